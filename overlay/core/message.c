@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* message.c -- put and get for every part and message of message.def. */
+#include "message.h"
+#include <string.h>
+
+/* --- put --- */
+#define PART(name)                                                                                 \
+    static void put_part_##name(struct wire_writer *w, const struct part_##name *m)                \
+    {
+#define MESSAGE(name, kind)                                                                        \
+    static void put_msg_##name(struct wire_writer *w, const struct msg_##name *m)                  \
+    {
+#define U8(f) wire_put_u8(w, m->f);
+#define U16(f) wire_put_u16(w, m->f);
+#define U32(f) wire_put_u32(w, m->f);
+#define U64(f) wire_put_u64(w, m->f);
+#define ID(f) wire_put_id(w, &m->f);
+#define ADDR(f) wire_put_addr(w, &m->f);
+#define TEXT(f, max) wire_put_text(w, m->f, max);
+#define BYTES(f, max) wire_put_bytes(w, m->f, m->f##_length, max);
+#define ONE(part, f) put_part_##part(w, &m->f);
+#define LIST(part, f, max)                                                                         \
+    if (m->f##_count > (max))                                                                      \
+        w->failed = true;                                                                          \
+    wire_put_u16(w, m->f##_count);                                                                 \
+    for (unsigned i = 0; !w->failed && i < m->f##_count; i++)                                      \
+        put_part_##part(w, &m->f[i]);
+#define END                                                                                        \
+    (void)w, (void)m;                                                                              \
+    }
+#include "message.def"
+#include "message_undef.h"
+
+/* --- get --- */
+#define PART(name)                                                                                 \
+    static void get_part_##name(struct wire_reader *r, struct part_##name *m)                      \
+    {
+#define MESSAGE(name, kind)                                                                        \
+    static void get_msg_##name(struct wire_reader *r, struct msg_##name *m)                        \
+    {
+#define U8(f) m->f = wire_get_u8(r);
+#define U16(f) m->f = wire_get_u16(r);
+#define U32(f) m->f = wire_get_u32(r);
+#define U64(f) m->f = wire_get_u64(r);
+#define ID(f) wire_get_id(r, &m->f);
+#define ADDR(f) wire_get_addr(r, &m->f);
+#define TEXT(f, max) wire_get_text(r, m->f, max);
+#define BYTES(f, max) m->f = wire_get_bytes(r, &m->f##_length, max);
+#define ONE(part, f) get_part_##part(r, &m->f);
+#define LIST(part, f, max)                                                                         \
+    m->f##_count = wire_get_u16(r);                                                                \
+    if (m->f##_count > (max))                                                                      \
+        r->failed = true;                                                                          \
+    if (r->failed)                                                                                 \
+        m->f##_count = 0;                                                                          \
+    for (unsigned i = 0; !r->failed && i < m->f##_count; i++)                                      \
+        get_part_##part(r, &m->f[i]);
+#define END                                                                                        \
+    (void)r, (void)m;                                                                              \
+    }
+#include "message.def"
+#include "message_undef.h"
+
+static void put_body(struct wire_writer *w, const struct message *m)
+{
+    switch (m->kind) {
+#define MESSAGE(name, kind)                                                                        \
+    case MSG_##name:                                                                               \
+        put_msg_##name(w, &m->name);                                                               \
+        return;
+#include "message_only.h"
+#include "message.def"
+#include "message_undef.h"
+    }
+    w->failed = true;
+}
+
+static void get_body(struct wire_reader *r, struct message *m)
+{
+    switch (m->kind) {
+#define MESSAGE(name, kind)                                                                        \
+    case MSG_##name:                                                                               \
+        get_msg_##name(r, &m->name);                                                               \
+        return;
+#include "message_only.h"
+#include "message.def"
+#include "message_undef.h"
+    }
+    r->failed = true;
+}
+
+size_t message_encode(const struct message *m, uint8_t *out, size_t size)
+{
+    if (size > WIRE_MAX_FRAME)
+        size = WIRE_MAX_FRAME;
+    if (size < WIRE_HEADER)
+        return 0;
+    struct wire_writer w = {.base = out, .size = size, .at = 4};
+    wire_put_u8(&w, (uint8_t)m->kind);
+    put_body(&w, m);
+    if (w.failed)
+        return 0;
+    struct wire_writer head = {.base = out, .size = 4};
+    wire_put_u32(&head, (uint32_t)(w.at - 4));
+    return w.at;
+}
+
+long message_frame_length(const uint8_t *in, size_t have)
+{
+    if (have < 4)
+        return 0;
+    struct wire_reader r = {.base = in, .size = have};
+    uint32_t rest = wire_get_u32(&r);
+    if (rest < 1 || rest > WIRE_MAX_FRAME - 4)
+        return -1;
+    return (long)rest + 4;
+}
+
+bool message_decode(struct message *m, const uint8_t *frame, size_t length)
+{
+    if (message_frame_length(frame, length) != (long)length)
+        return false;
+    struct wire_reader r = {.base = frame, .size = length, .at = 4};
+    m->kind = (enum message_kind)wire_get_u8(&r);
+    get_body(&r, m);
+    return !r.failed && r.at == r.size;
+}
+
+const char *message_name(enum message_kind kind)
+{
+    switch (kind) {
+#define MESSAGE(name, kind)                                                                        \
+    case MSG_##name:                                                                               \
+        return #name;
+#include "message_only.h"
+#include "message.def"
+#include "message_undef.h"
+    }
+    return "?";
+}

@@ -1,0 +1,7 @@
+# Unit tests: one cmocka program for each noun of the plain C code; test/unit/NOUN.c, linked with LDADD.
+unit_programs = test/unit/id test/unit/message
+if HAVE_CMOCKA
+check_PROGRAMS += $(unit_programs)
+UNIT += $(unit_programs)
+endif
+EXTRA_PROGRAMS += $(unit_programs)
