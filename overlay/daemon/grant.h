@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* grant.h -- the granting side: leases of this peer's slots, and the rooms that run in them. */
+#ifndef P2P_GRANT_H
+#define P2P_GRANT_H
+#include "err.h"
+#include "message.h"
+
+struct node;
+struct grant;
+
+/* Takes the lease messages that others send (node->links must be there) and answers
+ * machine_count_free(). Slots: node->config.slots, as it is at each ask. */
+int grant_open(struct grant **out, struct node *node, struct err *e);
+/* Ends every lease; returns once nothing runs any more (at most a few seconds). */
+void grant_close(struct grant *g);
+unsigned grant_slots_free(const struct grant *g);
+unsigned grant_count(const struct grant *g);
+/* The i-th lease, for `p2pctl status`. */
+void grant_describe(const struct grant *g, unsigned i, struct msg_local_held *out);
+#endif
