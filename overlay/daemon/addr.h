@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* addr.h -- struct addr to and from text and the system's socket addresses. */
+#ifndef P2P_ADDR_H
+#define P2P_ADDR_H
+#include "../client/err.h"
+#include "../core/id.h"
+#include <sys/socket.h>
+
+enum { ADDR_TEXT = 55 }; /* "[IPv6]:port" */
+
+void addr_text(const struct addr *a, char out[ADDR_TEXT + 1]); /* IPv4 as such */
+/* "192.0.2.7:7117", "[::1]:7117", "192.0.2.7" (with default_port); numbers only, no names. */
+int addr_parse(struct addr *a, const char *text, uint16_t default_port, struct err *e);
+socklen_t addr_to_sock(const struct addr *a, struct sockaddr_storage *s);
+bool addr_from_sock(struct addr *a, const struct sockaddr *s);
+bool addr_is_any(const struct addr *a); /* 0.0.0.0 or :: */
+bool addr_is_loopback(const struct addr *a);
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* identity.h -- who a peer is: Ed25519 keys, and certificates signed by the grid's authority.
+ *
+ * A peer's certificate says: CN the peer's name, UID the id of its owner's key, one OU for each
+ * group, O the grid. Its id on the ring is the id of its own key, so neither name nor place can be
+ * chosen by anyone but the authority. The id of a key: the first 20 bytes of SHA-256 over its
+ * public half in DER. */
+#ifndef P2P_IDENTITY_H
+#define P2P_IDENTITY_H
+#include "../client/err.h"
+#include "../core/id.h"
+#include <openssl/ssl.h>
+#include <stddef.h>
+#include <time.h>
+
+enum { IDENTITY_NAME = 63, IDENTITY_GROUPS = 8, IDENTITY_GROUP = 32 };
+
+/* What a certificate says about its holder. */
+struct identity_card {
+    struct id id;
+    struct id owner;
+    char name[IDENTITY_NAME + 1];
+    char grid[IDENTITY_NAME + 1];
+    char groups[IDENTITY_GROUPS][IDENTITY_GROUP + 1];
+    size_t group_count;
+    time_t ends;
+};
+
+struct identity;
+
+/* From the folder's authority.crt, peer.crt and peer.key; a key that others may read is refused. */
+int identity_load(struct identity **out, const char *folder, struct err *e);
+void identity_free(struct identity *i);
+const struct identity_card *identity_card(const struct identity *i);
+
+/* TLS 1.3, both sides authenticated against the authority; owned by the identity. */
+SSL_CTX *identity_tls(const struct identity *i);
+/* What the other end's verified certificate says. */
+int identity_read(struct identity_card *card, X509 *certificate, struct err *e);
+
+/* A new grid in a new folder: authority.key, authority.crt, and its founder's owner.key. */
+int identity_make_grid(const char *folder, const char *name, int days, struct err *e);
+
+struct identity_order {
+    const char *name;          /* of the peer */
+    const char *owner;         /* hex id of the owner's key; NULL: the grid's founder */
+    const char *const *groups; /* may be NULL */
+    size_t group_count;
+    int days; /* may be negative: already over, for tests */
+};
+/* A key and certificate for one more peer, written with authority.crt into the folder `out`. */
+int identity_issue(const char *grid, const struct identity_order *order, const char *out,
+                   struct err *e);
+#endif

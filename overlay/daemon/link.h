@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* link.h -- TLS links between daemons. A link is made when something is to be sent, carries
+ * messages both ways in order, and is closed when idle; users name peers, never links.
+ *
+ * No callback runs inside link_send(). A message that was taken is delivered, or the peer is
+ * reported gone. */
+#ifndef P2P_LINK_H
+#define P2P_LINK_H
+#include "../core/message.h"
+#include "settings.h"
+#include "identity.h"
+#include "log.h"
+#include <event2/event.h>
+
+struct links;
+
+/* Who is at the other end; all but `peer.addr` comes from its certificate. */
+struct link_peer {
+    struct part_peer peer;            /* addr: where it says it listens; port 0: nowhere */
+    struct addr seen;                 /* the other end of the connection */
+    const struct identity_card *card; /* name, owner, groups, end date */
+};
+
+/* from and m are the callee's only until it returns. */
+typedef void links_receive_fn(void *ctx, const struct link_peer *from, const struct message *m);
+/* Every link to the peer broke or none could be made; what was on its way may be lost. */
+typedef void links_gone_fn(void *ctx, const struct id *peer, const char *why);
+
+/* Listens at settings->listen. */
+int links_open(struct links **out, struct event_base *base, const struct settings *settings,
+               const struct identity *identity, struct log *log, struct err *e);
+void links_close(struct links *l);
+/* This peer as others should dial it. */
+struct part_peer links_self(const struct links *l);
+
+/* 0, or -EHOSTUNREACH (no link, and no address to dial), -ENOBUFS (too much waits already),
+ * -EMSGSIZE (a field is out of its bounds). To itself: delivered from the event loop. */
+int link_send(struct links *l, const struct part_peer *to, const struct message *m);
+/* Bytes taken for this peer and not yet handed to the kernel. */
+size_t link_backlog(const struct links *l, const struct id *peer);
+
+/* Who gets messages of kinds first..last: one handler for each kind. */
+void links_handle(struct links *l, enum message_kind first, enum message_kind last,
+                  links_receive_fn *receive, void *ctx);
+/* Any number of watchers; called in the order they came. */
+int links_on_gone(struct links *l, links_gone_fn *gone, void *ctx);
+void links_forget_gone(struct links *l, links_gone_fn *gone, void *ctx);
+#endif

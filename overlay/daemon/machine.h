@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* machine.h -- what this desktop offers, as hwloc and the system say. */
+#ifndef P2P_MACHINE_H
+#define P2P_MACHINE_H
+#include "../core/message.h"
+#include "settings.h"
+#include "identity.h"
+
+struct machine;
+typedef unsigned machine_slots_free_fn(void *ctx);
+
+int machine_open(struct machine **out, struct err *e);
+void machine_close(struct machine *m);
+/* Whoever grants leases says how many slots are free; before that all are. */
+void machine_count_free(struct machine *m, machine_slots_free_fn *slots_free, void *ctx);
+/* The ad as of now; its version grows when anything but the load has changed. */
+void machine_ad(struct machine *m, const struct settings *settings,
+                const struct identity_card *card, const struct part_peer *self, struct part_ad *ad);
+unsigned machine_cores(const struct machine *m);
+#endif

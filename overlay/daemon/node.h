@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* node.h -- what the parts of one daemon share. Made and taken down by main.c, in this order. */
+#ifndef P2P_NODE_H
+#define P2P_NODE_H
+#include "settings.h"
+#include "identity.h"
+#include "link.h"
+#include "log.h"
+#include "machine.h"
+#include "overlay.h"
+#include "walk.h"
+#include <event2/event.h>
+
+struct local; /* local.h: the socket of the same user's programs */
+struct grant; /* grant.h: leases given to others, and what runs under them */
+
+struct node {
+    struct event_base *base;
+    struct log *log;
+    struct settings settings; /* replaced as a whole by a reload; keep no pointers into it */
+    struct identity *identity;
+    struct links *links;
+    struct machine *machine;
+    struct overlay *overlay;
+    struct walks *walks;
+    struct grant *grant;
+    struct local *local;
+};
+
+uint64_t node_now_ms(void); /* monotonic */
+#endif

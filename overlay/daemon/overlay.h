@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* overlay.h -- drives the ring: hands it time and messages, sends what it wants sent. */
+#ifndef P2P_OVERLAY_H
+#define P2P_OVERLAY_H
+#include "../core/message.h"
+#include "../client/err.h"
+#include <stdbool.h>
+
+struct node;
+struct overlay;
+
+int overlay_open(struct overlay **out, struct node *node, struct err *e);
+void overlay_leave(struct overlay *o); /* tells the neighbours */
+void overlay_close(struct overlay *o);
+
+bool overlay_joined(const struct overlay *o);
+bool overlay_predecessor(const struct overlay *o, struct part_peer *p); /* false: none known */
+size_t overlay_successors(const struct overlay *o, struct part_peer *out, size_t max);
+/* Everyone this peer knows right now, nearest on the ring first: successors, predecessor, fingers.
+ */
+size_t overlay_known(const struct overlay *o, struct part_peer *out, size_t max);
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* walk.h -- finds peers: walks the ring through neighbour lists, many peers side by side, asks each
+ * for its ad and measures the round trip to it. */
+#ifndef P2P_WALK_H
+#define P2P_WALK_H
+#include "../core/message.h"
+
+struct node;
+struct walks;
+struct walk;
+
+/* One peer that answered; rtt_us is 0 for this peer itself. */
+typedef void walk_ad_fn(void *ctx, const struct part_ad *ad, unsigned rtt_us);
+/* Last word of a walk: how many answered, how many were known and did not. The walk is gone. */
+typedef void walk_end_fn(void *ctx, unsigned answered, unsigned silent);
+
+int walks_open(struct walks **out, struct node *node);
+void walks_close(struct walks *w);
+
+/* At most `limit` ads (0: all), for at most timeout_ms. This peer's own ad comes too. NULL: no
+ * memory, or too many walks at once. No callback runs inside walk_start. */
+struct walk *walk_start(struct node *node, unsigned limit, int timeout_ms, walk_ad_fn *on_ad,
+                        walk_end_fn *on_end, void *ctx);
+void walk_cancel(struct walk *w); /* no callback comes after this */
+#endif
