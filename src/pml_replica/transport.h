@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* transport.h -- frames between the processes of one job, by vpid: each once, whole and in order.
+ *
+ * A frame is a short head, which only the caller understands, and a payload of any length. It
+ * travels through a shared-memory ring between processes of one host, else over TCP. Connections
+ * are made on first use. A payload given with a token is not copied: it must stay as it is until
+ * `sent` names the token. A broken TCP connection is tried again before it is believed and goes on
+ * where it was; only a refusal is believed at once.
+ *
+ * Upcalls come from transport_poll alone, never out of transport_send; they may call transport_send
+ * and transport_drop. One thread at a time. */
+#ifndef P2P_TRANSPORT_H
+#define P2P_TRANSPORT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    TRANSPORT_HEAD = 240,       /* bytes of a head, at most */
+    TRANSPORT_SMALL = 16 * 1024 /* up to here a payload arrives in one piece, without `place` */
+};
+
+struct transport;
+
+struct transport_events {
+    void *arg;
+    /* The head of a large frame is here: where does its payload go? NULL: nowhere, it is thrown
+     * away. The room is the transport's until `arrived`, or until `lost` names the sender. */
+    void *(*place)(void *arg, uint32_t from, const void *head, size_t head_length, size_t length);
+    /* A frame is complete. The payload is in the room that `place` gave; that of a small frame is
+     * the transport's own and gone after the call. */
+    void (*arrived)(void *arg, uint32_t from, const void *head, size_t head_length, void *payload,
+                    size_t length);
+    /* The transport has no more need of the payload sent with this token. Said for every token,
+     * also when the peer is lost or dropped. */
+    void (*sent)(void *arg, uint32_t to, void *token);
+    /* Nothing more will come from this peer, and nothing more will reach it. Said once. */
+    void (*lost)(void *arg, uint32_t peer, const char *reason);
+    /* What the peer's transport_address() returned, in memory of the caller's; NULL: not known
+     * (then it is lost). Asked once, at first use. */
+    const char *(*address)(void *arg, uint32_t peer);
+};
+
+struct transport_options {
+    uint32_t self, count; /* vpids are 0 .. count - 1 */
+    uint64_t job;         /* who is not of this job is not let in */
+    const char *listen; /* numeric addresses with commas; NULL: those of the host, or loopback if it
+                           has no other */
+    bool shared_memory; /* between processes of one host */
+    unsigned retry_ms;  /* how long a broken connection is tried again */
+    unsigned silence_ms; /* a connection on which nothing is acknowledged for so long is broken; 0:
+                            the system's */
+};
+
+/* 0 or -errno. */
+int transport_open(struct transport **t, const struct transport_options *o,
+                   const struct transport_events *e);
+void transport_close(struct transport *t);
+/* One line of text, for the others. */
+const char *transport_address(const struct transport *t);
+
+/* Takes one frame for a peer other than oneself. Without a token the payload is copied if it cannot
+ * leave at once. 0: taken, `sent` will follow if there is a token. 1: taken, and the payload is no
+ * longer needed (`sent` is not said). -EPIPE: the peer is lost; nothing is said later. -ENOMEM. */
+int transport_send(struct transport *t, uint32_t to, const void *head, size_t head_length,
+                   const void *payload, size_t length, void *token);
+/* Bytes taken and not yet with the peer's host (TCP) or in its ring. */
+size_t transport_backlog(const struct transport *t, uint32_t to);
+
+/* Moves what can be moved; sleeps up to timeout_ms (-1: no limit) when there is nothing. Returns
+ * how many frames came or went. */
+int transport_poll(struct transport *t, int timeout_ms);
+
+/* This peer is dead or has said good-bye: closes its connection, says nothing of it later but
+ * `sent`. */
+void transport_drop(struct transport *t, uint32_t peer);
+#endif
