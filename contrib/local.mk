@@ -1,1 +1,3 @@
-# nothing yet
+# Scripts for people: they work from the source tree and are no part of the installation.
+contrib_scripts = contrib/setup contrib/check
+EXTRA_DIST += contrib/packages $(contrib_scripts) .ci/run

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* p2pgrid.h -- what components and tools link to talk to the daemon of the same user.
  *
- * One connection is one holder: when it closes, for whatever reason, the daemon gives back every lease
- * that was asked for on it and ends what ran there. Calls block, each at most its time-out; pushed events
- * wait in the socket: watch client_fd(), then call client_event() until it returns 0. */
+ * One connection is one holder: when it closes, for whatever reason, the daemon gives back every
+ * lease that was asked for on it and ends what ran there. Calls block, each at most its time-out;
+ * pushed events wait in the socket: watch client_fd(), then call client_event() until it returns 0.
+ */
 #ifndef P2P_GRID_H
 #define P2P_GRID_H
 #include "err.h"
@@ -12,8 +13,9 @@
 
 struct client;
 
-/* path NULL: $P2PGRID_SOCKET, else $XDG_RUNTIME_DIR/p2pgrid/p2pd.sock, else /tmp/p2pgrid-UID/p2pd.sock.
- * -ECONNREFUSED or -ENOENT with a line that says how to start a daemon. */
+/* path NULL: $P2PGRID_SOCKET, else $XDG_RUNTIME_DIR/p2pgrid/p2pd.sock, else
+ * /tmp/p2pgrid-UID/p2pd.sock. -ECONNREFUSED or -ENOENT with a line that says how to start a daemon.
+ */
 int client_open(struct client **out, const char *path, struct err *e);
 void client_close(struct client *c);
 int client_fd(const struct client *c);
@@ -24,30 +26,31 @@ enum { GRID_NAME = 63, GRID_LINE = 511 };
 struct grid_lease {
     struct id id;
     struct id peer;
-    struct addr addr;          /* of the peer's daemon: what ranks may use to reach each other */
-    char name[GRID_NAME + 1];  /* of the peer */
-    char site[GRID_NAME + 1];  /* "" when the peer names none */
+    struct addr addr;         /* of the peer's daemon: what ranks may use to reach each other */
+    char name[GRID_NAME + 1]; /* of the peer */
+    char site[GRID_NAME + 1]; /* "" when the peer names none */
     unsigned slots;
-    unsigned rtt_us;           /* measured round trip, microseconds; 0: this machine */
+    unsigned rtt_us; /* measured round trip, microseconds; 0: this machine */
 };
 
 struct grid_want {
-    unsigned slots;            /* in all; what is granted may be more by at most one lease's rounding */
-    unsigned slots_per_lease;  /* at most this many in one lease; 0: as many as a peer has */
-    unsigned spares;           /* further leases of one slot, best effort; they come last in the answer */
-    const char *require;       /* requirement expression, NULL or "": none */
-    const struct id *exclude;  /* peers not to use */
+    unsigned slots; /* in all; what is granted may be more by at most one lease's rounding */
+    unsigned slots_per_lease; /* at most this many in one lease; 0: as many as a peer has */
+    unsigned spares;     /* further leases of one slot, best effort; they come last in the answer */
+    const char *require; /* requirement expression, NULL or "": none */
+    const struct id *exclude; /* peers not to use */
     size_t exclude_count;
-    int timeout_ms;            /* for the whole call */
+    int timeout_ms; /* for the whole call */
 };
 
-/* Nearest first. *leases is malloc'd (free it); *count leases, of which the last *spares are spares.
- * -ENOSPC when too few fit: the line says how many were found and why the others did not fit.
- * -EINVAL for a bad requirement (with the column), -EPIPE when the daemon went away. */
+/* Nearest first. *leases is malloc'd (free it); *count leases, of which the last *spares are
+ * spares. -ENOSPC when too few fit: the line says how many were found and why the others did not
+ * fit. -EINVAL for a bad requirement (with the column), -EPIPE when the daemon went away. */
 int client_allocate(struct client *c, const struct grid_want *want, struct grid_lease **leases,
                     size_t *count, size_t *spares, struct err *e);
 
-/* Has the lease's peer start `command` with sh -c in the lease's private folder: answered by an event. */
+/* Has the lease's peer start `command` with sh -c in the lease's private folder: answered by an
+ * event. */
 int client_launch(struct client *c, const struct id *lease, const char *command,
                   char *const *environment, struct err *e);
 
@@ -57,8 +60,8 @@ int client_release(struct client *c, const struct id *lease, struct err *e);
 enum grid_event_kind {
     GRID_LAUNCHED = 1,  /* the command runs: pid on the peer */
     GRID_LAUNCH_FAILED, /* it does not: text says why; the lease is gone */
-    GRID_LEASE_ENDED,   /* by expiry, by the owner, by the peer's death, or since its command ended */
-    GRID_DAEMON_GONE,   /* the local daemon went away; client_close is all that is left to do */
+    GRID_LEASE_ENDED, /* by expiry, by the owner, by the peer's death, or since its command ended */
+    GRID_DAEMON_GONE, /* the local daemon went away; client_close is all that is left to do */
 };
 
 struct grid_event {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* message.h -- every message as a struct, made from message.def; the only way onto and off the wire.
+/* message.h -- every message as a struct, made from message.def; the only way onto and off the
+ * wire.
  *
  * BYTES fields of a decoded message point into the frame it was decoded from. Everything else is
  * copied. A decoded message is inside all its bounds. */
@@ -46,14 +47,16 @@ struct message {
     };
 };
 
-/* The frame of m into out: its length, or 0 when it does not fit or a field is out of its bounds. */
+/* The frame of m into out: its length, or 0 when it does not fit or a field is out of its bounds.
+ */
 size_t message_encode(const struct message *m, uint8_t *out, size_t size);
 
-/* What a stream holds so far: the length of the frame at its start once the header is there, 0 before,
- * -1 when no frame may be that long. */
+/* What a stream holds so far: the length of the frame at its start once the header is there, 0
+ * before, -1 when no frame may be that long. */
 long message_frame_length(const uint8_t *in, size_t have);
 
-/* One whole frame. False for a kind that does not exist, a field out of bounds, or bytes left over. */
+/* One whole frame. False for a kind that does not exist, a field out of bounds, or bytes left over.
+ */
 bool message_decode(struct message *m, const uint8_t *frame, size_t length);
 
 const char *message_name(enum message_kind kind); /* "lease_ask"; "?" for no kind */

@@ -11,8 +11,9 @@
  *     bytes            u32 length, that many bytes
  *     list of M        u16 count, then that many bodies of M
  *
- * Readers never look past the end and never allocate: the first thing that does not fit makes `failed`
- * true, every later read then gives zero, and the caller looks once, at the end. Writers likewise. */
+ * Readers never look past the end and never allocate: the first thing that does not fit makes
+ * `failed` true, every later read then gives zero, and the caller looks once, at the end. Writers
+ * likewise. */
 #ifndef P2P_WIRE_H
 #define P2P_WIRE_H
 #include "id.h"
@@ -48,5 +49,6 @@ uint64_t wire_get_u64(struct wire_reader *r);
 void wire_get_id(struct wire_reader *r, struct id *v);
 void wire_get_addr(struct wire_reader *r, struct addr *v);
 void wire_get_text(struct wire_reader *r, char *v, size_t max); /* v has room for max + 1 */
-const uint8_t *wire_get_bytes(struct wire_reader *r, uint32_t *length, uint32_t max); /* not copied */
+const uint8_t *wire_get_bytes(struct wire_reader *r, uint32_t *length,
+                              uint32_t max); /* not copied */
 #endif

@@ -1,1 +1,20 @@
-# nothing yet
+# Fuzzers: test/fuzz/NOUN.c has an LLVMFuzzerTestOneInput. They need clang's libFuzzer, so they are compiled
+# apart, together with the sources that they look into. Names one a line.
+fuzzers = \
+    test/fuzz/message
+
+fuzz_message_sources = $(libcore_la_SOURCES)
+
+FUZZ_FLAGS = -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+fuzz_build = $(AM_V_GEN)$(MKDIR_P) test/fuzz && $(CLANG) $(FUZZ_FLAGS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) \
+    $(srcdir)/test/fuzz/$(@F).c $(patsubst %,$(srcdir)/%,$(filter %.c,$(1))) -o $@
+
+test/fuzz/message: test/fuzz/message.c $(fuzz_message_sources)
+	$(call fuzz_build,$(fuzz_message_sources))
+
+if HAVE_CLANG
+FUZZ += test/fuzz/all
+FUZZERS += $(fuzzers)
+endif
+EXTRA_DIST += test/fuzz/all $(fuzzers:=.c)
+CLEANFILES += $(fuzzers)

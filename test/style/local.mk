@@ -1,0 +1,4 @@
+# Tests that only read the sources.
+style_scripts = test/style/shell test/style/format test/style/man
+STYLE += $(style_scripts)
+EXTRA_DIST += $(style_scripts)
