@@ -4,5 +4,6 @@ libcore_la_SOURCES = \
     overlay/core/id.c overlay/core/id.h \
     overlay/core/wire.c overlay/core/wire.h \
     overlay/core/message.c overlay/core/message.h overlay/core/message_only.h overlay/core/message_undef.h \
+    overlay/core/ring.h \
     overlay/core/message.def overlay/core/link.def overlay/core/ring.def overlay/core/lease.def \
     overlay/core/local.def
