@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ask.h -- for tools: a question to the daemon that is answered by a row of messages. */
+#ifndef P2P_ASK_H
+#define P2P_ASK_H
+#include "message.h"
+#include "p2pgrid.h"
+
+/* One message of the row. m is the callee's only until it returns. */
+typedef void client_row_fn(void *ctx, const struct message *m);
+
+/* Sends *question (its token is filled in here, it must be its first field) and hands every message
+ * of the row to `row`; *done is what closed it. -ETIMEDOUT, -EPIPE, or -done->code with the
+ * daemon's reason. */
+int client_ask(struct client *c, struct message *question, int timeout_ms, client_row_fn *row,
+               void *ctx, struct msg_local_done *done, struct err *e);
+#endif

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* client.c -- one connection to the local daemon: frames out, rows and events in. */
+#include "config.h"
+#include "p2pgrid.h"
+#include "ask.h"
+#include "place.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { HELLO_MS = 3000, SEND_MS = 5000, GRACE_MS = 3000, EVENTS_MAX = 65536, LEASES_MAX = 65536 };
+
+struct client {
+    int fd;
+    int ready;   /* epoll over fd and waiting: readable when an event can be had */
+    int waiting; /* eventfd: set while events are queued */
+    uint32_t token;
+    bool gone, gone_told;
+    uint8_t *in; /* what came and is not decoded yet: WIRE_MAX_FRAME */
+    size_t have;
+    size_t used;               /* of these: the frame that next_message() gave last */
+    struct grid_event *events; /* came while a call was waiting for something else */
+    size_t event_count;
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static bool wait_for(int fd, short what, int64_t until)
+{
+    for (;;) {
+        int64_t left = until - now_ms();
+        struct pollfd p = {.fd = fd, .events = what};
+        int n = poll(&p, 1, left > 0 ? (int)left : 0);
+        if (n > 0)
+            return true;
+        if (n == 0 || errno != EINTR)
+            return false;
+    }
+}
+
+static int daemon_gone(struct client *c, struct err *e)
+{
+    c->gone = true;
+    return err_set(e, EPIPE, "the local p2pd went away; look at its log, start it again");
+}
+
+static int send_message(struct client *c, const struct message *m, struct err *e)
+{
+    if (c->gone)
+        return daemon_gone(c, e);
+    uint8_t *frame = malloc(WIRE_MAX_FRAME);
+    if (frame == NULL)
+        return err_set(e, ENOMEM, "out of memory");
+    size_t length = message_encode(m, frame, WIRE_MAX_FRAME), at = 0;
+    int rc = length > 0
+                 ? 0
+                 : err_set(e, E2BIG, "too long for one message to p2pd: %s", message_name(m->kind));
+    int64_t until = now_ms() + SEND_MS;
+    while (rc == 0 && at < length) {
+        ssize_t n = send(c->fd, frame + at, length - at, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n > 0)
+            at += (size_t)n;
+        else if (errno == EAGAIN && !wait_for(c->fd, POLLOUT, until))
+            rc = err_set(e, ETIMEDOUT, "the local p2pd does not read what it is sent");
+        else if (errno != EAGAIN && errno != EINTR)
+            rc = daemon_gone(c, e);
+    }
+    free(frame);
+    return rc;
+}
+
+/* Reads what the socket holds, as far as there is room. */
+static void fill(struct client *c)
+{
+    while (!c->gone && c->have < WIRE_MAX_FRAME) {
+        ssize_t n = recv(c->fd, c->in + c->have, WIRE_MAX_FRAME - c->have, MSG_DONTWAIT);
+        if (n > 0)
+            c->have += (size_t)n;
+        else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+            c->gone = true;
+        else if (errno == EAGAIN)
+            return;
+    }
+}
+
+/* The next message that is here; its BYTES fields are good until the next call. */
+static bool next_message(struct client *c, struct message *m)
+{
+    c->have -= c->used;
+    memmove(c->in, c->in + c->used, c->have);
+    c->used = 0;
+    long n = message_frame_length(c->in, c->have);
+    if (n == 0 || (n > 0 && (size_t)n > c->have))
+        return false;
+    if (n < 0 || !message_decode(m, c->in, (size_t)n)) {
+        c->gone = true; /* no daemon of this version says that */
+        return false;
+    }
+    c->used = (size_t)n;
+    return true;
+}
+
+static void queue_event(struct client *c, const struct msg_local_event *m)
+{
+    if (c->event_count == EVENTS_MAX)
+        return;
+    struct grid_event *more = realloc(c->events, (c->event_count + 1) * sizeof *more);
+    if (more == NULL)
+        return;
+    c->events = more;
+    struct grid_event *event = &more[c->event_count++];
+    memset(event, 0, sizeof *event);
+    event->kind = (enum grid_event_kind)m->event;
+    event->lease = m->lease;
+    event->pid = (int)m->pid;
+    event->status = (int)m->status;
+    memcpy(event->text, m->text, sizeof event->text);
+    eventfd_write(c->waiting, 1);
+}
+
+static uint32_t token_of(const struct message *m)
+{
+    switch (m->kind) {
+    case MSG_local_done:
+        return m->local_done.token;
+    case MSG_local_lease:
+        return m->local_lease.token;
+    case MSG_local_self:
+        return m->local_self.token;
+    case MSG_local_neighbour:
+        return m->local_neighbour.token;
+    case MSG_local_held:
+        return m->local_held.token;
+    case MSG_local_peer:
+        return m->local_peer.token;
+    default:
+        return 0;
+    }
+}
+
+/* What is no answer to the question asked now: an event, or the rest of a row given up earlier. */
+static void aside(struct client *c, const struct message *m)
+{
+    if (m->kind == MSG_local_event)
+        queue_event(c, &m->local_event);
+    else if (m->kind == MSG_local_lease)
+        client_release(c, &m->local_lease.lease, NULL);
+}
+
+static void set_token(struct message *m, uint32_t token)
+{
+    if (m->kind == MSG_local_allocate)
+        m->local_allocate.token = token;
+    else if (m->kind == MSG_local_status)
+        m->local_status.token = token;
+    else if (m->kind == MSG_local_peers)
+        m->local_peers.token = token;
+}
+
+int client_ask(struct client *c, struct message *question, int timeout_ms, client_row_fn *row,
+               void *ctx, struct msg_local_done *done, struct err *e)
+{
+    uint32_t token = ++c->token;
+    set_token(question, token);
+    int rc = send_message(c, question, e);
+    if (rc != 0)
+        return rc;
+    int64_t until = now_ms() + timeout_ms;
+    struct message *m = question; /* sent, and large enough to be used again */
+    for (;;) {
+        fill(c);
+        while (next_message(c, m)) {
+            if (token_of(m) != token) {
+                aside(c, m);
+            } else if (m->kind != MSG_local_done) {
+                row(ctx, m);
+            } else {
+                *done = m->local_done;
+                return done->code == 0 ? 0 : err_set(e, (int)done->code, "%s", done->reason);
+            }
+        }
+        if (c->gone)
+            return daemon_gone(c, e);
+        if (!wait_for(c->fd, POLLIN, until))
+            return err_set(e, ETIMEDOUT, "the local p2pd did not answer within %d ms", timeout_ms);
+    }
+}
+
+static int greet(struct client *c, struct err *e)
+{
+    struct message m = {.kind = MSG_local_hello};
+    m.local_hello.protocol = LOCAL_PROTOCOL;
+    strcpy(m.local_hello.version, PACKAGE_VERSION);
+    int rc = send_message(c, &m, e);
+    int64_t until = now_ms() + HELLO_MS;
+    while (rc == 0) {
+        fill(c);
+        if (next_message(c, &m))
+            break;
+        if (c->gone)
+            return err_set(e, ECONNREFUSED,
+                           "p2pd closed the connection: it serves only the user "
+                           "who started it, and has room for a bounded number of programs");
+        if (!wait_for(c->fd, POLLIN, until))
+            return err_set(e, ETIMEDOUT, "p2pd is there and does not answer; look at its log");
+    }
+    if (rc == 0 && (m.kind != MSG_local_hello || m.local_hello.protocol != LOCAL_PROTOCOL))
+        rc =
+            err_set(e, EPROTO, "p2pd is of another version (%s) than this program (%s); restart it",
+                    m.kind == MSG_local_hello ? m.local_hello.version : "unknown", PACKAGE_VERSION);
+    return rc;
+}
+
+static int dial(struct client *c, const char *path, struct err *e)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    char usual[PLACE_MAX + 1];
+    if (path == NULL) {
+        int rc = place_socket(usual, e);
+        if (rc != 0)
+            return rc;
+        path = usual;
+    }
+    if (strlen(path) > PLACE_MAX)
+        return err_set(e, ENAMETOOLONG, "the socket's path is too long: %s", path);
+    strcpy(a.sun_path, path);
+    c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (c->fd < 0)
+        return err_set(e, errno, "cannot make a socket: %s", strerror(errno));
+    struct timeval patience = {.tv_sec = HELLO_MS / 1000};
+    setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience); /* bounds connect */
+    if (connect(c->fd, (struct sockaddr *)&a, sizeof a) != 0)
+        return err_set(e, errno == ENOENT ? ENOENT : ECONNREFUSED,
+                       "no p2pd answers at %s (%s); start one with `p2pd --detach`", path,
+                       strerror(errno));
+    return 0;
+}
+
+static int watch(struct client *c, struct err *e)
+{
+    c->waiting = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    c->ready = epoll_create1(EPOLL_CLOEXEC);
+    struct epoll_event in = {.events = EPOLLIN};
+    if (c->waiting < 0 || c->ready < 0 || epoll_ctl(c->ready, EPOLL_CTL_ADD, c->fd, &in) != 0 ||
+        epoll_ctl(c->ready, EPOLL_CTL_ADD, c->waiting, &in) != 0)
+        return err_set(e, errno, "cannot watch the socket: %s", strerror(errno));
+    return 0;
+}
+
+int client_open(struct client **out, const char *path, struct err *e)
+{
+    struct client *c = calloc(1, sizeof *c);
+    *out = NULL;
+    if (c == NULL)
+        return err_set(e, ENOMEM, "out of memory");
+    c->fd = c->ready = c->waiting = -1;
+    c->in = malloc(WIRE_MAX_FRAME);
+    int rc = c->in != NULL ? 0 : err_set(e, ENOMEM, "out of memory");
+    if (rc == 0)
+        rc = dial(c, path, e);
+    if (rc == 0)
+        rc = watch(c, e);
+    if (rc == 0)
+        rc = greet(c, e);
+    if (rc != 0)
+        client_close(c);
+    else
+        *out = c;
+    return rc;
+}
+
+void client_close(struct client *c)
+{
+    if (c == NULL)
+        return;
+    int fds[] = {c->ready, c->waiting, c->fd};
+    for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    free(c->events);
+    free(c->in);
+    free(c);
+}
+
+int client_fd(const struct client *c)
+{
+    return c->ready;
+}
+
+struct lease_row {
+    struct grid_lease *leases;
+    size_t count;
+    bool failed;
+};
+
+static void add_lease(void *ctx, const struct message *m)
+{
+    struct lease_row *row = ctx;
+    if (m->kind != MSG_local_lease || row->count == LEASES_MAX)
+        return;
+    struct grid_lease *more = realloc(row->leases, (row->count + 1) * sizeof *more);
+    if (more == NULL) {
+        row->failed = true;
+        return;
+    }
+    row->leases = more;
+    const struct msg_local_lease *from = &m->local_lease;
+    struct grid_lease *lease = &more[row->count++];
+    memset(lease, 0, sizeof *lease);
+    lease->id = from->lease;
+    lease->peer = from->peer.id;
+    lease->addr = from->peer.addr;
+    memcpy(lease->name, from->name, sizeof lease->name);
+    memcpy(lease->site, from->site, sizeof lease->site);
+    lease->slots = from->slots;
+    lease->rtt_us = from->rtt_us;
+}
+
+static int fill_want(struct msg_local_allocate *m, const struct grid_want *want, struct err *e)
+{
+    const char *require = want->require != NULL ? want->require : "";
+    if (want->slots == 0 || want->timeout_ms <= 0)
+        return err_set(e, EINVAL, "nothing to allocate: %u slots within %d ms", want->slots,
+                       want->timeout_ms);
+    if (strlen(require) >= sizeof m->require)
+        return err_set(e, EINVAL, "the requirement is longer than %zu characters",
+                       sizeof m->require - 1);
+    if (want->exclude_count > sizeof m->exclude / sizeof m->exclude[0] ||
+        want->spares > UINT16_MAX || want->slots_per_lease > UINT16_MAX)
+        return err_set(e, EINVAL, "too many peers to exclude, spares, or slots in a lease");
+    m->slots = want->slots;
+    m->per_lease = (uint16_t)want->slots_per_lease;
+    m->spares = (uint16_t)want->spares;
+    m->timeout_ms = (uint32_t)want->timeout_ms;
+    strcpy(m->require, require);
+    m->exclude_count = (uint16_t)want->exclude_count;
+    for (size_t i = 0; i < want->exclude_count; i++)
+        m->exclude[i].peer = want->exclude[i];
+    return 0;
+}
+
+int client_allocate(struct client *c, const struct grid_want *want, struct grid_lease **leases,
+                    size_t *count, size_t *spares, struct err *e)
+{
+    struct message m = {.kind = MSG_local_allocate};
+    struct msg_local_done done;
+    struct lease_row row = {0};
+    *leases = NULL;
+    *count = *spares = 0;
+    int rc = fill_want(&m.local_allocate, want, e);
+    if (rc == 0)
+        rc = client_ask(c, &m, want->timeout_ms + GRACE_MS, add_lease, &row, &done, e);
+    if (rc == 0 && (row.failed || done.count != row.count || done.spares > row.count))
+        rc = err_set(e, row.failed ? ENOMEM : EPROTO, "the answer of p2pd could not be kept");
+    if (rc != 0) {
+        for (size_t i = 0; i < row.count; i++)
+            client_release(c, &row.leases[i].id, NULL);
+        free(row.leases);
+        return rc;
+    }
+    *leases = row.leases;
+    *count = row.count;
+    *spares = done.spares;
+    return 0;
+}
+
+/* The strings one after the other, each with its NUL; malloc'd. */
+static uint8_t *pack(char *const *strings, uint32_t *length)
+{
+    size_t total = 0, at = 0;
+    for (char *const *s = strings; s != NULL && *s != NULL; s++)
+        total += strlen(*s) + 1;
+    uint8_t *out = total <= WIRE_MAX_FRAME ? malloc(total + 1) : NULL;
+    for (char *const *s = strings; out != NULL && s != NULL && *s != NULL; s++) {
+        memcpy(out + at, *s, strlen(*s) + 1);
+        at += strlen(*s) + 1;
+    }
+    *length = (uint32_t)total;
+    return out;
+}
+
+int client_launch(struct client *c, const struct id *lease, const char *command,
+                  char *const *environment, struct err *e)
+{
+    struct message m = {.kind = MSG_local_launch};
+    struct msg_local_launch *launch = &m.local_launch;
+    uint8_t *packed = pack(environment, &launch->environment_length);
+    if (packed == NULL || strlen(command) > WIRE_MAX_FRAME) {
+        free(packed);
+        return err_set(e, E2BIG, "the command or its environment is too long to be sent");
+    }
+    launch->lease = *lease;
+    launch->command = (const uint8_t *)command;
+    launch->command_length = (uint32_t)strlen(command);
+    launch->environment = packed;
+    int rc = send_message(c, &m, e);
+    free(packed);
+    return rc;
+}
+
+int client_release(struct client *c, const struct id *lease, struct err *e)
+{
+    struct message m = {.kind = MSG_local_release};
+    m.local_release.lease = *lease;
+    return send_message(c, &m, e);
+}
+
+int client_event(struct client *c, struct grid_event *event)
+{
+    struct message m;
+    eventfd_t ignored;
+    fill(c);
+    while (next_message(c, &m))
+        aside(c, &m);
+    if (c->event_count > 0) {
+        *event = c->events[0];
+        c->event_count--;
+        memmove(c->events, c->events + 1, c->event_count * sizeof *event);
+    } else if (c->gone && !c->gone_told) {
+        c->gone_told = true;
+        memset(event, 0, sizeof *event);
+        event->kind = GRID_DAEMON_GONE;
+        strcpy(event->text, "the local p2pd went away");
+    } else {
+        return 0;
+    }
+    if (c->event_count == 0)
+        eventfd_read(c->waiting, &ignored);
+    return 1;
+}

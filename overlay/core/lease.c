@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lease.c -- slots of this peer that are held for jobs. */
+#include "lease.h"
+#include <assert.h>
+#include <string.h>
+
+void lease_init(struct lease_table *t)
+{
+    memset(t, 0, sizeof *t);
+}
+
+unsigned lease_slots_free(const struct lease_table *t, unsigned slots)
+{
+    unsigned taken = 0;
+    for (size_t i = 0; i < LEASE_MAX; i++)
+        if (t->at[i].state != LEASE_FREE)
+            taken += t->at[i].slots;
+    return taken < slots ? slots - taken
+                         : 0; /* fewer may be lent now than when they were granted */
+}
+
+unsigned lease_slots_contested(const struct lease_table *t, const struct id *asker)
+{
+    unsigned offered = 0;
+    for (size_t i = 0; i < LEASE_MAX; i++)
+        if (t->at[i].state == LEASE_OFFERED && !id_equal(&t->at[i].holder, asker))
+            offered += t->at[i].slots;
+    return offered;
+}
+
+size_t lease_offer(struct lease_table *t, unsigned slots, const struct lease_want *want,
+                   const struct id *fresh, size_t max, size_t *made, uint64_t now_ms)
+{
+    unsigned left = lease_slots_free(t, slots);
+    size_t count = 0;
+    if (left > want->slots)
+        left = want->slots;
+    for (size_t i = 0; i < LEASE_MAX && left > 0 && count < max; i++) {
+        struct lease *l = &t->at[i];
+        if (l->state != LEASE_FREE)
+            continue;
+        unsigned n = want->per_lease != 0 && left > want->per_lease ? want->per_lease : left;
+        *l = (struct lease){.state = LEASE_OFFERED,
+                            .id = fresh[count],
+                            .holder = want->holder,
+                            .slots = (uint16_t)n,
+                            .since_ms = now_ms,
+                            .until_ms = now_ms + LEASE_OFFER_MS};
+        strncpy(l->user, want->user, LEASE_USER);
+        made[count++] = i;
+        left -= n;
+    }
+    return count;
+}
+
+struct lease *lease_find(struct lease_table *t, const struct id *holder, const struct id *id)
+{
+    for (size_t i = 0; i < LEASE_MAX; i++) {
+        struct lease *l = &t->at[i];
+        if (l->state != LEASE_FREE && l->state != LEASE_ENDING && id_equal(&l->id, id) &&
+            id_equal(&l->holder, holder))
+            return l;
+    }
+    return NULL;
+}
+
+void lease_confirm(struct lease *l, unsigned slots, uint64_t now_ms)
+{
+    if (l->state != LEASE_OFFERED)
+        return; /* said twice */
+    l->state = LEASE_HELD;
+    l->since_ms = now_ms;
+    if (slots > 0 && slots < l->slots)
+        l->slots = (uint16_t)slots;
+    lease_renew(l, now_ms);
+}
+
+void lease_renew(struct lease *l, uint64_t now_ms)
+{
+    if (l->state == LEASE_HELD || l->state == LEASE_RUNNING)
+        l->until_ms = now_ms + LEASE_TTL_MS;
+}
+
+bool lease_run(struct lease *l)
+{
+    if (l->state != LEASE_HELD)
+        return false;
+    l->state = LEASE_RUNNING;
+    return true;
+}
+
+void lease_end(struct lease *l, enum lease_cause cause)
+{
+    assert(l->state != LEASE_FREE);
+    if (l->state == LEASE_ENDING)
+        return;
+    l->state = LEASE_ENDING;
+    l->cause = cause;
+}
+
+void lease_clear(struct lease *l)
+{
+    assert(l->state == LEASE_ENDING);
+    memset(l, 0, sizeof *l);
+}
+
+void lease_expire(struct lease_table *t, uint64_t now_ms)
+{
+    for (size_t i = 0; i < LEASE_MAX; i++) {
+        struct lease *l = &t->at[i];
+        if (l->state == LEASE_FREE || l->state == LEASE_ENDING || now_ms < l->until_ms)
+            continue;
+        bool offered = l->state == LEASE_OFFERED;
+        lease_end(l, LEASE_EXPIRED);
+        if (offered)
+            lease_clear(l);
+    }
+}
+
+uint64_t lease_deadline(const struct lease_table *t)
+{
+    uint64_t first = UINT64_MAX;
+    for (size_t i = 0; i < LEASE_MAX; i++) {
+        const struct lease *l = &t->at[i];
+        if (l->state != LEASE_FREE && l->state != LEASE_ENDING && l->until_ms < first)
+            first = l->until_ms;
+    }
+    return first;
+}
+
+const char *lease_cause_text(enum lease_cause cause)
+{
+    switch (cause) {
+    case LEASE_RELEASED:
+        return "it was given back";
+    case LEASE_EXPIRED:
+        return "it was not renewed in time";
+    case LEASE_FINISHED:
+        return "its command ended";
+    case LEASE_FAILED:
+        return "its command could not be started";
+    case LEASE_REVOKED:
+        return "the peer's owner took it back";
+    case LEASE_UNKNOWN:
+        return "the peer does not know it (any more)";
+    case LEASE_LOST:
+        return "the peer cannot be reached";
+    }
+    return "unknown cause";
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lease.h -- slots of this peer that are held for jobs.
+ *
+ *     FREE -> OFFERED -> HELD -> RUNNING -> ENDING -> FREE
+ *
+ * An offer that is not confirmed, and a lease that is not renewed, runs out. A lease that ends
+ * keeps its slots until its holder says lease_clear(), when nothing runs under it any more: two
+ * jobs never share a slot. Ids are the caller's fresh random numbers; a lease is known only to the
+ * peer that holds it. */
+#ifndef P2P_LEASE_H
+#define P2P_LEASE_H
+#include "id.h"
+#include <stddef.h>
+
+enum {
+    LEASE_MAX = 256,       /* of one peer, at once */
+    LEASE_TTL_MS = 6000,   /* unrenewed life */
+    LEASE_OFFER_MS = 2000, /* unconfirmed life */
+    LEASE_RENEW_MS = 2000,
+    LEASE_USER = 31,
+};
+
+enum lease_state { LEASE_FREE, LEASE_OFFERED, LEASE_HELD, LEASE_RUNNING, LEASE_ENDING };
+
+enum lease_cause {
+    LEASE_RELEASED = 1, /* by its holder */
+    LEASE_EXPIRED,      /* not renewed in time */
+    LEASE_FINISHED,     /* its command ended */
+    LEASE_FAILED,       /* its command could not be started */
+    LEASE_REVOKED,      /* by the owner of the peer, or as its daemon stops */
+    LEASE_UNKNOWN,      /* there is no such lease, not any more or not of this holder */
+    LEASE_LOST,         /* the peer cannot be reached: said by the asking side to itself */
+};
+
+struct lease {
+    enum lease_state state;
+    enum lease_cause cause; /* once ENDING */
+    struct id id, holder;
+    uint16_t slots;
+    uint64_t since_ms, until_ms; /* confirmed at; over unless renewed by then */
+    char user[LEASE_USER + 1];
+};
+
+struct lease_table {
+    struct lease at[LEASE_MAX];
+};
+
+/* What is asked for: slots in all, at most per_lease (0: no bound) in one lease. */
+struct lease_want {
+    struct id holder;
+    uint16_t slots, per_lease;
+    const char *user;
+};
+
+void lease_init(struct lease_table *t);
+/* Of `slots` lent in all: those that nobody holds. */
+unsigned lease_slots_free(const struct lease_table *t, unsigned slots);
+/* Slots offered to others than `asker` and not confirmed yet. */
+unsigned lease_slots_contested(const struct lease_table *t, const struct id *asker);
+/* Offers what is free, as far as it is wanted; fresh: `max` unused random ids. Returns how many
+ * leases were made: their places in the table are in `made`. */
+size_t lease_offer(struct lease_table *t, unsigned slots, const struct lease_want *want,
+                   const struct id *fresh, size_t max, size_t *made, uint64_t now_ms);
+/* The lease of that holder which has not begun to end, or NULL. */
+struct lease *lease_find(struct lease_table *t, const struct id *holder, const struct id *id);
+/* Keeps `slots` of an offer (all when it is more). */
+void lease_confirm(struct lease *l, unsigned slots, uint64_t now_ms);
+void lease_renew(struct lease *l, uint64_t now_ms);
+/* False unless it is held and nothing was started under it yet. */
+bool lease_run(struct lease *l);
+void lease_end(struct lease *l, enum lease_cause cause); /* the first cause stays */
+void lease_clear(struct lease *l);
+/* Ends what has run out; an offer is simply free again. */
+void lease_expire(struct lease_table *t, uint64_t now_ms);
+/* When lease_expire() will have something to do; UINT64_MAX: nothing is held. */
+uint64_t lease_deadline(const struct lease_table *t);
+const char *lease_cause_text(enum lease_cause cause);
+#endif
