@@ -2,25 +2,25 @@
 /* header.h -- the bytes before every payload between two processes of a replicated job.
  *
  *     0     1      2      4     8       16      20       24       32       40
- *     | kind | flags | zero | tag | group | count | length | number | extent |      little-endian
+ *     | kind | flags | zero | tag | group | count | length | number | extent |    little-endian
  *
  * length: bytes of payload that follow. group and count name the communicator, tag is the message's
- * (signed). number counts the messages of the channel. What extent means, and the payload, depend
- * on the kind:
+ * (signed), number counts the messages of the channel. Extent and payload depend on the kind:
  *
- *     HEADER_EAGER     a message; payload: its bytes
- *     HEADER_OFFER     a large or synchronous message is there; extent: its length; no payload
- *     HEADER_ASK       to the sender of the offer: its receive is posted, send
- *     HEADER_BULK      a fragment of it; extent: offset in the message; payload: its bytes
- *     HEADER_HAVE      the message `number` is here in full; extent: hash of its bytes, if these
- * are verified HEADER_ACK       payload: records of 32 bytes | group 8 | count 4 | tag 4 | number 8
- * | hash 8 |: all of the channel below number has been received or offered, hash rolls over all of
- * them HEADER_DECIDE    number: of the first decision in the payload (decide.h) HEADER_DECIDED
- * number: all decisions below are here HEADER_DEAD      payload: vpids of the dead, 4 bytes each
- *     HEADER_AGREE     after a leader's death: like DECIDED, and all decisions that the receiver
- * lacks went before it; extent: the leader that is agreed on, its vpid HEADER_PING, HEADER_PONG a
- * sign of life is wanted, given HEADER_BYE       nothing more will come, and nothing is needed: the
- * end of this link is no death */
+ *     EAGER    a message; payload: its bytes
+ *     OFFER    a large message is there; extent: its length
+ *     ASK      to the sender of the offer: its receive is posted, send
+ *     BULK     a fragment of it; extent: offset in the message; payload: its bytes
+ *     HAVE     it is here in full; extent: hash of its bytes, if these are verified
+ *     ACK      payload: records | group 8 | count 4 | tag 4 | number 8 | hash 8 |: all messages of
+ *              the channel below number have come or are offered, hash rolls over them
+ *     DECIDE   payload: decisions (decide.h), the first one's number is `number`
+ *     DECIDED  all decisions below number are here
+ *     AGREE    after a leader's death, from each other replica to the next one: DECIDED, and
+ *              all that you lack went before this; extent: the next leader's vpid
+ *     DEAD     payload: vpids, 4 bytes each
+ *     PING, PONG   a sign of life is wanted, given
+ *     BYE      I need nothing, and nothing more will come: the end of this link is no death */
 #ifndef P2P_HEADER_H
 #define P2P_HEADER_H
 #include <stdbool.h>
@@ -43,6 +43,12 @@ enum header_kind {
     HEADER_PING,
     HEADER_PONG,
     HEADER_BYE,
+};
+
+enum header_flag {
+    HEADER_BY_TAG = 1, /* the communicator's messages are numbered for each tag */
+    HEADER_SYNC = 2,   /* EAGER: say HAVE when it is matched */
+    HEADER_CLOSED = 4, /* ACK: the communicator is no more, so there is no hash */
 };
 
 struct header {
@@ -92,5 +98,11 @@ bool header_read(struct header *h, const uint8_t *p);
 static inline uint32_t header_length(const uint8_t *p)
 {
     return header_get_u32(p + 20);
+}
+
+/* May the transport refuse it for now? The others are few and small. */
+static inline bool header_may_wait(const uint8_t *p)
+{
+    return p[0] == HEADER_EAGER || p[0] == HEADER_OFFER || p[0] == HEADER_BULK;
 }
 #endif
