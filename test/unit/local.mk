@@ -1,8 +1,18 @@
 # Unit tests: one cmocka program for each noun of the plain C code; test/unit/NOUN.c, linked with LDADD.
 unit_programs = \
+    test/unit/fate \
+    test/unit/feed \
+    test/unit/heartbeat \
     test/unit/id \
     test/unit/level \
-    test/unit/message
+    test/unit/merge \
+    test/unit/message \
+    test/unit/roll
+test_unit_fate_LDADD = libsurvive.la $(LDADD)
+test_unit_feed_LDADD = libsurvive.la $(LDADD)
+test_unit_heartbeat_LDADD = libsurvive.la $(LDADD)
+test_unit_merge_LDADD = libsurvive.la $(LDADD)
+test_unit_roll_LDADD = libsurvive.la $(LDADD)
 test_unit_level_LDADD = libsurvive.la $(LDADD)
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_programs)

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fate.c -- counts replicas down, and says what a person must know when none is left. */
+#include "fate.h"
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum state { LIVING, FINISHED, LOST, HOLE };
+
+struct replica {
+    enum state state;
+    enum fate_cause cause;
+    int value;
+    unsigned order; /* of its loss, from 1 */
+    uint64_t after_ms;
+    char peer[FATE_PEER + 1];
+};
+
+struct fate {
+    unsigned ranks, lanes;
+    unsigned losses, finished; /* replicas lost so far; ranks finished */
+    unsigned lost_rank;        /* when over */
+    enum fate_verdict verdict;
+    uint64_t start_ms;
+    struct replica replica[]; /* [lane * ranks + rank] */
+};
+
+struct fate *fate_new(unsigned ranks, unsigned lanes, uint64_t start_ms)
+{
+    assert(ranks > 0 && lanes > 0);
+    struct fate *f = calloc(1, sizeof *f + (size_t)ranks * lanes * sizeof f->replica[0]);
+    if (f == NULL)
+        return NULL;
+    f->ranks = ranks;
+    f->lanes = lanes;
+    f->start_ms = start_ms;
+    return f;
+}
+
+void fate_free(struct fate *f)
+{
+    free(f);
+}
+
+static const struct replica *look(const struct fate *f, unsigned rank, unsigned lane)
+{
+    assert(rank < f->ranks && lane < f->lanes);
+    return &f->replica[(size_t)lane * f->ranks + rank];
+}
+
+static struct replica *find(struct fate *f, unsigned rank, unsigned lane)
+{
+    return (struct replica *)look(f, rank, lane);
+}
+
+void fate_hole(struct fate *f, unsigned rank, unsigned lane)
+{
+    find(f, rank, lane)->state = HOLE;
+}
+
+bool fate_living(const struct fate *f, unsigned rank, unsigned lane)
+{
+    return look(f, rank, lane)->state == LIVING;
+}
+
+bool fate_finished(const struct fate *f, unsigned rank)
+{
+    for (unsigned lane = 0; lane < f->lanes; lane++)
+        if (look(f, rank, lane)->state == FINISHED)
+            return true;
+    return false;
+}
+
+unsigned fate_leader(const struct fate *f, unsigned rank)
+{
+    unsigned lane = 0;
+    while (lane < f->lanes && !fate_living(f, rank, lane))
+        lane++;
+    return lane;
+}
+
+unsigned fate_living_replicas(const struct fate *f, unsigned rank)
+{
+    unsigned n = 0;
+    for (unsigned lane = 0; lane < f->lanes; lane++)
+        n += fate_living(f, rank, lane);
+    return n;
+}
+
+enum fate_verdict fate_verdict(const struct fate *f)
+{
+    return f->verdict;
+}
+
+enum fate_verdict fate_finish(struct fate *f, unsigned rank, unsigned lane)
+{
+    struct replica *r = find(f, rank, lane);
+    if (r->state != LIVING)
+        return f->verdict;
+    f->finished += !fate_finished(f, rank);
+    r->state = FINISHED;
+    if (f->finished == f->ranks && f->verdict == FATE_ON)
+        f->verdict = FATE_DONE;
+    return f->verdict;
+}
+
+enum fate_verdict fate_lose(struct fate *f, unsigned rank, unsigned lane,
+                            const struct fate_loss *loss)
+{
+    struct replica *r = find(f, rank, lane);
+    if (r->state != LIVING)
+        return f->verdict;
+    r->state = LOST;
+    r->cause = loss->cause;
+    r->value = loss->value;
+    r->order = ++f->losses;
+    r->after_ms = loss->at_ms > f->start_ms ? loss->at_ms - f->start_ms : 0;
+    snprintf(r->peer, sizeof r->peer, "%s", loss->peer != NULL ? loss->peer : "?");
+    if (f->verdict == FATE_ON && fate_leader(f, rank) == f->lanes && !fate_finished(f, rank)) {
+        f->verdict = FATE_OVER;
+        f->lost_rank = rank;
+    }
+    return f->verdict;
+}
+
+/* An exit status that a process itself has given tells more than a signal, and that more than a
+ * lost host. */
+static int weight(const struct replica *r)
+{
+    switch (r->cause) {
+    case FATE_STATUS:
+    case FATE_NO_FINALIZE:
+        return 3;
+    case FATE_SIGNAL:
+        return 2;
+    case FATE_NO_START:
+    case FATE_HOST_LOST:
+    case FATE_HOST_SILENT:
+        break;
+    }
+    return 1;
+}
+
+int fate_status(const struct fate *f)
+{
+    if (f->verdict != FATE_OVER)
+        return 0;
+    const struct replica *told = NULL;
+    for (unsigned lane = 0; lane < f->lanes; lane++) {
+        const struct replica *r = look(f, f->lost_rank, lane);
+        if (r->state != LOST)
+            continue;
+        if (told == NULL || weight(r) > weight(told) ||
+            (weight(r) == weight(told) && r->order < told->order))
+            told = r;
+    }
+    assert(told != NULL);
+    if (weight(told) == 3)
+        return told->value != 0 ? told->value : 1;
+    return weight(told) == 2 ? 128 + told->value : 1;
+}
+
+/* A bounded text that is written piece by piece. */
+struct line {
+    char *text;
+    size_t size, used;
+};
+
+static void __attribute__((format(printf, 2, 3))) add(struct line *l, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(l->text + l->used, l->size - l->used, format, args);
+    va_end(args);
+    if (n > 0)
+        l->used = (size_t)n < l->size - l->used ? l->used + (size_t)n : l->size - 1;
+}
+
+static void tell(struct line *l, const struct replica *r)
+{
+    switch (r->cause) {
+    case FATE_HOST_LOST:
+        add(l, "%s was lost", r->peer);
+        break;
+    case FATE_HOST_SILENT:
+        add(l, "%s fell silent", r->peer);
+        break;
+    case FATE_SIGNAL:
+        add(l, "killed by signal %d (%s) on %s", r->value, strsignal(r->value), r->peer);
+        break;
+    case FATE_STATUS:
+        add(l, "exited with status %d on %s", r->value, r->peer);
+        break;
+    case FATE_NO_FINALIZE:
+        add(l, "exited without MPI_Finalize on %s", r->peer);
+        break;
+    case FATE_NO_START:
+        add(l, "could not be started on %s", r->peer);
+        break;
+    }
+    add(l, " after %.2f s", (double)r->after_ms / 1000);
+}
+
+void fate_line(const struct fate *f, char *text, size_t size)
+{
+    struct line l = {text, size, 0};
+    const char *between = ": ";
+    text[0] = '\0';
+    add(&l, "every replica of rank %u is gone, the job ends", f->lost_rank);
+    for (unsigned order = 1; order <= f->losses; order++)
+        for (unsigned lane = 0; lane < f->lanes; lane++) {
+            const struct replica *r = look(f, f->lost_rank, lane);
+            if (r->state != LOST || r->order != order)
+                continue;
+            add(&l, "%slane %u ", between, lane);
+            tell(&l, r);
+            between = "; ";
+        }
+}
+
+void fate_note(const struct fate *f, unsigned rank, unsigned lane, char *text, size_t size)
+{
+    struct line l = {text, size, 0};
+    unsigned left = fate_living_replicas(f, rank);
+    text[0] = '\0';
+    add(&l, "rank %u, lane %u: ", rank, lane);
+    tell(&l, look(f, rank, lane));
+    if (left > 0)
+        add(&l, "; it goes on in lane %u, %u left", fate_leader(f, rank), left);
+}

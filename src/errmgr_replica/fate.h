@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fate.h -- what became of every replica, and so of the job. A rank is finished when one of its
+ * replicas is; the job is done when every rank is finished, and over when a rank has lost its last
+ * replica. */
+#ifndef P2P_FATE_H
+#define P2P_FATE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct fate;
+
+enum fate_cause {
+    FATE_HOST_LOST,   /* the connection to its peer's orted closed */
+    FATE_HOST_SILENT, /* its peer was not heard of for too long */
+    FATE_SIGNAL,      /* value: the signal */
+    FATE_STATUS,      /* value: the exit status, not 0 */
+    FATE_NO_FINALIZE, /* it ended after MPI_Init without MPI_Finalize; value: the exit status, also
+                         0 */
+    FATE_NO_START,    /* it could not be started */
+};
+
+struct fate_loss {
+    enum fate_cause cause;
+    int value;
+    const char *peer; /* copied, at most FATE_PEER characters */
+    uint64_t at_ms;
+};
+
+enum { FATE_PEER = 63 };
+
+enum fate_verdict {
+    FATE_ON,   /* the job goes on */
+    FATE_DONE, /* every rank is finished: the job has succeeded */
+    FATE_OVER, /* a rank is lost: the job has failed */
+};
+
+/* Times in losses count from start_ms. NULL when there is no memory. */
+struct fate *fate_new(unsigned ranks, unsigned lanes, uint64_t start_ms);
+void fate_free(struct fate *f);
+
+/* This rank has no replica in this lane, by the levels that were asked for. */
+void fate_hole(struct fate *f, unsigned rank, unsigned lane);
+/* The verdict after the event. The first that is not FATE_ON stands, whatever comes later. A
+ * replica that is finished or lost stays so. */
+enum fate_verdict fate_finish(struct fate *f, unsigned rank, unsigned lane);
+enum fate_verdict fate_lose(struct fate *f, unsigned rank, unsigned lane,
+                            const struct fate_loss *loss);
+enum fate_verdict fate_verdict(const struct fate *f);
+
+bool fate_living(const struct fate *f, unsigned rank, unsigned lane);
+bool fate_finished(const struct fate *f, unsigned rank);
+/* The lowest lane in which the rank lives; `lanes` when it lives in none. */
+unsigned fate_leader(const struct fate *f, unsigned rank);
+unsigned fate_living_replicas(const struct fate *f, unsigned rank);
+
+/* What mpirun exits with: 0 unless the job is over; then the lost rank's first exit status, else
+ * 128 + its first signal, else 1. */
+int fate_status(const struct fate *f);
+/* The one line to print when the job is over: the rank, and for each of its replicas peer, cause
+ * and time. */
+void fate_line(const struct fate *f, char *text, size_t size);
+/* The one line for a loss that the job survives. */
+void fate_note(const struct fate *f, unsigned rank, unsigned lane, char *text, size_t size);
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* merge.c -- follows one lane, keeps the others at hand, and sees when they do not say the same.
+ * Rolling hash: FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
+#include "merge.h"
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The hash of what was shown is noted every MARK_STEP bytes, for lanes that come after; of these
+ * notes the last MARKS are kept. A lane further behind is compared again when it comes into their
+ * reach. */
+enum { MARK_STEP = 4096, MARKS = 1024 };
+static const uint64_t HASH_START = 0xcbf29ce484222325u, HASH_PRIME = 0x100000001b3u;
+
+struct lane {
+    bool heard, differs, told;
+    uint64_t at;     /* bytes counted into the hash; never more than were shown */
+    uint64_t hash;   /* of the first `at` bytes of this lane */
+    uint64_t agreed; /* up to here it was seen to be the same as what was shown */
+    uint64_t differed;
+    unsigned shown; /* the lane that it differs from */
+    char *ahead; /* [begin, begin + kept): its bytes from `at` on; only when all before was shown */
+    size_t begin, kept, room;
+};
+
+struct merge {
+    unsigned lanes, leader; /* leader == lanes: nobody is heard any more */
+    bool over;
+    size_t keep_most;
+    merge_show *show;
+    void *context;
+    uint64_t shown, hash; /* how much, and the hash of it */
+    uint64_t mark[MARKS]; /* the hash at (i + k * MARKS) * MARK_STEP, for the last k */
+    struct lane lane[];
+};
+
+struct merge *merge_new(unsigned lanes, size_t keep_most, merge_show *show, void *context)
+{
+    assert(lanes > 0);
+    struct merge *m = calloc(1, sizeof *m + lanes * sizeof m->lane[0]);
+    if (m == NULL)
+        return NULL;
+    m->lanes = lanes;
+    m->keep_most = keep_most;
+    m->show = show;
+    m->context = context;
+    m->hash = m->mark[0] = HASH_START;
+    for (unsigned i = 0; i < lanes; i++)
+        m->lane[i] = (struct lane){.heard = true, .hash = HASH_START};
+    return m;
+}
+
+void merge_free(struct merge *m)
+{
+    if (m == NULL)
+        return;
+    for (unsigned i = 0; i < m->lanes; i++)
+        free(m->lane[i].ahead);
+    free(m);
+}
+
+uint64_t merge_shown(const struct merge *m)
+{
+    return m->shown;
+}
+
+unsigned merge_leader(const struct merge *m)
+{
+    return m->leader;
+}
+
+/* Hashes up to the next mark only, so that a hash is known at every mark. Returns how many bytes it
+ * took. */
+static size_t hash_step(uint64_t *hash, uint64_t at, const unsigned char *bytes, size_t count)
+{
+    size_t n = MARK_STEP - at % MARK_STEP;
+    if (n > count)
+        n = count;
+    uint64_t h = *hash;
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ bytes[i]) * HASH_PRIME;
+    *hash = h;
+    return n;
+}
+
+/* Is the hash of the first `at` shown bytes still known? */
+static bool known(const struct merge *m, uint64_t at, uint64_t *hash)
+{
+    if (at == m->shown) {
+        *hash = m->hash;
+        return true;
+    }
+    if (at > m->shown || at % MARK_STEP != 0 || m->shown - at > (uint64_t)(MARKS - 1) * MARK_STEP)
+        return false;
+    *hash = m->mark[at / MARK_STEP % MARKS];
+    return true;
+}
+
+static void compare(struct merge *m, struct lane *l)
+{
+    uint64_t hash;
+    if (l->differs || !known(m, l->at, &hash))
+        return;
+    if (hash == l->hash) {
+        l->agreed = l->at;
+        return;
+    }
+    l->differs = true;
+    l->differed = l->at;
+    l->shown = m->leader;
+}
+
+/* Counts bytes that a lane wrote where something has been shown already. */
+static void follow(struct merge *m, struct lane *l, const char *bytes, size_t count)
+{
+    while (count > 0) {
+        size_t n = hash_step(&l->hash, l->at, (const unsigned char *)bytes, count);
+        l->at += n;
+        bytes += n;
+        count -= n;
+        compare(m, l);
+    }
+}
+
+/* After more was shown: the lanes that are ahead follow it with what they have kept. */
+static void catch_up(struct merge *m, struct lane *l)
+{
+    uint64_t n = m->shown - l->at;
+    if (n > l->kept)
+        n = l->kept;
+    if (n == 0)
+        return;
+    follow(m, l, l->ahead + l->begin, n);
+    l->begin += n;
+    l->kept -= n;
+}
+
+static void show(struct merge *m, struct lane *leader, const char *bytes, size_t count)
+{
+    m->show(m->context, bytes, count);
+    while (count > 0) {
+        size_t n = hash_step(&m->hash, m->shown, (const unsigned char *)bytes, count);
+        leader->hash = leader->differs ? leader->hash : m->hash;
+        m->shown += n;
+        leader->at = m->shown;
+        bytes += n;
+        count -= n;
+        if (m->shown % MARK_STEP == 0)
+            m->mark[m->shown / MARK_STEP % MARKS] = m->hash;
+        for (unsigned i = 0; i < m->lanes; i++)
+            if (m->lane[i].heard && &m->lane[i] != leader)
+                catch_up(m, &m->lane[i]);
+    }
+    if (!leader->differs)
+        leader->agreed = m->shown;
+}
+
+static void lead(struct merge *m, unsigned lane)
+{
+    m->leader = lane;
+    if (lane == m->lanes)
+        return;
+    struct lane *l = &m->lane[lane];
+    if (l->kept == 0)
+        return;
+    char *bytes = l->ahead; /* out of the lane first: show() lets all lanes follow */
+    size_t begin = l->begin, count = l->kept;
+    l->ahead = NULL;
+    l->begin = l->kept = l->room = 0;
+    show(m, l, bytes + begin, count);
+    free(bytes);
+}
+
+static unsigned next_leader(const struct merge *m)
+{
+    unsigned lane = 0;
+    while (lane < m->lanes && !m->lane[lane].heard)
+        lane++;
+    return lane;
+}
+
+static int keep(struct lane *l, const char *bytes, size_t count)
+{
+    if (l->begin + l->kept + count > l->room) {
+        memmove(l->ahead, l->ahead + l->begin, l->kept);
+        l->begin = 0;
+    }
+    if (l->kept + count >
+        l->room / 2) { /* at least half of it free, or moving would cost too much */
+        size_t room = 4 * (l->kept + count);
+        char *ahead = realloc(l->ahead, room);
+        if (ahead == NULL)
+            return -ENOMEM;
+        l->ahead = ahead;
+        l->room = room;
+    }
+    memcpy(l->ahead + l->begin + l->kept, bytes, count);
+    l->kept += count;
+    return 0;
+}
+
+int merge_take(struct merge *m, unsigned lane, const void *bytes, size_t count)
+{
+    assert(lane < m->lanes);
+    struct lane *l = &m->lane[lane];
+    const char *p = bytes;
+    if (m->over || !l->heard)
+        return 0;
+    if (l->at < m->shown) { /* behind what was shown, as a new leader can be too */
+        size_t n = m->shown - l->at < count ? (size_t)(m->shown - l->at) : count;
+        follow(m, l, p, n);
+        p += n;
+        count -= n;
+    }
+    if (count == 0)
+        return 0;
+    if (lane == m->leader) {
+        show(m, l, p, count);
+        return 0;
+    }
+    if (keep(l, p, count) != 0) {
+        l->heard = false;
+        return -ENOMEM;
+    }
+    if (l->kept > m->keep_most)
+        lead(m, lane);
+    return 0;
+}
+
+void merge_lose(struct merge *m, unsigned lane)
+{
+    assert(lane < m->lanes);
+    if (m->over || !m->lane[lane].heard)
+        return;
+    m->lane[lane].heard = false;
+    if (lane == m->leader)
+        lead(m, next_leader(m));
+}
+
+void merge_finish(struct merge *m, unsigned lane)
+{
+    assert(lane < m->lanes);
+    struct lane *l = &m->lane[lane];
+    if (m->over || !l->heard)
+        return;
+    if (l->at < m->shown &&
+        !l->differs) { /* it ended before what was shown: that is a difference, too */
+        l->differs = true;
+        l->agreed = l->at;
+        l->differed = l->at + 1;
+        l->shown = m->leader;
+    }
+    lead(m, lane);
+    m->over = true;
+}
+
+bool merge_differs(struct merge *m, struct merge_difference *d)
+{
+    for (unsigned i = 0; i < m->lanes; i++) {
+        struct lane *l = &m->lane[i];
+        if (!l->differs || l->told)
+            continue;
+        l->told = true;
+        *d = (struct merge_difference){i, l->shown, l->agreed, l->differed};
+        return true;
+    }
+    return false;
+}

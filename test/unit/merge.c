@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "../../src/iof_replica/merge.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+struct screen {
+    size_t used;
+    char text[1 << 20];
+};
+
+static void show(void *context, const void *bytes, size_t count)
+{
+    struct screen *s = context;
+    assert_true(s->used + count <= sizeof s->text);
+    memcpy(s->text + s->used, bytes, count);
+    s->used += count;
+}
+
+static void take(struct merge *m, unsigned lane, const char *text)
+{
+    assert_int_equal(merge_take(m, lane, text, strlen(text)), 0);
+}
+
+static void assert_screen(const struct screen *s, const char *text)
+{
+    assert_int_equal(s->used, strlen(text));
+    assert_memory_equal(s->text, text, s->used);
+}
+
+static struct screen *blank(void **state)
+{
+    struct screen *s = *state;
+    s->used = 0;
+    return s;
+}
+
+static void test_the_leader_is_shown_at_once_and_once(void **state)
+{
+    struct screen *s = blank(state);
+    struct merge *m = merge_new(2, 1000, show, s);
+    take(m, 0, "one\n");
+    take(m, 1, "one\ntwo\n");
+    assert_screen(s, "one\n");
+    take(m, 0, "two\n");
+    take(m, 0, "three\n");
+    take(m, 1, "three\n");
+    assert_screen(s, "one\ntwo\nthree\n");
+    struct merge_difference d;
+    assert_false(merge_differs(m, &d));
+    merge_free(m);
+}
+
+static void test_the_next_lane_takes_over_in_the_middle_of_a_line(void **state)
+{
+    struct screen *s = blank(state);
+    struct merge *m = merge_new(3, 1000, show, s);
+    take(m, 0, "one\ntw");
+    take(m, 1, "on");           /* behind */
+    take(m, 2, "one\ntwo\nth"); /* ahead */
+    merge_lose(m, 0);
+    assert_int_equal(merge_leader(m), 1);
+    assert_screen(s, "one\ntw");
+    take(m, 0, "late bytes of the dead");
+    take(m, 1, "e\ntwo\n");
+    assert_screen(s, "one\ntwo\n");
+    merge_lose(m, 1);
+    assert_screen(s, "one\ntwo\nth");
+    take(m, 2, "ree\n");
+    assert_screen(s, "one\ntwo\nthree\n");
+    struct merge_difference d;
+    assert_false(merge_differs(m, &d));
+    merge_free(m);
+}
+
+static void test_finish_shows_the_rest_of_that_lane_and_no_more(void **state)
+{
+    struct screen *s = blank(state);
+    struct merge *m = merge_new(2, 1000, show, s);
+    take(m, 0, "a");
+    take(m, 1, "abc");
+    merge_finish(m, 1);
+    assert_screen(s, "abc");
+    take(m, 0, "bcd");
+    assert_screen(s, "abc");
+    merge_free(m);
+}
+
+static void test_a_difference_is_told_once_and_not_shown(void **state)
+{
+    struct screen *s = blank(state);
+    struct merge *m = merge_new(2, 1000, show, s);
+    struct merge_difference d;
+    take(m, 0, "pid 17\n");
+    take(m, 1, "pid ");
+    assert_false(merge_differs(m, &d));
+    take(m, 1, "18\nmore\n");
+    assert_true(merge_differs(m, &d));
+    assert_int_equal(d.lane, 1);
+    assert_int_equal(d.shown, 0);
+    assert_true(d.from <= 5 && 5 < d.before); /* the 7 is byte 5 */
+    take(m, 1, "and more\n");
+    take(m, 0, "more\n");
+    assert_false(merge_differs(m, &d));
+    assert_screen(s, "pid 17\nmore\n");
+    merge_lose(m, 0); /* now the other is followed from where the first had come to */
+    take(m, 1, "end\n");
+    assert_screen(s, "pid 17\nmore\nand more\nend\n");
+    merge_free(m);
+}
+
+static void test_a_difference_of_a_lane_ahead(void **state)
+{
+    struct screen *s = blank(state);
+    struct merge *m = merge_new(2, 1000, show, s);
+    struct merge_difference d;
+    take(m, 1, "abcdefgh");
+    take(m, 0, "abcd");
+    take(m, 0, "eFgh");
+    assert_true(merge_differs(m, &d));
+    assert_int_equal(d.lane, 1);
+    assert_true(d.from == 4 && d.before == 8);
+    assert_screen(s, "abcdeFgh");
+    merge_free(m);
+}
+
+static void test_a_lane_that_ends_short_differs(void **state)
+{
+    struct screen *s = blank(state);
+    struct merge *m = merge_new(2, 1000, show, s);
+    struct merge_difference d;
+    take(m, 0, "abcd");
+    take(m, 1, "abc");
+    merge_finish(m, 1);
+    assert_true(merge_differs(m, &d));
+    assert_true(d.lane == 1 && d.shown == 0 && d.from == 3 && d.before == 4);
+    assert_screen(s, "abcd");
+    merge_free(m);
+}
+
+static void test_a_lane_far_ahead_becomes_the_leader(void **state)
+{
+    struct screen *s = blank(state);
+    struct merge *m = merge_new(2, 10, show, s);
+    take(m, 0, "0123");
+    take(m, 1, "0123456789abcd");
+    assert_int_equal(merge_leader(m), 0);
+    take(m, 1, "efgh");
+    assert_int_equal(merge_leader(m), 1);
+    assert_screen(s, "0123456789abcdefgh");
+    take(m, 0, "456");
+    assert_screen(s, "0123456789abcdefgh");
+    struct merge_difference d;
+    assert_false(merge_differs(m, &d));
+    merge_free(m);
+}
+
+/* A lane that comes long after is compared at the marks, and a difference in its 3rd mark's reach
+ * is found. */
+static void test_a_late_lane_is_compared(void **state)
+{
+    struct screen *s = blank(state);
+    static char text[100000];
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = (char)(i * 7 + i / 256);
+    struct merge *m = merge_new(3, 1 << 20, show, s);
+    struct merge_difference d;
+    merge_take(m, 0, text, sizeof text);
+    for (size_t i = 0; i < sizeof text; i += 1000)
+        merge_take(m, 1, text + i, 1000);
+    assert_false(merge_differs(m, &d));
+    text[9000] ^= 1;
+    for (size_t i = 0; i < sizeof text; i += 1000)
+        merge_take(m, 2, text + i, 1000);
+    assert_true(merge_differs(m, &d));
+    assert_int_equal(d.lane, 2);
+    assert_true(d.from == 8192 && d.before == 12288);
+    merge_free(m);
+}
+
+/* Lanes in random pieces, each lost or not at a random moment: as long as one stays, all is shown,
+ * once. */
+static void test_random_deaths(void **state)
+{
+    struct screen *s = *state;
+    unsigned seed = 7;
+    static char text[30000];
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = (char)rand_r(&seed);
+    for (int round = 0; round < 500; round++) {
+        enum { LANES = 3 };
+        struct merge *m = merge_new(LANES, round % 2 == 0 ? 1 << 20 : 5000, show, blank(state));
+        size_t at[LANES] = {0};
+        bool dead[LANES] = {false};
+        int alive = LANES;
+        unsigned last;
+        for (;;) {
+            unsigned lane = (unsigned)rand_r(&seed) % LANES;
+            if (dead[lane])
+                continue;
+            if (alive > 1 && rand_r(&seed) % 30 == 0) {
+                merge_lose(m, lane);
+                dead[lane] = true;
+                alive--;
+                continue;
+            }
+            size_t n = (unsigned)rand_r(&seed) % 2000;
+            if (n > sizeof text - at[lane])
+                n = sizeof text - at[lane];
+            assert_int_equal(merge_take(m, lane, text + at[lane], n), 0);
+            at[lane] += n;
+            last = lane;
+            if (at[lane] == sizeof text)
+                break;
+        }
+        merge_finish(m, last);
+        assert_int_equal(s->used, sizeof text);
+        assert_memory_equal(s->text, text, sizeof text);
+        struct merge_difference d;
+        assert_false(merge_differs(m, &d));
+        merge_free(m);
+    }
+}
+
+int main(void)
+{
+    static struct screen screen;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(test_the_leader_is_shown_at_once_and_once, &screen),
+        cmocka_unit_test_prestate(test_the_next_lane_takes_over_in_the_middle_of_a_line, &screen),
+        cmocka_unit_test_prestate(test_finish_shows_the_rest_of_that_lane_and_no_more, &screen),
+        cmocka_unit_test_prestate(test_a_difference_is_told_once_and_not_shown, &screen),
+        cmocka_unit_test_prestate(test_a_difference_of_a_lane_ahead, &screen),
+        cmocka_unit_test_prestate(test_a_lane_that_ends_short_differs, &screen),
+        cmocka_unit_test_prestate(test_a_lane_far_ahead_becomes_the_leader, &screen),
+        cmocka_unit_test_prestate(test_a_late_lane_is_compared, &screen),
+        cmocka_unit_test_prestate(test_random_deaths, &screen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
