@@ -1,5 +1,6 @@
 # Unit tests: one cmocka program for each noun of the plain C code; test/unit/NOUN.c, linked with LDADD.
 unit_programs = \
+    test/unit/confine \
     test/unit/fate \
     test/unit/feed \
     test/unit/heartbeat \
@@ -14,6 +15,8 @@ test_unit_heartbeat_LDADD = libsurvive.la $(LDADD)
 test_unit_merge_LDADD = libsurvive.la $(LDADD)
 test_unit_roll_LDADD = libsurvive.la $(LDADD)
 test_unit_level_LDADD = libsurvive.la $(LDADD)
+test_unit_confine_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_confine_LDADD = libconfine.la $(LDADD)
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_programs)
 UNIT += $(unit_programs)

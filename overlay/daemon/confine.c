@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* confine.c -- puts a plan into force, the parts that may fail first. */
+#include "confine.h"
+#include "landlock.h"
+#include <dirent.h>
+#include <errno.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Seccomp cannot be probed without being used; every kernel with Landlock has it, and libseccomp
+ * says whether it knows this architecture. */
+unsigned confine_probe(void)
+{
+    unsigned can = CONFINE_LIMITS;
+    int abi = landlock_abi();
+    if (prctl(PR_GET_SECCOMP) == 0 && seccomp_api_get() > 0)
+        can |= CONFINE_SYSCALLS;
+    if (abi >= LANDLOCK_ABI_FILES)
+        can |= CONFINE_FILES;
+    if (abi >= LANDLOCK_ABI_TCP)
+        can |= CONFINE_TCP;
+    if (abi >= LANDLOCK_ABI_SCOPE)
+        can |= CONFINE_SIGNALS;
+    return can;
+}
+
+const char *confine_text(unsigned abilities, char *text, size_t size)
+{
+    static const struct {
+        unsigned bit;
+        const char *word;
+    } words[] = {
+        {CONFINE_FILES, "files"},       {CONFINE_TCP, "tcp"},       {CONFINE_SIGNALS, "signals"},
+        {CONFINE_SYSCALLS, "syscalls"}, {CONFINE_LIMITS, "limits"},
+    };
+    size_t at = 0;
+    snprintf(text, size, "nothing");
+    for (size_t i = 0; i < sizeof words / sizeof *words && at < size; i++)
+        if (abilities & words[i].bit)
+            at += (size_t)snprintf(text + at, size - at, "%s%s", at > 0 ? ", " : "", words[i].word);
+    return text;
+}
+
+int confine_plan_path(struct confine_plan *plan, const char *path, bool write)
+{
+    if (plan->path_count == CONFINE_PATHS)
+        return -ENOSPC;
+    plan->paths[plan->path_count++] = (struct confine_path){path, write};
+    return 0;
+}
+
+int confine_plan_ports(struct confine_plan *plan, const struct confine_ports *ports)
+{
+    if (plan->port_count == CONFINE_PORTS)
+        return -ENOSPC;
+    plan->tcp = true;
+    plan->ports[plan->port_count++] = *ports;
+    return 0;
+}
+
+void confine_plan_guest(struct confine_plan *plan, const char *room)
+{
+    static const char *const readable[] = {
+        "/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin",
+        /* the loader and libc */
+        "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives",
+        "/etc/nsswitch.conf", "/etc/passwd", "/etc/group", "/etc/hosts", "/etc/host.conf",
+        "/etc/hostname", "/etc/resolv.conf", "/etc/gai.conf", "/etc/localtime", "/etc/services",
+        "/etc/protocols",
+        /* Open MPI and hwloc */
+        "/etc/openmpi", "/sys/devices/system", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat",
+        "/dev/random", "/dev/urandom"};
+    static const char *const writable[] = {"/dev/null", "/dev/zero", "/dev/full"};
+
+    memset(plan, 0, sizeof *plan);
+    for (size_t i = 0; i < sizeof readable / sizeof *readable; i++)
+        confine_plan_path(plan, readable[i], false);
+    for (size_t i = 0; i < sizeof writable / sizeof *writable; i++)
+        confine_plan_path(plan, writable[i], true);
+    confine_plan_path(plan, room, true);
+}
+
+static int limit(int resource, uint64_t most, const char *what, struct err *e)
+{
+    struct rlimit now;
+    if (getrlimit(resource, &now) != 0)
+        return err_set(e, errno, "cannot read the limit of %s: %s", what, strerror(errno));
+    if (now.rlim_max == RLIM_INFINITY || now.rlim_max > most)
+        now.rlim_max = most;
+    now.rlim_cur = now.rlim_max;
+    if (setrlimit(resource, &now) != 0)
+        return err_set(e, errno, "cannot limit %s: %s", what, strerror(errno));
+    return 0;
+}
+
+/* RLIMIT_NPROC counts all processes of the user, the owner's own desktop among them. */
+static unsigned processes_of_user(void)
+{
+    unsigned count = 0;
+    DIR *proc = opendir("/proc");
+    struct dirent *entry;
+    struct stat st;
+    char path[300];
+    while (proc != NULL && (entry = readdir(proc)) != NULL) {
+        if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+            continue;
+        snprintf(path, sizeof path, "/proc/%s/task", entry->d_name);
+        if (stat(path, &st) == 0 && st.st_uid == getuid())
+            count += (unsigned)st.st_nlink - 2; /* its threads count each */
+    }
+    if (proc != NULL)
+        closedir(proc);
+    return count;
+}
+
+static int set_limits(const struct confine_plan *plan, struct err *e)
+{
+    int rc = limit(RLIMIT_CORE, 0, "core files", e);
+    if (rc == 0 && plan->memory > 0)
+        rc = limit(RLIMIT_DATA, plan->memory, "memory", e);
+    if (rc == 0 && plan->file_size > 0)
+        rc = limit(RLIMIT_FSIZE, plan->file_size, "file size", e);
+    if (rc == 0 && plan->open_files > 0)
+        rc = limit(RLIMIT_NOFILE, plan->open_files, "open files", e);
+    if (rc == 0 && plan->processes > 0)
+        rc = limit(RLIMIT_NPROC, processes_of_user() + plan->processes, "processes", e);
+    if (rc == 0 && plan->nice > 0 && setpriority(PRIO_PROCESS, 0, plan->nice) != 0)
+        rc = err_set(e, errno, "cannot lower the priority: %s", strerror(errno));
+    return rc;
+}
+
+static int allow_paths(int rules, int abi, const struct confine_plan *plan, struct err *e)
+{
+    for (size_t i = 0; i < plan->path_count; i++) {
+        const struct confine_path *p = &plan->paths[i];
+        int rc = landlock_allow_path(rules, abi, p->path, p->write);
+        if (rc != 0 && rc != -ENOENT && rc != -EACCES)
+            return err_set(e, -rc, "cannot confine to %s: %s", p->path, strerror(-rc));
+    }
+    return 0;
+}
+
+static int allow_ports(int rules, const struct confine_plan *plan, struct err *e)
+{
+    for (size_t i = 0; i < plan->port_count; i++) {
+        const struct confine_ports *p = &plan->ports[i];
+        for (unsigned port = p->first; port <= p->last; port++) {
+            int rc = landlock_allow_port(rules, (uint16_t)port, p->bind, p->connect);
+            if (rc != 0)
+                return err_set(e, -rc, "cannot confine to port %u: %s", port, strerror(-rc));
+        }
+    }
+    return 0;
+}
+
+static int set_landlock(const struct confine_plan *plan, unsigned *done, struct err *e)
+{
+    int abi = landlock_abi();
+    if (abi < LANDLOCK_ABI_FILES)
+        return 0;
+    int rules = landlock_open(abi, plan->tcp);
+    if (rules < 0)
+        return err_set(e, -rules, "cannot make Landlock rules: %s", strerror(-rules));
+    int rc = allow_paths(rules, abi, plan, e);
+    if (rc == 0 && plan->tcp && abi >= LANDLOCK_ABI_TCP)
+        rc = allow_ports(rules, plan, e);
+    if (rc == 0 && (rc = landlock_enforce(rules)) != 0)
+        err_set(e, -rc, "cannot enforce Landlock rules: %s", strerror(-rc));
+    close(rules);
+    if (rc != 0)
+        return rc;
+    *done |= CONFINE_FILES;
+    if (plan->tcp && abi >= LANDLOCK_ABI_TCP)
+        *done |= CONFINE_TCP;
+    if (abi >= LANDLOCK_ABI_SCOPE)
+        *done |= CONFINE_SIGNALS;
+    return 0;
+}
+
+/* A user namespace would give a guest a root of its own. clone3 hides its flags from filters: glibc
+ * falls back to clone when it is not there. */
+static int deny_namespaces(scmp_filter_ctx filter)
+{
+    static const uint64_t flags[] = {CLONE_NEWUSER, CLONE_NEWNS,  CLONE_NEWNET,   CLONE_NEWPID,
+                                     CLONE_NEWIPC,  CLONE_NEWUTS, CLONE_NEWCGROUP};
+    int rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+    for (size_t i = 0; i < sizeof flags / sizeof *flags && rc == 0; i++)
+        rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
+                              SCMP_A0(SCMP_CMP_MASKED_EQ, flags[i], flags[i]));
+    return rc;
+}
+
+/* What no MPI program needs and a guest could use against the kernel or its host. Tracing within
+ * the room stays possible under Landlock (ranks of one host copy each other's large messages with
+ * process_vm_readv), and is forbidden without it. */
+static int set_seccomp(bool landlocked, unsigned *done, struct err *e)
+{
+    static const char *const denied[] = {"add_key",
+                                         "request_key",
+                                         "keyctl",
+                                         "bpf",
+                                         "perf_event_open",
+                                         "userfaultfd",
+                                         "mount",
+                                         "umount2",
+                                         "pivot_root",
+                                         "chroot",
+                                         "move_mount",
+                                         "open_tree",
+                                         "fsopen",
+                                         "fsmount",
+                                         "fsconfig",
+                                         "fspick",
+                                         "mount_setattr",
+                                         "unshare",
+                                         "setns",
+                                         "kexec_load",
+                                         "kexec_file_load",
+                                         "init_module",
+                                         "finit_module",
+                                         "delete_module",
+                                         "reboot",
+                                         "swapon",
+                                         "swapoff",
+                                         "acct",
+                                         "quotactl",
+                                         "quotactl_fd",
+                                         "io_uring_setup",
+                                         "io_uring_enter",
+                                         "io_uring_register",
+                                         "name_to_handle_at",
+                                         "open_by_handle_at",
+                                         "lookup_dcookie",
+                                         "ptrace",
+                                         "kcmp",
+                                         "fanotify_init",
+                                         "vhangup",
+                                         "iopl",
+                                         "ioperm",
+                                         "modify_ldt",
+                                         "syslog",
+                                         "settimeofday",
+                                         "clock_settime",
+                                         "clock_adjtime",
+                                         "adjtimex",
+                                         "sethostname",
+                                         "setdomainname"};
+    static const char *const tracing[] = {"process_vm_readv", "process_vm_writev", "pidfd_getfd"};
+    size_t denied_count = sizeof denied / sizeof *denied;
+    size_t all = denied_count + (landlocked ? 0 : sizeof tracing / sizeof *tracing);
+
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    if (filter == NULL)
+        return err_set(e, ENOMEM, "cannot make a seccomp filter");
+    int rc = 0;
+    for (size_t i = 0; i < all && rc == 0; i++) {
+        const char *name = i < denied_count ? denied[i] : tracing[i - denied_count];
+        int number = seccomp_syscall_resolve_name(name);
+        if (number != __NR_SCMP_ERROR)
+            rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), number, 0);
+    }
+    if (rc == 0)
+        rc = deny_namespaces(filter);
+    if (rc == 0)
+        rc = seccomp_load(filter);
+    seccomp_release(filter);
+    if (rc != 0)
+        return err_set(e, -rc, "cannot load the seccomp filter: %s", strerror(-rc));
+    *done |= CONFINE_SYSCALLS;
+    return 0;
+}
+
+int confine_self(const struct confine_plan *plan, unsigned required, unsigned *done, struct err *e)
+{
+    char text[80];
+    *done = 0;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return err_set(e, errno, "cannot give up new privileges: %s", strerror(errno));
+    int rc = set_limits(plan, e);
+    if (rc != 0)
+        return rc;
+    *done |= CONFINE_LIMITS;
+    rc = set_landlock(plan, done, e);
+    if (rc == 0 && (confine_probe() & CONFINE_SYSCALLS))
+        rc = set_seccomp(*done & CONFINE_FILES, done, e);
+    if (rc == 0 && (required & ~*done) != 0)
+        rc = err_set(e, ENOTSUP, "this machine cannot confine: %s",
+                     confine_text(required & ~*done, text, sizeof text));
+    return rc;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* confine.h -- keeps a guest program in its room, without root: Landlock for files, TCP ports,
+ * signals and abstract sockets, seccomp for system calls that no MPI program needs, rlimits.
+ * What the kernel lacks is left out and said so: a peer's ad carries what it can enforce. */
+#ifndef P2P_CONFINE_H
+#define P2P_CONFINE_H
+#include "../client/err.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bits of part_ad.confinement; they travel, so they never change their meaning. */
+enum confine_ability {
+    CONFINE_LIMITS = 1 << 0,   /* memory, processes, file size, open files */
+    CONFINE_SYSCALLS = 1 << 1, /* no tracing, mounting, kernel keys, namespaces, BPF ... */
+    CONFINE_FILES = 1 << 2,    /* only what is listed can be read, only the room written */
+    CONFINE_TCP = 1 << 3,      /* TCP ports to bind and to connect to are listed */
+    CONFINE_SIGNALS = 1 << 4,  /* no signal and no abstract socket reaches out of the room */
+};
+
+enum { CONFINE_PATHS = 64, CONFINE_PORTS = 16 };
+
+struct confine_path {
+    const char *path; /* a folder with all below it, or a file; one that is not there is skipped */
+    bool write;       /* else only reading and executing */
+};
+
+struct confine_ports {
+    uint16_t first, last;
+    bool bind, connect;
+};
+
+struct confine_plan {
+    struct confine_path paths[CONFINE_PATHS];
+    size_t path_count;
+    bool tcp; /* false: TCP is not restricted */
+    struct confine_ports ports[CONFINE_PORTS];
+    size_t port_count;
+    uint64_t memory;     /* bytes of private writable memory for each process; 0: no limit */
+    uint64_t file_size;  /* bytes; 0: no limit */
+    unsigned processes;  /* besides those that the user runs already; 0: no limit */
+    unsigned open_files; /* 0: as it is */
+    int nice;
+};
+
+/* What this kernel lets a plain user enforce. */
+unsigned confine_probe(void);
+/* Words for a person or an ad: "files, tcp, ...", "nothing". */
+const char *confine_text(unsigned abilities, char *text, size_t size);
+
+/* A plan with what any dynamically linked MPI program reads on Debian, and `room` to write in. */
+void confine_plan_guest(struct confine_plan *plan, const char *room);
+int confine_plan_path(struct confine_plan *plan, const char *path, bool write); /* -ENOSPC: full */
+int confine_plan_ports(struct confine_plan *plan, const struct confine_ports *ports);
+
+/* Confines the calling process and all its later children, for good. Fails, with what is missing,
+ * when `required` has an ability that cannot be had; the rest is best effort. *done: what holds.
+ * A process that failed is half confined: it must end. */
+int confine_self(const struct confine_plan *plan, unsigned required, unsigned *done, struct err *e);
+#endif

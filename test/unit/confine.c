@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Every prohibition is tried for real by a confined child, and the same act by an unconfined one.
+ */
+#include "confine.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static char room[64], secret[80];
+
+typedef int act_fn(void); /* 0, or the errno it met */
+
+static int outcome(int rc)
+{
+    return rc < 0 ? errno : 0;
+}
+
+static int open_and_close(const char *path, int flags)
+{
+    int fd = open(path, flags, 0600);
+    if (fd < 0)
+        return errno;
+    close(fd);
+    return 0;
+}
+
+static int read_secret(void)
+{
+    return open_and_close(secret, O_RDONLY);
+}
+
+static int write_outside(void)
+{
+    return open_and_close(secret, O_WRONLY | O_TRUNC);
+}
+
+static int write_in_room(void)
+{
+    char path[100];
+    snprintf(path, sizeof path, "%s/mine", room);
+    return open_and_close(path, O_WRONLY | O_CREAT);
+}
+
+static int escape_by_link(void)
+{
+    char path[100];
+    snprintf(path, sizeof path, "%s/link", room);
+    unlink(path);
+    if (symlink(secret, path) != 0)
+        return errno;
+    return open_and_close(path, O_RDONLY);
+}
+
+static int read_library(void)
+{
+    return open_and_close("/usr/bin/env", O_RDONLY);
+}
+
+static int signal_parent(void)
+{
+    return outcome(kill(getppid(), 0));
+}
+
+static int signal_own_child(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    int rc = outcome(kill(child, SIGKILL));
+    waitpid(child, NULL, 0);
+    return rc;
+}
+
+static int trace_parent(void)
+{
+    return outcome((int)ptrace(PTRACE_SEIZE, getppid(), 0, 0));
+}
+
+static int make_namespace(void)
+{
+    return outcome(unshare(CLONE_NEWUSER));
+}
+
+static int bind_port(uint16_t port)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(port)};
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    int rc = outcome(bind(fd, (struct sockaddr *)&at, sizeof at));
+    close(fd);
+    return rc;
+}
+
+static int bind_listed(void)
+{
+    return bind_port(28411);
+}
+
+static int bind_other(void)
+{
+    return bind_port(28413);
+}
+
+static int connect_other(void)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(9)};
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    int rc = outcome(connect(fd, (struct sockaddr *)&at, sizeof at));
+    close(fd);
+    return rc;
+}
+
+static int write_large_file(void)
+{
+    char path[100];
+    signal(SIGXFSZ, SIG_IGN);
+    snprintf(path, sizeof path, "%s/large", room);
+    unlink(path);
+    int fd = open(path, O_WRONLY | O_CREAT, 0600);
+    int rc = outcome(ftruncate(fd, 2 << 20));
+    close(fd);
+    return rc;
+}
+
+static int take_memory(void)
+{
+    void *p = mmap(NULL, 256 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? errno : 0;
+}
+
+static void plan_room(struct confine_plan *plan)
+{
+    confine_plan_guest(plan, room);
+    confine_plan_ports(plan, &(struct confine_ports){28410, 28412, true, true});
+    plan->memory = 128 << 20;
+    plan->file_size = 1 << 20;
+    plan->open_files = 64;
+    plan->nice = 5;
+}
+
+/* What `act` meets in a child, confined or not. */
+static int met(act_fn *act, bool confined)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        struct confine_plan plan;
+        struct err e = {0};
+        unsigned done;
+        plan_room(&plan);
+        if (confined && confine_self(&plan, 0, &done, &e) != 0) {
+            fprintf(stderr, "%s\n", e.text);
+            _exit(255);
+        }
+        _exit(act());
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void refused(act_fn *act, int expected, unsigned ability)
+{
+    assert_int_not_equal(met(act, false), expected);
+    if ((confine_probe() & ability) == ability)
+        assert_int_equal(met(act, true), expected);
+}
+
+static void test_allowed(void **state)
+{
+    (void)state;
+    assert_int_equal(met(write_in_room, true), 0);
+    assert_int_equal(met(read_library, true), 0);
+    assert_int_equal(met(signal_own_child, true), 0);
+    assert_int_equal(met(bind_listed, true), 0);
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    refused(read_secret, EACCES, CONFINE_FILES);
+    refused(write_outside, EACCES, CONFINE_FILES);
+    refused(escape_by_link, EACCES, CONFINE_FILES);
+}
+
+static void test_signals_and_tracing(void **state)
+{
+    (void)state;
+    refused(signal_parent, EPERM, CONFINE_SIGNALS);
+    assert_int_equal(met(trace_parent, true), EPERM);
+    assert_int_equal(met(make_namespace, true), EPERM);
+}
+
+static void test_ports(void **state)
+{
+    (void)state;
+    refused(bind_other, EACCES, CONFINE_TCP);
+    refused(connect_other, EACCES, CONFINE_TCP);
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    refused(write_large_file, EFBIG, CONFINE_LIMITS);
+    refused(take_memory, ENOMEM, CONFINE_LIMITS);
+}
+
+static int require_the_impossible(void)
+{
+    struct confine_plan plan;
+    struct err e = {0};
+    unsigned done;
+    plan_room(&plan);
+    return -confine_self(&plan, 1u << 30, &done, &e);
+}
+
+static void test_requirement(void **state)
+{
+    (void)state;
+    assert_int_equal(met(require_the_impossible, false), ENOTSUP);
+}
+
+static void test_text(void **state)
+{
+    (void)state;
+    char text[80], tiny[7];
+    assert_string_equal(confine_text(0, text, sizeof text), "nothing");
+    assert_string_equal(confine_text(CONFINE_TCP | CONFINE_FILES, text, sizeof text), "files, tcp");
+    assert_string_equal(confine_text(CONFINE_TCP | CONFINE_FILES, tiny, sizeof tiny), "files,");
+}
+
+int main(void)
+{
+    const char *tmp = getenv("TMPDIR");
+    snprintf(room, sizeof room, "%.40s/room.XXXXXX", tmp != NULL ? tmp : "/tmp");
+    if (mkdtemp(room) == NULL)
+        return 1;
+    snprintf(secret, sizeof secret, "%s-secret", room);
+    int fd = open(secret, O_WRONLY | O_CREAT, 0600);
+    close(fd);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_allowed),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_signals_and_tracing),
+        cmocka_unit_test(test_ports),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_requirement),
+        cmocka_unit_test(test_text),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    char command[100];
+    snprintf(command, sizeof command, "rm -rf %s", room);
+    unlink(secret);
+    return system(command) != 0 || failed;
+}
