@@ -38,17 +38,6 @@ SSL_CTX *identity_tls(const struct identity *i);
 /* What the other end's verified certificate says. */
 int identity_read(struct identity_card *card, X509 *certificate, struct err *e);
 
-/* A new grid in a new folder: authority.key, authority.crt, and its founder's owner.key. */
-int identity_make_grid(const char *folder, const char *name, int days, struct err *e);
-
-struct identity_order {
-    const char *name;          /* of the peer */
-    const char *owner;         /* hex id of the owner's key; NULL: the grid's founder */
-    const char *const *groups; /* may be NULL */
-    size_t group_count;
-    int days; /* may be negative: already over, for tests */
-};
-/* A key and certificate for one more peer, written with authority.crt into the folder `out`. */
-int identity_issue(const char *grid, const struct identity_order *order, const char *out,
-                   struct err *e);
+/* The id of a key: of its public half, so anyone who sees the certificate can tell. */
+int identity_of_key(struct id *id, EVP_PKEY *key);
 #endif

@@ -1,8 +1,16 @@
-# p2pd, and libdaemon: its parts, so that unit tests can link them.
-EXTRA_DIST += \
-    overlay/daemon/node.h overlay/daemon/settings.h overlay/daemon/log.h overlay/daemon/identity.h \
-    overlay/daemon/link.h overlay/daemon/walk.h overlay/daemon/machine.h overlay/daemon/overlay.h \
-    overlay/daemon/addr.h
+# libdaemon: the parts of p2pd, so that unit tests and tools can link them too.
+noinst_LTLIBRARIES += libdaemon.la
+libdaemon_la_SOURCES = \
+    overlay/daemon/addr.c overlay/daemon/addr.h \
+    overlay/daemon/authority.c overlay/daemon/authority.h \
+    overlay/daemon/identity.c overlay/daemon/identity.h \
+    overlay/daemon/idmap.c overlay/daemon/idmap.h \
+    overlay/daemon/log.c overlay/daemon/log.h \
+    overlay/daemon/settings.c overlay/daemon/settings.h
+libdaemon_la_CFLAGS = $(AM_CFLAGS) $(LIBEVENT_CFLAGS) $(OPENSSL_CFLAGS) $(CONFUSE_CFLAGS)
+libdaemon_la_LIBADD = libclient.la libcore.la $(LIBEVENT_LIBS) $(OPENSSL_LIBS) $(CONFUSE_LIBS)
+EXTRA_DIST += overlay/daemon/node.h overlay/daemon/link.h overlay/daemon/walk.h \
+    overlay/daemon/machine.h overlay/daemon/overlay.h
 
 # libconfine: keeps guests in their rooms; linked by p2pd (for the ad) and by p2pd-room.
 noinst_LTLIBRARIES += libconfine.la

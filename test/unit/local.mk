@@ -1,20 +1,28 @@
 # Unit tests: one cmocka program for each noun of the plain C code; test/unit/NOUN.c, linked with LDADD.
 unit_programs = \
+    test/unit/addr \
     test/unit/confine \
     test/unit/fate \
     test/unit/feed \
     test/unit/heartbeat \
     test/unit/id \
+    test/unit/identity \
+    test/unit/idmap \
     test/unit/level \
     test/unit/merge \
     test/unit/message \
-    test/unit/roll
+    test/unit/roll \
+    test/unit/settings
 test_unit_fate_LDADD = libsurvive.la $(LDADD)
 test_unit_feed_LDADD = libsurvive.la $(LDADD)
 test_unit_heartbeat_LDADD = libsurvive.la $(LDADD)
 test_unit_merge_LDADD = libsurvive.la $(LDADD)
 test_unit_roll_LDADD = libsurvive.la $(LDADD)
 test_unit_level_LDADD = libsurvive.la $(LDADD)
+test_unit_addr_LDADD = libdaemon.la $(LDADD)
+test_unit_identity_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
+test_unit_idmap_LDADD = libdaemon.la $(LDADD)
+test_unit_settings_LDADD = libdaemon.la $(LDADD)
 test_unit_confine_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_confine_LDADD = libconfine.la $(LDADD)
 if HAVE_CMOCKA

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* authority.c -- Ed25519 keys and X.509 certificates, made by OpenSSL; keys are 0600 from their
+ * first byte. */
+#include "authority.h"
+#include "identity.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/x509v3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { AUTHORITY_PATH = 4096, DAY = 24 * 3600, HOUR = 3600 };
+
+struct authority {
+    EVP_PKEY *key;
+    X509 *certificate;
+    char grid[IDENTITY_NAME + 1];
+    char owner[ID_TEXT + 1]; /* of the founder's own key */
+};
+
+/* Opens folder/file; writing makes a new file and refuses one that is there. */
+static FILE *open_in(const char *folder, const char *file, bool writing, mode_t mode, struct err *e)
+{
+    char path[AUTHORITY_PATH];
+    if (snprintf(path, sizeof path, "%s/%s", folder, file) >= (int)sizeof path) {
+        err_set(e, ENAMETOOLONG, "%s: too long a path", folder);
+        return NULL;
+    }
+    int flags = writing ? O_WRONLY | O_CREAT | O_EXCL : O_RDONLY;
+    int fd = open(path, flags | O_CLOEXEC, mode);
+    FILE *f = fd >= 0 ? fdopen(fd, writing ? "w" : "r") : NULL;
+    if (f == NULL) {
+        err_set(e, errno, "%s: %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+    }
+    return f;
+}
+
+/* What was written is there, or an error. */
+static int close_written(FILE *f, bool ok, const char *folder, struct err *e)
+{
+    ok = fclose(f) == 0 && ok;
+    return ok ? 0 : err_set(e, EIO, "%s: cannot write there: %s", folder, strerror(errno));
+}
+
+static int write_key(const char *folder, const char *file, EVP_PKEY *key, struct err *e)
+{
+    FILE *f = open_in(folder, file, true, 0600, e);
+    if (f == NULL)
+        return -e->code;
+    return close_written(f, PEM_write_PrivateKey(f, key, NULL, NULL, 0, NULL, NULL), folder, e);
+}
+
+static int write_certificate(const char *folder, const char *file, X509 *c, struct err *e)
+{
+    FILE *f = open_in(folder, file, true, 0644, e);
+    if (f == NULL)
+        return -e->code;
+    return close_written(f, PEM_write_X509(f, c), folder, e);
+}
+
+static int make_folder(const char *folder, struct err *e)
+{
+    if (mkdir(folder, 0700) < 0 && errno != EEXIST)
+        return err_set(e, errno, "%s: %s", folder, strerror(errno));
+    return 0;
+}
+
+static EVP_PKEY *make_key(struct err *e)
+{
+    EVP_PKEY *key = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
+    if (key == NULL)
+        err_set(e, EIO, "OpenSSL cannot make an Ed25519 key");
+    return key;
+}
+
+static bool name_is_plain(const char *name, size_t max)
+{
+    size_t n = strlen(name);
+    if (n == 0 || n > max)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (name[i] <= ' ' || name[i] > '~' || name[i] == '/')
+            return false;
+    return true;
+}
+
+static bool add_entry(X509_NAME *subject, const char *field, const char *value)
+{
+    return X509_NAME_add_entry_by_txt(subject, field, MBSTRING_UTF8, (const unsigned char *)value,
+                                      -1, -1, 0);
+}
+
+static bool add_extension(X509 *c, X509 *issuer, int nid, const char *value)
+{
+    X509V3_CTX ctx;
+    X509V3_set_ctx(&ctx, issuer, c, NULL, NULL, 0);
+    X509_EXTENSION *x = X509V3_EXT_conf_nid(NULL, &ctx, nid, value);
+    bool ok = x != NULL && X509_add_ext(c, x, -1);
+    X509_EXTENSION_free(x);
+    return ok;
+}
+
+/* Version, number, validity and key: what all certificates have in common. An hour of grace for
+ * clocks. */
+static X509 *begin_certificate(EVP_PKEY *key, int days)
+{
+    X509 *c = X509_new();
+    uint64_t serial;
+    long from = days > 0 ? -HOUR : (long)(days - 1) * DAY;
+    bool ok = c != NULL && X509_set_version(c, X509_VERSION_3) &&
+              RAND_bytes((unsigned char *)&serial, sizeof serial) == 1 &&
+              ASN1_INTEGER_set_uint64(X509_get_serialNumber(c), serial >> 1 | 1) &&
+              X509_gmtime_adj(X509_getm_notBefore(c), from) != NULL &&
+              X509_time_adj_ex(X509_getm_notAfter(c), days, 0, NULL) != NULL &&
+              X509_set_pubkey(c, key);
+    if (ok)
+        return c;
+    X509_free(c);
+    return NULL;
+}
+
+static X509 *make_root(EVP_PKEY *key, const char *name, int days)
+{
+    X509 *c = begin_certificate(key, days);
+    X509_NAME *subject = c != NULL ? X509_get_subject_name(c) : NULL;
+    bool ok = c != NULL && add_entry(subject, "O", name) && add_entry(subject, "CN", "authority") &&
+              X509_set_issuer_name(c, subject) &&
+              add_extension(c, c, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") &&
+              add_extension(c, c, NID_key_usage, "critical,keyCertSign,cRLSign") &&
+              add_extension(c, c, NID_subject_key_identifier, "hash") && X509_sign(c, key, NULL);
+    if (ok)
+        return c;
+    X509_free(c);
+    return NULL;
+}
+
+int authority_create(const char *folder, const char *name, int days, struct err *e)
+{
+    struct err ignored = {0};
+    e = e != NULL ? e : &ignored;
+    if (!name_is_plain(name, IDENTITY_NAME))
+        return err_set(e, EINVAL, "'%s' is no name for a grid: 1 to %d letters, no blanks, no /",
+                       name, IDENTITY_NAME);
+    int rc = make_folder(folder, e);
+    if (rc < 0)
+        return rc;
+    EVP_PKEY *key = make_key(e), *owner = make_key(e);
+    X509 *c = key != NULL ? make_root(key, name, days) : NULL;
+    if (owner == NULL || c == NULL)
+        rc = err_set(e, EIO, "OpenSSL cannot make a certificate");
+    if (rc == 0)
+        rc = write_key(folder, "authority.key", key, e);
+    if (rc == 0)
+        rc = write_key(folder, "owner.key", owner, e);
+    if (rc == 0)
+        rc = write_certificate(folder, "authority.crt", c, e);
+    X509_free(c);
+    EVP_PKEY_free(key);
+    EVP_PKEY_free(owner);
+    return rc;
+}
+
+static EVP_PKEY *read_key(const char *folder, const char *file, struct err *e)
+{
+    FILE *f = open_in(folder, file, false, 0, e);
+    if (f == NULL)
+        return NULL;
+    EVP_PKEY *key = PEM_read_PrivateKey(f, NULL, NULL, NULL);
+    fclose(f);
+    if (key == NULL)
+        err_set(e, EINVAL, "%s/%s: no key in there", folder, file);
+    return key;
+}
+
+static int read_founder(struct authority *a, const char *folder, struct err *e)
+{
+    struct id id;
+    EVP_PKEY *owner = read_key(folder, "owner.key", e);
+    int rc = owner != NULL ? identity_of_key(&id, owner) : -e->code;
+    if (rc == 0)
+        id_text(&id, a->owner);
+    EVP_PKEY_free(owner);
+    return rc;
+}
+
+static int read_root(struct authority *a, const char *folder, struct err *e)
+{
+    FILE *f = open_in(folder, "authority.crt", false, 0, e);
+    if (f == NULL)
+        return -e->code;
+    a->certificate = PEM_read_X509(f, NULL, NULL, NULL);
+    fclose(f);
+    if (a->certificate == NULL ||
+        X509_NAME_get_text_by_NID(X509_get_subject_name(a->certificate), NID_organizationName,
+                                  a->grid, sizeof a->grid) <= 0)
+        return err_set(e, EINVAL, "%s/authority.crt: no grid's certificate in there", folder);
+    return 0;
+}
+
+int authority_open(struct authority **out, const char *folder, struct err *e)
+{
+    struct err ignored = {0};
+    e = e != NULL ? e : &ignored;
+    struct authority *a = calloc(1, sizeof *a);
+    if (a == NULL)
+        return err_set(e, ENOMEM, "no memory");
+    a->key = read_key(folder, "authority.key", e);
+    int rc = a->key != NULL ? read_root(a, folder, e) : -e->code;
+    if (rc == 0)
+        rc = read_founder(a, folder, e);
+    if (rc == 0 && X509_check_private_key(a->certificate, a->key) != 1)
+        rc = err_set(e, EINVAL, "%s: authority.key is not that of authority.crt", folder);
+    if (rc < 0)
+        authority_close(a);
+    else
+        *out = a;
+    return rc;
+}
+
+void authority_close(struct authority *a)
+{
+    if (a == NULL)
+        return;
+    EVP_PKEY_free(a->key);
+    X509_free(a->certificate);
+    free(a);
+}
+
+static bool add_groups(X509_NAME *subject, const struct authority_order *order)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < order->group_count; i++)
+        ok = add_entry(subject, "OU", order->groups[i]);
+    return ok;
+}
+
+static X509 *make_peer(const struct authority *a, const struct authority_order *order,
+                       EVP_PKEY *key)
+{
+    X509 *c = begin_certificate(key, order->days);
+    X509_NAME *subject = c != NULL ? X509_get_subject_name(c) : NULL;
+    const char *owner = order->owner != NULL ? order->owner : a->owner;
+    bool ok = c != NULL && add_entry(subject, "O", a->grid) && add_groups(subject, order) &&
+              add_entry(subject, "UID", owner) && add_entry(subject, "CN", order->peer) &&
+              X509_set_issuer_name(c, X509_get_subject_name(a->certificate)) &&
+              add_extension(c, a->certificate, NID_basic_constraints, "critical,CA:FALSE") &&
+              add_extension(c, a->certificate, NID_key_usage, "critical,digitalSignature") &&
+              add_extension(c, a->certificate, NID_ext_key_usage, "serverAuth,clientAuth") &&
+              X509_sign(c, a->key, NULL);
+    if (ok)
+        return c;
+    X509_free(c);
+    return NULL;
+}
+
+static int check_order(const struct authority_order *order, struct err *e)
+{
+    struct id owner;
+    if (!name_is_plain(order->peer, IDENTITY_NAME))
+        return err_set(e, EINVAL, "'%s' is no name for a peer: 1 to %d letters, no blanks, no /",
+                       order->peer, IDENTITY_NAME);
+    if (order->owner != NULL && !id_parse(&owner, order->owner))
+        return err_set(e, EINVAL, "'%s' is no owner: %d hex digits", order->owner, ID_TEXT);
+    if (order->group_count > IDENTITY_GROUPS)
+        return err_set(e, EINVAL, "more than %d groups", IDENTITY_GROUPS);
+    for (size_t i = 0; i < order->group_count; i++)
+        if (!name_is_plain(order->groups[i], IDENTITY_GROUP))
+            return err_set(e, EINVAL, "'%s' is no name for a group: 1 to %d letters, no blanks",
+                           order->groups[i], IDENTITY_GROUP);
+    return 0;
+}
+
+/* authority.crt may be there from before: then it must be this grid's. */
+static int write_root(const struct authority *a, const char *out, struct err *e)
+{
+    struct err why = {0};
+    if (write_certificate(out, "authority.crt", a->certificate, &why) == 0)
+        return 0;
+    FILE *f = why.code == EEXIST ? open_in(out, "authority.crt", false, 0, &why) : NULL;
+    if (f == NULL)
+        return err_set(e, why.code, "%s", why.text);
+    X509 *there = PEM_read_X509(f, NULL, NULL, NULL);
+    fclose(f);
+    bool same = there != NULL && X509_cmp(there, a->certificate) == 0;
+    X509_free(there);
+    return same ? 0 : err_set(e, EEXIST, "%s holds keys of another grid", out);
+}
+
+int authority_issue(struct authority *a, const struct authority_order *order, const char *out,
+                    struct err *e)
+{
+    struct err ignored = {0};
+    e = e != NULL ? e : &ignored;
+    int rc = check_order(order, e);
+    if (rc == 0)
+        rc = make_folder(out, e);
+    if (rc < 0)
+        return rc;
+    EVP_PKEY *key = make_key(e);
+    X509 *c = key != NULL ? make_peer(a, order, key) : NULL;
+    if (c == NULL)
+        rc = err_set(e, EIO, "OpenSSL cannot make a certificate");
+    if (rc == 0)
+        rc = write_root(a, out, e);
+    if (rc == 0)
+        rc = write_key(out, "peer.key", key, e);
+    if (rc == 0)
+        rc = write_certificate(out, "peer.crt", c, e);
+    X509_free(c);
+    EVP_PKEY_free(key);
+    return rc;
+}

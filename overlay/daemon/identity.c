@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* identity.c -- loads who this peer is, and reads who others are. */
+#include "identity.h"
+#include <errno.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { IDENTITY_PATH = 4096, IDENTITY_CERT_MAX = 16 * 1024 };
+
+struct identity {
+    struct identity_card card;
+    SSL_CTX *tls;
+};
+
+int identity_of_key(struct id *id, EVP_PKEY *key)
+{
+    unsigned char *der = NULL, digest[32];
+    unsigned int length;
+    int size = i2d_PUBKEY(key, &der);
+    if (size <= 0)
+        return -EINVAL;
+    int ok = EVP_Digest(der, (size_t)size, digest, &length, EVP_sha256(), NULL);
+    OPENSSL_free(der);
+    if (!ok)
+        return -EINVAL;
+    memcpy(id->b, digest, ID_BYTES);
+    return 0;
+}
+
+/* The value of the subject's entry after `after`; -1: there is none. Plain printable text only. */
+static int subject_text(X509_NAME *subject, int nid, int after, char *out, size_t size)
+{
+    int at = X509_NAME_get_index_by_NID(subject, nid, after);
+    if (at < 0)
+        return -1;
+    const ASN1_STRING *value = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at));
+    int length = ASN1_STRING_length(value);
+    const unsigned char *text = ASN1_STRING_get0_data(value);
+    if (length <= 0 || (size_t)length >= size)
+        return -1;
+    for (int i = 0; i < length; i++) {
+        if (text[i] <= ' ' || text[i] > '~')
+            return -1;
+        out[i] = (char)text[i];
+    }
+    out[length] = '\0';
+    return at;
+}
+
+static int read_end(time_t *ends, X509 *certificate)
+{
+    struct tm tm;
+    if (!ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &tm))
+        return -EINVAL;
+    *ends = timegm(&tm);
+    return 0;
+}
+
+int identity_read(struct identity_card *card, X509 *certificate, struct err *e)
+{
+    memset(card, 0, sizeof *card);
+    X509_NAME *subject = X509_get_subject_name(certificate);
+    EVP_PKEY *key = X509_get0_pubkey(certificate);
+    char owner[ID_TEXT + 2];
+    if (key == NULL || EVP_PKEY_get_id(key) != EVP_PKEY_ED25519 ||
+        identity_of_key(&card->id, key) < 0)
+        return err_set(e, EACCES, "its certificate holds no Ed25519 key");
+    if (subject_text(subject, NID_commonName, -1, card->name, sizeof card->name) < 0)
+        return err_set(e, EACCES, "its certificate names no peer");
+    if (subject_text(subject, NID_userId, -1, owner, sizeof owner) < 0 ||
+        !id_parse(&card->owner, owner))
+        return err_set(e, EACCES, "its certificate names no owner");
+    if (subject_text(subject, NID_organizationName, -1, card->grid, sizeof card->grid) < 0 ||
+        read_end(&card->ends, certificate) < 0)
+        return err_set(e, EACCES, "its certificate is of no grid");
+    for (int at = -1; card->group_count < IDENTITY_GROUPS; card->group_count++) {
+        at = subject_text(subject, NID_organizationalUnitName, at, card->groups[card->group_count],
+                          sizeof card->groups[0]);
+        if (at < 0)
+            break;
+    }
+    return 0;
+}
+
+static int join_path(char *out, const char *folder, const char *file, struct err *e)
+{
+    if (snprintf(out, IDENTITY_PATH, "%s/%s", folder, file) >= IDENTITY_PATH)
+        return err_set(e, ENAMETOOLONG, "%s: too long a path", folder);
+    return 0;
+}
+
+static int check_private(const char *path, struct err *e)
+{
+    struct stat st;
+    if (stat(path, &st) < 0)
+        return err_set(e, errno,
+                       "%s: %s; get keys from the grid's founder (p2pctl grid issue), or found a "
+                       "grid (p2pctl grid create)",
+                       path, strerror(errno));
+    if ((st.st_mode & 077) != 0)
+        return err_set(e, EACCES, "%s can be read by others; chmod 600 it", path);
+    return 0;
+}
+
+static const char *openssl_reason(void)
+{
+    const char *text = ERR_reason_error_string(ERR_peek_error());
+    ERR_clear_error();
+    return text != NULL ? text : "unknown reason";
+}
+
+static SSL_CTX *make_context(void)
+{
+    SSL_CTX *tls = SSL_CTX_new(TLS_method());
+    if (tls == NULL)
+        return NULL;
+    SSL_CTX_set_min_proto_version(tls, TLS1_3_VERSION);
+    SSL_CTX_set_verify(tls, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+    SSL_CTX_set_verify_depth(tls, 1);
+    SSL_CTX_set_max_cert_list(tls, IDENTITY_CERT_MAX);
+    SSL_CTX_set_session_cache_mode(tls, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_options(tls, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
+    SSL_CTX_set_num_tickets(tls, 0);
+    SSL_CTX_set_mode(tls, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
+                              SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    return tls;
+}
+
+/* Refused here, with a clear line, rather than by everybody else. */
+static int check_own(struct identity *i, const char *path, struct err *e)
+{
+    struct err why = {0};
+    X509 *own = SSL_CTX_get0_certificate(i->tls);
+    if (identity_read(&i->card, own, &why) < 0)
+        return err_set(e, EINVAL, "%s: %s", path, why.text);
+    X509_STORE_CTX *check = X509_STORE_CTX_new();
+    if (check == NULL || !X509_STORE_CTX_init(check, SSL_CTX_get_cert_store(i->tls), own, NULL)) {
+        X509_STORE_CTX_free(check);
+        return err_set(e, ENOMEM, "no memory");
+    }
+    int rc = 0;
+    if (X509_verify_cert(check) != 1)
+        rc = err_set(e, EACCES, "%s: %s; ask the founder of grid '%s' for a new one", path,
+                     X509_verify_cert_error_string(X509_STORE_CTX_get_error(check)), i->card.grid);
+    X509_STORE_CTX_free(check);
+    return rc;
+}
+
+static int load_files(struct identity *i, const char *folder, struct err *e)
+{
+    char authority[IDENTITY_PATH], certificate[IDENTITY_PATH], key[IDENTITY_PATH];
+    int rc = join_path(authority, folder, "authority.crt", e);
+    if (rc == 0)
+        rc = join_path(certificate, folder, "peer.crt", e);
+    if (rc == 0)
+        rc = join_path(key, folder, "peer.key", e);
+    if (rc == 0)
+        rc = check_private(key, e);
+    if (rc < 0)
+        return rc;
+    ERR_clear_error();
+    if (!SSL_CTX_load_verify_file(i->tls, authority))
+        return err_set(e, EINVAL, "%s: %s", authority, openssl_reason());
+    if (!SSL_CTX_use_certificate_file(i->tls, certificate, SSL_FILETYPE_PEM))
+        return err_set(e, EINVAL, "%s: %s", certificate, openssl_reason());
+    if (!SSL_CTX_use_PrivateKey_file(i->tls, key, SSL_FILETYPE_PEM))
+        return err_set(e, EINVAL, "%s: %s", key, openssl_reason());
+    return check_own(i, certificate, e);
+}
+
+int identity_load(struct identity **out, const char *folder, struct err *e)
+{
+    struct identity *i = calloc(1, sizeof *i);
+    if (i == NULL)
+        return err_set(e, ENOMEM, "no memory");
+    i->tls = make_context();
+    int rc = i->tls != NULL ? load_files(i, folder, e) : err_set(e, ENOMEM, "no TLS 1.3 here");
+    if (rc < 0)
+        identity_free(i);
+    else
+        *out = i;
+    return rc;
+}
+
+void identity_free(struct identity *i)
+{
+    if (i == NULL)
+        return;
+    SSL_CTX_free(i->tls);
+    free(i);
+}
+
+const struct identity_card *identity_card(const struct identity *i)
+{
+    return &i->card;
+}
+
+SSL_CTX *identity_tls(const struct identity *i)
+{
+    return i->tls;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* identity.c -- keys are made, kept private, and let in whom the grid admitted and nobody else. */
+#include "../../overlay/daemon/authority.h"
+#include "../../overlay/daemon/identity.h"
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <cmocka.h>
+
+static char folder[] = "/tmp/p2pgrid-identity-XXXXXX";
+
+static const char *in(const char *file)
+{
+    static char paths[4][128];
+    static unsigned turn;
+    char *path = paths[turn++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, file);
+    return path;
+}
+
+static void issue(const char *grid, const char *peer, int days)
+{
+    static const char *const groups[] = {"lab", "night"};
+    struct authority_order order = {.peer = peer, .groups = groups, .group_count = 2, .days = days};
+    struct authority *a;
+    struct err e = {0};
+    assert_int_equal(authority_open(&a, in(grid), &e), 0);
+    assert_int_equal(authority_issue(a, &order, in(peer), &e), 0);
+    authority_close(a);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    if (mkdtemp(folder) == NULL || authority_create(in("grid"), "fen", 10, &e) < 0 ||
+        authority_create(in("other"), "fen", 10, &e) < 0)
+        return -1;
+    issue("grid", "alder", 10);
+    issue("grid", "birch", 10);
+    issue("grid", "late", -1);
+    issue("other", "mallory", 10);
+    return 0;
+}
+
+static int clean_up(void **state)
+{
+    (void)state;
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+static void test_card(void **state)
+{
+    (void)state;
+    struct identity *i, *j;
+    struct err e = {0};
+    assert_int_equal(identity_load(&i, in("alder"), &e), 0);
+    assert_int_equal(identity_load(&j, in("birch"), &e), 0);
+    const struct identity_card *a = identity_card(i), *b = identity_card(j);
+    assert_string_equal(a->name, "alder");
+    assert_string_equal(a->grid, "fen");
+    assert_int_equal(a->group_count, 2);
+    assert_string_equal(a->groups[1], "night");
+    assert_false(id_equal(&a->id, &b->id));
+    assert_true(id_equal(&a->owner, &b->owner));
+    assert_false(id_equal(&a->id, &a->owner));
+    assert_true(a->ends > time(NULL) + 9 * 24 * 3600);
+    identity_free(i);
+    identity_free(j);
+}
+
+static void test_key_stays_private(void **state)
+{
+    (void)state;
+    struct identity *i;
+    struct err e = {0};
+    struct stat st;
+    assert_int_equal(stat(in("alder/peer.key"), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    assert_int_equal(stat(in("grid/authority.key"), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    assert_int_equal(chmod(in("birch/peer.key"), 0644), 0);
+    assert_int_equal(identity_load(&i, in("birch"), &e), -EACCES);
+    assert_non_null(strstr(e.text, "chmod 600"));
+    assert_int_equal(chmod(in("birch/peer.key"), 0600), 0);
+}
+
+static void test_bad_keys_have_a_reason(void **state)
+{
+    (void)state;
+    struct identity *i;
+    struct err late = {0}, none = {0};
+    assert_int_equal(identity_load(&i, in("late"), &late), -EACCES);
+    assert_non_null(strstr(late.text, "expired"));
+    assert_int_equal(identity_load(&i, in("nowhere"), &none), -ENOENT);
+    assert_non_null(strstr(none.text, "nowhere/peer.key"));
+}
+
+static void test_bad_orders_are_refused(void **state)
+{
+    (void)state;
+    struct authority *a;
+    struct err e = {0}, again = {0}, owner = {0};
+    assert_int_equal(authority_open(&a, in("grid"), &e), 0);
+    struct authority_order order = {.peer = "two words", .days = 1};
+    assert_int_equal(authority_issue(a, &order, in("x"), &e), -EINVAL);
+    order = (struct authority_order){.peer = "alder", .days = 1};
+    assert_int_equal(authority_issue(a, &order, in("alder"), &again), -EEXIST);
+    order = (struct authority_order){.peer = "ash", .owner = "12", .days = 1};
+    assert_int_equal(authority_issue(a, &order, in("ash"), &owner), -EINVAL);
+    authority_close(a);
+}
+
+/* A handshake in memory, a at the dialling end: true when both ends are content. */
+static bool shake(struct identity *a, struct identity *b)
+{
+    SSL *client = SSL_new(identity_tls(a)), *server = SSL_new(identity_tls(b));
+    BIO *left, *right;
+    assert_int_equal(BIO_new_bio_pair(&left, 0, &right, 0), 1);
+    SSL_set_bio(client, left, left);
+    SSL_set_bio(server, right, right);
+    SSL_set_connect_state(client);
+    SSL_set_accept_state(server);
+    int c = 0, s = 0;
+    for (int turn = 0; turn < 10; turn++) {
+        c = SSL_do_handshake(client);
+        s = SSL_do_handshake(server);
+    }
+    bool ok = c == 1 && s == 1 && SSL_version(client) == TLS1_3_VERSION;
+    SSL_free(client);
+    SSL_free(server);
+    return ok;
+}
+
+static void test_only_members_shake_hands(void **state)
+{
+    (void)state;
+    struct identity *alder, *birch, *mallory;
+    struct err e = {0};
+    assert_int_equal(identity_load(&alder, in("alder"), &e), 0);
+    assert_int_equal(identity_load(&birch, in("birch"), &e), 0);
+    assert_int_equal(identity_load(&mallory, in("mallory"), &e), 0);
+    assert_true(shake(alder, birch));
+    assert_true(shake(birch, alder));
+    assert_false(shake(mallory, birch));
+    assert_false(shake(birch, mallory));
+    identity_free(alder);
+    identity_free(birch);
+    identity_free(mallory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_card),
+        cmocka_unit_test(test_key_stays_private),
+        cmocka_unit_test(test_bad_keys_have_a_reason),
+        cmocka_unit_test(test_bad_orders_are_refused),
+        cmocka_unit_test(test_only_members_shake_hands),
+    };
+    return cmocka_run_group_tests(tests, set_up, clean_up);
+}
