@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* shm.c -- frames between processes of one host, through two shared rings, one for each direction.
+ *
+ * A ring has one writer and one reader, so a death at any point leaves nothing broken. Its memory has no name: it
+ * goes with its processes. The reader looks at the word where the next record will begin; the writer clears the
+ * word behind a record before it publishes the record. A record:
+ *
+ *     0      4      5             6      8        16
+ *     | size | kind | head length | zero | length | ...
+ *
+ *     FRAME     head, payload of `length`
+ *     BEGIN     head; a payload of `length` follows in chunks
+ *     CHUNK     `length` bytes of it
+ *     LEND      head, u64 address: the payload is read from the sender's memory; with RETURN it has it back
+ *     RETURN    `length`: how many loans are returned, the oldest first
+ *     READS     the one who says this can read the other's memory
+ *     SKIP      up to the ring's end
+ *
+ * The socket beside the rings wakes a sleeper and tells of the peer's death. */
+#include "endpoint.h"
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { RING = 256 * 1024, RECORD = 16, CHUNK = 32 * 1024, LINE = 64, RECORDS_A_POLL = 128 };
+enum kind { NOTHING, FRAME, BEGIN, CHUNKED, LEND, RETURN, READS, SKIP };
+static const uint64_t probe_word = 0x7265706c69636173;
+
+/* Shared. `read`: bytes consumed so far. `asleep`: the reader of this ring wants a byte on the socket. */
+struct ring {
+    _Alignas(LINE) _Atomic uint64_t read;
+    _Alignas(LINE) _Atomic uint32_t asleep;
+    _Alignas(LINE) uint8_t data[RING];
+};
+
+struct rings {
+    struct ring *out, *in;
+    void *map;
+    uint64_t written, known_read; /* out */
+    uint64_t consumed, published; /* in */
+    uint64_t owed; /* loans of the peer's to be returned */
+    int pid;
+    bool can_read, peer_reads, said_reads;
+};
+
+/* --- making ----------------------------------------------------------------------------------------------------- */
+
+static int rings_map(struct endpoint *e, int memory, bool creator)
+{
+    struct rings *r = e->rings != NULL ? e->rings : malloc(sizeof *r);
+    if (r == NULL)
+        return -ENOMEM;
+    if (e->rings != NULL)
+        munmap(r->map, 2 * sizeof(struct ring));
+    e->rings = NULL;
+    *r = (struct rings){.map = mmap(NULL, 2 * sizeof(struct ring), PROT_READ | PROT_WRITE,
+                                    MAP_SHARED, memory, 0)};
+    if (r->map == MAP_FAILED) {
+        free(r);
+        return -ENOMEM;
+    }
+    struct ring *both = r->map;
+    r->out = &both[creator ? 0 : 1];
+    r->in = &both[creator ? 1 : 0];
+    e->rings = r;
+    return 0;
+}
+
+int shm_create(struct endpoint *e, int *memory)
+{
+    int fd = memfd_create("p2pgrid-ring", MFD_CLOEXEC);
+    int rc = fd < 0 ? -errno : ftruncate(fd, 2 * sizeof(struct ring)) != 0 ? -errno : 0;
+    if (rc == 0)
+        rc = rings_map(e, fd, true);
+    if (rc != 0 && fd >= 0)
+        close(fd);
+    *memory = rc == 0 ? fd : -1;
+    return rc;
+}
+
+int shm_adopt(struct endpoint *e, int memory)
+{
+    struct stat s;
+    if (fstat(memory, &s) != 0 || s.st_size != 2 * sizeof(struct ring))
+        return -EINVAL;
+    int rc = rings_map(e, memory, false);
+    close(memory);
+    return rc;
+}
+
+void shm_release(struct endpoint *e)
+{
+    if (e->rings == NULL)
+        return;
+    munmap(e->rings->map, 2 * sizeof(struct ring));
+    free(e->rings);
+    e->rings = NULL;
+}
+
+uint64_t shm_probe(const struct endpoint *e)
+{
+    if (e->by_unix)
+        prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* some kernels ask for it */
+    return (uint64_t)(uintptr_t)&probe_word;
+}
+
+static ssize_t read_from(int pid, void *to, uint64_t from, size_t length)
+{
+    struct iovec here = {to, length}, there = {(void *)(uintptr_t)from, length};
+    return process_vm_readv(pid, &here, 1, &there, 1, 0);
+}
+
+void shm_try_reading(struct endpoint *e, int pid, uint64_t probe)
+{
+    uint64_t word = 0;
+    e->rings->pid = pid;
+    e->rings->can_read =
+        read_from(pid, &word, probe, sizeof word) == (ssize_t)sizeof word && word == probe_word;
+}
+
+/* --- out -------------------------------------------------------------------------------------------------------- */
+
+static _Atomic uint32_t *word_at(struct ring *r, uint64_t position)
+{
+    return (_Atomic uint32_t *)(void *)(r->data + position % RING);
+}
+
+static size_t rounded(size_t size)
+{
+    return (size + RECORD - 1) & ~(size_t)(RECORD - 1);
+}
+
+/* Room for a record with `body` bytes behind its 16, and for the cleared word after it; NULL: full. */
+static uint8_t *record_reserve(struct rings *r, size_t body)
+{
+    size_t size = RECORD + rounded(body), to_end = RING - r->written % RING;
+    size_t need = size + RECORD + (size > to_end ? to_end : 0);
+    if (RING - (r->written - r->known_read) < need) {
+        r->known_read = atomic_load_explicit(&r->out->read, memory_order_acquire);
+        if (RING - (r->written - r->known_read) < need)
+            return NULL;
+    }
+    if (size > to_end) {
+        uint8_t *p = r->out->data + r->written % RING;
+        p[4] = SKIP;
+        atomic_store_explicit(word_at(r->out, r->written + to_end), 0, memory_order_relaxed);
+        atomic_store_explicit(word_at(r->out, r->written), (uint32_t)to_end, memory_order_release);
+        r->written += to_end;
+    }
+    return r->out->data + r->written % RING;
+}
+
+static void peer_wake(struct endpoint *e)
+{
+    struct ring *out = e->rings->out;
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(&out->asleep, memory_order_relaxed) != 0 &&
+        atomic_exchange(&out->asleep, 0) != 0)
+        (void)!send(e->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static void record_publish(struct endpoint *e, uint8_t *p, enum kind kind, size_t head_length,
+                           uint64_t length, size_t body)
+{
+    struct rings *r = e->rings;
+    size_t size = RECORD + rounded(body);
+    p[4] = (uint8_t)kind;
+    p[5] = (uint8_t)head_length;
+    memcpy(p + 8, &length, sizeof length);
+    atomic_store_explicit(word_at(r->out, r->written + size), 0, memory_order_relaxed);
+    atomic_store_explicit(word_at(r->out, r->written), (uint32_t)size, memory_order_release);
+    r->written += size;
+    peer_wake(e);
+}
+
+static bool write_frame(struct endpoint *e, const void *head, size_t head_length, const void *payload,
+                        size_t length)
+{
+    uint8_t *p = record_reserve(e->rings, head_length + length);
+    if (p == NULL)
+        return false;
+    if (head_length > 0)
+        memcpy(p + RECORD, head, head_length);
+    if (length > 0)
+        memcpy(p + RECORD + head_length, payload, length);
+    record_publish(e, p, FRAME, head_length, length, head_length + length);
+    return true;
+}
+
+bool shm_send(struct endpoint *e, const void *head, size_t head_length,
+              const void *payload, size_t length)
+{
+    return e->unwritten == NULL && write_frame(e, head, head_length, payload, length);
+}
+
+static bool write_lend(struct endpoint *e, const struct out_frame *f)
+{
+    uint64_t address = (uint64_t)(uintptr_t)f->payload;
+    uint8_t *p = record_reserve(e->rings, f->head_length + sizeof address);
+    if (p == NULL)
+        return false;
+    memcpy(p + RECORD, f->bytes + TCP_HEADER, f->head_length);
+    memcpy(p + RECORD + f->head_length, &address, sizeof address);
+    record_publish(e, p, LEND, f->head_length, f->length, f->head_length + sizeof address);
+    return true;
+}
+
+static bool write_begin(struct endpoint *e, const struct out_frame *f)
+{
+    uint8_t *p = record_reserve(e->rings, f->head_length);
+    if (p == NULL)
+        return false;
+    memcpy(p + RECORD, f->bytes + TCP_HEADER, f->head_length);
+    record_publish(e, p, BEGIN, f->head_length, f->length, f->head_length);
+    return true;
+}
+
+static bool write_bare(struct endpoint *e, enum kind kind, uint64_t number)
+{
+    uint8_t *p = record_reserve(e->rings, 0);
+    if (p == NULL)
+        return false;
+    record_publish(e, p, kind, 0, number, 0);
+    return true;
+}
+
+static bool write_chunks(struct endpoint *e, const struct out_frame *f)
+{
+    while (e->offset - 1 < f->length) { /* 0: not begun */
+        size_t at = e->offset - 1, n = f->length - at < CHUNK ? f->length - at : CHUNK;
+        uint8_t *p = record_reserve(e->rings, n);
+        if (p == NULL)
+            return false;
+        memcpy(p + RECORD, f->payload + at, n);
+        record_publish(e, p, CHUNKED, 0, n, n);
+        e->offset += n;
+    }
+    return true;
+}
+
+/* Writes the first that is not yet through, as far as it goes; true when it is. */
+static bool write_next(struct endpoint *e)
+{
+    struct out_frame *f = e->unwritten;
+    bool small = f->length <= TRANSPORT_SMALL;
+    if (e->offset == 0 && small) {
+        if (!write_frame(e, f->bytes + TCP_HEADER, f->head_length, f->payload, f->length))
+            return false;
+    } else if (e->offset == 0 && f->token != NULL && e->rings->peer_reads) {
+        if (!write_lend(e, f))
+            return false;
+        f->lent = true;
+    } else {
+        if (e->offset == 0 && !write_begin(e, f))
+            return false;
+        e->offset += e->offset == 0;
+        if (!write_chunks(e, f))
+            return false;
+    }
+    e->unwritten = f->next; /* and stays in the queue until poll may say `sent` */
+    e->offset = 0;
+    return true;
+}
+
+void shm_flush(struct transport *t, struct endpoint *e)
+{
+    struct rings *r = e->rings;
+    if (r->can_read && !r->said_reads)
+        r->said_reads = write_bare(e, READS, 0);
+    if (r->owed > 0 && write_bare(e, RETURN, r->owed))
+        r->owed = 0;
+    while (e->unwritten != NULL && write_next(e))
+        t->moved++;
+}
+
+/* --- in --------------------------------------------------------------------------------------------------------- */
+
+static void returned(struct transport *t, struct endpoint *e, uint64_t loans)
+{
+    for (struct out_frame *f = e->first; f != e->unwritten && loans > 0; f = f->next)
+        if (f->lent) {
+            f->lent = false;
+            loans--;
+        }
+    t->moved++;
+}
+
+static void say_sent(struct transport *t, struct endpoint *e)
+{
+    while (e->state == LINK_OPEN && e->first != e->unwritten && !e->first->lent)
+        endpoint_done_first(t, e);
+}
+
+static bool borrow(struct transport *t, struct endpoint *e, const uint8_t *p, uint64_t length)
+{
+    uint64_t address;
+    size_t head_length = p[5], got = 0;
+    memcpy(&address, p + RECORD + head_length, sizeof address);
+    uint8_t *place = frame_begins(t, e, p + RECORD, head_length, length);
+    while (place != NULL && got < length) { /* one call moves 2 GiB at most */
+        ssize_t n = read_from(e->rings->pid, place + got, address + got, length - got);
+        if (n <= 0)
+            return false;
+        got += (size_t)n;
+    }
+    e->rings->owed++;
+    frame_ends(t, e);
+    return true;
+}
+
+static void chunk(struct transport *t, struct endpoint *e, const uint8_t *p, uint64_t length)
+{
+    struct in_frame *in = &e->in;
+    if (!in->active || length > in->length - in->got)
+        return;
+    if (in->place != NULL)
+        memcpy(in->place + in->got, p + RECORD, length);
+    in->got += length;
+    t->moved++;
+    if (in->got == in->length)
+        frame_ends(t, e);
+}
+
+/* One record; false: the sender's memory is gone, and so is the sender. */
+static bool record_take(struct transport *t, struct endpoint *e, uint8_t *p)
+{
+    size_t head_length = p[5];
+    uint64_t length;
+    memcpy(&length, p + 8, sizeof length);
+    switch ((enum kind)p[4]) {
+    case FRAME:
+        frame_small(t, e, p + RECORD, head_length, p + RECORD + head_length, length);
+        break;
+    case BEGIN:
+        frame_begins(t, e, p + RECORD, head_length, length);
+        break;
+    case CHUNKED:
+        chunk(t, e, p, length);
+        break;
+    case LEND:
+        return borrow(t, e, p, length);
+    case RETURN:
+        returned(t, e, length);
+        break;
+    case READS:
+        e->rings->peer_reads = true;
+        break;
+    case NOTHING:
+    case SKIP:
+        break;
+    }
+    return true;
+}
+
+static void publish_read(struct endpoint *e)
+{
+    struct rings *r = e->rings;
+    r->published = r->consumed;
+    atomic_store_explicit(&r->in->read, r->consumed, memory_order_release);
+    peer_wake(e);
+}
+
+bool shm_waiting(const struct endpoint *e)
+{
+    const struct rings *r = e->rings;
+    return e->state == LINK_OPEN &&
+           atomic_load_explicit(word_at(r->in, r->consumed), memory_order_acquire) != 0;
+}
+
+void shm_poll(struct transport *t, struct endpoint *e)
+{
+    struct rings *r = e->rings;
+    for (int i = 0; i < RECORDS_A_POLL && e->state == LINK_OPEN; i++) {
+        uint32_t size = atomic_load_explicit(word_at(r->in, r->consumed), memory_order_acquire);
+        if (size == 0)
+            break;
+        bool alive = record_take(t, e, r->in->data + r->consumed % RING);
+        r->consumed += size;
+        if (!alive)
+            endpoint_lost(t, e, "its memory is gone");
+        else if (r->consumed - r->published >= RING / 4)
+            publish_read(e);
+    }
+    if (e->state != LINK_OPEN)
+        return;
+    if (e->unwritten != NULL || r->owed > 0 || r->said_reads != r->can_read)
+        shm_flush(t, e);
+    if (e->first != e->unwritten)
+        say_sent(t, e);
+}
+
+/* Asking for a wake-up and looking once more must not be swapped; see peer_wake(). */
+void shm_doze(struct endpoint *e, bool asleep)
+{
+    if (e->state != LINK_OPEN)
+        return;
+    atomic_store_explicit(&e->rings->in->asleep, asleep, memory_order_relaxed);
+    if (asleep && e->rings->published != e->rings->consumed)
+        publish_read(e);
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
+void shm_ready(struct transport *t, struct endpoint *e)
+{
+    char wakes[64];
+    ssize_t n = recv(e->fd, wakes, sizeof wakes, MSG_DONTWAIT);
+    if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
+        return;
+    while (shm_waiting(e)) /* what it said before its end counts */
+        shm_poll(t, e);
+    if (e->state == LINK_OPEN)
+        endpoint_lost(t, e, "its process has ended");
+}

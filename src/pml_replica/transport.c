@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* transport.c -- what becomes of a peer: its queue, its frames, its end. */
+#include "endpoint.h"
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { EVENTS = 32, SOCKETS_EVERY = 64, TIMERS_EVERY = 32, FIRST_CONTACT_MS = 20000 };
+
+uint64_t transport_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* --- the queue -------------------------------------------------------------------------------------------------- */
+
+/* Leaves the token behind for the next poll to return. */
+static void frame_bury(struct transport *t, uint32_t to, struct out_frame *f)
+{
+    struct buried *b = f->token != NULL ? malloc(sizeof *b) : NULL;
+    if (b != NULL) {
+        *b = (struct buried){t->buried, to, f->token};
+        t->buried = b;
+    }
+    free(f);
+}
+
+static void queue_bury(struct transport *t, struct endpoint *e)
+{
+    while (e->first != NULL) {
+        struct out_frame *f = e->first;
+        e->first = f->next;
+        frame_bury(t, e->vpid, f);
+    }
+    e->unwritten = e->last = NULL;
+    e->offset = e->backlog = 0;
+}
+
+void endpoint_done_first(struct transport *t, struct endpoint *e)
+{
+    struct out_frame *f = e->first;
+    e->first = f->next;
+    if (e->first == NULL)
+        e->last = NULL;
+    e->first_number++;
+    e->backlog -= f->head_length + f->length;
+    if (f->token != NULL)
+        t->events.sent(t->events.arg, e->vpid, f->token);
+    free(f);
+}
+
+void endpoint_acknowledged(struct transport *t, struct endpoint *e, uint32_t received)
+{
+    while (e->first != NULL && e->first != e->unwritten && (int32_t)(received - e->first_number) > 0)
+        endpoint_done_first(t, e);
+}
+
+static int queue_add(struct endpoint *e, const void *head, size_t head_length, const void *payload,
+                     size_t length, void *token)
+{
+    size_t copied = token == NULL ? length : 0;
+    struct out_frame *f = malloc(sizeof *f + TCP_HEADER + head_length + copied);
+    if (f == NULL)
+        return -ENOMEM;
+    *f = (struct out_frame){.payload = payload,
+                            .length = length,
+                            .token = token,
+                            .head_length = (uint16_t)head_length};
+    if (head_length > 0)
+        memcpy(f->bytes + TCP_HEADER, head, head_length);
+    if (copied > 0) {
+        memcpy(f->bytes + TCP_HEADER + head_length, payload, copied);
+        f->payload = f->bytes + TCP_HEADER + head_length;
+    }
+    if (e->last != NULL)
+        e->last->next = f;
+    else
+        e->first = f;
+    e->last = f;
+    if (e->unwritten == NULL) {
+        e->unwritten = f;
+        e->offset = 0;
+    }
+    e->backlog += head_length + length;
+    return 0;
+}
+
+void tcp_acknowledge(struct transport *t, struct endpoint *e)
+{
+    if (queue_add(e, NULL, 0, NULL, 0, NULL) == 0)
+        tcp_flush(t, e);
+}
+
+/* --- frames on their way in ------------------------------------------------------------------------------------- */
+
+uint8_t *frame_begins(struct transport *t, struct endpoint *e, const uint8_t *head, size_t head_length,
+                      size_t length)
+{
+    struct in_frame *in = &e->in;
+    if (!in->again) {
+        memcpy(in->head, head, head_length);
+        in->head_length = head_length;
+        in->length = length;
+        in->place = t->events.place(t->events.arg, e->vpid, in->head, head_length, length);
+    }
+    in->again = false;
+    in->active = true;
+    in->got = 0;
+    return in->place;
+}
+
+void frame_ends(struct transport *t, struct endpoint *e)
+{
+    struct in_frame *in = &e->in;
+    in->active = false;
+    e->received++;
+    t->moved++;
+    if (in->place != NULL && e->state == LINK_OPEN)
+        t->events.arrived(t->events.arg, e->vpid, in->head, in->head_length, in->place, in->length);
+}
+
+void frame_small(struct transport *t, struct endpoint *e, const uint8_t *head, size_t head_length,
+                 uint8_t *payload, size_t length)
+{
+    e->received++;
+    t->moved++;
+    t->events.arrived(t->events.arg, e->vpid, head, head_length, payload, length);
+}
+
+/* --- the state of a peer ---------------------------------------------------------------------------------------- */
+
+static bool is_restless(const struct endpoint *e)
+{
+    switch (e->state) {
+    case LINK_NONE:
+    case LINK_LOST:
+        return false;
+    case LINK_OPEN:
+        return !e->by_unix;
+    case LINK_CONNECTING:
+    case LINK_GREETING:
+    case LINK_AWAITING:
+    case LINK_BROKEN:
+        return true;
+    }
+    return false;
+}
+
+/* `restless` is counted anew wherever a state may have changed: peers are few, changes rare. */
+static void count_restless(struct transport *t)
+{
+    t->restless = 0;
+    for (uint32_t i = 0; i < t->options.count; i++)
+        t->restless += is_restless(&t->endpoints[i]);
+}
+
+static void socket_ready(struct transport *t, struct watch *w, uint32_t events)
+{
+    struct endpoint *e = (struct endpoint *)w;
+    if (e->state == LINK_CONNECTING || e->state == LINK_GREETING)
+        greet_ready(t, e, events);
+    else if (e->state == LINK_OPEN && e->by_unix)
+        shm_ready(t, e);
+    else if (e->state == LINK_OPEN)
+        tcp_ready(t, e, events);
+    count_restless(t);
+}
+
+void endpoint_watch(struct transport *t, struct endpoint *e, uint32_t events)
+{
+    struct epoll_event event = {.events = events, .data.ptr = &e->watch};
+    if (e->interest == events)
+        return;
+    epoll_ctl(t->epoll, e->interest == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, e->fd, &event);
+    e->interest = events;
+}
+
+void endpoint_close(struct transport *t, struct endpoint *e)
+{
+    (void)t;
+    if (e->fd >= 0)
+        close(e->fd); /* leaves epoll by itself */
+    e->fd = -1;
+    e->interest = 0;
+    e->begin = e->end = 0;
+    e->in.again = e->in.again || e->in.active;
+    e->in.active = false;
+}
+
+void endpoint_open(struct transport *t, struct endpoint *e, uint32_t peer_received)
+{
+    e->state = LINK_OPEN;
+    e->was_open = true;
+    if (e->by_unix) {
+        t->ring_peers[t->ring_count++] = e;
+        endpoint_watch(t, e, EPOLLIN);
+        shm_flush(t, e);
+        return;
+    }
+    if (tcp_prepare(e) != 0) {
+        endpoint_lost(t, e, "no memory for its connection");
+        return;
+    }
+    e->told = e->received;
+    e->unwritten = NULL; /* all that it has not is written anew */
+    endpoint_acknowledged(t, e, peer_received);
+    e->unwritten = e->first;
+    e->offset = 0;
+    endpoint_watch(t, e, EPOLLIN);
+    tcp_flush(t, e);
+}
+
+void endpoint_lost(struct transport *t, struct endpoint *e, const char *reason)
+{
+    if (e->state == LINK_LOST)
+        return;
+    endpoint_close(t, e);
+    e->state = LINK_LOST;
+    queue_bury(t, e);
+    t->events.lost(t->events.arg, e->vpid, reason);
+}
+
+void endpoint_broken(struct transport *t, struct endpoint *e, const char *reason)
+{
+    endpoint_close(t, e);
+    if (e->was_open && e->by_unix) {
+        endpoint_lost(t, e, reason); /* the kernel does not break these: its process has ended */
+        return;
+    }
+    e->reason = reason;
+    e->deadline_ms = transport_now_ms() + (e->was_open ? t->options.retry_ms : FIRST_CONTACT_MS);
+    greet_start(t, e);
+}
+
+static void first_use(struct transport *t, struct endpoint *e)
+{
+    const char *address = t->events.address(t->events.arg, e->vpid);
+    e->address = address != NULL ? strdup(address) : NULL;
+    e->deadline_ms = transport_now_ms() + FIRST_CONTACT_MS;
+    e->reason = "no connection could be made";
+    if (e->address != NULL) {
+        greet_start(t, e);
+    } else {
+        e->state = LINK_BROKEN;
+        e->reason = "its address is not known";
+        e->deadline_ms = 0;
+    }
+    count_restless(t);
+}
+
+static void look_at_clock(struct transport *t, struct endpoint *e, uint64_t now)
+{
+    if (e->state == LINK_BROKEN && now >= e->deadline_ms)
+        endpoint_lost(t, e, e->reason);
+    else if (e->state == LINK_BROKEN && now >= e->retry_at_ms)
+        greet_start(t, e);
+    else if (e->state == LINK_CONNECTING && now >= e->retry_at_ms) {
+        endpoint_close(t, e);
+        e->next_address += !e->was_open;
+        greet_start(t, e);
+        if (e->was_open && now >= e->deadline_ms)
+            endpoint_lost(t, e, e->reason);
+    } else if (e->state == LINK_AWAITING && now >= e->retry_at_ms)
+        greet_start(t, e);
+}
+
+/* --- what others call ------------------------------------------------------------------------------------------- */
+
+int transport_open(struct transport **out, const struct transport_options *o,
+                   const struct transport_events *events)
+{
+    struct transport *t = calloc(1, sizeof *t);
+    if (t == NULL)
+        return -ENOMEM;
+    t->options = *o;
+    t->events = *events;
+    t->endpoints = calloc(o->count, sizeof *t->endpoints);
+    t->ring_peers = calloc(o->count, sizeof *t->ring_peers);
+    t->epoll = epoll_create1(EPOLL_CLOEXEC);
+    int rc = t->endpoints == NULL || t->ring_peers == NULL ? -ENOMEM : t->epoll < 0 ? -errno : 0;
+    for (uint32_t i = 0; rc == 0 && i < o->count; i++)
+        t->endpoints[i] = (struct endpoint){.watch = {socket_ready}, .vpid = i, .fd = -1};
+    if (rc == 0)
+        rc = greet_listen(t);
+    if (rc != 0) {
+        transport_close(t);
+        return rc;
+    }
+    *out = t;
+    return 0;
+}
+
+void transport_close(struct transport *t)
+{
+    greet_close(t);
+    for (uint32_t i = 0; t->endpoints != NULL && i < t->options.count; i++) {
+        struct endpoint *e = &t->endpoints[i];
+        endpoint_close(t, e);
+        queue_bury(t, e);
+        shm_release(e);
+        free(e->buffer);
+        free(e->address);
+    }
+    while (t->buried != NULL) {
+        struct buried *b = t->buried;
+        t->buried = b->next;
+        free(b);
+    }
+    if (t->epoll >= 0)
+        close(t->epoll);
+    free(t->endpoints);
+    free(t->ring_peers);
+    free(t);
+}
+
+const char *transport_address(const struct transport *t)
+{
+    return t->address;
+}
+
+int transport_send(struct transport *t, uint32_t to, const void *head, size_t head_length,
+                   const void *payload, size_t length, void *token)
+{
+    struct endpoint *e = &t->endpoints[to];
+    assert(to < t->options.count && to != t->options.self && head_length <= TRANSPORT_HEAD);
+    if (e->state == LINK_LOST)
+        return -EPIPE;
+    if (e->state == LINK_NONE)
+        first_use(t, e);
+    bool rings = e->state == LINK_OPEN && e->by_unix;
+    if (rings && length <= TRANSPORT_SMALL &&
+        shm_send(e, head, head_length, payload, length))
+        return 1;
+    int rc = queue_add(e, head, head_length, payload, length, token);
+    if (rc != 0)
+        return rc;
+    if (rings)
+        shm_flush(t, e);
+    else if (e->state == LINK_OPEN)
+        tcp_flush(t, e);
+    return 0;
+}
+
+size_t transport_backlog(const struct transport *t, uint32_t to)
+{
+    return t->endpoints[to].backlog;
+}
+
+static void return_tokens(struct transport *t)
+{
+    while (t->buried != NULL) {
+        struct buried *b = t->buried;
+        t->buried = b->next;
+        t->events.sent(t->events.arg, b->to, b->token);
+        free(b);
+    }
+}
+
+static void poll_sockets(struct transport *t, int timeout_ms)
+{
+    struct epoll_event events[EVENTS];
+    int n = epoll_wait(t->epoll, events, EVENTS, timeout_ms);
+    for (int i = 0; i < n; i++) {
+        struct watch *w = events[i].data.ptr;
+        w->ready(t, w, events[i].events);
+    }
+    greet_sweep(t);
+}
+
+/* Sleeps only when no ring has anything, having asked for a wake-up before it looked. */
+static void poll_sleeping(struct transport *t, int timeout_ms)
+{
+    bool waiting = false;
+    for (uint32_t i = 0; i < t->ring_count; i++)
+        shm_doze(t->ring_peers[i], true);
+    for (uint32_t i = 0; i < t->ring_count; i++)
+        waiting = waiting || shm_waiting(t->ring_peers[i]);
+    if (t->restless > 0 && (timeout_ms < 0 || timeout_ms > 10))
+        timeout_ms = 10; /* for the clock's sake */
+    poll_sockets(t, waiting ? 0 : timeout_ms);
+    for (uint32_t i = 0; i < t->ring_count; i++)
+        shm_doze(t->ring_peers[i], false);
+}
+
+static void poll_rings(struct transport *t)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < t->ring_count; i++) {
+        struct endpoint *e = t->ring_peers[i];
+        if (e->state == LINK_OPEN)
+            shm_poll(t, e);
+        if (e->state == LINK_OPEN)
+            t->ring_peers[kept++] = e;
+    }
+    t->ring_count = kept;
+}
+
+int transport_poll(struct transport *t, int timeout_ms)
+{
+    t->moved = 0;
+    t->polls++;
+    if (t->buried != NULL)
+        return_tokens(t);
+    poll_rings(t);
+    if (t->moved == 0 && timeout_ms != 0)
+        poll_sleeping(t, timeout_ms);
+    else if (t->restless > 0 || t->polls % SOCKETS_EVERY == 0)
+        poll_sockets(t, 0);
+    if (t->restless > 0 && (timeout_ms != 0 || t->polls % TIMERS_EVERY == 0)) {
+        uint64_t now = transport_now_ms();
+        for (uint32_t i = 0; i < t->options.count; i++)
+            look_at_clock(t, &t->endpoints[i], now);
+        count_restless(t);
+    }
+    return t->moved;
+}
+
+void transport_drop(struct transport *t, uint32_t peer)
+{
+    struct endpoint *e = &t->endpoints[peer];
+    if (e->state == LINK_LOST)
+        return;
+    endpoint_close(t, e);
+    e->state = LINK_LOST;
+    queue_bury(t, e);
+}
