@@ -12,7 +12,8 @@
 
 enum { LISTENERS = 8, ADDRESS_TEXT = 1024, KEY_BYTES = 16, PENDINGS = 64 };
 
-/* Of a connection between two processes. Each may try; when both do, that of the lower vpid stands. */
+/* Of a connection between two processes. Each may try; when both do, that of the lower vpid stands.
+ */
 enum link_state {
     LINK_NONE,       /* nothing tried yet */
     LINK_CONNECTING, /* connect() under way */
@@ -35,7 +36,7 @@ struct out_frame {
     size_t length;
     void *token;
     uint16_t head_length;
-    bool lent; /* the peer may still be reading the payload */
+    bool lent;       /* the peer may still be reading the payload */
     uint8_t bytes[]; /* room for a wire header, then the head, then the copy */
 };
 
@@ -98,12 +99,13 @@ struct transport {
     char host[48];
     struct endpoint **ring_peers; /* those with rings, open or not any more */
     uint32_t ring_count;
-    uint32_t restless; /* endpoints neither open through rings nor untried nor lost: their sockets matter */
+    uint32_t restless; /* endpoints neither open through rings nor untried nor lost: their sockets
+                          matter */
     struct buried {    /* frames of peers that are no more: `sent` is still to be said */
         struct buried *next;
         uint32_t to;
         void *token;
-    } *buried;
+    } * buried;
     unsigned polls;
     int moved; /* frames in this poll */
 };
@@ -117,8 +119,8 @@ void endpoint_broken(struct transport *t, struct endpoint *e, const char *reason
 void endpoint_lost(struct transport *t, struct endpoint *e, const char *reason);
 void endpoint_acknowledged(struct transport *t, struct endpoint *e, uint32_t received);
 void endpoint_done_first(struct transport *t, struct endpoint *e);
-uint8_t *frame_begins(struct transport *t, struct endpoint *e, const uint8_t *head, size_t head_length,
-                      size_t length);
+uint8_t *frame_begins(struct transport *t, struct endpoint *e, const uint8_t *head,
+                      size_t head_length, size_t length);
 void frame_ends(struct transport *t, struct endpoint *e);
 void frame_small(struct transport *t, struct endpoint *e, const uint8_t *head, size_t head_length,
                  uint8_t *payload, size_t length);

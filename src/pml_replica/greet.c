@@ -6,9 +6,10 @@
  *     0       4         8     16     20   24         28    32      40          56
  *     | magic | verdict | job | from | to | received | pid | probe | key of to |
  *
- * The key came with the address, so only processes of the job have it. `received` says how many frames of the
- * other have arrived whole, so that a connection can go on where it broke. Over a UNIX socket the greeting brings
- * the shared memory along. When both try at once the greeting of the lower vpid stands. */
+ * The key came with the address, so only processes of the job have it. `received` says how many
+ * frames of the other have arrived whole, so that a connection can go on where it broke. Over a
+ * UNIX socket the greeting brings the shared memory along. When both try at once the greeting of
+ * the lower vpid stands. */
 #include "endpoint.h"
 #include <arpa/inet.h>
 #include <endian.h>
@@ -128,7 +129,9 @@ static int greeting_send(struct transport *t, struct endpoint *e, int fd, enum v
     return n == GREETING ? 0 : n < 0 ? -errno : -EIO;
 }
 
-/* --- addresses ------------------------------------------------------------------------------------------------ */
+/* --- addresses
+ * ------------------------------------------------------------------------------------------------
+ */
 
 /* Two processes with the same text share memory and abstract sockets. */
 static void host_name(char *text, size_t size)
@@ -207,7 +210,8 @@ static socklen_t ip_parse(struct sockaddr_storage *a, const char *text, uint16_t
     return 0;
 }
 
-/* The index-th way to the peer: its UNIX socket when it is on this host, then its addresses. 0: no more. */
+/* The index-th way to the peer: its UNIX socket when it is on this host, then its addresses. 0: no
+ * more. */
 static socklen_t way_to(const struct transport *t, const struct endpoint *e, int index,
                         struct sockaddr_storage *a)
 {
@@ -225,7 +229,9 @@ static socklen_t way_to(const struct transport *t, const struct endpoint *e, int
     return ip_parse(a, word, (uint16_t)atoi(port));
 }
 
-/* --- listening -------------------------------------------------------------------------------------------------- */
+/* --- listening
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static void watch_nothing(struct transport *t, struct watch *w, uint32_t events)
 {
@@ -293,9 +299,10 @@ static bool stands(const struct transport *t, const struct endpoint *e, bool by_
 static void pending_judge(struct transport *t, struct pending *p)
 {
     struct greeting g;
-    bool ours = greeting_read(&g, p->bytes) && g.verdict == VERDICT_ASK && g.job == t->options.job &&
-                g.to == t->options.self && g.from < t->options.count && g.from != g.to &&
-                memcmp(g.key, t->key, KEY_BYTES) == 0 && p->by_unix == (p->memory >= 0);
+    bool ours = greeting_read(&g, p->bytes) && g.verdict == VERDICT_ASK &&
+                g.job == t->options.job && g.to == t->options.self && g.from < t->options.count &&
+                g.from != g.to && memcmp(g.key, t->key, KEY_BYTES) == 0 &&
+                p->by_unix == (p->memory >= 0);
     struct endpoint *e = ours ? &t->endpoints[g.from] : NULL;
     if (e != NULL && !stands(t, e, p->by_unix)) {
         if (e->state != LINK_LOST)
@@ -440,7 +447,8 @@ static int listen_list(struct transport *t, const char *list)
     return taken > 0 ? 0 : rc != 0 ? rc : -EINVAL;
 }
 
-/* The host's own addresses, without loopback and bridges of virtual machines: those exist everywhere. */
+/* The host's own addresses, without loopback and bridges of virtual machines: those exist
+ * everywhere. */
 static int listen_host(struct transport *t)
 {
     static const char *const bridges[] = {"docker", "virbr", "veth", "br-", "lxc", "cni", "podman"};
@@ -487,7 +495,9 @@ void greet_close(struct transport *t)
     t->listener_count = 0;
 }
 
-/* --- connecting ------------------------------------------------------------------------------------------------- */
+/* --- connecting
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static int greet(struct transport *t, struct endpoint *e)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* shm.c -- frames between processes of one host, through two shared rings, one for each direction.
  *
- * A ring has one writer and one reader, so a death at any point leaves nothing broken. Its memory has no name: it
- * goes with its processes. The reader looks at the word where the next record will begin; the writer clears the
- * word behind a record before it publishes the record. A record:
+ * A ring has one writer and one reader, so a death at any point leaves nothing broken. Its memory
+ * has no name: it goes with its processes. The reader looks at the word where the next record will
+ * begin; the writer clears the word behind a record before it publishes the record. A record:
  *
  *     0      4      5             6      8        16
  *     | size | kind | head length | zero | length | ...
@@ -11,10 +11,9 @@
  *     FRAME     head, payload of `length`
  *     BEGIN     head; a payload of `length` follows in chunks
  *     CHUNK     `length` bytes of it
- *     LEND      head, u64 address: the payload is read from the sender's memory; with RETURN it has it back
- *     RETURN    `length`: how many loans are returned, the oldest first
- *     READS     the one who says this can read the other's memory
- *     SKIP      up to the ring's end
+ *     LEND      head, u64 address: the payload is read from the sender's memory; with RETURN it has
+ * it back RETURN    `length`: how many loans are returned, the oldest first READS     the one who
+ * says this can read the other's memory SKIP      up to the ring's end
  *
  * The socket beside the rings wakes a sleeper and tells of the peer's death. */
 #include "endpoint.h"
@@ -33,7 +32,8 @@ enum { RING = 256 * 1024, RECORD = 16, CHUNK = 32 * 1024, LINE = 64, RECORDS_A_P
 enum kind { NOTHING, FRAME, BEGIN, CHUNKED, LEND, RETURN, READS, SKIP };
 static const uint64_t probe_word = 0x7265706c69636173;
 
-/* Shared. `read`: bytes consumed so far. `asleep`: the reader of this ring wants a byte on the socket. */
+/* Shared. `read`: bytes consumed so far. `asleep`: the reader of this ring wants a byte on the
+ * socket. */
 struct ring {
     _Alignas(LINE) _Atomic uint64_t read;
     _Alignas(LINE) _Atomic uint32_t asleep;
@@ -45,12 +45,14 @@ struct rings {
     void *map;
     uint64_t written, known_read; /* out */
     uint64_t consumed, published; /* in */
-    uint64_t owed; /* loans of the peer's to be returned */
+    uint64_t owed;                /* loans of the peer's to be returned */
     int pid;
     bool can_read, peer_reads, said_reads;
 };
 
-/* --- making ----------------------------------------------------------------------------------------------------- */
+/* --- making
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 static int rings_map(struct endpoint *e, int memory, bool creator)
 {
@@ -60,8 +62,8 @@ static int rings_map(struct endpoint *e, int memory, bool creator)
     if (e->rings != NULL)
         munmap(r->map, 2 * sizeof(struct ring));
     e->rings = NULL;
-    *r = (struct rings){.map = mmap(NULL, 2 * sizeof(struct ring), PROT_READ | PROT_WRITE,
-                                    MAP_SHARED, memory, 0)};
+    *r = (struct rings){
+        .map = mmap(NULL, 2 * sizeof(struct ring), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0)};
     if (r->map == MAP_FAILED) {
         free(r);
         return -ENOMEM;
@@ -125,7 +127,9 @@ void shm_try_reading(struct endpoint *e, int pid, uint64_t probe)
         read_from(pid, &word, probe, sizeof word) == (ssize_t)sizeof word && word == probe_word;
 }
 
-/* --- out -------------------------------------------------------------------------------------------------------- */
+/* --- out
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 static _Atomic uint32_t *word_at(struct ring *r, uint64_t position)
 {
@@ -137,7 +141,8 @@ static size_t rounded(size_t size)
     return (size + RECORD - 1) & ~(size_t)(RECORD - 1);
 }
 
-/* Room for a record with `body` bytes behind its 16, and for the cleared word after it; NULL: full. */
+/* Room for a record with `body` bytes behind its 16, and for the cleared word after it; NULL: full.
+ */
 static uint8_t *record_reserve(struct rings *r, size_t body)
 {
     size_t size = RECORD + rounded(body), to_end = RING - r->written % RING;
@@ -180,8 +185,8 @@ static void record_publish(struct endpoint *e, uint8_t *p, enum kind kind, size_
     peer_wake(e);
 }
 
-static bool write_frame(struct endpoint *e, const void *head, size_t head_length, const void *payload,
-                        size_t length)
+static bool write_frame(struct endpoint *e, const void *head, size_t head_length,
+                        const void *payload, size_t length)
 {
     uint8_t *p = record_reserve(e->rings, head_length + length);
     if (p == NULL)
@@ -194,8 +199,8 @@ static bool write_frame(struct endpoint *e, const void *head, size_t head_length
     return true;
 }
 
-bool shm_send(struct endpoint *e, const void *head, size_t head_length,
-              const void *payload, size_t length)
+bool shm_send(struct endpoint *e, const void *head, size_t head_length, const void *payload,
+              size_t length)
 {
     return e->unwritten == NULL && write_frame(e, head, head_length, payload, length);
 }
@@ -280,7 +285,9 @@ void shm_flush(struct transport *t, struct endpoint *e)
         t->moved++;
 }
 
-/* --- in --------------------------------------------------------------------------------------------------------- */
+/* --- in
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 static void returned(struct transport *t, struct endpoint *e, uint64_t loans)
 {

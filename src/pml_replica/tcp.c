@@ -4,10 +4,10 @@
  *     0          4             5      6      8       16
  *     | received | head length | kind | zero | length | head ... | payload ...
  *
- * Numbers are little-endian. Frames are numbered from 0 by counting; `received` says how many of the other direction
- * have arrived whole. A frame stays in its queue until it is acknowledged, so that after a broken connection
- * the next one goes on with the first frame that is missing. A frame with neither head nor payload only
- * acknowledges. */
+ * Numbers are little-endian. Frames are numbered from 0 by counting; `received` says how many of
+ * the other direction have arrived whole. A frame stays in its queue until it is acknowledged, so
+ * that after a broken connection the next one goes on with the first frame that is missing. A frame
+ * with neither head nor payload only acknowledges. */
 #include "endpoint.h"
 #include <endian.h>
 #include <errno.h>
@@ -27,7 +27,9 @@ int tcp_prepare(struct endpoint *e)
     return e->buffer != NULL ? 0 : -ENOMEM;
 }
 
-/* --- out -------------------------------------------------------------------------------------------------------- */
+/* --- out
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 static void header_write(struct endpoint *e, struct out_frame *f)
 {
@@ -114,7 +116,9 @@ void tcp_flush(struct transport *t, struct endpoint *e)
     endpoint_watch(t, e, EPOLLIN);
 }
 
-/* --- in --------------------------------------------------------------------------------------------------------- */
+/* --- in
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 static uint32_t get32(const uint8_t *p)
 {
@@ -194,7 +198,8 @@ static void take_all(struct transport *t, struct endpoint *e)
     }
 }
 
-/* One read: the rest of the payload right to its place, what follows into the buffer. True: there may be more. */
+/* One read: the rest of the payload right to its place, what follows into the buffer. True: there
+ * may be more. */
 static bool take_in(struct transport *t, struct endpoint *e)
 {
     struct in_frame *in = &e->in;

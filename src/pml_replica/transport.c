@@ -18,7 +18,9 @@ uint64_t transport_now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* --- the queue -------------------------------------------------------------------------------------------------- */
+/* --- the queue
+ * --------------------------------------------------------------------------------------------------
+ */
 
 /* Leaves the token behind for the next poll to return. */
 static void frame_bury(struct transport *t, uint32_t to, struct out_frame *f)
@@ -57,7 +59,8 @@ void endpoint_done_first(struct transport *t, struct endpoint *e)
 
 void endpoint_acknowledged(struct transport *t, struct endpoint *e, uint32_t received)
 {
-    while (e->first != NULL && e->first != e->unwritten && (int32_t)(received - e->first_number) > 0)
+    while (e->first != NULL && e->first != e->unwritten &&
+           (int32_t)(received - e->first_number) > 0)
         endpoint_done_first(t, e);
 }
 
@@ -68,10 +71,8 @@ static int queue_add(struct endpoint *e, const void *head, size_t head_length, c
     struct out_frame *f = malloc(sizeof *f + TCP_HEADER + head_length + copied);
     if (f == NULL)
         return -ENOMEM;
-    *f = (struct out_frame){.payload = payload,
-                            .length = length,
-                            .token = token,
-                            .head_length = (uint16_t)head_length};
+    *f = (struct out_frame){
+        .payload = payload, .length = length, .token = token, .head_length = (uint16_t)head_length};
     if (head_length > 0)
         memcpy(f->bytes + TCP_HEADER, head, head_length);
     if (copied > 0) {
@@ -97,10 +98,11 @@ void tcp_acknowledge(struct transport *t, struct endpoint *e)
         tcp_flush(t, e);
 }
 
-/* --- frames on their way in ------------------------------------------------------------------------------------- */
+/* --- frames on their way in
+ * ------------------------------------------------------------------------------------- */
 
-uint8_t *frame_begins(struct transport *t, struct endpoint *e, const uint8_t *head, size_t head_length,
-                      size_t length)
+uint8_t *frame_begins(struct transport *t, struct endpoint *e, const uint8_t *head,
+                      size_t head_length, size_t length)
 {
     struct in_frame *in = &e->in;
     if (!in->again) {
@@ -133,7 +135,8 @@ void frame_small(struct transport *t, struct endpoint *e, const uint8_t *head, s
     t->events.arrived(t->events.arg, e->vpid, head, head_length, payload, length);
 }
 
-/* --- the state of a peer ---------------------------------------------------------------------------------------- */
+/* --- the state of a peer
+ * ---------------------------------------------------------------------------------------- */
 
 static bool is_restless(const struct endpoint *e)
 {
@@ -270,7 +273,8 @@ static void look_at_clock(struct transport *t, struct endpoint *e, uint64_t now)
         greet_start(t, e);
 }
 
-/* --- what others call ------------------------------------------------------------------------------------------- */
+/* --- what others call
+ * ------------------------------------------------------------------------------------------- */
 
 int transport_open(struct transport **out, const struct transport_options *o,
                    const struct transport_events *events)
@@ -334,8 +338,7 @@ int transport_send(struct transport *t, uint32_t to, const void *head, size_t he
     if (e->state == LINK_NONE)
         first_use(t, e);
     bool rings = e->state == LINK_OPEN && e->by_unix;
-    if (rings && length <= TRANSPORT_SMALL &&
-        shm_send(e, head, head_length, payload, length))
+    if (rings && length <= TRANSPORT_SMALL && shm_send(e, head, head_length, payload, length))
         return 1;
     int rc = queue_add(e, head, head_length, payload, length, token);
     if (rc != 0)

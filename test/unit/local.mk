@@ -12,7 +12,8 @@ unit_programs = \
     test/unit/merge \
     test/unit/message \
     test/unit/roll \
-    test/unit/settings
+    test/unit/settings \
+    test/unit/transport
 test_unit_fate_LDADD = libsurvive.la $(LDADD)
 test_unit_feed_LDADD = libsurvive.la $(LDADD)
 test_unit_heartbeat_LDADD = libsurvive.la $(LDADD)
@@ -25,6 +26,10 @@ test_unit_idmap_LDADD = libdaemon.la $(LDADD)
 test_unit_settings_LDADD = libdaemon.la $(LDADD)
 test_unit_confine_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_confine_LDADD = libconfine.la $(LDADD)
+test_unit_transport_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
+test_unit_transport_LDADD = libtransport.la $(LDADD)
+test_unit_transport_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
+test_unit_transport_LDADD = libtransport.la $(LDADD)
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_programs)
 UNIT += $(unit_programs)

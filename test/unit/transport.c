@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* transport.c -- frames arrive once, whole and in order, through rings and TCP, over breaks and up
+ * to a death. */
+#include "transport.h"
+#include <errno.h>
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+enum { LARGEST = 300 * 1000, ROUNDS = 400 };
+
+/* One process of two, as the test sees it. Frame k has a head of k, and a payload of size(k) bytes,
+ * all k + self. */
+struct side {
+    struct transport *t;
+    struct side *other;
+    uint32_t self;
+    char address[1024];
+    uint32_t next_out, next_in, tokens_out, tokens_in;
+    int lost;
+    uint8_t *room;
+};
+
+static uint8_t pattern[8][LARGEST];
+
+static size_t size_of(uint32_t k)
+{
+    static const size_t sizes[] = {0, 1, 40, 1000, 16384, 16385, 70000, LARGEST};
+    return sizes[(k * 2654435761u >> 13) % 8];
+}
+
+static void *place(void *arg, uint32_t from, const void *head, size_t head_length, size_t length)
+{
+    struct side *s = arg;
+    (void)from, (void)head;
+    assert_int_equal(head_length, 4);
+    assert_true(length > TRANSPORT_SMALL && length <= LARGEST);
+    return s->room;
+}
+
+static void arrived(void *arg, uint32_t from, const void *head, size_t head_length, void *payload,
+                    size_t length)
+{
+    struct side *s = arg;
+    uint32_t k;
+    assert_int_equal(head_length, 4);
+    memcpy(&k, head, 4);
+    assert_int_equal(k, s->next_in++);
+    assert_int_equal(length, size_of(k));
+    assert_memory_equal(payload, pattern[(k + from) % 8], length);
+}
+
+static void sent(void *arg, uint32_t to, void *token)
+{
+    struct side *s = arg;
+    (void)to, (void)token;
+    s->tokens_in++;
+}
+
+static void lost(void *arg, uint32_t peer, const char *reason)
+{
+    struct side *s = arg;
+    (void)peer, (void)reason;
+    s->lost++;
+}
+
+static const char *address(void *arg, uint32_t peer)
+{
+    struct side *s = arg;
+    (void)peer;
+    return s->other->address;
+}
+
+static void side_open(struct side *s, uint32_t self, struct side *other, bool shared_memory)
+{
+    struct transport_options o = {.self = self,
+                                  .count = 2,
+                                  .job = 7,
+                                  .listen = "127.0.0.1",
+                                  .shared_memory = shared_memory,
+                                  .retry_ms = 1000};
+    struct transport_events e = {s, place, arrived, sent, lost, address};
+    *s = (struct side){.other = other, .self = self, .room = malloc(LARGEST)};
+    assert_int_equal(transport_open(&s->t, &o, &e), 0);
+    strcpy(s->address, transport_address(s->t));
+}
+
+static void side_close(struct side *s)
+{
+    transport_close(s->t);
+    free(s->room);
+}
+
+static int side_send(struct side *s)
+{
+    uint32_t k = s->next_out;
+    size_t length = size_of(k);
+    bool with_token = length > TRANSPORT_SMALL || k % 3 == 0;
+    int rc = transport_send(s->t, 1 - s->self, &k, 4, pattern[(k + s->self) % 8], length,
+                            with_token ? s : NULL);
+    if (rc >= 0) {
+        s->next_out++;
+        s->tokens_out += with_token && rc == 0;
+    }
+    return rc;
+}
+
+/* Shuts every TCP connection of this process: all of them are the test's. */
+static void break_connections(void)
+{
+    for (int fd = 3; fd < 64; fd++) {
+        struct sockaddr_in a;
+        socklen_t size = sizeof a;
+        if (getpeername(fd, (struct sockaddr *)&a, &size) == 0 && a.sin_family == AF_INET)
+            shutdown(fd, SHUT_RDWR);
+    }
+}
+
+static void both_ways(bool shared_memory, bool breaks)
+{
+    static struct side a, b;
+    side_open(&a, 0, &b, shared_memory);
+    side_open(&b, 1, &a, shared_memory);
+    srand(1);
+    time_t end = time(NULL) + 30;
+    while (a.next_in < ROUNDS || b.next_in < ROUNDS || a.tokens_in < a.tokens_out ||
+           b.tokens_in < b.tokens_out) {
+        assert_true(time(NULL) < end);
+        if (a.next_out < ROUNDS && rand() % 2)
+            assert_true(side_send(&a) >= 0);
+        if (b.next_out < ROUNDS && rand() % 2)
+            assert_true(side_send(&b) >= 0);
+        if (breaks && rand() % 40 == 0)
+            break_connections();
+        transport_poll(a.t, 0);
+        transport_poll(b.t, 0);
+    }
+    assert_int_equal(a.lost + b.lost, 0);
+    assert_int_equal(a.tokens_in, a.tokens_out);
+    assert_int_equal(transport_backlog(a.t, 1), transport_backlog(a.t, 1) % LARGEST);
+    side_close(&a);
+    side_close(&b);
+}
+
+static void test_rings(void **state)
+{
+    (void)state;
+    both_ways(true, false);
+}
+
+static void test_tcp(void **state)
+{
+    (void)state;
+    both_ways(false, false);
+}
+
+static void test_tcp_goes_on_after_breaks(void **state)
+{
+    (void)state;
+    both_ways(false, true);
+}
+
+/* A child sends and receives until it is killed; what it said arrives, then its loss, once. */
+static void killed(bool shared_memory, unsigned microseconds)
+{
+    static struct side a, b;
+    int pipe_to[2], pipe_from[2];
+    assert_int_equal(pipe(pipe_to) | pipe(pipe_from), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        side_open(&b, 1, &a, shared_memory);
+        (void)!write(pipe_from[1], b.address, sizeof b.address);
+        (void)!read(pipe_to[0], a.address, sizeof a.address);
+        for (;;) {
+            if (transport_backlog(b.t, 0) < 4 * LARGEST)
+                side_send(&b);
+            transport_poll(b.t, 0);
+        }
+    }
+    side_open(&a, 0, &b, shared_memory);
+    assert_int_equal(read(pipe_from[0], b.address, sizeof b.address), sizeof b.address);
+    assert_int_equal(write(pipe_to[1], a.address, sizeof a.address), sizeof a.address);
+    time_t end = time(NULL) + 30;
+    while (a.next_in < 20) {
+        transport_poll(a.t, 1);
+        assert_true(time(NULL) < end);
+    }
+    usleep(microseconds);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    while (!a.lost || a.tokens_in < a.tokens_out) {
+        if (transport_backlog(a.t, 1) < 4 * LARGEST)
+            side_send(&a);
+        transport_poll(a.t, 1);
+        assert_true(time(NULL) < end);
+    }
+    assert_int_equal(side_send(&a), -EPIPE);
+    for (int i = 0; i < 100; i++)
+        transport_poll(a.t, 0);
+    assert_int_equal(a.lost, 1);
+    side_close(&a);
+    for (int i = 0; i < 2; i++) {
+        close(pipe_to[i]);
+        close(pipe_from[i]);
+    }
+}
+
+static void test_killed(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 5; i++) {
+        killed(true, i * 37);
+        killed(false, i * 37);
+    }
+}
+
+/* No process behind the address: refused at once, not tried for long. */
+static void test_refused(void **state)
+{
+    (void)state;
+    for (int shared = 0; shared < 2; shared++) {
+        static struct side a, b;
+        side_open(&b, 1, &a, shared);
+        char gone[1024];
+        strcpy(gone, b.address);
+        side_close(&b);
+        side_open(&a, 0, &b, shared);
+        strcpy(b.address, gone);
+        struct timespec t0, t1;
+        clock_gettime(CLOCK_MONOTONIC, &t0);
+        assert_int_equal(side_send(&a), 0);
+        while (!a.lost)
+            transport_poll(a.t, 1);
+        clock_gettime(CLOCK_MONOTONIC, &t1);
+        assert_true(t1.tv_sec - t0.tv_sec <= 1);
+        side_close(&a);
+    }
+}
+
+/* Who does not have the key does not get in, and does no harm. */
+static void test_strangers(void **state)
+{
+    (void)state;
+    static struct side a, b;
+    side_open(&a, 0, &b, false);
+    side_open(&b, 1, &a, false);
+    char wrong[1024], key[64];
+    unsigned port;
+    assert_int_equal(sscanf(a.address, "%*s %63s %*s %*s %u", key, &port), 2);
+    strcpy(wrong, a.address);
+    char *at = strstr(wrong, key);
+    at[0] = at[0] == '0' ? '1' : '0';
+    int strangers[100];
+    for (int i = 0; i < 100; i++) {
+        struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        strangers[i] = socket(AF_INET, SOCK_STREAM, 0);
+        assert_int_equal(connect(strangers[i], (struct sockaddr *)&to, sizeof to), 0);
+        if (i % 2)
+            assert_int_equal(write(strangers[i], pattern, 100), 100);
+        transport_poll(a.t, 1);
+    }
+    char right[1024];
+    strcpy(right, a.address);
+    strcpy(a.address, wrong);
+    side_send(&b);
+    for (int i = 0; i < 200; i++) {
+        transport_poll(a.t, 1);
+        transport_poll(b.t, 1);
+    }
+    assert_int_equal(a.next_in, 0);
+    side_send(&a); /* the other way works: b lets a in */
+    for (int i = 0; i < 200; i++) {
+        transport_poll(a.t, 1);
+        transport_poll(b.t, 1);
+    }
+    assert_int_equal(b.next_in, 1);
+    assert_int_equal(a.next_in, 1);
+    for (int i = 0; i < 100; i++)
+        close(strangers[i]);
+    side_close(&a);
+    side_close(&b);
+}
+
+static void test_dropped(void **state)
+{
+    (void)state;
+    static struct side a, b;
+    side_open(&a, 0, &b, true);
+    side_open(&b, 1, &a, true);
+    for (int i = 0; i < 50; i++)
+        side_send(&a);
+    transport_drop(a.t, 1);
+    transport_poll(a.t, 0);
+    assert_int_equal(a.tokens_in, a.tokens_out);
+    assert_int_equal(a.lost, 0);
+    assert_int_equal(side_send(&a), -EPIPE);
+    side_close(&a);
+    side_close(&b);
+}
+
+int main(void)
+{
+    for (unsigned i = 0; i < 8; i++)
+        for (unsigned j = 0; j < LARGEST; j++)
+            pattern[i][j] = (uint8_t)(i * 7 + j * 13 + (j >> 9));
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rings),
+        cmocka_unit_test(test_tcp),
+        cmocka_unit_test(test_tcp_goes_on_after_breaks),
+        cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_dropped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
