@@ -4,7 +4,7 @@
  *     FREE -> OFFERED -> HELD -> RUNNING -> ENDING -> FREE
  *
  * An offer that is not confirmed, and a lease that is not renewed, runs out. A lease that ends
- * keeps its slots until its holder says lease_clear(), when nothing runs under it any more: two
+ * keeps its slots until the caller says lease_clear(), when nothing runs under it any more: two
  * jobs never share a slot. Ids are the caller's fresh random numbers; a lease is known only to the
  * peer that holds it. */
 #ifndef P2P_LEASE_H

@@ -1,6 +1,7 @@
 # libcore: the protocols as state machines; needs nothing but mem*, str* and assert (test/unit/core_symbols).
 noinst_LTLIBRARIES += libcore.la
 libcore_la_SOURCES = \
+    overlay/core/claim.c overlay/core/claim.h \
     overlay/core/id.c overlay/core/id.h \
     overlay/core/lease.c overlay/core/lease.h \
     overlay/core/wire.c overlay/core/wire.h \

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* claim.c -- one job's claim on slots: which peers to ask, and what to keep of their offers. */
+#include "claim.h"
+#include <assert.h>
+
+/* Slots of a peer that are offered, or can be counted on. */
+static uint32_t counted(const struct claim_peer *p, uint64_t now_ms)
+{
+    if (p->state == CLAIM_ASKED && now_ms < p->asked_ms + CLAIM_PROMPT_MS)
+        return p->asked;
+    return p->state == CLAIM_OFFERED ? p->offered : 0;
+}
+
+/* What to ask for beyond what is counted on: slots, or else peers for spares (one slot each). */
+static uint32_t missing(const struct claim *c, uint64_t now_ms)
+{
+    uint32_t overbook = c->want.slots / 4 > 0 ? c->want.slots / 4 : 1;
+    uint32_t target = c->want.slots + overbook, slots = 0, others = 0;
+    for (size_t i = 0; i < c->peer_count; i++) {
+        uint32_t n = counted(&c->peers[i], now_ms);
+        others += n > 0 && slots >= c->want.slots; /* not needed for the job itself */
+        slots += n;
+    }
+    if (slots < target)
+        return target - slots;
+    return others < c->want.spares ? 1 : 0;
+}
+
+bool claim_next(struct claim *c, uint64_t now_ms, size_t *peer, uint16_t *slots)
+{
+    uint32_t more = missing(c, now_ms);
+    for (size_t i = 0; more > 0 && i < c->peer_count; i++) {
+        struct claim_peer *p = &c->peers[i];
+        if (p->state != CLAIM_UNASKED || p->free == 0)
+            continue;
+        p->state = CLAIM_ASKED;
+        p->asked = more < p->free ? (uint16_t)more : p->free;
+        p->asked_ms = now_ms;
+        *peer = i;
+        *slots = p->asked;
+        return true;
+    }
+    return false;
+}
+
+void claim_offer(struct claim *c, size_t peer, const struct id *lease, uint16_t slots)
+{
+    assert(peer < c->peer_count);
+    c->offers[c->offer_count++] =
+        (struct claim_offer){.lease = *lease, .peer = peer, .slots = slots};
+    c->peers[peer].offered = (uint16_t)(c->peers[peer].offered + slots);
+}
+
+void claim_answered(struct claim *c, size_t peer, uint16_t free, uint16_t contested)
+{
+    struct claim_peer *p = &c->peers[peer];
+    p->free = free;
+    p->contested = p->offered < p->asked ? contested : 0;
+    p->state = p->offered > 0 ? CLAIM_OFFERED : CLAIM_REFUSED;
+}
+
+void claim_lost(struct claim *c, size_t peer)
+{
+    struct claim_peer *p = &c->peers[peer];
+    p->state = CLAIM_SILENT;
+    p->offered = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < c->offer_count; i++)
+        if (c->offers[i].peer != peer)
+            c->offers[kept++] = c->offers[i];
+    c->offer_count = kept;
+}
+
+uint32_t claim_offered(const struct claim *c)
+{
+    uint32_t slots = 0;
+    for (size_t i = 0; i < c->offer_count; i++)
+        slots += c->offers[i].slots;
+    return slots;
+}
+
+enum claim_verdict claim_verdict(struct claim *c, uint64_t now_ms)
+{
+    bool due = false, soon = false, contested = false;
+    for (size_t i = 0; i < c->peer_count; i++) {
+        struct claim_peer *p = &c->peers[i];
+        if (p->state == CLAIM_ASKED && now_ms >= p->asked_ms + CLAIM_SILENT_MS)
+            p->state = CLAIM_SILENT;
+        due = due || p->state == CLAIM_ASKED;
+        soon = soon || (p->state == CLAIM_ASKED && counted(p, now_ms) > 0);
+        contested = contested || p->contested > 0;
+    }
+    if (soon)
+        return CLAIM_WAIT;
+    if (claim_offered(c) >= c->want.slots)
+        return CLAIM_ENOUGH;
+    if (due)
+        return CLAIM_WAIT;
+    return contested ? CLAIM_CONTESTED : CLAIM_SHORT;
+}
+
+uint64_t claim_deadline(const struct claim *c, uint64_t now_ms)
+{
+    uint64_t first = UINT64_MAX;
+    for (size_t i = 0; i < c->peer_count; i++) {
+        const struct claim_peer *p = &c->peers[i];
+        if (p->state != CLAIM_ASKED)
+            continue;
+        uint64_t prompt = p->asked_ms + CLAIM_PROMPT_MS, silent = p->asked_ms + CLAIM_SILENT_MS;
+        uint64_t next = now_ms < prompt ? prompt : silent;
+        first = next < first ? next : first;
+    }
+    return first;
+}
+
+static bool peer_in_use(const struct claim *c, size_t peer)
+{
+    for (size_t i = 0; i < c->offer_count; i++)
+        if (c->offers[i].peer == peer && c->offers[i].keep > 0)
+            return true;
+    return false;
+}
+
+static void pick_slots(struct claim *c)
+{
+    uint32_t left = c->want.slots;
+    for (size_t peer = 0; peer < c->peer_count && left > 0; peer++)
+        for (size_t i = 0; i < c->offer_count && left > 0; i++) {
+            struct claim_offer *o = &c->offers[i];
+            if (o->peer != peer)
+                continue;
+            o->keep = left < o->slots ? (uint16_t)left : o->slots;
+            left -= o->keep;
+        }
+}
+
+/* Returns how many are still missing. */
+static uint32_t pick_spares(struct claim *c, uint32_t left, bool own_peer)
+{
+    for (size_t peer = 0; peer < c->peer_count && left > 0; peer++)
+        for (size_t i = 0; i < c->offer_count && left > 0; i++) {
+            struct claim_offer *o = &c->offers[i];
+            if (o->peer != peer || o->keep > 0 || (own_peer && peer_in_use(c, peer)))
+                continue;
+            o->keep = 1;
+            o->spare = true;
+            left--;
+        }
+    return left;
+}
+
+void claim_pick(struct claim *c)
+{
+    pick_slots(c);
+    pick_spares(c, pick_spares(c, c->want.spares, true), false);
+}
