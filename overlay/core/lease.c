@@ -19,11 +19,11 @@ unsigned lease_slots_free(const struct lease_table *t, unsigned slots)
                          : 0; /* fewer may be lent now than when they were granted */
 }
 
-unsigned lease_slots_contested(const struct lease_table *t, const struct id *asker)
+unsigned lease_slots_contested(const struct lease_table *t)
 {
     unsigned offered = 0;
     for (size_t i = 0; i < LEASE_MAX; i++)
-        if (t->at[i].state == LEASE_OFFERED && !id_equal(&t->at[i].holder, asker))
+        if (t->at[i].state == LEASE_OFFERED)
             offered += t->at[i].slots;
     return offered;
 }

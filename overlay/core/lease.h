@@ -15,7 +15,7 @@
 enum {
     LEASE_MAX = 256,       /* of one peer, at once */
     LEASE_TTL_MS = 6000,   /* unrenewed life */
-    LEASE_OFFER_MS = 2000, /* unconfirmed life */
+    LEASE_OFFER_MS = 5000, /* unconfirmed life: longer than a claim takes */
     LEASE_RENEW_MS = 2000,
     LEASE_USER = 31,
 };
@@ -55,8 +55,8 @@ struct lease_want {
 void lease_init(struct lease_table *t);
 /* Of `slots` lent in all: those that nobody holds. */
 unsigned lease_slots_free(const struct lease_table *t, unsigned slots);
-/* Slots offered to others than `asker` and not confirmed yet. */
-unsigned lease_slots_contested(const struct lease_table *t, const struct id *asker);
+/* Of those that are not free: offered and not confirmed yet. */
+unsigned lease_slots_contested(const struct lease_table *t);
 /* Offers what is free, as far as it is wanted; fresh: `max` unused random ids. Returns how many
  * leases were made: their places in the table are in `made`. */
 size_t lease_offer(struct lease_table *t, unsigned slots, const struct lease_want *want,

@@ -13,6 +13,7 @@ struct grant;
 int grant_open(struct grant **out, struct node *node, struct err *e);
 /* Ends every lease; returns once nothing runs any more (at most a few seconds). */
 void grant_close(struct grant *g);
+/* For the ad. What is merely offered counts: most of it comes back in a moment. */
 unsigned grant_slots_free(const struct grant *g);
 unsigned grant_count(const struct grant *g);
 /* The i-th lease, for `p2pctl status`. */

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fit.h -- whether a peer can take part in a job at all, whatever the job asks for. */
+#ifndef P2P_FIT_H
+#define P2P_FIT_H
+#include <stdbool.h>
+
+/* Open MPI's processes understand each other within a series: 4.1.4 and 4.1.6, not 4.1 and 5.0. */
+bool fit_series(const char *version, const char *other);
+#endif

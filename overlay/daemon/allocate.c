@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* allocate.c -- finds slots for a local client: drives claim.c with candidates, answers and time.
+ */
+#include "allocate.h"
+#include "claim.h"
+#include "fit.h"
+#include "hold.h"
+#include "node.h"
+#include "shortage.h"
+#include <errno.h>
+#include <pwd.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    ALLOCATIONS_MAX = 64,
+    CANDIDATES_MAX = 4096,
+    WALK_MS = 3000,
+    QUIET_MS = 100, /* so long no further ad came: the near ones are known */
+    TRY_MS = 4000,  /* a claim ends before its first offers do */
+    PAUSE_MS = 40, /* after a contested claim, times the number of tries, and some more by chance */
+    MARGIN_MS = 50, /* of the client's time-out, for the way back */
+};
+
+struct candidate {
+    struct part_peer peer;
+    char name[64], site[64];
+    uint16_t slots, slots_free;
+    uint32_t rtt_us;
+    uint32_t token; /* of the ask that it got last; 0: none */
+    char why[256];  /* it does not fit, or what it said when it refused; goes on after its name */
+    bool fits;
+};
+
+enum phase { WALKING, CLAIMING, PAUSING };
+
+struct allocation {
+    struct allocator *allocator;
+    void *owner;
+    struct msg_local_allocate want;
+    enum phase phase;
+    struct walk *walk;
+    bool cut;     /* the walk, as enough was seen */
+    bool patient; /* waits for the walk's end: what a cut one saw was too little */
+    uint64_t heard_ms, begun_ms, until_ms, give_up_ms;
+    struct candidate *candidates; /* while claiming: fitting ones first, by round trip */
+    size_t count;
+    unsigned silent; /* peers that the walk knew of and that did not answer */
+    struct claim claim;
+    size_t offers_max;
+    unsigned tries;
+    struct event *timer;
+};
+
+struct allocator {
+    struct node *node;
+    struct holds *holds;
+    struct allocation_watcher watcher;
+    struct allocation *all[ALLOCATIONS_MAX];
+    size_t count;
+    uint32_t token;
+    char user[32];
+};
+
+static void send_release(struct allocator *a, const struct part_peer *peer, const struct id *lease)
+{
+    struct message m = {.kind = MSG_lease_release};
+    m.lease_release.lease = *lease;
+    link_send(a->node->links, peer, &m); /* if it is lost, the offer runs out */
+}
+
+static void wake(struct allocation *one, uint64_t in_ms)
+{
+    struct timeval t = {.tv_sec = (time_t)(in_ms / 1000), .tv_usec = (long)(in_ms % 1000) * 1000};
+    evtimer_add(one->timer, &t);
+}
+
+/* --- candidates --- */
+
+static bool excluded(const struct msg_local_allocate *want, const struct id *peer)
+{
+    for (size_t i = 0; i < want->exclude_count; i++)
+        if (id_equal(&want->exclude[i].peer, peer))
+            return true;
+    return false;
+}
+
+static void judge(const struct allocation *one, struct candidate *c, const struct part_ad *ad)
+{
+    struct node *node = one->allocator->node;
+    struct part_peer self = links_self(node->links);
+    struct part_ad own;
+    machine_ad(node->machine, &node->settings, identity_card(node->identity), &self, &own);
+    c->fits = false;
+    if (excluded(&one->want, &ad->peer.id))
+        snprintf(c->why, sizeof c->why, "was not to be used");
+    else if (!fit_series(ad->ompi, own.ompi))
+        snprintf(c->why, sizeof c->why, "runs Open MPI %s (needs %s)",
+                 ad->ompi[0] != '\0' ? ad->ompi : "of an unknown version", own.ompi);
+    else
+        c->fits = true;
+}
+
+static void on_ad(void *ctx, const struct part_ad *ad, unsigned rtt_us)
+{
+    struct allocation *one = ctx;
+    if (one->count == CANDIDATES_MAX)
+        return;
+    struct candidate *more = realloc(one->candidates, (one->count + 1) * sizeof *more);
+    if (more == NULL)
+        return;
+    one->candidates = more;
+    struct candidate *c = &more[one->count++];
+    *c = (struct candidate){
+        .peer = ad->peer, .slots = ad->slots, .slots_free = ad->slots_free, .rtt_us = rtt_us};
+    memcpy(c->name, ad->name, sizeof c->name);
+    memcpy(c->site, ad->site, sizeof c->site);
+    judge(one, c, ad);
+    one->heard_ms = node_now_ms();
+    wake(one, QUIET_MS);
+}
+
+static void on_end(void *ctx, unsigned answered, unsigned silent)
+{
+    struct allocation *one = ctx;
+    (void)answered;
+    one->walk = NULL;
+    one->silent = silent;
+    wake(one, 0);
+}
+
+static int by_round_trip(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    if (x->fits != y->fits)
+        return x->fits ? -1 : 1;
+    return x->rtt_us < y->rtt_us ? -1 : x->rtt_us > y->rtt_us;
+}
+
+static bool seen_enough(const struct allocation *one, uint64_t now)
+{
+    if (one->walk == NULL)
+        return true;
+    if (one->patient || now < one->heard_ms + QUIET_MS)
+        return false;
+    uint32_t slots = 0, peers = 0;
+    for (size_t i = 0; i < one->count; i++) {
+        slots += one->candidates[i].fits ? one->candidates[i].slots_free : 0;
+        peers += one->candidates[i].fits && one->candidates[i].slots_free > 0;
+    }
+    return slots > one->want.slots + one->want.spares && peers > one->want.spares;
+}
+
+/* --- claiming --- */
+
+static int begin_claim(struct allocation *one, uint64_t now)
+{
+    struct claim *c = &one->claim;
+    if (one->tries == 0)
+        qsort(one->candidates, one->count, sizeof one->candidates[0], by_round_trip);
+    *c = (struct claim){.want = {.slots = one->want.slots,
+                                 .spares = one->want.spares,
+                                 .per_lease = one->want.per_lease},
+                        .peers = c->peers,
+                        .offers = c->offers};
+    while (c->peer_count < one->count && one->candidates[c->peer_count].fits)
+        c->peer_count++;
+    struct claim_peer *peers = realloc(c->peers, (c->peer_count + 1) * sizeof *peers);
+    if (peers == NULL)
+        return -ENOMEM;
+    c->peers = peers;
+    memset(peers, 0, c->peer_count * sizeof *peers);
+    for (size_t i = 0; i < c->peer_count; i++)
+        peers[i].free = one->candidates[i].slots_free;
+    one->phase = CLAIMING;
+    one->begun_ms = now;
+    one->tries++;
+    return 0;
+}
+
+static void ask(struct allocation *one, size_t peer, uint16_t slots)
+{
+    struct allocator *a = one->allocator;
+    struct node *node = a->node;
+    struct candidate *c = &one->candidates[peer];
+    struct part_peer self = links_self(node->links);
+    struct part_ad own;
+    machine_ad(node->machine, &node->settings, identity_card(node->identity), &self, &own);
+    struct message m = {.kind = MSG_lease_ask};
+    m.lease_ask.token = c->token = ++a->token != 0 ? a->token : ++a->token;
+    m.lease_ask.slots = slots;
+    m.lease_ask.per_lease = one->want.per_lease;
+    memcpy(m.lease_ask.ompi, own.ompi, sizeof m.lease_ask.ompi);
+    memcpy(m.lease_ask.user, a->user, sizeof m.lease_ask.user);
+    if (link_send(node->links, &c->peer, &m) != 0) {
+        snprintf(c->why, sizeof c->why, "cannot be reached");
+        claim_lost(&one->claim, peer);
+    }
+}
+
+static void give_back(struct allocation *one)
+{
+    for (size_t i = 0; i < one->claim.offer_count; i++) {
+        const struct claim_offer *o = &one->claim.offers[i];
+        send_release(one->allocator, &one->candidates[o->peer].peer, &o->lease);
+    }
+    one->claim.offer_count = 0;
+    for (size_t i = 0; i < one->count; i++)
+        one->candidates[i].token = 0; /* what still comes is given back at once */
+}
+
+static void forget(struct allocation *one)
+{
+    struct allocator *a = one->allocator;
+    for (size_t i = 0; i < a->count; i++)
+        if (a->all[i] == one) {
+            a->all[i] = a->all[--a->count];
+            break;
+        }
+    if (one->walk != NULL)
+        walk_cancel(one->walk);
+    if (one->timer != NULL)
+        event_free(one->timer);
+    free(one->claim.peers);
+    free(one->claim.offers);
+    free(one->candidates);
+    free(one);
+}
+
+static void cancel(struct allocation *one)
+{
+    give_back(one);
+    forget(one);
+}
+
+static void finish(struct allocation *one, struct msg_local_done *done)
+{
+    struct allocator *a = one->allocator;
+    void *owner = one->owner;
+    done->token = one->want.token;
+    cancel(one);
+    a->watcher.done(owner, done);
+}
+
+static void say_shortage(const struct allocation *one, char *out, size_t size)
+{
+    const struct claim *c = &one->claim;
+    struct shortage s;
+    unsigned peers = 0;
+    char why[300];
+    for (size_t i = 0; i < c->peer_count; i++)
+        peers += c->peers[i].offered > 0;
+    shortage_begin(&s, out, size, one->want.slots, claim_offered(c), peers);
+    for (size_t i = 0; i < one->count; i++) {
+        const struct candidate *p = &one->candidates[i];
+        bool asked = i < c->peer_count;
+        if (asked && c->peers[i].state == CLAIM_OFFERED)
+            continue;
+        if (p->why[0] != '\0')
+            snprintf(why, sizeof why, "%s", p->why);
+        else if (asked && (c->peers[i].state == CLAIM_SILENT || c->peers[i].state == CLAIM_ASKED))
+            snprintf(why, sizeof why, "did not answer");
+        else
+            snprintf(why, sizeof why, "has %u of %u slots free", p->slots_free, p->slots);
+        shortage_peer(&s, p->name, why);
+    }
+    shortage_end(&s, one->silent);
+}
+
+static void fall_short(struct allocation *one)
+{
+    struct msg_local_done done = {.code = ENOSPC, .silent = one->silent};
+    say_shortage(one, done.reason, sizeof done.reason);
+    finish(one, &done);
+}
+
+/* Hands over those of one sort; what could not be held is not counted. */
+static unsigned hand_over(struct allocation *one, bool spares)
+{
+    struct allocator *a = one->allocator;
+    unsigned count = 0;
+    for (size_t peer = 0; peer < one->claim.peer_count; peer++) {
+        const struct candidate *c = &one->candidates[peer];
+        for (size_t i = 0; one->claim.peers[peer].offered > 0 && i < one->claim.offer_count; i++) {
+            struct claim_offer *o = &one->claim.offers[i];
+            if (o->peer != peer || o->keep == 0 || o->spare != spares ||
+                hold_add(a->holds, one->owner, &c->peer, c->name, &o->lease, o->keep) != 0)
+                continue;
+            struct msg_local_lease lease = {.token = one->want.token,
+                                            .lease = o->lease,
+                                            .peer = c->peer,
+                                            .slots = o->keep,
+                                            .rtt_us = c->rtt_us};
+            memcpy(lease.name, c->name, sizeof lease.name);
+            memcpy(lease.site, c->site, sizeof lease.site);
+            a->watcher.lease(one->owner, &lease);
+            count++;
+        }
+    }
+    return count;
+}
+
+static void succeed(struct allocation *one)
+{
+    struct claim *c = &one->claim;
+    struct msg_local_done done = {0};
+    claim_pick(c);
+    done.count = hand_over(one, false);
+    done.spares = hand_over(one, true);
+    done.count += done.spares;
+    size_t rest = 0;
+    for (size_t i = 0; i < c->offer_count; i++)
+        if (c->offers[i].keep == 0)
+            c->offers[rest++] = c->offers[i];
+    c->offer_count = rest;
+    finish(one, &done);
+}
+
+/* Another claim wants the same slots: both step back for a while that chance decides. */
+static void step_back(struct allocation *one, uint64_t now)
+{
+    give_back(one);
+    one->phase = PAUSING;
+    one->until_ms = now + PAUSE_MS + randombytes_uniform(PAUSE_MS * one->tries * 4);
+}
+
+static int walk(struct allocation *one)
+{
+    int half = (int)(one->want.timeout_ms / 2);
+    one->phase = WALKING;
+    one->count = 0;
+    one->tries = 0;
+    one->cut = false;
+    one->heard_ms = node_now_ms();
+    one->walk =
+        walk_start(one->allocator->node, 0, half < WALK_MS ? half : WALK_MS, on_ad, on_end, one);
+    return one->walk != NULL ? 0 : -EAGAIN;
+}
+
+/* What the nearest had is not enough: look at all there are. */
+static bool look_further(struct allocation *one)
+{
+    if (!one->cut)
+        return false;
+    give_back(one);
+    one->patient = true;
+    one->claim.peer_count = 0;
+    return walk(one) == 0;
+}
+
+static void conclude(struct allocation *one, enum claim_verdict verdict, uint64_t now)
+{
+    bool late = now + MARGIN_MS >= one->give_up_ms;
+    switch (verdict) {
+    case CLAIM_WAIT:
+        return;
+    case CLAIM_ENOUGH:
+        succeed(one);
+        return;
+    case CLAIM_CONTESTED:
+        if (one->tries < CLAIM_TRIES && !late)
+            step_back(one, now);
+        else
+            fall_short(one);
+        return;
+    case CLAIM_SHORT:
+        if (late || !look_further(one))
+            fall_short(one);
+        return;
+    }
+}
+
+static void claim_on(struct allocation *one, uint64_t now)
+{
+    size_t peer;
+    uint16_t slots;
+    while (claim_next(&one->claim, now, &peer, &slots))
+        ask(one, peer, slots);
+    enum claim_verdict verdict = claim_verdict(&one->claim, now);
+    if (verdict == CLAIM_WAIT && (now >= one->begun_ms + TRY_MS || now >= one->give_up_ms))
+        verdict = claim_offered(&one->claim) >= one->want.slots ? CLAIM_ENOUGH : CLAIM_SHORT;
+    uint64_t next = claim_deadline(&one->claim, now), end = one->begun_ms + TRY_MS;
+    if (verdict == CLAIM_WAIT)
+        wake(one, (next < end ? next : end) > now ? (next < end ? next : end) - now : 0);
+    conclude(one, verdict, now); /* the allocation may be gone after this */
+}
+
+static void advance(struct allocation *one)
+{
+    uint64_t now = node_now_ms();
+    if (one->phase == WALKING && !seen_enough(one, now)) {
+        wake(one, QUIET_MS);
+        return;
+    }
+    if (one->phase == WALKING && one->walk != NULL) {
+        walk_cancel(one->walk);
+        one->walk = NULL;
+        one->cut = true;
+    }
+    if (one->phase == PAUSING && now < one->until_ms) {
+        wake(one, one->until_ms - now);
+        return;
+    }
+    if (one->phase != CLAIMING && begin_claim(one, now) != 0) {
+        fall_short(one);
+        return;
+    }
+    claim_on(one, now);
+}
+
+static void on_time(evutil_socket_t fd, short what, void *ctx)
+{
+    (void)fd, (void)what;
+    advance(ctx);
+}
+
+/* --- answers --- */
+
+static struct allocation *find_asker(struct allocator *a, uint32_t token, size_t *peer)
+{
+    for (size_t i = 0; token != 0 && i < a->count; i++)
+        for (size_t k = 0; a->all[i]->phase == CLAIMING && k < a->all[i]->count; k++)
+            if (a->all[i]->candidates[k].token == token) {
+                *peer = k;
+                return a->all[i];
+            }
+    return NULL;
+}
+
+static bool make_room(struct allocation *one, size_t more)
+{
+    struct claim *c = &one->claim;
+    if (c->offer_count + more <= one->offers_max)
+        return true;
+    size_t max = 2 * (c->offer_count + more);
+    struct claim_offer *offers = realloc(c->offers, max * sizeof *offers);
+    if (offers == NULL)
+        return false;
+    c->offers = offers;
+    one->offers_max = max;
+    return true;
+}
+
+static void on_answer(void *ctx, const struct link_peer *from, const struct message *m)
+{
+    struct allocator *a = ctx;
+    const struct msg_lease_answer *answer = &m->lease_answer;
+    size_t peer;
+    struct allocation *one = find_asker(a, answer->token, &peer);
+    if (one != NULL && (!id_equal(&one->candidates[peer].peer.id, &from->peer.id) ||
+                        !make_room(one, answer->offers_count)))
+        one = NULL;
+    if (one == NULL) { /* too late, or nobody's */
+        for (size_t i = 0; i < answer->offers_count; i++)
+            send_release(a, &from->peer, &answer->offers[i].lease);
+        return;
+    }
+    struct candidate *c = &one->candidates[peer];
+    c->token = 0;
+    c->slots = answer->slots_total;
+    memcpy(c->why, answer->reason, sizeof c->why);
+    for (size_t i = 0; i < answer->offers_count; i++)
+        claim_offer(&one->claim, peer, &answer->offers[i].lease, answer->offers[i].slots);
+    claim_answered(&one->claim, peer, answer->slots_free, answer->slots_contested);
+    wake(one, 0);
+}
+
+static void on_gone(void *ctx, const struct id *peer, const char *why)
+{
+    struct allocator *a = ctx;
+    for (size_t i = 0; i < a->count; i++) {
+        struct allocation *one = a->all[i];
+        for (size_t k = 0; one->phase == CLAIMING && k < one->claim.peer_count; k++)
+            if (id_equal(&one->candidates[k].peer.id, peer) &&
+                one->claim.peers[k].state != CLAIM_UNASKED) {
+                snprintf(one->candidates[k].why, sizeof one->candidates[k].why,
+                         "went away (%.200s)", why);
+                claim_lost(&one->claim, k);
+                wake(one, 0);
+            }
+    }
+}
+
+/* --- the outside --- */
+
+int allocate_start(struct allocator *a, void *owner, const struct msg_local_allocate *want,
+                   struct err *e)
+{
+    if (want->slots == 0 || want->timeout_ms == 0)
+        return err_set(e, EINVAL, "nothing to allocate");
+    struct allocation *one = a->count < ALLOCATIONS_MAX ? calloc(1, sizeof *one) : NULL;
+    if (one == NULL)
+        return err_set(e, EAGAIN, "p2pd is busy with %zu other allocations; try again", a->count);
+    one->allocator = a;
+    one->owner = owner;
+    one->want = *want;
+    one->give_up_ms = node_now_ms() + want->timeout_ms;
+    one->timer = evtimer_new(a->node->base, on_time, one);
+    a->all[a->count++] = one;
+    if (one->timer == NULL || walk(one) != 0) {
+        forget(one);
+        return err_set(e, EAGAIN, "p2pd has too many searches going on; try again");
+    }
+    return 0;
+}
+
+void allocate_cancel(struct allocator *a, const void *owner)
+{
+    for (size_t i = 0; i < a->count;)
+        if (a->all[i]->owner == owner)
+            cancel(a->all[i]); /* the last one takes its place */
+        else
+            i++;
+}
+
+int allocator_open(struct allocator **out, struct node *node, struct holds *holds,
+                   const struct allocation_watcher *watcher, struct err *e)
+{
+    struct allocator *a = calloc(1, sizeof *a);
+    const struct passwd *user = getpwuid(getuid());
+    *out = NULL;
+    if (a == NULL || sodium_init() < 0 || links_on_gone(node->links, on_gone, a) != 0) {
+        free(a);
+        return err_set(e, ENOMEM, "out of memory");
+    }
+    a->node = node;
+    a->holds = holds;
+    a->watcher = *watcher;
+    a->token = randombytes_random();
+    if (user != NULL)
+        snprintf(a->user, sizeof a->user, "%.31s", user->pw_name);
+    else
+        snprintf(a->user, sizeof a->user, "uid %u", (unsigned)getuid());
+    links_handle(node->links, MSG_lease_answer, MSG_lease_answer, on_answer, a);
+    *out = a;
+    return 0;
+}
+
+void allocator_close(struct allocator *a)
+{
+    if (a == NULL)
+        return;
+    links_forget_gone(a->node->links, on_gone, a);
+    while (a->count > 0)
+        cancel(a->all[0]);
+    free(a);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* allocate.h -- finds slots for a local client: walks for candidates, asks the nearest side by
+ * side, keeps what is needed and gives the rest back. */
+#ifndef P2P_ALLOCATE_H
+#define P2P_ALLOCATE_H
+#include "err.h"
+#include "message.h"
+
+struct node;
+struct holds;
+struct allocator;
+
+/* The row for the client: its leases, nearest first, then the last word. The allocation is gone
+ * after that. */
+struct allocation_watcher {
+    void (*lease)(void *owner, const struct msg_local_lease *lease);
+    void (*done)(void *owner, const struct msg_local_done *done);
+};
+
+int allocator_open(struct allocator **out, struct node *node, struct holds *holds,
+                   const struct allocation_watcher *watcher, struct err *e);
+void allocator_close(struct allocator *a);
+/* For `owner`, who gets the leases in his holds. No watcher is called inside. */
+int allocate_start(struct allocator *a, void *owner, const struct msg_local_allocate *want,
+                   struct err *e);
+/* Gives back what was offered to him so far; no watcher is called for it any more. */
+void allocate_cancel(struct allocator *a, const void *owner);
+#endif

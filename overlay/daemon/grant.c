@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* grant.c -- the granting side: drives lease.c with messages, time, and what happens in rooms. */
+#include "grant.h"
+#include "fit.h"
+#include "launch.h"
+#include "lease.h"
+#include "node.h"
+#include <errno.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+/* What belongs to the lease of the same place in the table. */
+struct grant_job {
+    struct grant *grant;
+    struct part_peer holder;
+    struct launch *launch; /* NULL: nothing runs */
+    pid_t pid;
+    int status;
+    char text[512]; /* why it ended, when there is more to say than the cause */
+};
+
+struct grant {
+    struct node *node;
+    struct launcher *launcher;
+    struct event *timer;
+    struct lease_table table;
+    struct grant_job jobs[LEASE_MAX];
+};
+
+static size_t index_of(const struct grant *g, const struct lease *l)
+{
+    return (size_t)(l - g->table.at);
+}
+
+static void send_to(struct grant *g, const struct part_peer *to, const struct message *m)
+{
+    int rc = link_send(g->node->links, to, m);
+    if (rc != 0) /* the other side does without: its time-outs are made for this */
+        log_debug(g->node->log, "%s not sent: %s", message_name(m->kind), strerror(-rc));
+}
+
+static void tell_ended(struct grant *g, const struct part_peer *holder, const struct id *lease,
+                       enum lease_cause cause, int status, const char *text)
+{
+    struct message m = {.kind = MSG_lease_ended};
+    m.lease_ended.lease = *lease;
+    m.lease_ended.cause = (uint8_t)cause;
+    m.lease_ended.status = (uint32_t)status;
+    snprintf(m.lease_ended.text, sizeof m.lease_ended.text, "%s",
+             text[0] != '\0' ? text : lease_cause_text(cause));
+    send_to(g, holder, &m);
+}
+
+static void arm(struct grant *g)
+{
+    uint64_t deadline = lease_deadline(&g->table), now = node_now_ms();
+    if (deadline == UINT64_MAX) {
+        evtimer_del(g->timer);
+        return;
+    }
+    uint64_t wait = deadline > now ? deadline - now : 0;
+    struct timeval t = {.tv_sec = (time_t)(wait / 1000), .tv_usec = (long)(wait % 1000) * 1000};
+    evtimer_add(g->timer, &t);
+}
+
+/* Brings what runs in line with the table: a lease that ends is cleared once nothing runs under it.
+ */
+static void settle(struct grant *g)
+{
+    for (size_t i = 0; i < LEASE_MAX; i++) {
+        struct lease *l = &g->table.at[i];
+        struct grant_job *job = &g->jobs[i];
+        if (l->state != LEASE_ENDING)
+            continue;
+        if (job->launch != NULL) {
+            launch_stop(job->launch);
+            continue;
+        }
+        tell_ended(g, &job->holder, &l->id, l->cause, job->status, job->text);
+        log_info(g->node->log, "lease of %u slots for %s ended: %s", l->slots, l->user,
+                 job->text[0] != '\0' ? job->text : lease_cause_text(l->cause));
+        memset(job, 0, sizeof *job);
+        lease_clear(l);
+    }
+    arm(g);
+}
+
+static void on_time(evutil_socket_t fd, short what, void *ctx)
+{
+    struct grant *g = ctx;
+    (void)fd, (void)what;
+    lease_expire(&g->table, node_now_ms());
+    settle(g);
+}
+
+/* Why this asker gets nothing at all; "" when it may. */
+static void refuse(const struct grant *g, const struct link_peer *from,
+                   const struct msg_lease_ask *ask, char *why, size_t size)
+{
+    struct part_peer self = links_self(g->node->links);
+    struct part_ad ad;
+    why[0] = '\0';
+    if (!id_equal(&from->card->owner, &identity_card(g->node->identity)->owner)) {
+        snprintf(why, size, "runs only its own owner's jobs");
+        return;
+    }
+    machine_ad(g->node->machine, &g->node->settings, identity_card(g->node->identity), &self, &ad);
+    if (!fit_series(ad.ompi, ask->ompi))
+        snprintf(why, size, "runs Open MPI %s (needs %s)", ad.ompi, ask->ompi);
+}
+
+static void offer(struct grant *g, const struct link_peer *from, const struct msg_lease_ask *ask,
+                  struct msg_lease_answer *answer)
+{
+    enum { MOST = sizeof answer->offers / sizeof answer->offers[0] };
+    struct id fresh[MOST];
+    size_t made[MOST];
+    struct lease_want want = {.holder = from->peer.id,
+                              .slots = ask->slots,
+                              .per_lease = ask->per_lease,
+                              .user = ask->user};
+    randombytes_buf(fresh, sizeof fresh);
+    size_t n =
+        lease_offer(&g->table, g->node->settings.slots, &want, fresh, MOST, made, node_now_ms());
+    answer->offers_count = (uint16_t)n;
+    for (size_t i = 0; i < n; i++) {
+        const struct lease *l = &g->table.at[made[i]];
+        g->jobs[made[i]] = (struct grant_job){.grant = g, .holder = from->peer};
+        answer->offers[i].lease = l->id;
+        answer->offers[i].slots = l->slots;
+    }
+}
+
+static void on_ask(struct grant *g, const struct link_peer *from, const struct msg_lease_ask *ask)
+{
+    struct message m = {.kind = MSG_lease_answer};
+    struct msg_lease_answer *answer = &m.lease_answer;
+    unsigned slots = g->node->settings.slots;
+    answer->token = ask->token;
+    refuse(g, from, ask, answer->reason, sizeof answer->reason);
+    lease_expire(&g->table, node_now_ms());
+    answer->slots_contested = (uint16_t)lease_slots_contested(&g->table);
+    answer->slots_total = (uint16_t)slots;
+    if (answer->reason[0] == '\0')
+        offer(g, from, ask, answer);
+    answer->slots_free = (uint16_t)lease_slots_free(&g->table, slots);
+    if (answer->reason[0] == '\0' && answer->offers_count == 0)
+        snprintf(answer->reason, sizeof answer->reason, "has %u of %u slots free",
+                 answer->slots_free, slots);
+    send_to(g, &from->peer, &m);
+}
+
+static void on_started(void *ctx, pid_t pid)
+{
+    struct grant_job *job = ctx;
+    struct grant *g = job->grant;
+    struct message m = {.kind = MSG_lease_launched};
+    m.lease_launched.lease = g->table.at[job - g->jobs].id;
+    m.lease_launched.pid = (uint32_t)pid;
+    job->pid = pid;
+    send_to(g, &job->holder, &m);
+}
+
+static void describe_end(struct grant_job *job, const char *words)
+{
+    size_t size = sizeof job->text;
+    int n = WIFSIGNALED(job->status)
+                ? snprintf(job->text, size, "its command was killed by signal %d",
+                           WTERMSIG(job->status))
+                : snprintf(job->text, size, "its command ended with status %d",
+                           WEXITSTATUS(job->status));
+    if (words[0] != '\0')
+        snprintf(job->text + n, size - (size_t)n, ": %s", words);
+}
+
+static void on_over(void *ctx, enum launch_end end, int status, const char *text)
+{
+    struct grant_job *job = ctx;
+    struct grant *g = job->grant;
+    struct lease *l = &g->table.at[job - g->jobs];
+    job->launch = NULL;
+    job->status = status;
+    if (l->state == LEASE_ENDING) { /* that it ended is what was wanted */
+        job->text[0] = '\0';
+    } else if (end == LAUNCH_ENDED) {
+        describe_end(job, text);
+        lease_end(l, LEASE_FINISHED);
+    } else {
+        snprintf(job->text, sizeof job->text, "%s", text);
+        lease_end(l, end == LAUNCH_FAILED ? LEASE_FAILED : LEASE_REVOKED);
+    }
+    settle(g);
+}
+
+static void on_launch(struct grant *g, struct lease *l, const struct msg_lease_launch *m)
+{
+    struct grant_job *job = &g->jobs[index_of(g, l)];
+    struct launch_watcher watcher = {.started = on_started, .over = on_over, .ctx = job};
+    struct err e = {0};
+    if (!lease_run(l)) {
+        log_warn(g->node->log, "a second command for one lease was asked for and not started");
+        return;
+    }
+    char *command = strndup((const char *)m->command, m->command_length);
+    if (command == NULL || strlen(command) != m->command_length)
+        err_set(&e, EINVAL, "its command cannot be read");
+    else
+        launch_start(&job->launch, g->launcher, &l->id, command, m->environment,
+                     m->environment_length, &watcher, &e);
+    free(command);
+    if (e.code == 0)
+        return;
+    log_warn(g->node->log, "%s", e.text);
+    snprintf(job->text, sizeof job->text, "%s", e.text);
+    lease_end(l, LEASE_FAILED);
+}
+
+static void on_renew(struct grant *g, const struct link_peer *from, const struct msg_lease_renew *m)
+{
+    struct message answer = {.kind = MSG_lease_renewed};
+    for (size_t i = 0; i < m->leases_count; i++) {
+        struct lease *l = lease_find(&g->table, &from->peer.id, &m->leases[i].lease);
+        if (l == NULL) {
+            tell_ended(g, &from->peer, &m->leases[i].lease, LEASE_UNKNOWN, 0, "");
+            continue;
+        }
+        lease_renew(l, node_now_ms());
+        answer.lease_renewed.leases++;
+    }
+    send_to(g, &from->peer, &answer);
+}
+
+static void on_release(struct lease *l)
+{
+    bool offered = l->state == LEASE_OFFERED;
+    lease_end(l, LEASE_RELEASED);
+    if (offered)
+        lease_clear(l); /* nobody waits for a word about it */
+}
+
+/* The lease that a message is about; its sender is told when there is none. */
+static struct lease *find(struct grant *g, const struct link_peer *from, const struct id *id)
+{
+    struct lease *l = lease_find(&g->table, &from->peer.id, id);
+    if (l == NULL)
+        tell_ended(g, &from->peer, id, LEASE_UNKNOWN, 0, "");
+    return l;
+}
+
+static void receive(void *ctx, const struct link_peer *from, const struct message *m)
+{
+    struct grant *g = ctx;
+    struct lease *l;
+    lease_expire(&g->table, node_now_ms());
+    if (m->kind == MSG_lease_ask)
+        on_ask(g, from, &m->lease_ask);
+    else if (m->kind == MSG_lease_renew)
+        on_renew(g, from, &m->lease_renew);
+    else if (m->kind == MSG_lease_confirm && (l = find(g, from, &m->lease_confirm.lease)) != NULL)
+        lease_confirm(l, m->lease_confirm.slots, node_now_ms());
+    else if (m->kind == MSG_lease_launch && (l = find(g, from, &m->lease_launch.lease)) != NULL)
+        on_launch(g, l, &m->lease_launch);
+    else if (m->kind == MSG_lease_release &&
+             (l = lease_find(&g->table, &from->peer.id, &m->lease_release.lease)) != NULL)
+        on_release(l);
+    settle(g);
+}
+
+static unsigned count_free(void *ctx)
+{
+    return grant_slots_free(ctx);
+}
+
+int grant_open(struct grant **out, struct node *node, struct err *e)
+{
+    struct grant *g = calloc(1, sizeof *g);
+    *out = NULL;
+    if (g == NULL || sodium_init() < 0) {
+        free(g);
+        return err_set(e, ENOMEM, "out of memory");
+    }
+    g->node = node;
+    lease_init(&g->table);
+    g->timer = evtimer_new(node->base, on_time, g);
+    int rc = g->timer != NULL ? launcher_open(&g->launcher, node, e)
+                              : err_set(e, ENOMEM, "out of memory");
+    if (rc != 0) {
+        grant_close(g);
+        return rc;
+    }
+    links_handle(node->links, MSG_lease_ask, MSG_lease_launch, receive, g);
+    machine_count_free(node->machine, count_free, g);
+    *out = g;
+    return 0;
+}
+
+void grant_close(struct grant *g)
+{
+    if (g == NULL)
+        return;
+    for (size_t i = 0; i < LEASE_MAX; i++)
+        if (g->table.at[i].state == LEASE_HELD || g->table.at[i].state == LEASE_RUNNING)
+            lease_end(&g->table.at[i], LEASE_REVOKED);
+    if (g->launcher != NULL) {
+        settle(g);
+        launcher_close(g->launcher);
+    }
+    if (g->timer != NULL)
+        event_free(g->timer);
+    free(g);
+}
+
+unsigned grant_slots_free(const struct grant *g)
+{
+    unsigned slots = g->node->settings.slots;
+    unsigned available = lease_slots_free(&g->table, slots) + lease_slots_contested(&g->table);
+    return available < slots ? available : slots;
+}
+
+unsigned grant_count(const struct grant *g)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < LEASE_MAX; i++)
+        count += g->table.at[i].state > LEASE_OFFERED;
+    return count;
+}
+
+void grant_describe(const struct grant *g, unsigned nth, struct msg_local_held *out)
+{
+    for (size_t i = 0; i < LEASE_MAX; i++) {
+        const struct lease *l = &g->table.at[i];
+        if (l->state <= LEASE_OFFERED || nth-- > 0)
+            continue;
+        out->lease = l->id;
+        out->holder = g->jobs[i].holder.id;
+        memcpy(out->user, l->user, sizeof out->user);
+        out->slots = l->slots;
+        out->pid = (uint32_t)g->jobs[i].pid;
+        out->age_ms = node_now_ms() - l->since_ms;
+        return;
+    }
+}

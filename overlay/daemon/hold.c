@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hold.c -- the asking side: leases of other peers that are held for this daemon's clients. */
+#include "hold.h"
+#include "lease.h"
+#include "node.h"
+#include "p2pgrid.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct hold {
+    void *owner;
+    struct id lease;
+    struct part_peer peer;
+    char name[64];
+    uint16_t slots;
+    uint64_t heard_ms; /* the peer was there */
+    bool doubted;      /* its link broke, it was asked again */
+    bool renewed;      /* in this round */
+};
+
+struct holds {
+    struct node *node;
+    hold_event_fn *event;
+    struct event *timer;
+    struct hold *at;
+    size_t count;
+};
+
+static struct hold *find(struct holds *h, const void *owner, const struct id *lease)
+{
+    for (size_t i = 0; i < h->count; i++)
+        if (h->at[i].owner == owner && id_equal(&h->at[i].lease, lease))
+            return &h->at[i];
+    return NULL;
+}
+
+static void drop(struct holds *h, struct hold *hold)
+{
+    *hold = h->at[--h->count];
+}
+
+static void send_release(struct holds *h, const struct part_peer *peer, const struct id *lease)
+{
+    struct message m = {.kind = MSG_lease_release};
+    m.lease_release.lease = *lease;
+    link_send(h->node->links, peer, &m); /* if it is lost, the lease runs out */
+}
+
+/* The hold is gone before its owner hears of it: the owner may come back with another wish. */
+static void end(struct holds *h, struct hold *hold, enum grid_event_kind kind, uint32_t status,
+                const char *text)
+{
+    struct hold was = *hold;
+    struct msg_local_event event = {.event = (uint8_t)kind, .lease = was.lease, .status = status};
+    snprintf(event.text, sizeof event.text, "%s: %.440s", was.name, text);
+    drop(h, hold);
+    h->event(was.owner, &event);
+}
+
+/* One message for each peer; those of `only`, or of all when it is NULL. */
+static void renew(struct holds *h, const struct id *only)
+{
+    for (size_t i = 0; i < h->count; i++)
+        h->at[i].renewed = only != NULL && !id_equal(&h->at[i].peer.id, only);
+    for (size_t i = 0; i < h->count; i++) {
+        if (h->at[i].renewed)
+            continue;
+        struct message m = {.kind = MSG_lease_renew};
+        struct msg_lease_renew *r = &m.lease_renew;
+        for (size_t k = i; k < h->count; k++) {
+            struct hold *other = &h->at[k];
+            if (other->renewed || !id_equal(&other->peer.id, &h->at[i].peer.id) ||
+                r->leases_count == sizeof r->leases / sizeof r->leases[0])
+                continue;
+            other->renewed = true;
+            r->leases[r->leases_count++] = (struct part_offer){other->lease, other->slots};
+        }
+        link_send(h->node->links, &h->at[i].peer, &m); /* on_time() sees when no answer comes */
+    }
+}
+
+static void on_time(evutil_socket_t fd, short what, void *ctx)
+{
+    struct holds *h = ctx;
+    uint64_t now = node_now_ms();
+    (void)fd, (void)what;
+    for (size_t i = 0; i < h->count;) {
+        if (now - h->at[i].heard_ms <= LEASE_TTL_MS)
+            i++;
+        else /* the peer has ended it by now, if it lives */
+            end(h, &h->at[i], GRID_LEASE_ENDED, 0, "did not answer for 6 s");
+    }
+    renew(h, NULL);
+}
+
+static void heard(struct holds *h, const struct id *peer)
+{
+    for (size_t i = 0; i < h->count; i++)
+        if (id_equal(&h->at[i].peer.id, peer)) {
+            h->at[i].heard_ms = node_now_ms();
+            h->at[i].doubted = false;
+        }
+}
+
+static void on_launched(struct holds *h, const struct hold *hold, uint32_t pid)
+{
+    struct msg_local_event event = {.event = GRID_LAUNCHED, .lease = hold->lease, .pid = pid};
+    h->event(hold->owner, &event);
+}
+
+static void receive(void *ctx, const struct link_peer *from, const struct message *m)
+{
+    struct holds *h = ctx;
+    heard(h, &from->peer.id);
+    if (m->kind != MSG_lease_launched && m->kind != MSG_lease_ended)
+        return;
+    bool ended = m->kind == MSG_lease_ended;
+    const struct id *lease = ended ? &m->lease_ended.lease : &m->lease_launched.lease;
+    for (size_t i = 0; i < h->count; i++) {
+        struct hold *hold = &h->at[i];
+        if (!id_equal(&hold->lease, lease) || !id_equal(&hold->peer.id, &from->peer.id))
+            continue;
+        if (!ended)
+            on_launched(h, hold, m->lease_launched.pid);
+        else
+            end(h, hold,
+                m->lease_ended.cause == LEASE_FAILED ? GRID_LAUNCH_FAILED : GRID_LEASE_ENDED,
+                m->lease_ended.status, m->lease_ended.text);
+        return;
+    }
+}
+
+/* A broken link is no dead peer yet: ask once more; a dead one cannot be dialled. */
+static void on_gone(void *ctx, const struct id *peer, const char *why)
+{
+    struct holds *h = ctx;
+    bool ask = false;
+    for (size_t i = 0; i < h->count;) {
+        struct hold *hold = &h->at[i];
+        if (id_equal(&hold->peer.id, peer) && hold->doubted) {
+            end(h, hold, GRID_LEASE_ENDED, 0, why);
+            continue;
+        }
+        if (id_equal(&hold->peer.id, peer))
+            hold->doubted = ask = true;
+        i++;
+    }
+    if (ask)
+        renew(h, peer);
+}
+
+int holds_open(struct holds **out, struct node *node, hold_event_fn *event, struct err *e)
+{
+    struct holds *h = calloc(1, sizeof *h);
+    *out = h;
+    if (h == NULL)
+        return err_set(e, ENOMEM, "out of memory");
+    h->node = node;
+    h->event = event;
+    h->timer = event_new(node->base, -1, EV_PERSIST, on_time, h);
+    const struct timeval period = {.tv_sec = LEASE_RENEW_MS / 1000};
+    if (h->timer == NULL || event_add(h->timer, &period) != 0 ||
+        links_on_gone(node->links, on_gone, h) != 0) {
+        holds_close(h);
+        *out = NULL;
+        return err_set(e, ENOMEM, "out of memory");
+    }
+    links_handle(node->links, MSG_lease_launched, MSG_lease_renewed, receive, h);
+    return 0;
+}
+
+void holds_close(struct holds *h)
+{
+    if (h == NULL)
+        return;
+    links_forget_gone(h->node->links, on_gone, h);
+    for (size_t i = 0; i < h->count; i++)
+        send_release(h, &h->at[i].peer, &h->at[i].lease);
+    if (h->timer != NULL)
+        event_free(h->timer);
+    free(h->at);
+    free(h);
+}
+
+int hold_add(struct holds *h, void *owner, const struct part_peer *peer, const char *name,
+             const struct id *lease, uint16_t slots)
+{
+    struct hold *more = realloc(h->at, (h->count + 1) * sizeof *more);
+    if (more == NULL) {
+        send_release(h, peer, lease);
+        return -ENOMEM;
+    }
+    h->at = more;
+    struct hold *hold = &more[h->count++];
+    *hold = (struct hold){.owner = owner, .lease = *lease, .peer = *peer, .slots = slots};
+    hold->heard_ms = node_now_ms();
+    snprintf(hold->name, sizeof hold->name, "%s", name);
+    struct message m = {.kind = MSG_lease_confirm};
+    m.lease_confirm.lease = *lease;
+    m.lease_confirm.slots = slots;
+    link_send(h->node->links, peer, &m); /* if it is lost, the first renewal says so */
+    return 0;
+}
+
+int hold_launch(struct holds *h, const void *owner, const struct msg_local_launch *launch)
+{
+    const struct hold *hold = find(h, owner, &launch->lease);
+    if (hold == NULL)
+        return -ENOENT;
+    struct message m = {.kind = MSG_lease_launch};
+    m.lease_launch = (struct msg_lease_launch){
+        .lease = launch->lease,
+        .command = launch->command,
+        .command_length = launch->command_length,
+        .environment = launch->environment,
+        .environment_length = launch->environment_length,
+    };
+    return link_send(h->node->links, &hold->peer, &m);
+}
+
+void hold_release(struct holds *h, const void *owner, const struct id *lease)
+{
+    struct hold *hold = find(h, owner, lease);
+    if (hold == NULL)
+        return; /* it has ended already */
+    send_release(h, &hold->peer, lease);
+    drop(h, hold);
+}
+
+void hold_release_all(struct holds *h, const void *owner)
+{
+    for (size_t i = 0; i < h->count;) {
+        if (h->at[i].owner != owner) {
+            i++;
+            continue;
+        }
+        send_release(h, &h->at[i].peer, &h->at[i].lease);
+        drop(h, &h->at[i]);
+    }
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* launch.h -- starts a lease's command in a room (p2pd-room) and hears from it. */
+#ifndef P2P_LAUNCH_H
+#define P2P_LAUNCH_H
+#include "err.h"
+#include "id.h"
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct node;
+struct launcher;
+struct launch;
+
+enum launch_end {
+    LAUNCH_FAILED, /* the command was never started: text says why */
+    LAUNCH_ENDED,  /* by itself: status is its wait status, text its last words */
+    LAUNCH_KILLED, /* by launch_stop(), or somebody ended the room: text says so */
+};
+
+struct launch_watcher {
+    void (*started)(void *ctx, pid_t pid);
+    /* Nothing of it runs any more and its folder is gone; so is the launch. */
+    void (*over)(void *ctx, enum launch_end end, int status, const char *text);
+    void *ctx;
+};
+
+/* Removes what rooms of an earlier life left in node->settings.work. */
+int launcher_open(struct launcher **out, struct node *node, struct err *e);
+/* Stops every launch and returns when they are over; their watchers are told. */
+void launcher_close(struct launcher *l);
+
+/* environment: NAME=value strings, each with its NUL, `length` bytes in all. No watcher is called
+ * inside. */
+int launch_start(struct launch **out, struct launcher *l, const struct id *lease,
+                 const char *command, const uint8_t *environment, size_t length,
+                 const struct launch_watcher *watcher, struct err *e);
+void launch_stop(struct launch *one);
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* local.c -- the daemon's UNIX socket. A client is the holder of what it allocates: when its
+ * connection closes, for whatever reason, everything is given back. */
+#include "config.h"
+#include "local.h"
+#include "allocate.h"
+#include "hold.h"
+#include "look.h"
+#include "node.h"
+#include "p2pgrid.h"
+#include "place.h"
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/listener.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { CLIENTS_MAX = 128, BACKLOG_MAX = 8 * 1024 * 1024 };
+
+struct local_client {
+    struct local *local;
+    struct bufferevent *stream;
+    struct look *look;
+    bool greeted;
+    bool gone; /* to be dropped from the event loop: someone up the stack may still use it */
+};
+
+struct local {
+    struct node *node;
+    struct holds *holds;
+    struct allocator *allocator;
+    struct evconnlistener *listener;
+    struct event *dropper;
+    char path[PLACE_MAX + 1];
+    struct local_client *clients[CLIENTS_MAX];
+    size_t count;
+};
+
+/* --- clients --- */
+
+static void drop(struct local_client *c)
+{
+    struct local *l = c->local;
+    for (size_t i = 0; i < l->count; i++)
+        if (l->clients[i] == c) {
+            l->clients[i] = l->clients[--l->count];
+            break;
+        }
+    allocate_cancel(l->allocator, c);
+    hold_release_all(l->holds, c);
+    look_cancel(c->look);
+    bufferevent_free(c->stream);
+    free(c);
+}
+
+static void drop_gone(evutil_socket_t fd, short what, void *ctx)
+{
+    struct local *l = ctx;
+    (void)fd, (void)what;
+    for (size_t i = 0; i < l->count;)
+        if (l->clients[i]->gone)
+            drop(l->clients[i]);
+        else
+            i++;
+}
+
+static void drop_soon(struct local_client *c)
+{
+    c->gone = true;
+    event_active(c->local->dropper, 0, 0);
+}
+
+static void refuse(struct local_client *c, const char *why)
+{
+    if (!c->gone)
+        log_warn(c->local->node->log, "dropped a program on the local socket: %s", why);
+    drop_soon(c);
+}
+
+static void say(void *client, const struct message *m)
+{
+    struct local_client *c = client;
+    struct evbuffer *out = bufferevent_get_output(c->stream);
+    struct evbuffer_iovec room;
+    if (c->gone)
+        return;
+    if (evbuffer_get_length(out) > BACKLOG_MAX) {
+        refuse(c, "it does not read what it is told");
+        return;
+    }
+    if (evbuffer_reserve_space(out, WIRE_MAX_FRAME, &room, 1) != 1) {
+        refuse(c, "out of memory");
+        return;
+    }
+    room.iov_len = message_encode(m, room.iov_base, room.iov_len);
+    if (room.iov_len == 0) {
+        refuse(c, "an answer did not fit into a message");
+        return;
+    }
+    evbuffer_commit_space(out, &room, 1);
+}
+
+static void say_failed(struct local_client *c, uint32_t token, const struct err *e)
+{
+    struct message m = {.kind = MSG_local_done};
+    m.local_done.token = token;
+    m.local_done.code = (uint32_t)e->code;
+    memcpy(m.local_done.reason, e->text, sizeof m.local_done.reason);
+    say(c, &m);
+}
+
+static void say_event(void *client, const struct msg_local_event *event)
+{
+    struct message m = {.kind = MSG_local_event, .local_event = *event};
+    say(client, &m);
+}
+
+static void say_lease(void *client, const struct msg_local_lease *lease)
+{
+    struct message m = {.kind = MSG_local_lease, .local_lease = *lease};
+    say(client, &m);
+}
+
+static void say_done(void *client, const struct msg_local_done *done)
+{
+    struct message m = {.kind = MSG_local_done, .local_done = *done};
+    say(client, &m);
+}
+
+static void say_peer(void *client, const struct message *m)
+{
+    struct local_client *c = client;
+    if (m->kind == MSG_local_done)
+        c->look = NULL;
+    say(c, m);
+}
+
+/* --- what they ask --- */
+
+static void on_hello(struct local_client *c, const struct msg_local_hello *hello)
+{
+    struct message m = {.kind = MSG_local_hello};
+    m.local_hello.protocol = LOCAL_PROTOCOL;
+    strcpy(m.local_hello.version, PACKAGE_VERSION);
+    c->greeted = true;
+    say(c, &m);
+    if (hello->protocol != LOCAL_PROTOCOL) /* it sees by the answer, and says so to its user */
+        log_info(c->local->node->log, "a program of version %s came to the local socket",
+                 hello->version);
+}
+
+static void on_allocate(struct local_client *c, const struct msg_local_allocate *want)
+{
+    struct err e = {0};
+    if (allocate_start(c->local->allocator, c, want, &e) != 0)
+        say_failed(c, want->token, &e);
+}
+
+static void on_launch(struct local_client *c, const struct msg_local_launch *launch)
+{
+    int rc = hold_launch(c->local->holds, c, launch);
+    if (rc == 0)
+        return;
+    hold_release(c->local->holds, c, &launch->lease);
+    struct msg_local_event event = {.event = GRID_LAUNCH_FAILED, .lease = launch->lease};
+    snprintf(event.text, sizeof event.text, "%s",
+             rc == -ENOENT ? "the lease has ended already" : strerror(-rc));
+    say_event(c, &event);
+}
+
+static void on_peers(struct local_client *c, const struct msg_local_peers *question)
+{
+    struct err e = {0};
+    if (c->look == NULL)
+        c->look = look_peers(c->local->node, question, say_peer, c);
+    else
+        err_set(&e, EBUSY, "the last search still goes on");
+    if (c->look == NULL)
+        err_set(&e, EAGAIN, "p2pd has too many searches going on; try again");
+    if (e.code != 0)
+        say_failed(c, question->token, &e);
+}
+
+static void take(struct local_client *c, const struct message *m)
+{
+    if (!c->greeted && m->kind != MSG_local_hello)
+        refuse(c, "it did not begin with hello");
+    else if (m->kind == MSG_local_hello)
+        on_hello(c, &m->local_hello);
+    else if (m->kind == MSG_local_allocate)
+        on_allocate(c, &m->local_allocate);
+    else if (m->kind == MSG_local_launch)
+        on_launch(c, &m->local_launch);
+    else if (m->kind == MSG_local_release)
+        hold_release(c->local->holds, c, &m->local_release.lease);
+    else if (m->kind == MSG_local_status)
+        look_status(c->local->node, m->local_status.token, say, c);
+    else if (m->kind == MSG_local_peers)
+        on_peers(c, &m->local_peers);
+    else
+        refuse(c, "it sent what only daemons say");
+}
+
+static void on_read(struct bufferevent *stream, void *ctx)
+{
+    struct local_client *c = ctx;
+    struct evbuffer *in = bufferevent_get_input(stream);
+    struct message m;
+    while (!c->gone) {
+        uint8_t head[4];
+        ssize_t have = evbuffer_copyout(in, head, sizeof head);
+        long length = message_frame_length(head, have > 0 ? (size_t)have : 0);
+        if (length < 0) {
+            refuse(c, "it sent no message of this protocol");
+            return;
+        }
+        if (length == 0 || evbuffer_get_length(in) < (size_t)length)
+            return;
+        const uint8_t *frame = evbuffer_pullup(in, length);
+        if (frame == NULL || !message_decode(&m, frame, (size_t)length))
+            refuse(c, "it sent a message that cannot be read");
+        else
+            take(c, &m);
+        evbuffer_drain(in, (size_t)length);
+    }
+}
+
+static void on_close(struct bufferevent *stream, short what, void *ctx)
+{
+    (void)stream, (void)what;
+    drop_soon(ctx);
+}
+
+static bool same_user(evutil_socket_t fd)
+{
+    struct ucred who;
+    socklen_t size = sizeof who;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == geteuid();
+}
+
+static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *from,
+                      int from_length, void *ctx)
+{
+    struct local *l = ctx;
+    (void)listener, (void)from, (void)from_length;
+    struct local_client *c = NULL;
+    if (!same_user(fd))
+        log_warn(l->node->log, "another user's program was refused on the local socket");
+    else if (l->count == CLIENTS_MAX)
+        log_warn(l->node->log, "more than %d programs on the local socket: one was refused",
+                 CLIENTS_MAX);
+    else
+        c = calloc(1, sizeof *c);
+    if (c != NULL)
+        c->stream = bufferevent_socket_new(l->node->base, fd, BEV_OPT_CLOSE_ON_FREE);
+    if (c == NULL || c->stream == NULL) {
+        free(c);
+        close(fd);
+        return;
+    }
+    c->local = l;
+    l->clients[l->count++] = c;
+    bufferevent_setcb(c->stream, on_read, NULL, on_close, c);
+    bufferevent_setwatermark(c->stream, EV_READ, 0, WIRE_MAX_FRAME);
+    bufferevent_enable(c->stream, EV_READ | EV_WRITE);
+}
+
+/* --- the socket --- */
+
+static int make_folder(const char *path, struct err *e)
+{
+    char folder[PLACE_MAX + 1];
+    struct stat s;
+    strcpy(folder, path);
+    char *slash = strrchr(folder, '/');
+    if (slash == NULL || slash == folder)
+        return err_set(e, EINVAL, "%s: the local socket needs a folder of its own", path);
+    *slash = '\0';
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+        return err_set(e, errno, "cannot make %s: %s", folder, strerror(errno));
+    if (lstat(folder, &s) != 0 || !S_ISDIR(s.st_mode) || s.st_uid != geteuid() ||
+        (s.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return err_set(e, EPERM,
+                       "%s must be a folder that is yours and that others cannot write to", folder);
+    return 0;
+}
+
+static int make_way(const struct sockaddr_un *at, struct err *e)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool lives = fd >= 0 && connect(fd, (const struct sockaddr *)at, sizeof *at) == 0;
+    if (fd >= 0)
+        close(fd);
+    if (lives)
+        return err_set(e, EADDRINUSE, "another p2pd runs already and answers at %s", at->sun_path);
+    unlink(at->sun_path);
+    return 0;
+}
+
+static int listen_at(struct local *l, struct err *e)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    if (l->node->settings.socket[0] != '\0')
+        snprintf(l->path, sizeof l->path, "%s", l->node->settings.socket);
+    else if (place_socket(l->path, e) != 0)
+        return -e->code;
+    strcpy(at.sun_path, l->path);
+    int rc = make_folder(l->path, e);
+    if (rc == 0)
+        rc = make_way(&at, e);
+    if (rc != 0)
+        return rc;
+    l->listener = evconnlistener_new_bind(l->node->base, on_accept, l,
+                                          LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 64,
+                                          (struct sockaddr *)&at, sizeof at);
+    if (l->listener == NULL)
+        return err_set(e, errno, "cannot listen at %s: %s", l->path, strerror(errno));
+    chmod(l->path, 0600);
+    return 0;
+}
+
+int local_open(struct local **out, struct node *node, struct err *e)
+{
+    static const struct allocation_watcher watcher = {.lease = say_lease, .done = say_done};
+    struct local *l = calloc(1, sizeof *l);
+    struct err none = {0};
+    *out = NULL;
+    if (e == NULL)
+        e = &none;
+    if (l == NULL)
+        return err_set(e, ENOMEM, "out of memory");
+    l->node = node;
+    l->dropper = event_new(node->base, -1, 0, drop_gone, l);
+    int rc = l->dropper != NULL ? 0 : err_set(e, ENOMEM, "out of memory");
+    if (rc == 0)
+        rc = holds_open(&l->holds, node, say_event, e);
+    if (rc == 0)
+        rc = allocator_open(&l->allocator, node, l->holds, &watcher, e);
+    if (rc == 0)
+        rc = listen_at(l, e);
+    if (rc != 0)
+        local_close(l);
+    else
+        *out = l;
+    return rc;
+}
+
+void local_close(struct local *l)
+{
+    if (l == NULL)
+        return;
+    while (l->count > 0)
+        drop(l->clients[0]);
+    allocator_close(l->allocator);
+    holds_close(l->holds);
+    if (l->listener != NULL) {
+        unlink(l->path);
+        evconnlistener_free(l->listener);
+    }
+    if (l->dropper != NULL)
+        event_free(l->dropper);
+    free(l);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sweep.c -- private folders: made, marked as in use, and removed with all that is in them. */
+#include "sweep.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int lock_folder(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return fd;
+    int rc = -errno;
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+int sweep_make(const char *path)
+{
+    if (mkdir(path, 0700) != 0)
+        return -errno;
+    return lock_folder(path);
+}
+
+int sweep_remove(const char *path)
+{
+    char *const paths[] = {(char *)path, NULL};
+    FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_XDEV, NULL);
+    int rc = walk != NULL ? 0 : -errno;
+    for (FTSENT *f; walk != NULL && (f = fts_read(walk)) != NULL;) {
+        int failed = 0;
+        if (f->fts_info == FTS_D)
+            chmod(f->fts_accpath, 0700); /* or a folder without rights could not be emptied */
+        else if (f->fts_info == FTS_DP || f->fts_info == FTS_DNR)
+            failed = rmdir(f->fts_accpath);
+        else
+            failed = unlink(f->fts_accpath);
+        if (failed != 0 && errno != ENOENT && rc == 0)
+            rc = -errno;
+    }
+    if (walk != NULL)
+        fts_close(walk);
+    return rc;
+}
+
+int sweep_stale(const char *parent, const char *prefix)
+{
+    char path[PATH_MAX];
+    int swept = 0;
+    DIR *folder = opendir(parent);
+    for (struct dirent *d; folder != NULL && (d = readdir(folder)) != NULL;) {
+        if (strncmp(d->d_name, prefix, strlen(prefix)) != 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", parent, d->d_name);
+        int fd = lock_folder(path);
+        if (fd < 0)
+            continue;
+        swept += sweep_remove(path) == 0;
+        close(fd);
+    }
+    if (folder != NULL)
+        closedir(folder);
+    return swept;
+}
