@@ -40,6 +40,7 @@ struct local {
     char path[PLACE_MAX + 1];
     struct local_client *clients[CLIENTS_MAX];
     size_t count;
+    uint8_t frame[WIRE_MAX_FRAME]; /* say()'s */
 };
 
 /* --- clients --- */
@@ -87,23 +88,15 @@ static void say(void *client, const struct message *m)
 {
     struct local_client *c = client;
     struct evbuffer *out = bufferevent_get_output(c->stream);
-    struct evbuffer_iovec room;
     if (c->gone)
         return;
     if (evbuffer_get_length(out) > BACKLOG_MAX) {
         refuse(c, "it does not read what it is told");
         return;
     }
-    if (evbuffer_reserve_space(out, WIRE_MAX_FRAME, &room, 1) != 1) {
-        refuse(c, "out of memory");
-        return;
-    }
-    room.iov_len = message_encode(m, room.iov_base, room.iov_len);
-    if (room.iov_len == 0) {
-        refuse(c, "an answer did not fit into a message");
-        return;
-    }
-    evbuffer_commit_space(out, &room, 1);
+    size_t length = message_encode(m, c->local->frame, sizeof c->local->frame);
+    if (length == 0 || bufferevent_write(c->stream, c->local->frame, length) != 0)
+        refuse(c, "an answer to it could not be sent");
 }
 
 static void say_failed(struct local_client *c, uint32_t token, const struct err *e)
