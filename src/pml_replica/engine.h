@@ -208,7 +208,10 @@ int engine_progress(struct engine *e, uint64_t now_ms);
 bool engine_finish(struct engine *e);
 
 struct engine_counts {
-    uint64_t sent, received, resent, duplicates, acks, decisions, held, late_copies, deaths;
+    uint64_t sent, received, resent, duplicates, acks, decisions, deaths;
+    uint64_t held;        /* messages that waited until a decision was held by all, */
+    uint64_t pumped;      /* that left later than they were sent, */
+    uint64_t late_copies; /* and sends that were done by a late copy */
     size_t log_bytes, log_peak;
 };
 const struct engine_counts *engine_counts(const struct engine *e);

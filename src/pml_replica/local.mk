@@ -2,8 +2,14 @@
 # libreplica: the protocol of pml_replica; no Open MPI type is known in it.
 noinst_LTLIBRARIES += libreplica.la
 libreplica_la_SOURCES = \
-    src/pml_replica/engine.h \
-    src/pml_replica/header.c src/pml_replica/header.h
+    src/pml_replica/engine.h src/pml_replica/state.h src/pml_replica/engine.c \
+    src/pml_replica/header.c src/pml_replica/header.h \
+    src/pml_replica/comm.c src/pml_replica/channel.c \
+    src/pml_replica/match.c src/pml_replica/match.h \
+    src/pml_replica/send.c src/pml_replica/log.c src/pml_replica/bulk.c \
+    src/pml_replica/receive.c src/pml_replica/ack.c src/pml_replica/probe.c \
+    src/pml_replica/decide.c src/pml_replica/decide.h src/pml_replica/decision.c \
+    src/pml_replica/verify.c src/pml_replica/death.c src/pml_replica/stall.c
 
 # libtransport: frames between processes, over TCP and shared memory; plain C.
 noinst_LTLIBRARIES += libtransport.la

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* death.c -- who is dead, who said good-bye, and who does the dead ones' work. */
+#include "state.h"
+#include <stdlib.h>
+
+/* Nothing more is sent to this replica of the rank, and nobody waits for it. */
+static void lane_gone(struct engine *e, int world, int lane)
+{
+    struct channel *c, *next;
+    struct rank *r = &e->of[world];
+    r->living &= (lanes_t)~only(lane);
+    for (c = TAILQ_FIRST(&r->busy); c; c = next) {
+        next = TAILQ_NEXT(c, busy);
+        c->view[lane].next = NULL;
+    }
+    e->released = true;
+}
+
+static void supplier_died(struct engine *e, struct channel *c, int vpid)
+{
+    if (c->world == world_of(e, vpid))
+        receive_supplier_died(e, c, vpid);
+}
+
+static void forget_supplier(struct engine *e, int vpid)
+{
+    struct link *link = &e->link[vpid];
+    for (int i = 0; i < COMM_BUCKETS; i++)
+        for (struct engine_comm *c = e->bucket[i]; c; c = c->next)
+            channel_each(e, c, supplier_died, vpid);
+    if (link->placed)
+        message_free(link->placed);
+    free(link->room);
+    link->placed = NULL;
+    link->room = NULL;
+}
+
+/* All that may be missing in the lane is sent again: the receivers know what they have. */
+static void take_over(struct engine *e, int lane)
+{
+    struct channel *c;
+    for (int i = 0; i < e->ranks; i++)
+        if (has(e->of[i].living, lane))
+            TAILQ_FOREACH(c, &e->of[i].busy, busy)
+    send_again(e, c, lane);
+}
+
+void death_take_duty(struct engine *e)
+{
+    lanes_t dead = 0, taken;
+    for (int k = 0; k < e->lanes; k++)
+        if (e->link[vpid_of(e, e->rank, k)].dead)
+            dead |= only(k);
+    if (lowest(e->of[e->rank].living) != e->lane)
+        return;
+    taken = dead & (lanes_t)~e->duty;
+    e->duty |= taken;
+    FOR_LANES(k, taken)
+    take_over(e, k);
+}
+
+static void tell_others(struct engine *e, int vpid)
+{
+    uint8_t payload[4];
+    struct header h = {.kind = HEADER_DEAD, .length = sizeof payload};
+    header_put_u32(payload, (uint32_t)vpid);
+    for (int i = 0; i < e->ranks * e->lanes; i++)
+        if (i != e->self && i != vpid && (e->link[i].used || world_of(e, i) == e->rank))
+            engine_put(e, i, &h, payload, NULL);
+}
+
+static void check_rank(struct engine *e, int world)
+{
+    const struct rank *r = &e->of[world];
+    if (r->living == 0 && r->finished == 0)
+        engine_stop(e, 1, "rank %d is lost: the last of its %d replicas has died", world, e->lanes);
+}
+
+static void die(struct engine *e, int vpid)
+{
+    struct link *link = &e->link[vpid];
+    int world = world_of(e, vpid);
+    link->dead = true;
+    e->counts.deaths++;
+    if (vpid == e->self) {
+        engine_stop(e, 0, "rank %d, lane %d: declared dead (%s)", e->rank, e->lane,
+                    link->why ? link->why : "by others");
+        return;
+    }
+    e->call.lost(e->ctx, vpid, link->why);
+    tell_others(e, vpid);
+    bulk_forget(e, vpid);
+    forget_supplier(e, vpid);
+    lane_gone(e, world, lane_of(e, vpid));
+    check_rank(e, world);
+    if (world == e->rank) {
+        death_take_duty(e);
+        decision_lanes_changed(e);
+    }
+}
+
+void death_handle_all(struct engine *e)
+{
+    while (e->deaths && !e->stopped) {
+        e->deaths = false;
+        for (int i = 0; i < e->ranks * e->lanes && !e->stopped; i++)
+            if (e->link[i].noted && !e->link[i].dead)
+                die(e, i);
+    }
+}
+
+void engine_dead(struct engine *e, int vpid)
+{
+    if (e->link[vpid].noted)
+        return;
+    e->link[vpid].noted = true;
+    e->deaths = true;
+}
+
+void death_declare(struct engine *e, int vpid, const char *why)
+{
+    if (!e->link[vpid].noted)
+        e->link[vpid].why = why;
+    engine_dead(e, vpid);
+}
+
+void death_arrived(struct engine *e, const struct header *h, const uint8_t *payload)
+{
+    for (size_t at = 0; at + 4 <= h->length; at += 4) {
+        uint32_t vpid = header_get_u32(payload + at);
+        if (vpid < (uint32_t)(e->ranks * e->lanes))
+            engine_dead(e, (int)vpid);
+    }
+    death_handle_all(e);
+}
+
+void death_goodbye(struct engine *e, int vpid)
+{
+    int world = world_of(e, vpid), lane = lane_of(e, vpid);
+    e->link[vpid].finished = true;
+    e->of[world].finished |= only(lane);
+    bulk_forget(e, vpid);
+    lane_gone(e, world, lane);
+    if (world == e->rank)
+        decision_lanes_changed(e);
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* engine.c -- the way in: makes the engine, takes frames apart, keeps things moving, ends. */
+#include "state.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct engine_limits engine_default_limits = {
+    .eager = 16 * 1024,
+    .fragment = 512 * 1024,
+    .log = 64 * 1024 * 1024,
+    .lag_ms = 100,
+    .drop_after_ms = 60 * 1000,
+    .ack_messages = 32,
+    .ack_bytes = 64 * 1024,
+    .ack_delay_ms = 2,
+    .cycle_first = -27, /* as Open MPI 4.1 numbers its collectives, */
+    .cycle_last = -1073741822,
+    .fixed_first = -31078, /* and makes its communicators */
+    .fixed_last = -31080,
+};
+
+void *engine_memory(size_t bytes)
+{
+    void *p = calloc(1, bytes ? bytes : 1);
+    if (!p)
+        abort(); /* as everything else in an MPI process without memory */
+    return p;
+}
+
+void engine_stop(struct engine *e, int status, const char *format, ...)
+{
+    va_list args;
+    if (e->stopped)
+        return;
+    e->stopped = true;
+    va_start(args, format);
+    vsnprintf(e->reason, sizeof e->reason, format, args);
+    va_end(args);
+    e->call.stop(e->ctx, status, e->reason);
+}
+
+/* What goes to the dead is gone; a cookie is not reported then. */
+int engine_put(struct engine *e, int vpid, const struct header *h, const void *payload,
+               void *cookie)
+{
+    uint8_t bytes[HEADER_BYTES];
+    struct link *link = &e->link[vpid];
+    if (link->dead)
+        return 1;
+    link->used = true;
+    header_write(bytes, h);
+    return e->call.send(e->ctx, vpid, bytes, payload, h->length, cookie);
+}
+
+static void round_limits(struct engine_limits *l)
+{
+    l->eager &= ~(size_t)7; /* hashes go by words */
+    l->fragment &= ~(size_t)7;
+    if (l->eager < 64)
+        l->eager = 64;
+    if (l->fragment < 64)
+        l->fragment = 64;
+    if (l->fragment > 1u << 30)
+        l->fragment = 1u << 30;
+}
+
+static void begin_ranks(struct engine *e, const bool *alive)
+{
+    for (int i = 0; i < e->ranks; i++) {
+        TAILQ_INIT(&e->of[i].busy);
+        TAILQ_INIT(&e->of[i].dirty);
+        for (int k = 0; k < e->lanes; k++) {
+            struct link *link = &e->link[vpid_of(e, i, k)];
+            link->dead = link->noted = alive && !alive[vpid_of(e, i, k)];
+            if (!link->dead)
+                e->of[i].living |= only(k);
+        }
+    }
+}
+
+struct engine *engine_create(int ranks, int lanes, int rank, int lane, const bool *alive,
+                             const struct engine_limits *limits,
+                             const struct engine_callbacks *callbacks, void *ctx)
+{
+    struct engine *e = calloc(1, sizeof *e);
+    if (!e || ranks < 1 || lanes < 1 || lanes > ENGINE_MAX_LANES) {
+        free(e);
+        return NULL;
+    }
+    *e = (struct engine){.ranks = ranks, .lanes = lanes, .rank = rank, .lane = lane, .ctx = ctx};
+    e->self = vpid_of(e, rank, lane);
+    e->limits = *limits;
+    e->call = *callbacks;
+    round_limits(&e->limits);
+    e->link = engine_memory((size_t)(ranks * lanes) * sizeof *e->link);
+    e->of = engine_memory((size_t)ranks * sizeof *e->of);
+    e->scratch = engine_memory(e->limits.eager);
+    TAILQ_INIT(&e->pending);
+    TAILQ_INIT(&e->waiting);
+    LIST_INIT(&e->transfers);
+    begin_ranks(e, alive);
+    e->duty = only(lane);
+    death_take_duty(e);
+    e->leader = lowest(e->of[rank].living);
+    e->leads = e->leader == lane;
+    e->committed = e->of[rank].living == only(lane) ? UINT64_MAX : 0;
+    return e;
+}
+
+void engine_destroy(struct engine *e)
+{
+    if (!e)
+        return;
+    bulk_clear(e);
+    for (int i = 0; i < e->ranks * e->lanes; i++) {
+        if (e->link[i].placed)
+            message_free(e->link[i].placed);
+        free(e->link[i].room);
+    }
+    comm_clear(e);
+    decide_clear(&e->decide);
+    free(e->link);
+    free(e->of);
+    free(e->scratch);
+    free(e);
+}
+
+/* The channel that a frame names; NULL: of a communicator or a collective that is over. */
+static struct channel *channel_of(struct engine *e, int vpid, const struct header *h)
+{
+    struct engine_comm *c = comm_find(e, h->group, h->count);
+    if (!c)
+        return NULL;
+    return channel_find(e, c, world_of(e, vpid), h->tag, h->flags & HEADER_BY_TAG);
+}
+
+static void message_frame(struct engine *e, int vpid, const struct header *h, const void *payload,
+                          struct engine_message *placed)
+{
+    struct channel *c = channel_of(e, vpid, h);
+    if (!c || c->comm->freed) {
+        if (placed)
+            message_free(placed);
+        ack_closed(e, vpid, h);
+    } else if (h->kind == HEADER_BULK) {
+        receive_bulk(e, vpid, c, h, payload);
+    } else {
+        receive_arrived(e, vpid, c, h, payload, placed);
+    }
+}
+
+static void answer_frame(struct engine *e, int vpid, const struct header *h)
+{
+    struct channel *c = channel_of(e, vpid, h);
+    if (c && h->kind == HEADER_ASK)
+        bulk_ask(e, vpid, c, h->number);
+    else if (c)
+        send_have(e, lane_of(e, vpid), c, h->number, h->extent);
+}
+
+static void pong(struct engine *e, int vpid)
+{
+    struct header h = {.kind = HEADER_PONG};
+    engine_put(e, vpid, &h, NULL, NULL);
+}
+
+static void dispatch(struct engine *e, int vpid, const struct header *h, const void *payload,
+                     struct engine_message *placed)
+{
+    switch ((enum header_kind)h->kind) {
+    case HEADER_EAGER:
+    case HEADER_OFFER:
+    case HEADER_BULK:
+        message_frame(e, vpid, h, payload, placed);
+        break;
+    case HEADER_ASK:
+    case HEADER_HAVE:
+        answer_frame(e, vpid, h);
+        break;
+    case HEADER_ACK:
+        ack_arrived(e, vpid, h, payload);
+        break;
+    case HEADER_DECIDE:
+        decision_arrived(e, vpid, h, payload);
+        break;
+    case HEADER_DECIDED:
+        decision_held(e, vpid, h->number);
+        break;
+    case HEADER_AGREE:
+        decision_agreed(e, vpid, h);
+        break;
+    case HEADER_DEAD:
+        death_arrived(e, h, payload);
+        break;
+    case HEADER_PING:
+        pong(e, vpid);
+        break;
+    case HEADER_PONG:
+        break;
+    case HEADER_BYE:
+        death_goodbye(e, vpid);
+        break;
+    }
+}
+
+/* Decisions come from replicas of the same rank alone. */
+static bool is_sound(const struct engine *e, int vpid, const struct header *h)
+{
+    bool of_rank = h->kind == HEADER_DECIDE || h->kind == HEADER_DECIDED || h->kind == HEADER_AGREE;
+    return !of_rank || world_of(e, vpid) == e->rank;
+}
+
+void engine_arrived(struct engine *e, int vpid, const uint8_t *header, const void *payload)
+{
+    struct link *link = &e->link[vpid];
+    struct engine_message *placed = link->placed;
+    void *room = link->room;
+    struct header h;
+    if (e->deaths)
+        death_handle_all(e);
+    if (e->stopped || link->dead)
+        return;
+    link->placed = NULL;
+    link->room = NULL;
+    link->used = link->heard = true;
+    if (!header_read(&h, header) || !is_sound(e, vpid, &h))
+        death_declare(e, vpid, "it sent what makes no sense");
+    else
+        dispatch(e, vpid, &h, payload, placed);
+    free(room);
+}
+
+void *engine_place(struct engine *e, int vpid, const uint8_t *header)
+{
+    struct link *link = &e->link[vpid];
+    struct header h;
+    if (e->stopped || link->dead || !header_read(&h, header))
+        return NULL;
+    struct channel *c =
+        h.kind == HEADER_EAGER || h.kind == HEADER_BULK ? channel_of(e, vpid, &h) : NULL;
+    void *room = c && !c->comm->freed ? receive_place(vpid, c, &h, &link->placed) : NULL;
+    if (!room)
+        room = link->room = engine_memory(h.length);
+    return room;
+}
+
+/* What a death, a good-bye or an agreement may have set free. */
+static int release(struct engine *e)
+{
+    struct finished done = STAILQ_HEAD_INITIALIZER(done);
+    struct channel *c, *next;
+    if (!e->released)
+        return 0;
+    e->released = false;
+    for (int i = 0; i < e->ranks; i++)
+        for (c = TAILQ_FIRST(&e->of[i].busy); c; c = next) {
+            next = TAILQ_NEXT(c, busy);
+            log_settle_all(e, c, &done);
+        }
+    log_complete(e, &done);
+    return 1;
+}
+
+int engine_progress(struct engine *e, uint64_t now_ms)
+{
+    bool later = now_ms != e->now_ms;
+    int done = 0;
+    e->now_ms = now_ms;
+    if (e->deaths)
+        death_handle_all(e);
+    if (e->stopped)
+        return 0;
+    done += release(e);
+    if (!TAILQ_EMPTY(&e->pending))
+        done += send_pump_all(e);
+    if (!LIST_EMPTY(&e->transfers))
+        done += bulk_retry(e);
+    if (!TAILQ_EMPTY(&e->waiting))
+        done += log_copy_late(e);
+    done += decision_progress(e);
+    if (later) {
+        done += ack_flush_due(e, e->finishing);
+        stall_check(e);
+        comm_sweep(e);
+    }
+    return done;
+}
+
+static bool is_drained(const struct engine *e)
+{
+    for (int i = 0; i < e->ranks; i++)
+        if (!TAILQ_EMPTY(&e->of[i].busy))
+            return false;
+    return LIST_EMPTY(&e->transfers) && TAILQ_EMPTY(&e->waiting) && decision_settled(e);
+}
+
+static bool has_met(const struct engine *e, int world)
+{
+    for (int k = 0; k < e->lanes; k++)
+        if (e->link[vpid_of(e, world, k)].used)
+            return true;
+    return world == e->rank;
+}
+
+/* To all replicas of the ranks that this one has to do with: a slow lane will ask for it. */
+static void say_bye(struct engine *e)
+{
+    struct header h = {.kind = HEADER_BYE};
+    for (int i = 0; i < e->ranks; i++)
+        for (int k = 0; k < e->lanes && has_met(e, i); k++)
+            if (vpid_of(e, i, k) != e->self)
+                engine_put(e, vpid_of(e, i, k), &h, NULL, NULL);
+}
+
+bool engine_finish(struct engine *e)
+{
+    if (e->finished || e->stopped)
+        return true;
+    e->finishing = true;
+    decision_tell(e);
+    ack_flush_due(e, true);
+    if (e->deaths || !is_drained(e))
+        return false;
+    e->finished = true;
+    say_bye(e);
+    return true;
+}
+
+const struct engine_counts *engine_counts(const struct engine *e)
+{
+    return &e->counts;
+}
+
+const char *engine_reason(const struct engine *e)
+{
+    return e->reason;
+}
+
+int engine_leader(const struct engine *e, int world)
+{
+    int lane = lowest(e->of[world].living);
+    return lane < 0 ? -1 : vpid_of(e, world, lane);
+}
+
+bool engine_is_dead(const struct engine *e, int vpid)
+{
+    return e->link[vpid].dead;
+}
+
+bool engine_is_finished(const struct engine *e, int vpid)
+{
+    return e->link[vpid].finished;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* log.c -- what was sent, for as long as a living lane of the receiver may need it from here.
+ *
+ * A lane that this process sends to needs an entry until it is sent; any other lane until it says
+ * that it has the message, since it may yet become this process's duty. Small messages are copied
+ * and their sends are done at once, unless the log is full: then, as for large ones, the user's
+ * buffer is the entry's memory and the send is done when nobody needs the entry, or when it is
+ * copied later. */
+#include "state.h"
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void account(struct engine *e, size_t more, size_t less)
+{
+    e->counts.log_bytes += more - less;
+    if (e->counts.log_bytes > e->counts.log_peak)
+        e->counts.log_peak = e->counts.log_bytes;
+}
+
+static size_t size_of(size_t length)
+{
+    return length + sizeof(struct entry);
+}
+
+static bool has_room(const struct engine *e, size_t length)
+{
+    return e->counts.log_bytes + size_of(length) <= e->limits.log;
+}
+
+static void copy(struct engine *e, struct entry *entry, const void *bytes)
+{
+    entry->copy = malloc(entry->length + 1);
+    if (!entry->copy)
+        abort(); /* as everything else in an MPI process without memory */
+    if (bytes)
+        memcpy(entry->copy, bytes, entry->length);
+    else
+        e->call.pack(e->ctx, entry->request, 0, entry->copy, entry->length);
+    account(e, size_of(entry->length), 0);
+}
+
+static void add_to_channel(struct engine *e, struct channel *c, struct entry *entry)
+{
+    if (TAILQ_EMPTY(&c->entries)) {
+        TAILQ_INSERT_TAIL(&e->of[c->world].busy, c, busy);
+        c->comm->busy++;
+    }
+    TAILQ_INSERT_TAIL(&c->entries, entry, sent);
+    FOR_LANES(k, e->of[c->world].living & ~e->duty)
+    if (!c->view[k].mark)
+        c->view[k].mark = entry;
+}
+
+/* The message is already numbered: c->sent is one more than its number. */
+struct entry *log_add(struct engine *e, struct channel *c, struct engine_send *s, const void *bytes,
+                      bool offer)
+{
+    struct entry *entry = calloc(1, sizeof *entry);
+    if (!entry)
+        abort();
+    entry->channel = c;
+    entry->number = c->sent - 1;
+    entry->tag = s->tag;
+    entry->length = s->length;
+    entry->rolling = c->sent_hash;
+    entry->depends = e->decide.known;
+    entry->since_ms = e->now_ms;
+    entry->offer = offer;
+    entry->synchronous = s->synchronous;
+    entry->request = s;
+    add_to_channel(e, c, entry);
+    if (!offer && !s->synchronous && has_room(e, s->length)) {
+        copy(e, entry, bytes);
+        entry->request = NULL;
+    } else {
+        TAILQ_INSERT_TAIL(&e->waiting, entry, waiting);
+    }
+    return entry;
+}
+
+static void request_done(struct engine *e, struct entry *entry, struct finished *done)
+{
+    TAILQ_REMOVE(&e->waiting, entry, waiting);
+    STAILQ_INSERT_TAIL(done, entry->request, finished);
+    entry->request = NULL;
+}
+
+static void drop(struct engine *e, struct entry *entry, struct finished *done)
+{
+    struct channel *c = entry->channel;
+    for (int k = 0; k < e->lanes; k++) {
+        struct view *v = &c->view[k];
+        assert(v->next != entry);
+        if (v->mark == entry)
+            v->mark = TAILQ_NEXT(entry, sent);
+    }
+    if (entry->request)
+        request_done(e, entry, done);
+    if (entry->copy)
+        account(e, 0, size_of(entry->length));
+    TAILQ_REMOVE(&c->entries, entry, sent);
+    free(entry->copy);
+    free(entry);
+    if (TAILQ_EMPTY(&c->entries)) {
+        TAILQ_REMOVE(&e->of[c->world].busy, c, busy);
+        c->comm->busy--;
+        e->sweep |= c->comm->freed && c->comm->busy == 0;
+    }
+}
+
+/* All living lanes have, or were sent, what is below this number. */
+static uint64_t floor_of(const struct engine *e, const struct channel *c)
+{
+    uint64_t floor = UINT64_MAX;
+    lanes_t living = e->of[c->world].living;
+    FOR_LANES(k, living)
+    {
+        const struct view *v = &c->view[k];
+        uint64_t at = v->acked;
+        if (has(e->duty, k))
+            at = v->next ? v->next->number : UINT64_MAX;
+        if (at < floor)
+            floor = at;
+    }
+    return floor;
+}
+
+static bool is_needed(const struct engine *e, const struct entry *entry, uint64_t floor)
+{
+    if (entry->transfers > 0 || (entry->have_not & e->of[entry->channel->world].living))
+        return true;
+    return !entry->offer && entry->number >= floor;
+}
+
+/* An offer that everybody has may still be next in line for a lane that is behind. */
+static void pass(struct engine *e, struct entry *entry)
+{
+    FOR_LANES(k, e->duty)
+    if (entry->channel->view[k].next == entry)
+        entry->channel->view[k].next = TAILQ_NEXT(entry, sent);
+}
+
+void log_settle(struct engine *e, struct entry *entry, struct finished *done)
+{
+    if (is_needed(e, entry, floor_of(e, entry->channel)))
+        return;
+    pass(e, entry);
+    drop(e, entry, done);
+}
+
+void log_trim(struct engine *e, struct channel *c, struct finished *done)
+{
+    uint64_t floor = floor_of(e, c);
+    struct entry *entry = TAILQ_FIRST(&c->entries), *next;
+    for (; entry && entry->number < floor; entry = next) {
+        next = TAILQ_NEXT(entry, sent);
+        if (!is_needed(e, entry, floor))
+            drop(e, entry, done);
+    }
+}
+
+/* After a death anything may have become free. */
+void log_settle_all(struct engine *e, struct channel *c, struct finished *done)
+{
+    uint64_t floor = floor_of(e, c);
+    struct entry *entry, *next;
+    for (entry = TAILQ_FIRST(&c->entries); entry; entry = next) {
+        next = TAILQ_NEXT(entry, sent);
+        if (is_needed(e, entry, floor))
+            continue;
+        pass(e, entry);
+        drop(e, entry, done);
+    }
+}
+
+/* The last act: the requests' owner may start new ones from here. */
+void log_complete(struct engine *e, struct finished *done)
+{
+    struct engine_send *s;
+    while ((s = STAILQ_FIRST(done))) {
+        STAILQ_REMOVE_HEAD(done, finished);
+        s->done = true;
+        e->call.sent(e->ctx, s);
+    }
+}
+
+static bool may_copy(const struct engine *e, const struct entry *entry)
+{
+    if (entry->synchronous || entry->transfers > 0 || !has_room(e, entry->length))
+        return false;
+    return !entry->offer || e->now_ms - entry->since_ms >= e->limits.lag_ms;
+}
+
+/* The lanes that this process sends to must have got a large message before it is worth a copy. */
+static bool is_lagging(const struct engine *e, const struct entry *entry)
+{
+    return !(entry->have_not & e->of[entry->channel->world].living & e->duty);
+}
+
+int log_copy_late(struct engine *e)
+{
+    struct finished done = STAILQ_HEAD_INITIALIZER(done);
+    struct entry *entry, *next;
+    int copied = 0;
+    for (entry = TAILQ_FIRST(&e->waiting); entry; entry = next) {
+        next = TAILQ_NEXT(entry, waiting);
+        if (!may_copy(e, entry) || (entry->offer && !is_lagging(e, entry)))
+            continue;
+        copy(e, entry, entry->request->data);
+        request_done(e, entry, &done);
+        copied++;
+    }
+    e->counts.late_copies += (unsigned)copied;
+    log_complete(e, &done);
+    return copied;
+}
+
+void log_clear(struct engine *e, struct channel *c)
+{
+    struct finished done = STAILQ_HEAD_INITIALIZER(done);
+    struct entry *entry;
+    while ((entry = TAILQ_FIRST(&c->entries))) {
+        for (int k = 0; k < e->lanes; k++)
+            c->view[k].next = NULL;
+        drop(e, entry, &done);
+    }
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* match.c -- pairs messages and receives by the rules of MPI, and by the leader's choices. */
+#include "match.h"
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+struct match_choice {
+    struct match_choice *next;
+    uint64_t wildcard, number;
+    int source, tag;
+};
+
+int match_init(struct match *m, int worlds)
+{
+    *m = (struct match){.worlds = worlds};
+    TAILQ_INIT(&m->any);
+    TAILQ_INIT(&m->arrivals);
+    m->source = calloc((size_t)worlds, sizeof *m->source);
+    return m->source ? 0 : -ENOMEM;
+}
+
+void match_clear(struct match *m)
+{
+    struct engine_message *message;
+    while ((message = TAILQ_FIRST(&m->arrivals))) {
+        match_take(m, message);
+        free(message);
+    }
+    for (int i = 0; m->source && i < m->worlds; i++)
+        free(m->source[i]);
+    free(m->source);
+    m->source = NULL;
+    while (m->choices) {
+        struct match_choice *c = m->choices;
+        m->choices = c->next;
+        free(c);
+    }
+}
+
+static struct match_source *make_source(struct match *m, int world)
+{
+    struct match_source *s = malloc(sizeof *s);
+    if (!s)
+        abort(); /* as everything else in an MPI process without memory */
+    TAILQ_INIT(&s->posted);
+    TAILQ_INIT(&s->unexpected);
+    return m->source[world] = s;
+}
+
+static inline struct match_source *source_of(struct match *m, int world)
+{
+    assert(world >= 0 && world < m->worlds);
+    struct match_source *s = m->source[world];
+    return s ? s : make_source(m, world);
+}
+
+static inline bool accepts(int wanted, int tag)
+{
+    return wanted == tag || (wanted == ENGINE_ANY_TAG && tag >= 0);
+}
+
+static inline bool is_wild(const struct engine_receive *r)
+{
+    return r->source == ENGINE_ANY_SOURCE;
+}
+
+static struct engine_receive *first_any(struct match *m, int source, int tag, uint64_t number)
+{
+    struct engine_receive *r;
+    TAILQ_FOREACH(r, &m->any, posted)
+    {
+        if (r->bound ? r->number == number && r->bound_source == source && r->bound_tag == tag
+                     : accepts(r->tag, tag))
+            return r;
+    }
+    return NULL;
+}
+
+/* The receive that was posted first among those that accept the message. */
+static struct engine_receive *first_receive(struct match *m, int source, int tag, uint64_t number)
+{
+    struct engine_receive *r, *any = NULL;
+    if (!TAILQ_EMPTY(&m->any))
+        any = first_any(m, source, tag, number);
+    TAILQ_FOREACH(r, &source_of(m, source)->posted, posted)
+    if (accepts(r->tag, tag))
+        break;
+    if (!r || !any)
+        return r ? r : any;
+    return any->order < r->order ? any : r;
+}
+
+static void unpost(struct match *m, struct engine_receive *r)
+{
+    if (!is_wild(r)) {
+        TAILQ_REMOVE(&source_of(m, r->source)->posted, r, posted);
+        return;
+    }
+    TAILQ_REMOVE(&m->any, r, posted);
+    if (!r->bound)
+        m->unbound--;
+}
+
+/* An earlier message that r accepts waits for a choice: r has to wait too. */
+static bool is_behind(struct match *m, const struct engine_receive *r, int source, uint64_t order)
+{
+    struct engine_message *i;
+    TAILQ_FOREACH(i, &source_of(m, source)->unexpected, queued)
+    {
+        if (i->order == order)
+            return false;
+        if (accepts(r->tag, i->tag))
+            return true;
+    }
+    return false;
+}
+
+/* May r take the message that came as order-th? One that is bound was chosen for just this. */
+static bool may_take(struct match *m, const struct engine_receive *r, int source, uint64_t order,
+                     bool leads, bool *decided)
+{
+    *decided = false;
+    if (is_wild(r))
+        return r->bound || (*decided = leads);
+    return leads || m->unbound == 0 || !is_behind(m, r, source, order);
+}
+
+struct engine_receive *match_receive_for(struct match *m, int source, int tag, uint64_t number,
+                                         bool leads, bool *decided)
+{
+    *decided = false;
+    struct engine_receive *r = first_receive(m, source, tag, number);
+    if (!r || !may_take(m, r, source, m->arrived, leads, decided))
+        return NULL;
+    unpost(m, r);
+    r->number = number;
+    return r;
+}
+
+void match_queue(struct match *m, struct engine_message *message)
+{
+    message->unexpected = true;
+    message->order = m->arrived++;
+    TAILQ_INSERT_TAIL(&source_of(m, message->source)->unexpected, message, queued);
+    TAILQ_INSERT_TAIL(&m->arrivals, message, arrival);
+}
+
+void match_requeue(struct match *m, struct engine_message *message)
+{
+    struct match_source *s = source_of(m, message->source);
+    struct engine_message *after;
+    message->unexpected = true;
+    TAILQ_FOREACH(after, &s->unexpected, queued)
+    if (after->channel == message->channel && after->number > message->number)
+        break;
+    message->order = m->arrived++;
+    if (after) {
+        TAILQ_INSERT_BEFORE(after, message, queued);
+        TAILQ_INSERT_BEFORE(after, message, arrival);
+    } else {
+        TAILQ_INSERT_TAIL(&s->unexpected, message, queued);
+        TAILQ_INSERT_TAIL(&m->arrivals, message, arrival);
+    }
+}
+
+void match_take(struct match *m, struct engine_message *message)
+{
+    assert(message->unexpected);
+    message->unexpected = false;
+    TAILQ_REMOVE(&source_of(m, message->source)->unexpected, message, queued);
+    TAILQ_REMOVE(&m->arrivals, message, arrival);
+}
+
+/* An unbound receive that was posted earlier might take it. */
+static bool is_reserved(struct match *m, const struct engine_message *message)
+{
+    struct engine_receive *r;
+    if (m->unbound == 0)
+        return false;
+    TAILQ_FOREACH(r, &m->any, posted)
+    if (!r->bound && accepts(r->tag, message->tag))
+        return true;
+    return false;
+}
+
+struct engine_message *match_find(struct match *m, int source, int tag, bool leads)
+{
+    struct engine_message *message;
+    if (source == ENGINE_ANY_SOURCE) {
+        TAILQ_FOREACH(message, &m->arrivals, arrival)
+        if (accepts(tag, message->tag))
+            break;
+    } else {
+        TAILQ_FOREACH(message, &source_of(m, source)->unexpected, queued)
+        if (accepts(tag, message->tag))
+            break;
+    }
+    return message && (leads || !is_reserved(m, message)) ? message : NULL;
+}
+
+struct engine_message *match_exact(struct match *m, int source, int tag, uint64_t number)
+{
+    struct engine_message *message;
+    TAILQ_FOREACH(message, &source_of(m, source)->unexpected, queued)
+    if (message->number == number && message->tag == tag)
+        return message;
+    return NULL;
+}
+
+static bool choose(struct match *m, struct engine_receive *r)
+{
+    struct match_choice **at = &m->choices, *c;
+    while (*at && (*at)->wildcard != r->wildcard)
+        at = &(*at)->next;
+    if (!(c = *at))
+        return false;
+    *at = c->next;
+    r->bound = true;
+    r->bound_source = c->source;
+    r->bound_tag = c->tag;
+    r->number = c->number;
+    free(c);
+    return true;
+}
+
+static struct engine_message *message_for(struct match *m, struct engine_receive *r, bool leads,
+                                          bool *decided)
+{
+    if (!is_wild(r))
+        return match_find(m, r->source, r->tag, leads);
+    if (choose(m, r))
+        return match_exact(m, r->bound_source, r->bound_tag, r->number);
+    if (!leads)
+        return NULL;
+    struct engine_message *message = match_find(m, ENGINE_ANY_SOURCE, r->tag, true);
+    *decided = message != NULL;
+    return message;
+}
+
+struct engine_message *match_post(struct match *m, struct engine_receive *r, bool leads,
+                                  bool *decided)
+{
+    *decided = false;
+    r->bound = false;
+    r->order = m->order++;
+    if (is_wild(r))
+        r->wildcard = m->wildcards++;
+    struct engine_message *message = message_for(m, r, leads, decided);
+    if (message) {
+        match_take(m, message);
+        r->number = message->number;
+    } else if (is_wild(r)) {
+        TAILQ_INSERT_TAIL(&m->any, r, posted);
+        m->unbound += !r->bound;
+    } else {
+        TAILQ_INSERT_TAIL(&source_of(m, r->source)->posted, r, posted);
+    }
+    return message;
+}
+
+int match_bind(struct match *m, uint64_t wildcard, int source, int tag, uint64_t number)
+{
+    struct engine_receive *r;
+    TAILQ_FOREACH(r, &m->any, posted)
+    if (r->wildcard == wildcard)
+        break;
+    if (!r) {
+        struct match_choice *c = malloc(sizeof *c), **at = &m->choices;
+        if (!c)
+            return -ENOMEM;
+        *c = (struct match_choice){NULL, wildcard, number, source, tag};
+        while (*at)
+            at = &(*at)->next;
+        *at = c;
+        return 0;
+    }
+    m->unbound -= !r->bound;
+    r->bound = true;
+    r->bound_source = source;
+    r->bound_tag = tag;
+    r->number = number;
+    return 0;
+}
+
+bool match_pair(struct match *m, bool leads, struct engine_receive **r,
+                struct engine_message **message, bool *decided)
+{
+    struct engine_message *i;
+    TAILQ_FOREACH(i, &m->arrivals, arrival)
+    {
+        *r = first_receive(m, i->source, i->tag, i->number);
+        if (!*r || !may_take(m, *r, i->source, i->order, leads, decided))
+            continue;
+        unpost(m, *r);
+        match_take(m, i);
+        (*r)->number = i->number;
+        *message = i;
+        return true;
+    }
+    return false;
+}
+
+void match_withdraw(struct match *m, struct engine_receive *r)
+{
+    unpost(m, r);
+}

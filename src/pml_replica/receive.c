@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* receive.c -- messages on their way in: each number once, then to matching, then to the user. */
+#include "state.h"
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct engine_message *message_new(struct channel *c, int tag, uint64_t number, size_t length,
+                                   size_t room)
+{
+    struct engine_message *m = malloc(sizeof *m + room);
+    if (!m)
+        abort(); /* as everything else in an MPI process without memory */
+    memset(m, 0, sizeof *m);
+    m->channel = c;
+    m->source = c->world;
+    m->tag = tag;
+    m->number = number;
+    m->length = length;
+    c->messages++;
+    return m;
+}
+
+void message_free(struct engine_message *m)
+{
+    if (m->offer)
+        TAILQ_REMOVE(&m->channel->coming, m, coming);
+    m->channel->messages--;
+    free(m);
+}
+
+static void fill(struct engine *e, struct engine_receive *r, size_t offset, const void *bytes,
+                 size_t length)
+{
+    if (offset >= r->capacity)
+        return;
+    if (length > r->capacity - offset)
+        length = r->capacity - offset;
+    if (!r->data)
+        e->call.unpack(e->ctx, r, offset, bytes, length);
+    else if ((uint8_t *)r->data + offset != bytes && length > 0)
+        memcpy((uint8_t *)r->data + offset, bytes, length);
+}
+
+/* The last act: the request's owner may start new ones from here. */
+void receive_complete(struct engine *e, struct engine_receive *r, int world, int tag, size_t length)
+{
+    r->status =
+        (struct engine_status){.source = r->comm->rank_of[world], .tag = tag, .length = length};
+    r->coming = NULL;
+    r->done = true;
+    e->counts.received++;
+    e->call.received(e->ctx, r);
+}
+
+static void put_back(struct engine *e, const struct engine_message *m, uint8_t kind, int vpid,
+                     uint64_t extent)
+{
+    struct header h = {.kind = kind,
+                       .flags = m->channel->by_tag ? HEADER_BY_TAG : 0,
+                       .tag = m->tag,
+                       .group = m->channel->comm->name.group,
+                       .count = m->channel->comm->name.count,
+                       .number = m->number,
+                       .extent = extent};
+    engine_put(e, vpid, &h, NULL, NULL);
+}
+
+/* Any replica of the sender may have to send it one day, unless it knows. */
+void receive_say_have(struct engine *e, const struct engine_message *m)
+{
+    FOR_LANES(k, e->of[m->source].living)
+    put_back(e, m, HEADER_HAVE, vpid_of(e, m->source, k), m->hash);
+}
+
+static void ask(struct engine *e, const struct engine_message *m)
+{
+    if (m->supplier >= 0)
+        put_back(e, m, HEADER_ASK, m->supplier, 0);
+}
+
+static void fill_from_local(struct engine *e, struct engine_receive *r, struct engine_send *s)
+{
+    size_t wanted = s->length < r->capacity ? s->length : r->capacity;
+    if (s->data) {
+        fill(e, r, 0, s->data, s->length);
+        return;
+    }
+    for (size_t at = 0, n; at < wanted; at += n) {
+        n = wanted - at < e->limits.eager ? wanted - at : e->limits.eager;
+        e->call.pack(e->ctx, s, at, e->scratch, n);
+        fill(e, r, at, e->scratch, n);
+    }
+}
+
+static void receive_local(struct engine *e, struct engine_receive *r, struct engine_send *s)
+{
+    int tag = s->tag;
+    size_t length = s->length;
+    fill_from_local(e, r, s);
+    s->done = true;
+    e->call.sent(e->ctx, s);
+    receive_complete(e, r, e->rank, tag, length);
+}
+
+void receive_message(struct engine *e, struct engine_receive *r, struct engine_message *m)
+{
+    r->number = m->number;
+    if (m->offer) {
+        m->receive = r;
+        r->coming = m;
+        ask(e, m);
+    } else if (m->local) {
+        struct engine_send *s = m->local;
+        message_free(m);
+        receive_local(e, r, s);
+    } else {
+        int source = m->source, tag = m->tag;
+        size_t length = m->length;
+        fill(e, r, 0, m->data, length);
+        if (m->synchronous)
+            receive_say_have(e, m);
+        message_free(m);
+        receive_complete(e, r, source, tag, length);
+    }
+}
+
+void engine_receive(struct engine *e, struct engine_receive *r)
+{
+    bool decided;
+    r->done = false;
+    r->coming = NULL;
+    r->source = r->from == ENGINE_ANY_SOURCE ? ENGINE_ANY_SOURCE : r->comm->world[r->from];
+    struct engine_message *m = match_post(&r->comm->match, r, !engine_follows(e), &decided);
+    if (decided)
+        decision_match(e, r, m->source, m->tag, m->number);
+    if (m)
+        receive_message(e, r, m);
+}
+
+void engine_message_receive(struct engine *e, struct engine_message *m, struct engine_receive *r)
+{
+    r->done = false;
+    r->source = m->source;
+    receive_message(e, r, m);
+}
+
+void receive_pairs(struct engine *e, struct engine_comm *c)
+{
+    struct engine_receive *r;
+    struct engine_message *m;
+    bool decided;
+    while (!c->freed && match_pair(&c->match, !engine_follows(e), &r, &m, &decided)) {
+        if (decided)
+            decision_match(e, r, m->source, m->tag, m->number);
+        receive_message(e, r, m);
+    }
+}
+
+void receive_all_pairs(struct engine *e)
+{
+    struct engine_comm *c, *next;
+    for (int i = 0; i < COMM_BUCKETS; i++)
+        for (c = e->bucket[i]; c; c = next) {
+            next = c->next;
+            if (c->bound)
+                receive_pairs(e, c);
+        }
+}
+
+/* A message to oneself takes no link and no log, but a number: a leader may choose it. */
+void receive_from_self(struct engine *e, struct channel *c, struct engine_send *s)
+{
+    bool decided, lasting = s->synchronous || s->length > e->limits.eager;
+    uint64_t number = c->received++;
+    struct engine_receive *r =
+        match_receive_for(&c->comm->match, e->rank, s->tag, number, !engine_follows(e), &decided);
+    e->counts.sent++;
+    if (decided)
+        decision_match(e, r, e->rank, s->tag, number);
+    if (r) {
+        receive_local(e, r, s);
+        return;
+    }
+    struct engine_message *m = message_new(c, s->tag, number, s->length, lasting ? 0 : s->length);
+    if (lasting)
+        m->local = s;
+    else if (s->data)
+        memcpy(m->data, s->data, s->length);
+    else
+        e->call.pack(e->ctx, s, 0, m->data, s->length);
+    match_queue(&c->comm->match, m);
+    if (!lasting) {
+        s->done = true;
+        e->call.sent(e->ctx, s);
+    }
+}
+
+static void eager_here(struct engine *e, struct channel *c, const struct header *h,
+                       const void *payload, struct engine_message *placed)
+{
+    bool decided;
+    struct engine_receive *r = match_receive_for(&c->comm->match, c->world, h->tag, h->number,
+                                                 !engine_follows(e), &decided);
+    if (decided)
+        decision_match(e, r, c->world, h->tag, h->number);
+    if (r && !placed && !(h->flags & HEADER_SYNC)) {
+        fill(e, r, 0, payload, h->length);
+        receive_complete(e, r, c->world, h->tag, h->length);
+        return;
+    }
+    struct engine_message *m = placed;
+    if (!m) {
+        m = message_new(c, h->tag, h->number, h->length, h->length);
+        memcpy(m->data, payload, h->length);
+    }
+    m->synchronous = h->flags & HEADER_SYNC;
+    if (r)
+        receive_message(e, r, m);
+    else
+        match_queue(&c->comm->match, m);
+}
+
+static void offer_here(struct engine *e, int vpid, struct channel *c, const struct header *h)
+{
+    bool decided;
+    struct engine_message *m = message_new(c, h->tag, h->number, h->extent, 0);
+    m->offer = true;
+    m->supplier = vpid;
+    TAILQ_INSERT_TAIL(&c->coming, m, coming);
+    struct engine_receive *r = match_receive_for(&c->comm->match, c->world, h->tag, h->number,
+                                                 !engine_follows(e), &decided);
+    if (decided)
+        decision_match(e, r, c->world, h->tag, h->number);
+    if (r)
+        receive_message(e, r, m);
+    else
+        match_queue(&c->comm->match, m);
+}
+
+static struct engine_message *find_coming(struct channel *c, uint64_t number)
+{
+    struct engine_message *m;
+    TAILQ_FOREACH(m, &c->coming, coming)
+    if (m->number == number)
+        break;
+    return m;
+}
+
+/* Offered again: who offered it first is dead, or is as far as this sender knows. */
+static void offer_again(struct engine *e, int vpid, struct channel *c, const struct header *h)
+{
+    struct engine_message *m = find_coming(c, h->number);
+    if (!m || m->supplier == vpid)
+        return;
+    if (m->supplier >= 0) {
+        engine_dead(e, m->supplier);
+        death_handle_all(e);
+    }
+    m->supplier = vpid;
+    if (m->receive)
+        ask(e, m);
+}
+
+void receive_supplier_died(struct engine *e, struct channel *c, int vpid)
+{
+    struct engine_message *m;
+    (void)e;
+    TAILQ_FOREACH(m, &c->coming, coming)
+    {
+        if (m->supplier != vpid)
+            continue;
+        m->supplier = -1;
+        m->got = 0;
+        m->hash = 0;
+    }
+}
+
+void receive_arrived(struct engine *e, int vpid, struct channel *c, const struct header *h,
+                     const void *payload, struct engine_message *placed)
+{
+    if (h->number < c->received) {
+        e->counts.duplicates++;
+        if (placed)
+            message_free(placed);
+        if (h->kind == HEADER_OFFER)
+            offer_again(e, vpid, c, h);
+        return;
+    }
+    if (h->number > c->received) {
+        death_declare(e, vpid, "it left out a message");
+        return;
+    }
+    c->received++;
+    c->received_hash =
+        channel_roll(c->received_hash, h->tag, h->kind == HEADER_OFFER ? h->extent : h->length);
+    if (e->limits.verify && h->kind == HEADER_EAGER)
+        c->received_hash = payload_hash(c->received_hash, payload, h->length);
+    ack_count(e, c, h->length);
+    if (h->kind == HEADER_OFFER)
+        offer_here(e, vpid, c, h);
+    else
+        eager_here(e, c, h, payload, placed);
+}
+
+/* All of a large message is here. */
+static void bulk_complete(struct engine *e, struct engine_message *m)
+{
+    struct engine_receive *r = m->receive;
+    int source = m->source, tag = m->tag;
+    size_t length = m->length;
+    receive_say_have(e, m);
+    message_free(m);
+    receive_complete(e, r, source, tag, length);
+}
+
+static struct engine_message *bulk_of(struct channel *c, int vpid, const struct header *h)
+{
+    struct engine_message *m = find_coming(c, h->number);
+    if (!m || !m->receive || m->supplier != vpid)
+        return NULL;
+    return m->got == h->extent && h->length <= m->length - m->got ? m : NULL;
+}
+
+void receive_bulk(struct engine *e, int vpid, struct channel *c, const struct header *h,
+                  const void *payload)
+{
+    struct engine_message *m = bulk_of(c, vpid, h);
+    if (!m)
+        return;
+    fill(e, m->receive, h->extent, payload, h->length);
+    if (e->limits.verify)
+        m->hash = payload_hash(m->hash, payload, h->length);
+    m->got += h->length;
+    if (m->got == m->length)
+        bulk_complete(e, m);
+}
+
+static void *user_room(struct channel *c, int vpid, const struct header *h)
+{
+    struct engine_message *m = h->kind == HEADER_BULK ? bulk_of(c, vpid, h) : NULL;
+    struct engine_receive *r = m ? m->receive : NULL;
+    if (!r || !r->data || h->extent + h->length > r->capacity)
+        return NULL;
+    return (uint8_t *)r->data + h->extent;
+}
+
+void *receive_place(int vpid, struct channel *c, const struct header *h,
+                    struct engine_message **placed)
+{
+    if (h->kind != HEADER_EAGER)
+        return user_room(c, vpid, h);
+    *placed = message_new(c, h->tag, h->number, h->length, h->length);
+    return (*placed)->data;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* send.c -- numbers messages and sends them to the lanes that this process has to serve. */
+#include "state.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct header header_for(const struct channel *c, uint8_t kind, int tag, uint64_t number)
+{
+    return (struct header){.kind = kind,
+                           .flags = c->by_tag ? HEADER_BY_TAG : 0,
+                           .tag = tag,
+                           .group = c->comm->name.group,
+                           .count = c->comm->name.count,
+                           .number = number};
+}
+
+static const void *packed(struct engine *e, struct engine_send *s)
+{
+    if (s->data || s->length == 0)
+        return s->data;
+    e->call.pack(e->ctx, s, 0, e->scratch, s->length);
+    return e->scratch;
+}
+
+/* Something waits in it: by the transport's wish, or until its decisions are held by all. */
+static void pend(struct engine *e, struct channel *c)
+{
+    if (c->pending)
+        return;
+    c->pending = true;
+    TAILQ_INSERT_TAIL(&e->pending, c, to_send);
+}
+
+static int transmit(struct engine *e, const struct entry *entry, int lane)
+{
+    struct channel *c = entry->channel;
+    struct header h =
+        header_for(c, entry->offer ? HEADER_OFFER : HEADER_EAGER, entry->tag, entry->number);
+    const void *bytes = NULL;
+    if (entry->offer) {
+        h.extent = entry->length;
+    } else {
+        h.length = (uint32_t)entry->length;
+        h.flags |= entry->synchronous ? HEADER_SYNC : 0;
+        bytes = entry->copy ? entry->copy : packed(e, entry->request);
+    }
+    int rc = engine_put(e, vpid_of(e, c->world, lane), &h, bytes, NULL);
+    e->counts.resent += lane != e->lane && rc >= 0;
+    e->counts.pumped += rc >= 0;
+    return rc;
+}
+
+/* After a death another lane may be ahead of this one: what it has it is not sent. */
+static bool wants(const struct entry *entry, int lane)
+{
+    if (entry->offer)
+        return has(entry->have_not, lane);
+    return entry->number >= entry->channel->view[lane].acked;
+}
+
+static bool is_held(const struct engine *e, uint64_t depends)
+{
+    return depends > e->committed;
+}
+
+static void pump_lane(struct engine *e, struct channel *c, int lane)
+{
+    struct view *v = &c->view[lane];
+    for (; v->next; v->next = TAILQ_NEXT(v->next, sent)) {
+        if (is_held(e, v->next->depends)) {
+            decision_tell(e);
+            return;
+        }
+        if (wants(v->next, lane) && transmit(e, v->next, lane) == -EAGAIN)
+            return;
+    }
+}
+
+void send_pump(struct engine *e, struct channel *c)
+{
+    struct finished done = STAILQ_HEAD_INITIALIZER(done);
+    bool left = false;
+    FOR_LANES(k, e->duty & e->of[c->world].living)
+    {
+        pump_lane(e, c, k);
+        left |= c->view[k].next != NULL;
+    }
+    if (!left && c->pending) {
+        c->pending = false;
+        TAILQ_REMOVE(&e->pending, c, to_send);
+    }
+    log_trim(e, c, &done);
+    log_complete(e, &done);
+}
+
+/* Each once: sends that begin meanwhile are for the next time. */
+int send_pump_all(struct engine *e)
+{
+    uint64_t before = e->counts.pumped;
+    struct channel *last = TAILQ_LAST(&e->pending, channels), *c;
+    while (last && (c = TAILQ_FIRST(&e->pending))) {
+        TAILQ_REMOVE(&e->pending, c, to_send);
+        TAILQ_INSERT_TAIL(&e->pending, c, to_send);
+        send_pump(e, c);
+        if (c == last)
+            break;
+    }
+    return e->counts.pumped != before;
+}
+
+void send_again(struct engine *e, struct channel *c, int lane)
+{
+    c->view[lane].next = TAILQ_FIRST(&c->entries);
+    pend(e, c);
+}
+
+/* Acknowledgements for numbers to come are compared when these are reached. */
+static void check_ahead(struct engine *e, struct channel *c)
+{
+    c->ahead = 0;
+    for (int k = 0; k < e->lanes; k++) {
+        struct view *v = &c->view[k];
+        if (v->acked == c->sent && v->hashed)
+            verify_channel(e, c, k, c->sent, v->hash == c->sent_hash);
+        else if (v->acked > c->sent && v->hashed && (!c->ahead || v->acked < c->ahead))
+            c->ahead = v->acked;
+    }
+}
+
+static void count_message(struct engine *e, struct channel *c, const struct engine_send *s,
+                          const void *bytes)
+{
+    c->sent++;
+    c->sent_hash = channel_roll(c->sent_hash, s->tag, s->length);
+    if (e->limits.verify && bytes)
+        c->sent_hash = payload_hash(c->sent_hash, bytes, s->length);
+    if (c->sent == c->ahead)
+        check_ahead(e, c);
+    e->counts.sent++;
+}
+
+/* Lanes ahead of this one may have said already that they have the message. */
+static void apply_early(struct engine *e, struct entry *entry)
+{
+    struct early **at = &entry->channel->early, *early;
+    while ((early = *at)) {
+        if (early->number != entry->number) {
+            at = &early->next;
+            continue;
+        }
+        *at = early->next;
+        entry->have_not &= (lanes_t)~only(early->lane);
+        verify_entry(e, entry, early->lane, early->payload);
+        free(early);
+    }
+}
+
+static void keep(struct engine *e, struct engine_send *s, struct entry *entry, lanes_t unsent)
+{
+    struct finished done = STAILQ_HEAD_INITIALIZER(done);
+    struct channel *c = entry->channel;
+    bool copied = entry->request == NULL;
+    FOR_LANES(k, unsent)
+    if (!c->view[k].next)
+        c->view[k].next = entry;
+    if (unsent)
+        pend(e, c);
+    if (entry->have_not) {
+        apply_early(e, entry);
+        log_settle(e, entry, &done);
+    }
+    if (copied)
+        STAILQ_INSERT_TAIL(&done, s, finished);
+    log_complete(e, &done);
+}
+
+static bool try_now(struct engine *e, struct channel *c, const struct header *h, const void *bytes,
+                    int lane, bool held)
+{
+    if (held || c->view[lane].next)
+        return false;
+    return engine_put(e, vpid_of(e, c->world, lane), h, bytes, NULL) != -EAGAIN;
+}
+
+static void send_eager(struct engine *e, struct channel *c, struct engine_send *s)
+{
+    const void *bytes = packed(e, s);
+    struct header h = header_for(c, HEADER_EAGER, s->tag, c->sent);
+    lanes_t living = e->of[c->world].living, unsent = 0, others = 0;
+    bool held = is_held(e, e->decide.known);
+    h.length = (uint32_t)s->length;
+    h.flags |= s->synchronous ? HEADER_SYNC : 0;
+    FOR_LANES(k, living)
+    {
+        if (c->view[k].acked > h.number)
+            continue;
+        if (!has(e->duty, k))
+            others |= only(k);
+        else if (!try_now(e, c, &h, bytes, k, held))
+            unsent |= only(k);
+    }
+    count_message(e, c, s, bytes);
+    e->counts.held += held;
+    if (others || unsent || s->synchronous) {
+        struct entry *entry = log_add(e, c, s, bytes, false);
+        entry->have_not = s->synchronous ? living : 0;
+        keep(e, s, entry, unsent);
+    } else {
+        s->done = true;
+        e->call.sent(e->ctx, s);
+    }
+}
+
+static uint64_t hash_all(struct engine *e, struct engine_send *s)
+{
+    uint64_t hash = 0;
+    if (s->data)
+        return payload_hash(0, s->data, s->length);
+    for (size_t at = 0, n; at < s->length; at += n) {
+        n = s->length - at < e->limits.eager ? s->length - at : e->limits.eager;
+        e->call.pack(e->ctx, s, at, e->scratch, n);
+        hash = payload_hash(hash, e->scratch, n);
+    }
+    return hash;
+}
+
+static void send_offer(struct engine *e, struct channel *c, struct engine_send *s)
+{
+    struct header h = header_for(c, HEADER_OFFER, s->tag, c->sent);
+    lanes_t living = e->of[c->world].living, unsent = 0;
+    bool held = is_held(e, e->decide.known);
+    count_message(e, c, s, NULL);
+    h.extent = s->length;
+    struct entry *entry = log_add(e, c, s, NULL, true);
+    entry->have_not = living;
+    entry->payload = e->limits.verify ? hash_all(e, s) : 0;
+    FOR_LANES(k, living & e->duty)
+    if (!try_now(e, c, &h, NULL, k, held))
+        unsent |= only(k);
+    e->counts.held += held;
+    keep(e, s, entry, unsent);
+}
+
+int engine_send(struct engine *e, struct engine_send *s)
+{
+    int world = s->comm->world[s->to];
+    struct channel *c = channel_find(e, s->comm, world, s->tag, s->comm->by_tag);
+    s->done = false;
+    if (!c) {
+        snprintf(e->reason, sizeof e->reason,
+                 "more than %d nonblocking collectives in flight on one communicator: rank %d "
+                 "cannot number them; wait for some before starting more",
+                 ENGINE_WINDOW, e->rank);
+        return -E2BIG;
+    }
+    if (world == e->rank) {
+        receive_from_self(e, c, s);
+        return 0;
+    }
+    if (e->decide.run > 0 || is_held(e, e->decide.known))
+        decision_tell(e);
+    if (s->length > e->limits.eager)
+        send_offer(e, c, s);
+    else
+        send_eager(e, c, s);
+    return 0;
+}
+
+static void keep_early(struct channel *c, int lane, uint64_t number, uint64_t payload)
+{
+    struct early *early = engine_memory(sizeof *early);
+    *early = (struct early){c->early, number, payload, lane};
+    c->early = early;
+}
+
+void send_have(struct engine *e, int lane, struct channel *c, uint64_t number, uint64_t payload)
+{
+    struct finished done = STAILQ_HEAD_INITIALIZER(done);
+    struct entry *entry;
+    if (number >= c->sent) {
+        keep_early(c, lane, number, payload);
+        return;
+    }
+    TAILQ_FOREACH_REVERSE(entry, &c->entries, entries, sent)
+    if (entry->number <= number)
+        break;
+    if (!entry || entry->number != number)
+        return;
+    entry->have_not &= (lanes_t)~only(lane);
+    verify_entry(e, entry, lane, payload);
+    log_settle(e, entry, &done);
+    log_complete(e, &done);
+}
+
+/* The lane has all messages below number. *rolling: the hash up to there, if it is still known. */
+static bool advance(struct channel *c, struct view *v, uint64_t number, uint64_t *rolling)
+{
+    bool known = number == c->sent;
+    *rolling = c->sent_hash;
+    for (; v->mark && v->mark->number < number; v->mark = TAILQ_NEXT(v->mark, sent))
+        if (v->mark->number == number - 1) {
+            *rolling = v->mark->rolling;
+            known = true;
+        }
+    return known;
+}
+
+void send_acked(struct engine *e, int lane, struct channel *c, uint64_t number, uint64_t hash,
+                bool hashed)
+{
+    struct finished done = STAILQ_HEAD_INITIALIZER(done);
+    struct view *v = &c->view[lane];
+    uint64_t rolling;
+    if (number <= v->acked)
+        return;
+    v->acked = number;
+    v->hash = hash;
+    v->hashed = hashed;
+    if (advance(c, v, number, &rolling) && hashed)
+        verify_channel(e, c, lane, number, rolling == hash);
+    else if (number > c->sent && hashed && (!c->ahead || number < c->ahead))
+        c->ahead = number;
+    log_trim(e, c, &done);
+    log_complete(e, &done);
+}

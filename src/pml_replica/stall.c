@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stall.c -- a process that keeps others waiting and shows no sign of life is dropped: a suspended
+ * desktop. One that answers is only slow, and is waited for. */
+#include "state.h"
+
+enum { PINGS = 4, PATIENCE_MS = 50 };
+
+static void wait_for(struct engine *e, int vpid)
+{
+    struct link *link = &e->link[vpid];
+    if (link->dead || link->finished || vpid == e->self)
+        return;
+    link->wanted = true;
+}
+
+/* A lane lags when any of its processes does: which one, the answers will tell. */
+static void wait_for_lane(struct engine *e, int lane)
+{
+    for (int i = 0; i < e->ranks; i++)
+        wait_for(e, vpid_of(e, i, lane));
+}
+
+static lanes_t behind(const struct engine *e, const struct entry *entry)
+{
+    const struct channel *c = entry->channel;
+    lanes_t set = entry->have_not & e->of[c->world].living;
+    FOR_LANES(k, e->of[c->world].living)
+    if (has(e->duty, k) ? c->view[k].next != NULL : c->view[k].acked <= entry->number)
+        set |= only(k);
+    return set;
+}
+
+/* The oldest send that waits for other lanes; at the end, whatever is left. */
+static const struct entry *oldest(const struct engine *e)
+{
+    const struct entry *entry = TAILQ_FIRST(&e->waiting);
+    for (int i = 0; e->finishing && !entry && i < e->ranks; i++)
+        if (!TAILQ_EMPTY(&e->of[i].busy))
+            entry = TAILQ_FIRST(&TAILQ_FIRST(&e->of[i].busy)->entries);
+    return entry;
+}
+
+static void find_wanted(struct engine *e)
+{
+    const struct entry *entry = oldest(e);
+    if (entry && e->now_ms - entry->since_ms >= PATIENCE_MS)
+        FOR_LANES(k, behind(e, entry))
+    wait_for_lane(e, k);
+    if (e->waits_for_leader)
+        wait_for(e, vpid_of(e, e->rank, e->leader));
+    FOR_LANES(k, e->of[e->rank].living)
+    if (e->holds[k] < e->decide.told || (e->leader == e->lane && !e->leads))
+        wait_for(e, vpid_of(e, e->rank, k));
+}
+
+static void ping(struct engine *e, int vpid)
+{
+    struct header h = {.kind = HEADER_PING};
+    if (e->now_ms - e->link[vpid].pinged_ms < e->limits.drop_after_ms / PINGS)
+        return;
+    e->link[vpid].pinged_ms = e->now_ms;
+    engine_put(e, vpid, &h, NULL, NULL);
+}
+
+static void check(struct engine *e, int vpid)
+{
+    struct link *link = &e->link[vpid];
+    if (!link->wanted) {
+        link->waited_ms = 0;
+        return;
+    }
+    link->wanted = false;
+    if (link->waited_ms == 0 || link->heard)
+        link->waited_ms = e->now_ms;
+    link->heard = false;
+    ping(e, vpid);
+    if (e->now_ms - link->waited_ms >= e->limits.drop_after_ms)
+        death_declare(e, vpid, "it keeps others waiting and gives no sign of life");
+}
+
+int stall_check(struct engine *e)
+{
+    if (e->limits.drop_after_ms == 0 || e->now_ms - e->checked_ms < PATIENCE_MS)
+        return 0;
+    e->checked_ms = e->now_ms;
+    find_wanted(e);
+    for (int i = 0; i < e->ranks * e->lanes; i++)
+        check(e, i);
+    return 0;
+}

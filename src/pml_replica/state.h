@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* state.h -- what the files of the engine share; nobody else includes it. */
+#ifndef P2P_STATE_H
+#define P2P_STATE_H
+#include "decide.h"
+#include "engine.h"
+#include "header.h"
+#include "match.h"
+
+/* A set of lanes: bit k is lane k. */
+typedef uint8_t lanes_t;
+
+/* A message sent that somebody still needs: a copy (or the user's buffer, while the request is not
+ * done), until every living lane of the receiver has it. */
+struct entry {
+    TAILQ_ENTRY(entry) sent;    /* in its channel, by number */
+    TAILQ_ENTRY(entry) waiting; /* among those whose request is not done */
+    struct channel *channel;
+    uint64_t number;
+    int tag;
+    size_t length;
+    uint64_t rolling;  /* hash of the channel up to and with this message */
+    uint64_t payload;  /* hash of its bytes, if verified */
+    uint64_t depends;  /* output commit: the decisions below must be held by all replicas */
+    uint64_t since_ms; /* when it began to wait */
+    bool offer, synchronous;
+    lanes_t have_not;            /* an offer, or synchronous: lanes that have not said HAVE */
+    lanes_t same, other;         /* verify: lanes whose bytes hash alike, or do not */
+    unsigned transfers;          /* going on */
+    struct engine_send *request; /* not done; NULL: done */
+    uint8_t *copy;
+};
+TAILQ_HEAD(entries, entry);
+STAILQ_HEAD(finished, engine_send);
+
+/* How a lane of the receiver stands. A lane is sent to by this process (its bit is in e->duty), or
+ * by another replica of this rank, and then acknowledges to this one. */
+struct view {
+    uint64_t acked, hash; /* it has all below acked; the hash it gave with that */
+    struct entry *next;   /* to send to it; NULL: nothing waits */
+    struct entry *mark;   /* the first that it has not acknowledged, if known */
+    bool hashed;          /* it gave one */
+    uint64_t agreed;      /* up to this number its hash was as here */
+    uint64_t doubt;       /* verify: it was not at this number; 0: it always was */
+};
+
+/* HAVE for a message that this lane has not sent yet. */
+struct early {
+    struct early *next;
+    uint64_t number, payload;
+    int lane;
+};
+
+enum { CHANNEL_USER = INT32_MIN }; /* in place of a tag: all user tags */
+
+/* Messages between this process and a rank that all lanes number alike: of a communicator, and of
+ * one tag if it is internal. Both directions. */
+struct channel {
+    struct engine_comm *comm;
+    int world, tag; /* or CHANNEL_USER */
+    bool by_tag;
+    bool pending;      /* in e->pending: something waits to be sent */
+    bool unacked;      /* in the dirty list of its rank */
+    unsigned messages; /* that point to it */
+    LIST_ENTRY(channel) retired;
+    /* out */
+    uint64_t sent, sent_hash;
+    uint64_t ahead; /* the next number that a lane ahead of this one has acknowledged; 0: none */
+    struct entries entries;
+    struct early *early;
+    TAILQ_ENTRY(channel) busy; /* it has entries */
+    TAILQ_ENTRY(channel) to_send;
+    /* in */
+    uint64_t received, received_hash;
+    struct match_messages coming;
+    TAILQ_ENTRY(channel) dirty;
+    struct view view[]; /* by lane */
+};
+TAILQ_HEAD(channels, channel);
+
+struct tag_slot {
+    int tag;
+    struct channel *channel;
+};
+
+/* The channels with one rank in one communicator. */
+struct partner {
+    struct channel *user;
+    struct channel **cycle; /* nonblocking collectives: ENGINE_WINDOW of them, by tag */
+    struct tag_slot *tags;  /* other internal tags: open addressing */
+    unsigned tag_count, tag_size;
+};
+
+struct comm_name {
+    uint64_t group;
+    uint32_t count;
+};
+
+struct engine_comm {
+    struct engine_comm *next; /* in its bucket */
+    struct comm_name name;
+    bool bound; /* the program has it; before, only frames named it */
+    bool freed; /* the program has it no more; entries may be left */
+    bool by_tag;
+    unsigned busy;                /* channels with entries */
+    LIST_HEAD(, channel) retired; /* channels whose tag lost its place to a younger one */
+    int size;
+    int *world;               /* by rank (of the remote group, if there is one) */
+    int *rank_of;             /* by world rank; -1: no member */
+    struct partner **partner; /* by world rank */
+    struct match match;
+};
+
+struct link {
+    bool dead, noted, finished, used;
+    const char *why;
+    bool wanted, heard; /* something waits for it; it gave a sign of life since the last look */
+    uint64_t waited_ms; /* since when something waits, or it was last heard; 0: nothing does */
+    uint64_t pinged_ms;
+    /* Of the frame that is being read: room of no request, or the message that it will be. */
+    void *room;
+    struct engine_message *placed;
+};
+
+/* What is known of one world rank. */
+struct rank {
+    lanes_t living; /* neither dead nor finished */
+    lanes_t finished;
+    struct channels busy;
+    struct channels dirty; /* received from it and not acknowledged */
+    uint32_t unacked;
+    size_t unacked_bytes;
+    uint64_t unacked_ms;
+};
+
+enum { COMM_BUCKETS = 256 };
+
+struct engine {
+    int ranks, lanes, rank, lane, self;
+    struct engine_limits limits;
+    struct engine_callbacks call;
+    void *ctx;
+    uint64_t now_ms;
+    struct link *link; /* by vpid */
+    struct rank *of;   /* by world rank */
+    lanes_t duty;      /* the lanes that this process sends to */
+    bool stopped, finishing, finished;
+    bool deaths;   /* some are noted */
+    bool released; /* what waits should be looked at again */
+    bool sweep;    /* a freed communicator may go */
+    uint64_t checked_ms;
+    /* communicators */
+    struct engine_comm *bucket[COMM_BUCKETS], *last_comm;
+    struct group_count *groups;
+    size_t group_count, group_size;
+    /* sending */
+    struct channels pending;
+    struct entries waiting;
+    LIST_HEAD(, transfer) transfers; /* large messages on their way out (bulk.c) */
+    uint8_t *scratch;
+    /* decisions */
+    struct decide decide;
+    uint64_t holds[ENGINE_MAX_LANES]; /* by lane of this rank: it holds all decisions below */
+    uint64_t committed;               /* every living replica of this rank does */
+    lanes_t agreed;                   /* replicas that have agreed to this one as leader */
+    int leader;                       /* lane */
+    bool leads;
+    bool waits_for_leader;
+    struct engine_counts counts;
+    char reason[320];
+};
+
+static inline int vpid_of(const struct engine *e, int world, int lane)
+{
+    return lane * e->ranks + world;
+}
+
+static inline int world_of(const struct engine *e, int vpid)
+{
+    return vpid % e->ranks;
+}
+
+static inline int lane_of(const struct engine *e, int vpid)
+{
+    return vpid / e->ranks;
+}
+
+static inline bool has(lanes_t set, int lane)
+{
+    return set >> lane & 1;
+}
+
+static inline lanes_t only(int lane)
+{
+    return (lanes_t)(1u << lane);
+}
+
+static inline int lowest(int set)
+{
+    return set ? __builtin_ctz((unsigned)set) : -1;
+}
+
+#define FOR_LANES(k, set)                                                                          \
+    for (int left_##k = (set), k = lowest(left_##k); left_##k;                                     \
+         left_##k &= left_##k - 1, k = lowest(left_##k))
+
+/* engine.c */
+void *engine_memory(size_t bytes); /* zeroed; there is always some */
+void engine_stop(struct engine *e, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+int engine_put(struct engine *e, int vpid, const struct header *h, const void *payload,
+               void *cookie);
+
+/* comm.c */
+void comm_clear(struct engine *e);
+/* The communicator of a frame, made if it is still to come; NULL: it is no more. */
+struct engine_comm *comm_find(struct engine *e, uint64_t group, uint32_t count);
+void comm_sweep(struct engine *e); /* what is freed and needed by nobody goes */
+
+/* channel.c */
+struct channel *channel_find(struct engine *e, struct engine_comm *c, int world, int tag,
+                             bool by_tag); /* NULL: its tag is used by a younger one */
+struct channel *channel_named(struct engine *e, struct engine_comm *c, int world, int name);
+void channel_clear(struct engine *e, struct engine_comm *c);
+void channel_each(struct engine *e, struct engine_comm *comm,
+                  void (*visit)(struct engine *, struct channel *, int), int arg);
+
+/* verify.c */
+uint64_t channel_roll(uint64_t hash, int tag, size_t length);
+uint64_t payload_hash(uint64_t hash, const void *bytes, size_t length);
+void verify_channel(struct engine *e, struct channel *c, int lane, uint64_t number, bool same);
+void verify_entry(struct engine *e, struct entry *entry, int lane, uint64_t payload);
+
+/* log.c */
+struct entry *log_add(struct engine *e, struct channel *c, struct engine_send *s, const void *bytes,
+                      bool offer);
+void log_trim(struct engine *e, struct channel *c, struct finished *done);
+void log_settle_all(struct engine *e, struct channel *c, struct finished *done);
+void log_settle(struct engine *e, struct entry *entry, struct finished *done);
+void log_complete(struct engine *e, struct finished *done);
+int log_copy_late(struct engine *e);
+void log_clear(struct engine *e, struct channel *c);
+
+/* send.c */
+void send_pump(struct engine *e, struct channel *c);
+int send_pump_all(struct engine *e);
+void send_again(struct engine *e, struct channel *c, int lane); /* all that is kept; pump later */
+void send_have(struct engine *e, int lane, struct channel *c, uint64_t number, uint64_t payload);
+void send_acked(struct engine *e, int lane, struct channel *c, uint64_t number, uint64_t hash,
+                bool hashed);
+
+/* bulk.c */
+void bulk_ask(struct engine *e, int vpid, struct channel *c, uint64_t number);
+int bulk_retry(struct engine *e);
+void bulk_forget(struct engine *e, int vpid);
+void bulk_clear(struct engine *e);
+
+/* receive.c */
+void receive_message(struct engine *e, struct engine_receive *r, struct engine_message *m);
+void receive_complete(struct engine *e, struct engine_receive *r, int world, int tag,
+                      size_t length);
+void receive_from_self(struct engine *e, struct channel *c, struct engine_send *s);
+/* Give receives their messages after a choice, a cancellation, or when leadership was won. */
+void receive_pairs(struct engine *e, struct engine_comm *c);
+void receive_all_pairs(struct engine *e);
+void receive_supplier_died(struct engine *e, struct channel *c, int vpid);
+void receive_say_have(struct engine *e, const struct engine_message *m);
+void receive_arrived(struct engine *e, int vpid, struct channel *c, const struct header *h,
+                     const void *payload, struct engine_message *placed);
+void receive_bulk(struct engine *e, int vpid, struct channel *c, const struct header *h,
+                  const void *payload);
+void *receive_place(int vpid, struct channel *c, const struct header *h,
+                    struct engine_message **placed);
+struct engine_message *message_new(struct channel *c, int tag, uint64_t number, size_t length,
+                                   size_t room);
+void message_free(struct engine_message *m);
+
+/* ack.c */
+void ack_count(struct engine *e, struct channel *c, size_t bytes);
+void ack_flush(struct engine *e, int world);
+int ack_flush_due(struct engine *e, bool all);
+void ack_closed(struct engine *e, int vpid, const struct header *h);
+void ack_arrived(struct engine *e, int vpid, const struct header *h, const uint8_t *payload);
+
+/* decision.c */
+void decision_match(struct engine *e, const struct engine_receive *r, int source, int tag,
+                    uint64_t number);
+int decision_due(struct engine *e, enum engine_decision kind, void *value, size_t max, bool peek);
+void decision_tell(struct engine *e);
+int decision_progress(struct engine *e);
+void decision_lanes_changed(struct engine *e);
+void decision_arrived(struct engine *e, int vpid, const struct header *h, const uint8_t *payload);
+void decision_held(struct engine *e, int vpid, uint64_t number);
+void decision_agreed(struct engine *e, int vpid, const struct header *h);
+bool decision_settled(const struct engine *e);
+
+/* death.c */
+void death_handle_all(struct engine *e);
+void death_take_duty(struct engine *e);
+void death_declare(struct engine *e, int vpid, const char *why);
+void death_arrived(struct engine *e, const struct header *h, const uint8_t *payload);
+void death_goodbye(struct engine *e, int vpid);
+
+/* stall.c */
+int stall_check(struct engine *e);
+#endif
