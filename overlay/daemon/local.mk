@@ -33,10 +33,10 @@ libconfine_la_CFLAGS = $(AM_CFLAGS) $(SECCOMP_CFLAGS)
 libconfine_la_LIBADD = libclient.la $(SECCOMP_LIBS)
 
 # p2pd-room: one for each lease that runs something.
-pkglibexec_PROGRAMS += overlay/daemon/p2pd-room
-overlay_daemon_p2pd_room_SOURCES = \
+pkglibexec_PROGRAMS += p2pd-room
+p2pd_room_SOURCES = \
     overlay/daemon/brood.c overlay/daemon/brood.h \
     overlay/daemon/room.c overlay/daemon/room.h \
     overlay/daemon/sweep.c overlay/daemon/sweep.h \
     overlay/daemon/tail.c overlay/daemon/tail.h
-overlay_daemon_p2pd_room_LDADD =
+p2pd_room_LDADD =

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* p2pctl.c -- the tool for people: a table of subcommands, each in a file of its own. */
+#include "config.h"
+#include "tool.h"
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *summary;
+    int (*run)(int argc, char **argv);
+} tools[] = {
+    {"status", "this desktop's peer: addresses, neighbours, slots, leases", tool_status},
+    {"peers", "every peer of the grid, nearest first", tool_peers},
+};
+enum { TOOLS = sizeof tools / sizeof tools[0] };
+
+static void help(FILE *f)
+{
+    fputs("Usage: p2pctl SUBCOMMAND [OPTION...]\n"
+          "Looks at and steers the p2pgrid daemon (p2pd) of this user.\n\n",
+          f);
+    for (size_t i = 0; i < TOOLS; i++)
+        fprintf(f, "  %-10s %s\n", tools[i].name, tools[i].summary);
+    fputs("\n`p2pctl SUBCOMMAND --help` says more; most take --json.\n"
+          "Exit status: 0 done; 1 it could not be done (a line says why); 2 wrong usage; 3 no "
+          "daemon answers.\n",
+          f);
+}
+
+int main(int argc, char **argv)
+{
+    static char name[64];
+    const char *what = argc > 1 ? argv[1] : "";
+    if (strcmp(what, "--help") == 0 || strcmp(what, "-h") == 0 || strcmp(what, "help") == 0) {
+        help(stdout);
+        return TOOL_OK;
+    }
+    if (strcmp(what, "--version") == 0 || strcmp(what, "-V") == 0) {
+        puts("p2pctl " PACKAGE_VERSION);
+        return TOOL_OK;
+    }
+    for (size_t i = 0; i < TOOLS; i++)
+        if (strcmp(what, tools[i].name) == 0) {
+            snprintf(name, sizeof name, "p2pctl %s", what);
+            argv[1] = name; /* what argp says in its messages */
+            return tools[i].run(argc - 1, argv + 1);
+        }
+    if (argc > 1)
+        fprintf(stderr, "p2pctl: there is no subcommand '%s'; see p2pctl --help\n", what);
+    else
+        help(stderr);
+    return TOOL_USAGE;
+}

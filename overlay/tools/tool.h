@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tool.h -- what the subcommands of p2pctl share. */
+#ifndef P2P_TOOL_H
+#define P2P_TOOL_H
+#include "ask.h"
+#include "p2pgrid.h"
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Exit codes, the same for every subcommand (p2pctl --help shows them). */
+enum { TOOL_OK, TOOL_FAILED, TOOL_USAGE, TOOL_NO_DAEMON };
+
+/* argv[0] is "p2pctl SUBCOMMAND". One in each file; p2pctl.c has the table. */
+int tool_status(int argc, char **argv);
+int tool_peers(int argc, char **argv);
+
+/* Options that most subcommands have. */
+struct tool_options {
+    bool json;
+    const char *socket; /* NULL: the usual place */
+};
+
+/* Parses argv with the shared options and no argument; exits for --help, and with TOOL_USAGE. */
+void tool_parse(int argc, char **argv, const char *doc, struct tool_options *options);
+/* The connection to the daemon, or an exit code with the reason printed. */
+int tool_connect(struct client **out, const struct tool_options *options);
+/* Prints the line; returns TOOL_FAILED. */
+int tool_fail(const struct err *e);
+
+/* "" unless f is a terminal and colours are welcome (NO_COLOR is not set). */
+struct tool_style {
+    const char *bold, *dim, *good, *bad, *end;
+};
+struct tool_style tool_style(FILE *f);
+/* 16 GiB, 512 MiB */
+const char *tool_size(uint64_t bytes, char out[24]);
+/* 0.13 ms, 24 ms */
+const char *tool_round_trip(unsigned us, char out[24]);
+/* The first characters of an id: enough for people to tell peers apart. */
+enum { TOOL_SHORT_ID = 10 };
+const char *tool_short_id(const struct id *id, char out[TOOL_SHORT_ID + 1]);
+#endif
