@@ -16,7 +16,8 @@ libdaemon_la_SOURCES = \
     overlay/daemon/look.c overlay/daemon/look.h \
     overlay/daemon/settings.c overlay/daemon/settings.h \
     overlay/daemon/shortage.c overlay/daemon/shortage.h \
-    overlay/daemon/sweep.c overlay/daemon/sweep.h
+    overlay/daemon/sweep.c overlay/daemon/sweep.h \
+    overlay/daemon/tail.c overlay/daemon/tail.h
 libdaemon_la_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBEXECDIR='"$(pkglibexecdir)"'
 libdaemon_la_CFLAGS = $(AM_CFLAGS) $(LIBEVENT_CFLAGS) $(OPENSSL_CFLAGS) $(CONFUSE_CFLAGS) \
     $(SODIUM_CFLAGS)

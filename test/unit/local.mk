@@ -1,6 +1,7 @@
 # Unit tests: one cmocka program for each noun of the plain C code; test/unit/NOUN.c, linked with LDADD.
 unit_programs = \
     test/unit/addr \
+    test/unit/claim \
     test/unit/confine \
     test/unit/fate \
     test/unit/feed \
@@ -8,10 +9,12 @@ unit_programs = \
     test/unit/id \
     test/unit/identity \
     test/unit/idmap \
+    test/unit/lease \
     test/unit/level \
     test/unit/merge \
     test/unit/message \
     test/unit/roll \
+    test/unit/room \
     test/unit/settings \
     test/unit/transport
 test_unit_fate_LDADD = libsurvive.la $(LDADD)
@@ -28,8 +31,8 @@ test_unit_confine_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_confine_LDADD = libconfine.la $(LDADD)
 test_unit_transport_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_transport_LDADD = libtransport.la $(LDADD)
-test_unit_transport_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
-test_unit_transport_LDADD = libtransport.la $(LDADD)
+test_unit_room_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_room_LDADD = libdaemon.la $(LDADD)
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_programs)
 UNIT += $(unit_programs)
