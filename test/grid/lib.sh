@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# lib.sh -- what the tests of a whole grid share: a private grid, and what to expect of a command.
+: "${srcdir:?}" "${builddir:?}" # set by test/run
+set -u -o pipefail
+export P2PGRID_BUILD=$builddir
+
+scratch=$(mktemp -d /tmp/p2pgrid-test.XXXXXX)
+export P2PGRID_GRID=$scratch/grid
+trap 'code=$?; trap "" INT TERM; show_logs $code; grid down; rm -rf "$scratch"; exit $code' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+grid() {
+    "$srcdir/contrib/grid" "$@"
+}
+
+fail() {
+    echo "FAIL: $*"
+    exit 1
+}
+
+skip() {
+    echo "$*"
+    exit 77
+}
+
+show_logs() { # CODE: what the daemons said last, when the test failed
+    case $1 in 0 | 77) return ;; esac
+    local log
+    for log in "$P2PGRID_GRID"/peer/*/log; do
+        [ ! -f "$log" ] || { echo "--- $log" && tail -n 15 "$log"; }
+    done
+}
+
+need() { # PROGRAM...
+    local program
+    for program; do
+        command -v "$program" >/dev/null || skip "no $program here"
+    done
+}
+
+start_grid() { # as contrib/grid up
+    grid up "$@" || fail "the grid does not start"
+}
+
+# Runs a command for at most $LIMIT seconds (60): $code, and the files $out and $err.
+out=$scratch/out err=$scratch/err code=0
+capture() {
+    timeout -k 5 -s KILL "${LIMIT:-60}" "$@" >"$out" 2>"$err" </dev/null
+    code=$?
+}
+
+on_grid() { # CMD...: captured, as the user of peer 1
+    capture "$srcdir/contrib/grid" run "$@"
+}
+
+mpirun_grid() { # ARG...: captured
+    on_grid mpirun --mca ras p2p "$@"
+}
+
+told() { # everything that a failing test should show
+    echo "exit $code"
+    sed 's/^/  out: /' "$out" | tail -n 20
+    sed 's/^/  err: /' "$err" | tail -n 20
+}
+
+expect_code() { # N|nonzero
+    case $1 in
+    nonzero) [ "$code" != 0 ] ;;
+    *) [ "$code" = "$1" ] ;;
+    esac || fail "expected exit $1: $(told)"
+}
+
+expect_out() { # LINES PATTERN: so many lines of stdout match
+    [ "$(grep -cE -- "$2" "$out")" = "$1" ] || fail "expected $1 times '$2': $(told)"
+}
+
+expect_one_line() { # PATTERN: stderr is one line, and says this
+    [ "$(grep -c . "$err")" = 1 ] && grep -qE -- "$1" "$err" ||
+        fail "expected one line with '$1': $(told)"
+}
+
+within() { # SECONDS TEST...: it holds before the time is up
+    local end=$(($(date +%s%N) + $1 * 1000000000))
+    shift
+    until "$@"; do
+        [ "$(date +%s%N)" -lt "$end" ] || return 1
+        sleep 0.05
+    done
+}
+
+peers_seen() { # K N: peer K sees N peers
+    [ "$(P2PGRID_SOCKET=$P2PGRID_GRID/peer/$1/p2pd.sock timeout 10 "$builddir/p2pctl" peers --json |
+        jq '.peers | length')" = "$2" ]
+}
+
+# Every peer that lives has all its slots free and runs nothing.
+idle() {
+    grid status | awk 'NR > 1 && $3 == "up" && $5 != $7 { bad = 1 } END { exit bad }' || return 1
+    ! grep -lsaF "TMPDIR=$P2PGRID_GRID/peer/" /proc/[0-9]*/environ | grep -q .
+}
+
+expect_idle() { # within 10 s
+    within 10 idle || fail "not idle: $(grid status; marked_processes)"
+}
+
+marked_processes() { # everything that belongs to this grid
+    local pid
+    { grep -lsaF "P2PGRID_GRID=$P2PGRID_GRID" /proc/[0-9]*/environ || true; } |
+        while IFS=/ read -r _ _ pid _; do
+            # This shell and what it runs have the variable too.
+            [ "$pid" = $$ ] || [ "$(ps -o sid= -p "$pid" | tr -d ' ')" = "$(ps -o sid= -p $$ | tr -d ' ')" ] ||
+                ps -o pid=,args= -p "$pid"
+        done
+}
+
+expect_nothing_left() { # after contrib/grid down
+    local left
+    left=$(marked_processes)
+    [ -z "$left" ] || fail "processes are left: $left"
+    [ ! -e "$P2PGRID_GRID" ] || fail "the folder $P2PGRID_GRID is left"
+}
