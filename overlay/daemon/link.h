@@ -36,6 +36,9 @@ struct part_peer links_self(const struct links *l);
 /* 0, or -EHOSTUNREACH (no link, and no address to dial), -ENOBUFS (too much waits already),
  * -EMSGSIZE (a field is out of its bounds). To itself: delivered from the event loop. */
 int link_send(struct links *l, const struct part_peer *to, const struct message *m);
+/* The same with a frame that is encoded already. */
+int link_send_frame(struct links *l, const struct part_peer *to, const uint8_t *frame,
+                    size_t length);
 /* Bytes taken for this peer and not yet handed to the kernel. */
 size_t link_backlog(const struct links *l, const struct id *peer);
 
@@ -45,4 +48,14 @@ void links_handle(struct links *l, enum message_kind first, enum message_kind la
 /* Any number of watchers; called in the order they came. */
 int links_on_gone(struct links *l, links_gone_fn *gone, void *ctx);
 void links_forget_gone(struct links *l, links_gone_fn *gone, void *ctx);
+
+/* Makes a link to an address whose peer is not known yet. Called once: with who answered, or with
+ * NULL and why not. Then it is a link like any other. */
+typedef void links_met_fn(void *ctx, const struct addr *at, const struct link_peer *who,
+                          const char *why);
+int links_meet(struct links *l, const struct addr *at, links_met_fn *met, void *ctx);
+void links_forget_met(struct links *l, void *ctx); /* nobody with this ctx is called any more */
+
+size_t links_backlog(const struct links *l); /* of all peers together */
+unsigned links_count(const struct links *l); /* connections, greeted or not */
 #endif

@@ -5,26 +5,39 @@ libdaemon_la_SOURCES = \
     overlay/daemon/allocate.c overlay/daemon/allocate.h \
     overlay/daemon/authority.c overlay/daemon/authority.h \
     overlay/daemon/brood.c overlay/daemon/brood.h \
+    overlay/daemon/clock.h \
+    overlay/daemon/connection.c overlay/daemon/connection.h \
+    overlay/daemon/contact.c overlay/daemon/contact.h \
+    overlay/daemon/door.c overlay/daemon/door.h \
     overlay/daemon/environment.c overlay/daemon/environment.h \
     overlay/daemon/grant.c overlay/daemon/grant.h \
     overlay/daemon/hold.c overlay/daemon/hold.h \
     overlay/daemon/identity.c overlay/daemon/identity.h \
     overlay/daemon/idmap.c overlay/daemon/idmap.h \
     overlay/daemon/launch.c overlay/daemon/launch.h overlay/daemon/room.h \
+    overlay/daemon/link.c overlay/daemon/link.h \
     overlay/daemon/local.c overlay/daemon/local.h \
     overlay/daemon/log.c overlay/daemon/log.h \
     overlay/daemon/look.c overlay/daemon/look.h \
+    overlay/daemon/machine.c overlay/daemon/machine.h \
+    overlay/daemon/node.h \
+    overlay/daemon/overlay.c overlay/daemon/overlay.h \
     overlay/daemon/settings.c overlay/daemon/settings.h \
     overlay/daemon/shortage.c overlay/daemon/shortage.h \
     overlay/daemon/sweep.c overlay/daemon/sweep.h \
-    overlay/daemon/tail.c overlay/daemon/tail.h
+    overlay/daemon/tail.c overlay/daemon/tail.h \
+    overlay/daemon/walk.c overlay/daemon/walk.h
 libdaemon_la_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBEXECDIR='"$(pkglibexecdir)"'
 libdaemon_la_CFLAGS = $(AM_CFLAGS) $(LIBEVENT_CFLAGS) $(OPENSSL_CFLAGS) $(CONFUSE_CFLAGS) \
-    $(SODIUM_CFLAGS)
-libdaemon_la_LIBADD = libclient.la libcore.la $(LIBEVENT_LIBS) $(OPENSSL_LIBS) $(CONFUSE_LIBS) \
-    $(SODIUM_LIBS)
-EXTRA_DIST += overlay/daemon/node.h overlay/daemon/link.h overlay/daemon/walk.h \
-    overlay/daemon/machine.h overlay/daemon/overlay.h
+    $(SODIUM_CFLAGS) $(HWLOC_CFLAGS)
+libdaemon_la_LIBADD = libconfine.la libclient.la libcore.la $(LIBEVENT_LIBS) $(OPENSSL_LIBS) \
+    $(CONFUSE_LIBS) $(SODIUM_LIBS) $(HWLOC_LIBS)
+
+# p2pd: the daemon of one desktop.
+bin_PROGRAMS += p2pd
+p2pd_SOURCES = overlay/daemon/main.c
+p2pd_CFLAGS = $(AM_CFLAGS) $(LIBEVENT_CFLAGS) $(OPENSSL_CFLAGS)
+p2pd_LDADD = libdaemon.la
 
 # libconfine: keeps guests in their rooms; linked by p2pd (for the ad) and by p2pd-room.
 noinst_LTLIBRARIES += libconfine.la

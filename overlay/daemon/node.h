@@ -3,6 +3,7 @@
 #ifndef P2P_NODE_H
 #define P2P_NODE_H
 #include "settings.h"
+#include "clock.h"
 #include "identity.h"
 #include "link.h"
 #include "log.h"
@@ -27,5 +28,8 @@ struct node {
     struct local *local;
 };
 
-uint64_t node_now_ms(void); /* monotonic */
+static inline uint64_t node_now_ms(void) /* monotonic */
+{
+    return clock_ms();
+}
 #endif

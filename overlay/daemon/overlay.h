@@ -10,7 +10,10 @@ struct node;
 struct overlay;
 
 int overlay_open(struct overlay **out, struct node *node, struct err *e);
-void overlay_leave(struct overlay *o); /* tells the neighbours */
+void overlay_contact(
+    struct overlay *o);                /* tries the addresses of the settings, as after a reload */
+void overlay_leave(struct overlay *o); /* hands all over to the neighbours; takes a moment */
+bool overlay_left(const struct overlay *o);
 void overlay_close(struct overlay *o);
 
 bool overlay_joined(const struct overlay *o);

@@ -2,6 +2,7 @@
 bin_PROGRAMS += p2pctl
 p2pctl_SOURCES = \
     overlay/tools/ad_json.c overlay/tools/ad_json.h \
+    overlay/tools/grid.c \
     overlay/tools/p2pctl.c \
     overlay/tools/peers.c \
     overlay/tools/status.c \

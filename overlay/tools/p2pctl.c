@@ -11,6 +11,7 @@ static const struct {
 } tools[] = {
     {"status", "this desktop's peer: addresses, neighbours, slots, leases", tool_status},
     {"peers", "every peer of the grid, nearest first", tool_peers},
+    {"grid", "found a grid, admit peers to it", tool_grid},
 };
 enum { TOOLS = sizeof tools / sizeof tools[0] };
 

@@ -13,6 +13,7 @@ enum { TOOL_OK, TOOL_FAILED, TOOL_USAGE, TOOL_NO_DAEMON };
 /* argv[0] is "p2pctl SUBCOMMAND". One in each file; p2pctl.c has the table. */
 int tool_status(int argc, char **argv);
 int tool_peers(int argc, char **argv);
+int tool_grid(int argc, char **argv);
 
 /* Options that most subcommands have. */
 struct tool_options {

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* door.c -- the listener, its limits, and this peer's own address. */
+#include "door.h"
+#include "addr.h"
+#include <errno.h>
+#include <event2/listener.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct door {
+    struct evconnlistener *listener;
+    struct log *log;
+    door_accept_fn *accept;
+    void *ctx;
+    struct addr address;
+    unsigned lines, untold; /* refusals of this second: written, and only counted */
+    bool resting;           /* out of file descriptors: no accept until the next tick */
+};
+
+static void on_knock(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *from,
+                     int length, void *ctx)
+{
+    struct door *d = ctx;
+    struct addr a;
+    (void)listener, (void)length;
+    if (addr_from_sock(&a, from))
+        d->accept(d->ctx, fd, &a);
+    else
+        evutil_closesocket(fd);
+}
+
+static void on_trouble(struct evconnlistener *listener, void *ctx)
+{
+    struct door *d = ctx;
+    log_warn(d->log, "cannot accept a link: %s", strerror(EVUTIL_SOCKET_ERROR()));
+    evconnlistener_disable(listener);
+    d->resting = true;
+}
+
+bool door_admits(struct door *d, const struct addr *from, unsigned pending, unsigned alike)
+{
+    if (pending < DOOR_PENDING && (alike < DOOR_PENDING_ALIKE || addr_is_loopback(from)))
+        return true;
+    char where[ADDR_TEXT + 1];
+    addr_text(from, where);
+    door_refused(d, where, "too many handshakes at once");
+    return false;
+}
+
+void door_refused(struct door *d, const char *where, const char *why)
+{
+    if (d->lines++ < DOOR_LINES)
+        log_warn(d->log, "refused %s: %s", where, why);
+    else
+        d->untold++;
+}
+
+void door_tick(struct door *d)
+{
+    if (d->untold > 0)
+        log_warn(d->log, "refused %u more", d->untold);
+    d->lines = d->untold = 0;
+    if (d->resting)
+        evconnlistener_enable(d->listener);
+    d->resting = false;
+}
+
+/* An address of this machine that others may reach: IPv4 before IPv6, loopback when there is no
+ * other. */
+static void find_own(struct addr *address)
+{
+    uint16_t port = address->port;
+    struct ifaddrs *all, *i;
+    int best = 0;
+    addr_parse_ip(address, "127.0.0.1");
+    if (getifaddrs(&all) < 0)
+        return;
+    for (i = all; i != NULL; i = i->ifa_next) {
+        struct addr a;
+        if (i->ifa_addr == NULL || (i->ifa_flags & IFF_UP) == 0 ||
+            !addr_from_sock(&a, i->ifa_addr) || addr_is_loopback(&a))
+            continue;
+        bool link_local = a.ip[0] == 0xfe && (a.ip[1] & 0xc0) == 0x80;
+        int worth = link_local ? 0 : i->ifa_addr->sa_family == AF_INET ? 2 : 1;
+        if (worth > best) {
+            best = worth;
+            *address = a;
+        }
+    }
+    freeifaddrs(all);
+    address->port = port;
+}
+
+static int resolve(struct addr *address, const char *text, uint16_t port, struct err *e)
+{
+    char host[ADDR_HOST + 1];
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
+    int rc = addr_split(text, port, host, &address->port, e);
+    if (rc < 0 || addr_parse_ip(address, host))
+        return rc;
+    port = address->port;
+    rc = getaddrinfo(host, NULL, &hints, &list);
+    if (rc != 0)
+        return err_set(e, EHOSTUNREACH, "address = %s: %s", text, gai_strerror(rc));
+    addr_from_sock(address, list->ai_addr);
+    address->port = port;
+    freeaddrinfo(list);
+    return 0;
+}
+
+static int listen_at(struct door *d, struct event_base *base, const struct addr *at)
+{
+    struct sockaddr_storage s;
+    socklen_t length = addr_to_sock(at, &s);
+    unsigned flags = LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE;
+    d->listener =
+        evconnlistener_new_bind(base, on_knock, d, flags, 512, (struct sockaddr *)&s, (int)length);
+    return d->listener != NULL ? 0 : -errno;
+}
+
+static int open_listener(struct door *d, struct event_base *base, const struct settings *settings,
+                         struct err *e)
+{
+    struct addr at;
+    int rc = addr_parse(&at, settings->listen, SETTINGS_PORT, e);
+    if (rc < 0)
+        return rc;
+    rc = listen_at(d, base, &at);
+    if (rc == -EAFNOSUPPORT && addr_is_any(&at)) { /* a kernel without IPv6 */
+        addr_parse_ip(&at, "0.0.0.0");
+        rc = listen_at(d, base, &at);
+    }
+    if (rc == -EADDRINUSE)
+        return err_set(e, EADDRINUSE,
+                       "%s is in use, perhaps by another p2pd; give this one another port: "
+                       "listen = \"*:%d\" in p2pd.conf",
+                       settings->listen, at.port + 1);
+    if (rc < 0)
+        return err_set(e, -rc, "cannot listen at %s: %s", settings->listen, strerror(-rc));
+    struct sockaddr_storage s;
+    socklen_t length = sizeof s;
+    if (getsockname(evconnlistener_get_fd(d->listener), (struct sockaddr *)&s, &length) < 0)
+        return err_set(e, errno, "%s: %s", settings->listen, strerror(errno));
+    addr_from_sock(&d->address, (struct sockaddr *)&s);
+    evconnlistener_set_error_cb(d->listener, on_trouble);
+    return 0;
+}
+
+int door_open(struct door **out, struct event_base *base, const struct settings *settings,
+              struct log *log, door_accept_fn *accept, void *ctx, struct err *e)
+{
+    struct door *d = calloc(1, sizeof *d);
+    if (d == NULL)
+        return err_set(e, ENOMEM, "no memory");
+    d->log = log;
+    d->accept = accept;
+    d->ctx = ctx;
+    int rc = open_listener(d, base, settings, e);
+    if (rc == 0 && settings->address[0] != '\0')
+        rc = resolve(&d->address, settings->address, d->address.port, e);
+    else if (rc == 0 && addr_is_any(&d->address))
+        find_own(&d->address);
+    if (rc < 0)
+        door_close(d);
+    else
+        *out = d;
+    return rc;
+}
+
+void door_close(struct door *d)
+{
+    if (d == NULL)
+        return;
+    if (d->listener != NULL)
+        evconnlistener_free(d->listener);
+    free(d);
+}
+
+struct addr door_address(const struct door *d)
+{
+    return d->address;
+}

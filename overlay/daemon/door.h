@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* door.h -- the port where other daemons knock: how many may stand before it, and what is written
+ * down about those that are turned away. */
+#ifndef P2P_DOOR_H
+#define P2P_DOOR_H
+#include "../client/err.h"
+#include "../core/id.h"
+#include "log.h"
+#include "settings.h"
+#include <event2/event.h>
+
+enum {
+    DOOR_PENDING = 128,      /* in the handshake at once */
+    DOOR_PENDING_ALIKE = 32, /* of these from one address; this machine itself may use up all */
+    DOOR_LINES = 5,          /* log lines a second about refusals; the rest is counted */
+};
+
+struct door;
+typedef void door_accept_fn(void *ctx, int fd, const struct addr *from);
+
+int door_open(struct door **out, struct event_base *base, const struct settings *settings,
+              struct log *log, door_accept_fn *accept, void *ctx, struct err *e);
+void door_close(struct door *d);
+/* Where others should dial this peer. */
+struct addr door_address(const struct door *d);
+/* May one more from there come in, with so many in the handshake, so many of them from there? */
+bool door_admits(struct door *d, const struct addr *from, unsigned pending, unsigned alike);
+void door_refused(struct door *d, const char *where, const char *why);
+void door_tick(struct door *d); /* once a second */
+#endif

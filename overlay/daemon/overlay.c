@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* overlay.c -- the ring's clock, its messages, and its way in. */
+#include "overlay.h"
+#include "../core/ring.h"
+#include "contact.h"
+#include "node.h"
+#include <errno.h>
+#include <openssl/rand.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RECORD_BYTES = 8192, SAVE_S = 30 };
+
+/* A peer that could not be sent to: the ring is told once its step is over. */
+struct unreachable {
+    struct part_peer peer;
+    struct unreachable *next;
+};
+
+struct overlay {
+    struct node *node;
+    struct ring *ring;
+    struct ring_out *out;
+    struct contacts *contacts;
+    struct event *timer, *saver;
+    struct unreachable *lost;
+    enum ring_standing standing; /* as last logged */
+};
+
+static void note_unreachable(struct overlay *o, const struct part_peer *peer)
+{
+    struct unreachable *u = malloc(sizeof *u);
+    if (u == NULL)
+        return; /* the ring's own time-outs will see it */
+    *u = (struct unreachable){.peer = *peer, .next = o->lost};
+    o->lost = u;
+}
+
+static void do_action(struct overlay *o, const struct ring_action *a)
+{
+    switch (a->kind) {
+    case RING_SEND:
+        if (link_send_frame(o->node->links, &a->peer, a->frame, a->frame_length) < 0)
+            note_unreachable(o, &a->peer);
+        break;
+    case RING_NEIGHBOURS:
+    case RING_LEFT:
+    case RING_FOUND:
+    case RING_STORED:
+    case RING_RECORDS:
+    case RING_NEAR:
+    case RING_DONE:
+    case RING_FAILED:
+        break;
+    }
+}
+
+static void say_standing(struct overlay *o)
+{
+    static const char *const words[] = {[RING_ALONE] = "alone",
+                                        [RING_JOINING] = "joining",
+                                        [RING_MEMBER] = "in the ring",
+                                        [RING_GONE] = "out of the ring"};
+    enum ring_standing now = ring_standing(o->ring);
+    if (now != o->standing)
+        log_info(o->node->log, "%s", words[now]);
+    o->standing = now;
+}
+
+static void set_timer(struct overlay *o)
+{
+    uint64_t due = ring_deadline(o->ring), now = clock_us();
+    uint64_t wait = due > now ? due - now : 0;
+    event_add(o->timer, &(struct timeval){.tv_sec = (time_t)(wait / 1000000),
+                                          .tv_usec = (suseconds_t)(wait % 1000000)});
+}
+
+static void step(struct overlay *o, const struct ring_event *event)
+{
+    ring_step(o->ring, event, clock_us(), o->out);
+    for (unsigned i = 0; i < o->out->count; i++)
+        do_action(o, &o->out->action[i]);
+    while (o->lost != NULL) {
+        struct unreachable *u = o->lost;
+        struct ring_event lost = {.kind = RING_UNREACHABLE, .peer = u->peer};
+        o->lost = u->next;
+        free(u);
+        ring_step(o->ring, &lost, clock_us(), o->out);
+        for (unsigned i = 0; i < o->out->count; i++)
+            do_action(o, &o->out->action[i]);
+    }
+    say_standing(o);
+    set_timer(o);
+}
+
+static void on_time(evutil_socket_t fd, short what, void *ctx)
+{
+    struct ring_event tick = {.kind = RING_TICK};
+    (void)fd, (void)what;
+    step(ctx, &tick);
+}
+
+static void on_message(void *ctx, const struct link_peer *from, const struct message *m)
+{
+    struct ring_event event = {.kind = RING_MESSAGE, .peer = from->peer, .message = m};
+    step(ctx, &event);
+}
+
+static void on_gone(void *ctx, const struct id *peer, const char *why)
+{
+    struct ring_event event = {.kind = RING_UNREACHABLE, .peer.id = *peer};
+    (void)why;
+    step(ctx, &event);
+}
+
+static void on_contact(void *ctx, const struct part_peer *peer)
+{
+    struct ring_event event = {.kind = RING_JOIN, .peer = *peer};
+    step(ctx, &event);
+}
+
+static void save(struct overlay *o)
+{
+    struct part_peer known[CONTACTS_MAX];
+    unsigned count = ring_known(o->ring, known, CONTACTS_MAX);
+    if (count > 0) /* a peer that has lost everybody keeps its last list */
+        contacts_save(o->node, known, count);
+}
+
+static void on_save(evutil_socket_t fd, short what, void *ctx)
+{
+    (void)fd, (void)what;
+    save(ctx);
+}
+
+void overlay_contact(struct overlay *o)
+{
+    contacts_try(o->contacts);
+}
+
+static void join_known(struct overlay *o)
+{
+    struct part_peer known[CONTACTS_MAX];
+    unsigned count = contacts_load(o->node, known);
+    for (unsigned i = 0; i < count; i++)
+        on_contact(o, &known[i]);
+}
+
+static int make_ring(struct overlay *o, struct err *e)
+{
+    struct ring_setup setup = {.self = links_self(o->node->links), .record_bytes = RECORD_BYTES};
+    if (RAND_bytes((unsigned char *)&setup.seed, sizeof setup.seed) != 1)
+        return err_set(e, EIO, "no random numbers");
+    void *memory = malloc(ring_size(&setup));
+    o->out = malloc(sizeof *o->out);
+    o->timer = evtimer_new(o->node->base, on_time, o);
+    o->saver = event_new(o->node->base, -1, EV_PERSIST, on_save, o);
+    if (memory == NULL || o->out == NULL || o->timer == NULL || o->saver == NULL ||
+        contacts_open(&o->contacts, o->node, on_contact, o) < 0) {
+        free(memory);
+        return err_set(e, ENOMEM, "no memory");
+    }
+    o->ring = ring_init(memory, &setup, clock_us());
+    return 0;
+}
+
+int overlay_open(struct overlay **out, struct node *node, struct err *e)
+{
+    struct overlay *o = calloc(1, sizeof *o);
+    if (o == NULL)
+        return err_set(e, ENOMEM, "no memory");
+    o->node = node;
+    int rc = make_ring(o, e);
+    if (rc == 0 && links_on_gone(node->links, on_gone, o) < 0)
+        rc = err_set(e, ENOMEM, "no memory");
+    if (rc < 0) {
+        overlay_close(o);
+        return rc;
+    }
+    links_handle(node->links, 0x10, 0x3f, on_message, o);
+    event_add(o->saver, &(struct timeval){.tv_sec = SAVE_S});
+    set_timer(o);
+    join_known(o);
+    contacts_try(o->contacts);
+    *out = o;
+    return 0;
+}
+
+void overlay_leave(struct overlay *o)
+{
+    struct ring_event leave = {.kind = RING_LEAVE};
+    save(o);
+    step(o, &leave);
+}
+
+bool overlay_left(const struct overlay *o)
+{
+    return ring_standing(o->ring) == RING_GONE;
+}
+
+void overlay_close(struct overlay *o)
+{
+    if (o == NULL)
+        return;
+    links_forget_gone(o->node->links, on_gone, o);
+    contacts_close(o->contacts);
+    if (o->timer != NULL)
+        event_free(o->timer);
+    if (o->saver != NULL)
+        event_free(o->saver);
+    free(o->ring);
+    free(o->out);
+    free(o);
+}
+
+/* --- reading it --- */
+
+bool overlay_joined(const struct overlay *o)
+{
+    return ring_standing(o->ring) == RING_MEMBER;
+}
+
+bool overlay_predecessor(const struct overlay *o, struct part_peer *p)
+{
+    const struct part_peer *there = ring_predecessor(o->ring);
+    if (there != NULL)
+        *p = *there;
+    return there != NULL;
+}
+
+size_t overlay_successors(const struct overlay *o, struct part_peer *out, size_t max)
+{
+    const struct part_peer *s;
+    size_t n = 0;
+    while (n < max && (s = ring_successor(o->ring, (unsigned)n)) != NULL)
+        out[n++] = *s;
+    return n;
+}
+
+static size_t add_new(struct part_peer *out, size_t n, size_t max, const struct part_peer *p)
+{
+    for (size_t i = 0; i < n; i++)
+        if (id_equal(&out[i].id, &p->id))
+            return n;
+    if (n < max)
+        out[n++] = *p;
+    return n;
+}
+
+size_t overlay_known(const struct overlay *o, struct part_peer *out, size_t max)
+{
+    const struct part_peer *p = ring_predecessor(o->ring);
+    size_t n = overlay_successors(o, out, max);
+    if (p != NULL)
+        n = add_new(out, n, max, p);
+    for (unsigned i = 0; (p = ring_finger(o->ring, i)) != NULL; i++)
+        n = add_new(out, n, max, p);
+    return n;
+}
