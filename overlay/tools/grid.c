@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* grid.c -- p2pctl grid create, p2pctl grid issue: founding a grid, and keys for its peers. */
+#include "tool.h"
+#include "authority.h"
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { NAMES_MAX = 4096, GROUPS_MAX = 8, GRID_DAYS = 3650, PEER_DAYS = 365, PATH_SIZE = 4096 };
+
+struct order {
+    const char *what, *target; /* create NAME, issue FOLDER */
+    const char *out, *owner;
+    const char *names[NAMES_MAX], *groups[GROUPS_MAX];
+    size_t name_count, group_count;
+    int days;
+};
+
+static const char doc[] =
+    "Founds a grid, or makes the keys with which a peer is admitted to it.\n\n"
+    "  p2pctl grid create NAME --out=FOLDER\n"
+    "  p2pctl grid issue FOLDER --name=PEER --out=KEYS\n\v"
+    "Whoever has FOLDER can admit peers: keep it safe. KEYS goes to ~/.config/p2pgrid/keys of that "
+    "peer. "
+    "With several --name, each peer's keys are in KEYS/PEER. All peers issued from one FOLDER "
+    "belong to "
+    "its founder, unless --owner says otherwise; a peer runs only jobs of its own owner.";
+
+static const struct argp_option options[] = {
+    {"out", 'o', "FOLDER", 0, "where the keys are written", 0},
+    {"name", 'n', "PEER", 0, "the peer's name; may be given several times", 0},
+    {"owner", 'w', "ID", 0, "the id of the owner's key, instead of the founder's", 0},
+    {"group", 'g', "GROUP", 0, "a group that the peer is in; may be given several times", 0},
+    {"days", 'D', "N", 0, "valid for N days (create: 3650, issue: 365)", 0},
+    {0},
+};
+
+static void take_days(struct order *o, const char *value, struct argp_state *state)
+{
+    char *end;
+    long days = strtol(value, &end, 10);
+    if (*end != '\0' || end == value || days == 0 || days < -36500 || days > 36500)
+        argp_error(state, "--days=%s: must be a number of days", value);
+    o->days = (int)days;
+}
+
+static void take_word(struct order *o, const char *word, struct argp_state *state)
+{
+    if (o->what == NULL && (strcmp(word, "create") == 0 || strcmp(word, "issue") == 0))
+        o->what = word;
+    else if (o->what == NULL)
+        argp_error(state, "create or issue, not '%s'", word);
+    else if (o->target == NULL)
+        o->target = word;
+    else
+        argp_error(state, "what is '%s'?", word);
+}
+
+static void check(const struct order *o, struct argp_state *state)
+{
+    if (o->what == NULL)
+        argp_error(state, "create or issue?");
+    else if (o->target == NULL)
+        argp_error(state, "%s",
+                   o->what[0] == 'c' ? "the grid needs a name" : "which grid's folder?");
+    else if (o->out == NULL)
+        argp_error(state, "--out=FOLDER is missing: where shall the keys go?");
+    else if (o->what[0] == 'i' && o->name_count == 0)
+        argp_error(state, "--name=PEER is missing");
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct order *o = state->input;
+    switch (key) {
+    case 'o':
+        o->out = value;
+        return 0;
+    case 'w':
+        o->owner = value;
+        return 0;
+    case 'D':
+        take_days(o, value, state);
+        return 0;
+    case 'n':
+        if (o->name_count == NAMES_MAX)
+            argp_error(state, "more than %d peers at once", NAMES_MAX);
+        o->names[o->name_count++] = value;
+        return 0;
+    case 'g':
+        if (o->group_count == GROUPS_MAX)
+            argp_error(state, "more than %d groups", GROUPS_MAX);
+        o->groups[o->group_count++] = value;
+        return 0;
+    case ARGP_KEY_ARG:
+        take_word(o, value, state);
+        return 0;
+    case ARGP_KEY_END:
+        check(o, state);
+        return 0;
+    }
+    return ARGP_ERR_UNKNOWN;
+}
+
+static int issue_one(struct authority *a, const struct order *o, const char *name, struct err *e)
+{
+    struct authority_order order = {.peer = name,
+                                    .owner = o->owner,
+                                    .groups = o->groups,
+                                    .group_count = o->group_count,
+                                    .days = o->days != 0 ? o->days : PEER_DAYS};
+    char out[PATH_SIZE];
+    if (o->name_count == 1)
+        return authority_issue(a, &order, o->out, e);
+    if (snprintf(out, sizeof out, "%s/%s", o->out, name) >= (int)sizeof out)
+        return err_set(e, ENAMETOOLONG, "%s: too long a path", o->out);
+    return authority_issue(a, &order, out, e);
+}
+
+static int issue(const struct order *o, struct err *e)
+{
+    struct authority *a;
+    int rc = authority_open(&a, o->target, e);
+    if (rc < 0)
+        return rc;
+    if (o->name_count > 1 && mkdir(o->out, 0700) < 0 && errno != EEXIST)
+        rc = err_set(e, errno, "%s: %s", o->out, strerror(errno));
+    for (size_t i = 0; rc == 0 && i < o->name_count; i++)
+        rc = issue_one(a, o, o->names[i], e);
+    authority_close(a);
+    return rc;
+}
+
+int tool_grid(int argc, char **argv)
+{
+    static const struct argp argp = {options, parse, "create NAME\nissue FOLDER", doc, NULL,
+                                     NULL,    NULL};
+    static struct order o;
+    struct err e = {0};
+    argp_err_exit_status = TOOL_USAGE;
+    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    int rc = o.what[0] == 'c'
+                 ? authority_create(o.out, o.target, o.days != 0 ? o.days : GRID_DAYS, &e)
+                 : issue(&o, &e);
+    if (rc < 0)
+        return tool_fail(&e);
+    printf("%s\n", o.out);
+    return TOOL_OK;
+}
