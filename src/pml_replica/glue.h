@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* glue.h -- what the Open MPI side of pml_replica shares: MPI calls above, engine and transport
+ * below.
+ *
+ * pml_replica_component.c  parameters, the gate, start and end
+ * world_ompi4.c            N*R processes become R worlds of N ranks
+ * module_ompi4.c           sends, receives, probes, communicators
+ * request_ompi4.c          requests, their completion, cancel, persistent ones
+ * outcome_ompi4.c          what a test or a wait for any found: the leader's word
+ * link_ompi4.c             engine and transport joined, addresses by modex, progress */
+#ifndef P2P_GLUE_H
+#define P2P_GLUE_H
+#include "ompi_config.h"
+#include "engine.h"
+#include "transport.h"
+#include "ompi/communicator/communicator.h"
+#include "ompi/datatype/ompi_datatype.h"
+#include "ompi/mca/pml/base/pml_base_request.h"
+#include "ompi/mca/pml/pml.h"
+#include "ompi/message/message.h"
+#include "ompi/request/request.h"
+
+/* A message on its way: the engine's half, and what Open MPI's half needs to know of it. */
+struct transfer {
+    union {
+        struct engine_send send;
+        struct engine_receive receive;
+    };
+    opal_convertor_t *convertor;     /* NULL: the data lies in one piece */
+    void *packed;                    /* or a buffer of ours, freed or unpacked in the end */
+    struct replica_request *request; /* NULL: somebody waits in a blocking call */
+    bool is_send;
+};
+
+typedef struct replica_request {
+    mca_pml_base_request_t base; /* as all of Open MPI knows it */
+    mca_pml_base_send_mode_t mode;
+    struct transfer transfer;
+} replica_request_t;
+
+struct replica_params {
+    char *level;
+    bool direct;
+    char *address;
+    size_t eager_limit, log_limit;
+    unsigned lag_ms, drop_after_ms, retry_ms, silence_ms;
+    bool verify, shared_memory;
+};
+
+struct replica {
+    struct replica_params params;
+    struct engine *engine;
+    struct transport *transport;
+    int ranks, lanes; /* N, R */
+    int rank, lane;   /* of this process */
+    int *process_of;  /* by the engine's vpid, lane * ranks + rank: the job's; -1: never was */
+    int *vpid_of;     /* the other way */
+    int process_count;
+    char **address_of; /* by the job's vpid, once asked for */
+    opal_free_list_t requests;
+    opal_list_t completed; /* requests whose callback waits until the engine is done */
+    bool in_engine;
+    unsigned idle; /* polls without anything, in a row */
+    ompi_request_fns_t stock;
+    bool stopped;
+};
+extern struct replica replica;
+
+/* link_ompi4.c */
+int link_open(void);    /* before the modex */
+int link_start(void);   /* after it */
+void link_finish(void); /* good-bye, then close */
+int link_progress(void);
+void link_wait(void); /* once around, while a call blocks */
+void link_stop(void *ctx, int status, const char *line);
+
+/* request_ompi4.c */
+OBJ_CLASS_DECLARATION(replica_request_t);
+extern const struct engine_callbacks replica_callbacks_of_requests;
+int request_lists_init(void);
+replica_request_t *request_new(bool is_send, const void *buffer, size_t count,
+                               ompi_datatype_t *type, int peer, int tag,
+                               mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
+                               bool persistent);
+int request_start(replica_request_t *r);
+void request_complete_later(void);
+int transfer_to_send(struct transfer *t, const void *buffer, size_t count, ompi_datatype_t *type,
+                     opal_convertor_t *convertor);
+int transfer_to_receive(struct transfer *t, void *buffer, size_t count, ompi_datatype_t *type,
+                        opal_convertor_t *convertor);
+int transfer_buffered(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
+                      ompi_communicator_t *comm);
+int transfer_begin(struct transfer *t);
+void status_fill(ompi_status_public_t *status, const struct engine_status *s, size_t capacity);
+void transfer_sent(void *ctx, struct engine_send *s);
+void transfer_received(void *ctx, struct engine_receive *r);
+void transfer_pack(void *ctx, struct engine_send *s, size_t offset, void *bytes, size_t length);
+void transfer_unpack(void *ctx, struct engine_receive *r, size_t offset, const void *bytes,
+                     size_t length);
+void transfer_repack(void *ctx, struct engine_receive *r, size_t offset, void *bytes,
+                     size_t length);
+
+/* outcome_ompi4.c */
+void outcome_install(void);
+void outcome_remove(void);
+
+/* world_ompi4.c */
+void world_swap(void);
+void world_forget_locality(ompi_proc_t **procs, size_t count);
+int world_rank_of(const ompi_group_t *group, int rank);
+
+/* module_ompi4.c */
+extern mca_pml_base_module_t replica_module;
+#endif

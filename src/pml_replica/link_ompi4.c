@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* link_ompi4.c -- engine and transport joined; addresses by modex; progress. */
+#include "glue.h"
+#include "header.h"
+#include "opal/mca/pmix/pmix.h"
+#include "opal/runtime/opal_progress.h"
+#include "ompi/mca/rte/rte.h"
+#include <signal.h>
+#include <sched.h>
+#include <time.h>
+
+#define MODEX_KEY "p2pgrid.replica"
+enum { BACKLOG = 4 << 20, SPINS = 32, GOODBYE_MS = 10000 };
+
+static uint64_t now_ms(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* --- what the engine asks
+ * --------------------------------------------------------------------------------------- */
+
+static int frame_out(void *ctx, int vpid, const uint8_t *header, const void *payload, size_t length,
+                     void *cookie)
+{
+    (void)ctx;
+    int process = replica.process_of[vpid];
+    if (process < 0)
+        return 1;
+    if (header_may_wait(header) &&
+        transport_backlog(replica.transport, (uint32_t)process) > BACKLOG)
+        return -EAGAIN;
+    int rc = transport_send(replica.transport, (uint32_t)process, header, HEADER_BYTES, payload,
+                            length, cookie);
+    if (rc == -ENOMEM)
+        link_stop(NULL, 1, "no memory for a message on its way");
+    return rc < 0 ? 1 : rc;
+}
+
+static void process_lost(void *ctx, int vpid, const char *why)
+{
+    (void)ctx, (void)why;
+    if (replica.process_of[vpid] >= 0)
+        transport_drop(replica.transport, (uint32_t)replica.process_of[vpid]);
+}
+
+/* The engine has given up; it does nothing more. */
+void link_stop(void *ctx, int status, const char *line)
+{
+    (void)ctx;
+    if (replica.stopped)
+        return;
+    replica.stopped = true;
+    if (status == 0) {
+        raise(SIGKILL); /* the others go on without us */
+        return;
+    }
+    fprintf(stderr, "p2pgrid: %s\n", line);
+    ompi_rte_abort(status, NULL);
+}
+
+/* --- what the transport brings
+ * ---------------------------------------------------------------------------------- */
+
+static void *place(void *arg, uint32_t from, const void *head, size_t head_length, size_t length)
+{
+    (void)arg, (void)length;
+    return head_length == HEADER_BYTES ? engine_place(replica.engine, replica.vpid_of[from], head)
+                                       : NULL;
+}
+
+static void arrived(void *arg, uint32_t from, const void *head, size_t head_length, void *payload,
+                    size_t length)
+{
+    (void)arg, (void)length;
+    if (head_length == HEADER_BYTES)
+        engine_arrived(replica.engine, replica.vpid_of[from], head, payload);
+}
+
+static void wrote(void *arg, uint32_t to, void *token)
+{
+    (void)arg, (void)to;
+    engine_wrote(replica.engine, token);
+}
+
+static void lost(void *arg, uint32_t peer, const char *reason)
+{
+    (void)arg, (void)reason;
+    engine_dead(replica.engine, replica.vpid_of[peer]);
+}
+
+/* Only what the fence has brought counts: who died before it must not be waited for. */
+static const char *address(void *arg, uint32_t peer)
+{
+    (void)arg;
+    opal_process_name_t name = {.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = peer};
+    char *text = NULL;
+    int rc;
+    if (replica.address_of[peer] != NULL)
+        return replica.address_of[peer];
+    OPAL_MODEX_RECV_VALUE_IMMEDIATE(rc, MODEX_KEY, &name, &text, OPAL_STRING);
+    if (rc == OPAL_SUCCESS)
+        replica.address_of[peer] = text;
+    return replica.address_of[peer];
+}
+
+/* --- start and end
+ * ---------------------------------------------------------------------------------------------- */
+
+int link_open(void)
+{
+    const struct replica_params *p = &replica.params;
+    struct transport_options o = {.self = (uint32_t)OMPI_PROC_MY_NAME->vpid,
+                                  .count = (uint32_t)replica.process_count,
+                                  .job = (uint64_t)OMPI_PROC_MY_NAME->jobid,
+                                  .listen = p->address != NULL && *p->address ? p->address : NULL,
+                                  .shared_memory = p->shared_memory,
+                                  .retry_ms = p->retry_ms,
+                                  .silence_ms = p->silence_ms};
+    struct transport_events events = {NULL, place, arrived, wrote, lost, address};
+    replica.address_of = calloc((size_t)replica.process_count, sizeof *replica.address_of);
+    int rc = replica.address_of == NULL ? -ENOMEM : transport_open(&replica.transport, &o, &events);
+    if (rc != 0)
+        return rc;
+    const char *text = transport_address(replica.transport);
+    OPAL_MODEX_SEND_VALUE(rc, OPAL_PMIX_GLOBAL, MODEX_KEY, text, OPAL_STRING);
+    return rc == OPAL_SUCCESS ? 0 : -EIO;
+}
+
+int link_start(void)
+{
+    struct engine_limits limits = engine_default_limits;
+    limits.eager = replica.params.eager_limit;
+    limits.log = replica.params.log_limit;
+    limits.lag_ms = replica.params.lag_ms;
+    limits.drop_after_ms = replica.params.drop_after_ms;
+    limits.verify = replica.params.verify;
+    struct engine_callbacks callbacks = {.send = frame_out,
+                                         .lost = process_lost,
+                                         .pack = transfer_pack,
+                                         .unpack = transfer_unpack,
+                                         .repack = transfer_repack,
+                                         .sent = transfer_sent,
+                                         .received = transfer_received,
+                                         .stop = link_stop};
+    bool *alive = calloc((size_t)(replica.ranks * replica.lanes), sizeof *alive);
+    for (int i = 0; alive != NULL && i < replica.ranks * replica.lanes; i++)
+        alive[i] = replica.process_of[i] >= 0;
+    if (alive != NULL)
+        replica.engine = engine_create(replica.ranks, replica.lanes, replica.rank, replica.lane,
+                                       alive, &limits, &callbacks, NULL);
+    free(alive);
+    if (replica.engine == NULL)
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    outcome_install();
+    return OMPI_SUCCESS;
+}
+
+static int advance(int timeout_ms)
+{
+    if (replica.engine == NULL || replica.in_engine)
+        return 0;
+    replica.in_engine = true;
+    int n = transport_poll(replica.transport, timeout_ms);
+    n += engine_progress(replica.engine, now_ms(CLOCK_MONOTONIC_COARSE));
+    replica.in_engine = false;
+    if (!opal_list_is_empty(&replica.completed))
+        request_complete_later();
+    return n;
+}
+
+int link_progress(void)
+{
+    return advance(0);
+}
+
+/* Looks at the links alone first; then lets the rest of Open MPI, and other processes, have a turn.
+ */
+void link_wait(void)
+{
+    for (int i = 0; i < SPINS; i++)
+        if (advance(0) > 0)
+            return;
+    opal_progress();
+}
+
+static bool all_written(void)
+{
+    for (int i = 0; i < replica.process_count; i++)
+        if (i != (int)OMPI_PROC_MY_NAME->vpid &&
+            transport_backlog(replica.transport, (uint32_t)i) > 0)
+            return false;
+    return true;
+}
+
+void link_finish(void)
+{
+    if (replica.engine == NULL)
+        return;
+    while (!replica.stopped && !engine_finish(replica.engine))
+        if (advance(1) == 0)
+            opal_progress();
+    uint64_t end = now_ms(CLOCK_MONOTONIC) + GOODBYE_MS;
+    while (!replica.stopped && !all_written() && now_ms(CLOCK_MONOTONIC) < end)
+        advance(1);
+    outcome_remove();
+    transport_close(replica.transport);
+    engine_destroy(replica.engine);
+    replica.engine = NULL;
+    replica.transport = NULL;
+}

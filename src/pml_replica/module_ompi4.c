@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* module_ompi4.c -- the calls of a PML: each a few lines that hand over to the engine. */
+#include "glue.h"
+#include "opal/runtime/opal_progress.h"
+
+static inline struct engine_comm *comm_of(ompi_communicator_t *comm)
+{
+    return (struct engine_comm *)comm->c_pml_comm;
+}
+
+/* --- communicators
+ * ---------------------------------------------------------------------------------------------- */
+
+static int *members(const ompi_group_t *group)
+{
+    int *world = malloc(((size_t)group->grp_proc_count + 1) * sizeof *world);
+    for (int i = 0; world != NULL && i < group->grp_proc_count; i++)
+        world[i] = world_rank_of(group, i);
+    return world;
+}
+
+static int add_comm(ompi_communicator_t *comm)
+{
+    if (comm == &ompi_mpi_comm_world.comm)
+        world_swap();
+    bool inter = OMPI_COMM_IS_INTER(comm);
+    int *local = members(comm->c_local_group),
+        *remote = inter ? members(comm->c_remote_group) : NULL;
+    struct engine_comm *c = NULL;
+    if (local != NULL && (remote != NULL || !inter))
+        c = engine_comm_add(replica.engine, local, comm->c_local_group->grp_proc_count, remote,
+                            inter ? comm->c_remote_group->grp_proc_count : 0, false);
+    free(local);
+    free(remote);
+    comm->c_pml_comm = (struct mca_pml_comm_t *)c;
+    return c != NULL ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
+}
+
+static int del_comm(ompi_communicator_t *comm)
+{
+    if (comm->c_pml_comm != NULL)
+        engine_comm_free(replica.engine, comm_of(comm));
+    comm->c_pml_comm = NULL;
+    return OMPI_SUCCESS;
+}
+
+/* --- sends
+ * ------------------------------------------------------------------------------------------------------
+ */
+
+static int isend_init(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
+                      mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
+                      ompi_request_t **request)
+{
+    replica_request_t *r = request_new(true, buffer, count, type, to, tag, mode, comm, true);
+    *request = (ompi_request_t *)r;
+    return r != NULL ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
+}
+
+static int isend(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
+                 mca_pml_base_send_mode_t mode, ompi_communicator_t *comm, ompi_request_t **request)
+{
+    replica_request_t *r = request_new(true, buffer, count, type, to, tag, mode, comm, false);
+    *request = (ompi_request_t *)r;
+    return r != NULL ? request_start(r) : OMPI_ERR_OUT_OF_RESOURCE;
+}
+
+static int do_send(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
+                   mca_pml_base_send_mode_t mode, ompi_communicator_t *comm)
+{
+    opal_convertor_t convertor;
+    struct transfer t = {.request = NULL};
+    t.send.comm = comm_of(comm);
+    t.send.to = to;
+    t.send.tag = tag;
+    t.send.synchronous = mode == MCA_PML_BASE_SEND_SYNCHRONOUS;
+    if (mode == MCA_PML_BASE_SEND_BUFFERED)
+        return transfer_buffered(buffer, count, type, to, tag, comm);
+    bool plain = count == 0 || (type->super.flags & OPAL_DATATYPE_FLAG_NO_GAPS);
+    if (!plain)
+        OBJ_CONSTRUCT(&convertor, opal_convertor_t);
+    int rc = transfer_to_send(&t, buffer, count, type, &convertor);
+    if (rc == OMPI_SUCCESS)
+        rc = transfer_begin(&t);
+    while (rc == OMPI_SUCCESS && !t.send.done)
+        link_wait();
+    if (!plain)
+        OBJ_DESTRUCT(&convertor);
+    return rc;
+}
+
+/* --- receives
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+static int irecv_init(void *buffer, size_t count, ompi_datatype_t *type, int from, int tag,
+                      ompi_communicator_t *comm, ompi_request_t **request)
+{
+    replica_request_t *r = request_new(false, buffer, count, type, from, tag, 0, comm, true);
+    *request = (ompi_request_t *)r;
+    return r != NULL ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
+}
+
+static int irecv(void *buffer, size_t count, ompi_datatype_t *type, int from, int tag,
+                 ompi_communicator_t *comm, ompi_request_t **request)
+{
+    replica_request_t *r = request_new(false, buffer, count, type, from, tag, 0, comm, false);
+    *request = (ompi_request_t *)r;
+    return r != NULL ? request_start(r) : OMPI_ERR_OUT_OF_RESOURCE;
+}
+
+/* message: taken by a probe, or NULL. */
+static int do_receive(void *buffer, size_t count, ompi_datatype_t *type, int from, int tag,
+                      ompi_communicator_t *comm, struct engine_message *message,
+                      ompi_status_public_t *status)
+{
+    opal_convertor_t convertor;
+    struct transfer t = {.request = NULL};
+    t.receive.comm = comm_of(comm);
+    t.receive.from = from;
+    t.receive.tag = tag;
+    bool plain = count == 0 || (type->super.flags & OPAL_DATATYPE_FLAG_NO_GAPS);
+    if (!plain)
+        OBJ_CONSTRUCT(&convertor, opal_convertor_t);
+    int rc = transfer_to_receive(&t, buffer, count, type, &convertor);
+    if (rc == OMPI_SUCCESS && message != NULL)
+        engine_message_receive(replica.engine, message, &t.receive);
+    else if (rc == OMPI_SUCCESS)
+        rc = transfer_begin(&t);
+    while (rc == OMPI_SUCCESS && !t.receive.done)
+        link_wait();
+    if (!plain)
+        OBJ_DESTRUCT(&convertor);
+    if (rc != OMPI_SUCCESS)
+        return rc;
+    ompi_status_public_t filled;
+    status_fill(&filled, &t.receive.status, t.receive.capacity);
+    if (status != MPI_STATUS_IGNORE)
+        OMPI_COPY_STATUS(status, filled, false);
+    return filled.MPI_ERROR;
+}
+
+static int receive(void *buffer, size_t count, ompi_datatype_t *type, int from, int tag,
+                   ompi_communicator_t *comm, ompi_status_public_t *status)
+{
+    return do_receive(buffer, count, type, from, tag, comm, NULL, status);
+}
+
+/* --- probes
+ * -----------------------------------------------------------------------------------------------------
+ */
+
+static int look(int from, int tag, ompi_communicator_t *comm, bool wait, int *found,
+                struct engine_message **take, ompi_status_public_t *status)
+{
+    struct engine_status s;
+    int rc;
+    link_progress();
+    while ((rc = engine_probe(replica.engine, comm_of(comm), from, tag, wait, &s, take)) == -EAGAIN)
+        link_wait();
+    *found = rc == 1;
+    if (rc == 0)
+        opal_progress();
+    if (rc == 1 && status != MPI_STATUS_IGNORE) {
+        ompi_status_public_t filled;
+        status_fill(&filled, &s, SIZE_MAX);
+        OMPI_COPY_STATUS(status, filled, false);
+    }
+    return rc >= 0 ? OMPI_SUCCESS : OMPI_ERROR;
+}
+
+static int iprobe(int from, int tag, ompi_communicator_t *comm, int *found,
+                  ompi_status_public_t *status)
+{
+    return look(from, tag, comm, false, found, NULL, status);
+}
+
+static int probe(int from, int tag, ompi_communicator_t *comm, ompi_status_public_t *status)
+{
+    int found;
+    return look(from, tag, comm, true, &found, NULL, status);
+}
+
+static int take(int from, int tag, ompi_communicator_t *comm, bool wait, int *found,
+                ompi_message_t **message, ompi_status_public_t *status)
+{
+    ompi_status_public_t own;
+    struct engine_message *m = NULL;
+    int rc = look(from, tag, comm, wait, found, &m, &own);
+    if (rc != OMPI_SUCCESS || !*found)
+        return rc;
+    *message = ompi_message_alloc();
+    (*message)->comm = comm;
+    (*message)->req_ptr = m;
+    (*message)->peer = own.MPI_SOURCE;
+    (*message)->count = own._ucount;
+    if (status != MPI_STATUS_IGNORE)
+        OMPI_COPY_STATUS(status, own, false);
+    return OMPI_SUCCESS;
+}
+
+static int improbe(int from, int tag, ompi_communicator_t *comm, int *found,
+                   ompi_message_t **message, ompi_status_public_t *status)
+{
+    return take(from, tag, comm, false, found, message, status);
+}
+
+static int mprobe(int from, int tag, ompi_communicator_t *comm, ompi_message_t **message,
+                  ompi_status_public_t *status)
+{
+    int found;
+    return take(from, tag, comm, true, &found, message, status);
+}
+
+static int imrecv(void *buffer, size_t count, ompi_datatype_t *type, ompi_message_t **message,
+                  ompi_request_t **request)
+{
+    ompi_message_t *m = *message;
+    replica_request_t *r =
+        request_new(false, buffer, count, type, m->peer, MPI_ANY_TAG, 0, m->comm, false);
+    if (r == NULL)
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    r->base.req_ompi.req_state = OMPI_REQUEST_ACTIVE;
+    r->transfer.receive.comm = comm_of(m->comm);
+    int rc =
+        transfer_to_receive(&r->transfer, buffer, count, type, &r->base.req_convertor);
+    if (rc != OMPI_SUCCESS)
+        return rc;
+    *request = (ompi_request_t *)r;
+    engine_message_receive(replica.engine, m->req_ptr, &r->transfer.receive);
+    ompi_message_return(m);
+    *message = MPI_MESSAGE_NULL;
+    return OMPI_SUCCESS;
+}
+
+static int mrecv(void *buffer, size_t count, ompi_datatype_t *type, ompi_message_t **message,
+                 ompi_status_public_t *status)
+{
+    ompi_message_t *m = *message;
+    int rc = do_receive(buffer, count, type, m->peer, MPI_ANY_TAG, m->comm, m->req_ptr, status);
+    ompi_message_return(m);
+    *message = MPI_MESSAGE_NULL;
+    return rc;
+}
+
+/* --- the rest
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+static int start(size_t count, ompi_request_t **requests)
+{
+    for (size_t i = 0; i < count; i++) {
+        int rc = requests[i]->req_type == OMPI_REQUEST_PML
+                     ? request_start((replica_request_t *)requests[i])
+                     : OMPI_SUCCESS;
+        if (rc != OMPI_SUCCESS)
+            return rc;
+    }
+    return OMPI_SUCCESS;
+}
+
+static int enable(bool on)
+{
+    return on ? request_lists_init() : OMPI_SUCCESS;
+}
+
+static int add_procs(ompi_proc_t **procs, size_t count)
+{
+    world_forget_locality(procs, count);
+    return replica.engine != NULL ? OMPI_SUCCESS : link_start();
+}
+
+static int del_procs(ompi_proc_t **procs, size_t count)
+{
+    (void)procs, (void)count;
+    return OMPI_SUCCESS;
+}
+
+static int dump(ompi_communicator_t *comm, int verbose)
+{
+    (void)comm, (void)verbose;
+    const struct engine_counts *c = engine_counts(replica.engine);
+    opal_output(
+        0, "rank %d lane %d: %lu sent, %lu received, %lu resent, %lu decisions, %zu bytes logged",
+        replica.rank, replica.lane, (unsigned long)c->sent, (unsigned long)c->received,
+        (unsigned long)c->resent, (unsigned long)c->decisions, c->log_bytes);
+    return OMPI_SUCCESS;
+}
+
+static int ft_event(int state)
+{
+    (void)state;
+    return OMPI_SUCCESS;
+}
+
+mca_pml_base_module_t replica_module = {
+    .pml_add_procs = add_procs,
+    .pml_del_procs = del_procs,
+    .pml_enable = enable,
+    .pml_progress = link_progress,
+    .pml_add_comm = add_comm,
+    .pml_del_comm = del_comm,
+    .pml_irecv_init = irecv_init,
+    .pml_irecv = irecv,
+    .pml_recv = receive,
+    .pml_isend_init = isend_init,
+    .pml_isend = isend,
+    .pml_send = do_send,
+    .pml_iprobe = iprobe,
+    .pml_probe = probe,
+    .pml_start = start,
+    .pml_improbe = improbe,
+    .pml_mprobe = mprobe,
+    .pml_imrecv = imrecv,
+    .pml_mrecv = mrecv,
+    .pml_dump = dump,
+    .pml_ft_event = ft_event,
+    .pml_max_contextid = UINT16_MAX,
+    .pml_max_tag = INT32_MAX,
+    .pml_flags = MCA_PML_BASE_FLAG_REQUIRE_WORLD,
+};

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* outcome_ompi4.c -- what a test, or a wait for any, has found: the leader's word.
+ *
+ * Whether a request is complete depends on the moment, so lanes may not each look for themselves.
+ * The leader looks and tells which; the followers wait until the same are complete. Waits for one
+ * or for all need no word. Nothing is told where no request is active: all lanes see that alike. */
+#include "glue.h"
+#include "opal/runtime/opal_progress.h"
+
+enum { FEW = 64 };
+
+static bool is_active(const ompi_request_t *r)
+{
+    return r->req_state != OMPI_REQUEST_INACTIVE;
+}
+
+static bool any_active(size_t count, ompi_request_t **requests)
+{
+    for (size_t i = 0; i < count; i++)
+        if (is_active(requests[i]))
+            return true;
+    return false;
+}
+
+/* Indices of the active requests that are complete, up to `most` of them. */
+static size_t complete_ones(size_t count, ompi_request_t **requests, int *indices, size_t most)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < count && n < most; i++)
+        if (is_active(requests[i]) && REQUEST_COMPLETE(requests[i]))
+            indices[n++] = (int)i;
+    return n;
+}
+
+static bool all_complete(size_t count, ompi_request_t **requests)
+{
+    for (size_t i = 0; i < count; i++)
+        if (is_active(requests[i]) && !REQUEST_COMPLETE(requests[i]))
+            return false;
+    return true;
+}
+
+/* The indices that the leader has named, none: not yet. -EAGAIN: we lead now. */
+static int hear(enum engine_decision kind, int *indices, size_t most)
+{
+    while (engine_follows(replica.engine)) {
+        int n = engine_decision_take(replica.engine, kind, indices, most * sizeof *indices);
+        if (n != -EAGAIN)
+            return n < 0 ? 0 : n / (int)sizeof *indices;
+        link_wait();
+    }
+    return -EAGAIN;
+}
+
+static void tell(enum engine_decision kind, const int *indices, size_t n)
+{
+    engine_decision_give(replica.engine, kind, indices, n * sizeof *indices);
+}
+
+/* Which are complete, up to `most`: by the leader's word. block: until there is one. */
+static int find(enum engine_decision kind, size_t count, ompi_request_t **requests, int *indices,
+                size_t most, bool block)
+{
+    int n = hear(kind, indices, most);
+    if (n != -EAGAIN)
+        return n;
+    size_t found = complete_ones(count, requests, indices, most);
+    if (found == 0) {
+        opal_progress();
+        found = complete_ones(count, requests, indices, most);
+    }
+    while (found == 0 && block) {
+        link_wait();
+        found = complete_ones(count, requests, indices, most);
+    }
+    tell(kind, indices, found);
+    return (int)found;
+}
+
+static int test(ompi_request_t **request, int *completed, ompi_status_public_t *status)
+{
+    if (!is_active(*request))
+        return replica.stock.req_test(request, completed, status);
+    int index, n = find(DECIDE_TEST, 1, request, &index, 1, false);
+    *completed = n > 0;
+    return n > 0 ? replica.stock.req_wait(request, status) : OMPI_SUCCESS;
+}
+
+static int test_any(size_t count, ompi_request_t **requests, int *index, int *completed,
+                    ompi_status_public_t *status)
+{
+    if (!any_active(count, requests))
+        return replica.stock.req_test_any(count, requests, index, completed, status);
+    int found, n = find(DECIDE_TEST, count, requests, &found, 1, false);
+    *completed = n > 0;
+    *index = n > 0 ? found : MPI_UNDEFINED;
+    return n > 0 ? replica.stock.req_wait(&requests[found], status) : OMPI_SUCCESS;
+}
+
+static int test_all(size_t count, ompi_request_t **requests, int *completed,
+                    ompi_status_public_t *statuses)
+{
+    int yes = 0;
+    if (!any_active(count, requests))
+        return replica.stock.req_test_all(count, requests, completed, statuses);
+    int n = hear(DECIDE_TEST, &yes, 1);
+    if (n == -EAGAIN) {
+        if (!all_complete(count, requests))
+            opal_progress();
+        n = all_complete(count, requests);
+        tell(DECIDE_TEST, &yes, (size_t)n);
+    }
+    *completed = n;
+    return n > 0 ? replica.stock.req_wait_all(count, requests, statuses) : OMPI_SUCCESS;
+}
+
+/* Completes those that were named, in their order. */
+static int finish_some(ompi_request_t **requests, int n, const int *indices,
+                       ompi_status_public_t *statuses)
+{
+    int rc = OMPI_SUCCESS;
+    for (int i = 0; i < n; i++) {
+        ompi_status_public_t one;
+        int error = replica.stock.req_wait(&requests[indices[i]], &one);
+        one.MPI_ERROR = error;
+        if (statuses != MPI_STATUSES_IGNORE)
+            OMPI_COPY_STATUS(&statuses[i], one, true);
+        if (error != MPI_SUCCESS)
+            rc = MPI_ERR_IN_STATUS;
+    }
+    return rc;
+}
+
+static int test_some(size_t count, ompi_request_t **requests, int *outcount, int *indices,
+                     ompi_status_public_t *statuses)
+{
+    if (!any_active(count, requests))
+        return replica.stock.req_test_some(count, requests, outcount, indices, statuses);
+    *outcount = find(DECIDE_TEST, count, requests, indices, count, false);
+    return finish_some(requests, *outcount, indices, statuses);
+}
+
+static int wait_any(size_t count, ompi_request_t **requests, int *index,
+                    ompi_status_public_t *status)
+{
+    if (!any_active(count, requests))
+        return replica.stock.req_wait_any(count, requests, index, status);
+    find(DECIDE_WAIT, count, requests, index, 1, true);
+    return replica.stock.req_wait(&requests[*index], status);
+}
+
+static int wait_some(size_t count, ompi_request_t **requests, int *outcount, int *indices,
+                     ompi_status_public_t *statuses)
+{
+    if (!any_active(count, requests))
+        return replica.stock.req_wait_some(count, requests, outcount, indices, statuses);
+    *outcount = find(DECIDE_WAIT, count, requests, indices, count, true);
+    return finish_some(requests, *outcount, indices, statuses);
+}
+
+void outcome_install(void)
+{
+    replica.stock = ompi_request_functions;
+    ompi_request_functions.req_test = test;
+    ompi_request_functions.req_test_any = test_any;
+    ompi_request_functions.req_test_all = test_all;
+    ompi_request_functions.req_test_some = test_some;
+    ompi_request_functions.req_wait_any = wait_any;
+    ompi_request_functions.req_wait_some = wait_some;
+}
+
+void outcome_remove(void)
+{
+    ompi_request_functions = replica.stock;
+}

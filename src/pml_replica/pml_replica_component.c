@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pml_replica_component.c -- off unless the job runs replicas; then the message layer of every
+ * process. */
+#include "glue.h"
+#include "err.h"
+#include "gate.h"
+#include "level.h"
+#include "names.h"
+#include "opal/runtime/opal_params.h"
+#include "ompi/mca/hook/base/base.h"
+#include "ompi/mca/hook/hook.h"
+#include "ompi/mca/pml/base/base.h"
+#include "ompi/mca/rte/rte.h"
+#include "ompi/runtime/mpiruntime.h"
+#include "ompi/runtime/params.h"
+
+struct replica replica;
+
+enum { PRIORITY = 100 };
+
+/* --- parameters
+ * -------------------------------------------------------------------------------------------------
+ */
+
+static void param_size(const mca_base_component_t *c, const char *name, const char *help, size_t *v)
+{
+    mca_base_component_var_register(c, name, help, MCA_BASE_VAR_TYPE_SIZE_T, NULL, 0, 0,
+                                    OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY, v);
+}
+
+static void param_ms(const mca_base_component_t *c, const char *name, const char *help, unsigned *v)
+{
+    mca_base_component_var_register(c, name, help, MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, 0,
+                                    OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY, v);
+}
+
+static void param_bool(const mca_base_component_t *c, const char *name, const char *help, bool *v)
+{
+    mca_base_component_var_register(c, name, help, MCA_BASE_VAR_TYPE_BOOL, NULL, 0, 0,
+                                    OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY, v);
+}
+
+extern mca_pml_base_component_2_0_0_t mca_pml_replica_component;
+
+static int component_register(void)
+{
+    const mca_base_component_t *c = &mca_pml_replica_component.pmlm_version;
+    struct replica_params *p = &replica.params;
+    *p = (struct replica_params){.eager_limit = 16 << 10,
+                                 .log_limit = 64 << 20,
+                                 .lag_ms = 100,
+                                 .drop_after_ms = 30000,
+                                 .retry_ms = 500,
+                                 .silence_ms = 1000,
+                                 .shared_memory = true};
+    param_size(c, "eager_limit", "Bytes up to which a message is sent at once and copied",
+               &p->eager_limit);
+    param_size(c, "log_limit",
+               "Bytes of sent messages kept for lanes that are behind, in a process",
+               &p->log_limit);
+    param_ms(c, "lag", "Milliseconds after which a large message waits for a slow lane as a copy",
+             &p->lag_ms);
+    param_ms(c, "retry", "Milliseconds for which a broken connection is tried again", &p->retry_ms);
+    param_ms(c, "silence",
+             "Milliseconds without a sign of a host after which a connection is broken",
+             &p->silence_ms);
+    param_bool(c, "verify",
+               "Compare the contents of messages between lanes: finds silent corruption",
+               &p->verify);
+    param_bool(c, "shared_memory", "Use shared memory between processes of one host",
+               &p->shared_memory);
+    param_bool(c, "direct", "Replicate a job of a plain mpirun, without the grid: for tests",
+               &p->direct);
+    mca_base_component_var_register(c, "address",
+                                    "Addresses to listen on, with commas; empty: those of the host",
+                                    MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_5,
+                                    MCA_BASE_VAR_SCOPE_READONLY, &p->address);
+    return OMPI_SUCCESS;
+}
+
+/* --- the gate
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+/* Ranks and lanes of a job of so many processes, which come lane by lane; false: they do not add
+ * up. */
+static bool roles_assign(const struct level *level, unsigned processes, unsigned self)
+{
+    unsigned ranks = 1;
+    while (ranks < processes && level_processes(level, ranks) < processes)
+        ranks++;
+    if (level_processes(level, ranks) != processes)
+        return false;
+    unsigned lanes = level_lanes(level, ranks), process = 0;
+    replica.ranks = (int)ranks;
+    replica.lanes = (int)lanes;
+    replica.process_count = (int)processes;
+    replica.process_of = calloc(ranks * lanes, sizeof *replica.process_of);
+    replica.vpid_of = calloc(processes, sizeof *replica.vpid_of);
+    if (replica.process_of == NULL || replica.vpid_of == NULL)
+        return false;
+    for (unsigned vpid = 0; vpid < ranks * lanes; vpid++) {
+        bool there = level_of(level, names_rank(ranks, vpid)) > names_lane(ranks, vpid);
+        replica.process_of[vpid] = there ? (int)process : -1;
+        if (there)
+            replica.vpid_of[process++] = (int)vpid;
+    }
+    replica.rank = replica.vpid_of[self] % (int)ranks;
+    replica.lane = replica.vpid_of[self] / (int)ranks;
+    return true;
+}
+
+/* One thread at a time, which the standard allows to say. */
+static void init_bottom(int argc, char **argv, int requested, int *provided)
+{
+    (void)argc, (void)argv, (void)requested;
+    if (*provided == MPI_THREAD_MULTIPLE)
+        *provided = ompi_mpi_thread_provided = MPI_THREAD_SERIALIZED;
+    ompi_mpi_thread_multiple = false;
+}
+
+static ompi_hook_base_component_1_0_0_t hook = {
+    .hookm_version = {OMPI_HOOK_BASE_VERSION_1_0_0, .mca_component_name = "replica"},
+    .hookm_mpi_init_bottom = init_bottom,
+};
+
+static mca_pml_base_module_t *component_init(int *priority, bool progress_threads, bool threads)
+{
+    (void)progress_threads, (void)threads;
+    struct level level;
+    struct err e = {0};
+    const char *text = getenv("OMPI_MCA_errmgr_replica_level");
+    if (text == NULL || !(replica.params.direct || gate_open()) ||
+        level_parse(&level, text, &e) != 0 || !level_replicates(&level))
+        return NULL;
+    unsigned processes = ompi_process_info.num_procs;
+    if (!roles_assign(&level, processes, OMPI_PROC_MY_NAME->vpid)) {
+        if (OMPI_PROC_MY_NAME->vpid == 0)
+            fprintf(
+                stderr,
+                "p2pgrid: %u processes are no whole number of ranks at errmgr_replica_level %s\n",
+                processes, text);
+        ompi_rte_abort(1, NULL);
+    }
+    int rc = link_open();
+    if (rc != 0) {
+        fprintf(stderr, "p2pgrid: cannot listen on '%s' (pml_replica_address): %s\n",
+                replica.params.address != NULL ? replica.params.address : "", strerror(-rc));
+        ompi_rte_abort(1, NULL);
+    }
+    ompi_async_mpi_finalize = true; /* we say good-bye ourselves */
+    ompi_hook_base_register_callbacks(&hook);
+    *priority = PRIORITY;
+    return &replica_module;
+}
+
+static int component_finalize(void)
+{
+    link_finish();
+    ompi_hook_base_deregister_callbacks(&hook);
+    return OMPI_SUCCESS;
+}
+
+mca_pml_base_component_2_0_0_t mca_pml_replica_component = {
+    .pmlm_version = {MCA_PML_BASE_VERSION_2_0_0, .mca_component_name = "replica",
+                     MCA_BASE_MAKE_VERSION(component, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
+                                           OMPI_RELEASE_VERSION),
+                     .mca_register_component_params = component_register},
+    .pmlm_data = {MCA_BASE_METADATA_PARAM_NONE},
+    .pmlm_init = component_init,
+    .pmlm_finalize = component_finalize,
+};

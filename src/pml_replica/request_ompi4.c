@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* request_ompi4.c -- MPI requests and their data, in the engine's terms. */
+#include "glue.h"
+#include "opal/datatype/opal_convertor.h"
+#include "ompi/mca/pml/base/pml_base_bsend.h"
+#include "ompi/runtime/ompi_cr.h"
+
+OBJ_CLASS_INSTANCE(replica_request_t, mca_pml_base_request_t, NULL, NULL);
+
+static inline ompi_request_t *mpi_request(replica_request_t *r)
+{
+    return &r->base.req_ompi;
+}
+
+/* --- data
+ * -------------------------------------------------------------------------------------------------------
+ */
+
+static bool in_one_piece(const ompi_datatype_t *type, size_t count)
+{
+    return count == 0 || ompi_datatype_is_contiguous_memory_layout(type, count == 1 ? 1 : 2);
+}
+
+static size_t convert(opal_convertor_t *c, void *bytes, size_t length, bool pack)
+{
+    struct iovec v = {bytes, length};
+    uint32_t pieces = 1;
+    size_t moved = length;
+    if (pack)
+        opal_convertor_pack(c, &v, &pieces, &moved);
+    else
+        opal_convertor_unpack(c, &v, &pieces, &moved);
+    return moved;
+}
+
+/* What is not in one piece is packed at once: a convertor cannot stop in the middle of an element.
+ */
+int transfer_to_send(struct transfer *t, const void *buffer, size_t count, ompi_datatype_t *type,
+                     opal_convertor_t *convertor)
+{
+    t->packed = NULL;
+    t->convertor = NULL;
+    t->is_send = true;
+    t->send.length = count * type->super.size;
+    t->send.data = (const char *)buffer + (count > 0 ? type->super.true_lb : 0);
+    if (in_one_piece(type, count) || t->send.length == 0)
+        return OMPI_SUCCESS;
+    opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &type->super, count, buffer,
+                                             0, convertor);
+    if (t->send.length <= replica.params.eager_limit) {
+        t->convertor = convertor;
+        t->send.data = NULL;
+        return OMPI_SUCCESS;
+    }
+    t->packed = malloc(t->send.length);
+    if (t->packed == NULL)
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    convert(convertor, t->packed, t->send.length, true);
+    t->send.data = t->packed;
+    return OMPI_SUCCESS;
+}
+
+int transfer_to_receive(struct transfer *t, void *buffer, size_t count, ompi_datatype_t *type,
+                        opal_convertor_t *convertor)
+{
+    t->packed = NULL;
+    t->convertor = NULL;
+    t->is_send = false;
+    t->receive.capacity = count * type->super.size;
+    t->receive.data = (char *)buffer + (count > 0 ? type->super.true_lb : 0);
+    if (in_one_piece(type, count) || t->receive.capacity == 0)
+        return OMPI_SUCCESS;
+    opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &type->super, count, buffer,
+                                             0, convertor);
+    t->convertor = convertor;
+    t->packed = malloc(t->receive.capacity);
+    t->receive.data = t->packed;
+    return t->packed != NULL ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
+}
+
+void transfer_pack(void *ctx, struct engine_send *s, size_t offset, void *bytes, size_t length)
+{
+    (void)ctx;
+    struct transfer *t = (struct transfer *)s;
+    opal_convertor_set_position(t->convertor, &offset);
+    convert(t->convertor, bytes, length, true);
+}
+
+/* Receives always have a buffer in one piece. */
+void transfer_unpack(void *ctx, struct engine_receive *r, size_t offset, const void *bytes,
+                     size_t length)
+{
+    (void)ctx, (void)r, (void)offset, (void)bytes, (void)length;
+    assert(false);
+}
+
+void transfer_repack(void *ctx, struct engine_receive *r, size_t offset, void *bytes, size_t length)
+{
+    (void)ctx, (void)r, (void)offset, (void)bytes, (void)length;
+    assert(false);
+}
+
+void status_fill(ompi_status_public_t *status, const struct engine_status *s, size_t capacity)
+{
+    status->MPI_SOURCE = s->source;
+    status->MPI_TAG = s->tag;
+    status->_ucount = s->length < capacity ? s->length : capacity;
+    status->_cancelled = s->cancelled;
+    status->MPI_ERROR = s->length > capacity ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+}
+
+/* --- completion
+ * -------------------------------------------------------------------------------------------------
+ */
+
+static void request_recycle(replica_request_t *r)
+{
+    mca_pml_base_request_t *b = &r->base;
+    OMPI_REQUEST_FINI(&b->req_ompi);
+    OBJ_RELEASE(b->req_comm);
+    if (b->req_count > 0)
+        OMPI_DATATYPE_RELEASE(b->req_datatype);
+    if (r->transfer.convertor != NULL)
+        opal_convertor_cleanup(&b->req_convertor);
+    opal_free_list_return(&replica.requests, (opal_free_list_item_t *)r);
+}
+
+static void request_complete(replica_request_t *r)
+{
+    r->base.req_pml_complete = true;
+    ompi_request_complete(mpi_request(r), true);
+    if (r->base.req_free_called)
+        request_recycle(r);
+}
+
+/* Callbacks of other layers may call anything, so they wait until the engine has been left. */
+static void request_done(replica_request_t *r)
+{
+    if (replica.in_engine && mpi_request(r)->req_complete_cb != NULL)
+        opal_list_append(&replica.completed, &mpi_request(r)->super.super);
+    else
+        request_complete(r);
+}
+
+void request_complete_later(void)
+{
+    opal_list_item_t *i;
+    while ((i = opal_list_remove_first(&replica.completed)) != NULL)
+        request_complete((replica_request_t *)i);
+}
+
+void transfer_sent(void *ctx, struct engine_send *s)
+{
+    (void)ctx;
+    struct transfer *t = (struct transfer *)s;
+    free(t->packed);
+    t->packed = NULL;
+    if (t->request == NULL)
+        return;
+    ompi_status_public_t *status = &mpi_request(t->request)->req_status;
+    status->MPI_SOURCE = t->request->base.req_comm->c_my_rank;
+    status->MPI_TAG = s->tag;
+    status->MPI_ERROR = MPI_SUCCESS;
+    status->_ucount = s->length;
+    status->_cancelled = 0;
+    request_done(t->request);
+}
+
+void transfer_received(void *ctx, struct engine_receive *r)
+{
+    (void)ctx;
+    struct transfer *t = (struct transfer *)r;
+    if (t->packed != NULL) {
+        size_t n = r->status.length < r->capacity ? r->status.length : r->capacity;
+        if (n > 0 && !r->status.cancelled)
+            convert(t->convertor, t->packed, n, false);
+        free(t->packed);
+        t->packed = NULL;
+    }
+    if (t->request == NULL)
+        return;
+    status_fill(&mpi_request(t->request)->req_status, &r->status, r->capacity);
+    request_done(t->request);
+}
+
+/* --- requests
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+static int request_free(ompi_request_t **request)
+{
+    replica_request_t *r = (replica_request_t *)*request;
+    bool active = mpi_request(r)->req_state == OMPI_REQUEST_ACTIVE;
+    if (active && !r->base.req_pml_complete)
+        r->base.req_free_called = true;
+    else
+        request_recycle(r);
+    *request = MPI_REQUEST_NULL;
+    return OMPI_SUCCESS;
+}
+
+/* Only receives are withdrawn; a send that has been started is on its way. */
+static int request_cancel(ompi_request_t *request, int flag)
+{
+    (void)flag;
+    replica_request_t *r = (replica_request_t *)request;
+    if (r->base.req_type != MCA_PML_REQUEST_RECV)
+        return OMPI_SUCCESS;
+    int rc;
+    while ((rc = engine_cancel(replica.engine, &r->transfer.receive)) == -EAGAIN)
+        link_wait();
+    if (rc == 1)
+        request->req_status._cancelled = true;
+    return OMPI_SUCCESS;
+}
+
+static int start_all(size_t count, ompi_request_t **requests)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (requests[i] == NULL || requests[i]->req_type != OMPI_REQUEST_PML)
+            continue;
+        int rc = request_start((replica_request_t *)requests[i]);
+        if (rc != OMPI_SUCCESS)
+            return rc;
+    }
+    return OMPI_SUCCESS;
+}
+
+replica_request_t *request_new(bool is_send, const void *buffer, size_t count,
+                               ompi_datatype_t *type, int peer, int tag,
+                               mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
+                               bool persistent)
+{
+    replica_request_t *r = (replica_request_t *)opal_free_list_get(&replica.requests);
+    if (r == NULL)
+        return NULL;
+    mca_pml_base_request_t *b = &r->base;
+    OMPI_REQUEST_INIT(&b->req_ompi, persistent);
+    b->req_ompi.req_mpi_object.comm = comm;
+    b->req_ompi.req_status._cancelled = 0;
+    b->req_ompi.req_status.MPI_ERROR = MPI_SUCCESS;
+    b->req_type = is_send ? MCA_PML_REQUEST_SEND : MCA_PML_REQUEST_RECV;
+    b->req_addr = (void *)buffer;
+    b->req_count = count;
+    b->req_datatype = type;
+    b->req_peer = peer;
+    b->req_tag = tag;
+    b->req_comm = comm;
+    b->req_pml_complete = persistent;
+    b->req_free_called = false;
+    r->mode = mode;
+    r->transfer.convertor = NULL;
+    r->transfer.packed = NULL;
+    r->transfer.request = r;
+    OBJ_RETAIN(comm);
+    if (count > 0)
+        OMPI_DATATYPE_RETAIN(type);
+    return r;
+}
+
+int transfer_begin(struct transfer *t)
+{
+    if (!t->is_send) {
+        engine_receive(replica.engine, &t->receive);
+        return OMPI_SUCCESS;
+    }
+    if (engine_send(replica.engine, &t->send) == 0)
+        return OMPI_SUCCESS;
+    link_stop(NULL, 1, engine_reason(replica.engine));
+    return OMPI_ERROR;
+}
+
+/* A message in a buffer of its own, let go when it is sent. */
+struct detached {
+    struct transfer transfer;
+    void *buffer;
+    replica_request_t *request;
+};
+
+static int detached_sent(ompi_request_t *request)
+{
+    struct detached *d = request->req_complete_cb_data;
+    if (d->buffer != NULL)
+        mca_pml_base_bsend_request_free(d->buffer);
+    free(d);
+    return 0;
+}
+
+int transfer_buffered(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
+                      ompi_communicator_t *comm)
+{
+    size_t length = count * type->super.size;
+    void *copy = length > 0 ? mca_pml_base_bsend_request_alloc_buf(length) : NULL;
+    struct detached *d = copy != NULL || length == 0 ? malloc(sizeof *d) : NULL;
+    replica_request_t *r = d != NULL ? request_new(true, copy, length, MPI_BYTE, to, tag,
+                                                   MCA_PML_BASE_SEND_STANDARD, comm, false)
+                                     : NULL;
+    if (r == NULL) {
+        free(d);
+        return OMPI_ERR_BUFFER;
+    }
+    if (length > 0) {
+        opal_convertor_t c;
+        OBJ_CONSTRUCT(&c, opal_convertor_t);
+        opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &type->super, count,
+                                                 buffer, 0, &c);
+        convert(&c, copy, length, true);
+        OBJ_DESTRUCT(&c);
+    }
+    d->buffer = copy;
+    mpi_request(r)->req_complete_cb = detached_sent;
+    mpi_request(r)->req_complete_cb_data = d;
+    r->base.req_free_called = true;
+    return request_start(r);
+}
+
+int request_start(replica_request_t *r)
+{
+    mca_pml_base_request_t *b = &r->base;
+    struct transfer *t = &r->transfer;
+    b->req_pml_complete = false;
+    b->req_ompi.req_complete = REQUEST_PENDING;
+    b->req_ompi.req_state = OMPI_REQUEST_ACTIVE;
+    b->req_ompi.req_status._cancelled = 0;
+    if (b->req_type == MCA_PML_REQUEST_RECV) {
+        t->receive.comm = (struct engine_comm *)b->req_comm->c_pml_comm;
+        t->receive.from = b->req_peer;
+        t->receive.tag = b->req_tag;
+        int rc =
+            transfer_to_receive(t, b->req_addr, b->req_count, b->req_datatype, &b->req_convertor);
+        return rc != OMPI_SUCCESS ? rc : transfer_begin(t);
+    }
+    if (r->mode == MCA_PML_BASE_SEND_BUFFERED) {
+        int rc = transfer_buffered(b->req_addr, b->req_count, b->req_datatype, b->req_peer,
+                                   b->req_tag, b->req_comm);
+        b->req_ompi.req_status.MPI_ERROR = MPI_SUCCESS;
+        if (rc == OMPI_SUCCESS)
+            request_complete(r);
+        return rc;
+    }
+    t->send.comm = (struct engine_comm *)b->req_comm->c_pml_comm;
+    t->send.to = b->req_peer;
+    t->send.tag = b->req_tag;
+    t->send.synchronous = r->mode == MCA_PML_BASE_SEND_SYNCHRONOUS;
+    int rc = transfer_to_send(t, b->req_addr, b->req_count, b->req_datatype, &b->req_convertor);
+    return rc != OMPI_SUCCESS ? rc : transfer_begin(t);
+}
+
+static int request_prepare(opal_free_list_item_t *item, void *ctx)
+{
+    (void)ctx;
+    ompi_request_t *r = (ompi_request_t *)item;
+    r->req_type = OMPI_REQUEST_PML;
+    r->req_start = start_all;
+    r->req_free = request_free;
+    r->req_cancel = request_cancel;
+    return OPAL_SUCCESS;
+}
+
+int request_lists_init(void)
+{
+    OBJ_CONSTRUCT(&replica.completed, opal_list_t);
+    OBJ_CONSTRUCT(&replica.requests, opal_free_list_t);
+    return opal_free_list_init(&replica.requests, sizeof(replica_request_t), opal_cache_line_size,
+                               OBJ_CLASS(replica_request_t), 0, opal_cache_line_size, 64, -1, 64,
+                               NULL, 0, NULL, request_prepare, NULL);
+}
