@@ -111,7 +111,7 @@ void death_handle_all(struct engine *e)
 
 void engine_dead(struct engine *e, int vpid)
 {
-    if (e->link[vpid].noted)
+    if (e->link[vpid].noted || e->link[vpid].finished)
         return;
     e->link[vpid].noted = true;
     e->deaths = true;

@@ -88,6 +88,9 @@ static void wrote(void *arg, uint32_t to, void *token)
 static void lost(void *arg, uint32_t peer, const char *reason)
 {
     (void)arg, (void)reason;
+    if (getenv("P2PDBG"))
+        fprintf(stderr, "[%d.%d] lost %d: %s finished %d\n", replica.rank, replica.lane, peer,
+                reason, engine_is_finished(replica.engine, replica.vpid_of[peer]));
     engine_dead(replica.engine, replica.vpid_of[peer]);
 }
 
@@ -124,7 +127,7 @@ int link_open(void)
     int rc = replica.address_of == NULL ? -ENOMEM : transport_open(&replica.transport, &o, &events);
     if (rc != 0)
         return rc;
-    const char *text = transport_address(replica.transport);
+    char *text = (char *)transport_address(replica.transport); /* it is copied */
     OPAL_MODEX_SEND_VALUE(rc, OPAL_PMIX_GLOBAL, MODEX_KEY, text, OPAL_STRING);
     return rc == OPAL_SUCCESS ? 0 : -EIO;
 }

@@ -3,9 +3,7 @@
  * process. */
 #include "glue.h"
 #include "err.h"
-#include "gate.h"
 #include "level.h"
-#include "names.h"
 #include "opal/runtime/opal_params.h"
 #include "ompi/mca/hook/base/base.h"
 #include "ompi/mca/hook/hook.h"
@@ -82,6 +80,13 @@ static int component_register(void)
  * ---------------------------------------------------------------------------------------------------
  */
 
+/* Has mpirun taken its hosts from the grid? */
+static bool gate_open(void)
+{
+    const char *ras = getenv("OMPI_MCA_ras");
+    return ras != NULL && strcmp(ras, "p2p") == 0;
+}
+
 /* Ranks and lanes of a job of so many processes, which come lane by lane; false: they do not add
  * up. */
 static bool roles_assign(const struct level *level, unsigned processes, unsigned self)
@@ -100,7 +105,7 @@ static bool roles_assign(const struct level *level, unsigned processes, unsigned
     if (replica.process_of == NULL || replica.vpid_of == NULL)
         return false;
     for (unsigned vpid = 0; vpid < ranks * lanes; vpid++) {
-        bool there = level_of(level, names_rank(ranks, vpid)) > names_lane(ranks, vpid);
+        bool there = level_of(level, vpid % ranks) > vpid / ranks;
         replica.process_of[vpid] = there ? (int)process : -1;
         if (there)
             replica.vpid_of[process++] = (int)vpid;

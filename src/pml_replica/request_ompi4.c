@@ -42,7 +42,7 @@ int transfer_to_send(struct transfer *t, const void *buffer, size_t count, ompi_
     t->convertor = NULL;
     t->is_send = true;
     t->send.length = count * type->super.size;
-    t->send.data = (const char *)buffer + (count > 0 ? type->super.true_lb : 0);
+    t->send.data = t->send.length > 0 ? (const char *)buffer + type->super.true_lb : "";
     if (in_one_piece(type, count) || t->send.length == 0)
         return OMPI_SUCCESS;
     opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &type->super, count, buffer,
@@ -67,7 +67,7 @@ int transfer_to_receive(struct transfer *t, void *buffer, size_t count, ompi_dat
     t->convertor = NULL;
     t->is_send = false;
     t->receive.capacity = count * type->super.size;
-    t->receive.data = (char *)buffer + (count > 0 ? type->super.true_lb : 0);
+    t->receive.data = t->receive.capacity > 0 ? (char *)buffer + type->super.true_lb : (void *)t;
     if (in_one_piece(type, count) || t->receive.capacity == 0)
         return OMPI_SUCCESS;
     opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &type->super, count, buffer,
