@@ -5,6 +5,7 @@ libcore_la_SOURCES = \
     overlay/core/fit.c overlay/core/fit.h \
     overlay/core/id.c overlay/core/id.h \
     overlay/core/lease.c overlay/core/lease.h \
+    overlay/core/require.c overlay/core/require.h \
     overlay/core/wire.c overlay/core/wire.h \
     overlay/core/message.c overlay/core/message.h overlay/core/message_only.h overlay/core/message_undef.h \
     overlay/core/ring.h \

@@ -6,6 +6,7 @@
 #include "fit.h"
 #include "hold.h"
 #include "node.h"
+#include "require.h"
 #include "shortage.h"
 #include <errno.h>
 #include <pwd.h>
@@ -41,6 +42,7 @@ struct allocation {
     struct allocator *allocator;
     void *owner;
     struct msg_local_allocate want;
+    struct require require;
     enum phase phase;
     struct walk *walk;
     bool cut;     /* the walk, as enough was seen */
@@ -100,6 +102,8 @@ static void judge(const struct allocation *one, struct candidate *c, const struc
     else if (!fit_series(ad->ompi, own.ompi))
         snprintf(c->why, sizeof c->why, "runs Open MPI %s (needs %s)",
                  ad->ompi[0] != '\0' ? ad->ompi : "of an unknown version", own.ompi);
+    else if (!require_fits(&one->require, ad, c->rtt_us))
+        snprintf(c->why, sizeof c->why, "does not fit the requirement");
     else
         c->fits = true;
 }
@@ -486,17 +490,34 @@ static void on_gone(void *ctx, const struct id *peer, const char *why)
 
 /* --- the outside --- */
 
+static int check(const struct msg_local_allocate *want, struct require *require, struct err *e)
+{
+    struct require_error wrong;
+    if (want->slots == 0 || want->timeout_ms == 0)
+        return err_set(e, EINVAL, "nothing to allocate");
+    if (require_parse(require, want->require, &wrong))
+        return 0;
+    if (wrong.word[0] == '\0')
+        return err_set(e, EINVAL, "%.200s: %s (column %u)", want->require, wrong.what,
+                       wrong.column);
+    return err_set(e, EINVAL, "%.200s: '%s' %s (column %u)", want->require, wrong.word, wrong.what,
+                   wrong.column);
+}
+
 int allocate_start(struct allocator *a, void *owner, const struct msg_local_allocate *want,
                    struct err *e)
 {
-    if (want->slots == 0 || want->timeout_ms == 0)
-        return err_set(e, EINVAL, "nothing to allocate");
+    struct require require;
+    int rc = check(want, &require, e);
+    if (rc != 0)
+        return rc;
     struct allocation *one = a->count < ALLOCATIONS_MAX ? calloc(1, sizeof *one) : NULL;
     if (one == NULL)
         return err_set(e, EAGAIN, "p2pd is busy with %zu other allocations; try again", a->count);
     one->allocator = a;
     one->owner = owner;
     one->want = *want;
+    one->require = require;
     one->give_up_ms = node_now_ms() + want->timeout_ms;
     one->timer = evtimer_new(a->node->base, on_time, one);
     a->all[a->count++] = one;
@@ -544,6 +565,7 @@ void allocator_close(struct allocator *a)
     if (a == NULL)
         return;
     links_forget_gone(a->node->links, on_gone, a);
+    links_handle(a->node->links, MSG_lease_answer, MSG_lease_answer, NULL, NULL);
     while (a->count > 0)
         cancel(a->all[0]);
     free(a);

@@ -307,6 +307,8 @@ void grant_close(struct grant *g)
     if (g->launcher != NULL) {
         settle(g);
         launcher_close(g->launcher);
+        links_handle(g->node->links, MSG_lease_ask, MSG_lease_launch, NULL, NULL);
+        machine_count_free(g->node->machine, NULL, NULL);
     }
     if (g->timer != NULL)
         event_free(g->timer);

@@ -176,6 +176,7 @@ void holds_close(struct holds *h)
     if (h == NULL)
         return;
     links_forget_gone(h->node->links, on_gone, h);
+    links_handle(h->node->links, MSG_lease_launched, MSG_lease_renewed, NULL, NULL);
     for (size_t i = 0; i < h->count; i++)
         send_release(h, &h->at[i].peer, &h->at[i].lease);
     if (h->timer != NULL)

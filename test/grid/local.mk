@@ -6,3 +6,5 @@ grid_scripts = \
     test/grid/acceptance
 GRID += $(grid_scripts)
 EXTRA_DIST += test/grid/lib.sh $(grid_scripts)
+# A bare holder of leases, for tests of the daemons alone.
+check_PROGRAMS += test/grid/grab

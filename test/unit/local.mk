@@ -13,6 +13,7 @@ unit_programs = \
     test/unit/level \
     test/unit/merge \
     test/unit/message \
+    test/unit/require \
     test/unit/roll \
     test/unit/room \
     test/unit/settings \

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* grab.c -- a bare holder of leases, for tests: allocates, starts a command in each lease, prints
+ * what happens. */
+#include "p2pgrid.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "grab [-n SLOTS] [-l SLOTS-PER-LEASE] [-s SPARES] [-t MS] [-r REQUIRE] [-c COMMAND] [-g] [-h]\n"
+    "  prints `lease ID PEER SLOTS RTT_US`, `launched ID PID`, `failed ID WHY`, `ended ID STATUS "
+    "WHY`\n"
+    "  -g: give back at once and end. Else ends when every lease has ended or stdin is closed.\n";
+
+static void print_event(const struct grid_event *e)
+{
+    char id[ID_TEXT + 1];
+    id_text(&e->lease, id);
+    switch (e->kind) {
+    case GRID_LAUNCHED:
+        printf("launched %s %d\n", id, e->pid);
+        break;
+    case GRID_LAUNCH_FAILED:
+        printf("failed %s %s\n", id, e->text);
+        break;
+    case GRID_LEASE_ENDED:
+        printf("ended %s %d %s\n", id, e->status, e->text);
+        break;
+    case GRID_DAEMON_GONE:
+        printf("daemon gone\n");
+        break;
+    }
+}
+
+static int watch(struct client *c, size_t leases)
+{
+    struct pollfd on[] = {{.fd = client_fd(c), .events = POLLIN}, {.fd = 0, .events = POLLIN}};
+    struct grid_event event;
+    char byte;
+    while (leases > 0) {
+        if (poll(on, 2, -1) < 0 && errno != EINTR)
+            return 1;
+        if (on[1].revents != 0 && read(0, &byte, 1) <= 0)
+            return 0;
+        while (client_event(c, &event) == 1) {
+            print_event(&event);
+            if (event.kind == GRID_DAEMON_GONE)
+                return 1;
+            leases -= event.kind != GRID_LAUNCHED;
+        }
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct grid_want want = {.slots = 1, .timeout_ms = 10000};
+    const char *command = NULL;
+    bool give_back = false;
+    for (int o; (o = getopt(argc, argv, "n:l:s:t:r:c:g")) != -1;) {
+        if (o == 'n')
+            want.slots = (unsigned)atoi(optarg);
+        else if (o == 'l')
+            want.slots_per_lease = (unsigned)atoi(optarg);
+        else if (o == 's')
+            want.spares = (unsigned)atoi(optarg);
+        else if (o == 't')
+            want.timeout_ms = atoi(optarg);
+        else if (o == 'r')
+            want.require = optarg;
+        else if (o == 'c')
+            command = optarg;
+        else if (o == 'g')
+            give_back = true;
+        else {
+            fputs(usage, stderr);
+            return 2;
+        }
+    }
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    struct client *c;
+    struct grid_lease *leases;
+    size_t count, spares;
+    struct err e = {0};
+    char *environment[] = {"GRAB=yes", NULL};
+    if (client_open(&c, NULL, &e) != 0 ||
+        client_allocate(c, &want, &leases, &count, &spares, &e) != 0) {
+        fprintf(stderr, "grab: %s\n", e.text);
+        return 1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        char id[ID_TEXT + 1];
+        id_text(&leases[i].id, id);
+        printf("%s %s %s %u %u\n", i + spares < count ? "lease" : "spare", id, leases[i].name,
+               leases[i].slots, leases[i].rtt_us);
+    }
+    for (size_t i = 0; command != NULL && i + spares < count; i++)
+        if (client_launch(c, &leases[i].id, command, environment, &e) != 0) {
+            fprintf(stderr, "grab: %s\n", e.text);
+            return 1;
+        }
+    int rc = give_back ? 0 : watch(c, count);
+    free(leases);
+    client_close(c);
+    return rc;
+}
