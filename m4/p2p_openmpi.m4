@@ -14,7 +14,7 @@ AS_CASE([$P2P_OMPI_VERSION], [4.1.*], [],
 
 AC_MSG_CHECKING([for Open MPI's internal headers])
 ompi_include=`$OMPI_INFO --path incdir --parsable | sed 's/^path:incdir://'`
-OMPI_CPPFLAGS="-I$ompi_include -I$ompi_include/openmpi"
+OMPI_CPPFLAGS="-isystem $ompi_include -isystem $ompi_include/openmpi"
 AS_IF([test -f "$ompi_include/openmpi/orte/mca/ras/ras.h"], [AC_MSG_RESULT([$ompi_include])],
     [AC_MSG_ERROR([not in $ompi_include/openmpi: this Open MPI was built without --with-devel-headers;
 on Debian: apt-get install libopenmpi-dev])])

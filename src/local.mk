@@ -1,1 +1,57 @@
-# nothing yet
+# SPDX-License-Identifier: BSD-3-Clause
+# The runtime components are one object with several names: Open MPI loads each name as a component, and
+# since they are one file, they share what they know. libruntime is what they decide; it knows no Open MPI type.
+noinst_LTLIBRARIES += libruntime.la
+libruntime_la_CPPFLAGS = $(AM_CPPFLAGS) $(runtime_include)
+libruntime_la_SOURCES = \
+    src/common/defaults.c src/common/defaults.h \
+    src/common/gate.c src/common/gate.h \
+    src/common/grid.c src/common/grid.h \
+    src/common/names.h \
+    src/common/wish.c src/common/wish.h \
+    src/plm_p2p/command.c src/plm_p2p/command.h \
+    src/plm_p2p/seats.c src/plm_p2p/seats.h \
+    src/ras_p2p/nodename.c src/ras_p2p/nodename.h \
+    src/ras_p2p/request.c src/ras_p2p/request.h \
+    src/rmaps_locality/policy.c src/rmaps_locality/policy.h
+
+runtime_include = \
+    -I$(top_srcdir)/src/ras_p2p -I$(top_srcdir)/src/plm_p2p -I$(top_srcdir)/src/rmaps_locality \
+    -I$(top_srcdir)/src/errmgr_replica
+
+component_LTLIBRARIES += mca_ras_p2p.la
+mca_ras_p2p_la_CPPFLAGS = $(AM_CPPFLAGS) $(runtime_include) $(OMPI_CPPFLAGS)
+mca_ras_p2p_la_CFLAGS = $(AM_CFLAGS) -fno-strict-aliasing
+mca_ras_p2p_la_LDFLAGS = -module -avoid-version -export-symbols-regex '^mca_' $(AM_LDFLAGS)
+mca_ras_p2p_la_LIBADD = libruntime.la libsurvive.la libclient.la $(OMPI_RTE_LIBS)
+mca_ras_p2p_la_SOURCES = \
+    src/common/gate_orte4.c \
+    src/common/log.h src/common/log_orte4.c \
+    src/common/state.h src/common/state_orte4.c \
+    src/plm_p2p/plm_p2p.h src/plm_p2p/plm_p2p_component.c \
+    src/plm_p2p/daemons_orte4.c src/plm_p2p/launch_orte4.c src/plm_p2p/watch_orte4.c \
+    src/ras_p2p/ras_p2p.h src/ras_p2p/ras_p2p_component.c src/ras_p2p/ras_p2p_orte4.c \
+    src/rmaps_locality/rmaps_locality.h \
+    src/rmaps_locality/rmaps_locality_component.c src/rmaps_locality/rmaps_locality_orte4.c
+
+# The other names of the object.
+component_names = mca_plm_p2p mca_rmaps_locality
+
+# What `make install` gives, for running from the build tree:
+#     OMPI_MCA_mca_base_component_path=$PWD/components:$(stock_componentdir)
+all-local: components
+components: $(component_LTLIBRARIES)
+	$(AM_V_GEN)rm -rf $@ && $(MKDIR_P) $@ && for la in $(component_LTLIBRARIES); do \
+	    $(LN_S) ../.libs/$${la%.la}.so $@/$${la%.la}.so || exit 1; done && \
+	for name in $(component_names); do \
+	    $(LN_S) ../.libs/mca_ras_p2p.so $@/$$name.so || exit 1; done
+clean-local:
+	rm -rf components
+
+# Open MPI looks at every file of the folder, so libtool's own files go.
+install-exec-hook:
+	cd $(DESTDIR)$(componentdir) && rm -f $(component_LTLIBRARIES) && for name in $(component_names); do \
+	    rm -f $$name.so && $(LN_S) mca_ras_p2p.so $$name.so || exit 1; done
+uninstall-hook:
+	cd $(DESTDIR)$(componentdir) && for name in $(component_names) $(component_LTLIBRARIES:.la=); do \
+	    rm -f $$name.so; done

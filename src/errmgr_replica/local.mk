@@ -8,4 +8,3 @@ libsurvive_la_SOURCES = \
     src/grpcomm_replica/roll.c src/grpcomm_replica/roll.h \
     src/iof_replica/feed.c src/iof_replica/feed.h \
     src/iof_replica/merge.c src/iof_replica/merge.h
-libsurvive_la_LIBADD = libclient.la

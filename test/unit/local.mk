@@ -2,9 +2,11 @@
 unit_programs = \
     test/unit/addr \
     test/unit/claim \
+    test/unit/command \
     test/unit/confine \
     test/unit/fate \
     test/unit/feed \
+    test/unit/gate \
     test/unit/heartbeat \
     test/unit/id \
     test/unit/identity \
@@ -13,9 +15,12 @@ unit_programs = \
     test/unit/level \
     test/unit/merge \
     test/unit/message \
+    test/unit/policy \
+    test/unit/request \
     test/unit/require \
     test/unit/roll \
     test/unit/room \
+    test/unit/seats \
     test/unit/settings \
     test/unit/transport
 test_unit_fate_LDADD = libsurvive.la $(LDADD)
@@ -34,6 +39,11 @@ test_unit_transport_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_transport_LDADD = libtransport.la $(LDADD)
 test_unit_room_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_room_LDADD = libdaemon.la $(LDADD)
+test_unit_command_LDADD = libruntime.la $(LDADD)
+test_unit_gate_LDADD = libruntime.la $(LDADD)
+test_unit_policy_LDADD = libruntime.la $(LDADD)
+test_unit_request_LDADD = libruntime.la $(LDADD)
+test_unit_seats_LDADD = libruntime.la $(LDADD)
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_programs)
 UNIT += $(unit_programs)

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* grid.c -- the connection changes hands: to the thread with grid_ask(), back with grid_answer().
+ */
+#include "grid.h"
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+struct grid {
+    struct client *client;
+    int answered; /* eventfd */
+    bool busy;
+    pthread_t thread;
+    struct wish wish;     /* the thread's while busy */
+    struct answer answer; /* the thread's while busy */
+};
+
+int grid_open(struct grid **out, const char *socket, struct err *e)
+{
+    struct grid *g = calloc(1, sizeof *g);
+    if (g == NULL) {
+        return err_set(e, ENOMEM, "out of memory");
+    }
+    g->answered = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int rc = g->answered < 0 ? err_set(e, errno, "eventfd: %s", strerror(errno))
+                             : client_open(&g->client, socket, e);
+    if (rc != 0) {
+        if (g->answered >= 0) {
+            close(g->answered);
+        }
+        free(g);
+        return rc;
+    }
+    *out = g;
+    return 0;
+}
+
+void grid_close(struct grid *g)
+{
+    if (g->busy) {
+        return;
+    }
+    client_close(g->client);
+    close(g->answered);
+    answer_clear(&g->answer);
+    wish_clear(&g->wish);
+    free(g);
+}
+
+struct client *grid_client(struct grid *g)
+{
+    assert(!g->busy);
+    return g->client;
+}
+
+bool grid_busy(const struct grid *g)
+{
+    return g->busy;
+}
+
+static void *asker(void *p)
+{
+    struct grid *g = p;
+    wish_serve(g->client, &g->wish, &g->answer);
+    const uint64_t one = 1;
+    while (write(g->answered, &one, sizeof one) < 0 && errno == EINTR) {
+    }
+    return NULL;
+}
+
+int grid_ask(struct grid *g, struct wish *wish, struct err *e)
+{
+    if (g->busy) {
+        wish_clear(wish);
+        return err_set(e, EBUSY, "a question to the grid is on its way already");
+    }
+    wish_clear(&g->wish);
+    answer_clear(&g->answer);
+    g->wish = *wish;
+    *wish = (struct wish){0};
+    /* Signals are mpirun's: the thread inherits a mask without them. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int rc = pthread_create(&g->thread, NULL, asker, g);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (rc != 0) {
+        return err_set(e, rc, "no thread to ask the grid with: %s", strerror(rc));
+    }
+    g->busy = true;
+    return 0;
+}
+
+int grid_answer_fd(const struct grid *g)
+{
+    return g->answered;
+}
+
+void grid_answer(struct grid *g, struct answer *answer)
+{
+    assert(g->busy);
+    uint64_t ignored;
+    while (read(g->answered, &ignored, sizeof ignored) < 0 && errno == EINTR) {
+    }
+    pthread_join(g->thread, NULL);
+    g->busy = false;
+    *answer = g->answer;
+    g->answer = (struct answer){0};
+}

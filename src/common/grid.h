@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* grid.h -- mpirun's one connection to the local daemon. It holds every lease of the job: when it
+ * closes, whatever the reason, all of them end. Asking takes seconds, so a thread of its own does
+ * it; mpirun goes on answering signals. */
+#ifndef P2P_GRID_JOB_H
+#define P2P_GRID_JOB_H
+#include "wish.h"
+
+struct grid;
+
+/* socket NULL: where the daemon listens by default. */
+int grid_open(struct grid **out, const char *socket, struct err *e);
+
+/* Ends every lease. While a question is on its way the connection is left to the end of the
+ * process, which is near then. */
+void grid_close(struct grid *g);
+
+/* The connection, for everything but asking; not to be touched while grid_busy(). */
+struct client *grid_client(struct grid *g);
+
+/* Takes over what `wish` owns. -EBUSY while another question is on its way. */
+int grid_ask(struct grid *g, struct wish *wish, struct err *e);
+bool grid_busy(const struct grid *g);
+
+/* Readable once the answer is there; then grid_answer() hands it over, and the caller owns it. */
+int grid_answer_fd(const struct grid *g);
+void grid_answer(struct grid *g, struct answer *answer);
+#endif

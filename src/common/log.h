@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* log.h -- what the components say: one line to the user, or a trace with rank, lane and peer. */
+#ifndef P2P_LOG_H
+#define P2P_LOG_H
+
+/* `p2pgrid: ...` on stderr, a line break added. For refusals and losses: what, where, what to do.
+ */
+void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The line that shows how long something takes: on a terminal only; written over by the next one,
+ * wiped by NULL. */
+void log_progress(const char *line);
+
+/* Shown with --mca errmgr_base_verbose LEVEL or higher. rank, lane < 0 and peer NULL: none. */
+void log_trace(int level, int rank, int lane, const char *peer, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+#endif

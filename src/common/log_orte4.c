@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* log_orte4.c -- traces go through opal_output, so that they carry host and pid as usual. */
+#include "log.h"
+#include "orte_config.h"
+#include "opal/util/output.h"
+#include "orte/mca/errmgr/base/base.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+void log_line(const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    log_progress(NULL);
+    fprintf(stderr, "p2pgrid: %s\n", text); /* one write: stderr is not buffered by line */
+    fflush(stderr);
+}
+
+void log_progress(const char *line)
+{
+    if (!isatty(STDERR_FILENO)) {
+        return;
+    }
+    if (line == NULL) {
+        fputs("\r\033[K", stderr);
+    } else {
+        fprintf(stderr, "\r\033[Kp2pgrid: %s", line);
+    }
+    fflush(stderr);
+}
+
+void log_trace(int level, int rank, int lane, const char *peer, const char *format, ...)
+{
+    if (opal_output_get_verbosity(orte_errmgr_base_framework.framework_output) < level) {
+        return;
+    }
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    char who[64] = "";
+    if (rank >= 0) {
+        snprintf(who, sizeof who, "rank %d lane %d ", rank, lane < 0 ? 0 : lane);
+    }
+    opal_output(orte_errmgr_base_framework.framework_output, "p2pgrid: %s%s%s%s%s", who,
+                peer != NULL ? "peer " : "", peer != NULL ? peer : "", peer != NULL ? ": " : "",
+                text);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wish.h -- what a job asks the grid for, and the leases that serve it. */
+#ifndef P2P_WISH_H
+#define P2P_WISH_H
+#include "p2pgrid.h"
+
+struct wish {
+    unsigned slots;
+    unsigned per_lease; /* at most so many slots in one lease; 0: no bound */
+    unsigned per_peer;  /* at most so many slots of one peer; 0: no bound */
+    unsigned spares;
+    char *require;      /* requirement expression, owned; NULL: none */
+    struct id *exclude; /* owned */
+    size_t exclude_count;
+    int timeout_ms;
+};
+
+struct answer {
+    struct grid_lease *leases; /* owned; nearest first, the spares last */
+    size_t count;              /* spares included */
+    size_t spares;
+    struct err err; /* err.code 0: served */
+};
+
+void wish_clear(struct wish *wish);
+void answer_clear(struct answer *answer);
+
+/* Picks what one peer gives above `per_peer` slots: `surplus[i]` for lease i. Returns how many
+ * slots are left over; the lists may be empty. Plain arithmetic, for wish_serve(). */
+unsigned wish_surplus(const struct grid_lease *leases, size_t count, unsigned per_peer,
+                      bool *surplus);
+
+/* Asks, gives back what is above per_peer, and asks elsewhere for it. Blocks. 0 or -errno, with the
+ * line in answer->err; nothing is held then. */
+int wish_serve(struct client *client, const struct wish *wish, struct answer *answer);
+#endif

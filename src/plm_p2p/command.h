@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* command.h -- what a peer is asked to run: orted's words as one line for sh, and its environment.
+ */
+#ifndef P2P_COMMAND_H
+#define P2P_COMMAND_H
+
+/* "exec 'orted' 'word' ...", each word quoted so that sh gives back what went in. prefix: where
+ * Open MPI is installed on the peers, NULL for whatever is in PATH there. malloc'd; NULL: out of
+ * memory. */
+char *command_line(char *const *words, const char *prefix);
+
+/* The MCA parameters of an environment, for orted and the ranks, without those that are mpirun's
+ * alone or stand in `words` as well. malloc'd array of malloc'd strings, NULL at the end. */
+char **command_environment(char *const *environment, char *const *words);
+/* Adds NAME=VALUE unless NAME is there. */
+int command_add(char ***environment, const char *name, const char *value);
+void command_free(char **environment);
+#endif

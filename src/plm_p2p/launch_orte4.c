@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* launch_orte4.c -- from nodes without orted to orteds that have all reported. What to do is
+ * decided in seats.c; here it is done. */
+#include "plm_p2p.h"
+#include "command.h"
+#include "log.h"
+#include "ras_p2p.h"
+#include "request.h"
+#include "opal/util/argv.h"
+#include "orte/constants.h"
+#include "orte/mca/errmgr/errmgr.h"
+#include "orte/mca/plm/base/plm_private.h"
+#include "orte/mca/rmaps/rmaps_types.h"
+#include "orte/util/name_fns.h"
+#include "orte/util/threads.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { REASK_MS = 5000, EXIT_FAILED = 1 };
+
+static struct plm_p2p_component *const plm = &mca_plm_p2p_component;
+extern char **environ;
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void plm_p2p_abort(const char *why)
+{
+    if (plm->ending) {
+        return;
+    }
+    log_line("%s", why);
+    ORTE_UPDATE_EXIT_STATUS(EXIT_FAILED);
+    orte_abnormal_term_ordered = true;
+    plm_p2p_terminate();
+}
+
+/* The words that all orteds have in common; how many there are changes when one is replaced. */
+static int make_words(void)
+{
+    opal_argv_free(plm->words);
+    plm->words = NULL;
+    int count = 0;
+    char ess[] = "env";
+    orte_plm_base_setup_orted_cmd(&count, &plm->words);
+    return orte_plm_base_orted_append_basic_args(&count, &plm->words, ess, &plm->vpid_word);
+}
+
+/* Ranks reach each other where the overlay reaches their peers: not on the bridges of containers
+ * and virtual machines that every desktop has under the same address. */
+static int add_address(char ***environment, const struct addr *addr)
+{
+    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+    char text[INET_ADDRSTRLEN], value[INET_ADDRSTRLEN + 4];
+    if (memcmp(addr->ip, mapped, sizeof mapped) != 0 ||
+        inet_ntop(AF_INET, addr->ip + 12, text, sizeof text) == NULL) {
+        return 0;
+    }
+    const bool loopback = addr->ip[12] == 127;
+    snprintf(value, sizeof value, loopback ? "127.0.0.0/8" : "%s/32", text);
+    return command_add(environment, "OMPI_MCA_btl_tcp_if_include", value);
+}
+
+static bool is_loopback(const struct addr *addr)
+{
+    return addr->ip[12] == 127 || (addr->ip[10] == 0 && addr->ip[15] == 1);
+}
+
+/* Some peers known by a loopback address and some by another: each must find out for itself. */
+static bool addresses_agree(void)
+{
+    unsigned loopback = 0;
+    const unsigned count = seats_count(plm->seats);
+    for (unsigned i = 0; i < count; i++) {
+        loopback += is_loopback(&seats_lease(plm->seats, i)->addr);
+    }
+    return loopback == 0 || loopback == count;
+}
+
+static char *install_prefix(void)
+{
+    char *prefix = NULL;
+    orte_app_context_t *app = opal_pointer_array_get_item(plm->job->apps, 0);
+    if (app == NULL ||
+        !orte_get_attribute(&app->attributes, ORTE_APP_PREFIX_DIR, (void **)&prefix, OPAL_STRING)) {
+        return NULL;
+    }
+    return prefix;
+}
+
+static int start(unsigned seat, struct err *e)
+{
+    const struct grid_lease *lease = seats_lease(plm->seats, seat);
+    char *vpid = NULL;
+    if (make_words() != ORTE_SUCCESS ||
+        orte_util_convert_vpid_to_string(&vpid, plm->seat_node[seat]->daemon->name.vpid) !=
+            ORTE_SUCCESS) {
+        return err_set(e, ENOMEM, "the command of orted could not be made");
+    }
+    free(plm->words[plm->vpid_word]);
+    plm->words[plm->vpid_word] = vpid;
+    char *prefix = install_prefix();
+    char *command = command_line(plm->words, prefix);
+    char **environment = command_environment(environ, plm->words);
+    int rc = command == NULL || environment == NULL ? -ENOMEM : 0;
+    if (rc == 0 && addresses_agree()) {
+        rc = add_address(&environment, &lease->addr);
+    }
+    rc = rc != 0 ? err_set(e, ENOMEM, "out of memory")
+                 : client_launch(grid_client(ras_grid()), &lease->id, command, environment, e);
+    log_trace(1, -1, -1, lease->name, "start orted %u as %s",
+              plm->seat_node[seat]->daemon->name.vpid, plm->seat_node[seat]->name);
+    command_free(environment);
+    free(command);
+    free(prefix);
+    return rc;
+}
+
+static int remember_node(unsigned seat, orte_node_t *node)
+{
+    if (seat >= plm->seat_room) {
+        const unsigned room = seat + 16;
+        orte_node_t **more = realloc(plm->seat_node, room * sizeof more[0]);
+        if (more == NULL) {
+            return -ENOMEM;
+        }
+        plm->seat_node = more;
+        plm->seat_room = room;
+    }
+    plm->seat_node[seat] = node;
+    return 0;
+}
+
+/* The node stays, its peer, slots and orted change. */
+static void reseat(unsigned seat)
+{
+    orte_node_t *node = plm->seat_node[seat];
+    const struct grid_lease *lease = seats_lease(plm->seats, seat);
+    struct ras_p2p_node *known = ras_p2p_find(node);
+    log_trace(1, -1, -1, lease->name, "takes the place of peer %s", known->lease.name);
+    orte_ras_base.total_slots_alloc += (orte_std_cntr_t)lease->slots - node->slots;
+    plm->job->total_slots_alloc = orte_ras_base.total_slots_alloc;
+    node->slots = (orte_std_cntr_t)lease->slots;
+    plm_p2p_daemon_retire(node);
+    known->lease = *lease;
+    ras_p2p_rename(known);
+    plm_p2p_daemon_new(node);
+}
+
+/* One more node, for a lease that the job got later. */
+static int add_node(const struct grid_lease *lease, orte_node_t **out)
+{
+    orte_node_t *node = ras_p2p_node_new(lease);
+    if (node == NULL || ras_p2p_insert(node, plm->job) != ORTE_SUCCESS) {
+        return -ENOMEM;
+    }
+    *out = node;
+    return 0;
+}
+
+static void ask(const struct seats_action *action)
+{
+    struct err e = {0};
+    size_t count;
+    const struct id *failed = seats_failed(plm->seats, &count);
+    struct wish wish = {.slots = action->slots, .timeout_ms = REASK_MS, .exclude_count = count};
+    const char *require = mca_ras_p2p_component.require;
+    wish.require = require != NULL ? strdup(require) : NULL;
+    wish.exclude = malloc((count + 1) * sizeof wish.exclude[0]);
+    if (wish.exclude == NULL) {
+        wish_clear(&wish);
+        seats_refused(plm->seats, "out of memory");
+        return;
+    }
+    if (count > 0) {
+        memcpy(wish.exclude, failed, count * sizeof wish.exclude[0]);
+    }
+    if (grid_ask(ras_grid(), &wish, &e) != 0) {
+        seats_refused(plm->seats, e.text);
+    } else {
+        plm->asking = true;
+        opal_event_del(&plm->event);
+    }
+}
+
+static void act(const struct seats_action *action)
+{
+    struct err e = {0};
+    orte_node_t *node = NULL;
+    switch (action->kind) {
+    case SEATS_START:
+        if (start(action->seat, &e) != 0) {
+            const struct id lease = seats_lease(plm->seats, action->seat)->id;
+            seats_lost(plm->seats, &lease, true, e.text);
+        }
+        break;
+    case SEATS_RESEAT:
+        reseat(action->seat);
+        break;
+    case SEATS_ADD:
+        if (add_node(seats_lease(plm->seats, action->seat), &node) != 0 ||
+            remember_node(action->seat, node) != 0 || plm_p2p_daemon_new(node) != ORTE_SUCCESS) {
+            plm_p2p_abort("out of memory");
+        }
+        break;
+    case SEATS_RELEASE:
+        client_release(grid_client(ras_grid()), &action->lease, NULL);
+        break;
+    case SEATS_ASK:
+        ask(action);
+        break;
+    case SEATS_GIVE_UP:
+        plm_p2p_abort(action->text);
+        break;
+    }
+}
+
+static void wait_for_deadline(void)
+{
+    const int64_t due = seats_deadline(plm->seats);
+    opal_event_evtimer_del(&plm->timer);
+    if (due != INT64_MAX && !plm->ending) {
+        const int64_t now = now_ms(), left = due > now ? due - now : 0;
+        struct timeval tv = {.tv_sec = left / 1000, .tv_usec = left % 1000 * 1000 + 1000};
+        opal_event_evtimer_add(&plm->timer, &tv);
+    }
+}
+
+void plm_p2p_go_on(void)
+{
+    struct seats_action action;
+    /* While a question is on its way the connection is the thread's. */
+    while (!plm->ending && !plm->asking && ras_grid() != NULL &&
+           seats_next(plm->seats, now_ms(), &action)) {
+        act(&action);
+    }
+    wait_for_deadline();
+}
+
+/* MPI_Comm_spawn may need more slots than are free: the spares join in. */
+static void open_spares(orte_job_t *job)
+{
+    int wanted = 0, there = 0;
+    struct grid_lease lease;
+    orte_node_t *node;
+    for (int i = 0; i < job->apps->size; i++) {
+        const orte_app_context_t *app = opal_pointer_array_get_item(job->apps, i);
+        wanted += app != NULL ? (int)app->num_procs : 0;
+    }
+    for (int i = 1; i < orte_node_pool->size; i++) {
+        const orte_node_t *n = opal_pointer_array_get_item(orte_node_pool, i);
+        there += n != NULL && n->slots > n->slots_inuse ? n->slots - n->slots_inuse : 0;
+    }
+    while (there < wanted && seats_take_spare(plm->seats, &lease) && add_node(&lease, &node) == 0) {
+        there += (int)lease.slots;
+        orte_nidmap_communicated = false;
+    }
+}
+
+/* The first launch: the leases in reserve become the seats' spares. */
+static int first_time(void)
+{
+    struct ras_p2p_component *ras = &mca_ras_p2p_component;
+    if (plm->seats != NULL) {
+        return 0;
+    }
+    plm->seats = seats_new(1000 * (plm->timeout_s > 0 ? plm->timeout_s : 1));
+    if (plm->seats == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < ras->spare_count; i++) {
+        seats_add_spare(plm->seats, &ras->spare[i]);
+    }
+    free(ras->spare);
+    ras->spare = NULL;
+    ras->spare_count = 0;
+    plm_p2p_watch_grid();
+    return 0;
+}
+
+static int seat_new_nodes(const orte_job_map_t *map)
+{
+    for (int i = 0; i < map->nodes->size; i++) {
+        orte_node_t *node = opal_pointer_array_get_item(map->nodes, i);
+        if (node == NULL || node->daemon == NULL ||
+            ORTE_FLAG_TEST(node, ORTE_NODE_FLAG_DAEMON_LAUNCHED)) {
+            continue;
+        }
+        const struct ras_p2p_node *known = ras_p2p_find(node);
+        unsigned seat;
+        if (known == NULL || seats_find(plm->seats, &known->lease.id, &seat)) {
+            continue;
+        }
+        if (seats_add(plm->seats, &known->lease, &seat) != 0 || remember_node(seat, node) != 0) {
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+static void launch(orte_job_t *job)
+{
+    orte_job_t *daemons = orte_get_job_data_object(ORTE_PROC_MY_NAME->jobid);
+    plm->job = job;
+    if (first_time() != 0) {
+        plm_p2p_abort("out of memory");
+        return;
+    }
+    if (orte_get_attribute(&job->attributes, ORTE_JOB_LAUNCH_PROXY, NULL, OPAL_NAME)) {
+        open_spares(job);
+    }
+    const int rc = orte_plm_base_setup_virtual_machine(job);
+    if (rc != ORTE_SUCCESS) {
+        ORTE_ERROR_LOG(rc);
+        ORTE_FORCED_TERMINATE(ORTE_ERROR_DEFAULT_EXIT_CODE);
+        return;
+    }
+    plm_p2p_forget_routes();
+    if (orte_do_not_launch || daemons->map == NULL || daemons->map->num_new_daemons == 0) {
+        job->state = ORTE_JOB_STATE_DAEMONS_LAUNCHED;
+        ORTE_ACTIVATE_JOB_STATE(job, ORTE_JOB_STATE_DAEMONS_REPORTED);
+        return;
+    }
+    job->state = ORTE_JOB_STATE_DAEMONS_LAUNCHED;
+    daemons->state = ORTE_JOB_STATE_DAEMONS_LAUNCHED;
+    if (seat_new_nodes(daemons->map) != 0) {
+        plm_p2p_abort("out of memory");
+        return;
+    }
+    plm_p2p_go_on();
+}
+
+void plm_p2p_launch_daemons(int fd, short args, void *state)
+{
+    (void)fd, (void)args;
+    orte_state_caddy_t *caddy = state;
+    ORTE_ACQUIRE_OBJECT(caddy);
+    launch(caddy->jdata);
+    OBJ_RELEASE(caddy);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* plm_p2p.h -- the launcher: one orted for each lease, started by the peer's daemon. */
+#ifndef P2P_PLM_P2P_H
+#define P2P_PLM_P2P_H
+#include "orte_config.h"
+#include "seats.h"
+#include "opal/mca/event/event.h"
+#include "orte/mca/plm/base/base.h"
+#include "orte/mca/plm/plm.h"
+#include "orte/mca/state/state.h"
+#include "orte/runtime/orte_globals.h"
+
+/* Told when a peer is lost that runs processes of the job: daemon is the vpid of its orted. */
+typedef void plm_p2p_lost_fn(orte_vpid_t daemon, const char *why);
+
+struct plm_p2p_component {
+    orte_plm_base_component_t super;
+    int timeout_s; /* parameter */
+    /* Set by errmgr_replica at level 2 and above, which then decides what a loss means; NULL: it
+     * ends the job with one line. */
+    plm_p2p_lost_fn *on_lost;
+    struct seats *seats;
+    orte_node_t **seat_node; /* by seat */
+    unsigned seat_room;
+    orte_vpid_t *retired; /* orteds that were replaced */
+    unsigned retired_count;
+    orte_job_t *job;    /* that is waiting for its orteds */
+    char **words;       /* orted's command, without the vpid */
+    int vpid_word;      /* where that goes */
+    opal_event_t event; /* from the daemon */
+    opal_event_t answered;
+    opal_event_t timer;
+    opal_event_t grace; /* runs while orteds are told to leave */
+    bool watching, asking, ending;
+    orte_state_cbfunc_t comm_failed, proc_error, vm_ready; /* whose place was taken */
+};
+extern struct plm_p2p_component mca_plm_p2p_component;
+
+/* launch_orte4.c */
+void plm_p2p_launch_daemons(int fd, short args, void *state);
+void plm_p2p_go_on(void);            /* does what the seats want done, until they wait */
+void plm_p2p_abort(const char *why); /* one line, nothing left behind */
+
+/* daemons_orte4.c: the orteds as ORTE knows them. */
+int plm_p2p_daemon_new(orte_node_t *node);
+void plm_p2p_daemon_retire(orte_node_t *node);
+bool plm_p2p_is_retired(orte_vpid_t vpid);
+void plm_p2p_forget_routes(void);
+void plm_p2p_liken_nodes(void);
+void plm_p2p_daemon_lost(orte_vpid_t vpid, const char *why);
+
+/* watch_orte4.c: what may go wrong meanwhile. */
+int plm_p2p_watch(void);       /* the state machine and reports of orteds */
+void plm_p2p_watch_grid(void); /* the connection to the daemon */
+void plm_p2p_unwatch(void);
+int plm_p2p_terminate(void);
+#endif

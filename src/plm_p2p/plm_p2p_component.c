@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* plm_p2p_component.c -- how Open MPI sees the launcher: parameters, selection, the module. */
+#include "plm_p2p.h"
+#include "gate.h"
+#include "ras_p2p.h"
+#include "opal/mca/base/base.h"
+#include "orte/constants.h"
+#include "orte/mca/plm/base/plm_private.h"
+#include "orte/util/proc_info.h"
+
+static int plm_p2p_init(void)
+{
+    int rc = orte_state.add_job_state(ORTE_JOB_STATE_LAUNCH_DAEMONS, plm_p2p_launch_daemons,
+                                      ORTE_SYS_PRI);
+    if (rc == ORTE_SUCCESS) {
+        rc = orte_plm_base_comm_start();
+    }
+    if (rc == ORTE_SUCCESS) {
+        rc = plm_p2p_watch();
+    }
+    orte_plm_globals.daemon_nodes_assigned_at_launch = true;
+    /* Never on orted's command line: peers may still change, and the launch message tells all. */
+    orte_plm_globals.node_regex_threshold = 0;
+    return rc;
+}
+
+static int plm_p2p_launch(orte_job_t *job)
+{
+    ORTE_ACTIVATE_JOB_STATE(job, ORTE_FLAG_TEST(job, ORTE_JOB_FLAG_RESTART) ? ORTE_JOB_STATE_MAP
+                                                                            : ORTE_JOB_STATE_INIT);
+    return ORTE_SUCCESS;
+}
+
+static int plm_p2p_finalize(void)
+{
+    plm_p2p_unwatch();
+    ras_p2p_end();
+    return orte_plm_base_comm_stop();
+}
+
+static orte_plm_base_module_t module = {
+    .init = plm_p2p_init,
+    .set_hnp_name = orte_plm_base_set_hnp_name,
+    .spawn = plm_p2p_launch,
+    .terminate_job = orte_plm_base_orted_terminate_job,
+    .terminate_orteds = plm_p2p_terminate,
+    .terminate_procs = orte_plm_base_orted_kill_local_procs,
+    .signal_job = orte_plm_base_orted_signal_local_procs,
+    .finalize = plm_p2p_finalize,
+};
+
+static int plm_p2p_register(void)
+{
+    struct plm_p2p_component *c = &mca_plm_p2p_component;
+    c->timeout_s = 3;
+    mca_base_component_var_register(
+        &c->super.base_version, "timeout",
+        "Seconds that a peer may take from being asked to its orted's report. Then another peer "
+        "takes its place; when there is none it may take four times as long",
+        MCA_BASE_VAR_TYPE_INT, NULL, 0, 0, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY,
+        &c->timeout_s);
+    return ORTE_SUCCESS;
+}
+
+static int plm_p2p_query(mca_base_module_t **chosen, int *priority)
+{
+    *chosen = NULL;
+    *priority = 0;
+    if (!ORTE_PROC_IS_HNP || !gate_open()) {
+        return ORTE_ERROR;
+    }
+    *priority = 1000;
+    *chosen = (mca_base_module_t *)&module;
+    return ORTE_SUCCESS;
+}
+
+struct plm_p2p_component mca_plm_p2p_component = {
+    .super = {.base_version = {ORTE_PLM_BASE_VERSION_2_0_0, .mca_component_name = "p2p",
+                               MCA_BASE_MAKE_VERSION(component, 0, 1, 0),
+                               .mca_query_component = plm_p2p_query,
+                               .mca_register_component_params = plm_p2p_register},
+              .base_data = {MCA_BASE_METADATA_PARAM_CHECKPOINT}}};

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* watch_orte4.c -- reports and deaths of orteds, news from the daemon, and the end. */
+#include "plm_p2p.h"
+#include "log.h"
+#include "ras_p2p.h"
+#include "state.h"
+#include "orte/constants.h"
+#include "orte/mca/errmgr/errmgr.h"
+#include "orte/mca/plm/base/plm_private.h"
+#include "orte/mca/rml/rml.h"
+#include "orte/util/name_fns.h"
+#include "orte/util/threads.h"
+#include <stdlib.h>
+
+enum { GRACE_S = 5 }; /* for orteds to leave when told to; then their leases end */
+
+static struct plm_p2p_component *const plm = &mca_plm_p2p_component;
+
+/* The seat whose orted has this vpid. */
+static bool find_seat(orte_vpid_t vpid, unsigned *seat)
+{
+    const unsigned count = plm->seats != NULL ? seats_count(plm->seats) : 0;
+    for (unsigned i = 0; i < count; i++) {
+        const orte_node_t *node = i < plm->seat_room ? plm->seat_node[i] : NULL;
+        if (node != NULL && node->daemon != NULL && node->daemon->name.vpid == vpid) {
+            *seat = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- reports ---- */
+
+static void note_report(orte_vpid_t vpid)
+{
+    unsigned seat;
+    const orte_job_t *daemons = orte_get_job_data_object(ORTE_PROC_MY_NAME->jobid);
+    const orte_proc_t *proc = opal_pointer_array_get_item(daemons->procs, (int)vpid);
+    /* An orted of another kind of machine is asked for its topology first: it is alive and may
+     * still take a moment, which is counted as its report. */
+    if (proc != NULL && proc->state == ORTE_PROC_STATE_RUNNING && find_seat(vpid, &seat)) {
+        seats_reported(plm->seats, seat);
+        plm_p2p_go_on();
+    }
+}
+
+/* An orted whose place is taken may still phone home: nobody listens to it. */
+static void on_report(int status, orte_process_name_t *sender, opal_buffer_t *buffer,
+                      orte_rml_tag_t tag, void *unused)
+{
+    if (plm_p2p_is_retired(sender->vpid)) {
+        log_trace(1, -1, -1, NULL, "orted %u came too late", sender->vpid);
+        return;
+    }
+    if (tag == ORTE_RML_TAG_TOPOLOGY_REPORT) {
+        orte_plm_base_daemon_topology(status, sender, buffer, tag, unused);
+    } else {
+        orte_plm_base_daemon_callback(status, sender, buffer, tag, unused);
+        note_report(sender->vpid);
+    }
+}
+
+/* ---- deaths ---- */
+
+/* True when the news is dealt with: the orted is nobody's any more, or not yet the job's. */
+static bool settle(const orte_state_caddy_t *caddy)
+{
+    const orte_process_name_t *name = &caddy->name;
+    unsigned seat;
+    if (name->jobid != ORTE_PROC_MY_NAME->jobid || name->vpid == 0) {
+        return false;
+    }
+    if (plm_p2p_is_retired(name->vpid)) {
+        return true;
+    }
+    if (orte_orteds_term_ordered || orte_finalizing || plm->ending ||
+        !find_seat(name->vpid, &seat)) {
+        return false;
+    }
+    if (!seats_all_reported(plm->seats)) {
+        const struct id lease = seats_lease(plm->seats, seat)->id;
+        seats_lost(plm->seats, &lease, true, "its orted hung up");
+        plm_p2p_go_on();
+        return true;
+    }
+    if (plm->on_lost == NULL) {
+        plm_p2p_daemon_lost(name->vpid, "its connection broke");
+    }
+    return false;
+}
+
+static void comm_failed(int fd, short args, void *data)
+{
+    orte_state_caddy_t *caddy = data;
+    ORTE_ACQUIRE_OBJECT(caddy);
+    if (settle(caddy)) {
+        OBJ_RELEASE(caddy);
+    } else {
+        plm->comm_failed(fd, args, data);
+    }
+}
+
+static void proc_error(int fd, short args, void *data)
+{
+    orte_state_caddy_t *caddy = data;
+    ORTE_ACQUIRE_OBJECT(caddy);
+    if (settle(caddy)) {
+        OBJ_RELEASE(caddy);
+    } else {
+        plm->proc_error(fd, args, data);
+    }
+}
+
+static void vm_ready(int fd, short args, void *data)
+{
+    plm_p2p_forget_routes();
+    plm_p2p_liken_nodes();
+    plm->vm_ready(fd, args, data);
+}
+
+/* ---- the connection to the daemon ---- */
+
+static void lease_ended(const struct grid_event *event)
+{
+    unsigned seat;
+    if (!seats_find(plm->seats, &event->lease, &seat) || !seats_all_reported(plm->seats)) {
+        seats_lost(plm->seats, &event->lease, false, event->text);
+        return;
+    }
+    if (orte_orteds_term_ordered || orte_finalizing) {
+        return; /* as told */
+    }
+    const orte_process_name_t name = plm->seat_node[seat]->daemon->name;
+    if (plm->on_lost != NULL) {
+        plm->on_lost(name.vpid, event->text);
+        return;
+    }
+    plm_p2p_daemon_lost(name.vpid, event->text);
+    orte_process_name_t gone = name;
+    ORTE_ACTIVATE_PROC_STATE(&gone, ORTE_PROC_STATE_COMM_FAILED);
+}
+
+static void on_event(int fd, short what, void *unused)
+{
+    (void)fd, (void)what, (void)unused;
+    struct grid_event event;
+    while (!plm->asking && ras_grid() != NULL && client_event(grid_client(ras_grid()), &event)) {
+        switch (event.kind) {
+        case GRID_LAUNCHED:
+            seats_launched(plm->seats, &event.lease);
+            break;
+        case GRID_LAUNCH_FAILED:
+        case GRID_LEASE_ENDED:
+            lease_ended(&event);
+            break;
+        case GRID_DAEMON_GONE:
+            opal_event_del(&plm->event);
+            plm_p2p_abort("the daemon of this desktop went away, and every lease of the job with "
+                          "it: start p2pd again, look at its log for the reason");
+            return;
+        }
+    }
+    plm_p2p_go_on();
+}
+
+static void on_answer(int fd, short what, void *unused)
+{
+    (void)fd, (void)what, (void)unused;
+    struct answer answer;
+    grid_answer(ras_grid(), &answer);
+    plm->asking = false;
+    if (plm->ending) {
+        ras_p2p_end();
+    } else if (answer.err.code != 0) {
+        seats_refused(plm->seats, answer.err.text);
+    } else {
+        seats_granted(plm->seats, answer.leases, answer.count);
+    }
+    answer_clear(&answer);
+    if (!plm->ending) {
+        opal_event_add(&plm->event, NULL);
+        on_event(-1, 0, NULL);
+    }
+}
+
+static void on_timer(int fd, short what, void *unused)
+{
+    (void)fd, (void)what, (void)unused;
+    plm_p2p_go_on();
+}
+
+void plm_p2p_watch_grid(void)
+{
+    plm->watching = true;
+    opal_event_set(orte_event_base, &plm->event, client_fd(grid_client(ras_grid())),
+                   OPAL_EV_READ | OPAL_EV_PERSIST, on_event, NULL);
+    opal_event_set_priority(&plm->event, ORTE_MSG_PRI);
+    opal_event_add(&plm->event, NULL);
+    opal_event_set(orte_event_base, &plm->answered, grid_answer_fd(ras_grid()),
+                   OPAL_EV_READ | OPAL_EV_PERSIST, on_answer, NULL);
+    opal_event_set_priority(&plm->answered, ORTE_MSG_PRI);
+    opal_event_add(&plm->answered, NULL);
+}
+
+/* ---- the end ---- */
+
+static void everything_is_over(void)
+{
+    plm_p2p_unwatch();
+    ras_p2p_end();
+    ORTE_ACTIVATE_JOB_STATE(NULL, ORTE_JOB_STATE_DAEMONS_TERMINATED);
+}
+
+static void grace_is_over(int fd, short what, void *unused)
+{
+    (void)fd, (void)what, (void)unused;
+    everything_is_over();
+}
+
+/* Orteds that have all reported can be told to leave. As long as some are on their way, or after
+ * something went wrong, ending the leases is what reaches every peer. */
+int plm_p2p_terminate(void)
+{
+    struct timeval grace = {.tv_sec = GRACE_S};
+    if (plm->ending) {
+        return ORTE_SUCCESS;
+    }
+    plm->ending = true;
+    if (plm->seats == NULL || !seats_all_reported(plm->seats) || ras_grid() == NULL) {
+        orte_orteds_term_ordered = true;
+        everything_is_over();
+        return ORTE_SUCCESS;
+    }
+    opal_event_evtimer_add(&plm->grace, &grace);
+    return orte_plm_base_orted_exit(ORTE_DAEMON_EXIT_CMD);
+}
+
+int plm_p2p_watch(void)
+{
+    opal_event_evtimer_set(orte_event_base, &plm->timer, on_timer, NULL);
+    opal_event_evtimer_set(orte_event_base, &plm->grace, grace_is_over, NULL);
+    orte_rml.recv_cancel(ORTE_NAME_WILDCARD, ORTE_RML_TAG_ORTED_CALLBACK);
+    orte_rml.recv_cancel(ORTE_NAME_WILDCARD, ORTE_RML_TAG_TOPOLOGY_REPORT);
+    orte_rml.recv_buffer_nb(ORTE_NAME_WILDCARD, ORTE_RML_TAG_ORTED_CALLBACK, ORTE_RML_PERSISTENT,
+                            on_report, NULL);
+    orte_rml.recv_buffer_nb(ORTE_NAME_WILDCARD, ORTE_RML_TAG_TOPOLOGY_REPORT, ORTE_RML_PERSISTENT,
+                            on_report, NULL);
+    plm->comm_failed = state_wrap_proc(ORTE_PROC_STATE_COMM_FAILED, comm_failed);
+    plm->proc_error = state_wrap_proc(ORTE_PROC_STATE_ERROR, proc_error);
+    plm->vm_ready = state_wrap_job(ORTE_JOB_STATE_VM_READY, vm_ready);
+    return plm->comm_failed != NULL && plm->proc_error != NULL && plm->vm_ready != NULL
+               ? ORTE_SUCCESS
+               : ORTE_ERR_NOT_FOUND;
+}
+
+void plm_p2p_unwatch(void)
+{
+    opal_event_evtimer_del(&plm->timer);
+    opal_event_evtimer_del(&plm->grace);
+    if (plm->watching) {
+        plm->watching = false;
+        opal_event_del(&plm->event);
+        opal_event_del(&plm->answered);
+    }
+}

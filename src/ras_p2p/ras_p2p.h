@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ras_p2p.h -- the allocation: the connection that holds it, and the node that each lease is. */
+#ifndef P2P_RAS_P2P_H
+#define P2P_RAS_P2P_H
+#include "orte_config.h"
+#include "grid.h"
+#include "orte/mca/ras/ras.h"
+#include "orte/mca/ras/base/base.h"
+#include "orte/runtime/orte_globals.h"
+
+/* A virtual node and the lease behind it, which plm_p2p may change. */
+struct ras_p2p_node {
+    orte_node_t *node;
+    struct grid_lease lease;
+};
+
+struct ras_p2p_component {
+    orte_ras_base_component_t super;
+    char *require; /* parameters */
+    char *socket;
+    int spares;
+    struct grid *grid;          /* NULL before the first allocation and after the job */
+    struct ras_p2p_node *nodes; /* of the job, nearest first */
+    size_t node_count;
+    struct grid_lease *spare; /* leases in reserve, until plm_p2p takes them over */
+    size_t spare_count;
+    opal_event_t answered; /* the answer of the grid */
+    opal_event_t ticking;  /* shows that it takes a while */
+    bool watching;
+    unsigned waited_s;
+    orte_job_t *job; /* that waits for its allocation */
+    unsigned slots;  /* that it wants */
+};
+extern struct ras_p2p_component mca_ras_p2p_component;
+
+int ras_p2p_allocate(orte_job_t *job, opal_list_t *nodes);
+
+/* Makes a node of a lease and keeps the two together. The node is the caller's to insert. */
+orte_node_t *ras_p2p_node_new(const struct grid_lease *lease);
+/* After the lease of a node has changed: the node is called like the peer that it is now. */
+void ras_p2p_rename(struct ras_p2p_node *known);
+/* The lease of a node; NULL when it is none of ours. */
+struct ras_p2p_node *ras_p2p_find(const orte_node_t *node);
+/* Puts a node into the pool of the job's allocation. */
+int ras_p2p_insert(orte_node_t *node, orte_job_t *job);
+
+/* How many copies of ranks run: 1, or what errmgr_replica_level says. */
+struct level;
+int ras_p2p_level(struct level *level, struct err *e);
+
+/* The connection; NULL before and after the job. */
+struct grid *ras_grid(void);
+/* Gives everything back. Called by plm_p2p when the job is over, whichever way. */
+void ras_p2p_end(void);
+#endif

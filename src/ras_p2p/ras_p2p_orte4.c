@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ras_p2p_orte4.c -- asks the local daemon for the job's leases and makes each a node. mpirun goes
+ * on with other events while the question is on its way. */
+#include "ras_p2p.h"
+#include "level.h"
+#include "log.h"
+#include "nodename.h"
+#include "request.h"
+#include "opal/mca/base/mca_base_var.h"
+#include "opal/mca/event/event.h"
+#include "opal/mca/if/base/base.h"
+#include "orte/constants.h"
+#include "orte/mca/errmgr/errmgr.h"
+#include "orte/mca/ras/base/ras_private.h"
+#include "orte/mca/rmaps/base/base.h"
+#include "orte/mca/rmaps/rmaps_types.h"
+#include "orte/mca/state/state.h"
+#include "orte/util/proc_info.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PROGRESS_AFTER_S = 2, EXIT_REFUSED = 1 };
+
+static struct ras_p2p_component *const ras = &mca_ras_p2p_component;
+
+/* The line is the last word: what ORTE would add knows less. */
+static int refuse(const char *why)
+{
+    log_line("%s", why);
+    ras_p2p_end();
+    orte_never_launched = true;
+    ORTE_UPDATE_EXIT_STATUS(EXIT_REFUSED);
+    ORTE_ACTIVATE_JOB_STATE(NULL, ORTE_JOB_STATE_DAEMONS_TERMINATED);
+    return ORTE_ERR_ALLOCATION_PENDING;
+}
+
+int ras_p2p_level(struct level *level, struct err *e)
+{
+    char **value = NULL;
+    const int index = mca_base_var_find("orte", "errmgr", "replica", "level");
+    if (index >= 0) {
+        mca_base_var_get_value(index, &value, NULL, NULL);
+    }
+    return level_parse(level, value != NULL && *value != NULL ? *value : "1", e);
+}
+
+static int name_taken(const char *name, void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < orte_node_pool->size; i++) {
+        const orte_node_t *node = opal_pointer_array_get_item(orte_node_pool, i);
+        if (node != NULL && strcmp(node->name, name) == 0) {
+            return 1;
+        }
+    }
+    for (size_t i = 0; i < ras->node_count; i++) {
+        if (strcmp(ras->nodes[i].node->name, name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+orte_node_t *ras_p2p_node_new(const struct grid_lease *lease)
+{
+    struct ras_p2p_node *more = realloc(ras->nodes, (ras->node_count + 1) * sizeof ras->nodes[0]);
+    if (more == NULL) {
+        return NULL;
+    }
+    ras->nodes = more;
+    char name[NODENAME_MOST + 1];
+    nodename_make(name, lease->name, orte_process_info.nodename, name_taken, NULL);
+    orte_node_t *node = OBJ_NEW(orte_node_t);
+    node->name = strdup(name);
+    node->state = ORTE_NODE_STATE_UP;
+    node->slots = (orte_std_cntr_t)lease->slots;
+    ORTE_FLAG_SET(node, ORTE_NODE_FLAG_SLOTS_GIVEN);
+    more[ras->node_count++] = (struct ras_p2p_node){.node = node, .lease = *lease};
+    return node;
+}
+
+void ras_p2p_rename(struct ras_p2p_node *known)
+{
+    char name[NODENAME_MOST + 1];
+    nodename_make(name, known->lease.name, orte_process_info.nodename, name_taken, NULL);
+    free(known->node->name);
+    known->node->name = strdup(name);
+}
+
+struct grid *ras_grid(void)
+{
+    return ras->grid;
+}
+
+struct ras_p2p_node *ras_p2p_find(const orte_node_t *node)
+{
+    for (size_t i = 0; i < ras->node_count; i++) {
+        if (ras->nodes[i].node == node) {
+            return &ras->nodes[i];
+        }
+    }
+    return NULL;
+}
+
+static int insert_all(opal_list_t *nodes, orte_job_t *job)
+{
+    /* The nodes are all there is to use, and their names are nobody's in DNS. */
+    orte_managed_allocation = true;
+    opal_if_do_not_resolve = true;
+    const int rc = orte_ras_base_node_insert(nodes, job);
+    job->total_slots_alloc = orte_ras_base.total_slots_alloc;
+    return rc;
+}
+
+int ras_p2p_insert(orte_node_t *node, orte_job_t *job)
+{
+    opal_list_t nodes;
+    OBJ_CONSTRUCT(&nodes, opal_list_t);
+    opal_list_append(&nodes, &node->super);
+    const int rc = insert_all(&nodes, job);
+    OBJ_DESTRUCT(&nodes);
+    return rc;
+}
+
+static void stop_watching(void)
+{
+    if (ras->watching) {
+        ras->watching = false;
+        opal_event_del(&ras->answered);
+        opal_event_del(&ras->ticking);
+        log_progress(NULL);
+    }
+}
+
+void ras_p2p_end(void)
+{
+    stop_watching();
+    if (ras->grid != NULL) {
+        grid_close(ras->grid);
+        ras->grid = NULL;
+    }
+}
+
+static void tick(int fd, short event, void *unused)
+{
+    (void)fd, (void)event, (void)unused;
+    char line[80];
+    struct timeval second = {.tv_sec = 1};
+    if (++ras->waited_s >= PROGRESS_AFTER_S) {
+        snprintf(line, sizeof line, "looking for %u free slots ... %u s", ras->slots,
+                 ras->waited_s);
+        log_progress(line);
+    }
+    opal_event_evtimer_add(&ras->ticking, &second);
+}
+
+/* Takes the leases over: nodes for those of the job, a list for the spares. */
+static int keep(const struct answer *answer)
+{
+    opal_list_t nodes;
+    OBJ_CONSTRUCT(&nodes, opal_list_t);
+    const size_t work = answer->count - answer->spares;
+    int rc = ORTE_SUCCESS;
+    for (size_t i = 0; i < work && rc == ORTE_SUCCESS; i++) {
+        orte_node_t *node = ras_p2p_node_new(&answer->leases[i]);
+        if (node == NULL) {
+            rc = ORTE_ERR_OUT_OF_RESOURCE;
+        } else {
+            opal_list_append(&nodes, &node->super);
+        }
+    }
+    ras->spare = calloc(answer->spares + 1, sizeof ras->spare[0]);
+    if (ras->spare != NULL && answer->spares > 0) {
+        memcpy(ras->spare, answer->leases + work, answer->spares * sizeof ras->spare[0]);
+        ras->spare_count = answer->spares;
+    }
+    if (rc == ORTE_SUCCESS) {
+        rc = insert_all(&nodes, ras->job);
+    }
+    OBJ_DESTRUCT(&nodes);
+    return rc;
+}
+
+static void answered(int fd, short event, void *unused)
+{
+    (void)fd, (void)event, (void)unused;
+    struct answer answer;
+    stop_watching();
+    grid_answer(ras->grid, &answer);
+    if (answer.err.code != 0) {
+        refuse(answer.err.text);
+    } else if (keep(&answer) != ORTE_SUCCESS) {
+        refuse("out of memory");
+    } else {
+        ORTE_ACTIVATE_JOB_STATE(ras->job, ORTE_JOB_STATE_ALLOCATION_COMPLETE);
+    }
+    answer_clear(&answer);
+}
+
+static void start_watching(void)
+{
+    struct timeval second = {.tv_sec = 1};
+    ras->watching = true;
+    ras->waited_s = 0;
+    opal_event_set(orte_event_base, &ras->answered, grid_answer_fd(ras->grid), OPAL_EV_READ,
+                   answered, NULL);
+    opal_event_set_priority(&ras->answered, ORTE_SYS_PRI);
+    opal_event_add(&ras->answered, NULL);
+    opal_event_evtimer_set(orte_event_base, &ras->ticking, tick, NULL);
+    opal_event_evtimer_add(&ras->ticking, &second);
+}
+
+/* What the command line asks for. `processes` has room for every app context. */
+static int read_request(orte_job_t *job, int *processes, struct request *r, struct err *e)
+{
+    struct level level;
+    *r = (struct request){.processes = processes, .spares = ras->spares, .require = ras->require};
+    for (int i = 0; i < job->apps->size; i++) {
+        const orte_app_context_t *app = opal_pointer_array_get_item(job->apps, i);
+        if (app != NULL) {
+            processes[r->apps++] = (int)app->num_procs;
+        }
+    }
+    r->per_node = request_per_node(orte_rmaps_base.ppr);
+    int rc = ras_p2p_level(&level, e);
+    if (rc == 0) {
+        rc = request_count(r, e);
+    }
+    if (rc == 0) {
+        r->replicated = level_replicates(&level);
+        r->started = level_processes(&level, r->ranks);
+    }
+    return rc;
+}
+
+int ras_p2p_allocate(orte_job_t *job, opal_list_t *nodes)
+{
+    (void)nodes;
+    struct err e = {0};
+    struct request request;
+    struct wish wish = {0};
+    int *processes = calloc((size_t)job->apps->size + 1, sizeof *processes);
+    int rc = processes == NULL ? err_set(&e, ENOMEM, "out of memory")
+                               : read_request(job, processes, &request, &e);
+    if (rc == 0) {
+        rc = request_wish(&request, &wish, &e);
+    }
+    free(processes);
+    if (rc == 0) {
+        rc = grid_open(&ras->grid, ras->socket, &e);
+    }
+    if (rc == 0) {
+        ras->job = job;
+        ras->slots = wish.slots;
+        rc = grid_ask(ras->grid, &wish, &e);
+    }
+    wish_clear(&wish);
+    if (rc != 0) {
+        return refuse(e.text);
+    }
+    start_watching();
+    return ORTE_ERR_ALLOCATION_PENDING;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* request.c -- how many slots, in what portions. */
+#include "request.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SLOTS_MOST = 65536,
+    ALLOCATE_MS = 15000, /* the daemon answers as soon as it knows; this is for a silent grid */
+};
+
+int request_count(struct request *r, struct err *e)
+{
+    long sum = 0;
+    for (unsigned i = 0; i < r->apps; i++) {
+        if (r->processes[i] <= 0) {
+            return err_set(e, EINVAL,
+                           "how many processes? The grid does not take every free desktop unasked: "
+                           "give mpirun -n NUMBER%s",
+                           r->apps > 1 ? " for each program" : "");
+        }
+        sum += r->processes[i];
+        if (sum > SLOTS_MOST) {
+            return err_set(e, EINVAL, "more than %d processes: give a smaller -n", SLOTS_MOST);
+        }
+    }
+    r->ranks = (unsigned)sum;
+    return 0;
+}
+
+int request_wish(const struct request *r, struct wish *wish, struct err *e)
+{
+    *wish = (struct wish){0};
+    if (r->spares < 0 || r->spares > SLOTS_MOST) {
+        return err_set(e, EINVAL, "ras_p2p_spares %d: give a number from 0 to %d", r->spares,
+                       SLOTS_MOST);
+    }
+    if (r->started > SLOTS_MOST) {
+        return err_set(e, EINVAL, "%u processes with all copies, more than %d: give a smaller -n",
+                       r->started, SLOTS_MOST);
+    }
+    wish->slots = r->started;
+    wish->spares = (unsigned)r->spares;
+    wish->timeout_ms = ALLOCATE_MS;
+    /* At level 2 a lease is lost as a whole, so each holds one process; and a peer may have one
+     * copy of each rank at most, so more slots than ranks on one peer are of no use. */
+    wish->per_lease = r->replicated ? 1 : r->per_node;
+    wish->per_peer = r->replicated ? r->ranks : 0;
+    if (r->require != NULL && r->require[0] != '\0' &&
+        (wish->require = strdup(r->require)) == NULL) {
+        return err_set(e, ENOMEM, "out of memory");
+    }
+    return 0;
+}
+
+unsigned request_per_node(const char *pattern)
+{
+    if (pattern == NULL) {
+        return 0;
+    }
+    char *end = NULL;
+    const unsigned long n = strtoul(pattern, &end, 10);
+    return strcmp(end, ":node") == 0 && n <= SLOTS_MOST ? (unsigned)n : 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* request.h -- from what stands on mpirun's command line to a wish for leases. */
+#ifndef P2P_REQUEST_H
+#define P2P_REQUEST_H
+#include "err.h"
+#include "wish.h"
+
+struct request {
+    unsigned apps;        /* app contexts */
+    const int *processes; /* of each app context; 0: -n not given */
+    unsigned ranks;       /* filled in by request_count() */
+    unsigned started;     /* processes that start: ranks, or the sum of their levels */
+    unsigned per_node;    /* -N, or --map-by ppr:N:node; 0: not given */
+    bool replicated;      /* may a rank have more than one copy? */
+    int spares;
+    const char *require;
+};
+
+/* Sums up `ranks`. -EINVAL when a number of processes is missing: the grid does not take every free
+ * desktop unasked, as a cluster's mpirun takes every slot of an allocation that is paid for. */
+int request_count(struct request *r, struct err *e);
+
+/* Fills the wish from a complete request. */
+int request_wish(const struct request *r, struct wish *wish, struct err *e);
+
+/* Processes per node in a pattern of --map-by ppr or -N, such as "2:node"; 0 when it is another. */
+unsigned request_per_node(const char *pattern);
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rmaps_locality_orte4.c -- tells policy.c about the job and its nodes, and ORTE the answer. */
+#include "rmaps_locality.h"
+#include "level.h"
+#include "log.h"
+#include "names.h"
+#include "policy.h"
+#include "ras_p2p.h"
+#include "opal/mca/hwloc/base/base.h"
+#include "orte/constants.h"
+#include "orte/mca/rmaps/base/rmaps_private.h"
+#include "orte/mca/rmaps/rmaps_types.h"
+#include "orte/util/attr.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Did the user say in Open MPI's words where the ranks go? */
+static bool is_mapped_by_user(const orte_job_t *job)
+{
+    const orte_job_map_t *map = job->map;
+    if ((ORTE_MAPPING_GIVEN & ORTE_GET_MAPPING_DIRECTIVE(map->mapping)) != 0 ||
+        (ORTE_RANKING_GIVEN & ORTE_GET_RANKING_DIRECTIVE(map->ranking)) != 0 || map->ppr != NULL ||
+        map->cpus_per_rank > 0) {
+        return true;
+    }
+    return map->req_mapper != NULL && strcasecmp(map->req_mapper, "locality") != 0;
+}
+
+static bool names_hosts(orte_job_t *job)
+{
+    for (int i = 0; i < job->apps->size; i++) {
+        orte_app_context_t *app = opal_pointer_array_get_item(job->apps, i);
+        if (app != NULL &&
+            (orte_get_attribute(&app->attributes, ORTE_APP_DASH_HOST, NULL, OPAL_STRING) ||
+             orte_get_attribute(&app->attributes, ORTE_APP_HOSTFILE, NULL, OPAL_STRING))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The app context of each rank; NULL when memory is out. *ranks is how many there are. */
+static int *app_of_ranks(const orte_job_t *job, unsigned *ranks)
+{
+    unsigned sum = 0;
+    for (int i = 0; i < job->apps->size; i++) {
+        const orte_app_context_t *app = opal_pointer_array_get_item(job->apps, i);
+        sum += app != NULL ? (unsigned)app->num_procs : 0;
+    }
+    int *of = calloc(sum + 1, sizeof *of);
+    *ranks = of != NULL ? sum : 0;
+    unsigned rank = 0;
+    for (int i = 0; i < job->apps->size && of != NULL; i++) {
+        const orte_app_context_t *app = opal_pointer_array_get_item(job->apps, i);
+        for (unsigned k = 0; app != NULL && k < (unsigned)app->num_procs; k++) {
+            of[rank++] = i;
+        }
+    }
+    return of;
+}
+
+/* The nodes with an orted, as the policy sees them. */
+struct field {
+    orte_node_t **node;
+    struct policy_node *place;
+    unsigned count;
+    unsigned free; /* slots, of all */
+};
+
+static int fill_field(struct field *f)
+{
+    *f = (struct field){0};
+    f->node = calloc((size_t)orte_node_pool->size, sizeof f->node[0]);
+    f->place = calloc((size_t)orte_node_pool->size, sizeof f->place[0]);
+    if (f->node == NULL || f->place == NULL) {
+        return -ENOMEM;
+    }
+    for (int i = 0; i < orte_node_pool->size; i++) {
+        orte_node_t *node = opal_pointer_array_get_item(orte_node_pool, i);
+        const struct ras_p2p_node *known = node != NULL ? ras_p2p_find(node) : NULL;
+        if (known == NULL || node->daemon == NULL || node->state == ORTE_NODE_STATE_DOWN) {
+            continue;
+        }
+        const unsigned left =
+            node->slots > node->slots_inuse ? (unsigned)(node->slots - node->slots_inuse) : 0;
+        f->place[f->count] = (struct policy_node){.peer = known->lease.peer,
+                                                  .addr = known->lease.addr,
+                                                  .site = known->lease.site,
+                                                  .rtt_us = known->lease.rtt_us,
+                                                  .free = left};
+        f->node[f->count++] = node;
+        f->free += left;
+    }
+    return 0;
+}
+
+static int add_process(orte_job_t *job, orte_node_t *node, int app, unsigned vpid)
+{
+    if (!ORTE_FLAG_TEST(node, ORTE_NODE_FLAG_MAPPED)) {
+        OBJ_RETAIN(node);
+        opal_pointer_array_add(job->map->nodes, node);
+        job->map->num_nodes++;
+        ORTE_FLAG_SET(node, ORTE_NODE_FLAG_MAPPED);
+    }
+    orte_proc_t *proc = orte_rmaps_base_setup_proc(job, node, (orte_app_idx_t)app);
+    if (proc == NULL) {
+        return ORTE_ERR_OUT_OF_RESOURCE;
+    }
+    proc->name.vpid = vpid;
+    if (node->topology != NULL && node->topology->topo != NULL) {
+        orte_set_attribute(&proc->attributes, ORTE_PROC_HWLOC_LOCALE, ORTE_ATTR_LOCAL,
+                           hwloc_get_root_obj(node->topology->topo), OPAL_PTR);
+    }
+    const int rc = opal_pointer_array_set_item(job->procs, (int)vpid, proc);
+    job->num_procs++;
+    return rc;
+}
+
+/* ORTE learns who runs where, process by process. */
+static int describe(orte_job_t *job, const struct field *f, const unsigned *node, const int *app_of,
+                    unsigned ranks, unsigned lanes)
+{
+    int rc = ORTE_SUCCESS;
+    free(job->map->last_mapper);
+    job->map->last_mapper = strdup("locality");
+    job->num_procs = 0;
+    for (unsigned vpid = 0; vpid < ranks * lanes && rc == ORTE_SUCCESS; vpid++) {
+        if (node[vpid] != POLICY_NOWHERE) {
+            rc = add_process(job, f->node[node[vpid]], app_of[names_rank(ranks, vpid)], vpid);
+        }
+    }
+    for (unsigned rank = ranks; rank-- > 0;) {
+        orte_app_context_t *app = opal_pointer_array_get_item(job->apps, app_of[rank]);
+        app->first_rank = rank;
+    }
+    for (int i = 0; i < job->apps->size; i++) {
+        orte_app_context_t *app = opal_pointer_array_get_item(job->apps, i);
+        if (app != NULL) {
+            app->num_procs *= (orte_std_cntr_t)lanes;
+        }
+    }
+    if (lanes > 1) {
+        job->stdin_target = ORTE_VPID_WILDCARD; /* every copy of rank 0 reads it */
+    }
+    orte_set_attribute(&job->attributes, ORTE_JOB_FULLY_DESCRIBED, ORTE_ATTR_GLOBAL, NULL,
+                       OPAL_BOOL);
+    return rc;
+}
+
+static int refuse(const char *why)
+{
+    log_line("%s", why);
+    return ORTE_ERR_SILENT;
+}
+
+static unsigned *copies_of_ranks(const struct level *level, unsigned ranks)
+{
+    unsigned *copies = calloc(ranks + 1, sizeof *copies);
+    for (unsigned i = 0; copies != NULL && i < ranks; i++) {
+        copies[i] = level_of(level, i);
+    }
+    return copies;
+}
+
+static int map(orte_job_t *job, const struct level *level, const struct field *f, const int *app_of,
+               unsigned ranks)
+{
+    struct err e = {0};
+    const unsigned lanes = level_lanes(level, ranks);
+    struct policy_job wanted = {
+        .nodes = f->place, .node_count = f->count, .ranks = ranks, .lanes = lanes};
+    unsigned *copies = copies_of_ranks(level, ranks);
+    unsigned *node = calloc((size_t)ranks * lanes + 1, sizeof *node);
+    int rc = copies != NULL && node != NULL ? 0 : err_set(&e, ENOMEM, "out of memory");
+    wanted.copies = copies;
+    if (rc == 0) {
+        rc = policy_parse(mca_rmaps_locality_component.strategy, &wanted.strategy, &e);
+    }
+    if (rc == 0) {
+        rc = policy_place(&wanted, node, &e);
+    }
+    rc = rc != 0 ? refuse(e.text) : describe(job, f, node, app_of, ranks, lanes);
+    free(node);
+    free(copies);
+    return rc;
+}
+
+/* At level 1 a user who says where the ranks go, or wants more of them than there are slots, gets
+ * what stock Open MPI does with the grid's nodes. Copies of a rank must be kept apart, so at a
+ * higher level nobody else can place them. */
+int rmaps_locality_map(orte_job_t *job)
+{
+    struct err e = {0};
+    struct level level;
+    struct field field;
+    unsigned ranks;
+    if (ORTE_FLAG_TEST(job, ORTE_JOB_FLAG_RESTART) ||
+        ORTE_FLAG_TEST(job, ORTE_JOB_FLAG_DEBUGGER_DAEMON)) {
+        return ORTE_ERR_TAKE_NEXT_OPTION;
+    }
+    if (ras_p2p_level(&level, &e) != 0) {
+        return refuse(e.text);
+    }
+    const bool replicated = level_replicates(&level);
+    if (is_mapped_by_user(job) || names_hosts(job)) {
+        return replicated ? refuse("errmgr_replica_level 2 and above decides itself where copies "
+                                   "run: leave out --map-by, --rank-by, -N, --host and --hostfile")
+                          : ORTE_ERR_TAKE_NEXT_OPTION;
+    }
+    int *app_of = app_of_ranks(job, &ranks);
+    int rc = fill_field(&field);
+    if (app_of == NULL || rc != 0) {
+        rc = refuse("out of memory");
+    } else if (!replicated && field.free < ranks) {
+        rc = ORTE_ERR_TAKE_NEXT_OPTION;
+    } else {
+        rc = map(job, &level, &field, app_of, ranks);
+    }
+    free(app_of);
+    free(field.node);
+    free(field.place);
+    return rc;
+}

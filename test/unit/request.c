@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "../../src/ras_p2p/nodename.h"
+#include "../../src/ras_p2p/request.h"
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static int in_list(const char *name, void *list)
+{
+    for (const char *const *n = list; *n != NULL; n++) {
+        if (strcmp(*n, name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static const char *named(const char *peer, const char *own, const char *const *taken)
+{
+    static char out[NODENAME_MOST + 1];
+    nodename_make(out, peer, own, in_list, (void *)taken);
+    return out;
+}
+
+static void test_node_names(void **state)
+{
+    (void)state;
+    const char *none[] = {NULL}, *some[] = {"pc17", "pc17-2", NULL};
+    assert_string_equal(named("pc17", "pc3", none), "pc17");
+    assert_string_equal(named("pc17", "pc3", some), "pc17-3");
+    assert_string_equal(named("PC17", "pc3", none), "pc17");
+    assert_string_equal(named("pc 17,[1]@x", "pc3", none), "pc-17--1--x");
+    assert_string_equal(named("17", "pc3", none), "p17");
+    assert_string_equal(named("", "pc3", none), "p");
+    assert_string_equal(named("desk.lab.example.org", "pc3", none), "desk-lab-example-org");
+}
+
+static void test_node_is_never_the_own_host(void **state)
+{
+    (void)state;
+    const char *none[] = {NULL}, *one[] = {"pc3-1", NULL};
+    assert_string_equal(named("pc3", "pc3", none), "pc3-1");
+    assert_string_equal(named("pc3", "pc3", one), "pc3-2");
+    assert_string_equal(named("pc3", "pc3.lab.example.org", none), "pc3-1");
+    assert_string_equal(named("PC3", "pc3", none), "pc3-1");
+    assert_string_equal(named("pc3", "PC3", none), "pc3-1");
+    assert_string_equal(named("localhost", "pc3", none), "localhost-1");
+    assert_string_equal(named("pc3.lab", "pc3.lab", none), "pc3-lab-1");
+}
+
+static void test_long_names_are_cut(void **state)
+{
+    (void)state;
+    char peer[200];
+    const char *none[] = {NULL};
+    memset(peer, 'x', sizeof peer - 1);
+    peer[sizeof peer - 1] = '\0';
+    assert_true(strlen(named(peer, "pc3", none)) <= NODENAME_MOST);
+}
+
+static void test_number_of_processes(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct request r = {.apps = 2, .processes = (const int[]){3, 4}};
+    assert_int_equal(request_count(&r, &e), 0);
+    assert_int_equal(r.ranks, 7);
+    r.processes = (const int[]){3, 0};
+    assert_int_equal(request_count(&r, &e), -EINVAL);
+    assert_non_null(strstr(e.text, "-n NUMBER for each program"));
+    r.processes = (const int[]){65000, 65000};
+    assert_int_equal(request_count(&r, NULL), -EINVAL);
+}
+
+static void test_wish(void **state)
+{
+    (void)state;
+    struct wish w;
+    struct request r = {.ranks = 4, .started = 4, .spares = 2, .require = "cores >= 2"};
+    assert_int_equal(request_wish(&r, &w, NULL), 0);
+    assert_int_equal(w.slots, 4);
+    assert_int_equal(w.spares, 2);
+    assert_int_equal(w.per_lease, 0);
+    assert_int_equal(w.per_peer, 0);
+    assert_string_equal(w.require, "cores >= 2");
+    wish_clear(&w);
+    r = (struct request){.ranks = 4, .started = 8, .replicated = true};
+    assert_int_equal(request_wish(&r, &w, NULL), 0);
+    assert_int_equal(w.slots, 8);
+    assert_int_equal(w.per_lease, 1);
+    assert_int_equal(w.per_peer, 4);
+    assert_null(w.require);
+    r.spares = -1;
+    assert_int_equal(request_wish(&r, &w, NULL), -EINVAL);
+}
+
+static void test_per_node(void **state)
+{
+    (void)state;
+    assert_int_equal(request_per_node("2:node"), 2);
+    assert_int_equal(request_per_node("2:socket"), 0);
+    assert_int_equal(request_per_node(""), 0);
+    assert_int_equal(request_per_node(NULL), 0);
+}
+
+static struct grid_lease lease(int peer, unsigned slots)
+{
+    struct grid_lease l = {.slots = slots};
+    l.peer.b[0] = (uint8_t)peer;
+    return l;
+}
+
+static void test_surplus_of_a_peer(void **state)
+{
+    (void)state;
+    const struct grid_lease l[] = {lease(1, 1), lease(1, 1), lease(2, 1), lease(1, 1)};
+    bool over[4];
+    assert_int_equal(wish_surplus(l, 4, 2, over), 1);
+    assert_false(over[0] || over[1] || over[2]);
+    assert_true(over[3]);
+    assert_int_equal(wish_surplus(l, 4, 0, over), 0);
+    assert_int_equal(wish_surplus(l, 4, 1, over), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_node_names),
+        cmocka_unit_test(test_node_is_never_the_own_host),
+        cmocka_unit_test(test_long_names_are_cut),
+        cmocka_unit_test(test_number_of_processes),
+        cmocka_unit_test(test_wish),
+        cmocka_unit_test(test_per_node),
+        cmocka_unit_test(test_surplus_of_a_peer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
