@@ -27,4 +27,4 @@ mca_pml_replica_la_CPPFLAGS = $(AM_CPPFLAGS) $(subst -I,-isystem ,$(OMPI_CPPFLAG
     -I$(top_srcdir)/src/pml_replica -I$(top_srcdir)/src/errmgr_replica
 mca_pml_replica_la_CFLAGS = $(AM_CFLAGS) -mcx16
 mca_pml_replica_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -export-symbols-regex '^mca_pml_replica_component'
-mca_pml_replica_la_LIBADD = libreplica.la libtransport.la libsurvive.la $(OMPI_MPI_LIBS)
+mca_pml_replica_la_LIBADD = libreplica.la libtransport.la libsurvive.la libclient.la $(OMPI_MPI_LIBS)
