@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The runtime components are one object with several names: Open MPI loads each name as a component, and
 # since they are one file, they share what they know. libruntime is what they decide; it knows no Open MPI type.
+# A further component adds its files to mca_ras_p2p_la_SOURCES and its name to component_names.
 noinst_LTLIBRARIES += libruntime.la
 libruntime_la_CPPFLAGS = $(AM_CPPFLAGS) $(runtime_include)
 libruntime_la_SOURCES = \
