@@ -61,20 +61,6 @@
 #include "message.def"
 #include "message_undef.h"
 
-static void put_body(struct wire_writer *w, const struct message *m)
-{
-    switch (m->kind) {
-#define MESSAGE(name, kind)                                                                        \
-    case MSG_##name:                                                                               \
-        put_msg_##name(w, &m->name);                                                               \
-        return;
-#include "message_only.h"
-#include "message.def"
-#include "message_undef.h"
-    }
-    w->failed = true;
-}
-
 static void get_body(struct wire_reader *r, struct message *m)
 {
     switch (m->kind) {
@@ -89,20 +75,45 @@ static void get_body(struct wire_reader *r, struct message *m)
     r->failed = true;
 }
 
+static struct wire_writer begin(uint8_t *out, size_t size, enum message_kind kind)
+{
+    struct wire_writer w = {.base = out, .size = size < WIRE_MAX_FRAME ? size : WIRE_MAX_FRAME};
+    wire_put_u32(&w, 0); /* the length: known at the end */
+    wire_put_u8(&w, (uint8_t)kind);
+    return w;
+}
+
+static size_t end(const struct wire_writer *w)
+{
+    if (w->failed)
+        return 0;
+    struct wire_writer head = {.base = w->base, .size = 4};
+    wire_put_u32(&head, (uint32_t)(w->at - 4));
+    return w->at;
+}
+
+#define MESSAGE(name, kind)                                                                        \
+    size_t message_put_##name(const struct msg_##name *m, uint8_t *out, size_t size)               \
+    {                                                                                              \
+        struct wire_writer w = begin(out, size, MSG_##name);                                       \
+        put_msg_##name(&w, m);                                                                     \
+        return end(&w);                                                                            \
+    }
+#include "message_only.h"
+#include "message.def"
+#include "message_undef.h"
+
 size_t message_encode(const struct message *m, uint8_t *out, size_t size)
 {
-    if (size > WIRE_MAX_FRAME)
-        size = WIRE_MAX_FRAME;
-    if (size < WIRE_HEADER)
-        return 0;
-    struct wire_writer w = {.base = out, .size = size, .at = 4};
-    wire_put_u8(&w, (uint8_t)m->kind);
-    put_body(&w, m);
-    if (w.failed)
-        return 0;
-    struct wire_writer head = {.base = out, .size = 4};
-    wire_put_u32(&head, (uint32_t)(w.at - 4));
-    return w.at;
+    switch (m->kind) {
+#define MESSAGE(name, kind)                                                                        \
+    case MSG_##name:                                                                               \
+        return message_put_##name(&m->name, out, size);
+#include "message_only.h"
+#include "message.def"
+#include "message_undef.h"
+    }
+    return 0;
 }
 
 long message_frame_length(const uint8_t *in, size_t have)

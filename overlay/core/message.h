@@ -51,6 +51,13 @@ struct message {
  */
 size_t message_encode(const struct message *m, uint8_t *out, size_t size);
 
+/* The same for one kind, without the room that a union of all kinds takes: message_put_ping(...). */
+#define MESSAGE(name, kind)                                                                        \
+    size_t message_put_##name(const struct msg_##name *m, uint8_t *out, size_t size);
+#include "message_only.h"
+#include "message.def"
+#include "message_undef.h"
+
 /* What a stream holds so far: the length of the frame at its start once the header is there, 0
  * before, -1 when no frame may be that long. */
 long message_frame_length(const uint8_t *in, size_t have);
