@@ -8,6 +8,11 @@ libcore_la_SOURCES = \
     overlay/core/require.c overlay/core/require.h \
     overlay/core/wire.c overlay/core/wire.h \
     overlay/core/message.c overlay/core/message.h overlay/core/message_only.h overlay/core/message_undef.h \
-    overlay/core/ring.h \
+    overlay/core/ring.c overlay/core/ring.h overlay/core/ring_state.h \
+    overlay/core/act.c overlay/core/neighbour.c overlay/core/finger.c overlay/core/stranger.c \
+    overlay/core/route.c overlay/core/keep.c overlay/core/ads.c overlay/core/nearest.c \
+    overlay/core/store.c overlay/core/store.h \
+    overlay/core/vivaldi.c overlay/core/vivaldi.h \
+    overlay/core/cell.c overlay/core/cell.h \
     overlay/core/message.def overlay/core/link.def overlay/core/ring.def overlay/core/lease.def \
     overlay/core/local.def

@@ -51,7 +51,8 @@ struct message {
  */
 size_t message_encode(const struct message *m, uint8_t *out, size_t size);
 
-/* The same for one kind, without the room that a union of all kinds takes: message_put_ping(...). */
+/* The same for one kind, without the room that a union of all kinds takes: message_put_ping(...).
+ */
 #define MESSAGE(name, kind)                                                                        \
     size_t message_put_##name(const struct msg_##name *m, uint8_t *out, size_t size);
 #include "message_only.h"

@@ -21,7 +21,7 @@ enum {
     RING_VALUE_MAX = 512, /* bytes of a record */
     RING_AD_MAX = 448,    /* bytes of an ad */
     RING_REQUIRE_MAX = 511,
-    RING_WANT_MAX = 256, /* ads of one RING_NEAREST */
+    RING_WANT_MAX = 128, /* ads of one RING_NEAREST */
     RING_HOPS_MAX = 64,  /* of one lookup */
     RING_RECORDS_MIN = 4096,
 };
@@ -35,6 +35,7 @@ struct ring_setup {
     struct part_peer self;
     uint64_t seed;       /* random: the only randomness the ring ever gets */
     size_t record_bytes; /* room for records, at least RING_RECORDS_MIN; 8192 does for any grid */
+    unsigned searches;   /* how many RING_NEAREST may run side by side, at least 1 */
     ring_fits *fits;     /* NULL: everything fits */
     void *context;
 };
@@ -83,7 +84,8 @@ enum ring_status {
 };
 
 enum ring_action_kind {
-    RING_SEND,       /* .frame to .peer; when that cannot be done say so with RING_UNREACHABLE */
+    RING_SEND,       /* .frame to .peer, which may be this one; when that cannot be done say so with
+                        RING_UNREACHABLE */
     RING_NEIGHBOURS, /* the predecessor or the successors changed; read them below */
     RING_FOUND,      /* .token, .peer owns the key, .hops */
     RING_STORED,     /* .token, .status: RING_OK or RING_OLD */

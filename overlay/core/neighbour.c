@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* neighbour.c -- the successor list and the predecessor, kept the way that Zave proved.
+ *
+ * Each round the first successor is asked for its lists (stabilize) and so learns that this peer
+ * takes it for its successor (notify). Its whole list is adopted; its predecessor, if it lies
+ * between, is asked first and taken over only when it answers. Who is told that it is somebody's
+ * successor takes that peer for its predecessor if it is closer, or if it has none (rectify). A
+ * peer that stays silent leaves every list. */
+#include "ring_state.h"
+#include <string.h>
+
+enum { NOTIFY = 1, LISTS = 2 };
+
+static bool between(const struct ring *ring, const struct part_peer *x, const struct part_peer *to)
+{
+    return id_between(&x->id, &ring->self.id, &to->id);
+}
+
+bool neighbour_owns(const struct ring *ring, const struct id *key)
+{
+    return ring->predecessors == 0 ||
+           id_between_or_at(key, &ring->predecessor[0].id, &ring->self.id);
+}
+
+static void changed(struct ring *ring)
+{
+    ring->epoch = ring->epoch == UINT32_MAX ? 1 : ring->epoch + 1;
+    ring->changed = true;
+}
+
+/* --- asking --- */
+
+static void send_ask(struct ring *ring, struct ask *a)
+{
+    uint32_t known = a->why == WHY_STABILIZE ? ring->head_epoch : 0;
+    a->due = ring->now + ((uint64_t)ASK_US << a->tries);
+    a->tries++;
+    SEND(ring, &a->peer, ring_ask, .stamp = ring->now, .epoch = known, .flags = a->flags);
+}
+
+void neighbour_ask(struct ring *ring, const struct part_peer *peer, enum why why)
+{
+    struct ask *free = NULL;
+    for (unsigned i = 0; i < ASKS; i++) {
+        struct ask *a = &ring->asks[i];
+        if (a->tries == 0)
+            free = a;
+        else if (a->why == why && peer_is(&a->peer, peer))
+            return;
+    }
+    if (free == NULL || peer_is(peer, &ring->self))
+        return; /* the next round asks again */
+    *free = (struct ask){.peer = *peer, .stamp = ring->now, .why = why};
+    if (why == WHY_STABILIZE)
+        free->flags = NOTIFY | LISTS;
+    else if (why == WHY_CANDIDATE)
+        free->flags = LISTS;
+    send_ask(ring, free);
+}
+
+/* After a sleep no answer can be expected in time: nobody is blamed for that. */
+void neighbour_forget_asks(struct ring *ring)
+{
+    memset(ring->asks, 0, sizeof ring->asks);
+}
+
+void neighbour_tick(struct ring *ring)
+{
+    for (unsigned i = 0; i < ASKS; i++) {
+        struct ask *a = &ring->asks[i];
+        if (a->tries == 0 || a->due > ring->now)
+            continue;
+        if (a->tries < ASK_TRIES && a->why != WHY_STRANGER) {
+            send_ask(ring, a);
+            continue;
+        }
+        struct ask silent = *a;
+        a->tries = 0;
+        if (silent.why != WHY_STRANGER)
+            ring_bury(ring, &silent.peer, false);
+    }
+}
+
+uint64_t neighbour_deadline(const struct ring *ring)
+{
+    uint64_t due = UINT64_MAX;
+    for (unsigned i = 0; i < ASKS; i++)
+        if (ring->asks[i].tries > 0 && ring->asks[i].due < due)
+            due = ring->asks[i].due;
+    return due;
+}
+
+/* --- the lists --- */
+
+/* The list becomes `head` and what follows it: only peers further round than the one before, this
+ * peer excluded, and none that has just been found dead. */
+static void adopt(struct ring *ring, const struct part_peer *head, const struct part_peer *rest,
+                  unsigned count)
+{
+    struct part_peer list[RING_SUCCESSORS];
+    unsigned n = 0;
+    list[n++] = *head;
+    for (unsigned i = 0; i < count && n < RING_SUCCESSORS; i++) {
+        if (!id_between(&rest[i].id, &list[n - 1].id, &ring->self.id))
+            break; /* once round */
+        if (!stranger_quiet(ring, &rest[i].id))
+            list[n++] = rest[i];
+    }
+    stranger_seen(ring, &head->id);
+    ring->standing = RING_MEMBER;
+    if (n == ring->successor_count && memcmp(list, ring->successors, n * sizeof list[0]) == 0)
+        return;
+    memcpy(ring->successors, list, n * sizeof list[0]);
+    ring->successor_count = n;
+    changed(ring);
+}
+
+static void stabilize(struct ring *ring)
+{
+    if (ring->successor_count > 0)
+        neighbour_ask(ring, &ring->successors[0], WHY_STABILIZE);
+}
+
+static void rectify(struct ring *ring, const struct part_peer *notifier)
+{
+    if (notifier->addr.port == 0)
+        return; /* nobody could reach it */
+    if (ring->predecessors > 0) {
+        const struct part_peer *p = &ring->predecessor[0];
+        if (!id_between(&notifier->id, &p->id, &ring->self.id)) {
+            if (!peer_is(notifier, p))
+                neighbour_ask(ring, p, WHY_ALIVE); /* does it still live? */
+            return;
+        }
+    }
+    ring->predecessor[0] = *notifier;
+    ring->predecessors = 1;
+    changed(ring);
+    keep_tell_predecessor(ring);
+    if (ring->successor_count == 0) { /* a ring of one becomes one of two */
+        adopt(ring, notifier, NULL, 0);
+        stabilize(ring);
+    }
+}
+
+void neighbour_asked(struct ring *ring, const struct part_peer *from, const struct msg_ring_ask *m)
+{
+    bool member = ring->standing == RING_MEMBER || ring->standing == RING_ALONE;
+    if ((m->flags & NOTIFY) != 0 && member)
+        rectify(ring, from);
+    bool listed = member && (m->flags & LISTS) != 0 && m->epoch != ring->epoch;
+    struct msg_ring_state s = {.stamp = m->stamp,
+                               .epoch = ring->epoch,
+                               .member = member,
+                               .listed = listed,
+                               .place = ring->vivaldi.place};
+    if (listed) {
+        s.predecessor_count = (uint16_t)ring->predecessors;
+        memcpy(s.predecessor, ring->predecessor, sizeof s.predecessor);
+        s.successors_count = (uint16_t)ring->successor_count;
+        memcpy(s.successors, ring->successors, sizeof s.successors);
+    }
+    act_send(ring, from, message_put_ring_state(&s, act_room(ring), act_left(ring)));
+}
+
+static void stabilized(struct ring *ring, const struct part_peer *from,
+                       const struct msg_ring_state *m)
+{
+    if (!m->listed || ring->successor_count == 0 || !peer_is(&ring->successors[0], from))
+        return;
+    adopt(ring, from, m->successors, m->successors_count);
+    ring->head_epoch = m->epoch;
+    if (m->predecessor_count > 0 && between(ring, &m->predecessor[0], from) &&
+        !stranger_quiet(ring, &m->predecessor[0].id)) {
+        ring->head_epoch = 0; /* to be told again, should the candidate not answer */
+        neighbour_ask(ring, &m->predecessor[0], WHY_CANDIDATE);
+    }
+}
+
+static void candidate_answered(struct ring *ring, const struct part_peer *from,
+                               const struct msg_ring_state *m)
+{
+    if (!m->listed || (ring->successor_count > 0 && !between(ring, from, &ring->successors[0])))
+        return;
+    adopt(ring, from, m->successors, m->successors_count);
+    ring->head_epoch = 0;
+    stabilize(ring); /* which notifies it */
+}
+
+static void answered(struct ring *ring, const struct ask *a, const struct msg_ring_state *m)
+{
+    switch (a->why) {
+    case WHY_STABILIZE:
+        stabilized(ring, &a->peer, m);
+        break;
+    case WHY_CANDIDATE:
+        candidate_answered(ring, &a->peer, m);
+        break;
+    case WHY_STRANGER:
+        stranger_answered(ring, &a->peer);
+        break;
+    case WHY_ALIVE:
+    case WHY_FINGER:
+        break;
+    }
+}
+
+void neighbour_told(struct ring *ring, const struct part_peer *from, const struct msg_ring_state *m)
+{
+    bool asked = false;
+    for (unsigned i = 0; i < ASKS; i++) {
+        struct ask a = ring->asks[i];
+        if (a.tries == 0 || !peer_is(&a.peer, from) || m->stamp < a.stamp || m->stamp > ring->now)
+            continue;
+        ring->asks[i].tries = 0;
+        asked = true;
+        if (from->addr.port != 0)
+            a.peer = *from;
+        if (m->member)
+            answered(ring, &a, m);
+    }
+    if (!asked)
+        return;
+    if (!m->member) {
+        ring_bury(ring, from, true);
+        return;
+    }
+    uint32_t rtt = ring->now - m->stamp < 1 ? 1 : (uint32_t)(ring->now - m->stamp);
+    vivaldi_measure(&ring->vivaldi, &from->id, rtt, &m->place, ring_random(ring));
+    finger_measured(ring, from, rtt);
+}
+
+/* --- losing neighbours --- */
+
+static bool drop_successor(struct ring *ring, const struct id *id)
+{
+    for (unsigned i = 0; i < ring->successor_count; i++) {
+        if (!id_equal(&ring->successors[i].id, id))
+            continue;
+        ring->successor_count--;
+        memmove(&ring->successors[i], &ring->successors[i + 1],
+                (ring->successor_count - i) * sizeof ring->successors[0]);
+        ring->head_epoch = 0;
+        return true;
+    }
+    return false;
+}
+
+/* With every successor gone at once, the nearest peer that is known at all takes their place; the
+ * way back to the true one is found by stabilizing and by looking oneself up. */
+static void last_resort(struct ring *ring)
+{
+    const struct part_peer *best = ring->predecessors > 0 ? &ring->predecessor[0] : NULL;
+    for (unsigned i = 0; i < FINGERS; i++) {
+        const struct finger *f = &ring->fingers[i];
+        if (f->rtt_us != 0 && (best == NULL || between(ring, &f->peer, best)))
+            best = &f->peer;
+    }
+    if (best == NULL) {
+        ring->standing = RING_ALONE;
+        return;
+    }
+    struct part_peer head = *best;
+    adopt(ring, &head, NULL, 0);
+    stranger_answered(ring, &head);
+}
+
+void neighbour_lost(struct ring *ring, const struct part_peer *peer)
+{
+    bool head = ring->successor_count > 0 && peer_is(&ring->successors[0], peer);
+    bool lost = drop_successor(ring, &peer->id);
+    if (ring->predecessors > 0 && peer_is(&ring->predecessor[0], peer)) {
+        ring->predecessors = 0;
+        lost = true;
+    }
+    if (!lost)
+        return;
+    changed(ring);
+    if (ring->successor_count == 0)
+        last_resort(ring);
+    if (head)
+        stabilize(ring);
+}
+
+void neighbour_left(struct ring *ring, const struct part_peer *from, const struct msg_ring_leave *m)
+{
+    bool head = ring->successor_count > 0 && peer_is(&ring->successors[0], from);
+    bool before = ring->predecessors > 0 && peer_is(&ring->predecessor[0], from);
+    ring_bury(ring, from, true);
+    if (head && ring->successor_count > 0) { /* what it would have told us, were it still here */
+        struct part_peer next = ring->successors[0];
+        for (unsigned i = 0; i < m->successors_count; i++)
+            if (peer_is(&m->successors[i], &next))
+                adopt(ring, &next, m->successors + i + 1, m->successors_count - i - 1u);
+    }
+    if (before && ring->predecessors == 0 && m->predecessor_count > 0 &&
+        !peer_is(&m->predecessor[0], &ring->self) && !stranger_quiet(ring, &m->predecessor[0].id)) {
+        ring->predecessor[0] = m->predecessor[0];
+        ring->predecessors = 1;
+        changed(ring);
+    }
+}
+
+void neighbour_leave(struct ring *ring)
+{
+    struct msg_ring_leave m = {.predecessor_count = (uint16_t)ring->predecessors,
+                               .successors_count = (uint16_t)ring->successor_count};
+    memcpy(m.predecessor, ring->predecessor, sizeof m.predecessor);
+    memcpy(m.successors, ring->successors, sizeof m.successors);
+    for (unsigned i = 0; i < ring->successor_count; i++)
+        act_send(ring, &ring->successors[i],
+                 message_put_ring_leave(&m, act_room(ring), act_left(ring)));
+    if (ring->predecessors > 0)
+        act_send(ring, &ring->predecessor[0],
+                 message_put_ring_leave(&m, act_room(ring), act_left(ring)));
+}
+
+/* --- once a second --- */
+
+/* One further successor each round, and every other round one finger. */
+static void watch_others(struct ring *ring)
+{
+    unsigned n = ring->successor_count;
+    if (n > 1)
+        neighbour_ask(ring, &ring->successors[1 + ring->rounds % (n - 1)], WHY_ALIVE);
+    for (unsigned tries = 0; tries < FINGERS && ring->rounds % 2 == 0; tries++) {
+        const struct finger *f = &ring->fingers[ring->watch_next++ % FINGERS];
+        if (f->rtt_us == 0)
+            continue;
+        neighbour_ask(ring, &f->peer, WHY_ALIVE);
+        return;
+    }
+}
+
+void neighbour_round(struct ring *ring)
+{
+    if (ring->rounds % 16 == 0)
+        ring->head_epoch = 0; /* whatever was missed, now it comes */
+    stabilize(ring);
+    if (ring->predecessors > 0)
+        neighbour_ask(ring, &ring->predecessor[0], WHY_ALIVE);
+    watch_others(ring);
+}

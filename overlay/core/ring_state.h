@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ring_state.h -- what the files of the ring share: its state, and what each does for the others.
+ *
+ *     ring.c       events in, the once-a-second round, reading
+ *     act.c        actions out
+ *     neighbour.c  successors and predecessor: Zave's maintenance
+ *     finger.c     far peers that are near in time
+ *     stranger.c   joining, and joining again after a partition or a long sleep
+ *     route.c      lookups
+ *     keep.c       records on the owner and its successors
+ *     ads.c        this peer's ad, and the buckets it holds for others
+ *     nearest.c    the search for near peers that fit */
+#ifndef P2P_RING_STATE_H
+#define P2P_RING_STATE_H
+#include "ring.h"
+#include "cell.h"
+#include "store.h"
+#include "vivaldi.h"
+
+enum {
+    SECOND = 1000 * 1000,
+    FINGERS = 24, /* one for each halving of the circle: enough for 2^24 members */
+    ASKS = 20,    /* waiting for ring_state */
+    STRANGERS = 16,
+    LOOKUPS = 24, /* begun here */
+    HOPS = 12,    /* passed on, not yet acknowledged */
+    HOP_TRIES = 3,
+    ROUND_US = SECOND,
+    ASK_US = 400 * 1000, /* for the first try; doubled for each other */
+    ASK_TRIES = 3,
+    HOP_US = 500 * 1000,
+    LOOKUP_US = 3 * SECOND,
+    LOOKUP_TRIES = 5,
+};
+
+/* Why a peer was asked for its state: what its answer, or its silence, is good for. */
+enum why {
+    WHY_ALIVE,     /* a neighbour is watched */
+    WHY_STABILIZE, /* the first successor: its lists become ours */
+    WHY_CANDIDATE, /* would be a closer successor, if it lives */
+    WHY_FINGER,    /* would be a finger, if it is near */
+    WHY_STRANGER,  /* may be a member of a ring apart */
+};
+
+struct ask {
+    struct part_peer peer; /* port 0 and id zero: free */
+    uint64_t stamp, due;
+    enum why why;
+    uint8_t tries;
+    uint8_t flags;
+};
+
+struct finger {
+    struct part_peer peer;
+    uint32_t rtt_us; /* 0: no finger here */
+};
+
+/* A peer that is believed in, but is not in this ring as far as is known: a contact to join
+ * through, or a neighbour that went silent. */
+struct stranger {
+    struct part_peer peer;
+    uint64_t quiet_until_us; /* so long nobody's list brings it back */
+    bool used, contact;
+    bool left; /* said good-bye: only kept so that old lists do not bring it back */
+};
+
+enum lookup_why { LOOK_USER, LOOK_MERGE, LOOK_FINGER, LOOK_PLACE, LOOK_GET, LOOK_AD, LOOK_NEAR };
+
+struct lookup {
+    struct id target;
+    struct id name;  /* LOOK_PLACE: of the record */
+    uint32_t serial; /* 0: free */
+    uint32_t token;  /* the caller's, or what `why` makes of it */
+    uint64_t due;
+    struct part_peer through; /* LOOK_MERGE: asked first; else unused */
+    enum lookup_why why;
+    uint8_t tries;
+    bool found; /* the owner is known and has been asked for what is wanted of it */
+};
+
+struct hop {
+    struct msg_ring_find find; /* find.hop names it; 0: free */
+    uint64_t due;
+    struct id tried[HOP_TRIES];
+    uint8_t tries;
+};
+
+/* This peer's own ad and where it is in the tree. */
+struct own_ad {
+    uint8_t bytes[RING_AD_MAX];
+    uint16_t length; /* 0: none */
+    uint16_t held;   /* ads in its bucket */
+    uint64_t version;
+    uint64_t due;
+    struct part_coordinate place; /* that it is published under */
+    struct part_cell cell;        /* the bucket, or the next to be tried */
+    struct part_cell back;        /* taken back from there: an old bucket, or a cell above */
+    struct part_peer holder;      /* of `cell`, when `settled` */
+    uint32_t putting, taking;     /* serials of what is on its way, 0: nothing */
+    bool settled, split_above;
+    uint8_t moves; /* up and down since it last settled */
+};
+
+enum { CELLS = 64, NEAR_AT_ONCE = 12 };
+
+enum cell_state { CELL_FREE, CELL_NEW, CELL_ASKED, CELL_DONE };
+
+struct search_cell {
+    struct part_cell cell;
+    uint8_t floor; /* the cell of this depth around it exists or is an empty bucket */
+    uint8_t state; /* enum cell_state */
+    uint32_t serial;
+};
+
+struct search {
+    struct search_cell cells[CELLS];
+    uint32_t nearest[RING_WANT_MAX]; /* microseconds, ascending: the distances found so far */
+    uint32_t token;
+    uint16_t want, have;
+    uint16_t bucket; /* ads that a cell is expected to bring */
+    bool used, incomplete;
+    char require[RING_REQUIRE_MAX + 1];
+};
+
+struct ring {
+    /* Of the step that runs. */
+    uint64_t now;
+    struct ring_out *out;
+    bool changed; /* neighbours */
+
+    struct part_peer self;
+    enum ring_standing standing;
+    uint64_t random;
+    uint64_t round_due;
+    uint32_t rounds;
+    uint32_t serial; /* the last given to a lookup, a hop or a request */
+
+    struct part_peer predecessor[1];
+    unsigned predecessors; /* 0 or 1 */
+    struct part_peer successors[RING_SUCCESSORS];
+    unsigned successor_count;
+    uint32_t epoch;      /* of the two lists above */
+    uint32_t head_epoch; /* of the lists that the first successor sent last; 0: send them again */
+
+    struct finger fingers[FINGERS];
+    unsigned finger_next, watch_next, stranger_next;
+    struct ask asks[ASKS];
+    struct stranger strangers[STRANGERS];
+    struct lookup lookups[LOOKUPS];
+    struct hop hops[HOPS];
+
+    struct vivaldi vivaldi;
+    struct store store;
+    uint64_t keep_due;
+    unsigned keep_next; /* successor that is told next what it should hold */
+    struct own_ad ad;
+    ring_fits *fits;
+    void *context;
+    unsigned search_count;
+    struct search *searches;
+};
+
+/* act.c */
+#define SEND(ring, to, name, ...)                                                                  \
+    do {                                                                                           \
+        const struct msg_##name message_ = {__VA_ARGS__};                                          \
+        act_send(ring, to, message_put_##name(&message_, act_room(ring), act_left(ring)));         \
+    } while (0)
+uint8_t *act_room(const struct ring *ring);
+size_t act_left(const struct ring *ring);
+void act_send(struct ring *ring, const struct part_peer *to, size_t length);
+struct ring_action *act(struct ring *ring, enum ring_action_kind kind, uint32_t token);
+
+/* ring.c */
+uint64_t ring_random(struct ring *ring);
+uint64_t ring_soon(struct ring *ring, uint64_t delay_us); /* now + delay, give or take a quarter */
+uint32_t ring_serial(struct ring *ring);
+bool peer_is(const struct part_peer *a, const struct part_peer *b); /* by id alone */
+void ring_bury(struct ring *ring, const struct part_peer *peer, bool left);
+
+/* neighbour.c */
+void neighbour_ask(struct ring *ring, const struct part_peer *peer, enum why why);
+void neighbour_round(struct ring *ring);
+void neighbour_tick(struct ring *ring);
+uint64_t neighbour_deadline(const struct ring *ring);
+void neighbour_forget_asks(struct ring *ring);
+void neighbour_asked(struct ring *ring, const struct part_peer *from, const struct msg_ring_ask *m);
+void neighbour_told(struct ring *ring, const struct part_peer *from,
+                    const struct msg_ring_state *m);
+void neighbour_left(struct ring *ring, const struct part_peer *from,
+                    const struct msg_ring_leave *m);
+void neighbour_lost(struct ring *ring, const struct part_peer *peer);
+void neighbour_leave(struct ring *ring);
+bool neighbour_owns(const struct ring *ring, const struct id *key);
+
+/* finger.c */
+void finger_round(struct ring *ring);
+void finger_found(struct ring *ring, unsigned slot, const struct part_peer *peer);
+void finger_measured(struct ring *ring, const struct part_peer *peer, uint32_t rtt_us);
+void finger_lost(struct ring *ring, const struct id *id);
+unsigned finger_slot(const struct ring *ring, const struct id *id);
+
+/* stranger.c */
+void stranger_round(struct ring *ring);
+void stranger_spoke(struct ring *ring, const struct part_peer *peer);
+void stranger_join(struct ring *ring, const struct part_peer *contact);
+void stranger_add(struct ring *ring, const struct part_peer *peer, bool left);
+void stranger_seen(struct ring *ring, const struct id *id); /* it is in the ring, or spoke */
+bool stranger_quiet(const struct ring *ring, const struct id *id);
+void stranger_answered(struct ring *ring, const struct part_peer *peer);
+void stranger_found(struct ring *ring, const struct part_peer *through,
+                    const struct part_peer *owner);
+
+/* route.c */
+struct lookup *route_lookup(struct ring *ring, enum lookup_why why, uint32_t token,
+                            const struct id *target);
+void route_start(struct ring *ring, struct lookup *l); /* the first try, or another */
+struct lookup *route_by_serial(struct ring *ring, uint32_t serial);
+void route_cancel(struct ring *ring, uint32_t token);
+void route_find(struct ring *ring, const struct msg_ring_find *m, const struct part_peer *from);
+void route_acked(struct ring *ring, uint32_t hop);
+void route_found(struct ring *ring, const struct part_peer *from, const struct msg_ring_found *m);
+void route_lost(struct ring *ring, const struct id *id);
+void route_tick(struct ring *ring);
+uint64_t route_deadline(const struct ring *ring);
+
+/* keep.c */
+void keep_put(struct ring *ring, uint32_t token, const struct part_record *record);
+void keep_round(struct ring *ring);
+void keep_tick(struct ring *ring);
+uint64_t keep_deadline(const struct ring *ring);
+void keep_changed(struct ring *ring); /* the neighbours did */
+void keep_tell_predecessor(struct ring *ring);
+void keep_leave(struct ring *ring);
+void keep_owner(struct ring *ring, struct lookup *l, const struct part_peer *owner);
+void keep_failed(struct ring *ring, struct lookup *l);
+struct store_entry *keep_insert(struct ring *ring, const struct store_entry *e,
+                                const uint8_t *value);
+void keep_replicate(struct ring *ring, const struct store_entry *e);
+void keep_on_put(struct ring *ring, const struct part_peer *from, const struct msg_ring_put *m);
+void keep_on_put_done(struct ring *ring, const struct msg_ring_put_done *m);
+void keep_on_get(struct ring *ring, const struct msg_ring_get *m);
+void keep_on_got(struct ring *ring, const struct msg_ring_got *m);
+void keep_on_copy(struct ring *ring, const struct msg_ring_copy *m);
+void keep_on_have(struct ring *ring, const struct part_peer *from, const struct msg_ring_have *m);
+void keep_on_want(struct ring *ring, const struct part_peer *from, const struct msg_ring_want *m);
+
+/* ads.c */
+void ads_publish(struct ring *ring, const uint8_t *ad, uint32_t length);
+void ads_tick(struct ring *ring);
+uint64_t ads_deadline(const struct ring *ring);
+void ads_owner(struct ring *ring, struct lookup *l, const struct part_peer *owner);
+void ads_failed(struct ring *ring, struct lookup *l);
+void ads_on_put(struct ring *ring, const struct part_peer *from, const struct msg_ad_put *m);
+void ads_on_put_done(struct ring *ring, const struct part_peer *from,
+                     const struct msg_ad_put_done *m);
+void ads_on_near(struct ring *ring, const struct part_peer *from, const struct msg_ad_near *m);
+
+/* nearest.c */
+void nearest_start(struct ring *ring, uint32_t token, unsigned want, const char *require);
+void nearest_cancel(struct ring *ring, uint32_t token);
+void nearest_owner(struct ring *ring, struct lookup *l, const struct part_peer *owner);
+void nearest_failed(struct ring *ring, struct lookup *l);
+void nearest_answered(struct ring *ring, const struct msg_ad_near_answer *m);
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stranger.c -- peers that may live in a ring apart: contacts to join through, neighbours that went
+ * silent.
+ *
+ * Joining, coming back from sleep and closing a partition are one thing: ask a stranger now and
+ * then; when it answers, have its ring look up the place after this peer; whoever is there, if
+ * closer than the first successor, is asked for its lists and becomes it. Both rings do so and
+ * close like a zip. */
+#include "ring_state.h"
+#include <string.h>
+
+enum {
+    QUIET_US = 10 * SECOND,
+    LEFT_US = 3 * SECOND,
+    ROUNDS = 5, /* of a member between two asks */
+    JOIN_ROUNDS =
+        10, /* after these a joiner takes itself for a ring of one, or two joiners wait for ever */
+    JOIN_AT_ONCE = 2, /* contacts asked in a round */
+};
+
+static struct stranger *find(const struct ring *ring, const struct id *id)
+{
+    for (unsigned i = 0; i < STRANGERS; i++) {
+        const struct stranger *s = &ring->strangers[i];
+        if (s->used && id_equal(&s->peer.id, id))
+            return (struct stranger *)s;
+    }
+    return NULL;
+}
+
+/* A free place, else that of one who left, else of the one whose silence is oldest. */
+static struct stranger *place(struct ring *ring)
+{
+    struct stranger *best = &ring->strangers[0];
+    for (unsigned i = 0; i < STRANGERS; i++) {
+        struct stranger *s = &ring->strangers[i];
+        if (!s->used)
+            return s;
+        if (s->left > best->left ||
+            (s->left == best->left && s->quiet_until_us < best->quiet_until_us))
+            best = s;
+    }
+    return best;
+}
+
+void stranger_add(struct ring *ring, const struct part_peer *peer, bool left)
+{
+    if (peer_is(peer, &ring->self))
+        return;
+    struct stranger *s = find(ring, &peer->id);
+    bool contact = s != NULL && s->contact;
+    if (s == NULL)
+        s = place(ring);
+    *s = (struct stranger){.peer = *peer,
+                           .quiet_until_us = ring->now + (left ? LEFT_US : QUIET_US),
+                           .used = true,
+                           .contact = contact,
+                           .left = left && !contact};
+}
+
+void stranger_seen(struct ring *ring, const struct id *id)
+{
+    struct stranger *s = find(ring, id);
+    if (s != NULL)
+        s->used = false;
+}
+
+bool stranger_quiet(const struct ring *ring, const struct id *id)
+{
+    const struct stranger *s = find(ring, id);
+    return s != NULL && s->quiet_until_us > ring->now;
+}
+
+/* Whoever speaks is alive, and is reached where it says. */
+void stranger_spoke(struct ring *ring, const struct part_peer *peer)
+{
+    struct stranger *s = find(ring, &peer->id);
+    if (s == NULL || s->left)
+        return;
+    s->quiet_until_us = 0;
+    if (peer->addr.port != 0)
+        s->peer.addr = peer->addr;
+}
+
+void stranger_join(struct ring *ring, const struct part_peer *contact)
+{
+    if (peer_is(contact, &ring->self) || ring->standing == RING_GONE)
+        return;
+    stranger_add(ring, contact, false);
+    struct stranger *s = find(ring, &contact->id);
+    s->contact = true;
+    s->quiet_until_us = 0;
+    if (ring->standing == RING_ALONE) {
+        ring->standing = RING_JOINING;
+        ring->rounds = 0;
+    }
+    if (ring->standing == RING_JOINING)
+        neighbour_ask(ring, contact, WHY_STRANGER);
+}
+
+static void ask_next(struct ring *ring)
+{
+    for (unsigned tries = 0; tries < STRANGERS; tries++) {
+        struct stranger *s = &ring->strangers[ring->stranger_next++ % STRANGERS];
+        if (s->used && s->left && s->quiet_until_us <= ring->now)
+            s->used = false;
+        if (!s->used || s->left)
+            continue;
+        neighbour_ask(ring, &s->peer, WHY_STRANGER);
+        return;
+    }
+}
+
+void stranger_round(struct ring *ring)
+{
+    if (ring->standing == RING_JOINING && ring->rounds >= JOIN_ROUNDS)
+        ring->standing = RING_ALONE;
+    if (ring->standing == RING_MEMBER) {
+        if (ring->rounds % ROUNDS == 0)
+            ask_next(ring);
+        return;
+    }
+    for (unsigned i = 0; i < JOIN_AT_ONCE; i++)
+        ask_next(ring);
+}
+
+void stranger_answered(struct ring *ring, const struct part_peer *peer)
+{
+    struct stranger *s = find(ring, &peer->id);
+    if (s != NULL)
+        s->quiet_until_us = 0;
+    for (unsigned i = 0; i < LOOKUPS; i++)
+        if (ring->lookups[i].serial != 0 && ring->lookups[i].why == LOOK_MERGE)
+            return; /* one at a time */
+    struct id next = id_plus_power(&ring->self.id, 0);
+    struct lookup *l = route_lookup(ring, LOOK_MERGE, 0, &next);
+    if (l != NULL)
+        l->through = *peer;
+}
+
+void stranger_found(struct ring *ring, const struct part_peer *through,
+                    const struct part_peer *owner)
+{
+    stranger_seen(ring, &through->id); /* its ring has been told of this peer, or is this ring */
+    if (!peer_is(owner, &ring->self) &&
+        (ring->successor_count == 0 ||
+         id_between(&owner->id, &ring->self.id, &ring->successors[0].id)))
+        neighbour_ask(ring, owner, WHY_CANDIDATE);
+}
