@@ -1,6 +1,7 @@
 # Unit tests: one cmocka program for each noun of the plain C code; test/unit/NOUN.c, linked with LDADD.
 unit_programs = \
     test/unit/addr \
+    test/unit/cell \
     test/unit/claim \
     test/unit/command \
     test/unit/confine \
@@ -22,7 +23,9 @@ unit_programs = \
     test/unit/room \
     test/unit/seats \
     test/unit/settings \
-    test/unit/transport
+    test/unit/store \
+    test/unit/transport \
+    test/unit/vivaldi
 test_unit_fate_LDADD = libsurvive.la $(LDADD)
 test_unit_feed_LDADD = libsurvive.la $(LDADD)
 test_unit_heartbeat_LDADD = libsurvive.la $(LDADD)
@@ -49,3 +52,5 @@ check_PROGRAMS += $(unit_programs)
 UNIT += $(unit_programs)
 endif
 EXTRA_PROGRAMS += $(unit_programs)
+UNIT += test/unit/core_symbols
+EXTRA_DIST += test/unit/core_symbols
