@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FIRST_MS = 200, LONGEST_MS = 30000, POLL_MS = 50 };
+enum { FIRST_MS = 200, LONGEST_MS = 30000, AGAIN_MS = 300000, POLL_MS = 50 };
 
 /* One address of the settings. A name is resolved in a thread of the C library's, since that may
  * take seconds, by everything that nsswitch.conf names; it is asked again each time, for desktops
@@ -30,6 +30,7 @@ struct contacts {
     contacts_found_fn *found;
     void *ctx;
     int wait_ms;
+    bool answered; /* one of them, since the last try */
     unsigned count;
     struct contact all[SETTINGS_JOIN];
 };
@@ -39,6 +40,7 @@ static void on_met(void *ctx, const struct addr *at, const struct link_peer *who
     struct contacts *c = ctx;
     char where[ADDR_TEXT + 1];
     addr_text(at, where);
+    c->answered = c->answered || who != NULL;
     if (who != NULL)
         c->found(c->ctx, &who->peer);
     else
@@ -117,10 +119,12 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
 {
     struct contacts *c = ctx;
     (void)fd, (void)what;
+    bool done = c->answered;
+    c->answered = false;
     for (unsigned i = 0; i < c->count; i++)
         try_one(c, &c->all[i]);
     c->wait_ms = 2 * c->wait_ms < LONGEST_MS ? 2 * c->wait_ms : LONGEST_MS;
-    wait_on(c, c->wait_ms);
+    wait_on(c, done ? AGAIN_MS : c->wait_ms);
 }
 
 static bool resolving(const struct contacts *c)
@@ -135,6 +139,7 @@ void contacts_try(struct contacts *c)
 {
     const struct settings *s = &c->node->settings;
     c->wait_ms = FIRST_MS;
+    c->answered = false;
     if (!resolving(c)) {
         c->count = (unsigned)s->join_count;
         for (unsigned i = 0; i < c->count; i++)

@@ -209,9 +209,37 @@ static int dial(struct links *l, const struct addr *at, const struct id *wanted,
     return 0;
 }
 
+static struct link_peer who_is(const struct connection *c)
+{
+    return (struct link_peer){
+        .peer = {.id = connection_card(c)->id, .addr = connection_hello(c)->listen},
+        .seen = *connection_seen(c),
+        .card = connection_card(c)};
+}
+
+/* The open connection to whoever listens there, or was reached there. */
+static struct connection *find_there(const struct links *l, const struct addr *there)
+{
+    size_t at = 0;
+    for (const struct far *f; (f = idmap_next(&l->fars, &at)) != NULL;)
+        for (unsigned i = 0; i < f->count; i++) {
+            struct connection *c = f->all[i];
+            bool same = addr_equal(&connection_hello(c)->listen, there) ||
+                        (connection_is_dialled(c) && addr_equal(connection_seen(c), there));
+            if (same && connection_is_open(c))
+                return c;
+        }
+    return NULL;
+}
+
 int links_meet(struct links *l, const struct addr *at, links_met_fn *met, void *ctx)
 {
-    return dial(l, at, NULL, met, ctx);
+    struct connection *c = find_there(l, at);
+    if (c == NULL)
+        return dial(l, at, NULL, met, ctx);
+    struct link_peer who = who_is(c);
+    met(ctx, at, &who, NULL);
+    return 0;
 }
 
 static size_t far_backlog(const struct far *f)
@@ -289,14 +317,6 @@ static void handle(struct links *l, const struct link_peer *from)
     else
         log_debug(l->log, "%s sent %s, which nobody waits for", from->card->name,
                   message_name(l->message.kind));
-}
-
-static struct link_peer who_is(const struct connection *c)
-{
-    return (struct link_peer){
-        .peer = {.id = connection_card(c)->id, .addr = connection_hello(c)->listen},
-        .seen = *connection_seen(c),
-        .card = connection_card(c)};
 }
 
 static void on_frame(void *ctx, struct connection *c, const uint8_t *frame, size_t length)

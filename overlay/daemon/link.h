@@ -49,8 +49,8 @@ void links_handle(struct links *l, enum message_kind first, enum message_kind la
 int links_on_gone(struct links *l, links_gone_fn *gone, void *ctx);
 void links_forget_gone(struct links *l, links_gone_fn *gone, void *ctx);
 
-/* Makes a link to an address whose peer is not known yet. Called once: with who answered, or with
- * NULL and why not. Then it is a link like any other. */
+/* Makes a link to an address whose peer is not known yet. Called once, perhaps at once: with who
+ * answered, or with NULL and why nobody did. Then it is a link like any other. */
 typedef void links_met_fn(void *ctx, const struct addr *at, const struct link_peer *who,
                           const char *why);
 int links_meet(struct links *l, const struct addr *at, links_met_fn *met, void *ctx);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECORD_BYTES = 8192, SAVE_S = 30 };
+enum { RECORD_BYTES = 8192, SEARCHES = 4, SAVE_S = 30 };
 
 /* A peer that could not be sent to: the ring is told once its step is over. */
 struct unreachable {
@@ -64,6 +64,8 @@ static void say_standing(struct overlay *o)
     enum ring_standing now = ring_standing(o->ring);
     if (now != o->standing)
         log_info(o->node->log, "%s", words[now]);
+    if (now == RING_ALONE && o->standing == RING_MEMBER)
+        contacts_try(o->contacts);
     o->standing = now;
 }
 
@@ -148,7 +150,8 @@ static void join_known(struct overlay *o)
 
 static int make_ring(struct overlay *o, struct err *e)
 {
-    struct ring_setup setup = {.self = links_self(o->node->links), .record_bytes = RECORD_BYTES};
+    struct ring_setup setup = {
+        .self = links_self(o->node->links), .record_bytes = RECORD_BYTES, .searches = SEARCHES};
     if (RAND_bytes((unsigned char *)&setup.seed, sizeof setup.seed) != 1)
         return err_set(e, EIO, "no random numbers");
     void *memory = malloc(ring_size(&setup));

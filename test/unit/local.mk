@@ -14,6 +14,7 @@ unit_programs = \
     test/unit/idmap \
     test/unit/lease \
     test/unit/level \
+    test/unit/link \
     test/unit/merge \
     test/unit/message \
     test/unit/policy \
@@ -35,6 +36,7 @@ test_unit_level_LDADD = libsurvive.la $(LDADD)
 test_unit_addr_LDADD = libdaemon.la $(LDADD)
 test_unit_identity_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 test_unit_idmap_LDADD = libdaemon.la $(LDADD)
+test_unit_link_LDADD = libdaemon.la $(LDADD)
 test_unit_settings_LDADD = libdaemon.la $(LDADD)
 test_unit_confine_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_confine_LDADD = libconfine.la $(LDADD)
