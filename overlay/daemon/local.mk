@@ -34,7 +34,7 @@ libdaemon_la_LIBADD = libconfine.la libclient.la libcore.la $(LIBEVENT_LIBS) $(O
     $(CONFUSE_LIBS) $(SODIUM_LIBS) $(HWLOC_LIBS)
 
 # p2pd: the daemon of one desktop.
-EXTRA_PROGRAMS += p2pd # until the ring is there
+bin_PROGRAMS += p2pd
 p2pd_SOURCES = overlay/daemon/main.c
 p2pd_CFLAGS = $(AM_CFLAGS) $(LIBEVENT_CFLAGS) $(OPENSSL_CFLAGS)
 p2pd_LDADD = libdaemon.la
