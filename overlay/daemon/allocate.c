@@ -328,7 +328,9 @@ static void step_back(struct allocation *one, uint64_t now)
 {
     give_back(one);
     one->phase = PAUSING;
-    one->until_ms = now + PAUSE_MS + randombytes_uniform(PAUSE_MS * one->tries * 4);
+    uint64_t pause = PAUSE_MS + randombytes_uniform(PAUSE_MS * one->tries * 4);
+    one->until_ms = now + pause;
+    wake(one, pause);
 }
 
 static int walk(struct allocation *one)
@@ -377,6 +379,16 @@ static void conclude(struct allocation *one, enum claim_verdict verdict, uint64_
     }
 }
 
+/* At the latest when this claim, or the whole allocation, has to end. */
+static void wake_at(struct allocation *one, uint64_t then, uint64_t now)
+{
+    if (then > one->begun_ms + TRY_MS)
+        then = one->begun_ms + TRY_MS;
+    if (then > one->give_up_ms)
+        then = one->give_up_ms;
+    wake(one, then > now ? then - now : 0);
+}
+
 static void claim_on(struct allocation *one, uint64_t now)
 {
     size_t peer;
@@ -386,9 +398,8 @@ static void claim_on(struct allocation *one, uint64_t now)
     enum claim_verdict verdict = claim_verdict(&one->claim, now);
     if (verdict == CLAIM_WAIT && (now >= one->begun_ms + TRY_MS || now >= one->give_up_ms))
         verdict = claim_offered(&one->claim) >= one->want.slots ? CLAIM_ENOUGH : CLAIM_SHORT;
-    uint64_t next = claim_deadline(&one->claim, now), end = one->begun_ms + TRY_MS;
     if (verdict == CLAIM_WAIT)
-        wake(one, (next < end ? next : end) > now ? (next < end ? next : end) - now : 0);
+        wake_at(one, claim_deadline(&one->claim, now), now);
     conclude(one, verdict, now); /* the allocation may be gone after this */
 }
 

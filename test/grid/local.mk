@@ -1,10 +1,14 @@
 # Tests of whole grids: scripts that start daemons and mpiruns. Names one a line.
 grid_scripts = \
+    test/grid/allocation \
+    test/grid/broken \
+    test/grid/contest \
+    test/grid/rooms \
     test/grid/grid_tool \
     test/grid/netns \
     test/grid/plain_user \
     test/grid/acceptance
 GRID += $(grid_scripts)
-EXTRA_DIST += test/grid/lib.sh $(grid_scripts)
-# A bare holder of leases, for tests of the daemons alone.
-check_PROGRAMS += test/grid/grab
+EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh $(grid_scripts)
+# A bare holder of leases, and one who says wrong things, for tests of the daemons alone.
+check_PROGRAMS += test/grid/grab test/grid/garbage
