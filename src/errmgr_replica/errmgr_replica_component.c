@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* errmgr_replica_component.c -- a lost host or process is no lost job. Wraps the stock errmgr module of the same
+ * process (default_hnp, default_orted, default_app), which still handles everything else. */
+#include "errmgr_replica.h"
+#include "opal/mca/base/base.h"
+#include "opal/mca/base/mca_base_component_repository.h"
+#include "opal/mca/base/mca_base_var.h"
+#include "orte/constants.h"
+#include "orte/mca/state/state.h"
+#include "orte/util/proc_info.h"
+#include "defaults.h"
+#include "gate.h"
+#include "log.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { PRIORITY = 5000 }; /* above every stock component */
+
+static int replica_register(void);
+static int replica_query(mca_base_module_t **module, int *priority);
+
+struct errmgr_replica_component mca_errmgr_replica_component = {
+    .super =
+        {
+            .base_version =
+                {
+                    ORTE_ERRMGR_BASE_VERSION_3_0_0,
+                    .mca_component_name = "replica",
+                    MCA_BASE_MAKE_VERSION(component, 0, 1, 0),
+                    .mca_query_component = replica_query,
+                    .mca_register_component_params = replica_register,
+                },
+            .base_data = {MCA_BASE_METADATA_PARAM_CHECKPOINT},
+        },
+};
+static struct errmgr_replica_component *const self = &mca_errmgr_replica_component;
+
+static void register_int(const char *name, const char *help, int *value)
+{
+    (void)mca_base_component_var_register(&self->super.base_version, name, help,
+                                          MCA_BASE_VAR_TYPE_INT, NULL, 0, 0, OPAL_INFO_LVL_5,
+                                          MCA_BASE_VAR_SCOPE_READONLY, value);
+}
+
+/* What replicas need of stock components besides what the grid does; nothing that the user set is touched. */
+static void set_level_defaults(void)
+{
+    static const struct default_value list[] = {
+        /* A replica that is not needed any more has no time to say good-bye. */
+        {"odls_base_sigkill_timeout", "0"},
+        /* Lanes must take the same decisions, on whatever hosts they are: nothing that looks at locality, or that
+         * goes past the message layer. */
+        {"osc", "pt2pt"},
+        {"coll", "^sm,han"},
+        {"topo", "^treematch"},
+    };
+    for (unsigned i = 0; i < sizeof list / sizeof list[0]; i++) {
+        char name[128];
+        snprintf(name, sizeof name, "OMPI_MCA_%s", list[i].name);
+        setenv(name, list[i].value, 0);
+    }
+}
+
+/* ORTE opens errmgr in mpirun before every framework whose parameters the grid sets, and grpcomm asks for the
+ * level before errmgr is selected: now is early enough. */
+static int replica_register(void)
+{
+    mca_base_component_t *c = &self->super.base_version;
+    self->level_text = (char *)"1";
+    (void)mca_base_component_var_register(
+        c, "level",
+        "Copies of every rank, each on another peer: one number (2), or levels by rank (0:3,1-:2)",
+        MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_1, MCA_BASE_VAR_SCOPE_READONLY,
+        &self->level_text);
+    self->beat_ms = 250;
+    register_int("beat_ms", "Milliseconds between signs of life of mpirun and each peer",
+                 &self->beat_ms);
+    self->silence_ms = 1500;
+    register_int("silence_ms", "Milliseconds after which mpirun counts a silent peer as lost",
+                 &self->silence_ms);
+    self->orphan_ms = 5000;
+    register_int("orphan_ms", "Milliseconds after which a peer that hears nothing of mpirun ends its processes",
+                 &self->orphan_ms);
+    self->notes = true;
+    (void)mca_base_component_var_register(c, "notes", "Tell of each loss that the job survives, on stderr",
+                                          MCA_BASE_VAR_TYPE_BOOL, NULL, 0, 0, OPAL_INFO_LVL_3,
+                                          MCA_BASE_VAR_SCOPE_READONLY, &self->notes);
+    if (!gate_open())
+        return ORTE_SUCCESS;
+    if (level_parse(&self->level, self->level_text, &self->level_error) != 0)
+        self->level.count = 0; /* refused when ORTE asks for the module */
+    if (ORTE_PROC_IS_HNP)
+        defaults_set();
+    if (ORTE_PROC_IS_HNP && survive_active())
+        set_level_defaults();
+    return ORTE_SUCCESS;
+}
+
+bool survive_active(void)
+{
+    return level_replicates(&self->level);
+}
+
+const struct level *survive_level(void)
+{
+    return &self->level;
+}
+
+/* The processes of a job are ranks * lanes, and the lanes may depend on the ranks. */
+unsigned survive_ranks(const orte_job_t *job)
+{
+    unsigned processes = job->num_procs, ranks = 1;
+    while (ranks < processes && ranks * level_lanes(&self->level, ranks) < processes)
+        ranks++;
+    return ranks;
+}
+
+uint64_t survive_now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static int replica_init(void)
+{
+    int code = self->stock.module->init();
+    if (code != ORTE_SUCCESS)
+        return code;
+    if (ORTE_PROC_IS_HNP)
+        hnp_take_over();
+    else if (ORTE_PROC_IS_DAEMON)
+        orted_take_over();
+    if (ORTE_PROC_IS_HNP || ORTE_PROC_IS_DAEMON)
+        beat_start();
+    return ORTE_SUCCESS;
+}
+
+static int replica_finalize(void)
+{
+    if (ORTE_PROC_IS_HNP || ORTE_PROC_IS_DAEMON)
+        beat_stop();
+    if (ORTE_PROC_IS_HNP)
+        hnp_leave();
+    return self->stock.module->finalize != NULL ? self->stock.module->finalize() : ORTE_SUCCESS;
+}
+
+/* The stock component would be closed, and its code unmapped, when ours is selected: hold on to it. */
+static orte_errmgr_base_module_t *find_stock(const char *name)
+{
+    mca_base_component_list_item_t *item;
+    OPAL_LIST_FOREACH(item, &orte_errmgr_base_framework.framework_components, mca_base_component_list_item_t)
+    {
+        const mca_base_component_t *c = item->cli_component;
+        mca_base_module_t *module = NULL;
+        int priority = 0;
+        if (strcmp(c->mca_component_name, name) != 0 ||
+            c->mca_query_component(&module, &priority) != ORTE_SUCCESS || module == NULL)
+            continue;
+        if (mca_base_component_repository_retain_component("errmgr", name) == OPAL_SUCCESS)
+            return (orte_errmgr_base_module_t *)module;
+    }
+    return NULL;
+}
+
+static int replica_query(mca_base_module_t **module, int *priority)
+{
+    *module = NULL;
+    *priority = -1;
+    if (!gate_open() || !(ORTE_PROC_IS_HNP || ORTE_PROC_IS_DAEMON))
+        return ORTE_ERROR;
+    if (self->level_error.code != 0) {
+        if (ORTE_PROC_IS_HNP) {
+            log_line("%s", self->level_error.text);
+            exit(1); /* nothing was started; every way out of here that ORTE knows says more than one line */
+        }
+        return ORTE_ERROR;
+    }
+    self->stock.module = find_stock(ORTE_PROC_IS_HNP ? "default_hnp" : "default_orted");
+    if (self->stock.module == NULL)
+        return ORTE_ERROR;
+    self->module = *self->stock.module;
+    self->module.init = replica_init;
+    self->module.finalize = replica_finalize;
+    *module = (mca_base_module_t *)&self->module;
+    *priority = PRIORITY;
+    return ORTE_SUCCESS;
+}
+
+orte_state_cbfunc_t handler_swap_proc(orte_proc_state_t state, orte_state_cbfunc_t ours)
+{
+    orte_state_t *s;
+    OPAL_LIST_FOREACH(s, &orte_proc_states, orte_state_t)
+    if (s->proc_state == state) {
+        orte_state_cbfunc_t theirs = s->cbfunc;
+        s->cbfunc = ours;
+        return theirs;
+    }
+    return NULL;
+}
+
+orte_state_cbfunc_t handler_swap_job(orte_job_state_t state, orte_state_cbfunc_t ours)
+{
+    orte_state_t *s;
+    OPAL_LIST_FOREACH(s, &orte_job_states, orte_state_t)
+    if (s->job_state == state) {
+        orte_state_cbfunc_t theirs = s->cbfunc;
+        s->cbfunc = ours;
+        return theirs;
+    }
+    return NULL;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* orted_orte4.c -- an orted's side: reports how each of its processes ended, after its last output, and goes on
+ * when another orted is gone. */
+#include "errmgr_replica.h"
+#include "opal/dss/dss.h"
+#include "orte/mca/errmgr/errmgr.h"
+#include "orte/mca/iof/iof.h"
+#include "orte/mca/plm/plm_types.h"
+#include "orte/mca/rml/rml.h"
+#include "orte/mca/state/state.h"
+#include "orte/util/name_fns.h"
+#include "orte/util/threads.h"
+#include "log.h"
+#include <signal.h>
+#include <unistd.h>
+
+static struct errmgr_replica_component *const self = &mca_errmgr_replica_component;
+
+/* How long a dead process's output may stay open, held by its children, before its end is reported. */
+enum { OUTPUT_PATIENCE_MS = 500 };
+
+static void report(const orte_proc_t *child)
+{
+    opal_buffer_t *b = OBJ_NEW(opal_buffer_t);
+    orte_plm_cmd_flag_t command = ORTE_PLM_UPDATE_PROC_STATE;
+    orte_proc_t c = *child; /* packing takes no const */
+    opal_dss.pack(b, &command, 1, ORTE_PLM_CMD);
+    opal_dss.pack(b, &c.name.jobid, 1, ORTE_JOBID);
+    opal_dss.pack(b, &c.name.vpid, 1, ORTE_VPID);
+    opal_dss.pack(b, &c.pid, 1, OPAL_PID);
+    opal_dss.pack(b, &c.state, 1, ORTE_PROC_STATE);
+    opal_dss.pack(b, &c.exit_code, 1, ORTE_EXIT_CODE);
+    if (orte_rml.send_buffer_nb(orte_mgmt_conduit, ORTE_PROC_MY_HNP, b, ORTE_RML_TAG_PLM, orte_rml_send_callback,
+                                NULL) < 0)
+        OBJ_RELEASE(b);
+}
+
+static bool ended_badly(orte_proc_state_t state)
+{
+    return state == ORTE_PROC_STATE_ABORTED || state == ORTE_PROC_STATE_ABORTED_BY_SIG ||
+           state == ORTE_PROC_STATE_TERM_WO_SYNC || state == ORTE_PROC_STATE_TERM_NON_ZERO;
+}
+
+/* Siblings of a process that died before PMIx knew it wait for it in the first fence, for ever: their orted
+ * behaves as if its host had died. */
+static void die_with_siblings(const orte_proc_t *child)
+{
+    bool siblings = false;
+    for (int i = 0; i < orte_local_children->size; i++) {
+        const orte_proc_t *p = opal_pointer_array_get_item(orte_local_children, i);
+        siblings = siblings || (p != NULL && p != child && p->name.jobid == child->name.jobid &&
+                                ORTE_FLAG_TEST(p, ORTE_PROC_FLAG_ALIVE));
+    }
+    if (!siblings)
+        return;
+    for (int i = 0; i < orte_local_children->size; i++) {
+        const orte_proc_t *p = opal_pointer_array_get_item(orte_local_children, i);
+        if (p != NULL && p->pid > 0)
+            kill(p->pid, SIGKILL);
+    }
+    _exit(1);
+}
+
+static void stop_waiting(int fd, short what, void *context)
+{
+    (void)fd, (void)what;
+    orte_timer_t *timer = context;
+    orte_proc_t *child = timer->payload;
+    if (!ORTE_FLAG_TEST(child, ORTE_PROC_FLAG_IOF_COMPLETE))
+        ORTE_ACTIVATE_PROC_STATE(&child->name, ORTE_PROC_STATE_IOF_COMPLETE);
+    OBJ_RELEASE(child);
+    OBJ_RELEASE(timer);
+}
+
+static void wait_for_output(orte_proc_t *child)
+{
+    orte_timer_t *timer = OBJ_NEW(orte_timer_t);
+    OBJ_RETAIN(child);
+    timer->payload = child;
+    timer->tv.tv_sec = OUTPUT_PATIENCE_MS / 1000;
+    timer->tv.tv_usec = OUTPUT_PATIENCE_MS % 1000 * 1000;
+    opal_event_evtimer_set(orte_event_base, timer->ev, stop_waiting, timer);
+    opal_event_evtimer_add(timer->ev, &timer->tv);
+}
+
+static bool child_error(orte_proc_t *child, orte_proc_state_t state)
+{
+    if (!ended_badly(state) || orte_orteds_term_ordered)
+        return false;
+    if (child->state < ORTE_PROC_STATE_REGISTERED)
+        die_with_siblings(child);
+    if (!ended_badly(child->state)) {
+        child->state = state; /* reported in on_terminated() */
+        wait_for_output(child);
+        ORTE_ACTIVATE_PROC_STATE(&child->name, ORTE_PROC_STATE_WAITPID_FIRED);
+    }
+    return true;
+}
+
+/* Only mpirun matters: the stock code ends an orted when it cannot reach any other one. */
+static bool other_daemon_error(const orte_process_name_t *name, orte_proc_state_t state)
+{
+    return name->jobid == ORTE_PROC_MY_NAME->jobid && name->vpid != ORTE_PROC_MY_HNP->vpid &&
+           (state == ORTE_PROC_STATE_UNABLE_TO_SEND_MSG || state == ORTE_PROC_STATE_NO_PATH_TO_TARGET ||
+            state == ORTE_PROC_STATE_PEER_UNKNOWN || state == ORTE_PROC_STATE_FAILED_TO_CONNECT);
+}
+
+static void on_error(int fd, short args, void *context)
+{
+    orte_state_caddy_t *caddy = context;
+    ORTE_ACQUIRE_OBJECT(caddy);
+    orte_job_t *job = orte_finalizing ? NULL : orte_get_job_data_object(caddy->name.jobid);
+    orte_proc_t *p = job != NULL && caddy->name.jobid != ORTE_PROC_MY_NAME->jobid
+                         ? opal_pointer_array_get_item(job->procs, (int)caddy->name.vpid)
+                         : NULL;
+    if (other_daemon_error(&caddy->name, caddy->proc_state) ||
+        (p != NULL && ORTE_FLAG_TEST(p, ORTE_PROC_FLAG_LOCAL) && child_error(p, caddy->proc_state))) {
+        OBJ_RELEASE(caddy);
+        return;
+    }
+    if (caddy->proc_state == ORTE_PROC_STATE_COMM_FAILED)
+        self->stock.comm_failed(fd, args, context);
+    else
+        self->stock.proc_error(fd, args, context);
+}
+
+static void on_terminated(int fd, short args, void *context)
+{
+    orte_state_caddy_t *caddy = context;
+    ORTE_ACQUIRE_OBJECT(caddy);
+    orte_job_t *job = orte_get_job_data_object(caddy->name.jobid);
+    orte_proc_t *p = job != NULL ? opal_pointer_array_get_item(job->procs, (int)caddy->name.vpid) : NULL;
+    if (p != NULL && ended_badly(p->state) && !ORTE_FLAG_TEST(p, ORTE_PROC_FLAG_RECORDED))
+        report(p);
+    self->stock.proc_terminated(fd, args, context);
+}
+
+void orted_take_over(void)
+{
+    if (!survive_active())
+        return;
+    self->stock.comm_failed = handler_swap_proc(ORTE_PROC_STATE_COMM_FAILED, on_error);
+    self->stock.proc_error = handler_swap_proc(ORTE_PROC_STATE_ERROR, on_error);
+    self->stock.proc_terminated = handler_swap_proc(ORTE_PROC_STATE_TERMINATED, on_terminated);
+}

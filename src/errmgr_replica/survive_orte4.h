@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* survive_orte4.h -- what errmgr_replica, grpcomm_replica and iof_replica tell each other in one process. They
+ * are one shared object. Only files that speak with ORTE may include this. */
+#ifndef P2P_SURVIVE_ORTE4_H
+#define P2P_SURVIVE_ORTE4_H
+#include "orte_config.h"
+#include "orte/mca/rml/rml_types.h"
+#include "orte/runtime/orte_globals.h"
+#include "level.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Messages between mpirun and its orteds that stock components do not know. */
+enum {
+    TAG_INPUT_PASSED = ORTE_RML_TAG_MAX - 9, /* orted: so much of the input did my process take */
+    TAG_INPUT = ORTE_RML_TAG_MAX - 8,        /* mpirun: input for one process */
+    TAG_ALLGATHER = ORTE_RML_TAG_MAX - 7,    /* orted: a contribution to a collective */
+    TAG_BEAT = ORTE_RML_TAG_MAX - 6,         /* both ways: I am here */
+};
+
+/* errmgr_replica */
+
+/* Is the job on the grid, with a second copy of some rank? Else all three components stay away. */
+bool survive_active(void);
+const struct level *survive_level(void);
+/* The number of ranks that the program sees. */
+unsigned survive_ranks(const orte_job_t *job);
+uint64_t survive_now_ms(void);
+/* A message came from this daemon: it lives. */
+void survive_heard(const orte_process_name_t *daemon);
+/* mpirun: this process is lost or has ended, and takes part in nothing any more. */
+bool survive_gone(const orte_process_name_t *process);
+bool survive_daemon_gone(orte_vpid_t daemon);
+/* mpirun: the first collective of the job is through, so every process has what it needs of the others. */
+void survive_collected(void);
+
+/* grpcomm_replica: somebody is gone, a collective may now be complete. */
+void grpcomm_replica_recheck(void);
+
+/* iof_replica, in mpirun. begin: -errno when the output cannot go where the user wants it. */
+int iof_replica_begin(orte_job_t *job, unsigned ranks, unsigned lanes, struct err *e);
+void iof_replica_lose(unsigned rank, unsigned lane);
+void iof_replica_finish(unsigned rank, unsigned lane);
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* iof_replica.h -- the component's parts; nobody outside the folder needs it. */
+#ifndef P2P_IOF_REPLICA_H
+#define P2P_IOF_REPLICA_H
+#include "../errmgr_replica/survive_orte4.h"
+#include "opal/mca/event/event.h"
+#include "orte/mca/iof/base/base.h"
+#include "orte/mca/iof/iof.h"
+#include "orte/mca/rml/rml.h"
+#include "feed.h"
+#include "merge.h"
+
+struct outlet; /* where the output of one rank's stream goes: output_orte4.c */
+struct tap;    /* one output of a process on mpirun's own host: tap_orte4.c */
+struct pipe;   /* the standard input of one process on this host: pipe_orte4.c */
+
+struct iof_replica_component {
+    orte_iof_base_component_t super;
+    orte_iof_base_module_t module, *stock;
+    orte_rml_buffer_callback_fn_t stock_receive; /* mpirun: orte_iof_hnp_recv */
+    struct {
+        orte_jobid_t job;
+        unsigned ranks, lanes;
+        struct outlet *outlets; /* [rank * 2 + is_stderr]; NULL before the job is mapped */
+    } output;
+    struct {
+        struct feed feed;
+        opal_event_t event; /* fd is readable, or it is time to look again */
+        int fd;
+        bool begun, pending, ended; /* ended: every lane was told that no more comes */
+    } input;
+    struct tap *taps;
+    struct pipe *pipes;
+};
+
+extern struct iof_replica_component mca_iof_replica_component;
+
+/* mpirun: the output of one process; false: it is not of the replicated job. */
+bool output_take(const orte_process_name_t *from, orte_iof_tag_t stream, const void *bytes, size_t count);
+bool output_has(orte_jobid_t job);
+void output_end(void); /* the job is complete: what is left of unfinished lines is shown */
+void output_free(void);
+
+/* mpirun: reads its standard input for all lanes of rank 0. */
+void input_begin(int fd);
+void input_lose(unsigned lane);
+void input_passed(unsigned lane, uint64_t bytes, bool closed);
+void input_stop(void);
+
+int tap_open(const orte_process_name_t *name, orte_iof_tag_t stream, int fd);
+void tap_close(const orte_process_name_t *name);
+
+/* The standard input of a process on this host: bytes wait here until it reads them. */
+int pipe_open(const orte_process_name_t *name, int fd);
+void pipe_put(const orte_process_name_t *name, const void *bytes, size_t count); /* count 0: no more comes */
+void pipe_close(const orte_process_name_t *name);
+#endif

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* output_orte4.c -- what the ranks wrote, each once, to where the user wants it: mpirun's own output, with tags or
+ * not, and one file a rank. */
+#include "iof_replica.h"
+#include "opal/util/os_dirpath.h"
+#include "orte/constants.h"
+#include "orte/util/attr.h"
+#include "log.h"
+#include "names.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A lane this far ahead of the one that is shown is shown instead. */
+enum { KEEP_MOST = 4 << 20 };
+/* Of one call of ORTE's writer; escaping for XML makes seven bytes of one, of 8192 that it has room for. */
+enum { PIECE = 1024, LINE_MOST = ORTE_IOF_BASE_MSG_MAX };
+
+struct outlet {
+    orte_process_name_t name; /* job and rank, not vpid: what tags show */
+    orte_iof_tag_t stream;
+    struct merge *merge;
+    int file;   /* -1: none */
+    bool quiet; /* only the file gets it */
+    size_t used;
+    char line[LINE_MOST]; /* with tags: a line that has not ended yet */
+};
+
+static struct iof_replica_component *const self = &mca_iof_replica_component;
+
+static bool has_tags(void)
+{
+    return orte_tag_output || orte_timestamp_output || orte_xml_output;
+}
+
+static void print(const struct outlet *o, const char *bytes, size_t count)
+{
+    orte_iof_sink_t *sink =
+        o->stream == ORTE_IOF_STDOUT || orte_xml_output ? orte_iof_base.iof_write_stdout : orte_iof_base.iof_write_stderr;
+    while (count > 0) {
+        size_t n = count < PIECE ? count : PIECE;
+        (void)orte_iof_base_write_output(&o->name, o->stream, (const unsigned char *)bytes, (int)n, sink->wev);
+        bytes += n;
+        count -= n;
+    }
+}
+
+/* ORTE puts a tag before every piece that it is given: so with tags it is given whole lines. */
+static void print_lines(struct outlet *o, const char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        o->line[o->used++] = bytes[i];
+        if (bytes[i] == '\n' || o->used == sizeof o->line) {
+            print(o, o->line, o->used);
+            o->used = 0;
+        }
+    }
+}
+
+static void write_file(struct outlet *o, const char *bytes, size_t count)
+{
+    while (count > 0) {
+        ssize_t n = write(o->file, bytes, count);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            log_line("the output of rank %lu cannot be written to its file any more: %s", (unsigned long)o->name.vpid,
+                     strerror(errno));
+            close(o->file);
+            o->file = -1;
+            return;
+        }
+        bytes += n;
+        count -= (size_t)n;
+    }
+}
+
+static void show(void *context, const void *bytes, size_t count)
+{
+    struct outlet *o = context;
+    if (o->file >= 0)
+        write_file(o, bytes, count);
+    if (o->quiet)
+        return;
+    if (has_tags())
+        print_lines(o, bytes, count);
+    else
+        print(o, bytes, count);
+}
+
+static struct outlet *outlet_of(unsigned rank, bool is_stderr)
+{
+    return &self->output.outlets[2 * rank + is_stderr];
+}
+
+static void tell_differences(struct outlet *o)
+{
+    struct merge_difference d;
+    while (merge_differs(o->merge, &d))
+        log_line("rank %lu writes other %s in lane %u than in lane %u, from byte %llu on or up to %llu after; lane %u is "
+                 "shown",
+                 (unsigned long)o->name.vpid, o->stream == ORTE_IOF_STDOUT ? "output" : "errors", d.lane, d.shown,
+                 (unsigned long long)d.from, (unsigned long long)(d.before - d.from - 1), merge_leader(o->merge));
+}
+
+bool output_has(orte_jobid_t job)
+{
+    return self->output.outlets != NULL && job == self->output.job;
+}
+
+bool output_take(const orte_process_name_t *from, orte_iof_tag_t stream, const void *bytes, size_t count)
+{
+    if (!output_has(from->jobid) || from->vpid >= self->output.ranks * self->output.lanes)
+        return false;
+    struct outlet *o =
+        outlet_of(names_rank(self->output.ranks, from->vpid), (stream & ORTE_IOF_STDOUT) == 0);
+    if (merge_take(o->merge, names_lane(self->output.ranks, from->vpid), bytes, count) != 0)
+        log_line("no memory to keep the output of rank %lu", (unsigned long)o->name.vpid);
+    tell_differences(o);
+    return true;
+}
+
+void iof_replica_lose(unsigned rank, unsigned lane)
+{
+    if (self->output.outlets == NULL)
+        return;
+    for (int i = 0; i < 2; i++) {
+        merge_lose(outlet_of(rank, i)->merge, lane);
+        tell_differences(outlet_of(rank, i));
+    }
+    if (rank == 0)
+        input_lose(lane);
+}
+
+void iof_replica_finish(unsigned rank, unsigned lane)
+{
+    if (self->output.outlets == NULL)
+        return;
+    for (int i = 0; i < 2; i++) {
+        merge_finish(outlet_of(rank, i)->merge, lane);
+        tell_differences(outlet_of(rank, i));
+    }
+    if (rank == 0)
+        input_lose(lane);
+}
+
+void output_end(void)
+{
+    for (unsigned i = 0; self->output.outlets != NULL && i < 2 * self->output.ranks; i++) {
+        struct outlet *o = &self->output.outlets[i];
+        print(o, o->line, o->used);
+        o->used = 0;
+    }
+}
+
+void output_free(void)
+{
+    for (unsigned i = 0; self->output.outlets != NULL && i < 2 * self->output.ranks; i++) {
+        merge_free(self->output.outlets[i].merge);
+        if (self->output.outlets[i].file >= 0)
+            close(self->output.outlets[i].file);
+    }
+    free(self->output.outlets);
+    self->output.outlets = NULL;
+}
+
+/* ---- files ---- */
+
+/* --output-filename DIR[:nojobid,nocopy] */
+struct wish {
+    char *dir;
+    bool job_in_path, quiet, merged;
+};
+
+static void read_wish(struct wish *w, char *text)
+{
+    char *save = NULL, *options = strchr(text, ':');
+    w->dir = text;
+    w->job_in_path = true;
+    if (options == NULL)
+        return;
+    *options++ = '\0';
+    for (char *o = strtok_r(options, ",", &save); o != NULL; o = strtok_r(NULL, ",", &save)) {
+        if (strcasecmp(o, "nojobid") == 0)
+            w->job_in_path = false;
+        else if (strcasecmp(o, "nocopy") == 0)
+            w->quiet = true;
+    }
+}
+
+static int open_file(struct outlet *o, const struct wish *w, struct err *e)
+{
+    char dir[PATH_MAX], path[PATH_MAX], job[32] = "";
+    int digits = 1;
+    for (unsigned n = self->output.ranks / 10; n > 0; n /= 10)
+        digits++;
+    if (w->job_in_path)
+        snprintf(job, sizeof job, "%d/", (int)ORTE_LOCAL_JOBID(o->name.jobid));
+    int n = snprintf(dir, sizeof dir, "%s/%srank.%0*lu", w->dir, job, digits, (unsigned long)o->name.vpid);
+    int m = snprintf(path, sizeof path, "%s/%s", dir, o->stream == ORTE_IOF_STDOUT || w->merged ? "stdout" : "stderr");
+    if (n >= (int)sizeof dir || m >= (int)sizeof path)
+        return err_set(e, ENAMETOOLONG, "--output-filename %s: the name is too long", w->dir);
+    if (opal_os_dirpath_create(dir, S_IRWXU | S_IRGRP | S_IXGRP) != OPAL_SUCCESS)
+        return err_set(e, errno != 0 ? errno : EIO, "--output-filename: the folder %s cannot be made", dir);
+    int flags = O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC | (o->stream == ORTE_IOF_STDOUT ? O_TRUNC : 0);
+    o->file = open(path, w->merged ? flags : flags | O_TRUNC, 0644);
+    if (o->file < 0)
+        return err_set(e, errno, "--output-filename: %s: %s", path, strerror(errno));
+    o->quiet = w->quiet;
+    return 0;
+}
+
+/* The orteds are not told of the wish: their files would be on the peers, and one for each lane. */
+static int open_files(orte_job_t *job, struct err *e)
+{
+    struct wish w = {0};
+    char *text = NULL;
+    if (!orte_get_attribute(&job->attributes, ORTE_JOB_OUTPUT_TO_FILE, (void **)&text, OPAL_STRING) || text == NULL)
+        return 0;
+    orte_remove_attribute(&job->attributes, ORTE_JOB_OUTPUT_TO_FILE);
+    read_wish(&w, text);
+    w.merged = orte_get_attribute(&job->attributes, ORTE_JOB_MERGE_STDERR_STDOUT, NULL, OPAL_BOOL);
+    int code = 0;
+    for (unsigned i = 0; code == 0 && i < 2 * self->output.ranks; i++)
+        code = open_file(&self->output.outlets[i], &w, e);
+    free(text);
+    return code;
+}
+
+int iof_replica_begin(orte_job_t *job, unsigned ranks, unsigned lanes, struct err *e)
+{
+    if (self->stock == NULL)
+        return err_set(e, ENOENT, "iof_replica was not selected: --mca iof must not name another");
+    self->output.job = job->jobid;
+    self->output.ranks = ranks;
+    self->output.lanes = lanes;
+    self->output.outlets = calloc(2 * ranks, sizeof *self->output.outlets);
+    if (self->output.outlets == NULL)
+        return err_set(e, ENOMEM, "no memory");
+    for (unsigned i = 0; i < 2 * ranks; i++) {
+        struct outlet *o = &self->output.outlets[i];
+        o->name.jobid = job->jobid;
+        o->name.vpid = i / 2;
+        o->stream = i % 2 == 0 ? ORTE_IOF_STDOUT : ORTE_IOF_STDERR;
+        o->file = -1;
+        o->merge = merge_new(lanes, KEEP_MOST, show, o);
+        if (o->merge == NULL)
+            return err_set(e, ENOMEM, "no memory");
+    }
+    return open_files(job, e);
+}
