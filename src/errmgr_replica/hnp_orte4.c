@@ -310,8 +310,22 @@ static bool daemon_error(orte_proc_t *d, orte_proc_state_t state)
     }
 }
 
+/* At level 1 stock code ends the job. A killed process looks like a lost host to its user, so it is told alike. */
+static void tell_of_signal(const orte_proc_t *p)
+{
+    if (ends_already() || orte_job_term_ordered || ORTE_LOCAL_JOBID(p->name.jobid) != 1)
+        return;
+    log_line("rank %lu was killed by signal %d (%s) on %s after %.2f s: the job ends; --mca errmgr_replica_level 2 "
+             "survives this",
+             (unsigned long)p->name.vpid, p->exit_code - 128, strsignal(p->exit_code - 128), peer_of(p),
+             (double)(survive_now_ms() - self->hnp.start_ms) / 1000);
+    orte_execute_quiet = true; /* instead of what stock code says */
+}
+
 static bool process_error(orte_proc_t *p, orte_proc_state_t state)
 {
+    if (!survive_active() && state == ORTE_PROC_STATE_ABORTED_BY_SIG && p->exit_code > 128)
+        tell_of_signal(p);
     if (!survive_active() || !ours(p->name.jobid) || ends_already() || orte_job_term_ordered)
         return false;
     switch (state) {

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* count.c -- writes numbered lines and talks to nobody: what a grid must print of it is known to the byte. */
+/* count.c -- writes numbered lines and talks to nobody: what a grid must print of it is known to
+ * the byte. */
 #include <mpi.h>
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 struct options {
-    unsigned ranks, lines, delay_us;
+    unsigned ranks, lines, delay_us, before_us, after_us;
     bool mpi, copy;
     int status;
 };
 
 static void usage(void)
 {
-    fputs("usage: count [-n RANKS] [-l LINES] [-u MICROSECONDS] [-s STATUS] [-i] [-c]\n"
+    fputs("usage: count [-n RANKS] [-l LINES] [-u MICROSECONDS] [-b MICROSECONDS] [-a "
+          "MICROSECONDS] [-s STATUS] [-i] [-c]\n"
           "  -n  ranks that the user asked for (default: as MPI says)\n"
           "  -u  time between two lines\n"
+          "  -b  time before MPI_Init\n"
+          "  -a  time between the last line and MPI_Finalize\n"
           "  -s  exit with STATUS\n"
           "  -i  no MPI at all\n"
           "  -c  rank 0 first copies its input to its output\n",
@@ -30,7 +31,7 @@ static void usage(void)
 static struct options read_options(int argc, char **argv)
 {
     struct options o = {.lines = 10, .mpi = true};
-    for (int c; (c = getopt(argc, argv, "n:l:u:s:ic")) != -1;)
+    for (int c; (c = getopt(argc, argv, "n:l:u:b:a:s:ic")) != -1;)
         switch (c) {
         case 'n':
             o.ranks = (unsigned)atoi(optarg);
@@ -40,6 +41,12 @@ static struct options read_options(int argc, char **argv)
             break;
         case 'u':
             o.delay_us = (unsigned)atoi(optarg);
+            break;
+        case 'b':
+            o.before_us = (unsigned)atoi(optarg);
+            break;
+        case 'a':
+            o.after_us = (unsigned)atoi(optarg);
             break;
         case 's':
             o.status = atoi(optarg);
@@ -82,6 +89,7 @@ static unsigned own_rank(const struct options *o)
 int main(int argc, char **argv)
 {
     struct options o = read_options(argc, argv);
+    usleep(o.before_us);
     if (o.mpi)
         MPI_Init(&argc, &argv);
     const unsigned rank = own_rank(&o);
@@ -95,6 +103,7 @@ int main(int argc, char **argv)
         if (o.delay_us > 0)
             usleep(o.delay_us);
     }
+    usleep(o.after_us);
     if (o.mpi)
         MPI_Finalize();
     return o.status;
