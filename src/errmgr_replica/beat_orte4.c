@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* beat_orte4.c -- mpirun and every orted send each other a sign of life, since a connection whose other end
- * vanished without a word stays open for minutes. */
+/* beat_orte4.c -- mpirun and every orted send each other a sign of life, since a connection whose
+ * other end vanished without a word stays open for minutes. */
 #include "errmgr_replica.h"
 #include "orte/mca/errmgr/errmgr.h"
 #include "orte/mca/rml/rml.h"
@@ -10,12 +10,16 @@
 
 static struct errmgr_replica_component *const self = &mca_errmgr_replica_component;
 
+/* From an orted's start to the first beat of mpirun, which comes when the orted has reported. */
+enum { START_MS = 5000 };
+
 static void send_beat(orte_process_name_t *to)
 {
     opal_buffer_t *b = OBJ_NEW(opal_buffer_t);
     int8_t nothing = 0;
     opal_dss.pack(b, &nothing, 1, OPAL_INT8);
-    if (orte_rml.send_buffer_nb(orte_mgmt_conduit, to, b, TAG_BEAT, orte_rml_send_callback, NULL) < 0)
+    if (orte_rml.send_buffer_nb(orte_mgmt_conduit, to, b, TAG_BEAT, orte_rml_send_callback, NULL) <
+        0)
         OBJ_RELEASE(b);
 }
 
@@ -27,9 +31,8 @@ void survive_heard(const orte_process_name_t *daemon)
     (void)heartbeat_heard(self->beat.watch, daemon->vpid, survive_now_ms());
 }
 
-/* An orted answers nothing: it beats by its own clock, once it has heard of mpirun for the first time. */
-static void on_beat(int status, orte_process_name_t *sender, opal_buffer_t *buffer, orte_rml_tag_t tag,
-                    void *context)
+static void on_beat(int status, orte_process_name_t *sender, opal_buffer_t *buffer,
+                    orte_rml_tag_t tag, void *context)
 {
     (void)status, (void)buffer, (void)tag, (void)context;
     survive_heard(sender);
@@ -43,8 +46,11 @@ static void beat_all(void)
     orte_job_t *daemons = orte_get_job_data_object(ORTE_PROC_MY_NAME->jobid);
     for (int i = 1; daemons != NULL && i < daemons->procs->size; i++) {
         orte_proc_t *d = opal_pointer_array_get_item(daemons->procs, i);
-        if (d != NULL && d->state == ORTE_PROC_STATE_RUNNING && ORTE_FLAG_TEST(d, ORTE_PROC_FLAG_ALIVE))
+        if (d != NULL && d->state == ORTE_PROC_STATE_RUNNING &&
+            ORTE_FLAG_TEST(d, ORTE_PROC_FLAG_ALIVE)) {
+            (void)heartbeat_watch(self->beat.watch, d->name.vpid, survive_now_ms());
             send_beat(&d->name);
+        }
     }
 }
 
@@ -53,7 +59,8 @@ static void accuse(unsigned vpid)
     if (ORTE_PROC_IS_HNP) {
         hnp_daemon_silent(vpid);
     } else if (vpid == ORTE_PROC_MY_HNP->vpid) {
-        log_trace(1, -1, -1, NULL, "nothing heard of mpirun for %d ms: everything here ends", self->orphan_ms);
+        log_trace(1, -1, -1, NULL, "nothing heard of mpirun for %d ms: everything here ends",
+                  self->orphan_ms);
         ORTE_ACTIVATE_PROC_STATE(ORTE_PROC_MY_HNP, ORTE_PROC_STATE_LIFELINE_LOST);
     }
 }
@@ -80,14 +87,17 @@ static void on_timer(int fd, short what, void *context)
 
 void beat_start(void)
 {
-    self->beat.watch =
-        heartbeat_new((unsigned)self->beat_ms, (unsigned)(ORTE_PROC_IS_HNP ? self->silence_ms : self->orphan_ms));
+    self->beat.watch = heartbeat_new(
+        (unsigned)self->beat_ms, (unsigned)(ORTE_PROC_IS_HNP ? self->silence_ms : self->orphan_ms));
     if (self->beat.watch == NULL)
         return;
     orte_rml.recv_buffer_nb(ORTE_NAME_WILDCARD, TAG_BEAT, ORTE_RML_PERSISTENT, on_beat, NULL);
     opal_event_evtimer_set(orte_event_base, &self->beat.timer, on_timer, NULL);
     opal_event_set_priority(&self->beat.timer, ORTE_ERROR_PRI); /* the highest there is */
     set_timer();
+    if (ORTE_PROC_IS_DAEMON)
+        (void)heartbeat_watch(self->beat.watch, ORTE_PROC_MY_HNP->vpid,
+                              survive_now_ms() + START_MS);
     self->beat.on = true;
 }
 

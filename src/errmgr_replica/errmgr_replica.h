@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* errmgr_replica.h -- the component's own state and its parts; nobody outside the folder needs it. */
+/* errmgr_replica.h -- the component's own state and its parts; nobody outside the folder needs it.
+ */
 #ifndef P2P_ERRMGR_REPLICA_H
 #define P2P_ERRMGR_REPLICA_H
 #include "survive_orte4.h"
@@ -9,7 +10,8 @@
 #include "fate.h"
 #include "heartbeat.h"
 
-/* Handlers of the stock component and of the state machine, which ours call for all that is not theirs. */
+/* Handlers of the stock component and of the state machine, which ours call for all that is not
+ * theirs. */
 struct stock_handlers {
     orte_errmgr_base_module_t *module;
     orte_state_cbfunc_t comm_failed, proc_error, proc_terminated, vm_ready, map_complete;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* errmgr_replica_component.c -- a lost host or process is no lost job. Wraps the stock errmgr module of the same
- * process (default_hnp, default_orted, default_app), which still handles everything else. */
+/* errmgr_replica_component.c -- a lost host or process is no lost job. Wraps the stock errmgr
+ * module of the same process (default_hnp, default_orted, default_app), which still handles
+ * everything else. */
 #include "errmgr_replica.h"
 #include "opal/mca/base/base.h"
 #include "opal/mca/base/mca_base_component_repository.h"
@@ -44,14 +45,15 @@ static void register_int(const char *name, const char *help, int *value)
                                           MCA_BASE_VAR_SCOPE_READONLY, value);
 }
 
-/* What replicas need of stock components besides what the grid does; nothing that the user set is touched. */
+/* What replicas need of stock components besides what the grid does; nothing that the user set is
+ * touched. */
 static void set_level_defaults(void)
 {
     static const struct default_value list[] = {
         /* A replica that is not needed any more has no time to say good-bye. */
         {"odls_base_sigkill_timeout", "0"},
-        /* Lanes must take the same decisions, on whatever hosts they are: nothing that looks at locality, or that
-         * goes past the message layer. */
+        /* Lanes must take the same decisions, on whatever hosts they are: nothing that looks at
+         * locality, or that goes past the message layer. */
         {"osc", "pt2pt"},
         {"coll", "^sm,han"},
         {"topo", "^treematch"},
@@ -63,8 +65,8 @@ static void set_level_defaults(void)
     }
 }
 
-/* ORTE opens errmgr in mpirun before every framework whose parameters the grid sets, and grpcomm asks for the
- * level before errmgr is selected: now is early enough. */
+/* ORTE opens errmgr in mpirun before every framework whose parameters the grid sets, and grpcomm
+ * asks for the level before errmgr is selected: now is early enough. */
 static int replica_register(void)
 {
     mca_base_component_t *c = &self->super.base_version;
@@ -81,12 +83,13 @@ static int replica_register(void)
     register_int("silence_ms", "Milliseconds after which mpirun counts a silent peer as lost",
                  &self->silence_ms);
     self->orphan_ms = 5000;
-    register_int("orphan_ms", "Milliseconds after which a peer that hears nothing of mpirun ends its processes",
+    register_int("orphan_ms",
+                 "Milliseconds after which a peer that hears nothing of mpirun ends its processes",
                  &self->orphan_ms);
     self->notes = true;
-    (void)mca_base_component_var_register(c, "notes", "Tell of each loss that the job survives, on stderr",
-                                          MCA_BASE_VAR_TYPE_BOOL, NULL, 0, 0, OPAL_INFO_LVL_3,
-                                          MCA_BASE_VAR_SCOPE_READONLY, &self->notes);
+    (void)mca_base_component_var_register(
+        c, "notes", "Tell of each loss that the job survives, on stderr", MCA_BASE_VAR_TYPE_BOOL,
+        NULL, 0, 0, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_READONLY, &self->notes);
     if (!gate_open())
         return ORTE_SUCCESS;
     if (level_parse(&self->level, self->level_text, &self->level_error) != 0)
@@ -147,11 +150,13 @@ static int replica_finalize(void)
     return self->stock.module->finalize != NULL ? self->stock.module->finalize() : ORTE_SUCCESS;
 }
 
-/* The stock component would be closed, and its code unmapped, when ours is selected: hold on to it. */
+/* The stock component would be closed, and its code unmapped, when ours is selected: hold on to it.
+ */
 static orte_errmgr_base_module_t *find_stock(const char *name)
 {
     mca_base_component_list_item_t *item;
-    OPAL_LIST_FOREACH(item, &orte_errmgr_base_framework.framework_components, mca_base_component_list_item_t)
+    OPAL_LIST_FOREACH(item, &orte_errmgr_base_framework.framework_components,
+                      mca_base_component_list_item_t)
     {
         const mca_base_component_t *c = item->cli_component;
         mca_base_module_t *module = NULL;
@@ -174,7 +179,8 @@ static int replica_query(mca_base_module_t **module, int *priority)
     if (self->level_error.code != 0) {
         if (ORTE_PROC_IS_HNP) {
             log_line("%s", self->level_error.text);
-            exit(1); /* nothing was started; every way out of here that ORTE knows says more than one line */
+            exit(1); /* nothing was started; every way out of here that ORTE knows says more than
+                        one line */
         }
         return ORTE_ERROR;
     }

@@ -52,6 +52,11 @@ static bool make_room(struct heartbeat *h, unsigned peer)
     return true;
 }
 
+bool heartbeat_watch(struct heartbeat *h, unsigned peer, uint64_t now_ms)
+{
+    return (peer < h->peers && h->watch[peer].on) || heartbeat_heard(h, peer, now_ms);
+}
+
 bool heartbeat_heard(struct heartbeat *h, unsigned peer, uint64_t now_ms)
 {
     if (!make_room(h, peer))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hnp_orte4.c -- mpirun's side: turns what ORTE reports into losses and ends, and fate's verdict into orders. */
+/* hnp_orte4.c -- mpirun's side: turns what ORTE reports into losses and ends, and fate's verdict
+ * into orders. */
 #include "errmgr_replica.h"
 #include "opal/dss/dss.h"
 #include "opal/mca/pmix/pmix.h"
@@ -68,7 +69,8 @@ bool survive_gone(const orte_process_name_t *process)
 static void out_of_patience(int fd, short what, void *context)
 {
     (void)fd, (void)what, (void)context;
-    log_trace(1, -1, -1, NULL, "some peers do not answer the order to end; they will find out by themselves");
+    log_trace(1, -1, -1, NULL,
+              "some peers do not answer the order to end; they will find out by themselves");
     orte_quit(0, 0, NULL);
 }
 
@@ -108,21 +110,22 @@ static void judge(void)
     }
 }
 
-/* With the stock message layer every process waits in MPI_Init for what process 0 tells of itself, for ever
- * when it died before it did. Only a message layer of our own need not ask. */
+/* With the stock message layer every process waits in MPI_Init for what process 0 tells of itself,
+ * for ever when it died before it did. Only a message layer of our own need not ask. */
 static void check_first_process(void)
 {
     const char *pml = getenv("OMPI_MCA_pml");
     const orte_process_name_t first = {self->hnp.job, 0};
-    if (self->hnp.fate == NULL || self->hnp.collected || self->hnp.ending || !survive_gone(&first) ||
-        (pml != NULL && strcmp(pml, "replica") == 0))
+    if (self->hnp.fate == NULL || self->hnp.collected || self->hnp.ending ||
+        !survive_gone(&first) || (pml != NULL && strcmp(pml, "replica") == 0))
         return;
     orte_job_t *job = orte_get_job_data_object(self->hnp.job);
     for (int i = 1; job != NULL && i < job->procs->size; i++) {
         const orte_proc_t *p = opal_pointer_array_get_item(job->procs, i);
         if (p == NULL || survive_gone(&p->name) || p->state < ORTE_PROC_STATE_REGISTERED)
             continue;
-        log_line("rank 0 lost its replica in lane 0 before MPI_Init was through, which this message layer does not "
+        log_line("rank 0 lost its replica in lane 0 before MPI_Init was through, which this "
+                 "message layer does not "
                  "survive: the job ends; run it again");
         end_everything(1);
         return;
@@ -157,8 +160,8 @@ static void lose(const orte_proc_t *p, enum fate_cause cause, int value)
     note(rank, lane);
 }
 
-/* Lets ORTE count a process that will not report any more. Its state stays below TERMINATED until the state
- * machine sets it, or all others would be told that it aborted, and abort. */
+/* Lets ORTE count a process that will not report any more. Its state stays below TERMINATED until
+ * the state machine sets it, or all others would be told that it aborted, and abort. */
 static void account(orte_proc_t *p)
 {
     if (p->state < ORTE_PROC_STATE_RUNNING)
@@ -199,12 +202,13 @@ static void count_as_reported(orte_proc_t *d)
     orte_job_t *job;
     daemons->state = ORTE_JOB_STATE_DAEMONS_REPORTED;
     OPAL_HASH_TABLE_FOREACH(key, uint32, job, orte_job_data)
-    if (job != NULL && job->jobid != daemons->jobid && job->state == ORTE_JOB_STATE_DAEMONS_LAUNCHED)
+    if (job != NULL && job->jobid != daemons->jobid &&
+        job->state == ORTE_JOB_STATE_DAEMONS_LAUNCHED)
         ORTE_ACTIVATE_JOB_STATE(job, ORTE_JOB_STATE_DAEMONS_REPORTED);
 }
 
-/* The launch message lists where every daemon listens, and its code needs an answer for those, too, that never
- * came up. Nobody ever connects there. */
+/* The launch message lists where every daemon listens, and its code needs an answer for those, too,
+ * that never came up. Nobody ever connects there. */
 static void give_address(const orte_proc_t *d)
 {
     char uri[64];
@@ -223,12 +227,14 @@ static void lose_daemon(orte_proc_t *d, enum fate_cause cause)
 {
     if (is_lost(d))
         return;
-    log_trace(1, -1, -1, peer_of(d), "lost (%s)", cause == FATE_HOST_SILENT ? "silent" : "connection closed");
+    log_trace(1, -1, -1, peer_of(d), "lost (%s)",
+              cause == FATE_HOST_SILENT ? "silent" : "connection closed");
     if (d->state < ORTE_PROC_STATE_RUNNING)
         give_address(d);
     ORTE_FLAG_UNSET(d, ORTE_PROC_FLAG_ALIVE);
     d->state = ORTE_PROC_STATE_COMM_FAILED;
-    d->exit_code = (orte_exit_code_t)cause; /* for those that are lost at birth; nobody else uses it */
+    d->exit_code =
+        (orte_exit_code_t)cause; /* for those that are lost at birth; nobody else uses it */
     heartbeat_forget(self->beat.watch, d->name.vpid);
     orte_routed.route_lost(orte_rml.get_routed(orte_mgmt_conduit), &d->name);
     if (self->hnp.fate != NULL) { /* else it is still mapped, and lost at birth */
@@ -249,14 +255,16 @@ static void tell_and_end(const orte_proc_t *d, bool silent)
     for (int i = 0; d->node != NULL && i < d->node->procs->size && used < sizeof ranks - 16; i++) {
         const orte_proc_t *p = opal_pointer_array_get_item(d->node->procs, i);
         if (p != NULL && p->name.jobid != d->name.jobid)
-            used += (size_t)snprintf(ranks + used, sizeof ranks - used, "%s%lu", used == 0 ? "" : ", ",
-                                     (unsigned long)p->name.vpid);
+            used += (size_t)snprintf(ranks + used, sizeof ranks - used, "%s%lu",
+                                     used == 0 ? "" : ", ", (unsigned long)p->name.vpid);
     }
     if (self->hnp.ending)
         return;
-    log_line("%s %s after %.2f s, with rank %s: the job ends; --mca errmgr_replica_level 2 survives this",
+    log_line("%s %s after %.2f s, with rank %s: the job ends; --mca errmgr_replica_level 2 "
+             "survives this",
              peer_of(d), silent ? "fell silent" : "was lost",
-             (double)(survive_now_ms() - self->hnp.start_ms) / 1000, used > 0 ? ranks : "(none yet)");
+             (double)(survive_now_ms() - self->hnp.start_ms) / 1000,
+             used > 0 ? ranks : "(none yet)");
     orte_routed.route_lost(orte_rml.get_routed(orte_mgmt_conduit), &d->name);
     end_everything(1);
 }
@@ -310,15 +318,17 @@ static bool daemon_error(orte_proc_t *d, orte_proc_state_t state)
     }
 }
 
-/* At level 1 stock code ends the job. A killed process looks like a lost host to its user, so it is told alike. */
+/* At level 1 stock code ends the job. A killed process looks like a lost host to its user, so it is
+ * told alike. */
 static void tell_of_signal(const orte_proc_t *p)
 {
     if (ends_already() || orte_job_term_ordered || ORTE_LOCAL_JOBID(p->name.jobid) != 1)
         return;
-    log_line("rank %lu was killed by signal %d (%s) on %s after %.2f s: the job ends; --mca errmgr_replica_level 2 "
+    log_line("rank %lu was killed by signal %d (%s) on %s after %.2f s: the job ends; --mca "
+             "errmgr_replica_level 2 "
              "survives this",
-             (unsigned long)p->name.vpid, p->exit_code - 128, strsignal(p->exit_code - 128), peer_of(p),
-             (double)(survive_now_ms() - self->hnp.start_ms) / 1000);
+             (unsigned long)p->name.vpid, p->exit_code - 128, strsignal(p->exit_code - 128),
+             peer_of(p), (double)(survive_now_ms() - self->hnp.start_ms) / 1000);
     orte_execute_quiet = true; /* instead of what stock code says */
 }
 
@@ -363,18 +373,20 @@ static void on_error(int fd, short args, void *context)
     ORTE_ACQUIRE_OBJECT(caddy);
     const orte_proc_state_t state = caddy->proc_state;
     orte_job_t *job = orte_finalizing ? NULL : orte_get_job_data_object(caddy->name.jobid);
-    orte_proc_t *p = job != NULL ? opal_pointer_array_get_item(job->procs, (int)caddy->name.vpid) : NULL;
+    orte_proc_t *p =
+        job != NULL ? opal_pointer_array_get_item(job->procs, (int)caddy->name.vpid) : NULL;
     bool daemon = p != NULL && caddy->name.jobid == ORTE_PROC_MY_NAME->jobid;
     if (p != NULL) {
-        log_trace(2, -1, -1, peer_of(p), "%s: %s", ORTE_NAME_PRINT(&caddy->name), orte_proc_state_to_str(state));
+        log_trace(2, -1, -1, peer_of(p), "%s: %s", ORTE_NAME_PRINT(&caddy->name),
+                  orte_proc_state_to_str(state));
         if (daemon ? daemon_error(p, state) : process_error(p, state)) {
             OBJ_RELEASE(caddy);
             return;
         }
     }
     if (daemon && ends_already() &&
-        (state == ORTE_PROC_STATE_UNABLE_TO_SEND_MSG || state == ORTE_PROC_STATE_FAILED_TO_CONNECT ||
-         state == ORTE_PROC_STATE_NO_PATH_TO_TARGET))
+        (state == ORTE_PROC_STATE_UNABLE_TO_SEND_MSG ||
+         state == ORTE_PROC_STATE_FAILED_TO_CONNECT || state == ORTE_PROC_STATE_NO_PATH_TO_TARGET))
         caddy->proc_state = ORTE_PROC_STATE_COMM_FAILED;
     if (caddy->proc_state == ORTE_PROC_STATE_COMM_FAILED)
         self->stock.comm_failed(fd, args, context);
@@ -388,7 +400,8 @@ static void on_terminated(int fd, short args, void *context)
     orte_state_caddy_t *caddy = context;
     ORTE_ACQUIRE_OBJECT(caddy);
     orte_job_t *job = orte_get_job_data_object(caddy->name.jobid);
-    orte_proc_t *p = job != NULL ? opal_pointer_array_get_item(job->procs, (int)caddy->name.vpid) : NULL;
+    orte_proc_t *p =
+        job != NULL ? opal_pointer_array_get_item(job->procs, (int)caddy->name.vpid) : NULL;
     const orte_process_name_t name = caddy->name;
     if (p == NULL || !survive_active() || !ours(name.jobid)) {
         self->stock.proc_terminated(fd, args, context);
@@ -426,8 +439,10 @@ static void on_vm_ready(int fd, short args, void *context)
 static void mark_holes(const orte_job_t *job)
 {
     for (unsigned vpid = 0; vpid < self->hnp.ranks * self->hnp.lanes; vpid++) {
-        const unsigned rank = names_rank(self->hnp.ranks, vpid), lane = names_lane(self->hnp.ranks, vpid);
-        if (opal_pointer_array_get_item(job->procs, (int)vpid) == NULL || lane >= level_of(&self->level, rank))
+        const unsigned rank = names_rank(self->hnp.ranks, vpid),
+                       lane = names_lane(self->hnp.ranks, vpid);
+        if (opal_pointer_array_get_item(job->procs, (int)vpid) == NULL ||
+            lane >= level_of(&self->level, rank))
             fate_hole(self->hnp.fate, rank, lane);
     }
 }
@@ -439,7 +454,8 @@ static bool begin(orte_job_t *job)
     self->hnp.lanes = level_lanes(&self->level, self->hnp.ranks);
     self->hnp.job = job->jobid;
     self->hnp.fate = fate_new(self->hnp.ranks, self->hnp.lanes, self->hnp.start_ms);
-    if (self->hnp.fate == NULL || iof_replica_begin(job, self->hnp.ranks, self->hnp.lanes, &e) != 0) {
+    if (self->hnp.fate == NULL ||
+        iof_replica_begin(job, self->hnp.ranks, self->hnp.lanes, &e) != 0) {
         log_line("%s", self->hnp.fate == NULL ? "no memory" : e.text);
         return false;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* orted_orte4.c -- an orted's side: reports how each of its processes ended, after its last output, and goes on
- * when another orted is gone. */
+/* orted_orte4.c -- an orted's side: reports how each of its processes ended, after its last output,
+ * and goes on when another orted is gone. */
 #include "errmgr_replica.h"
 #include "opal/dss/dss.h"
 #include "orte/mca/errmgr/errmgr.h"
@@ -16,7 +16,8 @@
 
 static struct errmgr_replica_component *const self = &mca_errmgr_replica_component;
 
-/* How long a dead process's output may stay open, held by its children, before its end is reported. */
+/* How long a dead process's output may stay open, held by its children, before its end is reported.
+ */
 enum { OUTPUT_PATIENCE_MS = 500 };
 
 static void report(const orte_proc_t *child)
@@ -30,8 +31,8 @@ static void report(const orte_proc_t *child)
     opal_dss.pack(b, &c.pid, 1, OPAL_PID);
     opal_dss.pack(b, &c.state, 1, ORTE_PROC_STATE);
     opal_dss.pack(b, &c.exit_code, 1, ORTE_EXIT_CODE);
-    if (orte_rml.send_buffer_nb(orte_mgmt_conduit, ORTE_PROC_MY_HNP, b, ORTE_RML_TAG_PLM, orte_rml_send_callback,
-                                NULL) < 0)
+    if (orte_rml.send_buffer_nb(orte_mgmt_conduit, ORTE_PROC_MY_HNP, b, ORTE_RML_TAG_PLM,
+                                orte_rml_send_callback, NULL) < 0)
         OBJ_RELEASE(b);
 }
 
@@ -41,8 +42,8 @@ static bool ended_badly(orte_proc_state_t state)
            state == ORTE_PROC_STATE_TERM_WO_SYNC || state == ORTE_PROC_STATE_TERM_NON_ZERO;
 }
 
-/* Siblings of a process that died before PMIx knew it wait for it in the first fence, for ever: their orted
- * behaves as if its host had died. */
+/* Siblings of a process that died before PMIx knew it wait for it in the first fence, for ever:
+ * their orted behaves as if its host had died. */
 static void die_with_siblings(const orte_proc_t *child)
 {
     bool siblings = false;
@@ -101,8 +102,9 @@ static bool child_error(orte_proc_t *child, orte_proc_state_t state)
 static bool other_daemon_error(const orte_process_name_t *name, orte_proc_state_t state)
 {
     return name->jobid == ORTE_PROC_MY_NAME->jobid && name->vpid != ORTE_PROC_MY_HNP->vpid &&
-           (state == ORTE_PROC_STATE_UNABLE_TO_SEND_MSG || state == ORTE_PROC_STATE_NO_PATH_TO_TARGET ||
-            state == ORTE_PROC_STATE_PEER_UNKNOWN || state == ORTE_PROC_STATE_FAILED_TO_CONNECT);
+           (state == ORTE_PROC_STATE_UNABLE_TO_SEND_MSG ||
+            state == ORTE_PROC_STATE_NO_PATH_TO_TARGET || state == ORTE_PROC_STATE_PEER_UNKNOWN ||
+            state == ORTE_PROC_STATE_FAILED_TO_CONNECT);
 }
 
 static void on_error(int fd, short args, void *context)
@@ -114,7 +116,8 @@ static void on_error(int fd, short args, void *context)
                          ? opal_pointer_array_get_item(job->procs, (int)caddy->name.vpid)
                          : NULL;
     if (other_daemon_error(&caddy->name, caddy->proc_state) ||
-        (p != NULL && ORTE_FLAG_TEST(p, ORTE_PROC_FLAG_LOCAL) && child_error(p, caddy->proc_state))) {
+        (p != NULL && ORTE_FLAG_TEST(p, ORTE_PROC_FLAG_LOCAL) &&
+         child_error(p, caddy->proc_state))) {
         OBJ_RELEASE(caddy);
         return;
     }
@@ -129,7 +132,8 @@ static void on_terminated(int fd, short args, void *context)
     orte_state_caddy_t *caddy = context;
     ORTE_ACQUIRE_OBJECT(caddy);
     orte_job_t *job = orte_get_job_data_object(caddy->name.jobid);
-    orte_proc_t *p = job != NULL ? opal_pointer_array_get_item(job->procs, (int)caddy->name.vpid) : NULL;
+    orte_proc_t *p =
+        job != NULL ? opal_pointer_array_get_item(job->procs, (int)caddy->name.vpid) : NULL;
     if (p != NULL && ended_badly(p->state) && !ORTE_FLAG_TEST(p, ORTE_PROC_FLAG_RECORDED))
         report(p);
     self->stock.proc_terminated(fd, args, context);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* survive_orte4.h -- what errmgr_replica, grpcomm_replica and iof_replica tell each other in one process. They
- * are one shared object. Only files that speak with ORTE may include this. */
+/* survive_orte4.h -- what errmgr_replica, grpcomm_replica and iof_replica tell each other in one
+ * process. They are one shared object. Only files that speak with ORTE may include this. */
 #ifndef P2P_SURVIVE_ORTE4_H
 #define P2P_SURVIVE_ORTE4_H
 #include "orte_config.h"
@@ -31,7 +31,8 @@ void survive_heard(const orte_process_name_t *daemon);
 /* mpirun: this process is lost or has ended, and takes part in nothing any more. */
 bool survive_gone(const orte_process_name_t *process);
 bool survive_daemon_gone(orte_vpid_t daemon);
-/* mpirun: the first collective of the job is through, so every process has what it needs of the others. */
+/* mpirun: the first collective of the job is through, so every process has what it needs of the
+ * others. */
 void survive_collected(void);
 
 /* grpcomm_replica: somebody is gone, a collective may now be complete. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* grpcomm_replica_component.c -- collectives of the orteds that do not wait for the lost. Every orted sends to
- * mpirun, which releases all when those who can report have. Broadcast and release stay with grpcomm/direct:
- * a module without them is passed over. */
+/* grpcomm_replica_component.c -- collectives of the orteds that do not wait for the lost. Every
+ * orted sends to mpirun, which releases all when those who can report have. Broadcast and release
+ * stay with grpcomm/direct: a module without them is passed over. */
 #include "../errmgr_replica/survive_orte4.h"
 #include "opal/dss/dss.h"
 #include "opal/mca/base/base.h"
@@ -59,8 +59,8 @@ static bool can_report(orte_vpid_t daemon, const orte_grpcomm_signature_t *signa
         return true;
     for (int i = 0; i < job->procs->size; i++) {
         const orte_proc_t *p = opal_pointer_array_get_item(job->procs, i);
-        if (p != NULL && p->node != NULL && p->node->daemon != NULL && p->node->daemon->name.vpid == daemon &&
-            !survive_gone(&p->name))
+        if (p != NULL && p->node != NULL && p->node->daemon != NULL &&
+            p->node->daemon->name.vpid == daemon && !survive_gone(&p->name))
             return true;
     }
     return false;
@@ -128,8 +128,8 @@ static struct set *find_set(orte_grpcomm_signature_t *signature)
     return NULL;
 }
 
-static void take(const orte_process_name_t *sender, orte_grpcomm_signature_t *signature, uint32_t round,
-                 opal_buffer_t *payload)
+static void take(const orte_process_name_t *sender, orte_grpcomm_signature_t *signature,
+                 uint32_t round, opal_buffer_t *payload)
 {
     struct set *s = find_set(signature);
     if (s != NULL && round < roll_round(s->roll))
@@ -142,13 +142,13 @@ static void take(const orte_process_name_t *sender, orte_grpcomm_signature_t *si
     if (answer == ROLL_TAKEN)
         opal_dss.copy_payload(&coll->bucket, payload);
     else
-        log_trace(1, -1, -1, NULL, "collective: daemon %lu reported out of turn (%d)", (unsigned long)sender->vpid,
-                  (int)answer);
+        log_trace(1, -1, -1, NULL, "collective: daemon %lu reported out of turn (%d)",
+                  (unsigned long)sender->vpid, (int)answer);
     check(s);
 }
 
-static void on_allgather(int status, orte_process_name_t *sender, opal_buffer_t *buffer, orte_rml_tag_t tag,
-                         void *context)
+static void on_allgather(int status, orte_process_name_t *sender, opal_buffer_t *buffer,
+                         orte_rml_tag_t tag, void *context)
 {
     (void)status, (void)tag, (void)context;
     orte_grpcomm_signature_t *signature = NULL;
@@ -168,7 +168,8 @@ static uint32_t round_of(const orte_grpcomm_signature_t *signature)
 {
     uint32_t *count = NULL;
     if (opal_hash_table_get_value_ptr(&orte_grpcomm_base.sig_table, signature->signature,
-                                      signature->sz * sizeof(orte_process_name_t), (void **)&count) != OPAL_SUCCESS)
+                                      signature->sz * sizeof(orte_process_name_t),
+                                      (void **)&count) != OPAL_SUCCESS)
         return 0;
     return *count;
 }
@@ -182,8 +183,8 @@ static int replica_allgather(orte_grpcomm_coll_t *coll, opal_buffer_t *buffer)
     opal_dss.pack(b, &coll->sig, 1, ORTE_SIGNATURE);
     opal_dss.pack(b, &round, 1, OPAL_UINT32);
     opal_dss.copy_payload(b, buffer);
-    int code = orte_rml.send_buffer_nb(orte_coll_conduit, ORTE_PROC_MY_HNP, b, TAG_ALLGATHER, orte_rml_send_callback,
-                                       NULL);
+    int code = orte_rml.send_buffer_nb(orte_coll_conduit, ORTE_PROC_MY_HNP, b, TAG_ALLGATHER,
+                                       orte_rml_send_callback, NULL);
     if (code < 0)
         OBJ_RELEASE(b);
     return code < 0 ? code : ORTE_SUCCESS;
@@ -192,7 +193,8 @@ static int replica_allgather(orte_grpcomm_coll_t *coll, opal_buffer_t *buffer)
 static int replica_init(void)
 {
     if (ORTE_PROC_IS_HNP)
-        orte_rml.recv_buffer_nb(ORTE_NAME_WILDCARD, TAG_ALLGATHER, ORTE_RML_PERSISTENT, on_allgather, NULL);
+        orte_rml.recv_buffer_nb(ORTE_NAME_WILDCARD, TAG_ALLGATHER, ORTE_RML_PERSISTENT,
+                                on_allgather, NULL);
     return ORTE_SUCCESS;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* input_orte4.c -- mpirun's standard input, from a file, a pipe or a terminal, to every replica of rank 0. */
+/* input_orte4.c -- mpirun's standard input, from a file, a pipe or a terminal, to every replica of
+ * rank 0. */
 #include "iof_replica.h"
 #include "opal/dss/dss.h"
 #include "orte/mca/rml/rml.h"
@@ -22,17 +23,17 @@ static void send_to(orte_proc_t *p, const void *bytes, size_t count)
     opal_dss.pack(b, &p->name, 1, ORTE_NAME);
     if (count > 0)
         opal_dss.pack(b, bytes, (int32_t)count, OPAL_BYTE);
-    if (orte_rml.send_buffer_nb(orte_mgmt_conduit, &p->node->daemon->name, b, TAG_INPUT, orte_rml_send_callback,
-                                NULL) < 0)
+    if (orte_rml.send_buffer_nb(orte_mgmt_conduit, &p->node->daemon->name, b, TAG_INPUT,
+                                orte_rml_send_callback, NULL) < 0)
         OBJ_RELEASE(b);
 }
 
 static orte_proc_t *replica(unsigned lane)
 {
     orte_job_t *job = orte_get_job_data_object(self->output.job);
-    return job != NULL
-               ? opal_pointer_array_get_item(job->procs, (int)names_vpid(self->output.ranks, 0, lane))
-               : NULL;
+    return job != NULL ? opal_pointer_array_get_item(job->procs,
+                                                     (int)names_vpid(self->output.ranks, 0, lane))
+                       : NULL;
 }
 
 static void send_to_all(const void *bytes, size_t count)
@@ -52,10 +53,12 @@ static bool in_background(void)
 /* Asks for the next bytes, when there is room for them. */
 static void resume(void)
 {
-    if (!self->input.begun || self->input.pending || self->input.ended || feed_room(&self->input.feed) == 0)
+    if (!self->input.begun || self->input.pending || self->input.ended ||
+        feed_room(&self->input.feed) == 0)
         return;
     struct timeval later = {0, LOOK_AGAIN_MS * 1000}, now = {0, 0};
-    const bool always = orte_iof_base_fd_always_ready(self->input.fd); /* no poll says so of a file */
+    const bool always =
+        orte_iof_base_fd_always_ready(self->input.fd); /* no poll says so of a file */
     self->input.pending = true;
     opal_event_add(&self->input.event, in_background() ? &later : always ? &now : NULL);
 }
@@ -96,8 +99,8 @@ void input_begin(int fd)
     self->input.fd = fd;
     self->input.begun = true;
     const bool always = orte_iof_base_fd_always_ready(fd);
-    opal_event_set(orte_event_base, &self->input.event, always ? -1 : fd, always ? 0 : OPAL_EV_READ, on_readable,
-                   NULL);
+    opal_event_set(orte_event_base, &self->input.event, always ? -1 : fd, always ? 0 : OPAL_EV_READ,
+                   on_readable, NULL);
     opal_event_set_priority(&self->input.event, ORTE_MSG_PRI);
     resume();
 }

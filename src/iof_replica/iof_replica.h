@@ -36,7 +36,8 @@ struct iof_replica_component {
 extern struct iof_replica_component mca_iof_replica_component;
 
 /* mpirun: the output of one process; false: it is not of the replicated job. */
-bool output_take(const orte_process_name_t *from, orte_iof_tag_t stream, const void *bytes, size_t count);
+bool output_take(const orte_process_name_t *from, orte_iof_tag_t stream, const void *bytes,
+                 size_t count);
 bool output_has(orte_jobid_t job);
 void output_end(void); /* the job is complete: what is left of unfinished lines is shown */
 void output_free(void);
@@ -52,6 +53,7 @@ void tap_close(const orte_process_name_t *name);
 
 /* The standard input of a process on this host: bytes wait here until it reads them. */
 int pipe_open(const orte_process_name_t *name, int fd);
-void pipe_put(const orte_process_name_t *name, const void *bytes, size_t count); /* count 0: no more comes */
+void pipe_put(const orte_process_name_t *name, const void *bytes,
+              size_t count); /* count 0: no more comes */
 void pipe_close(const orte_process_name_t *name);
 #endif

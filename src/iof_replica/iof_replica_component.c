@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* iof_replica_component.c -- one input and one output for all copies of a rank. Wraps the stock component of the
- * same process (hnp in mpirun, orted in an orted). */
+/* iof_replica_component.c -- one input and one output for all copies of a rank. Wraps the stock
+ * component of the same process (hnp in mpirun, orted in an orted). */
 #include "iof_replica.h"
 #include "opal/dss/dss.h"
 #include "opal/mca/base/base.h"
@@ -37,23 +37,25 @@ static struct iof_replica_component *const self = &mca_iof_replica_component;
 /* ---- mpirun ---- */
 
 /* Reads "stream, process, bytes" without consuming the buffer; false: it is something else. */
-static bool peek_output(opal_buffer_t *buffer, orte_iof_tag_t *stream, orte_process_name_t *from, void *bytes,
-                        int32_t *count)
+static bool peek_output(opal_buffer_t *buffer, orte_iof_tag_t *stream, orte_process_name_t *from,
+                        void *bytes, int32_t *count)
 {
     const orte_iof_tag_t control = ORTE_IOF_XON | ORTE_IOF_XOFF | ORTE_IOF_PULL | ORTE_IOF_CLOSE;
     opal_buffer_t copy;
     int32_t one = 1, again = 1;
     OBJ_CONSTRUCT(&copy, opal_buffer_t);
     opal_dss.copy_payload(&copy, buffer);
-    bool is = opal_dss.unpack(&copy, stream, &one, ORTE_IOF_TAG) == ORTE_SUCCESS && (*stream & control) == 0 &&
-              opal_dss.unpack(&copy, from, &again, ORTE_NAME) == ORTE_SUCCESS && output_has(from->jobid) &&
+    bool is = opal_dss.unpack(&copy, stream, &one, ORTE_IOF_TAG) == ORTE_SUCCESS &&
+              (*stream & control) == 0 &&
+              opal_dss.unpack(&copy, from, &again, ORTE_NAME) == ORTE_SUCCESS &&
+              output_has(from->jobid) &&
               opal_dss.unpack(&copy, bytes, count, OPAL_BYTE) == ORTE_SUCCESS;
     OBJ_DESTRUCT(&copy);
     return is;
 }
 
-static void on_output(int status, orte_process_name_t *sender, opal_buffer_t *buffer, orte_rml_tag_t tag,
-                      void *context)
+static void on_output(int status, orte_process_name_t *sender, opal_buffer_t *buffer,
+                      orte_rml_tag_t tag, void *context)
 {
     unsigned char bytes[ORTE_IOF_BASE_MSG_MAX];
     int32_t count = sizeof bytes;
@@ -66,8 +68,8 @@ static void on_output(int status, orte_process_name_t *sender, opal_buffer_t *bu
         self->stock_receive(status, sender, buffer, tag, context);
 }
 
-static void on_input_passed(int status, orte_process_name_t *sender, opal_buffer_t *buffer, orte_rml_tag_t tag,
-                            void *context)
+static void on_input_passed(int status, orte_process_name_t *sender, opal_buffer_t *buffer,
+                            orte_rml_tag_t tag, void *context)
 {
     (void)status, (void)tag, (void)context;
     uint32_t vpid;
@@ -77,7 +79,8 @@ static void on_input_passed(int status, orte_process_name_t *sender, opal_buffer
     survive_heard(sender);
     if (opal_dss.unpack(buffer, &vpid, &a, OPAL_UINT32) != OPAL_SUCCESS ||
         opal_dss.unpack(buffer, &passed, &b, OPAL_UINT64) != OPAL_SUCCESS ||
-        opal_dss.unpack(buffer, &closed, &c, OPAL_UINT8) != OPAL_SUCCESS || self->output.outlets == NULL)
+        opal_dss.unpack(buffer, &closed, &c, OPAL_UINT8) != OPAL_SUCCESS ||
+        self->output.outlets == NULL)
         return;
     if (names_rank(self->output.ranks, vpid) == 0)
         input_passed(names_lane(self->output.ranks, vpid), passed, closed != 0);
@@ -98,8 +101,10 @@ static int mpirun_init(void)
     if (self->stock_receive == NULL)
         return ORTE_ERROR;
     orte_rml.recv_cancel(ORTE_NAME_WILDCARD, ORTE_RML_TAG_IOF_HNP);
-    orte_rml.recv_buffer_nb(ORTE_NAME_WILDCARD, ORTE_RML_TAG_IOF_HNP, ORTE_RML_PERSISTENT, on_output, NULL);
-    orte_rml.recv_buffer_nb(ORTE_NAME_WILDCARD, TAG_INPUT_PASSED, ORTE_RML_PERSISTENT, on_input_passed, NULL);
+    orte_rml.recv_buffer_nb(ORTE_NAME_WILDCARD, ORTE_RML_TAG_IOF_HNP, ORTE_RML_PERSISTENT,
+                            on_output, NULL);
+    orte_rml.recv_buffer_nb(ORTE_NAME_WILDCARD, TAG_INPUT_PASSED, ORTE_RML_PERSISTENT,
+                            on_input_passed, NULL);
     return ORTE_SUCCESS;
 }
 
@@ -134,7 +139,8 @@ static int mpirun_finalize(void)
 
 /* ---- orted ---- */
 
-static void on_input(int status, orte_process_name_t *sender, opal_buffer_t *buffer, orte_rml_tag_t tag, void *context)
+static void on_input(int status, orte_process_name_t *sender, opal_buffer_t *buffer,
+                     orte_rml_tag_t tag, void *context)
 {
     (void)status, (void)tag, (void)context;
     unsigned char bytes[ORTE_IOF_BASE_MSG_MAX];
@@ -188,7 +194,8 @@ static int replica_close(const orte_process_name_t *name, orte_iof_tag_t stream)
 static orte_iof_base_module_t *find_stock(const char *name)
 {
     mca_base_component_list_item_t *item;
-    OPAL_LIST_FOREACH(item, &orte_iof_base_framework.framework_components, mca_base_component_list_item_t)
+    OPAL_LIST_FOREACH(item, &orte_iof_base_framework.framework_components,
+                      mca_base_component_list_item_t)
     {
         const mca_base_component_t *c = item->cli_component;
         mca_base_module_t *module = NULL;

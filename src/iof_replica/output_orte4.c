@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* output_orte4.c -- what the ranks wrote, each once, to where the user wants it: mpirun's own output, with tags or
- * not, and one file a rank. */
+/* output_orte4.c -- what the ranks wrote, each once, to where the user wants it: mpirun's own
+ * output, with tags or not, and one file a rank. */
 #include "iof_replica.h"
 #include "opal/util/os_dirpath.h"
 #include "orte/constants.h"
@@ -18,7 +18,8 @@
 
 /* A lane this far ahead of the one that is shown is shown instead. */
 enum { KEEP_MOST = 4 << 20 };
-/* Of one call of ORTE's writer; escaping for XML makes seven bytes of one, of 8192 that it has room for. */
+/* Of one call of ORTE's writer; escaping for XML makes seven bytes of one, of 8192 that it has room
+ * for. */
 enum { PIECE = 1024, LINE_MOST = ORTE_IOF_BASE_MSG_MAX };
 
 struct outlet {
@@ -40,11 +41,13 @@ static bool has_tags(void)
 
 static void print(const struct outlet *o, const char *bytes, size_t count)
 {
-    orte_iof_sink_t *sink =
-        o->stream == ORTE_IOF_STDOUT || orte_xml_output ? orte_iof_base.iof_write_stdout : orte_iof_base.iof_write_stderr;
+    orte_iof_sink_t *sink = o->stream == ORTE_IOF_STDOUT || orte_xml_output
+                                ? orte_iof_base.iof_write_stdout
+                                : orte_iof_base.iof_write_stderr;
     while (count > 0) {
         size_t n = count < PIECE ? count : PIECE;
-        (void)orte_iof_base_write_output(&o->name, o->stream, (const unsigned char *)bytes, (int)n, sink->wev);
+        (void)orte_iof_base_write_output(&o->name, o->stream, (const unsigned char *)bytes, (int)n,
+                                         sink->wev);
         bytes += n;
         count -= n;
     }
@@ -69,8 +72,8 @@ static void write_file(struct outlet *o, const char *bytes, size_t count)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0) {
-            log_line("the output of rank %lu cannot be written to its file any more: %s", (unsigned long)o->name.vpid,
-                     strerror(errno));
+            log_line("the output of rank %lu cannot be written to its file any more: %s",
+                     (unsigned long)o->name.vpid, strerror(errno));
             close(o->file);
             o->file = -1;
             return;
@@ -102,10 +105,12 @@ static void tell_differences(struct outlet *o)
 {
     struct merge_difference d;
     while (merge_differs(o->merge, &d))
-        log_line("rank %lu writes other %s in lane %u than in lane %u, from byte %llu on or up to %llu after; lane %u is "
+        log_line("rank %lu writes other %s in lane %u than in lane %u, from byte %llu on or up to "
+                 "%llu after; lane %u is "
                  "shown",
-                 (unsigned long)o->name.vpid, o->stream == ORTE_IOF_STDOUT ? "output" : "errors", d.lane, d.shown,
-                 (unsigned long long)d.from, (unsigned long long)(d.before - d.from - 1), merge_leader(o->merge));
+                 (unsigned long)o->name.vpid, o->stream == ORTE_IOF_STDOUT ? "output" : "errors",
+                 d.lane, d.shown, (unsigned long long)d.from,
+                 (unsigned long long)(d.before - d.from - 1), merge_leader(o->merge));
 }
 
 bool output_has(orte_jobid_t job)
@@ -113,7 +118,8 @@ bool output_has(orte_jobid_t job)
     return self->output.outlets != NULL && job == self->output.job;
 }
 
-bool output_take(const orte_process_name_t *from, orte_iof_tag_t stream, const void *bytes, size_t count)
+bool output_take(const orte_process_name_t *from, orte_iof_tag_t stream, const void *bytes,
+                 size_t count)
 {
     if (!output_has(from->jobid) || from->vpid >= self->output.ranks * self->output.lanes)
         return false;
@@ -201,13 +207,17 @@ static int open_file(struct outlet *o, const struct wish *w, struct err *e)
         digits++;
     if (w->job_in_path)
         snprintf(job, sizeof job, "%d/", (int)ORTE_LOCAL_JOBID(o->name.jobid));
-    int n = snprintf(dir, sizeof dir, "%s/%srank.%0*lu", w->dir, job, digits, (unsigned long)o->name.vpid);
-    int m = snprintf(path, sizeof path, "%s/%s", dir, o->stream == ORTE_IOF_STDOUT || w->merged ? "stdout" : "stderr");
+    int n = snprintf(dir, sizeof dir, "%s/%srank.%0*lu", w->dir, job, digits,
+                     (unsigned long)o->name.vpid);
+    int m = snprintf(path, sizeof path, "%s/%s", dir,
+                     o->stream == ORTE_IOF_STDOUT || w->merged ? "stdout" : "stderr");
     if (n >= (int)sizeof dir || m >= (int)sizeof path)
         return err_set(e, ENAMETOOLONG, "--output-filename %s: the name is too long", w->dir);
     if (opal_os_dirpath_create(dir, S_IRWXU | S_IRGRP | S_IXGRP) != OPAL_SUCCESS)
-        return err_set(e, errno != 0 ? errno : EIO, "--output-filename: the folder %s cannot be made", dir);
-    int flags = O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC | (o->stream == ORTE_IOF_STDOUT ? O_TRUNC : 0);
+        return err_set(e, errno != 0 ? errno : EIO,
+                       "--output-filename: the folder %s cannot be made", dir);
+    int flags =
+        O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC | (o->stream == ORTE_IOF_STDOUT ? O_TRUNC : 0);
     o->file = open(path, w->merged ? flags : flags | O_TRUNC, 0644);
     if (o->file < 0)
         return err_set(e, errno, "--output-filename: %s: %s", path, strerror(errno));
@@ -220,7 +230,9 @@ static int open_files(orte_job_t *job, struct err *e)
 {
     struct wish w = {0};
     char *text = NULL;
-    if (!orte_get_attribute(&job->attributes, ORTE_JOB_OUTPUT_TO_FILE, (void **)&text, OPAL_STRING) || text == NULL)
+    if (!orte_get_attribute(&job->attributes, ORTE_JOB_OUTPUT_TO_FILE, (void **)&text,
+                            OPAL_STRING) ||
+        text == NULL)
         return 0;
     orte_remove_attribute(&job->attributes, ORTE_JOB_OUTPUT_TO_FILE);
     read_wish(&w, text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pipe_orte4.c -- what a process on this host is to read, and how much of it the process has taken. mpirun sends
- * no more than a window ahead of that, so what waits here is bounded. */
+/* pipe_orte4.c -- what a process on this host is to read, and how much of it the process has taken.
+ * mpirun sends no more than a window ahead of that, so what waits here is bounded. */
 #include "iof_replica.h"
 #include "opal/dss/dss.h"
 #include "orte/constants.h"
@@ -16,10 +16,10 @@
 struct pipe {
     struct pipe *next;
     orte_process_name_t name;
-    int fd;           /* -1: closed */
-    bool last;        /* nothing comes after what waits */
-    bool waiting;     /* for the process to read */
-    uint64_t passed;  /* bytes written to the process so far */
+    int fd;          /* -1: closed */
+    bool last;       /* nothing comes after what waits */
+    bool waiting;    /* for the process to read */
+    uint64_t passed; /* bytes written to the process so far */
     opal_event_t event;
     size_t begin, end;
     char bytes[FEED_WINDOW];
@@ -47,8 +47,8 @@ static void tell(const orte_process_name_t *name, uint64_t passed, bool closed)
     opal_dss.pack(b, &vpid, 1, OPAL_UINT32);
     opal_dss.pack(b, &passed, 1, OPAL_UINT64);
     opal_dss.pack(b, &flag, 1, OPAL_UINT8);
-    if (orte_rml.send_buffer_nb(orte_mgmt_conduit, ORTE_PROC_MY_HNP, b, TAG_INPUT_PASSED, orte_rml_send_callback,
-                                NULL) < 0)
+    if (orte_rml.send_buffer_nb(orte_mgmt_conduit, ORTE_PROC_MY_HNP, b, TAG_INPUT_PASSED,
+                                orte_rml_send_callback, NULL) < 0)
         OBJ_RELEASE(b);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tap_orte4.c -- the output of processes that mpirun started on its own host, which no orted forwards. */
+/* tap_orte4.c -- the output of processes that mpirun started on its own host, which no orted
+ * forwards. */
 #include "iof_replica.h"
 #include "orte/constants.h"
 #include "orte/mca/state/state.h"

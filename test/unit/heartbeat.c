@@ -49,6 +49,22 @@ static void test_nobody_is_watched_before_it_was_heard(void **state)
     heartbeat_free(h);
 }
 
+static void test_one_that_never_speaks_is_found_too(void **state)
+{
+    (void)state;
+    struct heartbeat *h = heartbeat_new(250, 1500);
+    uint64_t now = 1000;
+    int who = -1;
+    for (; who == -1 && now < 9000; now += 250) {
+        heartbeat_tick(h, now);
+        assert_true(heartbeat_watch(h, 2, now)); /* again and again: that is no sign of life */
+        who = accused(h);
+    }
+    assert_int_equal(who, 2);
+    assert_in_range(now, 2500, 3000);
+    heartbeat_free(h);
+}
+
 static void test_own_absence_accuses_nobody(void **state)
 {
     (void)state;
@@ -120,6 +136,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_silence_is_found_once_and_in_time),
         cmocka_unit_test(test_nobody_is_watched_before_it_was_heard),
+        cmocka_unit_test(test_one_that_never_speaks_is_found_too),
         cmocka_unit_test(test_own_absence_accuses_nobody),
         cmocka_unit_test(test_late_ticks_only_slow_it_down),
         cmocka_unit_test(test_random_lateness_of_both_sides),
