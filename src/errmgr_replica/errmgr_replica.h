@@ -14,7 +14,8 @@
  * theirs. */
 struct stock_handlers {
     orte_errmgr_base_module_t *module;
-    orte_state_cbfunc_t comm_failed, proc_error, proc_terminated, vm_ready, map_complete;
+    orte_state_cbfunc_t comm_failed, proc_error, proc_registered, proc_terminated, vm_ready,
+        map_complete;
 };
 
 struct errmgr_replica_component {
@@ -50,13 +51,10 @@ void hnp_take_over(void);
 void hnp_leave(void);
 void orted_take_over(void);
 
-/* mpirun: nothing was heard of this daemon, or its connection closed. */
+/* mpirun: nothing was heard of this daemon for too long. */
 void hnp_daemon_silent(orte_vpid_t daemon);
 
 void beat_start(void);
 void beat_stop(void);
 
-/* Puts our callback in the place of the one that the state machine has, which is returned. */
-orte_state_cbfunc_t handler_swap_proc(orte_proc_state_t state, orte_state_cbfunc_t ours);
-orte_state_cbfunc_t handler_swap_job(orte_job_state_t state, orte_state_cbfunc_t ours);
 #endif

@@ -111,11 +111,11 @@ const struct level *survive_level(void)
     return &self->level;
 }
 
-/* The processes of a job are ranks * lanes, and the lanes may depend on the ranks. */
+/* mpirun and its orteds know how many processes there are; more ranks always have more. */
 unsigned survive_ranks(const orte_job_t *job)
 {
-    unsigned processes = job->num_procs, ranks = 1;
-    while (ranks < processes && ranks * level_lanes(&self->level, ranks) < processes)
+    unsigned ranks = 1;
+    while (ranks < job->num_procs && level_processes(&self->level, ranks) < job->num_procs)
         ranks++;
     return ranks;
 }
@@ -193,28 +193,4 @@ static int replica_query(mca_base_module_t **module, int *priority)
     *module = (mca_base_module_t *)&self->module;
     *priority = PRIORITY;
     return ORTE_SUCCESS;
-}
-
-orte_state_cbfunc_t handler_swap_proc(orte_proc_state_t state, orte_state_cbfunc_t ours)
-{
-    orte_state_t *s;
-    OPAL_LIST_FOREACH(s, &orte_proc_states, orte_state_t)
-    if (s->proc_state == state) {
-        orte_state_cbfunc_t theirs = s->cbfunc;
-        s->cbfunc = ours;
-        return theirs;
-    }
-    return NULL;
-}
-
-orte_state_cbfunc_t handler_swap_job(orte_job_state_t state, orte_state_cbfunc_t ours)
-{
-    orte_state_t *s;
-    OPAL_LIST_FOREACH(s, &orte_job_states, orte_state_t)
-    if (s->job_state == state) {
-        orte_state_cbfunc_t theirs = s->cbfunc;
-        s->cbfunc = ours;
-        return theirs;
-    }
-    return NULL;
 }

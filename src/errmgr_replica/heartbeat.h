@@ -14,7 +14,8 @@ struct heartbeat;
 struct heartbeat *heartbeat_new(unsigned interval_ms, unsigned silence_ms);
 void heartbeat_free(struct heartbeat *h);
 
-/* Signs of life are due from now on; a watch that is on goes on. False: no memory for another peer. */
+/* Signs of life are due from now on; a watch that is on goes on. False: no memory for another peer.
+ */
 bool heartbeat_watch(struct heartbeat *h, unsigned peer, uint64_t now_ms);
 /* A sign of life; it begins the watch, too. */
 bool heartbeat_heard(struct heartbeat *h, unsigned peer, uint64_t now_ms);

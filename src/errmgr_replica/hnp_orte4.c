@@ -16,6 +16,8 @@
 #include "orte/util/threads.h"
 #include "log.h"
 #include "names.h"
+#include "plm_p2p.h"
+#include "state.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,30 +209,12 @@ static void count_as_reported(orte_proc_t *d)
         ORTE_ACTIVATE_JOB_STATE(job, ORTE_JOB_STATE_DAEMONS_REPORTED);
 }
 
-/* The launch message lists where every daemon listens, and its code needs an answer for those, too,
- * that never came up. Nobody ever connects there. */
-static void give_address(const orte_proc_t *d)
-{
-    char uri[64];
-    opal_value_t kv;
-    snprintf(uri, sizeof uri, "%lu.%lu;tcp://127.0.0.1:1", (unsigned long)d->name.jobid,
-             (unsigned long)d->name.vpid);
-    OBJ_CONSTRUCT(&kv, opal_value_t);
-    kv.key = strdup(OPAL_PMIX_PROC_URI);
-    kv.type = OPAL_STRING;
-    kv.data.string = strdup(uri);
-    opal_pmix.store_local(&d->name, &kv);
-    OBJ_DESTRUCT(&kv);
-}
-
 static void lose_daemon(orte_proc_t *d, enum fate_cause cause)
 {
     if (is_lost(d))
         return;
     log_trace(1, -1, -1, peer_of(d), "lost (%s)",
               cause == FATE_HOST_SILENT ? "silent" : "connection closed");
-    if (d->state < ORTE_PROC_STATE_RUNNING)
-        give_address(d);
     ORTE_FLAG_UNSET(d, ORTE_PROC_FLAG_ALIVE);
     d->state = ORTE_PROC_STATE_COMM_FAILED;
     d->exit_code =
@@ -307,11 +291,6 @@ static bool daemon_error(orte_proc_t *d, orte_proc_state_t state)
             lose_daemon(d, FATE_HOST_LOST);
         else
             tell_and_end(d, false);
-        return true;
-    case ORTE_PROC_STATE_FAILED_TO_START:
-        if (!survive_active())
-            return false;
-        lose_daemon(d, FATE_NO_START);
         return true;
     default:
         return false;
@@ -392,6 +371,12 @@ static void on_error(int fd, short args, void *context)
         self->stock.comm_failed(fd, args, context);
     else
         self->stock.proc_error(fd, args, context);
+}
+
+static void on_registered(int fd, short args, void *context)
+{
+    self->stock.proc_registered(fd, args, context);
+    check_first_process();
 }
 
 /* A process of a lost peer may be reported again by a peer that was not so lost: counted once. */
@@ -475,7 +460,8 @@ static void on_map_complete(int fd, short args, void *context)
         }
     }
     self->stock.map_complete(fd, args, context);
-    if (!orte_report_launch_progress) /* from now on only oob/tcp speaks here of a lost peer: nine lines, on stdout */
+    if (!orte_report_launch_progress) /* from now on only oob/tcp speaks here of a lost peer: nine
+                                         lines, on stdout */
         orte_clean_output = -1;
     for (int i = 1; self->hnp.fate != NULL && i < daemons->procs->size; i++) {
         orte_proc_t *d = opal_pointer_array_get_item(daemons->procs, i);
@@ -487,14 +473,29 @@ static void on_map_complete(int fd, short args, void *context)
     judge();
 }
 
+/* The overlay has found out before us. */
+static void on_lease_lost(orte_vpid_t vpid, const char *why)
+{
+    orte_proc_t *d = find_daemon(vpid);
+    if (d == NULL || d->state < ORTE_PROC_STATE_RUNNING || ends_already())
+        return;
+    log_trace(1, -1, -1, peer_of(d), "%s", why);
+    if (survive_active())
+        lose_daemon(d, FATE_HOST_LOST);
+    else
+        tell_and_end(d, false);
+}
+
 void hnp_take_over(void)
 {
+    mca_plm_p2p_component.on_lost = on_lease_lost;
     self->hnp.start_ms = survive_now_ms();
-    self->stock.comm_failed = handler_swap_proc(ORTE_PROC_STATE_COMM_FAILED, on_error);
-    self->stock.proc_error = handler_swap_proc(ORTE_PROC_STATE_ERROR, on_error);
-    self->stock.proc_terminated = handler_swap_proc(ORTE_PROC_STATE_TERMINATED, on_terminated);
-    self->stock.vm_ready = handler_swap_job(ORTE_JOB_STATE_VM_READY, on_vm_ready);
-    self->stock.map_complete = handler_swap_job(ORTE_JOB_STATE_MAP_COMPLETE, on_map_complete);
+    self->stock.comm_failed = state_wrap_proc(ORTE_PROC_STATE_COMM_FAILED, on_error);
+    self->stock.proc_error = state_wrap_proc(ORTE_PROC_STATE_ERROR, on_error);
+    self->stock.proc_registered = state_wrap_proc(ORTE_PROC_STATE_REGISTERED, on_registered);
+    self->stock.proc_terminated = state_wrap_proc(ORTE_PROC_STATE_TERMINATED, on_terminated);
+    self->stock.vm_ready = state_wrap_job(ORTE_JOB_STATE_VM_READY, on_vm_ready);
+    self->stock.map_complete = state_wrap_job(ORTE_JOB_STATE_MAP_COMPLETE, on_map_complete);
 }
 
 void hnp_leave(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* level.h -- how many copies of each rank run. Text: `2`, or, by rank or ranks, `0:3,1-4:1,5-:2`. */
+/* level.h -- how many copies of each rank run. Text: `2`, or, by rank or ranks, `0:3,1-4:1,5-:2`.
+ */
 #ifndef P2P_LEVEL_H
 #define P2P_LEVEL_H
 #include "err.h"

@@ -11,6 +11,7 @@
 #include "orte/util/name_fns.h"
 #include "orte/util/threads.h"
 #include "log.h"
+#include "state.h"
 #include <signal.h>
 #include <unistd.h>
 
@@ -143,7 +144,7 @@ void orted_take_over(void)
 {
     if (!survive_active())
         return;
-    self->stock.comm_failed = handler_swap_proc(ORTE_PROC_STATE_COMM_FAILED, on_error);
-    self->stock.proc_error = handler_swap_proc(ORTE_PROC_STATE_ERROR, on_error);
-    self->stock.proc_terminated = handler_swap_proc(ORTE_PROC_STATE_TERMINATED, on_terminated);
+    self->stock.comm_failed = state_wrap_proc(ORTE_PROC_STATE_COMM_FAILED, on_error);
+    self->stock.proc_error = state_wrap_proc(ORTE_PROC_STATE_ERROR, on_error);
+    self->stock.proc_terminated = state_wrap_proc(ORTE_PROC_STATE_TERMINATED, on_terminated);
 }
