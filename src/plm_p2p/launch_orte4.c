@@ -260,6 +260,7 @@ static void open_spares(orte_job_t *job)
     }
     while (there < wanted && seats_take_spare(plm->seats, &lease) && add_node(&lease, &node) == 0) {
         there += (int)lease.slots;
+        node->state = ORTE_NODE_STATE_ADDED; /* or a spawned job leaves it out */
         orte_nidmap_communicated = false;
     }
 }
@@ -313,7 +314,7 @@ static void launch(orte_job_t *job)
         plm_p2p_abort("out of memory");
         return;
     }
-    if (orte_get_attribute(&job->attributes, ORTE_JOB_LAUNCH_PROXY, NULL, OPAL_NAME)) {
+    if (job->originator.jobid != ORTE_JOBID_INVALID) {
         open_spares(job);
     }
     const int rc = orte_plm_base_setup_virtual_machine(job);

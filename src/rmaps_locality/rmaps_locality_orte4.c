@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Did the user say in Open MPI's words where the ranks go? */
+/* Did the user say in Open MPI's words where the ranks go? Whoever describes a job to the last
+ * process must bind it too, which only stock mappers can. */
 static bool is_mapped_by_user(const orte_job_t *job)
 {
     const orte_job_map_t *map = job->map;
@@ -204,9 +205,11 @@ int rmaps_locality_map(orte_job_t *job)
     }
     const bool replicated = level_replicates(&level);
     if (is_mapped_by_user(job) || names_hosts(job)) {
-        return replicated ? refuse("errmgr_replica_level 2 and above decides itself where copies "
-                                   "run: leave out --map-by, --rank-by, -N, --host and --hostfile")
-                          : ORTE_ERR_TAKE_NEXT_OPTION;
+        return replicated
+                   ? refuse(
+                         "errmgr_replica_level 2 and above decides itself where copies "
+                         "run: leave out --map-by, --rank-by, --bind-to, -N, --host and --hostfile")
+                   : ORTE_ERR_TAKE_NEXT_OPTION;
     }
     int *app_of = app_of_ranks(job, &ranks);
     int rc = fill_field(&field);
