@@ -62,6 +62,7 @@ struct replica {
     bool in_engine;
     unsigned idle; /* polls without anything, in a row */
     ompi_request_fns_t stock;
+    double last_time, time_offset; /* of MPI_Wtime */
     bool stopped;
 };
 extern struct replica replica;

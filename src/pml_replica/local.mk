@@ -20,11 +20,18 @@ libtransport_la_SOURCES = \
 # mca_pml_replica.so: both, under Open MPI's calls.
 component_LTLIBRARIES += mca_pml_replica.la
 mca_pml_replica_la_SOURCES = \
-    src/pml_replica/pml_replica_component.c src/pml_replica/glue.h \
+    src/pml_replica/pml_replica_component.c src/pml_replica/glue.h src/pml_replica/preload.h \
     src/pml_replica/link_ompi4.c src/pml_replica/module_ompi4.c src/pml_replica/outcome_ompi4.c \
     src/pml_replica/request_ompi4.c src/pml_replica/world_ompi4.c
 mca_pml_replica_la_CPPFLAGS = $(AM_CPPFLAGS) $(subst -I,-isystem ,$(OMPI_CPPFLAGS)) \
     -I$(top_srcdir)/src/pml_replica -I$(top_srcdir)/src/errmgr_replica
 mca_pml_replica_la_CFLAGS = $(AM_CFLAGS) -mcx16
 mca_pml_replica_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -export-symbols-regex '^mca_pml_replica_component'
-mca_pml_replica_la_LIBADD = libreplica.la libtransport.la libsurvive.la libclient.la $(OMPI_MPI_LIBS)
+mca_pml_replica_la_LIBADD = \
+    libreplica.la libtransport.la libruntime.la libsurvive.la libclient.la $(OMPI_MPI_LIBS)
+
+# libp2pgrid_replica.so: preloaded into the ranks, for the few calls that do not come by the PML.
+component_LTLIBRARIES += libp2pgrid_replica.la
+libp2pgrid_replica_la_SOURCES = src/pml_replica/preload.c src/pml_replica/preload.h
+libp2pgrid_replica_la_CPPFLAGS = $(AM_CPPFLAGS) $(subst -I,-isystem ,$(OMPI_CPPFLAGS))
+libp2pgrid_replica_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version

@@ -5,7 +5,9 @@
  * The leader looks and tells which; the followers wait until the same are complete. Waits for one
  * or for all need no word. Nothing is told where no request is active: all lanes see that alike. */
 #include "glue.h"
+#include "preload.h"
 #include "opal/runtime/opal_progress.h"
+#include <dlfcn.h>
 
 enum { FEW = 64 };
 
@@ -158,6 +160,63 @@ static int wait_some(size_t count, ompi_request_t **requests, int *outcount, int
     return finish_some(requests, *outcount, indices, statuses);
 }
 
+/* --- the preloaded library's questions
+ * -------------------------------------------------------------------------- */
+
+static int is_complete(void *request)
+{
+    ompi_request_t *r = request;
+    int index;
+    if (!is_active(r))
+        return 1;
+    if (find(DECIDE_TEST, 1, &r, &index, 1, false) == 0)
+        return 0;
+    while (!REQUEST_COMPLETE(r))
+        link_wait();
+    return 1;
+}
+
+/* Who leads gives its own; who follows remembers by how much that differs, for the day it leads. */
+static double the_time(double own)
+{
+    double *last = &replica.last_time, told;
+    while (engine_follows(replica.engine)) {
+        int n = engine_decision_take(replica.engine, DECIDE_TIME, &told, sizeof told);
+        if (n == (int)sizeof told) {
+            replica.time_offset = told - own;
+            return *last = told;
+        }
+        if (n != -EAGAIN)
+            return *last;
+        link_wait();
+    }
+    told = own + replica.time_offset;
+    *last = told > *last ? told : *last;
+    engine_decision_give(replica.engine, DECIDE_TIME, last, sizeof *last);
+    return *last;
+}
+
+static void the_name(char *name, int *length)
+{
+    while (engine_follows(replica.engine)) {
+        int n = engine_decision_take(replica.engine, DECIDE_NAME, name, MPI_MAX_PROCESSOR_NAME - 1);
+        if (n != -EAGAIN) {
+            *length = n > 0 ? n : 0;
+            name[*length] = '\0';
+            return;
+        }
+        link_wait();
+    }
+    engine_decision_give(replica.engine, DECIDE_NAME, name, (size_t)*length);
+}
+
+static void answer(struct preload_questions answers)
+{
+    struct preload_questions *q = dlsym(RTLD_DEFAULT, PRELOAD_SYMBOL);
+    if (q != NULL)
+        *q = answers;
+}
+
 void outcome_install(void)
 {
     replica.stock = ompi_request_functions;
@@ -167,9 +226,11 @@ void outcome_install(void)
     ompi_request_functions.req_test_some = test_some;
     ompi_request_functions.req_wait_any = wait_any;
     ompi_request_functions.req_wait_some = wait_some;
+    answer((struct preload_questions){the_time, the_name, is_complete});
 }
 
 void outcome_remove(void)
 {
     ompi_request_functions = replica.stock;
+    answer((struct preload_questions){NULL, NULL, NULL});
 }

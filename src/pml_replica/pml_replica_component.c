@@ -3,7 +3,9 @@
  * process. */
 #include "glue.h"
 #include "err.h"
+#include "gate.h"
 #include "level.h"
+#include "names.h"
 #include "opal/runtime/opal_params.h"
 #include "ompi/mca/hook/base/base.h"
 #include "ompi/mca/hook/hook.h"
@@ -80,11 +82,11 @@ static int component_register(void)
  * ---------------------------------------------------------------------------------------------------
  */
 
-/* Has mpirun taken its hosts from the grid? */
-static bool gate_open(void)
+/* mpirun gives its selection of ras to the ranks. */
+static bool on_the_grid(void)
 {
     const char *ras = getenv("OMPI_MCA_ras");
-    return ras != NULL && strcmp(ras, "p2p") == 0;
+    return ras != NULL && gate_names(ras, "p2p");
 }
 
 /* Ranks and lanes of a job of so many processes, which come lane by lane; false: they do not add
@@ -105,7 +107,7 @@ static bool roles_assign(const struct level *level, unsigned processes, unsigned
     if (replica.process_of == NULL || replica.vpid_of == NULL)
         return false;
     for (unsigned vpid = 0; vpid < ranks * lanes; vpid++) {
-        bool there = level_of(level, vpid % ranks) > vpid / ranks;
+        bool there = level_of(level, names_rank(ranks, vpid)) > names_lane(ranks, vpid);
         replica.process_of[vpid] = there ? (int)process : -1;
         if (there)
             replica.vpid_of[process++] = (int)vpid;
@@ -135,7 +137,7 @@ static mca_pml_base_module_t *component_init(int *priority, bool progress_thread
     struct level level;
     struct err e = {0};
     const char *text = getenv("OMPI_MCA_errmgr_replica_level");
-    if (text == NULL || !(replica.params.direct || gate_open()) ||
+    if (text == NULL || !(replica.params.direct || on_the_grid()) ||
         level_parse(&level, text, &e) != 0 || !level_replicates(&level))
         return NULL;
     unsigned processes = ompi_process_info.num_procs;

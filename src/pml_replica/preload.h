@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* preload.h -- what the preloaded library asks the message layer, found by name once both are
+ * loaded. */
+#ifndef P2P_PRELOAD_H
+#define P2P_PRELOAD_H
+
+struct preload_questions {
+    double (*time)(double own);            /* the time to give for this process's own */
+    void (*name)(char *name, int *length); /* turns this process's own into the one to give */
+    /* Has the leader found the request complete? Then it is here too, when this returns. */
+    int (*is_complete)(void *request);
+};
+#define PRELOAD_SYMBOL "p2pgrid_preload_questions"
+#endif
