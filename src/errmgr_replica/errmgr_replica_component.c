@@ -6,12 +6,16 @@
 #include "opal/mca/base/base.h"
 #include "opal/mca/base/mca_base_component_repository.h"
 #include "opal/mca/base/mca_base_var.h"
+#include "opal/util/opal_environ.h"
 #include "orte/constants.h"
 #include "orte/mca/state/state.h"
+#include "orte/runtime/orte_globals.h"
 #include "orte/util/proc_info.h"
 #include "defaults.h"
 #include "gate.h"
 #include "log.h"
+#include <dlfcn.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +58,8 @@ static void set_level_defaults(void)
         {"odls_base_sigkill_timeout", "0"},
         /* Lanes must take the same decisions, on whatever hosts they are: nothing that looks at
          * locality, or that goes past the message layer. */
+        {"pml", "replica"},
+        {"btl", "self"},
         {"osc", "pt2pt"},
         {"coll", "^sm,han"},
         {"topo", "^treematch"},
@@ -63,6 +69,20 @@ static void set_level_defaults(void)
         snprintf(name, sizeof name, "OMPI_MCA_%s", list[i].name);
         setenv(name, list[i].value, 0);
     }
+}
+
+/* Calls that never reach the message layer are taken by a small library beside the components of the
+ * peer that starts the process. */
+static void set_preload(void)
+{
+    Dl_info here;
+    char value[2 * PATH_MAX];
+    const char *end, *old = getenv("LD_PRELOAD");
+    if (dladdr(self, &here) == 0 || (end = strrchr(here.dli_fname, '/')) == NULL)
+        return;
+    snprintf(value, sizeof value, "%.*s/libp2pgrid_replica.so%s%s", (int)(end - here.dli_fname),
+             here.dli_fname, old != NULL ? ":" : "", old != NULL ? old : "");
+    opal_setenv("LD_PRELOAD", value, true, &orte_launch_environ);
 }
 
 /* ORTE opens errmgr in mpirun before every framework whose parameters the grid sets, and grpcomm
@@ -98,6 +118,8 @@ static int replica_register(void)
         defaults_set();
     if (ORTE_PROC_IS_HNP && survive_active())
         set_level_defaults();
+    if ((ORTE_PROC_IS_HNP || ORTE_PROC_IS_DAEMON) && survive_active())
+        set_preload();
     return ORTE_SUCCESS;
 }
 

@@ -32,7 +32,7 @@ int main(void)
     int failures = 0, count = 0;
     for (const struct dirent *d; dir != NULL && (d = readdir(dir)) != NULL;) {
         const char *end = strrchr(d->d_name, '.');
-        if (end != NULL && strcmp(end, ".so") == 0) {
+        if (end != NULL && strcmp(end, ".so") == 0 && strncmp(d->d_name, "mca_", 4) == 0) {
             failures += load(folder, d->d_name);
             count++;
         }
