@@ -373,8 +373,16 @@ static void on_error(int fd, short args, void *context)
         self->stock.proc_error(fd, args, context);
 }
 
+/* Once the map is shown, only oob/tcp speaks here of a lost peer: nine lines, on stdout. */
+static void hush(void)
+{
+    if (!orte_report_launch_progress)
+        orte_clean_output = -1;
+}
+
 static void on_registered(int fd, short args, void *context)
 {
+    hush();
     self->stock.proc_registered(fd, args, context);
     check_first_process();
 }
@@ -460,9 +468,8 @@ static void on_map_complete(int fd, short args, void *context)
         }
     }
     self->stock.map_complete(fd, args, context);
-    if (!orte_report_launch_progress) /* from now on only oob/tcp speaks here of a lost peer: nine
-                                         lines, on stdout */
-        orte_clean_output = -1;
+    if (!job->map->display_map)
+        hush();
     for (int i = 1; self->hnp.fate != NULL && i < daemons->procs->size; i++) {
         orte_proc_t *d = opal_pointer_array_get_item(daemons->procs, i);
         if (d == NULL || !is_lost(d) || d->node->state == ORTE_NODE_STATE_DOWN)

@@ -2,10 +2,8 @@
 /* daemons_orte4.c -- orteds in ORTE's tables. A replaced orted leaves its vpid for good: its
  * successor gets a new one, so that nothing the old one may still send can be taken for it. */
 #include "plm_p2p.h"
-#include "log.h"
 #include "ras_p2p.h"
 #include "orte/constants.h"
-#include "orte/mca/errmgr/errmgr.h"
 #include "orte/mca/rml/rml.h"
 #include "orte/mca/routed/routed.h"
 #include "orte/util/proc_info.h"
@@ -133,49 +131,4 @@ void plm_p2p_forget_routes(void)
                                           .vpid = plm->retired[i]};
         orte_routed.route_lost(orte_rml.get_routed(orte_mgmt_conduit), &name);
     }
-}
-
-/* "rank 3" or "ranks 3-5 and others": what ran on the node, for the line about its loss. */
-static void ranks_text(const orte_node_t *node, char *text, size_t size)
-{
-    unsigned count = 0, first = 0, last = 0;
-    for (int i = 0; i < node->procs->size; i++) {
-        const orte_proc_t *proc = opal_pointer_array_get_item(node->procs, i);
-        if (proc == NULL || proc->state >= ORTE_PROC_STATE_TERMINATED) {
-            continue;
-        }
-        const unsigned vpid = proc->name.vpid;
-        first = count == 0 || vpid < first ? vpid : first;
-        last = count == 0 || vpid > last ? vpid : last;
-        count++;
-    }
-    if (count == 0) {
-        snprintf(text, size, "no rank");
-    } else if (count == 1) {
-        snprintf(text, size, "rank %u", first);
-    } else if (last - first + 1 == count) {
-        snprintf(text, size, "ranks %u to %u", first, last);
-    } else {
-        snprintf(text, size, "%u ranks from %u to %u", count, first, last);
-    }
-}
-
-void plm_p2p_daemon_lost(orte_vpid_t vpid, const char *why)
-{
-    orte_job_t *daemons = daemon_job();
-    orte_proc_t *proc = opal_pointer_array_get_item(daemons->procs, (int)vpid);
-    if (proc == NULL || orte_orteds_term_ordered ||
-        ORTE_FLAG_TEST(daemons, ORTE_JOB_FLAG_ABORTED)) {
-        return;
-    }
-    char ranks[64];
-    ranks_text(proc->node, ranks, sizeof ranks);
-    log_line("lost peer %s, which ran %s: %s; the job ends. With --mca errmgr_replica_level 2 it "
-             "would go on",
-             proc->node->name, ranks, why);
-    /* The flag keeps stock errmgr from describing the same loss less well. */
-    ORTE_FLAG_SET(daemons, ORTE_JOB_FLAG_ABORTED);
-    daemons->state = ORTE_JOB_STATE_COMM_FAILED;
-    ORTE_UPDATE_EXIT_STATUS(ORTE_ERROR_DEFAULT_EXIT_CODE);
-    orte_routed.route_lost(orte_rml.get_routed(orte_mgmt_conduit), &proc->name);
 }

@@ -16,8 +16,7 @@ typedef void plm_p2p_lost_fn(orte_vpid_t daemon, const char *why);
 struct plm_p2p_component {
     orte_plm_base_component_t super;
     int timeout_s; /* parameter */
-    /* Set by errmgr_replica at level 2 and above, which then decides what a loss means; NULL: it
-     * ends the job with one line. */
+    /* Set by errmgr_replica, which decides what a loss means. */
     plm_p2p_lost_fn *on_lost;
     struct seats *seats;
     orte_node_t **seat_node; /* by seat */
@@ -47,7 +46,6 @@ void plm_p2p_daemon_retire(orte_node_t *node);
 bool plm_p2p_is_retired(orte_vpid_t vpid);
 void plm_p2p_forget_routes(void);
 void plm_p2p_liken_nodes(void);
-void plm_p2p_daemon_lost(orte_vpid_t vpid, const char *why);
 
 /* watch_orte4.c: what may go wrong meanwhile. */
 int plm_p2p_watch(void);       /* the state machine and reports of orteds */

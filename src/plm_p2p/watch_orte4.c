@@ -84,9 +84,6 @@ static bool settle(const orte_state_caddy_t *caddy)
         plm_p2p_go_on();
         return true;
     }
-    if (plm->on_lost == NULL) {
-        plm_p2p_daemon_lost(name->vpid, "its connection broke");
-    }
     return false;
 }
 
@@ -131,14 +128,9 @@ static void lease_ended(const struct grid_event *event)
     if (orte_orteds_term_ordered || orte_finalizing) {
         return; /* as told */
     }
-    const orte_process_name_t name = plm->seat_node[seat]->daemon->name;
     if (plm->on_lost != NULL) {
-        plm->on_lost(name.vpid, event->text);
-        return;
+        plm->on_lost(plm->seat_node[seat]->daemon->name.vpid, event->text);
     }
-    plm_p2p_daemon_lost(name.vpid, event->text);
-    orte_process_name_t gone = name;
-    ORTE_ACTIVATE_PROC_STATE(&gone, ORTE_PROC_STATE_COMM_FAILED);
 }
 
 static void on_event(int fd, short what, void *unused)
