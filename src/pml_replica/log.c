@@ -35,7 +35,7 @@ static void copy(struct engine *e, struct entry *entry, const void *bytes)
         abort(); /* as everything else in an MPI process without memory */
     if (bytes)
         memcpy(entry->copy, bytes, entry->length);
-    else
+    else if (entry->length > 0)
         e->call.pack(e->ctx, entry->request, 0, entry->copy, entry->length);
     account(e, size_of(entry->length), 0);
 }

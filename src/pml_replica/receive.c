@@ -212,7 +212,8 @@ static void eager_here(struct engine *e, struct channel *c, const struct header 
     struct engine_message *m = placed;
     if (!m) {
         m = message_new(c, h->tag, h->number, h->length, h->length);
-        memcpy(m->data, payload, h->length);
+        if (h->length > 0)
+            memcpy(m->data, payload, h->length);
     }
     m->synchronous = h->flags & HEADER_SYNC;
     if (r)
@@ -247,16 +248,27 @@ static struct engine_message *find_coming(struct channel *c, uint64_t number)
     return m;
 }
 
-/* Offered again: who offered it first is dead, or is as far as this sender knows. */
+/* Who sends to a lane: its own sender first, then the others from the lowest. */
+static int turn_of(const struct engine *e, int vpid)
+{
+    int lane = lane_of(e, vpid);
+    return lane == e->lane ? -1 : lane;
+}
+
+/* Offered by two: the one whose turn came later knows that the earlier one is dead. */
 static void offer_again(struct engine *e, int vpid, struct channel *c, const struct header *h)
 {
     struct engine_message *m = find_coming(c, h->number);
     if (!m || m->supplier == vpid)
         return;
-    if (m->supplier >= 0) {
-        engine_dead(e, m->supplier);
+    int before = m->supplier;
+    bool later = before < 0 || turn_of(e, vpid) > turn_of(e, before);
+    if (before >= 0) {
+        engine_dead(e, later ? before : vpid);
         death_handle_all(e);
     }
+    if (!later)
+        return;
     m->supplier = vpid;
     if (m->receive)
         ask(e, m);

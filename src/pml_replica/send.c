@@ -167,7 +167,7 @@ static void keep(struct engine *e, struct engine_send *s, struct entry *entry, l
         c->view[k].next = entry;
     if (unsent)
         pend(e, c);
-    if (entry->have_not) {
+    if (entry->offer || entry->synchronous) {
         apply_early(e, entry);
         log_settle(e, entry, &done);
     }
