@@ -101,6 +101,7 @@ void ack_closed(struct engine *e, int vpid, const struct header *h)
     have.kind = HEADER_HAVE;
     have.length = 0;
     have.extent = 0;
+    have.flags |= HEADER_CLOSED;
     if (h->kind == HEADER_OFFER || (h->flags & HEADER_SYNC))
         FOR_LANES(k, e->of[world].living)
     engine_put(e, vpid_of(e, world, k), &have, NULL, NULL);

@@ -157,7 +157,7 @@ static void answer_frame(struct engine *e, int vpid, const struct header *h)
     if (c && h->kind == HEADER_ASK)
         bulk_ask(e, vpid, c, h->number);
     else if (c)
-        send_have(e, lane_of(e, vpid), c, h->number, h->extent);
+        send_have(e, lane_of(e, vpid), c, h);
 }
 
 static void pong(struct engine *e, int vpid)

@@ -48,7 +48,7 @@ enum header_kind {
 enum header_flag {
     HEADER_BY_TAG = 1, /* the communicator's messages are numbered for each tag */
     HEADER_SYNC = 2,   /* EAGER: say HAVE when it is matched */
-    HEADER_CLOSED = 4, /* ACK: the communicator is no more, so there is no hash */
+    HEADER_CLOSED = 4, /* ACK, HAVE: the communicator is no more, so there is no hash */
 };
 
 struct header {

@@ -152,7 +152,8 @@ static void apply_early(struct engine *e, struct entry *entry)
         }
         *at = early->next;
         entry->have_not &= (lanes_t)~only(early->lane);
-        verify_entry(e, entry, early->lane, early->payload);
+        if (early->hashed)
+            verify_entry(e, entry, early->lane, early->payload);
         free(early);
     }
 }
@@ -268,28 +269,29 @@ int engine_send(struct engine *e, struct engine_send *s)
     return 0;
 }
 
-static void keep_early(struct channel *c, int lane, uint64_t number, uint64_t payload)
+static void keep_early(struct channel *c, int lane, const struct header *h)
 {
     struct early *early = engine_memory(sizeof *early);
-    *early = (struct early){c->early, number, payload, lane};
+    *early = (struct early){c->early, h->number, h->extent, lane, !(h->flags & HEADER_CLOSED)};
     c->early = early;
 }
 
-void send_have(struct engine *e, int lane, struct channel *c, uint64_t number, uint64_t payload)
+void send_have(struct engine *e, int lane, struct channel *c, const struct header *h)
 {
     struct finished done = STAILQ_HEAD_INITIALIZER(done);
     struct entry *entry;
-    if (number >= c->sent) {
-        keep_early(c, lane, number, payload);
+    if (h->number >= c->sent) {
+        keep_early(c, lane, h);
         return;
     }
     TAILQ_FOREACH_REVERSE(entry, &c->entries, entries, sent)
-    if (entry->number <= number)
-        break;
-    if (!entry || entry->number != number)
+        if (entry->number <= h->number)
+            break;
+    if (!entry || entry->number != h->number)
         return;
     entry->have_not &= (lanes_t)~only(lane);
-    verify_entry(e, entry, lane, payload);
+    if (!(h->flags & HEADER_CLOSED))
+        verify_entry(e, entry, lane, h->extent);
     log_settle(e, entry, &done);
     log_complete(e, &done);
 }

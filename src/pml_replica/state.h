@@ -49,6 +49,7 @@ struct early {
     struct early *next;
     uint64_t number, payload;
     int lane;
+    bool hashed;
 };
 
 enum { CHANNEL_USER = INT32_MIN }; /* in place of a tag: all user tags */
@@ -245,7 +246,7 @@ void log_clear(struct engine *e, struct channel *c);
 void send_pump(struct engine *e, struct channel *c);
 int send_pump_all(struct engine *e);
 void send_again(struct engine *e, struct channel *c, int lane); /* all that is kept; pump later */
-void send_have(struct engine *e, int lane, struct channel *c, uint64_t number, uint64_t payload);
+void send_have(struct engine *e, int lane, struct channel *c, const struct header *h);
 void send_acked(struct engine *e, int lane, struct channel *c, uint64_t number, uint64_t hash,
                 bool hashed);
 
