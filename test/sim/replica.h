@@ -39,7 +39,7 @@ enum op_kind {
     OP_IPROBE,
     OP_MPROBE,
     OP_CLOCK,
-    OP_CANCEL, /* a slot; if that was in time, receive the message anew */
+    OP_CANCEL,  /* a slot; if that was in time, receive the message anew */
     OP_SHUFFLE, /* the next `peer` sends of the program, in an order of this lane's own */
     OP_DUP,
     OP_FREE,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* replica_program.c -- draws message-passing programs that cannot deadlock, and runs them.
  *
- * A program is made in rounds, in one global order, so that some order always leads to its end. What
- * a process receives, and every choice it sees, goes into its digest; its digest goes into what it
- * sends. */
+ * A program is made in rounds, in one global order, so that some order always leads to its end.
+ * What a process receives, and every choice it sees, goes into its digest; its digest goes into
+ * what it sends. */
 #include "replica.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -239,12 +239,12 @@ static void stream(struct maker *m)
 
 void program_make(struct program *of, const struct plan *plan)
 {
-    static void (*const kinds[])(struct maker *) = {
-        pairs, ring, gather, farm, tests, clocks, collectives, communicators, cancels, mixed,
-        selves, stream};
+    static void (*const kinds[])(struct maker *) = {pairs,   ring,   gather,      farm,
+                                                    tests,   clocks, collectives, communicators,
+                                                    cancels, mixed,  selves,      stream};
     enum { KINDS = sizeof kinds / sizeof *kinds };
-    struct maker m = {.of = of, .ranks = plan->ranks, .comms = 2, .cycle = -27,
-                      .seed = mix64(plan->seed)};
+    struct maker m = {
+        .of = of, .ranks = plan->ranks, .comms = 2, .cycle = -27, .seed = mix64(plan->seed)};
     for (int i = 0; i < plan->rounds; i++) {
         int kind = draw(&m, KINDS);
         while (plan->mix && !(plan->mix >> kind & 1))
@@ -546,8 +546,7 @@ static void dup_world(struct proc *p, int which)
     int world[MAX_RANKS];
     for (int i = 0; i < sim_ranks(p->sim); i++)
         world[i] = i;
-    p->comm[which] =
-        engine_comm_add(p->engine, world, sim_ranks(p->sim), NULL, 0, false);
+    p->comm[which] = engine_comm_add(p->engine, world, sim_ranks(p->sim), NULL, 0, false);
 }
 
 bool proc_step(struct proc *p)

@@ -215,7 +215,8 @@ static void on_unpack(void *ctx, struct engine_receive *r, size_t offset, const 
         memcpy(((struct proc_receive *)r)->bytes + offset, bytes, length);
 }
 
-static void on_repack(void *ctx, struct engine_receive *r, size_t offset, void *bytes, size_t length)
+static void on_repack(void *ctx, struct engine_receive *r, size_t offset, void *bytes,
+                      size_t length)
 {
     (void)ctx;
     if (length > 0)
@@ -291,12 +292,13 @@ static bool place(struct sim *s, struct proc *p, int from, struct frame *f)
 
 static void show(const struct sim *s, int from, int to, const struct frame *f)
 {
-    static const char *const names[] = {"?",      "EAGER",   "OFFER", "ASK",  "BULK", "HAVE", "ACK",
-                                        "DECIDE", "DECIDED", "DEAD", "AGREE", "PING", "PONG", "BYE"};
+    static const char *const names[] = {"?",     "EAGER", "OFFER",  "ASK",     "BULK",
+                                        "HAVE",  "ACK",   "DECIDE", "DECIDED", "DEAD",
+                                        "AGREE", "PING",  "PONG",   "BYE"};
     struct header h;
     if (header_read(&h, f->header))
-        printf("%6d: %d to %d: %s tag %d number %llu length %u extent %llu flags %d\n", s->step, from,
-               to, names[h.kind], h.tag, (unsigned long long)h.number, h.length,
+        printf("%6d: %d to %d: %s tag %d number %llu length %u extent %llu flags %d\n", s->step,
+               from, to, names[h.kind], h.tag, (unsigned long long)h.number, h.length,
                (unsigned long long)h.extent, h.flags);
 }
 
@@ -515,7 +517,10 @@ static void tell_stuck(struct sim *s)
     for (int v = 0; v < s->procs; v++) {
         const struct proc *p = &s->proc[v];
         at += snprintf(text + at, sizeof text - (size_t)at, " %d:%s%d/%d.%d", v,
-                       !p->alive ? "dead" : p->left ? "left" : p->stopped ? "stopped" : "",
+                       !p->alive    ? "dead"
+                       : p->left    ? "left"
+                       : p->stopped ? "stopped"
+                                    : "",
                        p->at, p->program->count, p->stage);
         if (at > 250)
             break;
@@ -559,4 +564,3 @@ int sim_run(const struct plan *plan, char *why, size_t size, int *steps)
     sim_end(s);
     return failed;
 }
-
