@@ -46,7 +46,6 @@ int settings_default(struct settings *s, struct err *e)
         return err_set(e, ENOENT, "no home folder: set HOME");
     memset(s, 0, sizeof *s);
     snprintf(s->listen, sizeof s->listen, "*:%d", SETTINGS_PORT);
-    s->lease_seconds = 10;
     s->log_level = LOG_LEVEL_INFO;
     int rc = set_path(s->keys, dir, "/.config/p2pgrid/keys", e);
     if (rc == 0)
@@ -220,8 +219,6 @@ static int set_all(struct settings *s, cfg_t *cfg, struct err *e)
         rc = set_bytes(&s->memory, cfg, "memory", e);
     if (rc == 0)
         rc = set_bytes(&s->disk, cfg, "disk", e);
-    if (rc == 0)
-        rc = set_number(&s->lease_seconds, cfg, "lease_seconds", 2, 3600, e);
     return rc < 0 ? rc : set_log(s, cfg, e);
 }
 
@@ -241,14 +238,21 @@ int settings_read(struct settings *s, const char *path, struct err *e)
         return 0;
     }
     cfg_opt_t options[] = {
-        CFG_STR("site", NULL, CFGF_NODEFAULT),       CFG_STR_LIST("labels", NULL, CFGF_NONE),
-        CFG_STR("listen", NULL, CFGF_NODEFAULT),     CFG_STR("address", NULL, CFGF_NODEFAULT),
-        CFG_STR_LIST("join", NULL, CFGF_NONE),       CFG_STR("keys", NULL, CFGF_NODEFAULT),
-        CFG_STR("state", NULL, CFGF_NODEFAULT),      CFG_STR("work", NULL, CFGF_NODEFAULT),
-        CFG_STR("socket", NULL, CFGF_NODEFAULT),     CFG_INT("slots", 0, CFGF_NODEFAULT),
-        CFG_STR("memory", NULL, CFGF_NODEFAULT),     CFG_STR("disk", NULL, CFGF_NODEFAULT),
-        CFG_INT("lease_seconds", 0, CFGF_NODEFAULT), CFG_STR("log", NULL, CFGF_NODEFAULT),
-        CFG_SIMPLE_STR(errors, &why_text),           CFG_END(),
+        CFG_STR("site", NULL, CFGF_NODEFAULT),
+        CFG_STR_LIST("labels", NULL, CFGF_NONE),
+        CFG_STR("listen", NULL, CFGF_NODEFAULT),
+        CFG_STR("address", NULL, CFGF_NODEFAULT),
+        CFG_STR_LIST("join", NULL, CFGF_NONE),
+        CFG_STR("keys", NULL, CFGF_NODEFAULT),
+        CFG_STR("state", NULL, CFGF_NODEFAULT),
+        CFG_STR("work", NULL, CFGF_NODEFAULT),
+        CFG_STR("socket", NULL, CFGF_NODEFAULT),
+        CFG_INT("slots", 0, CFGF_NODEFAULT),
+        CFG_STR("memory", NULL, CFGF_NODEFAULT),
+        CFG_STR("disk", NULL, CFGF_NODEFAULT),
+        CFG_STR("log", NULL, CFGF_NODEFAULT),
+        CFG_SIMPLE_STR(errors, &why_text),
+        CFG_END(),
     };
     cfg_t *cfg = cfg_init(options, CFGF_NONE);
     if (cfg == NULL)

@@ -35,7 +35,6 @@ struct settings {
     unsigned slots;                   /* lent to the grid; 0: as many as there are cores */
     uint64_t memory;                  /* bytes lent; 0: all */
     uint64_t disk;                    /* bytes lent; 0: all that is free */
-    unsigned lease_seconds;           /* an unrenewed lease ends after this */
     unsigned log_level;               /* enum log_level */
 };
 

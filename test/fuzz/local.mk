@@ -1,9 +1,12 @@
 # Fuzzers: test/fuzz/NOUN.c has an LLVMFuzzerTestOneInput. They need clang's libFuzzer, so they are compiled
 # apart, together with the sources that they look into. Names one a line.
 fuzzers = \
-    test/fuzz/message
+    test/fuzz/message \
+    test/fuzz/require
 
 fuzz_message_sources = $(libcore_la_SOURCES)
+
+fuzz_require_sources = $(libcore_la_SOURCES)
 
 FUZZ_FLAGS = -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 fuzz_build = $(AM_V_GEN)$(MKDIR_P) test/fuzz && $(CLANG) $(FUZZ_FLAGS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) \
@@ -11,6 +14,8 @@ fuzz_build = $(AM_V_GEN)$(MKDIR_P) test/fuzz && $(CLANG) $(FUZZ_FLAGS) $(DEFAULT
 
 test/fuzz/message: test/fuzz/message.c $(fuzz_message_sources)
 	$(call fuzz_build,$(fuzz_message_sources))
+test/fuzz/require: test/fuzz/require.c $(fuzz_require_sources)
+	$(call fuzz_build,$(fuzz_require_sources))
 
 if HAVE_CLANG
 FUZZ += test/fuzz/all

@@ -81,7 +81,7 @@ int main(int argc, char **argv)
         }
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
-    struct client *c;
+    struct client *c = NULL;
     struct grid_lease *leases;
     size_t count, spares;
     struct err e = {0};
@@ -89,6 +89,7 @@ int main(int argc, char **argv)
     if (client_open(&c, NULL, &e) != 0 ||
         client_allocate(c, &want, &leases, &count, &spares, &e) != 0) {
         fprintf(stderr, "grab: %s\n", e.text);
+        client_close(c);
         return 1;
     }
     for (size_t i = 0; i < count; i++) {

@@ -53,7 +53,6 @@ static void test_everything_said(void **state)
                                "slots = 3\n"
                                "memory = \"4G\"\n"
                                "disk = 512M\n"
-                               "lease_seconds = 20\n"
                                "log = debug\n",
                                &e),
                      0);
@@ -65,7 +64,6 @@ static void test_everything_said(void **state)
     assert_int_equal(s.memory, 4ull << 30);
     assert_int_equal(s.disk, 512ull << 20);
     assert_int_equal(s.slots, 3);
-    assert_int_equal(s.lease_seconds, 20);
     assert_int_equal(s.log_level, LOG_LEVEL_DEBUG);
 }
 
