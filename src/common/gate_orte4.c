@@ -18,13 +18,14 @@ static const char *gate_selection(void)
     }
     int index = mca_base_var_find("orte", "ras", NULL, NULL);
     if (index < 0) {
-        static char *storage; /* Open MPI keeps its address */
+        /* Open MPI keeps the address until its end, when this object may be unloaded. */
+        char **storage = calloc(1, sizeof *storage);
         index = mca_base_var_register(
             "orte", "ras", NULL, NULL,
             "Default selection set of components for the ras framework (<none> means use all "
             "components that can be found)",
             MCA_BASE_VAR_TYPE_STRING, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_2,
-            MCA_BASE_VAR_SCOPE_ALL_EQ, &storage);
+            MCA_BASE_VAR_SCOPE_ALL_EQ, storage);
     }
     char **value = NULL;
     if (index < 0 || mca_base_var_get_value(index, &value, NULL, NULL) != OPAL_SUCCESS) {

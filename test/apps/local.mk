@@ -2,3 +2,6 @@
 check_PROGRAMS += test/apps/count
 test_apps_count_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_apps_count_LDADD = $(OMPI_MPI_LIBS)
+check_PROGRAMS += test/apps/spawner
+test_apps_spawner_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+test_apps_spawner_LDADD = $(OMPI_MPI_LIBS)

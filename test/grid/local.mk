@@ -1,5 +1,9 @@
 # Tests of whole grids: scripts that start daemons and mpiruns. Names one a line.
 grid_scripts = \
+    test/grid/launch \
+    test/grid/refusals \
+    test/grid/as_stock \
+    test/grid/unnoticed \
     test/grid/allocation \
     test/grid/broken \
     test/grid/contest \
