@@ -42,7 +42,7 @@ struct replica_params {
     char *level;
     bool direct;
     char *address;
-    size_t eager_limit, log_limit;
+    size_t eager_limit, fragment, log_limit;
     unsigned lag_ms, drop_after_ms, retry_ms, silence_ms;
     bool verify, shared_memory;
 };
@@ -60,7 +60,7 @@ struct replica {
     opal_free_list_t requests;
     opal_list_t completed; /* requests whose callback waits until the engine is done */
     bool in_engine;
-    unsigned idle; /* polls without anything, in a row */
+    unsigned polls;
     ompi_request_fns_t stock;
     double last_time, time_offset; /* of MPI_Wtime */
     bool stopped;

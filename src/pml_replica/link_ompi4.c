@@ -10,7 +10,7 @@
 #include <time.h>
 
 #define MODEX_KEY "p2pgrid.replica"
-enum { BACKLOG = 4 << 20, SPINS = 32, GOODBYE_MS = 10000 };
+enum { BACKLOG = 4 << 20, SPINS = 32, ENGINE_EVERY = 16, GOODBYE_MS = 10000 };
 
 static uint64_t now_ms(clockid_t clock)
 {
@@ -136,6 +136,7 @@ int link_start(void)
 {
     struct engine_limits limits = engine_default_limits;
     limits.eager = replica.params.eager_limit;
+    limits.fragment = replica.params.fragment;
     limits.log = replica.params.log_limit;
     limits.lag_ms = replica.params.lag_ms;
     limits.drop_after_ms = replica.params.drop_after_ms;
@@ -167,7 +168,8 @@ static int advance(int timeout_ms)
         return 0;
     replica.in_engine = true;
     int n = transport_poll(replica.transport, timeout_ms);
-    n += engine_progress(replica.engine, now_ms(CLOCK_MONOTONIC_COARSE));
+    if (n > 0 || timeout_ms != 0 || ++replica.polls % ENGINE_EVERY == 0)
+        n += engine_progress(replica.engine, now_ms(CLOCK_MONOTONIC_COARSE));
     replica.in_engine = false;
     if (!opal_list_is_empty(&replica.completed))
         request_complete_later();

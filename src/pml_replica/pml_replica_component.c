@@ -47,6 +47,7 @@ static int component_register(void)
     const mca_base_component_t *c = &mca_pml_replica_component.pmlm_version;
     struct replica_params *p = &replica.params;
     *p = (struct replica_params){.eager_limit = 16 << 10,
+                                 .fragment = 512 << 10,
                                  .log_limit = 64 << 20,
                                  .lag_ms = 100,
                                  .drop_after_ms = 30000,
@@ -55,6 +56,7 @@ static int component_register(void)
                                  .shared_memory = true};
     param_size(c, "eager_limit", "Bytes up to which a message is sent at once and copied",
                &p->eager_limit);
+    param_size(c, "fragment", "Bytes of a larger message that travel in one piece", &p->fragment);
     param_size(c, "log_limit",
                "Bytes of sent messages kept for lanes that are behind, in a process",
                &p->log_limit);
@@ -137,8 +139,9 @@ static mca_pml_base_module_t *component_init(int *priority, bool progress_thread
     struct level level;
     struct err e = {0};
     const char *text = getenv("OMPI_MCA_errmgr_replica_level");
-    if (text == NULL || !(replica.params.direct || on_the_grid()) ||
-        level_parse(&level, text, &e) != 0 || !level_replicates(&level))
+    bool wanted = replica.params.direct || (on_the_grid() && text != NULL);
+    if (!wanted || level_parse(&level, text != NULL ? text : "1", &e) != 0 ||
+        !(level_replicates(&level) || replica.params.direct))
         return NULL;
     unsigned processes = ompi_process_info.num_procs;
     if (!roles_assign(&level, processes, OMPI_PROC_MY_NAME->vpid)) {
@@ -146,7 +149,7 @@ static mca_pml_base_module_t *component_init(int *priority, bool progress_thread
             fprintf(
                 stderr,
                 "p2pgrid: %u processes are no whole number of ranks at errmgr_replica_level %s\n",
-                processes, text);
+                processes, text != NULL ? text : "1");
         ompi_rte_abort(1, NULL);
     }
     int rc = link_open();

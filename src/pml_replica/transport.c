@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EVENTS = 32, SOCKETS_EVERY = 64, TIMERS_EVERY = 32, FIRST_CONTACT_MS = 20000 };
+enum { EVENTS = 32, SOCKETS_EVERY = 256, TIMERS_EVERY = 32, FIRST_CONTACT_MS = 20000, NAP_MS = 5 };
 
 uint64_t transport_now_ms(void)
 {
@@ -384,8 +384,8 @@ static void poll_sleeping(struct transport *t, int timeout_ms)
         shm_doze(t->ring_peers[i], true);
     for (uint32_t i = 0; i < t->ring_count; i++)
         waiting = waiting || shm_waiting(t->ring_peers[i]);
-    if (t->restless > 0 && (timeout_ms < 0 || timeout_ms > 10))
-        timeout_ms = 10; /* for the clock's sake */
+    if ((t->restless > 0 || t->ring_count > 0) && (timeout_ms < 0 || timeout_ms > NAP_MS))
+        timeout_ms = NAP_MS; /* for the clock's sake, and for a wake-up that was missed */
     poll_sockets(t, waiting ? 0 : timeout_ms);
     for (uint32_t i = 0; i < t->ring_count; i++)
         shm_doze(t->ring_peers[i], false);
