@@ -14,7 +14,7 @@
 enum {
     CONNECTION_PROTOCOL = 1,
     CONNECTION_WHY = 255,
-    CONNECTION_GREET_MS = 10000, /* for connecting, handshake and hello together */
+    CONNECTION_GREET_MS = 20000, /* for connecting, handshake and hello together */
     CONNECTION_IDLE_MS = 60000,  /* without a message: bye */
     CONNECTION_BYE_MS = 10000,   /* for the other side's bye */
     CONNECTION_LOST_MS = 10000,  /* sent and never acknowledged: the kernel gives up */

@@ -5,6 +5,7 @@
 #include "contact.h"
 #include "node.h"
 #include <errno.h>
+#include <malloc.h>
 #include <openssl/rand.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +134,8 @@ static void on_save(evutil_socket_t fd, short what, void *ctx)
 {
     (void)fd, (void)what;
     save(ctx);
+    malloc_trim(
+        0); /* what handshakes took and gave back: megabytes on a peer that many joined through */
 }
 
 void overlay_contact(struct overlay *o)

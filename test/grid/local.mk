@@ -8,6 +8,7 @@ grid_scripts = \
     test/grid/broken \
     test/grid/contest \
     test/grid/rooms \
+    test/grid/ring \
     test/grid/grid_tool \
     test/grid/netns \
     test/grid/plain_user \
@@ -16,3 +17,8 @@ GRID += $(grid_scripts)
 EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh $(grid_scripts)
 # A bare holder of leases, and one who says wrong things, for tests of the daemons alone.
 check_PROGRAMS += test/grid/grab test/grid/garbage
+# Tests that take minutes or want the machine for themselves: make check-soak.
+soak_scripts = \
+    test/grid/hundred
+GRID_SOAK += $(soak_scripts)
+EXTRA_DIST += $(soak_scripts)
