@@ -2,12 +2,11 @@
 /* allocate.c -- finds slots for a local client: drives claim.c with candidates, answers and time.
  */
 #include "allocate.h"
+#include "candidate.h"
 #include "claim.h"
-#include "fit.h"
 #include "hold.h"
 #include "node.h"
 #include "require.h"
-#include "shortage.h"
 #include <errno.h>
 #include <pwd.h>
 #include <sodium.h>
@@ -18,22 +17,11 @@
 
 enum {
     ALLOCATIONS_MAX = 64,
-    CANDIDATES_MAX = 4096,
     WALK_MS = 3000,
     QUIET_MS = 100, /* so long no further ad came: the near ones are known */
     TRY_MS = 4000,  /* a claim ends before its first offers do */
     PAUSE_MS = 40, /* after a contested claim, times the number of tries, and some more by chance */
     MARGIN_MS = 50, /* of the client's time-out, for the way back */
-};
-
-struct candidate {
-    struct part_peer peer;
-    char name[64], site[64];
-    uint16_t slots, slots_free;
-    uint32_t rtt_us;
-    uint32_t token; /* of the ask that it got last; 0: none */
-    char why[256];  /* it does not fit, or what it said when it refused; goes on after its name */
-    bool fits;
 };
 
 enum phase { WALKING, CLAIMING, PAUSING };
@@ -48,9 +36,8 @@ struct allocation {
     bool cut;     /* the walk, as enough was seen */
     bool patient; /* waits for the walk's end: what a cut one saw was too little */
     uint64_t heard_ms, begun_ms, until_ms, give_up_ms;
-    struct candidate *candidates; /* while claiming: fitting ones first, by round trip */
-    size_t count;
-    unsigned silent; /* peers that the walk knew of and that did not answer */
+    struct candidates candidates; /* while claiming: fitting ones first, by round trip */
+    unsigned silent;              /* peers that the walk knew of and that did not answer */
     struct claim claim;
     size_t offers_max;
     unsigned tries;
@@ -82,47 +69,20 @@ static void wake(struct allocation *one, uint64_t in_ms)
 
 /* --- candidates --- */
 
-static bool excluded(const struct msg_local_allocate *want, const struct id *peer)
+static void own_ad(const struct node *node, struct part_ad *ad)
 {
-    for (size_t i = 0; i < want->exclude_count; i++)
-        if (id_equal(&want->exclude[i].peer, peer))
-            return true;
-    return false;
-}
-
-static void judge(const struct allocation *one, struct candidate *c, const struct part_ad *ad)
-{
-    struct node *node = one->allocator->node;
     struct part_peer self = links_self(node->links);
-    struct part_ad own;
-    machine_ad(node->machine, &node->settings, identity_card(node->identity), &self, &own);
-    c->fits = false;
-    if (excluded(&one->want, &ad->peer.id))
-        snprintf(c->why, sizeof c->why, "was not to be used");
-    else if (!fit_series(ad->ompi, own.ompi))
-        snprintf(c->why, sizeof c->why, "runs Open MPI %s (needs %s)",
-                 ad->ompi[0] != '\0' ? ad->ompi : "of an unknown version", own.ompi);
-    else if (!require_fits(&one->require, ad, c->rtt_us))
-        snprintf(c->why, sizeof c->why, "does not fit the requirement");
-    else
-        c->fits = true;
+    machine_ad(node->machine, &node->settings, identity_card(node->identity), &self, ad);
 }
 
 static void on_ad(void *ctx, const struct part_ad *ad, unsigned rtt_us)
 {
     struct allocation *one = ctx;
-    if (one->count == CANDIDATES_MAX)
-        return;
-    struct candidate *more = realloc(one->candidates, (one->count + 1) * sizeof *more);
-    if (more == NULL)
-        return;
-    one->candidates = more;
-    struct candidate *c = &more[one->count++];
-    *c = (struct candidate){
-        .peer = ad->peer, .slots = ad->slots, .slots_free = ad->slots_free, .rtt_us = rtt_us};
-    memcpy(c->name, ad->name, sizeof c->name);
-    memcpy(c->site, ad->site, sizeof c->site);
-    judge(one, c, ad);
+    struct part_ad own;
+    own_ad(one->allocator->node, &own);
+    const struct candidate_want want = {
+        .want = &one->want, .require = &one->require, .ompi = own.ompi};
+    candidates_add(&one->candidates, ad, rtt_us, &want);
     one->heard_ms = node_now_ms();
     wake(one, QUIET_MS);
 }
@@ -136,26 +96,13 @@ static void on_end(void *ctx, unsigned answered, unsigned silent)
     wake(one, 0);
 }
 
-static int by_round_trip(const void *a, const void *b)
-{
-    const struct candidate *x = a, *y = b;
-    if (x->fits != y->fits)
-        return x->fits ? -1 : 1;
-    return x->rtt_us < y->rtt_us ? -1 : x->rtt_us > y->rtt_us;
-}
-
 static bool seen_enough(const struct allocation *one, uint64_t now)
 {
     if (one->walk == NULL)
         return true;
     if (one->patient || now < one->heard_ms + QUIET_MS)
         return false;
-    uint32_t slots = 0, peers = 0;
-    for (size_t i = 0; i < one->count; i++) {
-        slots += one->candidates[i].fits ? one->candidates[i].slots_free : 0;
-        peers += one->candidates[i].fits && one->candidates[i].slots_free > 0;
-    }
-    return slots > one->want.slots + one->want.spares && peers > one->want.spares;
+    return candidates_suffice(&one->candidates, one->want.slots, one->want.spares);
 }
 
 /* --- claiming --- */
@@ -163,22 +110,13 @@ static bool seen_enough(const struct allocation *one, uint64_t now)
 static int begin_claim(struct allocation *one, uint64_t now)
 {
     struct claim *c = &one->claim;
-    if (one->tries == 0)
-        qsort(one->candidates, one->count, sizeof one->candidates[0], by_round_trip);
-    *c = (struct claim){.want = {.slots = one->want.slots,
-                                 .spares = one->want.spares,
-                                 .per_lease = one->want.per_lease},
-                        .peers = c->peers,
-                        .offers = c->offers};
-    while (c->peer_count < one->count && one->candidates[c->peer_count].fits)
-        c->peer_count++;
-    struct claim_peer *peers = realloc(c->peers, (c->peer_count + 1) * sizeof *peers);
+    size_t count = one->tries == 0 ? candidates_sort(&one->candidates) : c->peer_count;
+    struct claim_peer *peers = realloc(c->peers, (count + 1) * sizeof *peers);
     if (peers == NULL)
         return -ENOMEM;
-    c->peers = peers;
-    memset(peers, 0, c->peer_count * sizeof *peers);
-    for (size_t i = 0; i < c->peer_count; i++)
-        peers[i].free = one->candidates[i].slots_free;
+    *c = (struct claim){.want = c->want, .peers = peers, .peer_count = count, .offers = c->offers};
+    for (size_t i = 0; i < count; i++)
+        peers[i] = (struct claim_peer){.free = one->candidates.at[i].slots_free};
     one->phase = CLAIMING;
     one->begun_ms = now;
     one->tries++;
@@ -189,11 +127,10 @@ static void ask(struct allocation *one, size_t peer, uint16_t slots)
 {
     struct allocator *a = one->allocator;
     struct node *node = a->node;
-    struct candidate *c = &one->candidates[peer];
-    struct part_peer self = links_self(node->links);
+    struct candidate *c = &one->candidates.at[peer];
     struct part_ad own;
-    machine_ad(node->machine, &node->settings, identity_card(node->identity), &self, &own);
     struct message m = {.kind = MSG_lease_ask};
+    own_ad(node, &own);
     m.lease_ask.token = c->token = ++a->token != 0 ? a->token : ++a->token;
     m.lease_ask.slots = slots;
     m.lease_ask.per_lease = one->want.per_lease;
@@ -209,11 +146,11 @@ static void give_back(struct allocation *one)
 {
     for (size_t i = 0; i < one->claim.offer_count; i++) {
         const struct claim_offer *o = &one->claim.offers[i];
-        send_release(one->allocator, &one->candidates[o->peer].peer, &o->lease);
+        send_release(one->allocator, &one->candidates.at[o->peer].peer, &o->lease);
     }
     one->claim.offer_count = 0;
-    for (size_t i = 0; i < one->count; i++)
-        one->candidates[i].token = 0; /* what still comes is given back at once */
+    for (size_t i = 0; i < one->candidates.count; i++)
+        one->candidates.at[i].token = 0; /* what still comes is given back at once */
 }
 
 static void forget(struct allocation *one)
@@ -230,7 +167,7 @@ static void forget(struct allocation *one)
         event_free(one->timer);
     free(one->claim.peers);
     free(one->claim.offers);
-    free(one->candidates);
+    candidates_clear(&one->candidates);
     free(one);
 }
 
@@ -249,35 +186,10 @@ static void finish(struct allocation *one, struct msg_local_done *done)
     a->watcher.done(owner, done);
 }
 
-static void say_shortage(const struct allocation *one, char *out, size_t size)
-{
-    const struct claim *c = &one->claim;
-    struct shortage s;
-    unsigned peers = 0;
-    char why[300];
-    for (size_t i = 0; i < c->peer_count; i++)
-        peers += c->peers[i].offered > 0;
-    shortage_begin(&s, out, size, one->want.slots, claim_offered(c), peers);
-    for (size_t i = 0; i < one->count; i++) {
-        const struct candidate *p = &one->candidates[i];
-        bool asked = i < c->peer_count;
-        if (asked && c->peers[i].state == CLAIM_OFFERED)
-            continue;
-        if (p->why[0] != '\0')
-            snprintf(why, sizeof why, "%s", p->why);
-        else if (asked && (c->peers[i].state == CLAIM_SILENT || c->peers[i].state == CLAIM_ASKED))
-            snprintf(why, sizeof why, "did not answer");
-        else
-            snprintf(why, sizeof why, "has %u of %u slots free", p->slots_free, p->slots);
-        shortage_peer(&s, p->name, why);
-    }
-    shortage_end(&s, one->silent);
-}
-
 static void fall_short(struct allocation *one)
 {
     struct msg_local_done done = {.code = ENOSPC, .silent = one->silent};
-    say_shortage(one, done.reason, sizeof done.reason);
+    candidates_explain(&one->candidates, &one->claim, one->silent, done.reason, sizeof done.reason);
     finish(one, &done);
 }
 
@@ -287,7 +199,7 @@ static unsigned hand_over(struct allocation *one, bool spares)
     struct allocator *a = one->allocator;
     unsigned count = 0;
     for (size_t peer = 0; peer < one->claim.peer_count; peer++) {
-        const struct candidate *c = &one->candidates[peer];
+        const struct candidate *c = &one->candidates.at[peer];
         for (size_t i = 0; one->claim.peers[peer].offered > 0 && i < one->claim.offer_count; i++) {
             struct claim_offer *o = &one->claim.offers[i];
             if (o->peer != peer || o->keep == 0 || o->spare != spares ||
@@ -337,7 +249,7 @@ static int walk(struct allocation *one)
 {
     int half = (int)(one->want.timeout_ms / 2);
     one->phase = WALKING;
-    one->count = 0;
+    candidates_clear(&one->candidates);
     one->tries = 0;
     one->cut = false;
     one->heard_ms = node_now_ms();
@@ -437,8 +349,8 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
 static struct allocation *find_asker(struct allocator *a, uint32_t token, size_t *peer)
 {
     for (size_t i = 0; token != 0 && i < a->count; i++)
-        for (size_t k = 0; a->all[i]->phase == CLAIMING && k < a->all[i]->count; k++)
-            if (a->all[i]->candidates[k].token == token) {
+        for (size_t k = 0; a->all[i]->phase == CLAIMING && k < a->all[i]->candidates.count; k++)
+            if (a->all[i]->candidates.at[k].token == token) {
                 *peer = k;
                 return a->all[i];
             }
@@ -459,21 +371,34 @@ static bool make_room(struct allocation *one, size_t more)
     return true;
 }
 
+/* More than was asked for is no honest answer. */
+static bool makes_sense(const struct msg_lease_answer *answer, const struct claim_peer *peer)
+{
+    uint32_t slots = 0;
+    for (size_t i = 0; i < answer->offers_count; i++) {
+        if (answer->offers[i].slots == 0)
+            return false;
+        slots += answer->offers[i].slots;
+    }
+    return slots <= peer->asked;
+}
+
 static void on_answer(void *ctx, const struct link_peer *from, const struct message *m)
 {
     struct allocator *a = ctx;
     const struct msg_lease_answer *answer = &m->lease_answer;
     size_t peer;
     struct allocation *one = find_asker(a, answer->token, &peer);
-    if (one != NULL && (!id_equal(&one->candidates[peer].peer.id, &from->peer.id) ||
-                        !make_room(one, answer->offers_count)))
+    if (one != NULL &&
+        (!id_equal(&one->candidates.at[peer].peer.id, &from->peer.id) ||
+         !makes_sense(answer, &one->claim.peers[peer]) || !make_room(one, answer->offers_count)))
         one = NULL;
     if (one == NULL) { /* too late, or nobody's */
         for (size_t i = 0; i < answer->offers_count; i++)
             send_release(a, &from->peer, &answer->offers[i].lease);
         return;
     }
-    struct candidate *c = &one->candidates[peer];
+    struct candidate *c = &one->candidates.at[peer];
     c->token = 0;
     c->slots = answer->slots_total;
     memcpy(c->why, answer->reason, sizeof c->why);
@@ -489,9 +414,9 @@ static void on_gone(void *ctx, const struct id *peer, const char *why)
     for (size_t i = 0; i < a->count; i++) {
         struct allocation *one = a->all[i];
         for (size_t k = 0; one->phase == CLAIMING && k < one->claim.peer_count; k++)
-            if (id_equal(&one->candidates[k].peer.id, peer) &&
+            if (id_equal(&one->candidates.at[k].peer.id, peer) &&
                 one->claim.peers[k].state != CLAIM_UNASKED) {
-                snprintf(one->candidates[k].why, sizeof one->candidates[k].why,
+                snprintf(one->candidates.at[k].why, sizeof one->candidates.at[k].why,
                          "went away (%.200s)", why);
                 claim_lost(&one->claim, k);
                 wake(one, 0);
@@ -528,6 +453,8 @@ int allocate_start(struct allocator *a, void *owner, const struct msg_local_allo
     one->allocator = a;
     one->owner = owner;
     one->want = *want;
+    one->claim.want = (struct claim_want){
+        .slots = want->slots, .spares = want->spares, .per_lease = want->per_lease};
     one->require = require;
     one->give_up_ms = node_now_ms() + want->timeout_ms;
     one->timer = evtimer_new(a->node->base, on_time, one);

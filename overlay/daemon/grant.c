@@ -109,7 +109,8 @@ static void refuse(const struct grant *g, const struct link_peer *from,
     }
     machine_ad(g->node->machine, &g->node->settings, identity_card(g->node->identity), &self, &ad);
     if (!fit_series(ad.ompi, ask->ompi))
-        snprintf(why, size, "runs Open MPI %s (needs %s)", ad.ompi, ask->ompi);
+        snprintf(why, size, "runs Open MPI %s (needs %.*s)", ad.ompi,
+                 (int)fit_series_length(ask->ompi), ask->ompi);
 }
 
 static void offer(struct grant *g, const struct link_peer *from, const struct msg_lease_ask *ask,

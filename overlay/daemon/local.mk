@@ -5,6 +5,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/allocate.c overlay/daemon/allocate.h \
     overlay/daemon/authority.c overlay/daemon/authority.h \
     overlay/daemon/brood.c overlay/daemon/brood.h \
+    overlay/daemon/candidate.c overlay/daemon/candidate.h \
     overlay/daemon/clock.h \
     overlay/daemon/connection.c overlay/daemon/connection.h \
     overlay/daemon/contact.c overlay/daemon/contact.h \

@@ -2,6 +2,7 @@
 unit_programs = \
     test/unit/addr \
     test/unit/cell \
+    test/unit/candidate \
     test/unit/claim \
     test/unit/command \
     test/unit/confine \
@@ -42,6 +43,8 @@ test_unit_confine_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_confine_LDADD = libconfine.la $(LDADD)
 test_unit_transport_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_transport_LDADD = libtransport.la $(LDADD)
+test_unit_candidate_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_candidate_LDADD = libdaemon.la $(LDADD)
 test_unit_room_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_room_LDADD = libdaemon.la $(LDADD)
 test_unit_command_LDADD = libruntime.la $(LDADD)

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* candidate.c -- the peers that an allocation may ask: which fit, which are near, and why the
+ * others do not. */
+#include "candidate.h"
+#include "fit.h"
+#include "shortage.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool excluded(const struct msg_local_allocate *want, const struct id *peer)
+{
+    for (size_t i = 0; i < want->exclude_count; i++)
+        if (id_equal(&want->exclude[i].peer, peer))
+            return true;
+    return false;
+}
+
+static void explain_series(struct candidate *c, const char *has, const char *needs)
+{
+    int length = (int)fit_series_length(needs);
+    if (has[0] == '\0')
+        snprintf(c->why, sizeof c->why, "has no Open MPI (needs %.*s)", length, needs);
+    else
+        snprintf(c->why, sizeof c->why, "runs Open MPI %s (needs %.*s)", has, length, needs);
+}
+
+static void judge(struct candidate *c, const struct part_ad *ad, const struct candidate_want *want)
+{
+    if (excluded(want->want, &ad->peer.id))
+        snprintf(c->why, sizeof c->why, "was not to be used");
+    else if (!fit_series(ad->ompi, want->ompi))
+        explain_series(c, ad->ompi, want->ompi);
+    else if (!require_fits(want->require, ad, c->rtt_us))
+        snprintf(c->why, sizeof c->why, "does not fit the requirement");
+    else
+        c->fits = true;
+}
+
+void candidates_add(struct candidates *all, const struct part_ad *ad, uint32_t rtt_us,
+                    const struct candidate_want *want)
+{
+    if (all->count == CANDIDATES_MAX)
+        return;
+    struct candidate *more = realloc(all->at, (all->count + 1) * sizeof *more);
+    if (more == NULL)
+        return;
+    all->at = more;
+    struct candidate *c = &more[all->count++];
+    *c = (struct candidate){
+        .peer = ad->peer, .slots = ad->slots, .slots_free = ad->slots_free, .rtt_us = rtt_us};
+    memcpy(c->name, ad->name, sizeof c->name);
+    memcpy(c->site, ad->site, sizeof c->site);
+    judge(c, ad, want);
+}
+
+void candidates_clear(struct candidates *all)
+{
+    free(all->at);
+    *all = (struct candidates){0};
+}
+
+static int by_round_trip(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    if (x->fits != y->fits)
+        return x->fits ? -1 : 1;
+    return x->rtt_us < y->rtt_us ? -1 : x->rtt_us > y->rtt_us;
+}
+
+size_t candidates_sort(struct candidates *all)
+{
+    size_t fitting = 0;
+    if (all->count > 0)
+        qsort(all->at, all->count, sizeof all->at[0], by_round_trip);
+    while (fitting < all->count && all->at[fitting].fits)
+        fitting++;
+    return fitting;
+}
+
+bool candidates_suffice(const struct candidates *all, uint32_t slots, uint32_t spares)
+{
+    uint32_t found = 0, peers = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct candidate *c = &all->at[i];
+        found += c->fits ? c->slots_free : 0;
+        peers += c->fits && c->slots_free > 0;
+    }
+    return found > slots + spares && peers > spares;
+}
+
+void candidates_explain(const struct candidates *all, const struct claim *claim, unsigned silent,
+                        char *out, size_t size)
+{
+    struct shortage s;
+    unsigned peers = 0;
+    char why[300];
+    for (size_t i = 0; i < claim->peer_count; i++)
+        peers += claim->peers[i].offered > 0;
+    shortage_begin(&s, out, size, claim->want.slots, claim_offered(claim), peers);
+    for (size_t i = 0; i < all->count; i++) {
+        const struct candidate *c = &all->at[i];
+        enum claim_state state = i < claim->peer_count ? claim->peers[i].state : CLAIM_UNASKED;
+        if (state == CLAIM_OFFERED)
+            continue;
+        if (c->why[0] != '\0')
+            snprintf(why, sizeof why, "%s", c->why);
+        else if (state == CLAIM_SILENT || state == CLAIM_ASKED)
+            snprintf(why, sizeof why, "did not answer");
+        else
+            snprintf(why, sizeof why, "has %u of %u slots free", c->slots_free, c->slots);
+        shortage_peer(&s, c->name, why);
+    }
+    shortage_end(&s, silent);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "candidate.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+static const struct msg_local_allocate nothing_excluded;
+static const struct require anything;
+
+static struct part_ad desk(unsigned n, const char *ompi, uint16_t slots_free)
+{
+    struct part_ad ad = {.slots = 4, .slots_free = slots_free, .cores = (uint16_t)n};
+    ad.peer.id.b[0] = (uint8_t)n;
+    snprintf(ad.name, sizeof ad.name, "desk%u", n);
+    snprintf(ad.ompi, sizeof ad.ompi, "%s", ompi);
+    return ad;
+}
+
+static void add(struct candidates *all, struct part_ad ad, uint32_t rtt_us,
+                const struct msg_local_allocate *want, const struct require *require)
+{
+    const struct candidate_want w = {.want = want, .require = require, .ompi = "4.1.4"};
+    candidates_add(all, &ad, rtt_us, &w);
+}
+
+static void test_nearest_fitting_first(void **state)
+{
+    (void)state;
+    struct candidates all = {0};
+    add(&all, desk(1, "4.1.4", 4), 300, &nothing_excluded, &anything);
+    add(&all, desk(2, "5.0.7", 4), 1, &nothing_excluded, &anything);
+    add(&all, desk(3, "4.1.6", 4), 0, &nothing_excluded, &anything);
+    add(&all, desk(4, "4.1.4", 4), 200, &nothing_excluded, &anything);
+    assert_int_equal(candidates_sort(&all), 3);
+    assert_string_equal(all.at[0].name, "desk3");
+    assert_string_equal(all.at[1].name, "desk4");
+    assert_string_equal(all.at[2].name, "desk1");
+    assert_true(candidates_suffice(&all, 9, 2));
+    assert_false(candidates_suffice(&all, 12, 0)); /* nothing to overbook */
+    assert_false(candidates_suffice(&all, 1, 3));
+    candidates_clear(&all);
+}
+
+static void test_the_line_names_the_reasons(void **state)
+{
+    (void)state;
+    struct candidates all = {0};
+    struct msg_local_allocate want = {.exclude_count = 1};
+    struct require require;
+    struct require_error wrong;
+    char line[512];
+    want.exclude[0].peer.b[0] = 6;
+    assert_true(require_parse(&require, "cores != 7", &wrong));
+    add(&all, desk(1, "4.1.4", 4), 10, &want, &require);
+    add(&all, desk(3, "4.1.4", 0), 20, &want, &require);
+    add(&all, desk(4, "4.1.4", 4), 30, &want, &require);
+    add(&all, desk(5, "5.0.7", 4), 40, &want, &require);
+    add(&all, desk(6, "4.1.4", 4), 50, &want, &require);
+    add(&all, desk(7, "4.1.4", 4), 60, &want, &require);
+    add(&all, desk(8, "", 4), 70, &want, &require);
+    assert_int_equal(candidates_sort(&all), 3);
+    struct claim_peer peers[] = {
+        {.state = CLAIM_OFFERED, .offered = 4}, {.state = CLAIM_UNASKED}, {.state = CLAIM_SILENT}};
+    struct claim_offer offers[] = {{.slots = 4}};
+    struct claim claim = {
+        .want = {.slots = 32}, .peers = peers, .peer_count = 3, .offers = offers, .offer_count = 1};
+    candidates_explain(&all, &claim, 0, line, sizeof line);
+    assert_string_equal(line, "asked for 32 slots, found 4 on 1 peer: desk3 has 0 of 4 slots free, "
+                              "desk4 did not answer, desk5 runs Open MPI 5.0.7 (needs 4.1), "
+                              "desk6 was not to be used, desk7 does not fit the requirement, "
+                              "desk8 has no Open MPI (needs 4.1); start "
+                              "fewer processes or wait");
+    candidates_clear(&all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nearest_fitting_first),
+        cmocka_unit_test(test_the_line_names_the_reasons),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
