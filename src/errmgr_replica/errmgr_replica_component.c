@@ -71,8 +71,8 @@ static void set_level_defaults(void)
     }
 }
 
-/* Calls that never reach the message layer are taken by a small library beside the components of the
- * peer that starts the process. */
+/* Calls that never reach the message layer are taken by a small library beside the components of
+ * the peer that starts the process. */
 static void set_preload(void)
 {
     Dl_info here;
@@ -133,13 +133,15 @@ const struct level *survive_level(void)
     return &self->level;
 }
 
-/* mpirun and its orteds know how many processes there are; more ranks always have more. */
 unsigned survive_ranks(const orte_job_t *job)
 {
-    unsigned ranks = 1;
-    while (ranks < job->num_procs && level_processes(&self->level, ranks) < job->num_procs)
-        ranks++;
-    return ranks;
+    return level_ranks(&self->level, job->num_procs);
+}
+
+bool survive_place(const orte_process_name_t *process, unsigned ranks, unsigned *rank,
+                   unsigned *lane)
+{
+    return level_place(&self->level, ranks, process->vpid, rank, lane);
 }
 
 uint64_t survive_now_ms(void)

@@ -15,7 +15,6 @@
 #include "orte/util/name_fns.h"
 #include "orte/util/threads.h"
 #include "log.h"
-#include "names.h"
 #include "plm_p2p.h"
 #include "state.h"
 #include <stdio.h>
@@ -59,11 +58,15 @@ static const char *peer_of(const orte_proc_t *p)
     return p->node != NULL && p->node->name != NULL ? p->node->name : "?";
 }
 
+static bool place(const orte_process_name_t *process, unsigned *rank, unsigned *lane)
+{
+    return ours(process->jobid) && survive_place(process, self->hnp.ranks, rank, lane);
+}
+
 bool survive_gone(const orte_process_name_t *process)
 {
-    return ours(process->jobid) && process->vpid < self->hnp.ranks * self->hnp.lanes &&
-           !fate_living(self->hnp.fate, names_rank(self->hnp.ranks, process->vpid),
-                        names_lane(self->hnp.ranks, process->vpid));
+    unsigned rank, lane;
+    return place(process, &rank, &lane) && !fate_living(self->hnp.fate, rank, lane);
 }
 
 /* ---- the end ---- */
@@ -113,7 +116,8 @@ static void judge(void)
 }
 
 /* With the stock message layer every process waits in MPI_Init for what process 0 tells of itself,
- * for ever when it died before it did. Only a message layer of our own need not ask. */
+ * for ever when it died before it did. Only pml_replica, which is selected when the user names no
+ * other, need not ask. */
 static void check_first_process(void)
 {
     const char *pml = getenv("OMPI_MCA_pml");
@@ -152,10 +156,9 @@ static void note(unsigned rank, unsigned lane)
 
 static void lose(const orte_proc_t *p, enum fate_cause cause, int value)
 {
-    if (!ours(p->name.jobid) || survive_gone(&p->name))
+    unsigned rank, lane;
+    if (!place(&p->name, &rank, &lane) || !fate_living(self->hnp.fate, rank, lane))
         return;
-    const unsigned rank = names_rank(self->hnp.ranks, p->name.vpid);
-    const unsigned lane = names_lane(self->hnp.ranks, p->name.vpid);
     const struct fate_loss loss = {cause, value, peer_of(p), survive_now_ms()};
     (void)fate_lose(self->hnp.fate, rank, lane, &loss);
     iof_replica_lose(rank, lane);
@@ -409,8 +412,9 @@ static void on_terminated(int fd, short args, void *context)
     self->stock.proc_terminated(fd, args, context);
     if (!well)
         return;
-    const unsigned rank = names_rank(self->hnp.ranks, name.vpid);
-    const unsigned lane = names_lane(self->hnp.ranks, name.vpid);
+    unsigned rank, lane;
+    if (!place(&name, &rank, &lane))
+        return;
     (void)fate_finish(self->hnp.fate, rank, lane);
     iof_replica_finish(rank, lane);
     grpcomm_replica_recheck();
@@ -429,15 +433,11 @@ static void on_vm_ready(int fd, short args, void *context)
     self->stock.vm_ready(fd, args, context);
 }
 
-static void mark_holes(const orte_job_t *job)
+static void mark_holes(void)
 {
-    for (unsigned vpid = 0; vpid < self->hnp.ranks * self->hnp.lanes; vpid++) {
-        const unsigned rank = names_rank(self->hnp.ranks, vpid),
-                       lane = names_lane(self->hnp.ranks, vpid);
-        if (opal_pointer_array_get_item(job->procs, (int)vpid) == NULL ||
-            lane >= level_of(&self->level, rank))
+    for (unsigned rank = 0; rank < self->hnp.ranks; rank++)
+        for (unsigned lane = level_of(&self->level, rank); lane < self->hnp.lanes; lane++)
             fate_hole(self->hnp.fate, rank, lane);
-    }
 }
 
 static bool begin(orte_job_t *job)
@@ -452,7 +452,7 @@ static bool begin(orte_job_t *job)
         log_line("%s", self->hnp.fate == NULL ? "no memory" : e.text);
         return false;
     }
-    mark_holes(job);
+    mark_holes();
     return true;
 }
 

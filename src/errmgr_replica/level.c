@@ -128,6 +128,58 @@ unsigned level_processes(const struct level *l, unsigned ranks)
     return sum;
 }
 
+/* Copies that there are of ranks below `ranks` in this lane. */
+static unsigned in_lane(const struct level *l, unsigned ranks, unsigned lane)
+{
+    unsigned n = 0;
+    for (unsigned rank = 0; rank < ranks; rank++)
+        n += level_of(l, rank) > lane;
+    return n;
+}
+
+static bool is_even(const struct level *l)
+{
+    return l->count == 1 && l->range[0].first == 0 && l->range[0].last == LEVEL_OPEN;
+}
+
+bool level_place(const struct level *l, unsigned ranks, unsigned process, unsigned *rank,
+                 unsigned *lane)
+{
+    if (is_even(l)) { /* the usual one, asked for each piece of output */
+        *rank = process % ranks;
+        *lane = process / ranks;
+        return *lane < l->range[0].copies;
+    }
+    for (*lane = 0; *lane < level_lanes(l, ranks); ++*lane) {
+        const unsigned here = in_lane(l, ranks, *lane);
+        if (process >= here) {
+            process -= here;
+            continue;
+        }
+        for (*rank = 0;; ++*rank)
+            if (level_of(l, *rank) > *lane && process-- == 0)
+                return true;
+    }
+    return false;
+}
+
+bool level_process(const struct level *l, unsigned ranks, unsigned rank, unsigned lane,
+                   unsigned *process)
+{
+    *process = in_lane(l, rank, lane);
+    for (unsigned below = 0; below < lane; below++)
+        *process += in_lane(l, ranks, below);
+    return rank < ranks && level_of(l, rank) > lane;
+}
+
+unsigned level_ranks(const struct level *l, unsigned processes)
+{
+    unsigned ranks = 1, sum = level_of(l, 0);
+    while (sum < processes)
+        sum += level_of(l, ranks++);
+    return ranks;
+}
+
 bool level_replicates(const struct level *l)
 {
     return level_lanes(l, LEVEL_OPEN) > 1;

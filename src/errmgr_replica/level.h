@@ -27,6 +27,15 @@ unsigned level_of(const struct level *l, unsigned rank);
 unsigned level_lanes(const struct level *l, unsigned ranks);
 /* Processes that start: the sum of the ranks' levels. */
 unsigned level_processes(const struct level *l, unsigned ranks);
+/* Processes are numbered lane by lane, and in a lane by rank, without gaps where a rank has fewer
+ * copies. False: there is no such process. */
+bool level_place(const struct level *l, unsigned ranks, unsigned process, unsigned *rank,
+                 unsigned *lane);
+/* The number of a process; false: the rank has no copy in this lane. */
+bool level_process(const struct level *l, unsigned ranks, unsigned rank, unsigned lane,
+                   unsigned *process);
+/* The ranks of a job of so many processes. */
+unsigned level_ranks(const struct level *l, unsigned processes);
 /* May any rank have a second copy? The number of ranks need not be known yet. */
 bool level_replicates(const struct level *l);
 #endif

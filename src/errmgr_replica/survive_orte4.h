@@ -25,6 +25,9 @@ bool survive_active(void);
 const struct level *survive_level(void);
 /* The number of ranks that the program sees. */
 unsigned survive_ranks(const orte_job_t *job);
+/* Which copy of which rank a process is; false: none. Process numbers (vpids) have no gaps. */
+bool survive_place(const orte_process_name_t *process, unsigned ranks, unsigned *rank,
+                   unsigned *lane);
 uint64_t survive_now_ms(void);
 /* A message came from this daemon: it lives. */
 void survive_heard(const orte_process_name_t *daemon);

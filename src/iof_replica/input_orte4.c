@@ -5,7 +5,6 @@
 #include "opal/dss/dss.h"
 #include "orte/mca/rml/rml.h"
 #include "orte/util/name_fns.h"
-#include "names.h"
 #include <errno.h>
 #include <unistd.h>
 
@@ -28,12 +27,14 @@ static void send_to(orte_proc_t *p, const void *bytes, size_t count)
         OBJ_RELEASE(b);
 }
 
+/* The copy of rank 0 in this lane; NULL: none. */
 static orte_proc_t *replica(unsigned lane)
 {
+    unsigned process;
     orte_job_t *job = orte_get_job_data_object(self->output.job);
-    return job != NULL ? opal_pointer_array_get_item(job->procs,
-                                                     (int)names_vpid(self->output.ranks, 0, lane))
-                       : NULL;
+    return job != NULL && level_process(survive_level(), self->output.ranks, 0, lane, &process)
+               ? opal_pointer_array_get_item(job->procs, (int)process)
+               : NULL;
 }
 
 static void send_to_all(const void *bytes, size_t count)

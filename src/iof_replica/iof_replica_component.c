@@ -10,7 +10,6 @@
 #include "orte/mca/rml/rml.h"
 #include "orte/util/name_fns.h"
 #include "gate.h"
-#include "names.h"
 #include <dlfcn.h>
 #include <string.h>
 #include <unistd.h>
@@ -82,8 +81,10 @@ static void on_input_passed(int status, orte_process_name_t *sender, opal_buffer
         opal_dss.unpack(buffer, &closed, &c, OPAL_UINT8) != OPAL_SUCCESS ||
         self->output.outlets == NULL)
         return;
-    if (names_rank(self->output.ranks, vpid) == 0)
-        input_passed(names_lane(self->output.ranks, vpid), passed, closed != 0);
+    const orte_process_name_t name = {self->output.job, vpid};
+    unsigned rank, lane;
+    if (survive_place(&name, self->output.ranks, &rank, &lane) && rank == 0)
+        input_passed(lane, passed, closed != 0);
 }
 
 static int mpirun_init(void)
@@ -176,7 +177,9 @@ static int replica_pull(const orte_process_name_t *name, orte_iof_tag_t stream, 
         return self->stock->pull(name, stream, fd);
     if (stream != ORTE_IOF_STDIN)
         return ORTE_ERR_NOT_SUPPORTED;
-    if (names_rank(survive_ranks(orte_get_job_data_object(name->jobid)), name->vpid) == 0)
+    unsigned rank, lane;
+    if (survive_place(name, survive_ranks(orte_get_job_data_object(name->jobid)), &rank, &lane) &&
+        rank == 0)
         return pipe_open(name, fd);
     close(fd);
     return ORTE_SUCCESS;

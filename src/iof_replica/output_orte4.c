@@ -6,7 +6,6 @@
 #include "orte/constants.h"
 #include "orte/util/attr.h"
 #include "log.h"
-#include "names.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -121,12 +120,12 @@ bool output_has(orte_jobid_t job)
 bool output_take(const orte_process_name_t *from, orte_iof_tag_t stream, const void *bytes,
                  size_t count)
 {
-    if (!output_has(from->jobid) || from->vpid >= self->output.ranks * self->output.lanes)
+    unsigned rank, lane;
+    if (!output_has(from->jobid) || !survive_place(from, self->output.ranks, &rank, &lane))
         return false;
-    struct outlet *o =
-        outlet_of(names_rank(self->output.ranks, from->vpid), (stream & ORTE_IOF_STDOUT) == 0);
-    if (merge_take(o->merge, names_lane(self->output.ranks, from->vpid), bytes, count) != 0)
-        log_line("no memory to keep the output of rank %lu", (unsigned long)o->name.vpid);
+    struct outlet *o = outlet_of(rank, (stream & ORTE_IOF_STDOUT) == 0);
+    if (merge_take(o->merge, lane, bytes, count) != 0)
+        log_line("no memory to keep the output of rank %u", rank);
     tell_differences(o);
     return true;
 }

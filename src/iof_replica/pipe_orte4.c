@@ -6,7 +6,6 @@
 #include "orte/constants.h"
 #include "orte/mca/rml/rml.h"
 #include "orte/util/name_fns.h"
-#include "names.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -40,7 +39,9 @@ static void tell(const orte_process_name_t *name, uint64_t passed, bool closed)
     uint32_t vpid = name->vpid;
     uint8_t flag = closed;
     if (ORTE_PROC_IS_HNP) {
-        input_passed(names_lane(self->output.ranks, vpid), passed, closed);
+        unsigned rank, lane;
+        if (survive_place(name, self->output.ranks, &rank, &lane))
+            input_passed(lane, passed, closed);
         return;
     }
     opal_buffer_t *b = OBJ_NEW(opal_buffer_t);

@@ -128,7 +128,8 @@ static int describe(orte_job_t *job, const struct field *f, const unsigned *node
     job->num_procs = 0;
     for (unsigned vpid = 0; vpid < ranks * lanes && rc == ORTE_SUCCESS; vpid++) {
         if (node[vpid] != POLICY_NOWHERE) {
-            rc = add_process(job, f->node[node[vpid]], app_of[names_rank(ranks, vpid)], vpid);
+            rc = add_process(job, f->node[node[vpid]], app_of[names_rank(ranks, vpid)],
+                             job->num_procs); /* without gaps: as level_process() counts */
         }
     }
     for (unsigned rank = ranks; rank-- > 0;) {

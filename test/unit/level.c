@@ -41,6 +41,30 @@ static void test_levels_by_rank(void **state)
     assert_int_equal(level_processes(&l, 8), 4 + 4 + 2 + 5);
 }
 
+static void test_processes_are_numbered_without_gaps(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"1", "3", "0:3,1-:2", "1:3,2-:2", "0-1:1,2:4,5:2"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (unsigned ranks = 1; ranks < 9; ranks++) {
+            struct level l;
+            assert_int_equal(level_parse(&l, texts[i], NULL), 0);
+            unsigned next = 0, process, rank, lane;
+            for (unsigned k = 0; k < LEVEL_MOST; k++)
+                for (unsigned r = 0; r < ranks; r++) {
+                    if (!level_process(&l, ranks, r, k, &process))
+                        continue;
+                    assert_int_equal(process, next++);
+                    assert_true(level_place(&l, ranks, process, &rank, &lane));
+                    assert_true(rank == r && lane == k);
+                }
+            assert_int_equal(next, level_processes(&l, ranks));
+            assert_int_equal(level_ranks(&l, next), ranks);
+            assert_false(level_place(&l, ranks, next, &rank, &lane));
+            assert_false(level_process(&l, ranks, ranks, 0, &process));
+        }
+}
+
 static void test_nonsense_is_refused_with_its_column(void **state)
 {
     (void)state;
@@ -83,6 +107,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_level_for_all),
         cmocka_unit_test(test_levels_by_rank),
+        cmocka_unit_test(test_processes_are_numbered_without_gaps),
         cmocka_unit_test(test_nonsense_is_refused_with_its_column),
         cmocka_unit_test(test_ranges_are_bounded),
     };
