@@ -195,7 +195,7 @@ static bool all_written(void)
 {
     for (int i = 0; i < replica.process_count; i++)
         if (i != (int)OMPI_PROC_MY_NAME->vpid &&
-            transport_backlog(replica.transport, (uint32_t)i) > 0)
+            !transport_written(replica.transport, (uint32_t)i))
             return false;
     return true;
 }

@@ -355,6 +355,12 @@ size_t transport_backlog(const struct transport *t, uint32_t to)
     return t->endpoints[to].backlog;
 }
 
+bool transport_written(const struct transport *t, uint32_t to)
+{
+    const struct endpoint *e = &t->endpoints[to];
+    return e->first == NULL || (!e->by_unix && e->unwritten == NULL);
+}
+
 static void return_tokens(struct transport *t)
 {
     while (t->buried != NULL) {
