@@ -123,8 +123,8 @@ static void stabilize(struct ring *ring)
 
 static void rectify(struct ring *ring, const struct part_peer *notifier)
 {
-    if (notifier->addr.port == 0)
-        return; /* nobody could reach it */
+    if (notifier->addr.port == 0 || peer_is(notifier, &ring->self))
+        return; /* nobody could reach it; nobody follows himself */
     if (ring->predecessors > 0) {
         const struct part_peer *p = &ring->predecessor[0];
         if (!id_between(&notifier->id, &p->id, &ring->self.id)) {

@@ -1,8 +1,10 @@
 # Fuzzers: test/fuzz/NOUN.c has an LLVMFuzzerTestOneInput. They need clang's libFuzzer, so they are compiled
 # apart, together with the sources that they look into. Names one a line.
 fuzzers = \
+    test/fuzz/group \
     test/fuzz/message \
-    test/fuzz/require
+    test/fuzz/require \
+    test/fuzz/ring
 
 fuzz_message_sources = $(libcore_la_SOURCES)
 
@@ -16,6 +18,12 @@ test/fuzz/message: test/fuzz/message.c $(fuzz_message_sources)
 	$(call fuzz_build,$(fuzz_message_sources))
 test/fuzz/require: test/fuzz/require.c $(fuzz_require_sources)
 	$(call fuzz_build,$(fuzz_require_sources))
+
+test/fuzz/ring: test/fuzz/ring.c $(fuzz_message_sources)
+	$(call fuzz_build,$(fuzz_message_sources))
+
+test/fuzz/group: test/fuzz/group.c $(fuzz_message_sources)
+	$(call fuzz_build,$(fuzz_message_sources))
 
 if HAVE_CLANG
 FUZZ += test/fuzz/all

@@ -1,16 +1,18 @@
 # The simulator: thousands of rings in one process, on a network that follows from a seed.
 noinst_LTLIBRARIES += libsim.la
-libsim_la_SOURCES = test/sim/sim.c test/sim/sim.h test/sim/check.c
+libsim_la_SOURCES = test/sim/sim.c test/sim/sim.h test/sim/check.c test/sim/party.c test/sim/party.h
 libsim_la_LIBADD = libcore.la
 
 sim_programs = \
     test/sim/churn \
-    test/sim/replica
+    test/sim/replica \
+    test/sim/watch
 test_sim_replica_SOURCES = test/sim/replica.c test/sim/replica.h test/sim/replica_program.c \
     test/sim/replica_world.c
 test_sim_replica_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_sim_replica_LDADD = libreplica.la $(LDADD)
 test_sim_churn_LDADD = libsim.la $(LDADD)
+test_sim_watch_LDADD = libsim.la $(LDADD)
 check_PROGRAMS += $(sim_programs)
 SIM += $(sim_programs)
 
