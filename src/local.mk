@@ -57,9 +57,9 @@ clean-local:
 	rm -rf components
 
 # Open MPI looks at every file of the folder, so libtool's own files go.
-install-exec-hook:
+install-data-hook:
 	cd $(DESTDIR)$(componentdir) && rm -f $(component_LTLIBRARIES) && for name in $(component_names); do \
 	    rm -f $$name.so && $(LN_S) mca_ras_p2p.so $$name.so || exit 1; done
 uninstall-hook:
-	cd $(DESTDIR)$(componentdir) && for name in $(component_names) $(component_LTLIBRARIES:.la=); do \
+	cd $(DESTDIR)$(componentdir) 2>/dev/null || exit 0; for name in $(component_names) $(component_LTLIBRARIES:.la=); do \
 	    rm -f $$name.so; done
