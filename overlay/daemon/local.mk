@@ -3,6 +3,7 @@ noinst_LTLIBRARIES += libdaemon.la
 libdaemon_la_SOURCES = \
     overlay/daemon/addr.c overlay/daemon/addr.h \
     overlay/daemon/allocate.c overlay/daemon/allocate.h \
+    overlay/daemon/allocation.c overlay/daemon/allocation.h \
     overlay/daemon/authority.c overlay/daemon/authority.h \
     overlay/daemon/brood.c overlay/daemon/brood.h \
     overlay/daemon/candidate.c overlay/daemon/candidate.h \

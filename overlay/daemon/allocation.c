@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* allocation.c -- one search for slots: walks for candidates, claims, steps back when contested,
+ * hands over. */
+#include "allocation.h"
+#include "hold.h"
+#include <errno.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WALK_MS = 3000,
+    QUIET_MS = 100, /* so long no further ad came: the near ones are known */
+    TRY_MS = 4000,  /* a claim ends before its first offers do */
+    PAUSE_MS = 40, /* after a contested claim, times the number of tries, and some more by chance */
+    MARGIN_MS = 50, /* of the client's time-out, for the way back */
+};
+
+void allocation_release(struct allocator *a, const struct part_peer *peer, const struct id *lease)
+{
+    struct message m = {.kind = MSG_lease_release};
+    m.lease_release.lease = *lease;
+    link_send(a->node->links, peer, &m); /* if it is lost, the offer runs out */
+}
+
+void allocation_wake(struct allocation *one, uint64_t in_ms)
+{
+    struct timeval t = {.tv_sec = (time_t)(in_ms / 1000), .tv_usec = (long)(in_ms % 1000) * 1000};
+    evtimer_add(one->timer, &t);
+}
+
+static void own_ad(const struct node *node, struct part_ad *ad)
+{
+    struct part_peer self = links_self(node->links);
+    machine_ad(node->machine, &node->settings, identity_card(node->identity), &self, ad);
+}
+
+static void on_ad(void *ctx, const struct part_ad *ad, unsigned rtt_us)
+{
+    struct allocation *one = ctx;
+    struct part_ad own;
+    own_ad(one->allocator->node, &own);
+    const struct candidate_want want = {
+        .want = &one->want, .require = &one->require, .ompi = own.ompi};
+    candidates_add(&one->candidates, ad, rtt_us, &want);
+    one->heard_ms = node_now_ms();
+    allocation_wake(one, QUIET_MS);
+}
+
+static void on_end(void *ctx, unsigned answered, unsigned silent)
+{
+    struct allocation *one = ctx;
+    (void)answered;
+    one->walk = NULL;
+    one->silent = silent;
+    allocation_wake(one, 0);
+}
+
+static bool seen_enough(const struct allocation *one, uint64_t now)
+{
+    if (one->walk == NULL)
+        return true;
+    if (one->patient || now < one->heard_ms + QUIET_MS)
+        return false;
+    return candidates_suffice(&one->candidates, one->want.slots, one->want.spares);
+}
+
+static int begin_claim(struct allocation *one, uint64_t now)
+{
+    struct claim *c = &one->claim;
+    size_t count = one->tries == 0 ? candidates_sort(&one->candidates) : c->peer_count;
+    struct claim_peer *peers = realloc(c->peers, (count + 1) * sizeof *peers);
+    if (peers == NULL)
+        return -ENOMEM;
+    *c = (struct claim){.want = c->want, .peers = peers, .peer_count = count, .offers = c->offers};
+    for (size_t i = 0; i < count; i++)
+        peers[i] = (struct claim_peer){.free = one->candidates.at[i].slots_free};
+    one->phase = CLAIMING;
+    one->begun_ms = now;
+    one->tries++;
+    return 0;
+}
+
+static void ask(struct allocation *one, size_t peer, uint16_t slots)
+{
+    struct allocator *a = one->allocator;
+    struct node *node = a->node;
+    struct candidate *c = &one->candidates.at[peer];
+    struct part_ad own;
+    struct message m = {.kind = MSG_lease_ask};
+    own_ad(node, &own);
+    m.lease_ask.token = c->token = ++a->token != 0 ? a->token : ++a->token;
+    m.lease_ask.slots = slots;
+    m.lease_ask.per_lease = one->want.per_lease;
+    memcpy(m.lease_ask.ompi, own.ompi, sizeof m.lease_ask.ompi);
+    memcpy(m.lease_ask.user, a->user, sizeof m.lease_ask.user);
+    if (link_send(node->links, &c->peer, &m) != 0) {
+        snprintf(c->why, sizeof c->why, "cannot be reached");
+        claim_lost(&one->claim, peer);
+    }
+}
+
+static void give_back(struct allocation *one)
+{
+    for (size_t i = 0; i < one->claim.offer_count; i++) {
+        const struct claim_offer *o = &one->claim.offers[i];
+        allocation_release(one->allocator, &one->candidates.at[o->peer].peer, &o->lease);
+    }
+    one->claim.offer_count = 0;
+    for (size_t i = 0; i < one->candidates.count; i++)
+        one->candidates.at[i].token = 0; /* what still comes is given back at once */
+}
+
+static void forget(struct allocation *one)
+{
+    struct allocator *a = one->allocator;
+    for (size_t i = 0; i < a->count; i++)
+        if (a->all[i] == one) {
+            a->all[i] = a->all[--a->count];
+            break;
+        }
+    if (one->walk != NULL)
+        walk_cancel(one->walk);
+    if (one->timer != NULL)
+        event_free(one->timer);
+    free(one->claim.peers);
+    free(one->claim.offers);
+    candidates_clear(&one->candidates);
+    free(one);
+}
+
+void allocation_cancel(struct allocation *one)
+{
+    give_back(one);
+    forget(one);
+}
+
+static void finish(struct allocation *one, struct msg_local_done *done)
+{
+    struct allocator *a = one->allocator;
+    void *owner = one->owner;
+    done->token = one->want.token;
+    allocation_cancel(one);
+    a->watcher.done(owner, done);
+}
+
+static void fall_short(struct allocation *one)
+{
+    struct msg_local_done done = {.code = ENOSPC, .silent = one->silent};
+    candidates_explain(&one->candidates, &one->claim, one->silent, done.reason, sizeof done.reason);
+    finish(one, &done);
+}
+
+/* Hands over those of one sort; what could not be held is not counted. */
+static unsigned hand_over(struct allocation *one, bool spares)
+{
+    struct allocator *a = one->allocator;
+    unsigned count = 0;
+    for (size_t peer = 0; peer < one->claim.peer_count; peer++) {
+        const struct candidate *c = &one->candidates.at[peer];
+        for (size_t i = 0; one->claim.peers[peer].offered > 0 && i < one->claim.offer_count; i++) {
+            struct claim_offer *o = &one->claim.offers[i];
+            if (o->peer != peer || o->keep == 0 || o->spare != spares ||
+                hold_add(a->holds, one->owner, &c->peer, c->name, &o->lease, o->keep) != 0)
+                continue;
+            struct msg_local_lease lease = {.token = one->want.token,
+                                            .lease = o->lease,
+                                            .peer = c->peer,
+                                            .slots = o->keep,
+                                            .rtt_us = c->rtt_us};
+            memcpy(lease.name, c->name, sizeof lease.name);
+            memcpy(lease.site, c->site, sizeof lease.site);
+            a->watcher.lease(one->owner, &lease);
+            count++;
+        }
+    }
+    return count;
+}
+
+static void succeed(struct allocation *one)
+{
+    struct claim *c = &one->claim;
+    struct msg_local_done done = {0};
+    claim_pick(c);
+    done.count = hand_over(one, false);
+    done.spares = hand_over(one, true);
+    done.count += done.spares;
+    size_t rest = 0;
+    for (size_t i = 0; i < c->offer_count; i++)
+        if (c->offers[i].keep == 0)
+            c->offers[rest++] = c->offers[i];
+    c->offer_count = rest;
+    finish(one, &done);
+}
+
+/* Another claim wants the same slots: both step back for a while that chance decides. */
+static void step_back(struct allocation *one, uint64_t now)
+{
+    give_back(one);
+    one->phase = PAUSING;
+    uint64_t pause = PAUSE_MS + randombytes_uniform(PAUSE_MS * one->tries * 4);
+    one->until_ms = now + pause;
+    allocation_wake(one, pause);
+}
+
+static int walk(struct allocation *one)
+{
+    int half = (int)(one->want.timeout_ms / 2);
+    one->phase = WALKING;
+    candidates_clear(&one->candidates);
+    one->tries = 0;
+    one->cut = false;
+    one->heard_ms = node_now_ms();
+    one->walk =
+        walk_start(one->allocator->node, 0, half < WALK_MS ? half : WALK_MS, on_ad, on_end, one);
+    return one->walk != NULL ? 0 : -EAGAIN;
+}
+
+/* What the nearest had is not enough: look at all there are. */
+static bool look_further(struct allocation *one)
+{
+    if (!one->cut)
+        return false;
+    give_back(one);
+    one->patient = true;
+    one->claim.peer_count = 0;
+    return walk(one) == 0;
+}
+
+static void conclude(struct allocation *one, enum claim_verdict verdict, uint64_t now)
+{
+    bool late = now + MARGIN_MS >= one->give_up_ms;
+    switch (verdict) {
+    case CLAIM_WAIT:
+        return;
+    case CLAIM_ENOUGH:
+        succeed(one);
+        return;
+    case CLAIM_CONTESTED:
+        if (one->tries < CLAIM_TRIES && !late)
+            step_back(one, now);
+        else
+            fall_short(one);
+        return;
+    case CLAIM_SHORT:
+        if (late || !look_further(one))
+            fall_short(one);
+        return;
+    }
+}
+
+/* At the latest when this claim, or the whole allocation, has to end. */
+static void wake_at(struct allocation *one, uint64_t then, uint64_t now)
+{
+    if (then > one->begun_ms + TRY_MS)
+        then = one->begun_ms + TRY_MS;
+    if (then > one->give_up_ms)
+        then = one->give_up_ms;
+    allocation_wake(one, then > now ? then - now : 0);
+}
+
+static void claim_on(struct allocation *one, uint64_t now)
+{
+    size_t peer;
+    uint16_t slots;
+    while (claim_next(&one->claim, now, &peer, &slots))
+        ask(one, peer, slots);
+    enum claim_verdict verdict = claim_verdict(&one->claim, now);
+    if (verdict == CLAIM_WAIT && (now >= one->begun_ms + TRY_MS || now >= one->give_up_ms))
+        verdict = claim_offered(&one->claim) >= one->want.slots ? CLAIM_ENOUGH : CLAIM_SHORT;
+    if (verdict == CLAIM_WAIT)
+        wake_at(one, claim_deadline(&one->claim, now), now);
+    conclude(one, verdict, now); /* the allocation may be gone after this */
+}
+
+static void on_time(evutil_socket_t fd, short what, void *ctx)
+{
+    struct allocation *one = ctx;
+    (void)fd, (void)what;
+    uint64_t now = node_now_ms();
+    if (one->phase == WALKING && !seen_enough(one, now)) {
+        allocation_wake(one, QUIET_MS);
+        return;
+    }
+    if (one->phase == WALKING && one->walk != NULL) {
+        walk_cancel(one->walk);
+        one->walk = NULL;
+        one->cut = true;
+    }
+    if (one->phase == PAUSING && now < one->until_ms) {
+        allocation_wake(one, one->until_ms - now);
+        return;
+    }
+    if (one->phase != CLAIMING && begin_claim(one, now) != 0) {
+        fall_short(one);
+        return;
+    }
+    claim_on(one, now);
+}
+
+int allocation_begin(struct allocation *one)
+{
+    one->timer = evtimer_new(one->allocator->node->base, on_time, one);
+    return one->timer != NULL ? walk(one) : -ENOMEM;
+}

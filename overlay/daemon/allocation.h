@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* allocation.h -- one search for slots, shared by allocation.c (its phases) and allocate.c (all of
+ * them). */
+#ifndef P2P_ALLOCATION_H
+#define P2P_ALLOCATION_H
+#include "allocate.h"
+#include "candidate.h"
+#include "claim.h"
+#include "node.h"
+#include "require.h"
+
+enum { ALLOCATIONS_MAX = 64 };
+
+enum allocation_phase { WALKING, CLAIMING, PAUSING };
+
+struct allocation {
+    struct allocator *allocator;
+    void *owner;
+    struct msg_local_allocate want;
+    struct require require;
+    enum allocation_phase phase;
+    struct walk *walk;
+    bool cut;     /* the walk, as enough was seen */
+    bool patient; /* waits for the walk's end: what a cut one saw was too little */
+    uint64_t heard_ms, begun_ms, until_ms, give_up_ms;
+    struct candidates candidates; /* while claiming: fitting ones first, by round trip */
+    unsigned silent;              /* peers that the walk knew of and that did not answer */
+    struct claim claim;
+    size_t offers_max;
+    unsigned tries;
+    struct event *timer;
+};
+
+struct allocator {
+    struct node *node;
+    struct holds *holds;
+    struct allocation_watcher watcher;
+    struct allocation *all[ALLOCATIONS_MAX];
+    size_t count;
+    uint32_t token;
+    char user[32];
+};
+
+/* Begins to walk. -EAGAIN: there are too many walks. */
+int allocation_begin(struct allocation *one);
+/* Looks at how things stand in so many milliseconds; an answer, or a loss, is a reason for 0. */
+void allocation_wake(struct allocation *one, uint64_t in_ms);
+/* Gives back what was offered, and is gone. */
+void allocation_cancel(struct allocation *one);
+void allocation_release(struct allocator *a, const struct part_peer *peer, const struct id *lease);
+#endif
