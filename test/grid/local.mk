@@ -12,6 +12,9 @@ grid_scripts = \
     test/grid/grid_tool \
     test/grid/netns \
     test/grid/plain_user \
+    test/grid/kill_campaign \
+    test/grid/silent_host \
+    test/grid/survive_io \
     test/grid/acceptance
 GRID += $(grid_scripts)
 EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh $(grid_scripts)
@@ -19,6 +22,8 @@ EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh $(grid_scripts)
 check_PROGRAMS += test/grid/grab test/grid/garbage
 # Tests that take minutes or want the machine for themselves: make check-soak.
 soak_scripts = \
+    test/grid/kill_table \
+    test/grid/silent_long \
     test/grid/hundred
 GRID_SOAK += $(soak_scripts)
 EXTRA_DIST += $(soak_scripts)
