@@ -85,6 +85,7 @@ replica_request_t *request_new(bool is_send, const void *buffer, size_t count,
                                bool persistent);
 int request_start(replica_request_t *r);
 void request_complete_later(void);
+bool transfer_in_one_piece(const ompi_datatype_t *type, size_t count);
 int transfer_to_send(struct transfer *t, const void *buffer, size_t count, ompi_datatype_t *type,
                      opal_convertor_t *convertor);
 int transfer_to_receive(struct transfer *t, void *buffer, size_t count, ompi_datatype_t *type,

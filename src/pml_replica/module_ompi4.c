@@ -76,7 +76,7 @@ static int do_send(const void *buffer, size_t count, ompi_datatype_t *type, int 
     t.send.synchronous = mode == MCA_PML_BASE_SEND_SYNCHRONOUS;
     if (mode == MCA_PML_BASE_SEND_BUFFERED)
         return transfer_buffered(buffer, count, type, to, tag, comm);
-    bool plain = count == 0 || (type->super.flags & OPAL_DATATYPE_FLAG_NO_GAPS);
+    bool plain = transfer_in_one_piece(type, count);
     if (!plain)
         OBJ_CONSTRUCT(&convertor, opal_convertor_t);
     int rc = transfer_to_send(&t, buffer, count, type, &convertor);
@@ -119,7 +119,7 @@ static int do_receive(void *buffer, size_t count, ompi_datatype_t *type, int fro
     t.receive.comm = comm_of(comm);
     t.receive.from = from;
     t.receive.tag = tag;
-    bool plain = count == 0 || (type->super.flags & OPAL_DATATYPE_FLAG_NO_GAPS);
+    bool plain = transfer_in_one_piece(type, count);
     if (!plain)
         OBJ_CONSTRUCT(&convertor, opal_convertor_t);
     int rc = transfer_to_receive(&t, buffer, count, type, &convertor);

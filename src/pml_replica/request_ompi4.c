@@ -5,7 +5,17 @@
 #include "ompi/mca/pml/base/pml_base_bsend.h"
 #include "ompi/runtime/ompi_cr.h"
 
-OBJ_CLASS_INSTANCE(replica_request_t, mca_pml_base_request_t, NULL, NULL);
+static void request_construct(replica_request_t *r)
+{
+    OBJ_CONSTRUCT(&r->base.req_convertor, opal_convertor_t);
+}
+
+static void request_destruct(replica_request_t *r)
+{
+    OBJ_DESTRUCT(&r->base.req_convertor);
+}
+
+OBJ_CLASS_INSTANCE(replica_request_t, mca_pml_base_request_t, request_construct, request_destruct);
 
 static inline ompi_request_t *mpi_request(replica_request_t *r)
 {
@@ -16,7 +26,7 @@ static inline ompi_request_t *mpi_request(replica_request_t *r)
  * -------------------------------------------------------------------------------------------------------
  */
 
-static bool in_one_piece(const ompi_datatype_t *type, size_t count)
+bool transfer_in_one_piece(const ompi_datatype_t *type, size_t count)
 {
     return count == 0 || ompi_datatype_is_contiguous_memory_layout(type, count == 1 ? 1 : 2);
 }
@@ -43,8 +53,9 @@ int transfer_to_send(struct transfer *t, const void *buffer, size_t count, ompi_
     t->is_send = true;
     t->send.length = count * type->super.size;
     t->send.data = t->send.length > 0 ? (const char *)buffer + type->super.true_lb : "";
-    if (in_one_piece(type, count) || t->send.length == 0)
+    if (transfer_in_one_piece(type, count) || t->send.length == 0)
         return OMPI_SUCCESS;
+    opal_convertor_cleanup(convertor);
     opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &type->super, count, buffer,
                                              0, convertor);
     if (t->send.length <= replica.params.eager_limit) {
@@ -68,8 +79,9 @@ int transfer_to_receive(struct transfer *t, void *buffer, size_t count, ompi_dat
     t->is_send = false;
     t->receive.capacity = count * type->super.size;
     t->receive.data = t->receive.capacity > 0 ? (char *)buffer + type->super.true_lb : (void *)t;
-    if (in_one_piece(type, count) || t->receive.capacity == 0)
+    if (transfer_in_one_piece(type, count) || t->receive.capacity == 0)
         return OMPI_SUCCESS;
+    opal_convertor_cleanup(convertor);
     opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &type->super, count, buffer,
                                              0, convertor);
     t->convertor = convertor;
@@ -120,8 +132,6 @@ static void request_recycle(replica_request_t *r)
     OBJ_RELEASE(b->req_comm);
     if (b->req_count > 0)
         OMPI_DATATYPE_RELEASE(b->req_datatype);
-    if (r->transfer.convertor != NULL)
-        opal_convertor_cleanup(&b->req_convertor);
     opal_free_list_return(&replica.requests, (opal_free_list_item_t *)r);
 }
 
