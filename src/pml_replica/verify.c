@@ -33,17 +33,19 @@ uint64_t payload_hash(uint64_t hash, const void *bytes, size_t length)
 static void diverged(struct engine *e, const struct channel *c, int lane, uint64_t first,
                      uint64_t last, const char *what)
 {
-    char range[64];
+    char range[64], tag[32] = "user tags";
+    if (c->tag > INT32_MIN)
+        snprintf(tag, sizeof tag, "tag %d", c->tag);
     if (first == last)
         snprintf(range, sizeof range, "message %" PRIu64, last);
     else
         snprintf(range, sizeof range, "messages %" PRIu64 " to %" PRIu64, first, last);
     engine_stop(e, 1,
                 "lanes have diverged: rank %d sends rank %d other %s in lane %d than in lane %d "
-                "(communicator %016" PRIx64 ".%u, tag %d, %s); the program depends on something "
+                "(communicator %016" PRIx64 ".%u, %s, %s); the program depends on something "
                 "that differs between hosts, so no result is given",
                 e->rank, c->world, what, lane, e->lane, c->comm->name.group, c->comm->name.count,
-                c->tag, range);
+                tag, range);
 }
 
 static void drop_lane(struct engine *e, int world, int lane)

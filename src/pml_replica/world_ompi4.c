@@ -53,10 +53,17 @@ void world_swap(void)
     OBJ_RELEASE(all);
 }
 
-/* Lanes sit on different hosts and have to take the same decisions: nobody is near anybody. */
+/* Lanes sit on different hosts and have to take the same decisions: nobody is near anybody, and
+ * host names, which Open MPI sends when it makes an intercommunicator, are all of one length. */
 void world_forget_locality(ompi_proc_t **procs, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         if (procs[i] != ompi_proc_local())
             procs[i]->super.proc_flags = OPAL_PROC_NON_LOCAL;
+        char *name = strdup("p2pgrid");
+        if (name != NULL) {
+            free(procs[i]->super.proc_hostname);
+            procs[i]->super.proc_hostname = name;
+        }
+    }
 }
