@@ -27,8 +27,7 @@ static void put_frame(struct engine *e, int world, const uint8_t *records, size_
                       uint8_t flags)
 {
     struct header h = {.kind = HEADER_ACK, .flags = flags, .length = (uint32_t)length};
-    FOR_LANES(k, not_suppliers(e, world))
-    {
+    FOR_LANES (k, not_suppliers(e, world)) {
         engine_put(e, vpid_of(e, world, k), &h, records, NULL);
         e->counts.acks++;
     }
@@ -103,8 +102,8 @@ void ack_closed(struct engine *e, int vpid, const struct header *h)
     have.extent = 0;
     have.flags |= HEADER_CLOSED;
     if (h->kind == HEADER_OFFER || (h->flags & HEADER_SYNC))
-        FOR_LANES(k, e->of[world].living)
-    engine_put(e, vpid_of(e, world, k), &have, NULL, NULL);
+        FOR_LANES (k, e->of[world].living)
+            engine_put(e, vpid_of(e, world, k), &have, NULL, NULL);
 }
 
 void ack_arrived(struct engine *e, int vpid, const struct header *h, const uint8_t *payload)

@@ -24,9 +24,9 @@ struct piece {
 static struct transfer *find_transfer(struct engine *e, const struct entry *entry, int vpid)
 {
     struct transfer *t;
-    LIST_FOREACH(t, &e->transfers, going)
-    if (t->entry == entry && t->vpid == vpid)
-        break;
+    LIST_FOREACH (t, &e->transfers, going)
+        if (t->entry == entry && t->vpid == vpid)
+            break;
     return t;
 }
 
@@ -86,9 +86,9 @@ static bool pump(struct engine *e, struct transfer *t)
 void bulk_ask(struct engine *e, int vpid, struct channel *c, uint64_t number)
 {
     struct entry *entry;
-    TAILQ_FOREACH_REVERSE(entry, &c->entries, entries, sent)
-    if (entry->number <= number)
-        break;
+    TAILQ_FOREACH_REVERSE (entry, &c->entries, entries, sent)
+        if (entry->number <= number)
+            break;
     if (!entry || entry->number != number || !entry->offer || find_transfer(e, entry, vpid))
         return;
     struct transfer *t = engine_memory(sizeof *t);

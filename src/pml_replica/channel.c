@@ -112,9 +112,9 @@ static void retire(struct engine *e, struct channel *c)
 static struct channel *find_retired(struct engine_comm *comm, int world, int tag)
 {
     struct channel *c;
-    LIST_FOREACH(c, &comm->retired, retired)
-    if (c->world == world && c->tag == tag)
-        break;
+    LIST_FOREACH (c, &comm->retired, retired)
+        if (c->world == world && c->tag == tag)
+            break;
     return c;
 }
 

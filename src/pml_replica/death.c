@@ -41,8 +41,8 @@ static void take_over(struct engine *e, int lane)
     struct channel *c;
     for (int i = 0; i < e->ranks; i++)
         if (has(e->of[i].living, lane))
-            TAILQ_FOREACH(c, &e->of[i].busy, busy)
-    send_again(e, c, lane);
+            TAILQ_FOREACH (c, &e->of[i].busy, busy)
+                send_again(e, c, lane);
 }
 
 void death_take_duty(struct engine *e)
@@ -55,18 +55,23 @@ void death_take_duty(struct engine *e)
         return;
     taken = dead & (lanes_t)~e->duty;
     e->duty |= taken;
-    FOR_LANES(k, taken)
-    take_over(e, k);
+    FOR_LANES (k, taken)
+        take_over(e, k);
+}
+
+static void put_dead(struct engine *e, int to, int vpid)
+{
+    uint8_t payload[4];
+    struct header h = {.kind = HEADER_DEAD, .length = sizeof payload, .extent = e->link[vpid].odd};
+    header_put_u32(payload, (uint32_t)vpid);
+    engine_put(e, to, &h, payload, NULL);
 }
 
 static void tell_others(struct engine *e, int vpid)
 {
-    uint8_t payload[4];
-    struct header h = {.kind = HEADER_DEAD, .length = sizeof payload};
-    header_put_u32(payload, (uint32_t)vpid);
     for (int i = 0; i < e->ranks * e->lanes; i++)
         if (i != e->self && i != vpid && (e->link[i].used || world_of(e, i) == e->rank))
-            engine_put(e, i, &h, payload, NULL);
+            put_dead(e, i, vpid);
 }
 
 static void check_rank(struct engine *e, int world)
@@ -80,9 +85,12 @@ static void die(struct engine *e, int vpid)
 {
     struct link *link = &e->link[vpid];
     int world = world_of(e, vpid);
-    link->dead = true;
+    if (link->why && vpid != e->self)
+        put_dead(e, vpid, vpid); /* it may live, and has to go */
     e->counts.deaths++;
+    link->dead = true;
     if (vpid == e->self) {
+        tell_others(e, vpid); /* it may have found out itself: outvoted */
         engine_stop(e, 0, "rank %d, lane %d: declared dead (%s)", e->rank, e->lane,
                     link->why ? link->why : "by others");
         return;
@@ -124,12 +132,20 @@ void death_declare(struct engine *e, int vpid, const char *why)
     engine_dead(e, vpid);
 }
 
+void death_outvote(struct engine *e, int vpid)
+{
+    e->link[vpid].odd = true;
+    death_declare(e, vpid, "its messages differ from those of the other lanes: outvoted");
+}
+
 void death_arrived(struct engine *e, const struct header *h, const uint8_t *payload)
 {
     for (size_t at = 0; at + 4 <= h->length; at += 4) {
         uint32_t vpid = header_get_u32(payload + at);
-        if (vpid < (uint32_t)(e->ranks * e->lanes))
-            engine_dead(e, (int)vpid);
+        if (vpid >= (uint32_t)(e->ranks * e->lanes))
+            continue;
+        e->link[vpid].odd |= h->extent == 1;
+        engine_dead(e, (int)vpid);
     }
     death_handle_all(e);
 }

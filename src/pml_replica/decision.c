@@ -18,9 +18,9 @@ static lanes_t others(const struct engine *e)
 static uint64_t held_by_all(const struct engine *e)
 {
     uint64_t floor = UINT64_MAX;
-    FOR_LANES(k, others(e))
-    if (e->holds[k] < floor)
-        floor = e->holds[k];
+    FOR_LANES (k, others(e))
+        if (e->holds[k] < floor)
+            floor = e->holds[k];
     return floor;
 }
 
@@ -52,8 +52,8 @@ void decision_tell(struct engine *e)
     if (e->decide.told == e->decide.known)
         return;
     size_t length = decide_tell(&e->decide, &bytes, &first);
-    FOR_LANES(k, others(e))
-    put_decisions(e, k, bytes, length, first);
+    FOR_LANES (k, others(e))
+        put_decisions(e, k, bytes, length, first);
 }
 
 /* One batch at a time is on its way; more is collected until it is acknowledged, or needed. */
@@ -204,8 +204,8 @@ void decision_arrived(struct engine *e, int vpid, const struct header *h, const 
     if (rc == 0) {
         *holds = end > *holds ? end : *holds;
         commit(e);
-        FOR_LANES(k, others(e))
-        put_number(e, HEADER_DECIDED, k, 0);
+        FOR_LANES (k, others(e))
+            put_number(e, HEADER_DECIDED, k, 0);
         rc = bind_all(e, h, payload, before);
     }
     if (rc != 0)
@@ -227,8 +227,7 @@ void decision_held(struct engine *e, int vpid, uint64_t number)
 static void lead(struct engine *e)
 {
     const uint8_t *bytes;
-    FOR_LANES(k, others(e))
-    {
+    FOR_LANES (k, others(e)) {
         size_t length = decide_from(&e->decide, e->holds[k], &bytes);
         put_decisions(e, k, bytes, length, e->holds[k]);
     }

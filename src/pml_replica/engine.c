@@ -296,7 +296,7 @@ static bool is_drained(const struct engine *e)
     return LIST_EMPTY(&e->transfers) && TAILQ_EMPTY(&e->waiting) && decision_settled(e);
 }
 
-static bool has_met(const struct engine *e, int world)
+bool engine_has_met(const struct engine *e, int world)
 {
     for (int k = 0; k < e->lanes; k++)
         if (e->link[vpid_of(e, world, k)].used)
@@ -309,7 +309,7 @@ static void say_bye(struct engine *e)
 {
     struct header h = {.kind = HEADER_BYE};
     for (int i = 0; i < e->ranks; i++)
-        for (int k = 0; k < e->lanes && has_met(e, i); k++)
+        for (int k = 0; k < e->lanes && engine_has_met(e, i); k++)
             if (vpid_of(e, i, k) != e->self)
                 engine_put(e, vpid_of(e, i, k), &h, NULL, NULL);
 }

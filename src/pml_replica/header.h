@@ -18,7 +18,7 @@
  *     DECIDED  all decisions below number are here
  *     AGREE    after a leader's death, from each other replica to the next one: DECIDED, and
  *              all that you lack went before this; extent: the next leader's vpid
- *     DEAD     payload: vpids, 4 bytes each
+ *     DEAD     payload: vpids, 4 bytes each; extent: 1 if they were outvoted
  *     PING, PONG   a sign of life is wanted, given
  *     BYE      I need nothing, and nothing more will come: the end of this link is no death */
 #ifndef P2P_HEADER_H

@@ -47,9 +47,9 @@ static void add_to_channel(struct engine *e, struct channel *c, struct entry *en
         c->comm->busy++;
     }
     TAILQ_INSERT_TAIL(&c->entries, entry, sent);
-    FOR_LANES(k, e->of[c->world].living & ~e->duty)
-    if (!c->view[k].mark)
-        c->view[k].mark = entry;
+    FOR_LANES (k, e->of[c->world].living & ~e->duty)
+        if (!c->view[k].mark)
+            c->view[k].mark = entry;
 }
 
 /* The message is already numbered: c->sent is one more than its number. */
@@ -114,8 +114,7 @@ static uint64_t floor_of(const struct engine *e, const struct channel *c)
 {
     uint64_t floor = UINT64_MAX;
     lanes_t living = e->of[c->world].living;
-    FOR_LANES(k, living)
-    {
+    FOR_LANES (k, living) {
         const struct view *v = &c->view[k];
         uint64_t at = v->acked;
         if (has(e->duty, k))
@@ -136,9 +135,9 @@ static bool is_needed(const struct engine *e, const struct entry *entry, uint64_
 /* An offer that everybody has may still be next in line for a lane that is behind. */
 static void pass(struct engine *e, struct entry *entry)
 {
-    FOR_LANES(k, e->duty)
-    if (entry->channel->view[k].next == entry)
-        entry->channel->view[k].next = TAILQ_NEXT(entry, sent);
+    FOR_LANES (k, e->duty)
+        if (entry->channel->view[k].next == entry)
+            entry->channel->view[k].next = TAILQ_NEXT(entry, sent);
 }
 
 void log_settle(struct engine *e, struct entry *entry, struct finished *done)

@@ -68,8 +68,7 @@ static inline bool is_wild(const struct engine_receive *r)
 static struct engine_receive *first_any(struct match *m, int source, int tag, uint64_t number)
 {
     struct engine_receive *r;
-    TAILQ_FOREACH(r, &m->any, posted)
-    {
+    TAILQ_FOREACH (r, &m->any, posted) {
         if (r->bound ? r->number == number && r->bound_source == source && r->bound_tag == tag
                      : accepts(r->tag, tag))
             return r;
@@ -83,9 +82,9 @@ static struct engine_receive *first_receive(struct match *m, int source, int tag
     struct engine_receive *r, *any = NULL;
     if (!TAILQ_EMPTY(&m->any))
         any = first_any(m, source, tag, number);
-    TAILQ_FOREACH(r, &source_of(m, source)->posted, posted)
-    if (accepts(r->tag, tag))
-        break;
+    TAILQ_FOREACH (r, &source_of(m, source)->posted, posted)
+        if (accepts(r->tag, tag))
+            break;
     if (!r || !any)
         return r ? r : any;
     return any->order < r->order ? any : r;
@@ -106,8 +105,7 @@ static void unpost(struct match *m, struct engine_receive *r)
 static bool is_behind(struct match *m, const struct engine_receive *r, int source, uint64_t order)
 {
     struct engine_message *i;
-    TAILQ_FOREACH(i, &source_of(m, source)->unexpected, queued)
-    {
+    TAILQ_FOREACH (i, &source_of(m, source)->unexpected, queued) {
         if (i->order == order)
             return false;
         if (accepts(r->tag, i->tag))
@@ -151,9 +149,9 @@ void match_requeue(struct match *m, struct engine_message *message)
     struct match_source *s = source_of(m, message->source);
     struct engine_message *after;
     message->unexpected = true;
-    TAILQ_FOREACH(after, &s->unexpected, queued)
-    if (after->channel == message->channel && after->number > message->number)
-        break;
+    TAILQ_FOREACH (after, &s->unexpected, queued)
+        if (after->channel == message->channel && after->number > message->number)
+            break;
     message->order = m->arrived++;
     if (after) {
         TAILQ_INSERT_BEFORE(after, message, queued);
@@ -178,9 +176,9 @@ static bool is_reserved(struct match *m, const struct engine_message *message)
     struct engine_receive *r;
     if (m->unbound == 0)
         return false;
-    TAILQ_FOREACH(r, &m->any, posted)
-    if (!r->bound && accepts(r->tag, message->tag))
-        return true;
+    TAILQ_FOREACH (r, &m->any, posted)
+        if (!r->bound && accepts(r->tag, message->tag))
+            return true;
     return false;
 }
 
@@ -188,13 +186,13 @@ struct engine_message *match_find(struct match *m, int source, int tag, bool lea
 {
     struct engine_message *message;
     if (source == ENGINE_ANY_SOURCE) {
-        TAILQ_FOREACH(message, &m->arrivals, arrival)
-        if (accepts(tag, message->tag))
-            break;
+        TAILQ_FOREACH (message, &m->arrivals, arrival)
+            if (accepts(tag, message->tag))
+                break;
     } else {
-        TAILQ_FOREACH(message, &source_of(m, source)->unexpected, queued)
-        if (accepts(tag, message->tag))
-            break;
+        TAILQ_FOREACH (message, &source_of(m, source)->unexpected, queued)
+            if (accepts(tag, message->tag))
+                break;
     }
     return message && (leads || !is_reserved(m, message)) ? message : NULL;
 }
@@ -202,9 +200,9 @@ struct engine_message *match_find(struct match *m, int source, int tag, bool lea
 struct engine_message *match_exact(struct match *m, int source, int tag, uint64_t number)
 {
     struct engine_message *message;
-    TAILQ_FOREACH(message, &source_of(m, source)->unexpected, queued)
-    if (message->number == number && message->tag == tag)
-        return message;
+    TAILQ_FOREACH (message, &source_of(m, source)->unexpected, queued)
+        if (message->number == number && message->tag == tag)
+            return message;
     return NULL;
 }
 
@@ -262,9 +260,9 @@ struct engine_message *match_post(struct match *m, struct engine_receive *r, boo
 int match_bind(struct match *m, uint64_t wildcard, int source, int tag, uint64_t number)
 {
     struct engine_receive *r;
-    TAILQ_FOREACH(r, &m->any, posted)
-    if (r->wildcard == wildcard)
-        break;
+    TAILQ_FOREACH (r, &m->any, posted)
+        if (r->wildcard == wildcard)
+            break;
     if (!r) {
         struct match_choice *c = malloc(sizeof *c), **at = &m->choices;
         if (!c)
@@ -287,8 +285,7 @@ bool match_pair(struct match *m, bool leads, struct engine_receive **r,
                 struct engine_message **message, bool *decided)
 {
     struct engine_message *i;
-    TAILQ_FOREACH(i, &m->arrivals, arrival)
-    {
+    TAILQ_FOREACH (i, &m->arrivals, arrival) {
         *r = first_receive(m, i->source, i->tag, i->number);
         if (!*r || !may_take(m, *r, i->source, i->order, leads, decided))
             continue;

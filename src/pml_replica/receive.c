@@ -69,8 +69,8 @@ static void put_back(struct engine *e, const struct engine_message *m, uint8_t k
 /* Any replica of the sender may have to send it one day, unless it knows. */
 void receive_say_have(struct engine *e, const struct engine_message *m)
 {
-    FOR_LANES(k, e->of[m->source].living)
-    put_back(e, m, HEADER_HAVE, vpid_of(e, m->source, k), m->hash);
+    FOR_LANES (k, e->of[m->source].living)
+        put_back(e, m, HEADER_HAVE, vpid_of(e, m->source, k), m->hash);
 }
 
 static void ask(struct engine *e, const struct engine_message *m)
@@ -242,9 +242,9 @@ static void offer_here(struct engine *e, int vpid, struct channel *c, const stru
 static struct engine_message *find_coming(struct channel *c, uint64_t number)
 {
     struct engine_message *m;
-    TAILQ_FOREACH(m, &c->coming, coming)
-    if (m->number == number)
-        break;
+    TAILQ_FOREACH (m, &c->coming, coming)
+        if (m->number == number)
+            break;
     return m;
 }
 
@@ -278,8 +278,7 @@ void receive_supplier_died(struct engine *e, struct channel *c, int vpid)
 {
     struct engine_message *m;
     (void)e;
-    TAILQ_FOREACH(m, &c->coming, coming)
-    {
+    TAILQ_FOREACH (m, &c->coming, coming) {
         if (m->supplier != vpid)
             continue;
         m->supplier = -1;

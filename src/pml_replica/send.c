@@ -82,8 +82,7 @@ void send_pump(struct engine *e, struct channel *c)
 {
     struct finished done = STAILQ_HEAD_INITIALIZER(done);
     bool left = false;
-    FOR_LANES(k, e->duty & e->of[c->world].living)
-    {
+    FOR_LANES (k, e->duty & e->of[c->world].living) {
         pump_lane(e, c, k);
         left |= c->view[k].next != NULL;
     }
@@ -163,9 +162,9 @@ static void keep(struct engine *e, struct engine_send *s, struct entry *entry, l
     struct finished done = STAILQ_HEAD_INITIALIZER(done);
     struct channel *c = entry->channel;
     bool copied = entry->request == NULL;
-    FOR_LANES(k, unsent)
-    if (!c->view[k].next)
-        c->view[k].next = entry;
+    FOR_LANES (k, unsent)
+        if (!c->view[k].next)
+            c->view[k].next = entry;
     if (unsent)
         pend(e, c);
     if (entry->offer || entry->synchronous) {
@@ -193,8 +192,7 @@ static void send_eager(struct engine *e, struct channel *c, struct engine_send *
     bool held = is_held(e, e->decide.known);
     h.length = (uint32_t)s->length;
     h.flags |= s->synchronous ? HEADER_SYNC : 0;
-    FOR_LANES(k, living)
-    {
+    FOR_LANES (k, living) {
         if (c->view[k].acked > h.number)
             continue;
         if (!has(e->duty, k))
@@ -237,9 +235,9 @@ static void send_offer(struct engine *e, struct channel *c, struct engine_send *
     struct entry *entry = log_add(e, c, s, NULL, true);
     entry->have_not = living;
     entry->payload = e->limits.verify ? hash_all(e, s) : 0;
-    FOR_LANES(k, living & e->duty)
-    if (!try_now(e, c, &h, NULL, k, held))
-        unsent |= only(k);
+    FOR_LANES (k, living & e->duty)
+        if (!try_now(e, c, &h, NULL, k, held))
+            unsent |= only(k);
     e->counts.held += held;
     keep(e, s, entry, unsent);
 }
@@ -284,7 +282,7 @@ void send_have(struct engine *e, int lane, struct channel *c, const struct heade
         keep_early(c, lane, h);
         return;
     }
-    TAILQ_FOREACH_REVERSE(entry, &c->entries, entries, sent)
+    TAILQ_FOREACH_REVERSE (entry, &c->entries, entries, sent)
         if (entry->number <= h->number)
             break;
     if (!entry || entry->number != h->number)

@@ -17,16 +17,17 @@ static void wait_for(struct engine *e, int vpid)
 static void wait_for_lane(struct engine *e, int lane)
 {
     for (int i = 0; i < e->ranks; i++)
-        wait_for(e, vpid_of(e, i, lane));
+        if (engine_has_met(e, i))
+            wait_for(e, vpid_of(e, i, lane));
 }
 
 static lanes_t behind(const struct engine *e, const struct entry *entry)
 {
     const struct channel *c = entry->channel;
     lanes_t set = entry->have_not & e->of[c->world].living;
-    FOR_LANES(k, e->of[c->world].living)
-    if (has(e->duty, k) ? c->view[k].next != NULL : c->view[k].acked <= entry->number)
-        set |= only(k);
+    FOR_LANES (k, e->of[c->world].living)
+        if (has(e->duty, k) ? c->view[k].next != NULL : c->view[k].acked <= entry->number)
+            set |= only(k);
     return set;
 }
 
@@ -44,13 +45,13 @@ static void find_wanted(struct engine *e)
 {
     const struct entry *entry = oldest(e);
     if (entry && e->now_ms - entry->since_ms >= PATIENCE_MS)
-        FOR_LANES(k, behind(e, entry))
-    wait_for_lane(e, k);
+        FOR_LANES (k, behind(e, entry))
+            wait_for_lane(e, k);
     if (e->waits_for_leader)
         wait_for(e, vpid_of(e, e->rank, e->leader));
-    FOR_LANES(k, e->of[e->rank].living)
-    if (e->holds[k] < e->decide.told || (e->leader == e->lane && !e->leads))
-        wait_for(e, vpid_of(e, e->rank, k));
+    FOR_LANES (k, e->of[e->rank].living)
+        if (e->holds[k] < e->decide.told || (e->leader == e->lane && !e->leads))
+            wait_for(e, vpid_of(e, e->rank, k));
 }
 
 static void ping(struct engine *e, int vpid)

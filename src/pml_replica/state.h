@@ -115,6 +115,7 @@ struct engine_comm {
 struct link {
     bool dead, noted, finished, used;
     const char *why;
+    bool odd;           /* outvoted */
     bool wanted, heard; /* something waits for it; it gave a sign of life since the last look */
     uint64_t waited_ms; /* since when something waits, or it was last heard; 0: nothing does */
     uint64_t pinged_ms;
@@ -212,6 +213,8 @@ void engine_stop(struct engine *e, int status, const char *format, ...)
 int engine_put(struct engine *e, int vpid, const struct header *h, const void *payload,
                void *cookie);
 
+bool engine_has_met(const struct engine *e, int world); /* a replica of that rank */
+
 /* comm.c */
 void comm_clear(struct engine *e);
 /* The communicator of a frame, made if it is still to come; NULL: it is no more. */
@@ -298,6 +301,7 @@ bool decision_settled(const struct engine *e);
 /* death.c */
 void death_handle_all(struct engine *e);
 void death_take_duty(struct engine *e);
+void death_outvote(struct engine *e, int vpid);
 void death_declare(struct engine *e, int vpid, const char *why);
 void death_arrived(struct engine *e, const struct header *h, const uint8_t *payload);
 void death_goodbye(struct engine *e, int vpid);

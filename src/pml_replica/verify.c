@@ -48,16 +48,11 @@ static void diverged(struct engine *e, const struct channel *c, int lane, uint64
                 tag, range);
 }
 
+/* What the lane's replica of this rank sent was wrong, so what that rank's replica does is too. */
 static void drop_lane(struct engine *e, int world, int lane)
 {
-    static const char why[] = "its messages differ from those of the other lanes: outvoted";
-    death_declare(e, vpid_of(e, e->rank, lane), why);
-    death_declare(e, vpid_of(e, world, lane), why);
-}
-
-static void outvoted(struct engine *e)
-{
-    death_declare(e, e->self, "its messages differ from those of the other lanes: outvoted");
+    death_outvote(e, vpid_of(e, e->rank, lane));
+    death_outvote(e, vpid_of(e, world, lane));
 }
 
 static bool may_vote(const struct engine *e)
@@ -65,13 +60,20 @@ static bool may_vote(const struct engine *e)
     return e->limits.verify && __builtin_popcount(e->of[e->rank].living) >= 3;
 }
 
+/* It was outvoted before: whom else it wrote to follows. */
+static bool is_odd(const struct engine *e, int lane)
+{
+    return e->limits.verify && e->link[vpid_of(e, e->rank, lane)].odd;
+}
+
 /* Two against one: `same` send what this lane sends, `other` something else. */
 static void vote(struct engine *e, int world, lanes_t same, lanes_t other)
 {
     if (same)
-        FOR_LANES(k, other)
-    drop_lane(e, world, k);
-    else if (__builtin_popcount(other) >= 2) outvoted(e);
+        FOR_LANES (k, other)
+            drop_lane(e, world, k);
+    else if (__builtin_popcount(other) >= 2)
+        death_outvote(e, e->self);
 }
 
 /* Up to number, the lane's hash of the channel is, or is not, the same as here. */
@@ -84,17 +86,21 @@ void verify_channel(struct engine *e, struct channel *c, int lane, uint64_t numb
         v->agreed = number;
     else if (v->doubt == 0)
         v->doubt = number;
+    if (!same && is_odd(e, lane)) {
+        drop_lane(e, c->world, lane);
+        return;
+    }
     if (!same && !may_vote(e)) {
         diverged(e, c, lane, from, number - 1, e->limits.verify ? "bytes" : "tags or lengths");
         return;
     }
-    FOR_LANES(k, e->of[e->rank].living & ~only(e->lane))
-    if (c->view[k].doubt)
-        differ |= only(k);
-    FOR_LANES(k, differ)
-    FOR_LANES(i, e->of[e->rank].living & ~only(e->lane) & ~differ)
-    if (c->view[i].agreed >= c->view[k].doubt)
-        alike |= only(i);
+    FOR_LANES (k, e->of[e->rank].living & ~only(e->lane))
+        if (c->view[k].doubt)
+            differ |= only(k);
+    FOR_LANES (k, differ)
+        FOR_LANES (i, e->of[e->rank].living & ~only(e->lane) & ~differ)
+            if (c->view[i].agreed >= c->view[k].doubt)
+                alike |= only(i);
     if (differ)
         vote(e, c->world, alike, differ);
 }
@@ -110,7 +116,9 @@ void verify_entry(struct engine *e, struct entry *entry, int lane, uint64_t payl
     entry->same &= (lanes_t)~only(e->lane); /* what it got is from here */
     if (!entry->other)
         return;
-    if (may_vote(e))
+    if (is_odd(e, lane))
+        drop_lane(e, entry->channel->world, lane);
+    else if (may_vote(e))
         vote(e, entry->channel->world, entry->same, entry->other);
     else
         diverged(e, entry->channel, lane, entry->number, entry->number, "bytes");

@@ -7,7 +7,7 @@
 #include "header.h"
 
 enum { MAX_RANKS = 6, MAX_LANES = 4, MAX_PROCS = MAX_RANKS * MAX_LANES };
-enum { SLOTS = 16, MAX_OPS = 256, MAX_COMMS = 6, MESSAGE_MIN = 16 };
+enum { PROGRAM_KINDS = 12, SLOTS = 16, MAX_OPS = 256, MAX_COMMS = 6, MESSAGE_MIN = 16 };
 
 /* One run. */
 struct plan {

@@ -242,13 +242,13 @@ void program_make(struct program *of, const struct plan *plan)
     static void (*const kinds[])(struct maker *) = {pairs,   ring,   gather,      farm,
                                                     tests,   clocks, collectives, communicators,
                                                     cancels, mixed,  selves,      stream};
-    enum { KINDS = sizeof kinds / sizeof *kinds };
+    _Static_assert(sizeof kinds / sizeof *kinds == PROGRAM_KINDS, "one number for both");
     struct maker m = {
         .of = of, .ranks = plan->ranks, .comms = 2, .cycle = -27, .seed = mix64(plan->seed)};
     for (int i = 0; i < plan->rounds; i++) {
-        int kind = draw(&m, KINDS);
+        int kind = draw(&m, PROGRAM_KINDS);
         while (plan->mix && !(plan->mix >> kind & 1))
-            kind = (kind + 1) % KINDS;
+            kind = (kind + 1) % PROGRAM_KINDS;
         if (kinds[kind] == communicators && m.comms == MAX_COMMS)
             kind = 0;
         m.tag = 4 * i + draw(&m, 2);

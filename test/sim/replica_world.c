@@ -189,7 +189,7 @@ static void on_lost(void *ctx, int vpid, const char *why)
     if (p->sim->plan->loud && why)
         printf("%6d: vpid %d drops %d: %s\n", p->sim->step, p->vpid, vpid, why);
     p->sim->wire[vpid][p->vpid].cut = true;
-    p->sim->wire[p->vpid][vpid].cut = true;
+    p->sim->wire[p->vpid][vpid].cut = !why; /* else it has to hear of it */
 }
 
 static void on_stop(void *ctx, int status, const char *line)
