@@ -41,14 +41,24 @@ static const struct entry *oldest(const struct engine *e)
     return entry;
 }
 
+/* A receive from any source waits to be bound. */
+static bool waits_for_choice(const struct engine *e)
+{
+    for (int i = 0; i < COMM_BUCKETS && !e->leads; i++)
+        for (const struct engine_comm *c = e->bucket[i]; c; c = c->next)
+            if (c->match.unbound > 0)
+                return true;
+    return false;
+}
+
 static void find_wanted(struct engine *e)
 {
     const struct entry *entry = oldest(e);
     if (entry && e->now_ms - entry->since_ms >= PATIENCE_MS)
         FOR_LANES (k, behind(e, entry))
             wait_for_lane(e, k);
-    if (e->waits_for_leader)
-        wait_for(e, vpid_of(e, e->rank, e->leader));
+    if (e->waits_for_leader || waits_for_choice(e))
+        wait_for_lane(e, e->leader); /* it may itself wait for one of its lane */
     FOR_LANES (k, e->of[e->rank].living)
         if (e->holds[k] < e->decide.told || (e->leader == e->lane && !e->leads))
             wait_for(e, vpid_of(e, e->rank, k));

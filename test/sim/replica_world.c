@@ -545,13 +545,13 @@ int sim_run(const struct plan *plan, char *why, size_t size, int *steps)
     struct sim *s = &world;
     memset(s, 0, sizeof *s);
     sim_begin(s, plan);
-    int patience = 600 * s->procs + 200 * s->procs * s->procs;
+    int patience = 2000 * s->procs + 200 * s->procs * s->procs;
     for (; !s->failed && !all_over(s) && !stopped(s); s->step++) {
         maybe_kill(s);
         if (plan->suspend >= 0 && s->step == 40)
             s->proc[plan->suspend].frozen = true;
         s->idle = act(s, pick(s)) ? 0 : s->idle + 1;
-        if (s->idle % (4 * s->procs) == 1)
+        if (s->idle % (8 * s->procs) == 8 * s->procs - 1)
             s->now += 5;
         if (s->idle > patience)
             tell_stuck(s);
