@@ -15,7 +15,6 @@ void log_line(const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    log_progress(NULL);
     fprintf(stderr, "p2pgrid: %s\n", text); /* one write: stderr is not buffered by line */
     fflush(stderr);
 }

@@ -64,7 +64,8 @@ static int add_address(char ***environment, const struct addr *addr)
         return 0;
     }
     const bool loopback = addr->ip[12] == 127;
-    snprintf(value, sizeof value, loopback ? "127.0.0.0/8" : "%s/32", text);
+    /* Not /32: for that Open MPI 4.1 shifts a word by all its bits and takes every interface. */
+    snprintf(value, sizeof value, loopback ? "127.0.0.0/8" : "%s/31", text);
     return command_add(environment, "OMPI_MCA_btl_tcp_if_include", value);
 }
 

@@ -129,7 +129,9 @@ static void stop_watching(void)
         ras->watching = false;
         opal_event_del(&ras->answered);
         opal_event_del(&ras->ticking);
-        log_progress(NULL);
+        if (ras->waited_s >= PROGRESS_AFTER_S) {
+            log_progress(NULL);
+        }
     }
 }
 
