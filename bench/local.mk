@@ -1,1 +1,8 @@
-# nothing yet
+# The overlay, measured in the simulator: `make bench-overlay`; fewer peers with BENCH='--max 1024'.
+bench_overlay_SOURCES = bench/overlay.c bench/gossip.c bench/gossip.h
+bench_overlay_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/test/sim
+bench_overlay_LDADD = libsim.la $(LDADD)
+EXTRA_PROGRAMS += bench/overlay
+bench-overlay: bench/overlay
+	bench/overlay $(BENCH)
+.PHONY: bench-overlay

@@ -2,19 +2,21 @@
 /* ads.c -- ads in a prefix hash tree over the ring (Ramabhadran 2004).
  *
  * A cell is kept by the owner of its key: as a bucket of ads, or, once there were too many, as a
- * mark that it is split. Nobody moves ads about. Each peer puts its own where it belongs, again and
- * again, is told `deeper` or `higher` when the tree has changed, and what is not put again is
- * forgotten. Marks live as long as the peers below touch them, so a tree that has grown too deep
- * shrinks. */
+ * mark that it is split. Each peer puts its own ad where it belongs, again and again, is told
+ * `deeper` or `higher` when the tree has changed, and what is not put again is forgotten. Marks
+ * live as long as the peers below touch them, so a tree that has grown too deep shrinks. */
 #include "ring_state.h"
 #include <string.h>
 
 enum {
     BUCKET = 16,
-    COPIES_OF_AD = 3, /* it is soon put again, so a few do */
+    COPIES_OF_MARK = 3,
+    COPIES_OF_AD = 2, /* it is soon put again, so a few do */
     REFRESH_US = 60 * SECOND,
+    EARLY_US = 10 * SECOND, /* for the first few times: the coordinate is still on its way */
+    EARLY = 6,
     AD_TTL = 150,   /* seconds */
-    MARK_TTL = 900, /* seconds */
+    MARK_TTL = 300, /* seconds */
     AGAIN_US = 5 * SECOND,
     MOVES = 80,
     NO_CELL = UINT8_MAX,
@@ -38,21 +40,6 @@ static unsigned held(const struct ring *ring, const struct id *key)
     while ((e = store_next(&ring->store, e)) != NULL)
         n += id_equal(&e->key, key) && e->expires_us > ring->now && !id_is_zero(&e->name);
     return n;
-}
-
-static enum ring_status split(struct ring *ring, const struct id *key)
-{
-    struct store_entry mark = {.key = *key,
-                               .name = mark_name,
-                               .version = ring->now,
-                               .expires_us = ring->now + (uint64_t)MARK_TTL * SECOND,
-                               .claimed_us = ring->now,
-                               .copies = RING_COPIES};
-    struct store_entry *kept = keep_insert(ring, &mark, NULL);
-    if (kept == NULL)
-        return RING_FULL;
-    keep_replicate(ring, kept);
-    return RING_DEEPER;
 }
 
 /* Somebody below is alive. */
@@ -92,6 +79,44 @@ static bool unpack(const struct store_entry *e, struct part_near_ad *ad)
     return vivaldi_sane(&ad->place);
 }
 
+/* The ads go down to the half that they belong to; should one be lost, its peer soon puts it again.
+ */
+static void move_down(struct ring *ring, const struct part_cell *cell, const struct id *key)
+{
+    struct part_near_ad ad;
+    struct store_entry *e = NULL;
+    while ((e = store_next(&ring->store, e)) != NULL) {
+        if (!id_equal(&e->key, key) || (e->flags & STORE_PLACING) != 0 || !unpack(e, &ad))
+            continue;
+        uint64_t place = cell_place(&ad.place, &ad.peer);
+        struct part_cell half = cell_half(cell, place >> (63 - cell->depth) & 1);
+        struct id below = cell_key(&half);
+        keep_move(ring, e, &below);
+    }
+}
+
+static enum ring_status split(struct ring *ring, const struct part_cell *cell, const struct id *key)
+{
+    struct store_entry mark = {.key = *key,
+                               .name = mark_name,
+                               .version = ring->now,
+                               .expires_us = ring->now + (uint64_t)MARK_TTL * SECOND,
+                               .claimed_us = ring->now,
+                               .copies = COPIES_OF_MARK};
+    struct store_entry *kept = keep_insert(ring, &mark, NULL), *e = NULL;
+    while (kept == NULL && (e = store_next(&ring->store, e)) != NULL)
+        if (id_equal(&e->key, key)) { /* one ad makes room; its peer soon puts it again */
+            store_drop(&ring->store, e);
+            kept = keep_insert(ring, &mark, NULL);
+            break;
+        }
+    if (kept == NULL)
+        return RING_FULL;
+    keep_replicate(ring, kept);
+    move_down(ring, cell, key);
+    return RING_DEEPER;
+}
+
 static enum ring_status insert(struct ring *ring, const struct id *key, const struct msg_ad_put *m)
 {
     const struct store_entry *old = store_find(&ring->store, key, &m->ad.peer);
@@ -108,7 +133,7 @@ static enum ring_status insert(struct ring *ring, const struct id *key, const st
                             .copies = COPIES_OF_AD};
     struct store_entry *kept = keep_insert(ring, &e, value);
     if (kept == NULL)
-        return split(ring, key); /* this store is full; the halves live elsewhere */
+        return split(ring, &m->cell, key); /* this store is full; the halves live elsewhere */
     keep_replicate(ring, kept);
     return RING_OK;
 }
@@ -127,7 +152,7 @@ static enum ring_status put(struct ring *ring, const struct id *key, const struc
     if (count == 0 && m->cell.depth > 0 && !m->split_above)
         return RING_HIGHER;
     if (count >= BUCKET && mine == NULL && m->cell.depth < CELL_DEPTH_MAX)
-        return split(ring, key);
+        return split(ring, &m->cell, key);
     return insert(ring, key, m);
 }
 
@@ -224,8 +249,10 @@ static void aim(struct ring *ring)
     uint64_t place = cell_place(&ad->place, &ring->self.id);
     if (cell_holds(&ad->cell, place))
         return;
-    if (ad->settled)
+    if (ad->settled) {
         ad->back = ad->cell;
+        ad->taking = 0; /* whatever it was about to touch can wait */
+    }
     ad->cell = cell_around(place, ad->cell.depth);
     ad->settled = ad->split_above = false;
     ad->version = ring->now;
@@ -234,7 +261,7 @@ static void aim(struct ring *ring)
 static void start_put(struct ring *ring)
 {
     struct own_ad *ad = &ring->ad;
-    ad->due = ring_soon(ring, REFRESH_US);
+    ad->due = ring_soon(ring, ad->settled_times < EARLY ? EARLY_US : REFRESH_US);
     aim(ring);
     struct id key = cell_key(&ad->cell);
     struct lookup *l = route_lookup(ring, LOOK_AD, 0, &key);
@@ -322,12 +349,20 @@ static void move(struct ring *ring, unsigned depth, bool split_above)
     }
 }
 
-/* Somewhere above, at random: touched, so that the marks stay, and heard of, should one be gone. */
+/* Touches a cell above, so that its mark stays: the one next above in half of the cases, unless
+ * hardly anyone is left in the bucket: then that mark may go, and the tree shrinks. */
 static void look_up(struct ring *ring)
 {
     struct own_ad *ad = &ring->ad;
-    if (ad->back.depth == NO_CELL && ad->cell.depth > 0)
-        ad->back = cell_around(ad->cell.prefix, (unsigned)(ring_random(ring) % ad->cell.depth));
+    unsigned depth = ad->cell.depth;
+    if (ad->back.depth != NO_CELL || depth == 0)
+        return;
+    bool sparse = ad->held <= BUCKET / 4;
+    if (sparse && --depth == 0)
+        return;
+    bool parent = !sparse && ring_random(ring) % 2 == 0;
+    ad->back =
+        cell_around(ad->cell.prefix, parent ? depth - 1 : (unsigned)(ring_random(ring) % depth));
 }
 
 static void put_answered(struct ring *ring, const struct msg_ad_put_done *m)
@@ -337,6 +372,7 @@ static void put_answered(struct ring *ring, const struct msg_ad_put_done *m)
     case RING_OK:
         ad->settled = true;
         ad->moves = 0;
+        ad->settled_times += ad->settled_times < EARLY;
         ad->held = m->held;
         look_up(ring);
         break;

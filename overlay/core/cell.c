@@ -4,12 +4,31 @@
 #include "vivaldi.h"
 #include <assert.h>
 
-enum { HALF = 1 << (CELL_AXIS_BITS - 1) };
+enum { HALF = 1 << (CELL_AXIS_BITS - 1), FINE = HALF / 2, COARSER = 8 };
 
-static uint32_t axis(uint32_t coordinate) /* half a second either way; further out is the edge */
+static int64_t clamp(int64_t v, int64_t low, int64_t high)
 {
-    int64_t v = (int64_t)(int32_t)coordinate + HALF;
-    return v < 0 ? 0 : v > 2 * HALF - 1 ? 2 * HALF - 1 : (uint32_t)v;
+    return v < low ? low : v > high ? high : v;
+}
+
+/* From microseconds to steps of an axis, -HALF..HALF, and back. */
+static int64_t squeeze(int64_t us)
+{
+    int64_t far = us < 0 ? -us : us;
+    far = far <= FINE ? far : FINE + (far - FINE) / COARSER;
+    return us < 0 ? -far : far;
+}
+
+static int64_t stretch(int64_t step)
+{
+    int64_t far = step < 0 ? -step : step;
+    far = far <= FINE ? far : FINE + (far - FINE) * COARSER;
+    return step < 0 ? -far : far;
+}
+
+static uint32_t axis(uint32_t coordinate) /* further out than the edge is the edge */
+{
+    return (uint32_t)clamp(squeeze((int32_t)coordinate) + HALF, 0, 2 * HALF - 1);
 }
 
 uint64_t cell_place(const struct part_coordinate *c, const struct id *peer)
@@ -20,7 +39,7 @@ uint64_t cell_place(const struct part_coordinate *c, const struct id *peer)
         place = place << 2 | (x >> bit & 1) << 1 | (y >> bit & 1);
     for (unsigned i = 0; i < 3; i++)
         place = place << 8 | peer->b[i];
-    return place;
+    return place << (64 - 2 * CELL_AXIS_BITS - 24);
 }
 
 static uint64_t mask(unsigned depth)
@@ -89,10 +108,13 @@ static void edge(const struct part_cell *cell, unsigned first, int64_t *low, int
     }
 }
 
-static int64_t outside(uint32_t coordinate, int64_t low, int64_t width)
+/* How far c is from the cell along one axis, in microseconds. */
+static uint32_t outside(uint32_t coordinate, int64_t low, int64_t width)
 {
-    int64_t v = axis(coordinate);
-    return v < low ? low - v : v >= low + width ? v - (low + width - 1) : 0;
+    int64_t us = clamp((int32_t)coordinate, stretch(-HALF), stretch(HALF - 1));
+    int64_t slack = COARSER - 1; /* what squeezing rounded away */
+    int64_t from = stretch(low - HALF) - slack, to = stretch(low + width - 1 - HALF) + slack;
+    return (uint32_t)(us < from ? from - us : us > to ? us - to : 0);
 }
 
 uint32_t cell_distance_us(const struct part_cell *cell, const struct part_coordinate *c)
@@ -100,8 +122,8 @@ uint32_t cell_distance_us(const struct part_cell *cell, const struct part_coordi
     int64_t low, width;
     struct part_coordinate here = {0}, there = {0};
     edge(cell, 0, &low, &width);
-    there.x = (uint32_t)outside(c->x, low, width);
+    there.x = outside(c->x, low, width);
     edge(cell, 1, &low, &width);
-    there.y = (uint32_t)outside(c->y, low, width);
+    there.y = outside(c->y, low, width);
     return vivaldi_rtt_us(&here, &there);
 }

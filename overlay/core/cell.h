@@ -2,13 +2,15 @@
 /* cell.h -- the plane of the coordinates cut into halves, and these into halves: the nodes of the
  * tree of ads.
  *
- * A place is 64 bits: x and y, 20 bits each, interleaved (a Z-order curve: every prefix is a box),
- * then bits of the peer's id, so that even a crowd on one spot can be cut apart. */
+ * A place is 64 bits: x and y, 18 bits each, interleaved (a Z-order curve: every prefix is a box),
+ * then bits of the peer's id, so that even a crowd on one spot can be cut apart. Both axes are
+ * exact to 65 ms from the middle and eight times coarser beyond, so that few levels are spent on
+ * empty space. */
 #ifndef P2P_CELL_H
 #define P2P_CELL_H
 #include "message.h"
 
-enum { CELL_AXIS_BITS = 20, CELL_DEPTH_MAX = 63 };
+enum { CELL_AXIS_BITS = 18, CELL_DEPTH_MAX = 63 };
 
 uint64_t cell_place(const struct part_coordinate *c, const struct id *peer);
 struct part_cell cell_around(uint64_t place, unsigned depth);

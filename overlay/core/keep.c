@@ -57,12 +57,12 @@ static bool owned(const struct ring *ring, const struct store_entry *e)
     return neighbour_owns(ring, &e->key);
 }
 
-/* A full store gives up what others own too. */
+/* A full store gives up what others own and put again anyway, never a record that is to last. */
 static bool evict(struct ring *ring)
 {
     struct store_entry *e = NULL;
     while ((e = store_next(&ring->store, e)) != NULL) {
-        if (owned(ring, e) || (e->flags & STORE_PLACING) != 0)
+        if (owned(ring, e) || e->expires_us == 0 || (e->flags & STORE_PLACING) != 0)
             continue;
         store_drop(&ring->store, e);
         return true;
@@ -192,6 +192,15 @@ static bool place(struct ring *ring, struct store_entry *e, uint32_t token)
     l->name = e->name;
     e->flags |= STORE_PLACING;
     return true;
+}
+
+/* The entry goes to the owner of another key. */
+void keep_move(struct ring *ring, struct store_entry *e, const struct id *key)
+{
+    struct id from = e->key;
+    e->key = *key;
+    if (!place(ring, e, 0))
+        e->key = from;
 }
 
 void keep_put(struct ring *ring, uint32_t token, const struct part_record *record)

@@ -8,24 +8,11 @@
 #include "ring_state.h"
 #include <string.h>
 
-enum { PRESPLIT = 48, SPARE_PERCENT = 150, EXPECT_MIN = 4, ROOT_EXPECT = 11 };
+enum { SPARE_PERCENT = 150, EXPECT_MIN = 4, ROOT_EXPECT = 11 };
 
 static uint32_t distance(const struct ring *ring, const struct search_cell *c)
 {
     return cell_distance_us(&c->cell, &ring->vivaldi.told);
-}
-
-static struct search_cell *add(struct search *s, struct part_cell cell, unsigned floor)
-{
-    for (unsigned i = 0; i < CELLS; i++) {
-        struct search_cell *c = &s->cells[i];
-        if (c->state != CELL_FREE)
-            continue;
-        *c = (struct search_cell){.cell = cell, .floor = (uint8_t)floor, .state = CELL_NEW};
-        return c;
-    }
-    s->incomplete = true;
-    return NULL;
 }
 
 static unsigned count(const struct search *s, enum cell_state state)
@@ -36,6 +23,20 @@ static unsigned count(const struct search *s, enum cell_state state)
     return n;
 }
 
+static struct search_cell *add(struct search *s, struct part_cell cell, unsigned floor)
+{
+    bool free_left = count(s, CELL_FREE) > 0; /* else one that is done with makes room */
+    for (unsigned i = 0; i < CELLS; i++) {
+        struct search_cell *c = &s->cells[i];
+        if (c->state != CELL_FREE && (c->state != CELL_DONE || free_left))
+            continue;
+        *c = (struct search_cell){.cell = cell, .floor = (uint8_t)floor, .state = CELL_NEW};
+        return c;
+    }
+    s->incomplete = true;
+    return NULL;
+}
+
 static void halve(struct search *s, struct search_cell *c, unsigned floor)
 {
     struct part_cell whole = c->cell;
@@ -44,13 +45,12 @@ static void halve(struct search *s, struct search_cell *c, unsigned floor)
         add(s, cell_half(&whole, which), floor);
 }
 
-static struct search_cell *nearest_new(const struct ring *ring, struct search *s, unsigned below)
+static struct search_cell *nearest_new(const struct ring *ring, struct search *s)
 {
     struct search_cell *best = NULL;
     for (unsigned i = 0; i < CELLS; i++) {
         struct search_cell *c = &s->cells[i];
-        if (c->state == CELL_NEW && c->cell.depth < below &&
-            (best == NULL || distance(ring, c) < distance(ring, best)))
+        if (c->state == CELL_NEW && (best == NULL || distance(ring, c) < distance(ring, best)))
             best = c;
     }
     return best;
@@ -66,20 +66,6 @@ static void lay_out(const struct ring *ring, struct search *s)
     for (unsigned d = depth; d > 0; d--) {
         struct part_cell beside = cell_around(ad->cell.prefix ^ 1ull << (64 - d), d);
         add(s, beside, d);
-    }
-    unsigned needed = s->want * SPARE_PERCENT / 100 / s->bucket + 2;
-    for (unsigned i = 0; count(s, CELL_NEW) < PRESPLIT; i++) {
-        struct search_cell *near = nearest_new(ring, s, UINT8_MAX);
-        struct search_cell *large = nearest_new(ring, s, depth);
-        unsigned nearer = 0;
-        if (near == NULL || large == NULL)
-            break;
-        for (unsigned k = 0; k < CELLS; k++)
-            nearer += s->cells[k].state == CELL_NEW && s->cells[k].cell.depth >= depth &&
-                      distance(ring, &s->cells[k]) <= distance(ring, large);
-        if (nearer >= needed)
-            break;
-        halve(s, large, large->floor);
     }
 }
 
@@ -123,7 +109,7 @@ static void go_on(struct ring *ring, struct search *s)
 {
     unsigned asked = count(s, CELL_ASKED);
     while (asked < NEAR_AT_ONCE) {
-        struct search_cell *c = nearest_new(ring, s, UINT8_MAX);
+        struct search_cell *c = nearest_new(ring, s);
         bool enough =
             s->have < s->want && s->have + asked * s->bucket >= s->want * SPARE_PERCENT / 100u;
         if (c == NULL || (asked > 0 && enough) || !is_needed(ring, s, c) || !ask(ring, s, c))
@@ -216,9 +202,8 @@ static void go_higher(struct search *s, struct search_cell *c)
         struct search_cell *other = &s->cells[i];
         if (other->state == CELL_FREE)
             continue;
-        if (other->cell.depth <= depth && cell_holds(&other->cell, above.prefix) &&
-            other->state != CELL_DONE)
-            return; /* already on the way */
+        if (other->cell.depth <= depth && cell_holds(&other->cell, above.prefix))
+            return; /* done, or on the way */
         if (other->state == CELL_NEW && cell_holds(&above, other->cell.prefix))
             other->state = CELL_FREE;
     }

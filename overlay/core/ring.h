@@ -23,7 +23,7 @@ enum {
     RING_REQUIRE_MAX = 511,
     RING_WANT_MAX = 128, /* ads of one RING_NEAREST */
     RING_HOPS_MAX = 64,  /* of one lookup */
-    RING_RECORDS_MIN = 4096,
+    RING_RECORDS_MIN = 6144,
 };
 
 struct ring;

@@ -20,10 +20,10 @@
 enum {
     SECOND = 1000 * 1000,
     FINGERS = 24, /* one for each halving of the circle: enough for 2^24 members */
-    ASKS = 20,    /* waiting for ring_state */
-    STRANGERS = 16,
-    LOOKUPS = 24, /* begun here */
-    HOPS = 12,    /* passed on, not yet acknowledged */
+    ASKS = 16,    /* waiting for ring_state */
+    STRANGERS = 12,
+    LOOKUPS = 18, /* begun here */
+    HOPS = 8,     /* passed on, not yet acknowledged */
     HOP_TRIES = 3,
     ROUND_US = SECOND,
     ASK_US = 400 * 1000, /* for the first try; doubled for each other */
@@ -98,10 +98,11 @@ struct own_ad {
     struct part_peer holder;      /* of `cell`, when `settled` */
     uint32_t putting, taking;     /* serials of what is on its way, 0: nothing */
     bool settled, split_above;
-    uint8_t moves; /* up and down since it last settled */
+    uint8_t moves;         /* up and down since it last settled */
+    uint8_t settled_times; /* at the beginning it is put again sooner */
 };
 
-enum { CELLS = 64, NEAR_AT_ONCE = 12 };
+enum { CELLS = 64, NEAR_AT_ONCE = 14 };
 
 enum cell_state { CELL_FREE, CELL_NEW, CELL_ASKED, CELL_DONE };
 
@@ -226,6 +227,7 @@ uint64_t route_deadline(const struct ring *ring);
 
 /* keep.c */
 void keep_put(struct ring *ring, uint32_t token, const struct part_record *record);
+void keep_move(struct ring *ring, struct store_entry *e, const struct id *key);
 void keep_round(struct ring *ring);
 void keep_tick(struct ring *ring);
 uint64_t keep_deadline(const struct ring *ring);

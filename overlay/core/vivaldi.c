@@ -7,7 +7,8 @@ enum {
     ONE = 1000,         /* errors and weights are in thousandths */
     GAIN = 250,         /* c_c and c_e of the paper */
     MIN_HEIGHT_US = 50, /* a desktop's own stack and cable */
-    STILL_US = 300,     /* a move shorter than this is never told */
+    STILL_US = 200,     /* a move shorter than this is never told */
+    STILL_SHARE = 12,   /* nor one shorter than this part of the usual round trip */
 };
 
 static uint64_t square_root(uint64_t n)
@@ -111,7 +112,7 @@ static void tell(struct vivaldi *v)
     uint64_t moved = length(difference(v->place.x, v->told.x), difference(v->place.y, v->told.y));
     int64_t rose = difference(v->place.height, v->told.height);
     moved += (uint64_t)(rose < 0 ? -rose : rose);
-    if (moved > STILL_US && moved * 8 > v->place.height)
+    if (moved > STILL_US && moved > v->usual_us / STILL_SHARE)
         v->told = v->place;
     v->told.error = v->place.error;
 }
@@ -122,6 +123,7 @@ void vivaldi_measure(struct vivaldi *v, const struct id *peer, uint32_t rtt_us,
     if (rtt_us == 0 || rtt_us > VIVALDI_LIMIT_US || !vivaldi_sane(there))
         return;
     int64_t rtt = filter(filter_of(v, peer), rtt_us);
+    v->usual_us = v->usual_us == 0 ? (uint32_t)rtt : (uint32_t)((v->usual_us * 15ll + rtt) / 16);
     int64_t off = rtt - vivaldi_rtt_us(&v->place, there);
     int64_t error = (off < 0 ? -off : off) * ONE / rtt;
     int64_t mine = v->place.error, both = mine + there->error;

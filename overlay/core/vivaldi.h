@@ -6,7 +6,7 @@
 #define P2P_VIVALDI_H
 #include "message.h"
 
-enum { VIVALDI_SAMPLES = 4, VIVALDI_PEERS = 16, VIVALDI_LIMIT_US = 10 * 1000 * 1000 };
+enum { VIVALDI_SAMPLES = 4, VIVALDI_PEERS = 10, VIVALDI_LIMIT_US = 10 * 1000 * 1000 };
 
 /* The moving percentile filter of Ledlie 2005: of the last few round trips to a peer the low ones
  * are its distance, the others are queues. */
@@ -20,7 +20,8 @@ struct vivaldi {
     struct part_coordinate place;
     struct part_coordinate told; /* the place that others are told: moves only when it matters */
     struct vivaldi_filter filters[VIVALDI_PEERS];
-    uint8_t next; /* filter to be given away next */
+    uint32_t usual_us; /* round trip, smoothed: what a move is small beside */
+    uint8_t next;      /* filter to be given away next */
 };
 
 void vivaldi_init(struct vivaldi *v);
