@@ -56,8 +56,7 @@ static struct search_cell *nearest_new(const struct ring *ring, struct search *s
     return best;
 }
 
-/* The path to this peer's bucket and what lies beside it; near cells are cut as small as the
- * bucket. */
+/* The path to this peer's bucket and what lies beside it. */
 static void lay_out(const struct ring *ring, struct search *s)
 {
     const struct own_ad *ad = &ring->ad;

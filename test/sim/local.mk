@@ -5,6 +5,7 @@ libsim_la_LIBADD = libcore.la
 
 sim_programs = \
     test/sim/churn \
+    test/sim/parted \
     test/sim/replica \
     test/sim/watch
 test_sim_replica_SOURCES = test/sim/replica.c test/sim/replica.h test/sim/replica_program.c \
@@ -12,6 +13,7 @@ test_sim_replica_SOURCES = test/sim/replica.c test/sim/replica.h test/sim/replic
 test_sim_replica_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_sim_replica_LDADD = libreplica.la $(LDADD)
 test_sim_churn_LDADD = libsim.la $(LDADD)
+test_sim_parted_LDADD = libsim.la $(LDADD)
 test_sim_watch_LDADD = libsim.la $(LDADD)
 check_PROGRAMS += $(sim_programs)
 SIM += $(sim_programs)
