@@ -208,19 +208,20 @@ static int open_parts(struct daemon *d, struct err *e)
 static void close_parts(struct daemon *d)
 {
     struct node *n = &d->node;
-    local_close(n->local);
-    grant_close(n->grant);
-    walks_close(n->walks);
-    overlay_close(n->overlay);
-    links_close(n->links);
-    machine_close(n->machine);
-    identity_free(n->identity);
-    log_close(n->log);
     for (unsigned i = 0; i < sizeof d->signals / sizeof *d->signals; i++)
         if (d->signals[i] != NULL)
             event_free(d->signals[i]);
     if (d->end_poll != NULL)
         event_free(d->end_poll);
+    local_close(n->local);
+    grant_close(n->grant);
+    walks_close(n->walks);
+    overlay_close(n->overlay);
+    links_close(n->links);
+    event_base_loop(n->base, EVLOOP_NONBLOCK); /* libevent frees its streams only now */
+    machine_close(n->machine);
+    identity_free(n->identity);
+    log_close(n->log);
     event_base_free(n->base);
 }
 
