@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stddef.h>
+#include <stdio.h>
 
 struct preload_questions p2pgrid_preload_questions;
 
@@ -76,4 +77,38 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     return the_status(request, flag, status);
+}
+
+/* Processes started in the middle of a job would have to be replicated too. */
+static int refuse_spawn(MPI_Comm comm)
+{
+    int (*call_errhandler)(MPI_Comm, int) =
+        (int (*)(MPI_Comm, int))stock("PMPI_Comm_call_errhandler");
+    fprintf(stderr,
+            "p2pgrid: MPI_Comm_spawn is not possible in a job that runs replicas; start all "
+            "ranks with mpirun -n, or use errmgr_replica_level 1\n");
+    call_errhandler(comm, MPI_ERR_SPAWN);
+    return MPI_ERR_SPAWN;
+}
+
+static int spawn(const char *command, char **argv, int most, MPI_Info info, int root, MPI_Comm comm,
+                 MPI_Comm *between, int *codes)
+{
+    int (*comm_spawn)(const char *, char **, int, MPI_Info, int, MPI_Comm, MPI_Comm *, int *) =
+        stock("PMPI_Comm_spawn");
+    if (p2pgrid_preload_questions.time != NULL)
+        return refuse_spawn(comm);
+    return comm_spawn(command, argv, most, info, root, comm, between, codes);
+}
+
+int MPI_Comm_spawn(const char *command, char **argv, int most, MPI_Info info, int root,
+                   MPI_Comm comm, MPI_Comm *between, int *codes)
+{
+    return spawn(command, argv, most, info, root, comm, between, codes);
+}
+
+int PMPI_Comm_spawn(const char *command, char **argv, int most, MPI_Info info, int root,
+                    MPI_Comm comm, MPI_Comm *between, int *codes)
+{
+    return spawn(command, argv, most, info, root, comm, between, codes);
 }

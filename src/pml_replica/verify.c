@@ -34,7 +34,7 @@ static void diverged(struct engine *e, const struct channel *c, int lane, uint64
                      uint64_t last, const char *what)
 {
     char range[64], tag[32] = "user tags";
-    if (c->tag > INT32_MIN)
+    if (c->tag != CHANNEL_USER)
         snprintf(tag, sizeof tag, "tag %d", c->tag);
     if (first == last)
         snprintf(range, sizeof range, "message %" PRIu64, last);
