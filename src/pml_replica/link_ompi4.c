@@ -194,8 +194,7 @@ void link_wait(void)
 static bool all_written(void)
 {
     for (int i = 0; i < replica.process_count; i++)
-        if (i != (int)OMPI_PROC_MY_NAME->vpid &&
-            !transport_written(replica.transport, (uint32_t)i))
+        if (i != (int)OMPI_PROC_MY_NAME->vpid && !transport_written(replica.transport, (uint32_t)i))
             return false;
     return true;
 }

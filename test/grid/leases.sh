@@ -8,6 +8,7 @@ mark=$((1000000 + $$)) # seconds to sleep: nobody else sleeps as long
 # A command that leaves its session, its process group and its parent, and ignores requests to end.
 # shellcheck disable=SC2034
 tree="trap '' TERM HUP INT; setsid sleep $mark & (setsid sh -c 'sleep $mark & sleep $mark' &); sleep $mark"
+# shellcheck disable=SC2034 # used by those who source this
 tree_size=4
 
 sleepers() { # N: so many processes of trees run
@@ -23,6 +24,7 @@ clean() {
 # Folders in /dev/shm belong to leases by name; those of this grid's are in $out.
 no_memory_left() {
     local id
+    # shellcheck disable=SC2013 # words, one a line
     for id in $(awk '$1 == "lease" { print substr($2, 1, 12) }' "$scratch"/held* 2>/dev/null); do
         ls -d /dev/shm/p2pgrid-*-lease-"$id" >/dev/null 2>&1 && return 1
     done
