@@ -198,6 +198,8 @@ static void tell(struct line *l, const struct replica *r)
         break;
     case FATE_NO_START:
         add(l, "could not be started on %s", r->peer);
+        if (r->value != 0)
+            add(l, " (%s)", strerror(r->value));
         break;
     }
     add(l, " after %.2f s", (double)r->after_ms / 1000);

@@ -17,7 +17,7 @@ enum fate_cause {
     FATE_STATUS,      /* value: the exit status, not 0 */
     FATE_NO_FINALIZE, /* it ended after MPI_Init without MPI_Finalize; value: the exit status, also
                          0 */
-    FATE_NO_START,    /* it could not be started */
+    FATE_NO_START,    /* it could not be started; value: an errno value that says why, 0: unknown */
 };
 
 struct fate_loss {

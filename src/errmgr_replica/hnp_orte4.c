@@ -17,6 +17,8 @@
 #include "log.h"
 #include "plm_p2p.h"
 #include "state.h"
+#include "orte/constants.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -314,6 +316,20 @@ static void tell_of_signal(const orte_proc_t *p)
     orte_execute_quiet = true; /* instead of what stock code says */
 }
 
+static int why_not_started(int code)
+{
+    switch (code) {
+    case ORTE_ERR_EXE_NOT_FOUND:
+        return ENOENT;
+    case ORTE_ERR_EXE_NOT_ACCESSIBLE:
+        return EACCES;
+    case ORTE_ERR_WDIR_NOT_FOUND:
+        return ENOTDIR;
+    default:
+        return 0;
+    }
+}
+
 static bool process_error(orte_proc_t *p, orte_proc_state_t state)
 {
     if (!survive_active() && state == ORTE_PROC_STATE_ABORTED_BY_SIG && p->exit_code > 128)
@@ -333,7 +349,7 @@ static bool process_error(orte_proc_t *p, orte_proc_state_t state)
         break;
     case ORTE_PROC_STATE_FAILED_TO_START:
     case ORTE_PROC_STATE_FAILED_TO_LAUNCH:
-        lose(p, FATE_NO_START, 0);
+        lose(p, FATE_NO_START, why_not_started(p->exit_code));
         account(p);
         break;
     case ORTE_PROC_STATE_COMM_FAILED:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "../../src/errmgr_replica/fate.h"
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -147,6 +148,19 @@ static void test_lines_are_bounded(void **state)
     fate_free(f);
 }
 
+static void test_note_says_why_it_did_not_start(void **state)
+{
+    (void)state;
+    struct fate *f = fate_new(1, 1, 0);
+    const struct fate_loss absent = {FATE_NO_START, ENOENT, "lab6", 210};
+    assert_int_equal(fate_lose(f, 0, 0, &absent), FATE_OVER);
+    char line[200];
+    fate_line(f, line, sizeof line);
+    assert_string_equal(line, "every replica of rank 0 is gone, the job ends: lane 0 could not be "
+                              "started on lab6 (No such file or directory) after 0.21 s");
+    fate_free(f);
+}
+
 static void test_note_says_where_it_goes_on(void **state)
 {
     (void)state;
@@ -169,6 +183,7 @@ int main(void)
         cmocka_unit_test(test_status_is_the_first_real_error),
         cmocka_unit_test(test_every_history),
         cmocka_unit_test(test_lines_are_bounded),
+        cmocka_unit_test(test_note_says_why_it_did_not_start),
         cmocka_unit_test(test_note_says_where_it_goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
