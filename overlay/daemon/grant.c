@@ -5,6 +5,7 @@
 #include "launch.h"
 #include "lease.h"
 #include "node.h"
+#include "uri.h"
 #include <errno.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -82,6 +83,7 @@ static void settle(struct grant *g)
         tell_ended(g, &job->holder, &l->id, l->cause, job->status, job->text);
         log_info(g->node->log, "lease of %u slots for %s ended: %s", l->slots, l->user,
                  job->text[0] != '\0' ? job->text : lease_cause_text(l->cause));
+        tunnel_end(g->node->tunnels, &l->id);
         memset(job, 0, sizeof *job);
         lease_clear(l);
     }
@@ -196,6 +198,19 @@ static void on_over(void *ctx, enum launch_end end, int status, const char *text
     settle(g);
 }
 
+/* The orted of another desktop's mpirun is to talk to it through the daemons' link. */
+static char *lead_home(struct grant *g, const struct grant_job *job, const struct lease *l,
+                       char *command)
+{
+    struct part_peer self = links_self(g->node->links);
+    if (uri_port(command, strlen(command)) == 0 || id_equal(&job->holder.id, &self.id))
+        return command;
+    uint16_t port = tunnel_listen(g->node->tunnels, &job->holder, &l->id);
+    char *led = port != 0 ? uri_rewrite(command, port) : NULL;
+    free(command);
+    return led;
+}
+
 static void on_launch(struct grant *g, struct lease *l, const struct msg_lease_launch *m)
 {
     struct grant_job *job = &g->jobs[index_of(g, l)];
@@ -206,7 +221,9 @@ static void on_launch(struct grant *g, struct lease *l, const struct msg_lease_l
         return;
     }
     char *command = strndup((const char *)m->command, m->command_length);
-    if (command == NULL || strlen(command) != m->command_length)
+    if (command != NULL && strlen(command) == m->command_length)
+        command = lead_home(g, job, l, command);
+    if (command == NULL || memchr(m->command, '\0', m->command_length) != NULL)
         err_set(&e, EINVAL, "its command cannot be read");
     else
         launch_start(&job->launch, g->launcher, &l->id, command, m->environment,

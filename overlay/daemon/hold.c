@@ -3,6 +3,7 @@
 #include "hold.h"
 #include "lease.h"
 #include "node.h"
+#include "uri.h"
 #include "p2pgrid.h"
 #include <errno.h>
 #include <stdio.h>
@@ -38,6 +39,7 @@ static struct hold *find(struct holds *h, const void *owner, const struct id *le
 
 static void drop(struct holds *h, struct hold *hold)
 {
+    tunnel_end(h->node->tunnels, &hold->lease);
     *hold = h->at[--h->count];
 }
 
@@ -210,6 +212,11 @@ int hold_launch(struct holds *h, const void *owner, const struct msg_local_launc
     const struct hold *hold = find(h, owner, &launch->lease);
     if (hold == NULL)
         return -ENOENT;
+    struct part_peer self = links_self(h->node->links);
+    uint16_t port = uri_port((const char *)launch->command, launch->command_length);
+    if (port != 0 && !id_equal(&hold->peer.id, &self.id) &&
+        tunnel_allow(h->node->tunnels, &hold->peer, &hold->lease, port) < 0)
+        return -ENOMEM;
     struct message m = {.kind = MSG_lease_launch};
     m.lease_launch = (struct msg_lease_launch){
         .lease = launch->lease,

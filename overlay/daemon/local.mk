@@ -28,6 +28,8 @@ libdaemon_la_SOURCES = \
     overlay/daemon/shortage.c overlay/daemon/shortage.h \
     overlay/daemon/sweep.c overlay/daemon/sweep.h \
     overlay/daemon/tail.c overlay/daemon/tail.h \
+    overlay/daemon/tunnel.c overlay/daemon/tunnel.h \
+    overlay/daemon/uri.c overlay/daemon/uri.h \
     overlay/daemon/walk.c overlay/daemon/walk.h
 libdaemon_la_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBEXECDIR='"$(pkglibexecdir)"'
 libdaemon_la_CFLAGS = $(AM_CFLAGS) $(LIBEVENT_CFLAGS) $(OPENSSL_CFLAGS) $(CONFUSE_CFLAGS) \

@@ -196,7 +196,7 @@ static int open_parts(struct daemon *d, struct err *e)
         rc = links_open(&n->links, n->base, &n->settings, n->identity, n->log, e);
     if (rc == 0)
         rc = overlay_open(&n->overlay, n, e);
-    if (rc == 0 && walks_open(&n->walks, n) < 0)
+    if (rc == 0 && (walks_open(&n->walks, n) < 0 || tunnels_open(&n->tunnels, n) < 0))
         rc = err_set(e, ENOMEM, "no memory");
     if (rc == 0)
         rc = grant_open(&n->grant, n, e);
@@ -215,6 +215,7 @@ static void close_parts(struct daemon *d)
         event_free(d->end_poll);
     local_close(n->local);
     grant_close(n->grant);
+    tunnels_close(n->tunnels);
     walks_close(n->walks);
     overlay_close(n->overlay);
     links_close(n->links);

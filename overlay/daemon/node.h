@@ -9,6 +9,7 @@
 #include "log.h"
 #include "machine.h"
 #include "overlay.h"
+#include "tunnel.h"
 #include "walk.h"
 #include <event2/event.h>
 
@@ -24,6 +25,7 @@ struct node {
     struct machine *machine;
     struct overlay *overlay;
     struct walks *walks;
+    struct tunnels *tunnels;
     struct grant *grant;
     struct local *local;
 };

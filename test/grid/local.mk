@@ -10,6 +10,7 @@ grid_scripts = \
     test/grid/replication \
     test/grid/rooms \
     test/grid/ring \
+    test/grid/tunnel \
     test/grid/grid_tool \
     test/grid/netns \
     test/grid/plain_user \

@@ -26,6 +26,7 @@ unit_programs = \
     test/unit/seats \
     test/unit/settings \
     test/unit/store \
+    test/unit/uri \
     test/unit/transport \
     test/unit/vivaldi
 test_unit_fate_LDADD = libsurvive.la $(LDADD)
@@ -37,6 +38,7 @@ test_unit_level_LDADD = libsurvive.la $(LDADD)
 test_unit_addr_LDADD = libdaemon.la $(LDADD)
 test_unit_identity_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 test_unit_idmap_LDADD = libdaemon.la $(LDADD)
+test_unit_uri_LDADD = libdaemon.la $(LDADD)
 test_unit_link_LDADD = libdaemon.la $(LDADD)
 test_unit_settings_LDADD = libdaemon.la $(LDADD)
 test_unit_confine_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
