@@ -6,3 +6,11 @@ EXTRA_PROGRAMS += bench/overlay
 bench-overlay: bench/overlay
 	bench/overlay $(BENCH)
 .PHONY: bench-overlay
+
+# What the replication engine itself costs: `make bench-engine`.
+EXTRA_PROGRAMS += bench/engine
+bench_engine_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
+bench_engine_LDADD = libreplica.la $(LDADD)
+bench-engine: bench/engine
+	bench/engine
+.PHONY: bench-engine

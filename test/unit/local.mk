@@ -6,6 +6,7 @@ unit_programs = \
     test/unit/claim \
     test/unit/command \
     test/unit/confine \
+    test/unit/decide \
     test/unit/fate \
     test/unit/feed \
     test/unit/gate \
@@ -16,6 +17,7 @@ unit_programs = \
     test/unit/lease \
     test/unit/level \
     test/unit/link \
+    test/unit/match \
     test/unit/merge \
     test/unit/message \
     test/unit/policy \
@@ -43,6 +45,10 @@ test_unit_link_LDADD = libdaemon.la $(LDADD)
 test_unit_settings_LDADD = libdaemon.la $(LDADD)
 test_unit_confine_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_confine_LDADD = libconfine.la $(LDADD)
+test_unit_decide_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
+test_unit_decide_LDADD = libreplica.la $(LDADD)
+test_unit_match_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
+test_unit_match_LDADD = libreplica.la $(LDADD)
 test_unit_transport_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_transport_LDADD = libtransport.la $(LDADD)
 test_unit_candidate_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "decide.h"
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+/* What one leader makes, one follower learns. */
+static void pass_on(struct decide *to, const uint8_t *bytes, size_t length)
+{
+    struct decide_record r;
+    for (size_t at = 0, n; at < length; at += n) {
+        n = decide_read(&r, bytes + at, length - at);
+        assert_true(n > 0);
+        decide_learn(to, &r);
+    }
+}
+
+static void test_runs_are_counted(void **state)
+{
+    (void)state;
+    struct decide leader = {0}, follower = {0};
+    const uint8_t *bytes;
+    uint64_t first;
+    uint8_t value = 9, found;
+    for (int i = 0; i < 1000; i++)
+        decide_not_yet(&leader, DECIDE_TEST);
+    decide_add(&leader, DECIDE_TEST, &value, 1);
+    size_t length = decide_tell(&leader, &bytes, &first);
+    assert_int_equal(length, 2 * DECIDE_HEADER + 1);
+    assert_int_equal(first, 0);
+    pass_on(&follower, bytes, length);
+    value = 0;
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(decide_take(&follower, DECIDE_TEST, &value, 1, false, &found), 0);
+    assert_int_equal(decide_take(&follower, DECIDE_TEST, &value, 1, true, &found), 1);
+    assert_int_equal(decide_take(&follower, DECIDE_TEST, &value, 1, false, &found), 1);
+    assert_int_equal(value, 9);
+    assert_int_equal(decide_take(&follower, DECIDE_TEST, &value, 1, false, &found), -EAGAIN);
+    decide_clear(&leader);
+    decide_clear(&follower);
+}
+
+static void test_what_is_kept_and_forgotten(void **state)
+{
+    (void)state;
+    struct decide d = {0};
+    const uint8_t *bytes;
+    uint64_t first;
+    for (uint8_t i = 0; i < 10; i++)
+        decide_add(&d, DECIDE_TIME, &i, 1);
+    decide_forget(&d, 4);
+    assert_int_equal(decide_from(&d, 8, &bytes), 2 * (DECIDE_HEADER + 1));
+    assert_int_equal(bytes[DECIDE_HEADER], 8);
+    assert_int_equal(decide_tell(&d, &bytes, &first), 6 * (DECIDE_HEADER + 1));
+    assert_int_equal(first, 4);
+    decide_forget(&d, UINT64_MAX);
+    assert_int_equal(decide_from(&d, 0, &bytes), 0);
+    decide_clear(&d);
+}
+
+static void test_nonsense_is_no_record(void **state)
+{
+    (void)state;
+    struct decide_record r;
+    const uint8_t longer[] = {DECIDE_TIME, 200, 0, 0, 0, 1}, empty_run[] = {0x83, 0, 0, 0, 0};
+    assert_int_equal(decide_read(&r, longer, sizeof longer), 0);
+    assert_int_equal(decide_read(&r, longer, 3), 0);
+    assert_int_equal(decide_read(&r, empty_run, sizeof empty_run), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_runs_are_counted),
+        cmocka_unit_test(test_what_is_kept_and_forgotten),
+        cmocka_unit_test(test_nonsense_is_no_record),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

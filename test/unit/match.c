@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "match.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+static struct engine_message *message(int source, int tag, uint64_t number)
+{
+    struct engine_message *m = calloc(1, sizeof *m);
+    m->source = source;
+    m->tag = tag;
+    m->number = number;
+    return m;
+}
+
+static struct engine_receive receive(int source, int tag)
+{
+    return (struct engine_receive){.source = source, .tag = tag};
+}
+
+static void test_first_posted_first_sent(void **state)
+{
+    (void)state;
+    struct match m;
+    struct engine_receive a = receive(0, ENGINE_ANY_TAG), b = receive(0, 5);
+    bool decided;
+    assert_int_equal(match_init(&m, 2), 0);
+    assert_null(match_post(&m, &a, true, &decided));
+    assert_null(match_post(&m, &b, true, &decided));
+    assert_null(
+        match_receive_for(&m, 0, -3, 0, true, &decided)); /* any tag takes no internal one */
+    assert_ptr_equal(match_receive_for(&m, 0, 5, 0, true, &decided), &a);
+    assert_ptr_equal(match_receive_for(&m, 0, 5, 1, true, &decided), &b);
+    assert_false(decided);
+    match_clear(&m);
+}
+
+static void test_leader_decides_a_wildcard(void **state)
+{
+    (void)state;
+    struct match m;
+    struct engine_receive any = receive(ENGINE_ANY_SOURCE, 1);
+    bool decided;
+    assert_int_equal(match_init(&m, 2), 0);
+    match_queue(&m, message(1, 1, 7));
+    match_queue(&m, message(0, 1, 3));
+    struct engine_message *got = match_post(&m, &any, true, &decided);
+    assert_true(decided);
+    assert_int_equal(got->source, 1); /* what came first */
+    free(got);
+    match_clear(&m);
+}
+
+/* A follower holds back what an undecided receive might take, and what is behind that. */
+static void test_follower_waits_for_the_choice(void **state)
+{
+    (void)state;
+    struct match m;
+    struct engine_receive any = receive(ENGINE_ANY_SOURCE, 1), own = receive(0, ENGINE_ANY_TAG), *r;
+    struct engine_message *got, *first = message(0, 1, 0), *second = message(0, 2, 1);
+    bool decided;
+    assert_int_equal(match_init(&m, 2), 0);
+    assert_null(match_post(&m, &any, false, &decided));
+    assert_null(match_post(&m, &own, false, &decided));
+    assert_null(match_receive_for(&m, 0, 1, 0, false, &decided));
+    match_queue(&m, first);
+    assert_null(match_receive_for(&m, 0, 2, 1, false, &decided));
+    match_queue(&m, second);
+    assert_false(match_pair(&m, false, &r, &got, &decided));
+    assert_int_equal(match_bind(&m, any.wildcard, 0, 1, 0), 0);
+    assert_true(match_pair(&m, false, &r, &got, &decided));
+    assert_ptr_equal(r, &any);
+    assert_ptr_equal(got, first);
+    assert_true(match_pair(&m, false, &r, &got, &decided));
+    assert_ptr_equal(r, &own);
+    assert_ptr_equal(got, second);
+    assert_false(decided);
+    free(first);
+    free(second);
+    match_clear(&m);
+}
+
+static void test_choice_before_the_receive(void **state)
+{
+    (void)state;
+    struct match m;
+    struct engine_receive any = receive(ENGINE_ANY_SOURCE, ENGINE_ANY_TAG);
+    bool decided;
+    assert_int_equal(match_init(&m, 2), 0);
+    assert_int_equal(match_bind(&m, 0, 1, 4, 2), 0);
+    match_queue(&m, message(0, 4, 0));
+    assert_null(match_post(&m, &any, false, &decided));
+    assert_true(any.bound);
+    assert_null(match_receive_for(&m, 1, 4, 1, false, &decided));
+    assert_ptr_equal(match_receive_for(&m, 1, 4, 2, false, &decided), &any);
+    match_clear(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_first_posted_first_sent),
+        cmocka_unit_test(test_leader_decides_a_wildcard),
+        cmocka_unit_test(test_follower_waits_for_the_choice),
+        cmocka_unit_test(test_choice_before_the_receive),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
