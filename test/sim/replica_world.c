@@ -467,7 +467,8 @@ static void sim_end(struct sim *s)
 {
     for (int a = 0; a < s->procs; a++)
         for (int b = 0; b < s->procs; b++)
-            wire_cut(s, a, b, 0);
+            while (s->wire[a][b].count > 0) /* who is told that it wrote may write more */
+                wire_cut(s, a, b, 0);
     for (int v = 0; v < s->procs; v++) {
         proc_end(&s->proc[v]);
         engine_destroy(s->proc[v].engine);
