@@ -157,8 +157,6 @@ void death_goodbye(struct engine *e, int vpid)
     e->of[world].finished |= only(lane);
     bulk_forget(e, vpid);
     lane_gone(e, world, lane);
-    if (world == e->rank) {
-        death_take_duty(e); /* what it did for the dead */
+    if (world == e->rank)
         decision_lanes_changed(e);
-    }
 }
