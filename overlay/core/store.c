@@ -65,6 +65,6 @@ struct store_entry *store_put(struct store *s, const struct store_entry *e, cons
     s->used += size;
     *new = *e;
     if (e->length > 0)
-        memcpy(new + 1, value, e->length);
+        memmove(new + 1, value, e->length);
     return new;
 }

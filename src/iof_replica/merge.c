@@ -182,7 +182,7 @@ static unsigned next_leader(const struct merge *m)
 
 static int keep(struct lane *l, const char *bytes, size_t count)
 {
-    if (l->begin + l->kept + count > l->room) {
+    if (l->begin > 0 && l->begin + l->kept + count > l->room) {
         memmove(l->ahead, l->ahead + l->begin, l->kept);
         l->begin = 0;
     }
