@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hnp_orte4.c -- mpirun's side: turns what ORTE reports into losses and ends, and fate's verdict
  * into orders. */
+#include "../ras_p2p/ras_p2p.h"
 #include "errmgr_replica.h"
 #include "opal/dss/dss.h"
 #include "opal/mca/pmix/pmix.h"
@@ -57,7 +58,8 @@ static bool ours(orte_jobid_t job)
 
 static const char *peer_of(const orte_proc_t *p)
 {
-    return p->node != NULL && p->node->name != NULL ? p->node->name : "?";
+    const struct ras_p2p_node *known = p->node != NULL ? ras_p2p_find(p->node) : NULL;
+    return known != NULL ? known->lease.name : "?";
 }
 
 static bool place(const orte_process_name_t *process, unsigned *rank, unsigned *lane)
