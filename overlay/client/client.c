@@ -204,9 +204,9 @@ static int greet(struct client *c, struct err *e)
     struct message m = {.kind = MSG_local_hello};
     m.local_hello.protocol = LOCAL_PROTOCOL;
     strcpy(m.local_hello.version, PACKAGE_VERSION);
-    int rc = send_message(c, &m, e);
     int64_t until = now_ms() + HELLO_MS;
-    while (rc == 0) {
+    send_message(c, &m, NULL); /* one that it does not want is closed, perhaps before this */
+    for (;;) {
         fill(c);
         if (next_message(c, &m))
             break;
@@ -217,11 +217,11 @@ static int greet(struct client *c, struct err *e)
         if (!wait_for(c->fd, POLLIN, until))
             return err_set(e, ETIMEDOUT, "p2pd is there and does not answer; look at its log");
     }
-    if (rc == 0 && (m.kind != MSG_local_hello || m.local_hello.protocol != LOCAL_PROTOCOL))
-        rc =
-            err_set(e, EPROTO, "p2pd is of another version (%s) than this program (%s); restart it",
-                    m.kind == MSG_local_hello ? m.local_hello.version : "unknown", PACKAGE_VERSION);
-    return rc;
+    if (m.kind != MSG_local_hello || m.local_hello.protocol != LOCAL_PROTOCOL)
+        return err_set(
+            e, EPROTO, "p2pd is of another version (%s) than this program (%s); restart it",
+            m.kind == MSG_local_hello ? m.local_hello.version : "unknown", PACKAGE_VERSION);
+    return 0;
 }
 
 static int dial(struct client *c, const char *path, struct err *e)
