@@ -133,6 +133,7 @@ static void mpirun_complete(const orte_job_t *job)
 static int mpirun_finalize(void)
 {
     input_stop();
+    output_reveal();
     output_end();
     output_free();
     return self->stock->finalize();

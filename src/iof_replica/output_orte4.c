@@ -154,6 +154,16 @@ void iof_replica_finish(unsigned rank, unsigned lane)
         input_lose(lane);
 }
 
+void output_reveal(void)
+{
+    for (unsigned i = 0; self->output.outlets != NULL && i < 2 * self->output.ranks; i++) {
+        struct outlet *o = &self->output.outlets[i];
+        for (unsigned lane = 0; lane < self->output.lanes; lane++)
+            merge_lose(o->merge, lane);
+        tell_differences(o);
+    }
+}
+
 void output_end(void)
 {
     for (unsigned i = 0; self->output.outlets != NULL && i < 2 * self->output.ranks; i++) {
