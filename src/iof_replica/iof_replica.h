@@ -39,8 +39,8 @@ extern struct iof_replica_component mca_iof_replica_component;
 bool output_take(const orte_process_name_t *from, orte_iof_tag_t stream, const void *bytes,
                  size_t count);
 bool output_has(orte_jobid_t job);
-/* Nothing more will come. What was kept back for a leader that never wrote it is shown: when a job
- * was stopped, the reason is often there. */
+/* The job was stopped and nothing more will come: where the leader wrote nothing, what was kept
+ * back for it is shown, for the reason is often there. */
 void output_reveal(void);
 void output_end(void); /* the job is complete: what is left of unfinished lines is shown */
 void output_free(void);

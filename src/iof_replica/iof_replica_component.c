@@ -133,7 +133,8 @@ static void mpirun_complete(const orte_job_t *job)
 static int mpirun_finalize(void)
 {
     input_stop();
-    output_reveal();
+    if (orte_exit_status != 0)
+        output_reveal();
     output_end();
     output_free();
     return self->stock->finalize();
