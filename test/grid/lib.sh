@@ -7,7 +7,7 @@ export P2PGRID_BUILD=$builddir
 
 scratch=$(mktemp -d /tmp/p2pgrid-test.XXXXXX)
 export P2PGRID_GRID=$scratch/grid
-trap 'code=$?; trap "" INT TERM; show_logs $code; grid down; rm -rf "$scratch"; exit $code' EXIT
+trap 'code=$?; trap "" INT TERM; show_logs $code; grid down; rm -rf "$scratch"; [ -z "$why" ] || echo "$why"; exit $code' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
@@ -15,8 +15,10 @@ grid() {
     "$srcdir/contrib/grid" "$@"
 }
 
+why= # said again after the logs: test/run shows the end of what a failed test printed
 fail() {
-    echo "FAIL: $*"
+    why="FAIL: $*"
+    echo "$why"
     exit 1
 }
 
