@@ -7,7 +7,7 @@
 
 enum kind { NODE_OR, NODE_AND, NODE_NOT, NODE_TEST };
 enum compare { IS, IS_NOT, LESS, AT_MOST, MORE, AT_LEAST };
-enum sort { WORD, SET, VERSION, NUMBER, SIZE, TIME };
+enum sort { WORD, SET, VERSION, NUMBER, SIZE, RATE, TIME };
 enum { MILLION = 1000000, CONFINEMENTS = 5 };
 
 /* --- fields --- */
@@ -18,6 +18,7 @@ enum field {
     NAME,
     SITE,
     LABEL,
+    GROUP,
     CONFINEMENT,
     OMPI,
     LIBC,
@@ -25,8 +26,10 @@ enum field {
     SLOTS,
     FREE,
     LOAD,
+    SPEED,
     MEM,
     DISK,
+    BANDWIDTH,
     RTT,
     FIELDS
 };
@@ -35,11 +38,24 @@ static const struct {
     const char *name;
     enum sort sort;
 } fields[FIELDS] = {
-    [OS] = {"os", WORD},         [ARCH] = {"arch", WORD},    [NAME] = {"name", WORD},
-    [SITE] = {"site", WORD},     [LABEL] = {"label", SET},   [CONFINEMENT] = {"confinement", SET},
-    [OMPI] = {"ompi", VERSION},  [LIBC] = {"libc", VERSION}, [CORES] = {"cores", NUMBER},
-    [SLOTS] = {"slots", NUMBER}, [FREE] = {"free", NUMBER},  [LOAD] = {"load", NUMBER},
-    [MEM] = {"mem", SIZE},       [DISK] = {"disk", SIZE},    [RTT] = {"rtt", TIME},
+    [OS] = {"os", WORD},
+    [ARCH] = {"arch", WORD},
+    [NAME] = {"name", WORD},
+    [SITE] = {"site", WORD},
+    [LABEL] = {"label", SET},
+    [GROUP] = {"group", SET},
+    [CONFINEMENT] = {"confinement", SET},
+    [OMPI] = {"ompi", VERSION},
+    [LIBC] = {"libc", VERSION},
+    [CORES] = {"cores", NUMBER},
+    [SLOTS] = {"slots", NUMBER},
+    [FREE] = {"free", NUMBER},
+    [LOAD] = {"load", NUMBER},
+    [SPEED] = {"speed", NUMBER},
+    [MEM] = {"mem", SIZE},
+    [DISK] = {"disk", SIZE},
+    [BANDWIDTH] = {"bandwidth", RATE},
+    [RTT] = {"rtt", TIME},
 };
 
 /* The bits of part_ad.confinement, by order. */
@@ -138,6 +154,16 @@ static uint8_t add_node(struct parser *p, struct require_node node)
     return r->count++;
 }
 
+static uint8_t add_either(struct parser *p, enum kind kind, uint8_t left, uint8_t right)
+{
+    const struct require_node *nodes = p->r->nodes;
+    return add_node(p, (struct require_node){.kind = (uint8_t)kind,
+                                             .left = left,
+                                             .right = right,
+                                             .begin = nodes[left].begin,
+                                             .end = nodes[right].end});
+}
+
 /* 12 or 1.5 in millionths, and what stands behind it. */
 static bool take_number(const char *word, size_t length, uint64_t *millionths, size_t *used)
 {
@@ -185,6 +211,27 @@ static bool read_size(const char *word, size_t length, uint64_t *bytes)
     return true;
 }
 
+/* In Mbit/s times a million. */
+static bool read_rate(const char *word, size_t length, uint64_t *rate)
+{
+    size_t used;
+    uint64_t n;
+    if (!take_number(word, length, &n, &used) || used + 1 != length)
+        return false;
+    switch (word[used]) {
+    case 'K':
+        *rate = n / 1000;
+        return true;
+    case 'M':
+        *rate = n;
+        return true;
+    case 'G':
+        *rate = n * 1000;
+        return true;
+    }
+    return false;
+}
+
 static bool read_time(const char *word, size_t length, uint64_t *us)
 {
     size_t used;
@@ -218,8 +265,8 @@ static bool is_confinement(const char *word, size_t length)
     return false;
 }
 
-/* The value of a test whose field and comparison are known. */
-static uint8_t take_value(struct parser *p, enum field field, enum compare compare)
+/* The value of a test whose field and comparison are known, and that begins at `test`. */
+static uint8_t take_value(struct parser *p, enum field field, enum compare compare, size_t test)
 {
     size_t begin, length = take_word(p, &begin), used;
     const char *word = p->r->text + begin;
@@ -252,25 +299,32 @@ static uint8_t take_value(struct parser *p, enum field field, enum compare compa
         if (!read_size(word, length, &n.number))
             return fail(p, begin, length, "is no size, like 512M or 4G");
         break;
+    case RATE:
+        if (!read_rate(word, length, &n.number))
+            return fail(p, begin, length, "is no bandwidth, like 100M or 1G");
+        break;
     case TIME:
         if (!read_time(word, length, &n.number))
             return fail(p, begin, length, "is no time, like 20ms");
         break;
     }
+    n.begin = (uint16_t)test;
+    n.end = (uint16_t)p->at;
     return add_node(p, n);
 }
 
-static uint8_t take_list(struct parser *p, enum field field)
+static uint8_t take_list(struct parser *p, enum field field, size_t test)
 {
     if (!accept(p, "("))
         return fail(p, p->at, 0, "'(' is missing after 'in'");
-    uint8_t list = take_value(p, field, IS);
+    uint8_t list = take_value(p, field, IS, test);
     while (accept(p, ",")) {
-        uint8_t next = take_value(p, field, IS);
-        list = add_node(p, (struct require_node){.kind = NODE_OR, .left = list, .right = next});
+        uint8_t next = take_value(p, field, IS, test);
+        list = add_either(p, NODE_OR, list, next);
     }
     if (!accept(p, ")"))
         return fail(p, p->at, 0, "')' or ',' is missing");
+    p->r->nodes[list].end = (uint16_t)p->at;
     return list;
 }
 
@@ -312,13 +366,13 @@ static uint8_t take_test(struct parser *p)
     enum compare compare;
     if (strncmp(p->r->text + sign, "in", 2) == 0 && !in_word(p->r->text[sign + 2])) {
         p->at += 2;
-        return take_list(p, field);
+        return take_list(p, field, begin);
     }
     if (!take_compare(p, &compare))
         return fail(p, sign, 0, "a comparison is missing: == != < <= > >= in");
     if (compare > IS_NOT && fields[field].sort <= SET)
         return fail(p, sign, p->at - sign, "does not compare words; use ==, != or in");
-    return take_value(p, field, compare);
+    return take_value(p, field, compare, begin);
 }
 
 static uint8_t take_or(struct parser *p);
@@ -332,14 +386,20 @@ static uint8_t take_unary(struct parser *p)
     p->depth++;
     uint8_t node;
     skip_blanks(p);
+    const size_t begin = p->at;
     if (p->r->text[p->at] == '!' && p->r->text[p->at + 1] != '=') {
         p->at++;
         node = take_unary(p);
-        node = add_node(p, (struct require_node){.kind = NODE_NOT, .left = node});
+        node = add_node(p, (struct require_node){.kind = NODE_NOT,
+                                                 .left = node,
+                                                 .begin = (uint16_t)begin,
+                                                 .end = p->r->nodes[node].end});
     } else if (accept(p, "(")) {
         node = take_or(p);
         if (!accept(p, ")"))
             fail(p, p->at, 0, "')' is missing");
+        p->r->nodes[node].begin = (uint16_t)begin;
+        p->r->nodes[node].end = (uint16_t)p->at;
     } else {
         node = take_test(p);
     }
@@ -352,7 +412,7 @@ static uint8_t take_and(struct parser *p)
     uint8_t left = take_unary(p);
     while (accept(p, "&&")) {
         uint8_t right = take_unary(p);
-        left = add_node(p, (struct require_node){.kind = NODE_AND, .left = left, .right = right});
+        left = add_either(p, NODE_AND, left, right);
     }
     return left;
 }
@@ -362,7 +422,7 @@ static uint8_t take_or(struct parser *p)
     uint8_t left = take_and(p);
     while (accept(p, "||")) {
         uint8_t right = take_and(p);
-        left = add_node(p, (struct require_node){.kind = NODE_OR, .left = left, .right = right});
+        left = add_either(p, NODE_OR, left, right);
     }
     return left;
 }
@@ -437,10 +497,10 @@ static int order_versions(const char *have, const char *want, size_t want_length
     return 0;
 }
 
-static bool has_label(const struct part_ad *ad, const char *word, size_t length)
+static bool among(const struct part_label *words, size_t count, const char *word, size_t length)
 {
-    for (size_t i = 0; i < ad->labels_count; i++)
-        if (equals(word, length, ad->labels[i].text))
+    for (size_t i = 0; i < count; i++)
+        if (equals(word, length, words[i].text))
             return true;
     return false;
 }
@@ -468,7 +528,9 @@ static bool test_holds(const struct require_node *n, const char *text, const str
     case SITE:
         return equals(word, n->word_length, ad->site) == (compare == IS);
     case LABEL:
-        return has_label(ad, word, n->word_length) == (compare == IS);
+        return among(ad->labels, ad->labels_count, word, n->word_length) == (compare == IS);
+    case GROUP:
+        return among(ad->groups, ad->groups_count, word, n->word_length) == (compare == IS);
     case CONFINEMENT:
         return has_confinement(ad, word, n->word_length) == (compare == IS);
     case OMPI:
@@ -483,10 +545,14 @@ static bool test_holds(const struct require_node *n, const char *text, const str
         return compares(order_of((uint64_t)ad->slots_free * MILLION, n->number), compare);
     case LOAD:
         return compares(order_of((uint64_t)ad->load * (MILLION / 1000), n->number), compare);
+    case SPEED:
+        return compares(order_of((uint64_t)ad->speed * MILLION, n->number), compare);
     case MEM:
         return compares(order_of(ad->memory, n->number), compare);
     case DISK:
         return compares(order_of(ad->disk, n->number), compare);
+    case BANDWIDTH:
+        return compares(order_of((uint64_t)ad->bandwidth * MILLION, n->number), compare);
     case RTT:
         return compares(order_of(rtt_us, n->number), compare);
     case FIELDS:
@@ -516,4 +582,22 @@ bool require_fits(const struct require *r, const struct part_ad *ad, uint32_t rt
 {
     assert(r->count <= REQUIRE_NODES);
     return r->count == 0 || holds(r, r->root, ad, rtt_us);
+}
+
+void require_explain(const struct require *r, const struct part_ad *ad, uint32_t rtt_us, char *out,
+                     size_t size)
+{
+    assert(size > 0);
+    out[0] = '\0';
+    if (require_fits(r, ad, rtt_us))
+        return;
+    uint8_t node = r->root;
+    while (r->nodes[node].kind == NODE_AND)
+        node =
+            holds(r, r->nodes[node].left, ad, rtt_us) ? r->nodes[node].right : r->nodes[node].left;
+    size_t length = (size_t)(r->nodes[node].end - r->nodes[node].begin);
+    if (length >= size)
+        length = size - 1;
+    memcpy(out, r->text + r->nodes[node].begin, length);
+    out[length] = '\0';
 }

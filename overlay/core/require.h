@@ -5,19 +5,22 @@
  *
  *     expression   and { "||" and }
  *     and          test { "&&" test }
- *     test         "!" test | "(" expression ")" | FIELD OP value | FIELD "in" "(" value { ","
- * value } ")" OP           == != < <= > >=
+ *     test         "!" test | "(" expression ")" | FIELD OP value
+ *                  | FIELD "in" "(" value { "," value } ")"
+ *     OP           == != < <= > >=
  *
  *     os arch name site         words:  linux, "two words"       == != in
- *     label confinement         sets of words; == and in: one of them is there
+ *     label group confinement   sets of words; == and in: one of them is there
  *     ompi libc                 versions: 4.1, 4.1.4; == compares the parts that are written
- *     cores slots free load     numbers: 2, 0.5
+ *     cores slots free load speed   numbers: 2, 0.5
  *     mem disk                  sizes: 512M, 4G, 1.5T (powers of 1024)
+ *     bandwidth                 rates: 100M, 2.5G (bits a second, powers of 1000)
  *     rtt                       times: 800us, 20ms, 0.1s
  */
 #ifndef P2P_REQUIRE_H
 #define P2P_REQUIRE_H
 #include "message.h"
+#include <stddef.h>
 
 enum { REQUIRE_NODES = 64, REQUIRE_TEXT = 1023, REQUIRE_DEPTH = 24, REQUIRE_WORD = 63 };
 
@@ -25,6 +28,7 @@ struct require_node {
     uint8_t kind;        /* require.c knows which */
     uint8_t left, right; /* nodes */
     uint8_t field, compare;
+    uint16_t begin, end;        /* the whole of it in the text */
     uint16_t word, word_length; /* of the text, quotes left out */
     uint64_t number;            /* bytes, microseconds, millionths */
 };
@@ -45,4 +49,7 @@ struct require_error {
 /* Blank text: no requirement. False: *e says why. */
 bool require_parse(struct require *r, const char *text, struct require_error *e);
 bool require_fits(const struct require *r, const struct part_ad *ad, uint32_t rtt_us);
+/* The first condition, as written, that keeps the peer from fitting; "" when it fits. */
+void require_explain(const struct require *r, const struct part_ad *ad, uint32_t rtt_us, char *out,
+                     size_t size);
 #endif

@@ -25,6 +25,15 @@ static void explain_series(struct candidate *c, const char *has, const char *nee
         snprintf(c->why, sizeof c->why, "runs Open MPI %s (needs %.*s)", has, length, needs);
 }
 
+static void explain_requirement(struct candidate *c, const struct part_ad *ad,
+                                const struct require *require)
+{
+    static const char before[] = "does not fit ";
+    memcpy(c->why, before, sizeof before);
+    require_explain(require, ad, c->rtt_us, c->why + strlen(before),
+                    sizeof c->why - strlen(before));
+}
+
 static void judge(struct candidate *c, const struct part_ad *ad, const struct candidate_want *want)
 {
     if (excluded(want->want, &ad->peer.id))
@@ -32,7 +41,7 @@ static void judge(struct candidate *c, const struct part_ad *ad, const struct ca
     else if (!fit_series(ad->ompi, want->ompi))
         explain_series(c, ad->ompi, want->ompi);
     else if (!require_fits(want->require, ad, c->rtt_us))
-        snprintf(c->why, sizeof c->why, "does not fit the requirement");
+        explain_requirement(c, ad, want->require);
     else
         c->fits = true;
 }

@@ -26,8 +26,10 @@ libdaemon_la_SOURCES = \
     overlay/daemon/overlay.c overlay/daemon/overlay.h \
     overlay/daemon/settings.c overlay/daemon/settings.h \
     overlay/daemon/shortage.c overlay/daemon/shortage.h \
+    overlay/daemon/speed.c overlay/daemon/speed.h \
     overlay/daemon/sweep.c overlay/daemon/sweep.h \
     overlay/daemon/tail.c overlay/daemon/tail.h \
+    overlay/daemon/tally.c overlay/daemon/tally.h \
     overlay/daemon/tunnel.c overlay/daemon/tunnel.h \
     overlay/daemon/uri.c overlay/daemon/uri.h \
     overlay/daemon/walk.c overlay/daemon/walk.h

@@ -3,7 +3,9 @@
  * slots. */
 #include "machine.h"
 #include "confine.h"
+#include "speed.h"
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <gnu/libc-version.h>
 #include <hwloc.h>
@@ -16,8 +18,9 @@
 #include <time.h>
 
 struct machine {
-    struct part_ad fixed; /* os, arch, libc, ompi, cores, memory, confinement */
+    struct part_ad fixed; /* os, arch, libc, ompi, cores, memory, confinement, speed, bandwidth */
     struct part_ad last;  /* as given out last, to see whether anything has changed */
+    uint32_t watched, vanished;
     machine_slots_free_fn *slots_free;
     void *ctx;
 };
@@ -53,6 +56,27 @@ static void find_ompi(char *out, size_t size)
     pclose(f);
 }
 
+/* The fastest interface that says how fast it is. */
+static uint32_t find_bandwidth(void)
+{
+    uint32_t best = 0;
+    DIR *dir = opendir("/sys/class/net");
+    struct dirent *entry;
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        char path[300];
+        int mbits;
+        snprintf(path, sizeof path, "/sys/class/net/%s/speed", entry->d_name);
+        FILE *f = entry->d_name[0] != '.' ? fopen(path, "re") : NULL;
+        if (f != NULL && fscanf(f, "%d", &mbits) == 1 && mbits > 0 && (uint32_t)mbits > best)
+            best = (uint32_t)mbits;
+        if (f != NULL)
+            fclose(f);
+    }
+    if (dir != NULL)
+        closedir(dir);
+    return best;
+}
+
 int machine_open(struct machine **out, struct err *e)
 {
     struct utsname uts;
@@ -74,6 +98,8 @@ int machine_open(struct machine **out, struct err *e)
     ad->cores = (uint16_t)count_cores();
     ad->memory = (uint64_t)info.totalram * info.mem_unit;
     ad->confinement = confine_probe();
+    ad->speed = speed_measure();
+    ad->bandwidth = find_bandwidth();
     ad->version = (uint64_t)time(NULL) << 16; /* above whatever this peer said before a restart */
     *out = m;
     return 0;
@@ -88,6 +114,13 @@ void machine_count_free(struct machine *m, machine_slots_free_fn *slots_free, vo
 {
     m->slots_free = slots_free;
     m->ctx = ctx;
+}
+
+void machine_observed(struct machine *m, const struct tally *t)
+{
+    enum { MS_A_MINUTE = 60000 };
+    m->watched = (uint32_t)(t->watched_ms / MS_A_MINUTE);
+    m->vanished = t->vanished;
 }
 
 unsigned machine_cores(const struct machine *m)
@@ -121,19 +154,26 @@ void machine_ad(struct machine *m, const struct settings *settings,
     ad->labels_count = (uint16_t)settings->label_count;
     for (size_t i = 0; i < settings->label_count; i++)
         strcpy(ad->labels[i].text, settings->labels[i]);
+    ad->groups_count = (uint16_t)card->group_count;
+    for (size_t i = 0; i < card->group_count; i++)
+        strcpy(ad->groups[i].text, card->groups[i]);
     if (settings->memory != 0 && settings->memory < ad->memory)
         ad->memory = settings->memory;
     ad->slots = (uint16_t)(settings->slots != 0 ? settings->slots : m->fixed.cores);
     ad->slots_free = m->slots_free != NULL ? (uint16_t)m->slots_free(m->ctx) : ad->slots;
-    /* Load and free disk drift all the time: they are told, but make no new version. */
+    /* What drifts all the time is told, but makes no new version. */
     ad->load = m->last.load;
     ad->disk = m->last.disk;
+    ad->watched = m->last.watched;
+    ad->vanished = m->last.vanished;
     ad->version = m->last.version;
     if (memcmp(ad, &m->last, sizeof *ad) != 0) {
         m->fixed.version++;
         ad->version = m->fixed.version;
         m->last = *ad;
     }
+    ad->watched = m->last.watched = m->watched;
+    ad->vanished = m->last.vanished = m->vanished;
     ad->load = m->last.load = load_now();
     ad->disk = m->last.disk = disk_free(settings);
 }

@@ -5,6 +5,7 @@
 #include "../core/message.h"
 #include "settings.h"
 #include "identity.h"
+#include "tally.h"
 
 struct machine;
 typedef unsigned machine_slots_free_fn(void *ctx);
@@ -16,5 +17,7 @@ void machine_count_free(struct machine *m, machine_slots_free_fn *slots_free, vo
 /* The ad as of now; its version grows when anything but the load has changed. */
 void machine_ad(struct machine *m, const struct settings *settings,
                 const struct identity_card *card, const struct part_peer *self, struct part_ad *ad);
+/* How often this one saw other peers vanish, for the next ads. */
+void machine_observed(struct machine *m, const struct tally *t);
 unsigned machine_cores(const struct machine *m);
 #endif

@@ -4,13 +4,14 @@
 #include "../core/ring.h"
 #include "contact.h"
 #include "node.h"
+#include "tally.h"
 #include <errno.h>
 #include <malloc.h>
 #include <openssl/rand.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECORD_BYTES = 8192, SEARCHES = 4, SAVE_S = 30 };
+enum { RECORD_BYTES = 8192, SEARCHES = 4, SAVE_S = 30, NEIGHBOURS_MAX = 64 };
 
 /* A peer that could not be sent to: the ring is told once its step is over. */
 struct unreachable {
@@ -26,6 +27,8 @@ struct overlay {
     struct event *timer, *saver;
     struct unreachable *lost;
     enum ring_standing standing; /* as last logged */
+    struct tally tally;
+    uint64_t tallied_ms; /* when it was brought up to date */
 };
 
 static void note_unreachable(struct overlay *o, const struct part_peer *peer)
@@ -109,11 +112,25 @@ static void on_message(void *ctx, const struct link_peer *from, const struct mes
     step(ctx, &event);
 }
 
+static bool is_neighbour(const struct overlay *o, const struct id *peer)
+{
+    const struct part_peer *p = ring_predecessor(o->ring);
+    if (p != NULL && id_equal(&p->id, peer))
+        return true;
+    for (unsigned i = 0; (p = ring_successor(o->ring, i)) != NULL; i++)
+        if (id_equal(&p->id, peer))
+            return true;
+    return false;
+}
+
 static void on_gone(void *ctx, const struct id *peer, const char *why)
 {
+    struct overlay *o = ctx;
     struct ring_event event = {.kind = RING_UNREACHABLE, .peer.id = *peer};
     (void)why;
-    step(ctx, &event);
+    if (is_neighbour(o, peer)) /* one that leaves says so first, and is none any more */
+        tally_vanished(&o->tally);
+    step(o, &event);
 }
 
 static void on_contact(void *ctx, const struct part_peer *peer)
@@ -130,10 +147,47 @@ static void save(struct overlay *o)
         contacts_save(o->node, known, count);
 }
 
+static void tally_path(const struct overlay *o, char out[SETTINGS_PATH + 16])
+{
+    snprintf(out, SETTINGS_PATH + 16, "%s/tally", o->node->settings.state);
+}
+
+static void load_tally(struct overlay *o)
+{
+    char path[SETTINGS_PATH + 16];
+    tally_path(o, path);
+    FILE *f = fopen(path, "re");
+    if (f != NULL) {
+        tally_read(&o->tally, f);
+        fclose(f);
+    }
+    o->tallied_ms = node_now_ms();
+}
+
+static void bring_tally_up_to_date(struct overlay *o)
+{
+    char path[SETTINGS_PATH + 16];
+    struct part_peer near[NEIGHBOURS_MAX];
+    uint64_t now = node_now_ms();
+    struct part_peer before;
+    unsigned neighbours = (unsigned)overlay_successors(o, near, NEIGHBOURS_MAX) +
+                          (overlay_predecessor(o, &before) ? 1 : 0);
+    tally_watch(&o->tally, neighbours, now - o->tallied_ms);
+    o->tallied_ms = now;
+    machine_observed(o->node->machine, &o->tally);
+    tally_path(o, path);
+    FILE *f = fopen(path, "we"); /* when a crash cuts it short, it begins again at 0 */
+    if (f != NULL) {
+        tally_write(&o->tally, f);
+        fclose(f);
+    }
+}
+
 static void on_save(evutil_socket_t fd, short what, void *ctx)
 {
     (void)fd, (void)what;
     save(ctx);
+    bring_tally_up_to_date(ctx);
     malloc_trim(
         0); /* what handshakes took and gave back: megabytes on a peer that many joined through */
 }
@@ -186,6 +240,8 @@ int overlay_open(struct overlay **out, struct node *node, struct err *e)
     links_handle(node->links, 0x10, 0x3f, on_message, o);
     event_add(o->saver, &(struct timeval){.tv_sec = SAVE_S});
     set_timer(o);
+    load_tally(o);
+    machine_observed(node->machine, &o->tally);
     join_known(o);
     contacts_try(o->contacts);
     *out = o;
@@ -196,6 +252,7 @@ void overlay_leave(struct overlay *o)
 {
     struct ring_event leave = {.kind = RING_LEAVE};
     save(o);
+    bring_tally_up_to_date(o);
     step(o, &leave);
 }
 

@@ -257,6 +257,9 @@ static void take_ad(struct walks *all, const struct link_peer *from, const struc
     v->ad->peer = from->peer;
     v->ad->owner = from->card->owner;
     strcpy(v->ad->name, from->card->name);
+    v->ad->groups_count = (uint16_t)from->card->group_count;
+    for (size_t i = 0; i < from->card->group_count; i++)
+        strcpy(v->ad->groups[i].text, from->card->groups[i]);
     step_visit(w, v);
 }
 

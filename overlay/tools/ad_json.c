@@ -7,19 +7,25 @@
 json_t *tool_json_ad(const struct part_ad *ad)
 {
     char id[ID_TEXT + 1], owner[ID_TEXT + 1], where[ADDR_TEXT + 1];
-    json_t *labels = json_array();
+    json_t *labels = json_array(), *groups = json_array();
     id_text(&ad->peer.id, id);
     id_text(&ad->owner, owner);
     addr_text(&ad->peer.addr, where);
     for (size_t i = 0; i < ad->labels_count; i++)
         json_array_append_new(labels, json_string(ad->labels[i].text));
-    json_t *all = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:f, s:i, s:i, s:s, s:o, s:i}",
-        "name", ad->name, "id", id, "owner", owner, "address", where, "os", ad->os, "arch",
-        ad->arch, "libc", ad->libc, "ompi", ad->ompi, "cores", ad->cores, "memory",
-        (json_int_t)ad->memory, "disk", (json_int_t)ad->disk, "load", ad->load / 1000.0, "slots",
-        ad->slots, "slots_free", ad->slots_free, "site", ad->site, "labels", labels, "confinement",
-        ad->confinement);
+    for (size_t i = 0; i < ad->groups_count; i++)
+        json_array_append_new(groups, json_string(ad->groups[i].text));
+    json_t *all =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:f, s:i, s:i, s:s, "
+                  "s:o, s:o, s:i, s:I, s:I, "
+                  "s:I, s:I}",
+                  "name", ad->name, "id", id, "owner", owner, "address", where, "os", ad->os,
+                  "arch", ad->arch, "libc", ad->libc, "ompi", ad->ompi, "cores", ad->cores,
+                  "memory", (json_int_t)ad->memory, "disk", (json_int_t)ad->disk, "load",
+                  ad->load / 1000.0, "slots", ad->slots, "slots_free", ad->slots_free, "site",
+                  ad->site, "labels", labels, "groups", groups, "confinement", ad->confinement,
+                  "speed", (json_int_t)ad->speed, "bandwidth", (json_int_t)ad->bandwidth,
+                  "watched_minutes", (json_int_t)ad->watched, "vanished", (json_int_t)ad->vanished);
     return all != NULL ? all : json_object(); /* a text that is no UTF-8 */
 }
 

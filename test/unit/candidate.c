@@ -69,7 +69,7 @@ static void test_the_line_names_the_reasons(void **state)
     candidates_explain(&all, &claim, 0, line, sizeof line);
     assert_string_equal(line, "asked for 32 slots, found 4 on 1 peer: desk3 has 0 of 4 slots free, "
                               "desk4 did not answer, desk5 runs Open MPI 5.0.7 (needs 4.1), "
-                              "desk6 was not to be used, desk7 does not fit the requirement, "
+                              "desk6 was not to be used, desk7 does not fit cores != 7, "
                               "desk8 has no Open MPI (needs 4.1); start "
                               "fewer processes or wait");
     candidates_clear(&all);

@@ -28,6 +28,7 @@ unit_programs = \
     test/unit/seats \
     test/unit/settings \
     test/unit/store \
+    test/unit/tally \
     test/unit/uri \
     test/unit/transport \
     test/unit/vivaldi
@@ -53,6 +54,8 @@ test_unit_transport_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_transport_LDADD = libtransport.la $(LDADD)
 test_unit_candidate_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_candidate_LDADD = libdaemon.la $(LDADD)
+test_unit_tally_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_tally_LDADD = libdaemon.la $(LDADD)
 test_unit_room_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_room_LDADD = libdaemon.la $(LDADD)
 test_unit_command_LDADD = libruntime.la $(LDADD)

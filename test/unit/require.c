@@ -22,6 +22,10 @@ static struct part_ad desk(void)
     strcpy(ad.labels[0].text, "lab");
     strcpy(ad.labels[1].text, "ssd");
     ad.confinement = 1 << 2;
+    ad.groups_count = 1;
+    strcpy(ad.groups[0].text, "physics");
+    ad.speed = 1500;
+    ad.bandwidth = 1000;
     return ad;
 }
 
@@ -56,6 +60,12 @@ static void test_fields(void **state)
         "load < 0.76",
         "load >= 0.75",
         "rtt < 20ms",
+        "group == physics",
+        "group in (chemistry, physics)",
+        "speed >= 1500",
+        "bandwidth >= 1G",
+        "bandwidth < 2.5G",
+        "bandwidth > 999M",
         "rtt <= 0.012s",
         "rtt > 11999us",
         "label == lab",
@@ -130,6 +140,8 @@ static void test_errors_have_a_column(void **state)
         {"label in ()", "", 11, "value is missing"},
         {"rtt < 20", "20", 7, "is no time"},
         {"cores > 2G", "2G", 9, "is no number"},
+        {"bandwidth > 2X", "2X", 13, "is no bandwidth"},
+        {"bandwidth > 2", "2", 13, "is no bandwidth"},
         {"cores > 9999999999", "9999999999", 9, "is no number"},
         {"mem > 99999999999T", "99999999999T", 7, "is no size"},
         {"site == \"hall", "\"hall", 9, "no closing quote"},
@@ -146,6 +158,32 @@ static void test_errors_have_a_column(void **state)
         if (strstr(e.what, cases[i].what) == NULL)
             fail_msg("%s: %s", cases[i].text, e.what);
         assert_int_equal(e.column, cases[i].column);
+    }
+}
+
+static void test_the_condition_that_fails_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *failing;
+    } cases[] = {
+        {"os == linux", ""},
+        {"cores > 8", "cores > 8"},
+        {"os == linux && cores > 8 && mem > 1M", "cores > 8"},
+        {"os == linux && (cores > 8 || mem > 1T) && mem > 1M", "(cores > 8 || mem > 1T)"},
+        {"os == linux && ! label == lab", "! label == lab"},
+        {"label in (hall, \"the office\") && os == linux", "label in (hall, \"the office\")"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct require r;
+        struct require_error e;
+        struct part_ad ad = desk();
+        char line[100], cut[5];
+        assert_true(require_parse(&r, cases[i].text, &e));
+        require_explain(&r, &ad, 12000, line, sizeof line);
+        assert_string_equal(line, cases[i].failing);
+        require_explain(&r, &ad, 12000, cut, sizeof cut);
+        assert_memory_equal(cut, cases[i].failing, strlen(cut));
     }
 }
 
@@ -189,7 +227,9 @@ static void test_any_text(void **state)
         for (int n = rand() % 14; n > 0; n--)
             strcat(text, bits[(size_t)rand() % (sizeof bits / sizeof bits[0])]);
         if (require_parse(&r, text, &e)) {
-            require_fits(&r, &ad, 5);
+            char line[40];
+            require_explain(&r, &ad, 5, line, sizeof line);
+            assert_true(require_fits(&r, &ad, 5) == (line[0] == '\0'));
             parsed++;
         } else {
             assert_in_range(e.column, 1, strlen(text) + 1);
@@ -204,6 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fields),
         cmocka_unit_test(test_errors_have_a_column),
+        cmocka_unit_test(test_the_condition_that_fails_is_named),
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_any_text),
     };

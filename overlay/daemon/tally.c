@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tally.c -- how often peers vanish, as this one has seen it. */
+#include "tally.h"
+#include <inttypes.h>
+
+void tally_vanished(struct tally *t)
+{
+    t->doubtful++;
+}
+
+void tally_watch(struct tally *t, unsigned neighbours, uint64_t ms)
+{
+    if (neighbours > 0)
+        t->vanished += t->doubtful;
+    t->doubtful = 0;
+    t->watched_ms += neighbours * ms;
+}
+
+bool tally_read(struct tally *t, FILE *f)
+{
+    uint64_t ms;
+    uint32_t vanished;
+    if (fscanf(f, "watched-ms %" SCNu64 " vanished %" SCNu32, &ms, &vanished) != 2)
+        return false;
+    t->watched_ms = ms;
+    t->vanished = vanished;
+    return true;
+}
+
+bool tally_write(const struct tally *t, FILE *f)
+{
+    return fprintf(f, "watched-ms %" PRIu64 " vanished %" PRIu32 "\n", t->watched_ms, t->vanished) >
+           0;
+}
