@@ -4,14 +4,12 @@
 
 enum { RECORDS = 64 };
 
-/* The replicas of a rank that may have to send to this process one day. */
+/* The replicas of a rank that may have to send to this process one day: all but the one of its own
+ * lane. When that one is gone they all hear, for who sends in its place is not known alike here and
+ * there. */
 static lanes_t not_suppliers(const struct engine *e, int world)
 {
-    lanes_t living = e->of[world].living;
-    int supplier = e->lane;
-    if (e->link[vpid_of(e, world, supplier)].dead)
-        supplier = lowest(living);
-    return supplier < 0 ? 0 : living & (lanes_t)~only(supplier);
+    return e->of[world].living & (lanes_t)~only(e->lane);
 }
 
 static void put_record(uint8_t *p, const struct channel *c)
@@ -56,8 +54,8 @@ void ack_flush(struct engine *e, int world)
 void ack_count(struct engine *e, struct channel *c, size_t bytes)
 {
     struct rank *r = &e->of[c->world];
-    if (!(r->living & (r->living - 1)))
-        return; /* a single replica: nobody to tell */
+    if (!not_suppliers(e, c->world))
+        return;
     if (!c->unacked) {
         c->unacked = true;
         TAILQ_INSERT_TAIL(&r->dirty, c, dirty);

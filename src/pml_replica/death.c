@@ -67,10 +67,16 @@ static void put_dead(struct engine *e, int to, int vpid)
     engine_put(e, to, &h, payload, NULL);
 }
 
+/* Who has to do with this process, and is still there. */
+static bool is_concerned(const struct engine *e, int to)
+{
+    return !e->link[to].finished && (e->link[to].used || world_of(e, to) == e->rank);
+}
+
 static void tell_others(struct engine *e, int vpid)
 {
     for (int i = 0; i < e->ranks * e->lanes; i++)
-        if (i != e->self && i != vpid && (e->link[i].used || world_of(e, i) == e->rank))
+        if (i != e->self && i != vpid && is_concerned(e, i))
             put_dead(e, i, vpid);
 }
 
@@ -117,12 +123,18 @@ void death_handle_all(struct engine *e)
     }
 }
 
-void engine_dead(struct engine *e, int vpid)
+static void note(struct engine *e, int vpid)
 {
-    if (e->link[vpid].noted || e->link[vpid].finished)
+    if (e->link[vpid].noted)
         return;
     e->link[vpid].noted = true;
     e->deaths = true;
+}
+
+void engine_dead(struct engine *e, int vpid)
+{
+    if (!e->link[vpid].finished)
+        note(e, vpid);
 }
 
 void death_declare(struct engine *e, int vpid, const char *why)
@@ -145,11 +157,14 @@ void death_arrived(struct engine *e, const struct header *h, const uint8_t *payl
         if (vpid >= (uint32_t)(e->ranks * e->lanes))
             continue;
         e->link[vpid].odd |= h->extent == 1;
-        engine_dead(e, (int)vpid);
+        note(e, (int)vpid); /* also when it said good-bye: somebody else did not hear that */
     }
     death_handle_all(e);
 }
 
+/* It has decided all, and sent all that it had to send. Whether it knew of all deaths, and whether
+ * all that it sent will get there, is not said: the next replica takes its duty as from the dead.
+ */
 void death_goodbye(struct engine *e, int vpid)
 {
     int world = world_of(e, vpid), lane = lane_of(e, vpid);
@@ -157,6 +172,8 @@ void death_goodbye(struct engine *e, int vpid)
     e->of[world].finished |= only(lane);
     bulk_forget(e, vpid);
     lane_gone(e, world, lane);
-    if (world == e->rank)
+    if (world == e->rank) {
+        death_take_duty(e);
         decision_lanes_changed(e);
+    }
 }

@@ -22,7 +22,8 @@ struct engine_message {
     size_t length;
     bool offer;                     /* its bytes are still with the sender */
     bool synchronous, unexpected;   /* unexpected: it waits in a queue */
-    int supplier;                   /* of an offer: vpid, or -1 when it has died */
+    uint8_t offered;                /* of an offer: the lanes whose replicas hold it ready */
+    int supplier;                   /* and the vpid of the one that is asked; -1: all have died */
     size_t got;                     /* of an offer: bytes here */
     uint64_t hash;                  /* of an offer: of the bytes here, if verified */
     struct engine_receive *receive; /* of an offer: where its bytes go */

@@ -227,6 +227,7 @@ static void offer_here(struct engine *e, int vpid, struct channel *c, const stru
     bool decided;
     struct engine_message *m = message_new(c, h->tag, h->number, h->extent, 0);
     m->offer = true;
+    m->offered = only(lane_of(e, vpid));
     m->supplier = vpid;
     TAILQ_INSERT_TAIL(&c->coming, m, coming);
     struct engine_receive *r = match_receive_for(&c->comm->match, c->world, h->tag, h->number,
@@ -248,26 +249,16 @@ static struct engine_message *find_coming(struct channel *c, uint64_t number)
     return m;
 }
 
-/* Who sends to a lane: its own sender first, then the others from the lowest. */
-static int turn_of(const struct engine *e, int vpid)
-{
-    int lane = lane_of(e, vpid);
-    return lane == e->lane ? -1 : lane;
-}
-
-/* Offered by two: the one whose turn came later knows that the earlier one is dead. */
+/* Offered by another replica too: who takes over from one that is dead, or that has said good-bye,
+ * does not know what was delivered. Its turn comes when the one that was asked dies, not before:
+ * that one may still be writing to the receive's buffer. */
 static void offer_again(struct engine *e, int vpid, struct channel *c, const struct header *h)
 {
     struct engine_message *m = find_coming(c, h->number);
-    if (!m || m->supplier == vpid)
+    if (!m)
         return;
-    int before = m->supplier;
-    bool later = before < 0 || turn_of(e, vpid) > turn_of(e, before);
-    if (before >= 0) {
-        engine_dead(e, later ? before : vpid);
-        death_handle_all(e);
-    }
-    if (!later)
+    m->offered |= only(lane_of(e, vpid));
+    if (m->supplier >= 0)
         return;
     m->supplier = vpid;
     if (m->receive)
@@ -277,13 +268,15 @@ static void offer_again(struct engine *e, int vpid, struct channel *c, const str
 void receive_supplier_died(struct engine *e, struct channel *c, int vpid)
 {
     struct engine_message *m;
-    (void)e;
     TAILQ_FOREACH (m, &c->coming, coming) {
+        m->offered &= (lanes_t)~only(lane_of(e, vpid));
         if (m->supplier != vpid)
             continue;
-        m->supplier = -1;
+        m->supplier = m->offered ? vpid_of(e, m->source, lowest(m->offered)) : -1;
         m->got = 0;
         m->hash = 0;
+        if (m->receive)
+            ask(e, m);
     }
 }
 

@@ -57,6 +57,7 @@ struct program {
 };
 
 void program_make(struct program *of, const struct plan *plan); /* one for each rank */
+void program_show(const struct program *of, int ranks);
 
 struct sim;
 struct proc;

@@ -6,6 +6,7 @@
  * what it sends. */
 #include "replica.h"
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -256,6 +257,20 @@ void program_make(struct program *of, const struct plan *plan)
         if (kinds[kind] == communicators)
             m.comms++;
     }
+}
+
+void program_show(const struct program *of, int ranks)
+{
+    static const char *const names[] = {
+        "send",   "isend",  "recv",  "irecv",  "wait",    "any", "probe",
+        "iprobe", "mprobe", "clock", "cancel", "shuffle", "dup", "free"};
+    for (int r = 0; r < ranks; r++)
+        for (int i = 0; i < of[r].count; i++) {
+            const struct op *op = &of[r].op[i];
+            printf("rank %d op %d: %s peer %d tag %d comm %d slot %d size %d%s%s\n", r, i,
+                   names[op->kind], op->peer, op->tag, op->comm, op->slot, op->size,
+                   op->synchronous ? ", synchronous" : "", op->varies ? ", varies" : "");
+        }
 }
 
 /* ---- running ---- */

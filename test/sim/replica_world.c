@@ -445,6 +445,8 @@ static void sim_begin(struct sim *s, const struct plan *plan)
     s->seed = mix64(plan->seed + 77);
     s->now = 1;
     program_make(s->program, plan);
+    if (plan->loud)
+        program_show(s->program, plan->ranks);
     set_limits(s);
     draw_holes(s, alive);
     for (int v = 0; v < s->procs; v++) {
