@@ -11,7 +11,7 @@
 static struct errmgr_replica_component *const self = &mca_errmgr_replica_component;
 
 /* From an orted's start to the first beat of mpirun, which comes when the orted has reported. */
-enum { START_MS = 5000 };
+enum { START_MS = 3000 };
 
 static void send_beat(orte_process_name_t *to)
 {
@@ -57,7 +57,7 @@ static void beat_all(void)
 static void accuse(unsigned vpid)
 {
     if (ORTE_PROC_IS_HNP) {
-        hnp_daemon_silent(vpid);
+        hnp_daemon_lost(vpid, FATE_HOST_SILENT);
     } else if (vpid == ORTE_PROC_MY_HNP->vpid) {
         log_trace(1, -1, -1, NULL, "nothing heard of mpirun for %d ms: everything here ends",
                   self->orphan_ms);

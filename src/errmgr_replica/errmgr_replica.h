@@ -15,7 +15,7 @@
 struct stock_handlers {
     orte_errmgr_base_module_t *module;
     orte_state_cbfunc_t comm_failed, proc_error, proc_registered, proc_terminated, vm_ready,
-        map_complete;
+        map_complete, launched;
 };
 
 struct errmgr_replica_component {
@@ -51,8 +51,28 @@ void hnp_take_over(void);
 void hnp_leave(void);
 void orted_take_over(void);
 
-/* mpirun: nothing was heard of this daemon for too long. */
-void hnp_daemon_silent(orte_vpid_t daemon);
+/* loss_orte4.c: in mpirun, who is gone. */
+
+/* A peer with what runs on it: it was not heard of for too long, its connection closed, or the
+ * overlay declares it dead; whoever finds out first, once. */
+void hnp_daemon_lost(orte_vpid_t daemon, enum fate_cause cause);
+void hnp_lose_all_of(const orte_proc_t *daemon, enum fate_cause cause);
+void hnp_lose(const orte_proc_t *p, enum fate_cause cause, int value);
+/* Lets ORTE count a process that will not report any more. */
+void hnp_account(orte_proc_t *p);
+orte_job_t *hnp_daemons(void);
+bool hnp_is_lost(const orte_proc_t *daemon);
+bool hnp_has(orte_jobid_t job); /* is it the replicated job? */
+const char *hnp_peer_of(const orte_proc_t *p);
+bool hnp_place(const orte_process_name_t *process, unsigned *rank, unsigned *lane);
+
+/* end_orte4.c: in mpirun, when it is over. */
+
+void hnp_judge(void); /* after each loss and each end: is the job done, or over? */
+void hnp_check_first_process(void);
+/* Every orted ends its processes and itself. No other line than ours is printed. */
+void hnp_end(int status);
+bool hnp_ends_already(void);
 
 void beat_start(void);
 void beat_stop(void);

@@ -4,7 +4,6 @@
  * everything else. */
 #include "errmgr_replica.h"
 #include "opal/mca/base/base.h"
-#include "opal/mca/base/mca_base_component_repository.h"
 #include "opal/mca/base/mca_base_var.h"
 #include "opal/util/opal_environ.h"
 #include "orte/constants.h"
@@ -14,6 +13,7 @@
 #include "defaults.h"
 #include "gate.h"
 #include "log.h"
+#include "stock.h"
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
@@ -174,26 +174,6 @@ static int replica_finalize(void)
     return self->stock.module->finalize != NULL ? self->stock.module->finalize() : ORTE_SUCCESS;
 }
 
-/* The stock component would be closed, and its code unmapped, when ours is selected: hold on to it.
- */
-static orte_errmgr_base_module_t *find_stock(const char *name)
-{
-    mca_base_component_list_item_t *item;
-    OPAL_LIST_FOREACH(item, &orte_errmgr_base_framework.framework_components,
-                      mca_base_component_list_item_t)
-    {
-        const mca_base_component_t *c = item->cli_component;
-        mca_base_module_t *module = NULL;
-        int priority = 0;
-        if (strcmp(c->mca_component_name, name) != 0 ||
-            c->mca_query_component(&module, &priority) != ORTE_SUCCESS || module == NULL)
-            continue;
-        if (mca_base_component_repository_retain_component("errmgr", name) == OPAL_SUCCESS)
-            return (orte_errmgr_base_module_t *)module;
-    }
-    return NULL;
-}
-
 static int replica_query(mca_base_module_t **module, int *priority)
 {
     *module = NULL;
@@ -208,7 +188,8 @@ static int replica_query(mca_base_module_t **module, int *priority)
         }
         return ORTE_ERROR;
     }
-    self->stock.module = find_stock(ORTE_PROC_IS_HNP ? "default_hnp" : "default_orted");
+    self->stock.module = (orte_errmgr_base_module_t *)stock_find(
+        &orte_errmgr_base_framework, ORTE_PROC_IS_HNP ? "default_hnp" : "default_orted");
     if (self->stock.module == NULL)
         return ORTE_ERROR;
     self->module = *self->stock.module;

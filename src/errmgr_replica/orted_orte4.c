@@ -140,8 +140,16 @@ static void on_terminated(int fd, short args, void *context)
     self->stock.proc_terminated(fd, args, context);
 }
 
+/* mpirun's order to start processes is a sign of life, often the first one. */
+static void on_launched(int fd, short args, void *context)
+{
+    survive_heard(ORTE_PROC_MY_HNP);
+    self->stock.launched(fd, args, context);
+}
+
 void orted_take_over(void)
 {
+    self->stock.launched = state_wrap_job(ORTE_JOB_STATE_LOCAL_LAUNCH_COMPLETE, on_launched);
     if (!survive_active())
         return;
     self->stock.comm_failed = state_wrap_proc(ORTE_PROC_STATE_COMM_FAILED, on_error);

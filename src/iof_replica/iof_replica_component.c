@@ -4,12 +4,12 @@
 #include "iof_replica.h"
 #include "opal/dss/dss.h"
 #include "opal/mca/base/base.h"
-#include "opal/mca/base/mca_base_component_repository.h"
 #include "orte/constants.h"
 #include "orte/mca/errmgr/errmgr.h"
 #include "orte/mca/rml/rml.h"
 #include "orte/util/name_fns.h"
 #include "gate.h"
+#include "stock.h"
 #include <dlfcn.h>
 #include <string.h>
 #include <unistd.h>
@@ -196,31 +196,14 @@ static int replica_close(const orte_process_name_t *name, orte_iof_tag_t stream)
     return self->stock->close(name, stream);
 }
 
-static orte_iof_base_module_t *find_stock(const char *name)
-{
-    mca_base_component_list_item_t *item;
-    OPAL_LIST_FOREACH(item, &orte_iof_base_framework.framework_components,
-                      mca_base_component_list_item_t)
-    {
-        const mca_base_component_t *c = item->cli_component;
-        mca_base_module_t *module = NULL;
-        int priority = 0;
-        if (strcmp(c->mca_component_name, name) != 0 ||
-            c->mca_query_component(&module, &priority) != ORTE_SUCCESS || module == NULL)
-            continue;
-        if (mca_base_component_repository_retain_component("iof", name) == OPAL_SUCCESS)
-            return (orte_iof_base_module_t *)module;
-    }
-    return NULL;
-}
-
 static int replica_query(mca_base_module_t **module, int *priority)
 {
     *module = NULL;
     *priority = -1;
     if (!gate_open() || !survive_active() || !(ORTE_PROC_IS_HNP || ORTE_PROC_IS_DAEMON))
         return ORTE_ERROR;
-    self->stock = find_stock(ORTE_PROC_IS_HNP ? "hnp" : "orted");
+    self->stock = (orte_iof_base_module_t *)stock_find(&orte_iof_base_framework,
+                                                       ORTE_PROC_IS_HNP ? "hnp" : "orted");
     if (self->stock == NULL)
         return ORTE_ERROR;
     self->module = *self->stock;

@@ -10,8 +10,9 @@
 #include "orte/mca/state/state.h"
 #include "orte/runtime/orte_globals.h"
 
-/* Told when a peer is lost that runs processes of the job: daemon is the vpid of its orted. */
-typedef void plm_p2p_lost_fn(orte_vpid_t daemon, const char *why);
+/* Told when a peer is lost that runs processes of the job: daemon is the vpid of its orted; silent:
+ * nobody hears of it any more, as opposed to a peer that said that it is over. */
+typedef void plm_p2p_lost_fn(orte_vpid_t daemon, bool silent, const char *why);
 
 struct plm_p2p_component {
     orte_plm_base_component_t super;
@@ -51,5 +52,7 @@ void plm_p2p_liken_nodes(void);
 int plm_p2p_watch(void);       /* the state machine and reports of orteds */
 void plm_p2p_watch_grid(void); /* the connection to the daemon */
 void plm_p2p_unwatch(void);
+/* The overlay declares a peer dead: all that the job has there is lost. */
+void plm_p2p_peer_dead(const struct id *peer, const char *why);
 int plm_p2p_terminate(void);
 #endif

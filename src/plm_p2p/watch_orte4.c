@@ -118,18 +118,38 @@ static void vm_ready(int fd, short args, void *data)
 
 /* ---- the connection to the daemon ---- */
 
+/* A seat whose peer is gone: replaced as long as orteds are on their way, a loss of the job after.
+ */
+static void lose_seat(unsigned seat, bool silent, const char *why)
+{
+    if (!seats_all_reported(plm->seats)) {
+        const struct id lease = seats_lease(plm->seats, seat)->id;
+        seats_lost(plm->seats, &lease, silent, why);
+    } else if (!orte_orteds_term_ordered && !orte_finalizing && plm->on_lost != NULL) {
+        plm->on_lost(plm->seat_node[seat]->daemon->name.vpid, silent, why);
+    } /* else as told */
+}
+
 static void lease_ended(const struct grid_event *event)
 {
     unsigned seat;
-    if (!seats_find(plm->seats, &event->lease, &seat) || !seats_all_reported(plm->seats)) {
-        seats_lost(plm->seats, &event->lease, false, event->text);
-        return;
+    if (seats_find(plm->seats, &event->lease, &seat)) {
+        lose_seat(seat, false, event->text);
+    } else {
+        seats_lost(plm->seats, &event->lease, false, event->text); /* a spare, or nobody's */
     }
-    if (orte_orteds_term_ordered || orte_finalizing) {
-        return; /* as told */
-    }
-    if (plm->on_lost != NULL) {
-        plm->on_lost(plm->seat_node[seat]->daemon->name.vpid, event->text);
+}
+
+void plm_p2p_peer_dead(const struct id *peer, const char *why)
+{
+    const unsigned count = plm->seats != NULL ? seats_count(plm->seats) : 0;
+    for (unsigned i = 0; i < count; i++) {
+        const struct id lease = seats_lease(plm->seats, i)->id;
+        unsigned seat;
+        if (id_equal(&seats_lease(plm->seats, i)->peer, peer) &&
+            seats_find(plm->seats, &lease, &seat)) {
+            lose_seat(seat, true, why);
+        }
     }
 }
 

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* end_orte4.c -- mpirun's side: when the job is over, and how everything of it ends. */
+#include "errmgr_replica.h"
+#include "orte/mca/plm/plm.h"
+#include "orte/runtime/orte_quit.h"
+#include "log.h"
+#include <stdlib.h>
+#include <string.h>
+
+static struct errmgr_replica_component *const self = &mca_errmgr_replica_component;
+
+enum { PATIENCE_MS = 1500 }; /* for orteds to follow the order to end */
+
+bool hnp_ends_already(void)
+{
+    return orte_orteds_term_ordered || orte_abnormal_term_ordered || orte_finalizing;
+}
+
+static void out_of_patience(int fd, short what, void *context)
+{
+    (void)fd, (void)what, (void)context;
+    log_trace(1, -1, -1, NULL,
+              "some peers do not answer the order to end; they will find out by themselves");
+    orte_quit(0, 0, NULL);
+}
+
+void hnp_end(int status)
+{
+    if (self->hnp.ending)
+        return;
+    self->hnp.ending = true;
+    orte_exit_status = status;
+    orte_execute_quiet = true;
+    orte_job_term_ordered = true;
+    orte_enable_recovery = false;
+    (void)orte_plm.terminate_orteds();
+    struct timeval t = {PATIENCE_MS / 1000, PATIENCE_MS % 1000 * 1000};
+    opal_event_evtimer_set(orte_event_base, &self->hnp.patience, out_of_patience, NULL);
+    opal_event_set_priority(&self->hnp.patience, ORTE_ERROR_PRI);
+    opal_event_evtimer_add(&self->hnp.patience, &t);
+}
+
+void hnp_judge(void)
+{
+    char line[1024];
+    if (self->hnp.fate == NULL || self->hnp.ending)
+        return;
+    switch (fate_verdict(self->hnp.fate)) {
+    case FATE_ON:
+        break;
+    case FATE_DONE:
+        hnp_end(0);
+        break;
+    case FATE_OVER:
+        fate_line(self->hnp.fate, line, sizeof line);
+        log_line("%s", line);
+        hnp_end(fate_status(self->hnp.fate));
+        break;
+    }
+}
+
+/* With the stock message layer every process waits in MPI_Init for what process 0 tells of itself,
+ * for ever when it died before it did. Only pml_replica, which is selected when the user names no
+ * other, need not ask. */
+void hnp_check_first_process(void)
+{
+    const char *pml = getenv("OMPI_MCA_pml");
+    const orte_process_name_t first = {self->hnp.job, 0};
+    if (self->hnp.fate == NULL || self->hnp.collected || self->hnp.ending ||
+        !survive_gone(&first) || (pml != NULL && strcmp(pml, "replica") == 0))
+        return;
+    orte_job_t *job = orte_get_job_data_object(self->hnp.job);
+    for (int i = 1; job != NULL && i < job->procs->size; i++) {
+        const orte_proc_t *p = opal_pointer_array_get_item(job->procs, i);
+        if (p == NULL || survive_gone(&p->name) || p->state < ORTE_PROC_STATE_REGISTERED)
+            continue;
+        log_line("rank 0 lost its replica in lane 0 before MPI_Init was through, which this "
+                 "message layer does not survive: the job ends; run it again");
+        hnp_end(1);
+        return;
+    }
+}
+
+void survive_collected(void)
+{
+    self->hnp.collected = true;
+}

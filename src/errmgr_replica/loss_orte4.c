@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* loss_orte4.c -- mpirun's side: what ORTE must believe of a process or a peer that is gone, so
+ * that it goes on without. */
+#include "../ras_p2p/ras_p2p.h"
+#include "errmgr_replica.h"
+#include "orte/mca/errmgr/errmgr.h"
+#include "orte/mca/rml/rml.h"
+#include "orte/mca/routed/routed.h"
+#include "orte/mca/state/state.h"
+#include "log.h"
+#include <stdio.h>
+
+static struct errmgr_replica_component *const self = &mca_errmgr_replica_component;
+
+orte_job_t *hnp_daemons(void)
+{
+    return orte_get_job_data_object(ORTE_PROC_MY_NAME->jobid);
+}
+
+static orte_proc_t *find_daemon(orte_vpid_t vpid)
+{
+    orte_job_t *daemons = hnp_daemons();
+    return daemons != NULL ? opal_pointer_array_get_item(daemons->procs, (int)vpid) : NULL;
+}
+
+/* A daemon whose loss was handled; the stock code never sets this state at level 2. */
+bool hnp_is_lost(const orte_proc_t *daemon)
+{
+    return daemon->state == ORTE_PROC_STATE_COMM_FAILED;
+}
+
+bool survive_daemon_gone(orte_vpid_t vpid)
+{
+    const orte_proc_t *d = find_daemon(vpid);
+    return d != NULL && hnp_is_lost(d);
+}
+
+bool hnp_has(orte_jobid_t job)
+{
+    return self->hnp.fate != NULL && job == self->hnp.job;
+}
+
+const char *hnp_peer_of(const orte_proc_t *p)
+{
+    const struct ras_p2p_node *known = p->node != NULL ? ras_p2p_find(p->node) : NULL;
+    return known != NULL ? known->lease.name : "?";
+}
+
+bool hnp_place(const orte_process_name_t *process, unsigned *rank, unsigned *lane)
+{
+    return hnp_has(process->jobid) && survive_place(process, self->hnp.ranks, rank, lane);
+}
+
+bool survive_gone(const orte_process_name_t *process)
+{
+    unsigned rank, lane;
+    return hnp_place(process, &rank, &lane) && !fate_living(self->hnp.fate, rank, lane);
+}
+
+static void note(unsigned rank, unsigned lane)
+{
+    char line[512];
+    if (!self->notes || fate_verdict(self->hnp.fate) != FATE_ON)
+        return;
+    fate_note(self->hnp.fate, rank, lane, line, sizeof line);
+    log_line("%s", line);
+}
+
+void hnp_lose(const orte_proc_t *p, enum fate_cause cause, int value)
+{
+    unsigned rank, lane;
+    if (!hnp_place(&p->name, &rank, &lane) || !fate_living(self->hnp.fate, rank, lane))
+        return;
+    const struct fate_loss loss = {cause, value, hnp_peer_of(p), survive_now_ms()};
+    (void)fate_lose(self->hnp.fate, rank, lane, &loss);
+    iof_replica_lose(rank, lane);
+    note(rank, lane);
+}
+
+/* Its state stays below TERMINATED until the state machine sets it, or all others would be told
+ * that it aborted, and abort. */
+void hnp_account(orte_proc_t *p)
+{
+    if (p->state < ORTE_PROC_STATE_RUNNING)
+        ORTE_ACTIVATE_PROC_STATE(&p->name, ORTE_PROC_STATE_RUNNING);
+    if (p->state < ORTE_PROC_STATE_REGISTERED)
+        ORTE_ACTIVATE_PROC_STATE(&p->name, ORTE_PROC_STATE_REGISTERED);
+    ORTE_ACTIVATE_PROC_STATE(&p->name, ORTE_PROC_STATE_WAITPID_FIRED);
+    ORTE_ACTIVATE_PROC_STATE(&p->name, ORTE_PROC_STATE_IOF_COMPLETE);
+}
+
+void hnp_lose_all_of(const orte_proc_t *daemon, enum fate_cause cause)
+{
+    orte_job_t *job = orte_get_job_data_object(self->hnp.job);
+    for (int i = 0; job != NULL && i < job->procs->size; i++) {
+        orte_proc_t *p = opal_pointer_array_get_item(job->procs, i);
+        if (p == NULL || p->node != daemon->node || p->state >= ORTE_PROC_STATE_TERMINATED)
+            continue;
+        hnp_lose(p, cause, 0);
+        hnp_account(p);
+    }
+}
+
+/* The launch waits for every daemon's report, and for the topology of the first one of its kind. */
+static void count_as_reported(orte_proc_t *d)
+{
+    orte_job_t *daemons = hnp_daemons();
+    const orte_topology_t *mine = opal_pointer_array_get_item(orte_node_topologies, 0);
+    orte_topology_t *t = d->node->topology;
+    if (daemons->num_reported >= daemons->num_procs || (t != NULL && t->topo != NULL))
+        return;
+    if (t != NULL)
+        t->topo = mine->topo; /* as good as any: nothing is bound on a desktop */
+    else
+        d->node->topology = (orte_topology_t *)mine;
+    if (++daemons->num_reported < daemons->num_procs)
+        return;
+    uint32_t key;
+    orte_job_t *job;
+    daemons->state = ORTE_JOB_STATE_DAEMONS_REPORTED;
+    OPAL_HASH_TABLE_FOREACH(key, uint32, job, orte_job_data)
+    if (job != NULL && job->jobid != daemons->jobid &&
+        job->state == ORTE_JOB_STATE_DAEMONS_LAUNCHED)
+        ORTE_ACTIVATE_JOB_STATE(job, ORTE_JOB_STATE_DAEMONS_REPORTED);
+}
+
+static void lose_daemon(orte_proc_t *d, enum fate_cause cause)
+{
+    if (hnp_is_lost(d))
+        return;
+    log_trace(1, -1, -1, hnp_peer_of(d), "lost (%s)",
+              cause == FATE_HOST_SILENT ? "silent" : "connection closed");
+    ORTE_FLAG_UNSET(d, ORTE_PROC_FLAG_ALIVE);
+    d->state = ORTE_PROC_STATE_COMM_FAILED;
+    d->exit_code =
+        (orte_exit_code_t)cause; /* for those that are lost at birth; nobody else uses it */
+    heartbeat_forget(self->beat.watch, d->name.vpid);
+    orte_routed.route_lost(orte_rml.get_routed(orte_mgmt_conduit), &d->name);
+    if (self->hnp.fate != NULL) { /* else it is still mapped, and lost at birth */
+        d->node->state = ORTE_NODE_STATE_DOWN;
+        hnp_lose_all_of(d, cause);
+    }
+    count_as_reported(d);
+    grpcomm_replica_recheck();
+    hnp_check_first_process();
+    hnp_judge();
+}
+
+/* At level 1 a lost host ends the job, as in stock ORTE, but with one line. */
+static void tell_and_end(const orte_proc_t *d, enum fate_cause cause)
+{
+    char ranks[128] = "";
+    size_t used = 0;
+    for (int i = 0; d->node != NULL && i < d->node->procs->size && used < sizeof ranks - 16; i++) {
+        const orte_proc_t *p = opal_pointer_array_get_item(d->node->procs, i);
+        if (p != NULL && p->name.jobid != d->name.jobid)
+            used += (size_t)snprintf(ranks + used, sizeof ranks - used, "%s%lu",
+                                     used == 0 ? "" : ", ", (unsigned long)p->name.vpid);
+    }
+    if (self->hnp.ending)
+        return;
+    log_line("%s %s after %.2f s, with rank %s: the job ends; --mca errmgr_replica_level 2 "
+             "survives this",
+             hnp_peer_of(d), cause == FATE_HOST_SILENT ? "fell silent" : "was lost",
+             (double)(survive_now_ms() - self->hnp.start_ms) / 1000,
+             used > 0 ? ranks : "(none yet)");
+    orte_routed.route_lost(orte_rml.get_routed(orte_mgmt_conduit), &d->name);
+    hnp_end(1);
+}
+
+void hnp_daemon_lost(orte_vpid_t vpid, enum fate_cause cause)
+{
+    orte_proc_t *d = find_daemon(vpid);
+    if (d == NULL || orte_finalizing)
+        return;
+    if (cause == FATE_HOST_SILENT && d->state < ORTE_PROC_STATE_RUNNING)
+        return; /* it is still starting: the launcher has its own patience */
+    if (hnp_ends_already()) {
+        /* Stock code waits for all connections to close: this one will not. */
+        ORTE_ACTIVATE_PROC_STATE(&d->name, ORTE_PROC_STATE_COMM_FAILED);
+    } else if (survive_active()) {
+        lose_daemon(d, cause);
+    } else {
+        tell_and_end(d, cause);
+    }
+}
