@@ -9,6 +9,7 @@
 #define P2P_GRID_H
 #include "err.h"
 #include "../core/id.h"
+#include "../core/share.h"
 #include <stddef.h>
 
 struct client;
@@ -35,7 +36,8 @@ struct grid_lease {
 
 struct grid_want {
     unsigned slots; /* in all; what is granted may be more by at most one lease's rounding */
-    unsigned slots_per_lease; /* at most this many in one lease; 0: as many as a peer has */
+    unsigned slots_per_lease;     /* at most this many in one lease; 0: as many as a peer has */
+    enum share_strategy strategy; /* which peers, and how many slots of each */
     unsigned spares;     /* further leases of one slot, best effort; they come last in the answer */
     const char *require; /* requirement expression, NULL or "": none */
     const struct id *exclude; /* peers not to use */

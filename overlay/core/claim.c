@@ -7,8 +7,33 @@
 static uint32_t counted(const struct claim_peer *p, uint64_t now_ms)
 {
     if (p->state == CLAIM_ASKED && now_ms < p->asked_ms + CLAIM_PROMPT_MS)
-        return p->asked;
-    return p->state == CLAIM_OFFERED ? p->offered : 0;
+        return (uint32_t)p->offered + p->asked;
+    return p->offered;
+}
+
+static bool can_be_asked(const struct claim_peer *p)
+{
+    return p->free > 0 && (p->state == CLAIM_UNASKED || p->state == CLAIM_OFFERED);
+}
+
+/* Says for each peer how many more slots it is to be asked for. */
+static void deal(struct claim *c, uint32_t more)
+{
+    for (size_t i = 0; i < c->peer_count; i++) {
+        const struct claim_peer *p = &c->peers[i];
+        c->deal[i] = (struct share_peer){.slots = can_be_asked(p) ? p->free : 0, .speed = p->speed};
+    }
+    share_out(c->deal, c->peer_count, more, c->want.strategy);
+    for (size_t i = 0; i < c->peer_count; i++)
+        c->peers[i].due = c->deal[i].share;
+}
+
+static bool is_dealt(const struct claim *c)
+{
+    for (size_t i = 0; i < c->peer_count; i++)
+        if (c->peers[i].due > 0)
+            return true;
+    return false;
 }
 
 /* What to ask for beyond what is counted on: slots, or else peers for spares (one slot each). */
@@ -29,12 +54,15 @@ static uint32_t missing(const struct claim *c, uint64_t now_ms)
 bool claim_next(struct claim *c, uint64_t now_ms, size_t *peer, uint16_t *slots)
 {
     uint32_t more = missing(c, now_ms);
+    if (more > 0 && !is_dealt(c))
+        deal(c, more);
     for (size_t i = 0; more > 0 && i < c->peer_count; i++) {
         struct claim_peer *p = &c->peers[i];
-        if (p->state != CLAIM_UNASKED || p->free == 0)
+        if (p->due == 0)
             continue;
         p->state = CLAIM_ASKED;
-        p->asked = more < p->free ? (uint16_t)more : p->free;
+        p->asked = p->due;
+        p->due = 0;
         p->asked_ms = now_ms;
         *peer = i;
         *slots = p->asked;
@@ -46,16 +74,19 @@ bool claim_next(struct claim *c, uint64_t now_ms, size_t *peer, uint16_t *slots)
 void claim_offer(struct claim *c, size_t peer, const struct id *lease, uint16_t slots)
 {
     assert(peer < c->peer_count);
+    struct claim_peer *p = &c->peers[peer];
     c->offers[c->offer_count++] =
         (struct claim_offer){.lease = *lease, .peer = peer, .slots = slots};
-    c->peers[peer].offered = (uint16_t)(c->peers[peer].offered + slots);
+    p->offered = (uint16_t)(p->offered + slots);
+    p->asked = p->asked > slots ? (uint16_t)(p->asked - slots) : 0;
 }
 
 void claim_answered(struct claim *c, size_t peer, uint16_t free, uint16_t contested)
 {
     struct claim_peer *p = &c->peers[peer];
-    p->free = free;
-    p->contested = p->offered < p->asked ? contested : 0;
+    p->free = p->asked == 0 ? free : 0; /* who gave less than asked has no more */
+    p->contested = p->asked > 0 ? contested : 0;
+    p->asked = 0;
     p->state = p->offered > 0 ? CLAIM_OFFERED : CLAIM_REFUSED;
 }
 
@@ -63,7 +94,7 @@ void claim_lost(struct claim *c, size_t peer)
 {
     struct claim_peer *p = &c->peers[peer];
     p->state = CLAIM_SILENT;
-    p->offered = 0;
+    p->offered = p->asked = p->due = 0;
     size_t kept = 0;
     for (size_t i = 0; i < c->offer_count; i++)
         if (c->offers[i].peer != peer)
@@ -87,7 +118,7 @@ enum claim_verdict claim_verdict(struct claim *c, uint64_t now_ms)
         if (p->state == CLAIM_ASKED && now_ms >= p->asked_ms + CLAIM_SILENT_MS)
             p->state = CLAIM_SILENT;
         due = due || p->state == CLAIM_ASKED;
-        soon = soon || (p->state == CLAIM_ASKED && counted(p, now_ms) > 0);
+        soon = soon || (p->state == CLAIM_ASKED && now_ms < p->asked_ms + CLAIM_PROMPT_MS);
         contested = contested || p->contested > 0;
     }
     if (soon)
@@ -123,15 +154,15 @@ static bool peer_in_use(const struct claim *c, size_t peer)
 
 static void pick_slots(struct claim *c)
 {
-    uint32_t left = c->want.slots;
-    for (size_t peer = 0; peer < c->peer_count && left > 0; peer++)
-        for (size_t i = 0; i < c->offer_count && left > 0; i++) {
-            struct claim_offer *o = &c->offers[i];
-            if (o->peer != peer)
-                continue;
-            o->keep = left < o->slots ? (uint16_t)left : o->slots;
-            left -= o->keep;
-        }
+    for (size_t i = 0; i < c->peer_count; i++)
+        c->deal[i] = (struct share_peer){.slots = c->peers[i].offered, .speed = c->peers[i].speed};
+    share_out(c->deal, c->peer_count, c->want.slots, c->want.strategy);
+    for (size_t i = 0; i < c->offer_count; i++) {
+        struct claim_offer *o = &c->offers[i];
+        uint16_t *left = &c->deal[o->peer].share;
+        o->keep = *left < o->slots ? *left : o->slots;
+        *left = (uint16_t)(*left - o->keep);
+    }
 }
 
 /* Returns how many are still missing. */

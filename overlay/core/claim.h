@@ -2,14 +2,16 @@
 /* claim.h -- one job's claim on slots: which peers to ask, side by side, and what to keep of their
  * offers.
  *
- * Asks nearest first and for a little more than is needed (overbooking); a peer that is slow to
- * answer is no longer counted on, so others are asked as well. Once enough is offered and no near
- * answer is due, the nearest offers are kept. When it is too little and some of the missing slots
+ * Asks as the strategy deals slots out (share.h) and for a little more than is needed
+ * (overbooking); a peer that is slow to answer is no longer counted on, so others are asked as
+ * well. Once enough is offered and no near answer is due, what is kept is dealt out of the offers
+ * in the same way, and nearest first. When it is too little and some of the missing slots
  * were only offered to another claim, everything is to be given back and tried again after a random
  * pause: both claims then end, at least one of them with its slots. */
 #ifndef P2P_CLAIM_H
 #define P2P_CLAIM_H
 #include "id.h"
+#include "share.h"
 #include <stddef.h>
 
 enum {
@@ -21,9 +23,11 @@ enum {
 enum claim_state { CLAIM_UNASKED, CLAIM_ASKED, CLAIM_OFFERED, CLAIM_REFUSED, CLAIM_SILENT };
 
 struct claim_peer {
-    uint16_t free; /* as advertised, then as answered */
+    uint16_t free;  /* as advertised, then as answered: it can be asked for these */
+    uint32_t speed; /* of one core, as advertised */
     enum claim_state state;
-    uint16_t asked, offered, contested; /* slots */
+    uint16_t due;                       /* slots that it is to be asked for */
+    uint16_t asked, offered, contested; /* slots; asked: on the way */
     uint64_t asked_ms;
 };
 
@@ -38,13 +42,15 @@ struct claim_offer {
 struct claim_want {
     uint32_t slots;
     uint16_t spares, per_lease;
+    enum share_strategy strategy;
 };
 
-/* The arrays are the caller's: `peers` fitting ones, nearest first; `offers` with room for what is
- * added. */
+/* The arrays are the caller's: `peers` fitting ones, nearest first; `deal` as many, for claim.c to
+ * work in; `offers` with room for what is added. */
 struct claim {
     struct claim_want want;
     struct claim_peer *peers;
+    struct share_peer *deal;
     size_t peer_count;
     struct claim_offer *offers;
     size_t offer_count;

@@ -6,6 +6,7 @@ libcore_la_SOURCES = \
     overlay/core/id.c overlay/core/id.h \
     overlay/core/lease.c overlay/core/lease.h \
     overlay/core/require.c overlay/core/require.h \
+    overlay/core/share.c overlay/core/share.h \
     overlay/core/wire.c overlay/core/wire.h \
     overlay/core/message.c overlay/core/message.h overlay/core/message_only.h overlay/core/message_undef.h \
     overlay/core/ring.c overlay/core/ring.h overlay/core/ring_state.h \

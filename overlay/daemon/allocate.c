@@ -93,6 +93,8 @@ static int check(const struct msg_local_allocate *want, struct require *require,
     struct require_error wrong;
     if (want->slots == 0 || want->timeout_ms == 0)
         return err_set(e, EINVAL, "nothing to allocate");
+    if (want->strategy >= SHARE_STRATEGIES)
+        return err_set(e, EINVAL, "strategy %u: there is no such one", want->strategy);
     if (require_parse(require, want->require, &wrong))
         return 0;
     if (wrong.word[0] == '\0')
@@ -115,8 +117,10 @@ int allocate_start(struct allocator *a, void *owner, const struct msg_local_allo
     one->allocator = a;
     one->owner = owner;
     one->want = *want;
-    one->claim.want = (struct claim_want){
-        .slots = want->slots, .spares = want->spares, .per_lease = want->per_lease};
+    one->claim.want = (struct claim_want){.slots = want->slots,
+                                          .spares = want->spares,
+                                          .per_lease = want->per_lease,
+                                          .strategy = (enum share_strategy)want->strategy};
     one->require = require;
     one->give_up_ms = node_now_ms() + want->timeout_ms;
     a->all[a->count++] = one;

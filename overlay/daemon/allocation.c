@@ -63,7 +63,7 @@ static bool seen_enough(const struct allocation *one, uint64_t now)
         return true;
     if (one->patient || now < one->heard_ms + QUIET_MS)
         return false;
-    return candidates_suffice(&one->candidates, one->want.slots, one->want.spares);
+    return candidates_suffice(&one->candidates, &one->claim.want);
 }
 
 static int begin_claim(struct allocation *one, uint64_t now)
@@ -71,11 +71,18 @@ static int begin_claim(struct allocation *one, uint64_t now)
     struct claim *c = &one->claim;
     size_t count = one->tries == 0 ? candidates_sort(&one->candidates) : c->peer_count;
     struct claim_peer *peers = realloc(c->peers, (count + 1) * sizeof *peers);
-    if (peers == NULL)
+    if (peers != NULL)
+        c->peers = peers;
+    struct share_peer *deal = realloc(c->deal, (count + 1) * sizeof *deal);
+    if (deal != NULL)
+        c->deal = deal;
+    if (peers == NULL || deal == NULL)
         return -ENOMEM;
-    *c = (struct claim){.want = c->want, .peers = peers, .peer_count = count, .offers = c->offers};
+    c->peer_count = count;
+    c->offer_count = 0;
     for (size_t i = 0; i < count; i++)
-        peers[i] = (struct claim_peer){.free = one->candidates.at[i].slots_free};
+        peers[i] = (struct claim_peer){.free = one->candidates.at[i].slots_free,
+                                       .speed = one->candidates.at[i].speed};
     one->phase = CLAIMING;
     one->begun_ms = now;
     one->tries++;
@@ -125,6 +132,7 @@ static void forget(struct allocation *one)
     if (one->timer != NULL)
         event_free(one->timer);
     free(one->claim.peers);
+    free(one->claim.deal);
     free(one->claim.offers);
     candidates_clear(&one->candidates);
     free(one);

@@ -56,8 +56,11 @@ void candidates_add(struct candidates *all, const struct part_ad *ad, uint32_t r
         return;
     all->at = more;
     struct candidate *c = &more[all->count++];
-    *c = (struct candidate){
-        .peer = ad->peer, .slots = ad->slots, .slots_free = ad->slots_free, .rtt_us = rtt_us};
+    *c = (struct candidate){.peer = ad->peer,
+                            .slots = ad->slots,
+                            .slots_free = ad->slots_free,
+                            .rtt_us = rtt_us,
+                            .speed = ad->speed};
     memcpy(c->name, ad->name, sizeof c->name);
     memcpy(c->site, ad->site, sizeof c->site);
     judge(c, ad, want);
@@ -87,15 +90,17 @@ size_t candidates_sort(struct candidates *all)
     return fitting;
 }
 
-bool candidates_suffice(const struct candidates *all, uint32_t slots, uint32_t spares)
+bool candidates_suffice(const struct candidates *all, const struct claim_want *want)
 {
     uint32_t found = 0, peers = 0;
+    const uint32_t slots = want->slots * (want->strategy == SHARE_BALANCED ? 2 : 1) + want->spares;
+    const uint32_t others = want->spares + (want->strategy == SHARE_SPREAD ? want->slots : 0);
     for (size_t i = 0; i < all->count; i++) {
         const struct candidate *c = &all->at[i];
         found += c->fits ? c->slots_free : 0;
         peers += c->fits && c->slots_free > 0;
     }
-    return found > slots + spares && peers > spares;
+    return found > slots && peers > others;
 }
 
 void candidates_explain(const struct candidates *all, const struct claim *claim, unsigned silent,

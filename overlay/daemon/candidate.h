@@ -13,7 +13,7 @@ struct candidate {
     struct part_peer peer;
     char name[64], site[64];
     uint16_t slots, slots_free;
-    uint32_t rtt_us;
+    uint32_t rtt_us, speed;
     uint32_t token; /* of the ask that it got last; 0: none */
     char why[256];  /* it does not fit, or what it said when it refused; goes on after its name */
     bool fits;
@@ -38,8 +38,8 @@ void candidates_add(struct candidates *all, const struct part_ad *ad, uint32_t r
 void candidates_clear(struct candidates *all);
 /* Fitting ones first, nearest first; returns how many fit. */
 size_t candidates_sort(struct candidates *all);
-/* Do those that fit advertise more than that, on enough peers for the spares? */
-bool candidates_suffice(const struct candidates *all, uint32_t slots, uint32_t spares);
+/* Do those that fit advertise more than that, on enough peers for the spares and the strategy? */
+bool candidates_suffice(const struct candidates *all, const struct claim_want *want);
 /* The line that says why too few slots were found; claim: as it ended, its peers are the first of
  * all. */
 void candidates_explain(const struct candidates *all, const struct claim *claim, unsigned silent,

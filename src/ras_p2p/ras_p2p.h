@@ -47,6 +47,8 @@ int ras_p2p_insert(orte_node_t *node, orte_job_t *job);
 /* How many copies of ranks run: 1, or what errmgr_replica_level says. */
 struct level;
 int ras_p2p_level(struct level *level, struct err *e);
+/* rmaps_locality_strategy, as given. */
+int ras_p2p_strategy(enum share_strategy *strategy, struct err *e);
 
 /* The connection; NULL before and after the job. */
 struct grid *ras_grid(void);

@@ -35,14 +35,26 @@ static int refuse(const char *why)
     return ORTE_ERR_ALLOCATION_PENDING;
 }
 
-int ras_p2p_level(struct level *level, struct err *e)
+/* A text parameter of another component; NULL when it is not given. */
+static const char *parameter(const char *framework, const char *component, const char *name)
 {
     char **value = NULL;
-    const int index = mca_base_var_find("orte", "errmgr", "replica", "level");
+    const int index = mca_base_var_find("orte", framework, component, name);
     if (index >= 0) {
         mca_base_var_get_value(index, &value, NULL, NULL);
     }
-    return level_parse(level, value != NULL && *value != NULL ? *value : "1", e);
+    return value != NULL ? *value : NULL;
+}
+
+int ras_p2p_level(struct level *level, struct err *e)
+{
+    const char *value = parameter("errmgr", "replica", "level");
+    return level_parse(level, value != NULL ? value : "1", e);
+}
+
+int ras_p2p_strategy(enum share_strategy *strategy, struct err *e)
+{
+    return request_strategy(parameter("rmaps", "locality", "strategy"), strategy, e);
 }
 
 static int name_taken(const char *name, void *unused)
@@ -226,6 +238,9 @@ static int read_request(orte_job_t *job, int *processes, struct request *r, stru
     }
     r->per_node = request_per_node(orte_rmaps_base.ppr);
     int rc = ras_p2p_level(&level, e);
+    if (rc == 0) {
+        rc = ras_p2p_strategy(&r->strategy, e);
+    }
     if (rc == 0) {
         rc = request_count(r, e);
     }

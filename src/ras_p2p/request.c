@@ -10,6 +10,22 @@ enum {
     ALLOCATE_MS = 15000, /* the daemon answers as soon as it knows; this is for a silent grid */
 };
 
+int request_strategy(const char *name, enum share_strategy *strategy, struct err *e)
+{
+    static const char *const names[SHARE_STRATEGIES] = {[SHARE_CONCENTRATE] = "concentrate",
+                                                        [SHARE_SPREAD] = "spread",
+                                                        [SHARE_BALANCED] = "balanced"};
+    *strategy = SHARE_CONCENTRATE;
+    for (unsigned i = 0; i < SHARE_STRATEGIES; i++) {
+        if (name == NULL || strcmp(name, names[i]) == 0) {
+            *strategy = (enum share_strategy)i;
+            return 0;
+        }
+    }
+    return err_set(e, EINVAL, "rmaps_locality_strategy %s: give concentrate, spread or balanced",
+                   name);
+}
+
 int request_count(struct request *r, struct err *e)
 {
     long sum = 0;
@@ -42,6 +58,7 @@ int request_wish(const struct request *r, struct wish *wish, struct err *e)
     }
     wish->slots = r->started;
     wish->spares = (unsigned)r->spares;
+    wish->strategy = r->strategy;
     wish->timeout_ms = ALLOCATE_MS;
     /* At level 2 a lease is lost as a whole, so each holds one process; and a peer may have one
      * copy of each rank at most, so more slots than ranks on one peer are of no use. */

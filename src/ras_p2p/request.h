@@ -12,9 +12,13 @@ struct request {
     unsigned started;     /* processes that start: ranks, or the sum of their levels */
     unsigned per_node;    /* -N, or --map-by ppr:N:node; 0: not given */
     bool replicated;      /* may a rank have more than one copy? */
+    enum share_strategy strategy;
     int spares;
     const char *require;
 };
+
+/* "concentrate", "spread", "balanced"; NULL: concentrate. -EINVAL with a line for anything else. */
+int request_strategy(const char *name, enum share_strategy *strategy, struct err *e);
 
 /* Sums up `ranks`. -EINVAL when a number of processes is missing: the grid does not take every free
  * desktop unasked, as a cluster's mpirun takes every slot of an allocation that is paid for. */

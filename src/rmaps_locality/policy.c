@@ -10,7 +10,6 @@
 #include "policy.h"
 #include <assert.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,18 +26,6 @@ struct plan {
     unsigned *rest;   /* copies of the ranks after it, falling */
     unsigned *scratch;
 };
-
-int policy_parse(const char *name, enum policy_strategy *strategy, struct err *e)
-{
-    if (name == NULL || strcmp(name, "concentrate") == 0) {
-        *strategy = POLICY_CONCENTRATE;
-    } else if (strcmp(name, "spread") == 0) {
-        *strategy = POLICY_SPREAD;
-    } else {
-        return err_set(e, EINVAL, "rmaps_locality_strategy %s: give concentrate or spread", name);
-    }
-    return 0;
-}
 
 static unsigned copies_of(const struct policy_job *job, unsigned rank)
 {
@@ -146,7 +133,7 @@ static unsigned next_node(const struct plan *p, const bool *tried)
         if (tried[n] || p->used[n] >= job->nodes[n].free || p->taken[p->domain[n]]) {
             continue;
         }
-        if (job->strategy == POLICY_CONCENTRATE) {
+        if (!job->spread) {
             return n;
         }
         if (best == POLICY_NOWHERE || p->used[n] < p->used[best]) {
@@ -227,12 +214,31 @@ static bool all_fit(struct plan *p, enum scheme scheme)
     return rest_fits(p, p->room, p->job->ranks);
 }
 
-static void sort_by_distance(struct plan *p)
+static bool comes_before(const struct plan *p, unsigned a, unsigned b)
 {
     const struct policy_node *nodes = p->job->nodes;
-    for (unsigned i = 0; i < p->job->node_count; i++) {
+    const unsigned *nearest = p->scratch, x = p->domain[a], y = p->domain[b];
+    if (x != y) {
+        return nearest[x] < nearest[y] || (nearest[x] == nearest[y] && x < y);
+    }
+    return nodes[a].rtt_us < nodes[b].rtt_us;
+}
+
+/* Nearest first, but the nodes of a site together: neighbouring ranks have most to say to each
+ * other. */
+static void sort_by_distance(struct plan *p)
+{
+    const struct policy_job *job = p->job;
+    find_domains(p, SCHEME_SITE);
+    for (unsigned i = 0; i < job->node_count; i++) {
+        unsigned *nearest = &p->scratch[p->domain[i]];
+        if (p->domain[i] == i || job->nodes[i].rtt_us < *nearest) {
+            *nearest = job->nodes[i].rtt_us;
+        }
+    }
+    for (unsigned i = 0; i < job->node_count; i++) {
         unsigned at = i;
-        while (at > 0 && nodes[p->order[at - 1]].rtt_us > nodes[i].rtt_us) {
+        while (at > 0 && comes_before(p, i, p->order[at - 1])) {
             p->order[at] = p->order[at - 1];
             at--;
         }

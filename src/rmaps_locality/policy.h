@@ -5,6 +5,7 @@
 #define P2P_POLICY_H
 #include "err.h"
 #include "id.h"
+#include <stdbool.h>
 
 struct policy_node {
     struct id peer;
@@ -14,20 +15,12 @@ struct policy_node {
     unsigned free; /* slots */
 };
 
-enum policy_strategy {
-    POLICY_CONCENTRATE, /* fill the nearest nodes first */
-    POLICY_SPREAD,      /* one process a node while nodes last */
-};
-
-/* "concentrate" or "spread"; -EINVAL with a line for anything else. */
-int policy_parse(const char *name, enum policy_strategy *strategy, struct err *e);
-
 struct policy_job {
     const struct policy_node *nodes; /* in any order */
     unsigned node_count;
     unsigned ranks, lanes;
     const unsigned *copies; /* of each rank, at most lanes; NULL: as many as lanes */
-    enum policy_strategy strategy;
+    bool spread; /* one process a node while nodes last; else the nearest nodes are filled first */
 };
 
 enum { POLICY_NOWHERE = ~0u };

@@ -21,7 +21,7 @@ static int rmaps_locality_register(void)
     mca_base_component_var_register(
         &c->super.base_version, "strategy",
         "concentrate: fill the nearest peers first (default); spread: one process a peer while "
-        "peers last",
+        "peers last; balanced: near peers, each in proportion to its free cores and their speed",
         MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY,
         &c->strategy);
     return ORTE_SUCCESS;

@@ -177,7 +177,9 @@ static int map(orte_job_t *job, const struct level *level, const struct field *f
     int rc = copies != NULL && node != NULL ? 0 : err_set(&e, ENOMEM, "out of memory");
     wanted.copies = copies;
     if (rc == 0) {
-        rc = policy_parse(mca_rmaps_locality_component.strategy, &wanted.strategy, &e);
+        enum share_strategy strategy; /* how many run on each peer, the leases say already */
+        rc = ras_p2p_strategy(&strategy, &e);
+        wanted.spread = strategy == SHARE_SPREAD;
     }
     if (rc == 0) {
         rc = policy_place(&wanted, node, &e);

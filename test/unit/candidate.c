@@ -37,9 +37,10 @@ static void test_nearest_fitting_first(void **state)
     assert_string_equal(all.at[0].name, "desk3");
     assert_string_equal(all.at[1].name, "desk4");
     assert_string_equal(all.at[2].name, "desk1");
-    assert_true(candidates_suffice(&all, 9, 2));
-    assert_false(candidates_suffice(&all, 12, 0)); /* nothing to overbook */
-    assert_false(candidates_suffice(&all, 1, 3));
+    assert_true(candidates_suffice(&all, &(struct claim_want){.slots = 9, .spares = 2}));
+    assert_false(
+        candidates_suffice(&all, &(struct claim_want){.slots = 12})); /* nothing to overbook */
+    assert_false(candidates_suffice(&all, &(struct claim_want){.slots = 1, .spares = 3}));
     candidates_clear(&all);
 }
 

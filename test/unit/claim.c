@@ -11,6 +11,7 @@ enum { PEERS = 64, OFFERS = 512 };
 struct scene {
     struct claim claim;
     struct claim_peer peers[PEERS];
+    struct share_peer deal[PEERS];
     struct claim_offer offers[OFFERS];
     uint16_t asked[PEERS]; /* in this round */
 };
@@ -18,10 +19,12 @@ struct scene {
 static void begin(struct scene *s, struct claim_want want, size_t peers, uint16_t free)
 {
     memset(s, 0, sizeof *s);
-    s->claim =
-        (struct claim){.want = want, .peers = s->peers, .peer_count = peers, .offers = s->offers};
-    for (size_t i = 0; i < peers; i++)
+    s->claim = (struct claim){
+        .want = want, .peers = s->peers, .deal = s->deal, .peer_count = peers, .offers = s->offers};
+    for (size_t i = 0; i < peers; i++) {
         s->peers[i].free = free;
+        s->peers[i].speed = 100;
+    }
 }
 
 static size_t ask_all(struct scene *s, uint64_t now)
@@ -184,6 +187,47 @@ static void test_spares_are_a_wish_not_a_condition(void **state)
     assert_int_equal(claim_verdict(&s.claim, 1), CLAIM_ENOUGH);
 }
 
+static void test_spread_takes_one_of_each(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s, (struct claim_want){.slots = 4, .strategy = SHARE_SPREAD}, 6, 4);
+    assert_int_equal(ask_all(&s, 0), 5);
+    for (size_t i = 0; i < 5; i++)
+        grant(&s, i, 1);
+    claim_pick(&s.claim);
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(s.offers[i].keep, i < 4);
+
+    begin(&s, (struct claim_want){.slots = 4, .strategy = SHARE_SPREAD}, 3, 4);
+    ask_all(&s, 0); /* 2, 2 and 1 */
+    for (size_t i = 0; i < 3; i++)
+        grant(&s, i, s.asked[i]);
+    claim_pick(&s.claim);
+    assert_int_equal(s.offers[0].keep, 2);
+    assert_int_equal(s.offers[1].keep, 1);
+    assert_int_equal(s.offers[2].keep, 1);
+}
+
+static void test_who_gave_some_is_asked_for_more(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct id lease = {{1}};
+    begin(&s, (struct claim_want){.slots = 3, .strategy = SHARE_SPREAD}, 2, 4);
+    ask_all(&s, 0); /* 2 and 2 */
+    assert_int_equal(s.asked[1], 2);
+    claim_offer(&s.claim, 0, &lease, 2);
+    claim_answered(&s.claim, 0, 2, 0); /* it has two more */
+    refuse(&s, 1, 0);
+    assert_int_equal(ask_all(&s, 1), 1);
+    assert_int_equal(s.asked[0], 2);
+    claim_offer(&s.claim, 0, &lease, 1);
+    claim_answered(&s.claim, 0, 1, 0); /* fewer than asked: it is not asked a third time */
+    assert_int_equal(ask_all(&s, 2), 0);
+    assert_int_equal(claim_verdict(&s.claim, 2), CLAIM_ENOUGH);
+}
+
 /* Whatever answers come in whatever order: it ends, keeps exactly what is wanted, and never counts
  * wrong. */
 static void test_any_answers(void **state)
@@ -193,8 +237,11 @@ static void test_any_answers(void **state)
     for (int run = 0; run < 2000; run++) {
         struct scene s;
         uint32_t slots = 1 + (uint32_t)rand() % 40;
-        begin(&s, (struct claim_want){.slots = slots, .spares = (uint16_t)(rand() % 3)}, PEERS,
-              (uint16_t)(1 + rand() % 4));
+        begin(&s,
+              (struct claim_want){.slots = slots,
+                                  .spares = (uint16_t)(rand() % 3),
+                                  .strategy = (enum share_strategy)(rand() % SHARE_STRATEGIES)},
+              PEERS, (uint16_t)(1 + rand() % 4));
         uint64_t now = 0;
         enum claim_verdict v;
         do {
@@ -238,6 +285,8 @@ int main(void)
         cmocka_unit_test(test_a_lost_peer_takes_its_offers_along),
         cmocka_unit_test(test_spares_stand_on_other_peers),
         cmocka_unit_test(test_spares_are_a_wish_not_a_condition),
+        cmocka_unit_test(test_spread_takes_one_of_each),
+        cmocka_unit_test(test_who_gave_some_is_asked_for_more),
         cmocka_unit_test(test_any_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

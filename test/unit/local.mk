@@ -27,6 +27,7 @@ unit_programs = \
     test/unit/room \
     test/unit/seats \
     test/unit/settings \
+    test/unit/share \
     test/unit/store \
     test/unit/tally \
     test/unit/uri \

@@ -21,10 +21,10 @@ static struct policy_node node(int peer, unsigned slots, unsigned rtt, const cha
 }
 
 static unsigned place(const struct policy_node *nodes, unsigned count, unsigned ranks,
-                      unsigned lanes, enum policy_strategy strategy, unsigned *out)
+                      unsigned lanes, bool spread, unsigned *out)
 {
     const struct policy_job job = {
-        .nodes = nodes, .node_count = count, .ranks = ranks, .lanes = lanes, .strategy = strategy};
+        .nodes = nodes, .node_count = count, .ranks = ranks, .lanes = lanes, .spread = spread};
     return (unsigned)-policy_place(&job, out, NULL);
 }
 
@@ -33,7 +33,7 @@ static void test_near_first(void **state)
     (void)state;
     unsigned at[4];
     const struct policy_node n[] = {node(1, 2, 300, ""), node(2, 2, 100, ""), node(3, 2, 200, "")};
-    assert_int_equal(place(n, 3, 4, 1, POLICY_CONCENTRATE, at), 0);
+    assert_int_equal(place(n, 3, 4, 1, false, at), 0);
     const unsigned wanted[] = {1, 1, 2, 2};
     assert_memory_equal(at, wanted, sizeof wanted);
 }
@@ -43,7 +43,7 @@ static void test_spread(void **state)
     (void)state;
     unsigned at[5];
     const struct policy_node n[] = {node(1, 2, 300, ""), node(2, 2, 100, ""), node(3, 1, 200, "")};
-    assert_int_equal(place(n, 3, 5, 1, POLICY_SPREAD, at), 0);
+    assert_int_equal(place(n, 3, 5, 1, true, at), 0);
     const unsigned wanted[] = {1, 2, 0, 1, 0};
     assert_memory_equal(at, wanted, sizeof wanted);
 }
@@ -53,8 +53,8 @@ static void test_too_few_slots(void **state)
     (void)state;
     unsigned at[4];
     const struct policy_node n[] = {node(1, 1, 1, ""), node(2, 2, 1, "")};
-    assert_int_equal(place(n, 2, 4, 1, POLICY_CONCENTRATE, at), ENOSPC);
-    assert_int_equal(place(n, 2, 2, 2, POLICY_CONCENTRATE, at), ENOSPC);
+    assert_int_equal(place(n, 2, 4, 1, false, at), ENOSPC);
+    assert_int_equal(place(n, 2, 2, 2, false, at), ENOSPC);
 }
 
 /* No node more than its slots; no two copies of a rank in one domain (peer, or site). */
@@ -82,7 +82,7 @@ static void test_copies_on_different_peers(void **state)
     unsigned at[6];
     /* Filling the near peer with both copies of nothing: greed would leave rank 2 without room. */
     const struct policy_node n[] = {node(1, 1, 1, ""), node(2, 2, 2, ""), node(3, 3, 3, "")};
-    assert_int_equal(place(n, 3, 3, 2, POLICY_CONCENTRATE, at), 0);
+    assert_int_equal(place(n, 3, 3, 2, false, at), 0);
     assert_sound(n, 3, 3, 2, at, false);
 }
 
@@ -92,11 +92,11 @@ static void test_two_leases_of_one_peer(void **state)
     unsigned at[4];
     const struct policy_node n[] = {node(1, 1, 1, ""), node(1, 1, 1, ""), node(2, 1, 2, ""),
                                     node(2, 1, 2, "")};
-    assert_int_equal(place(n, 4, 2, 2, POLICY_CONCENTRATE, at), 0);
+    assert_int_equal(place(n, 4, 2, 2, false, at), 0);
     assert_sound(n, 4, 2, 2, at, false);
     const struct policy_node m[] = {node(1, 1, 1, ""), node(1, 1, 1, ""), node(1, 1, 2, ""),
                                     node(2, 1, 2, "")};
-    assert_int_equal(place(m, 4, 2, 2, POLICY_CONCENTRATE, at), ENOSPC);
+    assert_int_equal(place(m, 4, 2, 2, false, at), ENOSPC);
 }
 
 static void test_copies_on_different_sites(void **state)
@@ -105,7 +105,7 @@ static void test_copies_on_different_sites(void **state)
     unsigned at[4];
     const struct policy_node n[] = {node(1, 1, 1, "a"), node(2, 1, 2, "b"), node(3, 1, 3, "c"),
                                     node(4, 1, 4, "c")};
-    assert_int_equal(place(n, 4, 2, 2, POLICY_CONCENTRATE, at), 0);
+    assert_int_equal(place(n, 4, 2, 2, false, at), 0);
     assert_sound(n, 4, 2, 2, at, true);
 }
 
@@ -119,7 +119,7 @@ static void test_copies_in_different_subnets(void **state)
     n[1].addr.ip[15] = 2;
     n[3].addr = n[2].addr;
     n[3].addr.ip[15] = 2;
-    assert_int_equal(place(n, 4, 2, 2, POLICY_CONCENTRATE, at), 0);
+    assert_int_equal(place(n, 4, 2, 2, false, at), 0);
     for (unsigned rank = 0; rank < 2; rank++) {
         assert_true((at[rank] < 2) != (at[2 + rank] < 2));
     }
@@ -154,7 +154,7 @@ static void test_places_whatever_fits(void **state)
             n[i] = node((int)i + 1, (unsigned)rand_r(&seed) % 10, (unsigned)rand_r(&seed) % 50, "");
             fits += n[i].free < ranks ? n[i].free : ranks;
         }
-        const unsigned rc = place(n, count, ranks, lanes, round % 2, at);
+        const unsigned rc = place(n, count, ranks, lanes, round % 2 != 0, at);
         assert_int_equal(rc, fits >= ranks * lanes ? 0 : ENOSPC);
         if (rc == 0) {
             assert_sound(n, count, ranks, lanes, at, false);
@@ -162,17 +162,16 @@ static void test_places_whatever_fits(void **state)
     }
 }
 
-static void test_strategies(void **state)
+/* Neighbouring ranks are on the same site: its farther peers come before another site's. */
+static void test_sites_stay_together(void **state)
 {
     (void)state;
-    enum policy_strategy s;
-    struct err e = {0};
-    assert_int_equal(policy_parse(NULL, &s, NULL), 0);
-    assert_int_equal(s, POLICY_CONCENTRATE);
-    assert_int_equal(policy_parse("spread", &s, NULL), 0);
-    assert_int_equal(s, POLICY_SPREAD);
-    assert_int_equal(policy_parse("far", &s, &e), -EINVAL);
-    assert_non_null(strstr(e.text, "far"));
+    unsigned at[8];
+    const struct policy_node n[] = {node(1, 2, 10, "lab"), node(2, 2, 20, "hall"),
+                                    node(3, 2, 30, "lab"), node(4, 2, 40, "hall")};
+    assert_int_equal(place(n, 4, 8, 1, false, at), 0);
+    const unsigned wanted[] = {0, 0, 2, 2, 1, 1, 3, 3};
+    assert_memory_equal(at, wanted, sizeof wanted);
 }
 
 int main(void)
@@ -187,7 +186,7 @@ int main(void)
         cmocka_unit_test(test_copies_in_different_subnets),
         cmocka_unit_test(test_levels_by_rank),
         cmocka_unit_test(test_places_whatever_fits),
-        cmocka_unit_test(test_strategies),
+        cmocka_unit_test(test_sites_stay_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,6 +127,21 @@ static void test_surplus_of_a_peer(void **state)
     assert_int_equal(wish_surplus(l, 4, 1, over), 2);
 }
 
+static void test_strategies(void **state)
+{
+    (void)state;
+    enum share_strategy s;
+    struct err e = {0};
+    assert_int_equal(request_strategy(NULL, &s, NULL), 0);
+    assert_int_equal(s, SHARE_CONCENTRATE);
+    assert_int_equal(request_strategy("spread", &s, NULL), 0);
+    assert_int_equal(s, SHARE_SPREAD);
+    assert_int_equal(request_strategy("balanced", &s, NULL), 0);
+    assert_int_equal(s, SHARE_BALANCED);
+    assert_int_equal(request_strategy("far", &s, &e), -EINVAL);
+    assert_non_null(strstr(e.text, "far"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +149,7 @@ int main(void)
         cmocka_unit_test(test_node_is_never_the_own_host),
         cmocka_unit_test(test_long_names_are_cut),
         cmocka_unit_test(test_number_of_processes),
+        cmocka_unit_test(test_strategies),
         cmocka_unit_test(test_wish),
         cmocka_unit_test(test_per_node),
         cmocka_unit_test(test_surplus_of_a_peer),
