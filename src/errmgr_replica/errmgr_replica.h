@@ -46,6 +46,9 @@ struct errmgr_replica_component {
 
 extern struct errmgr_replica_component mca_errmgr_replica_component;
 
+/* Ranks that the user gives libraries to preload (mpirun -x LD_PRELOAD=...) get ours with them. */
+void preload_join(orte_job_t *job);
+
 /* Take over the states that matter; after the stock module's init. */
 void hnp_take_over(void);
 void hnp_leave(void);

@@ -72,17 +72,35 @@ static void set_level_defaults(void)
 }
 
 /* Calls that never reach the message layer are taken by a small library beside the components of
- * the peer that starts the process. */
-static void set_preload(void)
+ * the peer that starts the process. Puts it in front of LD_PRELOAD. */
+static void preload_add(char ***environment, const char *old)
 {
     Dl_info here;
     char value[2 * PATH_MAX];
-    const char *end, *old = getenv("LD_PRELOAD");
+    const char *end;
     if (dladdr(self, &here) == 0 || (end = strrchr(here.dli_fname, '/')) == NULL)
         return;
     snprintf(value, sizeof value, "%.*s/libp2pgrid_replica.so%s%s", (int)(end - here.dli_fname),
              here.dli_fname, old != NULL ? ":" : "", old != NULL ? old : "");
-    opal_setenv("LD_PRELOAD", value, true, &orte_launch_environ);
+    opal_setenv("LD_PRELOAD", value, true, environment);
+}
+
+/* What the user gives to the ranks by -x comes after the environment of the peer, and hides it. */
+void preload_join(orte_job_t *job)
+{
+    static const char name[] = "LD_PRELOAD=";
+    for (int i = 0; i < job->apps->size; i++) {
+        orte_app_context_t *app = opal_pointer_array_get_item(job->apps, i);
+        char **v = app != NULL ? app->env : NULL;
+        while (v != NULL && *v != NULL && strncmp(*v, name, sizeof name - 1) != 0)
+            v++;
+        if (v == NULL || *v == NULL)
+            continue;
+        char *own = strdup(*v + sizeof name - 1);
+        if (own != NULL)
+            preload_add(&app->env, own);
+        free(own);
+    }
 }
 
 /* ORTE opens errmgr in mpirun before every framework whose parameters the grid sets, and grpcomm
@@ -119,7 +137,7 @@ static int replica_register(void)
     if (ORTE_PROC_IS_HNP && survive_active())
         set_level_defaults();
     if ((ORTE_PROC_IS_HNP || ORTE_PROC_IS_DAEMON) && survive_active())
-        set_preload();
+        preload_add(&orte_launch_environ, getenv("LD_PRELOAD"));
     return ORTE_SUCCESS;
 }
 

@@ -203,6 +203,7 @@ static bool begin(orte_job_t *job)
         return false;
     }
     mark_holes();
+    preload_join(job);
     return true;
 }
 

@@ -169,25 +169,38 @@ void comm_clear(struct engine *e)
     free(e->groups);
 }
 
-struct engine_comm *engine_comm_add(struct engine *e, const int *local, int local_size,
-                                    const int *remote, int remote_size, bool by_tag)
+static struct engine_comm *comm_bind(struct engine *e, uint64_t group, const int *world, int size,
+                                     bool by_tag)
 {
-    uint64_t group = name_group(local, local_size, remote, remote_size);
     uint32_t count = next_count(e, group);
-    const int *peers = remote ? remote : local;
     struct engine_comm *c = look_up(e, group, count);
     if (!c)
         c = comm_make(e, group, count);
     c->bound = true;
     c->by_tag = by_tag;
-    c->size = remote ? remote_size : local_size;
+    c->size = size;
     c->world = engine_memory((size_t)c->size * sizeof *c->world);
-    memcpy(c->world, peers, (size_t)c->size * sizeof *c->world);
+    memcpy(c->world, world, (size_t)c->size * sizeof *c->world);
     c->rank_of = engine_memory((size_t)e->ranks * sizeof *c->rank_of);
     memset(c->rank_of, -1, (size_t)e->ranks * sizeof *c->rank_of);
     for (int i = 0; i < c->size; i++)
         c->rank_of[c->world[i]] = i;
     return c;
+}
+
+struct engine_comm *engine_comm_add(struct engine *e, const int *local, int local_size,
+                                    const int *remote, int remote_size, bool by_tag)
+{
+    uint64_t group = name_group(local, local_size, remote, remote_size);
+    return remote ? comm_bind(e, group, remote, remote_size, by_tag)
+                  : comm_bind(e, group, local, local_size, by_tag);
+}
+
+struct engine_comm *engine_comm_twin(struct engine *e, const struct engine_comm *of, bool by_tag)
+{
+    enum { TWIN = 2 };
+    uint64_t group = mix(mix(of->name.group, of->name.count), TWIN);
+    return comm_bind(e, group, of->world, of->size, by_tag);
 }
 
 /* Nothing that arrives later is looked at: acknowledge what did. */

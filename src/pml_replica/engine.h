@@ -140,6 +140,9 @@ void engine_destroy(struct engine *e);
  * Frames that came before are kept for it. */
 struct engine_comm *engine_comm_add(struct engine *e, const int *local, int local_size,
                                     const int *remote, int remote_size, bool by_tag);
+/* One more with the same members, made without a word to them: it is named by the other and how
+ * many twins that has had. */
+struct engine_comm *engine_comm_twin(struct engine *e, const struct engine_comm *of, bool by_tag);
 /* No request of it is pending any more. What other lanes still need from it is kept. */
 void engine_comm_free(struct engine *e, struct engine_comm *c);
 

@@ -4,7 +4,8 @@
  *
  * pml_replica_component.c  parameters, the gate, start and end
  * world_ompi4.c            N*R processes become R worlds of N ranks
- * module_ompi4.c           sends, receives, probes, communicators
+ * comm_ompi4.c             communicators
+ * module_ompi4.c           sends, receives, probes
  * request_ompi4.c          requests, their completion, cancel, persistent ones
  * outcome_ompi4.c          what a test or a wait for any found: the leader's word
  * link_ompi4.c             engine and transport joined, addresses by modex, progress */
@@ -19,6 +20,8 @@
 #include "ompi/mca/pml/pml.h"
 #include "ompi/message/message.h"
 #include "ompi/request/request.h"
+#include <pthread.h>
+#include <stdatomic.h>
 
 /* A message on its way: the engine's half, and what Open MPI's half needs to know of it. */
 struct transfer {
@@ -60,6 +63,9 @@ struct replica {
     opal_free_list_t requests;
     opal_list_t completed; /* requests whose callback waits until the engine is done */
     bool in_engine;
+    bool watch_threads;       /* the program asked for MPI_THREAD_MULTIPLE */
+    _Atomic pthread_t thread; /* then: the one that is in a call, so deep; 0: none */
+    int depth;
     unsigned polls;
     ompi_request_fns_t stock;
     double last_time, time_offset; /* of MPI_Wtime */
@@ -74,6 +80,20 @@ void link_finish(void); /* good-bye, then close */
 int link_progress(void);
 void link_wait(void); /* once around, while a call blocks */
 void link_stop(void *ctx, int status, const char *line);
+
+/* Around each call, where a second thread may come though it was told not to. */
+void link_enter_watched(void);
+void link_leave_watched(void);
+static inline void link_enter(void)
+{
+    if (replica.watch_threads)
+        link_enter_watched();
+}
+static inline void link_leave(void)
+{
+    if (replica.watch_threads)
+        link_leave_watched();
+}
 
 /* request_ompi4.c */
 OBJ_CLASS_DECLARATION(replica_request_t);
@@ -110,6 +130,16 @@ void outcome_remove(void);
 void world_swap(void);
 void world_forget_locality(ompi_proc_t **procs, size_t count);
 int world_rank_of(const ompi_group_t *group, int rank);
+
+/* comm_ompi4.c */
+static inline struct engine_comm *comm_of(const ompi_communicator_t *comm)
+{
+    return (struct engine_comm *)comm->c_pml_comm;
+}
+int comm_add(ompi_communicator_t *comm);
+int comm_remove(ompi_communicator_t *comm);
+int comm_idup(ompi_communicator_t *comm, ompi_communicator_t **twin, ompi_request_t **request);
+int comm_refuse(ompi_communicator_t *comm, int root, int error, const char *call);
 
 /* module_ompi4.c */
 extern mca_pml_base_module_t replica_module;

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sched.h>
 #include <time.h>
+#include <unistd.h>
 
 #define MODEX_KEY "p2pgrid.replica"
 enum { BACKLOG = 4 << 20, SPINS = 32, ENGINE_EVERY = 16, GOODBYE_MS = 10000 };
@@ -162,15 +163,39 @@ int link_start(void)
     return OMPI_SUCCESS;
 }
 
+void link_enter_watched(void)
+{
+    pthread_t nobody = 0, self = pthread_self();
+    if (replica.thread == self || atomic_compare_exchange_strong(&replica.thread, &nobody, self)) {
+        replica.depth++;
+        return;
+    }
+    if (replica.rank != 0)
+        sleep(1); /* one line is enough, if the first rank has the same to say */
+    link_stop(NULL, 1,
+              "two threads are in MPI calls at once, but only MPI_THREAD_SERIALIZED was granted; "
+              "replicas need one order of calls: one thread at a time, or errmgr_replica_level 1");
+    for (;;)
+        pause();
+}
+
+void link_leave_watched(void)
+{
+    if (--replica.depth == 0)
+        replica.thread = 0;
+}
+
 static int advance(int timeout_ms)
 {
     if (replica.engine == NULL || replica.in_engine)
         return 0;
+    link_enter();
     replica.in_engine = true;
     int n = transport_poll(replica.transport, timeout_ms);
     if (n > 0 || timeout_ms != 0 || ++replica.polls % ENGINE_EVERY == 0)
         n += engine_progress(replica.engine, now_ms(CLOCK_MONOTONIC_COARSE));
     replica.in_engine = false;
+    link_leave();
     if (!opal_list_is_empty(&replica.completed))
         request_complete_later();
     return n;

@@ -21,8 +21,8 @@ libtransport_la_SOURCES = \
 component_LTLIBRARIES += mca_pml_replica.la
 mca_pml_replica_la_SOURCES = \
     src/pml_replica/pml_replica_component.c src/pml_replica/glue.h src/pml_replica/preload.h \
-    src/pml_replica/link_ompi4.c src/pml_replica/module_ompi4.c src/pml_replica/outcome_ompi4.c \
-    src/pml_replica/request_ompi4.c src/pml_replica/world_ompi4.c
+    src/pml_replica/comm_ompi4.c src/pml_replica/link_ompi4.c src/pml_replica/module_ompi4.c \
+    src/pml_replica/outcome_ompi4.c src/pml_replica/request_ompi4.c src/pml_replica/world_ompi4.c
 mca_pml_replica_la_CPPFLAGS = $(AM_CPPFLAGS) $(subst -I,-isystem ,$(OMPI_CPPFLAGS)) \
     -I$(top_srcdir)/src/pml_replica -I$(top_srcdir)/src/errmgr_replica
 mca_pml_replica_la_CFLAGS = $(AM_CFLAGS) -mcx16
@@ -32,6 +32,7 @@ mca_pml_replica_la_LIBADD = \
 
 # libp2pgrid_replica.so: preloaded into the ranks, for the few calls that do not come by the PML.
 component_LTLIBRARIES += libp2pgrid_replica.la
-libp2pgrid_replica_la_SOURCES = src/pml_replica/preload.c src/pml_replica/preload.h
+libp2pgrid_replica_la_SOURCES = \
+    src/pml_replica/preload.c src/pml_replica/preload_exec.c src/pml_replica/preload.h
 libp2pgrid_replica_la_CPPFLAGS = $(AM_CPPFLAGS) $(subst -I,-isystem ,$(OMPI_CPPFLAGS))
 libp2pgrid_replica_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version

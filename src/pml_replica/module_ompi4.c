@@ -3,47 +3,6 @@
 #include "glue.h"
 #include "opal/runtime/opal_progress.h"
 
-static inline struct engine_comm *comm_of(ompi_communicator_t *comm)
-{
-    return (struct engine_comm *)comm->c_pml_comm;
-}
-
-/* --- communicators
- * ---------------------------------------------------------------------------------------------- */
-
-static int *members(const ompi_group_t *group)
-{
-    int *world = malloc(((size_t)group->grp_proc_count + 1) * sizeof *world);
-    for (int i = 0; world != NULL && i < group->grp_proc_count; i++)
-        world[i] = world_rank_of(group, i);
-    return world;
-}
-
-static int add_comm(ompi_communicator_t *comm)
-{
-    if (comm == &ompi_mpi_comm_world.comm)
-        world_swap();
-    bool inter = OMPI_COMM_IS_INTER(comm);
-    int *local = members(comm->c_local_group),
-        *remote = inter ? members(comm->c_remote_group) : NULL;
-    struct engine_comm *c = NULL;
-    if (local != NULL && (remote != NULL || !inter))
-        c = engine_comm_add(replica.engine, local, comm->c_local_group->grp_proc_count, remote,
-                            inter ? comm->c_remote_group->grp_proc_count : 0, false);
-    free(local);
-    free(remote);
-    comm->c_pml_comm = (struct mca_pml_comm_t *)c;
-    return c != NULL ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
-}
-
-static int del_comm(ompi_communicator_t *comm)
-{
-    if (comm->c_pml_comm != NULL)
-        engine_comm_free(replica.engine, comm_of(comm));
-    comm->c_pml_comm = NULL;
-    return OMPI_SUCCESS;
-}
-
 /* --- sends
  * ------------------------------------------------------------------------------------------------------
  */
@@ -60,9 +19,12 @@ static int isend_init(const void *buffer, size_t count, ompi_datatype_t *type, i
 static int isend(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
                  mca_pml_base_send_mode_t mode, ompi_communicator_t *comm, ompi_request_t **request)
 {
+    link_enter();
     replica_request_t *r = request_new(true, buffer, count, type, to, tag, mode, comm, false);
     *request = (ompi_request_t *)r;
-    return r != NULL ? request_start(r) : OMPI_ERR_OUT_OF_RESOURCE;
+    int rc = r != NULL ? request_start(r) : OMPI_ERR_OUT_OF_RESOURCE;
+    link_leave();
+    return rc;
 }
 
 static int do_send(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
@@ -79,11 +41,13 @@ static int do_send(const void *buffer, size_t count, ompi_datatype_t *type, int 
     bool plain = transfer_in_one_piece(type, count);
     if (!plain)
         OBJ_CONSTRUCT(&convertor, opal_convertor_t);
+    link_enter();
     int rc = transfer_to_send(&t, buffer, count, type, &convertor);
     if (rc == OMPI_SUCCESS)
         rc = transfer_begin(&t);
     while (rc == OMPI_SUCCESS && !t.send.done)
         link_wait();
+    link_leave();
     if (!plain)
         OBJ_DESTRUCT(&convertor);
     return rc;
@@ -104,9 +68,12 @@ static int irecv_init(void *buffer, size_t count, ompi_datatype_t *type, int fro
 static int irecv(void *buffer, size_t count, ompi_datatype_t *type, int from, int tag,
                  ompi_communicator_t *comm, ompi_request_t **request)
 {
+    link_enter();
     replica_request_t *r = request_new(false, buffer, count, type, from, tag, 0, comm, false);
     *request = (ompi_request_t *)r;
-    return r != NULL ? request_start(r) : OMPI_ERR_OUT_OF_RESOURCE;
+    int rc = r != NULL ? request_start(r) : OMPI_ERR_OUT_OF_RESOURCE;
+    link_leave();
+    return rc;
 }
 
 /* message: taken by a probe, or NULL. */
@@ -122,6 +89,7 @@ static int do_receive(void *buffer, size_t count, ompi_datatype_t *type, int fro
     bool plain = transfer_in_one_piece(type, count);
     if (!plain)
         OBJ_CONSTRUCT(&convertor, opal_convertor_t);
+    link_enter();
     int rc = transfer_to_receive(&t, buffer, count, type, &convertor);
     if (rc == OMPI_SUCCESS && message != NULL)
         engine_message_receive(replica.engine, message, &t.receive);
@@ -129,6 +97,7 @@ static int do_receive(void *buffer, size_t count, ompi_datatype_t *type, int fro
         rc = transfer_begin(&t);
     while (rc == OMPI_SUCCESS && !t.receive.done)
         link_wait();
+    link_leave();
     if (!plain)
         OBJ_DESTRUCT(&convertor);
     if (rc != OMPI_SUCCESS)
@@ -155,9 +124,11 @@ static int look(int from, int tag, ompi_communicator_t *comm, bool wait, int *fo
 {
     struct engine_status s;
     int rc;
+    link_enter();
     link_progress();
     while ((rc = engine_probe(replica.engine, comm_of(comm), from, tag, wait, &s, take)) == -EAGAIN)
         link_wait();
+    link_leave();
     *found = rc == 1;
     if (rc == 0)
         opal_progress();
@@ -297,8 +268,8 @@ mca_pml_base_module_t replica_module = {
     .pml_del_procs = del_procs,
     .pml_enable = enable,
     .pml_progress = link_progress,
-    .pml_add_comm = add_comm,
-    .pml_del_comm = del_comm,
+    .pml_add_comm = comm_add,
+    .pml_del_comm = comm_remove,
     .pml_irecv_init = irecv_init,
     .pml_irecv = irecv,
     .pml_recv = receive,

@@ -163,9 +163,8 @@ static int wait_some(size_t count, ompi_request_t **requests, int *outcount, int
 /* --- the preloaded library's questions
  * -------------------------------------------------------------------------- */
 
-static int is_complete(void *request)
+static int is_complete(ompi_request_t *r)
 {
-    ompi_request_t *r = request;
     int index;
     if (!is_active(r))
         return 1;
@@ -226,11 +225,11 @@ void outcome_install(void)
     ompi_request_functions.req_test_some = test_some;
     ompi_request_functions.req_wait_any = wait_any;
     ompi_request_functions.req_wait_some = wait_some;
-    answer((struct preload_questions){the_time, the_name, is_complete});
+    answer((struct preload_questions){the_time, the_name, is_complete, comm_idup, comm_refuse});
 }
 
 void outcome_remove(void)
 {
     ompi_request_functions = replica.stock;
-    answer((struct preload_questions){NULL, NULL, NULL});
+    answer((struct preload_questions){.time = NULL});
 }

@@ -119,10 +119,11 @@ static bool roles_assign(const struct level *level, unsigned processes, unsigned
     return true;
 }
 
-/* One thread at a time, which the standard allows to say. */
+/* One thread at a time, which the standard allows to say. Who wanted more may not listen. */
 static void init_bottom(int argc, char **argv, int requested, int *provided)
 {
-    (void)argc, (void)argv, (void)requested;
+    (void)argc, (void)argv;
+    replica.watch_threads = requested == MPI_THREAD_MULTIPLE;
     if (*provided == MPI_THREAD_MULTIPLE)
         *provided = ompi_mpi_thread_provided = MPI_THREAD_SERIALIZED;
     ompi_mpi_thread_multiple = false;

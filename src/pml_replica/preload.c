@@ -5,110 +5,118 @@
  * goes straight on. Open MPI calls the PMPI names from Fortran and C++, so both are taken. */
 #include "preload.h"
 #include <dlfcn.h>
-#include <mpi.h>
 #include <stddef.h>
-#include <stdio.h>
 
 struct preload_questions p2pgrid_preload_questions;
+static const struct preload_questions *const ask = &p2pgrid_preload_questions;
 
-static void *stock(const char *name)
+/* The call's two names, for the function take_NAME. */
+#define TAKE(result, name, parameters, arguments)                                                  \
+    result MPI_##name parameters                                                                   \
+    {                                                                                              \
+        return take_##name arguments;                                                              \
+    }                                                                                              \
+    result PMPI_##name parameters                                                                  \
+    {                                                                                              \
+        return take_##name arguments;                                                              \
+    }
+
+/* The one in libmpi. */
+#define STOCK(name) ((__typeof__(&MPI_##name))dlsym(RTLD_NEXT, "PMPI_" #name))
+
+static double take_Wtime(void)
 {
-    return dlsym(RTLD_NEXT, name);
+    static double (*stock)(void);
+    if (stock == NULL)
+        stock = STOCK(Wtime);
+    double own = stock();
+    return ask->time != NULL ? ask->time(own) : own;
 }
+TAKE(double, Wtime, (void), ())
 
-static double the_time(void)
+static int take_Get_processor_name(char *name, int *length)
 {
-    static double (*wtime)(void);
-    if (wtime == NULL)
-        wtime = (double (*)(void))stock("PMPI_Wtime");
-    double own = wtime();
-    return p2pgrid_preload_questions.time != NULL ? p2pgrid_preload_questions.time(own) : own;
-}
-
-double MPI_Wtime(void)
-{
-    return the_time();
-}
-
-double PMPI_Wtime(void)
-{
-    return the_time();
-}
-
-static int the_name(char *name, int *length)
-{
-    static int (*processor_name)(char *, int *);
-    if (processor_name == NULL)
-        processor_name = (int (*)(char *, int *))stock("PMPI_Get_processor_name");
-    int rc = processor_name(name, length);
-    if (rc == MPI_SUCCESS && p2pgrid_preload_questions.name != NULL)
-        p2pgrid_preload_questions.name(name, length);
+    int rc = STOCK(Get_processor_name)(name, length);
+    if (rc == MPI_SUCCESS && ask->name != NULL)
+        ask->name(name, length);
     return rc;
 }
+TAKE(int, Get_processor_name, (char *name, int *length), (name, length))
 
-int MPI_Get_processor_name(char *name, int *length)
+static int take_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
-    return the_name(name, length);
-}
-
-int PMPI_Get_processor_name(char *name, int *length)
-{
-    return the_name(name, length);
-}
-
-static int the_status(MPI_Request request, int *flag, MPI_Status *status)
-{
-    static int (*get_status)(MPI_Request, int *, MPI_Status *);
-    if (get_status == NULL)
-        get_status = (int (*)(MPI_Request, int *, MPI_Status *))stock("PMPI_Request_get_status");
-    if (p2pgrid_preload_questions.is_complete != NULL &&
-        !p2pgrid_preload_questions.is_complete(request)) {
+    static int (*stock)(MPI_Request, int *, MPI_Status *);
+    if (stock == NULL)
+        stock = STOCK(Request_get_status);
+    if (ask->is_complete != NULL && !ask->is_complete(request)) {
         *flag = 0;
         return MPI_SUCCESS;
     }
-    return get_status(request, flag, status);
+    return stock(request, flag, status);
 }
+TAKE(int, Request_get_status, (MPI_Request request, int *flag, MPI_Status *status),
+     (request, flag, status))
 
-int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+static int take_Comm_idup(MPI_Comm comm, MPI_Comm *twin, MPI_Request *request)
 {
-    return the_status(request, flag, status);
+    return ask->idup != NULL ? ask->idup(comm, twin, request)
+                             : STOCK(Comm_idup)(comm, twin, request);
 }
+TAKE(int, Comm_idup, (MPI_Comm comm, MPI_Comm *twin, MPI_Request *request), (comm, twin, request))
 
-int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+/* Processes from outside of the job would have to be replicated too. */
+static int take_Comm_spawn(const char *command, char **argv, int most, MPI_Info info, int root,
+                           MPI_Comm comm, MPI_Comm *between, int *codes)
 {
-    return the_status(request, flag, status);
+    if (ask->refuse != NULL)
+        return ask->refuse(comm, root, MPI_ERR_SPAWN, "MPI_Comm_spawn");
+    return STOCK(Comm_spawn)(command, argv, most, info, root, comm, between, codes);
 }
+TAKE(int, Comm_spawn,
+     (const char *command, char **argv, int most, MPI_Info info, int root, MPI_Comm comm,
+      MPI_Comm *between, int *codes),
+     (command, argv, most, info, root, comm, between, codes))
 
-/* Processes started in the middle of a job would have to be replicated too. */
-static int refuse_spawn(MPI_Comm comm)
+static int take_Comm_spawn_multiple(int count, char **commands, char ***argvs, const int *most,
+                                    const MPI_Info *infos, int root, MPI_Comm comm,
+                                    MPI_Comm *between, int *codes)
 {
-    int (*call_errhandler)(MPI_Comm, int) =
-        (int (*)(MPI_Comm, int))stock("PMPI_Comm_call_errhandler");
-    fprintf(stderr,
-            "p2pgrid: MPI_Comm_spawn is not possible in a job that runs replicas; start all "
-            "ranks with mpirun -n, or use errmgr_replica_level 1\n");
-    call_errhandler(comm, MPI_ERR_SPAWN);
-    return MPI_ERR_SPAWN;
+    if (ask->refuse != NULL)
+        return ask->refuse(comm, root, MPI_ERR_SPAWN, "MPI_Comm_spawn_multiple");
+    return STOCK(Comm_spawn_multiple)(count, commands, argvs, most, infos, root, comm, between,
+                                      codes);
 }
+TAKE(int, Comm_spawn_multiple,
+     (int count, char **commands, char ***argvs, const int *most, const MPI_Info *infos, int root,
+      MPI_Comm comm, MPI_Comm *between, int *codes),
+     (count, commands, argvs, most, infos, root, comm, between, codes))
 
-static int spawn(const char *command, char **argv, int most, MPI_Info info, int root, MPI_Comm comm,
-                 MPI_Comm *between, int *codes)
+static int take_Comm_accept(const char *port, MPI_Info info, int root, MPI_Comm comm,
+                            MPI_Comm *between)
 {
-    int (*comm_spawn)(const char *, char **, int, MPI_Info, int, MPI_Comm, MPI_Comm *, int *) =
-        stock("PMPI_Comm_spawn");
-    if (p2pgrid_preload_questions.time != NULL)
-        return refuse_spawn(comm);
-    return comm_spawn(command, argv, most, info, root, comm, between, codes);
+    if (ask->refuse != NULL)
+        return ask->refuse(comm, root, MPI_ERR_PORT, "MPI_Comm_accept");
+    return STOCK(Comm_accept)(port, info, root, comm, between);
 }
+TAKE(int, Comm_accept,
+     (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *between),
+     (port, info, root, comm, between))
 
-int MPI_Comm_spawn(const char *command, char **argv, int most, MPI_Info info, int root,
-                   MPI_Comm comm, MPI_Comm *between, int *codes)
+static int take_Comm_connect(const char *port, MPI_Info info, int root, MPI_Comm comm,
+                             MPI_Comm *between)
 {
-    return spawn(command, argv, most, info, root, comm, between, codes);
+    if (ask->refuse != NULL)
+        return ask->refuse(comm, root, MPI_ERR_PORT, "MPI_Comm_connect");
+    return STOCK(Comm_connect)(port, info, root, comm, between);
 }
+TAKE(int, Comm_connect,
+     (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *between),
+     (port, info, root, comm, between))
 
-int PMPI_Comm_spawn(const char *command, char **argv, int most, MPI_Info info, int root,
-                    MPI_Comm comm, MPI_Comm *between, int *codes)
+static int take_Comm_join(int fd, MPI_Comm *between)
 {
-    return spawn(command, argv, most, info, root, comm, between, codes);
+    if (ask->refuse != NULL)
+        return ask->refuse(NULL, 0, MPI_ERR_PORT, "MPI_Comm_join");
+    return STOCK(Comm_join)(fd, between);
 }
+TAKE(int, Comm_join, (int fd, MPI_Comm *between), (fd, between))

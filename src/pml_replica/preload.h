@@ -3,12 +3,17 @@
  * loaded. */
 #ifndef P2P_PRELOAD_H
 #define P2P_PRELOAD_H
+#include <mpi.h>
 
 struct preload_questions {
     double (*time)(double own);            /* the time to give for this process's own */
     void (*name)(char *name, int *length); /* turns this process's own into the one to give */
     /* Has the leader found the request complete? Then it is here too, when this returns. */
-    int (*is_complete)(void *request);
+    int (*is_complete)(MPI_Request request);
+    int (*idup)(MPI_Comm comm, MPI_Comm *twin, MPI_Request *request);
+    /* The call is not possible: says so, once for the job. Returns only to errors-return handlers.
+     */
+    int (*refuse)(MPI_Comm comm, int root, int error, const char *call);
 };
 #define PRELOAD_SYMBOL "p2pgrid_preload_questions"
 #endif

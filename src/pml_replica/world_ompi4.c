@@ -19,38 +19,48 @@ int world_rank_of(const ompi_group_t *group, int rank)
     return replica.vpid_of[job_vpid(p)] % replica.ranks;
 }
 
-/* A rank without a copy in this lane is stood for by its copy in the first: a proc is only a name
- * here. */
-static int stand_in(int rank)
+/* A proc is only a name here, and names are sent when an intercommunicator is made: every lane
+ * gives a rank the name of its copy in the first lane, which is always there. */
+static ompi_proc_t *name_of(int rank)
 {
-    for (int lane = replica.lane, i = 0; i < replica.lanes; i++, lane = (lane + 1) % replica.lanes)
-        if (replica.process_of[lane * replica.ranks + rank] >= 0)
-            return replica.process_of[lane * replica.ranks + rank];
-    return -1;
+    opal_process_name_t name = {.jobid = OMPI_PROC_MY_NAME->jobid,
+                                .vpid = (opal_vpid_t)replica.process_of[rank]};
+    return (ompi_proc_t *)ompi_proc_for_name(name);
 }
 
-/* Before anything is derived from it. */
+static ompi_group_t *group_of(const int *ranks, int count)
+{
+    ompi_group_t *group = OBJ_NEW(ompi_group_t);
+    group->grp_proc_pointers = calloc((size_t)count, sizeof(ompi_proc_t *));
+    group->grp_proc_count = count;
+    for (int i = 0; i < count; i++) {
+        group->grp_proc_pointers[i] = name_of(ranks != NULL ? ranks[i] : i);
+        OBJ_RETAIN(group->grp_proc_pointers[i]);
+    }
+    OMPI_GROUP_SET_INTRINSIC(group);
+    OMPI_GROUP_SET_DENSE(group);
+    OBJ_RETAIN(group);
+    return group;
+}
+
+static void group_replace(ompi_communicator_t *comm, ompi_group_t *group, int rank)
+{
+    ompi_group_t *old = comm->c_local_group;
+    group->grp_my_rank = rank;
+    comm->c_local_group = comm->c_remote_group = group;
+    comm->c_my_rank = rank;
+    OBJ_RELEASE(old);
+    OBJ_RELEASE(old);
+}
+
+/* Before anything is derived from them. */
 void world_swap(void)
 {
-    ompi_communicator_t *world = &ompi_mpi_comm_world.comm;
-    ompi_group_t *all = world->c_local_group, *lane = OBJ_NEW(ompi_group_t);
-    lane->grp_proc_pointers = calloc((size_t)replica.ranks, sizeof(ompi_proc_t *));
-    lane->grp_proc_count = replica.ranks;
-    for (int i = 0; i < replica.ranks; i++) {
-        ompi_proc_t *p = all->grp_proc_pointers[stand_in(i)];
-        lane->grp_proc_pointers[i] = p;
-        if (!ompi_proc_is_sentinel(p))
-            OBJ_RETAIN(p);
-    }
-    lane->grp_my_rank = replica.rank;
-    OMPI_GROUP_SET_INTRINSIC(lane);
-    OMPI_GROUP_SET_DENSE(lane);
-    OBJ_RETAIN(lane);
-    world->c_local_group = world->c_remote_group = lane;
-    world->c_my_rank = replica.rank;
+    ompi_communicator_t *world = &ompi_mpi_comm_world.comm, *self = &ompi_mpi_comm_self.comm;
+    group_replace(world, group_of(NULL, replica.ranks), replica.rank);
+    group_replace(self, group_of(&replica.rank, 1), 0);
+    ompi_proc_local_proc = name_of(replica.rank);
     world->c_cube_dim = opal_cube_dim(replica.ranks);
-    OBJ_RELEASE(all);
-    OBJ_RELEASE(all);
 }
 
 /* Lanes sit on different hosts and have to take the same decisions: nobody is near anybody, and

@@ -10,3 +10,6 @@ test_apps_calls_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_apps_calls_LDADD = $(OMPI_MPI_LIBS)
 test_apps_differs_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_apps_differs_LDADD = $(OMPI_MPI_LIBS)
+check_PROGRAMS += test/apps/threads
+test_apps_threads_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+test_apps_threads_LDADD = $(OMPI_MPI_LIBS)

@@ -24,6 +24,7 @@ EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh $(grid_scripts)
 check_PROGRAMS += test/grid/grab test/grid/garbage
 # Tests that take minutes or want the machine for themselves: make check-soak.
 soak_scripts = \
+    test/grid/acceptance_kills \
     test/grid/kill_table \
     test/grid/silent_long \
     test/grid/hundred

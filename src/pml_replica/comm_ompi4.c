@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* comm_ompi4.c -- communicators: who is in them, for the engine; twins made without waiting; and
+ * those that cannot be had. */
+#include "glue.h"
+#include "ompi/errhandler/errhandler.h"
+#include "ompi/mca/coll/base/base.h"
+
+static int *members(const ompi_group_t *group)
+{
+    int *world = malloc(((size_t)group->grp_proc_count + 1) * sizeof *world);
+    for (int i = 0; world != NULL && i < group->grp_proc_count; i++)
+        world[i] = world_rank_of(group, i);
+    return world;
+}
+
+int comm_add(ompi_communicator_t *comm)
+{
+    if (comm == &ompi_mpi_comm_world.comm)
+        world_swap();
+    bool inter = OMPI_COMM_IS_INTER(comm);
+    int *local = members(comm->c_local_group),
+        *remote = inter ? members(comm->c_remote_group) : NULL;
+    struct engine_comm *c = NULL;
+    if (local != NULL && (remote != NULL || !inter))
+        c = engine_comm_add(replica.engine, local, comm->c_local_group->grp_proc_count, remote,
+                            inter ? comm->c_remote_group->grp_proc_count : 0, false);
+    free(local);
+    free(remote);
+    comm->c_pml_comm = (struct mca_pml_comm_t *)c;
+    return c != NULL ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
+}
+
+int comm_remove(ompi_communicator_t *comm)
+{
+    if (comm->c_pml_comm != NULL)
+        engine_comm_free(replica.engine, comm_of(comm));
+    comm->c_pml_comm = NULL;
+    return OMPI_SUCCESS;
+}
+
+/* --- MPI_Comm_idup
+ * ----------------------------------------------------------------------------------------------
+ */
+
+/* Only this process goes by the number: messages go by the engine's name. */
+static bool number_give(ompi_communicator_t *c)
+{
+    for (int i = 0; i < (int)replica_module.pml_max_contextid; i++)
+        if (opal_pointer_array_test_and_set_item(&ompi_mpi_communicators, i, c)) {
+            c->c_contextid = (uint32_t)i;
+            return true;
+        }
+    return false;
+}
+
+/* Open MPI agrees on the number of the new communicator whenever it makes progress, which is at
+ * another moment in every lane. Nothing has to be agreed on here: the twin is there at once. */
+int comm_idup(ompi_communicator_t *comm, ompi_communicator_t **twin, ompi_request_t **request)
+{
+    if (ompi_comm_invalid(comm) || twin == NULL || request == NULL)
+        return OMPI_ERRHANDLER_INVOKE(MPI_COMM_WORLD, MPI_ERR_ARG, "MPI_Comm_idup");
+    bool inter = OMPI_COMM_IS_INTER(comm);
+    ompi_communicator_t *c = NULL;
+    int rc = ompi_comm_set(&c, comm, 0, NULL, 0, NULL, comm->c_keyhash, comm->error_handler, true,
+                           comm->c_local_group, inter ? comm->c_remote_group : NULL);
+    if (rc == OMPI_SUCCESS && !number_give(c))
+        rc = OMPI_ERR_OUT_OF_RESOURCE;
+    if (rc == OMPI_SUCCESS) {
+        c->super.s_info = OBJ_NEW(opal_info_t);
+        snprintf(c->c_name, MPI_MAX_OBJECT_NAME, "MPI COMMUNICATOR %d DUP FROM %d", c->c_contextid,
+                 comm->c_contextid);
+        c->c_pml_comm =
+            (struct mca_pml_comm_t *)engine_comm_twin(replica.engine, comm_of(comm), false);
+        OMPI_COMM_SET_PML_ADDED(c);
+        rc = mca_coll_base_comm_select(c);
+    }
+    if (rc == OMPI_SUCCESS && inter && OMPI_COMM_CID_IS_LOWER(c, comm)) {
+        OMPI_COMM_SET_EXTRA_RETAIN(c); /* as Open MPI does, for its end in MPI_Finalize */
+        OBJ_RETAIN(c);
+    }
+    *twin = rc == OMPI_SUCCESS ? c : MPI_COMM_NULL;
+    *request = rc == OMPI_SUCCESS ? &ompi_request_empty : MPI_REQUEST_NULL;
+    OMPI_ERRHANDLER_RETURN(rc, comm, rc, "MPI_Comm_idup");
+}
+
+/* --- refusals
+ * -------------------------------------------------------------------------------------------------
+ */
+
+/* All of the communicator come here, and one line is enough: the root says it. */
+int comm_refuse(ompi_communicator_t *comm, int root, int error, const char *call)
+{
+    if (comm == NULL)
+        comm = &ompi_mpi_comm_self.comm;
+    bool fatal = comm->error_handler == &ompi_mpi_errors_are_fatal.eh;
+    char line[160];
+    snprintf(line, sizeof line,
+             "%s is not possible in a job that runs replicas; start all ranks with mpirun -n, or "
+             "use errmgr_replica_level 1",
+             call);
+    if (comm->c_my_rank != root)
+        while (fatal)
+            link_wait(); /* the job is about to end */
+    else if (fatal)
+        link_stop(NULL, 1, line);
+    else
+        fprintf(stderr, "p2pgrid: %s\n", line);
+    return fatal ? error : OMPI_ERRHANDLER_INVOKE(comm, error, call);
+}
