@@ -60,6 +60,7 @@ struct endpoint {
     uint32_t interest; /* epoll events asked for */
     char *address;
     int next_address;
+    uint32_t attempt;     /* of ours to connect, the last one; OPEN: the highest of both sides */
     uint64_t deadline_ms; /* BROKEN: when it is believed */
     uint64_t retry_at_ms; /* BROKEN, CONNECTING, AWAITING: when to try (again) */
     const char *reason;
@@ -106,12 +107,13 @@ struct transport {
         uint32_t to;
         void *token;
     } * buried;
+    uint64_t now_ms, looked_ms; /* our time, and the system's when we looked */
     unsigned polls;
     int moved; /* frames in this poll */
 };
 
 /* transport.c */
-uint64_t transport_now_ms(void);
+uint64_t transport_now_ms(struct transport *t);
 void endpoint_watch(struct transport *t, struct endpoint *e, uint32_t events);
 void endpoint_close(struct transport *t, struct endpoint *e); /* the connection only */
 void endpoint_open(struct transport *t, struct endpoint *e, uint32_t peer_received);

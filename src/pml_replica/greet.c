@@ -3,13 +3,15 @@
  *
  * A greeting and its verdict look alike; numbers are little-endian:
  *
- *     0       4         8     16     20   24         28    32      40          56
- *     | magic | verdict | job | from | to | received | pid | probe | key of to |
+ *     0       4         8     16     20   24         28    32      40          56        60
+ *     | magic | verdict | job | from | to | received | pid | probe | key of to | attempt |
  *
  * The key came with the address, so only processes of the job have it. `received` says how many
  * frames of the other have arrived whole, so that a connection can go on where it broke. Over a
  * UNIX socket the greeting brings the shared memory along. When both try at once the greeting of
- * the lower vpid stands. */
+ * the lower vpid stands. The other one may still be on its way when the connection is open, and
+ * must not replace it: attempts are numbered, a yes says the highest number that either side has
+ * used, and what is not above it comes too late. */
 #include "endpoint.h"
 #include <arpa/inet.h>
 #include <endian.h>
@@ -28,11 +30,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { GREETING = 56, MAGIC = 0x31723270, BACKLOG = 1024, ATTEMPT_MS = 1000, PATIENCE_MS = 10000 };
+enum { GREETING = 60, MAGIC = 0x31723270, BACKLOG = 1024, ATTEMPT_MS = 1000, PATIENCE_MS = 10000 };
 enum verdict { VERDICT_ASK, VERDICT_YES, VERDICT_NO };
 
 struct greeting {
-    uint32_t verdict, from, to, received, pid;
+    uint32_t verdict, from, to, received, pid, attempt;
     uint64_t job, probe;
     uint8_t key[KEY_BYTES];
 };
@@ -84,6 +86,7 @@ static void greeting_write(const struct greeting *g, uint8_t *p)
     put32(p + 28, g->pid);
     put64(p + 32, g->probe);
     memcpy(p + 40, g->key, KEY_BYTES);
+    put32(p + 56, g->attempt);
 }
 
 static bool greeting_read(struct greeting *g, const uint8_t *p)
@@ -96,6 +99,7 @@ static bool greeting_read(struct greeting *g, const uint8_t *p)
     g->pid = get32(p + 28);
     g->probe = get64(p + 32);
     memcpy(g->key, p + 40, KEY_BYTES);
+    g->attempt = get32(p + 56);
     return get32(p) == MAGIC && g->verdict <= VERDICT_NO;
 }
 
@@ -108,6 +112,7 @@ static int greeting_send(struct transport *t, struct endpoint *e, int fd, enum v
                          .to = e->vpid,
                          .received = e->received,
                          .pid = (uint32_t)getpid(),
+                         .attempt = e->attempt,
                          .job = t->options.job,
                          .probe = shm_probe(e)};
     uint8_t bytes[GREETING];
@@ -278,7 +283,8 @@ static void socket_prepare(const struct transport *t, int fd)
 }
 
 /* Does the newcomer's greeting stand against what we have? */
-static bool stands(const struct transport *t, const struct endpoint *e, bool by_unix)
+static bool stands(const struct transport *t, const struct endpoint *e, bool by_unix,
+                   uint32_t attempt)
 {
     switch (e->state) {
     case LINK_NONE:
@@ -289,7 +295,7 @@ static bool stands(const struct transport *t, const struct endpoint *e, bool by_
     case LINK_GREETING: /* ours has reached the peer: one of the two has to go */
         return e->vpid < t->options.self;
     case LINK_OPEN: /* the peer saw it break before we did; rings do not break */
-        return !e->by_unix && !by_unix;
+        return !e->by_unix && !by_unix && attempt > e->attempt;
     case LINK_LOST:
         return false;
     }
@@ -304,7 +310,7 @@ static void pending_judge(struct transport *t, struct pending *p)
                 g.from != g.to && memcmp(g.key, t->key, KEY_BYTES) == 0 &&
                 p->by_unix == (p->memory >= 0);
     struct endpoint *e = ours ? &t->endpoints[g.from] : NULL;
-    if (e != NULL && !stands(t, e, p->by_unix)) {
+    if (e != NULL && !stands(t, e, p->by_unix, g.attempt)) {
         if (e->state != LINK_LOST)
             greeting_send(t, e, p->fd, VERDICT_NO, g.key, -1);
         e = NULL;
@@ -325,6 +331,7 @@ static void pending_judge(struct transport *t, struct pending *p)
         shm_try_reading(e, (int)g.pid, g.probe);
     else
         socket_prepare(t, e->fd);
+    e->attempt = g.attempt > e->attempt ? g.attempt : e->attempt;
     int rc = greeting_send(t, e, e->fd, VERDICT_YES, g.key, -1);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = &e->watch};
     epoll_ctl(t->epoll, EPOLL_CTL_MOD, e->fd, &event);
@@ -394,7 +401,7 @@ static void listener_ready(struct transport *t, struct watch *w, uint32_t events
                           .fd = fd,
                           .memory = -1,
                           .by_unix = l->by_unix,
-                          .since_ms = transport_now_ms()};
+                          .since_ms = transport_now_ms(t)};
     t->pending = p;
     t->pending_count++;
 }
@@ -507,6 +514,7 @@ static int greet(struct transport *t, struct endpoint *e)
     if (!address_word(e->address, 1, word, sizeof word) || !key_parse(word, key))
         return -EINVAL;
     int rc = e->by_unix ? shm_create(e, &memory) : 0;
+    e->attempt++;
     if (rc == 0)
         rc = greeting_send(t, e, e->fd, VERDICT_ASK, key, memory);
     if (memory >= 0)
@@ -533,7 +541,7 @@ static int try_way(struct transport *t, struct endpoint *e)
     e->state = LINK_CONNECTING;
     int rc = connect(e->fd, (struct sockaddr *)&a, size) == 0 ? 0 : -errno;
     if (rc == -EINPROGRESS) {
-        e->retry_at_ms = transport_now_ms() + ATTEMPT_MS;
+        e->retry_at_ms = transport_now_ms(t) + ATTEMPT_MS;
         endpoint_watch(t, e, EPOLLOUT);
         return 0;
     }
@@ -561,7 +569,7 @@ void greet_start(struct transport *t, struct endpoint *e)
     if (!e->was_open)
         e->next_address = 0;
     e->state = LINK_BROKEN;
-    e->retry_at_ms = transport_now_ms() + 20;
+    e->retry_at_ms = transport_now_ms(t) + 20;
     if (refused) {
         e->reason = "its process has ended";
         e->deadline_ms = 0;
@@ -591,7 +599,7 @@ static void connected(struct transport *t, struct endpoint *e)
         e->deadline_ms = 0;
     }
     e->state = LINK_BROKEN;
-    e->retry_at_ms = transport_now_ms() + 20;
+    e->retry_at_ms = transport_now_ms(t) + 20;
 }
 
 /* The verdict is read whole or not at all; nothing but frames comes after a yes. */
@@ -606,14 +614,18 @@ static void verdict(struct transport *t, struct endpoint *e)
                  greeting_read(&g, bytes) && g.from == e->vpid && g.to == t->options.self;
     if (!whole) {
         endpoint_broken(t, e, "it hung up on us");
-    } else if (g.verdict == VERDICT_YES) {
+        return;
+    }
+    if (g.attempt > e->attempt)
+        e->attempt = g.attempt;
+    if (g.verdict == VERDICT_YES) {
         if (e->by_unix)
             shm_try_reading(e, (int)g.pid, g.probe);
         endpoint_open(t, e, g.received);
     } else {
         endpoint_close(t, e);
         e->state = LINK_AWAITING;
-        e->retry_at_ms = transport_now_ms() + PATIENCE_MS;
+        e->retry_at_ms = transport_now_ms(t) + PATIENCE_MS;
     }
 }
 

@@ -10,12 +10,19 @@
 #include <unistd.h>
 
 enum { EVENTS = 32, SOCKETS_EVERY = 256, TIMERS_EVERY = 32, FIRST_CONTACT_MS = 20000, NAP_MS = 5 };
+enum { STEP_MS = 50 }; /* the clock's longest step */
 
-uint64_t transport_now_ms(void)
+/* Deadlines are about what a peer did not do while we watched. A process that was not running, on a
+ * busy or suspended desktop, has not watched: when it looks again, little time has passed. */
+uint64_t transport_now_ms(struct transport *t)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    uint64_t ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    uint64_t step = ms - t->looked_ms;
+    t->looked_ms = ms;
+    t->now_ms += step < STEP_MS ? step : STEP_MS;
+    return t->now_ms;
 }
 
 /* --- the queue
@@ -172,7 +179,6 @@ static void socket_ready(struct transport *t, struct watch *w, uint32_t events)
         shm_ready(t, e);
     else if (e->state == LINK_OPEN)
         tcp_ready(t, e, events);
-    count_restless(t);
 }
 
 void endpoint_watch(struct transport *t, struct endpoint *e, uint32_t events)
@@ -237,7 +243,7 @@ void endpoint_broken(struct transport *t, struct endpoint *e, const char *reason
         return;
     }
     e->reason = reason;
-    e->deadline_ms = transport_now_ms() + (e->was_open ? t->options.retry_ms : FIRST_CONTACT_MS);
+    e->deadline_ms = transport_now_ms(t) + (e->was_open ? t->options.retry_ms : FIRST_CONTACT_MS);
     greet_start(t, e);
 }
 
@@ -245,7 +251,7 @@ static void first_use(struct transport *t, struct endpoint *e)
 {
     const char *address = t->events.address(t->events.arg, e->vpid);
     e->address = address != NULL ? strdup(address) : NULL;
-    e->deadline_ms = transport_now_ms() + FIRST_CONTACT_MS;
+    e->deadline_ms = transport_now_ms(t) + FIRST_CONTACT_MS;
     e->reason = "no connection could be made";
     if (e->address != NULL) {
         greet_start(t, e);
@@ -345,8 +351,8 @@ int transport_send(struct transport *t, uint32_t to, const void *head, size_t he
         return rc;
     if (rings)
         shm_flush(t, e);
-    else if (e->state == LINK_OPEN)
-        tcp_flush(t, e);
+    else if (e->state == LINK_OPEN && !(e->interest & EPOLLOUT))
+        tcp_flush(t, e); /* else it is full, and epoll will tell */
     return 0;
 }
 
@@ -379,6 +385,8 @@ static void poll_sockets(struct transport *t, int timeout_ms)
         struct watch *w = events[i].data.ptr;
         w->ready(t, w, events[i].events);
     }
+    if (n > 0)
+        count_restless(t);
     greet_sweep(t);
 }
 
@@ -422,7 +430,7 @@ int transport_poll(struct transport *t, int timeout_ms)
     else if (t->restless > 0 || t->polls % SOCKETS_EVERY == 0)
         poll_sockets(t, 0);
     if (t->restless > 0 && (timeout_ms != 0 || t->polls % TIMERS_EVERY == 0)) {
-        uint64_t now = transport_now_ms();
+        uint64_t now = transport_now_ms(t);
         for (uint32_t i = 0; i < t->options.count; i++)
             look_at_clock(t, &t->endpoints[i], now);
         count_restless(t);

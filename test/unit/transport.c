@@ -13,11 +13,11 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
-enum { LARGEST = 300 * 1000, ROUNDS = 400 };
+/* STUCK_S is no expectation of speed: it ends a test that would never end. */
+enum { LARGEST = 300 * 1000, ROUNDS = 400, STUCK_S = 300 };
 
 /* One process of two, as the test sees it. Frame k has a head of k, and a payload of size(k) bytes,
  * all k + self. */
@@ -28,6 +28,7 @@ struct side {
     char address[1024];
     uint32_t next_out, next_in, tokens_out, tokens_in;
     int lost;
+    const char *reason;
     uint8_t *room;
 };
 
@@ -70,7 +71,8 @@ static void sent(void *arg, uint32_t to, void *token)
 static void lost(void *arg, uint32_t peer, const char *reason)
 {
     struct side *s = arg;
-    (void)peer, (void)reason;
+    (void)peer;
+    s->reason = reason;
     s->lost++;
 }
 
@@ -88,7 +90,7 @@ static void side_open(struct side *s, uint32_t self, struct side *other, bool sh
                                   .job = 7,
                                   .listen = "127.0.0.1",
                                   .shared_memory = shared_memory,
-                                  .retry_ms = 1000};
+                                  .retry_ms = STUCK_S * 1000};
     struct transport_events e = {s, place, arrived, sent, lost, address};
     *s = (struct side){.other = other, .self = self, .room = malloc(LARGEST)};
     assert_int_equal(transport_open(&s->t, &o, &e), 0);
@@ -115,6 +117,12 @@ static int side_send(struct side *s)
     return rc;
 }
 
+static void poll_both(struct side *a, struct side *b, int timeout_ms)
+{
+    transport_poll(a->t, timeout_ms);
+    transport_poll(b->t, timeout_ms);
+}
+
 /* Shuts every TCP connection of this process: all of them are the test's. */
 static void break_connections(void)
 {
@@ -132,18 +140,20 @@ static void both_ways(bool shared_memory, bool breaks)
     side_open(&a, 0, &b, shared_memory);
     side_open(&b, 1, &a, shared_memory);
     srand(1);
-    time_t end = time(NULL) + 30;
+    uint32_t in_at_break = 0;
     while (a.next_in < ROUNDS || b.next_in < ROUNDS || a.tokens_in < a.tokens_out ||
            b.tokens_in < b.tokens_out) {
-        assert_true(time(NULL) < end);
         if (a.next_out < ROUNDS && rand() % 2)
             assert_true(side_send(&a) >= 0);
         if (b.next_out < ROUNDS && rand() % 2)
             assert_true(side_send(&b) >= 0);
-        if (breaks && rand() % 40 == 0)
+        /* A frame that was broken begins again: without one between two breaks, however long it
+         * takes, this need not end. */
+        if (breaks && a.next_in + b.next_in > in_at_break && rand() % 40 == 0) {
             break_connections();
-        transport_poll(a.t, 0);
-        transport_poll(b.t, 0);
+            in_at_break = a.next_in + b.next_in;
+        }
+        poll_both(&a, &b, 0);
     }
     assert_int_equal(a.lost + b.lost, 0);
     assert_int_equal(a.tokens_in, a.tokens_out);
@@ -190,11 +200,8 @@ static void killed(bool shared_memory, unsigned microseconds)
     side_open(&a, 0, &b, shared_memory);
     assert_int_equal(read(pipe_from[0], b.address, sizeof b.address), sizeof b.address);
     assert_int_equal(write(pipe_to[1], a.address, sizeof a.address), sizeof a.address);
-    time_t end = time(NULL) + 30;
-    while (a.next_in < 20) {
+    while (a.next_in < 20)
         transport_poll(a.t, 1);
-        assert_true(time(NULL) < end);
-    }
     usleep(microseconds);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
@@ -202,7 +209,6 @@ static void killed(bool shared_memory, unsigned microseconds)
         if (transport_backlog(a.t, 1) < 4 * LARGEST)
             side_send(&a);
         transport_poll(a.t, 1);
-        assert_true(time(NULL) < end);
     }
     assert_int_equal(side_send(&a), -EPIPE);
     for (int i = 0; i < 100; i++)
@@ -224,7 +230,7 @@ static void test_killed(void **state)
     }
 }
 
-/* No process behind the address: refused at once, not tried for long. */
+/* No process behind the address: this is believed without a second try. */
 static void test_refused(void **state)
 {
     (void)state;
@@ -236,13 +242,10 @@ static void test_refused(void **state)
         side_close(&b);
         side_open(&a, 0, &b, shared);
         strcpy(b.address, gone);
-        struct timespec t0, t1;
-        clock_gettime(CLOCK_MONOTONIC, &t0);
         assert_int_equal(side_send(&a), 0);
         while (!a.lost)
             transport_poll(a.t, 1);
-        clock_gettime(CLOCK_MONOTONIC, &t1);
-        assert_true(t1.tv_sec - t0.tv_sec <= 1);
+        assert_string_equal(a.reason, "its process has ended");
         side_close(&a);
     }
 }
@@ -274,18 +277,12 @@ static void test_strangers(void **state)
     strcpy(right, a.address);
     strcpy(a.address, wrong);
     side_send(&b);
-    for (int i = 0; i < 200; i++) {
-        transport_poll(a.t, 1);
-        transport_poll(b.t, 1);
-    }
+    for (int i = 0; i < 200; i++)
+        poll_both(&a, &b, 1);
     assert_int_equal(a.next_in, 0);
     side_send(&a); /* the other way works: b lets a in */
-    for (int i = 0; i < 200; i++) {
-        transport_poll(a.t, 1);
-        transport_poll(b.t, 1);
-    }
-    assert_int_equal(b.next_in, 1);
-    assert_int_equal(a.next_in, 1);
+    while (a.next_in < 1 || b.next_in < 1)
+        poll_both(&a, &b, 1);
     for (int i = 0; i < 100; i++)
         close(strangers[i]);
     side_close(&a);
@@ -311,6 +308,7 @@ static void test_dropped(void **state)
 
 int main(void)
 {
+    alarm(STUCK_S);
     for (unsigned i = 0; i < 8; i++)
         for (unsigned j = 0; j < LARGEST; j++)
             pattern[i][j] = (uint8_t)(i * 7 + j * 13 + (j >> 9));
