@@ -5,5 +5,6 @@ libclient_la_SOURCES = \
     overlay/client/client.c \
     overlay/client/err.c overlay/client/err.h \
     overlay/client/p2pgrid.h \
-    overlay/client/place.c overlay/client/place.h
+    overlay/client/place.c overlay/client/place.h \
+    overlay/client/ports.c overlay/client/ports.h
 libclient_la_LIBADD = libcore.la

@@ -8,7 +8,7 @@
 enum kind { NODE_OR, NODE_AND, NODE_NOT, NODE_TEST };
 enum compare { IS, IS_NOT, LESS, AT_MOST, MORE, AT_LEAST };
 enum sort { WORD, SET, VERSION, NUMBER, SIZE, RATE, TIME };
-enum { MILLION = 1000000, CONFINEMENTS = 5 };
+enum { MILLION = 1000000, CONFINEMENTS = 6 };
 
 /* --- fields --- */
 
@@ -59,8 +59,8 @@ static const struct {
 };
 
 /* The bits of part_ad.confinement, by order. */
-static const char *const confinements[CONFINEMENTS] = {"limits", "syscalls", "files", "tcp",
-                                                       "signals"};
+static const char *const confinements[CONFINEMENTS] = {"limits", "syscalls", "files",
+                                                       "tcp",    "signals",  "sockets"};
 
 /* --- characters and words --- */
 
@@ -285,7 +285,7 @@ static uint8_t take_value(struct parser *p, enum field field, enum compare compa
     case SET:
         if (field == CONFINEMENT && !is_confinement(word, length))
             return fail(p, begin, length,
-                        "is no confinement: limits, syscalls, files, tcp, signals");
+                        "is no confinement: limits, syscalls, files, tcp, signals, sockets");
         break;
     case VERSION:
         if (!is_version(word, length))

@@ -151,3 +151,14 @@ int brood_end(const pid_t *spare, size_t spare_count, int patience_ms)
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
     }
 }
+
+void brood_each(void (*each)(void *ctx, pid_t pid), void *ctx)
+{
+    size_t count;
+    struct brood_process *all = read_all(&count);
+    brood_mark(all, count, getpid(), NULL, 0);
+    for (size_t i = 0; i < count; i++)
+        if (all[i].member && !all[i].zombie)
+            each(ctx, all[i].pid);
+    free(all);
+}

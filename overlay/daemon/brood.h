@@ -23,4 +23,6 @@ size_t brood_mark(struct brood_process *all, size_t count, pid_t root, const pid
 /* SIGKILLs the calling process's brood but for `spare` until nothing of it lives, and reaps it. 0,
  * or -ETIMEDOUT when something could not be killed within `patience_ms`. */
 int brood_end(const pid_t *spare, size_t spare_count, int patience_ms);
+/* Every living process of the calling process's brood. */
+void brood_each(void (*each)(void *ctx, pid_t pid), void *ctx);
 #endif

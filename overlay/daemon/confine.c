@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* confine.c -- puts a plan into force, the parts that may fail first. */
 #include "confine.h"
+#include "apart.h"
 #include "landlock.h"
+#include "syscalls.h"
 #include <dirent.h>
 #include <errno.h>
-#include <sched.h>
 #include <seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,30 +17,46 @@
 
 /* Seccomp cannot be probed without being used; every kernel with Landlock has it, and libseccomp
  * says whether it knows this architecture. */
+static bool has_seccomp(void)
+{
+    return prctl(PR_GET_SECCOMP) == 0 && seccomp_api_get() > 0;
+}
+
 unsigned confine_probe(void)
 {
     unsigned can = CONFINE_LIMITS;
     int abi = landlock_abi();
-    if (prctl(PR_GET_SECCOMP) == 0 && seccomp_api_get() > 0)
-        can |= CONFINE_SYSCALLS;
+    if (has_seccomp())
+        can |= CONFINE_SYSCALLS | CONFINE_SOCKETS;
     if (abi >= LANDLOCK_ABI_FILES)
         can |= CONFINE_FILES;
     if (abi >= LANDLOCK_ABI_TCP)
         can |= CONFINE_TCP;
-    if (abi >= LANDLOCK_ABI_SCOPE)
+    if (abi >= LANDLOCK_ABI_SCOPE || apart_probe())
         can |= CONFINE_SIGNALS;
     return can;
 }
 
+static const struct {
+    unsigned bit;
+    const char *word;
+} words[] = {
+    {CONFINE_FILES, "files"},       {CONFINE_TCP, "tcp"},       {CONFINE_SIGNALS, "signals"},
+    {CONFINE_SYSCALLS, "syscalls"}, {CONFINE_LIMITS, "limits"}, {CONFINE_SOCKETS, "sockets"},
+};
+
+bool confine_bit(const char *word, unsigned *bit)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(word, words[i].word) == 0) {
+            *bit = words[i].bit;
+            return true;
+        }
+    return false;
+}
+
 const char *confine_text(unsigned abilities, char *text, size_t size)
 {
-    static const struct {
-        unsigned bit;
-        const char *word;
-    } words[] = {
-        {CONFINE_FILES, "files"},       {CONFINE_TCP, "tcp"},       {CONFINE_SIGNALS, "signals"},
-        {CONFINE_SYSCALLS, "syscalls"}, {CONFINE_LIMITS, "limits"},
-    };
     size_t at = 0;
     snprintf(text, size, "nothing");
     for (size_t i = 0; i < sizeof words / sizeof *words && at < size; i++)
@@ -184,99 +201,6 @@ static int set_landlock(const struct confine_plan *plan, unsigned *done, struct 
     return 0;
 }
 
-/* A user namespace would give a guest a root of its own. clone3 hides its flags from filters: glibc
- * falls back to clone when it is not there. */
-static int deny_namespaces(scmp_filter_ctx filter)
-{
-    static const uint64_t flags[] = {CLONE_NEWUSER, CLONE_NEWNS,  CLONE_NEWNET,   CLONE_NEWPID,
-                                     CLONE_NEWIPC,  CLONE_NEWUTS, CLONE_NEWCGROUP};
-    int rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
-    for (size_t i = 0; i < sizeof flags / sizeof *flags && rc == 0; i++)
-        rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
-                              SCMP_A0(SCMP_CMP_MASKED_EQ, flags[i], flags[i]));
-    return rc;
-}
-
-/* What no MPI program needs and a guest could use against the kernel or its host. Tracing within
- * the room stays possible under Landlock (ranks of one host copy each other's large messages with
- * process_vm_readv), and is forbidden without it. */
-static int set_seccomp(bool landlocked, unsigned *done, struct err *e)
-{
-    static const char *const denied[] = {"add_key",
-                                         "request_key",
-                                         "keyctl",
-                                         "bpf",
-                                         "perf_event_open",
-                                         "userfaultfd",
-                                         "mount",
-                                         "umount2",
-                                         "pivot_root",
-                                         "chroot",
-                                         "move_mount",
-                                         "open_tree",
-                                         "fsopen",
-                                         "fsmount",
-                                         "fsconfig",
-                                         "fspick",
-                                         "mount_setattr",
-                                         "unshare",
-                                         "setns",
-                                         "kexec_load",
-                                         "kexec_file_load",
-                                         "init_module",
-                                         "finit_module",
-                                         "delete_module",
-                                         "reboot",
-                                         "swapon",
-                                         "swapoff",
-                                         "acct",
-                                         "quotactl",
-                                         "quotactl_fd",
-                                         "io_uring_setup",
-                                         "io_uring_enter",
-                                         "io_uring_register",
-                                         "name_to_handle_at",
-                                         "open_by_handle_at",
-                                         "lookup_dcookie",
-                                         "ptrace",
-                                         "kcmp",
-                                         "fanotify_init",
-                                         "vhangup",
-                                         "iopl",
-                                         "ioperm",
-                                         "modify_ldt",
-                                         "syslog",
-                                         "settimeofday",
-                                         "clock_settime",
-                                         "clock_adjtime",
-                                         "adjtimex",
-                                         "sethostname",
-                                         "setdomainname"};
-    static const char *const tracing[] = {"process_vm_readv", "process_vm_writev", "pidfd_getfd"};
-    size_t denied_count = sizeof denied / sizeof *denied;
-    size_t all = denied_count + (landlocked ? 0 : sizeof tracing / sizeof *tracing);
-
-    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-    if (filter == NULL)
-        return err_set(e, ENOMEM, "cannot make a seccomp filter");
-    int rc = 0;
-    for (size_t i = 0; i < all && rc == 0; i++) {
-        const char *name = i < denied_count ? denied[i] : tracing[i - denied_count];
-        int number = seccomp_syscall_resolve_name(name);
-        if (number != __NR_SCMP_ERROR)
-            rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), number, 0);
-    }
-    if (rc == 0)
-        rc = deny_namespaces(filter);
-    if (rc == 0)
-        rc = seccomp_load(filter);
-    seccomp_release(filter);
-    if (rc != 0)
-        return err_set(e, -rc, "cannot load the seccomp filter: %s", strerror(-rc));
-    *done |= CONFINE_SYSCALLS;
-    return 0;
-}
-
 int confine_self(const struct confine_plan *plan, unsigned required, unsigned *done, struct err *e)
 {
     char text[80];
@@ -287,9 +211,13 @@ int confine_self(const struct confine_plan *plan, unsigned required, unsigned *d
     if (rc != 0)
         return rc;
     *done |= CONFINE_LIMITS;
+    if (plan->apart)
+        *done |= CONFINE_SIGNALS;
     rc = set_landlock(plan, done, e);
-    if (rc == 0 && (confine_probe() & CONFINE_SYSCALLS))
-        rc = set_seccomp(*done & CONFINE_FILES, done, e);
+    if (rc == 0 && has_seccomp()) {
+        rc = syscalls_deny(plan->apart, *done & CONFINE_FILES, e);
+        *done |= rc == 0 ? CONFINE_SYSCALLS | CONFINE_SOCKETS : 0;
+    }
     if (rc == 0 && (required & ~*done) != 0)
         rc = err_set(e, ENOTSUP, "this machine cannot confine: %s",
                      confine_text(required & ~*done, text, sizeof text));

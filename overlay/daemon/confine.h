@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* confine.h -- keeps a guest program in its room, without root: Landlock for files, TCP ports,
- * signals and abstract sockets, seccomp for system calls that no MPI program needs, rlimits.
- * What the kernel lacks is left out and said so: a peer's ad carries what it can enforce. */
+/* confine.h -- keeps a guest program in its room, without root: Landlock for files, TCP ports and
+ * signals, seccomp for system calls and sockets that no MPI program needs, a PID namespace (see
+ * apart.h), rlimits. What the kernel lacks is left out and said so: a peer's ad carries what it can
+ * enforce. */
 #ifndef P2P_CONFINE_H
 #define P2P_CONFINE_H
 #include "../client/err.h"
@@ -15,7 +16,15 @@ enum confine_ability {
     CONFINE_SYSCALLS = 1 << 1, /* no tracing, mounting, kernel keys, namespaces, BPF ... */
     CONFINE_FILES = 1 << 2,    /* only what is listed can be read, only the room written */
     CONFINE_TCP = 1 << 3,      /* TCP ports to bind and to connect to are listed */
-    CONFINE_SIGNALS = 1 << 4,  /* no signal and no abstract socket reaches out of the room */
+    CONFINE_SIGNALS = 1 << 4,  /* no signal reaches a process outside of the room */
+    CONFINE_SOCKETS = 1 << 5,  /* no UNIX socket: no session bus, ssh-agent, display, p2pd */
+};
+
+/* Without one of these a guest could read or command what is its host's. TCP is left out: kernels
+ * have it since 6.7 only. */
+enum {
+    CONFINE_USUAL =
+        CONFINE_LIMITS | CONFINE_SYSCALLS | CONFINE_FILES | CONFINE_SIGNALS | CONFINE_SOCKETS
 };
 
 enum { CONFINE_PATHS = 64, CONFINE_PORTS = 16 };
@@ -33,7 +42,8 @@ struct confine_ports {
 struct confine_plan {
     struct confine_path paths[CONFINE_PATHS];
     size_t path_count;
-    bool tcp; /* false: TCP is not restricted */
+    bool apart; /* the process is the child of apart_fork() */
+    bool tcp;   /* false: TCP is not restricted */
     struct confine_ports ports[CONFINE_PORTS];
     size_t port_count;
     uint64_t memory;     /* bytes of private writable memory for each process; 0: no limit */
@@ -43,8 +53,9 @@ struct confine_plan {
     int nice;
 };
 
-/* What this kernel lets a plain user enforce. */
+/* What this kernel lets a plain user enforce. Forks once. */
 unsigned confine_probe(void);
+bool confine_bit(const char *word, unsigned *bit); /* "files" */
 /* Words for a person or an ad: "files, tcp, ...", "nothing". */
 const char *confine_text(unsigned abilities, char *text, size_t size);
 

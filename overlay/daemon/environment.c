@@ -26,17 +26,16 @@ static bool is_kept(const char *entry)
     return false;
 }
 
-/* 0 or an errno value. */
-static int put(char **environment, const char *entry)
+int environment_set(char **environment, const char *entry)
 {
     size_t i = 0;
     while (environment[i] != NULL && !same_name(entry, environment[i]))
         i++;
     if (i == ENVIRONMENT_MAX)
-        return E2BIG;
+        return -E2BIG;
     char *copy = strdup(entry);
     if (copy == NULL)
-        return ENOMEM;
+        return -ENOMEM;
     free(environment[i]);
     environment[i] = copy;
     return 0;
@@ -45,19 +44,19 @@ static int put(char **environment, const char *entry)
 char **environment_make(char *const *own, const uint8_t *added, size_t length)
 {
     char **environment = calloc(ENVIRONMENT_MAX + 1, sizeof *environment);
-    int rc = environment != NULL ? 0 : ENOMEM;
+    int rc = environment != NULL ? 0 : -ENOMEM;
     for (; rc == 0 && *own != NULL; own++)
         if (is_kept(*own))
-            rc = put(environment, *own);
+            rc = environment_set(environment, *own);
     const char *entry = (const char *)added, *end = entry + length;
     if (rc == 0 && length > 0 && end[-1] != '\0')
-        rc = EINVAL;
+        rc = -EINVAL;
     for (; rc == 0 && length > 0 && entry < end; entry += strlen(entry) + 1)
-        rc = strchr(entry, '=') > entry ? put(environment, entry) : EINVAL;
+        rc = strchr(entry, '=') > entry ? environment_set(environment, entry) : -EINVAL;
     if (rc == 0)
         return environment;
     environment_free(environment);
-    errno = rc;
+    errno = -rc;
     return NULL;
 }
 

@@ -12,5 +12,7 @@ enum { ENVIRONMENT_MAX = 4096 };
  * they win over own ones. NULL with errno: EINVAL for a string without a name or its NUL, E2BIG,
  * ENOMEM. Free with environment_free(). */
 char **environment_make(char *const *own, const uint8_t *added, size_t length);
+/* NAME=value into such an environment, in the place of what had that name. 0 or -errno. */
+int environment_set(char **environment, const char *entry);
 void environment_free(char **environment);
 #endif

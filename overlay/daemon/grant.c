@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* grant.c -- the granting side: drives lease.c with messages, time, and what happens in rooms. */
 #include "grant.h"
+#include "confine.h"
 #include "fit.h"
 #include "launch.h"
 #include "lease.h"
 #include "node.h"
 #include "uri.h"
+#include "walls.h"
 #include <errno.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -17,6 +19,7 @@
 struct grant_job {
     struct grant *grant;
     struct part_peer holder;
+    bool guest;            /* the holder is another owner's peer */
     struct launch *launch; /* NULL: nothing runs */
     pid_t pid;
     int status;
@@ -98,19 +101,30 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
     settle(g);
 }
 
+static bool is_guest(const struct grant *g, const struct identity_card *card)
+{
+    return !id_equal(&card->owner, &identity_card(g->node->identity)->owner);
+}
+
+static void ad_now(const struct grant *g, struct part_ad *ad)
+{
+    struct part_peer self = links_self(g->node->links);
+    machine_ad(g->node->machine, &g->node->settings, identity_card(g->node->identity), &self, ad);
+}
+
 /* Why this asker gets nothing at all; "" when it may. */
 static void refuse(const struct grant *g, const struct link_peer *from,
                    const struct msg_lease_ask *ask, char *why, size_t size)
 {
-    struct part_peer self = links_self(g->node->links);
     struct part_ad ad;
+    char text[80];
     why[0] = '\0';
-    if (!id_equal(&from->card->owner, &identity_card(g->node->identity)->owner)) {
-        snprintf(why, size, "runs only its own owner's jobs");
-        return;
-    }
-    machine_ad(g->node->machine, &g->node->settings, identity_card(g->node->identity), &self, &ad);
-    if (!fit_series(ad.ompi, ask->ompi))
+    ad_now(g, &ad);
+    unsigned missing = g->node->settings.confinement & ~ad.confinement;
+    if (is_guest(g, from->card) && missing != 0)
+        snprintf(why, size, "lets in no guests: it cannot confine their %s",
+                 confine_text(missing, text, sizeof text));
+    else if (!fit_series(ad.ompi, ask->ompi))
         snprintf(why, size, "runs Open MPI %s (needs %.*s)", ad.ompi,
                  (int)fit_series_length(ask->ompi), ask->ompi);
 }
@@ -131,7 +145,8 @@ static void offer(struct grant *g, const struct link_peer *from, const struct ms
     answer->offers_count = (uint16_t)n;
     for (size_t i = 0; i < n; i++) {
         const struct lease *l = &g->table.at[made[i]];
-        g->jobs[made[i]] = (struct grant_job){.grant = g, .holder = from->peer};
+        g->jobs[made[i]] =
+            (struct grant_job){.grant = g, .holder = from->peer, .guest = is_guest(g, from->card)};
         answer->offers[i].lease = l->id;
         answer->offers[i].slots = l->slots;
     }
@@ -198,38 +213,53 @@ static void on_over(void *ctx, enum launch_end end, int status, const char *text
     settle(g);
 }
 
-/* The orted of another desktop's mpirun is to talk to it through the daemons' link. */
+/* The orted of another desktop's mpirun is to talk to it through the daemons' link, at *port. */
 static char *lead_home(struct grant *g, const struct grant_job *job, const struct lease *l,
-                       char *command)
+                       char *command, uint16_t *port)
 {
     struct part_peer self = links_self(g->node->links);
     if (uri_port(command, strlen(command)) == 0 || id_equal(&job->holder.id, &self.id))
         return command;
-    uint16_t port = tunnel_listen(g->node->tunnels, &job->holder, &l->id);
-    char *led = port != 0 ? uri_rewrite(command, port) : NULL;
+    *port = tunnel_listen(g->node->tunnels, &job->holder, &l->id);
+    char *led = *port != 0 ? uri_rewrite(command, *port) : NULL;
     free(command);
     return led;
+}
+
+static int start(struct grant *g, struct lease *l, const struct msg_lease_launch *m, struct err *e)
+{
+    struct grant_job *job = &g->jobs[index_of(g, l)];
+    struct launch_watcher watcher = {.started = on_started, .over = on_over, .ctx = job};
+    struct msg_room_order order = {.environment = m->environment,
+                                   .environment_length = m->environment_length};
+    struct part_ad ad;
+    if (memchr(m->command, '\0', m->command_length) != NULL)
+        return err_set(e, EINVAL, "its command cannot be read");
+    char *command = strndup((const char *)m->command, m->command_length);
+    if (command != NULL)
+        command = lead_home(g, job, l, command, &order.home);
+    if (command == NULL)
+        return err_set(e, ENOMEM, "no way back to its mpirun could be made");
+    order.command = (const uint8_t *)command;
+    order.command_length = (uint32_t)strlen(command);
+    if (job->guest) {
+        ad_now(g, &ad);
+        walls_of_guest(&order, &g->node->settings, &ad, l->slots);
+    }
+    int rc = launch_start(&job->launch, g->launcher, &l->id, &order, &watcher, e);
+    free(command);
+    return rc;
 }
 
 static void on_launch(struct grant *g, struct lease *l, const struct msg_lease_launch *m)
 {
     struct grant_job *job = &g->jobs[index_of(g, l)];
-    struct launch_watcher watcher = {.started = on_started, .over = on_over, .ctx = job};
     struct err e = {0};
     if (!lease_run(l)) {
         log_warn(g->node->log, "a second command for one lease was asked for and not started");
         return;
     }
-    char *command = strndup((const char *)m->command, m->command_length);
-    if (command != NULL && strlen(command) == m->command_length)
-        command = lead_home(g, job, l, command);
-    if (command == NULL || memchr(m->command, '\0', m->command_length) != NULL)
-        err_set(&e, EINVAL, "its command cannot be read");
-    else
-        launch_start(&job->launch, g->launcher, &l->id, command, m->environment,
-                     m->environment_length, &watcher, &e);
-    free(command);
-    if (e.code == 0)
+    if (start(g, l, m, &e) == 0)
         return;
     log_warn(g->node->log, "%s", e.text);
     snprintf(job->text, sizeof job->text, "%s", e.text);

@@ -8,6 +8,7 @@
 #include "room.h"
 #include "sweep.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -129,6 +131,9 @@ static void understand(struct launch *one, char *report)
         one->end = LAUNCH_ENDED;
         one->status = number;
         strcpy(one->text, report + at);
+    } else if (strncmp(report, "overstepped ", 12) == 0) {
+        one->end = LAUNCH_KILLED;
+        strcpy(one->text, report + 12);
     } else if (strncmp(report, "failed ", 7) == 0) {
         strcpy(one->text, report + 7);
     }
@@ -169,20 +174,65 @@ static void room_program(char path[PATH_MAX])
     strcpy(path, PKGLIBEXECDIR "/p2pd-room");
 }
 
-static int spawn(struct launch *one, int its_end, const char *command, char **environment,
-                 struct err *e)
+/* The order as a file in memory, with the whole environment that the command gets; or -errno. */
+static int write_order(const struct msg_room_order *order, struct err *e)
+{
+    struct msg_room_order whole = *order;
+    char **all = environment_make(environ, order->environment, order->environment_length);
+    char *flat = NULL;
+    uint8_t *frame = malloc(WIRE_MAX_FRAME);
+    size_t length = 0;
+    int fd = -1;
+    FILE *f = open_memstream(&flat, &length);
+    for (char **v = all; f != NULL && v != NULL && *v != NULL; v++)
+        fwrite(*v, strlen(*v) + 1, 1, f);
+    if (f == NULL || fclose(f) != 0 || frame == NULL) {
+        err_set(e, ENOMEM, "out of memory");
+    } else if (all == NULL) {
+        err_set(e, EINVAL, "the environment of the command cannot be used");
+    } else {
+        whole.environment = (const uint8_t *)flat;
+        whole.environment_length = (uint32_t)length;
+        length = message_put_room_order(&whole, frame, WIRE_MAX_FRAME);
+        fd = length > 0 ? memfd_create("order", MFD_CLOEXEC) : -1;
+        if (length == 0)
+            err_set(e, E2BIG, "the command and its environment are too long");
+        else if (fd < 0 || write(fd, frame, length) != (ssize_t)length)
+            err_set(e, ENOMEM, "no memory for the command and its environment");
+    }
+    environment_free(all);
+    free(flat);
+    free(frame);
+    if (e->code != 0 && fd >= 0)
+        close(fd);
+    return e->code == 0 ? fd : -e->code;
+}
+
+/* The room's own environment is the daemon's: what a guest wants there is not for this program. */
+static int spawn(struct launch *one, int its_end, int order, struct err *e)
 {
     char program[PATH_MAX];
     room_program(program);
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
-    int rc = posix_spawn_file_actions_adddup2(&files, its_end, ROOM_CONTROL);
+    /* Neither may stand where the other goes. */
+    int high_end = fcntl(its_end, F_DUPFD_CLOEXEC, 16),
+        high_order = fcntl(order, F_DUPFD_CLOEXEC, 16);
+    int rc = high_end < 0 || high_order < 0 ? errno : 0;
     if (rc == 0)
-        rc = posix_spawn_file_actions_addclosefrom_np(&files, ROOM_CONTROL + 1);
-    char *const argv[] = {"p2pd-room", one->folder, (char *)command, NULL};
+        rc = posix_spawn_file_actions_adddup2(&files, high_end, ROOM_CONTROL);
     if (rc == 0)
-        rc = posix_spawn(&one->room, program, &files, NULL, argv, environment);
+        rc = posix_spawn_file_actions_adddup2(&files, high_order, ROOM_ORDER);
+    if (rc == 0)
+        rc = posix_spawn_file_actions_addclosefrom_np(&files, ROOM_ORDER + 1);
+    char *const argv[] = {"p2pd-room", one->folder, NULL};
+    if (rc == 0)
+        rc = posix_spawn(&one->room, program, &files, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&files);
+    if (high_end >= 0)
+        close(high_end);
+    if (high_order >= 0)
+        close(high_order);
     return rc == 0 ? 0 : err_set(e, rc, "cannot start %s: %s", program, strerror(rc));
 }
 
@@ -206,20 +256,19 @@ static int prepare(struct launch *one, const struct id *lease, int ends[2], stru
 }
 
 int launch_start(struct launch **out, struct launcher *l, const struct id *lease,
-                 const char *command, const uint8_t *environment, size_t length,
-                 const struct launch_watcher *watcher, struct err *e)
+                 const struct msg_room_order *order, const struct launch_watcher *watcher,
+                 struct err *e)
 {
     int ends[2] = {-1, -1};
     *out = NULL;
     if (l->count == LAUNCHES_MAX)
         return err_set(e, EAGAIN, "too many commands run here already");
-    char **whole = environment_make(environ, environment, length);
-    if (whole == NULL)
-        return err_set(e, errno, "the environment of the command cannot be used: %s",
-                       strerror(errno));
+    int file = write_order(order, e);
+    if (file < 0)
+        return file;
     struct launch *one = calloc(1, sizeof *one);
     if (one == NULL) {
-        environment_free(whole);
+        close(file);
         return err_set(e, ENOMEM, "out of memory");
     }
     one->launcher = l;
@@ -229,8 +278,8 @@ int launch_start(struct launch **out, struct launcher *l, const struct id *lease
     l->all[l->count++] = one;
     int rc = prepare(one, lease, ends, e);
     if (rc == 0)
-        rc = spawn(one, ends[1], command, whole, e);
-    environment_free(whole);
+        rc = spawn(one, ends[1], file, e);
+    close(file);
     if (ends[1] >= 0)
         close(ends[1]);
     if (rc != 0)

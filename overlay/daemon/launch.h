@@ -3,7 +3,7 @@
 #ifndef P2P_LAUNCH_H
 #define P2P_LAUNCH_H
 #include "err.h"
-#include "id.h"
+#include "message.h"
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -30,10 +30,10 @@ int launcher_open(struct launcher **out, struct node *node, struct err *e);
 /* Stops every launch and returns when they are over; their watchers are told. */
 void launcher_close(struct launcher *l);
 
-/* environment: NAME=value strings, each with its NUL, `length` bytes in all. No watcher is called
- * inside. */
+/* order: what is run, and its walls; to its environment, a few variables of the daemon's own are
+ * added. No watcher is called inside. */
 int launch_start(struct launch **out, struct launcher *l, const struct id *lease,
-                 const char *command, const uint8_t *environment, size_t length,
-                 const struct launch_watcher *watcher, struct err *e);
+                 const struct msg_room_order *order, const struct launch_watcher *watcher,
+                 struct err *e);
 void launch_stop(struct launch *one);
 #endif

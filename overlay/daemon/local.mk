@@ -32,8 +32,11 @@ libdaemon_la_SOURCES = \
     overlay/daemon/tally.c overlay/daemon/tally.h \
     overlay/daemon/tunnel.c overlay/daemon/tunnel.h \
     overlay/daemon/uri.c overlay/daemon/uri.h \
-    overlay/daemon/walk.c overlay/daemon/walk.h
-libdaemon_la_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBEXECDIR='"$(pkglibexecdir)"'
+    overlay/daemon/usage.c overlay/daemon/usage.h \
+    overlay/daemon/walk.c overlay/daemon/walk.h \
+    overlay/daemon/walls.c overlay/daemon/walls.h
+libdaemon_la_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBEXECDIR='"$(pkglibexecdir)"' \
+    -DCOMPONENTDIR='"$(componentdir)"'
 libdaemon_la_CFLAGS = $(AM_CFLAGS) $(LIBEVENT_CFLAGS) $(OPENSSL_CFLAGS) $(CONFUSE_CFLAGS) \
     $(SODIUM_CFLAGS) $(HWLOC_CFLAGS)
 libdaemon_la_LIBADD = libconfine.la libclient.la libcore.la $(LIBEVENT_LIBS) $(OPENSSL_LIBS) \
@@ -47,8 +50,11 @@ p2pd_LDADD = libdaemon.la
 
 # libconfine: keeps guests in their rooms; linked by p2pd (for the ad) and by p2pd-room.
 noinst_LTLIBRARIES += libconfine.la
-libconfine_la_SOURCES = overlay/daemon/confine.c overlay/daemon/confine.h overlay/daemon/landlock.c \
-    overlay/daemon/landlock.h
+libconfine_la_SOURCES = \
+    overlay/daemon/apart.c overlay/daemon/apart.h \
+    overlay/daemon/confine.c overlay/daemon/confine.h \
+    overlay/daemon/landlock.c overlay/daemon/landlock.h \
+    overlay/daemon/syscalls.c overlay/daemon/syscalls.h
 libconfine_la_CFLAGS = $(AM_CFLAGS) $(SECCOMP_CFLAGS)
 libconfine_la_LIBADD = libclient.la $(SECCOMP_LIBS)
 
@@ -56,7 +62,11 @@ libconfine_la_LIBADD = libclient.la $(SECCOMP_LIBS)
 pkglibexec_PROGRAMS += p2pd-room
 p2pd_room_SOURCES = \
     overlay/daemon/brood.c overlay/daemon/brood.h \
+    overlay/daemon/enter.c overlay/daemon/enter.h \
+    overlay/daemon/environment.c overlay/daemon/environment.h \
     overlay/daemon/room.c overlay/daemon/room.h \
     overlay/daemon/sweep.c overlay/daemon/sweep.h \
-    overlay/daemon/tail.c overlay/daemon/tail.h
-p2pd_room_LDADD =
+    overlay/daemon/tail.c overlay/daemon/tail.h \
+    overlay/daemon/usage.c overlay/daemon/usage.h
+p2pd_room_CPPFLAGS = $(AM_CPPFLAGS) -DCOMPONENTDIR='"$(componentdir)"'
+p2pd_room_LDADD = libconfine.la libclient.la libcore.la

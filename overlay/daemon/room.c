@@ -4,8 +4,12 @@
  * any way. */
 #include "room.h"
 #include "brood.h"
+#include "enter.h"
+#include "environment.h"
+#include "ports.h"
 #include "sweep.h"
 #include "tail.h"
+#include "usage.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,15 +20,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { LOG_BYTES = 1024 * 1024 };
+enum {
+    LOG_BYTES = 1024 * 1024,
+    WATCH_MS = 500,   /* a guest's usage is looked at */
+    WATCH_SHARE = 20, /* or less often, so that looking takes at most one part in so many */
+};
 
 struct room {
     char folder[PATH_MAX / 2];
@@ -33,10 +43,15 @@ struct room {
     int output;                /* of the command */
     int log;                   /* folder/output, its first LOG_BYTES */
     size_t logged;
-    pid_t command;
+    struct message order;
+    char **environment;
+    struct entered command;
     bool over; /* the command ended */
     int status;
-    bool told; /* to end */
+    uint16_t control; /* its orted's port */
+    bool told;        /* to end */
+    bool overstepped;
+    int watch_ms;
     struct tail tail;
 };
 
@@ -64,6 +79,7 @@ static int stand_apart(struct room *r)
     sigprocmask(SIG_SETMASK, &wanted, NULL);
     signal(SIGPIPE, SIG_IGN);
     fcntl(ROOM_CONTROL, F_SETFD, FD_CLOEXEC);
+    fcntl(ROOM_ORDER, F_SETFD, FD_CLOEXEC);
     r->signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
     setsid();
     if (r->signals < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 ||
@@ -74,13 +90,62 @@ static int stand_apart(struct room *r)
     return 0;
 }
 
-static int make_below(const struct room *r, const char *name, const char *variable)
+/* What is to be done: stays mapped, as the message points into it. */
+static int take_order(struct room *r)
+{
+    static char *const nothing[] = {NULL};
+    struct stat st;
+    if (fstat(ROOM_ORDER, &st) != 0 || st.st_size <= 0 || st.st_size > WIRE_MAX_FRAME)
+        return -EPROTO;
+    const uint8_t *frame = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, ROOM_ORDER, 0);
+    if (frame == MAP_FAILED)
+        return -errno;
+    if (!message_decode(&r->order, frame, (size_t)st.st_size) || r->order.kind != MSG_room_order)
+        return -EPROTO;
+    const struct msg_room_order *o = &r->order.room_order;
+    r->environment = environment_make(nothing, o->environment, o->environment_length);
+    return r->environment != NULL ? 0 : -errno;
+}
+
+static int set(struct room *r, const char *name, const char *value)
+{
+    char entry[PATH_MAX];
+    snprintf(entry, sizeof entry, "%s=%s", name, value);
+    return environment_set(r->environment, entry);
+}
+
+static int make_below(struct room *r, const char *name, const char *variable)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", r->folder, name);
     if (mkdir(path, 0700) != 0)
         return -errno;
-    return setenv(variable, path, 1) == 0 ? 0 : -errno;
+    return set(r, variable, path);
+}
+
+static int choose_port(struct room *r)
+{
+    char text[8];
+    r->control = ports_pick();
+    if (r->control == 0)
+        return 0; /* Open MPI finds one */
+    snprintf(text, sizeof text, "%u", r->control);
+    int rc = set(r, "OMPI_MCA_oob_tcp_dynamic_ipv4_ports", text);
+    return rc == 0 ? set(r, "OMPI_MCA_oob_tcp_dynamic_ipv6_ports", text) : rc;
+}
+
+/* Programs look for their files at home, and a guest's home is its room. Open MPI finds there what
+ * a plain user has installed. */
+static int make_home(struct room *r)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/.openmpi", r->folder);
+    if (mkdir(path, 0700) != 0)
+        return -errno;
+    strcat(path, "/components");
+    if (strncmp(COMPONENTDIR, "/usr/", 5) != 0 && symlink(COMPONENTDIR, path) != 0)
+        return -errno;
+    return set(r, "HOME", r->folder);
 }
 
 /* Shared memory of ranks belongs into memory, but in a folder of this lease: Open MPI names the
@@ -98,8 +163,8 @@ static int make_memory(struct room *r)
                                  "OMPI_MCA_osc_sm_backing_directory",
                                  "OMPI_MCA_osc_rdma_backing_directory"};
     for (size_t i = 0; i < sizeof users / sizeof users[0]; i++)
-        if (setenv(users[i], r->memory, 1) != 0)
-            return -errno;
+        if (set(r, users[i], r->memory) != 0)
+            return -E2BIG;
     return 0;
 }
 
@@ -116,51 +181,42 @@ static int furnish(struct room *r)
     if (r->log < 0)
         return -errno;
     rc = make_below(r, "tmp", "TMPDIR");
+    if (rc == 0)
+        rc = choose_port(r);
+    if (rc == 0 && r->order.room_order.guest)
+        rc = make_home(r);
     return rc == 0 ? make_memory(r) : rc;
 }
 
-/* The child: never returns. */
-static void become(const char *command, int output)
-{
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    for (int s = 1; s < NSIG; s++)
-        signal(s, SIG_DFL);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    setsid();
-    int null = open("/dev/null", O_RDONLY);
-    int oom = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (oom >= 0 && write(oom, "500", 3) != 3) /* short of memory: guests go first */
-        close(oom);
-    if (null < 0 || dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
-        _exit(126);
-    close_range(3, ~0u, 0);
-    execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-    _exit(127);
-}
-
-static int start(struct room *r, const char *command)
+static int start(struct room *r, struct err *e)
 {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return -errno;
+    const struct msg_room_order *o = &r->order.room_order;
+    char *command = strndup((const char *)o->command, o->command_length);
+    if (command == NULL || pipe2(ends, O_CLOEXEC) != 0)
+        return err_set(e, errno, "%s", strerror(errno));
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     r->output = ends[0];
-    r->command = fork();
-    if (r->command == 0)
-        become(command, ends[1]);
+    const struct entry entry = {.order = o,
+                                .command = command,
+                                .environment = r->environment,
+                                .folder = r->folder,
+                                .memory = r->memory,
+                                .control = r->control,
+                                .output = ends[1]};
+    int rc = enter(&r->command, &entry, e);
     close(ends[1]);
-    return r->command > 0 ? 0 : -errno;
+    free(command);
+    return rc;
 }
 
 static void reap(struct room *r)
 {
     int status;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
-        if (pid == r->command) {
+        if (pid == r->command.pid) {
             r->over = true;
-            r->status = status;
+            r->status = enter_outcome(&r->command, status);
         }
 }
 
@@ -187,15 +243,41 @@ static void take_output(struct room *r)
     r->output = -1;
 }
 
+static int now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int)(t.tv_sec % 1000000 * 1000 + t.tv_nsec / 1000000);
+}
+
+static void watch_usage(struct room *r)
+{
+    const struct msg_room_order *o = &r->order.room_order;
+    const struct usage most = {.memory = o->memory, .disk = o->disk, .processes = o->processes};
+    struct usage usage;
+    char why[160];
+    int begin = now_ms();
+    usage_take(&usage, r->folder, r->memory);
+    int took = now_ms() - begin;
+    r->watch_ms = took * WATCH_SHARE > WATCH_MS ? took * WATCH_SHARE : WATCH_MS;
+    if (!usage_exceeds(&usage, &most, why, sizeof why))
+        return;
+    report("overstepped %s", why);
+    r->overstepped = r->told = true;
+}
+
 /* Until the command ends or the room is told to. */
 static void stay(struct room *r)
 {
     struct pollfd on[] = {{.fd = ROOM_CONTROL, .events = POLLIN},
                           {.fd = r->signals, .events = POLLIN},
                           {.fd = r->output, .events = POLLIN}};
+    bool guest = r->order.room_order.guest;
+    int next = now_ms() + WATCH_MS;
     while (!r->over && !r->told) {
         on[2].fd = r->output; /* -1 is passed over */
-        if (poll(on, 3, -1) < 0)
+        int left = next - now_ms();
+        if (poll(on, 3, !guest ? -1 : left > 0 ? left : 0) < 0)
             continue;
         if (on[0].revents != 0)
             r->told = true;
@@ -203,6 +285,10 @@ static void stay(struct room *r)
             take_signals(r);
         if (on[2].revents != 0)
             take_output(r);
+        if (guest && next - now_ms() <= 0) {
+            watch_usage(r);
+            next = now_ms() + r->watch_ms;
+        }
     }
 }
 
@@ -214,7 +300,7 @@ static int leave(struct room *r)
         fprintf(stderr, "p2pd-room: some process of %s could not be ended\n", r->folder);
     if (r->output >= 0)
         take_output(r);
-    if (r->over) {
+    if (r->over && !r->overstepped) {
         tail_text(&r->tail, words, sizeof words);
         report("ended %d %s", r->status, words);
     }
@@ -229,22 +315,27 @@ static int leave(struct room *r)
 int main(int argc, char **argv)
 {
     static struct room r = {.output = -1};
-    if (argc != 3 || argv[1][0] != '/' || strlen(argv[1]) >= sizeof r.folder - 64 ||
-        fcntl(ROOM_CONTROL, F_GETFD) < 0) {
+    if (argc != 2 || argv[1][0] != '/' || strlen(argv[1]) >= sizeof r.folder - 64 ||
+        fcntl(ROOM_CONTROL, F_GETFD) < 0 || fcntl(ROOM_ORDER, F_GETFD) < 0) {
         fprintf(stderr, "p2pd-room is started by p2pd; it is of no use by hand\n");
         return 2;
     }
     strcpy(r.folder, argv[1]);
+    struct err e = {0};
     int rc = stand_apart(&r);
     if (rc == 0)
-        rc = furnish(&r);
+        rc = take_order(&r);
     if (rc == 0)
-        rc = start(&r, argv[2]);
+        rc = furnish(&r);
+    if (rc != 0)
+        err_set(&e, -rc, "%s in %s", strerror(-rc), argv[1]);
+    if (rc == 0)
+        rc = start(&r, &e);
     if (rc == 0) {
-        report("started %d", r.command);
+        report("started %d", r.command.pid);
         stay(&r);
     } else {
-        report("failed %s in %s", strerror(-rc), argv[1]);
+        report("failed %s", e.text);
     }
     return leave(&r) == 0 ? 0 : 1;
 }

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* room.h -- what p2pd and p2pd-room say to each other.
  *
- *     p2pd-room FOLDER COMMAND        descriptor ROOM_CONTROL: a SOCK_SEQPACKET socket to p2pd
+ *     p2pd-room FOLDER        descriptor ROOM_CONTROL: a SOCK_SEQPACKET socket to p2pd;
+ *                             ROOM_ORDER: a file with a room_order (see room.def): in no argument
+ *                             nor variable that others could read, or that ld.so would obey
  *
  * The room reports, one packet each, text:
  *     started PID
  *     failed WHY                      instead of `started`
  *     ended WAIT-STATUS LAST-WORDS    the command ended; its brood is being ended
+ *     overstepped WHY                 a guest took more than is lent to it; likewise
  * and closes the socket by ending, when nothing of the brood lives and the folders are gone. It is
  * told to end by any packet, by SIGTERM, or by the other end's being closed. */
 #ifndef P2P_ROOM_H
 #define P2P_ROOM_H
 
-enum { ROOM_CONTROL = 3, ROOM_REPORT = 2048, ROOM_PATIENCE_MS = 3000 };
+enum { ROOM_CONTROL = 3, ROOM_ORDER = 4, ROOM_REPORT = 2048, ROOM_PATIENCE_MS = 3000 };
 
 #define ROOM_PREFIX "lease-"
 #define ROOM_MEMORY "/dev/shm"

@@ -2,6 +2,7 @@
 /* settings.c -- p2pd.conf, parsed by libconfuse, checked here. */
 #include "settings.h"
 #include "addr.h"
+#include "confine.h"
 #include "log.h"
 #include <confuse.h>
 #include <errno.h>
@@ -47,6 +48,10 @@ int settings_default(struct settings *s, struct err *e)
     memset(s, 0, sizeof *s);
     snprintf(s->listen, sizeof s->listen, "*:%d", SETTINGS_PORT);
     s->log_level = LOG_LEVEL_INFO;
+    s->nice = 10;
+    s->processes = 512;
+    s->open_files = 1024;
+    s->confinement = CONFINE_USUAL;
     int rc = set_path(s->keys, dir, "/.config/p2pgrid/keys", e);
     if (rc == 0)
         rc = set_path(s->state, dir, "/.local/state/p2pgrid", e);
@@ -90,17 +95,54 @@ static int set_text(char *out, size_t size, cfg_t *cfg, const char *name, struct
     return 0;
 }
 
-static int set_folder(char out[SETTINGS_PATH + 1], cfg_t *cfg, const char *name, struct err *e)
+static int set_folder_to(char out[SETTINGS_PATH + 1], const char *value, const cfg_t *cfg,
+                         const char *name, struct err *e)
 {
-    const char *value = cfg_getstr(cfg, name);
-    if (value == NULL)
-        return 0;
     if (value[0] == '~' && value[1] == '/' && home() != NULL)
         return set_path(out, home(), value + 1, e);
     if (value[0] != '/')
         return err_set(e, EINVAL, "%s: %s = '%s': must begin with / or ~/", cfg->filename, name,
                        value);
     return set_path(out, value, "", e);
+}
+
+static int set_folder(char out[SETTINGS_PATH + 1], cfg_t *cfg, const char *name, struct err *e)
+{
+    const char *value = cfg_getstr(cfg, name);
+    return value == NULL ? 0 : set_folder_to(out, value, cfg, name, e);
+}
+
+static int set_readable(struct settings *s, cfg_t *cfg, struct err *e)
+{
+    unsigned n = cfg_size(cfg, "readable");
+    int rc = 0;
+    if (n > SETTINGS_READABLE)
+        return err_set(e, EINVAL, "%s: readable: more than %d folders", cfg->filename,
+                       SETTINGS_READABLE);
+    for (unsigned i = 0; i < n && rc == 0; i++)
+        rc = set_folder_to(s->readable[i], cfg_getnstr(cfg, "readable", i), cfg, "readable", e);
+    s->readable_count = n;
+    return rc;
+}
+
+/* Named with no word in it: guests are let in however little can be enforced. */
+static int set_confinement(struct settings *s, cfg_t *cfg, struct err *e)
+{
+    cfg_opt_t *option = cfg_getopt(cfg, "confinement");
+    if (option == NULL || !(option->flags & CFGF_MODIFIED))
+        return 0;
+    s->confinement = 0;
+    for (unsigned i = 0; i < cfg_size(cfg, "confinement"); i++) {
+        const char *word = cfg_getnstr(cfg, "confinement", i);
+        unsigned bit;
+        if (!confine_bit(word, &bit))
+            return err_set(e, EINVAL,
+                           "%s: confinement: '%s' is none of limits, syscalls, files, tcp, "
+                           "signals, sockets",
+                           cfg->filename, word);
+        s->confinement |= bit;
+    }
+    return 0;
 }
 
 static int set_bytes(uint64_t *out, cfg_t *cfg, const char *name, struct err *e)
@@ -219,6 +261,16 @@ static int set_all(struct settings *s, cfg_t *cfg, struct err *e)
         rc = set_bytes(&s->memory, cfg, "memory", e);
     if (rc == 0)
         rc = set_bytes(&s->disk, cfg, "disk", e);
+    if (rc == 0)
+        rc = set_number(&s->nice, cfg, "nice", 0, 19, e);
+    if (rc == 0)
+        rc = set_number(&s->processes, cfg, "processes", 16, 1000000, e);
+    if (rc == 0)
+        rc = set_number(&s->open_files, cfg, "open_files", 64, 1000000, e);
+    if (rc == 0)
+        rc = set_readable(s, cfg, e);
+    if (rc == 0)
+        rc = set_confinement(s, cfg, e);
     return rc < 0 ? rc : set_log(s, cfg, e);
 }
 
@@ -250,6 +302,11 @@ int settings_read(struct settings *s, const char *path, struct err *e)
         CFG_INT("slots", 0, CFGF_NODEFAULT),
         CFG_STR("memory", NULL, CFGF_NODEFAULT),
         CFG_STR("disk", NULL, CFGF_NODEFAULT),
+        CFG_INT("nice", 0, CFGF_NODEFAULT),
+        CFG_INT("processes", 0, CFGF_NODEFAULT),
+        CFG_INT("open_files", 0, CFGF_NODEFAULT),
+        CFG_STR_LIST("readable", NULL, CFGF_NONE),
+        CFG_STR_LIST("confinement", NULL, CFGF_NONE),
         CFG_STR("log", NULL, CFGF_NODEFAULT),
         CFG_SIMPLE_STR(errors, &why_text),
         CFG_END(),

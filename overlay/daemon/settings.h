@@ -18,6 +18,7 @@ enum {
     SETTINGS_JOIN = 32,
     SETTINGS_PORT = 7117,
     SETTINGS_SLOTS = 4096,
+    SETTINGS_READABLE = 16,
 };
 
 struct settings {
@@ -35,7 +36,13 @@ struct settings {
     unsigned slots;                   /* lent to the grid; 0: as many as there are cores */
     uint64_t memory;                  /* bytes lent; 0: all */
     uint64_t disk;                    /* bytes lent; 0: all that is free */
-    unsigned log_level;               /* enum log_level */
+    unsigned nice;                    /* of guests: 0 to 19 */
+    unsigned processes;               /* and threads, of a guest's job here */
+    unsigned open_files;              /* of each process of a guest */
+    unsigned confinement;             /* enum confine_ability: without it no guest is let in */
+    char readable[SETTINGS_READABLE][SETTINGS_PATH + 1]; /* to guests, besides the system's own */
+    size_t readable_count;
+    unsigned log_level; /* enum log_level */
 };
 
 /* What holds without a file. Fails only for a user without a home. */

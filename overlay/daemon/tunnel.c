@@ -3,6 +3,7 @@
 #include "tunnel.h"
 #include "addr.h"
 #include "node.h"
+#include "ports.h"
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -325,24 +326,19 @@ static struct way *way_new(struct tunnels *t, const struct part_peer *peer, cons
 uint16_t tunnel_listen(struct tunnels *t, const struct part_peer *holder, const struct id *lease)
 {
     struct sockaddr_storage s;
-    socklen_t length = sizeof s;
-    struct addr at = {.port = 0};
-    struct way *w = way_new(t, holder, lease);
+    struct addr at = {.port = ports_pick()}; /* one that guests may not connect to */
+    struct way *w = at.port != 0 ? way_new(t, holder, lease) : NULL;
     if (w == NULL)
         return 0;
     addr_parse_ip(&at, "127.0.0.1");
-    length = addr_to_sock(&at, &s);
+    socklen_t length = addr_to_sock(&at, &s);
     w->listener = evconnlistener_new_bind(t->node->base, on_accept, w,
                                           LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 16,
                                           (struct sockaddr *)&s, (int)length);
-    length = sizeof s;
-    if (w->listener == NULL ||
-        getsockname(evconnlistener_get_fd(w->listener), (struct sockaddr *)&s, &length) < 0) {
-        way_free(w);
-        return 0;
-    }
-    addr_from_sock(&at, (struct sockaddr *)&s);
-    return at.port;
+    if (w->listener != NULL)
+        return at.port;
+    way_free(w);
+    return 0;
 }
 
 int tunnel_allow(struct tunnels *t, const struct part_peer *peer, const struct id *lease,

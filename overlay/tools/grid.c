@@ -26,7 +26,8 @@ static const char doc[] =
     "peer. "
     "With several --name, each peer's keys are in KEYS/PEER. All peers issued from one FOLDER "
     "belong to "
-    "its founder, unless --owner says otherwise; a peer runs only jobs of its own owner.";
+    "its founder, unless --owner says otherwise; jobs of other owners are a peer's guests and run "
+    "confined.";
 
 static const struct argp_option options[] = {
     {"out", 'o', "FOLDER", 0, "where the keys are written", 0},

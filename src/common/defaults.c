@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* defaults.c -- what the grid needs of the stock components, and why. */
 #include "defaults.h"
+#include "ports.h"
 #include <assert.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 unsigned defaults_list(struct default_value *out, bool only_loopback)
@@ -23,6 +25,11 @@ unsigned defaults_list(struct default_value *out, bool only_loopback)
         /* The slots of a desktop are not cores set aside for the job: its owner uses them too, and
          * every lease would bind to the same first cores. */
         {"hwloc_base_binding_policy", "none"},
+        /* Guests may connect to the ports of ranks: see ports.h. */
+        {"btl_tcp_port_min_v4", "32768"},
+        {"btl_tcp_port_range_v4", "28231"},
+        {"btl_tcp_port_min_v6", "32768"},
+        {"btl_tcp_port_range_v6", "28231"},
         /* For the owner's sake a waiting rank gives the core away. */
         {"mpi_yield_when_idle", "1"},
     };
@@ -55,6 +62,17 @@ bool defaults_only_loopback(void)
     return only;
 }
 
+/* mpirun's own; a room gives its orted another. */
+static void set_control_port(void)
+{
+    char text[8];
+    snprintf(text, sizeof text, "%u", ports_pick());
+    if (strcmp(text, "0") != 0) {
+        setenv("OMPI_MCA_oob_tcp_dynamic_ipv4_ports", text, 0);
+        setenv("OMPI_MCA_oob_tcp_dynamic_ipv6_ports", text, 0);
+    }
+}
+
 void defaults_set(void)
 {
     struct default_value list[DEFAULTS_MOST];
@@ -64,4 +82,5 @@ void defaults_set(void)
         snprintf(name, sizeof name, "OMPI_MCA_%s", list[i].name);
         setenv(name, list[i].value, 0);
     }
+    set_control_port();
 }

@@ -51,10 +51,14 @@ static bool is_named(const char *variable, const char *name)
     return strncmp(variable, name, length) == 0 && variable[length] == '=';
 }
 
-/* Not for orted: it would look for a launcher of its own; the list is of mpirun's -x. */
+/* Not for orted: it would look for a launcher of its own; the list is of mpirun's -x; the ports are
+ * of this host. */
 static bool is_private(const char *variable)
 {
-    static const char *const names[] = {"OMPI_MCA_plm", "OMPI_MCA_mca_base_env_list",
+    static const char *const names[] = {"OMPI_MCA_plm",
+                                        "OMPI_MCA_oob_tcp_dynamic_ipv4_ports",
+                                        "OMPI_MCA_oob_tcp_dynamic_ipv6_ports",
+                                        "OMPI_MCA_mca_base_env_list",
                                         "OMPI_MCA_mca_base_env_list_internal",
                                         "OMPI_MCA_mca_base_env_list_delimiter"};
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {

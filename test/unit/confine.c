@@ -2,6 +2,7 @@
 /* Every prohibition is tried for real by a confined child, and the same act by an unconfined one.
  */
 #include "confine.h"
+#include "apart.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -99,6 +101,55 @@ static int make_namespace(void)
     return outcome(unshare(CLONE_NEWUSER));
 }
 
+static int dial_path(void)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX, .sun_path = "/nonexistent/bus"};
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (fd < 0)
+        return errno;
+    int rc = outcome(connect(fd, (struct sockaddr *)&at, sizeof at));
+    close(fd);
+    return rc;
+}
+
+static int pair_of(int type)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, type, 0, ends) != 0)
+        return errno;
+    close(ends[0]);
+    close(ends[1]);
+    return 0;
+}
+
+static int pair_datagrams(void) /* they could be sent to any path */
+{
+    return pair_of(SOCK_DGRAM | SOCK_CLOEXEC);
+}
+
+static int pair_streams(void)
+{
+    return pair_of(SOCK_STREAM | SOCK_NONBLOCK);
+}
+
+static int open_raw(void)
+{
+    int fd = socket(AF_PACKET, SOCK_RAW, 0);
+    if (fd < 0)
+        return errno;
+    close(fd);
+    return 0;
+}
+
+static int share_memory(void) /* System V: all programs of one user see each other's */
+{
+    int id = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
+    if (id < 0)
+        return errno;
+    shmctl(id, IPC_RMID, NULL);
+    return 0;
+}
+
 static int bind_port(uint16_t port)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(port)};
@@ -156,6 +207,26 @@ static void plan_room(struct confine_plan *plan)
     plan->file_size = 1 << 20;
     plan->open_files = 64;
     plan->nice = 5;
+}
+
+/* What `act` meets in the only child of namespaces of its own; EXDEV: they cannot be had. */
+static int met_apart(act_fn *act)
+{
+    bool apart;
+    int status;
+    pid_t first = apart_fork(&apart);
+    if (first == 0) {
+        if (!apart || apart_settle() != 0)
+            _exit(EXDEV);
+        pid_t second = fork();
+        if (second == 0)
+            _exit(act());
+        status = apart_keep(second);
+        _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 255);
+    }
+    assert_int_equal(waitpid(first, &status, 0), first);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
 }
 
 /* What `act` meets in a child, confined or not. */
@@ -234,6 +305,58 @@ static int require_the_impossible(void)
     return -confine_self(&plan, 1u << 30, &done, &e);
 }
 
+static void test_sockets(void **state)
+{
+    (void)state;
+    refused(dial_path, EACCES, CONFINE_SOCKETS);
+    refused(pair_datagrams, EACCES, CONFINE_SOCKETS);
+    refused(share_memory, EPERM, CONFINE_SYSCALLS);
+    assert_int_equal(met(pair_streams, true), 0);
+    assert_int_equal(met(open_raw, true), EACCES);
+}
+
+static pid_t neighbour;
+
+static int signal_neighbour(void)
+{
+    return outcome(kill(neighbour, 0));
+}
+
+static int count_pids(void) /* the first process, and this one */
+{
+    return getpid() == 2 && getppid() == 1 ? 0 : EEXIST;
+}
+
+static int leave_one_behind(void) /* two forks and a session away */
+{
+    if (fork() == 0) {
+        setsid();
+        if (fork() == 0)
+            pause();
+        _exit(0);
+    }
+    return 0;
+}
+
+static void test_apart(void **state)
+{
+    (void)state;
+    neighbour = fork();
+    if (neighbour == 0) {
+        pause();
+        _exit(0);
+    }
+    if (apart_probe()) {
+        assert_int_equal(met_apart(count_pids), 0);
+        assert_int_equal(met_apart(signal_neighbour), ESRCH);
+        assert_int_equal(met_apart(share_memory), 0);   /* nobody else's */
+        assert_int_equal(met_apart(leave_one_behind), 0);
+    }
+    assert_int_equal(signal_neighbour(), 0);
+    kill(neighbour, SIGKILL);
+    waitpid(neighbour, NULL, 0);
+}
+
 static void test_requirement(void **state)
 {
     (void)state;
@@ -246,6 +369,10 @@ static void test_text(void **state)
     char text[80], tiny[7];
     assert_string_equal(confine_text(0, text, sizeof text), "nothing");
     assert_string_equal(confine_text(CONFINE_TCP | CONFINE_FILES, text, sizeof text), "files, tcp");
+    unsigned bit = 0;
+    assert_true(confine_bit("sockets", &bit));
+    assert_int_equal(bit, CONFINE_SOCKETS);
+    assert_false(confine_bit("socket", &bit));
     assert_string_equal(confine_text(CONFINE_TCP | CONFINE_FILES, tiny, sizeof tiny), "files,");
 }
 
@@ -268,6 +395,8 @@ int main(void)
         cmocka_unit_test(test_signals_and_tracing),
         cmocka_unit_test(test_ports),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_sockets),
+        cmocka_unit_test(test_apart),
         cmocka_unit_test(test_requirement),
         cmocka_unit_test(test_text),
     };

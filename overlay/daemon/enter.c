@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* enter.c -- how a command enters its room. */
+#include "enter.h"
+#include "apart.h"
+#include "confine.h"
+#include "ports.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The host's own habit counts too: the kernel may have been told of other ports. */
+static struct confine_ports rank_ports(void)
+{
+    unsigned first, last;
+    struct confine_ports ports = {PORTS_RANK_FIRST, PORTS_RANK_LAST, true, true};
+    FILE *f = fopen("/proc/sys/net/ipv4/ip_local_port_range", "re");
+    if (f != NULL && fscanf(f, "%u %u", &first, &last) == 2 && last <= UINT16_MAX) {
+        if (first < ports.first && first > PORTS_CONTROL_LAST)
+            ports.first = (uint16_t)first;
+        if (last > ports.last)
+            ports.last = (uint16_t)last;
+    }
+    if (f != NULL)
+        fclose(f);
+    return ports;
+}
+
+static void plan_ports(struct confine_plan *plan, const struct entry *entry)
+{
+    const struct confine_ports any = {0, 0, .bind = true}, /* the kernel picks */
+        ranks = rank_ports(), own = {entry->control, entry->control, .bind = true},
+                               home = {entry->order->home, entry->order->home, .connect = true};
+    confine_plan_ports(plan, &any);
+    confine_plan_ports(plan, &ranks);
+    if (own.first != 0)
+        confine_plan_ports(plan, &own);
+    if (home.first != 0)
+        confine_plan_ports(plan, &home);
+}
+
+static int confine(const struct entry *entry, bool apart, struct err *e)
+{
+    const struct msg_room_order *order = entry->order;
+    struct confine_plan plan;
+    unsigned done;
+    confine_plan_guest(&plan, entry->folder);
+    confine_plan_path(&plan, entry->memory, true);
+    for (size_t i = 0; i < order->readable_count; i++)
+        confine_plan_path(&plan, order->readable[i].text, false);
+    plan_ports(&plan, entry);
+    plan.apart = apart;
+    plan.memory = order->memory;
+    plan.file_size = order->disk;
+    plan.processes = order->processes;
+    plan.open_files = order->open_files;
+    plan.nice = order->nice;
+    return confine_self(&plan, order->required, &done, e);
+}
+
+static void clear_signals(void)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    for (int s = 1; s < NSIG; s++)
+        signal(s, SIG_DFL);
+}
+
+static int set_streams(int output)
+{
+    int null = open("/dev/null", O_RDONLY);
+    return null < 0 || dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0 ? -errno : 0;
+}
+
+/* Short of memory, the kernel takes guests first. */
+static void offer_to_oom(void)
+{
+    int oom = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (oom >= 0 && write(oom, "500", 3) != 3)
+        close(oom);
+}
+
+/* Becomes the command; or says why not on `trouble`, which executing closes. */
+static _Noreturn void become(const struct entry *entry, bool apart, int trouble)
+{
+    struct err e = {0};
+    clear_signals();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setsid();
+    offer_to_oom();
+    int rc = set_streams(entry->output);
+    if (rc == 0)
+        close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
+    else
+        err_set(&e, -rc, "no standard streams: %s", strerror(-rc));
+    if (rc == 0 && entry->order->guest)
+        rc = confine(entry, apart, &e);
+    if (rc == 0) {
+        execle("/bin/sh", "sh", "-c", entry->command, (char *)NULL, entry->environment);
+        err_set(&e, errno, "/bin/sh: %s", strerror(errno));
+    }
+    if (write(trouble, e.text, strlen(e.text)) < 0)
+        _exit(126);
+    _exit(127);
+}
+
+/* The first process of the namespaces: not a guest itself, and nothing in there can touch it. */
+static _Noreturn void keep(const struct entry *entry, int trouble, int outcome)
+{
+    int status = 127 << 8;
+    clear_signals();
+    if (apart_settle() != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+        _exit(1);
+    pid_t command = fork();
+    if (command == 0)
+        become(entry, true, trouble);
+    if (outcome != 3)
+        dup2(outcome, 3);
+    close_range(4, ~0u, 0);
+    for (int fd = 0; fd < 3; fd++)
+        close(fd);
+    if (command > 0)
+        status = apart_keep(command);
+    _exit(write(3, &status, sizeof status) == sizeof status ? 0 : 1);
+}
+
+static pid_t start(const struct entry *entry, bool *apart, int trouble, int outcome)
+{
+    *apart = false;
+    pid_t pid = entry->order->guest ? apart_fork(apart) : fork();
+    if (pid == 0 && *apart)
+        keep(entry, trouble, outcome);
+    if (pid == 0)
+        become(entry, false, trouble);
+    return pid;
+}
+
+/* Until the command has been executed (nothing comes), or says what went wrong. */
+static void hear_trouble(int fd, struct err *e)
+{
+    char text[sizeof e->text];
+    size_t have = 0;
+    for (ssize_t n; (n = read(fd, text + have, sizeof text - 1 - have)) != 0;)
+        if (n > 0)
+            have += (size_t)n;
+        else if (errno != EINTR)
+            break;
+    text[have] = '\0';
+    if (have > 0)
+        err_set(e, EPERM, "%s", text);
+}
+
+int enter(struct entered *out, const struct entry *entry, struct err *e)
+{
+    int trouble[2], outcome[2];
+    bool apart;
+    struct err why = {0};
+    *out = (struct entered){.outcome = -1};
+    if (pipe2(trouble, O_CLOEXEC) != 0 || pipe2(outcome, O_CLOEXEC) != 0)
+        return err_set(e, errno, "no pipe: %s", strerror(errno));
+    out->pid = start(entry, &apart, trouble[1], outcome[1]);
+    int rc = out->pid > 0 ? 0 : err_set(e, errno, "cannot fork: %s", strerror(errno));
+    close(trouble[1]);
+    close(outcome[1]);
+    if (rc == 0)
+        hear_trouble(trouble[0], &why);
+    close(trouble[0]);
+    if (why.code != 0) {
+        waitpid(out->pid, NULL, 0);
+        rc = err_set(e, why.code, "%s", why.text);
+    }
+    if (rc == 0 && apart)
+        out->outcome = outcome[0];
+    else
+        close(outcome[0]);
+    return rc;
+}
+
+int enter_outcome(struct entered *entered, int status)
+{
+    int said;
+    if (entered->outcome < 0)
+        return status;
+    if (read(entered->outcome, &said, sizeof said) == sizeof said)
+        status = said;
+    close(entered->outcome);
+    entered->outcome = -1;
+    return status;
+}

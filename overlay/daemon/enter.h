@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* enter.h -- how a command enters its room: forked, apart from the host's other processes and
+ * confined when it is a guest's, executed. */
+#ifndef P2P_ENTER_H
+#define P2P_ENTER_H
+#include "../client/err.h"
+#include "../core/message.h"
+#include <sys/types.h>
+
+struct entry {
+    const struct msg_room_order *order;
+    const char *command;
+    char *const *environment;
+    const char *folder, *memory; /* where a guest may write */
+    uint16_t control;            /* the port at which its orted listens; 0: none */
+    int output;                  /* a descriptor for what it says */
+};
+
+struct entered {
+    pid_t pid;   /* a child; once it has ended, so has the command */
+    int outcome; /* the command's wait status can be read here then; -1: it is the child's own */
+};
+
+/* Returns when the command has been executed, or could not be: then nothing of it is left. */
+int enter(struct entered *out, const struct entry *entry, struct err *e);
+/* The command's wait status, from that of the child. */
+int enter_outcome(struct entered *entered, int status);
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* syscalls.c -- system calls that a guest is denied. */
+#include "syscalls.h"
+#include <errno.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+enum { LOW = 0xffffffff }; /* the kernel takes an int of a 64-bit register: so do the rules */
+
+static int deny(scmp_filter_ctx filter, const char *const *names, size_t count)
+{
+    int rc = 0;
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        int number = seccomp_syscall_resolve_name(names[i]);
+        if (number != __NR_SCMP_ERROR)
+            rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), number, 0);
+    }
+    return rc;
+}
+
+static int deny_kernel(scmp_filter_ctx filter)
+{
+    static const char *const names[] = {
+        /* keys, tracing, and what looks into the kernel */
+        "add_key", "request_key", "keyctl", "bpf", "perf_event_open", "userfaultfd", "ptrace",
+        "kcmp", "lookup_dcookie", "syslog", "fanotify_init",
+        /* file systems and namespaces */
+        "mount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "fsopen", "fsmount",
+        "fsconfig", "fspick", "mount_setattr", "unshare", "setns", "name_to_handle_at",
+        "open_by_handle_at", "quotactl", "quotactl_fd", "acct",
+        /* the machine */
+        "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot",
+        "swapon", "swapoff", "iopl", "ioperm", "modify_ldt", "vhangup", "settimeofday",
+        "clock_settime", "clock_adjtime", "adjtimex", "sethostname", "setdomainname",
+        /* a second way to every system call, past this filter */
+        "io_uring_setup", "io_uring_enter", "io_uring_register"};
+    return deny(filter, names, sizeof names / sizeof *names);
+}
+
+/* A user namespace would give a guest a root of its own. clone3 hides its flags from filters: glibc
+ * falls back to clone when it is not there. */
+static int deny_namespaces(scmp_filter_ctx filter)
+{
+    static const uint64_t flags[] = {CLONE_NEWUSER, CLONE_NEWNS,  CLONE_NEWNET,   CLONE_NEWPID,
+                                     CLONE_NEWIPC,  CLONE_NEWUTS, CLONE_NEWCGROUP};
+    int rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+    for (size_t i = 0; i < sizeof flags / sizeof *flags && rc == 0; i++)
+        rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
+                              SCMP_A0(SCMP_CMP_MASKED_EQ, flags[i], flags[i]));
+    return rc;
+}
+
+/* A UNIX socket leads to programs that take its user for their own: session bus, ssh-agent,
+ * display, p2pd. Landlock does not keep from those with a path. Left are IP, the kernel's own
+ * addresses (netlink: which interfaces are there), and pairs of connected streams. */
+static int deny_sockets(scmp_filter_ctx filter)
+{
+    static const uint64_t types[] = {SOCK_DGRAM, SOCK_RAW}; /* of a pair: may send to a path */
+    int rc = 0;
+    for (uint64_t family = 0; family <= AF_NETLINK && rc == 0; family++)
+        if (family != AF_INET && family != AF_INET6 && family != AF_NETLINK)
+            rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), 1,
+                                  SCMP_A0(SCMP_CMP_EQ, family));
+    if (rc == 0)
+        rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), 1,
+                              SCMP_A0(SCMP_CMP_GT, AF_NETLINK));
+    for (size_t i = 0; i < sizeof types / sizeof *types && rc == 0; i++)
+        rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socketpair), 1,
+                              SCMP_A1(SCMP_CMP_MASKED_EQ, 0xf, types[i]));
+    return rc;
+}
+
+/* Other processes of the same user, where no namespace hides them. */
+static int deny_neighbours(scmp_filter_ctx filter)
+{
+    static const char *const objects[] = {"shmget", "shmat",  "shmctl",  "semget",
+                                          "semop",  "semctl", "msgget",  "msgsnd",
+                                          "msgrcv", "msgctl", "mq_open", "mq_unlink"};
+    static const char *const of_others[] = {
+        "prlimit64",     "sched_setaffinity", "sched_setparam", "sched_setscheduler",
+        "sched_setattr", "migrate_pages",     "move_pages"};
+    static const uint64_t everyone = LOW; /* kill(-1) */
+    int rc = deny(filter, objects, sizeof objects / sizeof *objects);
+    for (size_t i = 0; i < sizeof of_others / sizeof *of_others && rc == 0; i++) {
+        int number = seccomp_syscall_resolve_name(of_others[i]);
+        if (number != __NR_SCMP_ERROR)
+            rc =
+                seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), number, 1, SCMP_A0(SCMP_CMP_NE, 0));
+    }
+    if (rc == 0)
+        rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(setpriority), 1,
+                              SCMP_A0(SCMP_CMP_NE, PRIO_PROCESS));
+    return rc != 0 ? rc
+                   : seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(kill), 1,
+                                      SCMP_A0(SCMP_CMP_MASKED_EQ, LOW, everyone));
+}
+
+/* Tracing within the room stays possible under Landlock: ranks of one host copy each other's large
+ * messages with process_vm_readv. */
+static int deny_tracing(scmp_filter_ctx filter)
+{
+    static const char *const names[] = {"process_vm_readv", "process_vm_writev", "pidfd_getfd"};
+    return deny(filter, names, sizeof names / sizeof *names);
+}
+
+int syscalls_deny(bool apart, bool landlocked, struct err *e)
+{
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    if (filter == NULL)
+        return err_set(e, ENOMEM, "cannot make a seccomp filter");
+    int rc = deny_kernel(filter);
+    if (rc == 0)
+        rc = deny_namespaces(filter);
+    if (rc == 0)
+        rc = deny_sockets(filter);
+    if (rc == 0 && !apart)
+        rc = deny_neighbours(filter);
+    if (rc == 0 && !landlocked)
+        rc = deny_tracing(filter);
+    if (rc == 0)
+        rc = seccomp_load(filter);
+    seccomp_release(filter);
+    return rc == 0 ? 0 : err_set(e, -rc, "cannot load the seccomp filter: %s", strerror(-rc));
+}

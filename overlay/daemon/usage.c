@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* usage.c -- what a room takes of its host. */
+#include "usage.h"
+#include "brood.h"
+#include <fts.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Shared memory is divided among those who share it. 0: the process does not let itself be read. */
+static uint64_t proportional(pid_t pid)
+{
+    char path[48], line[128];
+    unsigned long long kib = 0;
+    snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)pid);
+    FILE *f = fopen(path, "re");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        if (sscanf(line, "Pss: %llu kB", &kib) == 1)
+            break;
+    if (f != NULL)
+        fclose(f);
+    return kib * 1024;
+}
+
+static uint64_t resident(pid_t pid)
+{
+    char path[48];
+    unsigned long long pages = 0;
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    FILE *f = fopen(path, "re");
+    if (f != NULL && fscanf(f, "%*u %llu", &pages) != 1)
+        pages = 0;
+    if (f != NULL)
+        fclose(f);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static unsigned threads(pid_t pid)
+{
+    char path[48];
+    struct stat st;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    return stat(path, &st) == 0 && st.st_nlink > 2 ? (unsigned)st.st_nlink - 2 : 1;
+}
+
+static void add_process(void *ctx, pid_t pid)
+{
+    struct usage *u = ctx;
+    uint64_t share = proportional(pid);
+    u->memory += share > 0 ? share : resident(pid);
+    u->processes += threads(pid);
+}
+
+static uint64_t bytes_below(const char *folder, uint64_t *files)
+{
+    char *const paths[] = {(char *)folder, NULL};
+    FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR, NULL);
+    uint64_t bytes = 0;
+    for (FTSENT *f; walk != NULL && *files < USAGE_FILES && (f = fts_read(walk)) != NULL;) {
+        if (f->fts_info == FTS_DP || f->fts_info == FTS_NS || f->fts_info == FTS_ERR)
+            continue;
+        bytes += (uint64_t)f->fts_statp->st_blocks * 512;
+        (*files)++;
+    }
+    if (walk != NULL)
+        fts_close(walk);
+    return bytes;
+}
+
+void usage_take(struct usage *u, const char *folder, const char *memory)
+{
+    memset(u, 0, sizeof *u);
+    brood_each(add_process, u);
+    u->disk = bytes_below(folder, &u->files);
+    u->memory += bytes_below(memory, &u->files);
+}
+
+static double mib(uint64_t bytes)
+{
+    return (double)bytes / (1 << 20);
+}
+
+bool usage_exceeds(const struct usage *u, const struct usage *most, char *why, size_t size)
+{
+    if (most->memory > 0 && u->memory > most->memory)
+        snprintf(why, size, "it took %.0f MiB of memory, %.0f are lent to it", mib(u->memory),
+                 mib(most->memory));
+    else if (most->disk > 0 && u->disk > most->disk)
+        snprintf(why, size, "its files took %.0f MiB, %.0f are lent to it", mib(u->disk),
+                 mib(most->disk));
+    else if (most->processes > 0 && u->processes > most->processes)
+        snprintf(why, size, "it ran %u processes and threads, %u are allowed", u->processes,
+                 most->processes);
+    else if (u->files >= USAGE_FILES)
+        snprintf(why, size, "it made more than %d files", USAGE_FILES - 1);
+    else
+        return false;
+    return true;
+}

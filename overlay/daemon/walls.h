@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* walls.h -- what a guest's job may take and touch: its part of what the owner lends. */
+#ifndef P2P_WALLS_H
+#define P2P_WALLS_H
+#include "../core/message.h"
+#include "settings.h"
+
+/* All but the command, its environment, and the port that leads home. ad: of this machine, now;
+ * slots: of the lease. */
+void walls_of_guest(struct msg_room_order *order, const struct settings *s,
+                    const struct part_ad *ad, unsigned slots);
+#endif
