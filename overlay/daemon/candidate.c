@@ -108,12 +108,14 @@ void candidates_explain(const struct candidates *all, const struct claim *claim,
 {
     struct shortage s;
     unsigned peers = 0;
+    bool none_fits = all->count > 0 && silent == 0;
     char why[300];
     for (size_t i = 0; i < claim->peer_count; i++)
         peers += claim->peers[i].offered > 0;
     shortage_begin(&s, out, size, claim->want.slots, claim_offered(claim), peers);
     for (size_t i = 0; i < all->count; i++) {
         const struct candidate *c = &all->at[i];
+        none_fits = none_fits && !c->fits;
         enum claim_state state = i < claim->peer_count ? claim->peers[i].state : CLAIM_UNASKED;
         if (state == CLAIM_OFFERED)
             continue;
@@ -125,5 +127,5 @@ void candidates_explain(const struct candidates *all, const struct claim *claim,
             snprintf(why, sizeof why, "has %u of %u slots free", c->slots_free, c->slots);
         shortage_peer(&s, c->name, why);
     }
-    shortage_end(&s, silent);
+    shortage_end(&s, silent, none_fits);
 }

@@ -32,12 +32,13 @@ void shortage_peer(struct shortage *s, const char *name, const char *why)
                               s->told++ == 0 ? ":" : ",", name, why);
 }
 
-void shortage_end(struct shortage *s, unsigned silent)
+void shortage_end(struct shortage *s, unsigned silent, bool none_fits)
 {
     if (s->untold > 0)
         s->at += (size_t)snprintf(s->out + s->at, s->size - s->at, " and %u more", s->untold);
     if (silent > 0)
         s->at += (size_t)snprintf(s->out + s->at, s->size - s->at, "%s %u peer%s did not answer",
                                   s->told == 0 ? ":" : ",", silent, plural(silent));
-    snprintf(s->out + s->at, s->size - s->at, "; start fewer processes or wait");
+    snprintf(s->out + s->at, s->size - s->at, "; %s",
+             none_fits ? "ask for less" : "start fewer processes or wait");
 }

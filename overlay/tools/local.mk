@@ -2,10 +2,16 @@
 bin_PROGRAMS += p2pctl
 p2pctl_SOURCES = \
     overlay/tools/ad_json.c overlay/tools/ad_json.h \
+    overlay/tools/advise.c \
+    overlay/tools/crowd.c overlay/tools/crowd.h \
     overlay/tools/grid.c \
+    overlay/tools/odds.c overlay/tools/odds.h \
     overlay/tools/p2pctl.c \
     overlay/tools/peers.c \
+    overlay/tools/pick.c overlay/tools/pick.h \
     overlay/tools/status.c \
-    overlay/tools/tool.c overlay/tools/tool.h
-p2pctl_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon $(JANSSON_CFLAGS)
-p2pctl_LDADD = libdaemon.la libclient.la libcore.la $(JANSSON_LIBS)
+    overlay/tools/tool.c overlay/tools/tool.h \
+    overlay/tools/why.c
+p2pctl_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon -I$(top_srcdir)/src/errmgr_replica \
+    -I$(top_srcdir)/src/rmaps_locality -I$(top_srcdir)/src/ras_p2p -I$(top_srcdir)/src/common $(JANSSON_CFLAGS)
+p2pctl_LDADD = libdaemon.la libruntime.la libsurvive.la libclient.la libcore.la $(JANSSON_LIBS) -lm

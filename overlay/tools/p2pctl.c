@@ -11,6 +11,8 @@ static const struct {
 } tools[] = {
     {"status", "this desktop's peer: addresses, neighbours, slots, leases", tool_status},
     {"peers", "every peer of the grid, nearest first", tool_peers},
+    {"why", "who would run a job, and why the others would not", tool_why},
+    {"advise", "which replication level a long job needs here", tool_advise},
     {"grid", "found a grid, admit peers to it", tool_grid},
 };
 enum { TOOLS = sizeof tools / sizeof tools[0] };

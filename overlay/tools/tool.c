@@ -2,7 +2,6 @@
 /* tool.c -- what the subcommands of p2pctl share: options, the connection, and how things are
  * printed. */
 #include "tool.h"
-#include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +25,8 @@ static const struct argp_option options[] = {
      0},
     {0},
 };
+
+const struct argp tool_argp = {.options = options, .parser = parse};
 
 void tool_parse(int argc, char **argv, const char *doc, struct tool_options *o)
 {

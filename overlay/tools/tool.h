@@ -4,6 +4,7 @@
 #define P2P_TOOL_H
 #include "ask.h"
 #include "p2pgrid.h"
+#include <argp.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -14,12 +15,17 @@ enum { TOOL_OK, TOOL_FAILED, TOOL_USAGE, TOOL_NO_DAEMON };
 int tool_status(int argc, char **argv);
 int tool_peers(int argc, char **argv);
 int tool_grid(int argc, char **argv);
+int tool_why(int argc, char **argv);
+int tool_advise(int argc, char **argv);
 
 /* Options that most subcommands have. */
 struct tool_options {
     bool json;
     const char *socket; /* NULL: the usual place */
 };
+
+/* --json and --socket, for a subcommand with options of its own; input: struct tool_options. */
+extern const struct argp tool_argp;
 
 /* Parses argv with the shared options and no argument; exits for --help, and with TOOL_USAGE. */
 void tool_parse(int argc, char **argv, const char *doc, struct tool_options *options);

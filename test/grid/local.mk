@@ -7,6 +7,7 @@ grid_scripts = \
     test/grid/allocation \
     test/grid/broken \
     test/grid/contest \
+    test/grid/why \
     test/grid/replication \
     test/grid/rooms \
     test/grid/ring \

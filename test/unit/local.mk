@@ -20,6 +20,7 @@ unit_programs = \
     test/unit/match \
     test/unit/merge \
     test/unit/message \
+    test/unit/odds \
     test/unit/policy \
     test/unit/request \
     test/unit/require \
@@ -55,6 +56,9 @@ test_unit_transport_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_transport_LDADD = libtransport.la $(LDADD)
 test_unit_candidate_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_candidate_LDADD = libdaemon.la $(LDADD)
+test_unit_odds_SOURCES = test/unit/odds.c overlay/tools/odds.c
+test_unit_odds_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/tools
+test_unit_odds_LDADD = $(LDADD) -lm
 test_unit_tally_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_tally_LDADD = libdaemon.la $(LDADD)
 test_unit_room_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* crowd.c -- every peer of the grid that answers. */
+#include "crowd.h"
+#include "ask.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WALK_MS = 20000, GRACE_MS = 3000 };
+
+static void take(void *ctx, const struct message *m)
+{
+    struct crowd *c = ctx;
+    if (m->kind != MSG_local_peer)
+        return;
+    if (c->count == c->room) {
+        size_t room = c->room == 0 ? 64 : 2 * c->room;
+        struct msg_local_peer *more = realloc(c->at, room * sizeof *more);
+        if (more == NULL)
+            return;
+        c->at = more;
+        c->room = room;
+    }
+    c->at[c->count++] = m->local_peer;
+    if (c->progress)
+        fprintf(stderr, "\r%zu peers...", c->count);
+}
+
+static int by_round_trip(const void *a, const void *b)
+{
+    const struct msg_local_peer *x = a, *y = b;
+    if (x->rtt_us != y->rtt_us)
+        return x->rtt_us < y->rtt_us ? -1 : 1;
+    return strcmp(x->ad.name, y->ad.name);
+}
+
+int crowd_ask(struct crowd *c, struct client *client, struct err *e)
+{
+    struct message question = {.kind = MSG_local_peers, .local_peers.timeout_ms = WALK_MS};
+    struct msg_local_done done;
+    *c = (struct crowd){.progress = isatty(2)};
+    int rc = client_ask(client, &question, WALK_MS + GRACE_MS, take, c, &done, e);
+    if (c->progress)
+        fprintf(stderr, "\r\033[K");
+    if (rc != 0)
+        return rc;
+    c->silent = done.silent;
+    if (c->count > 0)
+        qsort(c->at, c->count, sizeof c->at[0], by_round_trip);
+    return 0;
+}
+
+const struct part_ad *crowd_self(const struct crowd *c)
+{
+    return c->count > 0 && c->at[0].rtt_us == 0 ? &c->at[0].ad : NULL;
+}
+
+void crowd_clear(struct crowd *c)
+{
+    free(c->at);
+    *c = (struct crowd){0};
+}

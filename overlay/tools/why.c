@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* why.c -- p2pctl why: who would be chosen for a job, and why the others would not. */
+#include "tool.h"
+#include "ad_json.h"
+#include "pick.h"
+#include "request.h"
+#include "require.h"
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANKS_MOST = 65536, LIST = 200 };
+
+struct order {
+    struct tool_options shared;
+    struct pick_want want;
+    struct require require;
+};
+
+static const char doc[] =
+    "Shows which peers a job would get if it were started now, which ranks they would run, and why "
+    "the other peers would not be used. Nothing is reserved.";
+
+static const struct argp_option options[] = {
+    {"ranks", 'n', "N", 0, "as with mpirun -n", 0},
+    {"level", 'l', "R", 0, "as errmgr_replica_level: 2, or 0:3,1-:2 (1)", 0},
+    {"require", 'r', "EXPRESSION", 0, "as ras_p2p_require", 0},
+    {"spares", 'p', "N", 0, "as ras_p2p_spares (0)", 0},
+    {"strategy", 't', "WORD", 0, "as rmaps_locality_strategy: concentrate, spread or balanced", 0},
+    {0},
+};
+
+static unsigned number(const char *value, const char *option, unsigned least,
+                       struct argp_state *state)
+{
+    char *end;
+    long n = strtol(value, &end, 10);
+    if (*end != '\0' || end == value || n < (long)least || n > RANKS_MOST)
+        argp_error(state, "--%s=%s: must be a number from %u to %d", option, value, least,
+                   RANKS_MOST);
+    return (unsigned)n;
+}
+
+static void take_require(struct order *o, const char *text, struct argp_state *state)
+{
+    struct require_error wrong;
+    if (require_parse(&o->require, text, &wrong))
+        return;
+    if (wrong.word[0] == '\0')
+        argp_error(state, "%s: %s (column %u)", text, wrong.what, wrong.column);
+    argp_error(state, "%s: '%s' %s (column %u)", text, wrong.word, wrong.what, wrong.column);
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct order *o = state->input;
+    struct err e = {0};
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &o->shared;
+        return 0;
+    case 'n':
+        o->want.ranks = number(value, "ranks", 1, state);
+        return 0;
+    case 'p':
+        o->want.spares = number(value, "spares", 0, state);
+        return 0;
+    case 'l':
+        if (level_parse(&o->want.level, value, &e) != 0)
+            argp_error(state, "%s", e.text);
+        return 0;
+    case 't':
+        if (request_strategy(value, &o->want.strategy, &e) != 0)
+            argp_error(state, "%s", e.text);
+        return 0;
+    case 'r':
+        take_require(o, value, state);
+        return 0;
+    case ARGP_KEY_END:
+        if (o->want.ranks == 0)
+            argp_error(state, "--ranks=N is missing: for how many ranks?");
+        return 0;
+    }
+    return ARGP_ERR_UNKNOWN;
+}
+
+/* "0-3, 7": the ranks of these lanes that would run on a candidate. */
+static const char *list_ranks(const struct pick *p, size_t candidate, unsigned lane, unsigned lanes,
+                              char out[LIST])
+{
+    size_t at = 0;
+    out[0] = '\0';
+    for (unsigned k = lane; k < lanes; k++) {
+        const unsigned *place = &p->place[(size_t)k * p->ranks];
+        for (unsigned i = 0; i < p->ranks && at < LIST - 30; i++) {
+            unsigned last = i;
+            if (place[i] != candidate)
+                continue;
+            while (last + 1 < p->ranks && place[last + 1] == candidate)
+                last++;
+            at += (size_t)snprintf(out + at, LIST - at, "%s%u", at > 0 ? ", " : "", i);
+            if (last > i)
+                at += (size_t)snprintf(out + at, LIST - at, "-%u", last);
+            i = last;
+        }
+    }
+    return out;
+}
+
+/* What becomes of a candidate, in words. */
+static void explain(const struct pick *p, size_t i, char *out, size_t size)
+{
+    const struct candidate *c = &p->candidates.at[i];
+    char ranks[LIST], copies[LIST];
+    if (!c->fits) {
+        snprintf(out, size, "%s", c->why);
+    } else if (p->slots[i] > 0) {
+        list_ranks(p, i, 0, 1, ranks);
+        list_ranks(p, i, 1, p->lanes, copies);
+        snprintf(out, size, "runs %s%s%s%s%s", ranks[0] != '\0' ? "rank " : "", ranks,
+                 ranks[0] != '\0' && copies[0] != '\0' ? ", " : "",
+                 copies[0] != '\0' ? "a copy of " : "", copies);
+    } else if (p->spares[i] > 0) {
+        snprintf(out, size, "is a spare");
+    } else if (c->slots_free == 0) {
+        snprintf(out, size, "has 0 of %u slots free", c->slots);
+    } else {
+        snprintf(out, size, "%s", p->enough ? "is not needed: others suffice" : "would be used");
+    }
+}
+
+static void print(const struct pick *p, unsigned silent)
+{
+    const struct tool_style style = tool_style(stdout);
+    char line[2 * LIST + 64], rtt[24], slots[16];
+    printf("%s%-16s %9s  %-9s %s%s\n", style.bold, "name", "distance", "slots", "outcome",
+           style.end);
+    for (size_t i = 0; i < p->candidates.count; i++) {
+        const struct candidate *c = &p->candidates.at[i];
+        const bool used = p->slots[i] + p->spares[i] > 0;
+        explain(p, i, line, sizeof line);
+        snprintf(slots, sizeof slots, "%u of %u", c->slots_free, c->slots);
+        printf("%-16s %9s  %-9s %s%s%s\n", c->name,
+               c->rtt_us == 0 ? "here" : tool_round_trip(c->rtt_us, rtt), slots,
+               used ? style.good : "", line, used ? style.end : "");
+    }
+    if (silent > 0)
+        printf("%s%u more did not answer%s\n", style.dim, silent, style.end);
+}
+
+static json_t *json_copies(const struct pick *p, size_t candidate)
+{
+    json_t *all = json_array();
+    for (unsigned lane = 0; p->enough && lane < p->lanes; lane++)
+        for (unsigned rank = 0; rank < p->ranks; rank++)
+            if (p->place[(size_t)lane * p->ranks + rank] == candidate)
+                json_array_append_new(all, json_pack("{s:i, s:i}", "rank", rank, "lane", lane));
+    return all;
+}
+
+static void print_json(const struct pick *p, unsigned silent)
+{
+    json_t *list = json_array();
+    char line[2 * LIST + 64];
+    for (size_t i = 0; i < p->candidates.count; i++) {
+        const struct candidate *c = &p->candidates.at[i];
+        explain(p, i, line, sizeof line);
+        json_array_append_new(list, json_pack("{s:s, s:I, s:i, s:b, s:i, s:i, s:o, s:s}", "name",
+                                              c->name, "rtt_us", (json_int_t)c->rtt_us,
+                                              "slots_free", c->slots_free, "fits", c->fits, "slots",
+                                              p->slots[i], "spares", p->spares[i], "runs",
+                                              json_copies(p, i), "why", line));
+    }
+    tool_print_json(json_pack("{s:b, s:s, s:o, s:i}", "enough", p->enough, "why", p->why, "peers",
+                              list, "silent", silent));
+}
+
+int tool_why(int argc, char **argv)
+{
+    static const struct argp_child children[] = {{&tool_argp, 0, NULL, 0}, {0}};
+    static const struct argp argp = {options, parse, NULL, doc, children, NULL, NULL};
+    static struct order o;
+    struct crowd crowd = {0};
+    struct pick pick = {0};
+    struct client *client;
+    struct err e = {0};
+    argp_err_exit_status = TOOL_USAGE;
+    level_parse(&o.want.level, "1", &e);
+    o.want.require = &o.require;
+    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    int rc = tool_connect(&client, &o.shared);
+    if (rc != TOOL_OK)
+        return rc;
+    if (crowd_ask(&crowd, client, &e) != 0 || pick_make(&pick, &crowd, &o.want, &e) != 0) {
+        rc = tool_fail(&e);
+    } else {
+        (o.shared.json ? print_json : print)(&pick, crowd.silent);
+        snprintf(e.text, sizeof e.text, "%s", pick.why);
+        rc = pick.enough ? TOOL_OK : tool_fail(&e);
+    }
+    pick_clear(&pick);
+    crowd_clear(&crowd);
+    client_close(client);
+    return rc;
+}
