@@ -188,6 +188,7 @@ static void measure_search(struct sim *sim, struct result *r)
         chain += a->chain;
         double found = found_mean(sim, from, a, &got), best = true_mean(sim, from, &fit);
         unsigned need = fit < NEED ? fit : NEED;
+        if (getenv("DBG")) printf("got %u fit %u count %u chain %u took %.3f failed %d\n", got, fit, a->count, a->chain, a->took_us/1e6, a->failed);
         quality += got < need ? 9.99 : best > 0 ? found / best : 1;
     }
     r->chain = chain / SEARCHES;

@@ -195,12 +195,19 @@ static bool place(struct ring *ring, struct store_entry *e, uint32_t token)
 }
 
 /* The entry goes to the owner of another key. */
-void keep_move(struct ring *ring, struct store_entry *e, const struct id *key)
+bool keep_move(struct ring *ring, struct store_entry *e, const struct id *key)
 {
     struct id from = e->key;
     e->key = *key;
-    if (!place(ring, e, 0))
+    bool going = place(ring, e, 0);
+    if (!going)
         e->key = from;
+    return going;
+}
+
+bool keep_owns(const struct ring *ring, const struct store_entry *e)
+{
+    return owned(ring, e) && (e->flags & STORE_PLACING) == 0;
 }
 
 void keep_put(struct ring *ring, uint32_t token, const struct part_record *record)

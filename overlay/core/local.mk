@@ -11,7 +11,8 @@ libcore_la_SOURCES = \
     overlay/core/message.c overlay/core/message.h overlay/core/message_only.h overlay/core/message_undef.h \
     overlay/core/ring.c overlay/core/ring.h overlay/core/ring_state.h \
     overlay/core/act.c overlay/core/neighbour.c overlay/core/finger.c overlay/core/stranger.c \
-    overlay/core/route.c overlay/core/keep.c overlay/core/ads.c overlay/core/nearest.c \
+    overlay/core/route.c overlay/core/keep.c overlay/core/ads.c overlay/core/bucket.c overlay/core/nearest.c \
+    overlay/core/mark.c overlay/core/mark.h \
     overlay/core/group.c overlay/core/group.h overlay/core/group.def \
     overlay/core/store.c overlay/core/store.h \
     overlay/core/vivaldi.c overlay/core/vivaldi.h \

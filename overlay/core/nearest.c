@@ -1,48 +1,131 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* nearest.c -- the peers that are nearest and fit: a walk outward over the tree of ads.
  *
- * This peer's own bucket tells how deep the tree is hereabouts: every cell around it is split, so
- * the cells beside that path divide the whole plane. They are asked in the order of their distance,
- * as many side by side as the wanted number calls for, until no cell that is left could hold
- * anything nearer than what was found. */
+ * It begins with a cell around this peer's own place that should hold enough, and with the cells
+ * beside the path to it, which divide the rest of the plane. What is split answers with cells some
+ * levels further down and who keeps them, so these are asked straight away. Cells are asked in the
+ * order of their distance, as many side by side as the wanted number calls for, until none is left
+ * that could hold anything nearer than what was found. */
 #include "ring_state.h"
 #include <string.h>
 
-enum { SPARE_PERCENT = 150, EXPECT_MIN = 4, ROOT_EXPECT = 11 };
+enum {
+    SPARE_PERCENT = 150,
+    EXPECT = 11, /* ads in a bucket of which nothing is known */
+    SUBCLASSES = 4,
+    CLIMBS = 2,
+};
+
+static struct part_cell cell_of(const struct search_cell *c)
+{
+    return (struct part_cell){.prefix = c->prefix, .depth = c->depth};
+}
 
 static uint32_t distance(const struct ring *ring, const struct search_cell *c)
 {
-    return cell_distance_us(&c->cell, &ring->vivaldi.told);
+    struct part_cell cell = cell_of(c);
+    return cell_distance_us(&cell, &ring->vivaldi.told);
 }
 
-static unsigned count(const struct search *s, enum cell_state state)
+/* --- how near what was found is: counted in classes, four to each doubling --- */
+
+static unsigned class_of(uint32_t us)
 {
-    unsigned n = 0;
-    for (unsigned i = 0; i < CELLS; i++)
-        n += s->cells[i].state == state;
-    return n;
+    unsigned octave = us < SUBCLASSES ? 2 : 31u - (unsigned)__builtin_clz(us);
+    unsigned class = (octave - 2) * SUBCLASSES + (us >> (octave - 2)) % SUBCLASSES;
+    return class < NEAR_CLASSES ? class : NEAR_CLASSES - 1;
 }
 
-static struct search_cell *add(struct search *s, struct part_cell cell, unsigned floor)
+static void note(struct search *s, uint32_t rtt_us)
 {
-    bool free_left = count(s, CELL_FREE) > 0; /* else one that is done with makes room */
-    for (unsigned i = 0; i < CELLS; i++) {
-        struct search_cell *c = &s->cells[i];
-        if (c->state != CELL_FREE && (c->state != CELL_DONE || free_left))
-            continue;
-        *c = (struct search_cell){.cell = cell, .floor = (uint8_t)floor, .state = CELL_NEW};
-        return c;
-    }
-    s->incomplete = true;
+    s->found[class_of(rtt_us)]++;
+    s->have++;
+}
+
+/* Is nothing needed from so far away? Of what is wanted the nearer two thirds are to be the nearest
+ * there are; the rest, for the caller to choose from, may come from anywhere near. */
+static bool enough_within(const struct search *s, uint32_t us)
+{
+    unsigned n = 0, end = class_of(us);
+    for (unsigned class = 0; class < end; class ++)
+        n += s->found[class];
+    return s->have >= s->want && n >= s->want * 2u / 3;
+}
+
+/* --- who keeps a cell: what answers said, for this search and the next --- */
+
+static struct part_branch *known(struct ring *ring, const struct part_cell *cell)
+{
+    for (unsigned i = 0; i < BRANCHES_KNOWN; i++)
+        if (ring->branches[i].keeper.addr.port != 0 && cell_equal(&ring->branches[i].cell, cell))
+            return &ring->branches[i];
     return NULL;
 }
 
-static void halve(struct search *s, struct search_cell *c, unsigned floor)
+/* How willingly it is given up: those that were asked before those that were not, then the far
+ * ones.
+ */
+static uint64_t worth_less(const struct ring *ring, const struct part_branch *b)
 {
-    struct part_cell whole = c->cell;
-    c->state = CELL_FREE;
-    for (unsigned which = 0; which < 2; which++)
-        add(s, cell_half(&whole, which), floor);
+    return (uint64_t)(b->held == 0) << 32 | cell_distance_us(&b->cell, &ring->vivaldi.told);
+}
+
+void nearest_learn(struct ring *ring, const struct part_branch *branch)
+{
+    struct part_branch *b = known(ring, &branch->cell), *last = &ring->branches[0];
+    if (branch->keeper.addr.port == 0)
+        return;
+    for (unsigned i = 0; i < BRANCHES_KNOWN && b == NULL; i++) {
+        struct part_branch *other = &ring->branches[i];
+        if (other->keeper.addr.port == 0)
+            b = other;
+        else if (worth_less(ring, other) > worth_less(ring, last))
+            last = other;
+    }
+    if (b == NULL && worth_less(ring, branch) < worth_less(ring, last))
+        b = last;
+    if (b != NULL)
+        *b = *branch;
+}
+
+static void forget(struct ring *ring, const struct part_cell *cell)
+{
+    struct part_branch *b = known(ring, cell);
+    if (b != NULL)
+        b->keeper.addr.port = 0;
+}
+
+/* --- the cells still to be asked --- */
+
+static void add(const struct ring *ring, struct search *s, const struct part_cell *cell,
+                uint16_t held, bool told, bool only)
+{
+    struct search_cell new = {.prefix = cell->prefix,
+                              .held = held > 0 ? held : EXPECT,
+                              .depth = cell->depth,
+                              .told = told,
+                              .only = only,
+                              .state = CELL_NEW};
+    struct search_cell *room = NULL;
+    for (unsigned i = 0; i < CELLS; i++) {
+        struct part_cell other = cell_of(&s->cells[i]);
+        if (s->cells[i].state != CELL_FREE && cell_equal(&other, cell))
+            return;
+    }
+    for (unsigned i = 0; i < CELLS; i++) {
+        struct search_cell *c = &s->cells[i];
+        if (c->state == CELL_FREE) {
+            *c = new;
+            return;
+        }
+        if (c->state == CELL_NEW && (room == NULL || distance(ring, c) > distance(ring, room)))
+            room = c;
+    }
+    if (room == NULL || distance(ring, &new) >= distance(ring, room))
+        room = &new;
+    if (distance(ring, room) < s->left_out_us) /* the furthest */
+        s->left_out_us = distance(ring, room);
+    *room = new;
 }
 
 static struct search_cell *nearest_new(const struct ring *ring, struct search *s)
@@ -56,17 +139,31 @@ static struct search_cell *nearest_new(const struct ring *ring, struct search *s
     return best;
 }
 
-/* The path to this peer's bucket and what lies beside it. */
+/* Of the tree: the members in the arc of this peer's successors tell how many there are. */
+static unsigned levels_of_grid(const struct ring *ring)
+{
+    unsigned last = ring->successor_count;
+    return last < RING_SUCCESSORS ? 0 : finger_slot(ring, &ring->successors[last - 1].id);
+}
+
 static void lay_out(const struct ring *ring, struct search *s)
 {
     const struct own_ad *ad = &ring->ad;
-    unsigned depth = ad->length > 0 && ad->settled ? ad->cell.depth : 0;
-    add(s, cell_around(ad->cell.prefix, depth), depth);
+    unsigned levels = 1, depth = 0;
+    while ((EXPECT << levels) < s->want * SPARE_PERCENT / 100)
+        levels++;
+    bool own = ad->length > 0 && ad->settled && !s->from_top;
+    if (own && levels_of_grid(ring) > levels + 2 && ad->cell.depth > levels)
+        depth = ad->cell.depth - levels;
+    struct part_cell start = cell_around(ad->cell.prefix, depth);
+    add(ring, s, &start, (uint16_t)(EXPECT << levels), false, false);
     for (unsigned d = depth; d > 0; d--) {
         struct part_cell beside = cell_around(ad->cell.prefix ^ 1ull << (64 - d), d);
-        add(s, beside, d);
+        add(ring, s, &beside, (uint16_t)(EXPECT << levels), false, false);
     }
 }
+
+/* --- asking --- */
 
 static struct search *by_lookup(struct ring *ring, const struct lookup *l, struct search_cell **c)
 {
@@ -79,28 +176,42 @@ static struct search *by_lookup(struct ring *ring, const struct lookup *l, struc
     return NULL;
 }
 
-/* Could this cell hold anything nearer than the `want` that are found? */
-static bool is_needed(const struct ring *ring, const struct search *s, const struct search_cell *c)
-{
-    return s->have < s->want ||
-           distance(ring, c) + ring->vivaldi.told.height < s->nearest[s->want - 1];
-}
-
 static bool ask(struct ring *ring, struct search *s, struct search_cell *c)
 {
-    struct id key = cell_key(&c->cell);
+    struct part_cell cell = cell_of(c);
+    struct id key = cell_key(&cell);
     struct lookup *l = route_lookup(ring, LOOK_NEAR, (uint32_t)(s - ring->searches), &key);
     if (l == NULL)
         return false;
     c->state = CELL_ASKED;
     c->serial = l->serial;
-    const struct own_ad *ad = &ring->ad;
-    if (ad->length > 0 && ad->settled && cell_equal(&c->cell, &ad->cell)) {
-        struct part_peer holder = ad->holder;
+    struct part_branch *b = known(ring, &cell);
+    if (b != NULL) { /* should its keeper not answer, it is looked up */
+        struct part_peer keeper = b->keeper;
+        b->held = 0;
         l->due = ring->now + SECOND;
-        nearest_owner(ring, l, &holder);
+        nearest_owner(ring, l, &keeper);
     }
     return true;
+}
+
+/* What is on its way, if as many fit as so far: enough? */
+static bool promised(const struct search *s)
+{
+    unsigned asked = 0;
+    for (unsigned i = 0; i < CELLS; i++)
+        if (s->cells[i].state == CELL_ASKED)
+            asked += s->cells[i].held < EXPECT ? s->cells[i].held : EXPECT;
+    unsigned fit = asked * (s->have + 2u) / (s->seen + 3u);
+    return s->have + fit >= s->want * SPARE_PERCENT / 100u;
+}
+
+static unsigned count(const struct search *s, enum cell_state state)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < CELLS; i++)
+        n += s->cells[i].state == state;
+    return n;
 }
 
 /* Asks on, or ends. */
@@ -109,15 +220,16 @@ static void go_on(struct ring *ring, struct search *s)
     unsigned asked = count(s, CELL_ASKED);
     while (asked < NEAR_AT_ONCE) {
         struct search_cell *c = nearest_new(ring, s);
-        bool enough =
-            s->have < s->want && s->have + asked * s->bucket >= s->want * SPARE_PERCENT / 100u;
-        if (c == NULL || (asked > 0 && enough) || !is_needed(ring, s, c) || !ask(ring, s, c))
+        if (c == NULL || enough_within(s, distance(ring, c) + ring->vivaldi.told.height) ||
+            (asked > 0 && s->have < s->want && promised(s)) || !ask(ring, s, c))
             break;
         asked++;
     }
     if (asked > 0)
         return;
     s->used = false;
+    if (s->left_out_us != UINT32_MAX && !enough_within(s, s->left_out_us))
+        s->incomplete = true;
     act(ring, RING_DONE, s->token)->status = s->incomplete ? RING_TIMEOUT : RING_OK;
 }
 
@@ -135,10 +247,8 @@ void nearest_start(struct ring *ring, uint32_t token, unsigned want, const char 
     memset(s, 0, sizeof *s);
     s->used = true;
     s->token = token;
+    s->left_out_us = UINT32_MAX;
     s->want = (uint16_t)(want > RING_WANT_MAX ? RING_WANT_MAX : want < 1 ? 1 : want);
-    s->bucket = ring->ad.settled ? ring->ad.held : ROOT_EXPECT;
-    if (s->bucket < EXPECT_MIN)
-        s->bucket = EXPECT_MIN;
     if (length > 0)
         memcpy(s->require, require, length);
     lay_out(ring, s);
@@ -162,7 +272,7 @@ void nearest_owner(struct ring *ring, struct lookup *l, const struct part_peer *
     }
     l->found = true;
     struct msg_ad_near m = {
-        .token = l->serial, .cell = c->cell, .place = ring->vivaldi.told, .want = s->want};
+        .token = l->serial, .cell = cell_of(c), .place = ring->vivaldi.told, .want = s->want};
     memcpy(m.require, s->require, sizeof m.require);
     act_send(ring, owner, message_put_ad_near(&m, act_room(ring), act_left(ring)));
 }
@@ -173,41 +283,50 @@ void nearest_failed(struct ring *ring, struct lookup *l)
     struct search *s = by_lookup(ring, l, &c);
     if (s == NULL)
         return;
-    c->state = CELL_DONE;
+    c->state = CELL_FREE;
     s->incomplete = true;
     go_on(ring, s);
 }
 
-static void note(struct search *s, uint32_t rtt_us)
+/* --- answers --- */
+
+static void deeper(struct ring *ring, struct search *s, const struct part_cell *cell,
+                   const struct msg_ad_near_answer *m)
 {
-    unsigned i = s->have < s->want ? s->have++ : s->want;
-    for (; i > 0 && s->nearest[i - 1] > rtt_us; i--)
-        if (i < s->want)
-            s->nearest[i] = s->nearest[i - 1];
-    if (i < s->want)
-        s->nearest[i] = rtt_us;
+    for (unsigned i = 0; i < m->branches_count; i++) {
+        const struct part_branch *b = &m->branches[i];
+        if (!cell_sane(&b->cell) || b->cell.depth <= cell->depth ||
+            !cell_holds(cell, b->cell.prefix))
+            continue;
+        nearest_learn(ring, b);
+        add(ring, s, &b->cell, b->held, b->cell.depth > cell->depth + 1u, b->only);
+    }
 }
 
-/* No such cell. Either nobody is there, since the cell above is split, or the tree is not so deep.
- */
-static void go_higher(struct search *s, struct search_cell *c)
+/* It has just been merged. */
+static void higher(struct ring *ring, struct search *s, const struct part_cell *cell)
 {
-    c->state = CELL_DONE;
-    if (c->cell.depth <= c->floor)
-        return;
-    unsigned depth = (c->floor + c->cell.depth) / 2u, floor = c->floor;
-    struct part_cell above = cell_around(c->cell.prefix, depth);
-    for (unsigned i = 0; i < CELLS; i++) {
-        struct search_cell *other = &s->cells[i];
-        if (other->state == CELL_FREE)
-            continue;
-        if (other->cell.depth <= depth && cell_holds(&other->cell, above.prefix))
-            return; /* done, or on the way */
-        if (other->state == CELL_NEW && cell_holds(&above, other->cell.prefix))
-            other->state = CELL_FREE;
-    }
-    c->state = CELL_FREE;
-    add(s, above, floor);
+    struct part_cell above = cell_around(cell->prefix, cell->depth - 1u);
+    forget(ring, cell);
+    if (s->climbs++ < CLIMBS)
+        add(ring, s, &above, 0, false, false);
+}
+
+/* This peer's own place in the tree is another by now: from the top. */
+static void start_again(struct ring *ring, struct search *s)
+{
+    for (unsigned i = 0; i < CELLS; i++)
+        if (s->cells[i].state == CELL_NEW)
+            s->cells[i].state = CELL_FREE;
+    s->from_top = true;
+    lay_out(ring, s);
+}
+
+static void look_again(struct ring *ring, struct lookup *l, const struct part_cell *cell)
+{
+    forget(ring, cell);
+    l->found = false;
+    l->due = l->tries == 0 ? ring->now : ring->now + SECOND / 2;
 }
 
 void nearest_answered(struct ring *ring, const struct msg_ad_near_answer *m)
@@ -217,14 +336,17 @@ void nearest_answered(struct ring *ring, const struct msg_ad_near_answer *m)
         return;
     struct search_cell *c;
     struct search *s = by_lookup(ring, l, &c);
-    if (s != NULL && m->status == RING_ELSEWHERE) { /* the neighbourhood has changed: look again */
-        l->found = false;
-        l->due = ring->now + SECOND / 2;
+    if (s != NULL && m->status == RING_ELSEWHERE) { /* the neighbourhood has changed */
+        struct part_cell cell = cell_of(c);
+        look_again(ring, l, &cell);
         return;
     }
     l->serial = 0;
     if (s == NULL)
         return;
+    struct part_cell cell = cell_of(c);
+    bool told = c->told && !c->only, only = c->only;
+    c->state = CELL_FREE;
     if (m->ads_count > 0) {
         struct ring_action *a = act(ring, RING_NEAR, s->token);
         a->ads = m->ads;
@@ -232,11 +354,13 @@ void nearest_answered(struct ring *ring, const struct msg_ad_near_answer *m)
     }
     for (unsigned i = 0; i < m->ads_count; i++)
         note(s, vivaldi_rtt_us(&ring->vivaldi.told, &m->ads[i].place));
-    if (m->status == RING_DEEPER && c->cell.depth < CELL_DEPTH_MAX)
-        halve(s, c, c->cell.depth + 1u);
-    else if (m->status == RING_HIGHER)
-        go_higher(s, c);
-    else
-        c->state = CELL_DONE;
+    s->seen = (uint16_t)(s->seen + m->held);
+    bool around = cell.depth > 0 && cell_holds(&cell, ring->ad.cell.prefix);
+    if (m->status == RING_DEEPER && !only)
+        deeper(ring, s, &cell, m);
+    else if (m->status == RING_HIGHER && around && !s->from_top)
+        start_again(ring, s);
+    else if (m->status == RING_HIGHER && told && cell.depth > 0)
+        higher(ring, s, &cell);
     go_on(ring, s);
 }

@@ -154,16 +154,22 @@ static void message(struct ring *ring, const struct part_peer *from, const struc
         keep_on_want(ring, from, &m->ring_want);
         break;
     case MSG_ad_put:
-        ads_on_put(ring, from, &m->ad_put);
+        bucket_on_put(ring, from, &m->ad_put);
         break;
     case MSG_ad_put_done:
         ads_on_put_done(ring, from, &m->ad_put_done);
         break;
     case MSG_ad_near:
-        ads_on_near(ring, from, &m->ad_near);
+        bucket_on_near(ring, from, &m->ad_near);
         break;
     case MSG_ad_near_answer:
         nearest_answered(ring, &m->ad_near_answer);
+        break;
+    case MSG_ad_touch:
+        bucket_on_touch(ring, from, &m->ad_touch);
+        break;
+    case MSG_ad_touched:
+        bucket_on_touched(ring, &m->ad_touched);
         break;
     }
 }
@@ -191,6 +197,7 @@ static void tick(struct ring *ring)
         stranger_round(ring);
         neighbour_round(ring);
         finger_round(ring);
+        bucket_round(ring);
         keep_round(ring);
     }
     keep_tick(ring);

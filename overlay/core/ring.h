@@ -21,9 +21,9 @@ enum {
     RING_VALUE_MAX = 512, /* bytes of a record */
     RING_AD_MAX = 448,    /* bytes of an ad */
     RING_REQUIRE_MAX = 511,
-    RING_WANT_MAX = 128, /* ads of one RING_NEAREST */
-    RING_HOPS_MAX = 64,  /* of one lookup */
-    RING_RECORDS_MIN = 6144,
+    RING_WANT_MAX = 1024, /* ads of one RING_NEAREST */
+    RING_HOPS_MAX = 64,   /* of one lookup */
+    RING_RECORDS_MIN = 5888,
 };
 
 struct ring;

@@ -8,12 +8,14 @@
  *     stranger.c   joining, and joining again after a partition or a long sleep
  *     route.c      lookups
  *     keep.c       records on the owner and its successors
- *     ads.c        this peer's ad, and the buckets it holds for others
+ *     ads.c        this peer's own ad: where it belongs in the tree
+ *     bucket.c     the cells of the tree that this peer keeps for others
  *     nearest.c    the search for near peers that fit */
 #ifndef P2P_RING_STATE_H
 #define P2P_RING_STATE_H
 #include "ring.h"
 #include "cell.h"
+#include "mark.h"
 #include "store.h"
 #include "vivaldi.h"
 
@@ -64,15 +66,27 @@ struct stranger {
     bool left; /* said good-bye: only kept so that old lists do not bring it back */
 };
 
-enum lookup_why { LOOK_USER, LOOK_MERGE, LOOK_FINGER, LOOK_PLACE, LOOK_GET, LOOK_AD, LOOK_NEAR };
+enum lookup_why {
+    LOOK_USER,
+    LOOK_MERGE,
+    LOOK_FINGER,
+    LOOK_PLACE,
+    LOOK_GET,
+    LOOK_AD,
+    LOOK_NEAR,
+    LOOK_TOUCH,
+};
 
 struct lookup {
     struct id target;
-    struct id name;  /* LOOK_PLACE: of the record */
     uint32_t serial; /* 0: free */
     uint32_t token;  /* the caller's, or what `why` makes of it */
     uint64_t due;
-    struct part_peer through; /* LOOK_MERGE: asked first; else unused */
+    union {
+        struct id name;           /* LOOK_PLACE: of the record */
+        struct part_cell cell;    /* LOOK_TOUCH: the one that is told of */
+        struct part_peer through; /* LOOK_MERGE: asked first */
+    };
     enum lookup_why why;
     uint8_t tries;
     bool found; /* the owner is known and has been asked for what is wanted of it */
@@ -94,7 +108,7 @@ struct own_ad {
     uint64_t due;
     struct part_coordinate place; /* that it is published under */
     struct part_cell cell;        /* the bucket, or the next to be tried */
-    struct part_cell back;        /* taken back from there: an old bucket, or a cell above */
+    struct part_cell back;        /* the old bucket, that is to forget it */
     struct part_peer holder;      /* of `cell`, when `settled` */
     uint32_t putting, taking;     /* serials of what is on its way, 0: nothing */
     bool settled, split_above;
@@ -102,24 +116,30 @@ struct own_ad {
     uint8_t settled_times; /* at the beginning it is put again sooner */
 };
 
-enum { CELLS = 64, NEAR_AT_ONCE = 14 };
+enum { CELLS = 56, BRANCHES_KNOWN = 32, NEAR_AT_ONCE = 14, NEAR_CLASSES = 96 };
 
-enum cell_state { CELL_FREE, CELL_NEW, CELL_ASKED, CELL_DONE };
+enum cell_state { CELL_FREE, CELL_NEW, CELL_ASKED };
 
 struct search_cell {
-    struct part_cell cell;
-    uint8_t floor; /* the cell of this depth around it exists or is an empty bucket */
-    uint8_t state; /* enum cell_state */
+    uint64_t prefix;
     uint32_t serial;
+    uint16_t held; /* ads that are expected there */
+    uint8_t depth;
+    uint8_t state : 6; /* enum cell_state */
+    uint8_t told : 1;  /* a cell further up said that something is here */
+    uint8_t only : 1;  /* and told apart of what is below */
 };
 
 struct search {
     struct search_cell cells[CELLS];
-    uint32_t nearest[RING_WANT_MAX]; /* microseconds, ascending: the distances found so far */
+    uint16_t found[NEAR_CLASSES]; /* so many ads in each class of distance: see nearest.c */
     uint32_t token;
-    uint16_t want, have;
-    uint16_t bucket; /* ads that a cell is expected to bring */
+    uint32_t left_out_us; /* nothing was left out that is nearer than this */
+    uint16_t want;
+    uint16_t have, seen; /* ads that fit, and all that were looked at */
+    uint8_t climbs;      /* to cells above those that are gone */
     bool used, incomplete;
+    bool from_top; /* the whole tree is looked through, for this peer's own place was wrong */
     char require[RING_REQUIRE_MAX + 1];
 };
 
@@ -155,6 +175,7 @@ struct ring {
     uint64_t keep_due;
     unsigned keep_next; /* successor that is told next what it should hold */
     struct own_ad ad;
+    struct part_branch branches[BRANCHES_KNOWN]; /* who keeps the cells that searches met last */
     ring_fits *fits;
     void *context;
     unsigned search_count;
@@ -227,7 +248,8 @@ uint64_t route_deadline(const struct ring *ring);
 
 /* keep.c */
 void keep_put(struct ring *ring, uint32_t token, const struct part_record *record);
-void keep_move(struct ring *ring, struct store_entry *e, const struct id *key);
+bool keep_move(struct ring *ring, struct store_entry *e, const struct id *key); /* false: later */
+bool keep_owns(const struct ring *ring, const struct store_entry *e);
 void keep_round(struct ring *ring);
 void keep_tick(struct ring *ring);
 uint64_t keep_deadline(const struct ring *ring);
@@ -253,14 +275,21 @@ void ads_tick(struct ring *ring);
 uint64_t ads_deadline(const struct ring *ring);
 void ads_owner(struct ring *ring, struct lookup *l, const struct part_peer *owner);
 void ads_failed(struct ring *ring, struct lookup *l);
-void ads_on_put(struct ring *ring, const struct part_peer *from, const struct msg_ad_put *m);
 void ads_on_put_done(struct ring *ring, const struct part_peer *from,
                      const struct msg_ad_put_done *m);
-void ads_on_near(struct ring *ring, const struct part_peer *from, const struct msg_ad_near *m);
+
+/* bucket.c */
+void bucket_round(struct ring *ring);
+void bucket_owner(struct ring *ring, struct lookup *l, const struct part_peer *owner);
+void bucket_on_put(struct ring *ring, const struct part_peer *from, const struct msg_ad_put *m);
+void bucket_on_near(struct ring *ring, const struct part_peer *from, const struct msg_ad_near *m);
+void bucket_on_touch(struct ring *ring, const struct part_peer *from, const struct msg_ad_touch *m);
+void bucket_on_touched(struct ring *ring, const struct msg_ad_touched *m);
 
 /* nearest.c */
 void nearest_start(struct ring *ring, uint32_t token, unsigned want, const char *require);
 void nearest_cancel(struct ring *ring, uint32_t token);
+void nearest_learn(struct ring *ring, const struct part_branch *branch);
 void nearest_owner(struct ring *ring, struct lookup *l, const struct part_peer *owner);
 void nearest_failed(struct ring *ring, struct lookup *l);
 void nearest_answered(struct ring *ring, const struct msg_ad_near_answer *m);

@@ -240,6 +240,7 @@ static void fail(struct ring *ring, struct lookup *l)
         break;
     case LOOK_MERGE:
     case LOOK_FINGER:
+    case LOOK_TOUCH: /* comes round again */
         break;
     }
 }
@@ -299,6 +300,9 @@ void route_found(struct ring *ring, const struct part_peer *from, const struct m
         break;
     case LOOK_NEAR:
         nearest_owner(ring, l, from);
+        break;
+    case LOOK_TOUCH:
+        bucket_owner(ring, l, from);
         break;
     }
 }

@@ -8,7 +8,7 @@ enum {
     GAIN = 250,         /* c_c and c_e of the paper */
     MIN_HEIGHT_US = 50, /* a desktop's own stack and cable */
     STILL_US = 200,     /* a move shorter than this is never told */
-    STILL_SHARE = 12,   /* nor one shorter than this part of the usual round trip */
+    STILL_SHARE = 6,    /* nor one shorter than this part of the usual round trip */
 };
 
 static uint64_t square_root(uint64_t n)
