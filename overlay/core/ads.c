@@ -56,6 +56,8 @@ static void start_put(struct ring *ring)
     ad->due = ring_soon(ring, ad->settled_times < EARLY ? EARLY_US : REFRESH_US);
     if (ad->settled)
         ad->split_above = false; /* it may have been merged since */
+    if (ad->version < ring->now) /* copies of what was put before are older */
+        ad->version = ring->now;
     aim(ring);
     struct id key = cell_key(&ad->cell);
     struct lookup *l = route_lookup(ring, LOOK_AD, 0, &key);
