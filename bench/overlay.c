@@ -141,8 +141,7 @@ static double mean_of_nearest(uint32_t *rtt, unsigned n)
     return sum / (need > 0 ? need : 1);
 }
 
-/* What counts of those that are near by coordinate are the best by measure: as p2pd
- * does. */
+/* Those that are near by coordinate are measured, and the best of them count: as p2pd does. */
 static double found_mean(struct sim *sim, unsigned from, const struct sim_answer *a, unsigned *got)
 {
     uint32_t *rtt = calloc(a->count + 1, sizeof *rtt);
