@@ -30,7 +30,8 @@ static bool daemon_error(orte_proc_t *d, orte_proc_state_t state)
     case ORTE_PROC_STATE_FAILED_TO_CONNECT:
     case ORTE_PROC_STATE_PEER_UNKNOWN:
     case ORTE_PROC_STATE_CALLED_ABORT:
-        hnp_daemon_lost(d->name.vpid, FATE_HOST_LOST);
+        if (!plm_p2p_is_over())
+            hnp_daemon_lost(d->name.vpid, FATE_HOST_LOST);
         return true;
     default:
         return false;

@@ -52,6 +52,7 @@ void plm_p2p_liken_nodes(void);
 int plm_p2p_watch(void);       /* the state machine and reports of orteds */
 void plm_p2p_watch_grid(void); /* the connection to the daemon */
 void plm_p2p_unwatch(void);
+bool plm_p2p_is_over(void); /* asked when an orted hung up: was it the own daemon that ended? */
 /* The overlay declares a peer dead: all that the job has there is lost. */
 void plm_p2p_peer_dead(const struct id *peer, const char *why);
 int plm_p2p_terminate(void);

@@ -10,9 +10,13 @@
 #include "orte/mca/rml/rml.h"
 #include "orte/util/name_fns.h"
 #include "orte/util/threads.h"
+#include <poll.h>
 #include <stdlib.h>
 
-enum { GRACE_S = 5 }; /* for orteds to leave when told to; then their leases end */
+enum {
+    GRACE_S = 5, /* for orteds to leave when told to; then their leases end */
+    LAST_WORD_MS = 10
+};
 
 static struct plm_p2p_component *const plm = &mca_plm_p2p_component;
 
@@ -174,6 +178,19 @@ static void on_event(int fd, short what, void *unused)
         }
     }
     plm_p2p_go_on();
+}
+
+/* The connections to orteds go through the daemon, so its end looks like theirs. Its own last word
+ * is on its way then, or comes while it dies. */
+bool plm_p2p_is_over(void)
+{
+    if (!plm->ending && !plm->asking && plm->watching && ras_grid() != NULL) {
+        struct pollfd daemon = {.fd = client_fd(grid_client(ras_grid())), .events = POLLIN};
+        if (poll(&daemon, 1, LAST_WORD_MS) > 0) {
+            on_event(-1, 0, NULL);
+        }
+    }
+    return plm->ending;
 }
 
 static void on_answer(int fd, short what, void *unused)
