@@ -22,9 +22,15 @@ static bool has_seccomp(void)
     return prctl(PR_GET_SECCOMP) == 0 && seccomp_api_get() > 0;
 }
 
+/* The kernel never limits how many processes root has: one guest could take all there are. */
+static bool counts_processes(void)
+{
+    return geteuid() != 0;
+}
+
 unsigned confine_probe(void)
 {
-    unsigned can = CONFINE_LIMITS;
+    unsigned can = counts_processes() ? CONFINE_LIMITS : 0;
     int abi = landlock_abi();
     if (has_seccomp())
         can |= CONFINE_SYSCALLS | CONFINE_SOCKETS;
@@ -210,7 +216,8 @@ int confine_self(const struct confine_plan *plan, unsigned required, unsigned *d
     int rc = set_limits(plan, e);
     if (rc != 0)
         return rc;
-    *done |= CONFINE_LIMITS;
+    if (counts_processes())
+        *done |= CONFINE_LIMITS;
     if (plan->apart)
         *done |= CONFINE_SIGNALS;
     rc = set_landlock(plan, done, e);

@@ -295,6 +295,8 @@ static void stay(struct room *r)
 static int leave(struct room *r)
 {
     char words[TAIL_BYTES];
+    if (!r->over && r->command.outcome >= 0)
+        kill(r->command.pid, SIGKILL); /* the kernel ends its namespace, however many live there */
     int rc = brood_end(NULL, 0, ROOM_PATIENCE_MS);
     if (rc != 0)
         fprintf(stderr, "p2pd-room: some process of %s could not be ended\n", r->folder);

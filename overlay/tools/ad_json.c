@@ -2,7 +2,19 @@
 /* ad_json.c -- what a peer offers, as JSON: the same names wherever an ad is printed. */
 #include "ad_json.h"
 #include "addr.h"
+#include "confine.h"
 #include <stdio.h>
+
+json_t *tool_json_confinement(unsigned bits)
+{
+    json_t *words = json_array();
+    for (unsigned i = 0; i < 32; i++) {
+        char word[80];
+        if (bits >> i & 1)
+            json_array_append_new(words, json_string(confine_text(1u << i, word, sizeof word)));
+    }
+    return words;
+}
 
 json_t *tool_json_ad(const struct part_ad *ad)
 {
@@ -15,17 +27,17 @@ json_t *tool_json_ad(const struct part_ad *ad)
         json_array_append_new(labels, json_string(ad->labels[i].text));
     for (size_t i = 0; i < ad->groups_count; i++)
         json_array_append_new(groups, json_string(ad->groups[i].text));
-    json_t *all =
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:f, s:i, s:i, s:s, "
-                  "s:o, s:o, s:i, s:I, s:I, "
-                  "s:I, s:I}",
-                  "name", ad->name, "id", id, "owner", owner, "address", where, "os", ad->os,
-                  "arch", ad->arch, "libc", ad->libc, "ompi", ad->ompi, "cores", ad->cores,
-                  "memory", (json_int_t)ad->memory, "disk", (json_int_t)ad->disk, "load",
-                  ad->load / 1000.0, "slots", ad->slots, "slots_free", ad->slots_free, "site",
-                  ad->site, "labels", labels, "groups", groups, "confinement", ad->confinement,
-                  "speed", (json_int_t)ad->speed, "bandwidth", (json_int_t)ad->bandwidth,
-                  "watched_minutes", (json_int_t)ad->watched, "vanished", (json_int_t)ad->vanished);
+    json_t *all = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:f, s:i, s:i, s:s, "
+        "s:o, s:o, s:o, s:I, s:I, "
+        "s:I, s:I}",
+        "name", ad->name, "id", id, "owner", owner, "address", where, "os", ad->os, "arch",
+        ad->arch, "libc", ad->libc, "ompi", ad->ompi, "cores", ad->cores, "memory",
+        (json_int_t)ad->memory, "disk", (json_int_t)ad->disk, "load", ad->load / 1000.0, "slots",
+        ad->slots, "slots_free", ad->slots_free, "site", ad->site, "labels", labels, "groups",
+        groups, "confinement", tool_json_confinement(ad->confinement), "speed",
+        (json_int_t)ad->speed, "bandwidth", (json_int_t)ad->bandwidth, "watched_minutes",
+        (json_int_t)ad->watched, "vanished", (json_int_t)ad->vanished);
     return all != NULL ? all : json_object(); /* a text that is no UTF-8 */
 }
 

@@ -5,6 +5,7 @@
 #include "message.h"
 #include <jansson.h>
 
+json_t *tool_json_confinement(unsigned bits);   /* ["files", ...] */
 json_t *tool_json_ad(const struct part_ad *ad); /* a new object; the caller may add to it */
 void tool_print_json(json_t *all);              /* to stdout; takes the reference */
 #endif

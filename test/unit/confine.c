@@ -292,8 +292,8 @@ static void test_ports(void **state)
 static void test_limits(void **state)
 {
     (void)state;
-    refused(write_large_file, EFBIG, CONFINE_LIMITS);
-    refused(take_memory, ENOMEM, CONFINE_LIMITS);
+    refused(write_large_file, EFBIG, 0);
+    refused(take_memory, ENOMEM, 0);
 }
 
 static int require_the_impossible(void)
