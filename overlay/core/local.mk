@@ -18,4 +18,4 @@ libcore_la_SOURCES = \
     overlay/core/vivaldi.c overlay/core/vivaldi.h \
     overlay/core/cell.c overlay/core/cell.h \
     overlay/core/message.def overlay/core/link.def overlay/core/ring.def overlay/core/lease.def \
-    overlay/core/local.def overlay/core/room.def
+    overlay/core/local.def overlay/core/member.def overlay/core/room.def

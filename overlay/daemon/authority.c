@@ -3,6 +3,7 @@
  * first byte. */
 #include "authority.h"
 #include "identity.h"
+#include "ledger.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/pem.h>
@@ -21,6 +22,7 @@ struct authority {
     X509 *certificate;
     char grid[IDENTITY_NAME + 1];
     char owner[ID_TEXT + 1]; /* of the founder's own key */
+    char folder[AUTHORITY_PATH];
 };
 
 /* Opens folder/file; writing makes a new file and refuses one that is there. */
@@ -211,6 +213,7 @@ int authority_open(struct authority **out, const char *folder, struct err *e)
     struct authority *a = calloc(1, sizeof *a);
     if (a == NULL)
         return err_set(e, ENOMEM, "no memory");
+    snprintf(a->folder, sizeof a->folder, "%s", folder);
     a->key = read_key(folder, "authority.key", e);
     int rc = a->key != NULL ? read_root(a, folder, e) : -e->code;
     if (rc == 0)
@@ -242,11 +245,15 @@ static bool add_groups(X509_NAME *subject, const struct authority_order *order)
 }
 
 static X509 *make_peer(const struct authority *a, const struct authority_order *order,
-                       EVP_PKEY *key)
+                       EVP_PKEY *key, const struct id *id)
 {
     X509 *c = begin_certificate(key, order->days);
     X509_NAME *subject = c != NULL ? X509_get_subject_name(c) : NULL;
-    const char *owner = order->owner != NULL ? order->owner : a->owner;
+    char self[ID_TEXT + 1];
+    id_text(id, self);
+    const char *owner = order->owner == NULL                ? a->owner
+                        : strcmp(order->owner, "self") == 0 ? self
+                                                            : order->owner;
     bool ok = c != NULL && add_entry(subject, "O", a->grid) && add_groups(subject, order) &&
               add_entry(subject, "UID", owner) && add_entry(subject, "CN", order->peer) &&
               X509_set_issuer_name(c, X509_get_subject_name(a->certificate)) &&
@@ -266,8 +273,10 @@ static int check_order(const struct authority_order *order, struct err *e)
     if (!name_is_plain(order->peer, IDENTITY_NAME))
         return err_set(e, EINVAL, "'%s' is no name for a peer: 1 to %d letters, no blanks, no /",
                        order->peer, IDENTITY_NAME);
-    if (order->owner != NULL && !id_parse(&owner, order->owner))
-        return err_set(e, EINVAL, "'%s' is no owner: %d hex digits", order->owner, ID_TEXT);
+    if (order->owner != NULL && strcmp(order->owner, "self") != 0 &&
+        !id_parse(&owner, order->owner))
+        return err_set(e, EINVAL, "'%s' is no owner: %d hex digits, or self", order->owner,
+                       ID_TEXT);
     if (order->group_count > IDENTITY_GROUPS)
         return err_set(e, EINVAL, "more than %d groups", IDENTITY_GROUPS);
     for (size_t i = 0; i < order->group_count; i++)
@@ -293,27 +302,87 @@ static int write_root(const struct authority *a, const char *out, struct err *e)
     return same ? 0 : err_set(e, EEXIST, "%s holds keys of another grid", out);
 }
 
+/* Written down before anyone has it: what is not in the ledger cannot be revoked by name. */
+static int note(const struct authority *a, const char *name, const struct id *id, X509 *c,
+                struct err *e)
+{
+    struct ledger_entry entry = {.id = *id};
+    struct tm tm;
+    if (!ASN1_TIME_to_tm(X509_get0_notAfter(c), &tm))
+        return err_set(e, EINVAL, "a certificate without an end");
+    entry.ends = timegm(&tm);
+    snprintf(entry.name, sizeof entry.name, "%s", name);
+    return ledger_add(a->folder, &entry, e);
+}
+
+int authority_admit(struct authority *a, const struct authority_order *order, EVP_PKEY *key,
+                    X509 **out, struct err *e)
+{
+    struct id id;
+    int rc = check_order(order, e);
+    if (rc < 0)
+        return rc;
+    if (EVP_PKEY_get_id(key) != EVP_PKEY_ED25519 || identity_of_key(&id, key) < 0)
+        return err_set(e, EINVAL, "that is no Ed25519 key");
+    X509 *c = make_peer(a, order, key, &id);
+    if (c == NULL)
+        return err_set(e, EIO, "OpenSSL cannot make a certificate");
+    rc = note(a, order->peer, &id, c, e);
+    if (rc < 0)
+        X509_free(c);
+    else
+        *out = c;
+    return rc;
+}
+
 int authority_issue(struct authority *a, const struct authority_order *order, const char *out,
                     struct err *e)
 {
     struct err ignored = {0};
+    X509 *c = NULL;
     e = e != NULL ? e : &ignored;
     int rc = check_order(order, e);
     if (rc == 0)
         rc = make_folder(out, e);
+    if (rc == 0)
+        rc = write_root(a, out, e);
     if (rc < 0)
         return rc;
     EVP_PKEY *key = make_key(e);
-    X509 *c = key != NULL ? make_peer(a, order, key) : NULL;
-    if (c == NULL)
-        rc = err_set(e, EIO, "OpenSSL cannot make a certificate");
+    rc = key != NULL ? write_key(out, "peer.key", key, e) : -e->code;
     if (rc == 0)
-        rc = write_root(a, out, e);
-    if (rc == 0)
-        rc = write_key(out, "peer.key", key, e);
+        rc = authority_admit(a, order, key, &c, e);
     if (rc == 0)
         rc = write_certificate(out, "peer.crt", c, e);
     X509_free(c);
     EVP_PKEY_free(key);
     return rc;
+}
+
+const char *authority_grid(const struct authority *a)
+{
+    return a->grid;
+}
+
+X509 *authority_certificate(const struct authority *a)
+{
+    return a->certificate;
+}
+
+struct id authority_id(const struct authority *a)
+{
+    struct id id = {0};
+    identity_of_key(&id, a->key);
+    return id;
+}
+
+bool authority_sign(const struct authority *a, const void *words, size_t length,
+                    uint8_t signature[AUTHORITY_SIGNATURE])
+{
+    size_t size = AUTHORITY_SIGNATURE;
+    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+    bool ok = ctx != NULL && EVP_DigestSignInit(ctx, NULL, NULL, NULL, a->key) == 1 &&
+              EVP_DigestSign(ctx, signature, &size, words, length) == 1;
+    EVP_MD_CTX_free(ctx);
+    return ok && size == AUTHORITY_SIGNATURE;
 }

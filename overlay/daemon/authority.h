@@ -3,14 +3,17 @@
 #ifndef P2P_AUTHORITY_H
 #define P2P_AUTHORITY_H
 #include "../client/err.h"
+#include "../core/id.h"
+#include <openssl/x509.h>
 #include <stddef.h>
 
 /* A new grid in a new folder: authority.key, authority.crt, and owner.key, its founder's own. */
 int authority_create(const char *folder, const char *name, int days, struct err *e);
 
 struct authority_order {
-    const char *peer;          /* its name */
-    const char *owner;         /* id of the owner's key, in hex; NULL: the grid's founder */
+    const char *peer; /* its name */
+    const char
+        *owner; /* id of the owner's key, in hex; NULL: the grid's founder; "self": its own */
     const char *const *groups; /* may be NULL */
     size_t group_count;
     int days; /* negative: over since then, for tests */
@@ -24,4 +27,14 @@ void authority_close(struct authority *a);
  * which is made when it is missing. A key that is already there is never overwritten. */
 int authority_issue(struct authority *a, const struct authority_order *order, const char *out,
                     struct err *e);
+/* A certificate for a key that somebody else holds; the caller frees it. */
+int authority_admit(struct authority *a, const struct authority_order *order, EVP_PKEY *key,
+                    X509 **out, struct err *e);
+
+const char *authority_grid(const struct authority *a);
+X509 *authority_certificate(const struct authority *a);
+struct id authority_id(const struct authority *a);
+enum { AUTHORITY_SIGNATURE = 64 };
+bool authority_sign(const struct authority *a, const void *words, size_t length,
+                    uint8_t signature[AUTHORITY_SIGNATURE]);
 #endif

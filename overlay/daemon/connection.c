@@ -18,13 +18,15 @@
 /* What one connection may make this daemon keep: a whole frame, and what came with its end. */
 enum { INPUT_MAX = WIRE_MAX_FRAME + 16 * 1024 };
 
-enum connection_state { SHAKING, GREETING, OPEN };
+enum connection_state { SHAKING, GREETING, OPEN, JOINING };
 
 struct connection {
     struct bufferevent *bev;
     struct connection_calls calls;
     void *ctx;
+    const struct identity *identity;
     enum connection_state state;
+    bool joinable, joins; /* newcomers are heard; it is one */
     bool dialled, bye_sent, bye_heard, dropped;
     bool closes; /* said bye first, and so closes once it has heard bye too */
     struct addr seen;
@@ -97,6 +99,12 @@ void connection_drop(struct connection *c, const char *why)
     bufferevent_trigger_event(c->bev, BEV_EVENT_ERROR, BEV_TRIG_DEFER_CALLBACKS);
 }
 
+void connection_answer(struct connection *c, const uint8_t *frame, size_t length)
+{
+    c->closes = true;
+    connection_send(c, frame, length);
+}
+
 void connection_send(struct connection *c, const uint8_t *frame, size_t length)
 {
     c->since_ms = clock_ms();
@@ -117,6 +125,12 @@ static void send_bye(struct connection *c)
     send_message(c, &m);
 }
 
+void connection_say_bye(struct connection *c)
+{
+    if (connection_is_open(c))
+        send_bye(c);
+}
+
 /* --- who is there --- */
 
 static const char *subject_name(X509 *certificate, char *out, int size)
@@ -134,17 +148,67 @@ static int note_check(int ok, X509_STORE_CTX *store)
     SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
     struct connection *c = SSL_get_app_data(ssl);
     char name[IDENTITY_NAME + 1];
+    struct id id;
+    X509 *shown = X509_STORE_CTX_get_current_cert(store);
+    if (ok && X509_STORE_CTX_get_error_depth(store) == 0 &&
+        (identity_of_key(&id, X509_get0_pubkey(shown)) < 0 ||
+         identity_is_revoked(c->identity, &id))) {
+        X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_REVOKED);
+        ok = 0;
+    }
     if (!ok && c->why[0] == '\0')
         snprintf(c->why, sizeof c->why, "its certificate ('%s') is not accepted: %s",
-                 subject_name(X509_STORE_CTX_get_current_cert(store), name, sizeof name),
+                 subject_name(shown, name, sizeof name),
                  X509_verify_cert_error_string(X509_STORE_CTX_get_error(store)));
     return ok;
+}
+
+/* A newcomer's certificate says which key it holds, and no more. */
+static int take_any(int ok, X509_STORE_CTX *store)
+{
+    (void)ok, (void)store;
+    return 1;
+}
+
+/* Called for those alone who ask for a protocol by name: members do not. */
+static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_length,
+                           const unsigned char *in, unsigned int in_length, void *ctx)
+{
+    static const unsigned char join[] = CONNECTION_JOIN;
+    struct connection *c = SSL_get_app_data(ssl);
+    (void)ctx;
+    if (in_length != sizeof join || in[0] != sizeof join - 1 ||
+        memcmp(in + 1, join, sizeof join - 1) != 0 || !c->joinable) {
+        snprintf(c->why, sizeof c->why, "it wants to join, and there is no invitation");
+        return SSL_TLSEXT_ERR_ALERT_FATAL;
+    }
+    c->joins = true;
+    SSL_set_verify(ssl, SSL_get_verify_mode(ssl), take_any);
+    *out = join;
+    *out_length = sizeof join - 1;
+    return SSL_TLSEXT_ERR_OK;
+}
+
+EVP_PKEY *connection_key(const struct connection *c)
+{
+    return X509_get0_pubkey(SSL_get0_peer_certificate(bufferevent_openssl_get_ssl(c->bev)));
+}
+
+bool connection_binding(const struct connection *c, uint8_t out[CONNECTION_BINDING])
+{
+    static const char label[] = CONNECTION_EXPORTER;
+    return SSL_export_keying_material(bufferevent_openssl_get_ssl(c->bev), out, CONNECTION_BINDING,
+                                      label, sizeof label - 1, NULL, 0, 0) == 1;
 }
 
 static void shaken(struct connection *c)
 {
     struct err e = {0};
     X509 *certificate = SSL_get0_peer_certificate(bufferevent_openssl_get_ssl(c->bev));
+    if (c->joins && certificate != NULL) {
+        c->state = JOINING;
+        return;
+    }
     if (certificate == NULL || identity_read(&c->card, certificate, &e) < 0) {
         connection_drop(c, e.code != 0 ? e.text : "it showed no certificate");
         return;
@@ -194,10 +258,14 @@ static void take_frame(struct connection *c, const uint8_t *frame, size_t length
         c->calls.frame(c->ctx, c, frame, length);
         return;
     }
-    /* Only hello and bye are looked at here: both are short, so the decoded message stays small. */
+    /* Only join_ask, hello and bye are looked at here: all are short. */
     struct message m;
     if (c->state == SHAKING || length > 256 || !message_decode(&m, frame, length))
         connection_drop(c, "it sent what is no message");
+    else if (c->state == JOINING && (m.kind != MSG_join_ask || c->closes))
+        connection_drop(c, "it did not ask to join");
+    else if (c->state == JOINING)
+        c->calls.join(c->ctx, c, &m.join_ask);
     else if (c->state == GREETING)
         greet(c, &m);
     else
@@ -266,7 +334,7 @@ static void on_event(struct bufferevent *bev, short what, void *ctx)
     }
     char why[CONNECTION_WHY + 1];
     explain(c, what, why);
-    end(c, c->bye_sent && c->bye_heard, why);
+    end(c, (c->bye_sent && c->bye_heard) || (c->joins && c->closes), why);
 }
 
 void connection_tick(struct connection *c, uint64_t now_ms)
@@ -307,12 +375,16 @@ static struct connection *make(const struct connection_setup *setup, int fd,
     }
     *c = (struct connection){.calls = *setup->calls,
                              .ctx = setup->ctx,
+                             .identity = setup->identity,
+                             .joinable = setup->joinable,
                              .dialled = dialled,
                              .seen = *seen,
                              .ours = *setup->hello,
                              .since_ms = clock_ms()};
     SSL_set_app_data(ssl, c);
     SSL_set_verify(ssl, SSL_get_verify_mode(ssl), note_check);
+    if (!dialled)
+        SSL_CTX_set_alpn_select_cb(identity_tls(setup->identity), choose_protocol, NULL);
     c->bev = bufferevent_openssl_socket_new(
         setup->base, fd, ssl, dialled ? BUFFEREVENT_SSL_CONNECTING : BUFFEREVENT_SSL_ACCEPTING,
         BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);

@@ -4,7 +4,10 @@
  *
  *     dials or accepts -> handshake -> hello both ways -> frames -> bye both ways -> closed
  *
- * Nothing is parsed before the handshake has shown a member of the grid. */
+ * Nothing is parsed before the handshake has shown a member of the grid; but for one frame of
+ * whoever says in the handshake that it comes with an invitation, and only while there is one:
+ *
+ *     accepts -> handshake -> join_ask -> join_answer -> closed */
 #ifndef P2P_CONNECTION_H
 #define P2P_CONNECTION_H
 #include "../core/message.h"
@@ -12,13 +15,19 @@
 #include <event2/event.h>
 
 enum {
-    CONNECTION_PROTOCOL = 1,
+    CONNECTION_PROTOCOL = 2,
     CONNECTION_WHY = 255,
+    CONNECTION_BINDING = 32,
     CONNECTION_GREET_MS = 20000, /* for connecting, handshake and hello together */
     CONNECTION_IDLE_MS = 60000,  /* without a message: bye */
     CONNECTION_BYE_MS = 10000,   /* for the other side's bye */
     CONNECTION_LOST_MS = 10000,  /* sent and never acknowledged: the kernel gives up */
 };
+
+/* Asked for by newcomers with ALPN. */
+#define CONNECTION_JOIN "p2pgrid-join"
+/* What both ends of a TLS session derive from it, and nobody between them. */
+#define CONNECTION_EXPORTER "EXPORTER-p2pgrid-join"
 
 struct connection;
 
@@ -26,6 +35,8 @@ struct connection;
 struct connection_calls {
     void (*ready)(void *ctx, struct connection *c); /* its card and listening address are known */
     void (*frame)(void *ctx, struct connection *c, const uint8_t *frame, size_t length);
+    /* Whoever has no certificate of the grid asks to get one; answered by connection_answer(). */
+    void (*join)(void *ctx, struct connection *c, const struct msg_join_ask *ask);
     /* It is no more, and freed on return. clean: after bye both ways, so that nothing was lost. */
     void (*gone)(void *ctx, struct connection *c, bool clean, const char *why);
 };
@@ -34,6 +45,7 @@ struct connection_setup {
     struct event_base *base;
     const struct identity *identity;
     const struct msg_hello *hello; /* this side's; copied */
+    bool joinable;                 /* newcomers are heard */
     const struct connection_calls *calls;
     void *ctx;
 };
@@ -54,6 +66,13 @@ const struct addr *connection_seen(const struct connection *c); /* the other end
 /* From here on: of a greeted connection. */
 const struct identity_card *connection_card(const struct connection *c);
 const struct msg_hello *connection_hello(const struct connection *c); /* the other side's */
+
+/* Of a newcomer: the key it has shown to hold, and what binds its proof to this session. */
+EVP_PKEY *connection_key(const struct connection *c);
+bool connection_binding(const struct connection *c, uint8_t out[CONNECTION_BINDING]);
+void connection_answer(struct connection *c, const uint8_t *frame, size_t length); /* and closes */
+/* Ends it without losing anything: what is sent later goes over a new one. */
+void connection_say_bye(struct connection *c);
 
 void connection_send(struct connection *c, const uint8_t *frame, size_t length);
 size_t connection_backlog(const struct connection *c); /* bytes not yet handed to the kernel */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* identity.c -- loads who this peer is, and reads who others are. */
 #include "identity.h"
+#include "file.h"
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -15,6 +16,10 @@ enum { IDENTITY_PATH = 4096, IDENTITY_CERT_MAX = 16 * 1024 };
 struct identity {
     struct identity_card card;
     SSL_CTX *tls;
+    X509 *root;
+    char certificate[IDENTITY_PATH]; /* its file */
+    struct part_revoked *revoked;
+    size_t revoked_count;
 };
 
 int identity_of_key(struct id *id, EVP_PKEY *key)
@@ -52,12 +57,12 @@ static int subject_text(X509_NAME *subject, int nid, int after, char *out, size_
     return at;
 }
 
-static int read_end(time_t *ends, X509 *certificate)
+static int read_time(time_t *out, const ASN1_TIME *from)
 {
     struct tm tm;
-    if (!ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &tm))
+    if (!ASN1_TIME_to_tm(from, &tm))
         return -EINVAL;
-    *ends = timegm(&tm);
+    *out = timegm(&tm);
     return 0;
 }
 
@@ -76,7 +81,8 @@ int identity_read(struct identity_card *card, X509 *certificate, struct err *e)
         !id_parse(&card->owner, owner))
         return err_set(e, EACCES, "its certificate names no owner");
     if (subject_text(subject, NID_organizationName, -1, card->grid, sizeof card->grid) < 0 ||
-        read_end(&card->ends, certificate) < 0)
+        read_time(&card->begins, X509_get0_notBefore(certificate)) < 0 ||
+        read_time(&card->ends, X509_get0_notAfter(certificate)) < 0)
         return err_set(e, EACCES, "its certificate is of no grid");
     for (int at = -1; card->group_count < IDENTITY_GROUPS; card->group_count++) {
         at = subject_text(subject, NID_organizationalUnitName, at, card->groups[card->group_count],
@@ -99,8 +105,8 @@ static int check_private(const char *path, struct err *e)
     struct stat st;
     if (stat(path, &st) < 0)
         return err_set(e, errno,
-                       "%s: %s; get keys from the grid's founder (p2pctl grid issue), or found a "
-                       "grid (p2pctl grid create)",
+                       "%s: %s; join a grid (p2pctl join TOKEN, from whoever runs p2pctl invite), "
+                       "or found one (p2pctl grid create NAME)",
                        path, strerror(errno));
     if ((st.st_mode & 077) != 0)
         return err_set(e, EACCES, "%s can be read by others; chmod 600 it", path);
@@ -132,11 +138,11 @@ static SSL_CTX *make_context(void)
 }
 
 /* Refused here, with a clear line, rather than by everybody else. */
-static int check_own(struct identity *i, const char *path, struct err *e)
+static int check_own(const struct identity *i, struct identity_card *card, X509 *own,
+                     const char *path, struct err *e)
 {
     struct err why = {0};
-    X509 *own = SSL_CTX_get0_certificate(i->tls);
-    if (identity_read(&i->card, own, &why) < 0)
+    if (identity_read(card, own, &why) < 0)
         return err_set(e, EINVAL, "%s: %s", path, why.text);
     X509_STORE_CTX *check = X509_STORE_CTX_new();
     if (check == NULL || !X509_STORE_CTX_init(check, SSL_CTX_get_cert_store(i->tls), own, NULL)) {
@@ -145,15 +151,29 @@ static int check_own(struct identity *i, const char *path, struct err *e)
     }
     int rc = 0;
     if (X509_verify_cert(check) != 1)
-        rc = err_set(e, EACCES, "%s: %s; ask the founder of grid '%s' for a new one", path,
-                     X509_verify_cert_error_string(X509_STORE_CTX_get_error(check)), i->card.grid);
+        rc = err_set(e, EACCES,
+                     "%s: %s; ask the founder of grid '%s' for a new invitation and join "
+                     "with it",
+                     path, X509_verify_cert_error_string(X509_STORE_CTX_get_error(check)),
+                     card->grid);
     X509_STORE_CTX_free(check);
     return rc;
 }
 
+static int load_root(struct identity *i, const char *path, struct err *e)
+{
+    FILE *f = fopen(path, "re");
+    i->root = f != NULL ? PEM_read_X509(f, NULL, NULL, NULL) : NULL;
+    if (f != NULL)
+        fclose(f);
+    if (i->root == NULL || !X509_STORE_add_cert(SSL_CTX_get_cert_store(i->tls), i->root))
+        return err_set(e, EINVAL, "%s: %s", path, f == NULL ? strerror(errno) : openssl_reason());
+    return 0;
+}
+
 static int load_files(struct identity *i, const char *folder, struct err *e)
 {
-    char authority[IDENTITY_PATH], certificate[IDENTITY_PATH], key[IDENTITY_PATH];
+    char authority[IDENTITY_PATH], *certificate = i->certificate, key[IDENTITY_PATH];
     int rc = join_path(authority, folder, "authority.crt", e);
     if (rc == 0)
         rc = join_path(certificate, folder, "peer.crt", e);
@@ -164,13 +184,14 @@ static int load_files(struct identity *i, const char *folder, struct err *e)
     if (rc < 0)
         return rc;
     ERR_clear_error();
-    if (!SSL_CTX_load_verify_file(i->tls, authority))
-        return err_set(e, EINVAL, "%s: %s", authority, openssl_reason());
+    rc = load_root(i, authority, e);
+    if (rc < 0)
+        return rc;
     if (!SSL_CTX_use_certificate_file(i->tls, certificate, SSL_FILETYPE_PEM))
         return err_set(e, EINVAL, "%s: %s", certificate, openssl_reason());
     if (!SSL_CTX_use_PrivateKey_file(i->tls, key, SSL_FILETYPE_PEM))
         return err_set(e, EINVAL, "%s: %s", key, openssl_reason());
-    return check_own(i, certificate, e);
+    return check_own(i, &i->card, SSL_CTX_get0_certificate(i->tls), certificate, e);
 }
 
 int identity_load(struct identity **out, const char *folder, struct err *e)
@@ -192,6 +213,8 @@ void identity_free(struct identity *i)
     if (i == NULL)
         return;
     SSL_CTX_free(i->tls);
+    X509_free(i->root);
+    free(i->revoked);
     free(i);
 }
 
@@ -203,4 +226,63 @@ const struct identity_card *identity_card(const struct identity *i)
 SSL_CTX *identity_tls(const struct identity *i)
 {
     return i->tls;
+}
+
+X509 *identity_root(const struct identity *i)
+{
+    return i->root;
+}
+
+EVP_PKEY *identity_authority(const struct identity *i)
+{
+    return X509_get0_pubkey(i->root);
+}
+
+/* --- what changes while a daemon runs --- */
+
+int identity_revoke(struct identity *i, const struct part_revoked *revoked, size_t count)
+{
+    struct part_revoked *copy = calloc(count + 1, sizeof *copy);
+    if (copy == NULL)
+        return -ENOMEM;
+    memcpy(copy, revoked, count * sizeof *copy);
+    free(i->revoked);
+    i->revoked = copy;
+    i->revoked_count = count;
+    return 0;
+}
+
+bool identity_is_revoked(const struct identity *i, const struct id *peer)
+{
+    for (size_t k = 0; k < i->revoked_count; k++)
+        if (id_equal(&i->revoked[k].peer, peer))
+            return true;
+    return false;
+}
+
+static int write_certificate(const char *path, X509 *certificate, struct err *e)
+{
+    struct file f;
+    int rc = file_begin(&f, path, 0644, e);
+    if (rc < 0)
+        return rc;
+    return file_end(&f, PEM_write_X509(f.stream, certificate), e);
+}
+
+int identity_renew(struct identity *i, const uint8_t *der, size_t length, struct err *e)
+{
+    struct identity_card card;
+    X509 *fresh = d2i_X509(NULL, &der, (long)length);
+    int rc = fresh != NULL ? check_own(i, &card, fresh, "the renewed certificate", e)
+                           : err_set(e, EINVAL, "the renewed certificate cannot be read");
+    if (rc == 0 && !id_equal(&card.id, &i->card.id))
+        rc = err_set(e, EINVAL, "the renewed certificate is for another key");
+    if (rc == 0)
+        rc = write_certificate(i->certificate, fresh, e);
+    if (rc == 0 && !SSL_CTX_use_certificate(i->tls, fresh))
+        rc = err_set(e, EIO, "the renewed certificate cannot be used: %s", openssl_reason());
+    if (rc == 0)
+        i->card = card;
+    X509_free(fresh);
+    return rc;
 }

@@ -8,7 +8,7 @@
 #ifndef P2P_IDENTITY_H
 #define P2P_IDENTITY_H
 #include "../client/err.h"
-#include "../core/id.h"
+#include "../core/message.h"
 #include <openssl/ssl.h>
 #include <stddef.h>
 #include <time.h>
@@ -23,7 +23,7 @@ struct identity_card {
     char grid[IDENTITY_NAME + 1];
     char groups[IDENTITY_GROUPS][IDENTITY_GROUP + 1];
     size_t group_count;
-    time_t ends;
+    time_t begins, ends;
 };
 
 struct identity;
@@ -32,6 +32,16 @@ struct identity;
 int identity_load(struct identity **out, const char *folder, struct err *e);
 void identity_free(struct identity *i);
 const struct identity_card *identity_card(const struct identity *i);
+
+EVP_PKEY *identity_authority(const struct identity *i); /* its public half */
+X509 *identity_root(const struct identity *i);          /* the authority's certificate */
+
+/* From now on these are no members, whatever their certificates say. */
+int identity_revoke(struct identity *i, const struct part_revoked *revoked, size_t count);
+bool identity_is_revoked(const struct identity *i, const struct id *peer);
+/* Takes a later certificate for the same key into use, and into the folder; open links keep the old
+ * one. */
+int identity_renew(struct identity *i, const uint8_t *der, size_t length, struct err *e);
 
 /* TLS 1.3, both sides authenticated against the authority; owned by the identity. */
 SSL_CTX *identity_tls(const struct identity *i);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* file.c -- written beside, synced, renamed. */
+#include "file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+int file_begin(struct file *f, const char *path, mode_t mode, struct err *e)
+{
+    if (snprintf(f->path, sizeof f->path, "%s", path) >= (int)sizeof f->path)
+        return err_set(e, ENAMETOOLONG, "%s: too long a path", path);
+    snprintf(f->fresh, sizeof f->fresh, "%s.new", f->path);
+    unlink(f->fresh);
+    int fd = open(f->fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    f->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (f->stream != NULL)
+        return 0;
+    err_set(e, errno, "cannot write %s: %s", f->fresh, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return -EIO;
+}
+
+int file_end(struct file *f, bool ok, struct err *e)
+{
+    ok = ok && fflush(f->stream) == 0 && !ferror(f->stream) && fsync(fileno(f->stream)) == 0;
+    ok = fclose(f->stream) == 0 && ok && rename(f->fresh, f->path) == 0;
+    if (ok)
+        return 0;
+    int rc = err_set(e, errno != 0 ? errno : EIO, "cannot write %s: %s", f->path, strerror(errno));
+    unlink(f->fresh);
+    return rc;
+}

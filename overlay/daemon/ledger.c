@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ledger.c -- the file `ledger`: ID ENDS admitted|revoked NAME, a line each. */
+#include "ledger.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_SIZE = 4096, LINE = 256 };
+
+static int open_ledger(const char *folder, int flags)
+{
+    char path[PATH_SIZE];
+    if (snprintf(path, sizeof path, "%s/ledger", folder) >= (int)sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    return open(path, flags | O_CLOEXEC, 0600);
+}
+
+int ledger_add(const char *folder, const struct ledger_entry *entry, struct err *e)
+{
+    char line[LINE], id[ID_TEXT + 1];
+    id_text(&entry->id, id);
+    int length = snprintf(line, sizeof line, "%s %lld %s %s\n", id, (long long)entry->ends,
+                          entry->revoked ? "revoked" : "admitted", entry->name);
+    int fd = open_ledger(folder, O_WRONLY | O_CREAT | O_APPEND);
+    bool ok = fd >= 0 && write(fd, line, (size_t)length) == length && fsync(fd) == 0;
+    int why = errno;
+    if (fd >= 0)
+        close(fd);
+    return ok ? 0 : err_set(e, why, "cannot write %s/ledger: %s", folder, strerror(why));
+}
+
+static struct ledger_entry *of_id(const struct ledger *l, const struct id *id)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (id_equal(&l->at[i].id, id))
+            return &l->at[i];
+    return NULL;
+}
+
+static bool parse(struct ledger_entry *entry, const char *line)
+{
+    char id[ID_TEXT + 1], what[16];
+    long long ends;
+    memset(entry, 0, sizeof *entry);
+    if (sscanf(line, "%40s %lld %15s %63s", id, &ends, what, entry->name) != 4 ||
+        !id_parse(&entry->id, id))
+        return false;
+    entry->ends = (time_t)ends;
+    entry->revoked = strcmp(what, "revoked") == 0;
+    return true;
+}
+
+static int take(struct ledger *l, const struct ledger_entry *entry)
+{
+    struct ledger_entry *there = of_id(l, &entry->id);
+    if (there == NULL) {
+        struct ledger_entry *more = realloc(l->at, (l->count + 1) * sizeof *more);
+        if (more == NULL)
+            return -ENOMEM;
+        l->at = more;
+        there = &more[l->count++];
+    }
+    *there = *entry;
+    return 0;
+}
+
+int ledger_read(struct ledger *l, const char *folder, struct err *e)
+{
+    struct ledger_entry entry;
+    char line[LINE];
+    int rc = 0;
+    memset(l, 0, sizeof *l);
+    int fd = open_ledger(folder, O_RDONLY);
+    if (fd < 0 && errno == ENOENT)
+        return 0; /* nobody was admitted yet */
+    FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
+    if (f == NULL)
+        return err_set(e, errno, "cannot read %s/ledger: %s", folder, strerror(errno));
+    while (rc == 0 && fgets(line, sizeof line, f) != NULL)
+        if (parse(&entry, line))
+            rc = take(l, &entry);
+    fclose(f);
+    if (rc < 0)
+        ledger_free(l);
+    return rc < 0 ? err_set(e, ENOMEM, "no memory") : 0;
+}
+
+void ledger_free(struct ledger *l)
+{
+    free(l->at);
+    memset(l, 0, sizeof *l);
+}
+
+static bool is_member(const struct ledger_entry *entry, time_t now)
+{
+    return !entry->revoked && entry->ends > now;
+}
+
+const struct ledger_entry *ledger_named(const struct ledger *l, const char *name,
+                                        const struct id *self, time_t now)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (is_member(&l->at[i], now) && strcmp(l->at[i].name, name) == 0 &&
+            (self == NULL || !id_equal(&l->at[i].id, self)))
+            return &l->at[i];
+    return NULL;
+}
+
+const struct ledger_entry *ledger_find(const struct ledger *l, const char *word, time_t now,
+                                       struct err *e)
+{
+    char first[ID_TEXT + 1], second[ID_TEXT + 1];
+    struct id id;
+    const struct ledger_entry *found = id_parse(&id, word) ? of_id(l, &id) : NULL;
+    if (found == NULL)
+        found = ledger_named(l, word, NULL, now);
+    if (found == NULL) {
+        err_set(e, ENOENT, "the grid has no member '%s'; p2pctl peers shows their names", word);
+        return NULL;
+    }
+    const struct ledger_entry *other = ledger_named(l, word, &found->id, now);
+    if (other == NULL)
+        return found;
+    id_text(&found->id, first);
+    id_text(&other->id, second);
+    err_set(e, EEXIST, "several members are called '%s': give an id, %s or %s", word, first,
+            second);
+    return NULL;
+}
