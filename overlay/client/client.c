@@ -146,6 +146,10 @@ static uint32_t token_of(const struct message *m)
         return m->local_held.token;
     case MSG_local_peer:
         return m->local_peer.token;
+    case MSG_local_token:
+        return m->local_token.token;
+    case MSG_local_revoked:
+        return m->local_revoked.token;
     default:
         return 0;
     }
@@ -168,6 +172,10 @@ static void set_token(struct message *m, uint32_t token)
         m->local_status.token = token;
     else if (m->kind == MSG_local_peers)
         m->local_peers.token = token;
+    else if (m->kind == MSG_local_invite)
+        m->local_invite.token = token;
+    else if (m->kind == MSG_local_revoke)
+        m->local_revoke.token = token;
 }
 
 int client_ask(struct client *c, struct message *question, int timeout_ms, client_row_fn *row,

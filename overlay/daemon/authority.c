@@ -2,6 +2,7 @@
 /* authority.c -- Ed25519 keys and X.509 certificates, made by OpenSSL; keys are 0600 from their
  * first byte. */
 #include "authority.h"
+#include "file.h"
 #include "identity.h"
 #include "ledger.h"
 #include <errno.h>
@@ -67,13 +68,6 @@ static int write_certificate(const char *folder, const char *file, X509 *c, stru
     return close_written(f, PEM_write_X509(f, c), folder, e);
 }
 
-static int make_folder(const char *folder, struct err *e)
-{
-    if (mkdir(folder, 0700) < 0 && errno != EEXIST)
-        return err_set(e, errno, "%s: %s", folder, strerror(errno));
-    return 0;
-}
-
 static EVP_PKEY *make_key(struct err *e)
 {
     EVP_PKEY *key = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
@@ -111,16 +105,16 @@ static bool add_extension(X509 *c, X509 *issuer, int nid, const char *value)
 
 /* Version, number, validity and key: what all certificates have in common. An hour of grace for
  * clocks. */
-static X509 *begin_certificate(EVP_PKEY *key, int days)
+static X509 *begin_certificate(EVP_PKEY *key, double days)
 {
     X509 *c = X509_new();
     uint64_t serial;
-    long from = days > 0 ? -HOUR : (long)(days - 1) * DAY;
+    long from = days > 0 ? -HOUR : (long)((days - 1) * DAY);
     bool ok = c != NULL && X509_set_version(c, X509_VERSION_3) &&
               RAND_bytes((unsigned char *)&serial, sizeof serial) == 1 &&
               ASN1_INTEGER_set_uint64(X509_get_serialNumber(c), serial >> 1 | 1) &&
               X509_gmtime_adj(X509_getm_notBefore(c), from) != NULL &&
-              X509_time_adj_ex(X509_getm_notAfter(c), days, 0, NULL) != NULL &&
+              X509_gmtime_adj(X509_getm_notAfter(c), (long)(days * DAY)) != NULL &&
               X509_set_pubkey(c, key);
     if (ok)
         return c;
@@ -150,7 +144,7 @@ int authority_create(const char *folder, const char *name, int days, struct err 
     if (!name_is_plain(name, IDENTITY_NAME))
         return err_set(e, EINVAL, "'%s' is no name for a grid: 1 to %d letters, no blanks, no /",
                        name, IDENTITY_NAME);
-    int rc = make_folder(folder, e);
+    int rc = file_make_folder(folder, e);
     if (rc < 0)
         return rc;
     EVP_PKEY *key = make_key(e), *owner = make_key(e);
@@ -267,7 +261,7 @@ static X509 *make_peer(const struct authority *a, const struct authority_order *
     return NULL;
 }
 
-static int check_order(const struct authority_order *order, struct err *e)
+int authority_check(const struct authority_order *order, struct err *e)
 {
     struct id owner;
     if (!name_is_plain(order->peer, IDENTITY_NAME))
@@ -319,7 +313,7 @@ int authority_admit(struct authority *a, const struct authority_order *order, EV
                     X509 **out, struct err *e)
 {
     struct id id;
-    int rc = check_order(order, e);
+    int rc = authority_check(order, e);
     if (rc < 0)
         return rc;
     if (EVP_PKEY_get_id(key) != EVP_PKEY_ED25519 || identity_of_key(&id, key) < 0)
@@ -341,9 +335,9 @@ int authority_issue(struct authority *a, const struct authority_order *order, co
     struct err ignored = {0};
     X509 *c = NULL;
     e = e != NULL ? e : &ignored;
-    int rc = check_order(order, e);
+    int rc = authority_check(order, e);
     if (rc == 0)
-        rc = make_folder(out, e);
+        rc = file_make_folder(out, e);
     if (rc == 0)
         rc = write_root(a, out, e);
     if (rc < 0)

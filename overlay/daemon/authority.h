@@ -16,7 +16,7 @@ struct authority_order {
         *owner; /* id of the owner's key, in hex; NULL: the grid's founder; "self": its own */
     const char *const *groups; /* may be NULL */
     size_t group_count;
-    int days; /* negative: over since then, for tests */
+    double days; /* negative: over since then, for tests */
 };
 
 struct authority;
@@ -27,6 +27,9 @@ void authority_close(struct authority *a);
  * which is made when it is missing. A key that is already there is never overwritten. */
 int authority_issue(struct authority *a, const struct authority_order *order, const char *out,
                     struct err *e);
+enum { AUTHORITY_PEER_DAYS = 365 };
+/* Whether the names in it are such. */
+int authority_check(const struct authority_order *order, struct err *e);
 /* A certificate for a key that somebody else holds; the caller frees it. */
 int authority_admit(struct authority *a, const struct authority_order *order, EVP_PKEY *key,
                     X509 **out, struct err *e);

@@ -314,7 +314,7 @@ static void explain(const struct connection *c, short what, char why[CONNECTION_
     if (c->why[0] != '\0')
         snprintf(why, CONNECTION_WHY + 1, "%s", c->why);
     else if (reason != NULL && ERR_GET_REASON(code) >= SSL_AD_REASON_OFFSET)
-        snprintf(why, CONNECTION_WHY + 1, "it refused this peer's certificate: %s", reason);
+        snprintf(why, CONNECTION_WHY + 1, CONNECTION_REFUSED ": %s", reason);
     else if (reason != NULL)
         snprintf(why, CONNECTION_WHY + 1, "no TLS handshake of a member: %s", reason);
     else if ((what & BEV_EVENT_ERROR) != 0 && socket_error != 0)

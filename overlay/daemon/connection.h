@@ -24,6 +24,8 @@ enum {
     CONNECTION_LOST_MS = 10000,  /* sent and never acknowledged: the kernel gives up */
 };
 
+/* How `why` begins when the other side's check was the end. */
+#define CONNECTION_REFUSED "it refused this peer's certificate"
 /* Asked for by newcomers with ALPN. */
 #define CONNECTION_JOIN "p2pgrid-join"
 /* What both ends of a TLS session derive from it, and nobody between them. */

@@ -17,6 +17,7 @@ struct door {
     door_accept_fn *accept;
     void *ctx;
     struct addr address;
+    bool everywhere;        /* listens at every address of the machine, and the owner named none */
     unsigned lines, untold; /* refusals of this second: written, and only counted */
     bool resting;           /* out of file descriptors: no accept until the next tick */
 };
@@ -69,30 +70,54 @@ void door_tick(struct door *d)
     d->resting = false;
 }
 
-/* An address of this machine that others may reach: IPv4 before IPv6, loopback when there is no
- * other. */
+/* How likely others reach this machine there: IPv4 before IPv6; 0: not at all. */
+static int worth(const struct ifaddrs *i, struct addr *a)
+{
+    if (i->ifa_addr == NULL || (i->ifa_flags & IFF_UP) == 0 || !addr_from_sock(a, i->ifa_addr) ||
+        addr_is_loopback(a))
+        return 0;
+    bool link_local = a->ip[0] == 0xfe && (a->ip[1] & 0xc0) == 0x80;
+    return link_local ? 0 : i->ifa_addr->sa_family == AF_INET ? 2 : 1;
+}
+
+/* Loopback when there is no other. */
 static void find_own(struct addr *address)
 {
     uint16_t port = address->port;
     struct ifaddrs *all, *i;
+    struct addr a;
     int best = 0;
     addr_parse_ip(address, "127.0.0.1");
     if (getifaddrs(&all) < 0)
         return;
-    for (i = all; i != NULL; i = i->ifa_next) {
-        struct addr a;
-        if (i->ifa_addr == NULL || (i->ifa_flags & IFF_UP) == 0 ||
-            !addr_from_sock(&a, i->ifa_addr) || addr_is_loopback(&a))
-            continue;
-        bool link_local = a.ip[0] == 0xfe && (a.ip[1] & 0xc0) == 0x80;
-        int worth = link_local ? 0 : i->ifa_addr->sa_family == AF_INET ? 2 : 1;
-        if (worth > best) {
-            best = worth;
+    for (i = all; i != NULL; i = i->ifa_next)
+        if (worth(i, &a) > best) {
+            best = worth(i, &a);
             *address = a;
         }
-    }
     freeifaddrs(all);
     address->port = port;
+}
+
+unsigned door_addresses(const struct door *d, struct addr *out, unsigned max)
+{
+    unsigned count = 0;
+    struct ifaddrs *all, *i;
+    struct addr a;
+    if (max > 0)
+        out[count++] = d->address;
+    if (!d->everywhere || getifaddrs(&all) < 0)
+        return count;
+    for (int wanted = 2; wanted > 0; wanted--)
+        for (i = all; i != NULL && count < max; i = i->ifa_next) {
+            if (worth(i, &a) != wanted)
+                continue;
+            a.port = d->address.port;
+            if (!addr_equal(&a, &d->address))
+                out[count++] = a;
+        }
+    freeifaddrs(all);
+    return count;
 }
 
 static int resolve(struct addr *address, const char *text, uint16_t port, struct err *e)
@@ -162,8 +187,10 @@ int door_open(struct door **out, struct event_base *base, const struct settings 
     int rc = open_listener(d, base, settings, e);
     if (rc == 0 && settings->address[0] != '\0')
         rc = resolve(&d->address, settings->address, d->address.port, e);
-    else if (rc == 0 && addr_is_any(&d->address))
+    else if (rc == 0 && addr_is_any(&d->address)) {
+        d->everywhere = true;
         find_own(&d->address);
+    }
     if (rc < 0)
         door_close(d);
     else

@@ -23,6 +23,8 @@ int door_open(struct door **out, struct event_base *base, const struct settings 
 void door_close(struct door *d);
 /* Where others should dial this peer. */
 struct addr door_address(const struct door *d);
+/* The same, and this machine's other addresses when it listens at all of them; how many. */
+unsigned door_addresses(const struct door *d, struct addr *out, unsigned max);
 /* May one more from there come in, with so many in the handshake, so many of them from there? */
 bool door_admits(struct door *d, const struct addr *from, unsigned pending, unsigned alike);
 void door_refused(struct door *d, const char *where, const char *why);

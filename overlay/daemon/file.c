@@ -4,7 +4,26 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+int file_make_folder(const char *path, struct err *e)
+{
+    char part[4096];
+    if (snprintf(part, sizeof part, "%s", path) >= (int)sizeof part)
+        return err_set(e, ENAMETOOLONG, "%s: too long a path", path);
+    for (char *at = part + 1;; at++) {
+        if (*at != '/' && *at != '\0')
+            continue;
+        char was = *at;
+        *at = '\0';
+        if (mkdir(part, 0700) < 0 && errno != EEXIST)
+            return err_set(e, errno, "cannot make the folder %s: %s", part, strerror(errno));
+        *at = was;
+        if (was == '\0')
+            return 0;
+    }
+}
 
 int file_begin(struct file *f, const char *path, mode_t mode, struct err *e)
 {

@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+/* With everything above it; 0700 where it is made. */
+int file_make_folder(const char *path, struct err *e);
+
 struct file {
     FILE *stream; /* what is to be in it */
     char path[4096], fresh[4096 + 8];

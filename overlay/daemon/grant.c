@@ -363,6 +363,18 @@ void grant_close(struct grant *g)
     free(g);
 }
 
+void grant_end_of(struct grant *g, const struct id *holder, const char *why)
+{
+    for (size_t i = 0; i < LEASE_MAX; i++) {
+        struct lease *l = &g->table.at[i];
+        if (l->state == LEASE_FREE || l->state == LEASE_ENDING || !id_equal(&l->holder, holder))
+            continue;
+        snprintf(g->jobs[i].text, sizeof g->jobs[i].text, "%s", why);
+        lease_end(l, LEASE_REVOKED);
+    }
+    settle(g);
+}
+
 unsigned grant_slots_free(const struct grant *g)
 {
     unsigned slots = g->node->settings.slots;

@@ -15,6 +15,8 @@ int grant_open(struct grant **out, struct node *node, struct err *e);
 void grant_close(struct grant *g);
 /* For the ad. What is merely offered counts: most of it comes back in a moment. */
 unsigned grant_slots_free(const struct grant *g);
+/* Ends every lease of that peer. */
+void grant_end_of(struct grant *g, const struct id *holder, const char *why);
 unsigned grant_count(const struct grant *g);
 /* The i-th lease, for `p2pctl status`. */
 void grant_describe(const struct grant *g, unsigned i, struct msg_local_held *out);

@@ -22,6 +22,7 @@ enum {
     LINKS_MAX = 2048,
     KINDS = 256,
     TICK_MS = 1000,
+    TOLD_MS = 60000,
 };
 
 /* What is kept on another peer while there is a connection to it, or something for it. */
@@ -66,6 +67,11 @@ struct links {
     struct msg_hello hello;
     struct handler handlers[KINDS];
     struct watcher *watchers;
+    uint64_t told_ms; /* when it was last said that others refuse this peer */
+    links_up_fn *up;
+    void *up_ctx;
+    links_join_fn *join;
+    void *join_ctx;
     struct message message; /* the one being handled */
     uint8_t frame[WIRE_MAX_FRAME];
 };
@@ -175,8 +181,12 @@ static const struct connection_calls calls;
 
 static struct connection_setup connection_setup(struct links *l)
 {
-    return (struct connection_setup){
-        .base = l->base, .identity = l->identity, .hello = &l->hello, .calls = &calls, .ctx = l};
+    return (struct connection_setup){.base = l->base,
+                                     .identity = l->identity,
+                                     .hello = &l->hello,
+                                     .joinable = l->join != NULL,
+                                     .calls = &calls,
+                                     .ctx = l};
 }
 
 static struct stranger *stranger_new(struct links *l, const struct id *wanted)
@@ -391,9 +401,40 @@ static void on_ready(void *ctx, struct connection *c)
     struct link_peer who = who_is(c);
     if (found.met != NULL)
         found.met(found.met_ctx, connection_seen(c), &who, NULL);
+    if (l->up != NULL)
+        l->up(l->up_ctx, &who);
 }
 
-static void stranger_gone(struct links *l, struct stranger *s, const char *why)
+static void on_join(void *ctx, struct connection *c, const struct msg_join_ask *ask)
+{
+    struct links *l = ctx;
+    struct link_joiner who = {.seen = *connection_seen(c), .key = connection_key(c)};
+    struct message *answer = calloc(1, sizeof *answer);
+    if (l->join == NULL || answer == NULL || !connection_binding(c, who.binding)) {
+        connection_drop(c, "there is no invitation any more");
+    } else {
+        l->join(l->join_ctx, &who, ask, answer);
+        char where[ADDR_TEXT + 1];
+        addr_text(&who.seen, where);
+        if (answer->join_answer.reason[0] != '\0')
+            door_refused(l->door, where, answer->join_answer.reason);
+        connection_answer(c, l->frame, message_encode(answer, l->frame, sizeof l->frame));
+    }
+    free(answer);
+}
+
+/* Its owner should know, and not a thousand times. */
+static void tell_refused(struct links *l, const char *where, const char *why)
+{
+    uint64_t now = clock_ms();
+    if (strncmp(why, CONNECTION_REFUSED, strlen(CONNECTION_REFUSED)) != 0 ||
+        (l->told_ms != 0 && now - l->told_ms < TOLD_MS))
+        return;
+    l->told_ms = now;
+    log_warn(l->log, "no link with %s: %s", where, why);
+}
+
+static void stranger_gone(struct links *l, struct stranger *s, bool clean, const char *why)
 {
     struct stranger lost = *s;
     struct addr at = *connection_seen(lost.connection);
@@ -401,8 +442,10 @@ static void stranger_gone(struct links *l, struct stranger *s, const char *why)
     addr_text(&at, where);
     stranger_remove(l, s);
     l->connections--;
-    if (!connection_is_dialled(lost.connection))
+    if (!connection_is_dialled(lost.connection) && !clean)
         door_refused(l->door, where, why);
+    if (connection_is_dialled(lost.connection))
+        tell_refused(l, where, why);
     if (lost.met != NULL)
         lost.met(lost.met_ctx, &at, NULL, why);
     struct far *f = id_is_zero(&lost.wanted) ? NULL : idmap_get(&l->fars, &lost.wanted);
@@ -417,7 +460,7 @@ static void on_gone(void *ctx, struct connection *c, bool clean, const char *why
     struct links *l = ctx;
     struct stranger *s = stranger_of(l, c, NULL);
     if (s != NULL) {
-        stranger_gone(l, s, why);
+        stranger_gone(l, s, clean, why);
         return;
     }
     struct far *f = idmap_get(&l->fars, &connection_card(c)->id);
@@ -447,7 +490,7 @@ static void on_gone(void *ctx, struct connection *c, bool clean, const char *why
 }
 
 static const struct connection_calls calls = {
-    .ready = on_ready, .frame = on_frame, .gone = on_gone};
+    .ready = on_ready, .frame = on_frame, .join = on_join, .gone = on_gone};
 
 static void on_accept(void *ctx, int fd, const struct addr *from)
 {
@@ -527,6 +570,56 @@ void links_forget_met(struct links *l, void *ctx)
     for (struct stranger *s = l->strangers; s != NULL; s = s->next)
         if (s->met_ctx == ctx)
             s->met = NULL;
+}
+
+void links_on_up(struct links *l, links_up_fn *up, void *ctx)
+{
+    l->up = up;
+    l->up_ctx = ctx;
+}
+
+void links_on_join(struct links *l, links_join_fn *join, void *ctx)
+{
+    l->join = join;
+    l->join_ctx = ctx;
+}
+
+/* --- all links --- */
+
+unsigned links_spread(struct links *l, const struct message *m, const struct id *but)
+{
+    size_t length = message_encode(m, l->frame, sizeof l->frame), at = 0;
+    unsigned count = 0;
+    for (struct far *f; length > 0 && (f = idmap_next(&l->fars, &at)) != NULL;) {
+        if (but != NULL && id_equal(&f->id, but))
+            continue;
+        far_choose(f);
+        if (f->in_use != NULL && far_backlog(f) + length <= FAR_BACKLOG) {
+            connection_send(f->in_use, l->frame, length);
+            count++;
+        }
+    }
+    return count;
+}
+
+void links_break(struct links *l, const struct id *peer, const char *why)
+{
+    struct far *f = idmap_get(&l->fars, peer);
+    for (unsigned i = 0; f != NULL && i < f->count; i++)
+        connection_drop(f->all[i], why);
+}
+
+void links_renew(struct links *l)
+{
+    size_t at = 0;
+    for (struct far *f; (f = idmap_next(&l->fars, &at)) != NULL;)
+        for (unsigned i = 0; i < f->count; i++)
+            connection_say_bye(f->all[i]);
+}
+
+unsigned links_addresses(const struct links *l, struct addr *out, unsigned max)
+{
+    return door_addresses(l->door, out, max);
 }
 
 /* --- begin and end --- */

@@ -49,6 +49,29 @@ void links_handle(struct links *l, enum message_kind first, enum message_kind la
 int links_on_gone(struct links *l, links_gone_fn *gone, void *ctx);
 void links_forget_gone(struct links *l, links_gone_fn *gone, void *ctx);
 
+/* A link to or from the peer is greeted. */
+typedef void links_up_fn(void *ctx, const struct link_peer *with);
+void links_on_up(struct links *l, links_up_fn *up, void *ctx); /* one watcher */
+/* To every peer with a link, but for one (NULL: none); how many. */
+unsigned links_spread(struct links *l, const struct message *m, const struct id *but);
+/* Breaks every link with the peer now; it is reported gone. */
+void links_break(struct links *l, const struct id *peer, const char *why);
+/* Has every link made anew, without loss: this peer's certificate is another one now. */
+void links_renew(struct links *l);
+
+/* Whoever comes with an invitation instead of a certificate of the grid. */
+struct link_joiner {
+    struct addr seen;
+    EVP_PKEY *key; /* it holds the private half */
+    uint8_t binding[32];
+};
+/* Fills in the answer; NULL: newcomers are refused unheard. */
+typedef void links_join_fn(void *ctx, const struct link_joiner *who, const struct msg_join_ask *ask,
+                           struct message *answer);
+void links_on_join(struct links *l, links_join_fn *join, void *ctx);
+/* Where others may dial this peer, the likeliest first; how many. */
+unsigned links_addresses(const struct links *l, struct addr *out, unsigned max);
+
 /* Makes a link to an address whose peer is not known yet. Called once, perhaps at once: with who
  * answered, or with NULL and why nobody did. Then it is a link like any other. */
 typedef void links_met_fn(void *ctx, const struct addr *at, const struct link_peer *who,

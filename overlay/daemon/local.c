@@ -5,6 +5,7 @@
 #include "local.h"
 #include "allocate.h"
 #include "hold.h"
+#include "keeper.h"
 #include "look.h"
 #include "node.h"
 #include "p2pgrid.h"
@@ -180,6 +181,39 @@ static void on_peers(struct local_client *c, const struct msg_local_peers *quest
         say_failed(c, question->token, &e);
 }
 
+/* A row of one, if it could be done. */
+static void say_row(struct local_client *c, uint32_t token, const struct message *row,
+                    const struct err *e)
+{
+    struct message m = {.kind = MSG_local_done};
+    if (e->code != 0) {
+        say_failed(c, token, e);
+        return;
+    }
+    say(c, row);
+    m.local_done.token = token;
+    m.local_done.count = 1;
+    say(c, &m);
+}
+
+static void on_invite(struct local_client *c, const struct msg_local_invite *ask)
+{
+    struct message m = {.kind = MSG_local_token};
+    struct err e = {0};
+    m.local_token.token = ask->token;
+    keeper_invite(c->local->node->keeper, ask, &m.local_token, &e);
+    say_row(c, ask->token, &m, &e);
+}
+
+static void on_revoke(struct local_client *c, const struct msg_local_revoke *ask)
+{
+    struct message m = {.kind = MSG_local_revoked};
+    struct err e = {0};
+    m.local_revoked.token = ask->token;
+    keeper_revoke(c->local->node->keeper, ask->peer, &m.local_revoked, &e);
+    say_row(c, ask->token, &m, &e);
+}
+
 static void take(struct local_client *c, const struct message *m)
 {
     if (!c->greeted && m->kind != MSG_local_hello)
@@ -196,6 +230,10 @@ static void take(struct local_client *c, const struct message *m)
         look_status(c->local->node, m->local_status.token, say, c);
     else if (m->kind == MSG_local_peers)
         on_peers(c, &m->local_peers);
+    else if (m->kind == MSG_local_invite)
+        on_invite(c, &m->local_invite);
+    else if (m->kind == MSG_local_revoke)
+        on_revoke(c, &m->local_revoke);
     else
         refuse(c, "it sent what only daemons say");
 }

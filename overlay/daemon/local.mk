@@ -11,6 +11,13 @@ libdaemon_la_SOURCES = \
     overlay/daemon/connection.c overlay/daemon/connection.h \
     overlay/daemon/contact.c overlay/daemon/contact.h \
     overlay/daemon/door.c overlay/daemon/door.h \
+    overlay/daemon/file.c overlay/daemon/file.h \
+    overlay/daemon/invite.c overlay/daemon/invite.h \
+    overlay/daemon/keeper.c overlay/daemon/keeper.h \
+    overlay/daemon/ledger.c overlay/daemon/ledger.h \
+    overlay/daemon/member.c overlay/daemon/member.h \
+    overlay/daemon/revocation.c overlay/daemon/revocation.h \
+    overlay/daemon/token.c overlay/daemon/token.h \
     overlay/daemon/environment.c overlay/daemon/environment.h \
     overlay/daemon/grant.c overlay/daemon/grant.h \
     overlay/daemon/hold.c overlay/daemon/hold.h \

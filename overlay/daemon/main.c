@@ -3,8 +3,11 @@
  * and takes them down again in order. */
 #include "config.h"
 #include "addr.h"
+#include "file.h"
 #include "grant.h"
+#include "keeper.h"
 #include "local.h"
+#include "member.h"
 #include "node.h"
 #include <argp.h>
 #include <errno.h>
@@ -17,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILES_WANTED = 4096, END_POLL_MS = 20, END_MS = 2000 };
+enum { FILES_WANTED = 4096, READY_POLL_MS = 20, READY_MS = 3000, END_POLL_MS = 20, END_MS = 2000 };
 
 const char *argp_program_version = PACKAGE_STRING;
 
@@ -43,8 +46,8 @@ struct arguments {
 struct daemon {
     struct node node;
     struct arguments arguments;
-    struct event *signals[4], *end_poll;
-    uint64_t end_by_ms;
+    struct event *signals[4], *end_poll, *ready_poll;
+    uint64_t end_by_ms, ready_by_ms;
     int ready_fd; /* the waiting foreground process learns there how it went; -1: there is none */
 };
 
@@ -132,23 +135,6 @@ static void on_reload(evutil_socket_t signal, short what, void *ctx)
 
 /* --- the beginning --- */
 
-static int make_folder(const char *path, struct err *e)
-{
-    char part[SETTINGS_PATH + 1];
-    snprintf(part, sizeof part, "%s", path);
-    for (char *at = part + 1;; at++) {
-        if (*at != '/' && *at != '\0')
-            continue;
-        char was = *at;
-        *at = '\0';
-        if (mkdir(part, 0700) < 0 && errno != EEXIST)
-            return err_set(e, errno, "cannot make the folder %s: %s", part, strerror(errno));
-        *at = was;
-        if (was == '\0')
-            return 0;
-    }
-}
-
 static int watch_signal(struct daemon *d, unsigned i, int signal, event_callback_fn callback)
 {
     d->signals[i] = evsignal_new(d->node.base, signal, callback, d);
@@ -185,9 +171,9 @@ static int open_parts(struct daemon *d, struct err *e)
     if (rc == 0)
         rc = read_settings(d, &n->settings, e);
     if (rc == 0)
-        rc = make_folder(n->settings.state, e);
+        rc = file_make_folder(n->settings.state, e);
     if (rc == 0)
-        rc = make_folder(n->settings.work, e);
+        rc = file_make_folder(n->settings.work, e);
     if (rc == 0)
         rc = identity_load(&n->identity, n->settings.keys, e);
     if (rc == 0)
@@ -195,11 +181,15 @@ static int open_parts(struct daemon *d, struct err *e)
     if (rc == 0)
         rc = links_open(&n->links, n->base, &n->settings, n->identity, n->log, e);
     if (rc == 0)
+        rc = member_open(&n->member, n, e);
+    if (rc == 0)
         rc = overlay_open(&n->overlay, n, e);
     if (rc == 0 && (walks_open(&n->walks, n) < 0 || tunnels_open(&n->tunnels, n) < 0))
         rc = err_set(e, ENOMEM, "no memory");
     if (rc == 0)
         rc = grant_open(&n->grant, n, e);
+    if (rc == 0)
+        rc = keeper_open(&n->keeper, n, e);
     if (rc == 0)
         rc = local_open(&n->local, n, e);
     return rc < 0 ? rc : watch_signals(d, e);
@@ -213,11 +203,15 @@ static void close_parts(struct daemon *d)
             event_free(d->signals[i]);
     if (d->end_poll != NULL)
         event_free(d->end_poll);
+    if (d->ready_poll != NULL)
+        event_free(d->ready_poll);
     local_close(n->local);
+    keeper_close(n->keeper);
     grant_close(n->grant);
     tunnels_close(n->tunnels);
     walks_close(n->walks);
     overlay_close(n->overlay);
+    member_close(n->member);
     links_close(n->links);
     event_base_loop(n->base, EVLOOP_NONBLOCK); /* libevent frees its streams only now */
     machine_close(n->machine);
@@ -226,7 +220,32 @@ static void close_parts(struct daemon *d)
     event_base_free(n->base);
 }
 
-static void say_ready(struct daemon *d)
+/* The foreground process may go: it is told so by the end of the pipe, without a word. */
+static void let_go(struct daemon *d)
+{
+    int null = open("/dev/null", O_RDWR);
+    for (int fd = 0; null >= 0 && fd <= 2; fd++)
+        dup2(null, fd);
+    if (null > 2)
+        close(null);
+    close(d->ready_fd);
+    d->ready_fd = -1;
+}
+
+/* What its user types next shall see the grid; but a grid that is away holds nobody up for long. */
+static void on_ready_poll(evutil_socket_t fd, short what, void *ctx)
+{
+    struct daemon *d = ctx;
+    const struct node *n = &d->node;
+    (void)fd, (void)what;
+    bool wanted = overlay_joining(n->overlay) || n->settings.join_count > 0;
+    if (wanted && !overlay_joined(n->overlay) && clock_ms() < d->ready_by_ms)
+        return;
+    event_del(d->ready_poll);
+    let_go(d);
+}
+
+static int say_ready(struct daemon *d)
 {
     const struct identity_card *card = identity_card(d->node.identity);
     char id[ID_TEXT + 1], where[ADDR_TEXT + 1];
@@ -236,13 +255,12 @@ static void say_ready(struct daemon *d)
     log_info(d->node.log, "p2pd " PACKAGE_VERSION " of grid '%s' at %s, id %.8s, lends %u slots",
              card->grid, where, id, d->node.settings.slots);
     if (d->ready_fd < 0)
-        return;
-    int null = open("/dev/null", O_RDWR);
-    for (int fd = 0; null >= 0 && fd <= 2; fd++)
-        dup2(null, fd);
-    if (null > 2)
-        close(null);
-    close(d->ready_fd); /* without a word: all is well */
+        return 0;
+    d->ready_by_ms = clock_ms() + READY_MS;
+    d->ready_poll = event_new(d->node.base, -1, EV_PERSIST, on_ready_poll, d);
+    if (d->ready_poll == NULL)
+        return -ENOMEM;
+    return event_add(d->ready_poll, &(struct timeval){.tv_usec = READY_POLL_MS * 1000});
 }
 
 /* The changelist spares two system calls for each message sent; it needs that no watched file is
@@ -265,7 +283,7 @@ static int run(const struct arguments *arguments, int ready_fd)
     d.node.base = make_base();
     int rc = d.node.base != NULL ? open_parts(&d, &e) : err_set(&e, ENOMEM, "no memory");
     if (rc == 0) {
-        say_ready(&d);
+        rc = say_ready(&d);
         event_base_dispatch(d.node.base);
     } else {
         dprintf(ready_fd >= 0 ? ready_fd : STDERR_FILENO, "p2pd: %s\n", e.text);

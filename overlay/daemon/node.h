@@ -13,8 +13,10 @@
 #include "walk.h"
 #include <event2/event.h>
 
-struct local; /* local.h: the socket of the same user's programs */
-struct grant; /* grant.h: leases given to others, and what runs under them */
+struct local;  /* local.h: the socket of the same user's programs */
+struct member; /* member.h: revocations, and this peer's own certificate */
+struct keeper; /* keeper.h: the grid's authority, where it is */
+struct grant;  /* grant.h: leases given to others, and what runs under them */
 
 struct node {
     struct event_base *base;
@@ -22,6 +24,8 @@ struct node {
     struct settings settings; /* replaced as a whole by a reload; keep no pointers into it */
     struct identity *identity;
     struct links *links;
+    struct member *member;
+    struct keeper *keeper;
     struct machine *machine;
     struct overlay *overlay;
     struct walks *walks;

@@ -278,6 +278,11 @@ void overlay_close(struct overlay *o)
 
 /* --- reading it --- */
 
+bool overlay_joining(const struct overlay *o)
+{
+    return ring_standing(o->ring) == RING_JOINING;
+}
+
 bool overlay_joined(const struct overlay *o)
 {
     return ring_standing(o->ring) == RING_MEMBER;

@@ -17,6 +17,7 @@ bool overlay_left(const struct overlay *o);
 void overlay_close(struct overlay *o);
 
 bool overlay_joined(const struct overlay *o);
+bool overlay_joining(const struct overlay *o); /* somebody of a ring is known */
 bool overlay_predecessor(const struct overlay *o, struct part_peer *p); /* false: none known */
 size_t overlay_successors(const struct overlay *o, struct part_peer *out, size_t max);
 /* Everyone this peer knows right now, nearest on the ring first: successors, predecessor, fingers.

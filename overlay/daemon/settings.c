@@ -54,6 +54,8 @@ int settings_default(struct settings *s, struct err *e)
     s->confinement = CONFINE_USUAL;
     int rc = set_path(s->keys, dir, "/.config/p2pgrid/keys", e);
     if (rc == 0)
+        rc = set_path(s->authority, dir, "/.config/p2pgrid/authority", e);
+    if (rc == 0)
         rc = set_path(s->state, dir, "/.local/state/p2pgrid", e);
     if (rc == 0)
         rc = set_path(s->work, dir, "/.local/state/p2pgrid/work", e);
@@ -250,6 +252,8 @@ static int set_all(struct settings *s, cfg_t *cfg, struct err *e)
     if (rc == 0)
         rc = set_folder(s->keys, cfg, "keys", e);
     if (rc == 0)
+        rc = set_folder(s->authority, cfg, "authority", e);
+    if (rc == 0)
         rc = set_folder(s->state, cfg, "state", e);
     if (rc == 0)
         rc = set_folder(s->work, cfg, "work", e);
@@ -296,6 +300,7 @@ int settings_read(struct settings *s, const char *path, struct err *e)
         CFG_STR("address", NULL, CFGF_NODEFAULT),
         CFG_STR_LIST("join", NULL, CFGF_NONE),
         CFG_STR("keys", NULL, CFGF_NODEFAULT),
+        CFG_STR("authority", NULL, CFGF_NODEFAULT),
         CFG_STR("state", NULL, CFGF_NODEFAULT),
         CFG_STR("work", NULL, CFGF_NODEFAULT),
         CFG_STR("socket", NULL, CFGF_NODEFAULT),

@@ -29,7 +29,9 @@ struct settings {
     char address[SETTINGS_ADDRESS + 1]; /* where others are told to dial; "": found out */
     char join[SETTINGS_JOIN][SETTINGS_ADDRESS + 1]; /* peers that are already in the grid */
     size_t join_count;
-    char keys[SETTINGS_PATH + 1];     /* folder with authority.crt, peer.crt, peer.key */
+    char keys[SETTINGS_PATH + 1]; /* folder with authority.crt, peer.crt, peer.key */
+    char
+        authority[SETTINGS_PATH + 1]; /* folder of the grid's authority, on its founder's desktop */
     char state[SETTINGS_PATH + 1];    /* folder for what survives a restart */
     char work[SETTINGS_PATH + 1];     /* folder in which each lease has its own */
     char socket[SETTINGS_SOCKET + 1]; /* of the same user's programs; "": the usual place */

@@ -15,10 +15,9 @@ enum {
 static const char head[] = "p2pgrid-";
 static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 
-static_assert(TOKEN_TEXT >=
-                  sizeof head + sodium_base64_ENCODED_LEN(BYTES_MAX,
-                                                          sodium_base64_VARIANT_URLSAFE_NO_PADDING),
-              "room for the longest token");
+_Static_assert(TOKEN_TEXT >= sizeof head + sodium_base64_ENCODED_LEN(
+                                               BYTES_MAX, sodium_base64_VARIANT_URLSAFE_NO_PADDING),
+               "room for the longest token");
 
 static size_t put_address(uint8_t *out, const struct addr *a)
 {

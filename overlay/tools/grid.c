@@ -2,28 +2,33 @@
 /* grid.c -- p2pctl grid create, p2pctl grid issue: founding a grid, and keys for its peers. */
 #include "tool.h"
 #include "authority.h"
+#include "settings.h"
 #include <argp.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-enum { NAMES_MAX = 4096, GROUPS_MAX = 8, GRID_DAYS = 3650, PEER_DAYS = 365, PATH_SIZE = 4096 };
+enum { NAMES_MAX = 4096, GROUPS_MAX = 8, GRID_DAYS = 3650, PATH_SIZE = 4096 };
 
 struct order {
     const char *what, *target; /* create NAME, issue FOLDER */
-    const char *out, *owner;
+    const char *out, *owner, *config;
     const char *names[NAMES_MAX], *groups[GROUPS_MAX];
     size_t name_count, group_count;
-    int days;
+    double days;
 };
 
 static const char doc[] =
-    "Founds a grid, or makes the keys with which a peer is admitted to it.\n\n"
+    "Founds a grid, with this desktop as its first peer; or makes keys by hand.\n\n"
+    "  p2pctl grid create NAME\n"
     "  p2pctl grid create NAME --out=FOLDER\n"
     "  p2pctl grid issue FOLDER --name=PEER --out=KEYS\n\v"
-    "Whoever has FOLDER can admit peers: keep it safe. KEYS goes to ~/.config/p2pgrid/keys of that "
-    "peer. "
+    "The authority of the grid is kept in ~/.config/p2pgrid/authority, or in FOLDER, and then no "
+    "peer is made. Whoever has it can admit peers: keep it safe. Others join with p2pctl invite "
+    "and "
+    "p2pctl join; or KEYS goes to ~/.config/p2pgrid/keys of that peer. "
     "With several --name, each peer's keys are in KEYS/PEER. All peers issued from one FOLDER "
     "belong to "
     "its founder, unless --owner says otherwise; jobs of other owners are a peer's guests and run "
@@ -32,6 +37,7 @@ static const char doc[] =
 static const struct argp_option options[] = {
     {"out", 'o', "FOLDER", 0, "where the keys are written", 0},
     {"name", 'n', "PEER", 0, "the peer's name; may be given several times", 0},
+    {"config", 'c', "FILE", 0, "the settings of p2pd, when they are not at their usual place", 0},
     {"owner", 'w', "ID", 0, "the id of the owner's key, instead of the founder's", 0},
     {"group", 'g', "GROUP", 0, "a group that the peer is in; may be given several times", 0},
     {"days", 'D', "N", 0, "valid for N days (create: 3650, issue: 365)", 0},
@@ -41,10 +47,10 @@ static const struct argp_option options[] = {
 static void take_days(struct order *o, const char *value, struct argp_state *state)
 {
     char *end;
-    long days = strtol(value, &end, 10);
-    if (*end != '\0' || end == value || days == 0 || days < -36500 || days > 36500)
+    double days = strtod(value, &end);
+    if (*end != '\0' || end == value || !(days != 0 && days >= -36500 && days <= 36500))
         argp_error(state, "--days=%s: must be a number of days", value);
-    o->days = (int)days;
+    o->days = days;
 }
 
 static void take_word(struct order *o, const char *word, struct argp_state *state)
@@ -66,8 +72,10 @@ static void check(const struct order *o, struct argp_state *state)
     else if (o->target == NULL)
         argp_error(state, "%s",
                    o->what[0] == 'c' ? "the grid needs a name" : "which grid's folder?");
-    else if (o->out == NULL)
+    else if (o->out == NULL && o->what[0] == 'i')
         argp_error(state, "--out=FOLDER is missing: where shall the keys go?");
+    else if (o->what[0] == 'c' && o->name_count > 1)
+        argp_error(state, "this desktop has one name");
     else if (o->what[0] == 'i' && o->name_count == 0)
         argp_error(state, "--name=PEER is missing");
 }
@@ -78,6 +86,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
     switch (key) {
     case 'o':
         o->out = value;
+        return 0;
+    case 'c':
+        o->config = value;
         return 0;
     case 'w':
         o->owner = value;
@@ -111,7 +122,7 @@ static int issue_one(struct authority *a, const struct order *o, const char *nam
                                     .owner = o->owner,
                                     .groups = o->groups,
                                     .group_count = o->group_count,
-                                    .days = o->days != 0 ? o->days : PEER_DAYS};
+                                    .days = o->days != 0 ? o->days : AUTHORITY_PEER_DAYS};
     char out[PATH_SIZE];
     if (o->name_count == 1)
         return authority_issue(a, &order, o->out, e);
@@ -134,6 +145,42 @@ static int issue(const struct order *o, struct err *e)
     return rc;
 }
 
+/* On this desktop, which becomes its first peer. */
+static int found(const struct order *o, int days, struct err *e)
+{
+    struct settings s;
+    char host[SETTINGS_TEXT + 1], certificate[SETTINGS_PATH + 32];
+    struct authority_order order = {.peer = host, .days = AUTHORITY_PEER_DAYS};
+    struct authority *a;
+    int rc = settings_read(&s, o->config, e);
+    if (rc == 0 && o->name_count == 0)
+        rc = tool_host_name(host, e);
+    else
+        order.peer = o->names[0];
+    if (rc == 0)
+        rc = authority_check(&order, e);
+    if (rc < 0)
+        return rc;
+    snprintf(certificate, sizeof certificate, "%s/peer.crt", s.keys);
+    if (access(certificate, F_OK) == 0)
+        return err_set(e, EEXIST, "this desktop is in a grid already; to found one, move %s away",
+                       s.keys);
+    rc = authority_create(s.authority, o->target, days, e);
+    if (rc == 0)
+        rc = authority_open(&a, s.authority, e);
+    if (rc < 0)
+        return rc;
+    rc = authority_issue(a, &order, s.keys, e);
+    authority_close(a);
+    if (rc == 0)
+        printf("Grid '%s' is founded, and this desktop is its first peer, %s.\n"
+               "  Start its daemon:      p2pd --detach\n"
+               "  Let in another one:    p2pctl invite\n"
+               "Keep %s safe: whoever has it can admit peers.\n",
+               o->target, order.peer, s.authority);
+    return rc;
+}
+
 int tool_grid(int argc, char **argv)
 {
     static const struct argp argp = {options, parse, "create NAME\nissue FOLDER", doc, NULL,
@@ -142,11 +189,14 @@ int tool_grid(int argc, char **argv)
     struct err e = {0};
     argp_err_exit_status = TOOL_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &o);
-    int rc = o.what[0] == 'c'
-                 ? authority_create(o.out, o.target, o.days != 0 ? o.days : GRID_DAYS, &e)
-                 : issue(&o, &e);
+    int rc, days = o.days != 0 ? (int)o.days : GRID_DAYS;
+    if (o.what[0] == 'i')
+        rc = issue(&o, &e);
+    else
+        rc = o.out != NULL ? authority_create(o.out, o.target, days, &e) : found(&o, days, &e);
     if (rc < 0)
         return tool_fail(&e);
-    printf("%s\n", o.out);
+    if (o.out != NULL)
+        printf("%s\n", o.out);
     return TOOL_OK;
 }

@@ -5,10 +5,14 @@ p2pctl_SOURCES = \
     overlay/tools/advise.c \
     overlay/tools/crowd.c overlay/tools/crowd.h \
     overlay/tools/grid.c \
+    overlay/tools/invite.c \
+    overlay/tools/join.c \
+    overlay/tools/newcomer.c overlay/tools/newcomer.h \
     overlay/tools/odds.c overlay/tools/odds.h \
     overlay/tools/p2pctl.c \
     overlay/tools/peers.c \
     overlay/tools/pick.c overlay/tools/pick.h \
+    overlay/tools/revoke.c \
     overlay/tools/status.c \
     overlay/tools/tool.c overlay/tools/tool.h \
     overlay/tools/why.c

@@ -13,7 +13,10 @@ static const struct {
     {"peers", "every peer of the grid, nearest first", tool_peers},
     {"why", "who would run a job, and why the others would not", tool_why},
     {"advise", "which replication level a long job needs here", tool_advise},
-    {"grid", "found a grid, admit peers to it", tool_grid},
+    {"grid", "found a grid", tool_grid},
+    {"invite", "let one more desktop into the grid: prints a token", tool_invite},
+    {"join", "join the grid of a token", tool_join},
+    {"revoke", "put a peer out of the grid", tool_revoke},
 };
 enum { TOOLS = sizeof tools / sizeof tools[0] };
 

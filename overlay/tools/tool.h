@@ -17,6 +17,12 @@ int tool_peers(int argc, char **argv);
 int tool_grid(int argc, char **argv);
 int tool_why(int argc, char **argv);
 int tool_advise(int argc, char **argv);
+int tool_invite(int argc, char **argv);
+int tool_join(int argc, char **argv);
+int tool_revoke(int argc, char **argv);
+
+/* What this desktop is called, without its domain: a peer's name unless another is given. */
+int tool_host_name(char out[64], struct err *e);
 
 /* Options that most subcommands have. */
 struct tool_options {

@@ -11,6 +11,7 @@ grid_scripts = \
     test/grid/replication \
     test/grid/rooms \
     test/grid/ring \
+    test/grid/newcomer \
     test/grid/tunnel \
     test/grid/grid_tool \
     test/grid/netns \

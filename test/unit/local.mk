@@ -14,6 +14,7 @@ unit_programs = \
     test/unit/id \
     test/unit/identity \
     test/unit/idmap \
+    test/unit/invite \
     test/unit/lease \
     test/unit/level \
     test/unit/link \
@@ -23,6 +24,7 @@ unit_programs = \
     test/unit/odds \
     test/unit/policy \
     test/unit/request \
+    test/unit/revocation \
     test/unit/require \
     test/unit/roll \
     test/unit/room \
@@ -31,6 +33,7 @@ unit_programs = \
     test/unit/share \
     test/unit/store \
     test/unit/tally \
+    test/unit/token \
     test/unit/uri \
     test/unit/transport \
     test/unit/vivaldi
@@ -43,6 +46,9 @@ test_unit_level_LDADD = libsurvive.la $(LDADD)
 test_unit_addr_LDADD = libdaemon.la $(LDADD)
 test_unit_identity_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 test_unit_idmap_LDADD = libdaemon.la $(LDADD)
+test_unit_invite_LDADD = libdaemon.la $(LDADD)
+test_unit_revocation_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
+test_unit_token_LDADD = libdaemon.la $(LDADD)
 test_unit_uri_LDADD = libdaemon.la $(LDADD)
 test_unit_link_LDADD = libdaemon.la $(LDADD)
 test_unit_settings_LDADD = libdaemon.la $(LDADD)

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* keeper.h -- the desktop that has the grid's authority: gives out invitations, admits who comes
+ * with one, renews certificates and revokes them. Every daemon has this part; without the
+ * authority's folder (settings: authority) it refuses. */
+#ifndef P2P_KEEPER_H
+#define P2P_KEEPER_H
+#include "../client/err.h"
+#include "../core/message.h"
+
+struct node;
+struct keeper;
+
+enum { KEEPER_INVITE_MAX_S = 30 * 24 * 3600 };
+
+int keeper_open(struct keeper **out, struct node *node, struct err *e);
+void keeper_close(struct keeper *k);
+int keeper_invite(struct keeper *k, const struct msg_local_invite *ask, struct msg_local_token *out,
+                  struct err *e);
+/* peer: its name or its id. */
+int keeper_revoke(struct keeper *k, const char *peer, struct msg_local_revoked *out, struct err *e);
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* member.h -- this peer as a member of its grid: keeps the list of revoked peers in effect and
+ * passes it on, and has its own certificate renewed in time. */
+#ifndef P2P_MEMBER_H
+#define P2P_MEMBER_H
+#include "../client/err.h"
+#include "../core/message.h"
+#include <time.h>
+
+struct node;
+struct member;
+
+/* Needs node->links. A peer that was revoked itself is refused. */
+int member_open(struct member **out, struct node *node, struct err *e);
+void member_close(struct member *m);
+const struct msg_revocations *member_list(const struct member *m); /* serial 0: none */
+/* If it is newer and signed by the authority: keeps it, ends what revoked peers have here, passes
+ * it on to every link but `from` (NULL: none). */
+int member_take(struct member *m, const struct msg_revocations *list, const struct id *from,
+                struct err *e);
+/* When a certificate that is good from `begins` to `ends` is to be renewed. */
+time_t member_renews_at(time_t begins, time_t ends);
+#endif

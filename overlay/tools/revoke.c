@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* revoke.c -- p2pctl revoke: a peer is no member any more. */
+#include "tool.h"
+#include <argp.h>
+#include <errno.h>
+#include <string.h>
+
+enum { ANSWER_MS = 10000 };
+
+struct wish {
+    const char *peer, *socket;
+};
+
+static const char doc[] =
+    "Puts a peer out of the grid, for good.\v"
+    "PEER is its name or its id. The daemons tell each other at once: they close their links with "
+    "it, refuse new ones, and end its leases. It works on the desktop that has the grid's "
+    "authority. To come back, the peer needs a new key and a new invitation.";
+
+static const struct argp_option options[] = {
+    {"socket", 's', "PATH", 0, "The daemon's socket (default: $P2PGRID_SOCKET, or the usual place)",
+     0},
+    {0},
+};
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct wish *w = state->input;
+    switch (key) {
+    case 's':
+        w->socket = value;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (w->peer != NULL)
+            argp_error(state, "one peer at a time; what is '%s'?", value);
+        w->peer = value;
+        return 0;
+    case ARGP_KEY_END:
+        if (w->peer == NULL)
+            argp_error(state, "which peer? p2pctl peers shows their names");
+        return 0;
+    }
+    return ARGP_ERR_UNKNOWN;
+}
+
+static void take(void *ctx, const struct message *m)
+{
+    if (m->kind == MSG_local_revoked)
+        *(struct msg_local_revoked *)ctx = m->local_revoked;
+}
+
+int tool_revoke(int argc, char **argv)
+{
+    static const struct argp argp = {options, parse, "PEER", doc, NULL, NULL, NULL};
+    struct wish w = {0};
+    struct message question = {.kind = MSG_local_revoke};
+    struct msg_local_revoked answer = {0};
+    struct msg_local_done done;
+    struct client *c;
+    struct err e = {0};
+    char id[TOOL_SHORT_ID + 1];
+    argp_err_exit_status = TOOL_USAGE;
+    argp_parse(&argp, argc, argv, 0, NULL, &w);
+    if (strlen(w.peer) >= sizeof question.local_revoke.peer) {
+        err_set(&e, EINVAL, "'%s' is no peer", w.peer);
+        return tool_fail(&e);
+    }
+    const struct tool_options shared = {.socket = w.socket};
+    int rc = tool_connect(&c, &shared);
+    if (rc != TOOL_OK)
+        return rc;
+    strcpy(question.local_revoke.peer, w.peer);
+    if (client_ask(c, &question, ANSWER_MS, take, &answer, &done, &e) < 0)
+        rc = tool_fail(&e);
+    else
+        printf("%s (%s) is no member any more\n", answer.name, tool_short_id(&answer.peer, id));
+    client_close(c);
+    return rc;
+}
