@@ -349,7 +349,7 @@ static void test_apart(void **state)
     if (apart_probe()) {
         assert_int_equal(met_apart(count_pids), 0);
         assert_int_equal(met_apart(signal_neighbour), ESRCH);
-        assert_int_equal(met_apart(share_memory), 0);   /* nobody else's */
+        assert_int_equal(met_apart(share_memory), 0); /* nobody else's */
         assert_int_equal(met_apart(leave_one_behind), 0);
     }
     assert_int_equal(signal_neighbour(), 0);
