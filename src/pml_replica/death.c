@@ -14,6 +14,7 @@ static void lane_gone(struct engine *e, int world, int lane)
         c->view[lane].next = NULL;
     }
     e->released = true;
+    verify_again(e);
 }
 
 static void supplier_died(struct engine *e, struct channel *c, int vpid)
@@ -62,7 +63,10 @@ void death_take_duty(struct engine *e)
 static void put_dead(struct engine *e, int to, int vpid)
 {
     uint8_t payload[4];
-    struct header h = {.kind = HEADER_DEAD, .length = sizeof payload, .extent = e->link[vpid].odd};
+    struct header h = {.kind = HEADER_DEAD,
+                       .length = sizeof payload,
+                       .extent = (e->link[vpid].odd ? HEADER_ODD : 0) |
+                                 (e->link[vpid].why ? HEADER_DECLARED : 0)};
     header_put_u32(payload, (uint32_t)vpid);
     engine_put(e, to, &h, payload, NULL);
 }
@@ -156,7 +160,9 @@ void death_arrived(struct engine *e, const struct header *h, const uint8_t *payl
         uint32_t vpid = header_get_u32(payload + at);
         if (vpid >= (uint32_t)(e->ranks * e->lanes))
             continue;
-        e->link[vpid].odd |= h->extent == 1;
+        e->link[vpid].odd |= (h->extent & HEADER_ODD) != 0;
+        if ((h->extent & HEADER_DECLARED) && !e->link[vpid].noted)
+            e->link[vpid].why = "by others"; /* they may not live to tell it */
         note(e, (int)vpid); /* also when it said good-bye: somebody else did not hear that */
     }
     death_handle_all(e);

@@ -41,6 +41,12 @@ void engine_stop(struct engine *e, int status, const char *format, ...)
     e->call.stop(e->ctx, status, e->reason);
 }
 
+/* The program has brought the two together: news of deaths alone make no acquaintance. */
+static bool is_of_program(uint8_t kind)
+{
+    return kind != HEADER_DEAD;
+}
+
 /* What goes to the dead is gone; a cookie is not reported then. */
 int engine_put(struct engine *e, int vpid, const struct header *h, const void *payload,
                void *cookie)
@@ -49,7 +55,7 @@ int engine_put(struct engine *e, int vpid, const struct header *h, const void *p
     struct link *link = &e->link[vpid];
     if (link->dead)
         return 1;
-    link->used = true;
+    link->used |= is_of_program(h->kind);
     header_write(bytes, h);
     return e->call.send(e->ctx, vpid, bytes, payload, h->length, cookie);
 }
@@ -202,6 +208,9 @@ static void dispatch(struct engine *e, int vpid, const struct header *h, const v
     case HEADER_BYE:
         death_goodbye(e, vpid);
         break;
+    case HEADER_DONE:
+        finish_compared(e, vpid);
+        break;
     }
 }
 
@@ -224,11 +233,13 @@ void engine_arrived(struct engine *e, int vpid, const uint8_t *header, const voi
         return;
     link->placed = NULL;
     link->room = NULL;
-    link->used = link->heard = true;
-    if (!header_read(&h, header) || !is_sound(e, vpid, &h))
+    link->heard = true;
+    if (!header_read(&h, header) || !is_sound(e, vpid, &h)) {
         death_declare(e, vpid, "it sent what makes no sense");
-    else
+    } else {
+        link->used |= is_of_program(h.kind);
         dispatch(e, vpid, &h, payload, placed);
+    }
     free(room);
 }
 
@@ -257,7 +268,7 @@ static int release(struct engine *e)
     for (int i = 0; i < e->ranks; i++)
         for (c = TAILQ_FIRST(&e->of[i].busy); c; c = next) {
             next = TAILQ_NEXT(c, busy);
-            log_settle_all(e, c, &done);
+            log_trim(e, c, &done);
         }
     log_complete(e, &done);
     return 1;
@@ -286,46 +297,6 @@ int engine_progress(struct engine *e, uint64_t now_ms)
         comm_sweep(e);
     }
     return done;
-}
-
-static bool is_drained(const struct engine *e)
-{
-    for (int i = 0; i < e->ranks; i++)
-        if (!TAILQ_EMPTY(&e->of[i].busy))
-            return false;
-    return LIST_EMPTY(&e->transfers) && TAILQ_EMPTY(&e->waiting) && decision_settled(e);
-}
-
-bool engine_has_met(const struct engine *e, int world)
-{
-    for (int k = 0; k < e->lanes; k++)
-        if (e->link[vpid_of(e, world, k)].used)
-            return true;
-    return world == e->rank;
-}
-
-/* To all replicas of the ranks that this one has to do with: a slow lane will ask for it. */
-static void say_bye(struct engine *e)
-{
-    struct header h = {.kind = HEADER_BYE};
-    for (int i = 0; i < e->ranks; i++)
-        for (int k = 0; k < e->lanes && engine_has_met(e, i); k++)
-            if (vpid_of(e, i, k) != e->self)
-                engine_put(e, vpid_of(e, i, k), &h, NULL, NULL);
-}
-
-bool engine_finish(struct engine *e)
-{
-    if (e->finished || e->stopped)
-        return true;
-    e->finishing = true;
-    decision_tell(e);
-    ack_flush_due(e, true);
-    if (e->deaths || !is_drained(e))
-        return false;
-    e->finished = true;
-    say_bye(e);
-    return true;
 }
 
 const struct engine_counts *engine_counts(const struct engine *e)

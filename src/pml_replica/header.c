@@ -19,6 +19,7 @@ static bool has_payload(uint8_t kind)
     case HEADER_PING:
     case HEADER_PONG:
     case HEADER_BYE:
+    case HEADER_DONE:
         return false;
     }
     return false;
@@ -34,7 +35,7 @@ bool header_read(struct header *h, const uint8_t *p)
     h->length = header_get_u32(p + 20);
     h->number = header_get_u64(p + 24);
     h->extent = header_get_u64(p + 32);
-    if (h->kind < HEADER_EAGER || h->kind > HEADER_BYE)
+    if (h->kind < HEADER_EAGER || h->kind > HEADER_DONE)
         return false;
     return h->length == 0 || has_payload(h->kind);
 }

@@ -18,9 +18,10 @@
  *     DECIDED  all decisions below number are here
  *     AGREE    after a leader's death, from each other replica to the next one: DECIDED, and
  *              all that you lack went before this; extent: the next leader's vpid
- *     DEAD     payload: vpids, 4 bytes each; extent: 1 if they were outvoted
+ *     DEAD     payload: vpids, 4 bytes each; extent: enum header_death
  *     PING, PONG   a sign of life is wanted, given
- *     BYE      I need nothing, and nothing more will come: the end of this link is no death */
+ *     BYE      I need nothing, and nothing more will come: the end of this link is no death
+ *     DONE     before that, if payloads are verified: all that I sent was compared */
 #ifndef P2P_HEADER_H
 #define P2P_HEADER_H
 #include <stdbool.h>
@@ -43,12 +44,18 @@ enum header_kind {
     HEADER_PING,
     HEADER_PONG,
     HEADER_BYE,
+    HEADER_DONE,
 };
 
 enum header_flag {
     HEADER_BY_TAG = 1, /* the communicator's messages are numbered for each tag */
     HEADER_SYNC = 2,   /* EAGER: say HAVE when it is matched */
     HEADER_CLOSED = 4, /* ACK, HAVE: the communicator is no more, so there is no hash */
+};
+
+enum header_death {
+    HEADER_ODD = 1,      /* they were outvoted */
+    HEADER_DECLARED = 2, /* they may live, and have to go */
 };
 
 struct header {

@@ -127,25 +127,15 @@ static uint64_t floor_of(const struct engine *e, const struct channel *c)
 
 static bool is_needed(const struct engine *e, const struct entry *entry, uint64_t floor)
 {
-    if (entry->transfers > 0 || (entry->have_not & e->of[entry->channel->world].living))
-        return true;
-    return !entry->offer && entry->number >= floor;
-}
-
-/* An offer that everybody has may still be next in line for a lane that is behind. */
-static void pass(struct engine *e, struct entry *entry)
-{
-    FOR_LANES (k, e->duty)
-        if (entry->channel->view[k].next == entry)
-            entry->channel->view[k].next = TAILQ_NEXT(entry, sent);
+    lanes_t living = e->of[entry->channel->world].living;
+    return entry->transfers > 0 || entry->number >= floor ||
+           ((entry->have_not | entry->other) & living);
 }
 
 void log_settle(struct engine *e, struct entry *entry, struct finished *done)
 {
-    if (is_needed(e, entry, floor_of(e, entry->channel)))
-        return;
-    pass(e, entry);
-    drop(e, entry, done);
+    if (!is_needed(e, entry, floor_of(e, entry->channel)))
+        drop(e, entry, done);
 }
 
 void log_trim(struct engine *e, struct channel *c, struct finished *done)
@@ -156,20 +146,6 @@ void log_trim(struct engine *e, struct channel *c, struct finished *done)
         next = TAILQ_NEXT(entry, sent);
         if (!is_needed(e, entry, floor))
             drop(e, entry, done);
-    }
-}
-
-/* After a death anything may have become free. */
-void log_settle_all(struct engine *e, struct channel *c, struct finished *done)
-{
-    uint64_t floor = floor_of(e, c);
-    struct entry *entry, *next;
-    for (entry = TAILQ_FIRST(&c->entries); entry; entry = next) {
-        next = TAILQ_NEXT(entry, sent);
-        if (is_needed(e, entry, floor))
-            continue;
-        pass(e, entry);
-        drop(e, entry, done);
     }
 }
 

@@ -25,7 +25,7 @@ struct entry {
     uint64_t since_ms; /* when it began to wait */
     bool offer, synchronous;
     lanes_t have_not;            /* an offer, or synchronous: lanes that have not said HAVE */
-    lanes_t same, other;         /* verify: lanes whose bytes hash alike, or do not */
+    lanes_t same, other;         /* verify: lanes that got the same from others; other bytes */
     unsigned transfers;          /* going on */
     struct engine_send *request; /* not done; NULL: done */
     uint8_t *copy;
@@ -116,6 +116,7 @@ struct link {
     bool dead, noted, finished, used;
     const char *why;
     bool odd;           /* outvoted */
+    bool done, told;    /* it has said DONE, or was told so */
     bool wanted, heard; /* something waits for it; it gave a sign of life since the last look */
     uint64_t waited_ms; /* since when something waits, or it was last heard; 0: nothing does */
     uint64_t pinged_ms;
@@ -146,10 +147,11 @@ struct engine {
     struct link *link; /* by vpid */
     struct rank *of;   /* by world rank */
     lanes_t duty;      /* the lanes that this process sends to */
-    bool stopped, finishing, finished;
+    bool stopped, finishing, compared, finished;
     bool deaths;   /* some are noted */
     bool released; /* what waits should be looked at again */
     bool sweep;    /* a freed communicator may go */
+    bool doubtful; /* lanes differ, and who is wrong is not known yet */
     uint64_t checked_ms;
     /* communicators */
     struct engine_comm *bucket[COMM_BUCKETS], *last_comm;
@@ -213,7 +215,9 @@ void engine_stop(struct engine *e, int status, const char *format, ...)
 int engine_put(struct engine *e, int vpid, const struct header *h, const void *payload,
                void *cookie);
 
+/* finish.c */
 bool engine_has_met(const struct engine *e, int world); /* a replica of that rank */
+void finish_compared(struct engine *e, int vpid);       /* DONE */
 
 /* comm.c */
 void comm_clear(struct engine *e);
@@ -234,12 +238,12 @@ uint64_t channel_roll(uint64_t hash, int tag, size_t length);
 uint64_t payload_hash(uint64_t hash, const void *bytes, size_t length);
 void verify_channel(struct engine *e, struct channel *c, int lane, uint64_t number, bool same);
 void verify_entry(struct engine *e, struct entry *entry, int lane, uint64_t payload);
+void verify_again(struct engine *e);
 
 /* log.c */
 struct entry *log_add(struct engine *e, struct channel *c, struct engine_send *s, const void *bytes,
                       bool offer);
 void log_trim(struct engine *e, struct channel *c, struct finished *done);
-void log_settle_all(struct engine *e, struct channel *c, struct finished *done);
 void log_settle(struct engine *e, struct entry *entry, struct finished *done);
 void log_complete(struct engine *e, struct finished *done);
 int log_copy_late(struct engine *e);

@@ -55,71 +55,160 @@ static void drop_lane(struct engine *e, int world, int lane)
     death_outvote(e, vpid_of(e, world, lane));
 }
 
-static bool may_vote(const struct engine *e)
+/* Whether (i,lane) itself has sent what the lane got: it is no witness when another did for it. */
+static bool sends_itself(const struct engine *e, int lane)
 {
-    return e->limits.verify && __builtin_popcount(e->of[e->rank].living) >= 3;
+    return !e->link[vpid_of(e, e->rank, lane)].dead;
+}
+
+/* Replicas that are not dead: they live, or have ended well. */
+static lanes_t undead(const struct engine *e, int world)
+{
+    lanes_t set = 0;
+    for (int k = 0; k < e->lanes; k++)
+        if (!e->link[vpid_of(e, world, k)].dead)
+            set |= only(k);
+    return set;
+}
+
+/* Lanes that may yet say whether they got the same as this one sends. */
+static lanes_t may_tell(const struct engine *e, int world)
+{
+    return e->of[e->rank].living & e->of[world].living & (lanes_t)~only(e->lane);
 }
 
 /* It was outvoted before: whom else it wrote to follows. */
 static bool is_odd(const struct engine *e, int lane)
 {
-    return e->limits.verify && e->link[vpid_of(e, e->rank, lane)].odd;
+    return e->link[vpid_of(e, e->rank, lane)].odd;
 }
 
-/* Two against one: `same` send what this lane sends, `other` something else. */
-static void vote(struct engine *e, int world, lanes_t same, lanes_t other)
+enum verdict { WAIT, ITS_FAULT, OUR_FAULT, UNDECIDED };
+
+/* Two against one. `same` got from other replicas what this one sends, `other` something else, one
+ * of which is judged; `open` have still to tell. */
+static enum verdict judge(const struct engine *e, int lane, lanes_t same, lanes_t other,
+                          lanes_t open)
 {
-    if (same)
-        FOR_LANES (k, other)
-            drop_lane(e, world, k);
-    else if (__builtin_popcount(other) >= 2)
-        death_outvote(e, e->self);
+    int needed =
+        lane == e->lane ? 2 : 1; /* what our own lane got, we have sent: no third opinion */
+    lanes_t against = 0;
+    FOR_LANES (k, other)
+        if (sends_itself(e, k) && k != e->lane)
+            against |= only(k);
+    if (!e->limits.verify)
+        return UNDECIDED;
+    if (__builtin_popcount(same) >= needed || is_odd(e, lane))
+        return ITS_FAULT;
+    if (against & (against - 1))
+        return OUR_FAULT;
+    return open ? WAIT : UNDECIDED;
+}
+
+/* Lanes that got, up to this number, from another replica what this one has sent. */
+static lanes_t alike(const struct engine *e, const struct channel *c, uint64_t number)
+{
+    lanes_t set = 0;
+    for (int k = 0; k < e->lanes; k++)
+        if (k != e->lane && c->view[k].agreed >= number && sends_itself(e, k))
+            set |= only(k);
+    return set;
+}
+
+static lanes_t doubted(const struct engine *e, const struct channel *c)
+{
+    lanes_t set = 0;
+    FOR_LANES (k, undead(e, c->world))
+        if (c->view[k].doubt)
+            set |= only(k);
+    return set;
+}
+
+static void judge_channel(struct engine *e, struct channel *c)
+{
+    lanes_t other = doubted(e, c), open = may_tell(e, c->world) & (lanes_t)~other;
+    FOR_LANES (k, other) {
+        const struct view *v = &c->view[k];
+        switch (judge(e, k, alike(e, c, v->doubt), other, open)) {
+        case WAIT:
+            e->doubtful = true;
+            break;
+        case ITS_FAULT:
+            drop_lane(e, c->world, k);
+            break;
+        case OUR_FAULT:
+            death_outvote(e, e->self);
+            break;
+        case UNDECIDED:
+            diverged(e, c, k, v->agreed, v->doubt - 1,
+                     e->limits.verify ? "bytes" : "tags or lengths");
+            break;
+        }
+    }
 }
 
 /* Up to number, the lane's hash of the channel is, or is not, the same as here. */
 void verify_channel(struct engine *e, struct channel *c, int lane, uint64_t number, bool same)
 {
     struct view *v = &c->view[lane];
-    lanes_t alike = 0, differ = 0;
-    uint64_t from = v->agreed;
     if (same)
         v->agreed = number;
     else if (v->doubt == 0)
         v->doubt = number;
-    if (!same && is_odd(e, lane)) {
-        drop_lane(e, c->world, lane);
-        return;
-    }
-    if (!same && !may_vote(e)) {
-        diverged(e, c, lane, from, number - 1, e->limits.verify ? "bytes" : "tags or lengths");
-        return;
-    }
-    FOR_LANES (k, e->of[e->rank].living & ~only(e->lane))
-        if (c->view[k].doubt)
-            differ |= only(k);
-    FOR_LANES (k, differ)
-        FOR_LANES (i, e->of[e->rank].living & ~only(e->lane) & ~differ)
-            if (c->view[i].agreed >= c->view[k].doubt)
-                alike |= only(i);
-    if (differ)
-        vote(e, c->world, alike, differ);
+    if (doubted(e, c))
+        judge_channel(e, c);
 }
 
+static void judge_entry(struct engine *e, struct entry *entry)
+{
+    const struct channel *c = entry->channel;
+    lanes_t other = entry->other & undead(e, c->world);
+    lanes_t open = may_tell(e, c->world) & entry->have_not & (lanes_t)~other;
+    FOR_LANES (k, other)
+        switch (judge(e, k, entry->same, other, open)) {
+        case WAIT:
+            e->doubtful = true;
+            break;
+        case ITS_FAULT:
+            drop_lane(e, c->world, k);
+            break;
+        case OUR_FAULT:
+            death_outvote(e, e->self);
+            break;
+        case UNDECIDED:
+            diverged(e, c, k, entry->number, entry->number, "bytes");
+            break;
+        }
+}
+
+/* A lane has all of a large message: with the same bytes as here? */
 void verify_entry(struct engine *e, struct entry *entry, int lane, uint64_t payload)
 {
     if (!e->limits.verify || !entry->offer)
         return;
-    if (payload == entry->payload)
-        entry->same |= only(lane);
-    else
+    if (payload != entry->payload)
         entry->other |= only(lane);
-    entry->same &= (lanes_t)~only(e->lane); /* what it got is from here */
-    if (!entry->other)
+    else if (lane != e->lane && sends_itself(e, lane))
+        entry->same |= only(lane);
+    judge_entry(e, entry);
+}
+
+static void verify_all_of(struct engine *e, struct channel *c, int arg)
+{
+    struct entry *entry;
+    (void)arg;
+    judge_channel(e, c);
+    TAILQ_FOREACH (entry, &c->entries, sent)
+        judge_entry(e, entry);
+}
+
+/* Who could have told is gone. */
+void verify_again(struct engine *e)
+{
+    if (!e->doubtful)
         return;
-    if (is_odd(e, lane))
-        drop_lane(e, entry->channel->world, lane);
-    else if (may_vote(e))
-        vote(e, entry->channel->world, entry->same, entry->other);
-    else
-        diverged(e, entry->channel, lane, entry->number, entry->number, "bytes");
+    e->doubtful = false;
+    for (int i = 0; i < COMM_BUCKETS; i++)
+        for (struct engine_comm *c = e->bucket[i]; c; c = c->next)
+            channel_each(e, c, verify_all_of, 0);
 }

@@ -7,26 +7,57 @@
 #include "header.h"
 
 enum { MAX_RANKS = 6, MAX_LANES = 4, MAX_PROCS = MAX_RANKS * MAX_LANES };
-enum { PROGRAM_KINDS = 12, SLOTS = 16, MAX_OPS = 256, MAX_COMMS = 6, MESSAGE_MIN = 16 };
+enum { MOST_CHOICES = 4096 };
+enum { SLOTS = 16, MAX_OPS = 256, MAX_COMMS = 6, MESSAGE_MIN = 16 };
+
+enum program_kind {
+    PROGRAM_PAIRS,
+    PROGRAM_RING,
+    PROGRAM_GATHER,
+    PROGRAM_FARM,
+    PROGRAM_TESTS,
+    PROGRAM_CLOCKS,
+    PROGRAM_COLLECTIVES,
+    PROGRAM_COMMUNICATORS,
+    PROGRAM_CANCELS,
+    PROGRAM_MIXED,
+    PROGRAM_SELVES,
+    PROGRAM_STREAM,
+    PROGRAM_KINDS,
+};
+
+enum { MOST_KILLS = 4 };
+
+/* A process dies: at a step, or when so many frames of a kind were delivered. */
+struct kill {
+    int step, kind, nth; /* kind 0: at the step */
+    int who;             /* -1: drawn */
+};
 
 /* One run. */
 struct plan {
     int ranks, lanes, rounds;
     uint64_t seed;
-    int kills;       /* up to so many processes, never the last of a rank */
-    int kill_at[4];  /* at these steps; -1: drawn */
-    int kill_who[4]; /* vpids; -1: drawn */
-    int mix;         /* which kinds of rounds: a set of bits */
-    int suspend;     /* a vpid that stops, without dying; -1: none */
-    int flip;        /* a vpid whose payloads get a bit flipped; -1: none */
-    int stray;       /* a rank whose lanes differ in what they send; -1: none */
-    bool holes;      /* some ranks have fewer replicas */
-    bool tight;      /* small limits, a transport that often has no room */
+    int kills; /* up to so many processes, never the last of a rank */
+    struct kill kill[MOST_KILLS];
+    int mix;                             /* which kinds of rounds: a set of bits */
+    int stop_who, stop_step, go_on_step; /* a process is stopped for some steps; who -1: none */
+    int slow;                            /* a lane whose processes are seldom drawn; -1: none */
+    int drop_after_ms;
+    int flip;         /* a vpid that spoils payloads; -1: none; */
+    bool flip_source; /* before they are sent, not on their way */
+    int stray;        /* a rank whose lanes differ in what they send; -1: none */
+    bool holes;       /* some ranks have fewer replicas */
+    bool tight;       /* small limits, a transport that often has no room */
     bool verify;
-    const uint8_t *choices; /* which action at each step, instead of drawing; 0 beyond the last */
+    bool explored; /* nothing is drawn: the schedule is chosen from outside */
+    /* Turns to skip at each step, or which of the possible actions, instead of drawing; 0 beyond
+     * the last. */
+    const uint8_t *choices;
     int choice_count;
     bool loud;
 };
+extern const struct plan plain_plan; /* nobody dies, stops, or spoils anything */
 
 enum op_kind {
     OP_SEND,
@@ -78,6 +109,8 @@ struct proc {
     const struct program *program;
     int vpid, rank, lane, at, stage;
     bool alive, done, left, frozen;
+    bool condemned;        /* somebody takes it for dead */
+    bool spoiled, strayed; /* it was given spoiled bytes; it sent what no other lane sends */
     bool stopped;
     int status;
     char line[320];
@@ -107,7 +140,20 @@ void sim_fail(struct sim *s, const char *format, ...) __attribute__((format(prin
 int sim_ranks(const struct sim *s);
 const struct plan *sim_plan(const struct sim *s);
 
-/* 0, or 1 and a line in `why`. */
+/* One schedule: 0, or 1 and a line in `why`. */
 int sim_run(const struct plan *plan, char *why, size_t size, int *steps);
 uint64_t mix64(uint64_t x);
+
+/* Everything about a run follows from its seed. */
+struct plan plan_of(uint64_t seed);
+/* A plan as one word, and back; false: it is none. */
+void plan_show(const struct plan *plan, char *word, size_t size);
+bool plan_read(struct plan *plan, const char *word);
+/* Runs it. 1 if it fails, after the line that shows it again. */
+int plan_run(const struct plan *plan, int *steps);
+
+/* Campaigns: 0, or 1 after a line that says how to see it again. */
+int small_programs(int seeds, int delays);
+int all_schedules(long most); /* of tiny programs, up to so many states of each */
+int trouble_noticed(void);
 #endif

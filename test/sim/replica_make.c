@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* replica_make.c -- draws message-passing programs that cannot deadlock: in rounds, in one global
+ * order, so that some order always leads to their end. */
+#include "replica.h"
+#include <stdio.h>
+
+uint64_t mix64(uint64_t x)
+{
+    x = (x ^ (x >> 31)) * 0xbf58476d1ce4e5b9u + 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+struct maker {
+    struct program *of;
+    int ranks, tag, comms, cycle;
+    uint64_t seed;
+};
+
+static int draw(struct maker *m, int n)
+{
+    m->seed = mix64(m->seed + 1);
+    return (int)(m->seed % (unsigned)n);
+}
+
+static struct op *add(struct maker *m, int rank, enum op_kind kind)
+{
+    struct program *p = &m->of[rank];
+    struct op *op = &p->op[p->count];
+    if (p->count < MAX_OPS - 1)
+        p->count++;
+    *op = (struct op){.kind = kind};
+    return op;
+}
+
+static int draw_size(struct maker *m)
+{
+    switch (draw(m, 6)) {
+    case 0:
+        return 0;
+    case 1:
+        return 64 + draw(m, 100);
+    case 2:
+        return 500 + draw(m, 1000);
+    default:
+        return MESSAGE_MIN + draw(m, 40);
+    }
+}
+
+static void put(struct maker *m, int rank, enum op_kind kind, int peer, int tag, int size)
+{
+    struct op *op = add(m, rank, kind);
+    op->peer = peer;
+    op->tag = tag;
+    op->size = size;
+    op->synchronous = (kind == OP_SEND || kind == OP_ISEND) && draw(m, 8) == 0;
+    op->varies = size >= MESSAGE_MIN && draw(m, 2);
+}
+
+static void put_slot(struct maker *m, int rank, enum op_kind kind, int peer, int tag, int slot)
+{
+    put(m, rank, kind, peer, tag, draw_size(m));
+    m->of[rank].op[m->of[rank].count - 1].slot = slot;
+}
+
+static int other_than(struct maker *m, int rank)
+{
+    return (rank + 1 + draw(m, m->ranks - 1)) % m->ranks;
+}
+
+static void pairs(struct maker *m)
+{
+    for (int i = 1 + draw(m, 4); i > 0; i--) {
+        int from = draw(m, m->ranks), to = other_than(m, from), tag = m->tag + draw(m, 2);
+        put(m, from, OP_SEND, to, tag, draw_size(m));
+        put(m, to, draw(m, 3) ? OP_RECV : OP_PROBE, from, draw(m, 4) ? tag : ENGINE_ANY_TAG, 0);
+        if (m->of[to].op[m->of[to].count - 1].kind == OP_PROBE && draw(m, 2))
+            m->of[to].op[m->of[to].count - 1].kind = OP_MPROBE;
+    }
+}
+
+static void ring(struct maker *m)
+{
+    for (int r = 0; r < m->ranks; r++) {
+        put_slot(m, r, OP_IRECV, (r + m->ranks - 1) % m->ranks, m->tag, 0);
+        put_slot(m, r, OP_ISEND, (r + 1) % m->ranks, m->tag, 1);
+        put_slot(m, r, OP_WAIT, 0, 0, 0);
+        put_slot(m, r, OP_WAIT, 0, 0, 1);
+    }
+}
+
+/* A root takes one message from everybody, itself not, as they come. */
+static void gather(struct maker *m)
+{
+    int root = draw(m, m->ranks);
+    for (int r = 0; r < m->ranks; r++)
+        if (r != root)
+            put(m, r, OP_SEND, root, m->tag, draw_size(m));
+    for (int i = 1; i < m->ranks; i++) {
+        static const enum op_kind ways[] = {OP_RECV, OP_PROBE, OP_IPROBE, OP_MPROBE};
+        put(m, root, ways[draw(m, 4)], ENGINE_ANY_SOURCE, m->tag, 0);
+    }
+}
+
+static void farm(struct maker *m)
+{
+    int root = draw(m, m->ranks);
+    gather(m);
+    for (int r = 0; r < m->ranks; r++) {
+        if (r == root)
+            continue;
+        put(m, root, OP_SEND, r, m->tag + 1, draw_size(m));
+        put(m, r, OP_RECV, root, draw(m, 2) ? m->tag + 1 : ENGINE_ANY_TAG, 0);
+    }
+}
+
+static void tests(struct maker *m)
+{
+    int root = draw(m, m->ranks), slot = 0;
+    for (int r = 0; r < m->ranks; r++)
+        if (r != root)
+            /* all from any source, or none: else one could starve */
+            put_slot(m, root, OP_IRECV, m->tag % 2 ? ENGINE_ANY_SOURCE : r, m->tag, slot++);
+    for (int r = 0; r < m->ranks; r++)
+        if (r != root)
+            put(m, r, OP_SEND, root, m->tag, draw_size(m));
+    add(m, root, OP_ANY);
+}
+
+static void clocks(struct maker *m)
+{
+    int r = draw(m, m->ranks);
+    add(m, r, OP_CLOCK);
+    put(m, r, OP_SEND, other_than(m, r), m->tag, MESSAGE_MIN);
+    int to = m->of[r].op[m->of[r].count - 1].peer;
+    put(m, to, OP_RECV, r, m->tag, 0);
+}
+
+/* Collectives in flight together: each lane sends for them in an order of its own. */
+static void collectives(struct maker *m)
+{
+    int n = 2 + draw(m, 2);
+    for (int r = 0; r < m->ranks; r++) {
+        for (int i = 0; i < n; i++)
+            put_slot(m, r, OP_IRECV, (r + 1) % m->ranks, m->cycle - i, i);
+        add(m, r, OP_SHUFFLE)->peer = n;
+        for (int i = 0; i < n; i++)
+            put_slot(m, r, OP_ISEND, (r + m->ranks - 1) % m->ranks, m->cycle - i, n + i);
+        for (int i = 0; i < 2 * n; i++)
+            put_slot(m, r, OP_WAIT, 0, 0, i);
+    }
+    m->cycle -= n;
+}
+
+static void barrier(struct maker *m)
+{
+    for (int r = 1; r < m->ranks; r++)
+        put(m, r, OP_SEND, 0, -16, 0);
+    for (int r = 1; r < m->ranks; r++)
+        put(m, 0, OP_RECV, r, -16, 0);
+    for (int r = 1; r < m->ranks; r++) {
+        put(m, 0, OP_SEND, r, -16, 0);
+        put(m, r, OP_RECV, 0, -16, 0);
+    }
+}
+
+static void on_comm(struct maker *m, int comm, const int *begin)
+{
+    for (int r = 0; r < m->ranks; r++)
+        for (int i = begin[r]; i < m->of[r].count; i++)
+            m->of[r].op[i].comm = comm;
+}
+
+static void communicators(struct maker *m)
+{
+    int begin[MAX_RANKS];
+    for (int r = 0; r < m->ranks; r++) {
+        add(m, r, OP_DUP)->comm = m->comms;
+        begin[r] = m->of[r].count;
+    }
+    ring(m);
+    gather(m);
+    on_comm(m, m->comms, begin);
+    for (int r = 0; r < m->ranks; r++)
+        add(m, r, OP_FREE)->comm = m->comms;
+}
+
+static void cancels(struct maker *m)
+{
+    int from = draw(m, m->ranks), to = other_than(m, from);
+    put_slot(m, to, OP_IRECV, draw(m, 2) ? from : ENGINE_ANY_SOURCE, m->tag, 0);
+    put(m, from, OP_SEND, to, m->tag, draw_size(m));
+    put_slot(m, to, OP_CANCEL, from, m->tag, 0);
+}
+
+/* Receives that compete: from any source, and behind that from one with any tag. */
+static void mixed(struct maker *m)
+{
+    int to = draw(m, m->ranks), s = other_than(m, to), q = other_than(m, to), begin[MAX_RANKS];
+    barrier(m);
+    for (int r = 0; r < m->ranks; r++)
+        begin[r] = m->of[r].count;
+    put_slot(m, to, OP_IRECV, ENGINE_ANY_SOURCE, m->tag, 0);
+    put_slot(m, to, OP_IRECV, s, ENGINE_ANY_TAG, 1);
+    put(m, q, OP_SEND, to, m->tag, draw_size(m));
+    put(m, s, OP_SEND, to, m->tag, draw_size(m));
+    put(m, s, OP_SEND, to, m->tag + 1, draw_size(m));
+    put_slot(m, to, OP_WAIT, 0, 0, 0);
+    put_slot(m, to, OP_WAIT, 0, 0, 1);
+    put(m, to, OP_RECV, ENGINE_ANY_SOURCE, ENGINE_ANY_TAG, 0);
+    on_comm(m, 1, begin);
+    barrier(m);
+}
+
+static void selves(struct maker *m)
+{
+    int r = draw(m, m->ranks);
+    put_slot(m, r, OP_ISEND, r, m->tag, 0);
+    put(m, r, draw(m, 2) ? OP_RECV : OP_IPROBE, draw(m, 2) ? r : ENGINE_ANY_SOURCE, m->tag, 0);
+    put_slot(m, r, OP_WAIT, 0, 0, 0);
+}
+
+/* Many small ones one way: what a log limit is for. */
+static void stream(struct maker *m)
+{
+    int from = draw(m, m->ranks), to = other_than(m, from), n = 5 + draw(m, 10);
+    for (int i = 0; i < n; i++)
+        put(m, from, OP_SEND, to, m->tag, MESSAGE_MIN);
+    for (int i = 0; i < n; i++)
+        put(m, to, OP_RECV, from, m->tag, 0);
+}
+
+void program_make(struct program *of, const struct plan *plan)
+{
+    static void (*const kinds[PROGRAM_KINDS])(struct maker *) = {
+        [PROGRAM_PAIRS] = pairs,
+        [PROGRAM_RING] = ring,
+        [PROGRAM_GATHER] = gather,
+        [PROGRAM_FARM] = farm,
+        [PROGRAM_TESTS] = tests,
+        [PROGRAM_CLOCKS] = clocks,
+        [PROGRAM_COLLECTIVES] = collectives,
+        [PROGRAM_COMMUNICATORS] = communicators,
+        [PROGRAM_CANCELS] = cancels,
+        [PROGRAM_MIXED] = mixed,
+        [PROGRAM_SELVES] = selves,
+        [PROGRAM_STREAM] = stream,
+    };
+    struct maker m = {
+        .of = of, .ranks = plan->ranks, .comms = 2, .cycle = -27, .seed = mix64(plan->seed)};
+    for (int i = 0; i < plan->rounds; i++) {
+        int kind = draw(&m, PROGRAM_KINDS);
+        while (plan->mix && !(plan->mix >> kind & 1))
+            kind = (kind + 1) % PROGRAM_KINDS;
+        if (kinds[kind] == communicators && m.comms == MAX_COMMS)
+            kind = 0;
+        m.tag = 4 * i + draw(&m, 2);
+        kinds[kind](&m);
+        if (kinds[kind] == communicators)
+            m.comms++;
+    }
+}
+
+void program_show(const struct program *of, int ranks)
+{
+    static const char *const names[] = {"send",   "isend",   "recv",   "irecv",  "wait",
+                                        "any",    "probe",   "iprobe", "mprobe", "clock",
+                                        "cancel", "shuffle", "dup",    "free"};
+    for (int r = 0; r < ranks; r++)
+        for (int i = 0; i < of[r].count; i++) {
+            const struct op *op = &of[r].op[i];
+            printf("rank %d op %d: %s peer %d tag %d comm %d slot %d size %d%s%s\n", r, i,
+                   names[op->kind], op->peer, op->tag, op->comm, op->slot, op->size,
+                   op->synchronous ? ", synchronous" : "", op->varies ? ", varies" : "");
+        }
+}

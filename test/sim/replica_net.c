@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* replica_net.c -- links of the simulation: first-in first-out; at a death their tail is lost. */
+#include "replica_sim.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct frame {
+    struct frame *next;
+    uint8_t header[HEADER_BYTES];
+    const void *payload; /* the sender's, while it is not written and has a cookie */
+    uint8_t *own;
+    size_t length;
+    void *cookie;
+    void *room; /* the receiver gave it */
+    bool placed, spoiled;
+};
+
+static struct wire *wire_number(struct sim *s, int i)
+{
+    return &s->wire[i / MAX_PROCS][i % MAX_PROCS];
+}
+
+void net_begin(struct sim *s)
+{
+    for (int a = 0; a < s->procs; a++)
+        for (int b = 0; b < s->procs; b++)
+            s->wire[a][b] = (struct wire){.tail = &s->wire[a][b].head, .at = -1};
+}
+
+/* The wires that hold frames are listed, so that one can be drawn. */
+static void wire_list(struct sim *s, int from, int to)
+{
+    s->wire[from][to].at = s->active_count;
+    s->active[s->active_count++] = from * MAX_PROCS + to;
+}
+
+static void wire_unlist(struct sim *s, struct wire *w)
+{
+    int last = s->active[--s->active_count];
+    s->active[w->at] = last;
+    wire_number(s, last)->at = w->at;
+    w->at = -1;
+}
+
+static void wire_push(struct sim *s, int from, int to, struct frame *f)
+{
+    struct wire *w = &s->wire[from][to];
+    *w->tail = f;
+    w->tail = &f->next;
+    if (w->count++ == 0)
+        wire_list(s, from, to);
+}
+
+static struct frame *wire_pop(struct sim *s, struct wire *w)
+{
+    struct frame *f = w->head;
+    w->head = f->next;
+    if (!w->head)
+        w->tail = &w->head;
+    if (--w->count == 0)
+        wire_unlist(s, w);
+    return f;
+}
+
+static void frame_free(struct frame *f)
+{
+    free(f->own);
+    free(f);
+}
+
+static void frame_copy(struct frame *f)
+{
+    f->own = malloc(f->length + 1);
+    memcpy(f->own, f->payload, f->length);
+    f->cookie = NULL;
+}
+
+static void write_now(struct sim *s, int from, struct frame *f)
+{
+    struct proc *p = &s->proc[from];
+    void *cookie = f->cookie;
+    if (f->own || f->length == 0)
+        return;
+    frame_copy(f);
+    if (p->engine && cookie)
+        engine_wrote(p->engine, cookie);
+}
+
+void net_cut(struct sim *s, int from, int to, int keep)
+{
+    struct wire *w = &s->wire[from][to];
+    struct frame *f, *cut = NULL, **at = &w->head;
+    for (int i = 0; i < keep && *at; i++)
+        at = &(*at)->next;
+    cut = *at;
+    *at = NULL;
+    w->tail = at;
+    if (cut && keep == 0)
+        wire_unlist(s, w);
+    w->count = w->count < keep ? w->count : keep;
+    while ((f = cut)) {
+        cut = f->next;
+        write_now(s, from, f); /* the sender may go on from there */
+        frame_free(f);
+    }
+}
+
+void net_end(struct sim *s)
+{
+    while (s->active_count > 0) { /* who is told that it wrote may write more */
+        int i = s->active[0];
+        net_cut(s, i / MAX_PROCS, i % MAX_PROCS, 0);
+    }
+}
+
+/* Some bit of a message turns over on its way. */
+static void maybe_spoil(struct sim *s, const struct proc *p, struct frame *f)
+{
+    bool message = f->header[0] == HEADER_EAGER || f->header[0] == HEADER_BULK;
+    if (s->plan->flip != p->vpid || s->plan->flip_source || !message || f->length == 0 ||
+        sim_below(s, 6))
+        return;
+    f->own[sim_below(s, (int)f->length)] ^= (uint8_t)(1 << sim_below(s, 8));
+    f->spoiled = true;
+}
+
+int net_send(void *ctx, int vpid, const uint8_t *header, const void *payload, size_t length,
+             void *cookie)
+{
+    struct proc *p = ctx;
+    struct sim *s = p->sim;
+    if (header_length(header) != length)
+        sim_fail(s, "vpid %d: the header does not tell the payload's length", p->vpid);
+    if (s->plan->tight && header_may_wait(header) && sim_below(s, 3) == 0)
+        return -EAGAIN;
+    struct frame *f = calloc(1, sizeof *f);
+    memcpy(f->header, header, HEADER_BYTES);
+    f->payload = payload;
+    f->length = length;
+    f->cookie = cookie;
+    bool at_once = !cookie || s->plan->flip >= 0 || s->plan->explored || sim_below(s, 3) == 0;
+    if (at_once && length > 0) {
+        frame_copy(f);
+        maybe_spoil(s, p, f);
+    }
+    wire_push(s, p->vpid, vpid, f);
+    return cookie && at_once;
+}
+
+/* A process that has ended refuses links; who has its good-bye does not mind. */
+static void refuse(struct sim *s, int from, int to)
+{
+    struct frame *f = s->wire[to][from].head;
+    for (; f; f = f->next)
+        if (f->header[0] == HEADER_BYE)
+            return;
+    if (proc_is_there(&s->proc[from]) && !engine_is_finished(s->proc[from].engine, to))
+        engine_dead(s->proc[from].engine, to);
+}
+
+static bool place(struct sim *s, struct proc *p, int from, struct frame *f)
+{
+    if (f->placed || f->length == 0 || s->plan->explored || sim_below(s, 2) ||
+        (f->header[0] != HEADER_EAGER && f->header[0] != HEADER_BULK))
+        return false;
+    f->room = engine_place(p->engine, from, f->header);
+    f->placed = true;
+    return f->room != NULL;
+}
+
+static void show(const struct sim *s, int from, int to, const struct frame *f)
+{
+    static const char *const names[] = {"?",     "EAGER", "OFFER",  "ASK",     "BULK",
+                                        "HAVE",  "ACK",   "DECIDE", "DECIDED", "DEAD",
+                                        "AGREE", "PING",  "PONG",   "BYE",     "DONE"};
+    struct header h;
+    if (header_read(&h, f->header))
+        printf(
+            "%6d: %d to %d: %s comm %04x.%u tag %d number %llu length %u extent %llu flags %d%s\n",
+            s->step, from, to, names[h.kind], (unsigned)(h.group & 0xffff), h.count, h.tag,
+            (unsigned long long)h.number, h.length, (unsigned long long)h.extent, h.flags,
+            f->spoiled ? ", spoiled" : "");
+}
+
+static void hand_over(struct sim *s, int from, int to)
+{
+    struct proc *p = &s->proc[to];
+    struct frame *f = wire_pop(s, &s->wire[from][to]);
+    if (s->plan->loud)
+        show(s, from, to, f);
+    s->last_kind = f->header[0];
+    s->delivered[s->last_kind]++;
+    p->spoiled |= f->spoiled;
+    if (f->room)
+        memcpy(f->room, f->own, f->length);
+    engine_arrived(p->engine, from, f->header, f->room ? f->room : f->own);
+    frame_free(f);
+}
+
+/* Who drops a link is told that all is written. */
+static bool write_all(struct sim *s, int from, int to)
+{
+    bool any = false;
+    for (struct frame *f = s->wire[from][to].head; f; f = f->next) {
+        any |= f->cookie != NULL;
+        write_now(s, from, f);
+    }
+    return any;
+}
+
+bool net_deliver(struct sim *s, int from, int to)
+{
+    struct wire *w = &s->wire[from][to];
+    struct proc *p = &s->proc[to];
+    if (w->cut)
+        net_cut(s, from, to, 0);
+    if (w->dropped && write_all(s, from, to))
+        return true;
+    if (w->count == 0 || p->frozen)
+        return false;
+    write_now(s, from, w->head);
+    if (!proc_is_there(p)) {
+        if (p->left)
+            refuse(s, from, to);
+        net_cut(s, from, to, 0);
+        return true;
+    }
+    if (!place(s, p, from, w->head))
+        hand_over(s, from, to);
+    return true;
+}
+
+const uint8_t *net_next(const struct sim *s, int from, int to, uint64_t *hash)
+{
+    const struct frame *f = s->wire[from][to].head;
+    *hash = (uint64_t)from;
+    for (int i = 0; i < HEADER_BYTES; i++)
+        *hash = mix64(*hash ^ f->header[i]);
+    for (size_t i = 0; i < f->length; i++)
+        *hash = mix64(*hash ^ f->own[i]);
+    return f->header;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* replica_sim.h -- the inside of the simulated job: processes, links, deaths to be noticed. */
+#ifndef P2P_SIM_REPLICA_SIM_H
+#define P2P_SIM_REPLICA_SIM_H
+#include "replica.h"
+
+enum { MAX_LINKS = MAX_PROCS * MAX_PROCS };
+
+struct frame;
+
+/* From one process to another. */
+struct wire {
+    struct frame *head, **tail;
+    int count;
+    int at;       /* its place in sim.active; -1: none */
+    bool cut;     /* the receiver has dropped the sender */
+    bool dropped; /* the sender has dropped the receiver: what it wrote may still come */
+};
+
+struct sim {
+    const struct plan *plan;
+    int procs;
+    uint64_t seed, now;
+    struct engine_limits limits;
+    struct program program[MAX_RANKS];
+    struct proc proc[MAX_PROCS];
+    struct wire wire[MAX_PROCS][MAX_PROCS]; /* from, to */
+    int active[MAX_LINKS], active_count;    /* the wires that hold frames */
+    bool notice[MAX_PROCS][MAX_PROCS];      /* to, of whose death */
+    int notices;
+    int delivered[HEADER_DONE + 1]; /* frames of each kind so far */
+    int last_kind;                  /* delivered by the last action; 0: none */
+    bool saw[MAX_RANKS][MAX_OPS], made[MAX_PROCS][MAX_OPS];
+    uint64_t saw_digest[MAX_RANKS][MAX_OPS], made_digest[MAX_PROCS][MAX_OPS];
+    int turn, step, idle;
+    bool failed;
+    char why[400];
+};
+
+/* world: begins, acts, ends. What "acts" returns is whether anything changed. */
+void sim_begin(struct sim *s, const struct plan *plan);
+void sim_end(struct sim *s);
+bool sim_is_over(const struct sim *s); /* nobody is left to act */
+void sim_look_for_stop(struct sim *s); /* fails when somebody has stopped the job */
+void sim_check_end(struct sim *s);     /* fails if it did not end as it should */
+bool sim_run_proc(struct sim *s, int vpid);
+bool sim_notice(struct sim *s, int to, int of);
+bool sim_may_kill(const struct sim *s, int vpid);
+void sim_kill(struct sim *s, int vpid);
+void sim_tell_stuck(struct sim *s);
+int sim_below(struct sim *s, int n);
+bool proc_is_there(const struct proc *p);
+
+/* net: the links */
+void net_begin(struct sim *s);
+void net_end(struct sim *s);
+bool net_deliver(struct sim *s, int from, int to);       /* the next frame */
+void net_cut(struct sim *s, int from, int to, int keep); /* drops all but the first `keep` frames */
+/* What is delivered next: its header, and a hash of it and of its payload. */
+const uint8_t *net_next(const struct sim *s, int from, int to, uint64_t *hash);
+int net_send(void *ctx, int vpid, const uint8_t *header, const void *payload, size_t length,
+             void *cookie);
+#endif

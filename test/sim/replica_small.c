@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* replica_small.c -- small programs: each death at each step, and schedules a few turns away from a
+ * plain one. */
+#include "replica.h"
+#include <stdio.h>
+#include <string.h>
+
+static const uint8_t no_choice[1];
+
+static struct plan small_plan(int kind, uint64_t seed)
+{
+    struct plan p = plain_plan;
+    p.seed = seed;
+    p.mix = 1 << kind;
+    p.tight = seed % 2;
+    p.choices = no_choice;
+    return p;
+}
+
+/* Each process dies at each step; then, a few steps later, one of the other rank. */
+static int all_deaths(int kind, uint64_t seed, long *runs)
+{
+    struct plan p = small_plan(kind, seed);
+    int length, steps;
+    if (plan_run(&p, &length))
+        return 1;
+    for (int at = 0; at < length; at++)
+        for (int who = 0; who < 4; who++)
+            for (int gap = -1; gap < 8; gap += 3, (*runs)++) {
+                p.kills = gap < 0 ? 1 : 2;
+                p.kill[0] = (struct kill){.step = at, .who = who};
+                p.kill[1] = (struct kill){.step = at + gap, .who = who ^ 1};
+                if (plan_run(&p, &steps))
+                    return 1;
+            }
+    return 0;
+}
+
+/* Up to two deviations from a round: "delay-bounded scheduling", Emmi, Qadeer and Rakamaric 2011.
+ */
+static int all_delays(int kind, uint64_t seed, int most, long *runs)
+{
+    static uint8_t choices[MOST_CHOICES];
+    struct plan p = small_plan(kind, seed);
+    int length, steps;
+    if (plan_run(&p, &length))
+        return 1;
+    p.choices = choices;
+    p.choice_count = sizeof choices;
+    for (int i = 0; i < length; i++)
+        for (int j = i; j < length && j <= i + most; j++, (*runs)++) {
+            memset(choices, 0, sizeof choices);
+            choices[i % (int)sizeof choices] += 1;
+            choices[j % (int)sizeof choices] += 1;
+            if (plan_run(&p, &steps))
+                return 1;
+        }
+    return 0;
+}
+
+int small_programs(int seeds, int delays)
+{
+    long deaths = 0, orders = 0;
+    for (int kind = 0; kind < PROGRAM_KINDS; kind++)
+        for (int seed = 0; seed < seeds; seed++)
+            if (all_deaths(kind, (uint64_t)seed, &deaths) ||
+                all_delays(kind, (uint64_t)seed, delays, &orders))
+                return 1;
+    printf("small programs good: %ld with deaths at every step, %ld orders\n", deaths, orders);
+    return 0;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* replica_trouble.c -- what must be noticed: lanes that differ, spoiled data, a stopped process. */
+#include "replica.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { PROGRAMS = 400 };
+
+static struct plan trouble(uint64_t seed, int lanes)
+{
+    struct plan p = plan_of(seed);
+    p.lanes = lanes;
+    p.kills = 0;
+    p.stop_who = p.slow = -1;
+    p.drop_after_ms = 0;
+    p.holes = false;
+    p.rounds = 5;
+    return p;
+}
+
+/* It ends well, or is stopped by an engine that has noticed; all else fails. */
+static int noticed(const struct plan *p, int *stopped)
+{
+    char why[400], word[2000];
+    int steps;
+    if (!sim_run(p, why, sizeof why, &steps))
+        return 0;
+    if (strstr(why, "lanes have diverged")) {
+        ++*stopped;
+        return 0;
+    }
+    plan_show(p, word, sizeof word);
+    printf("test/sim/replica --plan %s\n    %s\n", word, why);
+    return 1;
+}
+
+/* Lanes that send different things never end well: a program that did has sent nothing like it. */
+static int strays(void)
+{
+    int stopped = 0;
+    for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
+        struct plan p = trouble(seed, 2);
+        p.stray = (int)seed % p.ranks;
+        p.verify = false;
+        if (noticed(&p, &stopped))
+            return 1;
+    }
+    printf("lanes that differ: %d of %d programs were stopped, the others did not differ\n",
+           stopped, PROGRAMS);
+    return stopped < PROGRAMS / 2;
+}
+
+/* A process whose messages have bits flipped: two lanes stop, three go on without it. Nobody ends
+ * well who has seen the spoiled data. */
+static int flips(int lanes, bool source)
+{
+    int stopped = 0;
+    for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
+        struct plan p = trouble(seed, lanes);
+        p.flip = (int)seed % (p.ranks * lanes);
+        p.flip_source = source;
+        p.verify = true;
+        if (noticed(&p, &stopped))
+            return 1;
+    }
+    printf("bits flipped %s, %d lanes: %d of %d programs were stopped\n",
+           source ? "in memory" : "on the way", lanes, stopped, PROGRAMS);
+    return lanes == 2 ? stopped < PROGRAMS / 4 : stopped > 0;
+}
+
+/* A process that stops for good: the others drop it, and end. */
+static int suspensions(void)
+{
+    int steps;
+    for (uint64_t seed = 1; seed <= PROGRAMS / 4; seed++) {
+        struct plan p = trouble(seed, 2 + (int)seed % 2);
+        p.verify = false;
+        p.stop_who = (int)seed % (p.ranks * p.lanes);
+        p.stop_step = 40;
+        p.go_on_step = 0;
+        p.drop_after_ms = 400;
+        if (plan_run(&p, &steps))
+            return 1;
+    }
+    printf("%d programs with a suspended process ended\n", PROGRAMS / 4);
+    return 0;
+}
+
+int trouble_noticed(void)
+{
+    return strays() || flips(2, false) || flips(2, true) || flips(3, false) || flips(3, true) ||
+           suspensions();
+}
