@@ -97,8 +97,10 @@ void engine_decision_give(struct engine *e, enum engine_decision kind, const voi
     e->counts.decisions++;
     if (length == 0) {
         decide_not_yet(&e->decide, kind);
+        e->polls_since_ms = e->polls_since_ms ? e->polls_since_ms : e->now_ms;
         return;
     }
+    e->polls_since_ms = 0;
     decide_add(&e->decide, kind, value, (uint32_t)length);
     if (may_tell(e))
         decision_tell(e);

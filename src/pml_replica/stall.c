@@ -31,14 +31,17 @@ static lanes_t behind(const struct engine *e, const struct entry *entry)
     return set;
 }
 
-/* The oldest send that waits for other lanes; at the end, whatever is left. */
-static const struct entry *oldest(const struct engine *e)
+/* Who lags shows in what it has not acknowledged. */
+static void find_lagging(struct engine *e)
 {
-    const struct entry *entry = TAILQ_FIRST(&e->waiting);
-    for (int i = 0; e->finishing && !entry && i < e->ranks; i++)
-        if (!TAILQ_EMPTY(&e->of[i].busy))
-            entry = TAILQ_FIRST(&TAILQ_FIRST(&e->of[i].busy)->entries);
-    return entry;
+    struct channel *c;
+    for (int i = 0; i < e->ranks; i++)
+        TAILQ_FOREACH (c, &e->of[i].busy, busy) {
+            const struct entry *entry = TAILQ_FIRST(&c->entries);
+            if (e->now_ms - entry->since_ms >= PATIENCE_MS)
+                FOR_LANES (k, behind(e, entry))
+                    wait_for_lane(e, k);
+        }
 }
 
 /* A receive from any source waits to be bound. */
@@ -53,12 +56,11 @@ static bool waits_for_choice(const struct engine *e)
 
 static void find_wanted(struct engine *e)
 {
-    const struct entry *entry = oldest(e);
-    if (entry && e->now_ms - entry->since_ms >= PATIENCE_MS)
-        FOR_LANES (k, behind(e, entry))
-            wait_for_lane(e, k);
+    find_lagging(e);
     if (e->waits_for_leader || waits_for_choice(e))
         wait_for_lane(e, e->leader); /* it may itself wait for one of its lane */
+    if (e->polls_since_ms && e->now_ms - e->polls_since_ms >= PATIENCE_MS)
+        wait_for_lane(e, e->lane); /* a test in a loop is a wait */
     FOR_LANES (k, e->of[e->rank].living)
         if (e->holds[k] < e->decide.told || (e->leader == e->lane && !e->leads))
             wait_for(e, vpid_of(e, e->rank, k));

@@ -170,6 +170,7 @@ struct engine {
     int leader;                       /* lane */
     bool leads;
     bool waits_for_leader;
+    uint64_t polls_since_ms; /* its tests have found nothing since then; 0: the last one did */
     struct engine_counts counts;
     char reason[320];
 };
