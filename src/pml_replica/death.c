@@ -71,6 +71,13 @@ static void put_dead(struct engine *e, int to, int vpid)
     engine_put(e, to, &h, payload, NULL);
 }
 
+void death_tell_all(struct engine *e, int to)
+{
+    for (int i = 0; i < e->ranks * e->lanes; i++)
+        if (e->link[i].dead && i != to)
+            put_dead(e, to, i);
+}
+
 /* Who has to do with this process, and is still there. */
 static bool is_concerned(const struct engine *e, int to)
 {

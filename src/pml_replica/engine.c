@@ -47,6 +47,15 @@ static bool is_of_program(uint8_t kind)
     return kind != HEADER_DEAD;
 }
 
+static void meet(struct engine *e, int vpid)
+{
+    if (e->link[vpid].used)
+        return;
+    e->link[vpid].used = true;
+    if (e->counts.deaths > 0)
+        death_tell_all(e, vpid);
+}
+
 /* What goes to the dead is gone; a cookie is not reported then. */
 int engine_put(struct engine *e, int vpid, const struct header *h, const void *payload,
                void *cookie)
@@ -55,7 +64,8 @@ int engine_put(struct engine *e, int vpid, const struct header *h, const void *p
     struct link *link = &e->link[vpid];
     if (link->dead)
         return 1;
-    link->used |= is_of_program(h->kind);
+    if (is_of_program(h->kind))
+        meet(e, vpid);
     header_write(bytes, h);
     return e->call.send(e->ctx, vpid, bytes, payload, h->length, cookie);
 }
@@ -237,7 +247,8 @@ void engine_arrived(struct engine *e, int vpid, const uint8_t *header, const voi
     if (!header_read(&h, header) || !is_sound(e, vpid, &h)) {
         death_declare(e, vpid, "it sent what makes no sense");
     } else {
-        link->used |= is_of_program(h.kind);
+        if (is_of_program(h.kind))
+            meet(e, vpid);
         dispatch(e, vpid, &h, payload, placed);
     }
     free(room);

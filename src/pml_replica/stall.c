@@ -3,7 +3,7 @@
  * desktop. One that answers is only slow, and is waited for. */
 #include "state.h"
 
-enum { PINGS = 4, PATIENCE_MS = 50 };
+enum { PATIENCE_MS = 50, PING_MS = 1000 };
 
 static void wait_for(struct engine *e, int vpid)
 {
@@ -69,7 +69,9 @@ static void find_wanted(struct engine *e)
 static void ping(struct engine *e, int vpid)
 {
     struct header h = {.kind = HEADER_PING};
-    if (e->now_ms - e->link[vpid].pinged_ms < e->limits.drop_after_ms / PINGS)
+    uint32_t drop = e->limits.drop_after_ms,
+             every = drop && drop / 4 < PING_MS ? drop / 4 : PING_MS;
+    if (e->now_ms - e->link[vpid].pinged_ms < every)
         return;
     e->link[vpid].pinged_ms = e->now_ms;
     engine_put(e, vpid, &h, NULL, NULL);
@@ -87,13 +89,13 @@ static void check(struct engine *e, int vpid)
         link->waited_ms = e->now_ms;
     link->heard = false;
     ping(e, vpid);
-    if (e->now_ms - link->waited_ms >= e->limits.drop_after_ms)
+    if (e->limits.drop_after_ms && e->now_ms - link->waited_ms >= e->limits.drop_after_ms)
         death_declare(e, vpid, "it keeps others waiting and gives no sign of life");
 }
 
 int stall_check(struct engine *e)
 {
-    if (e->limits.drop_after_ms == 0 || e->now_ms - e->checked_ms < PATIENCE_MS)
+    if (e->now_ms - e->checked_ms < PATIENCE_MS)
         return 0;
     e->checked_ms = e->now_ms;
     find_wanted(e);

@@ -306,6 +306,7 @@ bool decision_settled(const struct engine *e);
 /* death.c */
 void death_handle_all(struct engine *e);
 void death_take_duty(struct engine *e);
+void death_tell_all(struct engine *e, int to); /* who has not been told of any */
 void death_outvote(struct engine *e, int vpid);
 void death_declare(struct engine *e, int vpid, const char *why);
 void death_arrived(struct engine *e, const struct header *h, const uint8_t *payload);
