@@ -3,12 +3,14 @@
 # since they are one file, they share what they know. libruntime is what they decide; it knows no Open MPI type.
 # A further component adds its files to mca_ras_p2p_la_SOURCES and its name to component_names.
 noinst_LTLIBRARIES += libruntime.la
-libruntime_la_CPPFLAGS = $(AM_CPPFLAGS) $(runtime_include)
+libruntime_la_CPPFLAGS = $(AM_CPPFLAGS) $(runtime_include) $(SODIUM_CFLAGS)
+libruntime_la_LIBADD = $(SODIUM_LIBS)
 libruntime_la_SOURCES = \
     src/common/defaults.c src/common/defaults.h \
     src/common/gate.c src/common/gate.h \
     src/common/grid.c src/common/grid.h \
     src/common/names.h \
+    src/common/secret.c src/common/secret.h \
     src/common/wish.c src/common/wish.h \
     src/plm_p2p/command.c src/plm_p2p/command.h \
     src/plm_p2p/seats.c src/plm_p2p/seats.h \

@@ -58,10 +58,16 @@ static int make_words(void)
 static int add_address(char ***environment, const struct addr *addr)
 {
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-    char text[INET_ADDRSTRLEN], value[INET_ADDRSTRLEN + 4];
-    if (memcmp(addr->ip, mapped, sizeof mapped) != 0 ||
-        inet_ntop(AF_INET, addr->ip + 12, text, sizeof text) == NULL) {
-        return 0;
+    char text[INET6_ADDRSTRLEN], value[INET_ADDRSTRLEN + 4];
+    const bool v4 = memcmp(addr->ip, mapped, sizeof mapped) == 0;
+    const bool link_local = !v4 && addr->ip[0] == 0xfe && (addr->ip[1] & 0xc0) == 0x80;
+    if (link_local ||
+        inet_ntop(v4 ? AF_INET : AF_INET6, addr->ip + (v4 ? 12 : 0), text, sizeof text) == NULL) {
+        return 0; /* such an address is good on one cable only: the ranks look for themselves */
+    }
+    int rc = command_add(environment, "OMPI_MCA_pml_replica_address", text);
+    if (rc != 0 || !v4) {
+        return rc;
     }
     const bool loopback = addr->ip[12] == 127;
     /* Not /32: for that Open MPI 4.1 shifts a word by all its bits and takes every interface. */

@@ -2,15 +2,22 @@
 /* endpoint.h -- what the files of the transport share: a peer, its queue, the frame on its way in.
  *
  * transport.c  open, send, poll, and what becomes of a peer
- * greet.c      listening, connecting, who is who
+ * address.c    the line of text by which a process is found
+ * listen.c     who has connected, and whether it is let in
+ * greet.c      connecting, the verdict
+ * greeting.c   the bytes of both, and the keys that come of them
+ * seal.c       an encrypted TCP connection
  * tcp.c        frames on a TCP connection, kept until acknowledged
  * shm.c        frames in two shared rings; the socket beside them only wakes, and tells of death */
 #ifndef P2P_ENDPOINT_H
 #define P2P_ENDPOINT_H
+#include "greeting.h"
+#include "seal.h"
 #include "transport.h"
+#include <sys/socket.h>
 #include <sys/uio.h>
 
-enum { LISTENERS = 8, ADDRESS_TEXT = 1024, KEY_BYTES = 16, PENDINGS = 64 };
+enum { LISTENERS = 8, ADDRESS_TEXT = 1024 };
 
 /* Of a connection between two processes. Each may try; when both do, that of the lower vpid stands.
  */
@@ -56,12 +63,16 @@ struct endpoint {
     uint32_t vpid;
     enum link_state state;
     bool by_unix, was_open;
+    bool dialed; /* next_address is one that has led to the peer */
     int fd;
     uint32_t interest; /* epoll events asked for */
     char *address;
     int next_address;
-    uint32_t attempt;     /* of ours to connect, the last one; OPEN: the highest of both sides */
-    uint64_t deadline_ms; /* BROKEN: when it is believed */
+    uint32_t attempt; /* of ours to connect, the last one; OPEN: the highest of both sides */
+    uint32_t heard;   /* the last attempt of the peer's that was let in */
+    uint8_t ask[GREETING_BYTES], own[GREETING_SHARE]; /* GREETING: what we asked with */
+    struct seal *seal;                                /* OPEN and encrypted */
+    uint64_t deadline_ms;                             /* BROKEN: when it is believed */
     uint64_t retry_at_ms; /* BROKEN, CONNECTING, AWAITING: when to try (again) */
     const char *reason;
 
@@ -79,7 +90,7 @@ struct endpoint {
     struct rings *rings;
 };
 
-struct pending; /* someone who has connected and not said who it is; in greet.c */
+struct pending; /* someone who has connected and not said who it is; in listen.c */
 struct listener {
     struct watch watch;
     int fd;
@@ -95,7 +106,7 @@ struct transport {
     int listener_count;
     struct pending *pending, *dropped;
     int pending_count;
-    uint8_t key[KEY_BYTES];
+    uint8_t nonce[GREETING_NONCE];
     char address[ADDRESS_TEXT];
     char host[48];
     struct endpoint **ring_peers; /* those with rings, open or not any more */
@@ -127,12 +138,31 @@ void frame_ends(struct transport *t, struct endpoint *e);
 void frame_small(struct transport *t, struct endpoint *e, const uint8_t *head, size_t head_length,
                  uint8_t *payload, size_t length);
 
+/* address.c */
+void address_host(char *text, size_t size);
+bool address_nonce(const char *address, uint8_t nonce[GREETING_NONCE]);
+socklen_t address_unix(struct sockaddr_storage *a, const char *name);
+socklen_t address_ip(struct sockaddr_storage *a, const char *text, uint16_t port); /* 0: is none */
+socklen_t address_way(const struct transport *t, const struct endpoint *e, int index,
+                      struct sockaddr_storage *a);
+
+/* listen.c */
+int listen_open(struct transport *t);
+void listen_close(struct transport *t);
+void listen_sweep(struct transport *t);
+
 /* greet.c */
-int greet_listen(struct transport *t);
-void greet_close(struct transport *t);
-void greet_sweep(struct transport *t);
 void greet_start(struct transport *t, struct endpoint *e);
 void greet_ready(struct transport *t, struct endpoint *e, uint32_t events);
+void greet_prepare(const struct transport *t, int fd); /* a TCP socket */
+uint32_t greet_flags(const struct transport *t, bool by_unix);
+/* `own` is filled; NULL with a no. */
+int greet_answer(struct transport *t, struct endpoint *e, int fd, enum greeting_kind kind,
+                 const uint8_t ask[GREETING_BYTES], uint8_t own[GREETING_SHARE],
+                 uint8_t bytes[GREETING_BYTES]);
+int greet_seal(struct transport *t, struct endpoint *e, const uint8_t own[GREETING_SHARE],
+               const uint8_t others[GREETING_SHARE], const uint8_t ask[GREETING_BYTES],
+               const uint8_t yes[GREETING_BYTES], bool asked);
 
 /* tcp.c: the payload's own header on the wire */
 enum { TCP_HEADER = 16 };
@@ -146,7 +176,7 @@ void tcp_acknowledge(struct transport *t, struct endpoint *e);
 int shm_create(struct endpoint *e, int *memory); /* by who connects: a file to hand over */
 int shm_adopt(struct endpoint *e, int memory);   /* by who accepts; closes the file */
 void shm_release(struct endpoint *e);
-uint64_t shm_probe(const struct endpoint *e); /* address of a word that the peer reads as a trial */
+uint64_t shm_probe(void); /* address of a word that the peer reads as a trial */
 void shm_try_reading(struct endpoint *e, int pid, uint64_t probe);
 bool shm_send(struct endpoint *e, const void *head, size_t head_length, const void *payload,
               size_t length);

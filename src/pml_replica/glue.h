@@ -47,7 +47,7 @@ struct replica_params {
     char *address;
     size_t eager_limit, fragment, log_limit;
     unsigned lag_ms, drop_after_ms, retry_ms, silence_ms;
-    bool verify, shared_memory;
+    bool verify, shared_memory, encrypt;
 };
 
 struct replica {

@@ -2,6 +2,7 @@
 /* link_ompi4.c -- engine and transport joined; addresses by modex; progress. */
 #include "glue.h"
 #include "header.h"
+#include "secret.h"
 #include "opal/mca/pmix/pmix.h"
 #include "opal/runtime/opal_progress.h"
 #include "ompi/mca/rte/rte.h"
@@ -89,9 +90,6 @@ static void wrote(void *arg, uint32_t to, void *token)
 static void lost(void *arg, uint32_t peer, const char *reason)
 {
     (void)arg, (void)reason;
-    if (getenv("P2PDBG"))
-        fprintf(stderr, "[%d.%d] lost %d: %s finished %d\n", replica.rank, replica.lane, peer,
-                reason, engine_is_finished(replica.engine, replica.vpid_of[peer]));
     engine_dead(replica.engine, replica.vpid_of[peer]);
 }
 
@@ -113,6 +111,18 @@ static const char *address(void *arg, uint32_t peer)
 /* --- start and end
  * ---------------------------------------------------------------------------------------------- */
 
+/* Made by mpirun for this job; a job of a plain mpirun has a smaller one. Nobody else needs it, so
+ * it does not stay in the environment. */
+static bool take_secret(uint8_t secret[SECRET_BYTES])
+{
+    const char *text = getenv(SECRET_VARIABLE);
+    if (text == NULL && replica.params.direct)
+        text = getenv("OMPI_MCA_orte_precondition_transports");
+    bool there = text != NULL && secret_read(text, secret);
+    unsetenv(SECRET_VARIABLE);
+    return there;
+}
+
 int link_open(void)
 {
     const struct replica_params *p = &replica.params;
@@ -122,10 +132,13 @@ int link_open(void)
                                   .listen = p->address != NULL && *p->address ? p->address : NULL,
                                   .shared_memory = p->shared_memory,
                                   .retry_ms = p->retry_ms,
-                                  .silence_ms = p->silence_ms};
+                                  .silence_ms = p->silence_ms,
+                                  .encrypt = p->encrypt};
     struct transport_events events = {NULL, place, arrived, wrote, lost, address};
     replica.address_of = calloc((size_t)replica.process_count, sizeof *replica.address_of);
-    int rc = replica.address_of == NULL ? -ENOMEM : transport_open(&replica.transport, &o, &events);
+    int rc = replica.address_of == NULL ? -ENOMEM
+             : !take_secret(o.secret)   ? -ENOKEY
+                                        : transport_open(&replica.transport, &o, &events);
     if (rc != 0)
         return rc;
     char *text = (char *)transport_address(replica.transport); /* it is copied */

@@ -16,7 +16,12 @@ libreplica_la_SOURCES = \
 noinst_LTLIBRARIES += libtransport.la
 libtransport_la_SOURCES = \
     src/pml_replica/transport.c src/pml_replica/transport.h src/pml_replica/endpoint.h \
-    src/pml_replica/greet.c src/pml_replica/tcp.c src/pml_replica/shm.c
+    src/pml_replica/address.c src/pml_replica/listen.c src/pml_replica/greet.c \
+    src/pml_replica/greeting.c src/pml_replica/greeting.h \
+    src/pml_replica/seal.c src/pml_replica/seal.h \
+    src/pml_replica/tcp.c src/pml_replica/shm.c
+libtransport_la_CPPFLAGS = $(AM_CPPFLAGS) $(SODIUM_CFLAGS) $(OPENSSL_CFLAGS)
+libtransport_la_LIBADD = $(SODIUM_LIBS) $(OPENSSL_LIBS)
 
 # mca_pml_replica.so: both, under Open MPI's calls.
 component_LTLIBRARIES += mca_pml_replica.la

@@ -6,6 +6,7 @@
 #include "gate.h"
 #include "level.h"
 #include "names.h"
+#include "secret.h"
 #include "opal/runtime/opal_params.h"
 #include "ompi/mca/hook/base/base.h"
 #include "ompi/mca/hook/hook.h"
@@ -69,6 +70,9 @@ static int component_register(void)
     param_bool(c, "verify",
                "Compare the contents of messages between lanes: finds silent corruption",
                &p->verify);
+    param_bool(c, "encrypt",
+               "Encrypt messages between hosts, with keys of this job; also at level 1",
+               &p->encrypt);
     param_bool(c, "shared_memory", "Use shared memory between processes of one host",
                &p->shared_memory);
     param_bool(c, "direct", "Replicate a job of a plain mpirun, without the grid: for tests",
@@ -140,9 +144,10 @@ static mca_pml_base_module_t *component_init(int *priority, bool progress_thread
     struct level level;
     struct err e = {0};
     const char *text = getenv("OMPI_MCA_errmgr_replica_level");
-    bool wanted = replica.params.direct || (on_the_grid() && text != NULL);
+    bool wanted =
+        replica.params.direct || (on_the_grid() && (text != NULL || replica.params.encrypt));
     if (!wanted || level_parse(&level, text != NULL ? text : "1", &e) != 0 ||
-        !(level_replicates(&level) || replica.params.direct))
+        !(level_replicates(&level) || replica.params.direct || replica.params.encrypt))
         return NULL;
     unsigned processes = ompi_process_info.num_procs;
     if (!roles_assign(&level, processes, OMPI_PROC_MY_NAME->vpid)) {
@@ -154,7 +159,11 @@ static mca_pml_base_module_t *component_init(int *priority, bool progress_thread
         ompi_rte_abort(1, NULL);
     }
     int rc = link_open();
-    if (rc != 0) {
+    if (rc == -ENOKEY) {
+        fprintf(stderr, "p2pgrid: no secret of the job came with the environment "
+                        "(" SECRET_VARIABLE "): start the program with mpirun\n");
+        ompi_rte_abort(1, NULL);
+    } else if (rc != 0) {
         fprintf(stderr, "p2pgrid: cannot listen on '%s' (pml_replica_address): %s\n",
                 replica.params.address != NULL ? replica.params.address : "", strerror(-rc));
         ompi_rte_abort(1, NULL);

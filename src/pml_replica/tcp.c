@@ -18,6 +18,8 @@
 
 enum { BUFFER = 128 * 1024, PIECES = 64, READS = 8 };
 enum { TELL_FRAMES = 32, TELL_BYTES = 256 * 1024 };
+_Static_assert(BUFFER >= SEAL_RECORD + TCP_HEADER + TRANSPORT_HEAD + TRANSPORT_SMALL,
+               "a record fits beside what is left of a frame");
 _Static_assert(BUFFER >= 2 * (TCP_HEADER + TRANSPORT_HEAD + TRANSPORT_SMALL), "a small frame fits");
 
 int tcp_prepare(struct endpoint *e)
@@ -98,7 +100,8 @@ void tcp_flush(struct transport *t, struct endpoint *e)
         size_t total;
         struct msghdr m = {.msg_iov = v};
         m.msg_iovlen = (size_t)gather(e, v, &total);
-        ssize_t n = sendmsg(e->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+        ssize_t n = e->seal != NULL ? seal_write(e->seal, e->fd, m.msg_iov, (int)m.msg_iovlen)
+                                    : sendmsg(e->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
@@ -108,12 +111,13 @@ void tcp_flush(struct transport *t, struct endpoint *e)
         }
         t->moved++;
         written(e, (size_t)n);
-        if ((size_t)n < total && e->unwritten != NULL) {
+        if (e->seal == NULL ? (size_t)n < total : !seal_is_out(e->seal)) {
             endpoint_watch(t, e, EPOLLIN | EPOLLOUT);
             return;
         }
     }
-    endpoint_watch(t, e, EPOLLIN);
+    bool rest = e->seal != NULL && seal_write(e->seal, e->fd, NULL, 0) < 0 && errno == EAGAIN;
+    endpoint_watch(t, e, rest ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
 /* --- in
@@ -198,6 +202,12 @@ static void take_all(struct transport *t, struct endpoint *e)
     }
 }
 
+/* What lies decrypted or ready to be, epoll does not know of. */
+static bool has_more(const struct endpoint *e)
+{
+    return e->seal != NULL && seal_is_ready(e->seal);
+}
+
 /* One read: the rest of the payload right to its place, what follows into the buffer. True: there
  * may be more. */
 static bool take_in(struct transport *t, struct endpoint *e)
@@ -210,11 +220,14 @@ static bool take_in(struct transport *t, struct endpoint *e)
         v[n++] = (struct iovec){in->place + in->got, direct};
     size_t room = BUFFER - e->end;
     v[n++] = (struct iovec){e->buffer + e->end, room};
-    ssize_t got = readv(e->fd, v, n);
+    ssize_t got = e->seal != NULL ? seal_read(e->seal, e->fd, v, n) : readv(e->fd, v, n);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
     if (got <= 0) {
-        endpoint_broken(t, e, got == 0 ? "it closed the connection" : "the connection broke");
+        endpoint_broken(t, e,
+                        got == 0           ? "it closed the connection"
+                        : errno == EBADMSG ? "somebody tampered with the connection"
+                                           : "the connection broke");
         return false;
     }
     size_t placed = (size_t)got < direct ? (size_t)got : direct;
@@ -226,7 +239,7 @@ static bool take_in(struct transport *t, struct endpoint *e)
         t->moved++;
     if (e->state == LINK_OPEN)
         take_all(t, e);
-    return (size_t)got == direct + room && e->state == LINK_OPEN;
+    return ((size_t)got == direct + room || has_more(e)) && e->state == LINK_OPEN;
 }
 
 void tcp_ready(struct transport *t, struct endpoint *e, uint32_t events)
@@ -236,8 +249,9 @@ void tcp_ready(struct transport *t, struct endpoint *e, uint32_t events)
     if (!(events & (EPOLLIN | EPOLLERR | EPOLLHUP)))
         return;
     uint64_t large = TRANSPORT_SMALL;
-    for (int i = 0; i < READS && take_in(t, e); i++)
-        ;
+    bool more = true;
+    for (int i = 0; more && (i < READS || has_more(e)); i++)
+        more = take_in(t, e);
     if (e->state == LINK_OPEN &&
         (e->received - e->told >= TELL_FRAMES || e->untold_bytes >= TELL_BYTES ||
          (e->untold_bytes > large && !e->in.active)))

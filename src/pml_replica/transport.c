@@ -3,6 +3,7 @@
 #include "endpoint.h"
 #include <assert.h>
 #include <errno.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -197,6 +198,8 @@ void endpoint_close(struct transport *t, struct endpoint *e)
         close(e->fd); /* leaves epoll by itself */
     e->fd = -1;
     e->interest = 0;
+    seal_free(e->seal);
+    e->seal = NULL;
     e->begin = e->end = 0;
     e->in.again = e->in.again || e->in.active;
     e->in.active = false;
@@ -249,14 +252,10 @@ void endpoint_broken(struct transport *t, struct endpoint *e, const char *reason
 
 static void first_use(struct transport *t, struct endpoint *e)
 {
-    const char *address = t->events.address(t->events.arg, e->vpid);
-    e->address = address != NULL ? strdup(address) : NULL;
     e->deadline_ms = transport_now_ms(t) + FIRST_CONTACT_MS;
     e->reason = "no connection could be made";
-    if (e->address != NULL) {
-        greet_start(t, e);
-    } else {
-        e->state = LINK_BROKEN;
+    greet_start(t, e);
+    if (e->address == NULL) {
         e->reason = "its address is not known";
         e->deadline_ms = 0;
     }
@@ -271,7 +270,7 @@ static void look_at_clock(struct transport *t, struct endpoint *e, uint64_t now)
         greet_start(t, e);
     else if (e->state == LINK_CONNECTING && now >= e->retry_at_ms) {
         endpoint_close(t, e);
-        e->next_address += !e->was_open;
+        e->next_address += !e->dialed;
         greet_start(t, e);
         if (e->was_open && now >= e->deadline_ms)
             endpoint_lost(t, e, e->reason);
@@ -285,7 +284,7 @@ static void look_at_clock(struct transport *t, struct endpoint *e, uint64_t now)
 int transport_open(struct transport **out, const struct transport_options *o,
                    const struct transport_events *events)
 {
-    struct transport *t = calloc(1, sizeof *t);
+    struct transport *t = sodium_init() >= 0 ? calloc(1, sizeof *t) : NULL;
     if (t == NULL)
         return -ENOMEM;
     t->options = *o;
@@ -297,7 +296,7 @@ int transport_open(struct transport **out, const struct transport_options *o,
     for (uint32_t i = 0; rc == 0 && i < o->count; i++)
         t->endpoints[i] = (struct endpoint){.watch = {socket_ready}, .vpid = i, .fd = -1};
     if (rc == 0)
-        rc = greet_listen(t);
+        rc = listen_open(t);
     if (rc != 0) {
         transport_close(t);
         return rc;
@@ -308,7 +307,7 @@ int transport_open(struct transport **out, const struct transport_options *o,
 
 void transport_close(struct transport *t)
 {
-    greet_close(t);
+    listen_close(t);
     for (uint32_t i = 0; t->endpoints != NULL && i < t->options.count; i++) {
         struct endpoint *e = &t->endpoints[i];
         endpoint_close(t, e);
@@ -326,6 +325,7 @@ void transport_close(struct transport *t)
         close(t->epoll);
     free(t->endpoints);
     free(t->ring_peers);
+    sodium_memzero(t, sizeof *t);
     free(t);
 }
 
@@ -364,7 +364,8 @@ size_t transport_backlog(const struct transport *t, uint32_t to)
 bool transport_written(const struct transport *t, uint32_t to)
 {
     const struct endpoint *e = &t->endpoints[to];
-    return e->first == NULL || (!e->by_unix && e->unwritten == NULL);
+    return e->first == NULL ||
+           (!e->by_unix && e->unwritten == NULL && (e->seal == NULL || seal_is_out(e->seal)));
 }
 
 static void return_tokens(struct transport *t)
@@ -387,7 +388,7 @@ static void poll_sockets(struct transport *t, int timeout_ms)
     }
     if (n > 0)
         count_restless(t);
-    greet_sweep(t);
+    listen_sweep(t);
 }
 
 /* Sleeps only when no ring has anything, having asked for a wake-up before it looked. */

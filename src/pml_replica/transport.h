@@ -37,13 +37,15 @@ struct transport_events {
     /* Nothing more will come from this peer, and nothing more will reach it. Said once. */
     void (*lost)(void *arg, uint32_t peer, const char *reason);
     /* What the peer's transport_address() returned, in memory of the caller's; NULL: not known
-     * (then it is lost). Asked once, at first use. */
+     * (then nothing can be sent to it before it has connected: it is lost). */
     const char *(*address)(void *arg, uint32_t peer);
 };
 
 struct transport_options {
     uint32_t self, count; /* vpids are 0 .. count - 1 */
-    uint64_t job;         /* who is not of this job is not let in */
+    uint64_t job;
+    uint8_t secret[32]; /* the job's: who does not have it is not let in */
+    bool encrypt;       /* what goes over TCP; all processes of a job alike */
     const char *listen; /* numeric addresses with commas; NULL: those of the host, or loopback if it
                            has no other */
     bool shared_memory; /* between processes of one host */

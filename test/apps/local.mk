@@ -13,3 +13,6 @@ test_apps_differs_LDADD = $(OMPI_MPI_LIBS)
 check_PROGRAMS += test/apps/threads
 test_apps_threads_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_apps_threads_LDADD = $(OMPI_MPI_LIBS)
+check_PROGRAMS += test/apps/letter
+test_apps_letter_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+test_apps_letter_LDADD = $(OMPI_MPI_LIBS)

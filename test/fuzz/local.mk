@@ -1,6 +1,7 @@
 # Fuzzers: test/fuzz/NOUN.c has an LLVMFuzzerTestOneInput. They need clang's libFuzzer, so they are compiled
 # apart, together with the sources that they look into. Names one a line.
 fuzzers = \
+    test/fuzz/greeting \
     test/fuzz/group \
     test/fuzz/message \
     test/fuzz/require \
@@ -12,7 +13,7 @@ fuzz_require_sources = $(libcore_la_SOURCES)
 
 FUZZ_FLAGS = -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 fuzz_build = $(AM_V_GEN)$(MKDIR_P) test/fuzz && $(CLANG) $(FUZZ_FLAGS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) \
-    $(srcdir)/test/fuzz/$(@F).c $(patsubst %,$(srcdir)/%,$(filter %.c,$(1))) -o $@
+    $(srcdir)/test/fuzz/$(@F).c $(patsubst %,$(srcdir)/%,$(filter %.c,$(1))) $(filter -I%,$(1)) -o $@ $(2)
 
 test/fuzz/message: test/fuzz/message.c $(fuzz_message_sources)
 	$(call fuzz_build,$(fuzz_message_sources))
@@ -24,6 +25,9 @@ test/fuzz/ring: test/fuzz/ring.c $(fuzz_message_sources)
 
 test/fuzz/group: test/fuzz/group.c $(fuzz_message_sources)
 	$(call fuzz_build,$(fuzz_message_sources))
+
+test/fuzz/greeting: test/fuzz/greeting.c $(libtransport_la_SOURCES)
+	$(call fuzz_build,$(libtransport_la_SOURCES) -I$(srcdir)/src/pml_replica,$(SODIUM_LIBS) $(OPENSSL_LIBS))
 
 if HAVE_CLANG
 FUZZ += test/fuzz/all

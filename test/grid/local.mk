@@ -15,6 +15,7 @@ grid_scripts = \
     test/grid/tunnel \
     test/grid/grid_tool \
     test/grid/netns \
+    test/grid/wire \
     test/grid/plain_user \
     test/grid/kill_campaign \
     test/grid/silent_host \

@@ -10,6 +10,7 @@ unit_programs = \
     test/unit/fate \
     test/unit/feed \
     test/unit/gate \
+    test/unit/greeting \
     test/unit/heartbeat \
     test/unit/id \
     test/unit/identity \
@@ -28,6 +29,7 @@ unit_programs = \
     test/unit/require \
     test/unit/roll \
     test/unit/room \
+    test/unit/seal \
     test/unit/seats \
     test/unit/settings \
     test/unit/share \
@@ -60,6 +62,10 @@ test_unit_match_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_match_LDADD = libreplica.la $(LDADD)
 test_unit_transport_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_transport_LDADD = libtransport.la $(LDADD)
+test_unit_greeting_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
+test_unit_greeting_LDADD = libtransport.la $(SODIUM_LIBS) $(LDADD)
+test_unit_seal_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
+test_unit_seal_LDADD = libtransport.la $(LDADD)
 test_unit_candidate_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_candidate_LDADD = libdaemon.la $(LDADD)
 test_unit_odds_SOURCES = test/unit/odds.c overlay/tools/odds.c

@@ -33,6 +33,8 @@ struct side {
 };
 
 static uint8_t pattern[8][LARGEST];
+static bool encrypt;  /* the sides that are opened from now on */
+static bool stranger; /* they have another secret than the rest */
 
 static size_t size_of(uint32_t k)
 {
@@ -90,6 +92,8 @@ static void side_open(struct side *s, uint32_t self, struct side *other, bool sh
                                   .job = 7,
                                   .listen = "127.0.0.1",
                                   .shared_memory = shared_memory,
+                                  .secret = {41, (uint8_t)(41 + stranger)},
+                                  .encrypt = encrypt,
                                   .retry_ms = STUCK_S * 1000};
     struct transport_events e = {s, place, arrived, sent, lost, address};
     *s = (struct side){.other = other, .self = self, .room = malloc(LARGEST)};
@@ -180,6 +184,16 @@ static void test_tcp_goes_on_after_breaks(void **state)
     both_ways(false, true);
 }
 
+static void test_tcp_encrypted(void **state)
+{
+    (void)state;
+    encrypt = true;
+    both_ways(false, false);
+    both_ways(false, true);
+    both_ways(true, false);
+    encrypt = false;
+}
+
 /* A child sends and receives until it is killed; what it said arrives, then its loss, once. */
 static void killed(bool shared_memory, unsigned microseconds)
 {
@@ -250,41 +264,168 @@ static void test_refused(void **state)
     }
 }
 
-/* Who does not have the key does not get in, and does no harm. */
-static void test_strangers(void **state)
+/* Where a side listens. */
+static struct sockaddr_in door(const struct side *s)
+{
+    unsigned port;
+    assert_int_equal(sscanf(s->address, "%*s %*s %*s %*s %u", &port), 1);
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return a;
+}
+
+/* Crowds that say nothing or anything do no harm. */
+static void test_crowd(void **state)
 {
     (void)state;
     static struct side a, b;
     side_open(&a, 0, &b, false);
     side_open(&b, 1, &a, false);
-    char wrong[1024], key[64];
-    unsigned port;
-    assert_int_equal(sscanf(a.address, "%*s %63s %*s %*s %u", key, &port), 2);
-    strcpy(wrong, a.address);
-    char *at = strstr(wrong, key);
-    at[0] = at[0] == '0' ? '1' : '0';
-    int strangers[100];
+    struct sockaddr_in to = door(&a);
+    int crowd[100];
     for (int i = 0; i < 100; i++) {
-        struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        strangers[i] = socket(AF_INET, SOCK_STREAM, 0);
-        assert_int_equal(connect(strangers[i], (struct sockaddr *)&to, sizeof to), 0);
+        crowd[i] = socket(AF_INET, SOCK_STREAM, 0);
+        assert_int_equal(connect(crowd[i], (struct sockaddr *)&to, sizeof to), 0);
         if (i % 2)
-            assert_int_equal(write(strangers[i], pattern, 100), 100);
+            assert_int_equal(write(crowd[i], pattern, 200), 200);
         transport_poll(a.t, 1);
     }
-    char right[1024];
-    strcpy(right, a.address);
-    strcpy(a.address, wrong);
+    side_send(&a);
     side_send(&b);
-    for (int i = 0; i < 200; i++)
-        poll_both(&a, &b, 1);
-    assert_int_equal(a.next_in, 0);
-    side_send(&a); /* the other way works: b lets a in */
     while (a.next_in < 1 || b.next_in < 1)
         poll_both(&a, &b, 1);
     for (int i = 0; i < 100; i++)
-        close(strangers[i]);
+        close(crowd[i]);
+    side_close(&a);
+    side_close(&b);
+}
+
+/* Who has everything but the secret is not let in, and lets nobody in. */
+static void test_strangers(void **state)
+{
+    (void)state;
+    for (int shared = 0; shared < 2; shared++) {
+        static struct side a, b;
+        side_open(&a, 0, &b, shared);
+        stranger = true;
+        side_open(&b, 1, &a, shared);
+        stranger = false;
+        side_send(&a);
+        side_send(&b);
+        for (int i = 0; i < 200; i++)
+            poll_both(&a, &b, 1);
+        assert_int_equal(a.next_in + b.next_in, 0);
+        side_close(&a);
+        side_close(&b);
+    }
+}
+
+/* A man in the middle: b finds a by way of him. He changes one byte after each frame or so. */
+struct middle {
+    struct side *a;
+    int door, hop[8][2], hops;
+    uint32_t spoiled_at;
+    unsigned spoiled;
+};
+
+static void middle_open(struct middle *m, struct side *a)
+{
+    struct sockaddr_in here = {.sin_family = AF_INET};
+    socklen_t size = sizeof here;
+    unsigned port = ntohs(door(a).sin_port);
+    here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    *m = (struct middle){.a = a, .door = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0)};
+    assert_int_equal(bind(m->door, (struct sockaddr *)&here, sizeof here), 0);
+    assert_int_equal(listen(m->door, 8), 0);
+    assert_int_equal(getsockname(m->door, (struct sockaddr *)&here, &size), 0);
+    char text[16];
+    snprintf(text, sizeof text, " %u", port);
+    sprintf(strstr(a->address, text), " %u", ntohs(here.sin_port));
+}
+
+static void middle_pass(struct middle *m, int i, int from, bool spoil)
+{
+    uint8_t bytes[5000];
+    ssize_t n = recv(m->hop[i][from], bytes, sizeof bytes, MSG_DONTWAIT | MSG_PEEK);
+    if (n == 0) {
+        close(m->hop[i][0]);
+        close(m->hop[i][1]);
+        m->hops--;
+        memmove(m->hop[i], m->hop[i + 1], (size_t)(m->hops - i) * sizeof m->hop[0]);
+        return;
+    }
+    if (n > 0 && spoil)
+        bytes[0] ^= (uint8_t)(1 << rand() % 8);
+    if (n > 0)
+        n = send(m->hop[i][!from], bytes, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (n > 0)
+        assert_int_equal(recv(m->hop[i][from], bytes, (size_t)n, 0), n);
+    m->spoiled += n > 0 && spoil;
+}
+
+static void middle_work(struct middle *m, const struct side *door_of, uint32_t frames)
+{
+    int fd = m->hops < 7 ? accept(m->door, NULL, NULL) : -1;
+    if (fd >= 0) {
+        struct sockaddr_in to = door(door_of);
+        m->hop[m->hops][0] = fd;
+        m->hop[m->hops][1] = socket(AF_INET, SOCK_STREAM, 0);
+        assert_int_equal(connect(m->hop[m->hops++][1], (struct sockaddr *)&to, sizeof to), 0);
+    }
+    for (int i = m->hops - 1; i >= 0; i--) {
+        bool spoil = frames > m->spoiled_at && rand() % 20 == 0;
+        if (spoil)
+            m->spoiled_at = frames;
+        middle_pass(m, i, rand() % 2, spoil);
+    }
+}
+
+static void test_tampering(void **state)
+{
+    (void)state;
+    static struct side a, b, real;
+    struct middle m;
+    encrypt = true;
+    side_open(&a, 0, &b, false);
+    side_open(&b, 1, &a, false);
+    encrypt = false;
+    real = a;
+    middle_open(&m, &a);
+    b.address[0] = 0; /* a cannot go round him */
+    while (b.next_out < 200)
+        side_send(&b);
+    while (a.next_in < 200 || b.tokens_in < b.tokens_out) {
+        middle_work(&m, &real, a.next_in);
+        poll_both(&a, &b, 0);
+    }
+    assert_int_equal(a.lost + b.lost, 0);
+    assert_true(m.spoiled > 5);
+    for (int i = 0; i < m.hops; i++) {
+        close(m.hop[i][0]);
+        close(m.hop[i][1]);
+    }
+    close(m.door);
+    side_close(&a);
+    side_close(&b);
+}
+
+/* Who was only ever called learns where the other one is when it must. */
+static void test_called_calls_back(void **state)
+{
+    (void)state;
+    static struct side a, b;
+    side_open(&a, 0, &b, false);
+    side_open(&b, 1, &a, false);
+    side_send(&b);
+    while (a.next_in < 1)
+        poll_both(&a, &b, 1);
+    break_connections();
+    for (int i = 0; i < 100; i++)
+        transport_poll(a.t, 0); /* it sees the break, and b does not */
+    side_send(&a);
+    while (b.next_in < 1)
+        poll_both(&a, &b, 1);
+    assert_int_equal(a.lost + b.lost, 0);
     side_close(&a);
     side_close(&b);
 }
@@ -316,9 +457,13 @@ int main(void)
         cmocka_unit_test(test_rings),
         cmocka_unit_test(test_tcp),
         cmocka_unit_test(test_tcp_goes_on_after_breaks),
+        cmocka_unit_test(test_tcp_encrypted),
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_crowd),
         cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_tampering),
+        cmocka_unit_test(test_called_calls_back),
         cmocka_unit_test(test_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
