@@ -54,45 +54,52 @@ static bool enough_within(const struct search *s, uint32_t us)
 
 /* --- who keeps a cell: what answers said, for this search and the next --- */
 
-static struct part_branch *known(struct ring *ring, const struct part_cell *cell)
+static struct keeper *known(struct ring *ring, const struct part_cell *cell)
 {
-    for (unsigned i = 0; i < BRANCHES_KNOWN; i++)
-        if (ring->branches[i].keeper.addr.port != 0 && cell_equal(&ring->branches[i].cell, cell))
-            return &ring->branches[i];
+    for (unsigned i = 0; i < KEEPERS; i++) {
+        struct keeper *k = &ring->keepers[i];
+        if (k->peer.addr.port != 0 && k->depth == cell->depth && k->prefix == cell->prefix)
+            return k;
+    }
     return NULL;
 }
 
 /* How willingly it is given up: those that were asked before those that were not, then the far
  * ones.
  */
-static uint64_t worth_less(const struct ring *ring, const struct part_branch *b)
+static uint64_t worth_less(const struct ring *ring, const struct keeper *k)
 {
-    return (uint64_t)(b->held == 0) << 32 | cell_distance_us(&b->cell, &ring->vivaldi.told);
+    struct part_cell cell = {.prefix = k->prefix, .depth = k->depth};
+    return (uint64_t)(k->held == 0) << 32 | cell_distance_us(&cell, &ring->vivaldi.told);
 }
 
 void nearest_learn(struct ring *ring, const struct part_branch *branch)
 {
-    struct part_branch *b = known(ring, &branch->cell), *last = &ring->branches[0];
+    struct keeper new = {.prefix = branch->cell.prefix,
+                         .peer = branch->keeper,
+                         .held = branch->held,
+                         .depth = branch->cell.depth};
+    struct keeper *k = known(ring, &branch->cell), *last = &ring->keepers[0];
     if (branch->keeper.addr.port == 0)
         return;
-    for (unsigned i = 0; i < BRANCHES_KNOWN && b == NULL; i++) {
-        struct part_branch *other = &ring->branches[i];
-        if (other->keeper.addr.port == 0)
-            b = other;
+    for (unsigned i = 0; i < KEEPERS && k == NULL; i++) {
+        struct keeper *other = &ring->keepers[i];
+        if (other->peer.addr.port == 0)
+            k = other;
         else if (worth_less(ring, other) > worth_less(ring, last))
             last = other;
     }
-    if (b == NULL && worth_less(ring, branch) < worth_less(ring, last))
-        b = last;
-    if (b != NULL)
-        *b = *branch;
+    if (k == NULL && worth_less(ring, &new) < worth_less(ring, last))
+        k = last;
+    if (k != NULL)
+        *k = new;
 }
 
 static void forget(struct ring *ring, const struct part_cell *cell)
 {
-    struct part_branch *b = known(ring, cell);
-    if (b != NULL)
-        b->keeper.addr.port = 0;
+    struct keeper *k = known(ring, cell);
+    if (k != NULL)
+        k->peer.addr.port = 0;
 }
 
 /* --- the cells still to be asked --- */
@@ -185,10 +192,10 @@ static bool ask(struct ring *ring, struct search *s, struct search_cell *c)
         return false;
     c->state = CELL_ASKED;
     c->serial = l->serial;
-    struct part_branch *b = known(ring, &cell);
-    if (b != NULL) { /* should its keeper not answer, it is looked up */
-        struct part_peer keeper = b->keeper;
-        b->held = 0;
+    struct keeper *k = known(ring, &cell);
+    if (k != NULL) { /* should it not answer, the cell is looked up */
+        struct part_peer keeper = k->peer;
+        k->held = 0;
         l->due = ring->now + SECOND;
         nearest_owner(ring, l, &keeper);
     }

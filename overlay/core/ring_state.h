@@ -116,9 +116,17 @@ struct own_ad {
     uint8_t settled_times; /* at the beginning it is put again sooner */
 };
 
-enum { CELLS = 56, BRANCHES_KNOWN = 32, NEAR_AT_ONCE = 14, NEAR_CLASSES = 96 };
+enum { CELLS = 56, KEEPERS = 32, NEAR_AT_ONCE = 14, NEAR_CLASSES = 96 };
 
 enum cell_state { CELL_FREE, CELL_NEW, CELL_ASKED };
+
+/* Who keeps a cell of the tree, as an answer said. */
+struct keeper {
+    uint64_t prefix;
+    struct part_peer peer; /* port 0: free */
+    uint16_t held;         /* 0: it has been asked */
+    uint8_t depth;
+};
 
 struct search_cell {
     uint64_t prefix;
@@ -175,7 +183,7 @@ struct ring {
     uint64_t keep_due;
     unsigned keep_next; /* successor that is told next what it should hold */
     struct own_ad ad;
-    struct part_branch branches[BRANCHES_KNOWN]; /* who keeps the cells that searches met last */
+    struct keeper keepers[KEEPERS]; /* of the cells that searches met */
     ring_fits *fits;
     void *context;
     unsigned search_count;
