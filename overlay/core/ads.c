@@ -80,6 +80,15 @@ static void start_taking_back(struct ring *ring)
     ring->ad.taking = l != NULL ? l->serial : 0;
 }
 
+void ads_leave(struct ring *ring)
+{
+    const struct own_ad *ad = &ring->ad;
+    struct msg_ad_put m = {.cell = ad->cell, .version = ad->version, .ad = {.peer = ring->self.id}};
+    m.place = ad->cell.prefix;
+    if (ad->length > 0 && ad->settled)
+        act_send(ring, &ad->holder, message_put_ad_put(&m, act_room(ring), act_left(ring)));
+}
+
 void ads_tick(struct ring *ring)
 {
     struct own_ad *ad = &ring->ad;

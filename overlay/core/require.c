@@ -584,6 +584,30 @@ bool require_fits(const struct require *r, const struct part_ad *ad, uint32_t rt
     return r->count == 0 || holds(r, r->root, ad, rtt_us);
 }
 
+/* What an expression may be when the round trip is not known. */
+enum { MAY_HOLD = 1, MAY_FAIL = 2 };
+
+static unsigned may(const struct require *r, uint8_t node, const struct part_ad *ad)
+{
+    const struct require_node *n = &r->nodes[node];
+    if (n->kind == NODE_TEST && n->field == RTT)
+        return MAY_HOLD | MAY_FAIL;
+    if (n->kind == NODE_TEST)
+        return test_holds(n, r->text, ad, 0) ? MAY_HOLD : MAY_FAIL;
+    unsigned left = may(r, n->left, ad);
+    if (n->kind == NODE_NOT)
+        return (left & MAY_HOLD ? MAY_FAIL : 0u) | (left & MAY_FAIL ? MAY_HOLD : 0u);
+    unsigned right = may(r, n->right, ad), both = left & right, either = left | right;
+    if (n->kind == NODE_AND)
+        return (both & MAY_HOLD) | (either & MAY_FAIL);
+    return (either & MAY_HOLD) | (both & MAY_FAIL);
+}
+
+bool require_may_fit(const struct require *r, const struct part_ad *ad)
+{
+    return r->count == 0 || (may(r, r->root, ad) & MAY_HOLD) != 0;
+}
+
 void require_explain(const struct require *r, const struct part_ad *ad, uint32_t rtt_us, char *out,
                      size_t size)
 {

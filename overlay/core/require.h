@@ -49,6 +49,8 @@ struct require_error {
 /* Blank text: no requirement. False: *e says why. */
 bool require_parse(struct require *r, const char *text, struct require_error *e);
 bool require_fits(const struct require *r, const struct part_ad *ad, uint32_t rtt_us);
+/* Would it fit at some distance? */
+bool require_may_fit(const struct require *r, const struct part_ad *ad);
 /* The first condition, as written, that keeps the peer from fitting; "" when it fits. */
 void require_explain(const struct require *r, const struct part_ad *ad, uint32_t rtt_us, char *out,
                      size_t size);

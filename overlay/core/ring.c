@@ -177,6 +177,7 @@ static void message(struct ring *ring, const struct part_peer *from, const struc
 static void leave(struct ring *ring)
 {
     if (ring->standing != RING_GONE) {
+        ads_leave(ring);
         keep_leave(ring);
         neighbour_leave(ring);
         ring->standing = RING_GONE;

@@ -280,6 +280,7 @@ void keep_on_want(struct ring *ring, const struct part_peer *from, const struct 
 /* ads.c */
 void ads_publish(struct ring *ring, const uint8_t *ad, uint32_t length);
 void ads_tick(struct ring *ring);
+void ads_leave(struct ring *ring);
 uint64_t ads_deadline(const struct ring *ring);
 void ads_owner(struct ring *ring, struct lookup *l, const struct part_peer *owner);
 void ads_failed(struct ring *ring, struct lookup *l);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* allocation.c -- one search for slots: walks for candidates, claims, steps back when contested,
- * hands over. */
+/* allocation.c -- one search for slots: has near peers named by the ring, or walks it, for
+ * candidates, claims, steps back when contested, hands over. */
 #include "allocation.h"
 #include "hold.h"
 #include <errno.h>
@@ -11,6 +11,8 @@
 
 enum {
     WALK_MS = 3000,
+    NEAR_MS = 1000, /* for the near ones to be named and visited */
+    NAMED_MIN = 16, /* that are looked for at least: the best are picked by their round trip */
     QUIET_MS = 100, /* so long no further ad came: the near ones are known */
     TRY_MS = 4000,  /* a claim ends before its first offers do */
     PAUSE_MS = 40, /* after a contested claim, times the number of tries, and some more by chance */
@@ -48,11 +50,19 @@ static void on_ad(void *ctx, const struct part_ad *ad, unsigned rtt_us)
     allocation_wake(one, QUIET_MS);
 }
 
+static void stop_naming(struct allocation *one)
+{
+    if (one->near != NULL)
+        near_cancel(one->near);
+    one->near = NULL;
+}
+
 static void on_end(void *ctx, unsigned answered, unsigned silent)
 {
     struct allocation *one = ctx;
     (void)answered;
     one->walk = NULL;
+    stop_naming(one);
     one->silent = silent;
     allocation_wake(one, 0);
 }
@@ -127,6 +137,7 @@ static void forget(struct allocation *one)
             a->all[i] = a->all[--a->count];
             break;
         }
+    stop_naming(one);
     if (one->walk != NULL)
         walk_cancel(one->walk);
     if (one->timer != NULL)
@@ -212,17 +223,58 @@ static void step_back(struct allocation *one, uint64_t now)
     allocation_wake(one, pause);
 }
 
-static int walk(struct allocation *one)
+static void begin_walk(struct allocation *one, bool named)
 {
-    int half = (int)(one->want.timeout_ms / 2);
     one->phase = WALKING;
     candidates_clear(&one->candidates);
     one->tries = 0;
-    one->cut = false;
+    one->cut = one->named = named;
+    one->promised = 0;
     one->heard_ms = node_now_ms();
+}
+
+static int walk(struct allocation *one)
+{
+    int half = (int)(one->want.timeout_ms / 2);
+    begin_walk(one, false);
     one->walk =
         walk_start(one->allocator->node, 0, half < WALK_MS ? half : WALK_MS, on_ad, on_end, one);
     return one->walk != NULL ? 0 : -EAGAIN;
+}
+
+static void on_named(void *ctx, const struct part_ad *ad)
+{
+    struct allocation *one = ctx;
+    one->promised += ad->slots_free;
+    walk_visit(one->walk, &ad->peer);
+    if (one->promised > 2 * (one->want.slots + one->want.spares))
+        allocation_wake(one, 0);
+}
+
+static void on_all_named(void *ctx)
+{
+    struct allocation *one = ctx;
+    one->near = NULL;
+    if (one->walk != NULL)
+        walk_named(one->walk);
+}
+
+/* In a grid too large to be walked in a moment: the ring names peers that are near and fit. */
+static int visit_near(struct allocation *one)
+{
+    struct node *node = one->allocator->node;
+    uint32_t want = 2 * (one->want.slots + one->want.spares);
+    if (overlay_is_small(node->overlay))
+        return walk(one);
+    begin_walk(one, true);
+    one->walk = walk_start_named(node, NEAR_MS, on_ad, on_end, one);
+    if (one->walk == NULL)
+        return -EAGAIN;
+    one->near = near_start(node, want < NAMED_MIN ? NAMED_MIN : want, one->want.require, on_named,
+                           on_all_named, one);
+    if (one->near == NULL)
+        walk_named(one->walk);
+    return 0;
 }
 
 /* What the nearest had is not enough: look at all there are. */
@@ -287,11 +339,19 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
     struct allocation *one = ctx;
     (void)fd, (void)what;
     uint64_t now = node_now_ms();
+    if (one->near != NULL && one->promised > 2 * (one->want.slots + one->want.spares)) {
+        stop_naming(one);
+        walk_named(one->walk);
+    }
+    if (one->phase == WALKING && one->walk == NULL && one->named &&
+        !candidates_suffice(&one->candidates, &one->claim.want) && walk(one) == 0)
+        return; /* the ring's tree is young, or this is much to ask for */
     if (one->phase == WALKING && !seen_enough(one, now)) {
         allocation_wake(one, QUIET_MS);
         return;
     }
     if (one->phase == WALKING && one->walk != NULL) {
+        stop_naming(one);
         walk_cancel(one->walk);
         one->walk = NULL;
         one->cut = true;
@@ -310,5 +370,5 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
 int allocation_begin(struct allocation *one)
 {
     one->timer = evtimer_new(one->allocator->node->base, on_time, one);
-    return one->timer != NULL ? walk(one) : -ENOMEM;
+    return one->timer != NULL ? visit_near(one) : -ENOMEM;
 }

@@ -6,6 +6,7 @@
 #include "allocate.h"
 #include "candidate.h"
 #include "claim.h"
+#include "near.h"
 #include "node.h"
 #include "require.h"
 
@@ -20,8 +21,11 @@ struct allocation {
     struct require require;
     enum allocation_phase phase;
     struct walk *walk;
-    bool cut;     /* the walk, as enough was seen */
-    bool patient; /* waits for the walk's end: what a cut one saw was too little */
+    struct near *near; /* names whom the walk visits; NULL: it goes everywhere, or all are named */
+    uint32_t promised; /* slots that the named ones advertise */
+    bool named;        /* the walk visits only those that are named */
+    bool cut;          /* the walk did not go everywhere */
+    bool patient;      /* waits for the walk's end: what a cut one saw was too little */
     uint64_t heard_ms, begun_ms, until_ms, give_up_ms;
     struct candidates candidates; /* while claiming: fitting ones first, by round trip */
     unsigned silent;              /* peers that the walk knew of and that did not answer */

@@ -29,6 +29,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/log.c overlay/daemon/log.h \
     overlay/daemon/look.c overlay/daemon/look.h \
     overlay/daemon/machine.c overlay/daemon/machine.h \
+    overlay/daemon/near.c overlay/daemon/near.h \
     overlay/daemon/node.h \
     overlay/daemon/overlay.c overlay/daemon/overlay.h \
     overlay/daemon/settings.c overlay/daemon/settings.h \

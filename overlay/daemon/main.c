@@ -8,6 +8,7 @@
 #include "keeper.h"
 #include "local.h"
 #include "member.h"
+#include "near.h"
 #include "node.h"
 #include <argp.h>
 #include <errno.h>
@@ -182,6 +183,8 @@ static int open_parts(struct daemon *d, struct err *e)
         rc = links_open(&n->links, n->base, &n->settings, n->identity, n->log, e);
     if (rc == 0)
         rc = member_open(&n->member, n, e);
+    if (rc == 0 && nears_open(&n->nears, n) < 0)
+        rc = err_set(e, ENOMEM, "no memory");
     if (rc == 0)
         rc = overlay_open(&n->overlay, n, e);
     if (rc == 0 && (walks_open(&n->walks, n) < 0 || tunnels_open(&n->tunnels, n) < 0))
@@ -211,6 +214,7 @@ static void close_parts(struct daemon *d)
     tunnels_close(n->tunnels);
     walks_close(n->walks);
     overlay_close(n->overlay);
+    nears_close(n->nears);
     member_close(n->member);
     links_close(n->links);
     event_base_loop(n->base, EVLOOP_NONBLOCK); /* libevent frees its streams only now */

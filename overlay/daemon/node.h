@@ -17,6 +17,7 @@ struct local;  /* local.h: the socket of the same user's programs */
 struct member; /* member.h: revocations, and this peer's own certificate */
 struct keeper; /* keeper.h: the grid's authority, where it is */
 struct grant;  /* grant.h: leases given to others, and what runs under them */
+struct nears;  /* near.h: the ad in the ring, and searches there */
 
 struct node {
     struct event_base *base;
@@ -28,6 +29,7 @@ struct node {
     struct keeper *keeper;
     struct machine *machine;
     struct overlay *overlay;
+    struct nears *nears;
     struct walks *walks;
     struct tunnels *tunnels;
     struct grant *grant;

@@ -3,6 +3,7 @@
 #include "overlay.h"
 #include "../core/ring.h"
 #include "contact.h"
+#include "near.h"
 #include "node.h"
 #include "tally.h"
 #include <errno.h>
@@ -47,14 +48,16 @@ static void do_action(struct overlay *o, const struct ring_action *a)
         if (link_send_frame(o->node->links, &a->peer, a->frame, a->frame_length) < 0)
             note_unreachable(o, &a->peer);
         break;
+    case RING_NEAR:
+    case RING_DONE:
+    case RING_FAILED:
+        nears_take(o->node->nears, a);
+        break;
     case RING_NEIGHBOURS:
     case RING_LEFT:
     case RING_FOUND:
     case RING_STORED:
     case RING_RECORDS:
-    case RING_NEAR:
-    case RING_DONE:
-    case RING_FAILED:
         break;
     }
 }
@@ -97,6 +100,11 @@ static void step(struct overlay *o, const struct ring_event *event)
     }
     say_standing(o);
     set_timer(o);
+}
+
+void overlay_step(struct overlay *o, const struct ring_event *event)
+{
+    step(o, event);
 }
 
 static void on_time(evutil_socket_t fd, short what, void *ctx)
@@ -207,8 +215,11 @@ static void join_known(struct overlay *o)
 
 static int make_ring(struct overlay *o, struct err *e)
 {
-    struct ring_setup setup = {
-        .self = links_self(o->node->links), .record_bytes = RECORD_BYTES, .searches = SEARCHES};
+    struct ring_setup setup = {.self = links_self(o->node->links),
+                               .record_bytes = RECORD_BYTES,
+                               .searches = SEARCHES,
+                               .fits = nears_fit,
+                               .context = o->node->nears};
     if (RAND_bytes((unsigned char *)&setup.seed, sizeof setup.seed) != 1)
         return err_set(e, EIO, "no random numbers");
     void *memory = malloc(ring_size(&setup));
@@ -303,6 +314,11 @@ size_t overlay_successors(const struct overlay *o, struct part_peer *out, size_t
     while (n < max && (s = ring_successor(o->ring, (unsigned)n)) != NULL)
         out[n++] = *s;
     return n;
+}
+
+bool overlay_is_small(const struct overlay *o)
+{
+    return ring_successor(o->ring, RING_SUCCESSORS - 1) == NULL;
 }
 
 static size_t add_new(struct part_peer *out, size_t n, size_t max, const struct part_peer *p)

@@ -8,6 +8,7 @@
 
 struct node;
 struct overlay;
+struct ring_event;
 
 int overlay_open(struct overlay **out, struct node *node, struct err *e);
 void overlay_contact(
@@ -23,4 +24,7 @@ size_t overlay_successors(const struct overlay *o, struct part_peer *out, size_t
 /* Everyone this peer knows right now, nearest on the ring first: successors, predecessor, fingers.
  */
 size_t overlay_known(const struct overlay *o, struct part_peer *out, size_t max);
+bool overlay_is_small(const struct overlay *o); /* everyone is a neighbour */
+/* For near.c: an event that is not a message of the ring's. */
+void overlay_step(struct overlay *o, const struct ring_event *event);
 #endif

@@ -11,6 +11,8 @@
 enum {
     WALKS_MAX = 64,
     WALK_SIDE_BY_SIDE = 32, /* visits at once */
+    WALK_ROUND_TRIPS = 512, /* that are remembered */
+    WALK_FRESH_MS = 60000,
     WALK_PINGS = 3,
     WALK_PEERS_MAX = 65536,
 };
@@ -31,10 +33,18 @@ struct walk {
     unsigned limit, running, answered, silent;
     struct idmap visits;
     struct visit *first, **last, *upcoming; /* upcoming: the first one not asked yet */
+    bool naming, named;                     /* the caller says whom to visit; and has said all */
     struct event *deadline;
     walk_ad_fn *on_ad;
     walk_end_fn *on_end;
     void *ctx;
+};
+
+/* As measured last; a later peer takes the place of one whose id ends alike. */
+struct round_trip {
+    struct id peer;
+    unsigned rtt_us;
+    uint64_t at_ms;
 };
 
 struct walks {
@@ -42,7 +52,23 @@ struct walks {
     struct walk *first;
     unsigned count;
     uint32_t token;
+    struct round_trip round_trips[WALK_ROUND_TRIPS];
 };
+
+/* --- round trips --- */
+
+static struct round_trip *round_trip(struct walks *all, const struct id *peer)
+{
+    return &all->round_trips[(peer->b[ID_BYTES - 2] << 8 | peer->b[ID_BYTES - 1]) %
+                             WALK_ROUND_TRIPS];
+}
+
+static unsigned known_rtt_us(struct walks *all, const struct id *peer) /* 0: not known */
+{
+    const struct round_trip *r = round_trip(all, peer);
+    bool fresh = id_equal(&r->peer, peer) && node_now_ms() < r->at_ms + WALK_FRESH_MS;
+    return fresh ? r->rtt_us : 0;
+}
 
 /* --- one walk --- */
 
@@ -107,7 +133,8 @@ static bool ask(struct walk *w, struct visit *v)
     struct message ad = {.kind = MSG_ad_ask, .ad_ask.token = w->token};
     struct message known = {.kind = MSG_known_ask, .known_ask.token = w->token};
     v->asked = true;
-    return send_to(w, v, &ad) && send_to(w, v, &known);
+    v->told = w->naming;
+    return send_to(w, v, &ad) && (w->naming || send_to(w, v, &known));
 }
 
 static void end_visit(struct walk *w, struct visit *v)
@@ -128,7 +155,7 @@ static void go_on(struct walk *w)
             w->silent++;
         }
     }
-    if (w->running == 0)
+    if (w->running == 0 && (!w->naming || w->named))
         end_walk(w);
 }
 
@@ -157,6 +184,9 @@ static void finish_visit(struct walk *w, struct visit *v)
         rtt = 0;
     else if (rtt == 0)
         rtt = 1;
+    if (rtt != 0 && v->pings == WALK_PINGS)
+        *round_trip(all, &v->peer.id) =
+            (struct round_trip){.peer = v->peer.id, .rtt_us = rtt, .at_ms = node_now_ms()};
     w->answered++;
     w->on_ad(w->ctx, v->ad, rtt);
     struct walk *still = all->first;
@@ -177,7 +207,10 @@ static void step_visit(struct walk *w, struct visit *v)
 {
     if (v->ad == NULL || !v->told)
         return;
-    if (v->pings == WALK_PINGS)
+    unsigned known = w->naming && v->pings == 0 ? known_rtt_us(w->walks, &v->peer.id) : 0;
+    if (known > 0)
+        v->rtts[v->pings++] = known;
+    if (v->pings == WALK_PINGS || known > 0)
         finish_visit(w, v);
     else if (!ping(w, v)) {
         end_visit(w, v);
@@ -192,8 +225,8 @@ static void on_deadline(evutil_socket_t fd, short what, void *ctx)
     end_walk(ctx);
 }
 
-struct walk *walk_start(struct node *node, unsigned limit, int timeout_ms, walk_ad_fn *on_ad,
-                        walk_end_fn *on_end, void *ctx)
+static struct walk *start(struct node *node, unsigned limit, bool naming, int timeout_ms,
+                          walk_ad_fn *on_ad, walk_end_fn *on_end, void *ctx)
 {
     struct walks *all = node->walks;
     struct walk *w = all->count < WALKS_MAX ? calloc(1, sizeof *w) : NULL;
@@ -202,6 +235,7 @@ struct walk *walk_start(struct node *node, unsigned limit, int timeout_ms, walk_
     *w = (struct walk){.walks = all,
                        .token = ++all->token,
                        .limit = limit,
+                       .naming = naming,
                        .on_ad = on_ad,
                        .on_end = on_end,
                        .ctx = ctx};
@@ -227,6 +261,31 @@ struct walk *walk_start(struct node *node, unsigned limit, int timeout_ms, walk_
     w->upcoming = NULL;
     w->running = 1;
     return w;
+}
+
+struct walk *walk_start(struct node *node, unsigned limit, int timeout_ms, walk_ad_fn *on_ad,
+                        walk_end_fn *on_end, void *ctx)
+{
+    return start(node, limit, false, timeout_ms, on_ad, on_end, ctx);
+}
+
+struct walk *walk_start_named(struct node *node, int timeout_ms, walk_ad_fn *on_ad,
+                              walk_end_fn *on_end, void *ctx)
+{
+    return start(node, 0, true, timeout_ms, on_ad, on_end, ctx);
+}
+
+void walk_visit(struct walk *w, const struct part_peer *peer)
+{
+    add_visit(w, peer);
+    go_on(w);
+}
+
+void walk_named(struct walk *w)
+{
+    w->named = true;
+    if (w->running == 0)
+        event_active(w->deadline, EV_TIMEOUT, 0);
 }
 
 /* --- what others say --- */
