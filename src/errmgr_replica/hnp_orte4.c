@@ -65,6 +65,13 @@ static int why_not_started(int code)
     }
 }
 
+static void blame(const orte_process_name_t *process)
+{
+    unsigned rank, lane;
+    if (hnp_place(process, &rank, &lane))
+        iof_replica_blame(rank, lane);
+}
+
 static bool process_error(orte_proc_t *p, orte_proc_state_t state)
 {
     if (!survive_active() && state == ORTE_PROC_STATE_ABORTED_BY_SIG && p->exit_code > 128)
@@ -87,6 +94,9 @@ static bool process_error(orte_proc_t *p, orte_proc_state_t state)
         hnp_lose(p, FATE_NO_START, why_not_started(p->exit_code));
         hnp_account(p);
         break;
+    case ORTE_PROC_STATE_CALLED_ABORT: /* stock code ends the job */
+        blame(&p->name);
+        return false;
     case ORTE_PROC_STATE_COMM_FAILED:
         return true; /* its daemon, or waitpid, tells more */
     default:
@@ -141,6 +151,17 @@ static void on_registered(int fd, short args, void *context)
     hnp_check_first_process();
 }
 
+/* Stock code takes a process that has ended off its node's list. Those of a peer that is lost at
+ * birth must stay: the map that PMIx is given is made of these lists, and it takes no empty node.
+ */
+static void stay_on_node(orte_proc_t *p)
+{
+    if (p->node == NULL || p->node->state != ORTE_NODE_STATE_DOWN)
+        return;
+    OBJ_RETAIN(p);
+    opal_pointer_array_add(p->node->procs, p); /* stock code drops the first it finds */
+}
+
 /* A process of a lost peer may be reported again by a peer that was not so lost: counted once. */
 static void on_terminated(int fd, short args, void *context)
 {
@@ -160,6 +181,7 @@ static void on_terminated(int fd, short args, void *context)
     }
     ORTE_FLAG_SET(p, ORTE_PROC_FLAG_RECORDED);
     const bool well = !survive_gone(&name) && !hnp_ends_already() && !orte_job_term_ordered;
+    stay_on_node(p);
     self->stock.proc_terminated(fd, args, context);
     if (!well)
         return;

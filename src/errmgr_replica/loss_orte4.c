@@ -73,6 +73,8 @@ void hnp_lose(const orte_proc_t *p, enum fate_cause cause, int value)
         return;
     const struct fate_loss loss = {cause, value, hnp_peer_of(p), survive_now_ms()};
     (void)fate_lose(self->hnp.fate, rank, lane, &loss);
+    if (cause == FATE_SIGNAL || cause == FATE_STATUS || cause == FATE_NO_FINALIZE)
+        iof_replica_blame(rank, lane);
     iof_replica_lose(rank, lane);
     note(rank, lane);
 }

@@ -44,5 +44,7 @@ void grpcomm_replica_recheck(void);
 /* iof_replica, in mpirun. begin: -errno when the output cannot go where the user wants it. */
 int iof_replica_begin(orte_job_t *job, unsigned ranks, unsigned lanes, struct err *e);
 void iof_replica_lose(unsigned rank, unsigned lane);
+/* This one failed by itself: should the job end badly, the reason is in its last words. */
+void iof_replica_blame(unsigned rank, unsigned lane);
 void iof_replica_finish(unsigned rank, unsigned lane);
 #endif

@@ -22,6 +22,8 @@ struct iof_replica_component {
         orte_jobid_t job;
         unsigned ranks, lanes;
         struct outlet *outlets; /* [rank * 2 + is_stderr]; NULL before the job is mapped */
+        opal_event_t look;      /* is a leader stuck? */
+        bool looking;
     } output;
     struct {
         struct feed feed;
@@ -39,8 +41,8 @@ extern struct iof_replica_component mca_iof_replica_component;
 bool output_take(const orte_process_name_t *from, orte_iof_tag_t stream, const void *bytes,
                  size_t count);
 bool output_has(orte_jobid_t job);
-/* The job was stopped and nothing more will come: where the leader wrote nothing, what was kept
- * back for it is shown, for the reason is often there. */
+/* The job was stopped and nothing more will come: what was kept back is shown, and the last words
+ * of lanes that failed, for the reason is often there. */
 void output_reveal(void);
 void output_end(void); /* the job is complete: what is left of unfinished lines is shown */
 void output_free(void);

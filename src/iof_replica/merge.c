@@ -13,11 +13,17 @@
 enum { MARK_STEP = 4096, MARKS = 1024 };
 static const uint64_t HASH_START = 0xcbf29ce484222325u, HASH_PRIME = 0x100000001b3u;
 
+/* The last words of a stream: byte n of it is at n % MERGE_WORDS. */
+struct words {
+    char last[MERGE_WORDS];
+};
+
 struct lane {
     bool heard, differs, told;
-    uint64_t at;     /* bytes counted into the hash; never more than were shown */
-    uint64_t hash;   /* of the first `at` bytes of this lane */
-    uint64_t agreed; /* up to here it was seen to be the same as what was shown */
+    uint64_t at;        /* bytes counted into the hash; never more than were shown */
+    uint64_t hash;      /* of the first `at` bytes of this lane */
+    struct words words; /* up to `at`; not kept up while it leads: then they are what is shown */
+    uint64_t agreed;    /* up to here it was seen to be the same as what was shown */
     uint64_t differed;
     unsigned shown; /* the lane that it differs from */
     char *ahead; /* [begin, begin + kept): its bytes from `at` on; only when all before was shown */
@@ -31,6 +37,9 @@ struct merge {
     merge_show *show;
     void *context;
     uint64_t shown, hash; /* how much, and the hash of it */
+    struct words words;
+    uint64_t stuck_at; /* at the last look this was shown, and another lane had more */
+    bool stuck;
     uint64_t mark[MARKS]; /* the hash at (i + k * MARKS) * MARK_STEP, for the last k */
     struct lane lane[];
 };
@@ -70,17 +79,20 @@ unsigned merge_leader(const struct merge *m)
     return m->leader;
 }
 
-/* Hashes up to the next mark only, so that a hash is known at every mark. Returns how many bytes it
+/* Reads up to the next mark only, so that a hash is known at every mark. Returns how many bytes it
  * took. */
-static size_t hash_step(uint64_t *hash, uint64_t at, const unsigned char *bytes, size_t count)
+static size_t read_step(uint64_t *hash, struct words *w, uint64_t at, const char *bytes,
+                        size_t count)
 {
     size_t n = MARK_STEP - at % MARK_STEP;
     if (n > count)
         n = count;
     uint64_t h = *hash;
     for (size_t i = 0; i < n; i++)
-        h = (h ^ bytes[i]) * HASH_PRIME;
+        h = (h ^ (unsigned char)bytes[i]) * HASH_PRIME;
     *hash = h;
+    for (size_t i = n > MERGE_WORDS ? n - MERGE_WORDS : 0; i < n; i++)
+        w->last[(at + i) % MERGE_WORDS] = bytes[i];
     return n;
 }
 
@@ -115,7 +127,7 @@ static void compare(struct merge *m, struct lane *l)
 static void follow(struct merge *m, struct lane *l, const char *bytes, size_t count)
 {
     while (count > 0) {
-        size_t n = hash_step(&l->hash, l->at, (const unsigned char *)bytes, count);
+        size_t n = read_step(&l->hash, &l->words, l->at, bytes, count);
         l->at += n;
         bytes += n;
         count -= n;
@@ -140,7 +152,7 @@ static void show(struct merge *m, struct lane *leader, const char *bytes, size_t
 {
     m->show(m->context, bytes, count);
     while (count > 0) {
-        size_t n = hash_step(&m->hash, m->shown, (const unsigned char *)bytes, count);
+        size_t n = read_step(&m->hash, &m->words, m->shown, bytes, count);
         leader->hash = leader->differs ? leader->hash : m->hash;
         m->shown += n;
         leader->at = m->shown;
@@ -149,7 +161,7 @@ static void show(struct merge *m, struct lane *leader, const char *bytes, size_t
         if (m->shown % MARK_STEP == 0)
             m->mark[m->shown / MARK_STEP % MARKS] = m->hash;
         for (unsigned i = 0; i < m->lanes; i++)
-            if (m->lane[i].heard && &m->lane[i] != leader)
+            if (&m->lane[i] != leader)
                 catch_up(m, &m->lane[i]);
     }
     if (!leader->differs)
@@ -158,6 +170,8 @@ static void show(struct merge *m, struct lane *leader, const char *bytes, size_t
 
 static void lead(struct merge *m, unsigned lane)
 {
+    if (m->leader < m->lanes && m->lane[m->leader].at == m->shown)
+        m->lane[m->leader].words = m->words;
     m->leader = lane;
     if (lane == m->lanes)
         return;
@@ -253,6 +267,65 @@ void merge_finish(struct merge *m, unsigned lane)
     }
     lead(m, lane);
     m->over = true;
+}
+
+/* The lane that agrees with all that was shown and has most to add; `lanes`: none has any. */
+static unsigned furthest(const struct merge *m, bool also_lost)
+{
+    unsigned best = m->lanes;
+    for (unsigned i = 0; i < m->lanes; i++) {
+        const struct lane *l = &m->lane[i];
+        if (l->kept > 0 && !l->differs && l->at == m->shown && (l->heard || also_lost) &&
+            (best == m->lanes || l->kept > m->lane[best].kept))
+            best = i;
+    }
+    return best;
+}
+
+void merge_look(struct merge *m)
+{
+    const unsigned lane = furthest(m, false);
+    if (m->over || lane == m->lanes) {
+        m->stuck = false;
+    } else if (m->stuck && m->stuck_at == m->shown) {
+        m->stuck = false;
+        lead(m, lane);
+    } else {
+        m->stuck = true;
+        m->stuck_at = m->shown;
+    }
+}
+
+void merge_reveal(struct merge *m)
+{
+    const unsigned lane = furthest(m, true);
+    if (!m->over && lane != m->lanes)
+        lead(m, lane);
+    m->over = true;
+}
+
+size_t merge_words(const struct merge *m, unsigned lane, char words[MERGE_WORDS])
+{
+    assert(lane < m->lanes);
+    const struct lane *l = &m->lane[lane];
+    uint64_t from = m->shown > MERGE_WORDS ? m->shown - MERGE_WORDS : 0, to = l->at;
+    if (lane == m->leader)
+        return 0;
+    while (from < to && l->words.last[from % MERGE_WORDS] == m->words.last[from % MERGE_WORDS])
+        from++;
+    if (from >= to && !l->differs)
+        return 0; /* the same as was shown, as far as it got, or too far behind to know */
+    const uint64_t oldest = to > MERGE_WORDS ? to - MERGE_WORDS : 0;
+    if (from > to)
+        from = to;
+    while (from > oldest && l->words.last[(from - 1) % MERGE_WORDS] != '\n')
+        from--; /* whole lines */
+    size_t count = 0;
+    for (; from < to; from++)
+        words[count++] = l->words.last[from % MERGE_WORDS];
+    for (size_t i = 0; i < l->kept && count < MERGE_WORDS; i++)
+        words[count++] = l->ahead[l->begin + i];
+    return count;
 }
 
 bool merge_differs(struct merge *m, struct merge_difference *d)

@@ -3,8 +3,9 @@
  *
  * What is shown is always the leader's: the lowest lane that is still heard, once, in order. A lane
  * that is ahead of it is kept back, so that it can take over without a gap; a lane that is behind
- * is skipped up to what was shown. Lanes are compared by a rolling hash of everything they wrote,
- * wherever both have been. */
+ * is skipped up to what was shown. When the leader is stuck, a lane that has more and agrees with
+ * all that was shown leads. Lanes are compared by a rolling hash of everything they wrote, wherever
+ * both have been. */
 #ifndef P2P_MERGE_H
 #define P2P_MERGE_H
 #include <stdbool.h>
@@ -12,6 +13,8 @@
 #include <stdint.h>
 
 struct merge;
+
+enum { MERGE_WORDS = 2048 }; /* of a lane's last words so many bytes are known */
 
 /* Takes bytes to show. They are gone after the call. */
 typedef void merge_show(void *context, const void *bytes, size_t count);
@@ -34,6 +37,15 @@ int merge_take(struct merge *m, unsigned lane, const void *bytes, size_t count);
 void merge_lose(struct merge *m, unsigned lane);
 /* The lane has ended well: all that it wrote is shown, and nothing after it. */
 void merge_finish(struct merge *m, unsigned lane);
+/* To be called from time to time: when nothing was shown since the last call, although a lane that
+ * agrees with all that was shown has more, that lane leads. The leader may be suspended. */
+void merge_look(struct merge *m);
+/* The job has failed: what any lane has to add to what was shown is shown, and nothing after it. */
+void merge_reveal(struct merge *m);
+/* After that: what a lane wrote last, in whole lines, from where it is not what was shown; 0: it
+ * is.
+ */
+size_t merge_words(const struct merge *m, unsigned lane, char words[MERGE_WORDS]);
 /* A difference found, once for each lane; false: none. */
 bool merge_differs(struct merge *m, struct merge_difference *d);
 uint64_t merge_shown(const struct merge *m);

@@ -17,6 +17,8 @@
 
 /* A lane this far ahead of the one that is shown is shown instead. */
 enum { KEEP_MOST = 4 << 20 };
+/* How often to look whether a leader is stuck: what it keeps back waits for two looks at most. */
+enum { LOOK_MS = 500 };
 /* Of one call of ORTE's writer; escaping for XML makes seven bytes of one, of 8192 that it has room
  * for. */
 enum { PIECE = 1024, LINE_MOST = ORTE_IOF_BASE_MSG_MAX };
@@ -25,8 +27,9 @@ struct outlet {
     orte_process_name_t name; /* job and rank, not vpid: what tags show */
     orte_iof_tag_t stream;
     struct merge *merge;
-    int file;   /* -1: none */
-    bool quiet; /* only the file gets it */
+    uint64_t blamed; /* bit k: lane k failed by itself */
+    int file;        /* -1: none */
+    bool quiet;      /* only the file gets it */
     size_t used;
     char line[LINE_MOST]; /* with tags: a line that has not ended yet */
 };
@@ -154,12 +157,35 @@ void iof_replica_finish(unsigned rank, unsigned lane)
         input_lose(lane);
 }
 
+void iof_replica_blame(unsigned rank, unsigned lane)
+{
+    for (int i = 0; self->output.outlets != NULL && i < 2; i++)
+        outlet_of(rank, i)->blamed |= UINT64_C(1) << lane;
+}
+
+/* Lanes that fail alike, say the same: once is enough. */
+static void tell_last_words(struct outlet *o)
+{
+    char words[MERGE_WORDS], before[MERGE_WORDS];
+    size_t told = 0;
+    for (unsigned lane = 0; lane < self->output.lanes; lane++) {
+        const size_t count = (o->blamed >> lane & 1) != 0 ? merge_words(o->merge, lane, words) : 0;
+        if (count == 0 || (count == told && memcmp(words, before, count) == 0))
+            continue;
+        log_line("rank %lu wrote in lane %u, which failed, other last words than in lane %u:",
+                 (unsigned long)o->name.vpid, lane, merge_leader(o->merge));
+        show(o, words, count);
+        if (words[count - 1] != '\n')
+            show(o, "\n", 1);
+        memcpy(before, words, told = count);
+    }
+}
+
 void output_reveal(void)
 {
     for (unsigned i = 0; self->output.outlets != NULL && i < 2 * self->output.ranks; i++) {
-        struct merge *m = self->output.outlets[i].merge;
-        for (unsigned lane = 0; lane < self->output.lanes && merge_shown(m) == 0; lane++)
-            merge_lose(m, lane);
+        merge_reveal(self->output.outlets[i].merge);
+        tell_last_words(&self->output.outlets[i]);
     }
 }
 
@@ -172,8 +198,25 @@ void output_end(void)
     }
 }
 
+static void look_again(void)
+{
+    struct timeval t = {LOOK_MS / 1000, LOOK_MS % 1000 * 1000};
+    opal_event_evtimer_add(&self->output.look, &t);
+}
+
+static void on_look(int fd, short what, void *context)
+{
+    (void)fd, (void)what, (void)context;
+    for (unsigned i = 0; i < 2 * self->output.ranks; i++)
+        merge_look(self->output.outlets[i].merge);
+    look_again();
+}
+
 void output_free(void)
 {
+    if (self->output.looking)
+        opal_event_evtimer_del(&self->output.look);
+    self->output.looking = false;
     for (unsigned i = 0; self->output.outlets != NULL && i < 2 * self->output.ranks; i++) {
         merge_free(self->output.outlets[i].merge);
         if (self->output.outlets[i].file >= 0)
@@ -272,5 +315,9 @@ int iof_replica_begin(orte_job_t *job, unsigned ranks, unsigned lanes, struct er
         if (o->merge == NULL)
             return err_set(e, ENOMEM, "no memory");
     }
+    opal_event_evtimer_set(orte_event_base, &self->output.look, on_look, NULL);
+    opal_event_set_priority(&self->output.look, ORTE_MSG_PRI);
+    self->output.looking = true;
+    look_again();
     return open_files(job, e);
 }

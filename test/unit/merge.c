@@ -225,6 +225,98 @@ static void test_random_deaths(void **state)
     }
 }
 
+static void test_a_stuck_leader_is_passed(void **state)
+{
+    struct screen *s = blank(state);
+    struct merge *m = merge_new(3, 1000, show, s);
+    take(m, 0, "one\n");
+    take(m, 1, "one\ntwo\n");
+    take(m, 2, "one\ntwo\nthree\n");
+    merge_look(m);
+    assert_screen(s, "one\n");
+    take(m, 0, "tw"); /* slow, but not stuck */
+    merge_look(m);
+    assert_screen(s, "one\ntw");
+    merge_look(m);
+    assert_screen(s, "one\ntwo\nthree\n");
+    assert_int_equal(merge_leader(m), 2);
+    merge_look(m);
+    merge_look(m);
+    take(m, 0, "o\nthree\nfour\n"); /* it goes on: now it is ahead, and not the leader */
+    assert_screen(s, "one\ntwo\nthree\n");
+    take(m, 2, "four\n");
+    assert_screen(s, "one\ntwo\nthree\nfour\n");
+    struct merge_difference d;
+    assert_false(merge_differs(m, &d));
+    merge_free(m);
+}
+
+static void test_a_lane_that_differs_passes_nobody(void **state)
+{
+    struct screen *s = blank(state);
+    struct merge *m = merge_new(2, 1000, show, s);
+    take(m, 1, "two\nthree\n");
+    take(m, 0, "one\n");
+    for (int i = 0; i < 5; i++)
+        merge_look(m);
+    assert_screen(s, "one\n");
+    merge_free(m);
+}
+
+static void test_the_reason_of_a_lane_ahead_is_revealed(void **state)
+{
+    struct screen *s = blank(state);
+    struct merge *m = merge_new(3, 1000, show, s);
+    char words[MERGE_WORDS];
+    take(m, 0, "warning\n");
+    take(m, 1, "warning\nno such file\n");
+    take(m, 2, "warn");
+    merge_lose(m, 1);
+    merge_lose(m, 0);
+    merge_reveal(m);
+    assert_screen(s, "warning\nno such file\n");
+    for (unsigned lane = 0; lane < 3; lane++)
+        assert_int_equal(merge_words(m, lane, words), 0);
+    take(m, 2, "ing\nmore\n"); /* nothing after the end */
+    assert_screen(s, "warning\nno such file\n");
+    merge_free(m);
+}
+
+static void test_last_words_that_were_not_shown(void **state)
+{
+    struct screen *s = blank(state);
+    struct merge *m = merge_new(3, 1000, show, s);
+    char words[MERGE_WORDS];
+    take(m, 0, "warning 0\nwarning 1\nwarning 2\n");
+    take(m, 1, "warning 0\nwarped: out of memory\n");
+    take(m, 2, "warning 0\nwarning 1\n");
+    merge_lose(m, 1);
+    merge_reveal(m);
+    assert_screen(s, "warning 0\nwarning 1\nwarning 2\n");
+    const size_t count = merge_words(m, 1, words);
+    assert_int_equal(count, strlen("warped: out of memory\n"));
+    assert_memory_equal(words, "warped: out of memory\n", count);
+    assert_int_equal(merge_words(m, 0, words), 0);
+    assert_int_equal(merge_words(m, 2, words), 0); /* behind, but the same */
+    merge_free(m);
+}
+
+static void test_last_words_of_much_output(void **state)
+{
+    struct screen *s = blank(state);
+    struct merge *m = merge_new(2, 1 << 16, show, s);
+    static char text[3 * MERGE_WORDS], words[MERGE_WORDS];
+    memset(text, 'x', sizeof text);
+    assert_int_equal(merge_take(m, 0, text, sizeof text), 0);
+    text[sizeof text - 1] = 'y';
+    assert_int_equal(merge_take(m, 1, text, sizeof text), 0);
+    take(m, 1, "the end\n");
+    const size_t count = merge_words(m, 1, words);
+    assert_int_equal(count, MERGE_WORDS); /* no line begins within what is known */
+    assert_memory_equal(words, text + sizeof text - MERGE_WORDS, MERGE_WORDS);
+    merge_free(m);
+}
+
 int main(void)
 {
     static struct screen screen;
@@ -237,6 +329,11 @@ int main(void)
         cmocka_unit_test_prestate(test_a_lane_that_ends_short_differs, &screen),
         cmocka_unit_test_prestate(test_a_lane_far_ahead_becomes_the_leader, &screen),
         cmocka_unit_test_prestate(test_a_late_lane_is_compared, &screen),
+        cmocka_unit_test_prestate(test_a_stuck_leader_is_passed, &screen),
+        cmocka_unit_test_prestate(test_a_lane_that_differs_passes_nobody, &screen),
+        cmocka_unit_test_prestate(test_the_reason_of_a_lane_ahead_is_revealed, &screen),
+        cmocka_unit_test_prestate(test_last_words_that_were_not_shown, &screen),
+        cmocka_unit_test_prestate(test_last_words_of_much_output, &screen),
         cmocka_unit_test_prestate(test_random_deaths, &screen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
