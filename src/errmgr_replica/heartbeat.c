@@ -14,7 +14,8 @@ struct watch {
 struct heartbeat {
     unsigned interval_ms, silence_ms;
     uint64_t tick_ms;    /* the last tick; 0: none yet */
-    uint64_t excused_ms; /* time that ticks came late, in all */
+    uint64_t late_ms;    /* how late it came */
+    uint64_t excused_ms; /* time lost in absences, in all */
     unsigned peers;
     struct watch *watch; /* [peers] */
 };
@@ -74,8 +75,13 @@ void heartbeat_forget(struct heartbeat *h, unsigned peer)
 void heartbeat_tick(struct heartbeat *h, uint64_t now_ms)
 {
     uint64_t due = h->tick_ms + h->interval_ms;
-    if (h->tick_ms != 0 && now_ms > due)
-        h->excused_ms += now_ms - due;
+    h->late_ms = h->tick_ms != 0 && now_ms > due ? now_ms - due : 0;
+    /* A tick that is a little late hides no more than what came since the last one. After an
+     * absence the others may be waking up, too: that time does not count at all. */
+    if (h->late_ms >= h->interval_ms) {
+        h->excused_ms += h->late_ms;
+        h->late_ms = 0;
+    }
     h->tick_ms = now_ms;
 }
 
@@ -86,7 +92,7 @@ bool heartbeat_silent(struct heartbeat *h, unsigned *peer)
         if (!w->on || w->heard_ms >= h->tick_ms)
             continue;
         uint64_t silence = h->tick_ms - w->heard_ms, excused = h->excused_ms - w->excused_ms;
-        if (silence < h->silence_ms + excused)
+        if (silence < h->silence_ms + excused + h->late_ms)
             continue;
         w->on = false;
         *peer = i;

@@ -90,6 +90,37 @@ int plm_p2p_daemon_new(orte_node_t *node)
     return ORTE_SUCCESS;
 }
 
+/* ORTE counts those that have reported, and goes on when it has counted all; only here is known
+ * whom it has counted. */
+void plm_p2p_daemon_counted(orte_vpid_t vpid, bool counted)
+{
+    orte_proc_t *proc = opal_pointer_array_get_item(daemon_job()->procs, (int)vpid);
+    if (proc != NULL && counted) {
+        ORTE_FLAG_SET(proc, ORTE_PROC_FLAG_REPORTED);
+    }
+}
+
+/* Nobody is behind this node until it is taken over: the launch must wait for that. */
+void plm_p2p_daemon_disown(orte_node_t *node)
+{
+    orte_proc_t *proc = node->daemon;
+    orte_topology_t *kind = node->topology;
+    const orte_topology_t *mine = opal_pointer_array_get_item(orte_node_topologies, 0);
+    if (proc == NULL) {
+        return;
+    }
+    if (ORTE_FLAG_TEST(proc, ORTE_PROC_FLAG_REPORTED)) {
+        ORTE_FLAG_UNSET(proc, ORTE_PROC_FLAG_REPORTED);
+        daemon_job()->num_reported--;
+    }
+    ORTE_FLAG_UNSET(proc, ORTE_PROC_FLAG_ALIVE);
+    if (kind != NULL && kind->topo == NULL) {
+        /* It was asked how machines of its kind look, and will not answer. Any answer is good
+         * enough: nothing is bound on a desktop. */
+        kind->topo = mine->topo;
+    }
+}
+
 void plm_p2p_daemon_retire(orte_node_t *node)
 {
     orte_job_t *daemons = daemon_job();
@@ -101,7 +132,7 @@ void plm_p2p_daemon_retire(orte_node_t *node)
     plm->retired = more;
     more[plm->retired_count++] = proc->name.vpid;
     /* It counts as one of num_procs for ever, so it must count as one that has reported. */
-    if (!ORTE_FLAG_TEST(proc, ORTE_PROC_FLAG_ALIVE)) {
+    if (!ORTE_FLAG_TEST(proc, ORTE_PROC_FLAG_REPORTED)) {
         daemons->num_reported++;
     }
     ORTE_FLAG_UNSET(proc, ORTE_PROC_FLAG_ALIVE);

@@ -204,8 +204,7 @@ static void act(const struct seats_action *action)
     switch (action->kind) {
     case SEATS_START:
         if (start(action->seat, &e) != 0) {
-            const struct id lease = seats_lease(plm->seats, action->seat)->id;
-            seats_lost(plm->seats, &lease, true, e.text);
+            plm_p2p_vacate(action->seat, true, e.text);
         }
         break;
     case SEATS_RESEAT:

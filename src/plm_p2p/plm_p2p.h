@@ -44,6 +44,8 @@ void plm_p2p_abort(const char *why); /* one line, nothing left behind */
 /* daemons_orte4.c: the orteds as ORTE knows them. */
 int plm_p2p_daemon_new(orte_node_t *node);
 void plm_p2p_daemon_retire(orte_node_t *node);
+void plm_p2p_daemon_counted(orte_vpid_t vpid, bool counted);
+void plm_p2p_daemon_disown(orte_node_t *node);
 bool plm_p2p_is_retired(orte_vpid_t vpid);
 void plm_p2p_forget_routes(void);
 void plm_p2p_liken_nodes(void);
@@ -53,6 +55,8 @@ int plm_p2p_watch(void);       /* the state machine and reports of orteds */
 void plm_p2p_watch_grid(void); /* the connection to the daemon */
 void plm_p2p_unwatch(void);
 bool plm_p2p_is_over(void); /* asked when an orted hung up: was it the own daemon that ended? */
+/* A seat lost its lease (`held` false), or is to lose it, before all have reported. */
+void plm_p2p_vacate(unsigned seat, bool held, const char *why);
 /* The overlay declares a peer dead: all that the job has there is lost. */
 void plm_p2p_peer_dead(const struct id *peer, const char *why);
 int plm_p2p_terminate(void);

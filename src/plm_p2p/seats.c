@@ -146,6 +146,12 @@ bool seats_find(const struct seats *s, const struct id *lease, unsigned *seat)
     return false;
 }
 
+bool seats_is_empty(const struct seats *s, unsigned seat)
+{
+    assert(seat < s->count);
+    return s->seat[seat].state == SEAT_EMPTY;
+}
+
 bool seats_all_reported(const struct seats *s)
 {
     for (unsigned i = 0; i < s->count; i++) {

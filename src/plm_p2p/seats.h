@@ -43,6 +43,7 @@ unsigned seats_spares(const struct seats *s);
 const struct grid_lease *seats_lease(const struct seats *s, unsigned seat);
 /* Which seat has this lease? false: none, it was replaced or is a spare. */
 bool seats_find(const struct seats *s, const struct id *lease, unsigned *seat);
+bool seats_is_empty(const struct seats *s, unsigned seat); /* its lease was lost */
 bool seats_all_reported(const struct seats *s);
 const struct id *seats_failed(const struct seats *s, size_t *count);
 

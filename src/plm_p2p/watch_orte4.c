@@ -34,6 +34,15 @@ static bool find_seat(orte_vpid_t vpid, unsigned *seat)
     return false;
 }
 
+/* It may take a while until somebody is found for the empty seat; all that time its orted, if it
+ * lives, must not be taken for one of the job. */
+void plm_p2p_vacate(unsigned seat, bool held, const char *why)
+{
+    const struct id lease = seats_lease(plm->seats, seat)->id;
+    plm_p2p_daemon_disown(plm->seat_node[seat]);
+    seats_lost(plm->seats, &lease, held, why);
+}
+
 /* ---- reports ---- */
 
 static void note_report(orte_vpid_t vpid)
@@ -53,14 +62,20 @@ static void note_report(orte_vpid_t vpid)
 static void on_report(int status, orte_process_name_t *sender, opal_buffer_t *buffer,
                       orte_rml_tag_t tag, void *unused)
 {
-    if (plm_p2p_is_retired(sender->vpid)) {
+    unsigned seat;
+    if (plm_p2p_is_retired(sender->vpid) ||
+        (find_seat(sender->vpid, &seat) && seats_is_empty(plm->seats, seat))) {
         log_trace(1, -1, -1, NULL, "orted %u came too late", sender->vpid);
         return;
     }
+    const orte_job_t *daemons = orte_get_job_data_object(ORTE_PROC_MY_NAME->jobid);
+    const orte_vpid_t before = daemons->num_reported;
     if (tag == ORTE_RML_TAG_TOPOLOGY_REPORT) {
         orte_plm_base_daemon_topology(status, sender, buffer, tag, unused);
+        plm_p2p_daemon_counted(sender->vpid, daemons->num_reported > before);
     } else {
         orte_plm_base_daemon_callback(status, sender, buffer, tag, unused);
+        plm_p2p_daemon_counted(sender->vpid, daemons->num_reported > before);
         note_report(sender->vpid);
     }
 }
@@ -83,8 +98,7 @@ static bool settle(const orte_state_caddy_t *caddy)
         return false;
     }
     if (!seats_all_reported(plm->seats)) {
-        const struct id lease = seats_lease(plm->seats, seat)->id;
-        seats_lost(plm->seats, &lease, true, "its orted hung up");
+        plm_p2p_vacate(seat, true, "its orted hung up");
         plm_p2p_go_on();
         return true;
     }
@@ -127,8 +141,7 @@ static void vm_ready(int fd, short args, void *data)
 static void lose_seat(unsigned seat, bool silent, const char *why)
 {
     if (!seats_all_reported(plm->seats)) {
-        const struct id lease = seats_lease(plm->seats, seat)->id;
-        seats_lost(plm->seats, &lease, silent, why);
+        plm_p2p_vacate(seat, silent, why);
     } else if (!orte_orteds_term_ordered && !orte_finalizing && plm->on_lost != NULL) {
         plm->on_lost(plm->seat_node[seat]->daemon->name.vpid, silent, why);
     } /* else as told */
