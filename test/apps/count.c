@@ -10,18 +10,19 @@
 struct options {
     unsigned ranks, lines, delay_us, before_us, after_us;
     bool mpi, copy;
-    int status;
+    int status, aborting;
 };
 
 static void usage(void)
 {
     fputs("usage: count [-n RANKS] [-l LINES] [-u MICROSECONDS] [-b MICROSECONDS] [-a "
-          "MICROSECONDS] [-s STATUS] [-i] [-c]\n"
+          "MICROSECONDS] [-s STATUS] [-x NUMBER] [-i] [-c]\n"
           "  -n  ranks that the user asked for (default: as MPI says)\n"
           "  -u  time between two lines\n"
           "  -b  time before MPI_Init\n"
           "  -a  time between the last line and MPI_Finalize\n"
           "  -s  exit with STATUS\n"
+          "  -x  the process that was launched as this number says why, and aborts\n"
           "  -i  no MPI at all\n"
           "  -c  rank 0 first copies its input to its output\n",
           stderr);
@@ -30,8 +31,8 @@ static void usage(void)
 
 static struct options read_options(int argc, char **argv)
 {
-    struct options o = {.lines = 10, .mpi = true};
-    for (int c; (c = getopt(argc, argv, "n:l:u:b:a:s:ic")) != -1;)
+    struct options o = {.lines = 10, .mpi = true, .aborting = -1};
+    for (int c; (c = getopt(argc, argv, "n:l:u:b:a:s:x:ic")) != -1;)
         switch (c) {
         case 'n':
             o.ranks = (unsigned)atoi(optarg);
@@ -50,6 +51,9 @@ static struct options read_options(int argc, char **argv)
             break;
         case 's':
             o.status = atoi(optarg);
+            break;
+        case 'x':
+            o.aborting = atoi(optarg);
             break;
         case 'i':
             o.mpi = false;
@@ -102,6 +106,11 @@ int main(int argc, char **argv)
             fprintf(stderr, "rank %u error %u\n", rank, i / 10);
         if (o.delay_us > 0)
             usleep(o.delay_us);
+    }
+    const char *launched = getenv("OMPI_COMM_WORLD_RANK");
+    if (launched != NULL && atoi(launched) == o.aborting) {
+        fprintf(stderr, "rank %u: no such file\n", rank);
+        MPI_Abort(MPI_COMM_WORLD, 3);
     }
     usleep(o.after_us);
     if (o.mpi)

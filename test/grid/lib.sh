@@ -97,6 +97,11 @@ peers_seen() { # K N: peer K sees N peers
         jq '.peers | length')" = "$2" ]
 }
 
+all_free() { # N: peer 1 sees N slots, and all of them are free
+    [ "$(P2PGRID_SOCKET=$P2PGRID_GRID/peer/1/p2pd.sock timeout 10 "$builddir/p2pctl" peers --json |
+        jq '[.peers[].slots_free] | add')" = "$1" ]
+}
+
 # Every peer that lives has all its slots free and runs nothing.
 idle() {
     grid status | awk 'NR > 1 && $3 == "up" && $5 != $7 { bad = 1 } END { exit bad }' || return 1

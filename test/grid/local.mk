@@ -29,6 +29,7 @@ check_PROGRAMS += test/grid/grab test/grid/garbage
 soak_scripts = \
     test/grid/acceptance_kills \
     test/grid/kill_table \
+    test/grid/early_deaths \
     test/grid/silent_long \
     test/grid/hundred
 GRID_SOAK += $(soak_scripts)
