@@ -31,14 +31,16 @@ static lanes_t behind(const struct engine *e, const struct entry *entry)
     return set;
 }
 
-/* Who lags shows in what it has not acknowledged. */
+/* Who lags shows in what it has not acknowledged. As long as no send waits, there is time. */
 static void find_lagging(struct engine *e)
 {
+    bool waits = !TAILQ_EMPTY(&e->waiting) || e->finishing;
+    uint64_t patience = waits ? PATIENCE_MS : e->limits.drop_after_ms;
     struct channel *c;
     for (int i = 0; i < e->ranks; i++)
         TAILQ_FOREACH (c, &e->of[i].busy, busy) {
             const struct entry *entry = TAILQ_FIRST(&c->entries);
-            if (e->now_ms - entry->since_ms >= PATIENCE_MS)
+            if (e->now_ms - entry->since_ms >= patience)
                 FOR_LANES (k, behind(e, entry))
                     wait_for_lane(e, k);
         }
@@ -93,10 +95,20 @@ static void check(struct engine *e, int vpid)
         death_declare(e, vpid, "it keeps others waiting and gives no sign of life");
 }
 
+/* Time when this process did not look, since it computed or was stopped itself, does not count. */
+static void excuse_own_absence(struct engine *e)
+{
+    uint64_t gap = e->now_ms - e->checked_ms;
+    for (int i = 0; gap > 2 * PATIENCE_MS && i < e->ranks * e->lanes; i++)
+        if (e->link[i].waited_ms > 0)
+            e->link[i].waited_ms += gap - PATIENCE_MS;
+}
+
 int stall_check(struct engine *e)
 {
     if (e->now_ms - e->checked_ms < PATIENCE_MS)
         return 0;
+    excuse_own_absence(e);
     e->checked_ms = e->now_ms;
     find_wanted(e);
     for (int i = 0; i < e->ranks * e->lanes; i++)

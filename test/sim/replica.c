@@ -34,8 +34,10 @@ static int show(struct plan p)
 static int show_word(const char *word)
 {
     struct plan p;
-    if (plan_read(&p, word))
-        return show(p);
+    bool is_plan = plan_read(&p, word);
+    p.loud = true;
+    if (is_plan)
+        return p.explored ? explore_again(&p) : show(p);
     fprintf(stderr, "replica: '%s' is no plan\n", word);
     return 2;
 }
@@ -90,7 +92,8 @@ int main(int argc, char **argv)
             return 2;
     }
     bool soak = count >= 1000000;
-    if (!only && (trouble_noticed() || small_programs(1, soak ? 100 : 2)))
+    if (!only && (trouble_noticed() || small_programs(1, soak ? 100 : 2) ||
+                  all_schedules(soak ? 2000000 : 20000)))
         return 1;
     return schedules(first, count);
 }

@@ -154,6 +154,7 @@ int plan_run(const struct plan *plan, int *steps);
 
 /* Campaigns: 0, or 1 after a line that says how to see it again. */
 int small_programs(int seeds, int delays);
-int all_schedules(long most); /* of tiny programs, up to so many states of each */
+int all_schedules(long most);               /* of tiny programs, up to so many states of each */
+int explore_again(const struct plan *plan); /* what that has printed */
 int trouble_noticed(void);
 #endif

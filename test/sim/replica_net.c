@@ -232,13 +232,19 @@ bool net_deliver(struct sim *s, int from, int to)
     return true;
 }
 
-const uint8_t *net_next(const struct sim *s, int from, int to, uint64_t *hash)
+uint64_t net_hash(const struct sim *s, int from, int to)
 {
     const struct frame *f = s->wire[from][to].head;
-    *hash = (uint64_t)from;
+    uint64_t hash = (uint64_t)from;
     for (int i = 0; i < HEADER_BYTES; i++)
-        *hash = mix64(*hash ^ f->header[i]);
+        hash = mix64(hash ^ f->header[i]);
     for (size_t i = 0; i < f->length; i++)
-        *hash = mix64(*hash ^ f->own[i]);
-    return f->header;
+        hash = mix64(hash ^ f->own[i]);
+    return hash;
+}
+
+int net_tells_death(const struct sim *s, int from, int to)
+{
+    const struct frame *f = s->wire[from][to].head;
+    return f->header[0] == HEADER_DEAD ? (int)header_get_u32(f->own) : -1;
 }

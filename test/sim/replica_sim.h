@@ -56,8 +56,9 @@ void net_begin(struct sim *s);
 void net_end(struct sim *s);
 bool net_deliver(struct sim *s, int from, int to);       /* the next frame */
 void net_cut(struct sim *s, int from, int to, int keep); /* drops all but the first `keep` frames */
-/* What is delivered next: its header, and a hash of it and of its payload. */
-const uint8_t *net_next(const struct sim *s, int from, int to, uint64_t *hash);
+/* Of the frame that is delivered next: a hash, and whose death it tells (-1: none). */
+uint64_t net_hash(const struct sim *s, int from, int to);
+int net_tells_death(const struct sim *s, int from, int to);
 int net_send(void *ctx, int vpid, const uint8_t *header, const void *payload, size_t length,
              void *cookie);
 #endif
