@@ -63,6 +63,10 @@ static int component_register(void)
                &p->log_limit);
     param_ms(c, "lag", "Milliseconds after which a large message waits for a slow lane as a copy",
              &p->lag_ms);
+    param_ms(c, "drop_after",
+             "Milliseconds after which a process that others wait for, and that gives no sign of "
+             "life, is taken for dead; 0: never",
+             &p->drop_after_ms);
     param_ms(c, "retry", "Milliseconds for which a broken connection is tried again", &p->retry_ms);
     param_ms(c, "silence",
              "Milliseconds without a sign of a host after which a connection is broken",

@@ -106,10 +106,18 @@ void transfer_unpack(void *ctx, struct engine_receive *r, size_t offset, const v
     assert(false);
 }
 
+/* A receive that is cancelled gives back what was unpacked already: pack it again. */
 void transfer_repack(void *ctx, struct engine_receive *r, size_t offset, void *bytes, size_t length)
 {
-    (void)ctx, (void)r, (void)offset, (void)bytes, (void)length;
-    assert(false);
+    (void)ctx;
+    const mca_pml_base_request_t *b = &((struct transfer *)r)->request->base;
+    opal_convertor_t convertor;
+    OBJ_CONSTRUCT(&convertor, opal_convertor_t);
+    opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &b->req_datatype->super,
+                                             b->req_count, b->req_addr, 0, &convertor);
+    opal_convertor_set_position(&convertor, &offset);
+    convert(&convertor, bytes, length, true);
+    OBJ_DESTRUCT(&convertor);
 }
 
 void status_fill(ompi_status_public_t *status, const struct engine_status *s, size_t capacity)
@@ -186,6 +194,7 @@ void transfer_received(void *ctx, struct engine_receive *r)
             convert(t->convertor, t->packed, n, false);
         free(t->packed);
         t->packed = NULL;
+        r->data = NULL; /* the bytes are in the user's buffer alone */
     }
     if (t->request == NULL)
         return;

@@ -48,6 +48,22 @@ static bool is_idle_frame(const struct sim *s, int from, int to)
     return dead >= 0 && proc_is_there(p) && engine_is_dead(p->engine, dead);
 }
 
+/* News of a death that was not noticed: as if the notice came first, which is possible too. */
+static bool is_news(const struct sim *s, int from, int to)
+{
+    int dead = net_tells_death(s, from, to);
+    return dead >= 0 && s->notice[to][dead];
+}
+
+/* All programs are over: what is left has no choices. */
+static bool all_done(const struct sim *s)
+{
+    for (int v = 0; v < s->procs; v++)
+        if (proc_is_there(&s->proc[v]) && !s->proc[v].done)
+            return false;
+    return true;
+}
+
 static void find_actions(struct explorer *x)
 {
     struct sim *s = &x->sim;
@@ -65,13 +81,15 @@ static void find_actions(struct explorer *x)
             add(x, RUN, v, 0);
     for (int from = 0; from < s->procs; from++)
         for (int to = 0; to < s->procs; to++) {
-            if (s->wire[from][to].count > 0)
+            if (s->wire[from][to].count > 0 && !is_news(s, from, to))
                 add(x, DELIVER, from, to);
             if (s->notice[from][to] && proc_is_there(&s->proc[from]) &&
                 !engine_is_dead(s->proc[from].engine, to))
                 add(x, NOTICE, from, to);
         }
-    for (int v = 0; v < s->procs && x->kills > 0; v++)
+    if (all_done(s) && x->count > 1)
+        x->count = 1;
+    for (int v = 0; v < s->procs && x->kills > 0 && !all_done(s); v++)
         if (sim_may_kill(s, v))
             add(x, KILL, v, 0);
 }
