@@ -27,7 +27,7 @@ struct connection {
     const struct identity *identity;
     enum connection_state state;
     bool joinable, joins; /* newcomers are heard; it is one */
-    bool dialled, bye_sent, bye_heard, dropped;
+    bool dialled, bye_sent, bye_heard, dropped, guilty;
     bool closes; /* said bye first, and so closes once it has heard bye too */
     struct addr seen;
     struct identity_card card;
@@ -97,6 +97,17 @@ void connection_drop(struct connection *c, const char *why)
     c->dropped = true;
     snprintf(c->why, sizeof c->why, "%s", why);
     bufferevent_trigger_event(c->bev, BEV_EVENT_ERROR, BEV_TRIG_DEFER_CALLBACKS);
+}
+
+void connection_accuse(struct connection *c, const char *why)
+{
+    c->guilty = c->guilty || !c->dropped;
+    connection_drop(c, why);
+}
+
+bool connection_is_guilty(const struct connection *c)
+{
+    return c->guilty;
 }
 
 void connection_answer(struct connection *c, const uint8_t *frame, size_t length)
@@ -223,7 +234,7 @@ static void shaken(struct connection *c)
 static void greet(struct connection *c, const struct message *m)
 {
     if (m->kind != MSG_hello) {
-        connection_drop(c, "it did not say hello");
+        connection_accuse(c, "it did not say hello");
     } else if (m->hello.protocol != CONNECTION_PROTOCOL) {
         char why[CONNECTION_WHY + 1];
         snprintf(why, sizeof why, "it speaks protocol %u, this daemon %d: update the older one",
@@ -261,9 +272,9 @@ static void take_frame(struct connection *c, const uint8_t *frame, size_t length
     /* Only join_ask, hello and bye are looked at here: all are short. */
     struct message m;
     if (c->state == SHAKING || length > 256 || !message_decode(&m, frame, length))
-        connection_drop(c, "it sent what is no message");
+        connection_accuse(c, "it sent what is no message");
     else if (c->state == JOINING && (m.kind != MSG_join_ask || c->closes))
-        connection_drop(c, "it did not ask to join");
+        connection_accuse(c, "it did not ask to join");
     else if (c->state == JOINING)
         c->calls.join(c->ctx, c, &m.join_ask);
     else if (c->state == GREETING)
@@ -281,7 +292,7 @@ static void on_read(struct bufferevent *bev, void *ctx)
         ev_ssize_t have = evbuffer_copyout(in, head, sizeof head);
         long length = message_frame_length(head, have > 0 ? (size_t)have : 0);
         if (length < 0) {
-            connection_drop(c, "it sent a frame that is too long");
+            connection_accuse(c, "it sent a frame that is too long");
             return;
         }
         if (length == 0 || evbuffer_get_length(in) < (size_t)length)

@@ -60,6 +60,9 @@ void connection_free(struct connection *c); /* at once, without a call */
 /* Ends it at the next turn of the event loop, with `why`. */
 void connection_drop(struct connection *c, const char *why);
 
+void connection_accuse(struct connection *c, const char *why); /* the same: it broke the rules */
+bool connection_is_guilty(const struct connection *c);
+
 bool connection_is_open(const struct connection *c);    /* greeted, and neither side has said bye */
 bool connection_is_ending(const struct connection *c);  /* greeted, and bye is on its way */
 bool connection_is_dialled(const struct connection *c); /* by this side */

@@ -42,14 +42,11 @@ static void on_trouble(struct evconnlistener *listener, void *ctx)
     d->resting = true;
 }
 
-bool door_admits(struct door *d, const struct addr *from, unsigned pending, unsigned alike)
+enum door_crowd door_crowd(const struct addr *from, unsigned pending, unsigned alike)
 {
-    if (pending < DOOR_PENDING && (alike < DOOR_PENDING_ALIKE || addr_is_loopback(from)))
-        return true;
-    char where[ADDR_TEXT + 1];
-    addr_text(from, where);
-    door_refused(d, where, "too many handshakes at once");
-    return false;
+    if (alike >= DOOR_PENDING_ALIKE && !addr_is_loopback(from))
+        return DOOR_FULL_ALIKE;
+    return pending >= DOOR_PENDING ? DOOR_FULL : DOOR_FREE;
 }
 
 void door_refused(struct door *d, const char *where, const char *why)

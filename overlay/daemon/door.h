@@ -25,8 +25,9 @@ void door_close(struct door *d);
 struct addr door_address(const struct door *d);
 /* The same, and this machine's other addresses when it listens at all of them; how many. */
 unsigned door_addresses(const struct door *d, struct addr *out, unsigned max);
-/* May one more from there come in, with so many in the handshake, so many of them from there? */
-bool door_admits(struct door *d, const struct addr *from, unsigned pending, unsigned alike);
+/* Who stands before the door: so many in the handshake, so many of them from there. */
+enum door_crowd { DOOR_FREE, DOOR_FULL, DOOR_FULL_ALIKE };
+enum door_crowd door_crowd(const struct addr *from, unsigned pending, unsigned alike);
 void door_refused(struct door *d, const char *where, const char *why);
 void door_tick(struct door *d); /* once a second */
 #endif

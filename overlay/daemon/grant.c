@@ -289,12 +289,23 @@ static void on_release(struct lease *l)
         lease_clear(l); /* nobody waits for a word about it */
 }
 
+/* Ids are random and told to the holder alone: whoever names another's has not guessed it. */
+static void note_forgery(const struct grant *g, const struct link_peer *from, const struct id *id)
+{
+    for (size_t i = 0; i < LEASE_MAX; i++)
+        if (g->table.at[i].state != LEASE_FREE && id_equal(&g->table.at[i].id, id) &&
+            !id_equal(&g->table.at[i].holder, &from->peer.id))
+            log_warn(g->node->log, "refused %s: it used a lease of another peer", from->card->name);
+}
+
 /* The lease that a message is about; its sender is told when there is none. */
 static struct lease *find(struct grant *g, const struct link_peer *from, const struct id *id)
 {
     struct lease *l = lease_find(&g->table, &from->peer.id, id);
-    if (l == NULL)
+    if (l == NULL) {
+        note_forgery(g, from, id);
         tell_ended(g, &from->peer, id, LEASE_UNKNOWN, 0, "");
+    }
     return l;
 }
 

@@ -336,7 +336,7 @@ static void on_frame(void *ctx, struct connection *c, const uint8_t *frame, size
     if (message_decode(&l->message, frame, length))
         handle(l, &from);
     else
-        connection_drop(c, "it sent what is no message");
+        connection_accuse(c, "it sent what is no message");
 }
 
 static void on_deferred(evutil_socket_t fd, short what, void *ctx)
@@ -472,7 +472,10 @@ static void on_gone(void *ctx, struct connection *c, bool clean, const char *why
     if (f->in_use == c)
         f->in_use = NULL;
     struct addr again = connection_hello(c)->listen;
-    log_debug(l->log, "link with %s closed: %s", connection_card(c)->name, why);
+    if (connection_is_guilty(c))
+        door_refused(l->door, connection_card(c)->name, why);
+    else
+        log_debug(l->log, "link with %s closed: %s", connection_card(c)->name, why);
     if (!clean && f->count == 0) {
         far_give_up(l, f, why);
         return;
@@ -492,21 +495,44 @@ static void on_gone(void *ctx, struct connection *c, bool clean, const char *why
 static const struct connection_calls calls = {
     .ready = on_ready, .frame = on_frame, .join = on_join, .gone = on_gone};
 
+static bool is_alike(const struct stranger *s, const struct addr *from)
+{
+    return memcmp(connection_seen(s->connection)->ip, from->ip, sizeof from->ip) == 0;
+}
+
+/* A member's handshake takes milliseconds. So when too many stand before the door, the one that has
+ * stood there longest goes, and nobody can keep members out by waiting. */
+static void make_room(struct links *l, const struct addr *from)
+{
+    unsigned pending = 0, alike = 0;
+    struct stranger *oldest = NULL, *oldest_alike = NULL;
+    char where[ADDR_TEXT + 1];
+    for (struct stranger *s = l->strangers; s != NULL;
+         s = s->next) { /* the last one is the oldest */
+        if (connection_is_dialled(s->connection))
+            continue;
+        pending++;
+        oldest = s;
+        alike += is_alike(s, from);
+        oldest_alike = is_alike(s, from) ? s : oldest_alike;
+    }
+    enum door_crowd crowd = door_crowd(from, pending, alike);
+    if (crowd == DOOR_FREE)
+        return;
+    struct stranger *goes = crowd == DOOR_FULL_ALIKE ? oldest_alike : oldest;
+    addr_text(connection_seen(goes->connection), where);
+    door_refused(l->door, where, "it stood in the handshake for too long while others waited");
+    connection_free(goes->connection);
+    stranger_remove(l, goes);
+    l->connections--;
+}
+
 static void on_accept(void *ctx, int fd, const struct addr *from)
 {
     struct links *l = ctx;
     struct connection_setup setup = connection_setup(l);
-    unsigned pending = 0, alike = 0;
-    for (struct stranger *s = l->strangers; s != NULL; s = s->next) {
-        bool same = memcmp(connection_seen(s->connection)->ip, from->ip, sizeof from->ip) == 0;
-        pending += !connection_is_dialled(s->connection);
-        alike += same && !connection_is_dialled(s->connection);
-    }
-    if (!door_admits(l->door, from, pending, alike) || l->connections >= LINKS_MAX) {
-        evutil_closesocket(fd);
-        return;
-    }
-    struct stranger *s = stranger_new(l, NULL);
+    make_room(l, from);
+    struct stranger *s = l->connections < LINKS_MAX ? stranger_new(l, NULL) : NULL;
     if (s == NULL) {
         evutil_closesocket(fd);
         return;

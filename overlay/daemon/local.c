@@ -22,7 +22,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { CLIENTS_MAX = 128, BACKLOG_MAX = 8 * 1024 * 1024 };
+enum { CLIENTS_MAX = 128, GREET_S = 5, BACKLOG_MAX = 8 * 1024 * 1024 };
 
 struct local_client {
     struct local *local;
@@ -143,6 +143,7 @@ static void on_hello(struct local_client *c, const struct msg_local_hello *hello
     m.local_hello.protocol = LOCAL_PROTOCOL;
     strcpy(m.local_hello.version, PACKAGE_VERSION);
     c->greeted = true;
+    bufferevent_set_timeouts(c->stream, NULL, NULL);
     say(c, &m);
     if (hello->protocol != LOCAL_PROTOCOL) /* it sees by the answer, and says so to its user */
         log_info(c->local->node->log, "a program of version %s came to the local socket",
@@ -264,8 +265,21 @@ static void on_read(struct bufferevent *stream, void *ctx)
 
 static void on_close(struct bufferevent *stream, short what, void *ctx)
 {
-    (void)stream, (void)what;
+    (void)stream;
+    if ((what & BEV_EVENT_TIMEOUT) != 0)
+        refuse(ctx, "it never said hello");
     drop_soon(ctx);
+}
+
+/* Whoever says nothing keeps nobody else out. */
+static void make_room(struct local *l)
+{
+    for (size_t i = 0; l->count == CLIENTS_MAX && i < l->count; i++)
+        if (!l->clients[i]->greeted) {
+            log_warn(l->node->log, "dropped a program on the local socket: it has not said hello "
+                                   "while others waited");
+            drop(l->clients[i]);
+        }
 }
 
 static bool same_user(evutil_socket_t fd)
@@ -281,7 +295,10 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
     struct local *l = ctx;
     (void)listener, (void)from, (void)from_length;
     struct local_client *c = NULL;
-    if (!same_user(fd))
+    bool mine = same_user(fd);
+    if (mine)
+        make_room(l);
+    if (!mine)
         log_warn(l->node->log, "another user's program was refused on the local socket");
     else if (l->count == CLIENTS_MAX)
         log_warn(l->node->log, "more than %d programs on the local socket: one was refused",
@@ -299,6 +316,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
     l->clients[l->count++] = c;
     bufferevent_setcb(c->stream, on_read, NULL, on_close, c);
     bufferevent_setwatermark(c->stream, EV_READ, 0, WIRE_MAX_FRAME);
+    bufferevent_set_timeouts(c->stream, &(struct timeval){.tv_sec = GREET_S}, NULL);
     bufferevent_enable(c->stream, EV_READ | EV_WRITE);
 }
 

@@ -1,5 +1,11 @@
-# Who must not get in, and what guests must not do.
-GRID += test/security/guests
-EXTRA_DIST += test/security/guests
-check_PROGRAMS += test/security/rogue
+# Who must not get in, and what members and guests must not do. Names one a line.
+security_scripts = \
+    test/security/strangers \
+    test/security/flood \
+    test/security/revoked \
+    test/security/guests
+GRID += $(security_scripts)
+EXTRA_DIST += test/security/lib.sh $(security_scripts)
+check_PROGRAMS += test/security/intruder test/security/rogue
+test_security_intruder_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 test_security_rogue_LDADD =

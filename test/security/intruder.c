@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* intruder.c -- knocks at a daemon's port in every wrong way there is, and sees whether it is
+ * turned away. Ends with 0 when the daemon did what it should. */
+#include "../../overlay/daemon/addr.h"
+#include "../../overlay/daemon/connection.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 5000, HOLD_MAX = 4000, TAPE = 64 * 1024 };
+
+static const char usage[] =
+    "ADDRESS: IP:PORT, or the path of a UNIX socket\n"
+    "intruder ADDRESS bytes             sends standard input; must be hung up on\n"
+    "intruder ADDRESS shake [KEYS]      a handshake with KEYS or none; must be refused\n"
+    "intruder ADDRESS tls12 KEYS        an older TLS; must be refused\n"
+    "intruder ADDRESS frame KEYS WHAT   a member sends nonsense: huge, none, cut, unknown, silent\n"
+    "intruder ADDRESS lease KEYS ID     a member uses another's lease; must be told there is none\n"
+    "intruder ADDRESS send KEYS FILE    a member sends the frame in FILE\n"
+    "intruder ADDRESS replay KEYS       the bytes of a member's session once more; must be hung up "
+    "on\n"
+    "intruder ADDRESS hold N HOW        N connections that stop: nothing, half (a ClientHello), "
+    "until\n"
+    "                                   standard input ends; prints how many are still open then\n";
+
+static struct addr target;
+static const char *local; /* the path of a UNIX socket instead */
+
+static void die(const char *what)
+{
+    fprintf(stderr, "intruder: %s\n", what);
+    exit(1);
+}
+
+/* --- plain TCP --- */
+
+static int dial(void)
+{
+    struct sockaddr_storage s = {0};
+    socklen_t length = sizeof(struct sockaddr_un);
+    if (local == NULL)
+        length = addr_to_sock(&target, &s);
+    else
+        memcpy(&s, &(struct sockaddr_un){.sun_family = AF_UNIX}, sizeof(struct sockaddr_un));
+    if (local != NULL)
+        snprintf(((struct sockaddr_un *)&s)->sun_path, 108, "%s", local);
+    int fd = socket(s.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct timeval patience = {.tv_sec = PATIENCE_MS / 1000};
+    if (fd < 0 || connect(fd, (struct sockaddr *)&s, length) < 0)
+        return -1;
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    return fd;
+}
+
+static int dial_or_die(void)
+{
+    int fd = dial();
+    if (fd < 0)
+        die(strerror(errno));
+    return fd;
+}
+
+/* TLS alerts may come before the end. */
+static void expect_hung_up(int fd, const char *what)
+{
+    char bytes[4096];
+    ssize_t n;
+    while ((n = read(fd, bytes, sizeof bytes)) > 0)
+        ;
+    if (n < 0 && errno != ECONNRESET)
+        die(what);
+    close(fd);
+}
+
+static void put(int fd, const void *bytes, size_t length)
+{
+    for (size_t at = 0; at < length;) {
+        ssize_t n = send(fd, (const char *)bytes + at, length - at, MSG_NOSIGNAL);
+        if (n <= 0)
+            return; /* hung up already */
+        at += (size_t)n;
+    }
+}
+
+static void send_bytes(void)
+{
+    static char bytes[1 << 20];
+    int fd = dial_or_die();
+    put(fd, bytes, fread(bytes, 1, sizeof bytes, stdin));
+    shutdown(fd, SHUT_WR);
+    expect_hung_up(fd, "it listens to bytes that are no TLS");
+}
+
+/* --- many at once --- */
+
+static bool is_open(int fd)
+{
+    char byte;
+    ssize_t n = recv(fd, &byte, 1, MSG_DONTWAIT);
+    return n > 0 || (n < 0 && errno == EAGAIN);
+}
+
+/* A ClientHello that never goes on. */
+static const uint8_t half_hello[] = {22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3, 7, 7, 7};
+
+static void hold(unsigned count, bool half)
+{
+    static int fds[HOLD_MAX];
+    unsigned open = 0, made = 0;
+    char byte;
+    for (unsigned i = 0; i < count && i < HOLD_MAX; i++) {
+        fds[i] = dial();
+        made += fds[i] >= 0;
+        if (fds[i] >= 0 && half)
+            put(fds[i], half_hello, sizeof half_hello);
+    }
+    printf("made %u\n", made);
+    fflush(stdout);
+    while (read(STDIN_FILENO, &byte, 1) > 0)
+        ;
+    for (unsigned i = 0; i < count && i < HOLD_MAX; i++)
+        open += fds[i] >= 0 && is_open(fds[i]);
+    printf("open %u\n", open);
+}
+
+/* --- TLS --- */
+
+static void use_keys(SSL_CTX *tls, const char *folder)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/peer.crt", folder);
+    if (SSL_CTX_use_certificate_file(tls, path, SSL_FILETYPE_PEM) != 1)
+        die(path);
+    snprintf(path, sizeof path, "%s/peer.key", folder);
+    if (SSL_CTX_use_PrivateKey_file(tls, path, SSL_FILETYPE_PEM) != 1)
+        die(path);
+}
+
+static SSL *start(const char *keys, int version, int fd)
+{
+    SSL_CTX *tls = SSL_CTX_new(TLS_client_method());
+    SSL_CTX_set_max_proto_version(tls, version);
+    if (keys != NULL)
+        use_keys(tls, keys);
+    SSL *ssl = SSL_new(tls);
+    SSL_CTX_free(tls);
+    SSL_set_fd(ssl, fd);
+    return ssl;
+}
+
+/* The daemon must hang up and never have said a word to whoever came. */
+static void expect_refused(SSL *ssl, const char *what)
+{
+    char bytes[4096];
+    if (SSL_connect(ssl) == 1 && SSL_read(ssl, bytes, sizeof bytes) > 0)
+        die(what);
+    printf("refused: %s\n",
+           ERR_peek_error() != 0 ? ERR_reason_error_string(ERR_peek_error()) : "hung up on");
+    if (is_open(SSL_get_fd(ssl)))
+        die("refused, and the connection is still open");
+}
+
+static void put_message(SSL *ssl, const struct message *m)
+{
+    static uint8_t frame[WIRE_MAX_FRAME];
+    SSL_write(ssl, frame, (int)message_encode(m, frame, sizeof frame));
+}
+
+static void say_hello(SSL *ssl)
+{
+    struct message m = {.kind = MSG_hello};
+    m.hello.protocol = CONNECTION_PROTOCOL;
+    m.hello.born = (uint64_t)time(NULL) * 1000000;
+    strcpy(m.hello.name, "intruder");
+    put_message(ssl, &m);
+}
+
+/* The next message of the daemon; false: it hung up, or says nothing more. */
+static bool hear(SSL *ssl, struct message *m)
+{
+    static uint8_t frame[WIRE_MAX_FRAME];
+    size_t have = 0;
+    for (;;) {
+        long length = message_frame_length(frame, have);
+        size_t wanted = length > 0 ? (size_t)length : 4;
+        if (length > 0 && have == wanted)
+            return message_decode(m, frame, have);
+        int n = SSL_read(ssl, frame + have, (int)(wanted - have));
+        if (n <= 0)
+            return false;
+        have += (size_t)n;
+    }
+}
+
+static SSL *enter_as(const char *keys)
+{
+    struct message *m = malloc(sizeof *m);
+    SSL *ssl = start(keys, TLS1_3_VERSION, dial_or_die());
+    if (SSL_connect(ssl) != 1 || !hear(ssl, m) || m->kind != MSG_hello)
+        die("a member is not let in");
+    free(m);
+    return ssl;
+}
+
+/* --- what a member may not do --- */
+
+static void send_nonsense(const char *keys, const char *what)
+{
+    static const uint8_t huge[] = {0xff, 0xff, 0xff, 0xff}, none[] = {0, 0, 0, 0};
+    static const uint8_t unknown[] = {0, 0, 0, 3, 0xfe, 1, 2}, cut[] = {0, 0, 0, 3, 0x40, 0, 0};
+    static const uint8_t silent[] = {0, 0, 0, 3, 0x40}; /* and no hello */
+    SSL *ssl = enter_as(keys);
+    struct message *m = malloc(sizeof *m);
+    if (strcmp(what, "silent") == 0)
+        SSL_write(ssl, cut, sizeof cut);
+    else
+        say_hello(ssl);
+    if (strcmp(what, "huge") == 0)
+        SSL_write(ssl, huge, sizeof huge);
+    else if (strcmp(what, "none") == 0)
+        SSL_write(ssl, none, sizeof none);
+    else if (strcmp(what, "unknown") == 0)
+        SSL_write(ssl, unknown, sizeof unknown);
+    else if (strcmp(what, "cut") == 0)
+        SSL_write(ssl, cut, sizeof cut);
+    else if (strcmp(what, "silent") != 0)
+        SSL_write(ssl, silent, sizeof silent);
+    while (hear(ssl, m))
+        ;
+    free(m);
+    if (is_open(SSL_get_fd(ssl)))
+        die("it goes on listening");
+}
+
+static void expect_unknown(SSL *ssl, const char *what)
+{
+    struct message *m = malloc(sizeof *m);
+    bool told = false;
+    while (!told && hear(ssl, m)) {
+        told = m->kind == MSG_lease_ended;
+        if (m->kind == MSG_lease_launched || m->kind == MSG_lease_renewed)
+            told = m->kind == MSG_lease_renewed && m->lease_renewed.leases == 0;
+        if (m->kind == MSG_lease_launched)
+            break;
+    }
+    free(m);
+    if (!told)
+        die(what);
+}
+
+/* Confirm, renew, launch under and release a lease that another peer holds. */
+static void use_lease(const char *keys, const char *text)
+{
+    struct id lease;
+    if (!id_parse(&lease, text))
+        die("that is no lease");
+    SSL *ssl = enter_as(keys);
+    struct message *m = calloc(1, sizeof *m);
+    say_hello(ssl);
+    *m = (struct message){.kind = MSG_lease_launch};
+    m->lease_launch.lease = lease;
+    m->lease_launch.command = (const uint8_t *)"exit 0";
+    m->lease_launch.command_length = 6;
+    put_message(ssl, m);
+    expect_unknown(ssl, "a command was started under another's lease");
+    *m = (struct message){.kind = MSG_lease_renew};
+    m->lease_renew.leases_count = 1;
+    m->lease_renew.leases[0].lease = lease;
+    put_message(ssl, m);
+    expect_unknown(ssl, "another's lease was renewed");
+    *m = (struct message){.kind = MSG_lease_release};
+    m->lease_release.lease = lease;
+    put_message(ssl, m);
+    *m = (struct message){.kind = MSG_tunnel_open};
+    m->tunnel_open.lease = lease;
+    put_message(ssl, m);
+    *m = (struct message){.kind = MSG_lease_confirm};
+    m->lease_confirm.lease = lease;
+    put_message(ssl, m);
+    expect_unknown(ssl, "another's lease was confirmed"); /* all before it was heard by then */
+    free(m);
+}
+
+static void send_file(const char *keys, const char *path)
+{
+    static uint8_t frame[WIRE_MAX_FRAME];
+    FILE *f = fopen(path, "re");
+    size_t length = f != NULL ? fread(frame, 1, sizeof frame, f) : 0;
+    SSL *ssl = enter_as(keys);
+    struct message *m = calloc(1, sizeof *m);
+    say_hello(ssl);
+    SSL_write(ssl, frame, (int)length);
+    *m = (struct message){.kind = MSG_ad_ask};
+    put_message(ssl, m);
+    while (m->kind != MSG_ad_answer) /* the frame was heard by then */
+        if (!hear(ssl, m))
+            die("it hung up");
+    free(m);
+}
+
+/* --- a session once more --- */
+
+struct tape {
+    uint8_t bytes[TAPE];
+    size_t length;
+};
+
+static long record(BIO *bio, int what, const char *bytes, size_t length, int number, long more,
+                   int rc, size_t *done)
+{
+    struct tape *tape = (struct tape *)(void *)BIO_get_callback_arg(bio);
+    (void)number, (void)more, (void)done;
+    if (what == BIO_CB_WRITE && tape->length + length <= sizeof tape->bytes) {
+        memcpy(tape->bytes + tape->length, bytes, length);
+        tape->length += length;
+    }
+    return rc;
+}
+
+static void replay(const char *keys)
+{
+    static struct tape tape;
+    struct message *m = calloc(1, sizeof *m);
+    SSL *ssl = start(keys, TLS1_3_VERSION, dial_or_die());
+    BIO_set_callback_ex(SSL_get_wbio(ssl), record);
+    BIO_set_callback_arg(SSL_get_wbio(ssl), (char *)&tape);
+    if (SSL_connect(ssl) != 1 || !hear(ssl, m))
+        die("a member is not let in");
+    say_hello(ssl);
+    *m = (struct message){.kind = MSG_lease_ask};
+    m->lease_ask.slots = 1;
+    put_message(ssl, m);
+    while (m->kind != MSG_lease_answer)
+        if (!hear(ssl, m))
+            die("a member is not answered");
+    free(m);
+    SSL_free(ssl);
+    int fd = dial_or_die();
+    put(fd, tape.bytes, tape.length);
+    expect_hung_up(fd, "a session can be replayed");
+    printf("replayed %zu bytes\n", tape.length);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 2 ? argv[2] : "", *a = argc > 3 ? argv[3] : NULL;
+    const char *b = argc > 4 ? argv[4] : "";
+    local = argc > 1 && argv[1][0] == '/' ? argv[1] : NULL;
+    if (argc < 3 || (local == NULL && addr_parse(&target, argv[1], 7117, NULL) < 0)) {
+        fputs(usage, stderr);
+        return 2;
+    }
+    if (strcmp(what, "bytes") == 0)
+        send_bytes();
+    else if (strcmp(what, "shake") == 0)
+        expect_refused(start(a, TLS1_3_VERSION, dial_or_die()), "it was let in");
+    else if (strcmp(what, "tls12") == 0)
+        expect_refused(start(a, TLS1_2_VERSION, dial_or_die()), "TLS 1.2 was let in");
+    else if (strcmp(what, "frame") == 0)
+        send_nonsense(a, b);
+    else if (strcmp(what, "lease") == 0)
+        use_lease(a, b);
+    else if (strcmp(what, "send") == 0)
+        send_file(a, b);
+    else if (strcmp(what, "replay") == 0)
+        replay(a);
+    else if (strcmp(what, "hold") == 0)
+        hold((unsigned)atoi(a), strcmp(b, "half") == 0);
+    else
+        die("what?");
+    return 0;
+}
