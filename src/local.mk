@@ -9,6 +9,7 @@ libruntime_la_SOURCES = \
     src/common/defaults.c src/common/defaults.h \
     src/common/gate.c src/common/gate.h \
     src/common/grid.c src/common/grid.h \
+    src/common/listeners.c src/common/listeners.h \
     src/common/names.h \
     src/common/secret.c src/common/secret.h \
     src/common/wish.c src/common/wish.h \

@@ -213,15 +213,18 @@ static void on_over(void *ctx, enum launch_end end, int status, const char *text
     settle(g);
 }
 
-/* The orted of another desktop's mpirun is to talk to it through the daemons' link, at *port. */
+/* The orted of another desktop's mpirun is to talk to it through the daemons' link, at *port; that
+ * of this one over loopback, where alone mpirun listens. */
 static char *lead_home(struct grant *g, const struct grant_job *job, const struct lease *l,
                        char *command, uint16_t *port)
 {
     struct part_peer self = links_self(g->node->links);
-    if (uri_port(command, strlen(command)) == 0 || id_equal(&job->holder.id, &self.id))
+    uint16_t there = uri_port(command, strlen(command));
+    if (there == 0)
         return command;
-    *port = tunnel_listen(g->node->tunnels, &job->holder, &l->id);
-    char *led = *port != 0 ? uri_rewrite(command, *port) : NULL;
+    if (!id_equal(&job->holder.id, &self.id))
+        there = *port = tunnel_listen(g->node->tunnels, &job->holder, &l->id);
+    char *led = there != 0 ? uri_rewrite(command, there) : NULL;
     free(command);
     return led;
 }

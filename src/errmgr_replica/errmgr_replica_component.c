@@ -11,6 +11,7 @@
 #include "orte/runtime/orte_globals.h"
 #include "orte/util/proc_info.h"
 #include "defaults.h"
+#include "listeners.h"
 #include "gate.h"
 #include "log.h"
 #include "secret.h"
@@ -221,6 +222,8 @@ static int replica_query(mca_base_module_t **module, int *priority)
         }
         return ORTE_ERROR;
     }
+    /* By now ORTE listens, and nobody knows at which port. */
+    (void)listeners_keep_home();
     self->stock.module = (orte_errmgr_base_module_t *)stock_find(
         &orte_errmgr_base_framework, ORTE_PROC_IS_HNP ? "default_hnp" : "default_orted");
     if (self->stock.module == NULL)

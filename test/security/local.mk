@@ -3,6 +3,7 @@ security_scripts = \
     test/security/strangers \
     test/security/flood \
     test/security/revoked \
+    test/security/capture \
     test/security/guests
 GRID += $(security_scripts)
 EXTRA_DIST += test/security/lib.sh $(security_scripts)

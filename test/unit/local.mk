@@ -19,6 +19,7 @@ unit_programs = \
     test/unit/lease \
     test/unit/level \
     test/unit/link \
+    test/unit/listeners \
     test/unit/match \
     test/unit/merge \
     test/unit/message \
@@ -76,6 +77,7 @@ test_unit_tally_LDADD = libdaemon.la $(LDADD)
 test_unit_room_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_room_LDADD = libdaemon.la $(LDADD)
 test_unit_command_LDADD = libruntime.la $(LDADD)
+test_unit_listeners_LDADD = libruntime.la $(LDADD)
 test_unit_gate_LDADD = libruntime.la $(LDADD)
 test_unit_policy_LDADD = libruntime.la $(LDADD)
 test_unit_request_LDADD = libruntime.la $(LDADD)
