@@ -516,6 +516,20 @@ struct group *group_init(void *memory, const struct group_setup *setup, uint64_t
     return g;
 }
 
+unsigned group_members(const struct group *g)
+{
+    return g->count;
+}
+
+struct group *group_move(void *memory, unsigned members, const struct group *group)
+{
+    assert(members >= group->count && members <= GROUP_MEMBERS_MAX);
+    struct group *g = memory;
+    memcpy(g, group, sizeof *g + group->count * sizeof g->members[0]);
+    g->room = members;
+    return g;
+}
+
 static void add(struct group *g, const struct part_peer *peer)
 {
     if (g->count == g->room || id_equal(&peer->id, &g->self.id) || find(g, &peer->id) != NULL)

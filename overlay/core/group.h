@@ -74,6 +74,9 @@ struct group_out {
     uint8_t bytes[GROUP_OUT_BYTES];
 };
 
+unsigned group_members(const struct group *group); /* this peer not counted, dead ones are */
+/* The same group in larger memory, of group_size(); the old memory is the caller's again. */
+struct group *group_move(void *memory, unsigned members, const struct group *group);
 void group_step(struct group *group, const struct group_event *event, uint64_t now_us,
                 struct group_out *out);
 uint64_t group_deadline(const struct group *group);

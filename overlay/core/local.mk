@@ -16,6 +16,7 @@ libcore_la_SOURCES = \
     overlay/core/group.c overlay/core/group.h overlay/core/group.def \
     overlay/core/store.c overlay/core/store.h \
     overlay/core/vivaldi.c overlay/core/vivaldi.h \
+    overlay/core/window.c overlay/core/window.h \
     overlay/core/cell.c overlay/core/cell.h \
     overlay/core/message.def overlay/core/link.def overlay/core/ring.def overlay/core/lease.def \
     overlay/core/local.def overlay/core/member.def overlay/core/room.def

@@ -129,7 +129,7 @@ long message_frame_length(const uint8_t *in, size_t have)
 
 bool message_decode(struct message *m, const uint8_t *frame, size_t length)
 {
-    if (message_frame_length(frame, length) != (long)length)
+    if (length < WIRE_HEADER || message_frame_length(frame, length) != (long)length)
         return false;
     struct wire_reader r = {.base = frame, .size = length, .at = 4};
     m->kind = (enum message_kind)wire_get_u8(&r);

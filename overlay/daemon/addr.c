@@ -99,11 +99,14 @@ socklen_t addr_to_sock(const struct addr *a, struct sockaddr_storage *s)
         memcpy(&in->sin_addr, a->ip + sizeof mapped, 4);
         return sizeof *in;
     }
-    struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)s;
-    in6->sin6_family = AF_INET6;
-    in6->sin6_port = htons(a->port);
-    memcpy(&in6->sin6_addr, a->ip, sizeof a->ip);
-    return sizeof *in6;
+    addr_to_sock6(a, (struct sockaddr_in6 *)s);
+    return sizeof(struct sockaddr_in6);
+}
+
+void addr_to_sock6(const struct addr *a, struct sockaddr_in6 *s)
+{
+    *s = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_port = htons(a->port)};
+    memcpy(&s->sin6_addr, a->ip, sizeof a->ip);
 }
 
 bool addr_from_sock(struct addr *a, const struct sockaddr *s)

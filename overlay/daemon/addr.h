@@ -4,6 +4,7 @@
 #define P2P_ADDR_H
 #include "../client/err.h"
 #include "../core/id.h"
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 enum { ADDR_TEXT = 55 /* "[IPv6]:port" */, ADDR_HOST = 253 };
@@ -17,6 +18,8 @@ bool addr_parse_ip(struct addr *a, const char *ip); /* leaves the port */
 int addr_split(const char *text, uint16_t default_port, char host[ADDR_HOST + 1], uint16_t *port,
                struct err *e);
 socklen_t addr_to_sock(const struct addr *a, struct sockaddr_storage *s);
+/* IPv4 as a mapped address, for sockets that speak both. */
+void addr_to_sock6(const struct addr *a, struct sockaddr_in6 *s);
 bool addr_from_sock(struct addr *a, const struct sockaddr *s); /* false: neither IPv4 nor IPv6 */
 bool addr_is_any(const struct addr *a);                        /* 0.0.0.0 or :: */
 bool addr_is_loopback(const struct addr *a);

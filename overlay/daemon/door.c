@@ -11,8 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { ANY_PORT_TRIES = 32 };
+
 struct door {
     struct evconnlistener *listener;
+    int datagrams; /* UDP, at the same port */
     struct log *log;
     door_accept_fn *accept;
     void *ctx;
@@ -144,17 +147,56 @@ static int listen_at(struct door *d, struct event_base *base, const struct addr 
     return d->listener != NULL ? 0 : -errno;
 }
 
-static int open_listener(struct door *d, struct event_base *base, const struct settings *settings,
-                         struct err *e)
+/* At the address that the listener has got. */
+static int bind_datagrams(struct door *d)
+{
+    struct sockaddr_storage s;
+    socklen_t length = sizeof s;
+    if (getsockname(evconnlistener_get_fd(d->listener), (struct sockaddr *)&s, &length) < 0)
+        return -errno;
+    addr_from_sock(&d->address, (struct sockaddr *)&s);
+    d->datagrams = socket(s.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (d->datagrams >= 0 && bind(d->datagrams, (struct sockaddr *)&s, length) == 0)
+        return 0;
+    return -errno;
+}
+
+static void close_sockets(struct door *d)
+{
+    if (d->listener != NULL)
+        evconnlistener_free(d->listener);
+    if (d->datagrams >= 0)
+        close(d->datagrams);
+    d->listener = NULL;
+    d->datagrams = -1;
+}
+
+/* Both at one port; of any that is free for TCP, some are not for UDP. */
+static int bind_both(struct door *d, struct event_base *base, const struct addr *at)
+{
+    int rc = 0;
+    for (unsigned tries = 0; tries < (at->port == 0 ? ANY_PORT_TRIES : 1); tries++) {
+        rc = listen_at(d, base, at);
+        if (rc == 0)
+            rc = bind_datagrams(d);
+        if (rc == 0)
+            break;
+        close_sockets(d);
+    }
+    return rc;
+}
+
+static int open_sockets(struct door *d, struct event_base *base, const struct settings *settings,
+                        struct err *e)
 {
     struct addr at;
     int rc = addr_parse(&at, settings->listen, SETTINGS_PORT, e);
     if (rc < 0)
         return rc;
-    rc = listen_at(d, base, &at);
+    rc = bind_both(d, base, &at);
     if (rc == -EAFNOSUPPORT && addr_is_any(&at)) { /* a kernel without IPv6 */
         addr_parse_ip(&at, "0.0.0.0");
-        rc = listen_at(d, base, &at);
+        rc = bind_both(d, base, &at);
     }
     if (rc == -EADDRINUSE)
         return err_set(e, EADDRINUSE,
@@ -163,11 +205,6 @@ static int open_listener(struct door *d, struct event_base *base, const struct s
                        settings->listen, at.port + 1);
     if (rc < 0)
         return err_set(e, -rc, "cannot listen at %s: %s", settings->listen, strerror(-rc));
-    struct sockaddr_storage s;
-    socklen_t length = sizeof s;
-    if (getsockname(evconnlistener_get_fd(d->listener), (struct sockaddr *)&s, &length) < 0)
-        return err_set(e, errno, "%s: %s", settings->listen, strerror(errno));
-    addr_from_sock(&d->address, (struct sockaddr *)&s);
     evconnlistener_set_error_cb(d->listener, on_trouble);
     return 0;
 }
@@ -178,10 +215,11 @@ int door_open(struct door **out, struct event_base *base, const struct settings 
     struct door *d = calloc(1, sizeof *d);
     if (d == NULL)
         return err_set(e, ENOMEM, "no memory");
+    d->datagrams = -1;
     d->log = log;
     d->accept = accept;
     d->ctx = ctx;
-    int rc = open_listener(d, base, settings, e);
+    int rc = open_sockets(d, base, settings, e);
     if (rc == 0 && settings->address[0] != '\0')
         rc = resolve(&d->address, settings->address, d->address.port, e);
     else if (rc == 0 && addr_is_any(&d->address)) {
@@ -199,12 +237,16 @@ void door_close(struct door *d)
 {
     if (d == NULL)
         return;
-    if (d->listener != NULL)
-        evconnlistener_free(d->listener);
+    close_sockets(d);
     free(d);
 }
 
 struct addr door_address(const struct door *d)
 {
     return d->address;
+}
+
+int door_datagrams(const struct door *d)
+{
+    return d->datagrams;
 }

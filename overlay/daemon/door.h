@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* door.h -- the port where other daemons knock: how many may stand before it, and what is written
- * down about those that are turned away. */
+/* door.h -- the port where other daemons knock, TCP and UDP: how many may stand before it, and what
+ * is written down about those that are turned away. */
 #ifndef P2P_DOOR_H
 #define P2P_DOOR_H
 #include "../client/err.h"
@@ -25,6 +25,8 @@ void door_close(struct door *d);
 struct addr door_address(const struct door *d);
 /* The same, and this machine's other addresses when it listens at all of them; how many. */
 unsigned door_addresses(const struct door *d, struct addr *out, unsigned max);
+/* The UDP socket at the same port; the door's, and nobody reads it here. */
+int door_datagrams(const struct door *d);
 /* Who stands before the door: so many in the handshake, so many of them from there. */
 enum door_crowd { DOOR_FREE, DOOR_FULL, DOOR_FULL_ALIKE };
 enum door_crowd door_crowd(const struct addr *from, unsigned pending, unsigned alike);

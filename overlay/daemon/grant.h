@@ -18,6 +18,8 @@ unsigned grant_slots_free(const struct grant *g);
 /* Ends every lease of that peer. */
 void grant_end_of(struct grant *g, const struct id *holder, const char *why);
 unsigned grant_count(const struct grant *g);
+/* Does this peer hold a lease here? */
+bool grant_holds(const struct grant *g, const struct id *holder);
 /* The i-th lease, for `p2pctl status`. */
 void grant_describe(const struct grant *g, unsigned i, struct msg_local_held *out);
 #endif

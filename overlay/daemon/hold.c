@@ -37,10 +37,21 @@ static struct hold *find(struct holds *h, const void *owner, const struct id *le
     return NULL;
 }
 
+static bool uses(const struct holds *h, const void *owner, const struct id *peer)
+{
+    for (size_t i = 0; i < h->count; i++)
+        if (h->at[i].owner == owner && id_equal(&h->at[i].peer.id, peer))
+            return true;
+    return false;
+}
+
 static void drop(struct holds *h, struct hold *hold)
 {
-    tunnel_end(h->node->tunnels, &hold->lease);
+    const struct hold was = *hold;
+    tunnel_end(h->node->tunnels, &was.lease);
     *hold = h->at[--h->count];
+    if (!uses(h, was.owner, &was.peer.id))
+        jobs_leave(h->node->jobs, was.owner, &was.peer.id);
 }
 
 static void send_release(struct holds *h, const struct part_peer *peer, const struct id *lease)
@@ -153,6 +164,21 @@ static void on_gone(void *ctx, const struct id *peer, const char *why)
         renew(h, peer);
 }
 
+/* The job's other peers agree that this one is silent: what runs there is given up. */
+static void on_declared(void *ctx, const void *owner, const struct id *peer)
+{
+    struct holds *h = ctx;
+    for (size_t i = 0; i < h->count;) {
+        struct hold *hold = &h->at[i];
+        if (hold->owner != owner || !id_equal(&hold->peer.id, peer)) {
+            i++;
+            continue;
+        }
+        send_release(h, &hold->peer, &hold->lease); /* should it live after all */
+        end(h, hold, GRID_PEER_SILENT, 0, "fell silent");
+    }
+}
+
 int holds_open(struct holds **out, struct node *node, hold_event_fn *event, struct err *e)
 {
     struct holds *h = calloc(1, sizeof *h);
@@ -170,6 +196,7 @@ int holds_open(struct holds **out, struct node *node, hold_event_fn *event, stru
         return err_set(e, ENOMEM, "out of memory");
     }
     links_handle(node->links, MSG_lease_launched, MSG_lease_renewed, receive, h);
+    jobs_on_declared(node->jobs, on_declared, h);
     return 0;
 }
 
@@ -179,6 +206,7 @@ void holds_close(struct holds *h)
         return;
     links_forget_gone(h->node->links, on_gone, h);
     links_handle(h->node->links, MSG_lease_launched, MSG_lease_renewed, NULL, NULL);
+    jobs_on_declared(h->node->jobs, NULL, NULL);
     for (size_t i = 0; i < h->count; i++)
         send_release(h, &h->at[i].peer, &h->at[i].lease);
     if (h->timer != NULL)
@@ -204,6 +232,7 @@ int hold_add(struct holds *h, void *owner, const struct part_peer *peer, const c
     m.lease_confirm.lease = *lease;
     m.lease_confirm.slots = slots;
     link_send(h->node->links, peer, &m); /* if it is lost, the first renewal says so */
+    jobs_enter(h->node->jobs, owner, peer);
     return 0;
 }
 

@@ -252,6 +252,28 @@ int identity_revoke(struct identity *i, const struct part_revoked *revoked, size
     return 0;
 }
 
+int identity_reload(struct identity *i, const char *folder, struct err *e)
+{
+    struct identity *fresh, was = *i;
+    int rc = identity_load(&fresh, folder, e);
+    if (rc < 0)
+        return rc;
+    if (!id_equal(&fresh->card.id, &i->card.id) || strcmp(fresh->card.grid, i->card.grid) != 0) {
+        identity_free(fresh);
+        return err_set(e, EINVAL, "%s has another key or grid: that takes a restart", folder);
+    }
+    if (i->revoked_count > 0)
+        rc = identity_revoke(fresh, i->revoked, i->revoked_count);
+    if (rc < 0) {
+        identity_free(fresh);
+        return err_set(e, ENOMEM, "no memory");
+    }
+    *i = *fresh;
+    *fresh = was; /* links that are open keep what they use of it */
+    identity_free(fresh);
+    return 0;
+}
+
 bool identity_is_revoked(const struct identity *i, const struct id *peer)
 {
     for (size_t k = 0; k < i->revoked_count; k++)

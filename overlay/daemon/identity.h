@@ -31,6 +31,9 @@ struct identity;
 /* From the folder's authority.crt, peer.crt and peer.key; a key that others may read is refused. */
 int identity_load(struct identity **out, const char *folder, struct err *e);
 void identity_free(struct identity *i);
+/* The same, into one that is in use: links that are made from now on show the new certificate. The
+ * key must be the one it was, for it is this peer's id. Untouched when it fails. */
+int identity_reload(struct identity *i, const char *folder, struct err *e);
 const struct identity_card *identity_card(const struct identity *i);
 
 EVP_PKEY *identity_authority(const struct identity *i); /* its public half */

@@ -81,6 +81,11 @@ struct part_peer links_self(const struct links *l)
     return (struct part_peer){.id = identity_card(l->identity)->id, .addr = l->hello.listen};
 }
 
+int links_datagrams(const struct links *l)
+{
+    return door_datagrams(l->door);
+}
+
 unsigned links_count(const struct links *l)
 {
     return l->connections;

@@ -81,4 +81,5 @@ void links_forget_met(struct links *l, void *ctx); /* nobody with this ctx is ca
 
 size_t links_backlog(const struct links *l); /* of all peers together */
 unsigned links_count(const struct links *l); /* connections, greeted or not */
+int links_datagrams(const struct links *l);  /* the UDP socket at the port where links come in */
 #endif

@@ -10,6 +10,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/clock.h \
     overlay/daemon/connection.c overlay/daemon/connection.h \
     overlay/daemon/contact.c overlay/daemon/contact.h \
+    overlay/daemon/datagram.c overlay/daemon/datagram.h \
     overlay/daemon/door.c overlay/daemon/door.h \
     overlay/daemon/file.c overlay/daemon/file.h \
     overlay/daemon/invite.c overlay/daemon/invite.h \
@@ -23,6 +24,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/hold.c overlay/daemon/hold.h \
     overlay/daemon/identity.c overlay/daemon/identity.h \
     overlay/daemon/idmap.c overlay/daemon/idmap.h \
+    overlay/daemon/job.c overlay/daemon/job.h \
     overlay/daemon/launch.c overlay/daemon/launch.h overlay/daemon/room.h \
     overlay/daemon/link.c overlay/daemon/link.h \
     overlay/daemon/local.c overlay/daemon/local.h \
@@ -32,6 +34,8 @@ libdaemon_la_SOURCES = \
     overlay/daemon/near.c overlay/daemon/near.h \
     overlay/daemon/node.h \
     overlay/daemon/overlay.c overlay/daemon/overlay.h \
+    overlay/daemon/pair.c overlay/daemon/pair.h \
+    overlay/daemon/seal.c overlay/daemon/seal.h \
     overlay/daemon/settings.c overlay/daemon/settings.h \
     overlay/daemon/shortage.c overlay/daemon/shortage.h \
     overlay/daemon/speed.c overlay/daemon/speed.h \

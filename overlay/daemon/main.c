@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { FILES_WANTED = 4096, READY_POLL_MS = 20, READY_MS = 3000, END_POLL_MS = 20, END_MS = 2000 };
@@ -28,9 +29,8 @@ const char *argp_program_version = PACKAGE_STRING;
 static const char doc[] =
     "Lends this desktop to a grid, and borrows from it.\v"
     "Settings are read from ~/.config/p2pgrid/p2pd.conf if it is there, keys from "
-    "~/.config/p2pgrid/keys. SIGHUP reads the settings again, SIGTERM ends every job on this "
-    "machine and "
-    "leaves the grid.";
+    "~/.config/p2pgrid/keys. SIGHUP reads both again, SIGTERM ends every job on this "
+    "machine and leaves the grid.";
 
 static const struct argp_option options[] = {
     {"config", 'c', "FILE", 0, "read the settings from FILE", 0},
@@ -128,9 +128,15 @@ static void on_reload(evutil_socket_t signal, short what, void *ctx)
     if (strcmp(fresh.listen, n->settings.listen) != 0 ||
         strcmp(fresh.keys, n->settings.keys) != 0 || strcmp(fresh.socket, n->settings.socket) != 0)
         log_warn(n->log, "listen, keys and socket change only with a restart");
+    memcpy(fresh.keys, n->settings.keys, sizeof fresh.keys);
     n->settings = fresh;
     log_set_level(n->log, fresh.log_level);
     log_info(n->log, "settings read again");
+    if (identity_reload(n->identity, n->settings.keys, &e) < 0)
+        log_error(n->log, "certificates stay as they are: %s", e.text);
+    else
+        log_info(n->log, "certificates read again: this peer's is good for %ld more days",
+                 (long)(identity_card(n->identity)->ends - time(NULL)) / 86400);
     overlay_contact(n->overlay);
 }
 
@@ -181,6 +187,8 @@ static int open_parts(struct daemon *d, struct err *e)
         rc = open_log(d, e);
     if (rc == 0)
         rc = links_open(&n->links, n->base, &n->settings, n->identity, n->log, e);
+    if (rc == 0 && datagrams_open(&n->datagrams, n->base, n->links) < 0)
+        rc = err_set(e, ENOMEM, "no memory");
     if (rc == 0)
         rc = member_open(&n->member, n, e);
     if (rc == 0 && nears_open(&n->nears, n) < 0)
@@ -193,6 +201,8 @@ static int open_parts(struct daemon *d, struct err *e)
         rc = grant_open(&n->grant, n, e);
     if (rc == 0)
         rc = keeper_open(&n->keeper, n, e);
+    if (rc == 0)
+        rc = jobs_open(&n->jobs, n, e);
     if (rc == 0)
         rc = local_open(&n->local, n, e);
     return rc < 0 ? rc : watch_signals(d, e);
@@ -209,6 +219,7 @@ static void close_parts(struct daemon *d)
     if (d->ready_poll != NULL)
         event_free(d->ready_poll);
     local_close(n->local);
+    jobs_close(n->jobs);
     keeper_close(n->keeper);
     grant_close(n->grant);
     tunnels_close(n->tunnels);
@@ -216,6 +227,7 @@ static void close_parts(struct daemon *d)
     overlay_close(n->overlay);
     nears_close(n->nears);
     member_close(n->member);
+    datagrams_close(n->datagrams);
     links_close(n->links);
     event_base_loop(n->base, EVLOOP_NONBLOCK); /* libevent frees its streams only now */
     machine_close(n->machine);

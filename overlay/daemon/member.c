@@ -31,6 +31,7 @@ static void put_out(struct member *m, const struct part_revoked *one)
     if (id_equal(&one->peer, &identity_card(n->identity)->id))
         log_error(n->log, "this peer was revoked: the others refuse it from now on");
     links_break(n->links, &one->peer, "it was revoked");
+    datagrams_forget(n->datagrams, &one->peer);
     if (n->grant != NULL)
         grant_end_of(n->grant, &one->peer, "its holder was revoked");
 }

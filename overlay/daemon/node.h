@@ -4,7 +4,9 @@
 #define P2P_NODE_H
 #include "settings.h"
 #include "clock.h"
+#include "datagram.h"
 #include "identity.h"
+#include "job.h"
 #include "link.h"
 #include "log.h"
 #include "machine.h"
@@ -27,12 +29,14 @@ struct node {
     struct links *links;
     struct member *member;
     struct keeper *keeper;
+    struct datagrams *datagrams;
     struct machine *machine;
     struct overlay *overlay;
     struct nears *nears;
     struct walks *walks;
     struct tunnels *tunnels;
     struct grant *grant;
+    struct jobs *jobs;
     struct local *local;
 };
 

@@ -248,7 +248,7 @@ int overlay_open(struct overlay **out, struct node *node, struct err *e)
         overlay_close(o);
         return rc;
     }
-    links_handle(node->links, 0x10, 0x3f, on_message, o);
+    links_handle(node->links, MSG_ring_ask, MSG_ad_near_answer, on_message, o);
     event_add(o->saver, &(struct timeval){.tv_sec = SAVE_S});
     set_timer(o);
     load_tally(o);

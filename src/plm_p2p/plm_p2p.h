@@ -57,7 +57,5 @@ void plm_p2p_unwatch(void);
 bool plm_p2p_is_over(void); /* asked when an orted hung up: was it the own daemon that ended? */
 /* A seat lost its lease (`held` false), or is to lose it, before all have reported. */
 void plm_p2p_vacate(unsigned seat, bool held, const char *why);
-/* The overlay declares a peer dead: all that the job has there is lost. */
-void plm_p2p_peer_dead(const struct id *peer, const char *why);
 int plm_p2p_terminate(void);
 #endif

@@ -151,22 +151,9 @@ static void lease_ended(const struct grid_event *event)
 {
     unsigned seat;
     if (seats_find(plm->seats, &event->lease, &seat)) {
-        lose_seat(seat, false, event->text);
+        lose_seat(seat, event->kind == GRID_PEER_SILENT, event->text);
     } else {
         seats_lost(plm->seats, &event->lease, false, event->text); /* a spare, or nobody's */
-    }
-}
-
-void plm_p2p_peer_dead(const struct id *peer, const char *why)
-{
-    const unsigned count = plm->seats != NULL ? seats_count(plm->seats) : 0;
-    for (unsigned i = 0; i < count; i++) {
-        const struct id lease = seats_lease(plm->seats, i)->id;
-        unsigned seat;
-        if (id_equal(&seats_lease(plm->seats, i)->peer, peer) &&
-            seats_find(plm->seats, &lease, &seat)) {
-            lose_seat(seat, true, why);
-        }
     }
 }
 
@@ -181,6 +168,7 @@ static void on_event(int fd, short what, void *unused)
             break;
         case GRID_LAUNCH_FAILED:
         case GRID_LEASE_ENDED:
+        case GRID_PEER_SILENT:
             lease_ended(&event);
             break;
         case GRID_DAEMON_GONE:

@@ -4,6 +4,7 @@ fuzzers = \
     test/fuzz/greeting \
     test/fuzz/group \
     test/fuzz/message \
+    test/fuzz/pair \
     test/fuzz/require \
     test/fuzz/ring
 
@@ -28,6 +29,10 @@ test/fuzz/group: test/fuzz/group.c $(fuzz_message_sources)
 
 test/fuzz/greeting: test/fuzz/greeting.c $(libtransport_la_SOURCES)
 	$(call fuzz_build,$(libtransport_la_SOURCES) -I$(srcdir)/src/pml_replica,$(SODIUM_LIBS) $(OPENSSL_LIBS))
+
+test/fuzz/pair: test/fuzz/pair.c overlay/daemon/pair.c overlay/daemon/seal.c $(fuzz_message_sources)
+	$(call fuzz_build,overlay/daemon/pair.c overlay/daemon/seal.c $(fuzz_message_sources) \
+	    -I$(srcdir)/overlay/daemon,$(SODIUM_LIBS))
 
 if HAVE_CLANG
 FUZZ += test/fuzz/all

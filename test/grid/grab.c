@@ -27,6 +27,7 @@ static void print_event(const struct grid_event *e)
         printf("failed %s %s\n", id, e->text);
         break;
     case GRID_LEASE_ENDED:
+    case GRID_PEER_SILENT:
         printf("ended %s %d %s\n", id, e->status, e->text);
         break;
     case GRID_DAEMON_GONE:

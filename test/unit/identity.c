@@ -75,6 +75,27 @@ static void test_card(void **state)
     identity_free(j);
 }
 
+/* Read again: the same peer, or nothing changes. */
+static void test_reload(void **state)
+{
+    (void)state;
+    struct identity *i;
+    struct err e = {0};
+    assert_int_equal(identity_load(&i, in("alder"), &e), 0);
+    const struct identity_card was = *identity_card(i);
+    const SSL_CTX *before = identity_tls(i);
+    assert_int_equal(identity_reload(i, in("birch"), &e), -EINVAL);
+    assert_non_null(strstr(e.text, "restart"));
+    assert_true(identity_reload(i, in("late"), &e) < 0);
+    assert_true(identity_reload(i, in("nowhere"), &e) < 0);
+    assert_memory_equal(identity_card(i), &was, sizeof was);
+    assert_ptr_equal(identity_tls(i), before);
+    assert_int_equal(identity_reload(i, in("alder"), &e), 0);
+    assert_memory_equal(identity_card(i), &was, sizeof was);
+    assert_ptr_not_equal(identity_tls(i), before);
+    identity_free(i);
+}
+
 static void test_key_stays_private(void **state)
 {
     (void)state;
@@ -159,6 +180,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_card),
+        cmocka_unit_test(test_reload),
         cmocka_unit_test(test_key_stays_private),
         cmocka_unit_test(test_bad_keys_have_a_reason),
         cmocka_unit_test(test_bad_orders_are_refused),

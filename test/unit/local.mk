@@ -6,6 +6,7 @@ unit_programs = \
     test/unit/claim \
     test/unit/command \
     test/unit/confine \
+    test/unit/datagram \
     test/unit/decide \
     test/unit/fate \
     test/unit/feed \
@@ -24,6 +25,7 @@ unit_programs = \
     test/unit/merge \
     test/unit/message \
     test/unit/odds \
+    test/unit/pair \
     test/unit/policy \
     test/unit/request \
     test/unit/revocation \
@@ -39,7 +41,8 @@ unit_programs = \
     test/unit/token \
     test/unit/uri \
     test/unit/transport \
-    test/unit/vivaldi
+    test/unit/vivaldi \
+    test/unit/window
 test_unit_fate_LDADD = libsurvive.la $(LDADD)
 test_unit_feed_LDADD = libsurvive.la $(LDADD)
 test_unit_heartbeat_LDADD = libsurvive.la $(LDADD)
@@ -54,6 +57,10 @@ test_unit_revocation_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 test_unit_token_LDADD = libdaemon.la $(LDADD)
 test_unit_uri_LDADD = libdaemon.la $(LDADD)
 test_unit_link_LDADD = libdaemon.la $(LDADD)
+test_unit_pair_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_pair_LDADD = libdaemon.la $(LDADD)
+test_unit_datagram_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_datagram_LDADD = libdaemon.la $(LDADD)
 test_unit_settings_LDADD = libdaemon.la $(LDADD)
 test_unit_confine_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_confine_LDADD = libconfine.la $(LDADD)

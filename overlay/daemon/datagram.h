@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* datagram.h -- short messages that may be lost: for what is worth nothing when it is late. One UDP
+ * socket at the port of the links, sealed (seal.h) with keys that were given over a link (pair.h).
+ *
+ * The first messages to a peer go over the link while the keys are on their way; when there is no
+ * link, one is made. */
+#ifndef P2P_DATAGRAM_H
+#define P2P_DATAGRAM_H
+#include "../core/message.h"
+#include "link.h"
+
+struct datagrams;
+
+/* Messages of kinds first..last, and no others, come in datagrams or over the link, whichever the
+ * sender could use; from and m are the callee's only until it returns. */
+typedef void datagrams_receive_fn(void *ctx, const struct part_peer *from, const struct message *m);
+
+int datagrams_open(struct datagrams **out, struct event_base *base, struct links *links);
+void datagrams_close(struct datagrams *d);
+void datagrams_handle(struct datagrams *d, enum message_kind first, enum message_kind last,
+                      datagrams_receive_fn *receive, void *ctx);
+
+/* Sends an encoded message, or loses it. */
+void datagram_send(struct datagrams *d, const struct part_peer *to, const uint8_t *frame,
+                   size_t length);
+/* This peer is no member any more: nothing that it sends is opened from now on. */
+void datagrams_forget(struct datagrams *d, const struct id *peer);
+#endif

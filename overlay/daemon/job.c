@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* job.c -- who is in which job, and the clock and the datagrams of each job's group. */
+#include "job.h"
+#include "datagram.h"
+#include "grant.h"
+#include "node.h"
+#include "../core/group.h"
+#include <errno.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    JOBS_MAX = 256,
+    JOBS_ALIKE_MAX = 32,     /* of one submitter */
+    ROOM_FIRST = 16,         /* members */
+    SETTLE_US = 1000 * 1000, /* from a job's begin until its members ping: all know it by then */
+    DECLARED_MAX = GROUP_ACTIONS, /* in one step */
+};
+
+/* The submitter's list. */
+struct job_peer {
+    struct part_peer peer;
+    bool told, leaves;
+};
+
+struct job {
+    struct jobs *jobs;
+    struct id id;
+    struct id submitter;
+    const void *owner; /* NULL: another peer is the submitter */
+    struct group *group;
+    unsigned room;
+    struct event *timer;
+    struct job_peer *members; /* the submitter's alone */
+    unsigned count;
+    struct job *next;
+};
+
+struct jobs {
+    struct node *node;
+    struct job *all;
+    unsigned count;
+    struct event *flush;
+    jobs_declared_fn *declared;
+    void *ctx;
+    struct group_out out;
+};
+
+/* --- jobs --- */
+
+static struct job *find(const struct jobs *j, const struct id *id)
+{
+    for (struct job *job = j->all; job != NULL; job = job->next)
+        if (id_equal(&job->id, id))
+            return job;
+    return NULL;
+}
+
+static struct job *find_own(const struct jobs *j, const void *owner)
+{
+    for (struct job *job = j->all; job != NULL; job = job->next)
+        if (job->owner == owner)
+            return job;
+    return NULL;
+}
+
+static void job_free(struct job *job)
+{
+    struct jobs *j = job->jobs;
+    struct job **at = &j->all;
+    while (*at != NULL && *at != job)
+        at = &(*at)->next;
+    if (*at != NULL) {
+        *at = job->next;
+        j->count--;
+    }
+    if (job->timer != NULL)
+        event_free(job->timer);
+    free(job->group);
+    free(job->members);
+    free(job);
+}
+
+static void on_time(evutil_socket_t fd, short what, void *ctx);
+
+/* An empty group, as at the job's begin. */
+static bool make_group(struct job *job)
+{
+    struct group_setup setup = {.self = links_self(job->jobs->node->links),
+                                .job = job->id,
+                                .seed =
+                                    ((uint64_t)randombytes_random() << 32) | randombytes_random(),
+                                .members = ROOM_FIRST};
+    void *memory = malloc(group_size(&setup));
+    if (memory == NULL)
+        return false;
+    free(job->group);
+    job->group = group_init(memory, &setup, clock_us() + SETTLE_US);
+    job->room = ROOM_FIRST;
+    return true;
+}
+
+static struct job *job_new(struct jobs *j, const struct id *id, const struct id *submitter)
+{
+    struct job *job = j->count < JOBS_MAX ? calloc(1, sizeof *job) : NULL;
+    if (job == NULL)
+        return NULL;
+    job->jobs = j;
+    job->id = *id;
+    job->submitter = *submitter;
+    job->timer = evtimer_new(j->node->base, on_time, job);
+    if (job->timer == NULL || !make_group(job)) {
+        job_free(job);
+        return NULL;
+    }
+    job->next = j->all;
+    j->all = job;
+    j->count++;
+    return job;
+}
+
+/* --- the group's steps --- */
+
+static void set_timer(struct job *job)
+{
+    uint64_t due = group_deadline(job->group), now = clock_us();
+    uint64_t wait = due > now ? due - now : 0;
+    event_add(job->timer, &(struct timeval){.tv_sec = (time_t)(wait / 1000000),
+                                            .tv_usec = (suseconds_t)(wait % 1000000)});
+}
+
+static void log_dead(const struct job *job, const struct id *peer)
+{
+    char text[ID_TEXT + 1];
+    id_text(peer, text);
+    log_info(job->jobs->node->log, "peer %.8s of a job is silent: the others hold it for dead",
+             text);
+}
+
+/* The others hold this peer for dead, though it lives: it was away for too long. The submitter
+ * begins anew under another name; with anyone else's the submitter has done away already. */
+static void begin_anew(struct job *job)
+{
+    randombytes_buf(&job->id, sizeof job->id);
+    for (unsigned i = 0; i < job->count; i++)
+        job->members[i].told = false;
+    if (make_group(job)) /* else it goes on without those that are told already */
+        event_active(job->jobs->flush, 0, 0);
+    set_timer(job);
+}
+
+/* What the declared ones' owner does about it may change jobs, so it is told last. */
+static void tell_declared(struct job *job, const struct id *dead, unsigned count)
+{
+    struct jobs *j = job->jobs;
+    const void *owner = job->owner;
+    bool self = false, submitter = false;
+    for (unsigned i = 0; i < count; i++) {
+        self = self || id_equal(&dead[i], &identity_card(j->node->identity)->id);
+        submitter = submitter || id_equal(&dead[i], &job->submitter);
+        log_dead(job, &dead[i]);
+    }
+    if (owner == NULL && (self || submitter))
+        job_free(job);
+    else if (self)
+        begin_anew(job);
+    else
+        set_timer(job);
+    for (unsigned i = 0; owner != NULL && !self && i < count; i++)
+        if (j->declared != NULL)
+            j->declared(j->ctx, owner, &dead[i]);
+}
+
+/* A job of another submitter may be gone afterwards. */
+static void step(struct job *job, const struct group_event *event)
+{
+    struct jobs *j = job->jobs;
+    struct id dead[DECLARED_MAX];
+    unsigned count = 0;
+    group_step(job->group, event, clock_us(), &j->out);
+    for (unsigned i = 0; i < j->out.count; i++) {
+        const struct group_action *a = &j->out.action[i];
+        switch (a->kind) {
+        case GROUP_SEND:
+            datagram_send(j->node->datagrams, &a->peer, a->frame, a->frame_length);
+            break;
+        case GROUP_DECLARED:
+            dead[count++] = a->peer.id;
+            break;
+        case GROUP_DOUBTED:
+        case GROUP_TRUSTED:
+            break;
+        }
+    }
+    if (count > 0)
+        tell_declared(job, dead, count);
+    else
+        set_timer(job);
+}
+
+static void on_time(evutil_socket_t fd, short what, void *ctx)
+{
+    const struct group_event tick = {.kind = GROUP_TICK};
+    (void)fd, (void)what;
+    step(ctx, &tick);
+}
+
+static void on_gone(void *ctx, const struct id *peer, const char *why)
+{
+    struct jobs *j = ctx;
+    const struct group_event event = {.kind = GROUP_UNREACHABLE, .peer.id = *peer};
+    (void)why;
+    for (struct job *job = j->all, *next; job != NULL; job = next) {
+        next = job->next;
+        enum group_state state;
+        if (group_state_of(job->group, peer, &state))
+            step(job, &event);
+    }
+}
+
+static void take_out(struct job *job, const struct id *peer)
+{
+    const struct group_event event = {.kind = GROUP_REMOVE, .peer.id = *peer};
+    step(job, &event);
+}
+
+static void add(struct job *job, const struct part_peer *peer)
+{
+    const struct group_event event = {.kind = GROUP_ADD, .peer = *peer};
+    if (group_members(job->group) == job->room && job->room < GROUP_MEMBERS_MAX) {
+        struct group_setup larger = {.members = 2 * job->room};
+        void *memory = malloc(group_size(&larger));
+        if (memory == NULL)
+            return;
+        struct group *old = job->group;
+        job->group = group_move(memory, larger.members, old);
+        job->room = larger.members;
+        free(old);
+    }
+    step(job, &event);
+}
+
+/* --- the submitter's side --- */
+
+static void send_list(struct job *job, const struct part_peer *to, enum message_kind kind,
+                      const struct part_peer *peers, unsigned count)
+{
+    struct message m = {.kind = kind};
+    struct msg_group_enter *enter = &m.group_enter; /* the two look alike */
+    enum { MOST = sizeof enter->members / sizeof enter->members[0] };
+    _Static_assert(sizeof m.group_enter == sizeof m.group_leave, "alike");
+    enter->job = job->id;
+    for (unsigned at = 0; at < count; at += MOST) {
+        enter->members_count = (uint16_t)(count - at < MOST ? count - at : MOST);
+        memcpy(enter->members, &peers[at], enter->members_count * sizeof peers[0]);
+        link_send(job->jobs->node->links, to, &m);
+    }
+}
+
+static bool all_leave(const struct job *job)
+{
+    for (unsigned i = 0; i < job->count; i++)
+        if (!job->members[i].leaves)
+            return false;
+    return true;
+}
+
+/* The job has ended: the submitter itself leaves. */
+static void dissolve(struct job *job)
+{
+    struct part_peer self = links_self(job->jobs->node->links);
+    for (unsigned i = 0; i < job->count; i++)
+        if (job->members[i].told)
+            send_list(job, &job->members[i].peer, MSG_group_leave, &self, 1);
+    job_free(job);
+}
+
+static bool is_dead(const struct job *job, const struct id *peer)
+{
+    enum group_state state;
+    return group_state_of(job->group, peer, &state) && state == GROUP_DEAD;
+}
+
+/* `gone` is room for all members. */
+static void tell_leaving(struct job *job, struct part_peer *gone)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < job->count; i++)
+        if (job->members[i].leaves && job->members[i].told)
+            gone[count++] = job->members[i].peer;
+    for (unsigned i = 0; i < job->count && count > 0; i++)
+        if (job->members[i].told && !is_dead(job, &job->members[i].peer.id))
+            send_list(job, &job->members[i].peer, MSG_group_leave, gone, count);
+    unsigned kept = 0;
+    for (unsigned i = 0; i < job->count; i++)
+        if (!job->members[i].leaves)
+            job->members[kept++] = job->members[i];
+    job->count = kept;
+    for (unsigned i = 0; i < count; i++)
+        take_out(job, &gone[i].id);
+}
+
+/* The new ones learn of all, the others of the new ones. */
+static void tell_entering(struct job *job, struct part_peer *list)
+{
+    unsigned fresh = 0, all = 0;
+    for (unsigned i = 0; i < job->count; i++)
+        if (!job->members[i].told)
+            list[fresh++] = job->members[i].peer;
+    for (unsigned i = 0; i < job->count && fresh > 0; i++)
+        if (job->members[i].told)
+            send_list(job, &job->members[i].peer, MSG_group_enter, list, fresh);
+    for (unsigned i = 0; i < job->count; i++)
+        list[all++] = job->members[i].peer;
+    for (unsigned i = 0; i < job->count; i++) {
+        if (job->members[i].told)
+            continue;
+        send_list(job, &job->members[i].peer, MSG_group_enter, list, all);
+        job->members[i].told = true;
+        add(job, &job->members[i].peer);
+    }
+}
+
+/* After the turn of the loop in which leases came or went: an allocation is one message for each
+ * peer. */
+static void on_flush(evutil_socket_t fd, short what, void *ctx)
+{
+    struct jobs *j = ctx;
+    (void)fd, (void)what;
+    for (struct job *job = j->all, *next; job != NULL; job = next) {
+        next = job->next;
+        if (job->owner == NULL)
+            continue;
+        if (all_leave(job)) {
+            dissolve(job);
+            continue;
+        }
+        struct part_peer *list = malloc(job->count * sizeof *list);
+        if (list == NULL)
+            continue; /* told with the next change */
+        tell_leaving(job, list);
+        tell_entering(job, list);
+        free(list);
+    }
+}
+
+static struct job_peer *member_of(const struct job *job, const struct id *peer)
+{
+    for (unsigned i = 0; i < job->count; i++)
+        if (id_equal(&job->members[i].peer.id, peer) && !job->members[i].leaves)
+            return &job->members[i];
+    return NULL;
+}
+
+void jobs_enter(struct jobs *j, const void *owner, const struct part_peer *peer)
+{
+    const struct id *self = &identity_card(j->node->identity)->id;
+    struct job *job = find_own(j, owner);
+    if (id_equal(&peer->id, self) || (job != NULL && member_of(job, &peer->id) != NULL))
+        return;
+    if (job == NULL) {
+        struct id fresh;
+        randombytes_buf(&fresh, sizeof fresh);
+        job = job_new(j, &fresh, self);
+        if (job == NULL)
+            return; /* unwatched: the heartbeats of mpirun are slower, and there */
+        job->owner = owner;
+    }
+    struct job_peer *more = job->count < GROUP_MEMBERS_MAX
+                                ? realloc(job->members, (job->count + 1) * sizeof *more)
+                                : NULL;
+    if (more != NULL) {
+        job->members = more;
+        more[job->count++] = (struct job_peer){.peer = *peer};
+    }
+    event_active(j->flush, 0, 0);
+}
+
+void jobs_leave(struct jobs *j, const void *owner, const struct id *peer)
+{
+    struct job *job = find_own(j, owner);
+    struct job_peer *m = job != NULL ? member_of(job, peer) : NULL;
+    if (m == NULL)
+        return;
+    m->leaves = true;
+    event_active(j->flush, 0, 0);
+}
+
+/* --- the other peers' side --- */
+
+static unsigned count_of(const struct jobs *j, const struct id *submitter)
+{
+    unsigned n = 0;
+    for (const struct job *job = j->all; job != NULL; job = job->next)
+        n += id_equal(&job->submitter, submitter);
+    return n;
+}
+
+static void on_enter(struct jobs *j, const struct link_peer *from, const struct msg_group_enter *m)
+{
+    struct job *job = find(j, &m->job);
+    if (job == NULL && j->node->grant != NULL && grant_holds(j->node->grant, &from->peer.id) &&
+        count_of(j, &from->peer.id) < JOBS_ALIKE_MAX) {
+        job = job_new(j, &m->job, &from->peer.id);
+        if (job != NULL)
+            add(job, &from->peer);
+        job = find(j, &m->job);
+    }
+    if (job == NULL || job->owner != NULL || !id_equal(&job->submitter, &from->peer.id))
+        return;
+    for (unsigned i = 0; i < m->members_count && job != NULL; i++) {
+        add(job, &m->members[i]);
+        job = find(j, &m->job);
+    }
+}
+
+static void on_leave(struct jobs *j, const struct link_peer *from, const struct msg_group_leave *m)
+{
+    const struct id *self = &identity_card(j->node->identity)->id;
+    struct job *job = find(j, &m->job);
+    if (job == NULL || job->owner != NULL || !id_equal(&job->submitter, &from->peer.id))
+        return;
+    for (unsigned i = 0; i < m->members_count && job != NULL; i++) {
+        const struct id *peer = &m->members[i].id;
+        if (id_equal(peer, self) || id_equal(peer, &job->submitter))
+            job_free(job);
+        else
+            take_out(job, peer);
+        job = find(j, &m->job);
+    }
+}
+
+static void on_list(void *ctx, const struct link_peer *from, const struct message *m)
+{
+    if (m->kind == MSG_group_enter)
+        on_enter(ctx, from, &m->group_enter);
+    else
+        on_leave(ctx, from, &m->group_leave);
+}
+
+static void on_message(void *ctx, const struct part_peer *from, const struct message *m)
+{
+    struct job *job = find(ctx, group_job(m));
+    const struct group_event event = {.kind = GROUP_MESSAGE, .peer = *from, .message = m};
+    if (job != NULL)
+        step(job, &event);
+}
+
+/* --- begin and end --- */
+
+int jobs_open(struct jobs **out, struct node *node, struct err *e)
+{
+    struct jobs *j = calloc(1, sizeof *j);
+    if (j == NULL)
+        return err_set(e, ENOMEM, "no memory");
+    j->node = node;
+    j->flush = event_new(node->base, -1, 0, on_flush, j);
+    if (j->flush == NULL || links_on_gone(node->links, on_gone, j) < 0) {
+        jobs_close(j);
+        return err_set(e, ENOMEM, "no memory");
+    }
+    datagrams_handle(node->datagrams, MSG_group_ping, MSG_group_nack, on_message, j);
+    links_handle(node->links, MSG_group_enter, MSG_group_leave, on_list, j);
+    *out = j;
+    return 0;
+}
+
+void jobs_close(struct jobs *j)
+{
+    if (j == NULL)
+        return;
+    links_forget_gone(j->node->links, on_gone, j);
+    datagrams_handle(j->node->datagrams, MSG_group_ping, MSG_group_nack, NULL, NULL);
+    links_handle(j->node->links, MSG_group_enter, MSG_group_leave, NULL, NULL);
+    while (j->all != NULL)
+        job_free(j->all);
+    if (j->flush != NULL)
+        event_free(j->flush);
+    free(j);
+}
+
+void jobs_on_declared(struct jobs *j, jobs_declared_fn *declared, void *ctx)
+{
+    j->declared = declared;
+    j->ctx = ctx;
+}
