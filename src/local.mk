@@ -49,6 +49,8 @@ mca_ras_p2p_la_SOURCES = \
 
 # The other names of the object.
 component_names = mca_errmgr_replica mca_grpcomm_replica mca_iof_replica mca_plm_p2p mca_rmaps_locality
+# Those of mca_pml_replica.so.
+mpi_component_names = mca_fs_replica mca_fbtl_replica mca_osc_replica mca_sharedfp_replica
 
 # What `make install` gives, for running from the build tree:
 #     OMPI_MCA_mca_base_component_path=$PWD/components:$(stock_componentdir)
@@ -57,14 +59,18 @@ components: $(component_LTLIBRARIES)
 	$(AM_V_GEN)rm -rf $@ && $(MKDIR_P) $@ && for la in $(component_LTLIBRARIES); do \
 	    $(LN_S) ../.libs/$${la%.la}.so $@/$${la%.la}.so || exit 1; done && \
 	for name in $(component_names); do \
-	    $(LN_S) ../.libs/mca_ras_p2p.so $@/$$name.so || exit 1; done
+	    $(LN_S) ../.libs/mca_ras_p2p.so $@/$$name.so || exit 1; done && \
+	for name in $(mpi_component_names); do \
+	    $(LN_S) ../.libs/mca_pml_replica.so $@/$$name.so || exit 1; done
 clean-local:
 	rm -rf components
 
 # Open MPI looks at every file of the folder, so libtool's own files go.
 install-data-hook:
 	cd $(DESTDIR)$(componentdir) && rm -f $(component_LTLIBRARIES) && for name in $(component_names); do \
-	    rm -f $$name.so && $(LN_S) mca_ras_p2p.so $$name.so || exit 1; done
+	    rm -f $$name.so && $(LN_S) mca_ras_p2p.so $$name.so || exit 1; done && \
+	for name in $(mpi_component_names); do \
+	    rm -f $$name.so && $(LN_S) mca_pml_replica.so $$name.so || exit 1; done
 uninstall-hook:
-	cd $(DESTDIR)$(componentdir) 2>/dev/null || exit 0; for name in $(component_names) $(component_LTLIBRARIES:.la=); do \
+	cd $(DESTDIR)$(componentdir) 2>/dev/null || exit 0; for name in $(component_names) $(mpi_component_names) $(component_LTLIBRARIES:.la=); do \
 	    rm -f $$name.so; done

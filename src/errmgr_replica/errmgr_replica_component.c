@@ -58,8 +58,8 @@ static void set_message_defaults(void)
     static const struct default_value list[] = {
         /* Lanes must take the same decisions, on whatever hosts they are: nothing that looks at
          * locality, or that goes past the message layer. */
-        {"pml", "replica"},  {"btl", "self"},        {"osc", "pt2pt"},
-        {"coll", "^sm,han"}, {"topo", "^treematch"},
+        {"pml", "replica"}, {"btl", "self"},     {"osc", "replica"},
+        {"io", "ompio"},    {"coll", "^sm,han"}, {"topo", "^treematch"},
     };
     for (unsigned i = 0; i < sizeof list / sizeof list[0]; i++) {
         char name[128];

@@ -8,6 +8,9 @@
  * module_ompi4.c           sends, receives, probes
  * request_ompi4.c          requests, their completion, cancel, persistent ones
  * outcome_ompi4.c          what a test or a wait for any found: the leader's word
+ * file_ompi4.c             files
+ * share_ompi4.c            shared file pointers
+ * osc_ompi4.c              one-sided communication; window.h
  * link_ompi4.c             engine and transport joined, addresses by modex, progress */
 #ifndef P2P_GLUE_H
 #define P2P_GLUE_H
@@ -29,9 +32,10 @@ struct transfer {
         struct engine_send send;
         struct engine_receive receive;
     };
-    opal_convertor_t *convertor;     /* NULL: the data lies in one piece */
-    void *packed;                    /* or a buffer of ours, freed or unpacked in the end */
-    struct replica_request *request; /* NULL: somebody waits in a blocking call */
+    void (*done)(struct transfer *t); /* NULL: what follows says what to do */
+    opal_convertor_t *convertor;      /* NULL: the data lies in one piece */
+    void *packed;                     /* or a buffer of ours, freed or unpacked in the end */
+    struct replica_request *request;  /* NULL: somebody waits in a blocking call */
     bool is_send;
 };
 
@@ -67,6 +71,8 @@ struct replica {
     _Atomic pthread_t thread; /* then: the one that is in a call, so deep; 0: none */
     int depth;
     unsigned polls;
+    unsigned looks, quiet; /* in vain, one after the other; and rounds of them */
+    uint64_t looked_ns;    /* processor time, then */
     ompi_request_fns_t stock;
     double last_time, time_offset; /* of MPI_Wtime */
     bool stopped;
@@ -125,6 +131,11 @@ void transfer_repack(void *ctx, struct engine_receive *r, size_t offset, void *b
 /* outcome_ompi4.c */
 void outcome_install(void);
 void outcome_remove(void);
+/* Does it hold, by the leader's word? Then it does here, when this returns. */
+bool outcome_test(bool (*holds)(void *ctx), void *ctx);
+/* The leader acts, and tells what came of it: all have the value in the end. act() returns its
+ * length, at most max and ENGINE_DECISION_MAX, and may be called again by the next leader. */
+int outcome_settle(void *value, size_t max, size_t (*act)(void *ctx, void *value), void *ctx);
 
 /* world_ompi4.c */
 void world_swap(void);

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define MODEX_KEY "p2pgrid.replica"
-enum { BACKLOG = 4 << 20, SPINS = 32, ENGINE_EVERY = 16, GOODBYE_MS = 10000 };
+enum { BACKLOG = 4 << 20, SPINS = 32, ENGINE_EVERY = 16, GOODBYE_MS = 10000, NAP_MS = 1 };
 
 static uint64_t now_ms(clockid_t clock)
 {
@@ -198,13 +198,37 @@ void link_leave_watched(void)
         replica.thread = 0;
 }
 
+/* A desktop is shared, also by the other copies: who has found nothing for a while, and does
+ * nothing else meanwhile, sleeps until something comes. A program that computes between two looks
+ * never does. Processor time is compared, since yielding takes time of another kind. */
+static int nap(void)
+{
+    enum { LOOKS = 512, LOOK_NS = 4000, ROUNDS = 4, BUSY_NS = 100000 };
+    if (replica.quiet < ROUNDS && ++replica.looks % LOOKS != 0)
+        return 0;
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    uint64_t now = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    uint64_t most = replica.quiet < ROUNDS ? LOOKS * LOOK_NS : BUSY_NS;
+    if (now - replica.looked_ns >= most)
+        replica.quiet = 0;
+    else if (replica.quiet < ROUNDS)
+        replica.quiet++;
+    replica.looked_ns = now;
+    return replica.quiet == ROUNDS ? NAP_MS : 0;
+}
+
 static int advance(int timeout_ms)
 {
     if (replica.engine == NULL || replica.in_engine)
         return 0;
     link_enter();
     replica.in_engine = true;
+    if (timeout_ms == 0)
+        timeout_ms = nap();
     int n = transport_poll(replica.transport, timeout_ms);
+    if (n > 0)
+        replica.quiet = replica.looks = 0;
     if (n > 0 || timeout_ms != 0 || ++replica.polls % ENGINE_EVERY == 0)
         n += engine_progress(replica.engine, now_ms(CLOCK_MONOTONIC_COARSE));
     replica.in_engine = false;

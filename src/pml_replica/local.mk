@@ -27,14 +27,16 @@ libtransport_la_LIBADD = $(SODIUM_LIBS) $(OPENSSL_LIBS)
 component_LTLIBRARIES += mca_pml_replica.la
 mca_pml_replica_la_SOURCES = \
     src/pml_replica/pml_replica_component.c src/pml_replica/glue.h src/pml_replica/preload.h \
-    src/pml_replica/comm_ompi4.c src/pml_replica/link_ompi4.c src/pml_replica/module_ompi4.c \
+    src/pml_replica/comm_ompi4.c src/pml_replica/file_ompi4.c \
+    src/pml_replica/osc_ompi4.c src/pml_replica/share_ompi4.c src/pml_replica/window.h src/pml_replica/window_ompi4.c \
+    src/pml_replica/link_ompi4.c src/pml_replica/module_ompi4.c \
     src/pml_replica/outcome_ompi4.c src/pml_replica/request_ompi4.c src/pml_replica/world_ompi4.c
 mca_pml_replica_la_CPPFLAGS = $(AM_CPPFLAGS) $(subst -I,-isystem ,$(OMPI_CPPFLAGS)) \
     -I$(top_srcdir)/src/pml_replica -I$(top_srcdir)/src/errmgr_replica
 mca_pml_replica_la_CFLAGS = $(AM_CFLAGS) -mcx16
-mca_pml_replica_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -export-symbols-regex '^mca_pml_replica_component'
+mca_pml_replica_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -export-symbols-regex '^mca_[a-z]*_replica_component'
 mca_pml_replica_la_LIBADD = \
-    libreplica.la libtransport.la libruntime.la libsurvive.la libclient.la $(OMPI_MPI_LIBS)
+    libreplica.la libtransport.la libruntime.la libsurvive.la libclient.la $(OMPI_MPI_LIBS) -lmca_common_ompio
 
 # libp2pgrid_replica.so: preloaded into the ranks, for the few calls that do not come by the PML.
 component_LTLIBRARIES += libp2pgrid_replica.la

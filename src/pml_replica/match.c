@@ -16,6 +16,7 @@ int match_init(struct match *m, int worlds)
     *m = (struct match){.worlds = worlds};
     TAILQ_INIT(&m->any);
     TAILQ_INIT(&m->arrivals);
+    m->choices_end = &m->choices;
     m->source = calloc((size_t)worlds, sizeof *m->source);
     return m->source ? 0 : -ENOMEM;
 }
@@ -36,6 +37,7 @@ void match_clear(struct match *m)
         m->choices = c->next;
         free(c);
     }
+    m->choices_end = &m->choices;
 }
 
 static struct match_source *make_source(struct match *m, int world)
@@ -214,6 +216,8 @@ static bool choose(struct match *m, struct engine_receive *r)
     if (!(c = *at))
         return false;
     *at = c->next;
+    if (m->choices_end == &c->next)
+        m->choices_end = at;
     r->bound = true;
     r->bound_source = c->source;
     r->bound_tag = c->tag;
@@ -264,13 +268,12 @@ int match_bind(struct match *m, uint64_t wildcard, int source, int tag, uint64_t
         if (r->wildcard == wildcard)
             break;
     if (!r) {
-        struct match_choice *c = malloc(sizeof *c), **at = &m->choices;
+        struct match_choice *c = malloc(sizeof *c);
         if (!c)
             return -ENOMEM;
         *c = (struct match_choice){NULL, wildcard, number, source, tag};
-        while (*at)
-            at = &(*at)->next;
-        *at = c;
+        *m->choices_end = c;
+        m->choices_end = &c->next;
         return 0;
     }
     m->unbound -= !r->bound;

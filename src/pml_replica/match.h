@@ -48,6 +48,7 @@ struct match {
     uint64_t arrived;             /* messages queued so far */
     unsigned unbound;             /* of `any` */
     struct match_choice *choices; /* made by the leader before the receive is posted here */
+    struct match_choice **choices_end;
 };
 
 int match_init(struct match *m, int worlds); /* 0 or -ENOMEM */

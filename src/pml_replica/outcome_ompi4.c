@@ -209,6 +209,36 @@ static void the_name(char *name, int *length)
     engine_decision_give(replica.engine, DECIDE_NAME, name, (size_t)*length);
 }
 
+bool outcome_test(bool (*holds)(void *ctx), void *ctx)
+{
+    int yes = 0, n = hear(DECIDE_TEST, &yes, 1);
+    if (n == -EAGAIN) {
+        opal_progress();
+        n = holds(ctx);
+        tell(DECIDE_TEST, &yes, (size_t)n);
+    }
+    while (n > 0 && !holds(ctx))
+        link_wait();
+    return n > 0;
+}
+
+/* No act before all hold what it may depend on: who leads next must come to the same. */
+int outcome_settle(void *value, size_t max, size_t (*act)(void *ctx, void *value), void *ctx)
+{
+    for (;;) {
+        if (engine_follows(replica.engine)) {
+            int n = engine_decision_take(replica.engine, DECIDE_OTHER, value, max);
+            if (n != -EAGAIN)
+                return n;
+        } else if (engine_committed(replica.engine)) {
+            size_t n = act(ctx, value);
+            engine_decision_give(replica.engine, DECIDE_OTHER, value, n);
+            return (int)n;
+        }
+        link_wait();
+    }
+}
+
 static void answer(struct preload_questions answers)
 {
     struct preload_questions *q = dlsym(RTLD_DEFAULT, PRELOAD_SYMBOL);

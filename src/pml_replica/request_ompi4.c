@@ -171,6 +171,10 @@ void transfer_sent(void *ctx, struct engine_send *s)
 {
     (void)ctx;
     struct transfer *t = (struct transfer *)s;
+    if (t->done != NULL) {
+        t->done(t);
+        return;
+    }
     free(t->packed);
     t->packed = NULL;
     if (t->request == NULL)
@@ -188,6 +192,10 @@ void transfer_received(void *ctx, struct engine_receive *r)
 {
     (void)ctx;
     struct transfer *t = (struct transfer *)r;
+    if (t->done != NULL) {
+        t->done(t);
+        return;
+    }
     if (t->packed != NULL) {
         size_t n = r->status.length < r->capacity ? r->status.length : r->capacity;
         if (n > 0 && !r->status.cancelled)
@@ -268,6 +276,7 @@ replica_request_t *request_new(bool is_send, const void *buffer, size_t count,
     b->req_pml_complete = persistent;
     b->req_free_called = false;
     r->mode = mode;
+    r->transfer.done = NULL;
     r->transfer.convertor = NULL;
     r->transfer.packed = NULL;
     r->transfer.request = r;

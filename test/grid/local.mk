@@ -28,6 +28,7 @@ check_PROGRAMS += test/grid/grab test/grid/garbage
 # Tests that take minutes or want the machine for themselves: make check-soak.
 soak_scripts = \
     test/grid/acceptance_kills \
+    test/grid/windows_files \
     test/grid/kill_table \
     test/grid/early_deaths \
     test/grid/silent_long \
