@@ -353,6 +353,7 @@ static int fill_want(struct msg_local_allocate *m, const struct grid_want *want,
     m->per_lease = (uint16_t)want->slots_per_lease;
     m->spares = (uint16_t)want->spares;
     m->strategy = (uint8_t)want->strategy;
+    m->apart = want->apart;
     m->timeout_ms = (uint32_t)want->timeout_ms;
     strcpy(m->require, require);
     m->exclude_count = (uint16_t)want->exclude_count;

@@ -16,13 +16,37 @@ static bool can_be_asked(const struct claim_peer *p)
     return p->free > 0 && (p->state == CLAIM_UNASKED || p->state == CLAIM_OFFERED);
 }
 
+/* Cuts what may be dealt out, the farthest first, so that no domain gives more than it may. */
+static void keep_apart(struct claim *c, uint64_t now_ms)
+{
+    if (c->want.per_domain == 0)
+        return;
+    for (size_t first = 0; first < c->peer_count; first++) {
+        uint32_t left = c->want.per_domain;
+        if (c->peers[first].domain != first)
+            continue;
+        for (size_t i = first; i < c->peer_count; i++) {
+            uint32_t given = c->peers[i].domain == first ? counted(&c->peers[i], now_ms) : 0;
+            left -= given < left ? given : left;
+        }
+        for (size_t i = first; i < c->peer_count; i++) {
+            struct share_peer *p = &c->deal[i];
+            if (c->peers[i].domain != first)
+                continue;
+            p->slots = p->slots < left ? p->slots : (uint16_t)left;
+            left -= p->slots;
+        }
+    }
+}
+
 /* Says for each peer how many more slots it is to be asked for. */
-static void deal(struct claim *c, uint32_t more)
+static void deal(struct claim *c, uint32_t more, uint64_t now_ms)
 {
     for (size_t i = 0; i < c->peer_count; i++) {
         const struct claim_peer *p = &c->peers[i];
         c->deal[i] = (struct share_peer){.slots = can_be_asked(p) ? p->free : 0, .speed = p->speed};
     }
+    keep_apart(c, now_ms);
     share_out(c->deal, c->peer_count, more, c->want.strategy);
     for (size_t i = 0; i < c->peer_count; i++)
         c->peers[i].due = c->deal[i].share;
@@ -51,11 +75,24 @@ static uint32_t missing(const struct claim *c, uint64_t now_ms)
     return others < c->want.spares ? 1 : 0;
 }
 
+/* Too little is offered, no answer is due, and domains have given all that they may. */
+static bool is_stuck(const struct claim *c)
+{
+    for (size_t i = 0; i < c->peer_count; i++)
+        if (c->peers[i].state == CLAIM_ASKED)
+            return false;
+    return c->want.per_domain > 0 && claim_offered(c) < c->want.slots;
+}
+
 bool claim_next(struct claim *c, uint64_t now_ms, size_t *peer, uint16_t *slots)
 {
     uint32_t more = missing(c, now_ms);
     if (more > 0 && !is_dealt(c))
-        deal(c, more);
+        deal(c, more, now_ms);
+    if (more > 0 && !is_dealt(c) && is_stuck(c)) { /* rather close together than not at all */
+        c->want.per_domain = 0;
+        deal(c, more, now_ms);
+    }
     for (size_t i = 0; more > 0 && i < c->peer_count; i++) {
         struct claim_peer *p = &c->peers[i];
         if (p->due == 0)

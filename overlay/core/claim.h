@@ -5,9 +5,10 @@
  * Asks as the strategy deals slots out (share.h) and for a little more than is needed
  * (overbooking); a peer that is slow to answer is no longer counted on, so others are asked as
  * well. Once enough is offered and no near answer is due, what is kept is dealt out of the offers
- * in the same way, and nearest first. When it is too little and some of the missing slots
- * were only offered to another claim, everything is to be given back and tried again after a random
- * pause: both claims then end, at least one of them with its slots. */
+ * in the same way, and nearest first. Copies of a rank are kept apart by taking no more than so
+ * many slots of a domain, as long as that works out. When it is too little and some of the missing
+ * slots were only offered to another claim, everything is to be given back and tried again after a
+ * random pause: both claims then end, at least one of them with its slots. */
 #ifndef P2P_CLAIM_H
 #define P2P_CLAIM_H
 #include "id.h"
@@ -23,8 +24,9 @@ enum {
 enum claim_state { CLAIM_UNASKED, CLAIM_ASKED, CLAIM_OFFERED, CLAIM_REFUSED, CLAIM_SILENT };
 
 struct claim_peer {
-    uint16_t free;  /* as advertised, then as answered: it can be asked for these */
-    uint32_t speed; /* of one core, as advertised */
+    uint16_t free;   /* as advertised, then as answered: it can be asked for these */
+    uint32_t speed;  /* of one core, as advertised */
+    uint32_t domain; /* index of the first peer in its domain */
     enum claim_state state;
     uint16_t due;                       /* slots that it is to be asked for */
     uint16_t asked, offered, contested; /* slots; asked: on the way */
@@ -43,6 +45,7 @@ struct claim_want {
     uint32_t slots;
     uint16_t spares, per_lease;
     enum share_strategy strategy;
+    uint32_t per_domain; /* slots of one domain at most, to keep copies apart; 0: no bound */
 };
 
 /* The arrays are the caller's: `peers` fitting ones, nearest first; `deal` as many, for claim.c to

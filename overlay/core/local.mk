@@ -2,6 +2,7 @@
 noinst_LTLIBRARIES += libcore.la
 libcore_la_SOURCES = \
     overlay/core/claim.c overlay/core/claim.h \
+    overlay/core/domain.c overlay/core/domain.h \
     overlay/core/fit.c overlay/core/fit.h \
     overlay/core/id.c overlay/core/id.h \
     overlay/core/lease.c overlay/core/lease.h \

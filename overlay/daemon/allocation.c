@@ -88,11 +88,7 @@ static int begin_claim(struct allocation *one, uint64_t now)
         c->deal = deal;
     if (peers == NULL || deal == NULL)
         return -ENOMEM;
-    c->peer_count = count;
-    c->offer_count = 0;
-    for (size_t i = 0; i < count; i++)
-        peers[i] = (struct claim_peer){.free = one->candidates.at[i].slots_free,
-                                       .speed = one->candidates.at[i].speed};
+    candidates_claim(&one->candidates, count, one->want.apart, c);
     one->phase = CLAIMING;
     one->begun_ms = now;
     one->tries++;

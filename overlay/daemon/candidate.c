@@ -2,6 +2,7 @@
 /* candidate.c -- the peers that an allocation may ask: which fit, which are near, and why the
  * others do not. */
 #include "candidate.h"
+#include "domain.h"
 #include "fit.h"
 #include "shortage.h"
 #include <stdio.h>
@@ -88,6 +89,52 @@ size_t candidates_sort(struct candidates *all)
     while (fitting < all->count && all->at[fitting].fits)
         fitting++;
     return fitting;
+}
+
+static void find_domains(const struct candidates *all, enum domain_scheme scheme,
+                         struct claim *claim)
+{
+    for (size_t i = 0; i < claim->peer_count; i++) {
+        const struct candidate *c = &all->at[i];
+        const struct domain_place here = {&c->peer.id, &c->peer.addr, c->site};
+        uint32_t domain = (uint32_t)i;
+        for (size_t k = 0; k < i && domain == i; k++) {
+            const struct candidate *o = &all->at[k];
+            const struct domain_place there = {&o->peer.id, &o->peer.addr, o->site};
+            if (claim->peers[k].domain == k && domain_same(&here, &there, scheme))
+                domain = (uint32_t)k;
+        }
+        claim->peers[i].domain = domain;
+    }
+}
+
+/* Slots that are free when no domain gives more than `apart`. */
+static uint64_t room_apart(const struct claim *claim, uint32_t apart)
+{
+    uint64_t room = 0;
+    for (size_t first = 0; first < claim->peer_count; first++) {
+        uint64_t here = 0;
+        for (size_t i = first; claim->peers[first].domain == first && i < claim->peer_count; i++)
+            here += claim->peers[i].domain == first ? claim->peers[i].free : 0;
+        room += here < apart ? here : apart;
+    }
+    return room;
+}
+
+void candidates_claim(const struct candidates *all, size_t count, uint32_t apart,
+                      struct claim *claim)
+{
+    claim->peer_count = count;
+    claim->offer_count = 0;
+    claim->want.per_domain = apart;
+    for (size_t i = 0; i < count; i++)
+        claim->peers[i] = (struct claim_peer){
+            .free = all->at[i].slots_free, .speed = all->at[i].speed, .domain = (uint32_t)i};
+    for (enum domain_scheme s = DOMAIN_SITE; apart > 0 && s < DOMAIN_SCHEMES; s++) {
+        find_domains(all, s, claim);
+        if (room_apart(claim, apart) >= claim->want.slots)
+            return;
+    }
 }
 
 bool candidates_suffice(const struct candidates *all, const struct claim_want *want)

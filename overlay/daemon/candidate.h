@@ -38,6 +38,11 @@ void candidates_add(struct candidates *all, const struct part_ad *ad, uint32_t r
 void candidates_clear(struct candidates *all);
 /* Fitting ones first, nearest first; returns how many fit. */
 size_t candidates_sort(struct candidates *all);
+/* Prepares a claim on the first `count` of the sorted ones, whose arrays have room: what each has,
+ * and what fails together. With `apart` slots of each domain at most, the widest domains are taken
+ * of which there are enough: sites, subnets, at last peers; 0: nothing is kept apart. */
+void candidates_claim(const struct candidates *all, size_t count, uint32_t apart,
+                      struct claim *claim);
 /* Do those that fit advertise more than that, on enough peers for the spares and the strategy? */
 bool candidates_suffice(const struct candidates *all, const struct claim_want *want);
 /* The line that says why too few slots were found; claim: as it ended, its peers are the first of

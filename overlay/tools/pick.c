@@ -19,12 +19,6 @@ static void judge_all(struct pick *p, const struct crowd *crowd, const struct pi
     p->fitting = candidates_sort(&p->candidates);
 }
 
-/* A peer may have one copy of each rank at most, so it is of no use for more than that. */
-static uint16_t usable(const struct pick *p, const struct candidate *c)
-{
-    return p->lanes > 1 && c->slots_free > p->ranks ? (uint16_t)p->ranks : c->slots_free;
-}
-
 static int make_room(struct pick *p, const struct pick_want *want)
 {
     const size_t n = p->candidates.count + 1;
@@ -66,9 +60,7 @@ static void claim_all(struct pick *p)
     struct claim *c = &p->claim;
     size_t peer;
     uint16_t slots;
-    for (size_t i = 0; i < p->fitting; i++)
-        c->peers[i] = (struct claim_peer){.free = usable(p, &p->candidates.at[i]),
-                                          .speed = p->candidates.at[i].speed};
+    candidates_claim(&p->candidates, p->fitting, p->lanes > 1 ? p->ranks : 0, c);
     while (claim_next(c, 0, &peer, &slots))
         give(p, peer, slots);
     if (claim_verdict(c, 0) != CLAIM_ENOUGH)

@@ -102,6 +102,7 @@ static int ask_once(struct client *client, const struct wish *wish, unsigned slo
     struct grid_want want = {.slots = slots,
                              .slots_per_lease = wish->per_lease,
                              .strategy = wish->strategy,
+                             .apart = wish->apart,
                              .spares = spares,
                              .require = wish->require,
                              .timeout_ms = wish->timeout_ms};

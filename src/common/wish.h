@@ -9,6 +9,7 @@ struct wish {
     unsigned per_lease; /* at most so many slots in one lease; 0: no bound */
     unsigned per_peer;  /* at most so many slots of one peer; 0: no bound */
     enum share_strategy strategy;
+    unsigned apart; /* of what fails together, at most so many slots; 0: no bound */
     unsigned spares;
     char *require;      /* requirement expression, owned; NULL: none */
     struct id *exclude; /* owned */

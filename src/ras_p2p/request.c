@@ -64,6 +64,7 @@ int request_wish(const struct request *r, struct wish *wish, struct err *e)
      * copy of each rank at most, so more slots than ranks on one peer are of no use. */
     wish->per_lease = r->replicated ? 1 : r->per_node;
     wish->per_peer = r->replicated ? r->ranks : 0;
+    wish->apart = wish->per_peer;
     if (r->require != NULL && r->require[0] != '\0' &&
         (wish->require = strdup(r->require)) == NULL) {
         return err_set(e, ENOMEM, "out of memory");

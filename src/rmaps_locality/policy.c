@@ -8,13 +8,11 @@
  * ranks of R copies left it fits if and only if sum over domains of min(free, m) >= m * R (Gale and
  * Ryser, 1957); for unequal copies the same is asked of the m highest, for each m. */
 #include "policy.h"
+#include "domain.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum scheme { SCHEME_SITE, SCHEME_SUBNET, SCHEME_PEER, SCHEMES };
-enum { SUBNET_BYTES_4 = 15, SUBNET_BYTES_6 = 8 }; /* of the mapped address: /24 and /64 */
 
 struct plan {
     const struct policy_job *job;
@@ -32,29 +30,15 @@ static unsigned copies_of(const struct policy_job *job, unsigned rank)
     return job->copies != NULL ? job->copies[rank] : job->lanes;
 }
 
-static bool same_subnet(const struct addr *a, const struct addr *b)
+static bool same_domain(const struct policy_node *a, const struct policy_node *b,
+                        enum domain_scheme scheme)
 {
-    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-    const bool four = memcmp(a->ip, mapped, sizeof mapped) == 0;
-    return memcmp(a->ip, b->ip, four ? SUBNET_BYTES_4 : SUBNET_BYTES_6) == 0;
+    return domain_same(&(struct domain_place){.peer = &a->peer, .addr = &a->addr, .site = a->site},
+                       &(struct domain_place){.peer = &b->peer, .addr = &b->addr, .site = b->site},
+                       scheme);
 }
 
-/* Peers that name no site are told apart by subnet. */
-static bool same_domain(const struct policy_node *a, const struct policy_node *b, enum scheme s)
-{
-    if (id_equal(&a->peer, &b->peer)) {
-        return true;
-    }
-    if (s == SCHEME_PEER) {
-        return false;
-    }
-    if (s == SCHEME_SITE && (a->site[0] != '\0' || b->site[0] != '\0')) {
-        return strcmp(a->site, b->site) == 0;
-    }
-    return same_subnet(&a->addr, &b->addr);
-}
-
-static void find_domains(struct plan *p, enum scheme scheme)
+static void find_domains(struct plan *p, enum domain_scheme scheme)
 {
     const struct policy_job *job = p->job;
     memset(p->room, 0, job->node_count * sizeof p->room[0]);
@@ -204,7 +188,7 @@ static bool place_copies(struct plan *p, unsigned *node)
     return true;
 }
 
-static bool all_fit(struct plan *p, enum scheme scheme)
+static bool all_fit(struct plan *p, enum domain_scheme scheme)
 {
     find_domains(p, scheme);
     for (unsigned i = 0; i < p->job->ranks; i++) {
@@ -229,7 +213,7 @@ static bool comes_before(const struct plan *p, unsigned a, unsigned b)
 static void sort_by_distance(struct plan *p)
 {
     const struct policy_job *job = p->job;
-    find_domains(p, SCHEME_SITE);
+    find_domains(p, DOMAIN_SITE);
     for (unsigned i = 0; i < job->node_count; i++) {
         unsigned *nearest = &p->scratch[p->domain[i]];
         if (p->domain[i] == i || job->nodes[i].rtt_us < *nearest) {
@@ -258,11 +242,11 @@ static int place(struct plan *p, unsigned *node, struct err *e)
     }
     sort_by_distance(p);
     if (slots >= wanted && job->lanes == 1) {
-        find_domains(p, SCHEME_PEER);
+        find_domains(p, DOMAIN_PEER);
         memset(p->taken, 0, job->node_count * sizeof p->taken[0]);
         return place_single(p, node) ? 0 : err_set(e, ENOMEM, "out of memory");
     }
-    for (enum scheme s = SCHEME_SITE; slots >= wanted && s < SCHEMES; s++) {
+    for (enum domain_scheme s = DOMAIN_SITE; slots >= wanted && s < DOMAIN_SCHEMES; s++) {
         if (all_fit(p, s)) {
             return place_copies(p, node) ? 0 : err_set(e, ENOMEM, "out of memory");
         }

@@ -14,6 +14,7 @@ grid_scripts = \
     test/grid/newcomer \
     test/grid/tunnel \
     test/grid/grid_tool \
+    test/grid/near \
     test/grid/netns \
     test/grid/wire \
     test/grid/plain_user \
@@ -24,7 +25,7 @@ grid_scripts = \
 GRID += $(grid_scripts)
 EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh $(grid_scripts)
 # A bare holder of leases, and one who says wrong things, for tests of the daemons alone.
-check_PROGRAMS += test/grid/grab test/grid/garbage
+check_PROGRAMS += test/grid/grab test/grid/garbage test/grid/lag
 # Tests that take minutes or want the machine for themselves: make check-soak.
 soak_scripts = \
     test/grid/acceptance_kills \

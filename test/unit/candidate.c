@@ -76,11 +76,40 @@ static void test_the_line_names_the_reasons(void **state)
     candidates_clear(&all);
 }
 
+/* Two sites of two desktops; then one of them is full. */
+static void test_the_widest_domains_that_do(void **state)
+{
+    (void)state;
+    struct candidates all = {0};
+    struct claim_peer peers[4];
+    struct claim claim = {.want = {.slots = 4}, .peers = peers};
+    for (unsigned i = 0; i < 4; i++) {
+        struct part_ad ad = desk(i + 1, "4.1.4", 2);
+        strcpy(ad.site, i < 2 ? "lab" : "hall");
+        ad.peer.addr.ip[15] = (uint8_t)i; /* of one subnet */
+        add(&all, ad, i, &nothing_excluded, &anything);
+    }
+    assert_int_equal(candidates_sort(&all), 4);
+    candidates_claim(&all, 4, 2, &claim);
+    assert_int_equal(peers[1].domain, 0);
+    assert_int_equal(peers[2].domain, 2);
+    assert_int_equal(peers[3].domain, 2);
+    assert_int_equal(claim.want.per_domain, 2);
+    all.at[2].slots_free = all.at[3].slots_free = 0;
+    candidates_claim(&all, 4, 2, &claim); /* only peers are left to be told apart */
+    assert_int_equal(peers[1].domain, 1);
+    assert_int_equal(peers[3].domain, 3);
+    candidates_claim(&all, 4, 0, &claim);
+    assert_int_equal(claim.want.per_domain, 0);
+    candidates_clear(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nearest_fitting_first),
         cmocka_unit_test(test_the_line_names_the_reasons),
+        cmocka_unit_test(test_the_widest_domains_that_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,7 @@ static void begin(struct scene *s, struct claim_want want, size_t peers, uint16_
     for (size_t i = 0; i < peers; i++) {
         s->peers[i].free = free;
         s->peers[i].speed = 100;
+        s->peers[i].domain = (uint32_t)i;
     }
 }
 
@@ -209,6 +210,29 @@ static void test_spread_takes_one_of_each(void **state)
     assert_int_equal(s.offers[2].keep, 1);
 }
 
+static void test_copies_are_kept_apart(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s, (struct claim_want){.slots = 4, .per_domain = 2}, 6, 2);
+    for (size_t i = 0; i < 6; i++)
+        s.peers[i].domain = (uint32_t)(i / 3 * 3); /* three peers on each of two sites */
+    assert_int_equal(ask_all(&s, 0), 2);
+    assert_int_equal(s.asked[0], 2);
+    assert_int_equal(s.asked[3], 2);
+    grant(&s, 0, 2);
+    grant(&s, 3, 1); /* one was taken meanwhile: its neighbour has more */
+    assert_int_equal(ask_all(&s, 1), 1);
+    assert_int_equal(s.asked[4], 1);
+    refuse(&s, 4, 0);
+    assert_int_equal(ask_all(&s, 2), 1);
+    refuse(&s, 5, 0);
+    assert_int_equal(ask_all(&s, 3), 1); /* only where others are already */
+    assert_int_equal(s.asked[1], 2);
+    grant(&s, 1, 2);
+    assert_int_equal(claim_verdict(&s.claim, 4), CLAIM_ENOUGH);
+}
+
 static void test_who_gave_some_is_asked_for_more(void **state)
 {
     (void)state;
@@ -286,6 +310,7 @@ int main(void)
         cmocka_unit_test(test_spares_stand_on_other_peers),
         cmocka_unit_test(test_spares_are_a_wish_not_a_condition),
         cmocka_unit_test(test_spread_takes_one_of_each),
+        cmocka_unit_test(test_copies_are_kept_apart),
         cmocka_unit_test(test_who_gave_some_is_asked_for_more),
         cmocka_unit_test(test_any_answers),
     };
