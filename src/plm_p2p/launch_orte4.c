@@ -138,6 +138,7 @@ static int remember_node(unsigned seat, orte_node_t *node)
         if (more == NULL) {
             return -ENOMEM;
         }
+        memset(more + plm->seat_room, 0, (room - plm->seat_room) * sizeof more[0]);
         plm->seat_node = more;
         plm->seat_room = room;
     }

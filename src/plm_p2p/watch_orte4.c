@@ -39,7 +39,9 @@ static bool find_seat(orte_vpid_t vpid, unsigned *seat)
 void plm_p2p_vacate(unsigned seat, bool held, const char *why)
 {
     const struct id lease = seats_lease(plm->seats, seat)->id;
-    plm_p2p_daemon_disown(plm->seat_node[seat]);
+    if (seat < plm->seat_room && plm->seat_node[seat] != NULL) {
+        plm_p2p_daemon_disown(plm->seat_node[seat]);
+    }
     seats_lost(plm->seats, &lease, held, why);
 }
 
