@@ -12,7 +12,14 @@
 #include <unistd.h>
 
 #define MODEX_KEY "p2pgrid.replica"
-enum { BACKLOG = 4 << 20, SPINS = 32, ENGINE_EVERY = 16, GOODBYE_MS = 10000, NAP_MS = 1 };
+enum {
+    BACKLOG = 4 << 20,
+    SPINS = 32,
+    ENGINE_EVERY = 16,
+    GOODBYE_MS = 10000,
+    STRANGER_MS = 3000,
+    NAP_MS = 1
+};
 
 static uint64_t now_ms(clockid_t clock)
 {
@@ -253,10 +260,12 @@ void link_wait(void)
     opal_progress();
 }
 
-static bool all_written(void)
+static bool all_written(bool to_strangers)
 {
     for (int i = 0; i < replica.process_count; i++)
-        if (i != (int)OMPI_PROC_MY_NAME->vpid && !transport_written(replica.transport, (uint32_t)i))
+        if (i != (int)OMPI_PROC_MY_NAME->vpid &&
+            (to_strangers || transport_met(replica.transport, (uint32_t)i)) &&
+            !transport_written(replica.transport, (uint32_t)i))
             return false;
     return true;
 }
@@ -268,9 +277,14 @@ void link_finish(void)
     while (!replica.stopped && !engine_finish(replica.engine))
         if (advance(1) == 0)
             opal_progress();
-    uint64_t end = now_ms(CLOCK_MONOTONIC) + GOODBYE_MS;
-    while (!replica.stopped && !all_written() && now_ms(CLOCK_MONOTONIC) < end)
+    /* A process that was never talked to, and cannot be reached now, is most likely on a desktop
+     * that has vanished. */
+    const uint64_t begin = now_ms(CLOCK_MONOTONIC);
+    uint64_t waited = 0;
+    while (!replica.stopped && waited < GOODBYE_MS && !all_written(waited < STRANGER_MS)) {
         advance(1);
+        waited = now_ms(CLOCK_MONOTONIC) - begin;
+    }
     outcome_remove();
     transport_close(replica.transport);
     engine_destroy(replica.engine);

@@ -368,6 +368,11 @@ bool transport_written(const struct transport *t, uint32_t to)
            (!e->by_unix && e->unwritten == NULL && (e->seal == NULL || seal_is_out(e->seal)));
 }
 
+bool transport_met(const struct transport *t, uint32_t to)
+{
+    return t->endpoints[to].was_open;
+}
+
 static void return_tokens(struct transport *t)
 {
     while (t->buried != NULL) {
