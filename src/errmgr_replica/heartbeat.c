@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PEER_MOST = 1 << 20 };
+/* A tick that is so many intervals late means that this process was suspended, or its host. */
+enum { PEER_MOST = 1 << 20, ABSENT_INTERVALS = 4 };
 
 struct watch {
     bool on;
@@ -78,7 +79,7 @@ void heartbeat_tick(struct heartbeat *h, uint64_t now_ms)
     h->late_ms = h->tick_ms != 0 && now_ms > due ? now_ms - due : 0;
     /* A tick that is a little late hides no more than what came since the last one. After an
      * absence the others may be waking up, too: that time does not count at all. */
-    if (h->late_ms >= h->interval_ms) {
+    if (h->late_ms >= ABSENT_INTERVALS * h->interval_ms) {
         h->excused_ms += h->late_ms;
         h->late_ms = 0;
     }

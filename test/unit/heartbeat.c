@@ -101,6 +101,21 @@ static void test_late_ticks_only_slow_it_down(void **state)
     heartbeat_free(h);
 }
 
+/* A host with more to do than it can: every tick is later than it should be by two. */
+static void test_a_busy_host_still_finds_silence(void **state)
+{
+    (void)state;
+    struct heartbeat *h = heartbeat_new(250, 5000);
+    uint64_t now = 1000;
+    heartbeat_heard(h, 1, now);
+    int ticks = 0;
+    do
+        heartbeat_tick(h, now += 750);
+    while (accused(h) == -1 && ++ticks < 100);
+    assert_in_range(now - 1000, 5000, 6500);
+    heartbeat_free(h);
+}
+
 static void test_random_lateness_of_both_sides(void **state)
 {
     (void)state;
@@ -139,6 +154,7 @@ int main(void)
         cmocka_unit_test(test_one_that_never_speaks_is_found_too),
         cmocka_unit_test(test_own_absence_accuses_nobody),
         cmocka_unit_test(test_late_ticks_only_slow_it_down),
+        cmocka_unit_test(test_a_busy_host_still_finds_silence),
         cmocka_unit_test(test_random_lateness_of_both_sides),
         cmocka_unit_test(test_peers_are_bounded),
     };
