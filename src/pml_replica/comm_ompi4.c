@@ -43,14 +43,16 @@ int comm_remove(ompi_communicator_t *comm)
  */
 
 /* Only this process goes by the number: messages go by the engine's name. */
-static bool number_give(ompi_communicator_t *c)
+int comm_number(ompi_communicator_t *comm, ompi_request_t **request)
 {
+    if (request != NULL)
+        *request = &ompi_request_empty;
     for (int i = 0; i < (int)replica_module.pml_max_contextid; i++)
-        if (opal_pointer_array_test_and_set_item(&ompi_mpi_communicators, i, c)) {
-            c->c_contextid = (uint32_t)i;
-            return true;
+        if (opal_pointer_array_test_and_set_item(&ompi_mpi_communicators, i, comm)) {
+            comm->c_contextid = (uint32_t)i;
+            return OMPI_SUCCESS;
         }
-    return false;
+    return OMPI_ERR_OUT_OF_RESOURCE;
 }
 
 /* Open MPI agrees on the number of the new communicator whenever it makes progress, which is at
@@ -63,8 +65,8 @@ int comm_idup(ompi_communicator_t *comm, ompi_communicator_t **twin, ompi_reques
     ompi_communicator_t *c = NULL;
     int rc = ompi_comm_set(&c, comm, 0, NULL, 0, NULL, comm->c_keyhash, comm->error_handler, true,
                            comm->c_local_group, inter ? comm->c_remote_group : NULL);
-    if (rc == OMPI_SUCCESS && !number_give(c))
-        rc = OMPI_ERR_OUT_OF_RESOURCE;
+    if (rc == OMPI_SUCCESS)
+        rc = comm_number(c, NULL);
     if (rc == OMPI_SUCCESS) {
         c->super.s_info = OBJ_NEW(opal_info_t);
         snprintf(c->c_name, MPI_MAX_OBJECT_NAME, "MPI COMMUNICATOR %d DUP FROM %d", c->c_contextid,

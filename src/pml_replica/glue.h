@@ -149,6 +149,7 @@ static inline struct engine_comm *comm_of(const ompi_communicator_t *comm)
 }
 int comm_add(ompi_communicator_t *comm);
 int comm_remove(ompi_communicator_t *comm);
+int comm_number(ompi_communicator_t *comm, ompi_request_t **request);
 int comm_idup(ompi_communicator_t *comm, ompi_communicator_t **twin, ompi_request_t **request);
 int comm_refuse(ompi_communicator_t *comm, int root, int error, const char *call);
 

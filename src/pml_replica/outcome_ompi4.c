@@ -255,7 +255,8 @@ void outcome_install(void)
     ompi_request_functions.req_test_some = test_some;
     ompi_request_functions.req_wait_any = wait_any;
     ompi_request_functions.req_wait_some = wait_some;
-    answer((struct preload_questions){the_time, the_name, is_complete, comm_idup, comm_refuse});
+    answer((struct preload_questions){the_time, the_name, is_complete, comm_number, comm_idup,
+                                      comm_refuse});
 }
 
 void outcome_remove(void)

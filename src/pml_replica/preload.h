@@ -10,6 +10,8 @@ struct preload_questions {
     void (*name)(char *name, int *length); /* turns this process's own into the one to give */
     /* Has the leader found the request complete? Then it is here too, when this returns. */
     int (*is_complete)(MPI_Request request);
+    /* Give a new communicator its number; and, if asked for, the request of having done it. */
+    int (*number)(MPI_Comm comm, MPI_Request *request);
     int (*idup)(MPI_Comm comm, MPI_Comm *twin, MPI_Request *request);
     /* The call is not possible: says so, once for the job. Returns only to errors-return handlers.
      */

@@ -60,6 +60,7 @@ void world_swap(void)
     group_replace(world, group_of(NULL, replica.ranks), replica.rank);
     group_replace(self, group_of(&replica.rank, 1), 0);
     ompi_proc_local_proc = name_of(replica.rank);
+    ompi_proc_local_proc->super.proc_flags = OPAL_PROC_ALL_LOCAL;
     world->c_cube_dim = opal_cube_dim(replica.ranks);
 }
 

@@ -6,6 +6,9 @@ check_PROGRAMS += test/apps/spawner
 test_apps_spawner_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_apps_spawner_LDADD = $(OMPI_MPI_LIBS)
 check_PROGRAMS += test/apps/calls test/apps/differs
+test_apps_calls_SOURCES = \
+    test/apps/calls.c test/apps/calls.h test/apps/calls_collectives.c \
+    test/apps/calls_communicators.c test/apps/calls_messages.c
 test_apps_calls_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_apps_calls_LDADD = $(OMPI_MPI_LIBS)
 test_apps_differs_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
