@@ -91,10 +91,16 @@ static void tell_others(struct engine *e, int vpid)
             put_dead(e, i, vpid);
 }
 
+/* To a process that was stopped for long all others may seem dead: they have dropped it, and go on.
+ */
 static void check_rank(struct engine *e, int world)
 {
     const struct rank *r = &e->of[world];
-    if (r->living == 0 && r->finished == 0)
+    if (r->living > 0 || r->finished > 0)
+        return;
+    if (e->absent)
+        engine_stop(e, 0, "rank %d, lane %d: was stopped for long", e->rank, e->lane);
+    else
         engine_stop(e, 1, "rank %d is lost: the last of its %d replicas has died", world, e->lanes);
 }
 
@@ -128,6 +134,8 @@ void death_handle_all(struct engine *e)
 {
     while (e->deaths && !e->stopped) {
         e->deaths = false;
+        if (e->link[e->self].noted)
+            die(e, e->self); /* then nobody else's death matters */
         for (int i = 0; i < e->ranks * e->lanes && !e->stopped; i++)
             if (e->link[i].noted && !e->link[i].dead)
                 die(e, i);

@@ -289,6 +289,8 @@ int engine_progress(struct engine *e, uint64_t now_ms)
 {
     bool later = now_ms != e->now_ms;
     int done = 0;
+    e->absent |=
+        e->now_ms && e->limits.drop_after_ms && now_ms - e->now_ms >= e->limits.drop_after_ms;
     e->now_ms = now_ms;
     if (e->deaths)
         death_handle_all(e);

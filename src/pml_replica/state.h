@@ -151,6 +151,7 @@ struct engine {
     bool deaths;   /* some are noted */
     bool released; /* what waits should be looked at again */
     bool sweep;    /* a freed communicator may go */
+    bool absent;   /* it did not run for so long that the others may have dropped it */
     bool doubtful; /* lanes differ, and who is wrong is not known yet */
     uint64_t checked_ms;
     /* communicators */

@@ -74,7 +74,7 @@ int main(int argc, char **argv)
                                             {"first", required_argument, NULL, 'f'},
                                             {"only", no_argument, NULL, 'o'},
                                             {NULL, 0, NULL, 0}};
-    uint64_t first = 1, count = 10000;
+    uint64_t first = 1, count = 6000;
     bool only = false; /* the drawn schedules */
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
     }
     bool soak = count >= 1000000;
     if (!only && (trouble_noticed() || small_programs(1, soak ? 100 : 2) ||
-                  all_schedules(soak ? 2000000 : 20000)))
+                  all_schedules(soak ? 500000 : 4000)))
         return 1;
     return schedules(first, count);
 }

@@ -41,6 +41,8 @@ struct plan {
     int kills; /* up to so many processes, never the last of a rank */
     struct kill kill[MOST_KILLS];
     int mix;                             /* which kinds of rounds: a set of bits */
+    int stream;                          /* messages of a stream; 0: drawn */
+    int log;                             /* bytes of its limit; 0: as it comes */
     int stop_who, stop_step, go_on_step; /* a process is stopped for some steps; who -1: none */
     int slow;                            /* a lane whose processes are seldom drawn; -1: none */
     int drop_after_ms;
@@ -79,6 +81,7 @@ enum op_kind {
 struct op {
     enum op_kind kind;
     int peer, tag, comm, slot, size;
+    int times;                /* a send or receive is done so often; 0: once */
     bool synchronous, varies; /* size depends on what was seen so far */
 };
 
@@ -107,7 +110,7 @@ struct proc {
     struct sim *sim;
     struct engine *engine;
     const struct program *program;
-    int vpid, rank, lane, at, stage;
+    int vpid, rank, lane, at, stage, times;
     bool alive, done, left, frozen;
     bool condemned;        /* somebody takes it for dead */
     bool spoiled, strayed; /* it was given spoiled bytes; it sent what no other lane sends */

@@ -64,6 +64,16 @@ static bool all_done(const struct sim *s)
     return true;
 }
 
+/* Programs run; those that are over take leave when there is nothing else to do. */
+static void add_runs(struct explorer *x, bool done)
+{
+    for (int v = 0; v < x->sim.procs; v++) {
+        const struct proc *p = &x->sim.proc[v];
+        if (proc_is_there(p) && p->done == done && !x->rests[v])
+            add(x, RUN, v, 0);
+    }
+}
+
 static void find_actions(struct explorer *x)
 {
     struct sim *s = &x->sim;
@@ -76,9 +86,7 @@ static void find_actions(struct explorer *x)
         add(x, DELIVER, from, to);
         return;
     }
-    for (int v = 0; v < s->procs; v++)
-        if (proc_is_there(&s->proc[v]) && !x->rests[v])
-            add(x, RUN, v, 0);
+    add_runs(x, false);
     for (int from = 0; from < s->procs; from++)
         for (int to = 0; to < s->procs; to++) {
             if (s->wire[from][to].count > 0 && !is_news(s, from, to))
@@ -87,6 +95,8 @@ static void find_actions(struct explorer *x)
                 !engine_is_dead(s->proc[from].engine, to))
                 add(x, NOTICE, from, to);
         }
+    if (x->count == 0)
+        add_runs(x, true);
     if (all_done(s) && x->count > 1)
         x->count = 1;
     for (int v = 0; v < s->procs && x->kills > 0 && !all_done(s); v++)
@@ -100,15 +110,17 @@ static void remember(struct explorer *x, int vpid, uint64_t what)
     x->rests[vpid] = false;
 }
 
-static void act(struct explorer *x, const struct action *a)
+/* False: nothing changed, so it was none. */
+static bool act(struct explorer *x, const struct action *a)
 {
     struct sim *s = &x->sim;
     switch (a->kind) {
     case RUN:
-        if (sim_run_proc(s, a->a))
-            remember(x, a->a, 1);
-        else
+        if (!sim_run_proc(s, a->a)) {
             x->rests[a->a] = true;
+            return false;
+        }
+        remember(x, a->a, 1);
         break;
     case DELIVER:
         if (!is_idle_frame(s, a->a, a->b))
@@ -126,7 +138,9 @@ static void act(struct explorer *x, const struct action *a)
         break;
     }
     s->step++;
+    s->idle = 0;
     sim_look_for_stop(s);
+    return true;
 }
 
 /* Time passes only when nothing else can happen. False: nothing will. */
@@ -141,7 +155,7 @@ static bool is_new(struct explorer *x)
 {
     uint64_t h = x->sim.now;
     for (int v = 0; v < x->sim.procs; v++)
-        h = mix64(h ^ x->history[v] ^ (uint64_t)v << 56) + x->rests[v];
+        h = mix64(h ^ x->history[v] ^ (uint64_t)v << 56);
     h += h == 0;
     size_t i = h & (x->seen_size - 1);
     while (x->seen[i] && x->seen[i] != h)
@@ -161,6 +175,18 @@ static void start(struct explorer *x, const struct plan *plan)
     x->kills = plan->kills;
 }
 
+/* The next action as chosen; those that change nothing are passed over. False: there is none. */
+static bool act_chosen(struct explorer *x, int depth)
+{
+    for (find_actions(x); x->choice[depth] < x->count; find_actions(x)) {
+        if (x->width[depth] < x->count)
+            x->width[depth] = (uint8_t)x->count;
+        if (act(x, &x->action[x->choice[depth]]))
+            return true;
+    }
+    return false;
+}
+
 /* One way down: along the choices, then the first action each, until it ends or a state is known.
  * The depth it reached. */
 static int descend(struct explorer *x, const struct plan *plan, int known)
@@ -169,19 +195,16 @@ static int descend(struct explorer *x, const struct plan *plan, int known)
     int depth = 0;
     start(x, plan);
     while (!s->failed && !sim_is_over(s) && depth < MOST_CHOICES) {
-        find_actions(x);
-        if (x->count == 0 && !pass_time(x))
-            sim_tell_stuck(s);
-        if (x->count == 0)
-            continue;
         if (depth >= known)
-            x->choice[depth] = 0;
-        x->width[depth] = (uint8_t)x->count;
-        act(x, &x->action[x->choice[depth]]);
-        if (x->action[x->choice[depth]].kind != RUN || !x->rests[x->action[x->choice[depth]].a])
-            s->idle = 0;
-        if (depth++ >= known - 1 && !is_new(x))
-            break;
+            x->choice[depth] = x->width[depth] = 0;
+        if (act_chosen(x, depth)) {
+            if (++depth >= known && !is_new(x))
+                break;
+        } else if (x->count > 0) {
+            break; /* what was to be chosen has changed nothing */
+        } else if (!pass_time(x)) {
+            sim_tell_stuck(s);
+        }
     }
     if (!s->failed && sim_is_over(s))
         sim_check_end(s);
@@ -239,12 +262,12 @@ struct tiny {
 };
 
 static const struct tiny programs[] = {
-    {"a message", PROGRAM_PAIRS, 2, 2, 1, 6},
-    {"a clock, then a message", PROGRAM_CLOCKS, 2, 2, 1, 1},
-    {"a cancelled receive", PROGRAM_CANCELS, 2, 2, 1, 2},
-    {"any source, two senders", PROGRAM_GATHER, 3, 2, 1, 1},
-    {"a clock, three lanes, two deaths", PROGRAM_CLOCKS, 2, 3, 2, 1},
-    {"a communicator", PROGRAM_COMMUNICATORS, 2, 2, 1, 1},
+    {"a message", PROGRAM_PAIRS, 2, 2, 1, 0},
+    {"a large message", PROGRAM_PAIRS, 2, 2, 1, 8},
+    {"a clock, then a message", PROGRAM_CLOCKS, 2, 2, 1, 0},
+    {"a cancelled receive", PROGRAM_CANCELS, 2, 2, 1, 0},
+    {"any source, two senders", PROGRAM_GATHER, 3, 2, 1, 0},
+    {"a clock, three lanes, two deaths", PROGRAM_CLOCKS, 2, 3, 2, 0},
 };
 
 int all_schedules(long most)

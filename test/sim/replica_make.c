@@ -13,7 +13,7 @@ uint64_t mix64(uint64_t x)
 
 struct maker {
     struct program *of;
-    int ranks, tag, comms, cycle;
+    int ranks, tag, comms, cycle, stream;
     uint64_t seed;
 };
 
@@ -57,10 +57,15 @@ static void put(struct maker *m, int rank, enum op_kind kind, int peer, int tag,
     op->varies = size >= MESSAGE_MIN && draw(m, 2);
 }
 
+static struct op *last(struct maker *m, int rank)
+{
+    return &m->of[rank].op[m->of[rank].count - 1];
+}
+
 static void put_slot(struct maker *m, int rank, enum op_kind kind, int peer, int tag, int slot)
 {
     put(m, rank, kind, peer, tag, draw_size(m));
-    m->of[rank].op[m->of[rank].count - 1].slot = slot;
+    last(m, rank)->slot = slot;
 }
 
 static int other_than(struct maker *m, int rank)
@@ -74,8 +79,8 @@ static void pairs(struct maker *m)
         int from = draw(m, m->ranks), to = other_than(m, from), tag = m->tag + draw(m, 2);
         put(m, from, OP_SEND, to, tag, draw_size(m));
         put(m, to, draw(m, 3) ? OP_RECV : OP_PROBE, from, draw(m, 4) ? tag : ENGINE_ANY_TAG, 0);
-        if (m->of[to].op[m->of[to].count - 1].kind == OP_PROBE && draw(m, 2))
-            m->of[to].op[m->of[to].count - 1].kind = OP_MPROBE;
+        if (last(m, to)->kind == OP_PROBE && draw(m, 2))
+            last(m, to)->kind = OP_MPROBE;
     }
 }
 
@@ -132,7 +137,7 @@ static void clocks(struct maker *m)
     int r = draw(m, m->ranks);
     add(m, r, OP_CLOCK);
     put(m, r, OP_SEND, other_than(m, r), m->tag, MESSAGE_MIN);
-    int to = m->of[r].op[m->of[r].count - 1].peer;
+    int to = last(m, r)->peer;
     put(m, to, OP_RECV, r, m->tag, 0);
 }
 
@@ -190,7 +195,12 @@ static void cancels(struct maker *m)
     int from = draw(m, m->ranks), to = other_than(m, from);
     put_slot(m, to, OP_IRECV, draw(m, 2) ? from : ENGINE_ANY_SOURCE, m->tag, 0);
     put(m, from, OP_SEND, to, m->tag, draw_size(m));
+    bool second = draw(m, 2);
+    if (second)
+        put(m, from, OP_SEND, to, m->tag, draw_size(m));
     put_slot(m, to, OP_CANCEL, from, m->tag, 0);
+    if (second)
+        put(m, to, OP_RECV, from, m->tag, 0);
 }
 
 /* Receives that compete: from any source, and behind that from one with any tag. */
@@ -224,6 +234,12 @@ static void selves(struct maker *m)
 static void stream(struct maker *m)
 {
     int from = draw(m, m->ranks), to = other_than(m, from), n = 5 + draw(m, 10);
+    if (m->stream > 0) {
+        put(m, from, OP_SEND, to, m->tag, MESSAGE_MIN + draw(m, 100));
+        put(m, to, OP_RECV, from, m->tag, 0);
+        last(m, from)->times = last(m, to)->times = m->stream;
+        return;
+    }
     for (int i = 0; i < n; i++)
         put(m, from, OP_SEND, to, m->tag, MESSAGE_MIN);
     for (int i = 0; i < n; i++)
@@ -246,8 +262,12 @@ void program_make(struct program *of, const struct plan *plan)
         [PROGRAM_SELVES] = selves,
         [PROGRAM_STREAM] = stream,
     };
-    struct maker m = {
-        .of = of, .ranks = plan->ranks, .comms = 2, .cycle = -27, .seed = mix64(plan->seed)};
+    struct maker m = {.of = of,
+                      .ranks = plan->ranks,
+                      .comms = 2,
+                      .cycle = -27,
+                      .stream = plan->stream,
+                      .seed = mix64(plan->seed)};
     for (int i = 0; i < plan->rounds; i++) {
         int kind = draw(&m, PROGRAM_KINDS);
         while (plan->mix && !(plan->mix >> kind & 1))

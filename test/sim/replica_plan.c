@@ -61,14 +61,14 @@ struct plan plan_of(uint64_t seed)
 
 /* ---- as a word: numbers with dots between them; the choices come last, each with its step ---- */
 
-enum { NUMBERS = 17 + 4 * MOST_KILLS };
+enum { NUMBERS = 19 + 4 * MOST_KILLS };
 
 static void numbers_of(const struct plan *p, int *n)
 {
-    const int own[] = {p->ranks,    p->lanes,       p->rounds,     p->kills, p->mix,
-                       p->stop_who, p->stop_step,   p->go_on_step, p->slow,  p->drop_after_ms,
-                       p->flip,     p->flip_source, p->stray,      p->holes, p->tight,
-                       p->verify,   p->explored};
+    const int own[] = {p->ranks,  p->lanes,         p->rounds,   p->kills,       p->mix,
+                       p->stream, p->log,           p->stop_who, p->stop_step,   p->go_on_step,
+                       p->slow,   p->drop_after_ms, p->flip,     p->flip_source, p->stray,
+                       p->holes,  p->tight,         p->verify,   p->explored};
     _Static_assert(sizeof own / sizeof *own + 4 * MOST_KILLS == NUMBERS, "all are there");
     memcpy(n, own, sizeof own);
     n += sizeof own / sizeof *own;
@@ -80,11 +80,25 @@ static void numbers_of(const struct plan *p, int *n)
 
 static void take_numbers(struct plan *p, const int *n)
 {
-    p->ranks = n[0], p->lanes = n[1], p->rounds = n[2], p->kills = n[3], p->mix = n[4];
-    p->stop_who = n[5], p->stop_step = n[6], p->go_on_step = n[7], p->slow = n[8];
-    p->drop_after_ms = n[9], p->flip = n[10], p->flip_source = n[11], p->stray = n[12];
-    p->holes = n[13], p->tight = n[14], p->verify = n[15], p->explored = n[16];
-    n += 17;
+    p->ranks = *n++;
+    p->lanes = *n++;
+    p->rounds = *n++;
+    p->kills = *n++;
+    p->mix = *n++;
+    p->stream = *n++;
+    p->log = *n++;
+    p->stop_who = *n++;
+    p->stop_step = *n++;
+    p->go_on_step = *n++;
+    p->slow = *n++;
+    p->drop_after_ms = *n++;
+    p->flip = *n++;
+    p->flip_source = *n++ != 0;
+    p->stray = *n++;
+    p->holes = *n++ != 0;
+    p->tight = *n++ != 0;
+    p->verify = *n++ != 0;
+    p->explored = *n++ != 0;
     for (int i = 0; i < MOST_KILLS; i++, n += 4)
         p->kill[i] = (struct kill){n[0], n[1], n[2], n[3]};
 }

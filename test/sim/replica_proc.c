@@ -133,7 +133,9 @@ static bool slot_done(const struct proc *p, int slot)
 
 static bool next(struct proc *p)
 {
-    p->at++;
+    bool again = ++p->times < p->program->op[p->at].times;
+    p->at += !again;
+    p->times = again ? p->times : 0;
     p->stage = 0;
     return true;
 }

@@ -58,6 +58,27 @@ static int all_delays(int kind, uint64_t seed, int most, long *runs)
     return 0;
 }
 
+/* Deaths about the end of small programs, also of processes that have just said good-bye. */
+static int late_deaths(uint64_t seeds)
+{
+    int steps;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        struct plan p = plain_plan;
+        p.seed = seed;
+        p.ranks = 2 + (int)seed % 2;
+        p.lanes = 3;
+        p.kills = 2 + (int)seed % 2;
+        for (int i = 0; i < p.kills; i++)
+            p.kill[i] = (struct kill){
+                .kind = HEADER_BYE, .nth = 1 + (int)(mix64(seed + 7 * i) % 8), .who = -1};
+        p.kill[0] = (struct kill){.step = (int)(mix64(seed) % 150), .who = -1};
+        if (plan_run(&p, &steps))
+            return 1;
+    }
+    printf("%llu small programs with deaths at their end good\n", (unsigned long long)seeds);
+    return 0;
+}
+
 int small_programs(int seeds, int delays)
 {
     long deaths = 0, orders = 0;
@@ -67,5 +88,5 @@ int small_programs(int seeds, int delays)
                 all_delays(kind, (uint64_t)seed, delays, &orders))
                 return 1;
     printf("small programs good: %ld with deaths at every step, %ld orders\n", deaths, orders);
-    return 0;
+    return late_deaths(delays > 10 ? 200000 : 5000);
 }

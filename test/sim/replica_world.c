@@ -229,7 +229,7 @@ static void set_limits(struct sim *s)
     *l = engine_default_limits;
     l->eager = 128;
     l->fragment = 256;
-    l->log = s->plan->tight ? 1500 : 1 << 20;
+    l->log = s->plan->log ? (size_t)s->plan->log : s->plan->tight ? 1500 : 1 << 20;
     l->lag_ms = 20;
     l->drop_after_ms = (uint32_t)s->plan->drop_after_ms;
     l->ack_messages = s->plan->explored ? 1 : 1 + (uint32_t)sim_below(s, 4);
