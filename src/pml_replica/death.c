@@ -152,7 +152,7 @@ static void note(struct engine *e, int vpid)
 
 void engine_dead(struct engine *e, int vpid)
 {
-    if (!e->link[vpid].finished)
+    if (!e->link[vpid].finished && !e->finished)
         note(e, vpid);
 }
 

@@ -239,7 +239,7 @@ void engine_arrived(struct engine *e, int vpid, const uint8_t *header, const voi
     struct header h;
     if (e->deaths)
         death_handle_all(e);
-    if (e->stopped || link->dead)
+    if (e->stopped || e->finished || link->dead)
         return;
     link->placed = NULL;
     link->room = NULL;

@@ -23,7 +23,7 @@ bool engine_has_met(const struct engine *e, int world)
 static void say(struct engine *e, uint8_t kind, int vpid)
 {
     struct header h = {.kind = kind};
-    if (vpid != e->self && !e->link[vpid].finished)
+    if (vpid != e->self) /* also to one that was first: the end of this link is no death to it */
         engine_put(e, vpid, &h, NULL, NULL);
 }
 

@@ -37,8 +37,9 @@ static int follow(struct engine *e, struct engine_comm *c, struct engine_status 
     struct engine_message *m = length == FOUND_BYTES ? find_told(c, told) : NULL;
     if (length > 0 && !m)
         return -EAGAIN;
-    length = decision_due(e, DECIDE_PROBE, told, sizeof told, false);
-    return m ? report(e, c, m, status, take) : 0;
+    int found = m ? report(e, c, m, status, take) : 0;
+    decision_due(e, DECIDE_PROBE, told, sizeof told, false); /* after it this process may lead */
+    return found;
 }
 
 static void tell(struct engine *e, const struct engine_message *m)
@@ -98,13 +99,17 @@ static void cancelled(struct engine *e, struct engine_receive *r)
         e->call.received(e->ctx, r);
 }
 
-static int cancel_now(struct engine *e, struct engine_receive *r)
+static int withdraw(struct engine *e, struct engine_receive *r)
+{
+    if (r->done)
+        return give_back(e, r);
+    match_withdraw(&r->comm->match, r);
+    return 0;
+}
+
+static int end_cancelled(struct engine *e, struct engine_receive *r)
 {
     struct engine_comm *c = r->comm;
-    if (r->done && give_back(e, r) != 0)
-        return -EAGAIN;
-    if (!r->done)
-        match_withdraw(&c->match, r);
     cancelled(e, r);
     receive_pairs(e, c);
     return 1;
@@ -116,8 +121,11 @@ static int follow_cancel(struct engine *e, struct engine_receive *r)
     int rc = decision_due(e, DECIDE_CANCEL, &yes, 1, true);
     if (rc < 0 || (yes && r->coming))
         return -EAGAIN; /* what is on its way is given back when it is here */
+    if (yes && withdraw(e, r) != 0)
+        return -EAGAIN;
+    /* After the last one that is due this process may lead, and match what is still posted. */
     decision_due(e, DECIDE_CANCEL, &yes, 1, false);
-    return yes ? cancel_now(e, r) : 0;
+    return yes ? end_cancelled(e, r) : 0;
 }
 
 int engine_cancel(struct engine *e, struct engine_receive *r)
@@ -126,5 +134,5 @@ int engine_cancel(struct engine *e, struct engine_receive *r)
     if (engine_follows(e))
         return follow_cancel(e, r);
     engine_decision_give(e, DECIDE_CANCEL, &yes, 1);
-    return yes ? cancel_now(e, r) : 0;
+    return yes && withdraw(e, r) == 0 ? end_cancelled(e, r) : 0;
 }
