@@ -4,6 +4,7 @@
  * there. */
 #include "sim.h"
 #include <argp.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@ enum { RECORDS = 200, LOOKUPS = 300, SETTLE_S = 120, CONTACTS = 3 };
 
 struct options {
     unsigned long seed;
-    unsigned peers, deeds, lost;
+    unsigned peers, deeds, lost, pace_ms;
     bool twice;
 };
 
@@ -32,6 +33,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'l':
         o->lost = (unsigned)strtoul(arg, NULL, 10);
         return 0;
+    case 'w':
+        o->pace_ms = (unsigned)strtoul(arg, NULL, 10);
+        return o->pace_ms > 0 ? 0 : EINVAL;
     case '2':
         o->twice = true;
         return 0;
@@ -45,6 +49,8 @@ static const struct argp_option options[] = {
     {"peers", 'p', "N", 0, "at most (1000)", 0},
     {"deeds", 'd', "N", 0, "joins, departures, deaths, freezes (1000)", 0},
     {"lost", 'l', "N", 0, "messages of a thousand that vanish (10)", 0},
+    {"pace", 'w', "MS", 0,
+     "between two deeds, at most (200; 1000 when there are fewer than 500 peers)", 0},
     {"twice", '2', NULL, 0, "run it again: the trace must be the same", 0},
     {0},
 };
@@ -199,7 +205,7 @@ static uint64_t churn(const struct options *o, bool *failed)
     run(&c, 5 * SIM_SECOND);
     for (unsigned i = 0; i < o->deeds && c.wrong == NULL; i++) {
         deed(&c);
-        run(&c, sim_random(c.sim) % (o->peers >= 500 ? SIM_SECOND / 5 : SIM_SECOND));
+        run(&c, sim_random(c.sim) % (o->pace_ms * 1000ull));
     }
     settle(&c);
     check_lookups(&c);
@@ -208,8 +214,10 @@ static uint64_t churn(const struct options *o, bool *failed)
     printf("seed %lu: %u peers, %lu events, %lu checks, %.0f s, trace %016lx\n", o->seed, o->peers,
            sim_events(c.sim), c.changes, (double)sim_now(c.sim) / SIM_SECOND, trace);
     if (c.wrong != NULL)
-        printf("%s, at %.6f s; again: test/sim/churn --seed %lu --peers %u --deeds %u --lost %u\n",
-               c.wrong, (double)sim_now(c.sim) / SIM_SECOND, o->seed, o->peers, o->deeds, o->lost);
+        printf("%s, at %.6f s; again: test/sim/churn --seed %lu --peers %u --deeds %u --lost %u "
+               "--pace %u\n",
+               c.wrong, (double)sim_now(c.sim) / SIM_SECOND, o->seed, o->peers, o->deeds, o->lost,
+               o->pace_ms);
     *failed = c.wrong != NULL;
     sim_free(c.sim);
     return trace;
@@ -219,6 +227,8 @@ int main(int argc, char **argv)
 {
     struct options o = {.seed = 41, .peers = 1000, .deeds = 1000, .lost = 10};
     argp_parse(&argp, argc, argv, 0, NULL, &o);
+    if (o.pace_ms == 0)
+        o.pace_ms = o.peers >= 500 ? 200 : 1000;
     if (o.peers < 16)
         o.peers = 16;
     bool failed;

@@ -1,10 +1,13 @@
 # The simulator: thousands of rings in one process, on a network that follows from a seed.
 noinst_LTLIBRARIES += libsim.la
-libsim_la_SOURCES = test/sim/sim.c test/sim/sim.h test/sim/check.c test/sim/party.c test/sim/party.h
+libsim_la_SOURCES = test/sim/sim.c test/sim/sim.h test/sim/check.c test/sim/party.c test/sim/party.h \
+    test/sim/market.c test/sim/market.h
 libsim_la_LIBADD = libcore.la
 
 sim_programs = \
+    test/sim/allocate \
     test/sim/churn \
+    test/sim/contest \
     test/sim/parted \
     test/sim/replica \
     test/sim/watch
@@ -14,6 +17,8 @@ test_sim_replica_SOURCES = test/sim/replica.c test/sim/replica.h test/sim/replic
     test/sim/replica_world.c
 test_sim_replica_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_sim_replica_LDADD = libreplica.la $(LDADD)
+test_sim_allocate_LDADD = libsim.la $(LDADD)
+test_sim_contest_LDADD = libsim.la $(LDADD)
 test_sim_churn_LDADD = libsim.la $(LDADD)
 test_sim_parted_LDADD = libsim.la $(LDADD)
 test_sim_watch_LDADD = libsim.la $(LDADD)
@@ -22,6 +27,8 @@ SIM += $(sim_programs)
 
 # A million schedules of replicated programs; about ten minutes.
 check-soak: check-soak-sim
-check-soak-sim: test/sim/replica
+check-soak-sim: test/sim/replica test/sim/allocate test/sim/contest
+	test/sim/allocate --lan 1000 --topologies 100 --peers 128
+	test/sim/contest --contests 100000
 	test/sim/replica --schedules 1000000
 .PHONY: check-soak-sim

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* contest.c -- two submitters want the same slots, a thousand times, each time another way: both
+ * end, with sets that are disjoint and whole, or refused and with nothing. */
+#include "market.h"
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PEERS_MAX = 40, SLOTS_MAX = 4, LIMIT_US = 30 * 1000 * 1000 };
+
+struct topology {
+    uint64_t random;
+    uint32_t rtt_us[2][PEERS_MAX];
+};
+
+static uint64_t chance(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+static uint32_t rtt_us(void *ctx, unsigned bidder, unsigned peer)
+{
+    const struct topology *t = ctx;
+    return t->rtt_us[bidder][peer];
+}
+
+static void sort_by_rtt(const struct topology *t, unsigned bidder, unsigned *peers, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        unsigned k = i;
+        for (; k > 0 && t->rtt_us[bidder][peers[k - 1]] > t->rtt_us[bidder][i]; k--)
+            peers[k] = peers[k - 1];
+        peers[k] = i;
+    }
+}
+
+static const char *judge(const struct market *m, const struct market_setup *s,
+                         const struct claim_want want[2])
+{
+    unsigned held[2] = {0, 0};
+    for (unsigned peer = 0; peer < s->peers; peer++) {
+        unsigned a = market_held(m, 0, peer), b = market_held(m, 1, peer);
+        held[0] += a;
+        held[1] += b;
+        if (a + b > s->slots || market_lent(m, peer) != a + b)
+            return "a slot was given twice, or lost";
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        bool won = market_state(m, i) == BID_WON;
+        if (won ? held[i] < want[i].slots : held[i] != 0)
+            return won ? "a winner holds too little" : "who was refused holds something";
+        if (held[i] > want[i].slots + want[i].spares)
+            return "a winner holds too much";
+    }
+    return NULL;
+}
+
+struct tally {
+    unsigned both, one, none;
+    uint64_t longest_us;
+};
+
+static const char *contest(uint64_t seed, struct tally *tally)
+{
+    struct topology t = {.random = seed};
+    unsigned peers[2][PEERS_MAX];
+    struct market_setup setup = {.seed = seed,
+                                 .peers = 2 + (unsigned)(chance(&t.random) % (PEERS_MAX - 1)),
+                                 .slots = 1 + (unsigned)(chance(&t.random) % SLOTS_MAX),
+                                 .bidders = 2,
+                                 .rtt_us = rtt_us,
+                                 .ctx = &t};
+    unsigned all = setup.peers * setup.slots;
+    struct claim_want want[2];
+    struct market *m = market_new(&setup);
+    for (unsigned i = 0; i < 2; i++) {
+        for (unsigned k = 0; k < setup.peers; k++)
+            t.rtt_us[i][k] = 100 + (uint32_t)(chance(&t.random) % 40000);
+        sort_by_rtt(&t, i, peers[i], setup.peers);
+        want[i] = (struct claim_want){
+            .slots = 1 + (uint32_t)(chance(&t.random) % all),
+            .spares = (uint16_t)(chance(&t.random) % 3),
+            .strategy = (enum share_strategy)(chance(&t.random) % SHARE_STRATEGIES)};
+        market_bid(m, i, &want[i], peers[i], setup.peers, chance(&t.random) % 50000);
+    }
+    const char *wrong = market_run(m, LIMIT_US) ? judge(m, &setup, want) : "it does not end";
+    unsigned won = (market_state(m, 0) == BID_WON) + (market_state(m, 1) == BID_WON);
+    if (won == 0 && want[0].slots <= all && want[1].slots <= all)
+        tally->none++;
+    tally->one += won == 1;
+    tally->both += won == 2;
+    for (unsigned i = 0; i < 2; i++)
+        if (market_took_us(m, i) > tally->longest_us)
+            tally->longest_us = market_took_us(m, i);
+    market_free(m);
+    return wrong;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    unsigned long *o = state->input;
+    if (key != 's' && key != 'c')
+        return ARGP_ERR_UNKNOWN;
+    o[key == 'c'] = strtoul(arg, NULL, 10);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct argp_option options[] = {
+        {"seed", 's', "N", 0, "of the first contest (1)", 0},
+        {"contests", 'c', "N", 0, "one seed after the other (1000)", 0},
+        {0},
+    };
+    static const struct argp argp = {options, parse, NULL, "Contests for slots in the simulator.",
+                                     NULL,    NULL,  NULL};
+    unsigned long o[2] = {1, 1000};
+    struct tally tally = {0};
+    argp_parse(&argp, argc, argv, 0, NULL, o);
+    for (unsigned long i = 0; i < o[1]; i++) {
+        const char *wrong = contest(o[0] + i, &tally);
+        if (wrong == NULL)
+            continue;
+        printf("%s; again: test/sim/contest --seed %lu --contests 1\n", wrong, o[0] + i);
+        return 1;
+    }
+    printf("%lu contests: both had what they wanted in %u, one in %u, none in %u; the longest took "
+           "%.2f s\n",
+           o[1], tally.both, tally.one, tally.none, (double)tally.longest_us / 1e6);
+    return 0;
+}
