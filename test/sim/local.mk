@@ -8,6 +8,7 @@ sim_programs = \
     test/sim/allocate \
     test/sim/churn \
     test/sim/contest \
+    test/sim/every \
     test/sim/parted \
     test/sim/replica \
     test/sim/watch
@@ -19,6 +20,7 @@ test_sim_replica_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_sim_replica_LDADD = libreplica.la $(LDADD)
 test_sim_allocate_LDADD = libsim.la $(LDADD)
 test_sim_contest_LDADD = libsim.la $(LDADD)
+test_sim_every_LDADD = libcore.la $(LDADD)
 test_sim_churn_LDADD = libsim.la $(LDADD)
 test_sim_parted_LDADD = libsim.la $(LDADD)
 test_sim_watch_LDADD = libsim.la $(LDADD)
@@ -27,7 +29,10 @@ SIM += $(sim_programs)
 
 # A million schedules of replicated programs; about ten minutes.
 check-soak: check-soak-sim
-check-soak-sim: test/sim/replica test/sim/allocate test/sim/contest
+check-soak-sim: test/sim/replica test/sim/allocate test/sim/churn test/sim/contest test/sim/every
+	test/sim/every --depth 9 --states 5000000
+	test/sim/churn --peers 200 --deeds 4000
+	test/sim/churn --peers 16384 --deeds 200
 	test/sim/allocate --lan 1000 --topologies 100 --peers 128
 	test/sim/contest --contests 100000
 	test/sim/replica --schedules 1000000
