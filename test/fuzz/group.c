@@ -2,6 +2,7 @@
 /* group.c -- a member of a job that says anything at all: the group stays within its memory, and
  * whoever is dead stays dead. */
 #include "group.h"
+#include "script.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,19 +10,6 @@
 enum { MEMBERS = 12 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct script {
-    const uint8_t *at;
-    size_t left;
-};
-
-static unsigned next(struct script *s)
-{
-    if (s->left == 0)
-        return 0;
-    s->left--;
-    return *s->at++;
-}
 
 static struct part_peer peer(unsigned n)
 {
@@ -37,15 +25,15 @@ static void read_message(struct script *s, struct message *m)
     static const enum message_kind kinds[] = {MSG_group_ping, MSG_group_ack, MSG_group_ping_for,
                                               MSG_group_nack};
     memset(m, 0, sizeof m->kind + sizeof m->group_ping_for);
-    m->kind = kinds[next(s) % 4];
-    uint32_t serial = next(s) % 32;
+    m->kind = kinds[script_next(s) % 4];
+    uint32_t serial = script_next(s) % 32;
     struct part_rumor rumors[GROUP_RUMORS] = {0};
-    uint16_t count = (uint16_t)(next(s) % (GROUP_RUMORS + 1));
+    uint16_t count = (uint16_t)(script_next(s) % (GROUP_RUMORS + 1));
     for (unsigned i = 0; i < count; i++) {
-        rumors[i].peer = peer(next(s)).id;
-        rumors[i].by = peer(next(s)).id;
-        rumors[i].incarnation = next(s) == 255 ? UINT32_MAX : next(s);
-        rumors[i].state = (uint8_t)next(s);
+        rumors[i].peer = peer(script_next(s)).id;
+        rumors[i].by = peer(script_next(s)).id;
+        rumors[i].incarnation = script_next(s) == 255 ? UINT32_MAX : script_next(s);
+        rumors[i].state = (uint8_t)script_next(s);
     }
     if (m->kind == MSG_group_ping || m->kind == MSG_group_ack) {
         m->group_ping.serial = serial; /* the two look alike */
@@ -53,7 +41,7 @@ static void read_message(struct script *s, struct message *m)
         memcpy(m->group_ping.rumors, rumors, sizeof rumors);
     } else if (m->kind == MSG_group_ping_for) {
         m->group_ping_for.serial = serial;
-        m->group_ping_for.target = peer(next(s)).id;
+        m->group_ping_for.target = peer(script_next(s)).id;
         m->group_ping_for.rumors_count = count;
         memcpy(m->group_ping_for.rumors, rumors, sizeof rumors);
     } else {
@@ -88,11 +76,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     struct group *group = group_init(memory, &setup, now);
     while (s.left > 0) {
-        unsigned what = next(&s);
+        unsigned what = script_next(&s);
         struct group_event e = {.kind = (enum group_event_kind)(what % (GROUP_UNREACHABLE + 1)),
-                                .peer = peer(next(&s)),
+                                .peer = peer(script_next(&s)),
                                 .message = &m};
-        now += (uint64_t)next(&s) * 1000;
+        now += (uint64_t)script_next(&s) * 1000;
         if (e.kind == GROUP_MESSAGE)
             read_message(&s, &m);
         if (e.kind == GROUP_REMOVE)

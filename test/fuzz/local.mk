@@ -34,9 +34,15 @@ test/fuzz/pair: test/fuzz/pair.c overlay/daemon/pair.c overlay/daemon/seal.c $(f
 	$(call fuzz_build,overlay/daemon/pair.c overlay/daemon/seal.c $(fuzz_message_sources) \
 	    -I$(srcdir)/overlay/daemon,$(SODIUM_LIBS))
 
+# What the fuzzers begin with; after a change of messages: make fuzz-seeds.
+EXTRA_PROGRAMS += test/fuzz/seeds
+fuzz-seeds: test/fuzz/seeds
+	test/fuzz/seeds $(srcdir)/test/fuzz/corpus
+.PHONY: fuzz-seeds
+
 if HAVE_CLANG
 FUZZ += test/fuzz/all
 FUZZERS += $(fuzzers)
 endif
-EXTRA_DIST += test/fuzz/all $(fuzzers:=.c)
+EXTRA_DIST += test/fuzz/all test/fuzz/corpus test/fuzz/script.h $(fuzzers:=.c)
 CLEANFILES += $(fuzzers)

@@ -3,24 +3,12 @@
  * in order and always has a next deadline. The input is a script: what happens, after how long,
  * with which bytes. */
 #include "ring.h"
+#include "script.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct script {
-    const uint8_t *at;
-    size_t left;
-};
-
-static unsigned next(struct script *s)
-{
-    if (s->left == 0)
-        return 0;
-    s->left--;
-    return *s->at++;
-}
 
 static struct part_peer peer(unsigned n)
 {
@@ -33,11 +21,11 @@ static struct part_peer peer(unsigned n)
 /* The kind and the body come from the script; the frame around them is always right. */
 static bool read_message(struct script *s, struct message *m, uint8_t *frame)
 {
-    size_t length = next(s) << 8 | next(s);
+    size_t length = script_next(s) << 8 | script_next(s);
     length = length % 2048 < s->left ? length % 2048 : s->left;
     struct wire_writer w = {.base = frame, .size = WIRE_HEADER};
     wire_put_u32(&w, (uint32_t)length + 1);
-    wire_put_u8(&w, (uint8_t)(0x10 + next(s) % 0x30));
+    wire_put_u8(&w, (uint8_t)(0x10 + script_next(s) % 0x30));
     length = length < s->left ? length : s->left;
     w.at = 0;
     wire_put_u32(&w, (uint32_t)length + 1);
@@ -66,10 +54,10 @@ static void feed(struct ring *ring, struct script *s, struct ring_out *out)
     static uint8_t frame[4096];
     uint64_t now = 1;
     while (s->left > 0) {
-        unsigned what = next(s);
+        unsigned what = script_next(s);
         struct part_record record = {.key = peer(what).id, .value = frame, .value_length = what};
         struct ring_event e = {.kind = (enum ring_event_kind)(what % 16 % (RING_CANCEL + 1)),
-                               .peer = peer(next(s)),
+                               .peer = peer(script_next(s)),
                                .message = &m,
                                .token = what + 1u,
                                .record = &record,
@@ -78,7 +66,7 @@ static void feed(struct ring *ring, struct script *s, struct ring_out *out)
                                .key = peer(what).id,
                                .want = what,
                                .require = "cores > 1"};
-        now += (uint64_t)next(s) * next(s) * 100;
+        now += (uint64_t)script_next(s) * script_next(s) * 100;
         if (what >= 128)
             e.kind = RING_MESSAGE;
         if (e.kind == RING_MESSAGE && !read_message(s, &m, frame))

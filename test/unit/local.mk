@@ -11,6 +11,7 @@ unit_programs = \
     test/unit/fate \
     test/unit/feed \
     test/unit/gate \
+    test/unit/group \
     test/unit/greeting \
     test/unit/heartbeat \
     test/unit/id \
@@ -21,6 +22,7 @@ unit_programs = \
     test/unit/level \
     test/unit/link \
     test/unit/listeners \
+    test/unit/mark \
     test/unit/match \
     test/unit/merge \
     test/unit/message \
@@ -28,6 +30,7 @@ unit_programs = \
     test/unit/pair \
     test/unit/policy \
     test/unit/request \
+    test/unit/ring \
     test/unit/revocation \
     test/unit/require \
     test/unit/roll \

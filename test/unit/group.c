@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "group.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { MEMBERS = 6, QUEUE = 1024, MS = 1000 };
+
+/* Members who hear each other after a tenth of a millisecond, unless one is cut off. */
+struct job {
+    struct group *groups[MEMBERS];
+    bool cut[MEMBERS];
+    uint64_t now;
+    struct {
+        unsigned from, to;
+        uint32_t length;
+        uint8_t bytes[1024];
+    } queue[QUEUE];
+    unsigned queued;
+    unsigned doubted[MEMBERS], trusted[MEMBERS], declared[MEMBERS]; /* about whom, by anyone */
+    uint64_t first_declared_us;
+};
+
+static struct part_peer peer(unsigned n)
+{
+    struct part_peer p = {.addr = {.port = 7117}};
+    p.id.b[0] = (uint8_t)(n + 1);
+    p.addr.ip[15] = (uint8_t)n;
+    return p;
+}
+
+static bool is(const struct job *j, unsigned i, unsigned about, enum group_state state)
+{
+    struct id id = peer(about).id;
+    enum group_state there;
+    return group_state_of(j->groups[i], &id, &there) && there == state;
+}
+
+static void step(struct job *j, unsigned i, const struct group_event *event)
+{
+    static struct group_out out;
+    group_step(j->groups[i], event, j->now, &out);
+    for (unsigned k = 0; k < out.count; k++) {
+        const struct group_action *a = &out.action[k];
+        unsigned about = a->peer.addr.ip[15];
+        if (a->kind == GROUP_SEND) {
+            assert_true(j->queued < QUEUE && a->frame_length <= sizeof j->queue[0].bytes);
+            j->queue[j->queued].from = i;
+            j->queue[j->queued].to = about;
+            j->queue[j->queued].length = a->frame_length;
+            memcpy(j->queue[j->queued++].bytes, a->frame, a->frame_length);
+        } else if (a->kind == GROUP_DOUBTED) {
+            j->doubted[about]++;
+        } else if (a->kind == GROUP_TRUSTED) {
+            j->trusted[about]++;
+        } else if (j->declared[about]++ == 0 && !j->cut[i]) {
+            j->first_declared_us = j->now;
+        }
+    }
+}
+
+static void deliver_all(struct job *j)
+{
+    static struct message m;
+    for (unsigned i = 0; i < j->queued; i++) {
+        unsigned from = j->queue[i].from, to = j->queue[i].to;
+        struct group_event event = {.kind = GROUP_MESSAGE, .peer = peer(from), .message = &m};
+        if (j->cut[from] || j->cut[to])
+            continue;
+        assert_true(message_decode(&m, j->queue[i].bytes, j->queue[i].length));
+        j->now += 100;
+        step(j, to, &event);
+    }
+    j->queued = 0;
+}
+
+static void run(struct job *j, unsigned ms)
+{
+    uint64_t until = j->now + (uint64_t)ms * MS;
+    while (j->now < until) {
+        unsigned first = 0;
+        for (unsigned i = 1; i < MEMBERS; i++)
+            if (group_deadline(j->groups[i]) < group_deadline(j->groups[first]))
+                first = i;
+        if (group_deadline(j->groups[first]) > j->now)
+            j->now = group_deadline(j->groups[first]);
+        step(j, first, &(struct group_event){.kind = GROUP_TICK});
+        deliver_all(j);
+    }
+}
+
+static struct job *begin(void)
+{
+    struct job *j = calloc(1, sizeof *j);
+    j->now = 1000 * MS;
+    for (unsigned i = 0; i < MEMBERS; i++) {
+        struct group_setup setup = {
+            .self = peer(i), .job = {{7}}, .seed = i + 1, .members = MEMBERS - 1};
+        j->groups[i] = group_init(malloc(group_size(&setup)), &setup, j->now);
+        for (unsigned k = 0; k < MEMBERS; k++) {
+            struct group_event add = {.kind = GROUP_ADD, .peer = peer(k)};
+            if (k != i)
+                step(j, i, &add);
+        }
+    }
+    return j;
+}
+
+static void end(struct job *j)
+{
+    for (unsigned i = 0; i < MEMBERS; i++)
+        free(j->groups[i]);
+    free(j);
+}
+
+static void test_the_living_are_left_alone(void **state)
+{
+    (void)state;
+    struct job *j = begin();
+    run(j, 60 * MS);
+    for (unsigned i = 0; i < MEMBERS; i++)
+        assert_int_equal(j->doubted[i] + j->declared[i], 0);
+    end(j);
+}
+
+static void test_the_silent_one_is_declared_by_all(void **state)
+{
+    (void)state;
+    struct job *j = begin();
+    run(j, 2 * MS);
+    uint64_t since = j->now;
+    j->cut[2] = true;
+    run(j, 3 * MS);
+    assert_true(j->first_declared_us - since < 1500 * MS);
+    for (unsigned i = 0; i < MEMBERS; i++)
+        assert_true(i == 2 || is(j, i, 2, GROUP_DEAD));
+    j->cut[2] = false; /* for good: it is told so */
+    run(j, 5 * MS);
+    assert_true(j->declared[2] >= MEMBERS);
+    end(j);
+}
+
+static void test_a_short_silence_is_forgiven(void **state)
+{
+    (void)state;
+    struct job *j = begin();
+    run(j, 2 * MS);
+    j->cut[3] = true;
+    while (j->doubted[3] == 0)
+        run(j, 10);
+    j->cut[3] = false;
+    run(j, 5 * MS);
+    assert_int_equal(j->declared[3], 0);
+    assert_true(j->trusted[3] > 0);
+    end(j);
+}
+
+static void test_a_broken_link_alone_kills_nobody(void **state)
+{
+    (void)state;
+    struct job *j = begin();
+    run(j, 2 * MS);
+    step(j, 0, &(struct group_event){.kind = GROUP_UNREACHABLE, .peer = peer(4)});
+    deliver_all(j);
+    run(j, 5 * MS);
+    assert_int_equal(j->declared[4], 0);
+    end(j);
+}
+
+static void test_who_is_cut_off_doubts_itself(void **state)
+{
+    (void)state;
+    struct job *j = begin();
+    run(j, 2 * MS);
+    assert_int_equal(group_slowness(j->groups[5]), 0);
+    j->cut[5] = true;
+    run(j, 1 * MS);
+    assert_true(group_slowness(j->groups[5]) > 0);
+    end(j);
+}
+
+static void test_a_removed_member_is_not_missed(void **state)
+{
+    (void)state;
+    struct job *j = begin();
+    for (unsigned i = 0; i < MEMBERS; i++)
+        if (i != 1)
+            step(j, i, &(struct group_event){.kind = GROUP_REMOVE, .peer = peer(1)});
+    j->cut[1] = true;
+    run(j, 5 * MS);
+    for (unsigned i = 0; i < MEMBERS; i++) {
+        struct id gone = peer(1).id;
+        enum group_state there;
+        assert_true(i == 1 || !group_state_of(j->groups[i], &gone, &there));
+        assert_true(i == 1 || i == 0 || is(j, i, 0, GROUP_ALIVE));
+    }
+    end(j);
+}
+
+static void test_another_jobs_message_is_not_heard(void **state)
+{
+    (void)state;
+    struct job *j = begin();
+    struct message m = {.kind = MSG_group_ping, .group_ping = {.job = {{8}}, .serial = 1}};
+    struct group_event event = {.kind = GROUP_MESSAGE, .peer = peer(1), .message = &m};
+    assert_int_equal(group_job(&m)->b[0], 8);
+    unsigned before = j->queued;
+    step(j, 0, &event);
+    assert_int_equal(j->queued, before);
+    end(j);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_living_are_left_alone),
+        cmocka_unit_test(test_the_silent_one_is_declared_by_all),
+        cmocka_unit_test(test_a_short_silence_is_forgiven),
+        cmocka_unit_test(test_a_broken_link_alone_kills_nobody),
+        cmocka_unit_test(test_who_is_cut_off_doubts_itself),
+        cmocka_unit_test(test_a_removed_member_is_not_missed),
+        cmocka_unit_test(test_another_jobs_message_is_not_heard),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
