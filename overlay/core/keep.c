@@ -12,7 +12,8 @@ enum {
     AFTER_CHANGE_US = SECOND / 2,
     BETWEEN_US = SECOND / 20,
     UNCLAIMED_US = 100 * SECOND,
-    RECORDS = 16, /* in one message */
+    HOMELESS_US = 12 * SECOND, /* the same since the neighbours changed: its owner may have died */
+    RECORDS = 16,              /* in one message */
     STAMPS = 32,
 };
 
@@ -327,8 +328,16 @@ void keep_on_got(struct ring *ring, const struct msg_ring_got *m)
 void keep_changed(struct ring *ring)
 {
     ring->keep_next = 0;
+    ring->keep_changed_us = ring->now;
     if (ring->keep_due > ring->now + AFTER_CHANGE_US)
         ring->keep_due = ring->now + AFTER_CHANGE_US;
+}
+
+/* Every owner claims its copies again when its neighbours change. */
+static bool unclaimed(const struct ring *ring, const struct store_entry *e)
+{
+    uint64_t since = ring->now - e->claimed_us;
+    return since > UNCLAIMED_US || (since > HOMELESS_US && e->claimed_us < ring->keep_changed_us);
 }
 
 /* Once a second: what is past its time goes, what nobody claims goes home. */
@@ -342,7 +351,7 @@ void keep_round(struct ring *ring)
         }
         if (owned(ring, e)) {
             e->claimed_us = ring->now;
-        } else if ((e->flags & STORE_PLACING) == 0 && e->claimed_us + UNCLAIMED_US < ring->now) {
+        } else if ((e->flags & STORE_PLACING) == 0 && unclaimed(ring, e)) {
             e->claimed_us = ring->now;
             place(ring, e, 0);
         }

@@ -123,7 +123,7 @@ static void deed(struct churn *c)
     unsigned victim = alive > 1 ? pick(c, true) : 0;
     if (what < 45 && may_grow)
         join(c, pick(c, false));
-    else if (what < 65 && may_shrink)
+    else if (what < 65 && may_shrink && sim_may_kill(c->sim, victim))
         sim_leave(c->sim, victim);
     else if (what < 90 && may_shrink && sim_may_kill(c->sim, victim))
         sim_kill(c->sim, victim);
@@ -208,6 +208,7 @@ static uint64_t churn(const struct options *o, bool *failed)
         run(&c, sim_random(c.sim) % (o->pace_ms * 1000ull));
     }
     settle(&c);
+    run(&c, 20 * SIM_SECOND); /* copies that lost their owner go home */
     check_lookups(&c);
     check_records(&c);
     uint64_t trace = sim_trace(c.sim);
