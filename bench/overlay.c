@@ -5,6 +5,7 @@
 #include "gossip.h"
 #include "party.h"
 #include "sim.h"
+#include "supernode.h"
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +17,8 @@ enum {
     NEED = 64,
     WANT = 96, /* these are then measured, and the best of them taken: as p2pd does */
     RECORDS_MAX = 200,
-    AFTER = 4, /* moments after peers vanished at which lookups are judged */
+    AFTER = SUPERNODE_MOMENTS, /* after peers vanished, at which lookups are judged */
     CUTS = 21,
-    SUPERNODE_ALIVE_S = 30, /* how often peers tell their supernode that they live */
 };
 
 static const unsigned moments_s[AFTER] = {2, 10, 20, 30};
@@ -303,11 +303,19 @@ static void print_result(const struct result *r)
 
 static void print_supernode(unsigned peers)
 {
-    unsigned frame = 60; /* bytes: who, where, alive */
-    printf("  supernode: 2 messages a lookup; %.0f bytes/s a peer, %.0f at the supernode; 0%% "
-           "right from its "
-           "death on\n",
-           (double)frame / SUPERNODE_ALIVE_S, (double)frame * peers / SUPERNODE_ALIVE_S);
+    printf("  supernode: 2 messages a lookup, %u for the 64 nearest: all have to be pinged\n",
+           2 + 2 * peers);
+    for (unsigned w = 0; w < 2; w++) {
+        struct supernode_result r = supernode_measure(peers, 1, w == 0 ? 25 : 50, moments_s);
+        if (w == 0)
+            printf("    idle %.0f bytes/s a peer, %.0f at the supernode; none right from its death "
+                   "on\n",
+                   r.peer_bytes, r.supernode_bytes);
+        printf("    %s vanished at once:", w == 0 ? "a quarter" : "half     ");
+        for (unsigned m = 0; m < AFTER; m++)
+            printf("  %5.1f%% right after %u s", r.right[m], moments_s[m]);
+        printf("\n");
+    }
 }
 
 static void print_gossip(unsigned peers)
