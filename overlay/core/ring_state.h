@@ -181,7 +181,7 @@ struct ring {
     struct vivaldi vivaldi;
     struct store store;
     uint64_t keep_due, keep_changed_us; /* the neighbours */
-    unsigned keep_next; /* successor that is told next what it should hold */
+    unsigned keep_next;                 /* successor that is told next what it should hold */
     struct own_ad ad;
     struct keeper keepers[KEEPERS]; /* of the cells that searches met */
     ring_fits *fits;
