@@ -5,6 +5,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/allocate.c overlay/daemon/allocate.h \
     overlay/daemon/allocation.c overlay/daemon/allocation.h \
     overlay/daemon/authority.c overlay/daemon/authority.h \
+    overlay/daemon/beacon.c overlay/daemon/beacon.h \
     overlay/daemon/brood.c overlay/daemon/brood.h \
     overlay/daemon/candidate.c overlay/daemon/candidate.h \
     overlay/daemon/clock.h \

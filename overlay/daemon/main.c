@@ -35,13 +35,14 @@ static const char doc[] =
 static const struct argp_option options[] = {
     {"config", 'c', "FILE", 0, "read the settings from FILE", 0},
     {"detach", 'd', NULL, 0, "go into the background once everything runs", 0},
+    {"lan", 'n', NULL, 0, "look for the grid on the local network, as `lan = true` does", 0},
     {"log", 'l', "FILE", 0, "append log lines to FILE instead of standard error", 0},
     {0},
 };
 
 struct arguments {
     const char *config, *log;
-    bool detach;
+    bool detach, lan;
 };
 
 struct daemon {
@@ -61,6 +62,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
         return 0;
     case 'd':
         a->detach = true;
+        return 0;
+    case 'n':
+        a->lan = true;
         return 0;
     case 'l':
         a->log = value;
@@ -110,6 +114,7 @@ static int read_settings(struct daemon *d, struct settings *fresh, struct err *e
     int rc = settings_read(fresh, d->arguments.config, e);
     if (rc == 0 && fresh->slots == 0)
         fresh->slots = machine_cores(d->node.machine);
+    fresh->lan = fresh->lan || d->arguments.lan;
     return rc;
 }
 

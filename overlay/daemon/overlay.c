@@ -2,6 +2,7 @@
 /* overlay.c -- the ring's clock, its messages, and its way in. */
 #include "overlay.h"
 #include "../core/ring.h"
+#include "beacon.h"
 #include "contact.h"
 #include "near.h"
 #include "node.h"
@@ -25,6 +26,7 @@ struct overlay {
     struct ring *ring;
     struct ring_out *out;
     struct contacts *contacts;
+    struct beacon *beacon;
     struct event *timer, *saver;
     struct unreachable *lost;
     enum ring_standing standing; /* as last logged */
@@ -62,6 +64,12 @@ static void do_action(struct overlay *o, const struct ring_action *a)
     }
 }
 
+static void find_ring(struct overlay *o)
+{
+    contacts_try(o->contacts);
+    beacon_ask(o->beacon);
+}
+
 static void say_standing(struct overlay *o)
 {
     static const char *const words[] = {[RING_ALONE] = "alone",
@@ -72,7 +80,7 @@ static void say_standing(struct overlay *o)
     if (now != o->standing)
         log_info(o->node->log, "%s", words[now]);
     if (now == RING_ALONE && o->standing == RING_MEMBER)
-        contacts_try(o->contacts);
+        find_ring(o);
     o->standing = now;
 }
 
@@ -202,7 +210,7 @@ static void on_save(evutil_socket_t fd, short what, void *ctx)
 
 void overlay_contact(struct overlay *o)
 {
-    contacts_try(o->contacts);
+    find_ring(o);
 }
 
 static void join_known(struct overlay *o)
@@ -227,7 +235,8 @@ static int make_ring(struct overlay *o, struct err *e)
     o->timer = evtimer_new(o->node->base, on_time, o);
     o->saver = event_new(o->node->base, -1, EV_PERSIST, on_save, o);
     if (memory == NULL || o->out == NULL || o->timer == NULL || o->saver == NULL ||
-        contacts_open(&o->contacts, o->node, on_contact, o) < 0) {
+        contacts_open(&o->contacts, o->node, on_contact, o) < 0 ||
+        beacon_open(&o->beacon, o->node, on_contact, o) < 0) {
         free(memory);
         return err_set(e, ENOMEM, "no memory");
     }
@@ -254,7 +263,7 @@ int overlay_open(struct overlay **out, struct node *node, struct err *e)
     load_tally(o);
     machine_observed(node->machine, &o->tally);
     join_known(o);
-    contacts_try(o->contacts);
+    find_ring(o);
     *out = o;
     return 0;
 }
@@ -278,6 +287,7 @@ void overlay_close(struct overlay *o)
         return;
     links_forget_gone(o->node->links, on_gone, o);
     contacts_close(o->contacts);
+    beacon_close(o->beacon);
     if (o->timer != NULL)
         event_free(o->timer);
     if (o->saver != NULL)

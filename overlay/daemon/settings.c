@@ -240,6 +240,7 @@ static int set_log(struct settings *s, cfg_t *cfg, struct err *e)
 
 static int set_all(struct settings *s, cfg_t *cfg, struct err *e)
 {
+    s->lan = cfg_getbool(cfg, "lan") == cfg_true;
     int rc = set_text(s->site, sizeof s->site, cfg, "site", e);
     if (rc == 0)
         rc = set_labels(s, cfg, e);
@@ -294,27 +295,17 @@ int settings_read(struct settings *s, const char *path, struct err *e)
         return 0;
     }
     cfg_opt_t options[] = {
-        CFG_STR("site", NULL, CFGF_NODEFAULT),
-        CFG_STR_LIST("labels", NULL, CFGF_NONE),
-        CFG_STR("listen", NULL, CFGF_NODEFAULT),
-        CFG_STR("address", NULL, CFGF_NODEFAULT),
-        CFG_STR_LIST("join", NULL, CFGF_NONE),
-        CFG_STR("keys", NULL, CFGF_NODEFAULT),
-        CFG_STR("authority", NULL, CFGF_NODEFAULT),
-        CFG_STR("state", NULL, CFGF_NODEFAULT),
-        CFG_STR("work", NULL, CFGF_NODEFAULT),
-        CFG_STR("socket", NULL, CFGF_NODEFAULT),
-        CFG_INT("slots", 0, CFGF_NODEFAULT),
-        CFG_STR("memory", NULL, CFGF_NODEFAULT),
-        CFG_STR("disk", NULL, CFGF_NODEFAULT),
-        CFG_INT("nice", 0, CFGF_NODEFAULT),
-        CFG_INT("processes", 0, CFGF_NODEFAULT),
-        CFG_INT("open_files", 0, CFGF_NODEFAULT),
-        CFG_STR_LIST("readable", NULL, CFGF_NONE),
-        CFG_STR_LIST("confinement", NULL, CFGF_NONE),
-        CFG_STR("log", NULL, CFGF_NODEFAULT),
-        CFG_SIMPLE_STR(errors, &why_text),
-        CFG_END(),
+        CFG_STR("site", NULL, CFGF_NODEFAULT),      CFG_STR_LIST("labels", NULL, CFGF_NONE),
+        CFG_STR("listen", NULL, CFGF_NODEFAULT),    CFG_STR("address", NULL, CFGF_NODEFAULT),
+        CFG_STR_LIST("join", NULL, CFGF_NONE),      CFG_STR("keys", NULL, CFGF_NODEFAULT),
+        CFG_STR("authority", NULL, CFGF_NODEFAULT), CFG_STR("state", NULL, CFGF_NODEFAULT),
+        CFG_STR("work", NULL, CFGF_NODEFAULT),      CFG_STR("socket", NULL, CFGF_NODEFAULT),
+        CFG_INT("slots", 0, CFGF_NODEFAULT),        CFG_STR("memory", NULL, CFGF_NODEFAULT),
+        CFG_STR("disk", NULL, CFGF_NODEFAULT),      CFG_INT("nice", 0, CFGF_NODEFAULT),
+        CFG_INT("processes", 0, CFGF_NODEFAULT),    CFG_INT("open_files", 0, CFGF_NODEFAULT),
+        CFG_STR_LIST("readable", NULL, CFGF_NONE),  CFG_STR_LIST("confinement", NULL, CFGF_NONE),
+        CFG_STR("log", NULL, CFGF_NODEFAULT),       CFG_BOOL("lan", cfg_false, CFGF_NONE),
+        CFG_SIMPLE_STR(errors, &why_text),          CFG_END(),
     };
     cfg_t *cfg = cfg_init(options, CFGF_NONE);
     if (cfg == NULL)

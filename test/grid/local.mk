@@ -1,5 +1,6 @@
 # Tests of whole grids: scripts that start daemons and mpiruns. Names one a line.
 grid_scripts = \
+    test/grid/lan \
     test/grid/launch \
     test/grid/refusals \
     test/grid/as_stock \

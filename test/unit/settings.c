@@ -33,6 +33,7 @@ static void test_defaults(void **state)
     assert_string_equal(s.socket, "");
     assert_string_equal(s.keys, "/home/alder/.config/p2pgrid/keys");
     assert_int_equal(s.slots, 0);
+    assert_false(s.lan);
     assert_int_equal(s.log_level, LOG_LEVEL_INFO);
 }
 
@@ -53,11 +54,13 @@ static void test_everything_said(void **state)
                                "slots = 3\n"
                                "memory = \"4G\"\n"
                                "disk = 512M\n"
+                               "lan = true\n"
                                "log = debug\n",
                                &e),
                      0);
     assert_string_equal(s.labels[1], "quiet");
     assert_int_equal(s.label_count, 2);
+    assert_true(s.lan);
     assert_string_equal(s.join[1], "birch.example.org");
     assert_int_equal(s.join_count, 2);
     assert_string_equal(s.keys, "/home/alder/keys");
