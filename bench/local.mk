@@ -15,3 +15,12 @@ bench_engine_LDADD = libreplica.la $(LDADD)
 bench-engine: bench/engine
 	bench/engine
 .PHONY: bench-engine
+
+# Replicas beside stock Open MPI: `make bench-replication`; BENCH='--repeat 5', BENCH=--json.
+EXTRA_PROGRAMS += bench/exchange
+bench_exchange_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+bench_exchange_LDADD = $(OMPI_MPI_LIBS)
+bench-replication: all bench/exchange
+	@$(TEST_ENV) $(srcdir)/bench/replication $(BENCH)
+.PHONY: bench-replication
+EXTRA_DIST += bench/replication

@@ -274,13 +274,18 @@ static bool write_next(struct endpoint *e)
     return true;
 }
 
+static void give_back(struct endpoint *e)
+{
+    if (e->rings->owed > 0 && write_bare(e, RETURN, e->rings->owed))
+        e->rings->owed = 0;
+}
+
 void shm_flush(struct transport *t, struct endpoint *e)
 {
     struct rings *r = e->rings;
     if (r->can_read && !r->said_reads)
         r->said_reads = write_bare(e, READS, 0);
-    if (r->owed > 0 && write_bare(e, RETURN, r->owed))
-        r->owed = 0;
+    give_back(e);
     while (e->unwritten != NULL && write_next(e))
         t->moved++;
 }
@@ -318,6 +323,7 @@ static bool borrow(struct transport *t, struct endpoint *e, const uint8_t *p, ui
         got += (size_t)n;
     }
     e->rings->owed++;
+    give_back(e); /* at once: the sender lends only a few pieces at a time */
     frame_ends(t, e);
     return true;
 }
