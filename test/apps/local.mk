@@ -25,3 +25,6 @@ test_apps_io_LDADD = $(OMPI_MPI_LIBS)
 check_PROGRAMS += test/apps/windows
 test_apps_windows_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_apps_windows_LDADD = $(OMPI_MPI_LIBS)
+check_PROGRAMS += test/apps/stream
+test_apps_stream_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+test_apps_stream_LDADD = $(OMPI_MPI_LIBS)

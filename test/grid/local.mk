@@ -29,6 +29,7 @@ EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh $(grid_scripts)
 check_PROGRAMS += test/grid/grab test/grid/garbage test/grid/lag
 # Tests that take minutes or want the machine for themselves: make check-soak.
 soak_scripts = \
+    test/grid/stream \
     test/grid/acceptance_kills \
     test/grid/windows_files \
     test/grid/kill_table \
