@@ -343,21 +343,31 @@ static void middle_open(struct middle *m, struct side *a)
     sprintf(strstr(a->address, text), " %u", ntohs(here.sin_port));
 }
 
+static void middle_hang_up(struct middle *m, int i)
+{
+    close(m->hop[i][0]);
+    close(m->hop[i][1]);
+    m->hops--;
+    memmove(m->hop[i], m->hop[i + 1], (size_t)(m->hops - i) * sizeof m->hop[0]);
+}
+
+static bool is_over(ssize_t n) /* of recv() or send(): closed by one side, or broken */
+{
+    return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+}
+
 static void middle_pass(struct middle *m, int i, int from, bool spoil)
 {
     uint8_t bytes[5000];
     ssize_t n = recv(m->hop[i][from], bytes, sizeof bytes, MSG_DONTWAIT | MSG_PEEK);
-    if (n == 0) {
-        close(m->hop[i][0]);
-        close(m->hop[i][1]);
-        m->hops--;
-        memmove(m->hop[i], m->hop[i + 1], (size_t)(m->hops - i) * sizeof m->hop[0]);
-        return;
-    }
     if (n > 0 && spoil)
         bytes[0] ^= (uint8_t)(1 << rand() % 8);
     if (n > 0)
         n = send(m->hop[i][!from], bytes, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (is_over(n)) {
+        middle_hang_up(m, i);
+        return;
+    }
     if (n > 0)
         assert_int_equal(recv(m->hop[i][from], bytes, (size_t)n, 0), n);
     m->spoiled += n > 0 && spoil;
