@@ -25,6 +25,8 @@ static const char usage[] =
     "intruder ADDRESS send KEYS FILE    a member sends the frame in FILE\n"
     "intruder ADDRESS replay KEYS       the bytes of a member's session once more; must be hung up "
     "on\n"
+    "intruder ADDRESS stall KEYS S      a member stops within a frame; must be hung up on in S "
+    "seconds\n"
     "intruder ADDRESS hold N HOW        N connections that stop: nothing, half (a ClientHello), "
     "until\n"
     "                                   standard input ends; prints how many are still open then\n";
@@ -238,6 +240,25 @@ static void send_nonsense(const char *keys, const char *what)
         die("it goes on listening");
 }
 
+/* Half a frame, and no more of it. */
+static void stall(const char *keys, int seconds)
+{
+    static const uint8_t half[] = {0, 0, 1, 0, 0x40, 0, 0};
+    struct timeval patience = {.tv_sec = seconds};
+    SSL *ssl = enter_as(keys);
+    struct message *m = malloc(sizeof *m);
+    time_t begin = time(NULL);
+    setsockopt(SSL_get_fd(ssl), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    say_hello(ssl);
+    SSL_write(ssl, half, sizeof half);
+    while (hear(ssl, m) && time(NULL) - begin < seconds)
+        ;
+    free(m);
+    if (is_open(SSL_get_fd(ssl)))
+        die("it waits for the rest of a frame");
+    printf("hung up on after %d s\n", (int)(time(NULL) - begin));
+}
+
 static void expect_unknown(SSL *ssl, const char *what)
 {
     struct message *m = malloc(sizeof *m);
@@ -368,6 +389,8 @@ int main(int argc, char **argv)
         use_lease(a, b);
     else if (strcmp(what, "send") == 0)
         send_file(a, b);
+    else if (strcmp(what, "stall") == 0)
+        stall(a, atoi(b));
     else if (strcmp(what, "replay") == 0)
         replay(a);
     else if (strcmp(what, "hold") == 0)

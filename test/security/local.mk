@@ -6,7 +6,8 @@ security_scripts = \
     test/security/capture \
     test/security/guests
 GRID += $(security_scripts)
-EXTRA_DIST += test/security/lib.sh $(security_scripts)
+GRID_SOAK += test/security/slow
+EXTRA_DIST += test/security/lib.sh test/security/slow $(security_scripts)
 check_PROGRAMS += test/security/intruder test/security/rogue
 test_security_intruder_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 test_security_rogue_LDADD =
