@@ -3,8 +3,11 @@
 #include "ports.h"
 #include <netinet/in.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 static bool is_free(uint16_t port)
@@ -17,7 +20,21 @@ static bool is_free(uint16_t port)
     return bound;
 }
 
-uint16_t ports_pick(void)
+/* A name that only one process can have; the system takes it back when that ends. */
+static int claim_port(uint16_t port)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    int length = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "p2pgrid-port-%u", port);
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && bind(fd, (const struct sockaddr *)&name,
+                        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+uint16_t ports_pick(int *claim)
 {
     enum { PORTS = PORTS_CONTROL_LAST - PORTS_CONTROL_FIRST + 1 };
     uint32_t first = 0;
@@ -25,8 +42,12 @@ uint16_t ports_pick(void)
         first = (uint32_t)getpid();
     for (uint32_t i = 0; i < PORTS; i++) {
         uint16_t port = (uint16_t)(PORTS_CONTROL_FIRST + (first % PORTS + i) % PORTS);
+        if ((*claim = claim_port(port)) < 0)
+            continue;
         if (is_free(port))
             return port;
+        close(*claim);
     }
+    *claim = -1;
     return 0;
 }

@@ -13,7 +13,9 @@ enum {
     PORTS_RANK_LAST = 60999,
 };
 
-/* One for the control channel at which nobody listens now; 0: there is none. Open MPI listens at
- * every port of a range that it is given, so it must be given one. */
-uint16_t ports_pick(void);
+/* One for the control channel at which nobody listens, and that nobody else is given on this
+ * machine as long as *claim, a descriptor, is open; 0: there is none. Open MPI listens at every
+ * port of a range that it is given, so it must be given one; and it does so some time after, in
+ * another process. */
+uint16_t ports_pick(int *claim);
 #endif

@@ -126,7 +126,8 @@ static int make_below(struct room *r, const char *name, const char *variable)
 static int choose_port(struct room *r)
 {
     char text[8];
-    r->control = ports_pick();
+    int claim; /* stays open as long as the room */
+    r->control = ports_pick(&claim);
     if (r->control == 0)
         return 0; /* Open MPI finds one */
     snprintf(text, sizeof text, "%u", r->control);

@@ -10,6 +10,7 @@
 #include <event2/listener.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     TUNNEL_WINDOW = 256 * 1024,
@@ -326,15 +327,19 @@ static struct way *way_new(struct tunnels *t, const struct part_peer *peer, cons
 uint16_t tunnel_listen(struct tunnels *t, const struct part_peer *holder, const struct id *lease)
 {
     struct sockaddr_storage s;
-    struct addr at = {.port = ports_pick()}; /* one that guests may not connect to */
+    int claim;
+    struct addr at = {.port = ports_pick(&claim)}; /* one that guests may not connect to */
     struct way *w = at.port != 0 ? way_new(t, holder, lease) : NULL;
-    if (w == NULL)
+    if (w == NULL) {
+        close(claim);
         return 0;
+    }
     addr_parse_ip(&at, "127.0.0.1");
     socklen_t length = addr_to_sock(&at, &s);
     w->listener = evconnlistener_new_bind(t->node->base, on_accept, w,
                                           LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 16,
                                           (struct sockaddr *)&s, (int)length);
+    close(claim); /* whoever listens needs it no more */
     if (w->listener != NULL)
         return at.port;
     way_free(w);

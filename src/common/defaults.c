@@ -66,7 +66,8 @@ bool defaults_only_loopback(void)
 static void set_control_port(void)
 {
     char text[8];
-    snprintf(text, sizeof text, "%u", ports_pick());
+    int claim; /* stays open as long as mpirun runs */
+    snprintf(text, sizeof text, "%u", ports_pick(&claim));
     if (strcmp(text, "0") != 0) {
         setenv("OMPI_MCA_oob_tcp_dynamic_ipv4_ports", text, 0);
         setenv("OMPI_MCA_oob_tcp_dynamic_ipv6_ports", text, 0);

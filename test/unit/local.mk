@@ -29,6 +29,7 @@ unit_programs = \
     test/unit/odds \
     test/unit/pair \
     test/unit/policy \
+    test/unit/ports \
     test/unit/request \
     test/unit/ring \
     test/unit/revocation \
