@@ -147,19 +147,21 @@ static void on_event(struct bufferevent *bev, short what, void *ctx)
     pump(s);
 }
 
-/* Everything that came is with the local program: the other side may send as much again. */
+/* What is with the local program by now, the other side may send again. This comes some time after
+ * everything was written, and more may have come since. */
 static void on_written(struct bufferevent *bev, void *ctx)
 {
     struct stream *s = ctx;
-    (void)bev;
+    const uint32_t waits = (uint32_t)evbuffer_get_length(bufferevent_get_output(bev));
     if (s->ended_there) {
-        stream_free(s);
+        if (waits == 0)
+            stream_free(s);
         return;
     }
     struct message m = {
         .kind = MSG_tunnel_credit,
-        .tunnel_credit = {.stream = s->number, .opener = s->opened_here, .bytes = s->owed}};
-    s->owed = 0;
+        .tunnel_credit = {.stream = s->number, .opener = s->opened_here, .bytes = s->owed - waits}};
+    s->owed = waits;
     if (m.tunnel_credit.bytes > 0 && send_to(s, &m) < 0)
         stream_close(s);
 }
