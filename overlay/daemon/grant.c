@@ -5,6 +5,7 @@
 #include "fit.h"
 #include "launch.h"
 #include "lease.h"
+#include "manifest.h"
 #include "node.h"
 #include "uri.h"
 #include "walls.h"
@@ -229,15 +230,13 @@ static char *lead_home(struct grant *g, const struct grant_job *job, const struc
     return led;
 }
 
-static int start(struct grant *g, struct lease *l, const struct msg_lease_launch *m, struct err *e)
+static int start(struct grant *g, struct lease *l, const struct msg_manifest *m, struct err *e)
 {
     struct grant_job *job = &g->jobs[index_of(g, l)];
     struct launch_watcher watcher = {.started = on_started, .over = on_over, .ctx = job};
     struct msg_room_order order = {.environment = m->environment,
                                    .environment_length = m->environment_length};
     struct part_ad ad;
-    if (memchr(m->command, '\0', m->command_length) != NULL)
-        return err_set(e, EINVAL, "its command cannot be read");
     char *command = strndup((const char *)m->command, m->command_length);
     if (command != NULL)
         command = lead_home(g, job, l, command, &order.home);
@@ -254,17 +253,25 @@ static int start(struct grant *g, struct lease *l, const struct msg_lease_launch
     return rc;
 }
 
-static void on_launch(struct grant *g, struct lease *l, const struct msg_lease_launch *m)
+static void on_launch(struct grant *g, struct lease *l, const struct link_peer *from,
+                      const struct msg_lease_launch *m)
 {
     struct grant_job *job = &g->jobs[index_of(g, l)];
+    struct part_peer self = links_self(g->node->links);
+    struct manifest *signed_job;
     struct err e = {0};
     if (!lease_run(l)) {
         log_warn(g->node->log, "a second command for one lease was asked for and not started");
         return;
     }
-    if (start(g, l, m, &e) == 0)
+    int rc = manifest_open(&signed_job, m, from->card, &self.id, &e);
+    if (rc == 0) {
+        rc = start(g, l, manifest_job(signed_job), &e);
+        manifest_free(signed_job);
+    }
+    if (rc == 0)
         return;
-    log_warn(g->node->log, "%s", e.text);
+    log_warn(g->node->log, "a job of %s is not started: %s", from->card->name, e.text);
     snprintf(job->text, sizeof job->text, "%s", e.text);
     lease_end(l, LEASE_FAILED);
 }
@@ -324,7 +331,7 @@ static void receive(void *ctx, const struct link_peer *from, const struct messag
     else if (m->kind == MSG_lease_confirm && (l = find(g, from, &m->lease_confirm.lease)) != NULL)
         lease_confirm(l, m->lease_confirm.slots, node_now_ms());
     else if (m->kind == MSG_lease_launch && (l = find(g, from, &m->lease_launch.lease)) != NULL)
-        on_launch(g, l, &m->lease_launch);
+        on_launch(g, l, from, &m->lease_launch);
     else if (m->kind == MSG_lease_release &&
              (l = lease_find(&g->table, &from->peer.id, &m->lease_release.lease)) != NULL)
         on_release(l);

@@ -2,6 +2,7 @@
 /* hold.c -- the asking side: leases of other peers that are held for this daemon's clients. */
 #include "hold.h"
 #include "lease.h"
+#include "manifest.h"
 #include "node.h"
 #include "uri.h"
 #include "p2pgrid.h"
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct hold {
     void *owner;
@@ -246,15 +248,24 @@ int hold_launch(struct holds *h, const void *owner, const struct msg_local_launc
     if (port != 0 && !id_equal(&hold->peer.id, &self.id) &&
         tunnel_allow(h->node->tunnels, &hold->peer, &hold->lease, port) < 0)
         return -ENOMEM;
+    const struct msg_manifest job = {.submitter = self.id,
+                                     .peer = hold->peer.id,
+                                     .lease = hold->lease,
+                                     .slots = hold->slots,
+                                     .issued = (uint64_t)time(NULL),
+                                     .command = launch->command,
+                                     .command_length = launch->command_length,
+                                     .environment = launch->environment,
+                                     .environment_length = launch->environment_length};
+    struct manifest *sealed;
+    int rc = manifest_seal(&sealed, &job, h->node->identity);
+    if (rc != 0)
+        return rc;
     struct message m = {.kind = MSG_lease_launch};
-    m.lease_launch = (struct msg_lease_launch){
-        .lease = launch->lease,
-        .command = launch->command,
-        .command_length = launch->command_length,
-        .environment = launch->environment,
-        .environment_length = launch->environment_length,
-    };
-    return link_send(h->node->links, &hold->peer, &m);
+    manifest_put(sealed, &m.lease_launch);
+    rc = link_send(h->node->links, &hold->peer, &m);
+    manifest_free(sealed);
+    return rc;
 }
 
 void hold_release(struct holds *h, const void *owner, const struct id *lease)

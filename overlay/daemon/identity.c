@@ -72,7 +72,9 @@ int identity_read(struct identity_card *card, X509 *certificate, struct err *e)
     X509_NAME *subject = X509_get_subject_name(certificate);
     EVP_PKEY *key = X509_get0_pubkey(certificate);
     char owner[ID_TEXT + 2];
+    size_t size = sizeof card->key;
     if (key == NULL || EVP_PKEY_get_id(key) != EVP_PKEY_ED25519 ||
+        EVP_PKEY_get_raw_public_key(key, card->key, &size) != 1 ||
         identity_of_key(&card->id, key) < 0)
         return err_set(e, EACCES, "its certificate holds no Ed25519 key");
     if (subject_text(subject, NID_commonName, -1, card->name, sizeof card->name) < 0)
@@ -307,4 +309,29 @@ int identity_renew(struct identity *i, const uint8_t *der, size_t length, struct
         i->card = card;
     X509_free(fresh);
     return rc;
+}
+
+int identity_sign(const struct identity *i, const void *words, size_t length,
+                  uint8_t signature[IDENTITY_SIGNATURE])
+{
+    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+    size_t size = IDENTITY_SIGNATURE;
+    EVP_PKEY *key = SSL_CTX_get0_privatekey(i->tls);
+    bool done = ctx != NULL && EVP_DigestSignInit(ctx, NULL, NULL, NULL, key) == 1 &&
+                EVP_DigestSign(ctx, signature, &size, words, length) == 1;
+    EVP_MD_CTX_free(ctx);
+    return done ? 0 : -EIO;
+}
+
+bool identity_signed(const struct identity_card *by, const void *words, size_t length,
+                     const uint8_t *signature, size_t signature_length)
+{
+    EVP_PKEY *key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, by->key, sizeof by->key);
+    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+    bool good = key != NULL && ctx != NULL && signature_length == IDENTITY_SIGNATURE &&
+                EVP_DigestVerifyInit(ctx, NULL, NULL, NULL, key) == 1 &&
+                EVP_DigestVerify(ctx, signature, signature_length, words, length) == 1;
+    EVP_MD_CTX_free(ctx);
+    EVP_PKEY_free(key);
+    return good;
 }

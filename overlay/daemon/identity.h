@@ -14,6 +14,7 @@
 #include <time.h>
 
 enum { IDENTITY_NAME = 63, IDENTITY_GROUPS = 8, IDENTITY_GROUP = 32 };
+enum { IDENTITY_KEY = 32, IDENTITY_SIGNATURE = 64 }; /* Ed25519 */
 
 /* What a certificate says about its holder. */
 struct identity_card {
@@ -24,6 +25,7 @@ struct identity_card {
     char groups[IDENTITY_GROUPS][IDENTITY_GROUP + 1];
     size_t group_count;
     time_t begins, ends;
+    uint8_t key[IDENTITY_KEY]; /* the public half */
 };
 
 struct identity;
@@ -50,6 +52,12 @@ int identity_renew(struct identity *i, const uint8_t *der, size_t length, struct
 SSL_CTX *identity_tls(const struct identity *i);
 /* What the other end's verified certificate says. */
 int identity_read(struct identity_card *card, X509 *certificate, struct err *e);
+
+/* By this peer's key. */
+int identity_sign(const struct identity *i, const void *words, size_t length,
+                  uint8_t signature[IDENTITY_SIGNATURE]);
+bool identity_signed(const struct identity_card *by, const void *words, size_t length,
+                     const uint8_t *signature, size_t signature_length);
 
 /* The id of a key: of its public half, so anyone who sees the certificate can tell. */
 int identity_of_key(struct id *id, EVP_PKEY *key);

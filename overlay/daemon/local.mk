@@ -33,6 +33,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/look.c overlay/daemon/look.h \
     overlay/daemon/machine.c overlay/daemon/machine.h \
     overlay/daemon/near.c overlay/daemon/near.h \
+    overlay/daemon/manifest.c overlay/daemon/manifest.h \
     overlay/daemon/node.h \
     overlay/daemon/overlay.c overlay/daemon/overlay.h \
     overlay/daemon/pair.c overlay/daemon/pair.h \

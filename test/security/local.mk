@@ -4,10 +4,14 @@ security_scripts = \
     test/security/flood \
     test/security/revoked \
     test/security/capture \
+    test/security/forged \
     test/security/guests
 GRID += $(security_scripts)
 GRID_SOAK += test/security/slow
 EXTRA_DIST += test/security/lib.sh test/security/slow $(security_scripts)
-check_PROGRAMS += test/security/intruder test/security/rogue
+check_PROGRAMS += test/security/intruder test/security/rogue test/security/forger
 test_security_intruder_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 test_security_rogue_LDADD =
+test_security_forger_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_security_forger_CFLAGS = $(AM_CFLAGS) $(LIBEVENT_CFLAGS) $(OPENSSL_CFLAGS)
+test_security_forger_LDADD = libdaemon.la $(LDADD)

@@ -23,6 +23,7 @@ unit_programs = \
     test/unit/link \
     test/unit/listeners \
     test/unit/mark \
+    test/unit/manifest \
     test/unit/match \
     test/unit/merge \
     test/unit/message \
@@ -60,6 +61,8 @@ test_unit_invite_LDADD = libdaemon.la $(LDADD)
 test_unit_revocation_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 test_unit_token_LDADD = libdaemon.la $(LDADD)
 test_unit_uri_LDADD = libdaemon.la $(LDADD)
+test_unit_manifest_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_manifest_LDADD = libdaemon.la $(LDADD)
 test_unit_link_LDADD = libdaemon.la $(LDADD)
 test_unit_pair_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_pair_LDADD = libdaemon.la $(LDADD)

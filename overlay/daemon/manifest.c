@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* manifest.c -- seals and opens what is to be started under a lease. */
+#include "manifest.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is signed begins with these words, so that no signature over anything else can be meant. */
+static const char purpose[] = "p2pgrid job\n";
+enum { PURPOSE = sizeof purpose - 1 };
+
+struct manifest {
+    struct message job;
+    size_t length; /* of the frame */
+    uint8_t signature[IDENTITY_SIGNATURE];
+    uint8_t words[PURPOSE + WIRE_MAX_FRAME]; /* the purpose, then the frame */
+};
+
+static struct manifest *manifest_new(void)
+{
+    struct manifest *m = malloc(sizeof *m);
+    if (m != NULL)
+        memcpy(m->words, purpose, PURPOSE);
+    return m;
+}
+
+int manifest_seal(struct manifest **out, const struct msg_manifest *job,
+                  const struct identity *submitter)
+{
+    struct manifest *m = manifest_new();
+    if (m == NULL)
+        return -ENOMEM;
+    m->job.kind = MSG_manifest;
+    m->job.manifest = *job; /* its bytes are the caller's */
+    m->length = message_put_manifest(job, m->words + PURPOSE, WIRE_MAX_FRAME);
+    int rc = m->length == 0 ? -E2BIG
+                            : identity_sign(submitter, m->words, PURPOSE + m->length, m->signature);
+    if (rc != 0) {
+        free(m);
+        return rc;
+    }
+    *out = m;
+    return 0;
+}
+
+void manifest_put(const struct manifest *m, struct msg_lease_launch *out)
+{
+    const uint8_t *frame = m->words + PURPOSE;
+    out->lease = m->job.manifest.lease;
+    out->manifest = frame;
+    out->manifest_length = (uint32_t)m->length;
+    out->signature = m->signature;
+    out->signature_length = sizeof m->signature;
+}
+
+static int check(const struct manifest *m, const struct msg_lease_launch *launch,
+                 const struct identity_card *from, const struct id *self, struct err *e)
+{
+    const struct msg_manifest *job = &m->job.manifest;
+    if (!id_equal(&job->submitter, &from->id))
+        return err_set(e, EACCES, "its manifest is another member's");
+    if (!id_equal(&job->peer, self))
+        return err_set(e, EACCES, "its manifest is for another peer");
+    if (!id_equal(&job->lease, &launch->lease))
+        return err_set(e, EACCES, "its manifest is for another lease");
+    if (memchr(job->command, '\0', job->command_length) != NULL)
+        return err_set(e, EINVAL, "its command cannot be read");
+    return 0;
+}
+
+int manifest_open(struct manifest **out, const struct msg_lease_launch *launch,
+                  const struct identity_card *from, const struct id *self, struct err *e)
+{
+    struct manifest *m = launch->manifest_length <= WIRE_MAX_FRAME ? manifest_new() : NULL;
+    if (m == NULL)
+        return err_set(e, ENOMEM, "no memory for its manifest");
+    m->length = launch->manifest_length;
+    memcpy(m->words + PURPOSE, launch->manifest, m->length);
+    int rc = 0;
+    if (!identity_signed(from, m->words, PURPOSE + m->length, launch->signature,
+                         launch->signature_length))
+        rc = err_set(e, EACCES, "its manifest is not signed by %s", from->name);
+    else if (!message_decode(&m->job, m->words + PURPOSE, m->length) || m->job.kind != MSG_manifest)
+        rc = err_set(e, EINVAL, "its manifest cannot be read");
+    else
+        rc = check(m, launch, from, self, e);
+    if (rc != 0)
+        free(m);
+    else
+        *out = m;
+    return rc;
+}
+
+const struct msg_manifest *manifest_job(const struct manifest *m)
+{
+    return &m->job.manifest;
+}
+
+void manifest_free(struct manifest *m)
+{
+    free(m);
+}
