@@ -148,6 +148,8 @@ static uint32_t token_of(const struct message *m)
         return m->local_peer.token;
     case MSG_local_token:
         return m->local_token.token;
+    case MSG_local_terms:
+        return m->local_terms.token;
     case MSG_local_revoked:
         return m->local_revoked.token;
     default:
@@ -176,6 +178,8 @@ static void set_token(struct message *m, uint32_t token)
         m->local_invite.token = token;
     else if (m->kind == MSG_local_revoke)
         m->local_revoke.token = token;
+    else if (m->kind == MSG_local_lend)
+        m->local_lend.token = token;
 }
 
 int client_ask(struct client *c, struct message *question, int timeout_ms, client_row_fn *row,

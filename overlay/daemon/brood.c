@@ -152,13 +152,13 @@ int brood_end(const pid_t *spare, size_t spare_count, int patience_ms)
     }
 }
 
-void brood_each(void (*each)(void *ctx, pid_t pid), void *ctx)
+void brood_each(void (*each)(void *ctx, pid_t pid, pid_t parent), void *ctx)
 {
     size_t count;
     struct brood_process *all = read_all(&count);
     brood_mark(all, count, getpid(), NULL, 0);
     for (size_t i = 0; i < count; i++)
         if (all[i].member && !all[i].zombie)
-            each(ctx, all[i].pid);
+            each(ctx, all[i].pid, all[i].parent);
     free(all);
 }

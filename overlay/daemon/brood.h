@@ -24,5 +24,5 @@ size_t brood_mark(struct brood_process *all, size_t count, pid_t root, const pid
  * or -ETIMEDOUT when something could not be killed within `patience_ms`. */
 int brood_end(const pid_t *spare, size_t spare_count, int patience_ms);
 /* Every living process of the calling process's brood. */
-void brood_each(void (*each)(void *ctx, pid_t pid), void *ctx);
+void brood_each(void (*each)(void *ctx, pid_t pid, pid_t parent), void *ctx);
 #endif

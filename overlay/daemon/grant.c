@@ -5,6 +5,7 @@
 #include "fit.h"
 #include "launch.h"
 #include "lease.h"
+#include "lender.h"
 #include "manifest.h"
 #include "node.h"
 #include "uri.h"
@@ -119,7 +120,10 @@ static void refuse(const struct grant *g, const struct link_peer *from,
 {
     struct part_ad ad;
     char text[80];
-    why[0] = '\0';
+    const char *closed = lender_refuses(g->node->lender, from->card);
+    snprintf(why, size, "%s", closed != NULL ? closed : "");
+    if (closed != NULL)
+        return;
     ad_now(g, &ad);
     unsigned missing = g->node->settings.confinement & ~ad.confinement;
     if (is_guest(g, from->card) && missing != 0)
@@ -202,8 +206,8 @@ static void on_over(void *ctx, enum launch_end end, int status, const char *text
     struct lease *l = &g->table.at[job - g->jobs];
     job->launch = NULL;
     job->status = status;
-    if (l->state == LEASE_ENDING) { /* that it ended is what was wanted */
-        job->text[0] = '\0';
+    if (l->state == LEASE_ENDING) { /* as was wanted, for a reason that is known */
+        text = "";
     } else if (end == LAUNCH_ENDED) {
         describe_end(job, text);
         lease_end(l, LEASE_FINISHED);
@@ -398,9 +402,38 @@ void grant_end_of(struct grant *g, const struct id *holder, const char *why)
 
 unsigned grant_slots_free(const struct grant *g)
 {
+    if (!lender_is_open(g->node->lender))
+        return 0;
     unsigned slots = g->node->settings.slots;
     unsigned available = lease_slots_free(&g->table, slots) + lease_slots_contested(&g->table);
     return available < slots ? available : slots;
+}
+
+unsigned grant_slots_held(const struct grant *g)
+{
+    unsigned slots = 0;
+    for (size_t i = 0; i < LEASE_MAX; i++)
+        slots += g->table.at[i].state > LEASE_OFFERED ? g->table.at[i].slots : 0;
+    return slots;
+}
+
+void grant_suspend(struct grant *g, bool suspend)
+{
+    for (size_t i = 0; i < LEASE_MAX; i++)
+        if (g->jobs[i].launch != NULL)
+            launch_suspend(g->jobs[i].launch, suspend);
+}
+
+void grant_end_all(struct grant *g, const char *why)
+{
+    for (size_t i = 0; i < LEASE_MAX; i++) {
+        struct lease *l = &g->table.at[i];
+        if (l->state == LEASE_HELD || l->state == LEASE_RUNNING) {
+            lease_end(l, LEASE_REVOKED);
+            snprintf(g->jobs[i].text, sizeof g->jobs[i].text, "%s", why);
+        }
+    }
+    settle(g);
 }
 
 unsigned grant_count(const struct grant *g)

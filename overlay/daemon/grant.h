@@ -17,6 +17,10 @@ void grant_close(struct grant *g);
 unsigned grant_slots_free(const struct grant *g);
 /* Ends every lease of that peer. */
 void grant_end_of(struct grant *g, const struct id *holder, const char *why);
+unsigned grant_slots_held(const struct grant *g);
+/* Stops what runs here, or lets it go on; also what is started later. */
+void grant_suspend(struct grant *g, bool suspend);
+void grant_end_all(struct grant *g, const char *why); /* why: for the holders */
 unsigned grant_count(const struct grant *g);
 /* Does this peer hold a lease here? */
 bool grant_holds(const struct grant *g, const struct id *holder);

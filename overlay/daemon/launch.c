@@ -31,7 +31,7 @@ struct launch {
     pid_t room;
     int control;
     struct event *heard, *overdue;
-    bool stopped;
+    bool stopped, suspended;
     enum launch_end end;
     int status;
     char text[ROOM_REPORT + 1];
@@ -296,6 +296,15 @@ void launch_stop(struct launch *one)
     one->stopped = true;
     send(one->control, "end", 3, MSG_DONTWAIT | MSG_NOSIGNAL);
     evtimer_add(one->overdue, &(struct timeval){.tv_sec = STOP_MS / 1000});
+}
+
+void launch_suspend(struct launch *one, bool suspend)
+{
+    if (!one->stopped && suspend != one->suspended)
+        one->suspended = send(one->control, suspend ? ROOM_SUSPEND : ROOM_RESUME, 1,
+                              MSG_DONTWAIT | MSG_NOSIGNAL) == 1
+                             ? suspend
+                             : one->suspended;
 }
 
 /* The event loop no longer runs when the daemon ends: wait here, all rooms at once. */

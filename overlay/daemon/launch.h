@@ -4,6 +4,7 @@
 #define P2P_LAUNCH_H
 #include "err.h"
 #include "message.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -36,4 +37,6 @@ int launch_start(struct launch **out, struct launcher *l, const struct id *lease
                  const struct msg_room_order *order, const struct launch_watcher *watcher,
                  struct err *e);
 void launch_stop(struct launch *one);
+/* Stops all processes but the command's own, which goes on answering; or lets them go on. */
+void launch_suspend(struct launch *one, bool suspend);
 #endif

@@ -5,6 +5,7 @@
 #include "local.h"
 #include "allocate.h"
 #include "hold.h"
+#include "lender.h"
 #include "keeper.h"
 #include "look.h"
 #include "node.h"
@@ -215,6 +216,17 @@ static void on_revoke(struct local_client *c, const struct msg_local_revoke *ask
     say_row(c, ask->token, &m, &e);
 }
 
+static void on_lend(struct local_client *c, const struct msg_local_lend *wish)
+{
+    struct message m = {.kind = MSG_local_terms};
+    struct err none = {0};
+    lender_take(c->local->node->lender, wish);
+    m.local_terms.token = wish->token;
+    lender_describe(c->local->node->lender, &m.local_terms);
+    say(c, &m);
+    say_failed(c, wish->token, &none);
+}
+
 static void take(struct local_client *c, const struct message *m)
 {
     if (!c->greeted && m->kind != MSG_local_hello)
@@ -233,6 +245,8 @@ static void take(struct local_client *c, const struct message *m)
         on_peers(c, &m->local_peers);
     else if (m->kind == MSG_local_invite)
         on_invite(c, &m->local_invite);
+    else if (m->kind == MSG_local_lend)
+        on_lend(c, &m->local_lend);
     else if (m->kind == MSG_local_revoke)
         on_revoke(c, &m->local_revoke);
     else

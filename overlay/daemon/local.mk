@@ -23,10 +23,13 @@ libdaemon_la_SOURCES = \
     overlay/daemon/environment.c overlay/daemon/environment.h \
     overlay/daemon/grant.c overlay/daemon/grant.h \
     overlay/daemon/hold.c overlay/daemon/hold.h \
+    overlay/daemon/hours.c overlay/daemon/hours.h \
     overlay/daemon/identity.c overlay/daemon/identity.h \
     overlay/daemon/idmap.c overlay/daemon/idmap.h \
     overlay/daemon/job.c overlay/daemon/job.h \
     overlay/daemon/launch.c overlay/daemon/launch.h overlay/daemon/room.h \
+    overlay/daemon/lender.c overlay/daemon/lender.h \
+    overlay/daemon/lending.c overlay/daemon/lending.h \
     overlay/daemon/link.c overlay/daemon/link.h \
     overlay/daemon/local.c overlay/daemon/local.h \
     overlay/daemon/log.c overlay/daemon/log.h \
@@ -38,12 +41,14 @@ libdaemon_la_SOURCES = \
     overlay/daemon/overlay.c overlay/daemon/overlay.h \
     overlay/daemon/pair.c overlay/daemon/pair.h \
     overlay/daemon/seal.c overlay/daemon/seal.h \
+    overlay/daemon/presence.c overlay/daemon/presence.h \
     overlay/daemon/settings.c overlay/daemon/settings.h \
     overlay/daemon/shortage.c overlay/daemon/shortage.h \
     overlay/daemon/speed.c overlay/daemon/speed.h \
     overlay/daemon/sweep.c overlay/daemon/sweep.h \
     overlay/daemon/tail.c overlay/daemon/tail.h \
     overlay/daemon/tally.c overlay/daemon/tally.h \
+    overlay/daemon/terms.c overlay/daemon/terms.h \
     overlay/daemon/tunnel.c overlay/daemon/tunnel.h \
     overlay/daemon/uri.c overlay/daemon/uri.h \
     overlay/daemon/usage.c overlay/daemon/usage.h \

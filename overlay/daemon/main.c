@@ -5,6 +5,7 @@
 #include "addr.h"
 #include "file.h"
 #include "grant.h"
+#include "lender.h"
 #include "keeper.h"
 #include "local.h"
 #include "member.h"
@@ -100,6 +101,8 @@ static void on_stop(evutil_socket_t signal, short what, void *ctx)
     log_info(n->log, "ends: %s", strsignal(signal));
     local_close(n->local);
     n->local = NULL;
+    lender_close(n->lender);
+    n->lender = NULL;
     grant_close(n->grant);
     n->grant = NULL;
     overlay_leave(n->overlay);
@@ -142,6 +145,8 @@ static void on_reload(evutil_socket_t signal, short what, void *ctx)
     else
         log_info(n->log, "certificates read again: this peer's is good for %ld more days",
                  (long)(identity_card(n->identity)->ends - time(NULL)) / 86400);
+    if (n->lender != NULL)
+        lender_look(n->lender);
     overlay_contact(n->overlay);
 }
 
@@ -204,6 +209,8 @@ static int open_parts(struct daemon *d, struct err *e)
         rc = err_set(e, ENOMEM, "no memory");
     if (rc == 0)
         rc = grant_open(&n->grant, n, e);
+    if (rc == 0)
+        rc = lender_open(&n->lender, n, e);
     if (rc == 0)
         rc = keeper_open(&n->keeper, n, e);
     if (rc == 0)

@@ -37,6 +37,7 @@ struct node {
     struct tunnels *tunnels;
     struct grant *grant;
     struct jobs *jobs;
+    struct lender *lender;
     struct local *local;
 };
 

@@ -50,7 +50,7 @@ struct room {
     int status;
     uint16_t control; /* its orted's port */
     bool told;        /* to end */
-    bool overstepped;
+    bool overstepped, suspended;
     int watch_ms;
     struct tail tail;
 };
@@ -267,6 +267,28 @@ static void watch_usage(struct room *r)
     r->overstepped = r->told = true;
 }
 
+/* orted goes on telling that it lives; in a namespace it is the child of the room's own child. */
+static void signal_one(void *ctx, pid_t pid, pid_t parent)
+{
+    const struct room *r = ctx;
+    bool itself = pid == r->command.pid || (r->command.outcome >= 0 && parent == r->command.pid);
+    if (!itself)
+        kill(pid, r->suspended ? SIGSTOP : SIGCONT);
+}
+
+static void take_control(struct room *r)
+{
+    char word[8];
+    ssize_t n = recv(ROOM_CONTROL, word, sizeof word, MSG_DONTWAIT);
+    bool suspend = n == 1 && word[0] == ROOM_SUSPEND[0];
+    if (!suspend && !(n == 1 && word[0] == ROOM_RESUME[0])) {
+        r->told = true;
+        return;
+    }
+    r->suspended = suspend;
+    brood_each(signal_one, r);
+}
+
 /* Until the command ends or the room is told to. */
 static void stay(struct room *r)
 {
@@ -278,18 +300,21 @@ static void stay(struct room *r)
     while (!r->over && !r->told) {
         on[2].fd = r->output; /* -1 is passed over */
         int left = next - now_ms();
-        if (poll(on, 3, !guest ? -1 : left > 0 ? left : 0) < 0)
+        if (poll(on, 3, !guest && !r->suspended ? -1 : left > 0 ? left : 0) < 0)
             continue;
         if (on[0].revents != 0)
-            r->told = true;
+            take_control(r);
         if (on[1].revents != 0)
             take_signals(r);
         if (on[2].revents != 0)
             take_output(r);
-        if (guest && next - now_ms() <= 0) {
+        if (next - now_ms() > 0)
+            continue;
+        if (r->suspended) /* what was started since */
+            brood_each(signal_one, r);
+        if (guest)
             watch_usage(r);
-            next = now_ms() + r->watch_ms;
-        }
+        next = now_ms() + r->watch_ms;
     }
 }
 
@@ -317,7 +342,7 @@ static int leave(struct room *r)
 
 int main(int argc, char **argv)
 {
-    static struct room r = {.output = -1};
+    static struct room r = {.output = -1, .watch_ms = WATCH_MS};
     if (argc != 2 || argv[1][0] != '/' || strlen(argv[1]) >= sizeof r.folder - 64 ||
         fcntl(ROOM_CONTROL, F_GETFD) < 0 || fcntl(ROOM_ORDER, F_GETFD) < 0) {
         fprintf(stderr, "p2pd-room is started by p2pd; it is of no use by hand\n");

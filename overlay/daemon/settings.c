@@ -4,6 +4,7 @@
 #include "addr.h"
 #include "confine.h"
 #include "log.h"
+#include "terms.h"
 #include <confuse.h>
 #include <errno.h>
 #include <pwd.h>
@@ -52,6 +53,7 @@ int settings_default(struct settings *s, struct err *e)
     s->processes = 512;
     s->open_files = 1024;
     s->confinement = CONFINE_USUAL;
+    terms_default(s);
     int rc = set_path(s->keys, dir, "/.config/p2pgrid/keys", e);
     if (rc == 0)
         rc = set_path(s->authority, dir, "/.config/p2pgrid/authority", e);
@@ -276,6 +278,8 @@ static int set_all(struct settings *s, cfg_t *cfg, struct err *e)
         rc = set_readable(s, cfg, e);
     if (rc == 0)
         rc = set_confinement(s, cfg, e);
+    if (rc == 0)
+        rc = terms_set(s, cfg, e);
     return rc < 0 ? rc : set_log(s, cfg, e);
 }
 
@@ -295,17 +299,29 @@ int settings_read(struct settings *s, const char *path, struct err *e)
         return 0;
     }
     cfg_opt_t options[] = {
-        CFG_STR("site", NULL, CFGF_NODEFAULT),      CFG_STR_LIST("labels", NULL, CFGF_NONE),
-        CFG_STR("listen", NULL, CFGF_NODEFAULT),    CFG_STR("address", NULL, CFGF_NODEFAULT),
-        CFG_STR_LIST("join", NULL, CFGF_NONE),      CFG_STR("keys", NULL, CFGF_NODEFAULT),
-        CFG_STR("authority", NULL, CFGF_NODEFAULT), CFG_STR("state", NULL, CFGF_NODEFAULT),
-        CFG_STR("work", NULL, CFGF_NODEFAULT),      CFG_STR("socket", NULL, CFGF_NODEFAULT),
-        CFG_INT("slots", 0, CFGF_NODEFAULT),        CFG_STR("memory", NULL, CFGF_NODEFAULT),
-        CFG_STR("disk", NULL, CFGF_NODEFAULT),      CFG_INT("nice", 0, CFGF_NODEFAULT),
-        CFG_INT("processes", 0, CFGF_NODEFAULT),    CFG_INT("open_files", 0, CFGF_NODEFAULT),
-        CFG_STR_LIST("readable", NULL, CFGF_NONE),  CFG_STR_LIST("confinement", NULL, CFGF_NONE),
-        CFG_STR("log", NULL, CFGF_NODEFAULT),       CFG_BOOL("lan", cfg_false, CFGF_NONE),
-        CFG_SIMPLE_STR(errors, &why_text),          CFG_END(),
+        CFG_STR("site", NULL, CFGF_NODEFAULT),
+        CFG_STR_LIST("labels", NULL, CFGF_NONE),
+        CFG_STR("listen", NULL, CFGF_NODEFAULT),
+        CFG_STR("address", NULL, CFGF_NODEFAULT),
+        CFG_STR_LIST("join", NULL, CFGF_NONE),
+        CFG_STR("keys", NULL, CFGF_NODEFAULT),
+        CFG_STR("authority", NULL, CFGF_NODEFAULT),
+        CFG_STR("state", NULL, CFGF_NODEFAULT),
+        CFG_STR("work", NULL, CFGF_NODEFAULT),
+        CFG_STR("socket", NULL, CFGF_NODEFAULT),
+        CFG_INT("slots", 0, CFGF_NODEFAULT),
+        CFG_STR("memory", NULL, CFGF_NODEFAULT),
+        CFG_STR("disk", NULL, CFGF_NODEFAULT),
+        CFG_INT("nice", 0, CFGF_NODEFAULT),
+        CFG_INT("processes", 0, CFGF_NODEFAULT),
+        CFG_INT("open_files", 0, CFGF_NODEFAULT),
+        CFG_STR_LIST("readable", NULL, CFGF_NONE),
+        CFG_STR_LIST("confinement", NULL, CFGF_NONE),
+        TERMS_OPTIONS,
+        CFG_STR("log", NULL, CFGF_NODEFAULT),
+        CFG_BOOL("lan", cfg_false, CFGF_NONE),
+        CFG_SIMPLE_STR(errors, &why_text),
+        CFG_END(),
     };
     cfg_t *cfg = cfg_init(options, CFGF_NONE);
     if (cfg == NULL)

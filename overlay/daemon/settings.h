@@ -4,6 +4,7 @@
 #ifndef P2P_SETTINGS_H
 #define P2P_SETTINGS_H
 #include "../client/err.h"
+#include "hours.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,7 +20,13 @@ enum {
     SETTINGS_PORT = 7117,
     SETTINGS_SLOTS = 4096,
     SETTINGS_READABLE = 16,
+    SETTINGS_WHOMS = 32,
+    SETTINGS_WHOM = 63,
+    SETTINGS_HOURS = 14,
 };
+
+/* When the owner is back at the machine, guests ... */
+enum settings_owner_back { SETTINGS_NOTHING, SETTINGS_SUSPEND, SETTINGS_LEAVE };
 
 struct settings {
     char site[SETTINGS_TEXT + 1];                    /* where the machine stands; "": unsaid */
@@ -45,6 +52,15 @@ struct settings {
     unsigned confinement;             /* enum confine_ability: without it no guest is let in */
     char readable[SETTINGS_READABLE][SETTINGS_PATH + 1]; /* to guests, besides the system's own */
     size_t readable_count;
+    char allow[SETTINGS_WHOMS][SETTINGS_WHOM + 1]; /* see lending.h for the words */
+    char deny[SETTINGS_WHOMS][SETTINGS_WHOM + 1];  /* wins over allow */
+    size_t allow_count, deny_count;
+    struct hours hours[SETTINGS_HOURS]; /* none: always */
+    char hours_text[SETTINGS_HOURS][HOURS_TEXT + 1];
+    size_t hours_count;
+    bool idle_only;
+    unsigned idle_minutes; /* of quiet before the machine counts as idle, when only load tells */
+    enum settings_owner_back owner_back;
     unsigned log_level; /* enum log_level */
 };
 

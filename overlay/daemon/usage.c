@@ -44,8 +44,9 @@ static unsigned threads(pid_t pid)
     return stat(path, &st) == 0 && st.st_nlink > 2 ? (unsigned)st.st_nlink - 2 : 1;
 }
 
-static void add_process(void *ctx, pid_t pid)
+static void add_process(void *ctx, pid_t pid, pid_t parent)
 {
+    (void)parent;
     struct usage *u = ctx;
     uint64_t share = proportional(pid);
     u->memory += share > 0 ? share : resident(pid);

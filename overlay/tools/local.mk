@@ -9,6 +9,7 @@ p2pctl_SOURCES = \
     overlay/tools/join.c \
     overlay/tools/newcomer.c overlay/tools/newcomer.h \
     overlay/tools/odds.c overlay/tools/odds.h \
+    overlay/tools/lend.c \
     overlay/tools/p2pctl.c \
     overlay/tools/peers.c \
     overlay/tools/pick.c overlay/tools/pick.h \

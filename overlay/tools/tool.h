@@ -20,6 +20,10 @@ int tool_advise(int argc, char **argv);
 int tool_invite(int argc, char **argv);
 int tool_join(int argc, char **argv);
 int tool_revoke(int argc, char **argv);
+int tool_policy(int argc, char **argv);
+int tool_pause(int argc, char **argv);
+int tool_resume(int argc, char **argv);
+int tool_leave(int argc, char **argv);
 
 /* What this desktop is called, without its domain: a peer's name unless another is given. */
 int tool_host_name(char out[64], struct err *e);

@@ -11,6 +11,7 @@ grid_scripts = \
     test/grid/why \
     test/grid/replication \
     test/grid/rooms \
+    test/grid/lending \
     test/grid/ring \
     test/grid/newcomer \
     test/grid/tunnel \

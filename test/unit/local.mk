@@ -19,6 +19,7 @@ unit_programs = \
     test/unit/idmap \
     test/unit/invite \
     test/unit/lease \
+    test/unit/lending \
     test/unit/level \
     test/unit/link \
     test/unit/listeners \
@@ -61,6 +62,8 @@ test_unit_invite_LDADD = libdaemon.la $(LDADD)
 test_unit_revocation_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 test_unit_token_LDADD = libdaemon.la $(LDADD)
 test_unit_uri_LDADD = libdaemon.la $(LDADD)
+test_unit_lending_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_lending_LDADD = libdaemon.la $(LDADD)
 test_unit_manifest_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_manifest_LDADD = libdaemon.la $(LDADD)
 test_unit_link_LDADD = libdaemon.la $(LDADD)

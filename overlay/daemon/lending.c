@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lending.c -- whether this machine is lent now, and to whom. */
+#include "lending.h"
+#include <string.h>
+
+static void watch_owner(struct lending *l, const struct lending_view *v)
+{
+    if (v->in_use) {
+        l->quiet_since_ms = 0;
+        if (l->back_since_ms == 0)
+            l->back_since_ms = v->now_ms;
+        return;
+    }
+    l->back_since_ms = 0;
+    if (l->quiet_since_ms == 0)
+        l->quiet_since_ms = v->now_ms;
+}
+
+static bool away(const struct lending *l, const struct settings *s, const struct lending_view *v)
+{
+    uint64_t quiet = l->quiet_since_ms != 0 ? v->now_ms - l->quiet_since_ms : 0;
+    return !v->in_use && (v->sure || quiet >= (uint64_t)s->idle_minutes * 60 * 1000);
+}
+
+static enum lending_state state_of(const struct lending *l, const struct settings *s,
+                                   const struct lending_view *v)
+{
+    if (l->leaving)
+        return LENDING_LEAVING;
+    if (l->paused)
+        return LENDING_PAUSED;
+    if (!hours_cover(s->hours, s->hours_count, v->weekday, v->minute))
+        return LENDING_HOURS;
+    return s->idle_only && !away(l, s, v) ? LENDING_IN_USE : LENDING_OPEN;
+}
+
+void lending_step(struct lending *l, const struct settings *s, const struct lending_view *v,
+                  struct lending_act *act)
+{
+    watch_owner(l, v);
+    bool back = s->idle_only && l->back_since_ms != 0;
+    *act = (struct lending_act){.state = state_of(l, s, v)};
+    act->suspend = (l->paused && l->stop_guests) || (back && s->owner_back == SETTINGS_SUSPEND);
+    act->end_all = back && s->owner_back == SETTINGS_LEAVE && v->leases > 0 &&
+                   v->now_ms - l->back_since_ms >= LENDING_AWAY_MS;
+    if (l->leaving && (v->leases == 0 || v->now_ms >= l->leave_by_ms)) {
+        act->end_all = v->leases > 0;
+        act->quit = true;
+    }
+}
+
+const char *lending_text(enum lending_state state)
+{
+    switch (state) {
+    case LENDING_OPEN:
+        return "lends";
+    case LENDING_PAUSED:
+        return "lends nothing now: paused by its owner";
+    case LENDING_LEAVING:
+        return "lends nothing now: it leaves the grid";
+    case LENDING_HOURS:
+        return "lends nothing at this time of the day";
+    case LENDING_IN_USE:
+        return "lends nothing now: its owner uses it";
+    }
+    return "lends nothing";
+}
+
+static bool names(const char *word, const struct identity_card *who)
+{
+    struct id owner;
+    if (word[0] == '@') {
+        for (size_t i = 0; i < who->group_count; i++)
+            if (strcmp(word + 1, who->groups[i]) == 0)
+                return true;
+        return false;
+    }
+    return strcmp(word, "all") == 0 || strcmp(word, who->name) == 0 ||
+           (id_parse(&owner, word) && id_equal(&owner, &who->owner));
+}
+
+bool lending_names(const char (*words)[SETTINGS_WHOM + 1], size_t count,
+                   const struct identity_card *who)
+{
+    for (size_t i = 0; i < count; i++)
+        if (names(words[i], who))
+            return true;
+    return false;
+}
+
+bool lending_allows(const struct settings *s, const struct id *owner,
+                    const struct identity_card *who)
+{
+    if (id_equal(owner, &who->owner))
+        return true;
+    return lending_names(s->allow, s->allow_count, who) &&
+           !lending_names(s->deny, s->deny_count, who);
+}
+
+/* A third of the cores busy with something else than guests is more than a desktop at rest does. */
+bool lending_load_is_use(uint32_t load, unsigned guests, unsigned cores)
+{
+    return (uint64_t)load > (uint64_t)guests * 1000 + (uint64_t)cores * 1000 / 3 + 200;
+}

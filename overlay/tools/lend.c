@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lend.c -- p2pctl policy, pause, resume, leave: what this desktop lends, and when it stops. */
+#include "ad_json.h"
+#include "confine.h"
+#include "lender.h"
+#include "tool.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { ANSWER_MS = 5000, LEAVE_S = 30, LEAVE_POLL_MS = 200, LEAVE_MOST_S = 24 * 3600 };
+
+struct wish {
+    struct tool_options shared;
+    struct msg_local_lend ask;
+};
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct wish *w = state->input;
+    char *end;
+    if (key == ARGP_KEY_INIT) {
+        state->child_inputs[0] = &w->shared;
+    } else if (key == 'S') {
+        w->ask.suspend = 1;
+    } else if (key == 'W') {
+        long seconds = strtol(value, &end, 10);
+        if (*end != '\0' || end == value || seconds < 0 || seconds > LEAVE_MOST_S)
+            argp_error(state, "--within=%s: must be 0 to %d seconds", value, LEAVE_MOST_S);
+        w->ask.within_s = (uint32_t)seconds;
+    } else {
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static void take(void *ctx, const struct message *m)
+{
+    if (m->kind == MSG_local_terms)
+        *(struct msg_local_terms *)ctx = m->local_terms;
+}
+
+static int ask(struct client *c, const struct msg_local_lend *wish, struct msg_local_terms *terms,
+               struct err *e)
+{
+    struct message question = {.kind = MSG_local_lend, .local_lend = *wish};
+    struct msg_local_done done;
+    return client_ask(c, &question, ANSWER_MS, take, terms, &done, e);
+}
+
+/* --- policy --- */
+
+static void print_words(const char *name, const struct part_path *words, size_t count,
+                        const char *none)
+{
+    printf("  %-12s %s", name, count == 0 ? none : "");
+    for (size_t i = 0; i < count; i++)
+        printf("%s%s", i > 0 ? ", " : "", words[i].text);
+    printf("\n");
+}
+
+static void print(const struct msg_local_terms *t)
+{
+    const struct tool_style style = tool_style(stdout);
+    char a[80], b[80];
+    printf("this desktop %s%s%s%s, %u lease%s held\n", t->open ? style.good : style.bad, t->state,
+           style.end, t->suspended ? ", what others run is suspended" : "", t->leases,
+           t->leases == 1 ? "" : "s");
+    print_words("allowed", t->allow, t->allow_count, "nobody but the owner");
+    print_words("denied", t->deny, t->deny_count, "nobody");
+    print_words("hours", t->hours, t->hours_count, "always");
+    if (t->idle_only)
+        printf("  %-12s only when idle for %u minutes or the desktop says so; guests then: %s\n",
+               "owner", t->idle_minutes, t->owner_returns);
+    printf("  %-12s %u slots, %s of memory, %s of disk\n", "lent", t->slots,
+           tool_size(t->memory, a), tool_size(t->disk, b));
+    printf("  %-12s %u processes, %u open files each, nice %u\n", "guests", t->processes,
+           t->open_files, t->nice);
+    printf("  %-12s %s\n", "enforced", confine_text(t->enforces, a, sizeof a));
+    printf("  %-12s %s%s\n", "required", confine_text(t->required, a, sizeof a),
+           (t->required & ~t->enforces) != 0 ? ": so no guests are let in" : "");
+}
+
+static json_t *json_words(const struct part_path *words, size_t count)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(all, json_string(words[i].text));
+    return all;
+}
+
+static void print_json(const struct msg_local_terms *t)
+{
+    tool_print_json(json_pack(
+        "{s:b, s:s, s:b, s:i, s:o, s:o, s:o, s:b, s:i, s:s, s:i, s:I, s:I, s:I, s:I, s:i, s:o, "
+        "s:o}",
+        "open", t->open, "state", t->state, "suspended", t->suspended, "leases", t->leases, "allow",
+        json_words(t->allow, t->allow_count), "deny", json_words(t->deny, t->deny_count), "hours",
+        json_words(t->hours, t->hours_count), "only_when_idle", t->idle_only, "idle_minutes",
+        t->idle_minutes, "owner_returns", t->owner_returns, "slots", t->slots, "memory",
+        (json_int_t)t->memory, "disk", (json_int_t)t->disk, "processes", (json_int_t)t->processes,
+        "open_files", (json_int_t)t->open_files, "nice", t->nice, "enforced",
+        tool_json_confinement(t->enforces), "required", tool_json_confinement(t->required)));
+}
+
+/* --- the others --- */
+
+static void say(const struct msg_local_terms *t, const struct msg_local_lend *wish)
+{
+    const char *rest = t->leases == 0               ? "; nothing of others runs here"
+                       : wish->suspend              ? "; what others run here is suspended"
+                       : wish->verb == LENDER_LEAVE ? ""
+                                                    : "; what others run here goes on";
+    if (wish->verb == LENDER_PAUSE)
+        printf("lends nothing from now on%s\n", rest);
+    else if (wish->verb == LENDER_RESUME)
+        printf("lends again, as its policy says\n");
+    else
+        printf("leaves%s: %u lease%s held, which may end within %u s\n", rest, t->leases,
+               t->leases == 1 ? "" : "s", wish->within_s);
+    fflush(stdout);
+}
+
+/* Until the daemon closes its socket. */
+static int await_end(struct client *c, unsigned seconds)
+{
+    const struct msg_local_lend tell = {.verb = LENDER_TELL};
+    const struct timespec pause = {.tv_nsec = LEAVE_POLL_MS * 1000000L};
+    struct msg_local_terms t = {0};
+    for (unsigned i = 0; i < (seconds + 10) * 1000 / LEAVE_POLL_MS; i++) {
+        struct err e = {0};
+        if (ask(c, &tell, &t, &e) != 0) {
+            puts("left the grid; p2pd has ended");
+            return TOOL_OK;
+        }
+        nanosleep(&pause, NULL);
+    }
+    struct err e = {0};
+    err_set(&e, ETIMEDOUT, "p2pd has not ended; look at its log");
+    return tool_fail(&e);
+}
+
+static int run(int argc, char **argv, const struct argp *argp, enum lender_verb verb)
+{
+    struct wish w = {.ask = {.verb = (uint8_t)verb, .within_s = LEAVE_S}};
+    struct msg_local_terms terms = {0};
+    struct client *c;
+    struct err e = {0};
+    argp_err_exit_status = TOOL_USAGE;
+    argp_parse(argp, argc, argv, 0, NULL, &w);
+    int rc = tool_connect(&c, &w.shared);
+    if (rc != TOOL_OK)
+        return rc;
+    if (ask(c, &w.ask, &terms, &e) != 0)
+        rc = tool_fail(&e);
+    else if (w.shared.json)
+        print_json(&terms);
+    else if (verb == LENDER_TELL)
+        print(&terms);
+    else
+        say(&terms, &w.ask);
+    if (rc == TOOL_OK && verb == LENDER_LEAVE)
+        rc = await_end(c, w.ask.within_s);
+    client_close(c);
+    return rc;
+}
+
+static const struct argp_child shared[] = {{&tool_argp, 0, NULL, 0}, {0}};
+
+int tool_policy(int argc, char **argv)
+{
+    const struct argp argp = {.parser = parse,
+                              .children = shared,
+                              .doc = "Shows to whom, when and how much this desktop is lent, and "
+                                     "what guests are kept from."};
+    return run(argc, argv, &argp, LENDER_TELL);
+}
+
+int tool_pause(int argc, char **argv)
+{
+    static const struct argp_option options[] = {
+        {"suspend", 'S', NULL, 0, "stop what others run here, until resume", 0}, {0}};
+    const struct argp argp = {.options = options,
+                              .parser = parse,
+                              .children = shared,
+                              .doc = "Lends nothing more, until p2pctl resume."};
+    return run(argc, argv, &argp, LENDER_PAUSE);
+}
+
+int tool_resume(int argc, char **argv)
+{
+    const struct argp argp = {
+        .parser = parse, .children = shared, .doc = "Lends again, after p2pctl pause."};
+    return run(argc, argv, &argp, LENDER_RESUME);
+}
+
+int tool_leave(int argc, char **argv)
+{
+    static const struct argp_option options[] = {
+        {"within", 'W', "SECONDS", 0, "end what others run here by then (30)", 0}, {0}};
+    const struct argp argp = {
+        .options = options,
+        .parser = parse,
+        .children = shared,
+        .doc =
+            "Leaves the grid: lends nothing more, waits for what others run here to end, ends it "
+            "when the time is up, and ends p2pd."};
+    return run(argc, argv, &argp, LENDER_LEAVE);
+}
