@@ -4,6 +4,7 @@
 #include "candidate.h"
 #include "domain.h"
 #include "fit.h"
+#include "lending.h"
 #include "shortage.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,8 @@ static void judge(struct candidate *c, const struct part_ad *ad, const struct ca
         explain_series(c, ad->ompi, want->ompi);
     else if (!require_fits(want->require, ad, c->rtt_us))
         explain_requirement(c, ad, want->require);
+    else if (ad->closed != LENDING_OPEN)
+        snprintf(c->why, sizeof c->why, "%s", lending_text((enum lending_state)ad->closed));
     else
         c->fits = true;
 }

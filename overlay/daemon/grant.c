@@ -342,8 +342,10 @@ static void receive(void *ctx, const struct link_peer *from, const struct messag
     settle(g);
 }
 
-static unsigned count_free(void *ctx)
+static unsigned count_free(void *ctx, uint8_t *closed)
 {
+    const struct grant *g = ctx;
+    *closed = (uint8_t)lender_state(g->node->lender);
     return grant_slots_free(ctx);
 }
 

@@ -99,6 +99,11 @@ void lender_close(struct lender *l)
     free(l);
 }
 
+enum lending_state lender_state(const struct lender *l)
+{
+    return l == NULL ? LENDING_OPEN : l->act.state;
+}
+
 bool lender_is_open(const struct lender *l)
 {
     return l == NULL || l->act.state == LENDING_OPEN;

@@ -4,6 +4,7 @@
 #ifndef P2P_LENDER_H
 #define P2P_LENDER_H
 #include "identity.h"
+#include "lending.h"
 #include "message.h"
 
 struct node;
@@ -16,6 +17,7 @@ void lender_close(struct lender *l);
 
 /* Is anything lent now? l may be NULL: yes. */
 bool lender_is_open(const struct lender *l);
+enum lending_state lender_state(const struct lender *l);
 /* Why this member gets nothing now, to go on after this peer's name; NULL: it may. */
 const char *lender_refuses(const struct lender *l, const struct identity_card *who);
 

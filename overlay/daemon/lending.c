@@ -38,7 +38,8 @@ void lending_step(struct lending *l, const struct settings *s, const struct lend
                   struct lending_act *act)
 {
     watch_owner(l, v);
-    bool back = s->idle_only && l->back_since_ms != 0;
+    bool back =
+        s->idle_only && l->back_since_ms != 0 && v->now_ms - l->back_since_ms >= LENDING_SURE_MS;
     *act = (struct lending_act){.state = state_of(l, s, v)};
     act->suspend = (l->paused && l->stop_guests) || (back && s->owner_back == SETTINGS_SUSPEND);
     act->end_all = back && s->owner_back == SETTINGS_LEAVE && v->leases > 0 &&

@@ -10,6 +10,8 @@ enum {
     LENDING_AWAY_MS = 20 * 1000, /* of 30 s in all: it took some to notice, and ending takes some */
 };
 
+enum { LENDING_SURE_MS = 2000 }; /* the owner is back, and that is no first impression */
+
 enum lending_state {
     LENDING_OPEN,
     LENDING_PAUSED,  /* p2pctl pause */

@@ -160,7 +160,8 @@ void machine_ad(struct machine *m, const struct settings *settings,
     if (settings->memory != 0 && settings->memory < ad->memory)
         ad->memory = settings->memory;
     ad->slots = (uint16_t)(settings->slots != 0 ? settings->slots : m->fixed.cores);
-    ad->slots_free = m->slots_free != NULL ? (uint16_t)m->slots_free(m->ctx) : ad->slots;
+    ad->slots_free =
+        m->slots_free != NULL ? (uint16_t)m->slots_free(m->ctx, &ad->closed) : ad->slots;
     /* What drifts all the time is told, but makes no new version. */
     ad->load = m->last.load;
     ad->disk = m->last.disk;

@@ -8,7 +8,8 @@
 #include "tally.h"
 
 struct machine;
-typedef unsigned machine_slots_free_fn(void *ctx);
+/* *closed: enum lending_state. */
+typedef unsigned machine_slots_free_fn(void *ctx, uint8_t *closed);
 
 int machine_open(struct machine **out, struct err *e);
 void machine_close(struct machine *m);

@@ -160,6 +160,9 @@ static void test_owner_returns(void **state)
     assert_false(act.suspend);
     v.in_use = true;
     after(1000);
+    after(LENDING_SURE_MS - 1);
+    assert_false(act.suspend);
+    after(1);
     assert_true(act.suspend);
     v.in_use = false;
     after(1000);
