@@ -11,7 +11,6 @@ grid_scripts = \
     test/grid/why \
     test/grid/replication \
     test/grid/rooms \
-    test/grid/lending \
     test/grid/ring \
     test/grid/newcomer \
     test/grid/tunnel \
@@ -35,6 +34,7 @@ soak_scripts = \
     test/grid/windows_files \
     test/grid/kill_table \
     test/grid/early_deaths \
+    test/grid/lending \
     test/grid/silent_long \
     test/grid/hundred
 GRID_SOAK += $(soak_scripts)

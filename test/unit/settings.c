@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* settings.c -- what p2pd.conf may say, and the line that a wrong one is answered with. */
+#include "../../overlay/daemon/confine.h"
 #include "../../overlay/daemon/settings.h"
 #include "../../overlay/daemon/log.h"
 #include <errno.h>
@@ -81,6 +82,51 @@ static void refused(const char *text, const char *part)
     assert_int_equal(s.slots, 77);
 }
 
+static void test_terms(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "hours = {\"mon-\"}\n",
+        "confinement = {\"walls\"}\n",
+        "owner_returns = \"shout\"\n",
+        "idle_minutes = -1\n",
+        "nice = 20\n",
+        "allow = {\"\"}\n",
+        "readable = {\"relative\"}\n",
+        "processes = 1\n",
+    };
+    struct settings s;
+    struct err e = {0};
+    assert_int_equal(read_text(&s, "", &e), 0);
+    assert_int_equal(s.confinement, CONFINE_USUAL);
+    assert_int_equal(s.allow_count, 1);
+    assert_string_equal(s.allow[0], "all");
+    assert_int_equal(s.hours_count + s.deny_count, 0);
+    assert_int_equal(read_text(&s,
+                               "allow = {}\n"
+                               "deny = {\"@students\", \"birch\"}\n"
+                               "hours = {\"mon-fri 18:00-08:00\", \"sat,sun\"}\n"
+                               "only_when_idle = true\n"
+                               "owner_returns = leave\n"
+                               "confinement = {\"files\"}\n"
+                               "readable = {\"/opt/lab\"}\n",
+                               &e),
+                     0);
+    assert_int_equal(s.allow_count, 0);
+    assert_int_equal(s.deny_count, 2);
+    assert_int_equal(s.hours_count, 2);
+    assert_string_equal(s.hours_text[1], "sat,sun");
+    assert_true(s.idle_only);
+    assert_int_equal(s.owner_back, SETTINGS_LEAVE);
+    assert_int_equal(s.confinement, CONFINE_FILES);
+    assert_string_equal(s.readable[0], "/opt/lab");
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct err why = {0};
+        assert_int_equal(read_text(&s, wrong[i], &why), -EINVAL);
+        assert_int_equal(s.owner_back, SETTINGS_LEAVE); /* untouched */
+    }
+}
+
 static void test_wrong_ones(void **state)
 {
     (void)state;
@@ -122,9 +168,9 @@ static void test_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),   cmocka_unit_test(test_everything_said),
-        cmocka_unit_test(test_wrong_ones), cmocka_unit_test(test_missing_file),
-        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_defaults),     cmocka_unit_test(test_everything_said),
+        cmocka_unit_test(test_terms),        cmocka_unit_test(test_wrong_ones),
+        cmocka_unit_test(test_missing_file), cmocka_unit_test(test_sizes),
     };
     setenv("HOME", "/home/alder", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
