@@ -286,8 +286,11 @@ static void use_lease(const char *keys, const char *text)
     say_hello(ssl);
     *m = (struct message){.kind = MSG_lease_launch};
     m->lease_launch.lease = lease;
-    m->lease_launch.command = (const uint8_t *)"exit 0";
-    m->lease_launch.command_length = 6;
+    static const uint8_t signature[64];
+    m->lease_launch.manifest = (const uint8_t *)"exit 0"; /* whose lease it is comes first */
+    m->lease_launch.manifest_length = 6;
+    m->lease_launch.signature = signature;
+    m->lease_launch.signature_length = sizeof signature;
     put_message(ssl, m);
     expect_unknown(ssl, "a command was started under another's lease");
     *m = (struct message){.kind = MSG_lease_renew};
