@@ -101,12 +101,11 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
     struct holds *h = ctx;
     uint64_t now = node_now_ms();
     (void)fd, (void)what;
-    for (size_t i = 0; i < h->count;) {
+    for (size_t i = 0; i < h->count;)
         if (now - h->at[i].heard_ms <= LEASE_TTL_MS)
             i++;
         else /* the peer has ended it by now, if it lives */
             end(h, &h->at[i], GRID_LEASE_ENDED, 0, "did not answer for 6 s");
-    }
     renew(h, NULL);
 }
 

@@ -34,12 +34,10 @@ unsigned defaults_list(struct default_value *out, bool only_loopback)
         {"mpi_yield_when_idle", "1"},
     };
     unsigned count = 0;
-    for (unsigned i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
+    for (unsigned i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
         out[count++] = fixed[i];
-    }
-    if (only_loopback) {
+    if (only_loopback)
         out[count++] = (struct default_value){"btl_tcp_if_include", "lo"};
-    }
     assert(count <= DEFAULTS_MOST);
     return count;
 }
@@ -48,15 +46,13 @@ bool defaults_only_loopback(void)
 {
     struct ifaddrs *all = NULL;
     bool only = true;
-    if (getifaddrs(&all) != 0) {
+    if (getifaddrs(&all) != 0)
         return false;
-    }
     for (const struct ifaddrs *a = all; a != NULL; a = a->ifa_next) {
         const bool ip = a->ifa_addr != NULL &&
                         (a->ifa_addr->sa_family == AF_INET || a->ifa_addr->sa_family == AF_INET6);
-        if (ip && (a->ifa_flags & IFF_UP) != 0 && (a->ifa_flags & IFF_LOOPBACK) == 0) {
+        if (ip && (a->ifa_flags & IFF_UP) != 0 && (a->ifa_flags & IFF_LOOPBACK) == 0)
             only = false;
-        }
     }
     freeifaddrs(all);
     return only;

@@ -13,9 +13,8 @@
 static const char *gate_selection(void)
 {
     const char *given = getenv("OMPI_MCA_ras");
-    if (given != NULL) {
+    if (given != NULL)
         return given;
-    }
     int index = mca_base_var_find("orte", "ras", NULL, NULL);
     if (index < 0) {
         /* Open MPI keeps the address until its end, when this object may be unloaded. */
@@ -28,9 +27,8 @@ static const char *gate_selection(void)
             MCA_BASE_VAR_SCOPE_ALL_EQ, storage);
     }
     char **value = NULL;
-    if (index < 0 || mca_base_var_get_value(index, &value, NULL, NULL) != OPAL_SUCCESS) {
+    if (index < 0 || mca_base_var_get_value(index, &value, NULL, NULL) != OPAL_SUCCESS)
         return NULL;
-    }
     return value == NULL ? NULL : *value;
 }
 

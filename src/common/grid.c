@@ -24,16 +24,14 @@ struct grid {
 int grid_open(struct grid **out, const char *socket, struct err *e)
 {
     struct grid *g = calloc(1, sizeof *g);
-    if (g == NULL) {
+    if (g == NULL)
         return err_set(e, ENOMEM, "out of memory");
-    }
     g->answered = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int rc = g->answered < 0 ? err_set(e, errno, "eventfd: %s", strerror(errno))
                              : client_open(&g->client, socket, e);
     if (rc != 0) {
-        if (g->answered >= 0) {
+        if (g->answered >= 0)
             close(g->answered);
-        }
         free(g);
         return rc;
     }
@@ -43,9 +41,8 @@ int grid_open(struct grid **out, const char *socket, struct err *e)
 
 void grid_close(struct grid *g)
 {
-    if (g->busy) {
+    if (g->busy)
         return;
-    }
     client_close(g->client);
     close(g->answered);
     answer_clear(&g->answer);
@@ -90,9 +87,8 @@ int grid_ask(struct grid *g, struct wish *wish, struct err *e)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const int rc = pthread_create(&g->thread, NULL, asker, g);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (rc != 0) {
+    if (rc != 0)
         return err_set(e, rc, "no thread to ask the grid with: %s", strerror(rc));
-    }
     g->busy = true;
     return 0;
 }

@@ -21,31 +21,27 @@ void log_line(const char *format, ...)
 
 void log_progress(const char *line)
 {
-    if (!isatty(STDERR_FILENO)) {
+    if (!isatty(STDERR_FILENO))
         return;
-    }
-    if (line == NULL) {
+    if (line == NULL)
         fputs("\r\033[K", stderr);
-    } else {
+    else
         fprintf(stderr, "\r\033[Kp2pgrid: %s", line);
-    }
     fflush(stderr);
 }
 
 void log_trace(int level, int rank, int lane, const char *peer, const char *format, ...)
 {
-    if (opal_output_get_verbosity(orte_errmgr_base_framework.framework_output) < level) {
+    if (opal_output_get_verbosity(orte_errmgr_base_framework.framework_output) < level)
         return;
-    }
     char text[1024];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     char who[64] = "";
-    if (rank >= 0) {
+    if (rank >= 0)
         snprintf(who, sizeof who, "rank %d lane %d ", rank, lane < 0 ? 0 : lane);
-    }
     opal_output(orte_errmgr_base_framework.framework_output, "p2pgrid: %s%s%s%s%s", who,
                 peer != NULL ? "peer " : "", peer != NULL ? peer : "", peer != NULL ? ": " : "",
                 text);

@@ -24,11 +24,9 @@ unsigned wish_surplus(const struct grid_lease *leases, size_t count, unsigned pe
     unsigned over = 0;
     for (size_t i = 0; i < count; i++) {
         unsigned before = 0;
-        for (size_t j = 0; j < i; j++) {
-            if (!surplus[j] && id_equal(&leases[j].peer, &leases[i].peer)) {
+        for (size_t j = 0; j < i; j++)
+            if (!surplus[j] && id_equal(&leases[j].peer, &leases[i].peer))
                 before += leases[j].slots;
-            }
-        }
         surplus[i] = per_peer > 0 && before + leases[i].slots > per_peer;
         over += surplus[i] ? leases[i].slots : 0;
     }
@@ -40,9 +38,8 @@ static int append(struct answer *all, const struct grid_lease *more, size_t coun
 {
     struct grid_lease *grown =
         realloc(all->leases, (all->count + count + 1) * sizeof all->leases[0]);
-    if (grown == NULL) {
+    if (grown == NULL)
         return err_set(&all->err, ENOMEM, "out of memory for %zu leases", count);
-    }
     all->leases = grown;
     const size_t work = all->count - all->spares, new_work = count - spares;
     memmove(grown + work + new_work, grown + work, all->spares * sizeof grown[0]);
@@ -58,13 +55,11 @@ static void give_back(struct client *client, struct answer *all, const bool *sur
 {
     const size_t work = all->count - all->spares;
     size_t kept = 0;
-    for (size_t i = 0; i < all->count; i++) {
-        if (i < work && surplus[i]) {
+    for (size_t i = 0; i < all->count; i++)
+        if (i < work && surplus[i])
             client_release(client, &all->leases[i].id, NULL);
-        } else {
+        else
             all->leases[kept++] = all->leases[i];
-        }
-    }
     all->count = kept;
 }
 
@@ -73,13 +68,11 @@ static int exclude_all(const struct wish *wish, const struct answer *all, struct
                        size_t *count)
 {
     *out = malloc((wish->exclude_count + all->count + 1) * sizeof(*out)[0]);
-    if (*out == NULL) {
+    if (*out == NULL)
         return -ENOMEM;
-    }
     *count = wish->exclude_count;
-    if (wish->exclude_count > 0) {
+    if (wish->exclude_count > 0)
         memcpy(*out, wish->exclude, wish->exclude_count * sizeof(*out)[0]);
-    }
     for (size_t i = 0; wish->per_peer > 0 && i < all->count; i++) {
         unsigned given = 0;
         bool told = false;
@@ -88,9 +81,8 @@ static int exclude_all(const struct wish *wish, const struct answer *all, struct
             given += same ? all->leases[j].slots : 0;
             told |= same && j < i;
         }
-        if (given >= wish->per_peer && !told) {
+        if (given >= wish->per_peer && !told)
             (*out)[(*count)++] = all->leases[i].peer;
-        }
     }
     return 0;
 }
@@ -106,16 +98,14 @@ static int ask_once(struct client *client, const struct wish *wish, unsigned slo
                              .spares = spares,
                              .require = wish->require,
                              .timeout_ms = wish->timeout_ms};
-    if (exclude_all(wish, all, &exclude, &want.exclude_count) != 0) {
+    if (exclude_all(wish, all, &exclude, &want.exclude_count) != 0)
         return err_set(&all->err, ENOMEM, "out of memory");
-    }
     want.exclude = exclude;
     struct grid_lease *more = NULL;
     size_t count = 0, spare = 0;
     int rc = client_allocate(client, &want, &more, &count, &spare, &all->err);
-    if (rc == 0) {
+    if (rc == 0)
         rc = append(all, more, count, spare);
-    }
     free(more);
     free(exclude);
     return rc;
@@ -139,9 +129,8 @@ int wish_serve(struct client *client, const struct wish *wish, struct answer *an
         free(surplus);
     }
     if (rc != 0) {
-        for (size_t i = 0; i < answer->count; i++) {
+        for (size_t i = 0; i < answer->count; i++)
             client_release(client, &answer->leases[i].id, NULL);
-        }
         free(answer->leases);
         answer->leases = NULL;
         answer->count = answer->spares = 0;

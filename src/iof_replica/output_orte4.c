@@ -242,12 +242,11 @@ static void read_wish(struct wish *w, char *text)
     if (options == NULL)
         return;
     *options++ = '\0';
-    for (char *o = strtok_r(options, ",", &save); o != NULL; o = strtok_r(NULL, ",", &save)) {
+    for (char *o = strtok_r(options, ",", &save); o != NULL; o = strtok_r(NULL, ",", &save))
         if (strcasecmp(o, "nojobid") == 0)
             w->job_in_path = false;
         else if (strcasecmp(o, "nocopy") == 0)
             w->quiet = true;
-    }
 }
 
 static int open_file(struct outlet *o, const struct wish *w, struct err *e)

@@ -12,13 +12,11 @@ static const char prefix_of_params[] = "OMPI_MCA_";
 static void quote(FILE *out, const char *word)
 {
     fputc('\'', out);
-    for (const char *c = word; *c != '\0'; c++) {
-        if (*c == '\'') {
+    for (const char *c = word; *c != '\0'; c++)
+        if (*c == '\'')
             fputs("'\\''", out);
-        } else {
+        else
             fputc(*c, out);
-        }
-    }
     fputc('\'', out);
 }
 
@@ -27,9 +25,8 @@ char *command_line(char *const *words, const char *prefix)
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
-    if (out == NULL) {
+    if (out == NULL)
         return NULL;
-    }
     if (prefix != NULL) {
         fputs("PATH=", out);
         quote(out, prefix);
@@ -61,31 +58,26 @@ static bool is_private(const char *variable)
                                         "OMPI_MCA_mca_base_env_list",
                                         "OMPI_MCA_mca_base_env_list_internal",
                                         "OMPI_MCA_mca_base_env_list_delimiter"};
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (is_named(variable, names[i])) {
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (is_named(variable, names[i]))
             return true;
-        }
-    }
     return false;
 }
 
 /* The command line wins over the environment. */
 static bool is_word(const char *variable, char *const *words)
 {
-    for (char *const *word = words; *word != NULL; word++) {
-        if (is_named(variable + sizeof prefix_of_params - 1, *word)) {
+    for (char *const *word = words; *word != NULL; word++)
+        if (is_named(variable + sizeof prefix_of_params - 1, *word))
             return true;
-        }
-    }
     return false;
 }
 
 static int append(char ***list, char *text)
 {
     size_t count = 0;
-    while ((*list)[count] != NULL) {
+    while ((*list)[count] != NULL)
         count++;
-    }
     char **more = text != NULL ? realloc(*list, (count + 2) * sizeof *more) : NULL;
     if (more == NULL) {
         free(text);
@@ -102,9 +94,8 @@ char **command_environment(char *const *environment, char *const *words)
     char **list = calloc(1, sizeof *list);
     for (char *const *v = environment; list != NULL && *v != NULL; v++) {
         if (strncmp(*v, prefix_of_params, sizeof prefix_of_params - 1) != 0 || is_private(*v) ||
-            is_word(*v, words)) {
+            is_word(*v, words))
             continue;
-        }
         if (append(&list, strdup(*v)) != 0) {
             command_free(list);
             return NULL;
@@ -115,19 +106,16 @@ char **command_environment(char *const *environment, char *const *words)
 
 int command_add(char ***environment, const char *name, const char *value)
 {
-    for (char **v = *environment; *v != NULL; v++) {
-        if (is_named(*v, name)) {
+    for (char **v = *environment; *v != NULL; v++)
+        if (is_named(*v, name))
             return 0;
-        }
-    }
     char *text = NULL;
     return asprintf(&text, "%s=%s", name, value) < 0 ? -ENOMEM : append(environment, text);
 }
 
 void command_free(char **environment)
 {
-    for (char **v = environment; v != NULL && *v != NULL; v++) {
+    for (char **v = environment; v != NULL && *v != NULL; v++)
         free(*v);
-    }
     free(environment);
 }

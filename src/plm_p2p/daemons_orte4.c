@@ -21,9 +21,8 @@ static orte_job_t *daemon_job(void)
  * this one, if the index is free. */
 static void move_node(orte_node_t *node, orte_vpid_t vpid)
 {
-    if (node->index >= 0 && opal_pointer_array_get_item(orte_node_pool, node->index) == node) {
+    if (node->index >= 0 && opal_pointer_array_get_item(orte_node_pool, node->index) == node)
         return;
-    }
     if (opal_pointer_array_get_item(orte_node_pool, (int)vpid) == NULL) {
         opal_pointer_array_set_item(orte_node_pool, (int)vpid, node);
         node->index = (int)vpid;
@@ -55,9 +54,8 @@ void plm_p2p_liken_nodes(void)
     }
     for (int i = 1; i < orte_node_pool->size; i++) {
         orte_node_t *node = opal_pointer_array_get_item(orte_node_pool, i);
-        if (node != NULL && node->state == ORTE_NODE_STATE_DOWN && node->topology == NULL) {
+        if (node != NULL && node->state == ORTE_NODE_STATE_DOWN && node->topology == NULL)
             node->topology = common;
-        }
     }
 }
 
@@ -81,9 +79,8 @@ int plm_p2p_daemon_new(orte_node_t *node)
     ORTE_FLAG_SET(node, ORTE_NODE_FLAG_LOC_VERIFIED);
     ORTE_FLAG_SET(daemons, ORTE_JOB_FLAG_UPDATED);
     orte_process_info.num_procs = daemons->num_procs;
-    if (orte_process_info.max_procs < orte_process_info.num_procs) {
+    if (orte_process_info.max_procs < orte_process_info.num_procs)
         orte_process_info.max_procs = orte_process_info.num_procs;
-    }
     orte_nidmap_communicated = false;
     orte_routed.update_routing_plan(NULL);
     plm_p2p_forget_routes();
@@ -95,9 +92,8 @@ int plm_p2p_daemon_new(orte_node_t *node)
 void plm_p2p_daemon_counted(orte_vpid_t vpid, bool counted)
 {
     orte_proc_t *proc = opal_pointer_array_get_item(daemon_job()->procs, (int)vpid);
-    if (proc != NULL && counted) {
+    if (proc != NULL && counted)
         ORTE_FLAG_SET(proc, ORTE_PROC_FLAG_REPORTED);
-    }
 }
 
 /* Nobody is behind this node until it is taken over: the launch must wait for that. */
@@ -106,9 +102,8 @@ void plm_p2p_daemon_disown(orte_node_t *node)
     orte_proc_t *proc = node->daemon;
     orte_topology_t *kind = node->topology;
     const orte_topology_t *mine = opal_pointer_array_get_item(orte_node_topologies, 0);
-    if (proc == NULL) {
+    if (proc == NULL)
         return;
-    }
     if (ORTE_FLAG_TEST(proc, ORTE_PROC_FLAG_REPORTED)) {
         ORTE_FLAG_UNSET(proc, ORTE_PROC_FLAG_REPORTED);
         daemon_job()->num_reported--;
@@ -126,15 +121,13 @@ void plm_p2p_daemon_retire(orte_node_t *node)
     orte_job_t *daemons = daemon_job();
     orte_proc_t *proc = node->daemon;
     orte_vpid_t *more = realloc(plm->retired, (plm->retired_count + 1) * sizeof plm->retired[0]);
-    if (proc == NULL || more == NULL) {
+    if (proc == NULL || more == NULL)
         return;
-    }
     plm->retired = more;
     more[plm->retired_count++] = proc->name.vpid;
     /* It counts as one of num_procs for ever, so it must count as one that has reported. */
-    if (!ORTE_FLAG_TEST(proc, ORTE_PROC_FLAG_REPORTED)) {
+    if (!ORTE_FLAG_TEST(proc, ORTE_PROC_FLAG_REPORTED))
         daemons->num_reported++;
-    }
     ORTE_FLAG_UNSET(proc, ORTE_PROC_FLAG_ALIVE);
     opal_pointer_array_set_item(daemons->procs, (int)proc->name.vpid, NULL);
     node->daemon = NULL;
@@ -145,11 +138,9 @@ void plm_p2p_daemon_retire(orte_node_t *node)
 
 bool plm_p2p_is_retired(orte_vpid_t vpid)
 {
-    for (unsigned i = 0; i < plm->retired_count; i++) {
-        if (plm->retired[i] == vpid) {
+    for (unsigned i = 0; i < plm->retired_count; i++)
+        if (plm->retired[i] == vpid)
             return true;
-        }
-    }
     return false;
 }
 

@@ -33,9 +33,8 @@ static int64_t now_ms(void)
 
 void plm_p2p_abort(const char *why)
 {
-    if (plm->ending) {
+    if (plm->ending)
         return;
-    }
     log_line("%s", why);
     ORTE_UPDATE_EXIT_STATUS(EXIT_FAILED);
     orte_abnormal_term_ordered = true;
@@ -62,13 +61,11 @@ static int add_address(char ***environment, const struct addr *addr)
     const bool v4 = memcmp(addr->ip, mapped, sizeof mapped) == 0;
     const bool link_local = !v4 && addr->ip[0] == 0xfe && (addr->ip[1] & 0xc0) == 0x80;
     if (link_local ||
-        inet_ntop(v4 ? AF_INET : AF_INET6, addr->ip + (v4 ? 12 : 0), text, sizeof text) == NULL) {
+        inet_ntop(v4 ? AF_INET : AF_INET6, addr->ip + (v4 ? 12 : 0), text, sizeof text) == NULL)
         return 0; /* such an address is good on one cable only: the ranks look for themselves */
-    }
     int rc = command_add(environment, "OMPI_MCA_pml_replica_address", text);
-    if (rc != 0 || !v4) {
+    if (rc != 0 || !v4)
         return rc;
-    }
     const bool loopback = addr->ip[12] == 127;
     /* Not /32: for that Open MPI 4.1 shifts a word by all its bits and takes every interface. */
     snprintf(value, sizeof value, loopback ? "127.0.0.0/8" : "%s/31", text);
@@ -85,9 +82,8 @@ static bool addresses_agree(void)
 {
     unsigned loopback = 0;
     const unsigned count = seats_count(plm->seats);
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++)
         loopback += is_loopback(&seats_lease(plm->seats, i)->addr);
-    }
     return loopback == 0 || loopback == count;
 }
 
@@ -96,9 +92,8 @@ static char *install_prefix(void)
     char *prefix = NULL;
     orte_app_context_t *app = opal_pointer_array_get_item(plm->job->apps, 0);
     if (app == NULL ||
-        !orte_get_attribute(&app->attributes, ORTE_APP_PREFIX_DIR, (void **)&prefix, OPAL_STRING)) {
+        !orte_get_attribute(&app->attributes, ORTE_APP_PREFIX_DIR, (void **)&prefix, OPAL_STRING))
         return NULL;
-    }
     return prefix;
 }
 
@@ -108,18 +103,16 @@ static int start(unsigned seat, struct err *e)
     char *vpid = NULL;
     if (make_words() != ORTE_SUCCESS ||
         orte_util_convert_vpid_to_string(&vpid, plm->seat_node[seat]->daemon->name.vpid) !=
-            ORTE_SUCCESS) {
+            ORTE_SUCCESS)
         return err_set(e, ENOMEM, "the command of orted could not be made");
-    }
     free(plm->words[plm->vpid_word]);
     plm->words[plm->vpid_word] = vpid;
     char *prefix = install_prefix();
     char *command = command_line(plm->words, prefix);
     char **environment = command_environment(environ, plm->words);
     int rc = command == NULL || environment == NULL ? -ENOMEM : 0;
-    if (rc == 0 && addresses_agree()) {
+    if (rc == 0 && addresses_agree())
         rc = add_address(&environment, &lease->addr);
-    }
     rc = rc != 0 ? err_set(e, ENOMEM, "out of memory")
                  : client_launch(grid_client(ras_grid()), &lease->id, command, environment, e);
     log_trace(1, -1, -1, lease->name, "start orted %u as %s",
@@ -135,9 +128,8 @@ static int remember_node(unsigned seat, orte_node_t *node)
     if (seat >= plm->seat_room) {
         const unsigned room = seat + 16;
         orte_node_t **more = realloc(plm->seat_node, room * sizeof more[0]);
-        if (more == NULL) {
+        if (more == NULL)
             return -ENOMEM;
-        }
         memset(more + plm->seat_room, 0, (room - plm->seat_room) * sizeof more[0]);
         plm->seat_node = more;
         plm->seat_room = room;
@@ -166,9 +158,8 @@ static void reseat(unsigned seat)
 static int add_node(const struct grid_lease *lease, orte_node_t **out)
 {
     orte_node_t *node = ras_p2p_node_new(lease);
-    if (node == NULL || ras_p2p_insert(node, plm->job) != ORTE_SUCCESS) {
+    if (node == NULL || ras_p2p_insert(node, plm->job) != ORTE_SUCCESS)
         return -ENOMEM;
-    }
     *out = node;
     return 0;
 }
@@ -187,9 +178,8 @@ static void ask(const struct seats_action *action)
         seats_refused(plm->seats, "out of memory");
         return;
     }
-    if (count > 0) {
+    if (count > 0)
         memcpy(wish.exclude, failed, count * sizeof wish.exclude[0]);
-    }
     if (grid_ask(ras_grid(), &wish, &e) != 0) {
         seats_refused(plm->seats, e.text);
     } else {
@@ -204,18 +194,16 @@ static void act(const struct seats_action *action)
     orte_node_t *node = NULL;
     switch (action->kind) {
     case SEATS_START:
-        if (start(action->seat, &e) != 0) {
+        if (start(action->seat, &e) != 0)
             plm_p2p_vacate(action->seat, true, e.text);
-        }
         break;
     case SEATS_RESEAT:
         reseat(action->seat);
         break;
     case SEATS_ADD:
         if (add_node(seats_lease(plm->seats, action->seat), &node) != 0 ||
-            remember_node(action->seat, node) != 0 || plm_p2p_daemon_new(node) != ORTE_SUCCESS) {
+            remember_node(action->seat, node) != 0 || plm_p2p_daemon_new(node) != ORTE_SUCCESS)
             plm_p2p_abort("out of memory");
-        }
         break;
     case SEATS_RELEASE:
         client_release(grid_client(ras_grid()), &action->lease, NULL);
@@ -245,9 +233,8 @@ void plm_p2p_go_on(void)
     struct seats_action action;
     /* While a question is on its way the connection is the thread's. */
     while (!plm->ending && !plm->asking && ras_grid() != NULL &&
-           seats_next(plm->seats, now_ms(), &action)) {
+           seats_next(plm->seats, now_ms(), &action))
         act(&action);
-    }
     wait_for_deadline();
 }
 
@@ -276,16 +263,13 @@ static void open_spares(orte_job_t *job)
 static int first_time(void)
 {
     struct ras_p2p_component *ras = &mca_ras_p2p_component;
-    if (plm->seats != NULL) {
+    if (plm->seats != NULL)
         return 0;
-    }
     plm->seats = seats_new(1000 * (plm->timeout_s > 0 ? plm->timeout_s : 1));
-    if (plm->seats == NULL) {
+    if (plm->seats == NULL)
         return -ENOMEM;
-    }
-    for (size_t i = 0; i < ras->spare_count; i++) {
+    for (size_t i = 0; i < ras->spare_count; i++)
         seats_add_spare(plm->seats, &ras->spare[i]);
-    }
     free(ras->spare);
     ras->spare = NULL;
     ras->spare_count = 0;
@@ -298,17 +282,14 @@ static int seat_new_nodes(const orte_job_map_t *map)
     for (int i = 0; i < map->nodes->size; i++) {
         orte_node_t *node = opal_pointer_array_get_item(map->nodes, i);
         if (node == NULL || node->daemon == NULL ||
-            ORTE_FLAG_TEST(node, ORTE_NODE_FLAG_DAEMON_LAUNCHED)) {
+            ORTE_FLAG_TEST(node, ORTE_NODE_FLAG_DAEMON_LAUNCHED))
             continue;
-        }
         const struct ras_p2p_node *known = ras_p2p_find(node);
         unsigned seat;
-        if (known == NULL || seats_find(plm->seats, &known->lease.id, &seat)) {
+        if (known == NULL || seats_find(plm->seats, &known->lease.id, &seat))
             continue;
-        }
-        if (seats_add(plm->seats, &known->lease, &seat) != 0 || remember_node(seat, node) != 0) {
+        if (seats_add(plm->seats, &known->lease, &seat) != 0 || remember_node(seat, node) != 0)
             return -ENOMEM;
-        }
     }
     return 0;
 }
@@ -321,9 +302,8 @@ static void launch(orte_job_t *job)
         plm_p2p_abort("out of memory");
         return;
     }
-    if (job->originator.jobid != ORTE_JOBID_INVALID) {
+    if (job->originator.jobid != ORTE_JOBID_INVALID)
         open_spares(job);
-    }
     const int rc = orte_plm_base_setup_virtual_machine(job);
     if (rc != ORTE_SUCCESS) {
         ORTE_ERROR_LOG(rc);

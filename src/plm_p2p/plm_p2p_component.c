@@ -12,12 +12,10 @@ static int plm_p2p_init(void)
 {
     int rc = orte_state.add_job_state(ORTE_JOB_STATE_LAUNCH_DAEMONS, plm_p2p_launch_daemons,
                                       ORTE_SYS_PRI);
-    if (rc == ORTE_SUCCESS) {
+    if (rc == ORTE_SUCCESS)
         rc = orte_plm_base_comm_start();
-    }
-    if (rc == ORTE_SUCCESS) {
+    if (rc == ORTE_SUCCESS)
         rc = plm_p2p_watch();
-    }
     orte_plm_globals.daemon_nodes_assigned_at_launch = true;
     /* Never on orted's command line: peers may still change, and the launch message tells all. */
     orte_plm_globals.node_regex_threshold = 0;
@@ -66,9 +64,8 @@ static int plm_p2p_query(mca_base_module_t **chosen, int *priority)
 {
     *chosen = NULL;
     *priority = 0;
-    if (!ORTE_PROC_IS_HNP || !gate_open()) {
+    if (!ORTE_PROC_IS_HNP || !gate_open())
         return ORTE_ERROR;
-    }
     *priority = 1000;
     *chosen = (mca_base_module_t *)&module;
     return ORTE_SUCCESS;

@@ -43,9 +43,8 @@ struct seats {
 struct seats *seats_new(int timeout_ms)
 {
     struct seats *s = calloc(1, sizeof *s);
-    if (s != NULL) {
+    if (s != NULL)
         s->timeout_ms = timeout_ms;
-    }
     return s;
 }
 
@@ -64,9 +63,8 @@ void seats_free(struct seats *s)
 static void *grow(void **list, size_t count, size_t size)
 {
     char *more = realloc(*list, (count + 1) * size);
-    if (more == NULL) {
+    if (more == NULL)
         return NULL;
-    }
     *list = more;
     return memset(more + count * size, 0, size);
 }
@@ -84,9 +82,8 @@ static struct seat *new_seat(struct seats *s, const struct grid_lease *lease)
 int seats_add(struct seats *s, const struct grid_lease *lease, unsigned *number)
 {
     struct seat *seat = new_seat(s, lease);
-    if (seat == NULL) {
+    if (seat == NULL)
         return -ENOMEM;
-    }
     seat->announced = seat->added = true;
     *number = s->count - 1;
     return 0;
@@ -95,9 +92,8 @@ int seats_add(struct seats *s, const struct grid_lease *lease, unsigned *number)
 int seats_add_spare(struct seats *s, const struct grid_lease *lease)
 {
     struct grid_lease *spare = grow((void **)&s->spare, s->spares, sizeof *spare);
-    if (spare == NULL) {
+    if (spare == NULL)
         return -ENOMEM;
-    }
     *spare = *lease;
     s->spares++;
     return 0;
@@ -111,9 +107,8 @@ static void remove_spare(struct seats *s, unsigned i)
 
 bool seats_take_spare(struct seats *s, struct grid_lease *lease)
 {
-    if (s->spares == 0) {
+    if (s->spares == 0)
         return false;
-    }
     *lease = s->spare[0];
     remove_spare(s, 0);
     return true;
@@ -154,11 +149,9 @@ bool seats_is_empty(const struct seats *s, unsigned seat)
 
 bool seats_all_reported(const struct seats *s)
 {
-    for (unsigned i = 0; i < s->count; i++) {
-        if (s->seat[i].state != SEAT_REPORTED) {
+    for (unsigned i = 0; i < s->count; i++)
+        if (s->seat[i].state != SEAT_REPORTED)
             return false;
-        }
-    }
     return true;
 }
 
@@ -183,29 +176,25 @@ static void note(struct id **list, size_t *count, const struct id *id)
 void seats_launched(struct seats *s, const struct id *lease)
 {
     unsigned i;
-    if (seats_find(s, lease, &i) && s->seat[i].state == SEAT_STARTING) {
+    if (seats_find(s, lease, &i) && s->seat[i].state == SEAT_STARTING)
         snprintf(s->seat[i].why, sizeof s->seat[i].why, "its orted runs but does not report");
-    }
 }
 
 void seats_reported(struct seats *s, unsigned seat)
 {
     assert(seat < s->count);
-    if (s->seat[seat].state == SEAT_STARTING) {
+    if (s->seat[seat].state == SEAT_STARTING)
         s->seat[seat].state = SEAT_REPORTED;
-    }
 }
 
 static void vacate(struct seats *s, struct seat *seat, bool held, const char *why)
 {
     note(&s->failed, &s->failures, &seat->lease.peer);
-    if (held) {
+    if (held)
         note(&s->release, &s->releases, &seat->lease.id);
-    }
     seat->state = SEAT_EMPTY;
-    if (why != seat->why) {
+    if (why != seat->why)
         snprintf(seat->why, sizeof seat->why, "%s", why);
-    }
 }
 
 void seats_lost(struct seats *s, const struct id *lease, bool held, const char *why)
@@ -231,9 +220,8 @@ static bool is_late(const struct seats *s, const struct seat *seat, int64_t now_
 /* Puts a lease onto a seat whose old one, if there still is one, goes back. */
 static void reseat(struct seats *s, struct seat *seat, const struct grid_lease *lease)
 {
-    if (seat->state == SEAT_STARTING) {
+    if (seat->state == SEAT_STARTING)
         vacate(s, seat, true, seat->why);
-    }
     seat->lease = *lease;
     seat->state = SEAT_NEW;
     seat->announced = false;
@@ -247,15 +235,13 @@ void seats_granted(struct seats *s, const struct grid_lease *leases, size_t coun
     const unsigned i = s->asking_for;
     /* The slow orted may have come after all: then the leases are not needed. */
     const bool needed = s->seat[i].state == SEAT_STARTING || s->seat[i].state == SEAT_EMPTY;
-    for (size_t k = 0; k < count; k++) {
-        if (!needed) {
+    for (size_t k = 0; k < count; k++)
+        if (!needed)
             note(&s->release, &s->releases, &leases[k].id);
-        } else if (k == 0) {
+        else if (k == 0)
             reseat(s, &s->seat[i], &leases[k]);
-        } else if (new_seat(s, &leases[k]) == NULL) {
+        else if (new_seat(s, &leases[k]) == NULL)
             note(&s->release, &s->releases, &leases[k].id);
-        }
-    }
 }
 
 void seats_refused(struct seats *s, const char *why)
@@ -270,9 +256,8 @@ void seats_refused(struct seats *s, const char *why)
 static bool tell(struct seat *seat, unsigned number, int64_t now_ms, struct seats_action *action)
 {
     action->seat = number;
-    if (seat->state != SEAT_NEW) {
+    if (seat->state != SEAT_NEW)
         return false;
-    }
     if (!seat->added) {
         seat->added = seat->announced = true;
         action->kind = SEATS_ADD;
@@ -317,12 +302,10 @@ static bool mend(struct seats *s, struct seat *seat, unsigned number, int64_t no
                  struct seats_action *action)
 {
     const bool late = is_late(s, seat, now_ms);
-    if (seat->state != SEAT_EMPTY && !late) {
+    if (seat->state != SEAT_EMPTY && !late)
         return false;
-    }
-    if (take_fitting_spare(s, seat)) {
+    if (take_fitting_spare(s, seat))
         return tell(seat, number, now_ms, action);
-    }
     if (!seat->refused && !s->asking) {
         s->asking = true;
         s->asking_for = number;
@@ -338,19 +321,16 @@ static bool mend(struct seats *s, struct seat *seat, unsigned number, int64_t no
 bool seats_next(struct seats *s, int64_t now_ms, struct seats_action *action)
 {
     *action = (struct seats_action){0};
-    if (s->gave_up) {
+    if (s->gave_up)
         return false;
-    }
     if (s->releases > 0) {
         action->kind = SEATS_RELEASE;
         action->lease = s->release[--s->releases];
         return true;
     }
-    for (unsigned i = 0; i < s->count; i++) {
-        if (tell(&s->seat[i], i, now_ms, action) || mend(s, &s->seat[i], i, now_ms, action)) {
+    for (unsigned i = 0; i < s->count; i++)
+        if (tell(&s->seat[i], i, now_ms, action) || mend(s, &s->seat[i], i, now_ms, action))
             return true;
-        }
-    }
     return false;
 }
 

@@ -39,9 +39,8 @@ static bool find_seat(orte_vpid_t vpid, unsigned *seat)
 void plm_p2p_vacate(unsigned seat, bool held, const char *why)
 {
     const struct id lease = seats_lease(plm->seats, seat)->id;
-    if (seat < plm->seat_room && plm->seat_node[seat] != NULL) {
+    if (seat < plm->seat_room && plm->seat_node[seat] != NULL)
         plm_p2p_daemon_disown(plm->seat_node[seat]);
-    }
     seats_lost(plm->seats, &lease, held, why);
 }
 
@@ -89,16 +88,12 @@ static bool settle(const orte_state_caddy_t *caddy)
 {
     const orte_process_name_t *name = &caddy->name;
     unsigned seat;
-    if (name->jobid != ORTE_PROC_MY_NAME->jobid || name->vpid == 0) {
+    if (name->jobid != ORTE_PROC_MY_NAME->jobid || name->vpid == 0)
         return false;
-    }
-    if (plm_p2p_is_retired(name->vpid)) {
+    if (plm_p2p_is_retired(name->vpid))
         return true;
-    }
-    if (orte_orteds_term_ordered || orte_finalizing || plm->ending ||
-        !find_seat(name->vpid, &seat)) {
+    if (orte_orteds_term_ordered || orte_finalizing || plm->ending || !find_seat(name->vpid, &seat))
         return false;
-    }
     if (!seats_all_reported(plm->seats)) {
         plm_p2p_vacate(seat, true, "its orted hung up");
         plm_p2p_go_on();
@@ -111,22 +106,20 @@ static void comm_failed(int fd, short args, void *data)
 {
     orte_state_caddy_t *caddy = data;
     ORTE_ACQUIRE_OBJECT(caddy);
-    if (settle(caddy)) {
+    if (settle(caddy))
         OBJ_RELEASE(caddy);
-    } else {
+    else
         plm->comm_failed(fd, args, data);
-    }
 }
 
 static void proc_error(int fd, short args, void *data)
 {
     orte_state_caddy_t *caddy = data;
     ORTE_ACQUIRE_OBJECT(caddy);
-    if (settle(caddy)) {
+    if (settle(caddy))
         OBJ_RELEASE(caddy);
-    } else {
+    else
         plm->proc_error(fd, args, data);
-    }
 }
 
 static void vm_ready(int fd, short args, void *data)
@@ -152,11 +145,10 @@ static void lose_seat(unsigned seat, bool silent, const char *why)
 static void lease_ended(const struct grid_event *event)
 {
     unsigned seat;
-    if (seats_find(plm->seats, &event->lease, &seat)) {
+    if (seats_find(plm->seats, &event->lease, &seat))
         lose_seat(seat, event->kind == GRID_PEER_SILENT, event->text);
-    } else {
+    else
         seats_lost(plm->seats, &event->lease, false, event->text); /* a spare, or nobody's */
-    }
 }
 
 static void on_event(int fd, short what, void *unused)
@@ -189,9 +181,8 @@ bool plm_p2p_is_over(void)
 {
     if (!plm->ending && !plm->asking && plm->watching && ras_grid() != NULL) {
         struct pollfd daemon = {.fd = client_fd(grid_client(ras_grid())), .events = POLLIN};
-        if (poll(&daemon, 1, LAST_WORD_MS) > 0) {
+        if (poll(&daemon, 1, LAST_WORD_MS) > 0)
             on_event(-1, 0, NULL);
-        }
     }
     return plm->ending;
 }
@@ -202,13 +193,12 @@ static void on_answer(int fd, short what, void *unused)
     struct answer answer;
     grid_answer(ras_grid(), &answer);
     plm->asking = false;
-    if (plm->ending) {
+    if (plm->ending)
         ras_p2p_end();
-    } else if (answer.err.code != 0) {
+    else if (answer.err.code != 0)
         seats_refused(plm->seats, answer.err.text);
-    } else {
+    else
         seats_granted(plm->seats, answer.leases, answer.count);
-    }
     answer_clear(&answer);
     if (!plm->ending) {
         opal_event_add(&plm->event, NULL);
@@ -255,9 +245,8 @@ static void grace_is_over(int fd, short what, void *unused)
 int plm_p2p_terminate(void)
 {
     struct timeval grace = {.tv_sec = GRACE_S};
-    if (plm->ending) {
+    if (plm->ending)
         return ORTE_SUCCESS;
-    }
     plm->ending = true;
     if (plm->seats == NULL || !seats_all_reported(plm->seats) || ras_grid() == NULL) {
         orte_orteds_term_ordered = true;

@@ -70,11 +70,10 @@ static inline bool is_wild(const struct engine_receive *r)
 static struct engine_receive *first_any(struct match *m, int source, int tag, uint64_t number)
 {
     struct engine_receive *r;
-    TAILQ_FOREACH (r, &m->any, posted) {
+    TAILQ_FOREACH (r, &m->any, posted)
         if (r->bound ? r->number == number && r->bound_source == source && r->bound_tag == tag
                      : accepts(r->tag, tag))
             return r;
-    }
     return NULL;
 }
 

@@ -183,14 +183,13 @@ static bool take_frame(struct transport *t, struct endpoint *e)
 static void take_all(struct transport *t, struct endpoint *e)
 {
     bool more = true;
-    while (more && e->state == LINK_OPEN) {
+    while (more && e->state == LINK_OPEN)
         if (e->in.active && e->end > e->begin)
             take_payload(t, e);
         else if (!e->in.active)
             more = take_frame(t, e);
         else
             more = false;
-    }
     if (e->state != LINK_OPEN)
         return;
     if (e->begin == e->end) {

@@ -10,9 +10,8 @@ enum { BASE_MOST = 63 };
 static void make_safe(char *out, const char *peer)
 {
     size_t n = 0;
-    if (!((peer[0] >= 'a' && peer[0] <= 'z') || (peer[0] >= 'A' && peer[0] <= 'Z'))) {
+    if (!((peer[0] >= 'a' && peer[0] <= 'z') || (peer[0] >= 'A' && peer[0] <= 'Z')))
         out[n++] = 'p';
-    }
     for (const char *c = peer; *c != '\0' && n < BASE_MOST; c++) {
         const bool upper = *c >= 'A' && *c <= 'Z';
         const bool plain = (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9');
@@ -37,7 +36,6 @@ void nodename_make(char out[NODENAME_MOST + 1], const char *peer, const char *ow
     char base[BASE_MOST + 1];
     make_safe(base, peer);
     snprintf(out, NODENAME_MOST + 1, "%s", base);
-    for (unsigned k = is_host(base, own) ? 1 : 2; is_host(out, own) || taken(out, ctx); k++) {
+    for (unsigned k = is_host(base, own) ? 1 : 2; is_host(out, own) || taken(out, ctx); k++)
         snprintf(out, NODENAME_MOST + 1, "%s-%u", base, k);
-    }
 }

@@ -41,9 +41,8 @@ static int ras_p2p_query(mca_base_module_t **chosen, int *priority)
 {
     *chosen = NULL;
     *priority = 0;
-    if (!gate_open()) {
+    if (!gate_open())
         return ORTE_ERROR;
-    }
     *priority = 100;
     *chosen = (mca_base_module_t *)&module;
     return ORTE_SUCCESS;

@@ -40,9 +40,8 @@ static const char *parameter(const char *framework, const char *component, const
 {
     char **value = NULL;
     const int index = mca_base_var_find("orte", framework, component, name);
-    if (index >= 0) {
+    if (index >= 0)
         mca_base_var_get_value(index, &value, NULL, NULL);
-    }
     return value != NULL ? *value : NULL;
 }
 
@@ -62,24 +61,20 @@ static int name_taken(const char *name, void *unused)
     (void)unused;
     for (int i = 0; i < orte_node_pool->size; i++) {
         const orte_node_t *node = opal_pointer_array_get_item(orte_node_pool, i);
-        if (node != NULL && strcmp(node->name, name) == 0) {
+        if (node != NULL && strcmp(node->name, name) == 0)
             return 1;
-        }
     }
-    for (size_t i = 0; i < ras->node_count; i++) {
-        if (strcmp(ras->nodes[i].node->name, name) == 0) {
+    for (size_t i = 0; i < ras->node_count; i++)
+        if (strcmp(ras->nodes[i].node->name, name) == 0)
             return 1;
-        }
-    }
     return 0;
 }
 
 orte_node_t *ras_p2p_node_new(const struct grid_lease *lease)
 {
     struct ras_p2p_node *more = realloc(ras->nodes, (ras->node_count + 1) * sizeof ras->nodes[0]);
-    if (more == NULL) {
+    if (more == NULL)
         return NULL;
-    }
     ras->nodes = more;
     char name[NODENAME_MOST + 1];
     nodename_make(name, lease->name, orte_process_info.nodename, name_taken, NULL);
@@ -107,11 +102,9 @@ struct grid *ras_grid(void)
 
 struct ras_p2p_node *ras_p2p_find(const orte_node_t *node)
 {
-    for (size_t i = 0; i < ras->node_count; i++) {
-        if (ras->nodes[i].node == node) {
+    for (size_t i = 0; i < ras->node_count; i++)
+        if (ras->nodes[i].node == node)
             return &ras->nodes[i];
-        }
-    }
     return NULL;
 }
 
@@ -141,9 +134,8 @@ static void stop_watching(void)
         ras->watching = false;
         opal_event_del(&ras->answered);
         opal_event_del(&ras->ticking);
-        if (ras->waited_s >= PROGRESS_AFTER_S) {
+        if (ras->waited_s >= PROGRESS_AFTER_S)
             log_progress(NULL);
-        }
     }
 }
 
@@ -178,20 +170,18 @@ static int keep(const struct answer *answer)
     int rc = ORTE_SUCCESS;
     for (size_t i = 0; i < work && rc == ORTE_SUCCESS; i++) {
         orte_node_t *node = ras_p2p_node_new(&answer->leases[i]);
-        if (node == NULL) {
+        if (node == NULL)
             rc = ORTE_ERR_OUT_OF_RESOURCE;
-        } else {
+        else
             opal_list_append(&nodes, &node->super);
-        }
     }
     ras->spare = calloc(answer->spares + 1, sizeof ras->spare[0]);
     if (ras->spare != NULL && answer->spares > 0) {
         memcpy(ras->spare, answer->leases + work, answer->spares * sizeof ras->spare[0]);
         ras->spare_count = answer->spares;
     }
-    if (rc == ORTE_SUCCESS) {
+    if (rc == ORTE_SUCCESS)
         rc = insert_all(&nodes, ras->job);
-    }
     OBJ_DESTRUCT(&nodes);
     return rc;
 }
@@ -202,13 +192,12 @@ static void answered(int fd, short event, void *unused)
     struct answer answer;
     stop_watching();
     grid_answer(ras->grid, &answer);
-    if (answer.err.code != 0) {
+    if (answer.err.code != 0)
         refuse(answer.err.text);
-    } else if (keep(&answer) != ORTE_SUCCESS) {
+    else if (keep(&answer) != ORTE_SUCCESS)
         refuse("out of memory");
-    } else {
+    else
         ORTE_ACTIVATE_JOB_STATE(ras->job, ORTE_JOB_STATE_ALLOCATION_COMPLETE);
-    }
     answer_clear(&answer);
 }
 
@@ -232,18 +221,15 @@ static int read_request(orte_job_t *job, int *processes, struct request *r, stru
     *r = (struct request){.processes = processes, .spares = ras->spares, .require = ras->require};
     for (int i = 0; i < job->apps->size; i++) {
         const orte_app_context_t *app = opal_pointer_array_get_item(job->apps, i);
-        if (app != NULL) {
+        if (app != NULL)
             processes[r->apps++] = (int)app->num_procs;
-        }
     }
     r->per_node = request_per_node(orte_rmaps_base.ppr);
     int rc = ras_p2p_level(&level, e);
-    if (rc == 0) {
+    if (rc == 0)
         rc = ras_p2p_strategy(&r->strategy, e);
-    }
-    if (rc == 0) {
+    if (rc == 0)
         rc = request_count(r, e);
-    }
     if (rc == 0) {
         r->replicated = level_replicates(&level);
         r->started = level_processes(&level, r->ranks);
@@ -260,22 +246,19 @@ int ras_p2p_allocate(orte_job_t *job, opal_list_t *nodes)
     int *processes = calloc((size_t)job->apps->size + 1, sizeof *processes);
     int rc = processes == NULL ? err_set(&e, ENOMEM, "out of memory")
                                : read_request(job, processes, &request, &e);
-    if (rc == 0) {
+    if (rc == 0)
         rc = request_wish(&request, &wish, &e);
-    }
     free(processes);
-    if (rc == 0) {
+    if (rc == 0)
         rc = grid_open(&ras->grid, ras->socket, &e);
-    }
     if (rc == 0) {
         ras->job = job;
         ras->slots = wish.slots;
         rc = grid_ask(ras->grid, &wish, &e);
     }
     wish_clear(&wish);
-    if (rc != 0) {
+    if (rc != 0)
         return refuse(e.text);
-    }
     start_watching();
     return ORTE_ERR_ALLOCATION_PENDING;
 }

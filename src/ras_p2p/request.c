@@ -37,9 +37,8 @@ int request_count(struct request *r, struct err *e)
                            r->apps > 1 ? " for each program" : "");
         }
         sum += r->processes[i];
-        if (sum > SLOTS_MOST) {
+        if (sum > SLOTS_MOST)
             return err_set(e, EINVAL, "more than %d processes: give a smaller -n", SLOTS_MOST);
-        }
     }
     r->ranks = (unsigned)sum;
     return 0;
@@ -65,18 +64,15 @@ int request_wish(const struct request *r, struct wish *wish, struct err *e)
     wish->per_lease = r->replicated ? 1 : r->per_node;
     wish->per_peer = r->replicated ? r->ranks : 0;
     wish->apart = wish->per_peer;
-    if (r->require != NULL && r->require[0] != '\0' &&
-        (wish->require = strdup(r->require)) == NULL) {
+    if (r->require != NULL && r->require[0] != '\0' && (wish->require = strdup(r->require)) == NULL)
         return err_set(e, ENOMEM, "out of memory");
-    }
     return 0;
 }
 
 unsigned request_per_node(const char *pattern)
 {
-    if (pattern == NULL) {
+    if (pattern == NULL)
         return 0;
-    }
     char *end = NULL;
     const unsigned long n = strtoul(pattern, &end, 10);
     return strcmp(end, ":node") == 0 && n <= SLOTS_MOST ? (unsigned)n : 0;

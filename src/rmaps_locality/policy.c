@@ -67,16 +67,13 @@ static bool rest_fits(const struct plan *p, const unsigned *room, unsigned count
     for (unsigned m = 1; m <= count; m++) {
         wanted += p->rest[m - 1];
         /* With equal copies only the last m can be the one that fails. */
-        if (m < count && p->rest[m] == p->rest[0]) {
+        if (m < count && p->rest[m] == p->rest[0])
             continue;
-        }
         unsigned long there = 0;
-        for (unsigned d = 0; d < p->job->node_count; d++) {
+        for (unsigned d = 0; d < p->job->node_count; d++)
             there += room[d] < m ? room[d] : m;
-        }
-        if (there < wanted) {
+        if (there < wanted)
             return false;
-        }
     }
     return true;
 }
@@ -91,12 +88,10 @@ static bool still_fits(struct plan *p, unsigned more, unsigned count)
     bool fits = gone != NULL;
     for (unsigned k = 0; fits && k < more; k++) {
         unsigned best = domains;
-        for (unsigned d = 0; d < domains; d++) {
+        for (unsigned d = 0; d < domains; d++)
             if (!p->taken[d] && !gone[d] && p->scratch[d] > 0 &&
-                (best == domains || p->scratch[d] > p->scratch[best])) {
+                (best == domains || p->scratch[d] > p->scratch[best]))
                 best = d;
-            }
-        }
         fits = best < domains;
         if (fits) {
             gone[best] = true;
@@ -114,15 +109,12 @@ static unsigned next_node(const struct plan *p, const bool *tried)
     unsigned best = POLICY_NOWHERE;
     for (unsigned k = 0; k < job->node_count; k++) {
         const unsigned n = p->order[k];
-        if (tried[n] || p->used[n] >= job->nodes[n].free || p->taken[p->domain[n]]) {
+        if (tried[n] || p->used[n] >= job->nodes[n].free || p->taken[p->domain[n]])
             continue;
-        }
-        if (!job->spread) {
+        if (!job->spread)
             return n;
-        }
-        if (best == POLICY_NOWHERE || p->used[n] < p->used[best]) {
+        if (best == POLICY_NOWHERE || p->used[n] < p->used[best])
             best = n;
-        }
     }
     return best;
 }
@@ -157,9 +149,8 @@ static bool place_single(struct plan *p, unsigned *node)
     for (unsigned rank = 0; done && rank < job->ranks; rank++) {
         node[rank] = copies_of(job, rank) > 0 ? next_node(p, tried) : POLICY_NOWHERE;
         done = node[rank] != POLICY_NOWHERE || copies_of(job, rank) == 0;
-        if (node[rank] != POLICY_NOWHERE) {
+        if (node[rank] != POLICY_NOWHERE)
             p->used[node[rank]]++;
-        }
     }
     free(tried);
     return done;
@@ -170,19 +161,16 @@ static bool place_copies(struct plan *p, unsigned *node)
     const struct policy_job *job = p->job;
     for (unsigned rank = 0; rank < job->ranks; rank++) {
         const unsigned copies = copies_of(job, rank), after = job->ranks - rank - 1;
-        for (unsigned i = 0; i < after; i++) {
+        for (unsigned i = 0; i < after; i++)
             p->rest[i] = copies_of(job, rank + 1 + i);
-        }
-        if (job->copies != NULL) {
+        if (job->copies != NULL)
             qsort(p->rest, after, sizeof p->rest[0], falling);
-        }
         memset(p->taken, 0, job->node_count * sizeof p->taken[0]);
         for (unsigned lane = 0; lane < job->lanes; lane++) {
             unsigned *mine = &node[lane * job->ranks + rank];
             *mine = lane < copies ? place_one(p, copies - lane - 1, after) : POLICY_NOWHERE;
-            if (lane < copies && *mine == POLICY_NOWHERE) {
+            if (lane < copies && *mine == POLICY_NOWHERE)
                 return false;
-            }
         }
     }
     return true;
@@ -191,9 +179,8 @@ static bool place_copies(struct plan *p, unsigned *node)
 static bool all_fit(struct plan *p, enum domain_scheme scheme)
 {
     find_domains(p, scheme);
-    for (unsigned i = 0; i < p->job->ranks; i++) {
+    for (unsigned i = 0; i < p->job->ranks; i++)
         p->rest[i] = copies_of(p->job, i);
-    }
     qsort(p->rest, p->job->ranks, sizeof p->rest[0], falling);
     return rest_fits(p, p->room, p->job->ranks);
 }
@@ -202,9 +189,8 @@ static bool comes_before(const struct plan *p, unsigned a, unsigned b)
 {
     const struct policy_node *nodes = p->job->nodes;
     const unsigned *nearest = p->scratch, x = p->domain[a], y = p->domain[b];
-    if (x != y) {
+    if (x != y)
         return nearest[x] < nearest[y] || (nearest[x] == nearest[y] && x < y);
-    }
     return nodes[a].rtt_us < nodes[b].rtt_us;
 }
 
@@ -216,9 +202,8 @@ static void sort_by_distance(struct plan *p)
     find_domains(p, DOMAIN_SITE);
     for (unsigned i = 0; i < job->node_count; i++) {
         unsigned *nearest = &p->scratch[p->domain[i]];
-        if (p->domain[i] == i || job->nodes[i].rtt_us < *nearest) {
+        if (p->domain[i] == i || job->nodes[i].rtt_us < *nearest)
             *nearest = job->nodes[i].rtt_us;
-        }
     }
     for (unsigned i = 0; i < job->node_count; i++) {
         unsigned at = i;
@@ -234,23 +219,19 @@ static int place(struct plan *p, unsigned *node, struct err *e)
 {
     const struct policy_job *job = p->job;
     unsigned slots = 0, wanted = 0;
-    for (unsigned i = 0; i < job->node_count; i++) {
+    for (unsigned i = 0; i < job->node_count; i++)
         slots += job->nodes[i].free;
-    }
-    for (unsigned i = 0; i < job->ranks; i++) {
+    for (unsigned i = 0; i < job->ranks; i++)
         wanted += copies_of(job, i);
-    }
     sort_by_distance(p);
     if (slots >= wanted && job->lanes == 1) {
         find_domains(p, DOMAIN_PEER);
         memset(p->taken, 0, job->node_count * sizeof p->taken[0]);
         return place_single(p, node) ? 0 : err_set(e, ENOMEM, "out of memory");
     }
-    for (enum domain_scheme s = DOMAIN_SITE; slots >= wanted && s < DOMAIN_SCHEMES; s++) {
-        if (all_fit(p, s)) {
+    for (enum domain_scheme s = DOMAIN_SITE; slots >= wanted && s < DOMAIN_SCHEMES; s++)
+        if (all_fit(p, s))
             return place_copies(p, node) ? 0 : err_set(e, ENOMEM, "out of memory");
-        }
-    }
     return slots < wanted
                ? err_set(e, ENOSPC, "%u processes do not fit into %u free slots", wanted, slots)
                : err_set(e, ENOSPC,

@@ -31,9 +31,8 @@ static int rmaps_locality_query(mca_base_module_t **chosen, int *priority)
 {
     *chosen = NULL;
     *priority = 0;
-    if (!gate_open()) {
+    if (!gate_open())
         return ORTE_ERROR;
-    }
     *priority = 200;
     *chosen = (mca_base_module_t *)&module;
     return ORTE_SUCCESS;

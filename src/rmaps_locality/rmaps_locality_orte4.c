@@ -22,9 +22,8 @@ static bool is_mapped_by_user(const orte_job_t *job)
     const orte_job_map_t *map = job->map;
     if ((ORTE_MAPPING_GIVEN & ORTE_GET_MAPPING_DIRECTIVE(map->mapping)) != 0 ||
         (ORTE_RANKING_GIVEN & ORTE_GET_RANKING_DIRECTIVE(map->ranking)) != 0 || map->ppr != NULL ||
-        map->cpus_per_rank > 0) {
+        map->cpus_per_rank > 0)
         return true;
-    }
     return map->req_mapper != NULL && strcasecmp(map->req_mapper, "locality") != 0;
 }
 
@@ -34,9 +33,8 @@ static bool names_hosts(orte_job_t *job)
         orte_app_context_t *app = opal_pointer_array_get_item(job->apps, i);
         if (app != NULL &&
             (orte_get_attribute(&app->attributes, ORTE_APP_DASH_HOST, NULL, OPAL_STRING) ||
-             orte_get_attribute(&app->attributes, ORTE_APP_HOSTFILE, NULL, OPAL_STRING))) {
+             orte_get_attribute(&app->attributes, ORTE_APP_HOSTFILE, NULL, OPAL_STRING)))
             return true;
-        }
     }
     return false;
 }
@@ -54,9 +52,8 @@ static int *app_of_ranks(const orte_job_t *job, unsigned *ranks)
     unsigned rank = 0;
     for (int i = 0; i < job->apps->size && of != NULL; i++) {
         const orte_app_context_t *app = opal_pointer_array_get_item(job->apps, i);
-        for (unsigned k = 0; app != NULL && k < (unsigned)app->num_procs; k++) {
+        for (unsigned k = 0; app != NULL && k < (unsigned)app->num_procs; k++)
             of[rank++] = i;
-        }
     }
     return of;
 }
@@ -74,15 +71,13 @@ static int fill_field(struct field *f)
     *f = (struct field){0};
     f->node = calloc((size_t)orte_node_pool->size, sizeof f->node[0]);
     f->place = calloc((size_t)orte_node_pool->size, sizeof f->place[0]);
-    if (f->node == NULL || f->place == NULL) {
+    if (f->node == NULL || f->place == NULL)
         return -ENOMEM;
-    }
     for (int i = 0; i < orte_node_pool->size; i++) {
         orte_node_t *node = opal_pointer_array_get_item(orte_node_pool, i);
         const struct ras_p2p_node *known = node != NULL ? ras_p2p_find(node) : NULL;
-        if (known == NULL || node->daemon == NULL || node->state == ORTE_NODE_STATE_DOWN) {
+        if (known == NULL || node->daemon == NULL || node->state == ORTE_NODE_STATE_DOWN)
             continue;
-        }
         const unsigned left =
             node->slots > node->slots_inuse ? (unsigned)(node->slots - node->slots_inuse) : 0;
         f->place[f->count] = (struct policy_node){.peer = known->lease.peer,
@@ -105,9 +100,8 @@ static int add_process(orte_job_t *job, orte_node_t *node, int app, unsigned vpi
         ORTE_FLAG_SET(node, ORTE_NODE_FLAG_MAPPED);
     }
     orte_proc_t *proc = orte_rmaps_base_setup_proc(job, node, (orte_app_idx_t)app);
-    if (proc == NULL) {
+    if (proc == NULL)
         return ORTE_ERR_OUT_OF_RESOURCE;
-    }
     proc->name.vpid = vpid;
     if (node->topology != NULL && node->topology->topo != NULL) {
         orte_set_attribute(&proc->attributes, ORTE_PROC_HWLOC_LOCALE, ORTE_ATTR_LOCAL,
@@ -138,13 +132,11 @@ static int describe(orte_job_t *job, const struct field *f, const unsigned *node
     }
     for (int i = 0; i < job->apps->size; i++) {
         orte_app_context_t *app = opal_pointer_array_get_item(job->apps, i);
-        if (app != NULL) {
+        if (app != NULL)
             app->num_procs *= (orte_std_cntr_t)lanes;
-        }
     }
-    if (lanes > 1) {
+    if (lanes > 1)
         job->stdin_target = ORTE_VPID_WILDCARD; /* every copy of rank 0 reads it */
-    }
     orte_set_attribute(&job->attributes, ORTE_JOB_FULLY_DESCRIBED, ORTE_ATTR_GLOBAL, NULL,
                        OPAL_BOOL);
     return rc;
@@ -159,9 +151,8 @@ static int refuse(const char *why)
 static unsigned *copies_of_ranks(const struct level *level, unsigned ranks)
 {
     unsigned *copies = calloc(ranks + 1, sizeof *copies);
-    for (unsigned i = 0; copies != NULL && i < ranks; i++) {
+    for (unsigned i = 0; copies != NULL && i < ranks; i++)
         copies[i] = level_of(level, i);
-    }
     return copies;
 }
 
@@ -181,9 +172,8 @@ static int map(orte_job_t *job, const struct level *level, const struct field *f
         rc = ras_p2p_strategy(&strategy, &e);
         wanted.spread = strategy == SHARE_SPREAD;
     }
-    if (rc == 0) {
+    if (rc == 0)
         rc = policy_place(&wanted, node, &e);
-    }
     rc = rc != 0 ? refuse(e.text) : describe(job, f, node, app_of, ranks, lanes);
     free(node);
     free(copies);
@@ -200,12 +190,10 @@ int rmaps_locality_map(orte_job_t *job)
     struct field field;
     unsigned ranks;
     if (ORTE_FLAG_TEST(job, ORTE_JOB_FLAG_RESTART) ||
-        ORTE_FLAG_TEST(job, ORTE_JOB_FLAG_DEBUGGER_DAEMON)) {
+        ORTE_FLAG_TEST(job, ORTE_JOB_FLAG_DEBUGGER_DAEMON))
         return ORTE_ERR_TAKE_NEXT_OPTION;
-    }
-    if (ras_p2p_level(&level, &e) != 0) {
+    if (ras_p2p_level(&level, &e) != 0)
         return refuse(e.text);
-    }
     const bool replicated = level_replicates(&level);
     if (is_mapped_by_user(job) || names_hosts(job)) {
         return replicated
@@ -216,13 +204,12 @@ int rmaps_locality_map(orte_job_t *job)
     }
     int *app_of = app_of_ranks(job, &ranks);
     int rc = fill_field(&field);
-    if (app_of == NULL || rc != 0) {
+    if (app_of == NULL || rc != 0)
         rc = refuse("out of memory");
-    } else if (!replicated && field.free < ranks) {
+    else if (!replicated && field.free < ranks)
         rc = ORTE_ERR_TAKE_NEXT_OPTION;
-    } else {
+    else
         rc = map(job, &level, &field, app_of, ranks);
-    }
     free(app_of);
     free(field.node);
     free(field.place);

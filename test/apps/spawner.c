@@ -25,9 +25,8 @@ int main(int argc, char **argv)
         MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, argc > 1 ? atoi(argv[1]) : 1, MPI_INFO_NULL, 0,
                        MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
         const int all = count_all(children, 0);
-        if (rank == 0) {
+        if (rank == 0)
             printf("parents and children: %d\n", all);
-        }
         MPI_Comm_disconnect(&children);
     } else {
         count_all(parent, 1);

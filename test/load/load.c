@@ -37,9 +37,8 @@ int main(void)
             count++;
         }
     }
-    if (dir != NULL) {
+    if (dir != NULL)
         closedir(dir);
-    }
     printf("%d components in %s, %d cannot be loaded\n", count, folder, failures);
     return failures > 0 || count < 3;
 }

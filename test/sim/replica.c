@@ -77,7 +77,7 @@ int main(int argc, char **argv)
     uint64_t first = 1, count = 6000;
     bool only = false; /* the drawn schedules */
     setvbuf(stdout, NULL, _IOLBF, 0);
-    for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+    for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;)
         if (o == 's')
             return show(plan_of(strtoull(optarg, NULL, 0)));
         else if (o == 'p')
@@ -90,7 +90,6 @@ int main(int argc, char **argv)
             only = true;
         else
             return 2;
-    }
     bool soak = count >= 1000000;
     if (!only && (trouble_noticed() || small_programs(1, soak ? 100 : 2) ||
                   all_schedules(soak ? 500000 : 4000)))

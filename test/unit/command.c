@@ -48,9 +48,8 @@ static void test_environment(void **state)
     assert_int_equal(command_add(&got, "OMPI_MCA_a", "no"), 0);
     assert_int_equal(command_add(&got, "OMPI_MCA_d", "4"), 0);
     const char *wanted[] = {"OMPI_MCA_a=1", "OMPI_MCA_b=x y", "OMPI_MCA_plm_x=2", "OMPI_MCA_d=4"};
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 4; i++)
         assert_string_equal(got[i], wanted[i]);
-    }
     assert_null(got[4]);
     command_free(got);
 }

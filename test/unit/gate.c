@@ -41,11 +41,9 @@ static void test_names_go_both_ways(void **state)
 
 static const char *value_of(const struct default_value *list, unsigned count, const char *name)
 {
-    for (unsigned i = 0; i < count; i++) {
-        if (strcmp(list[i].name, name) == 0) {
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(list[i].name, name) == 0)
             return list[i].value;
-        }
-    }
     return NULL;
 }
 

@@ -63,9 +63,8 @@ static void assert_sound(const struct policy_node *n, unsigned count, unsigned r
 {
     for (unsigned i = 0; i < count; i++) {
         unsigned used = 0;
-        for (unsigned v = 0; v < ranks * lanes; v++) {
+        for (unsigned v = 0; v < ranks * lanes; v++)
             used += at[v] == i;
-        }
         assert_true(used <= n[i].free);
     }
     for (unsigned v = 0; v < ranks * lanes; v++) {
@@ -120,9 +119,8 @@ static void test_copies_in_different_subnets(void **state)
     n[3].addr = n[2].addr;
     n[3].addr.ip[15] = 2;
     assert_int_equal(place(n, 4, 2, 2, false, at), 0);
-    for (unsigned rank = 0; rank < 2; rank++) {
+    for (unsigned rank = 0; rank < 2; rank++)
         assert_true((at[rank] < 2) != (at[2 + rank] < 2));
-    }
 }
 
 static void test_levels_by_rank(void **state)
@@ -156,9 +154,8 @@ static void test_places_whatever_fits(void **state)
         }
         const unsigned rc = place(n, count, ranks, lanes, round % 2 != 0, at);
         assert_int_equal(rc, fits >= ranks * lanes ? 0 : ENOSPC);
-        if (rc == 0) {
+        if (rc == 0)
             assert_sound(n, count, ranks, lanes, at, false);
-        }
     }
 }
 

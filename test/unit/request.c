@@ -12,11 +12,9 @@
 
 static int in_list(const char *name, void *list)
 {
-    for (const char *const *n = list; *n != NULL; n++) {
-        if (strcmp(*n, name) == 0) {
+    for (const char *const *n = list; *n != NULL; n++)
+        if (strcmp(*n, name) == 0)
             return 1;
-        }
-    }
     return 0;
 }
 

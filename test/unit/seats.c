@@ -53,9 +53,8 @@ static void expect_nothing(struct seats *s, int64_t now)
 
 static void start_all(struct seats *s, int64_t now)
 {
-    for (unsigned i = 0; i < seats_count(s); i++) {
+    for (unsigned i = 0; i < seats_count(s); i++)
         assert_int_equal(expect(s, now, SEATS_START).seat, i);
-    }
     expect_nothing(s, now);
 }
 
