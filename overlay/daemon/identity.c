@@ -247,7 +247,8 @@ int identity_revoke(struct identity *i, const struct part_revoked *revoked, size
     struct part_revoked *copy = calloc(count + 1, sizeof *copy);
     if (copy == NULL)
         return -ENOMEM;
-    memcpy(copy, revoked, count * sizeof *copy);
+    if (count > 0)
+        memcpy(copy, revoked, count * sizeof *copy);
     free(i->revoked);
     i->revoked = copy;
     i->revoked_count = count;
