@@ -128,15 +128,31 @@ static void on_message(void *ctx, const struct link_peer *from, const struct mes
     step(ctx, &event);
 }
 
+static size_t add_new(struct part_peer *out, size_t n, size_t max, const struct part_peer *p)
+{
+    for (size_t i = 0; i < n; i++)
+        if (id_equal(&out[i].id, &p->id))
+            return n;
+    if (n < max)
+        out[n++] = *p;
+    return n;
+}
+
+/* Successors and predecessor, each once: in a small ring it is a successor, too. */
+static size_t neighbours(const struct overlay *o, struct part_peer *out, size_t max)
+{
+    const struct part_peer *before = ring_predecessor(o->ring);
+    size_t n = overlay_successors(o, out, max);
+    return before != NULL ? add_new(out, n, max, before) : n;
+}
+
 static bool is_neighbour(const struct overlay *o, const struct id *peer)
 {
-    const struct part_peer *p = ring_predecessor(o->ring);
-    if (p != NULL && id_equal(&p->id, peer))
-        return true;
-    for (unsigned i = 0; (p = ring_successor(o->ring, i)) != NULL; i++)
-        if (id_equal(&p->id, peer))
-            return true;
-    return false;
+    struct part_peer near[NEIGHBOURS_MAX];
+    size_t n = neighbours(o, near, NEIGHBOURS_MAX);
+    while (n > 0 && !id_equal(&near[n - 1].id, peer))
+        n--;
+    return n > 0;
 }
 
 static void on_gone(void *ctx, const struct id *peer, const char *why)
@@ -185,10 +201,7 @@ static void bring_tally_up_to_date(struct overlay *o)
     char path[SETTINGS_PATH + 16];
     struct part_peer near[NEIGHBOURS_MAX];
     uint64_t now = node_now_ms();
-    struct part_peer before;
-    unsigned neighbours = (unsigned)overlay_successors(o, near, NEIGHBOURS_MAX) +
-                          (overlay_predecessor(o, &before) ? 1 : 0);
-    tally_watch(&o->tally, neighbours, now - o->tallied_ms);
+    tally_watch(&o->tally, (unsigned)neighbours(o, near, NEIGHBOURS_MAX), now - o->tallied_ms);
     o->tallied_ms = now;
     machine_observed(o->node->machine, &o->tally);
     tally_path(o, path);
@@ -331,22 +344,10 @@ bool overlay_is_small(const struct overlay *o)
     return ring_successor(o->ring, RING_SUCCESSORS - 1) == NULL;
 }
 
-static size_t add_new(struct part_peer *out, size_t n, size_t max, const struct part_peer *p)
-{
-    for (size_t i = 0; i < n; i++)
-        if (id_equal(&out[i].id, &p->id))
-            return n;
-    if (n < max)
-        out[n++] = *p;
-    return n;
-}
-
 size_t overlay_known(const struct overlay *o, struct part_peer *out, size_t max)
 {
-    const struct part_peer *p = ring_predecessor(o->ring);
-    size_t n = overlay_successors(o, out, max);
-    if (p != NULL)
-        n = add_new(out, n, max, p);
+    const struct part_peer *p;
+    size_t n = neighbours(o, out, max);
     for (unsigned i = 0; (p = ring_finger(o->ring, i)) != NULL; i++)
         n = add_new(out, n, max, p);
     return n;

@@ -38,9 +38,7 @@ int comm_remove(ompi_communicator_t *comm)
     return OMPI_SUCCESS;
 }
 
-/* --- MPI_Comm_idup
- * ----------------------------------------------------------------------------------------------
- */
+/* --- MPI_Comm_idup --- */
 
 /* Only this process goes by the number: messages go by the engine's name. */
 int comm_number(ompi_communicator_t *comm, ompi_request_t **request)
@@ -85,9 +83,7 @@ int comm_idup(ompi_communicator_t *comm, ompi_communicator_t **twin, ompi_reques
     OMPI_ERRHANDLER_RETURN(rc, comm, rc, "MPI_Comm_idup");
 }
 
-/* --- refusals
- * -------------------------------------------------------------------------------------------------
- */
+/* --- refusals --- */
 
 /* All of the communicator come here, and one line is enough: the root says it. */
 int comm_refuse(ompi_communicator_t *comm, int root, int error, const char *call)

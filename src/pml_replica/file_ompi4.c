@@ -69,9 +69,7 @@ static int file_fd(ompio_file_t *fh)
     return fh->fd;
 }
 
-/* --- fs: open, close, delete, size
- * --------------------------------------------------------------------------------
- */
+/* --- fs: open, close, delete, size --- */
 
 struct deed {
     ompio_file_t *fh;
@@ -213,9 +211,7 @@ static int fs_sync(ompio_file_t *fh)
     return mpi_error(settle(synchronize, &d).error);
 }
 
-/* --- fbtl: bytes
- * --------------------------------------------------------------------------------------------------
- */
+/* --- fbtl: bytes --- */
 
 static int write_all(int fd, const char *bytes, size_t length, off_t at)
 {
@@ -347,9 +343,7 @@ static ssize_t fbtl_read(ompio_file_t *fh)
     return b != NULL ? total : OMPI_ERR_OUT_OF_RESOURCE;
 }
 
-/* --- components
- * ---------------------------------------------------------------------------------------------------
- */
+/* --- components --- */
 
 static int fs_module_init(ompio_file_t *fh)
 {

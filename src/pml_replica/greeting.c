@@ -1,38 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* greeting.c -- bytes of a greeting, and the arithmetic that makes them believable. */
 #include "greeting.h"
-#include <endian.h>
+#include "bytes.h"
 #include <sodium.h>
 #include <stddef.h>
 #include <string.h>
 
 enum { MAGIC = 0x32723270, MAC = 32, SIGNED = GREETING_BYTES - MAC };
-
-static void put32(uint8_t *p, uint32_t v)
-{
-    v = htole32(v);
-    memcpy(p, &v, sizeof v);
-}
-
-static void put64(uint8_t *p, uint64_t v)
-{
-    v = htole64(v);
-    memcpy(p, &v, sizeof v);
-}
-
-static uint32_t get32(const uint8_t *p)
-{
-    uint32_t v;
-    memcpy(&v, p, sizeof v);
-    return le32toh(v);
-}
-
-static uint64_t get64(const uint8_t *p)
-{
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-    return le64toh(v);
-}
 
 static void sign(const uint8_t *bytes, const uint8_t *secret, const uint8_t *ask, uint8_t mac[MAC])
 {

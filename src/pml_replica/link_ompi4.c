@@ -28,8 +28,7 @@ static uint64_t now_ms(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* --- what the engine asks
- * --------------------------------------------------------------------------------------- */
+/* --- what the engine asks --- */
 
 static int frame_out(void *ctx, int vpid, const uint8_t *header, const void *payload, size_t length,
                      void *cookie)
@@ -70,8 +69,7 @@ void link_stop(void *ctx, int status, const char *line)
     ompi_rte_abort(status, NULL);
 }
 
-/* --- what the transport brings
- * ---------------------------------------------------------------------------------- */
+/* --- what the transport brings --- */
 
 static void *place(void *arg, uint32_t from, const void *head, size_t head_length, size_t length)
 {
@@ -115,8 +113,7 @@ static const char *address(void *arg, uint32_t peer)
     return replica.address_of[peer];
 }
 
-/* --- start and end
- * ---------------------------------------------------------------------------------------------- */
+/* --- start and end --- */
 
 /* Made by mpirun for this job; a job of a plain mpirun has a smaller one. Nobody else needs it, so
  * it does not stay in the environment. */

@@ -17,6 +17,7 @@ noinst_LTLIBRARIES += libtransport.la
 libtransport_la_SOURCES = \
     src/pml_replica/transport.c src/pml_replica/transport.h src/pml_replica/endpoint.h \
     src/pml_replica/address.c src/pml_replica/listen.c src/pml_replica/greet.c \
+    src/pml_replica/bytes.h \
     src/pml_replica/greeting.c src/pml_replica/greeting.h \
     src/pml_replica/seal.c src/pml_replica/seal.h \
     src/pml_replica/tcp.c src/pml_replica/shm.c

@@ -3,9 +3,7 @@
 #include "glue.h"
 #include "opal/runtime/opal_progress.h"
 
-/* --- sends
- * ------------------------------------------------------------------------------------------------------
- */
+/* --- sends --- */
 
 static int isend_init(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
                       mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
@@ -53,9 +51,7 @@ static int do_send(const void *buffer, size_t count, ompi_datatype_t *type, int 
     return rc;
 }
 
-/* --- receives
- * ---------------------------------------------------------------------------------------------------
- */
+/* --- receives --- */
 
 static int irecv_init(void *buffer, size_t count, ompi_datatype_t *type, int from, int tag,
                       ompi_communicator_t *comm, ompi_request_t **request)
@@ -115,9 +111,7 @@ static int receive(void *buffer, size_t count, ompi_datatype_t *type, int from, 
     return do_receive(buffer, count, type, from, tag, comm, NULL, status);
 }
 
-/* --- probes
- * -----------------------------------------------------------------------------------------------------
- */
+/* --- probes --- */
 
 static int look(int from, int tag, ompi_communicator_t *comm, bool wait, int *found,
                 struct engine_message **take, ompi_status_public_t *status)
@@ -213,9 +207,7 @@ static int mrecv(void *buffer, size_t count, ompi_datatype_t *type, ompi_message
     return rc;
 }
 
-/* --- the rest
- * ---------------------------------------------------------------------------------------------------
- */
+/* --- the rest --- */
 
 static int start(size_t count, ompi_request_t **requests)
 {

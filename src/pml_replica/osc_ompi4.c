@@ -14,9 +14,7 @@ static inline struct window *window_of(const ompi_win_t *win)
     return (struct window *)win->w_osc_module;
 }
 
-/* --- replies
- * --------------------------------------------------------------------------------------------------
- */
+/* --- replies --- */
 
 struct pending {
     struct transfer transfer;
@@ -109,9 +107,7 @@ static void await(struct window *w, int target)
         link_wait();
 }
 
-/* --- requests
- * -------------------------------------------------------------------------------------------------
- */
+/* --- requests --- */
 
 static void ask(struct window *w, int target, enum request_kind kind, int argument)
 {
@@ -262,9 +258,7 @@ static int raccumulate(const void *origin, int origin_count, ompi_datatype_t *or
     return accumulate(origin, origin_count, origin_type, target, where, count, type, op, win);
 }
 
-/* --- passive target
- * -------------------------------------------------------------------------------------------
- */
+/* --- passive target --- */
 
 static int flush(int target, ompi_win_t *win)
 {
@@ -337,9 +331,7 @@ static int synchronize(ompi_win_t *win)
     return OMPI_SUCCESS;
 }
 
-/* --- active target
- * --------------------------------------------------------------------------------------------
- */
+/* --- active target --- */
 
 static int fence(int assertion, ompi_win_t *win)
 {
@@ -429,9 +421,7 @@ static int test_for_all(ompi_win_t *win, int *flag)
     return *flag ? wait_for_all(win) : w->exposed != NULL ? OMPI_SUCCESS : OMPI_ERR_RMA_SYNC;
 }
 
-/* --- windows
- * --------------------------------------------------------------------------------------------------
- */
+/* --- windows --- */
 
 static int shared_query(ompi_win_t *win, int rank, size_t *size, int *unit, void *base)
 {

@@ -160,8 +160,7 @@ static int wait_some(size_t count, ompi_request_t **requests, int *outcount, int
     return finish_some(requests, *outcount, indices, statuses);
 }
 
-/* --- the preloaded library's questions
- * -------------------------------------------------------------------------- */
+/* --- the preloaded library's questions --- */
 
 static int is_complete(ompi_request_t *r)
 {

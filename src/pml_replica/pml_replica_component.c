@@ -19,9 +19,7 @@ struct replica replica;
 
 enum { PRIORITY = 100 };
 
-/* --- parameters
- * -------------------------------------------------------------------------------------------------
- */
+/* --- parameters --- */
 
 static void param_size(const mca_base_component_t *c, const char *name, const char *help, size_t *v)
 {
@@ -88,9 +86,7 @@ static int component_register(void)
     return OMPI_SUCCESS;
 }
 
-/* --- the gate
- * ---------------------------------------------------------------------------------------------------
- */
+/* --- the gate --- */
 
 /* mpirun gives its selection of ras to the ranks. */
 static bool on_the_grid(void)

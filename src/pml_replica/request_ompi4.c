@@ -22,9 +22,7 @@ static inline ompi_request_t *mpi_request(replica_request_t *r)
     return &r->base.req_ompi;
 }
 
-/* --- data
- * -------------------------------------------------------------------------------------------------------
- */
+/* --- data --- */
 
 bool transfer_in_one_piece(const ompi_datatype_t *type, size_t count)
 {
@@ -129,9 +127,7 @@ void status_fill(ompi_status_public_t *status, const struct engine_status *s, si
     status->MPI_ERROR = s->length > capacity ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }
 
-/* --- completion
- * -------------------------------------------------------------------------------------------------
- */
+/* --- completion --- */
 
 static void request_recycle(replica_request_t *r)
 {
@@ -210,9 +206,7 @@ void transfer_received(void *ctx, struct engine_receive *r)
     request_done(t->request);
 }
 
-/* --- requests
- * ---------------------------------------------------------------------------------------------------
- */
+/* --- requests --- */
 
 static int request_free(ompi_request_t **request)
 {

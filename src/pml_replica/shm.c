@@ -50,9 +50,7 @@ struct rings {
     bool can_read, peer_reads, said_reads;
 };
 
-/* --- making
- * -----------------------------------------------------------------------------------------------------
- */
+/* --- making --- */
 
 static int rings_map(struct endpoint *e, int memory, bool creator)
 {
@@ -126,9 +124,7 @@ void shm_try_reading(struct endpoint *e, int pid, uint64_t probe)
         read_from(pid, &word, probe, sizeof word) == (ssize_t)sizeof word && word == probe_word;
 }
 
-/* --- out
- * --------------------------------------------------------------------------------------------------------
- */
+/* --- out --- */
 
 static _Atomic uint32_t *word_at(struct ring *r, uint64_t position)
 {
@@ -290,9 +286,7 @@ void shm_flush(struct transport *t, struct endpoint *e)
         t->moved++;
 }
 
-/* --- in
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- in --- */
 
 static void returned(struct transport *t, struct endpoint *e, uint64_t loans)
 {

@@ -8,8 +8,8 @@
  * the other direction have arrived whole. A frame stays in its queue until it is acknowledged, so
  * that after a broken connection the next one goes on with the first frame that is missing. A frame
  * with neither head nor payload only acknowledges. */
+#include "bytes.h"
 #include "endpoint.h"
-#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +29,7 @@ int tcp_prepare(struct endpoint *e)
     return e->buffer != NULL ? 0 : -ENOMEM;
 }
 
-/* --- out
- * --------------------------------------------------------------------------------------------------------
- */
+/* --- out --- */
 
 static void header_write(struct endpoint *e, struct out_frame *f)
 {
@@ -120,23 +118,7 @@ void tcp_flush(struct transport *t, struct endpoint *e)
     endpoint_watch(t, e, rest ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
-/* --- in
- * ---------------------------------------------------------------------------------------------------------
- */
-
-static uint32_t get32(const uint8_t *p)
-{
-    uint32_t v;
-    memcpy(&v, p, sizeof v);
-    return le32toh(v);
-}
-
-static uint64_t get64(const uint8_t *p)
-{
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-    return le64toh(v);
-}
+/* --- in --- */
 
 /* Takes what the buffer has of the payload that is under way. */
 static void take_payload(struct transport *t, struct endpoint *e)

@@ -26,9 +26,7 @@ uint64_t transport_now_ms(struct transport *t)
     return t->now_ms;
 }
 
-/* --- the queue
- * --------------------------------------------------------------------------------------------------
- */
+/* --- the queue --- */
 
 /* Leaves the token behind for the next poll to return. */
 static void frame_bury(struct transport *t, uint32_t to, struct out_frame *f)
@@ -106,8 +104,7 @@ void tcp_acknowledge(struct transport *t, struct endpoint *e)
         tcp_flush(t, e);
 }
 
-/* --- frames on their way in
- * ------------------------------------------------------------------------------------- */
+/* --- frames on their way in --- */
 
 uint8_t *frame_begins(struct transport *t, struct endpoint *e, const uint8_t *head,
                       size_t head_length, size_t length)
@@ -143,8 +140,7 @@ void frame_small(struct transport *t, struct endpoint *e, const uint8_t *head, s
     t->events.arrived(t->events.arg, e->vpid, head, head_length, payload, length);
 }
 
-/* --- the state of a peer
- * ---------------------------------------------------------------------------------------- */
+/* --- the state of a peer --- */
 
 static bool is_restless(const struct endpoint *e)
 {
@@ -278,8 +274,7 @@ static void look_at_clock(struct transport *t, struct endpoint *e, uint64_t now)
         greet_start(t, e);
 }
 
-/* --- what others call
- * ------------------------------------------------------------------------------------------- */
+/* --- what others call --- */
 
 int transport_open(struct transport **out, const struct transport_options *o,
                    const struct transport_events *events)

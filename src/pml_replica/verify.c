@@ -124,26 +124,33 @@ static lanes_t doubted(const struct engine *e, const struct channel *c)
     return set;
 }
 
+/* False: it is undecided, and the caller has to say over what. */
+static bool carry_out(struct engine *e, enum verdict verdict, int world, int lane)
+{
+    switch (verdict) {
+    case WAIT:
+        e->doubtful = true;
+        return true;
+    case ITS_FAULT:
+        drop_lane(e, world, lane);
+        return true;
+    case OUR_FAULT:
+        death_outvote(e, e->self);
+        return true;
+    case UNDECIDED:
+        break;
+    }
+    return false;
+}
+
 static void judge_channel(struct engine *e, struct channel *c)
 {
     lanes_t other = doubted(e, c), open = may_tell(e, c->world) & (lanes_t)~other;
     FOR_LANES (k, other) {
         const struct view *v = &c->view[k];
-        switch (judge(e, k, alike(e, c, v->doubt), other, open)) {
-        case WAIT:
-            e->doubtful = true;
-            break;
-        case ITS_FAULT:
-            drop_lane(e, c->world, k);
-            break;
-        case OUR_FAULT:
-            death_outvote(e, e->self);
-            break;
-        case UNDECIDED:
+        if (!carry_out(e, judge(e, k, alike(e, c, v->doubt), other, open), c->world, k))
             diverged(e, c, k, v->agreed, v->doubt - 1,
                      e->limits.verify ? "bytes" : "tags or lengths");
-            break;
-        }
     }
 }
 
@@ -165,20 +172,8 @@ static void judge_entry(struct engine *e, struct entry *entry)
     lanes_t other = entry->other & undead(e, c->world);
     lanes_t open = may_tell(e, c->world) & entry->have_not & (lanes_t)~other;
     FOR_LANES (k, other)
-        switch (judge(e, k, entry->same, other, open)) {
-        case WAIT:
-            e->doubtful = true;
-            break;
-        case ITS_FAULT:
-            drop_lane(e, c->world, k);
-            break;
-        case OUR_FAULT:
-            death_outvote(e, e->self);
-            break;
-        case UNDECIDED:
+        if (!carry_out(e, judge(e, k, entry->same, other, open), c->world, k))
             diverged(e, c, k, entry->number, entry->number, "bytes");
-            break;
-        }
 }
 
 /* A lane has all of a large message: with the same bytes as here? */

@@ -8,9 +8,7 @@
 int ompi_osc_base_process_op(void *memory, void *data, size_t length, ompi_datatype_t *type,
                              int count, MPI_Op op);
 
-/* --- bytes
- * ----------------------------------------------------------------------------------------------------
- */
+/* --- bytes --- */
 
 static void convert_all(void *memory, int count, ompi_datatype_t *type, void *bytes, bool out)
 {
@@ -74,9 +72,7 @@ static void reply(struct window *w, int to, struct outgoing *o, size_t length)
     outgoing_send(w, to, TAG_REPLY, o != NULL ? o : outgoing_new(0), length);
 }
 
-/* --- data
- * ------------------------------------------------------------------------------------------------------
- */
+/* --- data --- */
 
 /* What a request is about, here. */
 struct target {
@@ -146,9 +142,7 @@ static void serve_data(struct window *w)
         OBJ_RELEASE(t.type);
 }
 
-/* --- locks
- * -----------------------------------------------------------------------------------------------------
- */
+/* --- locks --- */
 
 static bool grant(struct window *w, int source, int type)
 {
@@ -188,9 +182,7 @@ static void unlock(struct window *w, int source)
     }
 }
 
-/* --- the agent
- * -------------------------------------------------------------------------------------------------
- */
+/* --- the agent --- */
 
 static void serve(struct window *w)
 {
