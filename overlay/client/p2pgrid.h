@@ -72,8 +72,9 @@ struct grid_event {
     enum grid_event_kind kind;
     struct id lease;
     int pid;
-    int status;               /* wait status of the command, when it ended by itself */
-    char text[GRID_LINE + 1]; /* why */
+    int status;                /* wait status of the command, when it ended by itself */
+    char cores[GRID_LINE + 1]; /* of GRID_LAUNCHED: processors that no other lease has, "2-5" */
+    char text[GRID_LINE + 1];  /* why */
 };
 
 /* 1: *event is filled; 0: nothing waits; never blocks. */

@@ -25,7 +25,8 @@ struct grant_job {
     struct launch *launch; /* NULL: nothing runs */
     pid_t pid;
     int status;
-    char text[512]; /* why it ended, when there is more to say than the cause */
+    char cores[CORES_TEXT + 1]; /* that are its own; "": none are */
+    char text[512];             /* why it ended, when there is more to say than the cause */
 };
 
 struct grant {
@@ -89,6 +90,7 @@ static void settle(struct grant *g)
         log_info(g->node->log, "lease of %u slots for %s ended: %s", l->slots, l->user,
                  job->text[0] != '\0' ? job->text : lease_cause_text(l->cause));
         tunnel_end(g->node->tunnels, &l->id);
+        cores_give(g->node->cores, (unsigned)i);
         memset(job, 0, sizeof *job);
         lease_clear(l);
     }
@@ -183,6 +185,7 @@ static void on_started(void *ctx, pid_t pid)
     struct message m = {.kind = MSG_lease_launched};
     m.lease_launched.lease = g->table.at[job - g->jobs].id;
     m.lease_launched.pid = (uint32_t)pid;
+    memcpy(m.lease_launched.cores, job->cores, sizeof m.lease_launched.cores);
     job->pid = pid;
     send_to(g, &job->holder, &m);
 }
@@ -252,6 +255,7 @@ static int start(struct grant *g, struct lease *l, const struct msg_manifest *m,
         ad_now(g, &ad);
         walls_of_guest(&order, &g->node->settings, &ad, l->slots);
     }
+    cores_take(g->node->cores, (unsigned)index_of(g, l), l->slots, job->cores);
     int rc = launch_start(&job->launch, g->launcher, &l->id, &order, &watcher, e);
     free(command);
     return rc;

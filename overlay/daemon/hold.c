@@ -118,9 +118,11 @@ static void heard(struct holds *h, const struct id *peer)
         }
 }
 
-static void on_launched(struct holds *h, const struct hold *hold, uint32_t pid)
+static void on_launched(struct holds *h, const struct hold *hold,
+                        const struct msg_lease_launched *m)
 {
-    struct msg_local_event event = {.event = GRID_LAUNCHED, .lease = hold->lease, .pid = pid};
+    struct msg_local_event event = {.event = GRID_LAUNCHED, .lease = hold->lease, .pid = m->pid};
+    memcpy(event.cores, m->cores, sizeof event.cores);
     h->event(hold->owner, &event);
 }
 
@@ -137,7 +139,7 @@ static void receive(void *ctx, const struct link_peer *from, const struct messag
         if (!id_equal(&hold->lease, lease) || !id_equal(&hold->peer.id, &from->peer.id))
             continue;
         if (!ended)
-            on_launched(h, hold, m->lease_launched.pid);
+            on_launched(h, hold, &m->lease_launched);
         else
             end(h, hold,
                 m->lease_ended.cause == LEASE_FAILED ? GRID_LAUNCH_FAILED : GRID_LEASE_ENDED,

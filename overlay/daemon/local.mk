@@ -9,6 +9,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/brood.c overlay/daemon/brood.h \
     overlay/daemon/candidate.c overlay/daemon/candidate.h \
     overlay/daemon/clock.h \
+    overlay/daemon/cores.c overlay/daemon/cores.h \
     overlay/daemon/connection.c overlay/daemon/connection.h \
     overlay/daemon/contact.c overlay/daemon/contact.h \
     overlay/daemon/datagram.c overlay/daemon/datagram.h \

@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <gnu/libc-version.h>
-#include <hwloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,21 +23,6 @@ struct machine {
     machine_slots_free_fn *slots_free;
     void *ctx;
 };
-
-/* hwloc's plug-ins (OpenCL, X11, CUDA) cost more memory than all of p2pd, and count no cores. */
-static int count_cores(void)
-{
-    hwloc_topology_t topology;
-    int cores = -1;
-    setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1);
-    if (hwloc_topology_init(&topology) == 0) {
-        if (hwloc_topology_load(topology) == 0)
-            cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
-        hwloc_topology_destroy(topology);
-    }
-    unsetenv("HWLOC_PLUGINS_PATH");
-    return cores > 0 ? cores : get_nprocs();
-}
 
 /* The version of the mpirun that jobs of this machine's user start; "" when there is none. */
 static void find_ompi(char *out, size_t size)
@@ -77,7 +61,7 @@ static uint32_t find_bandwidth(void)
     return best;
 }
 
-int machine_open(struct machine **out, struct err *e)
+int machine_open(struct machine **out, unsigned cores, struct err *e)
 {
     struct utsname uts;
     struct sysinfo info;
@@ -95,7 +79,7 @@ int machine_open(struct machine **out, struct err *e)
     snprintf(ad->arch, sizeof ad->arch, "%.*s", (int)sizeof ad->arch - 1, uts.machine);
     snprintf(ad->libc, sizeof ad->libc, "glibc %s", gnu_get_libc_version());
     find_ompi(ad->ompi, sizeof ad->ompi);
-    ad->cores = (uint16_t)count_cores();
+    ad->cores = (uint16_t)cores;
     ad->memory = (uint64_t)info.totalram * info.mem_unit;
     ad->confinement = confine_probe();
     ad->speed = speed_measure();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine.h -- what this desktop offers, as hwloc and the system say. */
+/* machine.h -- what this desktop offers, as the system says. */
 #ifndef P2P_MACHINE_H
 #define P2P_MACHINE_H
 #include "../core/message.h"
@@ -11,7 +11,7 @@ struct machine;
 /* *closed: enum lending_state. */
 typedef unsigned machine_slots_free_fn(void *ctx, uint8_t *closed);
 
-int machine_open(struct machine **out, struct err *e);
+int machine_open(struct machine **out, unsigned cores, struct err *e);
 void machine_close(struct machine *m);
 /* Whoever grants leases says how many slots are free; before that all are. */
 void machine_count_free(struct machine *m, machine_slots_free_fn *slots_free, void *ctx);

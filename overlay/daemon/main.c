@@ -115,8 +115,12 @@ static void on_stop(evutil_socket_t signal, short what, void *ctx)
 static int read_settings(struct daemon *d, struct settings *fresh, struct err *e)
 {
     int rc = settings_read(fresh, d->arguments.config, e);
+    if (rc == 0)
+        rc = cores_allow(d->node.cores, fresh->cores, e);
     if (rc == 0 && fresh->slots == 0)
-        fresh->slots = machine_cores(d->node.machine);
+        fresh->slots = cores_allowed(d->node.cores);
+    if (rc == 0 && fresh->slots == 0) /* none is set apart, so the system deals them out */
+        fresh->slots = cores_count(d->node.cores);
     fresh->lan = fresh->lan || d->arguments.lan;
     return rc;
 }
@@ -184,7 +188,9 @@ static int open_log(struct daemon *d, struct err *e)
 static int open_parts(struct daemon *d, struct err *e)
 {
     struct node *n = &d->node;
-    int rc = machine_open(&n->machine, e);
+    n->cores = cores_new();
+    int rc = n->cores != NULL ? machine_open(&n->machine, cores_count(n->cores), e)
+                              : err_set(e, ENOMEM, "no memory");
     if (rc == 0)
         rc = read_settings(d, &n->settings, e);
     if (rc == 0)
@@ -243,6 +249,7 @@ static void close_parts(struct daemon *d)
     links_close(n->links);
     event_base_loop(n->base, EVLOOP_NONBLOCK); /* libevent frees its streams only now */
     machine_close(n->machine);
+    cores_free(n->cores);
     identity_free(n->identity);
     log_close(n->log);
     event_base_free(n->base);

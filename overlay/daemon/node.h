@@ -4,6 +4,7 @@
 #define P2P_NODE_H
 #include "settings.h"
 #include "clock.h"
+#include "cores.h"
 #include "datagram.h"
 #include "identity.h"
 #include "job.h"
@@ -30,6 +31,7 @@ struct node {
     struct member *member;
     struct keeper *keeper;
     struct datagrams *datagrams;
+    struct cores *cores;
     struct machine *machine;
     struct overlay *overlay;
     struct nears *nears;

@@ -49,6 +49,7 @@ int settings_default(struct settings *s, struct err *e)
     memset(s, 0, sizeof *s);
     snprintf(s->listen, sizeof s->listen, "*:%d", SETTINGS_PORT);
     s->log_level = LOG_LEVEL_INFO;
+    strcpy(s->cores, "all");
     s->nice = 10;
     s->processes = 512;
     s->open_files = 1024;
@@ -147,6 +148,15 @@ static int set_confinement(struct settings *s, cfg_t *cfg, struct err *e)
         s->confinement |= bit;
     }
     return 0;
+}
+
+static int set_cores(struct settings *s, cfg_t *cfg, struct err *e)
+{
+    const char *value = cfg_getstr(cfg, "cores");
+    if (value != NULL && !cores_are_named(value))
+        return err_set(e, EINVAL, "%s: cores = '%s': must be all, none, or a list such as 2-7,12",
+                       cfg->filename, value);
+    return set_text(s->cores, sizeof s->cores, cfg, "cores", e);
 }
 
 static int set_bytes(uint64_t *out, cfg_t *cfg, const char *name, struct err *e)
@@ -263,6 +273,8 @@ static int set_all(struct settings *s, cfg_t *cfg, struct err *e)
     if (rc == 0)
         rc = set_text(s->socket, sizeof s->socket, cfg, "socket", e);
     if (rc == 0)
+        rc = set_cores(s, cfg, e);
+    if (rc == 0)
         rc = set_number(&s->slots, cfg, "slots", 0, SETTINGS_SLOTS, e);
     if (rc == 0)
         rc = set_bytes(&s->memory, cfg, "memory", e);
@@ -309,6 +321,7 @@ int settings_read(struct settings *s, const char *path, struct err *e)
         CFG_STR("state", NULL, CFGF_NODEFAULT),
         CFG_STR("work", NULL, CFGF_NODEFAULT),
         CFG_STR("socket", NULL, CFGF_NODEFAULT),
+        CFG_STR("cores", NULL, CFGF_NODEFAULT),
         CFG_INT("slots", 0, CFGF_NODEFAULT),
         CFG_STR("memory", NULL, CFGF_NODEFAULT),
         CFG_STR("disk", NULL, CFGF_NODEFAULT),

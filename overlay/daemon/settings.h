@@ -4,6 +4,7 @@
 #ifndef P2P_SETTINGS_H
 #define P2P_SETTINGS_H
 #include "../client/err.h"
+#include "cores.h"
 #include "hours.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,6 +44,7 @@ struct settings {
     char state[SETTINGS_PATH + 1];    /* folder for what survives a restart */
     char work[SETTINGS_PATH + 1];     /* folder in which each lease has its own */
     char socket[SETTINGS_SOCKET + 1]; /* of the same user's programs; "": the usual place */
+    char cores[CORES_TEXT + 1];       /* that guests may use: "all", "none", or a list */
     unsigned slots;                   /* lent to the grid; 0: as many as there are cores */
     uint64_t memory;                  /* bytes lent; 0: all */
     uint64_t disk;                    /* bytes lent; 0: all that is free */

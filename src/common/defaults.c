@@ -22,9 +22,6 @@ unsigned defaults_list(struct default_value *out, bool only_loopback)
         {"routed_radix", "4096"},
         /* Node names plainly, one after the other: peers have any name. */
         {"regx", "naive"},
-        /* The slots of a desktop are not cores set aside for the job: its owner uses them too, and
-         * every lease would bind to the same first cores. */
-        {"hwloc_base_binding_policy", "none"},
         /* Guests may connect to the ports of ranks: see ports.h. */
         {"btl_tcp_port_min_v4", "32768"},
         {"btl_tcp_port_range_v4", "28231"},

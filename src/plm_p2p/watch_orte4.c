@@ -151,6 +151,16 @@ static void lease_ended(const struct grid_event *event)
         seats_lost(plm->seats, &event->lease, false, event->text); /* a spare, or nobody's */
 }
 
+static void launched(const struct grid_event *event)
+{
+    unsigned seat;
+    struct ras_p2p_node *known =
+        seats_find(plm->seats, &event->lease, &seat) ? ras_p2p_find(plm->seat_node[seat]) : NULL;
+    if (known != NULL)
+        memcpy(known->cores, event->cores, sizeof known->cores);
+    seats_launched(plm->seats, &event->lease);
+}
+
 static void on_event(int fd, short what, void *unused)
 {
     (void)fd, (void)what, (void)unused;
@@ -158,7 +168,7 @@ static void on_event(int fd, short what, void *unused)
     while (!plm->asking && ras_grid() != NULL && client_event(grid_client(ras_grid()), &event)) {
         switch (event.kind) {
         case GRID_LAUNCHED:
-            seats_launched(plm->seats, &event.lease);
+            launched(&event);
             break;
         case GRID_LAUNCH_FAILED:
         case GRID_LEASE_ENDED:

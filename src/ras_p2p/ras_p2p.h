@@ -12,6 +12,7 @@
 struct ras_p2p_node {
     orte_node_t *node;
     struct grid_lease lease;
+    char cores[GRID_LINE + 1]; /* that this lease alone has, once its orted runs; "": none */
 };
 
 struct ras_p2p_component {

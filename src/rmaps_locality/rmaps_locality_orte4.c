@@ -15,11 +15,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_bound_to(const orte_job_t *job, unsigned what)
+{
+    return OPAL_BINDING_POLICY_IS_SET(job->map->binding) &&
+           OPAL_GET_BINDING_POLICY(job->map->binding) == what;
+}
+
 /* Did the user say in Open MPI's words where the ranks go? Whoever describes a job to the last
- * process must bind it too, which only stock mappers can. */
+ * process must bind it too, and to anything but cores only stock mappers can. */
 static bool is_mapped_by_user(const orte_job_t *job)
 {
     const orte_job_map_t *map = job->map;
+    if (OPAL_BINDING_POLICY_IS_SET(map->binding) && !is_bound_to(job, OPAL_BIND_TO_NONE) &&
+        !is_bound_to(job, OPAL_BIND_TO_CORE))
+        return true;
     if ((ORTE_MAPPING_GIVEN & ORTE_GET_MAPPING_DIRECTIVE(map->mapping)) != 0 ||
         (ORTE_RANKING_GIVEN & ORTE_GET_RANKING_DIRECTIVE(map->ranking)) != 0 || map->ppr != NULL ||
         map->cpus_per_rank > 0)
@@ -91,8 +100,58 @@ static int fill_field(struct field *f)
     return 0;
 }
 
+/* One of the cores that the node's lease has for itself, as a list of processors; NULL: there are
+ * not so many. */
+static char *core_of(const orte_node_t *node, unsigned nth)
+{
+    const struct ras_p2p_node *known = ras_p2p_find(node);
+    hwloc_topology_t topology = node->topology != NULL ? node->topology->topo : NULL;
+    hwloc_bitmap_t own = hwloc_bitmap_alloc();
+    char *list = NULL;
+    if (known != NULL && topology != NULL && own != NULL && known->cores[0] != '\0' &&
+        hwloc_bitmap_list_sscanf(own, known->cores) == 0) {
+        hwloc_obj_type_t type =
+            hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
+        hwloc_obj_t core = hwloc_get_obj_inside_cpuset_by_type(topology, own, type, nth);
+        if (core != NULL)
+            hwloc_bitmap_list_asprintf(&list, core->cpuset);
+    }
+    hwloc_bitmap_free(own);
+    return list;
+}
+
+static int bind_process(orte_proc_t *proc, const orte_node_t *node, unsigned nth, bool required)
+{
+    char *core = core_of(node, nth);
+    if (core == NULL && required) {
+        log_line("%s has no core of its own for each process, as --bind-to core demands: leave it "
+                 "out, or see 'slots' and 'cores' in its p2pd.conf",
+                 node->name);
+        return ORTE_ERR_SILENT;
+    }
+    if (core != NULL)
+        orte_set_attribute(&proc->attributes, ORTE_PROC_CPU_BITMAP, ORTE_ATTR_GLOBAL, core,
+                           OPAL_STRING);
+    free(core);
+    return ORTE_SUCCESS;
+}
+
+/* Slots of a desktop are no cores set aside for the job, since its owner uses them too: processes
+ * are bound only on demand. */
+static int bind_as_wanted(const orte_job_t *job, orte_proc_t *proc, const orte_node_t *node,
+                          unsigned nth)
+{
+    const char *strategy = mca_rmaps_locality_component.strategy;
+    const bool core = is_bound_to(job, OPAL_BIND_TO_CORE);
+    const bool filled = strategy != NULL && strcmp(strategy, "concentrate") == 0;
+    if (!core && (!filled || is_bound_to(job, OPAL_BIND_TO_NONE)))
+        return ORTE_SUCCESS;
+    return bind_process(proc, node, nth, core);
+}
+
 static int add_process(orte_job_t *job, orte_node_t *node, int app, unsigned vpid)
 {
+    const unsigned nth = (unsigned)node->slots_inuse;
     if (!ORTE_FLAG_TEST(node, ORTE_NODE_FLAG_MAPPED)) {
         OBJ_RETAIN(node);
         opal_pointer_array_add(job->map->nodes, node);
@@ -109,7 +168,7 @@ static int add_process(orte_job_t *job, orte_node_t *node, int app, unsigned vpi
     }
     const int rc = opal_pointer_array_set_item(job->procs, (int)vpid, proc);
     job->num_procs++;
-    return rc;
+    return rc == ORTE_SUCCESS ? bind_as_wanted(job, proc, node, nth) : rc;
 }
 
 /* ORTE learns who runs where, process by process. */
@@ -180,6 +239,14 @@ static int map(orte_job_t *job, const struct level *level, const struct field *f
     return rc;
 }
 
+/* Unbound unless the user says otherwise: every job would bind to the same first cores. */
+static int leave_to_stock(orte_job_t *job)
+{
+    if (!OPAL_BINDING_POLICY_IS_SET(job->map->binding))
+        OPAL_SET_BINDING_POLICY(job->map->binding, OPAL_BIND_TO_NONE);
+    return ORTE_ERR_TAKE_NEXT_OPTION;
+}
+
 /* At level 1 a user who says where the ranks go, or wants more of them than there are slots, gets
  * what stock Open MPI does with the grid's nodes. Copies of a rank must be kept apart, so at a
  * higher level nobody else can place them. */
@@ -197,17 +264,17 @@ int rmaps_locality_map(orte_job_t *job)
     const bool replicated = level_replicates(&level);
     if (is_mapped_by_user(job) || names_hosts(job)) {
         return replicated
-                   ? refuse(
-                         "errmgr_replica_level 2 and above decides itself where copies "
-                         "run: leave out --map-by, --rank-by, --bind-to, -N, --host and --hostfile")
-                   : ORTE_ERR_TAKE_NEXT_OPTION;
+                   ? refuse("errmgr_replica_level 2 and above decides itself where copies "
+                            "run: leave out --map-by, --rank-by, -N, --host, --hostfile, and "
+                            "--bind-to except to core or none")
+                   : leave_to_stock(job);
     }
     int *app_of = app_of_ranks(job, &ranks);
     int rc = fill_field(&field);
     if (app_of == NULL || rc != 0)
         rc = refuse("out of memory");
     else if (!replicated && field.free < ranks)
-        rc = ORTE_ERR_TAKE_NEXT_OPTION;
+        rc = leave_to_stock(job);
     else
         rc = map(job, &level, &field, app_of, ranks);
     free(app_of);

@@ -102,6 +102,16 @@ all_free() { # N: peer 1 sees N slots, and all of them are free
         jq '[.peers[].slots_free] | add')" = "$1" ]
 }
 
+settle() { # K LINE...: the owner of peer K changes his mind
+    local home=$P2PGRID_GRID/peer/$1 before
+    shift
+    before=$(grep -c 'settings read again' "$home/log")
+    printf '%s\n' "$@" >>"$home/p2pd.conf"
+    kill -HUP "$(cat "$home/pid")"
+    within 5 read_again "$home/log" "$before" || fail "the settings are not read again: $(tail -n 3 "$home/log")"
+}
+read_again() { [ "$(grep -c 'settings read again' "$1")" -gt "$2" ]; }
+
 # Every peer that lives has all its slots free and runs nothing.
 idle() {
     grid status | awk 'NR > 1 && $3 == "up" && $5 != $7 { bad = 1 } END { exit bad }' || return 1

@@ -6,6 +6,7 @@ grid_scripts = \
     test/grid/as_stock \
     test/grid/unnoticed \
     test/grid/allocation \
+    test/grid/binding \
     test/grid/broken \
     test/grid/contest \
     test/grid/why \

@@ -6,6 +6,7 @@ unit_programs = \
     test/unit/claim \
     test/unit/command \
     test/unit/confine \
+    test/unit/cores \
     test/unit/datagram \
     test/unit/decide \
     test/unit/fate \
@@ -71,6 +72,8 @@ test_unit_pair_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_pair_LDADD = libdaemon.la $(LDADD)
 test_unit_datagram_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_datagram_LDADD = libdaemon.la $(LDADD)
+test_unit_cores_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_cores_LDADD = libdaemon.la $(LDADD)
 test_unit_settings_LDADD = libdaemon.la $(LDADD)
 test_unit_confine_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_confine_LDADD = libconfine.la $(LDADD)
