@@ -65,7 +65,8 @@ enum grid_event_kind {
     GRID_LAUNCH_FAILED, /* it does not: text says why; the lease is gone */
     GRID_LEASE_ENDED, /* by expiry, by the owner, by the peer's death, or since its command ended */
     GRID_PEER_SILENT, /* the lease has ended: the job's other peers agree that its peer is silent */
-    GRID_DAEMON_GONE, /* the local daemon went away; client_close is all that is left to do */
+    GRID_LEASE_RECALLED, /* its peer wants it back, and ends it soon: text says why and when */
+    GRID_DAEMON_GONE,    /* the local daemon went away; client_close is all that is left to do */
 };
 
 struct grid_event {

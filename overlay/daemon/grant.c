@@ -22,6 +22,7 @@ struct grant_job {
     struct grant *grant;
     struct part_peer holder;
     bool guest;            /* the holder is another owner's peer */
+    bool recalled;         /* and was told so */
     struct launch *launch; /* NULL: nothing runs */
     pid_t pid;
     int status;
@@ -428,6 +429,21 @@ void grant_suspend(struct grant *g, bool suspend)
     for (size_t i = 0; i < LEASE_MAX; i++)
         if (g->jobs[i].launch != NULL)
             launch_suspend(g->jobs[i].launch, suspend);
+}
+
+void grant_recall(struct grant *g, uint32_t within_ms, const char *why)
+{
+    for (size_t i = 0; i < LEASE_MAX; i++) {
+        const struct lease *l = &g->table.at[i];
+        struct message m = {.kind = MSG_lease_recall};
+        if ((l->state != LEASE_HELD && l->state != LEASE_RUNNING) || g->jobs[i].recalled)
+            continue;
+        m.lease_recall.lease = l->id;
+        m.lease_recall.within_ms = within_ms;
+        snprintf(m.lease_recall.text, sizeof m.lease_recall.text, "%s", why);
+        g->jobs[i].recalled = true;
+        send_to(g, &g->jobs[i].holder, &m);
+    }
 }
 
 void grant_end_all(struct grant *g, const char *why)

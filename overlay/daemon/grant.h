@@ -20,6 +20,9 @@ void grant_end_of(struct grant *g, const struct id *holder, const char *why);
 unsigned grant_slots_held(const struct grant *g);
 /* Stops what runs here, or lets it go on; also what is started later. */
 void grant_suspend(struct grant *g, bool suspend);
+/* Asks the holders, once each, to give their leases back: in so many ms they will be ended. why:
+ * goes on after this peer's name. */
+void grant_recall(struct grant *g, uint32_t within_ms, const char *why);
 void grant_end_all(struct grant *g, const char *why); /* why: for the holders */
 unsigned grant_count(const struct grant *g);
 /* Does this peer hold a lease here? */

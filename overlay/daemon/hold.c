@@ -126,26 +126,34 @@ static void on_launched(struct holds *h, const struct hold *hold,
     h->event(hold->owner, &event);
 }
 
+static void on_recall(struct holds *h, const struct hold *hold, const struct msg_lease_recall *m)
+{
+    struct msg_local_event event = {.event = GRID_LEASE_RECALLED, .lease = hold->lease};
+    snprintf(event.text, sizeof event.text, "%s %s within %u s", hold->name, m->text,
+             (m->within_ms + 999) / 1000);
+    h->event(hold->owner, &event);
+}
+
+static struct hold *find_from(struct holds *h, const struct link_peer *from, const struct id *lease)
+{
+    for (size_t i = 0; i < h->count; i++)
+        if (id_equal(&h->at[i].lease, lease) && id_equal(&h->at[i].peer.id, &from->peer.id))
+            return &h->at[i];
+    return NULL;
+}
+
 static void receive(void *ctx, const struct link_peer *from, const struct message *m)
 {
     struct holds *h = ctx;
+    struct hold *hold;
     heard(h, &from->peer.id);
-    if (m->kind != MSG_lease_launched && m->kind != MSG_lease_ended)
-        return;
-    bool ended = m->kind == MSG_lease_ended;
-    const struct id *lease = ended ? &m->lease_ended.lease : &m->lease_launched.lease;
-    for (size_t i = 0; i < h->count; i++) {
-        struct hold *hold = &h->at[i];
-        if (!id_equal(&hold->lease, lease) || !id_equal(&hold->peer.id, &from->peer.id))
-            continue;
-        if (!ended)
-            on_launched(h, hold, &m->lease_launched);
-        else
-            end(h, hold,
-                m->lease_ended.cause == LEASE_FAILED ? GRID_LAUNCH_FAILED : GRID_LEASE_ENDED,
-                m->lease_ended.status, m->lease_ended.text);
-        return;
-    }
+    if (m->kind == MSG_lease_launched && (hold = find_from(h, from, &m->lease_launched.lease)))
+        on_launched(h, hold, &m->lease_launched);
+    else if (m->kind == MSG_lease_recall && (hold = find_from(h, from, &m->lease_recall.lease)))
+        on_recall(h, hold, &m->lease_recall);
+    else if (m->kind == MSG_lease_ended && (hold = find_from(h, from, &m->lease_ended.lease)))
+        end(h, hold, m->lease_ended.cause == LEASE_FAILED ? GRID_LAUNCH_FAILED : GRID_LEASE_ENDED,
+            m->lease_ended.status, m->lease_ended.text);
 }
 
 /* A broken link is no dead peer yet: ask once more; a dead one cannot be dialled. */
@@ -198,7 +206,7 @@ int holds_open(struct holds **out, struct node *node, hold_event_fn *event, stru
         *out = NULL;
         return err_set(e, ENOMEM, "out of memory");
     }
-    links_handle(node->links, MSG_lease_launched, MSG_lease_renewed, receive, h);
+    links_handle(node->links, MSG_lease_launched, MSG_lease_recall, receive, h);
     jobs_on_declared(node->jobs, on_declared, h);
     return 0;
 }
@@ -208,7 +216,7 @@ void holds_close(struct holds *h)
     if (h == NULL)
         return;
     links_forget_gone(h->node->links, on_gone, h);
-    links_handle(h->node->links, MSG_lease_launched, MSG_lease_renewed, NULL, NULL);
+    links_handle(h->node->links, MSG_lease_launched, MSG_lease_recall, NULL, NULL);
     jobs_on_declared(h->node->jobs, NULL, NULL);
     for (size_t i = 0; i < h->count; i++)
         send_release(h, &h->at[i].peer, &h->at[i].lease);

@@ -58,6 +58,9 @@ void lender_look(struct lender *l)
     if (l->act.suspend != was.suspend)
         log_info(log, "what others run here %s", l->act.suspend ? "is suspended" : "goes on");
     grant_suspend(l->node->grant, l->act.suspend);
+    if (l->act.end_by_ms > v.now_ms)
+        grant_recall(l->node->grant, (uint32_t)(l->act.end_by_ms - v.now_ms),
+                     l->lending.leaving ? "leaves the grid" : "has its owner back");
     if (l->act.end_all)
         grant_end_all(l->node->grant,
                       l->act.quit ? "the peer has left the grid" : "the peer's owner came back");

@@ -42,12 +42,12 @@ void lending_step(struct lending *l, const struct settings *s, const struct lend
         s->idle_only && l->back_since_ms != 0 && v->now_ms - l->back_since_ms >= LENDING_SURE_MS;
     *act = (struct lending_act){.state = state_of(l, s, v)};
     act->suspend = (l->paused && l->stop_guests) || (back && s->owner_back == SETTINGS_SUSPEND);
-    act->end_all = back && s->owner_back == SETTINGS_LEAVE && v->leases > 0 &&
-                   v->now_ms - l->back_since_ms >= LENDING_AWAY_MS;
-    if (l->leaving && (v->leases == 0 || v->now_ms >= l->leave_by_ms)) {
-        act->end_all = v->leases > 0;
-        act->quit = true;
-    }
+    if (back && s->owner_back == SETTINGS_LEAVE)
+        act->end_by_ms = l->back_since_ms + LENDING_AWAY_MS;
+    if (l->leaving && (act->end_by_ms == 0 || l->leave_by_ms < act->end_by_ms))
+        act->end_by_ms = l->leave_by_ms;
+    act->end_all = act->end_by_ms != 0 && v->leases > 0 && v->now_ms >= act->end_by_ms;
+    act->quit = l->leaving && (v->leases == 0 || act->end_all);
 }
 
 const char *lending_text(enum lending_state state)

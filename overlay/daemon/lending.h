@@ -39,9 +39,10 @@ struct lending_view {
 
 struct lending_act {
     enum lending_state state;
-    bool suspend; /* guests' processes are stopped, else they run */
-    bool end_all; /* what others run here */
-    bool quit;    /* p2pd ends */
+    bool suspend;       /* guests' processes are stopped, else they run */
+    uint64_t end_by_ms; /* what others run here is asked back, and ended then; 0: it may stay */
+    bool end_all;       /* now */
+    bool quit;          /* p2pd ends */
 };
 
 void lending_step(struct lending *l, const struct settings *s, const struct lending_view *v,

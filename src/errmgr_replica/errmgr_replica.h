@@ -64,10 +64,14 @@ void hnp_lose(const orte_proc_t *p, enum fate_cause cause, int value);
 /* Lets ORTE count a process that will not report any more. */
 void hnp_account(orte_proc_t *p);
 orte_job_t *hnp_daemons(void);
+orte_proc_t *hnp_find_daemon(orte_vpid_t vpid);
 bool hnp_is_lost(const orte_proc_t *daemon);
 bool hnp_has(orte_jobid_t job); /* is it the replicated job? */
 const char *hnp_peer_of(const orte_proc_t *p);
 bool hnp_place(const orte_process_name_t *process, unsigned *rank, unsigned *lane);
+
+/* recall_orte4.c: a peer's owner wants it back. True: nothing of the job is there any more. */
+bool hnp_recalled(orte_vpid_t daemon, const char *why);
 
 /* end_orte4.c: in mpirun, when it is over. */
 

@@ -89,6 +89,12 @@ unsigned fate_living_replicas(const struct fate *f, unsigned rank)
     return n;
 }
 
+bool fate_spares(const struct fate *f, unsigned rank, unsigned lane)
+{
+    const unsigned others = fate_living_replicas(f, rank) - fate_living(f, rank, lane);
+    return others > 0 || fate_finished(f, rank);
+}
+
 enum fate_verdict fate_verdict(const struct fate *f)
 {
     return f->verdict;
@@ -138,6 +144,7 @@ static int weight(const struct replica *r)
     case FATE_NO_START:
     case FATE_HOST_LOST:
     case FATE_HOST_SILENT:
+    case FATE_HOST_LEFT:
         break;
     }
     return 1;
@@ -186,6 +193,9 @@ static void tell(struct line *l, const struct replica *r)
         break;
     case FATE_HOST_SILENT:
         add(l, "%s fell silent", r->peer);
+        break;
+    case FATE_HOST_LEFT:
+        add(l, "%s left", r->peer);
         break;
     case FATE_SIGNAL:
         add(l, "killed by signal %d (%s) on %s", r->value, strsignal(r->value), r->peer);

@@ -13,6 +13,7 @@ struct fate;
 enum fate_cause {
     FATE_HOST_LOST,   /* the connection to its peer's orted closed */
     FATE_HOST_SILENT, /* its peer was not heard of for too long */
+    FATE_HOST_LEFT,   /* its owner wanted it back, and the job could do without */
     FATE_SIGNAL,      /* value: the signal */
     FATE_STATUS,      /* value: the exit status, not 0 */
     FATE_NO_FINALIZE, /* it ended after MPI_Init without MPI_Finalize; value: the exit status, also
@@ -48,6 +49,8 @@ enum fate_verdict fate_lose(struct fate *f, unsigned rank, unsigned lane,
                             const struct fate_loss *loss);
 enum fate_verdict fate_verdict(const struct fate *f);
 
+/* Would the job go on, or be done, without this replica? */
+bool fate_spares(const struct fate *f, unsigned rank, unsigned lane);
 bool fate_living(const struct fate *f, unsigned rank, unsigned lane);
 bool fate_finished(const struct fate *f, unsigned rank);
 /* The lowest lane in which the rank lives; `lanes` when it lives in none. */

@@ -266,6 +266,7 @@ static void on_peer_lost(orte_vpid_t vpid, bool silent, const char *why)
 void hnp_take_over(void)
 {
     mca_plm_p2p_component.on_lost = on_peer_lost;
+    mca_plm_p2p_component.on_recall = hnp_recalled;
     self->hnp.start_ms = survive_now_ms();
     self->stock.comm_failed = state_wrap_proc(ORTE_PROC_STATE_COMM_FAILED, on_error);
     self->stock.proc_error = state_wrap_proc(ORTE_PROC_STATE_ERROR, on_error);

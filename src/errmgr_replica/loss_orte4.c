@@ -17,7 +17,7 @@ orte_job_t *hnp_daemons(void)
     return orte_get_job_data_object(ORTE_PROC_MY_NAME->jobid);
 }
 
-static orte_proc_t *find_daemon(orte_vpid_t vpid)
+orte_proc_t *hnp_find_daemon(orte_vpid_t vpid)
 {
     orte_job_t *daemons = hnp_daemons();
     return daemons != NULL ? opal_pointer_array_get_item(daemons->procs, (int)vpid) : NULL;
@@ -31,7 +31,7 @@ bool hnp_is_lost(const orte_proc_t *daemon)
 
 bool survive_daemon_gone(orte_vpid_t vpid)
 {
-    const orte_proc_t *d = find_daemon(vpid);
+    const orte_proc_t *d = hnp_find_daemon(vpid);
     return d != NULL && hnp_is_lost(d);
 }
 
@@ -172,7 +172,7 @@ static void tell_and_end(const orte_proc_t *d, enum fate_cause cause)
 
 void hnp_daemon_lost(orte_vpid_t vpid, enum fate_cause cause)
 {
-    orte_proc_t *d = find_daemon(vpid);
+    orte_proc_t *d = hnp_find_daemon(vpid);
     if (d == NULL || orte_finalizing)
         return;
     if (cause == FATE_HOST_SILENT && d->state < ORTE_PROC_STATE_RUNNING)

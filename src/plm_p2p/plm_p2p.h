@@ -14,11 +14,16 @@
  * nobody hears of it any more, as opposed to a peer that said that it is over. */
 typedef void plm_p2p_lost_fn(orte_vpid_t daemon, bool silent, const char *why);
 
+/* Told when a peer wants back what it lends; why: "desk3 leaves the grid within 30 s". True: the
+ * job can do without, and has let go of what runs there. */
+typedef bool plm_p2p_recall_fn(orte_vpid_t daemon, const char *why);
+
 struct plm_p2p_component {
     orte_plm_base_component_t super;
     int timeout_s; /* parameter */
     /* Set by errmgr_replica, which decides what a loss means. */
     plm_p2p_lost_fn *on_lost;
+    plm_p2p_recall_fn *on_recall;
     struct seats *seats;
     orte_node_t **seat_node; /* by seat */
     unsigned seat_room;

@@ -151,6 +151,20 @@ static void lease_ended(const struct grid_event *event)
         seats_lost(plm->seats, &event->lease, false, event->text); /* a spare, or nobody's */
 }
 
+static void recalled(const struct grid_event *event)
+{
+    unsigned seat;
+    if (!seats_find(plm->seats, &event->lease, &seat)) {
+        seats_lost(plm->seats, &event->lease, false, event->text); /* a spare */
+        client_release(grid_client(ras_grid()), &event->lease, NULL);
+    } else if (!seats_all_reported(plm->seats)) {
+        plm_p2p_vacate(seat, true, event->text);
+    } else if (!orte_orteds_term_ordered && !orte_finalizing && plm->on_recall != NULL &&
+               plm->on_recall(plm->seat_node[seat]->daemon->name.vpid, event->text)) {
+        client_release(grid_client(ras_grid()), &event->lease, NULL);
+    }
+}
+
 static void launched(const struct grid_event *event)
 {
     unsigned seat;
@@ -174,6 +188,9 @@ static void on_event(int fd, short what, void *unused)
         case GRID_LEASE_ENDED:
         case GRID_PEER_SILENT:
             lease_ended(&event);
+            break;
+        case GRID_LEASE_RECALLED:
+            recalled(&event);
             break;
         case GRID_DAEMON_GONE:
             opal_event_del(&plm->event);

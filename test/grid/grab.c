@@ -30,6 +30,9 @@ static void print_event(const struct grid_event *e)
     case GRID_PEER_SILENT:
         printf("ended %s %d %s\n", id, e->status, e->text);
         break;
+    case GRID_LEASE_RECALLED:
+        printf("recalled %s %s\n", id, e->text);
+        break;
     case GRID_DAEMON_GONE:
         printf("daemon gone\n");
         break;
@@ -50,7 +53,7 @@ static int watch(struct client *c, size_t leases)
             print_event(&event);
             if (event.kind == GRID_DAEMON_GONE)
                 return 1;
-            leases -= event.kind != GRID_LAUNCHED;
+            leases -= event.kind != GRID_LAUNCHED && event.kind != GRID_LEASE_RECALLED;
         }
     }
     return 0;

@@ -7,6 +7,7 @@ grid_scripts = \
     test/grid/unnoticed \
     test/grid/allocation \
     test/grid/binding \
+    test/grid/leave \
     test/grid/broken \
     test/grid/contest \
     test/grid/why \

@@ -48,6 +48,19 @@ static void test_over_when_last_replica_is_lost(void **state)
     fate_free(f);
 }
 
+static void test_spares_what_lives_elsewhere_or_is_done(void **state)
+{
+    (void)state;
+    struct fate *f = fate_new(2, 2, 1000);
+    assert_true(fate_spares(f, 0, 0) && fate_spares(f, 0, 1));
+    fate_lose(f, 0, 1, &host);
+    assert_false(fate_spares(f, 0, 0));
+    assert_true(fate_spares(f, 0, 1)); /* it is gone anyway */
+    fate_finish(f, 1, 1);
+    assert_true(fate_spares(f, 1, 0));
+    fate_free(f);
+}
+
 static void test_finished_rank_cannot_be_lost(void **state)
 {
     (void)state;
@@ -178,6 +191,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_done_when_every_rank_finished_somewhere),
         cmocka_unit_test(test_over_when_last_replica_is_lost),
+        cmocka_unit_test(test_spares_what_lives_elsewhere_or_is_done),
         cmocka_unit_test(test_finished_rank_cannot_be_lost),
         cmocka_unit_test(test_holes_are_deaths_at_birth),
         cmocka_unit_test(test_status_is_the_first_real_error),

@@ -108,6 +108,7 @@ static void test_pause_and_leave(void **state)
     l = (struct lending){.leaving = true, .leave_by_ms = v.now_ms + 5000};
     assert_int_equal(after(4999), LENDING_LEAVING);
     assert_false(act.end_all || act.quit);
+    assert_int_equal(act.end_by_ms, l.leave_by_ms);
     after(1);
     assert_true(act.end_all && act.quit);
     v.leases = 0; /* nothing to wait for */
@@ -170,7 +171,9 @@ static void test_owner_returns(void **state)
     s.owner_back = SETTINGS_LEAVE;
     v.in_use = true;
     after(1000);
+    assert_int_equal(act.end_by_ms, 0); /* not sure yet */
     after(LENDING_AWAY_MS - 1);
+    assert_int_equal(act.end_by_ms, v.now_ms + 1);
     assert_false(act.end_all);
     after(1);
     assert_true(act.end_all && !act.quit);
