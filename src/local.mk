@@ -36,14 +36,15 @@ mca_ras_p2p_la_SOURCES = \
     src/errmgr_replica/errmgr_replica.h src/errmgr_replica/errmgr_replica_component.c \
     src/errmgr_replica/survive_orte4.h src/errmgr_replica/beat_orte4.c \
     src/errmgr_replica/end_orte4.c src/errmgr_replica/hnp_orte4.c \
-    src/errmgr_replica/loss_orte4.c src/errmgr_replica/orted_orte4.c \
-    src/errmgr_replica/recall_orte4.c \
+    src/errmgr_replica/loss_orte4.c src/errmgr_replica/messages_orte4.c \
+    src/errmgr_replica/orted_orte4.c src/errmgr_replica/recall_orte4.c \
     src/grpcomm_replica/grpcomm_replica_component.c \
     src/iof_replica/iof_replica.h src/iof_replica/iof_replica_component.c \
     src/iof_replica/input_orte4.c src/iof_replica/output_orte4.c \
     src/iof_replica/pipe_orte4.c src/iof_replica/tap_orte4.c \
     src/plm_p2p/plm_p2p.h src/plm_p2p/plm_p2p_component.c \
-    src/plm_p2p/daemons_orte4.c src/plm_p2p/launch_orte4.c src/plm_p2p/watch_orte4.c \
+    src/plm_p2p/daemons_orte4.c src/plm_p2p/launch_orte4.c \
+    src/plm_p2p/terms_orte4.c src/plm_p2p/watch_orte4.c \
     src/ras_p2p/ras_p2p.h src/ras_p2p/ras_p2p_component.c src/ras_p2p/ras_p2p_orte4.c \
     src/rmaps_locality/rmaps_locality.h \
     src/rmaps_locality/rmaps_locality_component.c src/rmaps_locality/rmaps_locality_orte4.c

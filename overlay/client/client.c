@@ -4,6 +4,7 @@
 #include "p2pgrid.h"
 #include "ask.h"
 #include "place.h"
+#include "program.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdint.h>
@@ -340,6 +341,7 @@ static void add_lease(void *ctx, const struct message *m)
     memcpy(lease->site, from->site, sizeof lease->site);
     lease->slots = from->slots;
     lease->rtt_us = from->rtt_us;
+    lease->encrypt = from->encrypt != 0;
 }
 
 static int fill_want(struct msg_local_allocate *m, const struct grid_want *want, struct err *e)
@@ -407,20 +409,26 @@ static uint8_t *pack(char *const *strings, uint32_t *length)
     return out;
 }
 
-int client_launch(struct client *c, const struct id *lease, const char *command,
-                  char *const *environment, struct err *e)
+int client_launch(struct client *c, const struct id *lease, const struct grid_launch *what,
+                  struct err *e)
 {
     struct message m = {.kind = MSG_local_launch};
     struct msg_local_launch *launch = &m.local_launch;
-    uint8_t *packed = pack(environment, &launch->environment_length);
-    if (packed == NULL || strlen(command) > WIRE_MAX_FRAME) {
+    if (what->program_count > PROGRAMS_MAX)
+        return err_set(e, E2BIG, "a job has more than %d programs of its own", PROGRAMS_MAX);
+    uint8_t *packed = pack(what->environment, &launch->environment_length);
+    if (packed == NULL || strlen(what->command) > WIRE_MAX_FRAME) {
         free(packed);
         return err_set(e, E2BIG, "the command or its environment is too long to be sent");
     }
     launch->lease = *lease;
-    launch->command = (const uint8_t *)command;
-    launch->command_length = (uint32_t)strlen(command);
+    launch->command = (const uint8_t *)what->command;
+    launch->command_length = (uint32_t)strlen(what->command);
     launch->environment = packed;
+    for (size_t i = 0; i < what->program_count; i++)
+        launch->programs[launch->programs_count++] = program_part(&what->programs[i]);
+    launch->bounds = (struct part_bounds){what->memory, what->processes, what->seconds};
+    launch->encrypts = what->encrypts;
     int rc = send_message(c, &m, e);
     free(packed);
     return rc;

@@ -6,5 +6,8 @@ libclient_la_SOURCES = \
     overlay/client/err.c overlay/client/err.h \
     overlay/client/p2pgrid.h \
     overlay/client/place.c overlay/client/place.h \
-    overlay/client/ports.c overlay/client/ports.h
-libclient_la_LIBADD = libcore.la
+    overlay/client/ports.c overlay/client/ports.h \
+    overlay/client/program.c overlay/client/program.h \
+    overlay/client/size.c overlay/client/size.h
+libclient_la_CFLAGS = $(AM_CFLAGS) $(SODIUM_CFLAGS)
+libclient_la_LIBADD = libcore.la $(SODIUM_LIBS)

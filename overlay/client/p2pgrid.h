@@ -10,6 +10,7 @@
 #include "err.h"
 #include "../core/id.h"
 #include "../core/share.h"
+#include <stdbool.h>
 #include <stddef.h>
 
 struct client;
@@ -32,6 +33,7 @@ struct grid_lease {
     char site[GRID_NAME + 1]; /* "" when the peer names none */
     unsigned slots;
     unsigned rtt_us; /* measured round trip, microseconds; 0: this machine */
+    bool encrypt;    /* only for jobs that encrypt what their processes tell each other */
 };
 
 struct grid_want {
@@ -52,10 +54,21 @@ struct grid_want {
 int client_allocate(struct client *c, const struct grid_want *want, struct grid_lease **leases,
                     size_t *count, size_t *spares, struct err *e);
 
-/* Has the lease's peer start `command` with sh -c in the lease's private folder: answered by an
- * event. */
-int client_launch(struct client *c, const struct id *lease, const char *command,
-                  char *const *environment, struct err *e);
+struct program;
+
+struct grid_launch {
+    const char *command;            /* for sh -c, in the lease's private folder */
+    char *const *environment;       /* NULL: none */
+    const struct program *programs; /* that it executes, besides those of the peer's system */
+    size_t program_count;
+    uint64_t memory; /* bytes, on this peer; 0: as much as its owner lends */
+    unsigned processes, seconds;
+    bool encrypts; /* the job keeps to what struct grid_lease asks for */
+};
+
+/* Has it signed and started by the lease's peer: answered by an event. */
+int client_launch(struct client *c, const struct id *lease, const struct grid_launch *what,
+                  struct err *e);
 
 /* Ends what runs under the lease and gives its slots back. */
 int client_release(struct client *c, const struct id *lease, struct err *e);

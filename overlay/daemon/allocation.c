@@ -183,7 +183,8 @@ static unsigned hand_over(struct allocation *one, bool spares)
                                             .lease = o->lease,
                                             .peer = c->peer,
                                             .slots = o->keep,
-                                            .rtt_us = c->rtt_us};
+                                            .rtt_us = c->rtt_us,
+                                            .encrypt = c->encrypt};
             memcpy(lease.name, c->name, sizeof lease.name);
             memcpy(lease.site, c->site, sizeof lease.site);
             a->watcher.lease(one->owner, &lease);

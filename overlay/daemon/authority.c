@@ -122,11 +122,14 @@ static X509 *begin_certificate(EVP_PKEY *key, double days)
     return NULL;
 }
 
-static X509 *make_root(EVP_PKEY *key, const char *name, int days)
+/* What the whole grid keeps to stands in its certificate: every member has it, and none can change
+ * it. */
+static X509 *make_root(EVP_PKEY *key, const char *name, const struct authority_terms *terms)
 {
-    X509 *c = begin_certificate(key, days);
+    X509 *c = begin_certificate(key, terms->days);
     X509_NAME *subject = c != NULL ? X509_get_subject_name(c) : NULL;
     bool ok = c != NULL && add_entry(subject, "O", name) && add_entry(subject, "CN", "authority") &&
+              (!terms->encrypt || add_entry(subject, "OU", IDENTITY_ENCRYPT)) &&
               X509_set_issuer_name(c, subject) &&
               add_extension(c, c, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") &&
               add_extension(c, c, NID_key_usage, "critical,keyCertSign,cRLSign") &&
@@ -137,7 +140,8 @@ static X509 *make_root(EVP_PKEY *key, const char *name, int days)
     return NULL;
 }
 
-int authority_create(const char *folder, const char *name, int days, struct err *e)
+int authority_create(const char *folder, const char *name, const struct authority_terms *terms,
+                     struct err *e)
 {
     struct err ignored = {0};
     e = e != NULL ? e : &ignored;
@@ -148,7 +152,7 @@ int authority_create(const char *folder, const char *name, int days, struct err 
     if (rc < 0)
         return rc;
     EVP_PKEY *key = make_key(e), *owner = make_key(e);
-    X509 *c = key != NULL ? make_root(key, name, days) : NULL;
+    X509 *c = key != NULL ? make_root(key, name, terms) : NULL;
     if (owner == NULL || c == NULL)
         rc = err_set(e, EIO, "OpenSSL cannot make a certificate");
     if (rc == 0)

@@ -5,10 +5,16 @@
 #include "../client/err.h"
 #include "../core/id.h"
 #include <openssl/x509.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A new grid in a new folder: authority.key, authority.crt, and owner.key, its founder's own. */
-int authority_create(const char *folder, const char *name, int days, struct err *e);
+struct authority_terms {
+    int days;
+    bool encrypt; /* every peer lends only to jobs that encrypt their messages */
+};
+int authority_create(const char *folder, const char *name, const struct authority_terms *terms,
+                     struct err *e);
 
 struct authority_order {
     const char *peer; /* its name */

@@ -64,7 +64,8 @@ void candidates_add(struct candidates *all, const struct part_ad *ad, uint32_t r
                             .slots = ad->slots,
                             .slots_free = ad->slots_free,
                             .rtt_us = rtt_us,
-                            .speed = ad->speed};
+                            .speed = ad->speed,
+                            .encrypt = ad->encrypt != 0};
     memcpy(c->name, ad->name, sizeof c->name);
     memcpy(c->site, ad->site, sizeof c->site);
     judge(c, ad, want);

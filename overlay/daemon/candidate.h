@@ -17,6 +17,7 @@ struct candidate {
     uint32_t token; /* of the ask that it got last; 0: none */
     char why[256];  /* it does not fit, or what it said when it refused; goes on after its name */
     bool fits;
+    bool encrypt; /* lends only to jobs that encrypt */
 };
 
 struct candidates {

@@ -71,11 +71,11 @@ const char *confine_text(unsigned abilities, char *text, size_t size)
     return text;
 }
 
-int confine_plan_path(struct confine_plan *plan, const char *path, bool write)
+int confine_plan_path(struct confine_plan *plan, const char *path, enum confine_use use)
 {
     if (plan->path_count == CONFINE_PATHS)
         return -ENOSPC;
-    plan->paths[plan->path_count++] = (struct confine_path){path, write};
+    plan->paths[plan->path_count++] = (struct confine_path){path, use};
     return 0;
 }
 
@@ -90,8 +90,9 @@ int confine_plan_ports(struct confine_plan *plan, const struct confine_ports *po
 
 void confine_plan_guest(struct confine_plan *plan, const char *room)
 {
+    static const char *const runnable[] = {"/usr", "/lib",  "/lib32", "/lib64",
+                                           "/bin", "/sbin", "/opt"};
     static const char *const readable[] = {
-        "/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin",
         /* the loader and libc */
         "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives",
         "/etc/nsswitch.conf", "/etc/passwd", "/etc/group", "/etc/hosts", "/etc/host.conf",
@@ -103,11 +104,13 @@ void confine_plan_guest(struct confine_plan *plan, const char *room)
     static const char *const writable[] = {"/dev/null", "/dev/zero", "/dev/full"};
 
     memset(plan, 0, sizeof *plan);
+    for (size_t i = 0; i < sizeof runnable / sizeof *runnable; i++)
+        confine_plan_path(plan, runnable[i], CONFINE_RUN);
     for (size_t i = 0; i < sizeof readable / sizeof *readable; i++)
-        confine_plan_path(plan, readable[i], false);
+        confine_plan_path(plan, readable[i], CONFINE_READ);
     for (size_t i = 0; i < sizeof writable / sizeof *writable; i++)
-        confine_plan_path(plan, writable[i], true);
-    confine_plan_path(plan, room, true);
+        confine_plan_path(plan, writable[i], CONFINE_WRITE);
+    confine_plan_path(plan, room, CONFINE_WRITE);
 }
 
 static int limit(int resource, uint64_t most, const char *what, struct err *e)
@@ -161,11 +164,19 @@ static int set_limits(const struct confine_plan *plan, struct err *e)
 
 static int allow_paths(int rules, int abi, const struct confine_plan *plan, struct err *e)
 {
+    static const enum landlock_use uses[] = {[CONFINE_READ] = LANDLOCK_READ,
+                                             [CONFINE_RUN] = LANDLOCK_RUN,
+                                             [CONFINE_WRITE] = LANDLOCK_WRITE};
     for (size_t i = 0; i < plan->path_count; i++) {
         const struct confine_path *p = &plan->paths[i];
-        int rc = landlock_allow_path(rules, abi, p->path, p->write);
+        int rc = landlock_allow_path(rules, abi, p->path, uses[p->use]);
         if (rc != 0 && rc != -ENOENT && rc != -EACCES)
             return err_set(e, -rc, "cannot confine to %s: %s", p->path, strerror(-rc));
+    }
+    for (size_t i = 0; i < plan->program_count; i++) {
+        int rc = landlock_allow_file(rules, abi, plan->programs[i], LANDLOCK_RUN);
+        if (rc != 0)
+            return err_set(e, -rc, "cannot confine to a program: %s", strerror(-rc));
     }
     return 0;
 }

@@ -27,11 +27,17 @@ enum {
         CONFINE_LIMITS | CONFINE_SYSCALLS | CONFINE_FILES | CONFINE_SIGNALS | CONFINE_SOCKETS
 };
 
-enum { CONFINE_PATHS = 64, CONFINE_PORTS = 16 };
+enum { CONFINE_PATHS = 64, CONFINE_FILES_MAX = 16, CONFINE_PORTS = 16 };
+
+enum confine_use {
+    CONFINE_READ,  /* loading libraries is reading */
+    CONFINE_RUN,   /* read and execute */
+    CONFINE_WRITE, /* all but execute: what a guest writes it does not execute */
+};
 
 struct confine_path {
     const char *path; /* a folder with all below it, or a file; one that is not there is skipped */
-    bool write;       /* else only reading and executing */
+    enum confine_use use;
 };
 
 struct confine_ports {
@@ -42,6 +48,8 @@ struct confine_ports {
 struct confine_plan {
     struct confine_path paths[CONFINE_PATHS];
     size_t path_count;
+    int programs[CONFINE_FILES_MAX]; /* descriptors of files to read and execute */
+    size_t program_count;
     bool apart; /* the process is the child of apart_fork() */
     bool tcp;   /* false: TCP is not restricted */
     struct confine_ports ports[CONFINE_PORTS];
@@ -61,7 +69,8 @@ const char *confine_text(unsigned abilities, char *text, size_t size);
 
 /* A plan with what any dynamically linked MPI program reads on Debian, and `room` to write in. */
 void confine_plan_guest(struct confine_plan *plan, const char *room);
-int confine_plan_path(struct confine_plan *plan, const char *path, bool write); /* -ENOSPC: full */
+/* -ENOSPC: full */
+int confine_plan_path(struct confine_plan *plan, const char *path, enum confine_use use);
 int confine_plan_ports(struct confine_plan *plan, const struct confine_ports *ports);
 
 /* Confines the calling process and all its later children, for good. Fails, with what is missing,

@@ -49,9 +49,11 @@ static int confine(const struct entry *entry, bool apart, struct err *e)
     struct confine_plan plan;
     unsigned done;
     confine_plan_guest(&plan, entry->folder);
-    confine_plan_path(&plan, entry->memory, true);
+    confine_plan_path(&plan, entry->memory, CONFINE_WRITE);
     for (size_t i = 0; i < order->readable_count; i++)
-        confine_plan_path(&plan, order->readable[i].text, false);
+        confine_plan_path(&plan, order->readable[i].text, CONFINE_READ);
+    for (size_t i = 0; i < order->programs_count; i++)
+        plan.programs[plan.program_count++] = entry->programs[i];
     plan_ports(&plan, entry);
     plan.apart = apart;
     plan.memory = order->memory;

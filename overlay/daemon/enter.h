@@ -12,6 +12,7 @@ struct entry {
     const char *command;
     char *const *environment;
     const char *folder, *memory; /* where a guest may write */
+    const int *programs;         /* what a guest may execute: for each of the order's */
     uint16_t control;            /* the port at which its orted listens; 0: none */
     int output;                  /* a descriptor for what it says */
 };

@@ -210,8 +210,10 @@ static void on_over(void *ctx, enum launch_end end, int status, const char *text
     struct lease *l = &g->table.at[job - g->jobs];
     job->launch = NULL;
     job->status = status;
-    if (l->state == LEASE_ENDING) { /* as was wanted, for a reason that is known */
-        text = "";
+    if (l->state ==
+        LEASE_ENDING) { /* as was wanted, for a reason that is known, unless it is this */
+        if (end == LAUNCH_OVERSTEPPED)
+            snprintf(job->text, sizeof job->text, "%s", text);
     } else if (end == LAUNCH_ENDED) {
         describe_end(job, text);
         lease_end(l, LEASE_FINISHED);
@@ -240,6 +242,9 @@ static char *lead_home(struct grant *g, const struct grant_job *job, const struc
 
 static int start(struct grant *g, struct lease *l, const struct msg_manifest *m, struct err *e)
 {
+    if (g->node->settings.encrypt && !m->encrypts)
+        return err_set(e, EACCES,
+                       "lends only to jobs that encrypt their messages (pml_replica_encrypt)");
     struct grant_job *job = &g->jobs[index_of(g, l)];
     struct launch_watcher watcher = {.started = on_started, .over = on_over, .ctx = job};
     struct msg_room_order order = {.environment = m->environment,
@@ -256,6 +261,9 @@ static int start(struct grant *g, struct lease *l, const struct msg_manifest *m,
         ad_now(g, &ad);
         walls_of_guest(&order, &g->node->settings, &ad, l->slots);
     }
+    walls_narrow(&order, &m->bounds);
+    order.programs_count = m->programs_count;
+    memcpy(order.programs, m->programs, m->programs_count * sizeof m->programs[0]);
     cores_take(g->node->cores, (unsigned)index_of(g, l), l->slots, job->cores);
     int rc = launch_start(&job->launch, g->launcher, &l->id, &order, &watcher, e);
     free(command);

@@ -257,15 +257,19 @@ int hold_launch(struct holds *h, const void *owner, const struct msg_local_launc
     if (port != 0 && !id_equal(&hold->peer.id, &self.id) &&
         tunnel_allow(h->node->tunnels, &hold->peer, &hold->lease, port) < 0)
         return -ENOMEM;
-    const struct msg_manifest job = {.submitter = self.id,
-                                     .peer = hold->peer.id,
-                                     .lease = hold->lease,
-                                     .slots = hold->slots,
-                                     .issued = (uint64_t)time(NULL),
-                                     .command = launch->command,
-                                     .command_length = launch->command_length,
-                                     .environment = launch->environment,
-                                     .environment_length = launch->environment_length};
+    struct msg_manifest job = {.submitter = self.id,
+                               .peer = hold->peer.id,
+                               .lease = hold->lease,
+                               .slots = hold->slots,
+                               .issued = (uint64_t)time(NULL),
+                               .command = launch->command,
+                               .command_length = launch->command_length,
+                               .environment = launch->environment,
+                               .environment_length = launch->environment_length,
+                               .programs_count = launch->programs_count,
+                               .bounds = launch->bounds,
+                               .encrypts = launch->encrypts};
+    memcpy(job.programs, launch->programs, launch->programs_count * sizeof job.programs[0]);
     struct manifest *sealed;
     int rc = manifest_seal(&sealed, &job, h->node->identity);
     if (rc != 0)

@@ -235,6 +235,14 @@ X509 *identity_root(const struct identity *i)
     return i->root;
 }
 
+bool identity_grid_encrypts(const struct identity *i)
+{
+    char word[sizeof IDENTITY_ENCRYPT];
+    X509_NAME *subject = X509_get_subject_name(i->root);
+    return subject_text(subject, NID_organizationalUnitName, -1, word, sizeof word) >= 0 &&
+           strcmp(word, IDENTITY_ENCRYPT) == 0;
+}
+
 EVP_PKEY *identity_authority(const struct identity *i)
 {
     return X509_get0_pubkey(i->root);

@@ -40,6 +40,8 @@ const struct identity_card *identity_card(const struct identity *i);
 
 EVP_PKEY *identity_authority(const struct identity *i); /* its public half */
 X509 *identity_root(const struct identity *i);          /* the authority's certificate */
+#define IDENTITY_ENCRYPT "encrypt" /* OU of the authority: peers lend to jobs that encrypt only */
+bool identity_grid_encrypts(const struct identity *i);
 
 /* From now on these are no members, whatever their certificates say. */
 int identity_revoke(struct identity *i, const struct part_revoked *revoked, size_t count);

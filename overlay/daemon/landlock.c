@@ -20,7 +20,7 @@ enum {
     FS_READ_DIR = 1 << 3,
     FS_TRUNCATE = 1 << 14,
     FS_IOCTL_DEV = 1 << 15,
-    FS_READ = FS_EXECUTE | FS_READ_FILE | FS_READ_DIR,
+    FS_READ = FS_READ_FILE | FS_READ_DIR,
     FS_ON_FILES = FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV,
 };
 enum { NET_BIND = 1 << 0, NET_CONNECT = 1 << 1 };
@@ -76,17 +76,35 @@ int landlock_open(int abi, bool tcp)
     return (int)answer(syscall(CREATE, &set, ruleset_size(abi), 0));
 }
 
-int landlock_allow_path(int rules, int abi, const char *path, bool write)
+static uint64_t access_for(int abi, enum landlock_use use)
+{
+    switch (use) {
+    case LANDLOCK_READ:
+        return FS_READ;
+    case LANDLOCK_RUN:
+        return FS_READ | FS_EXECUTE;
+    case LANDLOCK_WRITE:
+        return known_access(abi) & ~(uint64_t)FS_EXECUTE;
+    }
+    return 0;
+}
+
+int landlock_allow_file(int rules, int abi, int fd, enum landlock_use use)
 {
     struct stat st;
-    struct path_rule rule = {.access = write ? known_access(abi) : FS_READ};
-    rule.parent = open(path, O_PATH | O_CLOEXEC);
-    if (rule.parent < 0)
-        return -errno;
-    if (fstat(rule.parent, &st) == 0 && !S_ISDIR(st.st_mode))
+    struct path_rule rule = {.access = access_for(abi, use), .parent = fd};
+    if (fstat(fd, &st) == 0 && !S_ISDIR(st.st_mode))
         rule.access &= FS_ON_FILES;
-    int rc = (int)answer(syscall(ADD, rules, RULE_PATH, &rule, 0));
-    close(rule.parent);
+    return (int)answer(syscall(ADD, rules, RULE_PATH, &rule, 0));
+}
+
+int landlock_allow_path(int rules, int abi, const char *path, enum landlock_use use)
+{
+    int fd = open(path, O_PATH | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    int rc = landlock_allow_file(rules, abi, fd, use);
+    close(fd);
     return rc;
 }
 

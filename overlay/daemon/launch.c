@@ -132,7 +132,7 @@ static void understand(struct launch *one, char *report)
         one->status = number;
         strcpy(one->text, report + at);
     } else if (strncmp(report, "overstepped ", 12) == 0) {
-        one->end = LAUNCH_KILLED;
+        one->end = LAUNCH_OVERSTEPPED;
         strcpy(one->text, report + 12);
     } else if (strncmp(report, "failed ", 7) == 0) {
         strcpy(one->text, report + 7);

@@ -14,9 +14,10 @@ struct launcher;
 struct launch;
 
 enum launch_end {
-    LAUNCH_FAILED, /* the command was never started: text says why */
-    LAUNCH_ENDED,  /* by itself: status is its wait status, text its last words */
-    LAUNCH_KILLED, /* by launch_stop(), or somebody ended the room: text says so */
+    LAUNCH_FAILED,      /* the command was never started: text says why */
+    LAUNCH_ENDED,       /* by itself: status is its wait status, text its last words */
+    LAUNCH_KILLED,      /* by launch_stop(), or somebody ended the room: text says so */
+    LAUNCH_OVERSTEPPED, /* by its room, as it took too much: text says of what */
 };
 
 struct launch_watcher {

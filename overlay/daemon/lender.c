@@ -175,4 +175,5 @@ void lender_describe(const struct lender *l, struct msg_local_terms *out)
     out->nice = (uint8_t)s->nice;
     out->enforces = ad.confinement;
     out->required = s->confinement;
+    out->encrypt = s->encrypt;
 }

@@ -143,6 +143,7 @@ void machine_ad(struct machine *m, const struct settings *settings,
         strcpy(ad->groups[i].text, card->groups[i]);
     if (settings->memory != 0 && settings->memory < ad->memory)
         ad->memory = settings->memory;
+    ad->encrypt = settings->encrypt;
     ad->slots = (uint16_t)(settings->slots != 0 ? settings->slots : m->fixed.cores);
     ad->slots_free =
         m->slots_free != NULL ? (uint16_t)m->slots_free(m->ctx, &ad->closed) : ad->slots;

@@ -141,6 +141,7 @@ static void on_reload(evutil_socket_t signal, short what, void *ctx)
         strcmp(fresh.keys, n->settings.keys) != 0 || strcmp(fresh.socket, n->settings.socket) != 0)
         log_warn(n->log, "listen, keys and socket change only with a restart");
     memcpy(fresh.keys, n->settings.keys, sizeof fresh.keys);
+    fresh.encrypt = fresh.encrypt || identity_grid_encrypts(n->identity);
     n->settings = fresh;
     log_set_level(n->log, fresh.log_level);
     log_info(n->log, "settings read again");
@@ -199,6 +200,8 @@ static int open_parts(struct daemon *d, struct err *e)
         rc = file_make_folder(n->settings.work, e);
     if (rc == 0)
         rc = identity_load(&n->identity, n->settings.keys, e);
+    if (rc == 0)
+        n->settings.encrypt = n->settings.encrypt || identity_grid_encrypts(n->identity);
     if (rc == 0)
         rc = open_log(d, e);
     if (rc == 0)

@@ -7,6 +7,7 @@
 #include "enter.h"
 #include "environment.h"
 #include "ports.h"
+#include "program.h"
 #include "sweep.h"
 #include "tail.h"
 #include "usage.h"
@@ -45,6 +46,7 @@ struct room {
     size_t logged;
     struct message order;
     char **environment;
+    int programs[PROGRAMS_MAX]; /* as the submitter has them, for each of the order's */
     struct entered command;
     bool over; /* the command ended */
     int status;
@@ -52,6 +54,7 @@ struct room {
     bool told;        /* to end */
     bool overstepped, suspended;
     int watch_ms;
+    uint64_t began_ms;
     struct tail tail;
 };
 
@@ -105,6 +108,17 @@ static int take_order(struct room *r)
     const struct msg_room_order *o = &r->order.room_order;
     r->environment = environment_make(nothing, o->environment, o->environment_length);
     return r->environment != NULL ? 0 : -errno;
+}
+
+static int check_programs(struct room *r, struct err *e)
+{
+    const struct msg_room_order *o = &r->order.room_order;
+    for (size_t i = 0; i < o->programs_count; i++) {
+        r->programs[i] = program_open(&o->programs[i], e);
+        if (r->programs[i] < 0)
+            return r->programs[i];
+    }
+    return 0;
 }
 
 static int set(struct room *r, const char *name, const char *value)
@@ -203,6 +217,7 @@ static int start(struct room *r, struct err *e)
                                 .environment = r->environment,
                                 .folder = r->folder,
                                 .memory = r->memory,
+                                .programs = r->programs,
                                 .control = r->control,
                                 .output = ends[1]};
     int rc = enter(&r->command, &entry, e);
@@ -244,11 +259,16 @@ static void take_output(struct room *r)
     r->output = -1;
 }
 
-static int now_ms(void)
+static uint64_t now_ms(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int)(t.tv_sec % 1000000 * 1000 + t.tv_nsec / 1000000);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static bool is_bounded(const struct msg_room_order *o)
+{
+    return o->guest || o->memory > 0 || o->processes > 0 || o->seconds > 0;
 }
 
 static void watch_usage(struct room *r)
@@ -257,11 +277,13 @@ static void watch_usage(struct room *r)
     const struct usage most = {.memory = o->memory, .disk = o->disk, .processes = o->processes};
     struct usage usage;
     char why[160];
-    int begin = now_ms();
+    uint64_t begin = now_ms();
     usage_take(&usage, r->folder, r->memory);
-    int took = now_ms() - begin;
-    r->watch_ms = took * WATCH_SHARE > WATCH_MS ? took * WATCH_SHARE : WATCH_MS;
-    if (!usage_exceeds(&usage, &most, why, sizeof why))
+    uint64_t took = now_ms() - begin;
+    r->watch_ms = took * WATCH_SHARE > WATCH_MS ? (int)took * WATCH_SHARE : WATCH_MS;
+    if (o->seconds > 0 && begin - r->began_ms > o->seconds * 1000ull)
+        snprintf(why, sizeof why, "it ran for more than the %u s of its manifest", o->seconds);
+    else if (!usage_exceeds(&usage, &most, why, sizeof why))
         return;
     report("overstepped %s", why);
     r->overstepped = r->told = true;
@@ -295,12 +317,13 @@ static void stay(struct room *r)
     struct pollfd on[] = {{.fd = ROOM_CONTROL, .events = POLLIN},
                           {.fd = r->signals, .events = POLLIN},
                           {.fd = r->output, .events = POLLIN}};
-    bool guest = r->order.room_order.guest;
-    int next = now_ms() + WATCH_MS;
+    bool bounded = is_bounded(&r->order.room_order);
+    uint64_t next = now_ms() + WATCH_MS;
+    r->began_ms = now_ms();
     while (!r->over && !r->told) {
         on[2].fd = r->output; /* -1 is passed over */
-        int left = next - now_ms();
-        if (poll(on, 3, !guest && !r->suspended ? -1 : left > 0 ? left : 0) < 0)
+        int left = (int)(next - now_ms());
+        if (poll(on, 3, !bounded && !r->suspended ? -1 : left > 0 ? left : 0) < 0)
             continue;
         if (on[0].revents != 0)
             take_control(r);
@@ -308,13 +331,13 @@ static void stay(struct room *r)
             take_signals(r);
         if (on[2].revents != 0)
             take_output(r);
-        if (next - now_ms() > 0)
+        if (now_ms() < next)
             continue;
         if (r->suspended) /* what was started since */
             brood_each(signal_one, r);
-        if (guest)
+        if (bounded)
             watch_usage(r);
-        next = now_ms() + r->watch_ms;
+        next = now_ms() + (uint64_t)r->watch_ms;
     }
 }
 
@@ -342,7 +365,7 @@ static int leave(struct room *r)
 
 int main(int argc, char **argv)
 {
-    static struct room r = {.output = -1, .watch_ms = WATCH_MS};
+    static struct room r = {.output = -1, .command.outcome = -1, .watch_ms = WATCH_MS};
     if (argc != 2 || argv[1][0] != '/' || strlen(argv[1]) >= sizeof r.folder - 64 ||
         fcntl(ROOM_CONTROL, F_GETFD) < 0 || fcntl(ROOM_ORDER, F_GETFD) < 0) {
         fprintf(stderr, "p2pd-room is started by p2pd; it is of no use by hand\n");
@@ -357,6 +380,8 @@ int main(int argc, char **argv)
         rc = furnish(&r);
     if (rc != 0)
         err_set(&e, -rc, "%s in %s", strerror(-rc), argv[1]);
+    if (rc == 0)
+        rc = check_programs(&r, &e);
     if (rc == 0)
         rc = start(&r, &e);
     if (rc == 0) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* settings.c -- p2pd.conf, parsed by libconfuse, checked here. */
 #include "settings.h"
+#include "size.h"
 #include "addr.h"
 #include "confine.h"
 #include "log.h"
@@ -63,29 +64,6 @@ int settings_default(struct settings *s, struct err *e)
     if (rc == 0)
         rc = set_path(s->work, dir, "/.local/state/p2pgrid/work", e);
     return rc;
-}
-
-bool settings_size(uint64_t *bytes, const char *text)
-{
-    static const char units[] = "KMGT";
-    char *end;
-    if (*text < '0' || *text > '9')
-        return false;
-    errno = 0;
-    uint64_t n = strtoull(text, &end, 10);
-    if (errno != 0)
-        return false;
-    if (*end != '\0') {
-        const char *unit = strchr(units, *end);
-        if (unit == NULL || end[1] != '\0')
-            return false;
-        unsigned shift = 10 * (unsigned)(unit - units + 1);
-        if (n > UINT64_MAX >> shift)
-            return false;
-        n <<= shift;
-    }
-    *bytes = n;
-    return true;
 }
 
 static int set_text(char *out, size_t size, cfg_t *cfg, const char *name, struct err *e)
@@ -162,7 +140,7 @@ static int set_cores(struct settings *s, cfg_t *cfg, struct err *e)
 static int set_bytes(uint64_t *out, cfg_t *cfg, const char *name, struct err *e)
 {
     const char *value = cfg_getstr(cfg, name);
-    if (value != NULL && !settings_size(out, value))
+    if (value != NULL && !size_parse(out, value))
         return err_set(e, EINVAL, "%s: %s = '%s' is no size: write 512M or 4G", cfg->filename, name,
                        value);
     return 0;

@@ -60,6 +60,7 @@ struct settings {
     struct hours hours[SETTINGS_HOURS]; /* none: always */
     char hours_text[SETTINGS_HOURS][HOURS_TEXT + 1];
     size_t hours_count;
+    bool encrypt; /* lent only to jobs that encrypt what their ranks tell each other */
     bool idle_only;
     unsigned idle_minutes; /* of quiet before the machine counts as idle, when only load tells */
     enum settings_owner_back owner_back;
@@ -71,6 +72,4 @@ int settings_default(struct settings *s, struct err *e);
 /* Over the defaults, what the file says; NULL: ~/.config/p2pgrid/p2pd.conf, if it is there. The
  * error names file and line. *s is untouched when it fails. */
 int settings_read(struct settings *s, const char *path, struct err *e);
-/* "4G" -> bytes; K, M, G and T count in 1024s. */
-bool settings_size(uint64_t *bytes, const char *text);
 #endif

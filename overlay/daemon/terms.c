@@ -86,6 +86,7 @@ int terms_set(struct settings *s, cfg_t *cfg, struct err *e)
         rc = err_set(e, EINVAL, "%s: idle_minutes = %ld: must be 0 to %d", cfg->filename, minutes,
                      HOURS_DAY);
     s->idle_minutes = (unsigned)minutes;
+    s->encrypt = cfg_getbool(cfg, "encrypt");
     s->idle_only = cfg_getbool(cfg, "only_when_idle");
     return rc;
 }

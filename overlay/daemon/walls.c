@@ -22,3 +22,17 @@ void walls_of_guest(struct msg_room_order *order, const struct settings *s,
     for (size_t i = 0; i < s->readable_count; i++)
         strcpy(order->readable[i].text, s->readable[i]);
 }
+
+static bool is_narrower(uint64_t bound, uint64_t than)
+{
+    return bound > 0 && (than == 0 || bound < than);
+}
+
+void walls_narrow(struct msg_room_order *order, const struct part_bounds *bounds)
+{
+    if (is_narrower(bounds->memory, order->memory))
+        order->memory = bounds->memory;
+    if (is_narrower(bounds->processes, order->processes))
+        order->processes = bounds->processes;
+    order->seconds = bounds->seconds;
+}

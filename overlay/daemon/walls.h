@@ -9,4 +9,6 @@
  * slots: of the lease. */
 void walls_of_guest(struct msg_room_order *order, const struct settings *s,
                     const struct part_ad *ad, unsigned slots);
+/* The bounds that the submitter signed, where they are narrower; also for the owner's own job. */
+void walls_narrow(struct msg_room_order *order, const struct part_bounds *bounds);
 #endif

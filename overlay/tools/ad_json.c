@@ -30,14 +30,14 @@ json_t *tool_json_ad(const struct part_ad *ad)
     json_t *all = json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:f, s:i, s:i, s:s, "
         "s:o, s:o, s:o, s:I, s:I, "
-        "s:I, s:I}",
+        "s:I, s:I, s:b}",
         "name", ad->name, "id", id, "owner", owner, "address", where, "os", ad->os, "arch",
         ad->arch, "libc", ad->libc, "ompi", ad->ompi, "cores", ad->cores, "memory",
         (json_int_t)ad->memory, "disk", (json_int_t)ad->disk, "load", ad->load / 1000.0, "slots",
         ad->slots, "slots_free", ad->slots_free, "site", ad->site, "labels", labels, "groups",
         groups, "confinement", tool_json_confinement(ad->confinement), "speed",
         (json_int_t)ad->speed, "bandwidth", (json_int_t)ad->bandwidth, "watched_minutes",
-        (json_int_t)ad->watched, "vanished", (json_int_t)ad->vanished);
+        (json_int_t)ad->watched, "vanished", (json_int_t)ad->vanished, "encrypt", ad->encrypt);
     return all != NULL ? all : json_object(); /* a text that is no UTF-8 */
 }
 

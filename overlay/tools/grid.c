@@ -18,6 +18,7 @@ struct order {
     const char *names[NAMES_MAX], *groups[GROUPS_MAX];
     size_t name_count, group_count;
     double days;
+    bool encrypt;
 };
 
 static const char doc[] =
@@ -40,6 +41,8 @@ static const struct argp_option options[] = {
     {"config", 'c', "FILE", 0, "the settings of p2pd, when they are not at their usual place", 0},
     {"owner", 'w', "ID", 0, "the id of the owner's key, instead of the founder's", 0},
     {"group", 'g', "GROUP", 0, "a group that the peer is in; may be given several times", 0},
+    {"encrypt", 'e', NULL, 0,
+     "create: every peer lends only to jobs that encrypt what their ranks tell each other", 0},
     {"days", 'D', "N", 0, "valid for N days (create: 3650, issue: 365)", 0},
     {0},
 };
@@ -96,6 +99,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case 'D':
         take_days(o, value, state);
         return 0;
+    case 'e':
+        o->encrypt = true;
+        return 0;
     case 'n':
         if (o->name_count == NAMES_MAX)
             argp_error(state, "more than %d peers at once", NAMES_MAX);
@@ -146,7 +152,7 @@ static int issue(const struct order *o, struct err *e)
 }
 
 /* On this desktop, which becomes its first peer. */
-static int found(const struct order *o, int days, struct err *e)
+static int found(const struct order *o, const struct authority_terms *terms, struct err *e)
 {
     struct settings s;
     char host[SETTINGS_TEXT + 1], certificate[SETTINGS_PATH + 32];
@@ -165,7 +171,7 @@ static int found(const struct order *o, int days, struct err *e)
     if (access(certificate, F_OK) == 0)
         return err_set(e, EEXIST, "this desktop is in a grid already; to found one, move %s away",
                        s.keys);
-    rc = authority_create(s.authority, o->target, days, e);
+    rc = authority_create(s.authority, o->target, terms, e);
     if (rc == 0)
         rc = authority_open(&a, s.authority, e);
     if (rc < 0)
@@ -189,11 +195,13 @@ int tool_grid(int argc, char **argv)
     struct err e = {0};
     argp_err_exit_status = TOOL_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &o);
-    int rc, days = o.days != 0 ? (int)o.days : GRID_DAYS;
+    const struct authority_terms terms = {.days = o.days != 0 ? (int)o.days : GRID_DAYS,
+                                          .encrypt = o.encrypt};
+    int rc;
     if (o.what[0] == 'i')
         rc = issue(&o, &e);
     else
-        rc = o.out != NULL ? authority_create(o.out, o.target, days, &e) : found(&o, days, &e);
+        rc = o.out != NULL ? authority_create(o.out, o.target, &terms, &e) : found(&o, &terms, &e);
     if (rc < 0)
         return tool_fail(&e);
     if (o.out != NULL)

@@ -80,6 +80,9 @@ static void print(const struct msg_local_terms *t)
     printf("  %-12s %s\n", "enforced", confine_text(t->enforces, a, sizeof a));
     printf("  %-12s %s%s\n", "required", confine_text(t->required, a, sizeof a),
            (t->required & ~t->enforces) != 0 ? ": so no guests are let in" : "");
+    printf("  %-12s %s\n", "encrypted",
+           t->encrypt ? "only jobs that encrypt their messages run here"
+                      : "jobs may encrypt their messages");
 }
 
 static json_t *json_words(const struct part_path *words, size_t count)
@@ -94,14 +97,15 @@ static void print_json(const struct msg_local_terms *t)
 {
     tool_print_json(json_pack(
         "{s:b, s:s, s:b, s:i, s:o, s:o, s:o, s:b, s:i, s:s, s:i, s:I, s:I, s:I, s:I, s:i, s:o, "
-        "s:o}",
+        "s:o, s:b}",
         "open", t->open, "state", t->state, "suspended", t->suspended, "leases", t->leases, "allow",
         json_words(t->allow, t->allow_count), "deny", json_words(t->deny, t->deny_count), "hours",
         json_words(t->hours, t->hours_count), "only_when_idle", t->idle_only, "idle_minutes",
         t->idle_minutes, "owner_returns", t->owner_returns, "slots", t->slots, "memory",
         (json_int_t)t->memory, "disk", (json_int_t)t->disk, "processes", (json_int_t)t->processes,
         "open_files", (json_int_t)t->open_files, "nice", t->nice, "enforced",
-        tool_json_confinement(t->enforces), "required", tool_json_confinement(t->required)));
+        tool_json_confinement(t->enforces), "required", tool_json_confinement(t->required),
+        "encrypt", t->encrypt));
 }
 
 /* --- the others --- */

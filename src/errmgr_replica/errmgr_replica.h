@@ -29,6 +29,7 @@ struct errmgr_replica_component {
     struct err level_error; /* why level_text cannot be read */
     orte_errmgr_base_module_t module;
     struct stock_handlers stock;
+    bool encrypted; /* what ranks tell each other */
     struct {
         struct heartbeat *watch;
         opal_event_t timer;
@@ -48,6 +49,9 @@ extern struct errmgr_replica_component mca_errmgr_replica_component;
 
 /* Ranks that the user gives libraries to preload (mpirun -x LD_PRELOAD=...) get ours with them. */
 void preload_join(orte_job_t *job);
+
+/* messages_orte4.c */
+void messages_begin(void); /* in mpirun, before the frameworks are opened */
 
 /* Take over the states that matter; after the stock module's init. */
 void hnp_take_over(void);

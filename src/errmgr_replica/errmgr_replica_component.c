@@ -51,37 +51,6 @@ static void register_int(const char *name, const char *help, int *value)
                                           MCA_BASE_VAR_SCOPE_READONLY, value);
 }
 
-/* What our message layer needs of stock components besides what the grid does; nothing that the
- * user set is touched. */
-static void set_message_defaults(void)
-{
-    static const struct default_value list[] = {
-        /* Lanes must take the same decisions, on whatever hosts they are: nothing that looks at
-         * locality, or that goes past the message layer. */
-        {"pml", "replica"}, {"btl", "self"},     {"osc", "replica"},
-        {"io", "ompio"},    {"coll", "^sm,han"}, {"topo", "^treematch"},
-    };
-    for (unsigned i = 0; i < sizeof list / sizeof list[0]; i++) {
-        char name[128];
-        snprintf(name, sizeof name, "OMPI_MCA_%s", list[i].name);
-        setenv(name, list[i].value, 0);
-    }
-}
-
-/* pml_replica is not opened in mpirun, but what it is told there decides which message layer the
- * job has; and the peers' parameter files have no say. */
-static bool is_encrypted(void)
-{
-    /* Open MPI keeps the address until its end, when this object may be unloaded. */
-    bool *wanted = calloc(1, sizeof *wanted);
-    if (wanted == NULL ||
-        mca_base_var_register("ompi", "pml", "replica", "encrypt", NULL, MCA_BASE_VAR_TYPE_BOOL,
-                              NULL, 0, 0, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY, wanted) < 0)
-        return false;
-    setenv("OMPI_MCA_pml_replica_encrypt", *wanted ? "1" : "0", 1);
-    return *wanted;
-}
-
 /* Calls that never reach the message layer are taken by a small library beside the components of
  * the peer that starts the process. Puts it in front of LD_PRELOAD. */
 static void preload_add(char ***environment, const char *old)
@@ -147,8 +116,8 @@ static int replica_register(void)
         defaults_set();
         secret_make(); /* without one no process of the job starts */
     }
-    if (ORTE_PROC_IS_HNP && (is_encrypted() || survive_active()))
-        set_message_defaults();
+    if (ORTE_PROC_IS_HNP)
+        messages_begin();
     /* A replica that is not needed any more has no time to say good-bye. */
     if (ORTE_PROC_IS_HNP && survive_active())
         setenv("OMPI_MCA_odls_base_sigkill_timeout", "0", 0);

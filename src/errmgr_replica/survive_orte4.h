@@ -28,6 +28,10 @@ unsigned survive_ranks(const orte_job_t *job);
 /* Which copy of which rank a process is; false: none. Process numbers (vpids) have no gaps. */
 bool survive_place(const orte_process_name_t *process, unsigned ranks, unsigned *rank,
                    unsigned *lane);
+/* mpirun: is what ranks tell each other encrypted? */
+bool survive_encrypted(void);
+/* mpirun, before the job is launched: it is from now on. The error goes on after a peer's name. */
+int survive_encrypt(orte_job_t *job, struct err *e);
 uint64_t survive_now_ms(void);
 /* A message came from this daemon: it lives. */
 void survive_heard(const orte_process_name_t *daemon);

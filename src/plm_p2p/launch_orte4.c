@@ -113,8 +113,13 @@ static int start(unsigned seat, struct err *e)
     int rc = command == NULL || environment == NULL ? -ENOMEM : 0;
     if (rc == 0 && addresses_agree())
         rc = add_address(&environment, &lease->addr);
-    rc = rc != 0 ? err_set(e, ENOMEM, "out of memory")
-                 : client_launch(grid_client(ras_grid()), &lease->id, command, environment, e);
+    if (rc != 0)
+        err_set(e, ENOMEM, "out of memory");
+    struct grid_launch what = {.command = command, .environment = environment};
+    if (rc == 0)
+        rc = plm_p2p_terms(lease, &what, e);
+    if (rc == 0)
+        rc = client_launch(grid_client(ras_grid()), &lease->id, &what, e);
     log_trace(1, -1, -1, lease->name, "start orted %u as %s",
               plm->seat_node[seat]->daemon->name.vpid, plm->seat_node[seat]->name);
     command_free(environment);
@@ -297,7 +302,15 @@ static int seat_new_nodes(const orte_job_map_t *map)
 static void launch(orte_job_t *job)
 {
     orte_job_t *daemons = orte_get_job_data_object(ORTE_PROC_MY_NAME->jobid);
+    struct err e = {0};
     plm->job = job;
+    char *prefix = install_prefix();
+    const int taken = plm_p2p_take_programs(job, prefix, &e);
+    free(prefix);
+    if (taken != 0) {
+        plm_p2p_abort(e.text);
+        return;
+    }
     if (first_time() != 0) {
         plm_p2p_abort("out of memory");
         return;

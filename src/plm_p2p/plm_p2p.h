@@ -20,7 +20,11 @@ typedef bool plm_p2p_recall_fn(orte_vpid_t daemon, const char *why);
 
 struct plm_p2p_component {
     orte_plm_base_component_t super;
-    int timeout_s; /* parameter */
+    /* parameters */
+    int timeout_s, limit_processes, limit_seconds;
+    char *programs_text, *limit_memory;
+    struct program *programs; /* of all jobs so far */
+    size_t program_count;
     /* Set by errmgr_replica, which decides what a loss means. */
     plm_p2p_lost_fn *on_lost;
     plm_p2p_recall_fn *on_recall;
@@ -54,6 +58,11 @@ void plm_p2p_daemon_disown(orte_node_t *node);
 bool plm_p2p_is_retired(orte_vpid_t vpid);
 void plm_p2p_forget_routes(void);
 void plm_p2p_liken_nodes(void);
+
+/* terms_orte4.c: what the job binds itself to. */
+/* prefix: where Open MPI is installed on the peers, or NULL. */
+int plm_p2p_take_programs(const orte_job_t *job, const char *prefix, struct err *e);
+int plm_p2p_terms(const struct grid_lease *lease, struct grid_launch *launch, struct err *e);
 
 /* watch_orte4.c: what may go wrong meanwhile. */
 int plm_p2p_watch(void);       /* the state machine and reports of orteds */

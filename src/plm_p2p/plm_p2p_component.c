@@ -47,6 +47,13 @@ static orte_plm_base_module_t module = {
     .finalize = plm_p2p_finalize,
 };
 
+static void register_int(const char *name, const char *help, int *value)
+{
+    mca_base_component_var_register(&mca_plm_p2p_component.super.base_version, name, help,
+                                    MCA_BASE_VAR_TYPE_INT, NULL, 0, 0, OPAL_INFO_LVL_3,
+                                    MCA_BASE_VAR_SCOPE_READONLY, value);
+}
+
 static int plm_p2p_register(void)
 {
     struct plm_p2p_component *c = &mca_plm_p2p_component;
@@ -57,6 +64,24 @@ static int plm_p2p_register(void)
         "takes its place; when there is none it may take four times as long",
         MCA_BASE_VAR_TYPE_INT, NULL, 0, 0, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY,
         &c->timeout_s);
+    mca_base_component_var_register(
+        &c->super.base_version, "programs",
+        "Further programs that the job's own execute, separated by commas: a peer executes for its "
+        "guests those of its system and those that the job names, if they are the same there",
+        MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_READONLY,
+        &c->programs_text);
+    mca_base_component_var_register(
+        &c->super.base_version, "limit_memory",
+        "Memory that the job takes on each peer at most, such as 4G; more ends it there (default: "
+        "what the owner lends)",
+        MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_READONLY,
+        &c->limit_memory);
+    register_int("limit_processes",
+                 "Processes and threads, orted's among them, that the job runs on each peer at "
+                 "most; 0: as many as the owner allows",
+                 &c->limit_processes);
+    register_int("limit_seconds", "Seconds after which a peer ends the job; 0: never",
+                 &c->limit_seconds);
     return ORTE_SUCCESS;
 }
 

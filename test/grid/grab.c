@@ -2,6 +2,7 @@
 /* grab.c -- a bare holder of leases, for tests: allocates, starts a command in each lease, prints
  * what happens. */
 #include "p2pgrid.h"
+#include "program.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -10,9 +11,13 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "grab [-n SLOTS] [-l SLOTS-PER-LEASE] [-s SPARES] [-t MS] [-r REQUIRE] [-c COMMAND] [-g] [-h]\n"
+    "grab [-n SLOTS] [-l SLOTS-PER-LEASE] [-s SPARES] [-t MS] [-r REQUIRE] [-c COMMAND] [-p "
+    "PROGRAM[=FILE]]... [-e] [-g] "
+    "[-h]\n"
     "  prints `lease ID PEER SLOTS RTT_US`, `launched ID PID`, `failed ID WHY`, `ended ID STATUS "
     "WHY`\n"
+    "  -p: the command executes PROGRAM, which has the bytes of FILE here; -e: promises to "
+    "encrypt\n"
     "  -g: give back at once and end. Else ends when every lease has ended or stdin is closed.\n";
 
 static void print_event(const struct grid_event *e)
@@ -59,12 +64,29 @@ static int watch(struct client *c, size_t leases)
     return 0;
 }
 
+static void add_program(struct program *all, size_t *count, char *path)
+{
+    struct err e = {0};
+    char *file = strchr(path, '=');
+    struct program *p = &all[*count];
+    if (file != NULL)
+        *file++ = '\0';
+    if (*count < PROGRAMS_MAX && program_take(p, file != NULL ? file : path, &e) == 0) {
+        snprintf(p->path, sizeof p->path, "%s", path);
+        ++*count;
+        return;
+    }
+    fprintf(stderr, "grab: %s\n", e.text);
+    exit(1);
+}
+
 int main(int argc, char **argv)
 {
     struct grid_want want = {.slots = 1, .timeout_ms = 10000};
-    const char *command = NULL;
+    struct program programs[PROGRAMS_MAX];
+    struct grid_launch what = {.programs = programs};
     bool give_back = false;
-    for (int o; (o = getopt(argc, argv, "n:l:s:t:r:c:g")) != -1;) {
+    for (int o; (o = getopt(argc, argv, "n:l:s:t:r:c:p:eg")) != -1;) {
         if (o == 'n')
             want.slots = (unsigned)atoi(optarg);
         else if (o == 'l')
@@ -76,7 +98,11 @@ int main(int argc, char **argv)
         else if (o == 'r')
             want.require = optarg;
         else if (o == 'c')
-            command = optarg;
+            what.command = optarg;
+        else if (o == 'e')
+            what.encrypts = true;
+        else if (o == 'p')
+            add_program(programs, &what.program_count, optarg);
         else if (o == 'g')
             give_back = true;
         else {
@@ -85,11 +111,12 @@ int main(int argc, char **argv)
         }
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
+    struct err e = {0};
     struct client *c = NULL;
     struct grid_lease *leases;
     size_t count, spares;
-    struct err e = {0};
     char *environment[] = {"GRAB=yes", NULL};
+    what.environment = environment;
     if (client_open(&c, NULL, &e) != 0 ||
         client_allocate(c, &want, &leases, &count, &spares, &e) != 0) {
         fprintf(stderr, "grab: %s\n", e.text);
@@ -102,8 +129,8 @@ int main(int argc, char **argv)
         printf("%s %s %s %u %u\n", i + spares < count ? "lease" : "spare", id, leases[i].name,
                leases[i].slots, leases[i].rtt_us);
     }
-    for (size_t i = 0; command != NULL && i + spares < count; i++)
-        if (client_launch(c, &leases[i].id, command, environment, &e) != 0) {
+    for (size_t i = 0; what.command != NULL && i + spares < count; i++)
+        if (client_launch(c, &leases[i].id, &what, &e) != 0) {
             fprintf(stderr, "grab: %s\n", e.text);
             return 1;
         }

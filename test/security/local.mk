@@ -4,7 +4,9 @@ security_scripts = \
     test/security/flood \
     test/security/revoked \
     test/security/capture \
+    test/security/encrypted \
     test/security/forged \
+    test/security/programs \
     test/security/guests
 GRID += $(security_scripts)
 GRID_SOAK += test/security/slow

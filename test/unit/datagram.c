@@ -69,7 +69,7 @@ static int set_up(void **state)
     strcpy(g->folder, "/tmp/p2pgrid-datagram-XXXXXX");
     assert_non_null(mkdtemp(g->folder));
     snprintf(grid, sizeof grid, "%s/grid", g->folder);
-    assert_int_equal(authority_create(grid, "fen", 10, &e), 0);
+    assert_int_equal(authority_create(grid, "fen", &(struct authority_terms){.days = 10}, &e), 0);
     assert_int_equal(authority_open(&a, grid, &e), 0);
     g->base = event_base_new();
     g->log = log_open("/dev/null", "test", LOG_LEVEL_ERROR);

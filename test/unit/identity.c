@@ -37,8 +37,9 @@ static int set_up(void **state)
 {
     (void)state;
     struct err e = {0};
-    if (mkdtemp(folder) == NULL || authority_create(in("grid"), "fen", 10, &e) < 0 ||
-        authority_create(in("other"), "fen", 10, &e) < 0)
+    if (mkdtemp(folder) == NULL ||
+        authority_create(in("grid"), "fen", &(struct authority_terms){.days = 10}, &e) < 0 ||
+        authority_create(in("other"), "fen", &(struct authority_terms){.days = 10}, &e) < 0)
         return -1;
     issue("grid", "alder", 10);
     issue("grid", "birch", 10);

@@ -71,7 +71,8 @@ static void issue(struct grid *g, const char *grid, const char *name, int days)
     snprintf(from, sizeof from, "%s/%s", g->folder, grid);
     snprintf(to, sizeof to, "%s/%s-%s", g->folder, grid, name);
     if (access(from, F_OK) < 0)
-        assert_int_equal(authority_create(from, grid, 10, &e), 0);
+        assert_int_equal(authority_create(from, grid, &(struct authority_terms){.days = 10}, &e),
+                         0);
     assert_int_equal(authority_open(&a, from, &e), 0);
     assert_int_equal(authority_issue(a, &order, to, &e), 0);
     authority_close(a);

@@ -32,6 +32,7 @@ unit_programs = \
     test/unit/odds \
     test/unit/pair \
     test/unit/policy \
+    test/unit/program \
     test/unit/ports \
     test/unit/request \
     test/unit/ring \

@@ -34,7 +34,8 @@ static int set_up(void **state)
     if (mkdtemp(folder) == NULL)
         return -1;
     snprintf(grid, sizeof grid, "%s/grid", folder);
-    if (authority_create(grid, "fen", 10, &e) < 0 || authority_open(&a, grid, &e) < 0)
+    if (authority_create(grid, "fen", &(struct authority_terms){.days = 10}, &e) < 0 ||
+        authority_open(&a, grid, &e) < 0)
         return -1;
     alder = member(a, "alder");
     birch = member(a, "birch");

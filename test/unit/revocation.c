@@ -33,8 +33,9 @@ static struct authority *open_authority(const char *grid)
 static int set_up(void **state)
 {
     (void)state;
-    if (mkdtemp(folder) == NULL || authority_create(in("grid"), "fen", 10, NULL) < 0 ||
-        authority_create(in("other"), "fen", 10, NULL) < 0)
+    if (mkdtemp(folder) == NULL ||
+        authority_create(in("grid"), "fen", &(struct authority_terms){.days = 10}, NULL) < 0 ||
+        authority_create(in("other"), "fen", &(struct authority_terms){.days = 10}, NULL) < 0)
         return -1;
     struct authority *a = open_authority("grid");
     struct authority_order order = {.peer = "alder", .days = 10};

@@ -3,6 +3,7 @@
 #include "../../overlay/daemon/confine.h"
 #include "../../overlay/daemon/settings.h"
 #include "../../overlay/daemon/log.h"
+#include "size.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -157,12 +158,12 @@ static void test_sizes(void **state)
 {
     (void)state;
     uint64_t n;
-    assert_true(settings_size(&n, "0") && n == 0);
-    assert_true(settings_size(&n, "3K") && n == 3072);
-    assert_true(settings_size(&n, "2T") && n == 2ull << 40);
-    assert_false(settings_size(&n, "") || settings_size(&n, "-1") || settings_size(&n, "4GB") ||
-                 settings_size(&n, "G") || settings_size(&n, "18446744073709551616") ||
-                 settings_size(&n, "18446744073709551615K"));
+    assert_true(size_parse(&n, "0") && n == 0);
+    assert_true(size_parse(&n, "3K") && n == 3072);
+    assert_true(size_parse(&n, "2T") && n == 2ull << 40);
+    assert_false(size_parse(&n, "") || size_parse(&n, "-1") || size_parse(&n, "4GB") ||
+                 size_parse(&n, "G") || size_parse(&n, "18446744073709551616") ||
+                 size_parse(&n, "18446744073709551615K"));
 }
 
 int main(void)

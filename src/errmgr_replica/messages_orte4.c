@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* messages_orte4.c -- has the job's messages go through pml_replica, at level 2 and up or since
+ * they are to be encrypted. */
+#include "errmgr_replica.h"
+#include "opal/mca/base/mca_base_var.h"
+#include "opal/util/opal_environ.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
+
+/* What our message layer needs of stock components besides what the grid does; nothing that the
+ * user set is touched. */
+static void set_defaults(char ***environment)
+{
+    static const struct {
+        const char *name, *value;
+    } list[] = {
+        /* Lanes must take the same decisions, on whatever hosts they are: nothing that looks at
+         * locality, or that goes past the message layer. */
+        {"pml", "replica"}, {"btl", "self"},     {"osc", "replica"},
+        {"io", "ompio"},    {"coll", "^sm,han"}, {"topo", "^treematch"},
+    };
+    for (unsigned i = 0; i < sizeof list / sizeof list[0]; i++) {
+        char name[128];
+        snprintf(name, sizeof name, "OMPI_MCA_%s", list[i].name);
+        opal_setenv(name, list[i].value, false, environment);
+    }
+}
+
+/* pml_replica is not opened in mpirun, but what it is told there decides which message layer the
+ * job has; and the peers' parameter files have no say. */
+static bool is_wanted(void)
+{
+    /* Open MPI keeps the address until its end, when this object may be unloaded. */
+    bool *wanted = calloc(1, sizeof *wanted);
+    if (wanted == NULL ||
+        mca_base_var_register("ompi", "pml", "replica", "encrypt", NULL, MCA_BASE_VAR_TYPE_BOOL,
+                              NULL, 0, 0, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY, wanted) < 0)
+        return false;
+    setenv("OMPI_MCA_pml_replica_encrypt", *wanted ? "1" : "0", 1);
+    return *wanted;
+}
+
+static const char *parameter(char *const *environment, const char *name)
+{
+    const size_t length = strlen(name);
+    for (char *const *v = environment; v != NULL && *v != NULL; v++)
+        if (strncmp(*v, name, length) == 0 && (*v)[length] == '=')
+            return *v + length + 1;
+    return NULL;
+}
+
+/* Another message layer would leave them as they are. */
+static int use_replica(char ***environment, struct err *e)
+{
+    const char *pml = parameter(*environment, "OMPI_MCA_pml");
+    if (pml != NULL && strcmp(pml, "replica") != 0)
+        return err_set(e, EINVAL,
+                       "lends only to jobs that encrypt their messages, and 'pml %s' does not; "
+                       "leave that out",
+                       pml);
+    set_defaults(environment);
+    opal_setenv("OMPI_MCA_pml_replica_encrypt", "1", true, environment);
+    return 0;
+}
+
+void messages_begin(void)
+{
+    static struct errmgr_replica_component *const self = &mca_errmgr_replica_component;
+    self->encrypted = is_wanted();
+    if (self->encrypted || survive_active())
+        set_defaults(&environ);
+}
+
+bool survive_encrypted(void)
+{
+    return mca_errmgr_replica_component.encrypted;
+}
+
+int survive_encrypt(orte_job_t *job, struct err *e)
+{
+    int rc = use_replica(&environ, e);
+    for (int i = 0; i < job->apps->size && rc == 0; i++) {
+        orte_app_context_t *app = opal_pointer_array_get_item(job->apps, i);
+        if (app != NULL)
+            rc = use_replica(&app->env, e);
+    }
+    mca_errmgr_replica_component.encrypted = rc == 0;
+    return rc;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* terms_orte4.c -- what the job binds itself to on its peers: the programs that it executes, what
+ * it takes at most, and that it encrypts where that is asked for. */
+#include "plm_p2p.h"
+#include "level.h"
+#include "program.h"
+#include "size.h"
+#include "survive_orte4.h"
+#include "opal/util/argv.h"
+#include "orte/runtime/orte_globals.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct plm_p2p_component *const plm = &mca_plm_p2p_component;
+
+/* What is not found here may be there: then it is the peer's own, or orted says that it is missing.
+ */
+static int add_program(const char *name, const char *cwd, struct err *e)
+{
+    char path[PROGRAM_PATH + 1];
+    const int rc = program_find(path, name, cwd, getenv("PATH"));
+    if (rc == -ENAMETOOLONG)
+        return err_set(e, ENAMETOOLONG, "the program's path is longer than %d characters: %s/%s",
+                       PROGRAM_PATH, cwd, name);
+    if (rc != 0 || program_is_of_system(path))
+        return 0;
+    for (size_t i = 0; i < plm->program_count; i++)
+        if (strcmp(plm->programs[i].path, path) == 0)
+            return 0;
+    if (plm->program_count == PROGRAMS_MAX)
+        return err_set(e, E2BIG, "a job has more than %d programs of its own", PROGRAMS_MAX);
+    struct program *more =
+        realloc(plm->programs, (plm->program_count + 1) * sizeof plm->programs[0]);
+    if (more == NULL)
+        return err_set(e, ENOMEM, "out of memory");
+    plm->programs = more;
+    const int taken = program_take(&more[plm->program_count], path, e);
+    plm->program_count += taken == 0;
+    return taken;
+}
+
+static int add_named(const char *cwd, struct err *e)
+{
+    char **names = opal_argv_split(plm->programs_text != NULL ? plm->programs_text : "", ',');
+    int rc = 0;
+    for (char **name = names; name != NULL && *name != NULL && rc == 0; name++)
+        rc = add_program(*name, cwd, e);
+    opal_argv_free(names);
+    return rc;
+}
+
+int plm_p2p_take_programs(const orte_job_t *job, const char *prefix, struct err *e)
+{
+    char orted[PATH_MAX] = "orted";
+    if (prefix != NULL)
+        snprintf(orted, sizeof orted, "%s/bin/orted", prefix);
+    int rc = add_program(orted, "", e);
+    for (int i = 0; i < job->apps->size && rc == 0; i++) {
+        const orte_app_context_t *app = opal_pointer_array_get_item(job->apps, i);
+        if (app == NULL)
+            continue;
+        rc = add_program(app->app, app->cwd != NULL ? app->cwd : "", e);
+        if (rc == 0)
+            rc = add_named(app->cwd != NULL ? app->cwd : "", e);
+    }
+    return rc;
+}
+
+/* A rank that runs already goes on as it began. */
+static bool is_launched(void)
+{
+    return ORTE_LOCAL_JOBID(plm->job->jobid) != 1 || seats_all_reported(plm->seats);
+}
+
+int plm_p2p_terms(const struct grid_lease *lease, struct grid_launch *launch, struct err *e)
+{
+    if (plm->limit_memory != NULL && !size_parse(&launch->memory, plm->limit_memory))
+        return err_set(e, EINVAL, "plm_p2p_limit_memory '%s' is no size: write 512M or 4G",
+                       plm->limit_memory);
+    launch->processes = plm->limit_processes > 0 ? (unsigned)plm->limit_processes : 0;
+    launch->seconds = plm->limit_seconds > 0 ? (unsigned)plm->limit_seconds : 0;
+    launch->programs = plm->programs;
+    launch->program_count = plm->program_count;
+    if (lease->encrypt && !survive_encrypted() && !is_launched()) {
+        struct err why = {0};
+        if (survive_encrypt(plm->job, &why) != 0)
+            return err_set(e, why.code, "%s: %s", lease->name, why.text);
+    }
+    launch->encrypts = survive_encrypted();
+    return 0;
+}
