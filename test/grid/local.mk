@@ -10,6 +10,7 @@ grid_scripts = \
     test/grid/leave \
     test/grid/broken \
     test/grid/contest \
+    test/grid/quick \
     test/grid/why \
     test/grid/replication \
     test/grid/rooms \
