@@ -6,7 +6,9 @@ libcore_la_SOURCES = \
     overlay/core/fit.c overlay/core/fit.h \
     overlay/core/id.c overlay/core/id.h \
     overlay/core/lease.c overlay/core/lease.h \
+    overlay/core/quantity.c overlay/core/quantity.h \
     overlay/core/require.c overlay/core/require.h \
+    overlay/core/require_fits.c overlay/core/require_tree.h \
     overlay/core/share.c overlay/core/share.h \
     overlay/core/wire.c overlay/core/wire.h \
     overlay/core/message.c overlay/core/message.h overlay/core/message_only.h overlay/core/message_undef.h \

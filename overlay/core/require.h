@@ -25,7 +25,7 @@
 enum { REQUIRE_NODES = 64, REQUIRE_TEXT = 1023, REQUIRE_DEPTH = 24, REQUIRE_WORD = 63 };
 
 struct require_node {
-    uint8_t kind;        /* require.c knows which */
+    uint8_t kind;        /* require_tree.h says which */
     uint8_t left, right; /* nodes */
     uint8_t field, compare;
     uint16_t begin, end;        /* the whole of it in the text */
