@@ -21,9 +21,11 @@ int comm_add(ompi_communicator_t *comm)
     int *local = members(comm->c_local_group),
         *remote = inter ? members(comm->c_remote_group) : NULL;
     struct engine_comm *c = NULL;
+    link_enter();
     if (local != NULL && (remote != NULL || !inter))
         c = engine_comm_add(replica.engine, local, comm->c_local_group->grp_proc_count, remote,
                             inter ? comm->c_remote_group->grp_proc_count : 0, false);
+    link_leave();
     free(local);
     free(remote);
     comm->c_pml_comm = (struct mca_pml_comm_t *)c;
@@ -32,8 +34,10 @@ int comm_add(ompi_communicator_t *comm)
 
 int comm_remove(ompi_communicator_t *comm)
 {
+    link_enter();
     if (comm->c_pml_comm != NULL)
         engine_comm_free(replica.engine, comm_of(comm));
+    link_leave();
     comm->c_pml_comm = NULL;
     return OMPI_SUCCESS;
 }
@@ -69,8 +73,10 @@ int comm_idup(ompi_communicator_t *comm, ompi_communicator_t **twin, ompi_reques
         c->super.s_info = OBJ_NEW(opal_info_t);
         snprintf(c->c_name, MPI_MAX_OBJECT_NAME, "MPI COMMUNICATOR %d DUP FROM %d", c->c_contextid,
                  comm->c_contextid);
+        link_enter();
         c->c_pml_comm =
             (struct mca_pml_comm_t *)engine_comm_twin(replica.engine, comm_of(comm), false);
+        link_leave();
         OMPI_COMM_SET_PML_ADDED(c);
         rc = mca_coll_base_comm_select(c);
     }

@@ -11,12 +11,14 @@
  * file_ompi4.c             files
  * share_ompi4.c            shared file pointers
  * osc_ompi4.c              one-sided communication; window.h
- * link_ompi4.c             engine and transport joined, addresses by modex, progress */
+ * link_ompi4.c             engine and transport joined, addresses by modex, progress
+ * attendant_ompi4.c        a thread that stands in while the program computes; turn.h */
 #ifndef P2P_GLUE_H
 #define P2P_GLUE_H
 #include "ompi_config.h"
 #include "engine.h"
 #include "transport.h"
+#include "turn.h"
 #include "ompi/communicator/communicator.h"
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/pml/base/pml_base_request.h"
@@ -37,6 +39,7 @@ struct transfer {
     void *packed;                     /* or a buffer of ours, freed or unpacked in the end */
     struct replica_request *request;  /* NULL: somebody waits in a blocking call */
     bool is_send;
+    STAILQ_ENTRY(transfer) later; /* done, as the attendant found */
 };
 
 typedef struct replica_request {
@@ -51,7 +54,7 @@ struct replica_params {
     char *address;
     size_t eager_limit, fragment, log_limit;
     unsigned lag_ms, drop_after_ms, retry_ms, silence_ms;
-    bool verify, shared_memory, encrypt;
+    bool verify, shared_memory, encrypt, progress_thread;
 };
 
 struct replica {
@@ -67,9 +70,14 @@ struct replica {
     opal_free_list_t requests;
     opal_list_t completed; /* requests whose callback waits until the engine is done */
     bool in_engine;
-    bool watch_threads;       /* the program asked for MPI_THREAD_MULTIPLE */
-    _Atomic pthread_t thread; /* then: the one that is in a call, so deep; 0: none */
-    int depth;
+    struct turn turn;
+    int depth;                /* of calls that the program is in */
+    bool watch_threads;       /* it asked for MPI_THREAD_MULTIPLE */
+    _Atomic pthread_t thread; /* then: the one that is in a call; 0: none */
+    bool has_attendant, attending;
+    pthread_t attendant;
+    int attendant_end; /* an eventfd */
+    STAILQ_HEAD(, transfer) later;
     unsigned polls;
     unsigned looks, quiet; /* in vain, one after the other; and rounds of them */
     uint64_t looked_ns;    /* processor time, then */
@@ -79,6 +87,8 @@ struct replica {
 };
 extern struct replica replica;
 
+void transfer_complete_later(void); /* what the attendant has left */
+
 /* link_ompi4.c */
 int link_open(void);    /* before the modex */
 int link_start(void);   /* after it */
@@ -87,19 +97,34 @@ int link_progress(void);
 void link_wait(void); /* once around, while a call blocks */
 void link_stop(void *ctx, int status, const char *line);
 
-/* Around each call, where a second thread may come though it was told not to. */
-void link_enter_watched(void);
-void link_leave_watched(void);
+bool link_attend(void); /* once around, without the program; true: there is more to do */
+
+/* Around all that is asked of the engine: keeps the attendant out, and finds a second thread that
+ * comes though it was told not to. */
+void link_watch_enter(void);
+void link_watch_leave(void);
 static inline void link_enter(void)
 {
     if (replica.watch_threads)
-        link_enter_watched();
+        link_watch_enter();
+    if (replica.depth++ > 0)
+        return;
+    turn_enter(&replica.turn);
+    if (!STAILQ_EMPTY(&replica.later))
+        transfer_complete_later();
 }
 static inline void link_leave(void)
 {
+    if (--replica.depth > 0)
+        return;
+    turn_leave(&replica.turn);
     if (replica.watch_threads)
-        link_leave_watched();
+        link_watch_leave();
 }
+
+/* attendant_ompi4.c */
+void attendant_start(void);
+void attendant_stop(void);
 
 /* request_ompi4.c */
 OBJ_CLASS_DECLARATION(replica_request_t);

@@ -138,6 +138,8 @@ int link_open(void)
                                   .retry_ms = p->retry_ms,
                                   .silence_ms = p->silence_ms,
                                   .encrypt = p->encrypt};
+    turn_init(&replica.turn);
+    replica.attendant_end = -1;
     struct transport_events events = {NULL, place, arrived, wrote, lost, address};
     replica.address_of = calloc((size_t)replica.process_count, sizeof *replica.address_of);
     int rc = replica.address_of == NULL ? -ENOMEM
@@ -177,16 +179,16 @@ int link_start(void)
     if (replica.engine == NULL)
         return OMPI_ERR_OUT_OF_RESOURCE;
     outcome_install();
+    if (replica.params.progress_thread && replica.lanes > 1)
+        attendant_start();
     return OMPI_SUCCESS;
 }
 
-void link_enter_watched(void)
+void link_watch_enter(void)
 {
     pthread_t nobody = 0, self = pthread_self();
-    if (replica.thread == self || atomic_compare_exchange_strong(&replica.thread, &nobody, self)) {
-        replica.depth++;
+    if (replica.thread == self || atomic_compare_exchange_strong(&replica.thread, &nobody, self))
         return;
-    }
     if (replica.rank != 0)
         sleep(1); /* one line is enough, if the first rank has the same to say */
     link_stop(NULL, 1,
@@ -196,10 +198,9 @@ void link_enter_watched(void)
         pause();
 }
 
-void link_leave_watched(void)
+void link_watch_leave(void)
 {
-    if (--replica.depth == 0)
-        replica.thread = 0;
+    replica.thread = 0;
 }
 
 /* A desktop is shared, also by the other copies: who has found nothing for a while, and does
@@ -236,10 +237,16 @@ static int advance(int timeout_ms)
     if (n > 0 || timeout_ms != 0 || ++replica.polls % ENGINE_EVERY == 0)
         n += engine_progress(replica.engine, now_ms(CLOCK_MONOTONIC_COARSE));
     replica.in_engine = false;
-    link_leave();
     if (!opal_list_is_empty(&replica.completed))
         request_complete_later();
+    link_leave();
     return n;
+}
+
+bool link_attend(void)
+{
+    bool more = transport_attend(replica.transport);
+    return engine_progress(replica.engine, now_ms(CLOCK_MONOTONIC_COARSE)) > 0 || more;
 }
 
 int link_progress(void)
@@ -271,6 +278,7 @@ void link_finish(void)
 {
     if (replica.engine == NULL)
         return;
+    attendant_stop();
     while (!replica.stopped && !engine_finish(replica.engine))
         if (advance(1) == 0)
             opal_progress();
@@ -283,6 +291,7 @@ void link_finish(void)
         waited = now_ms(CLOCK_MONOTONIC) - begin;
     }
     outcome_remove();
+    turn_destroy(&replica.turn);
     transport_close(replica.transport);
     engine_destroy(replica.engine);
     replica.engine = NULL;

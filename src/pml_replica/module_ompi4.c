@@ -122,10 +122,10 @@ static int look(int from, int tag, ompi_communicator_t *comm, bool wait, int *fo
     link_progress();
     while ((rc = engine_probe(replica.engine, comm_of(comm), from, tag, wait, &s, take)) == -EAGAIN)
         link_wait();
-    link_leave();
-    *found = rc == 1;
     if (rc == 0)
         opal_progress();
+    link_leave();
+    *found = rc == 1;
     if (rc == 1 && status != MPI_STATUS_IGNORE) {
         ompi_status_public_t filled;
         status_fill(&filled, &s, SIZE_MAX);
@@ -191,7 +191,9 @@ static int imrecv(void *buffer, size_t count, ompi_datatype_t *type, ompi_messag
     if (rc != OMPI_SUCCESS)
         return rc;
     *request = (ompi_request_t *)r;
+    link_enter();
     engine_message_receive(replica.engine, m->req_ptr, &r->transfer.receive);
+    link_leave();
     ompi_message_return(m);
     *message = MPI_MESSAGE_NULL;
     return OMPI_SUCCESS;

@@ -101,10 +101,12 @@ static void expect(struct window *w, int target, void *memory, int count, ompi_d
  * served in: who spins on its own window must not leave the others behind. */
 static void await(struct window *w, int target)
 {
+    link_enter();
     link_progress();
     while (w->awaited[target] > 0 ||
            (target == w->comm->c_my_rank && !engine_committed(replica.engine)))
         link_wait();
+    link_leave();
 }
 
 /* --- requests --- */
@@ -464,9 +466,11 @@ static int window_free(ompi_win_t *win)
     struct window *w = window_of(win);
     fence(0, win);
     ask(w, w->comm->c_my_rank, STOP, 0);
+    link_enter();
     while (!w->stopped)
         link_wait();
     engine_comm_free(replica.engine, w->wire);
+    link_leave();
     ompi_comm_free(&w->comm);
     window_release(w);
     win->w_osc_module = NULL;
@@ -552,8 +556,10 @@ static int choose(ompi_win_t *win, void **base, size_t size, int unit, ompi_comm
         window_release(w);
         return rc;
     }
+    link_enter();
     w->wire = engine_comm_twin(replica.engine, comm_of(w->comm), true);
     window_listen(w);
+    link_leave();
     win->w_osc_module = &w->super;
     *model = MPI_WIN_UNIFIED;
     return w->comm->c_coll->coll_barrier(w->comm, w->comm->c_coll->coll_barrier_module);

@@ -59,9 +59,8 @@ static void tell(enum engine_decision kind, const int *indices, size_t n)
     engine_decision_give(replica.engine, kind, indices, n * sizeof *indices);
 }
 
-/* Which are complete, up to `most`: by the leader's word. block: until there is one. */
-static int find(enum engine_decision kind, size_t count, ompi_request_t **requests, int *indices,
-                size_t most, bool block)
+static int find_inside(enum engine_decision kind, size_t count, ompi_request_t **requests,
+                       int *indices, size_t most, bool block)
 {
     int n = hear(kind, indices, most);
     if (n != -EAGAIN)
@@ -77,6 +76,16 @@ static int find(enum engine_decision kind, size_t count, ompi_request_t **reques
     }
     tell(kind, indices, found);
     return (int)found;
+}
+
+/* Which are complete, up to `most`: by the leader's word. block: until there is one. */
+static int find(enum engine_decision kind, size_t count, ompi_request_t **requests, int *indices,
+                size_t most, bool block)
+{
+    link_enter();
+    int n = find_inside(kind, count, requests, indices, most, block);
+    link_leave();
+    return n;
 }
 
 static int test(ompi_request_t **request, int *completed, ompi_status_public_t *status)
@@ -105,6 +114,7 @@ static int test_all(size_t count, ompi_request_t **requests, int *completed,
     int yes = 0;
     if (!any_active(count, requests))
         return replica.stock.req_test_all(count, requests, completed, statuses);
+    link_enter();
     int n = hear(DECIDE_TEST, &yes, 1);
     if (n == -EAGAIN) {
         if (!all_complete(count, requests))
@@ -112,6 +122,7 @@ static int test_all(size_t count, ompi_request_t **requests, int *completed,
         n = all_complete(count, requests);
         tell(DECIDE_TEST, &yes, (size_t)n);
     }
+    link_leave();
     *completed = n;
     return n > 0 ? replica.stock.req_wait_all(count, requests, statuses) : OMPI_SUCCESS;
 }
@@ -175,7 +186,7 @@ static int is_complete(ompi_request_t *r)
 }
 
 /* Who leads gives its own; who follows remembers by how much that differs, for the day it leads. */
-static double the_time(double own)
+static double time_inside(double own)
 {
     double *last = &replica.last_time, told;
     while (engine_follows(replica.engine)) {
@@ -194,7 +205,15 @@ static double the_time(double own)
     return *last;
 }
 
-static void the_name(char *name, int *length)
+static double the_time(double own)
+{
+    link_enter();
+    double time = time_inside(own);
+    link_leave();
+    return time;
+}
+
+static void name_inside(char *name, int *length)
 {
     while (engine_follows(replica.engine)) {
         int n = engine_decision_take(replica.engine, DECIDE_NAME, name, MPI_MAX_PROCESSOR_NAME - 1);
@@ -208,9 +227,18 @@ static void the_name(char *name, int *length)
     engine_decision_give(replica.engine, DECIDE_NAME, name, (size_t)*length);
 }
 
+static void the_name(char *name, int *length)
+{
+    link_enter();
+    name_inside(name, length);
+    link_leave();
+}
+
 bool outcome_test(bool (*holds)(void *ctx), void *ctx)
 {
-    int yes = 0, n = hear(DECIDE_TEST, &yes, 1);
+    int yes = 0;
+    link_enter();
+    int n = hear(DECIDE_TEST, &yes, 1);
     if (n == -EAGAIN) {
         opal_progress();
         n = holds(ctx);
@@ -218,24 +246,38 @@ bool outcome_test(bool (*holds)(void *ctx), void *ctx)
     }
     while (n > 0 && !holds(ctx))
         link_wait();
+    link_leave();
     return n > 0;
 }
 
-/* No act before all hold what it may depend on: who leads next must come to the same. */
+/* The leader's value, or -EAGAIN: this process leads, and its followers hold all that it may
+ * depend on. */
+static int await_settled(void *value, size_t max)
+{
+    for (;; link_wait()) {
+        bool follows = engine_follows(replica.engine);
+        if (!follows && engine_committed(replica.engine))
+            return -EAGAIN;
+        int n = follows ? engine_decision_take(replica.engine, DECIDE_OTHER, value, max) : -EAGAIN;
+        if (n != -EAGAIN)
+            return n;
+    }
+}
+
+/* No act before all hold what it may depend on: who leads next must come to the same. An act may
+ * take long, as disks do, and is done outside. */
 int outcome_settle(void *value, size_t max, size_t (*act)(void *ctx, void *value), void *ctx)
 {
-    for (;;) {
-        if (engine_follows(replica.engine)) {
-            int n = engine_decision_take(replica.engine, DECIDE_OTHER, value, max);
-            if (n != -EAGAIN)
-                return n;
-        } else if (engine_committed(replica.engine)) {
-            size_t n = act(ctx, value);
-            engine_decision_give(replica.engine, DECIDE_OTHER, value, n);
-            return (int)n;
-        }
-        link_wait();
-    }
+    link_enter();
+    int n = await_settled(value, max);
+    link_leave();
+    if (n != -EAGAIN)
+        return n;
+    n = (int)act(ctx, value);
+    link_enter();
+    engine_decision_give(replica.engine, DECIDE_OTHER, value, (size_t)n);
+    link_leave();
+    return n;
 }
 
 static void answer(struct preload_questions answers)

@@ -52,7 +52,8 @@ static int component_register(void)
                                  .drop_after_ms = 30000,
                                  .retry_ms = 500,
                                  .silence_ms = 1000,
-                                 .shared_memory = true};
+                                 .shared_memory = true,
+                                 .progress_thread = true};
     param_size(c, "eager_limit", "Bytes up to which a message is sent at once and copied",
                &p->eager_limit);
     param_size(c, "fragment", "Bytes of a larger message that travel in one piece", &p->fragment);
@@ -77,6 +78,9 @@ static int component_register(void)
                &p->encrypt);
     param_bool(c, "shared_memory", "Use shared memory between processes of one host",
                &p->shared_memory);
+    param_bool(c, "progress_thread",
+               "A thread serves the other lanes while the program computes for long",
+               &p->progress_thread);
     param_bool(c, "direct", "Replicate a job of a plain mpirun, without the grid: for tests",
                &p->direct);
     mca_base_component_var_register(c, "address",
@@ -128,8 +132,12 @@ static void init_bottom(int argc, char **argv, int requested, int *provided)
 {
     (void)argc, (void)argv;
     replica.watch_threads = requested == MPI_THREAD_MULTIPLE;
-    if (*provided == MPI_THREAD_MULTIPLE)
+    if (*provided == MPI_THREAD_MULTIPLE) {
         *provided = ompi_mpi_thread_provided = MPI_THREAD_SERIALIZED;
+        if (replica.rank == 0)
+            fprintf(stderr, "p2pgrid: the program asked for MPI_THREAD_MULTIPLE and was granted "
+                            "MPI_THREAD_SERIALIZED, as replicas need one order of calls\n");
+    }
     ompi_mpi_thread_multiple = false;
 }
 

@@ -163,10 +163,32 @@ void request_complete_later(void)
         request_complete((replica_request_t *)i);
 }
 
+/* What the attendant finds done stays as it is until the program's next call. */
+static bool left_for_later(struct transfer *t)
+{
+    if (replica.attending)
+        STAILQ_INSERT_TAIL(&replica.later, t, later);
+    return replica.attending;
+}
+
+void transfer_complete_later(void)
+{
+    struct transfer *t;
+    while ((t = STAILQ_FIRST(&replica.later)) != NULL) {
+        STAILQ_REMOVE_HEAD(&replica.later, later);
+        if (t->is_send)
+            transfer_sent(NULL, &t->send);
+        else
+            transfer_received(NULL, &t->receive);
+    }
+}
+
 void transfer_sent(void *ctx, struct engine_send *s)
 {
     (void)ctx;
     struct transfer *t = (struct transfer *)s;
+    if (left_for_later(t))
+        return;
     if (t->done != NULL) {
         t->done(t);
         return;
@@ -188,6 +210,8 @@ void transfer_received(void *ctx, struct engine_receive *r)
 {
     (void)ctx;
     struct transfer *t = (struct transfer *)r;
+    if (left_for_later(t))
+        return;
     if (t->done != NULL) {
         t->done(t);
         return;
@@ -228,8 +252,10 @@ static int request_cancel(ompi_request_t *request, int flag)
     if (r->base.req_type != MCA_PML_REQUEST_RECV)
         return OMPI_SUCCESS;
     int rc;
+    link_enter();
     while ((rc = engine_cancel(replica.engine, &r->transfer.receive)) == -EAGAIN)
         link_wait();
+    link_leave();
     if (rc == 1)
         request->req_status._cancelled = true;
     return OMPI_SUCCESS;
@@ -282,11 +308,14 @@ replica_request_t *request_new(bool is_send, const void *buffer, size_t count,
 
 int transfer_begin(struct transfer *t)
 {
-    if (!t->is_send) {
+    int rc = 0;
+    link_enter();
+    if (t->is_send)
+        rc = engine_send(replica.engine, &t->send);
+    else
         engine_receive(replica.engine, &t->receive);
-        return OMPI_SUCCESS;
-    }
-    if (engine_send(replica.engine, &t->send) == 0)
+    link_leave();
+    if (rc == 0)
         return OMPI_SUCCESS;
     link_stop(NULL, 1, engine_reason(replica.engine));
     return OMPI_ERROR;
@@ -383,6 +412,7 @@ int request_lists_init(void)
 {
     OBJ_CONSTRUCT(&replica.completed, opal_list_t);
     OBJ_CONSTRUCT(&replica.requests, opal_free_list_t);
+    STAILQ_INIT(&replica.later);
     return opal_free_list_init(&replica.requests, sizeof(replica_request_t), opal_cache_line_size,
                                OBJ_CLASS(replica_request_t), 0, opal_cache_line_size, 64, -1, 64,
                                NULL, 0, NULL, request_prepare, NULL);

@@ -258,7 +258,7 @@ static void first_use(struct transport *t, struct endpoint *e)
     count_restless(t);
 }
 
-static void look_at_clock(struct transport *t, struct endpoint *e, uint64_t now)
+static void look_at_peer(struct transport *t, struct endpoint *e, uint64_t now)
 {
     if (e->state == LINK_BROKEN && now >= e->deadline_ms)
         endpoint_lost(t, e, e->reason);
@@ -272,6 +272,14 @@ static void look_at_clock(struct transport *t, struct endpoint *e, uint64_t now)
             endpoint_lost(t, e, e->reason);
     } else if (e->state == LINK_AWAITING && now >= e->retry_at_ms)
         greet_start(t, e);
+}
+
+static void look_at_clocks(struct transport *t)
+{
+    uint64_t now = transport_now_ms(t);
+    for (uint32_t i = 0; i < t->options.count; i++)
+        look_at_peer(t, &t->endpoints[i], now);
+    count_restless(t);
 }
 
 /* --- what others call --- */
@@ -391,14 +399,20 @@ static void poll_sockets(struct transport *t, int timeout_ms)
     listen_sweep(t);
 }
 
-/* Sleeps only when no ring has anything, having asked for a wake-up before it looked. */
-static void poll_sleeping(struct transport *t, int timeout_ms)
+/* Asks for a wake-up, and then looks once more: does a ring have anything? */
+static bool doze(struct transport *t)
 {
     bool waiting = false;
     for (uint32_t i = 0; i < t->ring_count; i++)
         shm_doze(t->ring_peers[i], true);
     for (uint32_t i = 0; i < t->ring_count; i++)
         waiting = waiting || shm_waiting(t->ring_peers[i]);
+    return waiting;
+}
+
+static void poll_sleeping(struct transport *t, int timeout_ms)
+{
+    bool waiting = doze(t);
     if ((t->restless > 0 || t->ring_count > 0) && (timeout_ms < 0 || timeout_ms > NAP_MS))
         timeout_ms = NAP_MS; /* for the clock's sake, and for a wake-up that was missed */
     poll_sockets(t, waiting ? 0 : timeout_ms);
@@ -430,13 +444,24 @@ int transport_poll(struct transport *t, int timeout_ms)
         poll_sleeping(t, timeout_ms);
     else if (t->restless > 0 || t->polls % SOCKETS_EVERY == 0)
         poll_sockets(t, 0);
-    if (t->restless > 0 && (timeout_ms != 0 || t->polls % TIMERS_EVERY == 0)) {
-        uint64_t now = transport_now_ms(t);
-        for (uint32_t i = 0; i < t->options.count; i++)
-            look_at_clock(t, &t->endpoints[i], now);
-        count_restless(t);
-    }
+    if (t->restless > 0 && (timeout_ms != 0 || t->polls % TIMERS_EVERY == 0))
+        look_at_clocks(t);
     return t->moved;
+}
+
+int transport_descriptor(const struct transport *t)
+{
+    return t->epoll;
+}
+
+bool transport_attend(struct transport *t)
+{
+    t->moved = 0;
+    return_tokens(t);
+    poll_rings(t);
+    poll_sockets(t, 0);
+    look_at_clocks(t);
+    return doze(t) || t->moved > 0;
 }
 
 void transport_drop(struct transport *t, uint32_t peer)

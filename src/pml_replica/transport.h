@@ -78,6 +78,11 @@ bool transport_met(const struct transport *t, uint32_t to);
  * how many frames came or went. */
 int transport_poll(struct transport *t, int timeout_ms);
 
+/* The same for a caller who sleeps elsewhere, until transport_descriptor() is readable: moves what
+ * can be moved, and says whether more has come since. */
+bool transport_attend(struct transport *t);
+int transport_descriptor(const struct transport *t);
+
 /* This peer is dead or has said good-bye: closes its connection, says nothing of it later but
  * `sent`. */
 void transport_drop(struct transport *t, uint32_t peer);

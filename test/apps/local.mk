@@ -28,3 +28,6 @@ test_apps_windows_LDADD = $(OMPI_MPI_LIBS)
 check_PROGRAMS += test/apps/stream
 test_apps_stream_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_apps_stream_LDADD = $(OMPI_MPI_LIBS)
+check_PROGRAMS += test/apps/aloof
+test_apps_aloof_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+test_apps_aloof_LDADD = $(OMPI_MPI_LIBS)

@@ -49,6 +49,7 @@ unit_programs = \
     test/unit/token \
     test/unit/uri \
     test/unit/transport \
+    test/unit/turn \
     test/unit/vivaldi \
     test/unit/window
 test_unit_fate_LDADD = libsurvive.la $(LDADD)
@@ -84,6 +85,8 @@ test_unit_match_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_match_LDADD = libreplica.la $(LDADD)
 test_unit_transport_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_transport_LDADD = libtransport.la $(LDADD)
+test_unit_turn_SOURCES = test/unit/turn.c src/pml_replica/turn.c
+test_unit_turn_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_greeting_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_greeting_LDADD = libtransport.la $(SODIUM_LIBS) $(LDADD)
 test_unit_seal_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica

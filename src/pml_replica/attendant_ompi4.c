@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* attendant_ompi4.c -- a thread that looks after the links while the program computes.
+ *
+ * Others wait for this process although its program does not: a leader until its decisions are held
+ * here, a sender for room in its log, anybody for a sign of life. The attendant does all that an
+ * MPI call would do for them, but completes no request: what it finds done is left for the
+ * program's next call, so that Open MPI is called by the program's thread alone.
+ *
+ * It looks up 100 times a second, sees from a counter whether the program has been in a call since,
+ * and only when it has not does it begin to listen. */
+#include "glue.h"
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum { LOOK_MS = 10 };
+
+/* Once around; true: there is more to do. */
+static bool attend(void)
+{
+    if (!turn_take(&replica.turn))
+        return false;
+    replica.attending = true;
+    bool more = link_attend();
+    replica.attending = false;
+    turn_give(&replica.turn);
+    return more;
+}
+
+static void *live(void *arg)
+{
+    (void)arg;
+    struct pollfd p[] = {{.fd = replica.attendant_end, .events = POLLIN},
+                         {.fd = transport_descriptor(replica.transport), .events = POLLIN}};
+    uint64_t seen = 0;
+    bool away = false, more = false;
+    while (poll(p, away ? 2 : 1, more ? 0 : LOOK_MS) <= 0 || p[0].revents == 0) {
+        away = turn_is_away(&replica.turn, &seen);
+        more = away && attend();
+    }
+    return NULL;
+}
+
+/* Without it everything is right, too, only later. The program's signals are not its business. */
+void attendant_start(void)
+{
+    sigset_t all, before;
+    replica.attendant_end = eventfd(0, EFD_CLOEXEC);
+    if (replica.attendant_end < 0)
+        return;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    replica.has_attendant = pthread_create(&replica.attendant, NULL, live, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void attendant_stop(void)
+{
+    const uint64_t one = 1;
+    if (replica.has_attendant && write(replica.attendant_end, &one, sizeof one) == sizeof one)
+        pthread_join(replica.attendant, NULL);
+    replica.has_attendant = false;
+    if (replica.attendant_end >= 0)
+        close(replica.attendant_end);
+    replica.attendant_end = -1;
+}

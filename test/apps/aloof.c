@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* aloof.c -- a follower computes for long without an MPI call. Its leader takes a message from any
+ * source and answers: the answer must not wait for the follower, nor may the follower, or who sends
+ * to it, be given up. Arguments: the first process (as the launcher counts) that computes, seconds.
+ */
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { LARGE = 1 << 18 };
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int main(int argc, char **argv)
+{
+    static int large[LARGE];
+    int rank, number = 0;
+    const char *process = getenv("OMPI_COMM_WORLD_RANK");
+    double begin, limit = argc == 3 ? atof(argv[2]) : 0;
+    bool aloof = argc == 3 && process && atoi(process) == atoi(argv[1]);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    begin = seconds();
+    if (rank == 0) {
+        MPI_Request more;
+        MPI_Irecv(large, LARGE, MPI_INT, 1, 2, MPI_COMM_WORLD, &more);
+        while (aloof && seconds() - begin < limit)
+            ;
+        for (int i = 0; i < 100; i++) {
+            MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(&number, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+        }
+        MPI_Wait(&more, MPI_STATUS_IGNORE);
+        for (int i = 0; i < LARGE; i++)
+            number += large[i] == i;
+        printf("aloof: %s\n", number == 99 + LARGE ? "all right" : "WRONG");
+    } else if (rank == 1) {
+        for (int i = 0; i < LARGE; i++)
+            large[i] = i;
+        for (int i = 0; i < 100; i++) {
+            MPI_Send(&i, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+            MPI_Recv(&number, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+        printf("aloof: a hundred answers, the last one %s\n",
+               seconds() - begin < limit / 2 ? "in time" : "late");
+        MPI_Send(large, LARGE, MPI_INT, 0, 2, MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+    return 0;
+}
