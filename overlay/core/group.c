@@ -19,6 +19,7 @@ struct member {
     uint8_t accusers; /* who found it silent themselves: at most one more than must agree */
     struct id accused_by[GROUP_CONFIRMERS + 1];
     uint64_t suspected_us, dead_us; /* since when; when it will be declared */
+    uint64_t reached_us;            /* its host acknowledged something under suspicion; 0: no */
 };
 
 struct watch {
@@ -39,7 +40,7 @@ struct group {
     uint64_t now; /* of the step that runs, like out */
     struct group_out *out;
     struct part_peer self;
-    struct id job;
+    struct id job, submitter;
     uint64_t random;
     uint32_t serial, incarnation;
     uint8_t slow;      /* Lifeguard's local health, 0..8 */
@@ -115,16 +116,33 @@ static size_t left(const struct group *g)
     return g->out->count < SENDS_MAX ? GROUP_OUT_BYTES - g->out->used : 0;
 }
 
-static void send(struct group *g, const struct part_peer *to, size_t length)
+static void hand_out(struct group *g, enum group_action_kind kind, const struct part_peer *to,
+                     size_t length)
 {
     if (length == 0)
         return;
     const uint8_t *frame = room(g);
-    say(g, GROUP_SEND, to);
+    say(g, kind, to);
     struct group_action *a = &g->out->action[g->out->count - 1];
     a->frame = frame;
     a->frame_length = (uint32_t)length;
     g->out->used += length;
+}
+
+static void send(struct group *g, const struct part_peer *to, size_t length)
+{
+    hand_out(g, GROUP_SEND, to, length);
+}
+
+static bool is_submitter(const struct group *g)
+{
+    return id_equal(&g->self.id, &g->submitter);
+}
+
+/* Is it for this peer to say that the member is dead? */
+static bool decides(const struct group *g, const struct member *m)
+{
+    return is_submitter(g) || id_equal(&m->peer.id, &g->submitter);
 }
 
 /* --- rumours --- */
@@ -234,7 +252,27 @@ static uint64_t suspicion_us(const struct group *g, const struct member *m)
 
 static void set_dead_time(struct group *g, struct member *m)
 {
+    uint64_t spared = m->reached_us + stretched(g, GROUP_SUSPECT_US);
+    if (spared > m->suspected_us + GROUP_STALLED_US)
+        spared = m->suspected_us + GROUP_STALLED_US;
     m->dead_us = m->suspected_us + suspicion_us(g, m);
+    if (m->reached_us != 0 && m->dead_us < spared)
+        m->dead_us = spared;
+}
+
+/* A host answers for itself, also when its daemon is stopped or waits for its turn. */
+static void probe(struct group *g, const struct member *m)
+{
+    struct msg_group_ping ping = {.job = g->job};
+    ping.rumors_count = gossip(g, &m->peer.id, ping.rumors);
+    hand_out(g, GROUP_PROBE, &m->peer, message_put_group_ping(&ping, room(g), left(g)));
+}
+
+static void reached(struct group *g, struct member *m)
+{
+    m->reached_us = g->now;
+    set_dead_time(g, m);
+    probe(g, m); /* and in a while? */
 }
 
 static void declare(struct group *g, struct member *m)
@@ -270,8 +308,11 @@ static void suspect(struct group *g, struct member *m, uint32_t incarnation, con
     m->tell = tellings(g);
     m->accusers = 0;
     m->suspected_us = g->now;
+    m->reached_us = 0;
     confirm(g, m, by);
     say(g, GROUP_DOUBTED, &m->peer);
+    if (is_submitter(g))
+        probe(g, m);
     if (!id_equal(by, &g->self.id))
         watch(g, m); /* is it so? */
 }
@@ -307,7 +348,7 @@ static void hear(struct group *g, const struct part_rumor *r)
         about_self(g, r);
     if (m == NULL || m->state == GROUP_DEAD)
         return;
-    if (r->state == GROUP_DEAD)
+    if (r->state == GROUP_DEAD && !is_submitter(g))
         declare(g, m);
     else if (r->state == GROUP_SUSPECTED)
         suspect(g, m, r->incarnation, &r->by);
@@ -441,8 +482,12 @@ static void watch_due(struct group *g, struct watch *w)
     struct member *m = find(g, &w->target);
     slower(g, w->nacks_missing); /* the helpers are silent too: is it this peer that is deaf? */
     w->serial = 0;
-    if (m != NULL)
-        suspect(g, m, m->incarnation, &g->self.id);
+    if (m == NULL)
+        return;
+    suspect(g, m, m->incarnation, &g->self.id);
+    const struct member *submitter = find(g, &g->submitter);
+    if (submitter != NULL && submitter != m)
+        watch(g, submitter); /* the ping tells it at once */
 }
 
 static void relay_due(struct group *g, struct relay *r)
@@ -462,6 +507,11 @@ static void overslept(struct group *g, uint64_t late)
         g->members[i].dead_us += late + GROUP_PING_US;
 }
 
+static bool dies(const struct group *g, const struct member *m)
+{
+    return m->state == GROUP_SUSPECTED && decides(g, m);
+}
+
 static void tick(struct group *g)
 {
     uint64_t due = group_deadline(g);
@@ -474,7 +524,8 @@ static void tick(struct group *g)
         if (g->watches[i].serial != 0 && g->watches[i].due <= g->now)
             watch_due(g, &g->watches[i]);
     for (unsigned i = 0; i < g->count; i++)
-        if (g->members[i].state == GROUP_SUSPECTED && g->members[i].dead_us <= g->now)
+        if (dies(g, &g->members[i]) && g->members[i].dead_us <= g->now &&
+            g->out->count < GROUP_ACTIONS)
             declare(g, &g->members[i]);
     if (g->turn_due <= g->now)
         take_turn(g);
@@ -490,7 +541,7 @@ uint64_t group_deadline(const struct group *g)
         if (g->relays[i].serial != 0 && g->relays[i].due < due)
             due = g->relays[i].due;
     for (unsigned i = 0; i < g->count; i++)
-        if (g->members[i].state == GROUP_SUSPECTED && g->members[i].dead_us < due)
+        if (dies(g, &g->members[i]) && g->members[i].dead_us < due)
             due = g->members[i].dead_us;
     return due;
 }
@@ -509,6 +560,7 @@ struct group *group_init(void *memory, const struct group_setup *setup, uint64_t
     struct group *g = memory;
     g->self = setup->self;
     g->job = setup->job;
+    g->submitter = setup->submitter;
     g->random = setup->seed;
     g->room = setup->members;
     g->now = now_us;
@@ -572,6 +624,10 @@ void group_step(struct group *g, const struct group_event *event, uint64_t now_u
     case GROUP_UNREACHABLE:
         if (m != NULL && m->state == GROUP_ALIVE)
             watch(g, m);
+        break;
+    case GROUP_REACHED:
+        if (m != NULL && m->state == GROUP_SUSPECTED)
+            reached(g, m);
         break;
     }
     tick(g);

@@ -6,17 +6,22 @@
  * silent, it is suspected; whoever hears of that pings it too, and each that agrees shortens the
  * time in which the suspect may say no; then it is dead, for good, and everyone hears of it
  *
- * A peer that is late itself (a busy host, a frozen process) doubts itself first: all its time-outs
- * stretch. Time is microseconds of one clock that never goes back. */
+ * The submitter's daemon alone declares the others dead, as it alone gives their work up; they
+ * declare only it. A peer that is late itself (a busy host, a frozen process) doubts itself first:
+ * all its time-outs stretch. And as long as a suspect's host acknowledges what the submitter's
+ * sends, it is the daemon there that waits for its turn, not the host that is gone.
+ *
+ * Time is microseconds of one clock that never goes back. */
 #ifndef P2P_GROUP_H
 #define P2P_GROUP_H
 #include "message.h"
 
 enum {
-    GROUP_PERIOD_US = 120 * 1000,  /* between two pings */
-    GROUP_PING_US = 60 * 1000,     /* for an answer, before others are asked to help */
-    GROUP_SUSPECT_US = 300 * 1000, /* of suspicion at least: with enough who agree */
-    GROUP_DOUBT_US = 1500 * 1000,  /* of suspicion at most: with nobody else who agrees */
+    GROUP_PERIOD_US = 120 * 1000,   /* between two pings */
+    GROUP_PING_US = 60 * 1000,      /* for an answer, before others are asked to help */
+    GROUP_SUSPECT_US = 300 * 1000,  /* of suspicion at least: with enough who agree */
+    GROUP_DOUBT_US = 1500 * 1000,   /* of suspicion at most: with nobody else who agrees */
+    GROUP_STALLED_US = 5000 * 1000, /* of a daemon that says nothing on a host that is there */
     GROUP_CONFIRMERS = 2,
     GROUP_HELPERS = 3,
     GROUP_RUMORS = 8, /* on one message */
@@ -30,6 +35,7 @@ enum group_state { GROUP_ALIVE, GROUP_SUSPECTED, GROUP_DEAD };
 struct group_setup {
     struct part_peer self;
     struct id job;
+    struct id submitter; /* whose daemon decides */
     uint64_t seed;
     unsigned members; /* at most, this peer not counted */
 };
@@ -43,6 +49,7 @@ enum group_event_kind {
     GROUP_ADD,         /* .peer is one of the job's */
     GROUP_REMOVE,      /* .peer has nothing to do with the job any more */
     GROUP_UNREACHABLE, /* .peer: its link broke; a reason to ping it at once, no more */
+    GROUP_REACHED,     /* .peer: its host has acknowledged the last probe */
 };
 
 struct group_event {
@@ -53,6 +60,7 @@ struct group_event {
 
 enum group_action_kind {
     GROUP_SEND,     /* .frame to .peer; a datagram will do */
+    GROUP_PROBE,    /* .frame to .peer over a connection whose other end acknowledges: does it? */
     GROUP_DOUBTED,  /* .peer is silent; nothing is to be done yet */
     GROUP_TRUSTED,  /* .peer is well after all */
     GROUP_DECLARED, /* .peer is dead, and stays so; this peer itself: the others hold it for dead */

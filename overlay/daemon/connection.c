@@ -77,6 +77,14 @@ size_t connection_backlog(const struct connection *c)
     return evbuffer_get_length(bufferevent_get_output(c->bev));
 }
 
+bool connection_heard(const struct connection *c, unsigned ms)
+{
+    struct tcp_info info;
+    socklen_t size = sizeof info;
+    return getsockopt(bufferevent_getfd(c->bev), IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
+           info.tcpi_state == TCP_ESTABLISHED && info.tcpi_last_ack_recv < ms;
+}
+
 static void end(struct connection *c, bool clean, const char *why)
 {
     c->dropped = true;

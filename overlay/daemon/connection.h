@@ -81,6 +81,8 @@ void connection_say_bye(struct connection *c);
 
 void connection_send(struct connection *c, const uint8_t *frame, size_t length);
 size_t connection_backlog(const struct connection *c); /* bytes not yet handed to the kernel */
+/* Has the other host acknowledged anything in the last so many ms? Its kernel does that. */
+bool connection_heard(const struct connection *c, unsigned ms);
 /* Time passes: ends what took too long or was idle for too long. May call gone. */
 void connection_tick(struct connection *c, uint64_t now_ms);
 #endif

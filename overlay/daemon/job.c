@@ -22,6 +22,7 @@ enum {
 struct job_peer {
     struct part_peer peer;
     bool told, leaves;
+    uint64_t probed_us; /* its host is asked for a sign of life since then; 0: it is not */
 };
 
 struct job {
@@ -89,6 +90,7 @@ static bool make_group(struct job *job)
 {
     struct group_setup setup = {.self = links_self(job->jobs->node->links),
                                 .job = job->id,
+                                .submitter = job->submitter,
                                 .seed =
                                     ((uint64_t)randombytes_random() << 32) | randombytes_random(),
                                 .members = ROOM_FIRST};
@@ -143,8 +145,10 @@ static void log_dead(const struct job *job, const struct id *peer)
 static void begin_anew(struct job *job)
 {
     randombytes_buf(&job->id, sizeof job->id);
-    for (unsigned i = 0; i < job->count; i++)
+    for (unsigned i = 0; i < job->count; i++) {
         job->members[i].told = false;
+        job->members[i].probed_us = 0;
+    }
     if (make_group(job)) /* else it goes on without those that are told already */
         event_active(job->jobs->flush, 0, 0);
     set_timer(job);
@@ -172,12 +176,30 @@ static void tell_declared(struct job *job, const struct id *dead, unsigned count
             j->declared(j->ctx, owner, &dead[i]);
 }
 
-/* A job of another submitter may be gone afterwards. */
-static void step(struct job *job, const struct group_event *event)
+static struct job_peer *member_of(const struct job *job, const struct id *peer)
+{
+    for (unsigned i = 0; i < job->count; i++)
+        if (id_equal(&job->members[i].peer.id, peer) && !job->members[i].leaves)
+            return &job->members[i];
+    return NULL;
+}
+
+static void probe(struct job *job, const struct group_action *a)
+{
+    struct job_peer *m = member_of(job, &a->peer.id);
+    if (m != NULL &&
+        link_send_frame(job->jobs->node->links, &a->peer, a->frame, a->frame_length) == 0)
+        m->probed_us = clock_us();
+}
+
+struct dead {
+    unsigned count;
+    struct id at[DECLARED_MAX];
+};
+
+static void take(struct job *job, const struct group_event *event, struct dead *dead)
 {
     struct jobs *j = job->jobs;
-    struct id dead[DECLARED_MAX];
-    unsigned count = 0;
     group_step(job->group, event, clock_us(), &j->out);
     for (unsigned i = 0; i < j->out.count; i++) {
         const struct group_action *a = &j->out.action[i];
@@ -185,16 +207,46 @@ static void step(struct job *job, const struct group_event *event)
         case GROUP_SEND:
             datagram_send(j->node->datagrams, &a->peer, a->frame, a->frame_length);
             break;
+        case GROUP_PROBE:
+            probe(job, a);
+            break;
         case GROUP_DECLARED:
-            dead[count++] = a->peer.id;
+            if (dead->count < DECLARED_MAX)
+                dead->at[dead->count++] = a->peer.id;
             break;
         case GROUP_DOUBTED:
         case GROUP_TRUSTED:
             break;
         }
     }
-    if (count > 0)
-        tell_declared(job, dead, count);
+}
+
+/* A suspect whose host has acknowledged the probe. */
+static bool find_reached(struct job *job, struct group_event *event)
+{
+    uint64_t now = clock_us();
+    for (unsigned i = 0; i < job->count; i++) {
+        struct job_peer *m = &job->members[i];
+        if (m->probed_us == 0 || !link_heard(job->jobs->node->links, &m->peer.id,
+                                             (unsigned)((now - m->probed_us) / 1000)))
+            continue;
+        m->probed_us = 0;
+        *event = (struct group_event){.kind = GROUP_REACHED, .peer = m->peer};
+        return true;
+    }
+    return false;
+}
+
+/* A job of another submitter may be gone afterwards. */
+static void step(struct job *job, const struct group_event *event)
+{
+    struct dead dead = {.count = 0};
+    struct group_event reached;
+    while (find_reached(job, &reached))
+        take(job, &reached, &dead);
+    take(job, event, &dead);
+    if (dead.count > 0)
+        tell_declared(job, dead.at, dead.count);
     else
         set_timer(job);
 }
@@ -343,14 +395,6 @@ static void on_flush(evutil_socket_t fd, short what, void *ctx)
         tell_entering(job, list);
         free(list);
     }
-}
-
-static struct job_peer *member_of(const struct job *job, const struct id *peer)
-{
-    for (unsigned i = 0; i < job->count; i++)
-        if (id_equal(&job->members[i].peer.id, peer) && !job->members[i].leaves)
-            return &job->members[i];
-    return NULL;
 }
 
 void jobs_enter(struct jobs *j, const void *owner, const struct part_peer *peer)

@@ -269,6 +269,15 @@ size_t link_backlog(const struct links *l, const struct id *peer)
     return f != NULL ? far_backlog(f) : 0;
 }
 
+bool link_heard(const struct links *l, const struct id *peer, unsigned ms)
+{
+    const struct far *f = idmap_get(&l->fars, peer);
+    bool heard = false;
+    for (unsigned i = 0; f != NULL && i < f->count; i++)
+        heard = heard || connection_heard(f->all[i], ms);
+    return heard;
+}
+
 size_t links_backlog(const struct links *l)
 {
     size_t at = 0, sum = evbuffer_get_length(l->to_self);

@@ -67,7 +67,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct group_out out;
     static struct message m;
-    struct group_setup setup = {.self = peer(3), .seed = 1, .members = MEMBERS};
+    struct group_setup setup = {
+        .self = peer(3), .submitter = peer(3).id, .seed = 1, .members = MEMBERS};
     struct script s = {.at = data, .left = size};
     void *memory = malloc(group_size(&setup));
     bool dead[16] = {false};
@@ -77,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct group *group = group_init(memory, &setup, now);
     while (s.left > 0) {
         unsigned what = script_next(&s);
-        struct group_event e = {.kind = (enum group_event_kind)(what % (GROUP_UNREACHABLE + 1)),
+        struct group_event e = {.kind = (enum group_event_kind)(what % (GROUP_REACHED + 1)),
                                 .peer = peer(script_next(&s)),
                                 .message = &m};
         now += (uint64_t)script_next(&s) * 1000;

@@ -102,8 +102,10 @@ struct party *party_new(const struct party_setup *setup)
     p->random = setup->seed;
     p->now = MS;
     for (unsigned i = 0; i < setup->members; i++) {
-        struct group_setup g = {
-            .self = address(i), .seed = next_random(p), .members = setup->members};
+        struct group_setup g = {.self = address(i),
+                                .submitter = address(0).id,
+                                .seed = next_random(p),
+                                .members = setup->members};
         struct guest *guest = &p->guests[i];
         guest->group = group_init(malloc(group_size(&g)), &g, p->now);
         guest->last = &guest->inbox;

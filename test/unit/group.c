@@ -6,12 +6,14 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { MEMBERS = 6, QUEUE = 1024, MS = 1000 };
+enum { MEMBERS = 6, SUBMITTER = 0, QUEUE = 1024, MS = 1000 };
 
 /* Members who hear each other after a tenth of a millisecond, unless one is cut off. */
 struct job {
     struct group *groups[MEMBERS];
     bool cut[MEMBERS];
+    bool stopped[MEMBERS]; /* cut, but its host acknowledges */
+    unsigned probed;       /* 1 + the one that is to acknowledge; 0: nobody */
     uint64_t now;
     struct {
         unsigned from, to;
@@ -45,7 +47,10 @@ static void step(struct job *j, unsigned i, const struct group_event *event)
     for (unsigned k = 0; k < out.count; k++) {
         const struct group_action *a = &out.action[k];
         unsigned about = a->peer.addr.ip[15];
-        if (a->kind == GROUP_SEND) {
+        if (a->kind == GROUP_PROBE) {
+            assert_int_equal(i, SUBMITTER);
+            j->probed = j->stopped[about] ? about + 1 : j->probed;
+        } else if (a->kind == GROUP_SEND) {
             assert_true(j->queued < QUEUE && a->frame_length <= sizeof j->queue[0].bytes);
             j->queue[j->queued].from = i;
             j->queue[j->queued].to = about;
@@ -74,6 +79,11 @@ static void deliver_all(struct job *j)
         step(j, to, &event);
     }
     j->queued = 0;
+    if (j->probed != 0) {
+        struct group_event event = {.kind = GROUP_REACHED, .peer = peer(j->probed - 1)};
+        j->probed = 0;
+        step(j, SUBMITTER, &event);
+    }
 }
 
 static void run(struct job *j, unsigned ms)
@@ -96,8 +106,11 @@ static struct job *begin(void)
     struct job *j = calloc(1, sizeof *j);
     j->now = 1000 * MS;
     for (unsigned i = 0; i < MEMBERS; i++) {
-        struct group_setup setup = {
-            .self = peer(i), .job = {{7}}, .seed = i + 1, .members = MEMBERS - 1};
+        struct group_setup setup = {.self = peer(i),
+                                    .job = {{7}},
+                                    .submitter = peer(SUBMITTER).id,
+                                    .seed = i + 1,
+                                    .members = MEMBERS - 1};
         j->groups[i] = group_init(malloc(group_size(&setup)), &setup, j->now);
         for (unsigned k = 0; k < MEMBERS; k++) {
             struct group_event add = {.kind = GROUP_ADD, .peer = peer(k)};
@@ -139,6 +152,49 @@ static void test_the_silent_one_is_declared_by_all(void **state)
     j->cut[2] = false; /* for good: it is told so */
     run(j, 5 * MS);
     assert_true(j->declared[2] >= MEMBERS);
+    end(j);
+}
+
+static void test_the_submitter_is_declared_by_the_others(void **state)
+{
+    (void)state;
+    struct job *j = begin();
+    run(j, 2 * MS);
+    uint64_t since = j->now;
+    j->cut[SUBMITTER] = true;
+    run(j, 3 * MS);
+    assert_true(j->declared[SUBMITTER] > 0 && j->first_declared_us - since < 1500 * MS);
+    for (unsigned i = 1; i < MEMBERS; i++)
+        assert_true(is(j, i, SUBMITTER, GROUP_DEAD));
+    end(j);
+}
+
+static void test_nobody_else_is_declared_without_the_submitter(void **state)
+{
+    (void)state;
+    struct job *j = begin();
+    run(j, 2 * MS);
+    j->cut[SUBMITTER] = j->cut[3] = true;
+    run(j, 3 * MS);
+    for (unsigned i = 1; i < MEMBERS; i++)
+        assert_true(i == 3 || is(j, i, 3, GROUP_SUSPECTED));
+    end(j);
+}
+
+static void test_a_stopped_daemon_is_no_silent_host(void **state)
+{
+    (void)state;
+    struct job *j = begin();
+    run(j, 2 * MS);
+    j->cut[4] = j->stopped[4] = true;
+    run(j, 4 * MS);
+    assert_true(j->doubted[4] > 0 && is(j, SUBMITTER, 4, GROUP_SUSPECTED));
+    j->cut[4] = j->stopped[4] = false;
+    run(j, 4 * MS);
+    assert_true(is(j, SUBMITTER, 4, GROUP_ALIVE));
+    j->cut[4] = j->stopped[4] = true; /* but not for ever */
+    run(j, GROUP_STALLED_US / 1000 + 2 * MS);
+    assert_true(is(j, SUBMITTER, 4, GROUP_DEAD));
     end(j);
 }
 
@@ -217,6 +273,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_living_are_left_alone),
         cmocka_unit_test(test_the_silent_one_is_declared_by_all),
+        cmocka_unit_test(test_the_submitter_is_declared_by_the_others),
+        cmocka_unit_test(test_nobody_else_is_declared_without_the_submitter),
+        cmocka_unit_test(test_a_stopped_daemon_is_no_silent_host),
         cmocka_unit_test(test_a_short_silence_is_forgiven),
         cmocka_unit_test(test_a_broken_link_alone_kills_nobody),
         cmocka_unit_test(test_who_is_cut_off_doubts_itself),
