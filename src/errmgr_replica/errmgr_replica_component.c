@@ -97,8 +97,11 @@ static int replica_register(void)
     self->beat_ms = 250;
     register_int("beat_ms", "Milliseconds between signs of life of mpirun and each peer",
                  &self->beat_ms);
-    self->silence_ms = 1500;
-    register_int("silence_ms", "Milliseconds after which mpirun counts a silent peer as lost",
+    /* A silent host is found by the overlay within a second: this is for orteds that hang. */
+    self->silence_ms = 4000;
+    register_int("silence_ms",
+                 "Milliseconds after which mpirun counts a peer as lost whose orted is silent; "
+                 "the overlay finds out sooner when the peer itself is silent",
                  &self->silence_ms);
     self->orphan_ms = 5000;
     register_int("orphan_ms",

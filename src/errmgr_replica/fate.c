@@ -144,6 +144,7 @@ static int weight(const struct replica *r)
     case FATE_NO_START:
     case FATE_HOST_LOST:
     case FATE_HOST_SILENT:
+    case FATE_ORTED_SILENT:
     case FATE_HOST_LEFT:
         break;
     }
@@ -196,6 +197,9 @@ static void tell(struct line *l, const struct replica *r)
         break;
     case FATE_HOST_LEFT:
         add(l, "%s left", r->peer);
+        break;
+    case FATE_ORTED_SILENT:
+        add(l, "orted on %s fell silent", r->peer);
         break;
     case FATE_SIGNAL:
         add(l, "killed by signal %d (%s) on %s", r->value, strsignal(r->value), r->peer);

@@ -11,14 +11,15 @@
 struct fate;
 
 enum fate_cause {
-    FATE_HOST_LOST,   /* the connection to its peer's orted closed */
-    FATE_HOST_SILENT, /* its peer was not heard of for too long */
-    FATE_HOST_LEFT,   /* its owner wanted it back, and the job could do without */
-    FATE_SIGNAL,      /* value: the signal */
-    FATE_STATUS,      /* value: the exit status, not 0 */
-    FATE_NO_FINALIZE, /* it ended after MPI_Init without MPI_Finalize; value: the exit status, also
-                         0 */
-    FATE_NO_START,    /* it could not be started; value: an errno value that says why, 0: unknown */
+    FATE_HOST_LOST,    /* the connection to its peer's orted closed */
+    FATE_HOST_SILENT,  /* the overlay hears nothing of its peer any more */
+    FATE_ORTED_SILENT, /* mpirun hears nothing of the orted on its peer any more */
+    FATE_HOST_LEFT,    /* its owner wanted it back, and the job could do without */
+    FATE_SIGNAL,       /* value: the signal */
+    FATE_STATUS,       /* value: the exit status, not 0 */
+    FATE_NO_FINALIZE,  /* it ended after MPI_Init without MPI_Finalize; value: the exit status, also
+                          0 */
+    FATE_NO_START, /* it could not be started; value: an errno value that says why, 0: unknown */
 };
 
 struct fate_loss {

@@ -126,12 +126,17 @@ static void count_as_reported(orte_proc_t *d)
         ORTE_ACTIVATE_JOB_STATE(job, ORTE_JOB_STATE_DAEMONS_REPORTED);
 }
 
+static bool is_silence(enum fate_cause cause)
+{
+    return cause == FATE_HOST_SILENT || cause == FATE_ORTED_SILENT;
+}
+
 static void lose_daemon(orte_proc_t *d, enum fate_cause cause)
 {
     if (hnp_is_lost(d))
         return;
     log_trace(1, -1, -1, hnp_peer_of(d), "lost (%s)",
-              cause == FATE_HOST_SILENT ? "silent" : "connection closed");
+              is_silence(cause) ? "silent" : "connection closed");
     ORTE_FLAG_UNSET(d, ORTE_PROC_FLAG_ALIVE);
     d->state = ORTE_PROC_STATE_COMM_FAILED;
     d->exit_code =
@@ -161,9 +166,10 @@ static void tell_and_end(const orte_proc_t *d, enum fate_cause cause)
     }
     if (self->hnp.ending)
         return;
-    log_line("%s %s after %.2f s, with rank %s: the job ends; --mca errmgr_replica_level 2 "
+    log_line("%s%s %s after %.2f s, with rank %s: the job ends; --mca errmgr_replica_level 2 "
              "survives this",
-             hnp_peer_of(d), cause == FATE_HOST_SILENT ? "fell silent" : "was lost",
+             cause == FATE_ORTED_SILENT ? "orted on " : "", hnp_peer_of(d),
+             is_silence(cause) ? "fell silent" : "was lost",
              (double)(survive_now_ms() - self->hnp.start_ms) / 1000,
              used > 0 ? ranks : "(none yet)");
     orte_routed.route_lost(orte_rml.get_routed(orte_mgmt_conduit), &d->name);
@@ -175,7 +181,7 @@ void hnp_daemon_lost(orte_vpid_t vpid, enum fate_cause cause)
     orte_proc_t *d = hnp_find_daemon(vpid);
     if (d == NULL || orte_finalizing)
         return;
-    if (cause == FATE_HOST_SILENT && d->state < ORTE_PROC_STATE_RUNNING)
+    if (is_silence(cause) && d->state < ORTE_PROC_STATE_RUNNING)
         return; /* it is still starting: the launcher has its own patience */
     if (hnp_ends_already()) {
         /* Stock code waits for all connections to close: this one will not. */

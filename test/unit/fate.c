@@ -9,6 +9,7 @@
 
 static const struct fate_loss host = {FATE_HOST_LOST, 0, "lab1", 2500};
 static const struct fate_loss silent = {FATE_HOST_SILENT, 0, "lab2", 4020};
+static const struct fate_loss hung = {FATE_ORTED_SILENT, 0, "lab4", 6000};
 static const struct fate_loss killed = {FATE_SIGNAL, 9, "lab3", 1500};
 static const struct fate_loss three = {FATE_STATUS, 3, "lab4", 1600};
 static const struct fate_loss quiet = {FATE_NO_FINALIZE, 0, "lab5", 1700};
@@ -58,6 +59,22 @@ static void test_spares_what_lives_elsewhere_or_is_done(void **state)
     assert_true(fate_spares(f, 0, 1)); /* it is gone anyway */
     fate_finish(f, 1, 1);
     assert_true(fate_spares(f, 1, 0));
+    fate_free(f);
+}
+
+static void test_who_was_silent(void **state)
+{
+    (void)state;
+    struct fate *f = fate_new(1, 2, 1000);
+    assert_int_equal(fate_lose(f, 0, 0, &silent), FATE_ON);
+    char line[400];
+    fate_note(f, 0, 0, line, sizeof line);
+    assert_string_equal(line, "rank 0, lane 0: lab2 fell silent after 3.02 s; "
+                              "it goes on in lane 1, 1 left");
+    assert_int_equal(fate_lose(f, 0, 1, &hung), FATE_OVER);
+    fate_note(f, 0, 1, line, sizeof line);
+    assert_string_equal(line, "rank 0, lane 1: orted on lab4 fell silent after 5.00 s");
+    assert_int_equal(fate_status(f), 1);
     fate_free(f);
 }
 
@@ -192,6 +209,7 @@ int main(void)
         cmocka_unit_test(test_done_when_every_rank_finished_somewhere),
         cmocka_unit_test(test_over_when_last_replica_is_lost),
         cmocka_unit_test(test_spares_what_lives_elsewhere_or_is_done),
+        cmocka_unit_test(test_who_was_silent),
         cmocka_unit_test(test_finished_rank_cannot_be_lost),
         cmocka_unit_test(test_holes_are_deaths_at_birth),
         cmocka_unit_test(test_status_is_the_first_real_error),
