@@ -97,6 +97,13 @@ peers_seen() { # K N: peer K sees N peers
         jq '.peers | length')" = "$2" ]
 }
 
+all_seen() { # N: each of N peers sees all of them; a ring that was torn takes a moment
+    local k
+    for ((k = 1; k <= $1; k++)); do
+        peers_seen "$k" "$1" || return 1
+    done
+}
+
 all_free() { # N: peer 1 sees N slots, and all of them are free
     [ "$(P2PGRID_SOCKET=$P2PGRID_GRID/peer/1/p2pd.sock timeout 10 "$builddir/p2pctl" peers --json |
         jq '[.peers[].slots_free] | add')" = "$1" ]
