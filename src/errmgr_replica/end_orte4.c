@@ -29,7 +29,7 @@ void hnp_end(int status)
     if (self->hnp.ending)
         return;
     self->hnp.ending = true;
-    orte_exit_status = status;
+    self->hnp.status = orte_exit_status = status;
     orte_execute_quiet = true;
     orte_job_term_ordered = true;
     orte_enable_recovery = false;

@@ -278,8 +278,10 @@ void hnp_take_over(void)
 
 void hnp_leave(void)
 {
-    if (self->hnp.ending)
+    if (self->hnp.ending) {
         opal_event_evtimer_del(&self->hnp.patience);
+        orte_exit_status = self->hnp.status; /* processes that were ended since have no say */
+    }
     fate_free(self->hnp.fate);
     self->hnp.fate = NULL;
 }
