@@ -124,8 +124,10 @@ static int replica_register(void)
     /* A replica that is not needed any more has no time to say good-bye. */
     if (ORTE_PROC_IS_HNP && survive_active())
         setenv("OMPI_MCA_odls_base_sigkill_timeout", "0", 0);
-    if ((ORTE_PROC_IS_HNP || ORTE_PROC_IS_DAEMON) && survive_active())
+    if ((ORTE_PROC_IS_HNP || ORTE_PROC_IS_DAEMON) && survive_active()) {
         preload_add(&orte_launch_environ, getenv("LD_PRELOAD"));
+        opal_setenv("PYTHONHASHSEED", "0", true, &orte_launch_environ); /* sets in one order */
+    }
     return ORTE_SUCCESS;
 }
 

@@ -31,3 +31,4 @@ test_apps_stream_LDADD = $(OMPI_MPI_LIBS)
 check_PROGRAMS += test/apps/aloof
 test_apps_aloof_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_apps_aloof_LDADD = $(OMPI_MPI_LIBS)
+EXTRA_DIST += test/apps/arrays.py

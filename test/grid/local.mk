@@ -13,6 +13,7 @@ grid_scripts = \
     test/grid/quick \
     test/grid/why \
     test/grid/replication \
+    test/grid/languages \
     test/grid/rooms \
     test/grid/ring \
     test/grid/newcomer \
