@@ -17,6 +17,8 @@ enum {
     STAMPS = 32,
 };
 
+enum { HAVE_OFFER, HAVE_CLAIM, HAVE_GIVE_UP }; /* msg_ring_have.claim */
+
 /* --- entries and records --- */
 
 static struct part_record record_of(const struct ring *ring, const struct store_entry *e)
@@ -101,13 +103,23 @@ void keep_replicate(struct ring *ring, const struct store_entry *e)
         send_copy(ring, &ring->successors[i], e);
 }
 
-void keep_on_copy(struct ring *ring, const struct msg_ring_copy *m)
+/* What the predecessor claims, this peer is next to own; what the successor sends, it gives up. */
+static void claimed(struct ring *ring, struct store_entry *e, const struct part_peer *by)
+{
+    bool next = (ring->predecessors > 0 && peer_is(&ring->predecessor[0], by)) ||
+                (ring->successor_count > 0 && peer_is(&ring->successors[0], by));
+    e->claimed_us = ring->now;
+    e->flags = (uint8_t)((e->flags & ~STORE_NEXT) | (next ? STORE_NEXT : 0));
+}
+
+void keep_on_copy(struct ring *ring, const struct part_peer *from, const struct msg_ring_copy *m)
 {
     for (unsigned i = 0; i < m->records_count; i++) {
         const struct part_record *r = &m->records[i];
         if (!is_news(ring, r))
             continue;
         struct store_entry e = entry_of(ring, r);
+        claimed(ring, &e, from);
         keep_insert(ring, &e, r->value);
     }
 }
@@ -128,27 +140,62 @@ static void add_stamp(struct ring *ring, const struct part_peer *to, struct msg_
         send_have(ring, to, m);
 }
 
-/* Successor number i should hold all that is owned here and wants more than i + 1 copies. */
+/* Between the death of one predecessor and the word of the next nobody owns what the dead one did:
+ * the peer after it sees to the copies, lest they die one by one meanwhile. */
+static bool sees_to_copies(const struct ring *ring, const struct store_entry *e)
+{
+    const struct part_peer *last = &ring->predecessor[0];
+    if (ring->predecessors > 0 || ring->successor_count == 0)
+        return owned(ring, e);
+    return (e->flags & STORE_NEXT) != 0 ||
+           (last->addr.port != 0 && id_between_or_at(&e->key, &last->id, &ring->self.id));
+}
+
+/* Successor number i should hold all that is seen to here and wants more than i + 1 copies. */
 static void tell_successor(struct ring *ring, unsigned i)
 {
-    struct msg_ring_have m = {.claim = 1};
+    struct msg_ring_have m = {.claim = HAVE_CLAIM};
     const struct part_peer *to = &ring->successors[i];
     struct store_entry *e = NULL;
     while ((e = store_next(&ring->store, e)) != NULL)
-        if (owned(ring, e) && e->copies > i + 1 && !expired(ring, e))
+        if (sees_to_copies(ring, e) && e->copies > i + 1 && !expired(ring, e))
             add_stamp(ring, to, &m, e);
     send_have(ring, to, &m);
 }
 
-/* The predecessor may have become the owner of what is not owned here any more. */
-void keep_tell_predecessor(struct ring *ring)
+/* The predecessor may own what is not owned here. */
+static void tell_predecessor(struct ring *ring)
 {
-    struct msg_ring_have m = {0};
+    struct msg_ring_have m = {.claim = HAVE_OFFER};
     struct store_entry *e = NULL;
     while (ring->predecessors > 0 && (e = store_next(&ring->store, e)) != NULL)
         if (!owned(ring, e) && !expired(ring, e))
             add_stamp(ring, &ring->predecessor[0], &m, e);
     send_have(ring, &ring->predecessor[0], &m);
+}
+
+/* A new predecessor owns what was owned here until now, or was to be. */
+void keep_give_up(struct ring *ring, const struct part_peer *old)
+{
+    const struct part_peer *new = &ring->predecessor[0];
+    struct msg_ring_have m = {.claim = HAVE_GIVE_UP};
+    struct store_entry *e = NULL;
+    bool closer = old->addr.port != 0 && id_between(&new->id, &old->id, &ring->self.id);
+    while ((e = store_next(&ring->store, e)) != NULL) {
+        bool was_here = closer && id_between_or_at(&e->key, &old->id, &new->id);
+        if (!owned(ring, e) && !expired(ring, e) && (was_here || (e->flags & STORE_NEXT) != 0))
+            add_stamp(ring, new, &m, e);
+    }
+    send_have(ring, new, &m);
+}
+
+static bool wants(const struct ring *ring, uint8_t claim, const struct id *key)
+{
+    if (claim == HAVE_CLAIM)
+        return true;
+    if (ring->predecessors == 0 && ring->successor_count > 0)
+        return claim == HAVE_GIVE_UP;
+    return neighbour_owns(ring, key);
 }
 
 void keep_on_have(struct ring *ring, const struct part_peer *from, const struct msg_ring_have *m)
@@ -158,9 +205,9 @@ void keep_on_have(struct ring *ring, const struct part_peer *from, const struct 
         const struct part_record_stamp *s = &m->stamps[i];
         struct store_entry *e = store_find(&ring->store, &s->key, &s->name);
         bool here = e != NULL && e->version >= s->version;
-        if (here && m->claim)
-            e->claimed_us = ring->now;
-        if (!here && (m->claim || neighbour_owns(ring, &s->key)))
+        if (here && m->claim != HAVE_OFFER)
+            claimed(ring, e, from);
+        if (!here && wants(ring, m->claim, &s->key))
             want.stamps[want.stamps_count++] = *s;
     }
     if (want.stamps_count > 0)
@@ -290,7 +337,7 @@ void keep_on_put_done(struct ring *ring, const struct msg_ring_put_done *m)
     }
     struct store_entry *e = placing(ring, l); /* unless it has come back, as a copy to keep */
     placed(ring, l, (enum ring_status)m->status);
-    if (e != NULL)
+    if (e != NULL && (m->status == RING_OK || m->status == RING_OLD))
         store_drop(&ring->store, e);
 }
 
@@ -327,8 +374,8 @@ void keep_on_got(struct ring *ring, const struct msg_ring_got *m)
 
 void keep_changed(struct ring *ring)
 {
-    ring->keep_next = 0;
     ring->keep_changed_us = ring->now;
+    ring->keep_again = ring->keep_next > 0; /* what was begun is done first */
     if (ring->keep_due > ring->now + AFTER_CHANGE_US)
         ring->keep_due = ring->now + AFTER_CHANGE_US;
 }
@@ -365,12 +412,13 @@ void keep_tick(struct ring *ring)
         return;
     if (ring->keep_next < ring->successor_count && ring->keep_next + 1 < RING_COPIES) {
         tell_successor(ring, ring->keep_next++);
-    } else {
-        keep_tell_predecessor(ring);
-        ring->keep_next = 0;
+        ring->keep_due = ring->now + BETWEEN_US;
+        return;
     }
-    ring->keep_due =
-        ring->keep_next > 0 ? ring->now + BETWEEN_US : ring_soon(ring, ROUND_OF_HAVE_US);
+    tell_predecessor(ring);
+    ring->keep_due = ring_soon(ring, ring->keep_again ? AFTER_CHANGE_US : ROUND_OF_HAVE_US);
+    ring->keep_next = 0;
+    ring->keep_again = false;
 }
 
 uint64_t keep_deadline(const struct ring *ring)

@@ -5,11 +5,14 @@
  * takes it for its successor (notify). Its whole list is adopted; its predecessor, if it lies
  * between, is asked first and taken over only when it answers. Who is told that it is somebody's
  * successor takes that peer for its predecessor if it is closer, or if it has none (rectify). A
- * peer that stays silent leaves every list. */
+ * peer that stays silent leaves every list.
+ *
+ * A ring of one, such as a peer that has just been started again, has no list to adopt: it would
+ * cut off whoever took it for its successor. It joins whoever is in a ring with others. */
 #include "ring_state.h"
 #include <string.h>
 
-enum { NOTIFY = 1, LISTS = 2 };
+enum { NOTIFY = 1, LISTS = 2, OTHERS = 4 }; /* flags of ring_ask */
 
 static bool between(const struct ring *ring, const struct part_peer *x, const struct part_peer *to)
 {
@@ -30,12 +33,20 @@ static void changed(struct ring *ring)
 
 /* --- asking --- */
 
+/* Is there anybody in this ring but this peer and that one? */
+static bool has_others(const struct ring *ring, const struct part_peer *than)
+{
+    return ring->standing == RING_MEMBER &&
+           (ring->successor_count > 1 || !peer_is(&ring->successors[0], than));
+}
+
 static void send_ask(struct ring *ring, struct ask *a)
 {
     uint32_t known = a->why == WHY_STABILIZE ? ring->head_epoch : 0;
+    uint8_t flags = a->flags | (has_others(ring, &a->peer) ? OTHERS : 0);
     a->due = ring->now + ((uint64_t)ASK_US << a->tries);
     a->tries++;
-    SEND(ring, &a->peer, ring_ask, .stamp = ring->now, .epoch = known, .flags = a->flags);
+    SEND(ring, &a->peer, ring_ask, .stamp = ring->now, .epoch = known, .flags = flags);
 }
 
 void neighbour_ask(struct ring *ring, const struct part_peer *peer, enum why why)
@@ -53,7 +64,7 @@ void neighbour_ask(struct ring *ring, const struct part_peer *peer, enum why why
     *free = (struct ask){.peer = *peer, .stamp = ring->now, .why = why};
     if (why == WHY_STABILIZE)
         free->flags = NOTIFY | LISTS;
-    else if (why == WHY_CANDIDATE)
+    else if (why == WHY_CANDIDATE || (why == WHY_STRANGER && ring->standing != RING_MEMBER))
         free->flags = LISTS;
     send_ask(ring, free);
 }
@@ -64,6 +75,13 @@ void neighbour_forget_asks(struct ring *ring)
     memset(ring->asks, 0, sizeof ring->asks);
 }
 
+/* The first successor keeps silent: those that may have died with it are found out meanwhile. */
+static void ask_the_others(struct ring *ring)
+{
+    for (unsigned i = 1; i < ring->successor_count; i++)
+        neighbour_ask(ring, &ring->successors[i], WHY_ALIVE);
+}
+
 void neighbour_tick(struct ring *ring)
 {
     for (unsigned i = 0; i < ASKS; i++) {
@@ -72,6 +90,8 @@ void neighbour_tick(struct ring *ring)
             continue;
         if (a->tries < ASK_TRIES && a->why != WHY_STRANGER) {
             send_ask(ring, a);
+            if (a->why == WHY_STABILIZE)
+                ask_the_others(ring);
             continue;
         }
         struct ask silent = *a;
@@ -92,20 +112,37 @@ uint64_t neighbour_deadline(const struct ring *ring)
 
 /* --- the lists --- */
 
-/* The list becomes `head` and what follows it: only peers further round than the one before, this
- * peer excluded, and none that has just been found dead. */
+/* Appends to a list of n what follows its last peer on the way round to this one, but for those
+ * that have just been found dead. */
+static unsigned append(const struct ring *ring, struct part_peer *list, unsigned n,
+                       const struct part_peer *more, unsigned count)
+{
+    for (unsigned i = 0; i < count && n < RING_SUCCESSORS; i++)
+        if (id_between(&more[i].id, &list[n - 1].id, &ring->self.id) &&
+            !stranger_quiet(ring, &more[i].id))
+            list[n++] = more[i];
+    return n;
+}
+
+static bool goes_round(const struct ring *ring, const struct part_peer *head,
+                       const struct part_peer *rest, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (!between(ring, head, &rest[i]))
+            return true;
+    return false;
+}
+
+/* The list becomes `head` and what follows it. A list that is too short, though it does not come
+ * round to this peer, is that of a smaller ring or of one that has lost many: what was known beyond
+ * stays. */
 static void adopt(struct ring *ring, const struct part_peer *head, const struct part_peer *rest,
                   unsigned count)
 {
-    struct part_peer list[RING_SUCCESSORS];
-    unsigned n = 0;
-    list[n++] = *head;
-    for (unsigned i = 0; i < count && n < RING_SUCCESSORS; i++) {
-        if (!id_between(&rest[i].id, &list[n - 1].id, &ring->self.id))
-            break; /* once round */
-        if (!stranger_quiet(ring, &rest[i].id))
-            list[n++] = rest[i];
-    }
+    struct part_peer list[RING_SUCCESSORS] = {*head};
+    unsigned n = append(ring, list, 1, rest, count);
+    if (!goes_round(ring, head, rest, count))
+        n = append(ring, list, n, ring->successors, ring->successor_count);
     stranger_seen(ring, &head->id);
     ring->standing = RING_MEMBER;
     if (n == ring->successor_count && memcmp(list, ring->successors, n * sizeof list[0]) == 0)
@@ -133,22 +170,49 @@ static void rectify(struct ring *ring, const struct part_peer *notifier)
             return;
         }
     }
+    neighbour_tell_predecessor(ring); /* the old one: there is somebody between */
+    struct part_peer old = ring->predecessor[0];
     ring->predecessor[0] = *notifier;
     ring->predecessors = 1;
     changed(ring);
-    keep_tell_predecessor(ring);
+    keep_give_up(ring, &old);
     if (ring->successor_count == 0) { /* a ring of one becomes one of two */
         adopt(ring, notifier, NULL, 0);
         stabilize(ring);
     }
 }
 
+static uint8_t membership(const struct ring *ring)
+{
+    if (ring->standing == RING_ALONE)
+        return RING_OF_ONE;
+    return ring->standing == RING_MEMBER ? A_MEMBER : NO_MEMBER;
+}
+
+/* News goes back along the ring at once, or the ends of the lists would be as many rounds old as
+ * they are long. */
+void neighbour_tell_predecessor(struct ring *ring)
+{
+    if (ring->predecessors > 0)
+        SEND(ring, &ring->predecessor[0], ring_changed, .epoch = ring->epoch);
+}
+
+void neighbour_changed(struct ring *ring, const struct part_peer *from,
+                       const struct msg_ring_changed *m)
+{
+    if (ring->successor_count > 0 && peer_is(&ring->successors[0], from) &&
+        ring->head_epoch != m->epoch)
+        stabilize(ring);
+}
+
 void neighbour_asked(struct ring *ring, const struct part_peer *from, const struct msg_ring_ask *m)
 {
-    bool member = ring->standing == RING_MEMBER || ring->standing == RING_ALONE;
-    if ((m->flags & NOTIFY) != 0 && member)
+    uint8_t member = membership(ring);
+    if (member == RING_OF_ONE && (m->flags & OTHERS) != 0 && from->addr.port != 0)
+        stranger_answered(ring, from);
+    else if ((m->flags & NOTIFY) != 0 && member != NO_MEMBER)
         rectify(ring, from);
-    bool listed = member && (m->flags & LISTS) != 0 && m->epoch != ring->epoch;
+    bool listed = member != NO_MEMBER && (m->flags & LISTS) != 0 && m->epoch != ring->epoch;
     struct msg_ring_state s = {.stamp = m->stamp,
                                .epoch = ring->epoch,
                                .member = member,
@@ -197,7 +261,7 @@ static void answered(struct ring *ring, const struct ask *a, const struct msg_ri
         candidate_answered(ring, &a->peer, m);
         break;
     case WHY_STRANGER:
-        stranger_answered(ring, &a->peer);
+        stranger_member(ring, &a->peer, m);
         break;
     case WHY_ALIVE:
     case WHY_FINGER:
@@ -207,7 +271,9 @@ static void answered(struct ring *ring, const struct ask *a, const struct msg_ri
 
 void neighbour_told(struct ring *ring, const struct part_peer *from, const struct msg_ring_state *m)
 {
-    bool asked = false;
+    bool asked = false, apart = m->member == NO_MEMBER;
+    if (m->member == RING_OF_ONE)
+        apart = has_others(ring, from); /* it is to join this ring, and has been told so */
     for (unsigned i = 0; i < ASKS; i++) {
         struct ask a = ring->asks[i];
         if (a.tries == 0 || !peer_is(&a.peer, from) || m->stamp < a.stamp || m->stamp > ring->now)
@@ -216,12 +282,12 @@ void neighbour_told(struct ring *ring, const struct part_peer *from, const struc
         asked = true;
         if (from->addr.port != 0)
             a.peer = *from;
-        if (m->member)
+        if (!apart)
             answered(ring, &a, m);
     }
     if (!asked)
         return;
-    if (!m->member) {
+    if (apart) {
         ring_bury(ring, from, true);
         return;
     }

@@ -123,6 +123,9 @@ static void message(struct ring *ring, const struct part_peer *from, const struc
     case MSG_ring_leave:
         neighbour_left(ring, from, &m->ring_leave);
         break;
+    case MSG_ring_changed:
+        neighbour_changed(ring, from, &m->ring_changed);
+        break;
     case MSG_ring_find:
         route_find(ring, &m->ring_find, from);
         break;
@@ -145,7 +148,7 @@ static void message(struct ring *ring, const struct part_peer *from, const struc
         keep_on_got(ring, &m->ring_got);
         break;
     case MSG_ring_copy:
-        keep_on_copy(ring, &m->ring_copy);
+        keep_on_copy(ring, from, &m->ring_copy);
         break;
     case MSG_ring_have:
         keep_on_have(ring, from, &m->ring_have);
@@ -260,6 +263,7 @@ void ring_step(struct ring *ring, const struct ring_event *event, uint64_t now_u
     tick(ring);
     if (ring->changed) {
         keep_changed(ring);
+        neighbour_tell_predecessor(ring);
         act(ring, RING_NEIGHBOURS, 0);
     }
     ring->out = NULL;

@@ -25,6 +25,7 @@ enum {
     ASKS = 16,    /* waiting for ring_state */
     STRANGERS = 12,
     LOOKUPS = 18, /* begun here */
+    LOOKUPS_KEPT = 6, /* of them for what somebody waits for */
     HOPS = 8,     /* passed on, not yet acknowledged */
     HOP_TRIES = 3,
     ROUND_US = SECOND,
@@ -43,6 +44,8 @@ enum why {
     WHY_FINGER,    /* would be a finger, if it is near */
     WHY_STRANGER,  /* may be a member of a ring apart */
 };
+
+enum { NO_MEMBER, A_MEMBER, RING_OF_ONE }; /* msg_ring_state.member */
 
 struct ask {
     struct part_peer peer; /* port 0 and id zero: free */
@@ -162,6 +165,7 @@ struct ring {
     uint64_t random;
     uint64_t round_due;
     uint32_t rounds;
+    uint32_t unheard; /* rounds of a joiner since a member answered */
     uint32_t serial; /* the last given to a lookup, a hop or a request */
 
     struct part_peer predecessor[1];
@@ -181,7 +185,8 @@ struct ring {
     struct vivaldi vivaldi;
     struct store store;
     uint64_t keep_due, keep_changed_us; /* the neighbours */
-    unsigned keep_next;                 /* successor that is told next what it should hold */
+    unsigned keep_next : 31;            /* successor that is told next what it should hold */
+    bool keep_again : 1;                /* they changed since the first of them was told */
     struct own_ad ad;
     struct keeper keepers[KEEPERS]; /* of the cells that searches met */
     ring_fits *fits;
@@ -220,6 +225,9 @@ void neighbour_told(struct ring *ring, const struct part_peer *from,
 void neighbour_left(struct ring *ring, const struct part_peer *from,
                     const struct msg_ring_leave *m);
 void neighbour_lost(struct ring *ring, const struct part_peer *peer);
+void neighbour_changed(struct ring *ring, const struct part_peer *from,
+                       const struct msg_ring_changed *m);
+void neighbour_tell_predecessor(struct ring *ring); /* that the lists have changed */
 void neighbour_leave(struct ring *ring);
 bool neighbour_owns(const struct ring *ring, const struct id *key);
 
@@ -238,6 +246,8 @@ void stranger_add(struct ring *ring, const struct part_peer *peer, bool left);
 void stranger_seen(struct ring *ring, const struct id *id); /* it is in the ring, or spoke */
 bool stranger_quiet(const struct ring *ring, const struct id *id);
 void stranger_answered(struct ring *ring, const struct part_peer *peer);
+void stranger_member(struct ring *ring, const struct part_peer *peer,
+                     const struct msg_ring_state *m);
 void stranger_found(struct ring *ring, const struct part_peer *through,
                     const struct part_peer *owner);
 
@@ -262,7 +272,7 @@ void keep_round(struct ring *ring);
 void keep_tick(struct ring *ring);
 uint64_t keep_deadline(const struct ring *ring);
 void keep_changed(struct ring *ring); /* the neighbours did */
-void keep_tell_predecessor(struct ring *ring);
+void keep_give_up(struct ring *ring, const struct part_peer *old); /* there is a new predecessor */
 void keep_leave(struct ring *ring);
 void keep_owner(struct ring *ring, struct lookup *l, const struct part_peer *owner);
 void keep_failed(struct ring *ring, struct lookup *l);
@@ -273,7 +283,7 @@ void keep_on_put(struct ring *ring, const struct part_peer *from, const struct m
 void keep_on_put_done(struct ring *ring, const struct msg_ring_put_done *m);
 void keep_on_get(struct ring *ring, const struct msg_ring_get *m);
 void keep_on_got(struct ring *ring, const struct msg_ring_got *m);
-void keep_on_copy(struct ring *ring, const struct msg_ring_copy *m);
+void keep_on_copy(struct ring *ring, const struct part_peer *from, const struct msg_ring_copy *m);
 void keep_on_have(struct ring *ring, const struct part_peer *from, const struct msg_ring_have *m);
 void keep_on_want(struct ring *ring, const struct part_peer *from, const struct msg_ring_want *m);
 

@@ -179,10 +179,16 @@ void route_lost(struct ring *ring, const struct id *id)
 
 /* --- lookups begun here --- */
 
+/* What comes round again by itself leaves room for what is waited for. */
+static bool has_time(enum lookup_why why, uint32_t token)
+{
+    return why == LOOK_FINGER || why == LOOK_TOUCH || (why == LOOK_PLACE && token == 0);
+}
+
 struct lookup *route_lookup(struct ring *ring, enum lookup_why why, uint32_t token,
                             const struct id *target)
 {
-    for (unsigned i = 0; i < LOOKUPS; i++) {
+    for (unsigned i = has_time(why, token) ? LOOKUPS_KEPT : 0; i < LOOKUPS; i++) {
         struct lookup *l = &ring->lookups[i];
         if (l->serial != 0)
             continue;

@@ -7,6 +7,7 @@
 
 enum store_flag {
     STORE_PLACING = 1, /* on its way to its owner, who has not yet said that it has it */
+    STORE_NEXT = 2,    /* this peer is the next to own it, if not the owner: see keep.c */
 };
 
 struct store_entry {

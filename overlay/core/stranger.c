@@ -5,7 +5,11 @@
  * Joining, coming back from sleep and closing a partition are one thing: ask a stranger now and
  * then; when it answers, have its ring look up the place after this peer; whoever is there, if
  * closer than the first successor, is asked for its lists and becomes it. Both rings do so and
- * close like a zip. */
+ * close like a zip.
+ *
+ * A joiner that hears no member for long takes itself for a ring of one, or two joiners that know
+ * only each other would wait for ever. Whom members list, it asks as well: contacts may go while it
+ * joins. */
 #include "ring_state.h"
 #include <string.h>
 
@@ -13,9 +17,9 @@ enum {
     QUIET_US = 10 * SECOND,
     LEFT_US = 3 * SECOND,
     ROUNDS = 5, /* of a member between two asks */
-    JOIN_ROUNDS =
-        10, /* after these a joiner takes itself for a ring of one, or two joiners wait for ever */
-    JOIN_AT_ONCE = 2, /* contacts asked in a round */
+    JOIN_ROUNDS = 10, /* without a member's answer, before a joiner takes itself for a ring of one */
+    ALONE_ROUNDS = 3, /* before it joins a ring of one, when it knows somebody else */
+    JOIN_AT_ONCE = 2, /* contacts asked in a round; ways tried side by side */
 };
 
 static struct stranger *find(const struct ring *ring, const struct id *id)
@@ -92,7 +96,7 @@ void stranger_join(struct ring *ring, const struct part_peer *contact)
     s->quiet_until_us = 0;
     if (ring->standing == RING_ALONE) {
         ring->standing = RING_JOINING;
-        ring->rounds = 0;
+        ring->unheard = 0;
     }
     if (ring->standing == RING_JOINING)
         neighbour_ask(ring, contact, WHY_STRANGER);
@@ -113,7 +117,7 @@ static void ask_next(struct ring *ring)
 
 void stranger_round(struct ring *ring)
 {
-    if (ring->standing == RING_JOINING && ring->rounds >= JOIN_ROUNDS)
+    if (ring->standing == RING_JOINING && ++ring->unheard >= JOIN_ROUNDS)
         ring->standing = RING_ALONE;
     if (ring->standing == RING_MEMBER) {
         if (ring->rounds % ROUNDS == 0)
@@ -127,15 +131,49 @@ void stranger_round(struct ring *ring)
 void stranger_answered(struct ring *ring, const struct part_peer *peer)
 {
     struct stranger *s = find(ring, &peer->id);
+    unsigned ways = ring->standing == RING_MEMBER ? 1 : JOIN_AT_ONCE;
     if (s != NULL)
         s->quiet_until_us = 0;
     for (unsigned i = 0; i < LOOKUPS; i++)
-        if (ring->lookups[i].serial != 0 && ring->lookups[i].why == LOOK_MERGE)
-            return; /* one at a time */
+        if (ring->lookups[i].serial != 0 && ring->lookups[i].why == LOOK_MERGE &&
+            (--ways == 0 || peer_is(&ring->lookups[i].through, peer)))
+            return;
     struct id next = id_plus_power(&ring->self.id, 0);
     struct lookup *l = route_lookup(ring, LOOK_MERGE, 0, &next);
     if (l != NULL)
         l->through = *peer;
+}
+
+static unsigned others(const struct ring *ring, const struct part_peer *than)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < STRANGERS; i++) {
+        const struct stranger *s = &ring->strangers[i];
+        n += s->used && !s->left && !peer_is(&s->peer, than);
+    }
+    return n;
+}
+
+/* Room for contacts stays. */
+static void also_ask(struct ring *ring, const struct part_peer *peers, unsigned count)
+{
+    for (unsigned i = 0; i < count && others(ring, &ring->self) < STRANGERS / 2; i++)
+        if (find(ring, &peers[i].id) == NULL)
+            stranger_add(ring, &peers[i], false);
+}
+
+void stranger_member(struct ring *ring, const struct part_peer *peer,
+                     const struct msg_ring_state *m)
+{
+    bool ring_of_one = m->member == RING_OF_ONE;
+    if (ring_of_one && ring->standing == RING_JOINING && ring->unheard < ALONE_ROUNDS &&
+        others(ring, peer) > 0)
+        return; /* there may be a ring with more in it */
+    if (ring->standing != RING_MEMBER && !ring_of_one) {
+        ring->unheard = 0;
+        also_ask(ring, m->successors, m->successors_count);
+    }
+    stranger_answered(ring, peer);
 }
 
 void stranger_found(struct ring *ring, const struct part_peer *through,

@@ -160,7 +160,9 @@ const char *sim_check_ring(struct sim *sim, bool whole)
     return wrong == NULL && whole ? check_all_exact(sim) : wrong;
 }
 
-bool sim_may_kill(const struct sim *sim, unsigned victim)
+enum { REPAIR_S = 10, OTHERS = 2 }; /* a list that is on its way may be as old as one more death */
+
+static bool all_list_others(const struct sim *sim, unsigned victim)
 {
     for (unsigned i = 0; i < sim_peers(sim); i++) {
         const struct part_peer *s;
@@ -171,10 +173,42 @@ bool sim_may_kill(const struct sim *sim, unsigned victim)
             had += sim_number(s) == victim;
             left += sim_number(s) != victim && sim_is_member(sim, sim_number(s));
         }
-        if (had > 0 && left == 0)
+        if (had > 0 && left < OTHERS)
             return false;
     }
     return true;
+}
+
+/* How many are gone since a moment ago, up to r members away from the victim on one side. */
+static unsigned gone_lately(const struct sim *sim, unsigned victim, bool after)
+{
+    struct id at = sim_id(sim, victim), far[RING_SUCCESSORS];
+    unsigned n = 0, gone = 0;
+    for (unsigned i = 0; i < sim_peers(sim); i++) { /* distances of the nearest members */
+        struct id id = sim_id(sim, i), d = after ? id_distance(&at, &id) : id_distance(&id, &at);
+        unsigned k = n;
+        if (i == victim || !sim_is_member(sim, i))
+            continue;
+        for (; k > 0 && id_compare(&d, &far[k - 1]) < 0; k--)
+            if (k < RING_SUCCESSORS)
+                far[k] = far[k - 1];
+        if (k < RING_SUCCESSORS)
+            far[k] = d;
+        n += n < RING_SUCCESSORS;
+    }
+    for (unsigned i = 0; i < sim_peers(sim); i++) {
+        struct id id = sim_id(sim, i), d = after ? id_distance(&at, &id) : id_distance(&id, &at);
+        bool lately = sim_gone_at(sim, i) > 0 &&
+                      sim_now(sim) - sim_gone_at(sim, i) < (uint64_t)REPAIR_S * SIM_SECOND;
+        gone += lately && n > 0 && id_compare(&d, &far[n - 1]) < 0;
+    }
+    return gone;
+}
+
+bool sim_may_kill(const struct sim *sim, unsigned victim)
+{
+    return gone_lately(sim, victim, false) + gone_lately(sim, victim, true) + 1 < RING_SUCCESSORS &&
+           all_list_others(sim, victim);
 }
 
 unsigned sim_owner(const struct sim *sim, const struct id *key)

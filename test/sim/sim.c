@@ -25,6 +25,7 @@ struct peer {
     uint32_t height;
     int32_t skew_ppm;
     uint64_t frozen_until, slow_us;
+    uint64_t gone_at;  /* when it last left or died; 0: never */
     uint64_t timer_at; /* of the earliest timer that waits for it */
     bool other_side, founder;
 };
@@ -394,6 +395,7 @@ void sim_kill(struct sim *sim, unsigned i)
 {
     free(sim->peers[i].ring);
     sim->peers[i].ring = NULL;
+    sim->peers[i].gone_at = sim->now;
     sim->changed = true;
 }
 
@@ -493,6 +495,11 @@ void sim_wait_for(struct sim *sim, const struct sim_answer *answer)
 }
 
 /* --- looking on --- */
+
+uint64_t sim_gone_at(const struct sim *sim, unsigned i)
+{
+    return sim->peers[i].gone_at;
+}
 
 uint64_t sim_now(const struct sim *sim)
 {

@@ -85,7 +85,8 @@ uint32_t sim_rtt_us(const struct sim *sim, unsigned a, unsigned b); /* without j
 bool sim_is_member(const struct sim *sim,
                    unsigned peer); /* of a ring, the founder's to begin with */
 const char *sim_check_ring(struct sim *sim, bool whole);
-/* Would everyone who lists the victim still list somebody living? What the proof asks of failures.
- */
+uint64_t sim_gone_at(const struct sim *sim, unsigned peer); /* last left or died; 0: never */
+/* Would fewer than r of any r + 1 neighbours be gone within the last few seconds, and everyone who
+ * lists the victim still list others? What the proof, and the copies of records, ask of failures. */
 bool sim_may_kill(const struct sim *sim, unsigned victim);
 #endif
