@@ -12,8 +12,8 @@ enum {
     AFTER_CHANGE_US = SECOND / 2,
     BETWEEN_US = SECOND / 20,
     UNCLAIMED_US = 100 * SECOND,
-    HOMELESS_US = 12 * SECOND, /* the same since the neighbours changed: its owner may have died */
-    RECORDS = 16,              /* in one message */
+    HOMELESS_US = 6 * SECOND, /* the same since the neighbours changed: its owner may have died */
+    RECORDS = 16,             /* in one message */
     STAMPS = 32,
 };
 

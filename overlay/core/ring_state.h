@@ -24,9 +24,9 @@ enum {
     FINGERS = 24, /* one for each halving of the circle: enough for 2^24 members */
     ASKS = 16,    /* waiting for ring_state */
     STRANGERS = 12,
-    LOOKUPS = 18, /* begun here */
+    LOOKUPS = 18,     /* begun here */
     LOOKUPS_KEPT = 6, /* of them for what somebody waits for */
-    HOPS = 8,     /* passed on, not yet acknowledged */
+    HOPS = 8,         /* passed on, not yet acknowledged */
     HOP_TRIES = 3,
     ROUND_US = SECOND,
     ASK_US = 400 * 1000, /* for the first try; doubled for each other */
@@ -166,7 +166,7 @@ struct ring {
     uint64_t round_due;
     uint32_t rounds;
     uint32_t unheard; /* rounds of a joiner since a member answered */
-    uint32_t serial; /* the last given to a lookup, a hop or a request */
+    uint32_t serial;  /* the last given to a lookup, a hop or a request */
 
     struct part_peer predecessor[1];
     unsigned predecessors; /* 0 or 1 */
@@ -271,7 +271,7 @@ bool keep_owns(const struct ring *ring, const struct store_entry *e);
 void keep_round(struct ring *ring);
 void keep_tick(struct ring *ring);
 uint64_t keep_deadline(const struct ring *ring);
-void keep_changed(struct ring *ring); /* the neighbours did */
+void keep_changed(struct ring *ring);                              /* the neighbours did */
 void keep_give_up(struct ring *ring, const struct part_peer *old); /* there is a new predecessor */
 void keep_leave(struct ring *ring);
 void keep_owner(struct ring *ring, struct lookup *l, const struct part_peer *owner);

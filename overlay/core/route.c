@@ -57,12 +57,8 @@ static const struct part_peer *preceding_hop(const struct ring *ring, const stru
 static const struct part_peer *next_hop(const struct ring *ring, const struct hop *h, bool *last)
 {
     *last = true;
-    if (h->find.last) { /* the sender takes this peer for the owner, but another is closer */
-        const struct part_peer *p = &ring->predecessor[0];
-        if (!neighbour_owns(ring, &h->find.target) && !was_tried(h, &p->id))
-            return p;
-        return NULL;
-    }
+    if (h->find.last) /* the sender takes this peer for the owner, but another is closer */
+        return neighbour_owns(ring, &h->find.target) ? NULL : &ring->predecessor[0];
     const struct part_peer *owner = owner_hop(ring, h);
     if (owner != NULL)
         return owner;
@@ -150,18 +146,18 @@ void route_acked(struct ring *ring, uint32_t hop)
 /* The hop did not acknowledge: is it dead? Meanwhile another way. */
 static void go_round(struct ring *ring, struct hop *h)
 {
-    const struct part_peer *p = &ring->predecessor[0];
-    bool only_way_back = h->find.last && ring->predecessors > 0 && was_tried(h, &p->id);
     for (unsigned i = 0; i < ring->successor_count; i++)
         if (id_equal(&ring->successors[i].id, &h->tried[h->tries - 1]))
             neighbour_ask(ring, &ring->successors[i], WHY_ALIVE);
     for (unsigned i = 0; i < FINGERS; i++)
         if (id_equal(&ring->fingers[i].peer.id, &h->tried[h->tries - 1]))
             neighbour_ask(ring, &ring->fingers[i].peer, WHY_ALIVE);
-    if (only_way_back) { /* a silent predecessor: what was its, is this peer's */
+    if (h->find.last && ring->predecessors > 0)
+        neighbour_ask(ring, &ring->predecessor[0], WHY_ALIVE);
+    /* What was a silent predecessor's is this peer's. */
+    if (h->find.last && (h->tries == HOP_TRIES || neighbour_owns(ring, &h->find.target))) {
         struct msg_ring_find m = h->find;
         h->find.hop = 0;
-        neighbour_ask(ring, p, WHY_ALIVE);
         answer(ring, &m);
         return;
     }

@@ -17,7 +17,8 @@ enum {
     QUIET_US = 10 * SECOND,
     LEFT_US = 3 * SECOND,
     ROUNDS = 5, /* of a member between two asks */
-    JOIN_ROUNDS = 10, /* without a member's answer, before a joiner takes itself for a ring of one */
+    JOIN_ROUNDS =
+        10, /* without a member's answer, before a joiner takes itself for a ring of one */
     ALONE_ROUNDS = 3, /* before it joins a ring of one, when it knows somebody else */
     JOIN_AT_ONCE = 2, /* contacts asked in a round; ways tried side by side */
 };

@@ -87,6 +87,7 @@ bool sim_is_member(const struct sim *sim,
 const char *sim_check_ring(struct sim *sim, bool whole);
 uint64_t sim_gone_at(const struct sim *sim, unsigned peer); /* last left or died; 0: never */
 /* Would fewer than r of any r + 1 neighbours be gone within the last few seconds, and everyone who
- * lists the victim still list others? What the proof, and the copies of records, ask of failures. */
+ * lists the victim still list others? What the proof, and the copies of records, ask of failures.
+ */
 bool sim_may_kill(const struct sim *sim, unsigned victim);
 #endif
