@@ -2,6 +2,7 @@
 /* fate.c -- counts replicas down, and says what a person must know when none is left. */
 #include "fate.h"
 #include <assert.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,7 +213,9 @@ static void tell(struct line *l, const struct replica *r)
         break;
     case FATE_NO_START:
         add(l, "could not be started on %s", r->peer);
-        if (r->value != 0)
+        if (r->value == EACCES) /* ORTE does not say which */
+            add(l, " (no such program there, or it may not be executed)");
+        else if (r->value != 0)
             add(l, " (%s)", strerror(r->value));
         break;
     }
