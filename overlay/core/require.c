@@ -127,7 +127,8 @@ static bool is_version(const char *word, size_t length)
 
 bool require_confinement(const char *word, size_t length, unsigned *bit)
 {
-    static const char *const words[] = {"limits", "syscalls", "files", "tcp", "signals", "sockets"};
+    static const char *const words[] = {"limits",  "syscalls", "files", "tcp",
+                                        "signals", "sockets",  "peers"};
     for (*bit = 0; *bit < sizeof words / sizeof words[0]; ++*bit)
         if (require_equals(word, length, words[*bit]))
             return true;
@@ -155,7 +156,7 @@ static uint8_t take_value(struct parser *p, enum field field, enum compare compa
     case SET:
         if (field == CONFINEMENT && !require_confinement(word, length, &bit))
             return fail(p, begin, length,
-                        "is no confinement: limits, syscalls, files, tcp, signals, sockets");
+                        "is no confinement: limits, syscalls, files, tcp, signals, sockets, peers");
         break;
     case VERSION:
         if (!is_version(word, length))

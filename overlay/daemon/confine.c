@@ -3,6 +3,8 @@
 #include "confine.h"
 #include "apart.h"
 #include "landlock.h"
+#include "porter.h"
+#include "ports.h"
 #include "syscalls.h"
 #include <dirent.h>
 #include <errno.h>
@@ -40,6 +42,8 @@ unsigned confine_probe(void)
         can |= CONFINE_TCP;
     if (abi >= LANDLOCK_ABI_SCOPE || apart_probe())
         can |= CONFINE_SIGNALS;
+    if (has_seccomp() && porter_probe())
+        can |= CONFINE_PEERS;
     return can;
 }
 
@@ -49,6 +53,7 @@ static const struct {
 } words[] = {
     {CONFINE_FILES, "files"},       {CONFINE_TCP, "tcp"},       {CONFINE_SIGNALS, "signals"},
     {CONFINE_SYSCALLS, "syscalls"}, {CONFINE_LIMITS, "limits"}, {CONFINE_SOCKETS, "sockets"},
+    {CONFINE_PEERS, "peers"},
 };
 
 bool confine_bit(const char *word, unsigned *bit)
@@ -88,6 +93,23 @@ int confine_plan_ports(struct confine_plan *plan, const struct confine_ports *po
     return 0;
 }
 
+/* The host's own habit counts too: the kernel may have been told of other ports. */
+struct confine_ports confine_rank_ports(void)
+{
+    unsigned first, last;
+    struct confine_ports ports = {PORTS_RANK_FIRST, PORTS_RANK_LAST, true, true};
+    FILE *f = fopen("/proc/sys/net/ipv4/ip_local_port_range", "re");
+    if (f != NULL && fscanf(f, "%u %u", &first, &last) == 2 && last <= UINT16_MAX) {
+        if (first < ports.first && first > PORTS_CONTROL_LAST)
+            ports.first = (uint16_t)first;
+        if (last > ports.last)
+            ports.last = (uint16_t)last;
+    }
+    if (f != NULL)
+        fclose(f);
+    return ports;
+}
+
 void confine_plan_guest(struct confine_plan *plan, const char *room)
 {
     static const char *const runnable[] = {"/usr", "/lib",  "/lib32", "/lib64",
@@ -104,6 +126,7 @@ void confine_plan_guest(struct confine_plan *plan, const char *room)
     static const char *const writable[] = {"/dev/null", "/dev/zero", "/dev/full"};
 
     memset(plan, 0, sizeof *plan);
+    plan->porter = -1;
     for (size_t i = 0; i < sizeof runnable / sizeof *runnable; i++)
         confine_plan_path(plan, runnable[i], CONFINE_RUN);
     for (size_t i = 0; i < sizeof readable / sizeof *readable; i++)
@@ -236,6 +259,8 @@ int confine_self(const struct confine_plan *plan, unsigned required, unsigned *d
         rc = syscalls_deny(plan->apart, *done & CONFINE_FILES, e);
         *done |= rc == 0 ? CONFINE_SYSCALLS | CONFINE_SOCKETS : 0;
     }
+    if (rc == 0 && plan->porter >= 0 && porter_post(plan->porter) == 0)
+        *done |= CONFINE_PEERS;
     if (rc == 0 && (required & ~*done) != 0)
         rc = err_set(e, ENOTSUP, "this machine cannot confine: %s",
                      confine_text(required & ~*done, text, sizeof text));

@@ -18,6 +18,7 @@ enum confine_ability {
     CONFINE_TCP = 1 << 3,      /* TCP ports to bind and to connect to are listed */
     CONFINE_SIGNALS = 1 << 4,  /* no signal reaches a process outside of the room */
     CONFINE_SOCKETS = 1 << 5,  /* no UNIX socket: no session bus, ssh-agent, display, p2pd */
+    CONFINE_PEERS = 1 << 6,    /* calls this host and the job's peers only (porter.h) */
 };
 
 /* Without one of these a guest could read or command what is its host's. TCP is left out: kernels
@@ -59,6 +60,7 @@ struct confine_plan {
     unsigned processes;  /* besides those that the user runs already; 0: no limit */
     unsigned open_files; /* 0: as it is */
     int nice;
+    int porter; /* a UNIX socket to who answers for connect(), see porter.h; -1: nobody does */
 };
 
 /* What this kernel lets a plain user enforce. Forks once. */
@@ -72,6 +74,8 @@ void confine_plan_guest(struct confine_plan *plan, const char *room);
 /* -ENOSPC: full */
 int confine_plan_path(struct confine_plan *plan, const char *path, enum confine_use use);
 int confine_plan_ports(struct confine_plan *plan, const struct confine_ports *ports);
+/* Where ranks may listen and call. */
+struct confine_ports confine_rank_ports(void);
 
 /* Confines the calling process and all its later children, for good. Fails, with what is missing,
  * when `required` has an ability that cannot be had; the rest is best effort. *done: what holds.

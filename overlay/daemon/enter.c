@@ -3,7 +3,6 @@
 #include "enter.h"
 #include "apart.h"
 #include "confine.h"
-#include "ports.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,27 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The host's own habit counts too: the kernel may have been told of other ports. */
-static struct confine_ports rank_ports(void)
-{
-    unsigned first, last;
-    struct confine_ports ports = {PORTS_RANK_FIRST, PORTS_RANK_LAST, true, true};
-    FILE *f = fopen("/proc/sys/net/ipv4/ip_local_port_range", "re");
-    if (f != NULL && fscanf(f, "%u %u", &first, &last) == 2 && last <= UINT16_MAX) {
-        if (first < ports.first && first > PORTS_CONTROL_LAST)
-            ports.first = (uint16_t)first;
-        if (last > ports.last)
-            ports.last = (uint16_t)last;
-    }
-    if (f != NULL)
-        fclose(f);
-    return ports;
-}
-
 static void plan_ports(struct confine_plan *plan, const struct entry *entry)
 {
     const struct confine_ports any = {0, 0, .bind = true}, /* the kernel picks */
-        ranks = rank_ports(), own = {entry->control, entry->control, .bind = true},
+        ranks = confine_rank_ports(), own = {entry->control, entry->control, .bind = true},
                                home = {entry->order->home, entry->order->home, .connect = true};
     confine_plan_ports(plan, &any);
     confine_plan_ports(plan, &ranks);
@@ -56,6 +38,7 @@ static int confine(const struct entry *entry, bool apart, struct err *e)
         plan.programs[plan.program_count++] = entry->programs[i];
     plan_ports(&plan, entry);
     plan.apart = apart;
+    plan.porter = entry->porter;
     plan.memory = order->memory;
     plan.file_size = order->disk;
     plan.processes = order->processes;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* grant.c -- the granting side: drives lease.c with messages, time, and what happens in rooms. */
 #include "grant.h"
+#include "company.h"
 #include "confine.h"
 #include "fit.h"
 #include "launch.h"
@@ -92,8 +93,11 @@ static void settle(struct grant *g)
                  job->text[0] != '\0' ? job->text : lease_cause_text(l->cause));
         tunnel_end(g->node->tunnels, &l->id);
         cores_give(g->node->cores, (unsigned)i);
+        const struct id holder = job->holder.id;
         memset(job, 0, sizeof *job);
         lease_clear(l);
+        if (!grant_holds(g, &holder))
+            company_forget(g->node->company, &holder);
     }
     arm(g);
 }
@@ -270,6 +274,17 @@ static int start(struct grant *g, struct lease *l, const struct msg_manifest *m,
     return rc;
 }
 
+void grant_peers(struct grant *g, const struct id *holder)
+{
+    size_t length;
+    uint8_t *peers = company_list(g->node->company, holder, &length);
+    for (size_t i = 0; peers != NULL && i < LEASE_MAX; i++)
+        if (g->jobs[i].launch != NULL && g->jobs[i].guest &&
+            id_equal(&g->jobs[i].holder.id, holder))
+            launch_allow(g->jobs[i].launch, peers, length);
+    free(peers);
+}
+
 static void on_launch(struct grant *g, struct lease *l, const struct link_peer *from,
                       const struct msg_lease_launch *m)
 {
@@ -286,8 +301,10 @@ static void on_launch(struct grant *g, struct lease *l, const struct link_peer *
         rc = start(g, l, manifest_job(signed_job), &e);
         manifest_free(signed_job);
     }
-    if (rc == 0)
+    if (rc == 0) {
+        grant_peers(g, &from->peer.id);
         return;
+    }
     log_warn(g->node->log, "a job of %s is not started: %s", from->card->name, e.text);
     snprintf(job->text, sizeof job->text, "%s", e.text);
     lease_end(l, LEASE_FAILED);

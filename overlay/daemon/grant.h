@@ -25,6 +25,8 @@ void grant_suspend(struct grant *g, bool suspend);
 void grant_recall(struct grant *g, uint32_t within_ms, const char *why);
 void grant_end_all(struct grant *g, const char *why); /* why: for the holders */
 unsigned grant_count(const struct grant *g);
+/* The peers of this one's jobs here have changed: its guests may call them. */
+void grant_peers(struct grant *g, const struct id *holder);
 /* Does this peer hold a lease here? */
 bool grant_holds(const struct grant *g, const struct id *holder);
 /* The i-th lease, for `p2pctl status`. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* job.c -- who is in which job, and the clock and the datagrams of each job's group. */
 #include "job.h"
+#include "company.h"
 #include "datagram.h"
 #include "grant.h"
 #include "node.h"
@@ -475,12 +476,25 @@ static void on_leave(struct jobs *j, const struct link_peer *from, const struct 
     }
 }
 
+static bool is_guests(const struct jobs *j, const struct link_peer *from)
+{
+    return j->node->grant != NULL && grant_holds(j->node->grant, &from->peer.id) &&
+           !id_equal(&from->card->owner, &identity_card(j->node->identity)->owner);
+}
+
 static void on_list(void *ctx, const struct link_peer *from, const struct message *m)
 {
-    if (m->kind == MSG_group_enter)
+    const struct jobs *j = ctx;
+    bool guests = is_guests(j, from);
+    if (m->kind == MSG_group_enter) {
         on_enter(ctx, from, &m->group_enter);
-    else
+        if (guests)
+            company_enter(j->node->company, &from->peer.id, &m->group_enter);
+    } else {
         on_leave(ctx, from, &m->group_leave);
+        if (guests)
+            company_leave(j->node->company, &from->peer.id, &m->group_leave);
+    }
 }
 
 static void on_message(void *ctx, const struct part_peer *from, const struct message *m)

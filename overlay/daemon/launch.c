@@ -307,6 +307,15 @@ void launch_suspend(struct launch *one, bool suspend)
                              : one->suspended;
 }
 
+void launch_allow(struct launch *one, const uint8_t *peers, size_t length)
+{
+    struct iovec parts[] = {{(void *)ROOM_PEERS, 1}, {(void *)peers, length}};
+    const struct msghdr m = {.msg_iov = parts, .msg_iovlen = 2};
+    if (!one->stopped && sendmsg(one->control, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+        log_warn(one->launcher->node->log, "the room in %s is not told of its job's peers: %s",
+                 one->folder, strerror(errno));
+}
+
 /* The event loop no longer runs when the daemon ends: wait here, all rooms at once. */
 void launcher_close(struct launcher *l)
 {

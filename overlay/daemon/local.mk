@@ -10,6 +10,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/candidate.c overlay/daemon/candidate.h \
     overlay/daemon/clock.h \
     overlay/daemon/cores.c overlay/daemon/cores.h \
+    overlay/daemon/company.c overlay/daemon/company.h \
     overlay/daemon/connection.c overlay/daemon/connection.h \
     overlay/daemon/contact.c overlay/daemon/contact.h \
     overlay/daemon/datagram.c overlay/daemon/datagram.h \
@@ -74,6 +75,7 @@ libconfine_la_SOURCES = \
     overlay/daemon/apart.c overlay/daemon/apart.h \
     overlay/daemon/confine.c overlay/daemon/confine.h \
     overlay/daemon/landlock.c overlay/daemon/landlock.h \
+    overlay/daemon/porter.c overlay/daemon/porter.h \
     overlay/daemon/syscalls.c overlay/daemon/syscalls.h
 libconfine_la_CFLAGS = $(AM_CFLAGS) $(SECCOMP_CFLAGS)
 libconfine_la_LIBADD = libclient.la $(SECCOMP_LIBS)

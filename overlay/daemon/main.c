@@ -4,6 +4,7 @@
 #include "config.h"
 #include "addr.h"
 #include "file.h"
+#include "company.h"
 #include "grant.h"
 #include "lender.h"
 #include "keeper.h"
@@ -217,6 +218,8 @@ static int open_parts(struct daemon *d, struct err *e)
     if (rc == 0 && (walks_open(&n->walks, n) < 0 || tunnels_open(&n->tunnels, n) < 0))
         rc = err_set(e, ENOMEM, "no memory");
     if (rc == 0)
+        rc = company_open(&n->company, n) == 0 ? 0 : err_set(e, ENOMEM, "no memory");
+    if (rc == 0)
         rc = grant_open(&n->grant, n, e);
     if (rc == 0)
         rc = lender_open(&n->lender, n, e);
@@ -243,6 +246,7 @@ static void close_parts(struct daemon *d)
     jobs_close(n->jobs);
     keeper_close(n->keeper);
     grant_close(n->grant);
+    company_close(n->company);
     tunnels_close(n->tunnels);
     walks_close(n->walks);
     overlay_close(n->overlay);

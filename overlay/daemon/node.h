@@ -16,11 +16,12 @@
 #include "walk.h"
 #include <event2/event.h>
 
-struct local;  /* local.h: the socket of the same user's programs */
-struct member; /* member.h: revocations, and this peer's own certificate */
-struct keeper; /* keeper.h: the grid's authority, where it is */
-struct grant;  /* grant.h: leases given to others, and what runs under them */
-struct nears;  /* near.h: the ad in the ring, and searches there */
+struct local;   /* local.h: the socket of the same user's programs */
+struct member;  /* member.h: revocations, and this peer's own certificate */
+struct keeper;  /* keeper.h: the grid's authority, where it is */
+struct company; /* company.h: whom guests may call */
+struct grant;   /* grant.h: leases given to others, and what runs under them */
+struct nears;   /* near.h: the ad in the ring, and searches there */
 
 struct node {
     struct event_base *base;
@@ -38,6 +39,7 @@ struct node {
     struct walks *walks;
     struct tunnels *tunnels;
     struct grant *grant;
+    struct company *company;
     struct jobs *jobs;
     struct lender *lender;
     struct local *local;

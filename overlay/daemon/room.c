@@ -6,6 +6,7 @@
 #include "brood.h"
 #include "enter.h"
 #include "environment.h"
+#include "porter.h"
 #include "ports.h"
 #include "program.h"
 #include "sweep.h"
@@ -48,7 +49,8 @@ struct room {
     char **environment;
     int programs[PROGRAMS_MAX]; /* as the submitter has them, for each of the order's */
     struct entered command;
-    bool over; /* the command ended */
+    struct porter *porter; /* NULL: nobody asks */
+    bool over;             /* the command ended */
     int status;
     uint16_t control; /* its orted's port */
     bool told;        /* to end */
@@ -205,10 +207,11 @@ static int furnish(struct room *r)
 
 static int start(struct room *r, struct err *e)
 {
-    int ends[2];
+    int ends[2], post[2];
     const struct msg_room_order *o = &r->order.room_order;
     char *command = strndup((const char *)o->command, o->command_length);
-    if (command == NULL || pipe2(ends, O_CLOEXEC) != 0)
+    if (command == NULL || pipe2(ends, O_CLOEXEC) != 0 ||
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, post) != 0)
         return err_set(e, errno, "%s", strerror(errno));
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     r->output = ends[0];
@@ -219,9 +222,15 @@ static int start(struct room *r, struct err *e)
                                 .memory = r->memory,
                                 .programs = r->programs,
                                 .control = r->control,
-                                .output = ends[1]};
+                                .output = ends[1],
+                                .porter = post[1]};
     int rc = enter(&r->command, &entry, e);
     close(ends[1]);
+    close(post[1]);
+    int answers = rc == 0 ? porter_receive(post[0]) : -1;
+    close(post[0]);
+    if (answers >= 0)
+        r->porter = porter_open(answers, o->home);
     free(command);
     return rc;
 }
@@ -300,8 +309,13 @@ static void signal_one(void *ctx, pid_t pid, pid_t parent)
 
 static void take_control(struct room *r)
 {
-    char word[8];
+    static char word[1 + ROOM_PEERS_MOST * ROOM_PEER];
     ssize_t n = recv(ROOM_CONTROL, word, sizeof word, MSG_DONTWAIT);
+    if (n >= 1 && word[0] == ROOM_PEERS[0]) {
+        if (r->porter != NULL)
+            porter_allow(r->porter, (const uint8_t *)word + 1, (size_t)n - 1);
+        return;
+    }
     bool suspend = n == 1 && word[0] == ROOM_SUSPEND[0];
     if (!suspend && !(n == 1 && word[0] == ROOM_RESUME[0])) {
         r->told = true;
@@ -316,14 +330,15 @@ static void stay(struct room *r)
 {
     struct pollfd on[] = {{.fd = ROOM_CONTROL, .events = POLLIN},
                           {.fd = r->signals, .events = POLLIN},
-                          {.fd = r->output, .events = POLLIN}};
+                          {.fd = r->output, .events = POLLIN},
+                          {.fd = r->porter != NULL ? porter_fd(r->porter) : -1, .events = POLLIN}};
     bool bounded = is_bounded(&r->order.room_order);
     uint64_t next = now_ms() + WATCH_MS;
     r->began_ms = now_ms();
     while (!r->over && !r->told) {
         on[2].fd = r->output; /* -1 is passed over */
         int left = (int)(next - now_ms());
-        if (poll(on, 3, !bounded && !r->suspended ? -1 : left > 0 ? left : 0) < 0)
+        if (poll(on, 4, !bounded && !r->suspended ? -1 : left > 0 ? left : 0) < 0)
             continue;
         if (on[0].revents != 0)
             take_control(r);
@@ -331,6 +346,10 @@ static void stay(struct room *r)
             take_signals(r);
         if (on[2].revents != 0)
             take_output(r);
+        if ((on[3].revents & POLLIN) != 0)
+            porter_serve(r->porter);
+        else if (on[3].revents != 0)
+            on[3].fd = -1; /* none of those lives who would ask */
         if (now_ms() < next)
             continue;
         if (r->suspended) /* what was started since */

@@ -2,6 +2,7 @@
 /* syscalls.c -- system calls that a guest is denied. */
 #include "syscalls.h"
 #include <errno.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stdint.h>
@@ -54,13 +55,48 @@ static int deny_namespaces(scmp_filter_ctx filter)
     return rc;
 }
 
+/* TCP, and UDP (which porter.h takes care of): no Landlock rule knows SCTP, or TCP under another
+ * name. */
+static int deny_others(scmp_filter_ctx filter, uint64_t family)
+{
+    static const uint64_t types[] = {SOCK_RAW, SOCK_RDM, SOCK_SEQPACKET, SOCK_DCCP};
+    int rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), 2,
+                              SCMP_A0(SCMP_CMP_EQ, family), SCMP_A2(SCMP_CMP_GT, IPPROTO_TCP));
+    for (size_t i = 0; i < sizeof types / sizeof *types && rc == 0; i++)
+        rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), 2,
+                              SCMP_A0(SCMP_CMP_EQ, family),
+                              SCMP_A1(SCMP_CMP_MASKED_EQ, 0xf, types[i]));
+    return rc;
+}
+
+/* Sending that connects. */
+static int deny_fast_open(scmp_filter_ctx filter)
+{
+    const uint64_t flag = MSG_FASTOPEN;
+    int rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(sendto), 1,
+                              SCMP_A3(SCMP_CMP_MASKED_EQ, flag, flag));
+    if (rc == 0)
+        rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(sendmsg), 1,
+                              SCMP_A2(SCMP_CMP_MASKED_EQ, flag, flag));
+    return rc != 0 ? rc
+                   : seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(sendmmsg), 1,
+                                      SCMP_A3(SCMP_CMP_MASKED_EQ, flag, flag));
+}
+
 /* A UNIX socket leads to programs that take its user for their own: session bus, ssh-agent,
  * display, p2pd. Landlock does not keep from those with a path. Left are IP, the kernel's own
  * addresses (netlink: which interfaces are there), and pairs of connected streams. */
 static int deny_sockets(scmp_filter_ctx filter)
 {
     static const uint64_t types[] = {SOCK_DGRAM, SOCK_RAW}; /* of a pair: may send to a path */
-    int rc = 0;
+    int rc = deny_others(filter, AF_INET);
+    if (rc == 0)
+        rc = deny_others(filter, AF_INET6);
+    if (rc == 0)
+        rc = deny_fast_open(filter);
+    if (rc == 0) /* of netlink: interfaces and routes */
+        rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), 2,
+                              SCMP_A0(SCMP_CMP_EQ, AF_NETLINK), SCMP_A2(SCMP_CMP_NE, 0));
     for (uint64_t family = 0; family <= AF_NETLINK && rc == 0; family++)
         if (family != AF_INET && family != AF_INET6 && family != AF_NETLINK)
             rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), 1,

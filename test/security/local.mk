@@ -4,6 +4,7 @@ security_scripts = \
     test/security/flood \
     test/security/revoked \
     test/security/capture \
+    test/security/callers \
     test/security/encrypted \
     test/security/forged \
     test/security/programs \

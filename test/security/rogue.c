@@ -3,8 +3,10 @@
  * acts work there.
  *
  *     rogue refused|done VERB=WHAT...   does each act; status 0 when all were refused, or all done
+ *     rogue serve ADDRESS:PORT
  *     rogue serve                       listens at some port below those of ranks, and prints it
  *     rogue fork|fill|eat|stay          goes on until it is ended, or gives up */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -113,6 +115,44 @@ static int act_dial(const char *port)
     return rc;
 }
 
+/* ADDRESS:PORT; a guest is refused before anything is sent. */
+static int act_call(const char *where)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET};
+    char ip[64];
+    unsigned port;
+    if (sscanf(where, "%63[^:]:%u", ip, &port) != 2 || inet_pton(AF_INET, ip, &at.sin_addr) != 1)
+        return EINVAL;
+    at.sin_port = htons((uint16_t)port);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    int rc = outcome(connect(fd, (struct sockaddr *)&at, sizeof at));
+    close(fd);
+    return rc;
+}
+
+/* Connects by sending. */
+static int act_open_fast(const char *port)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port))};
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    int rc = outcome(sendto(fd, "x", 1, MSG_FASTOPEN, (struct sockaddr *)&at, sizeof at));
+    close(fd);
+    return rc;
+}
+
+static int act_udp(const char *port)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port))};
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    int rc = fd < 0 ? errno
+                    : outcome(sendto(fd, "x", 1, MSG_NOSIGNAL, (struct sockaddr *)&at, sizeof at));
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
 static int act_bind(const char *port)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port))};
@@ -162,6 +202,9 @@ static const struct {
     {"renice", act_renice, {ESRCH, EPERM}},
     {"dial", act_dial, {EACCES}},
     {"bind", act_bind, {EACCES}},
+    {"call", act_call, {EACCES}},
+    {"fast", act_open_fast, {EACCES}},
+    {"udp", act_udp, {EPIPE, EACCES, ENOTCONN}}, /* its socket is one of TCP */
     {"socket", act_socket, {EACCES}},
     {"namespace", act_namespace, {EPERM}},
 };
@@ -271,6 +314,23 @@ static void stay(void)
         pause();
 }
 
+static int serve_at(const char *where)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET};
+    char ip[64];
+    unsigned port;
+    if (sscanf(where, "%63[^:]:%u", ip, &port) != 2 || inet_pton(AF_INET, ip, &at.sin_addr) != 1)
+        return 2;
+    at.sin_port = htons((uint16_t)port);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(fd, (struct sockaddr *)&at, sizeof at) != 0 || listen(fd, 8) != 0)
+        return 1;
+    puts(where);
+    fflush(stdout);
+    for (;;)
+        pause();
+}
+
 static int serve(void)
 {
     for (int port = 20000 + getpid() % 10000; port < 31000; port++) {
@@ -293,7 +353,7 @@ int main(int argc, char **argv)
 {
     const char *verb = argc > 1 ? argv[1] : "";
     if (strcmp(verb, "serve") == 0)
-        return serve();
+        return argc > 2 ? serve_at(argv[2]) : serve();
     if (strcmp(verb, "fork") == 0)
         return fork_on();
     if (strcmp(verb, "fill") == 0)

@@ -33,6 +33,7 @@ unit_programs = \
     test/unit/pair \
     test/unit/policy \
     test/unit/program \
+    test/unit/porter \
     test/unit/ports \
     test/unit/request \
     test/unit/ring \
@@ -79,6 +80,8 @@ test_unit_cores_LDADD = libdaemon.la $(LDADD)
 test_unit_settings_LDADD = libdaemon.la $(LDADD)
 test_unit_confine_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_confine_LDADD = libconfine.la $(LDADD)
+test_unit_porter_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_porter_LDADD = libconfine.la $(LDADD)
 test_unit_decide_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_decide_LDADD = libreplica.la $(LDADD)
 test_unit_match_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica

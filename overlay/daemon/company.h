@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* company.h -- whom guests may call: the peers that their submitter names as those of its job, each
+ * once the grid's member of that id has answered at that address. Otherwise a submitter could name
+ * the owner's printer. */
+#ifndef P2P_COMPANY_H
+#define P2P_COMPANY_H
+#include "../core/message.h"
+
+struct node;
+struct company;
+
+int company_open(struct company **out, struct node *node);
+void company_close(struct company *c);
+/* What a submitter says of a job of its own; grant_peers() is called for what changes. */
+void company_enter(struct company *c, const struct id *submitter, const struct msg_group_enter *m);
+void company_leave(struct company *c, const struct id *submitter, const struct msg_group_leave *m);
+/* It holds no lease here any more. */
+void company_forget(struct company *c, const struct id *submitter);
+
+/* As a room is told (room.h): malloc'd, NULL when there are none. */
+uint8_t *company_list(const struct company *c, const struct id *submitter, size_t *length);
+#endif
