@@ -10,7 +10,9 @@
  * outcome_ompi4.c          what a test or a wait for any found: the leader's word
  * file_ompi4.c             files
  * share_ompi4.c            shared file pointers
- * osc_ompi4.c              one-sided communication; window.h
+ * osc_ompi4.c              one-sided communication: windows; window.h
+ * operation_ompi4.c        its operations
+ * epoch_ompi4.c            and when they are done
  * link_ompi4.c             engine and transport joined, addresses by modex, progress
  * attendant_ompi4.c        a thread that stands in while the program computes; turn.h */
 #ifndef P2P_GLUE_H

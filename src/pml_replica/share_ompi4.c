@@ -107,88 +107,46 @@ static int next_ordered(ompio_file_t *fh, int count, ompi_datatype_t *type,
     return rc != OMPI_SUCCESS ? rc : (int)at[1];
 }
 
-static int share_write(ompio_file_t *fh, const void *buffer, int count, ompi_datatype_t *type,
-                       ompi_status_public_t *status)
-{
-    OMPI_MPI_OFFSET_TYPE at;
-    int rc = next(fh, count, type, &at);
-    return rc != OMPI_SUCCESS ? rc
-                              : mca_common_ompio_file_write_at(fh, at, buffer, count, type, status);
-}
-
-static int share_iwrite(ompio_file_t *fh, const void *buffer, int count, ompi_datatype_t *type,
-                        ompi_request_t **request)
-{
-    OMPI_MPI_OFFSET_TYPE at;
-    int rc = next(fh, count, type, &at);
-    return rc != OMPI_SUCCESS
-               ? rc
-               : mca_common_ompio_file_iwrite_at(fh, at, buffer, count, type, request);
-}
-
-static int share_read(ompio_file_t *fh, void *buffer, int count, ompi_datatype_t *type,
-                      ompi_status_public_t *status)
-{
-    OMPI_MPI_OFFSET_TYPE at;
-    int rc = next(fh, count, type, &at);
-    return rc != OMPI_SUCCESS ? rc
-                              : mca_common_ompio_file_read_at(fh, at, buffer, count, type, status);
-}
-
-static int share_iread(ompio_file_t *fh, void *buffer, int count, ompi_datatype_t *type,
-                       ompi_request_t **request)
-{
-    OMPI_MPI_OFFSET_TYPE at;
-    int rc = next(fh, count, type, &at);
-    return rc != OMPI_SUCCESS
-               ? rc
-               : mca_common_ompio_file_iread_at(fh, at, buffer, count, type, request);
-}
-
-static int share_write_ordered(ompio_file_t *fh, const void *buffer, int count,
-                               ompi_datatype_t *type, ompi_status_public_t *status)
-{
-    OMPI_MPI_OFFSET_TYPE at;
-    int rc = next_ordered(fh, count, type, &at);
-    return rc != OMPI_SUCCESS
-               ? rc
-               : mca_common_ompio_file_write_at_all(fh, at, buffer, count, type, status);
-}
-
-static int share_read_ordered(ompio_file_t *fh, void *buffer, int count, ompi_datatype_t *type,
-                              ompi_status_public_t *status)
-{
-    OMPI_MPI_OFFSET_TYPE at;
-    int rc = next_ordered(fh, count, type, &at);
-    return rc != OMPI_SUCCESS
-               ? rc
-               : mca_common_ompio_file_read_at_all(fh, at, buffer, count, type, status);
-}
+/* A call at the shared pointer: draws a place, and is the call at that place. */
+#define AT_SHARED(name, memory, outcome, draw_place, at_place)                                     \
+    static int name(ompio_file_t *fh, memory buffer, int count, ompi_datatype_t *type,             \
+                    outcome result)                                                                \
+    {                                                                                              \
+        OMPI_MPI_OFFSET_TYPE at;                                                                   \
+        int rc = draw_place(fh, count, type, &at);                                                 \
+        return rc != OMPI_SUCCESS ? rc : at_place(fh, at, buffer, count, type, result);            \
+    }
+#define STATUS ompi_status_public_t *
+#define REQUEST ompi_request_t **
+AT_SHARED(share_write, const void *, STATUS, next, mca_common_ompio_file_write_at)
+AT_SHARED(share_read, void *, STATUS, next, mca_common_ompio_file_read_at)
+AT_SHARED(share_iwrite, const void *, REQUEST, next, mca_common_ompio_file_iwrite_at)
+AT_SHARED(share_iread, void *, REQUEST, next, mca_common_ompio_file_iread_at)
+AT_SHARED(share_write_ordered, const void *, STATUS, next_ordered,
+          mca_common_ompio_file_write_at_all)
+AT_SHARED(share_read_ordered, void *, STATUS, next_ordered, mca_common_ompio_file_read_at_all)
+AT_SHARED(iwrite_ordered, const void *, REQUEST, next_ordered, mca_common_ompio_file_iwrite_at_all)
+AT_SHARED(iread_ordered, void *, REQUEST, next_ordered, mca_common_ompio_file_iread_at_all)
 
 /* Split collectives: one at a time on a file. */
-static int share_write_begin(ompio_file_t *fh, const void *buffer, int count, ompi_datatype_t *type)
+static int begun(ompio_file_t *fh, int rc)
 {
-    OMPI_MPI_OFFSET_TYPE at;
-    if (fh->f_split_coll_in_use)
-        return MPI_ERR_REQUEST;
-    int rc = next_ordered(fh, count, type, &at);
-    if (rc == OMPI_SUCCESS)
-        rc =
-            mca_common_ompio_file_iwrite_at_all(fh, at, buffer, count, type, &fh->f_split_coll_req);
     fh->f_split_coll_in_use = rc == OMPI_SUCCESS;
     return rc;
+}
+
+static int share_write_begin(ompio_file_t *fh, const void *buffer, int count, ompi_datatype_t *type)
+{
+    if (fh->f_split_coll_in_use)
+        return MPI_ERR_REQUEST;
+    return begun(fh, iwrite_ordered(fh, buffer, count, type, &fh->f_split_coll_req));
 }
 
 static int share_read_begin(ompio_file_t *fh, void *buffer, int count, ompi_datatype_t *type)
 {
-    OMPI_MPI_OFFSET_TYPE at;
     if (fh->f_split_coll_in_use)
         return MPI_ERR_REQUEST;
-    int rc = next_ordered(fh, count, type, &at);
-    if (rc == OMPI_SUCCESS)
-        rc = mca_common_ompio_file_iread_at_all(fh, at, buffer, count, type, &fh->f_split_coll_req);
-    fh->f_split_coll_in_use = rc == OMPI_SUCCESS;
-    return rc;
+    return begun(fh, iread_ordered(fh, buffer, count, type, &fh->f_split_coll_req));
 }
 
 static int end(ompio_file_t *fh, ompi_status_public_t *status)

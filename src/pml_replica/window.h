@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* window.h -- one-sided communication by requests that the target serves in one order.
  *
- * osc_ompi4.c     the calls: every operation becomes a request to the target, also to oneself
- * window_ompi4.c  the agent: takes requests from any source, one after the other, and replies
+ * osc_ompi4.c        windows: made and freed
+ * operation_ompi4.c  the calls: every operation becomes a request to the target, also to oneself
+ * epoch_ompi4.c      locks, fences, groups: when operations are done
+ * window_ompi4.c     the agent: takes requests from any source, one after the other, and replies
  *
  * The agent's receives are decided by the leader of the target like any from MPI_ANY_SOURCE, so all
  * copies of the target serve the same requests in the same order: puts, accumulates, locks. Nothing
@@ -63,6 +65,21 @@ struct window {
 };
 
 void window_listen(struct window *w);
+static inline struct window *window_of(const ompi_win_t *win)
+{
+    return (struct window *)win->w_osc_module;
+}
+
+/* operation_ompi4.c */
+void operations_fill(ompi_osc_base_module_t *calls);
+/* A request without data; one that is replied to; until all replies of the target are here. */
+void window_ask(struct window *w, int target, enum request_kind kind, int argument);
+void window_ask_and_expect(struct window *w, int target, enum request_kind kind, int argument);
+void window_await(struct window *w, int target);
+
+/* epoch_ompi4.c */
+void epochs_fill(ompi_osc_base_module_t *calls);
+int epoch_fence(int assertion, ompi_win_t *win);
 
 /* A message in memory of its own, let go when it is sent. */
 struct outgoing {

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* epoch_ompi4.c -- when one-sided operations are done: locks and flushes, fences, and the groups
+ * that are posted to and started. */
+#include "window.h"
+
+/* --- passive target --- */
+
+static int flush(int target, ompi_win_t *win)
+{
+    struct window *w = window_of(win);
+    if (w->dirty[target])
+        window_ask_and_expect(w, target, FLUSH, 0);
+    window_await(w, target);
+    return OMPI_SUCCESS;
+}
+
+static int flush_all(ompi_win_t *win)
+{
+    struct window *w = window_of(win);
+    for (int i = 0; i < w->size; i++)
+        if (w->dirty[i])
+            window_ask_and_expect(w, i, FLUSH, 0);
+    for (int i = 0; i < w->size; i++)
+        window_await(w, i);
+    return OMPI_SUCCESS;
+}
+
+static int lock(int type, int target, int assertion, ompi_win_t *win)
+{
+    struct window *w = window_of(win);
+    w->locked[target] = !(assertion & MPI_MODE_NOCHECK);
+    if (w->locked[target])
+        window_ask_and_expect(w, target, LOCK, type);
+    window_await(w, target);
+    return OMPI_SUCCESS;
+}
+
+static int unlock(int target, ompi_win_t *win)
+{
+    struct window *w = window_of(win);
+    if (!w->locked[target])
+        return flush(target, win);
+    w->locked[target] = false;
+    window_ask_and_expect(w, target, UNLOCK, 0);
+    window_await(w, target);
+    return OMPI_SUCCESS;
+}
+
+/* In the order of ranks, so that nobody waits in a circle with one who locks exclusively. */
+static int lock_all(int assertion, ompi_win_t *win)
+{
+    for (int i = 0; i < window_of(win)->size; i++)
+        lock(MPI_LOCK_SHARED, i, assertion, win);
+    return OMPI_SUCCESS;
+}
+
+static int unlock_all(ompi_win_t *win)
+{
+    struct window *w = window_of(win);
+    for (int i = 0; i < w->size; i++)
+        if (w->locked[i])
+            window_ask_and_expect(w, i, UNLOCK, 0);
+        else if (w->dirty[i])
+            window_ask_and_expect(w, i, FLUSH, 0);
+    for (int i = 0; i < w->size; i++) {
+        w->locked[i] = false;
+        window_await(w, i);
+    }
+    return OMPI_SUCCESS;
+}
+
+static int synchronize(ompi_win_t *win)
+{
+    (void)win;
+    link_progress();
+    return OMPI_SUCCESS;
+}
+
+/* --- active target --- */
+
+int epoch_fence(int assertion, ompi_win_t *win)
+{
+    (void)assertion;
+    struct window *w = window_of(win);
+    flush_all(win);
+    return w->comm->c_coll->coll_barrier(w->comm, w->comm->c_coll->coll_barrier_module);
+}
+
+/* The rank in the window's communicator of each member, one after the other. */
+static int member(const struct window *w, ompi_group_t *group, int i)
+{
+    int rank = MPI_UNDEFINED;
+    ompi_group_translate_ranks(group, 1, &i, w->comm->c_local_group, &rank);
+    return rank;
+}
+
+static int post(ompi_group_t *group, int assertion, ompi_win_t *win)
+{
+    (void)assertion;
+    struct window *w = window_of(win);
+    OBJ_RETAIN(group);
+    w->exposed = group;
+    for (int i = 0; i < group->grp_proc_count; i++)
+        window_ask(w, member(w, group, i), POST, 0);
+    return OMPI_SUCCESS;
+}
+
+static int start(ompi_group_t *group, int assertion, ompi_win_t *win)
+{
+    (void)assertion;
+    struct window *w = window_of(win);
+    OBJ_RETAIN(group);
+    w->accessed = group;
+    for (int i = 0; i < group->grp_proc_count; i++) {
+        int target = member(w, group, i);
+        while (w->posts[target] == 0)
+            link_wait();
+        w->posts[target]--;
+    }
+    return OMPI_SUCCESS;
+}
+
+static int complete(ompi_win_t *win)
+{
+    struct window *w = window_of(win);
+    if (w->accessed == NULL)
+        return OMPI_ERR_RMA_SYNC;
+    for (int i = 0; i < w->accessed->grp_proc_count; i++) {
+        int target = member(w, w->accessed, i);
+        window_await(w, target);
+        window_ask(w, target, COMPLETE, 0);
+        w->dirty[target] = false;
+    }
+    OBJ_RELEASE(w->accessed);
+    w->accessed = NULL;
+    return OMPI_SUCCESS;
+}
+
+static bool all_completed(void *ctx)
+{
+    const struct window *w = ctx;
+    for (int i = 0; i < w->exposed->grp_proc_count; i++)
+        if (w->completes[member(w, w->exposed, i)] == 0)
+            return false;
+    return true;
+}
+
+static int wait_for_all(ompi_win_t *win)
+{
+    struct window *w = window_of(win);
+    if (w->exposed == NULL)
+        return OMPI_ERR_RMA_SYNC;
+    while (!all_completed(w))
+        link_wait();
+    for (int i = 0; i < w->exposed->grp_proc_count; i++)
+        w->completes[member(w, w->exposed, i)]--;
+    OBJ_RELEASE(w->exposed);
+    w->exposed = NULL;
+    return OMPI_SUCCESS;
+}
+
+static int test_for_all(ompi_win_t *win, int *flag)
+{
+    struct window *w = window_of(win);
+    *flag = w->exposed != NULL && outcome_test(all_completed, w);
+    return *flag ? wait_for_all(win) : w->exposed != NULL ? OMPI_SUCCESS : OMPI_ERR_RMA_SYNC;
+}
+
+void epochs_fill(ompi_osc_base_module_t *calls)
+{
+    calls->osc_fence = epoch_fence;
+    calls->osc_start = start;
+    calls->osc_complete = complete;
+    calls->osc_post = post;
+    calls->osc_wait = wait_for_all;
+    calls->osc_test = test_for_all;
+    calls->osc_lock = lock;
+    calls->osc_unlock = unlock;
+    calls->osc_lock_all = lock_all;
+    calls->osc_unlock_all = unlock_all;
+    calls->osc_sync = synchronize;
+    calls->osc_flush = flush;
+    calls->osc_flush_all = flush_all;
+    calls->osc_flush_local = flush;
+    calls->osc_flush_local_all = flush_all;
+}
