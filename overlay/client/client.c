@@ -3,8 +3,10 @@
 #include "config.h"
 #include "p2pgrid.h"
 #include "ask.h"
+#include "lease.h"
 #include "place.h"
 #include "program.h"
+#include "words.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdint.h>
@@ -136,6 +138,14 @@ static void queue_event(struct client *c, const struct msg_local_event *m)
 static uint32_t token_of(const struct message *m)
 {
     switch (m->kind) {
+    case MSG_local_reservation:
+        return m->local_reservation.token;
+    case MSG_local_job:
+        return m->local_job.token;
+    case MSG_local_places:
+        return m->local_places.token;
+    case MSG_local_machine:
+        return m->local_machine.token;
     case MSG_local_done:
         return m->local_done.token;
     case MSG_local_lease:
@@ -180,6 +190,10 @@ static void set_token(struct message *m, uint32_t token)
         m->local_invite.token = token;
     else if (m->kind == MSG_local_revoke)
         m->local_revoke.token = token;
+    else if (m->kind == MSG_local_reserve)
+        m->local_reserve.token = token;
+    else if (m->kind == MSG_local_jobs)
+        m->local_jobs.token = token;
     else if (m->kind == MSG_local_lend)
         m->local_lend.token = token;
 }
@@ -363,6 +377,10 @@ static int fill_want(struct msg_local_allocate *m, const struct grid_want *want,
     m->apart = want->apart;
     m->timeout_ms = (uint32_t)want->timeout_ms;
     strcpy(m->require, require);
+    if (want->within != NULL || want->adds_to != NULL) {
+        m->use = want->within != NULL ? LEASE_WITHIN : LEASE_RESERVES;
+        m->reservation = want->within != NULL ? *want->within : *want->adds_to;
+    }
     m->exclude_count = (uint16_t)want->exclude_count;
     for (size_t i = 0; i < want->exclude_count; i++)
         m->exclude[i].peer = want->exclude[i];
@@ -392,6 +410,63 @@ int client_allocate(struct client *c, const struct grid_want *want, struct grid_
     *count = row.count;
     *spares = done.spares;
     return 0;
+}
+
+static void keep_reservation(void *ctx, const struct message *m)
+{
+    if (m->kind == MSG_local_reservation)
+        *(struct id *)ctx = m->local_reservation.reservation;
+}
+
+int client_reserve(struct client *c, unsigned seconds, struct id *reservation, struct err *e)
+{
+    struct message m = {.kind = MSG_local_reserve};
+    struct msg_local_done done;
+    m.local_reserve.verb = RESERVE_NEW;
+    m.local_reserve.seconds = seconds;
+    return client_ask(c, &m, SEND_MS, keep_reservation, reservation, &done, e);
+}
+
+int client_release_all(struct client *c, const struct id *reservation, struct err *e)
+{
+    struct message m = {.kind = MSG_local_reserve};
+    struct msg_local_done done;
+    struct id same;
+    m.local_reserve.verb = RESERVE_RELEASE;
+    m.local_reserve.reservation = *reservation;
+    return client_ask(c, &m, SEND_MS, keep_reservation, &same, &done, e);
+}
+
+int client_tell_job(struct client *c, const struct grid_job *job)
+{
+    struct message m = {.kind = MSG_local_job};
+    struct msg_local_job *j = &m.local_job;
+    j->ranks = job->ranks;
+    j->lanes = (uint16_t)job->lanes;
+    j->over = job->over;
+    j->status = (uint32_t)job->status;
+    if (job->within != NULL)
+        j->reservation = *job->within;
+    strncpy(j->program, job->program != NULL ? job->program : "", sizeof j->program - 1);
+    return send_message(c, &m, NULL);
+}
+
+int client_tell_places(struct client *c, const struct grid_place *places, size_t count)
+{
+    struct message m = {.kind = MSG_local_places};
+    struct msg_local_places *said = &m.local_places;
+    int rc = 0;
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        said->places[said->places_count++] = (struct part_place){.rank = places[i].rank,
+                                                                 .lane = (uint16_t)places[i].lane,
+                                                                 .state = places[i].state,
+                                                                 .peer = places[i].peer};
+        if (said->places_count == sizeof said->places / sizeof said->places[0] || i + 1 == count) {
+            rc = send_message(c, &m, NULL);
+            said->places_count = 0;
+        }
+    }
+    return rc;
 }
 
 /* The strings one after the other, each with its NUL; malloc'd. */

@@ -8,6 +8,7 @@ libclient_la_SOURCES = \
     overlay/client/place.c overlay/client/place.h \
     overlay/client/ports.c overlay/client/ports.h \
     overlay/client/program.c overlay/client/program.h \
-    overlay/client/size.c overlay/client/size.h
+    overlay/client/size.c overlay/client/size.h \
+    overlay/client/words.h
 libclient_la_CFLAGS = $(AM_CFLAGS) $(SODIUM_CFLAGS)
 libclient_la_LIBADD = libcore.la $(SODIUM_LIBS)

@@ -45,7 +45,9 @@ struct grid_want {
     const char *require; /* requirement expression, NULL or "": none */
     const struct id *exclude; /* peers not to use */
     size_t exclude_count;
-    int timeout_ms; /* for the whole call */
+    const struct id *within;  /* take them out of this reservation; NULL: of what is free */
+    const struct id *adds_to; /* keep them for this reservation, see client_reserve(); or NULL */
+    int timeout_ms;           /* for the whole call */
 };
 
 /* Nearest first. *leases is malloc'd (free it); *count leases, of which the last *spares are
@@ -53,6 +55,28 @@ struct grid_want {
  * fit. -EINVAL for a bad requirement (with the column), -EPIPE when the daemon went away. */
 int client_allocate(struct client *c, const struct grid_want *want, struct grid_lease **leases,
                     size_t *count, size_t *spares, struct err *e);
+
+/* A reservation of nothing yet: client_allocate() adds leases to it, under which nothing can be
+ * launched; jobs of this user take theirs out of it. It ends after that many seconds, by
+ * client_release_all(), or with the connection. */
+int client_reserve(struct client *c, unsigned seconds, struct id *reservation, struct err *e);
+int client_release_all(struct client *c, const struct id *reservation, struct err *e);
+
+/* Says what the job of this connection is: for `p2pgrid_pmix.h` and all who ask. */
+struct grid_job {
+    unsigned ranks, lanes;
+    bool over;
+    int status; /* once it is over: its exit status */
+    const struct id *within;
+    const char *program;
+};
+struct grid_place {
+    unsigned rank, lane;
+    unsigned char state; /* enum place_state */
+    struct id peer;
+};
+int client_tell_job(struct client *c, const struct grid_job *job);
+int client_tell_places(struct client *c, const struct grid_place *places, size_t count);
 
 struct program;
 
@@ -78,8 +102,9 @@ enum grid_event_kind {
     GRID_LAUNCH_FAILED, /* it does not: text says why; the lease is gone */
     GRID_LEASE_ENDED, /* by expiry, by the owner, by the peer's death, or since its command ended */
     GRID_PEER_SILENT, /* the lease has ended: the job's other peers agree that its peer is silent */
-    GRID_LEASE_RECALLED, /* its peer wants it back, and ends it soon: text says why and when */
-    GRID_DAEMON_GONE,    /* the local daemon went away; client_close is all that is left to do */
+    GRID_LEASE_RECALLED,   /* its peer wants it back, and ends it soon: text says why and when */
+    GRID_ALLOCATION_ENDED, /* .lease is the reservation: its time is over, its leases are gone */
+    GRID_DAEMON_GONE,      /* the local daemon went away; client_close is all that is left to do */
 };
 
 struct grid_event {

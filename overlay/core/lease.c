@@ -13,7 +13,7 @@ unsigned lease_slots_free(const struct lease_table *t, unsigned slots)
 {
     unsigned taken = 0;
     for (size_t i = 0; i < LEASE_MAX; i++)
-        if (t->at[i].state != LEASE_FREE)
+        if (t->at[i].state != LEASE_FREE && t->at[i].use != LEASE_WITHIN)
             taken += t->at[i].slots;
     return taken < slots ? slots - taken
                          : 0; /* fewer may be lent now than when they were granted */
@@ -23,15 +23,69 @@ unsigned lease_slots_contested(const struct lease_table *t)
 {
     unsigned offered = 0;
     for (size_t i = 0; i < LEASE_MAX; i++)
-        if (t->at[i].state == LEASE_OFFERED)
+        if (t->at[i].state == LEASE_OFFERED && t->at[i].use != LEASE_WITHIN)
             offered += t->at[i].slots;
     return offered;
+}
+
+static bool is_part(const struct lease *l, enum lease_use use, const struct id *holder,
+                    const struct id *reservation)
+{
+    return l->state != LEASE_FREE && l->use == use && id_equal(&l->holder, holder) &&
+           id_equal(&l->reservation, reservation);
+}
+
+/* living: without those that end. */
+static unsigned count_part(const struct lease_table *t, enum lease_use use, bool living,
+                           const struct lease *as)
+{
+    unsigned slots = 0;
+    for (size_t i = 0; i < LEASE_MAX; i++)
+        if (is_part(&t->at[i], use, &as->holder, &as->reservation) &&
+            (!living || (t->at[i].state != LEASE_ENDING && t->at[i].state != LEASE_OFFERED)))
+            slots += t->at[i].slots;
+    return slots;
+}
+
+struct lease_room lease_room(const struct lease_table *t, const struct lease_want *want)
+{
+    const struct lease as = {.holder = want->holder, .reservation = want->reservation};
+    struct lease_room room = {.slots = count_part(t, LEASE_RESERVES, true, &as)};
+    unsigned taken = count_part(t, LEASE_WITHIN, false, &as);
+    room.left = taken < room.slots ? room.slots - taken : 0;
+    for (size_t i = 0; i < LEASE_MAX; i++)
+        if (is_part(&t->at[i], LEASE_WITHIN, &as.holder, &as.reservation) &&
+            t->at[i].state == LEASE_OFFERED)
+            room.contested += t->at[i].slots;
+    return room;
+}
+
+void lease_close(struct lease_table *t)
+{
+    for (size_t i = 0; i < LEASE_MAX; i++) {
+        struct lease *l = &t->at[i];
+        if (l->state == LEASE_FREE || l->state == LEASE_ENDING || l->use != LEASE_WITHIN ||
+            count_part(t, LEASE_RESERVES, true, l) >= count_part(t, LEASE_WITHIN, false, l))
+            continue;
+        bool offered = l->state == LEASE_OFFERED;
+        lease_end(l, LEASE_CLOSED);
+        if (offered)
+            lease_clear(l);
+    }
+}
+
+bool lease_is_over(const struct lease_table *t, const struct lease *l)
+{
+    assert(l->state == LEASE_ENDING);
+    return l->use != LEASE_RESERVES || count_part(t, LEASE_RESERVES, false, l) - l->slots >=
+                                           count_part(t, LEASE_WITHIN, false, l);
 }
 
 size_t lease_offer(struct lease_table *t, unsigned slots, const struct lease_want *want,
                    const struct id *fresh, size_t max, size_t *made, uint64_t now_ms)
 {
-    unsigned left = lease_slots_free(t, slots);
+    unsigned left =
+        want->use == LEASE_WITHIN ? lease_room(t, want).left : lease_slots_free(t, slots);
     size_t count = 0;
     if (left > want->slots)
         left = want->slots;
@@ -43,6 +97,8 @@ size_t lease_offer(struct lease_table *t, unsigned slots, const struct lease_wan
         *l = (struct lease){.state = LEASE_OFFERED,
                             .id = fresh[count],
                             .holder = want->holder,
+                            .use = want->use,
+                            .reservation = want->reservation,
                             .slots = (uint16_t)n,
                             .since_ms = now_ms,
                             .until_ms = now_ms + LEASE_OFFER_MS};
@@ -143,6 +199,8 @@ const char *lease_cause_text(enum lease_cause cause)
         return "the peer's owner took it back";
     case LEASE_UNKNOWN:
         return "the peer does not know it (any more)";
+    case LEASE_CLOSED:
+        return "its allocation has ended";
     case LEASE_LOST:
         return "the peer cannot be reached";
     }

@@ -20,6 +20,10 @@ enum {
     LEASE_USER = 31,
 };
 
+/* A reservation is slots that are kept for other leases of the same holder, which take theirs out
+ * of it: several jobs share it, side by side or one after the other. */
+enum lease_use { LEASE_PLAIN, LEASE_RESERVES, LEASE_WITHIN, LEASE_USES };
+
 enum lease_state { LEASE_FREE, LEASE_OFFERED, LEASE_HELD, LEASE_RUNNING, LEASE_ENDING };
 
 enum lease_cause {
@@ -29,6 +33,7 @@ enum lease_cause {
     LEASE_FAILED,       /* its command could not be started */
     LEASE_REVOKED,      /* by the owner of the peer, or as its daemon stops */
     LEASE_UNKNOWN,      /* there is no such lease, not any more or not of this holder */
+    LEASE_CLOSED,       /* the reservation that its slots are part of is over */
     LEASE_LOST,         /* the peer cannot be reached: said by the asking side to itself */
 };
 
@@ -36,6 +41,8 @@ struct lease {
     enum lease_state state;
     enum lease_cause cause; /* once ENDING */
     struct id id, holder;
+    enum lease_use use;
+    struct id reservation; /* of that holder; unless the use is plain */
     uint16_t slots;
     uint64_t since_ms, until_ms; /* confirmed at; over unless renewed by then */
     char user[LEASE_USER + 1];
@@ -50,6 +57,8 @@ struct lease_want {
     struct id holder;
     uint16_t slots, per_lease;
     const char *user;
+    enum lease_use use;
+    struct id reservation;
 };
 
 void lease_init(struct lease_table *t);
@@ -57,6 +66,12 @@ void lease_init(struct lease_table *t);
 unsigned lease_slots_free(const struct lease_table *t, unsigned slots);
 /* Of those that are not free: offered and not confirmed yet. */
 unsigned lease_slots_contested(const struct lease_table *t);
+/* Of the reservation that it wants to be within: slots in all, those that no lease has taken, and
+ * of those that are taken the ones that are only offered. */
+struct lease_room {
+    unsigned slots, left, contested;
+};
+struct lease_room lease_room(const struct lease_table *t, const struct lease_want *want);
 /* Offers what is free, as far as it is wanted; fresh: `max` unused random ids. Returns how many
  * leases were made: their places in the table are in `made`. */
 size_t lease_offer(struct lease_table *t, unsigned slots, const struct lease_want *want,
@@ -70,6 +85,10 @@ void lease_renew(struct lease *l, uint64_t now_ms);
 bool lease_run(struct lease *l);
 void lease_end(struct lease *l, enum lease_cause cause); /* the first cause stays */
 void lease_clear(struct lease *l);
+/* Ends leases that are within a reservation which has ended, or has become too small for them. */
+void lease_close(struct lease_table *t);
+/* Has what ends here given its slots up? A reservation keeps them until no lease within it does. */
+bool lease_is_over(const struct lease_table *t, const struct lease *l);
 /* Ends what has run out; an offer is simply free again. */
 void lease_expire(struct lease_table *t, uint64_t now_ms);
 /* When lease_expire() will have something to do; UINT64_MAX: nothing is held. */

@@ -104,8 +104,8 @@ static int check(const struct msg_local_allocate *want, struct require *require,
                    wrong.column);
 }
 
-int allocate_start(struct allocator *a, void *owner, const struct msg_local_allocate *want,
-                   struct err *e)
+int allocate_start(struct allocator *a, void *owner, void *holder,
+                   const struct msg_local_allocate *want, struct err *e)
 {
     struct require require;
     int rc = check(want, &require, e);
@@ -116,6 +116,7 @@ int allocate_start(struct allocator *a, void *owner, const struct msg_local_allo
         return err_set(e, EAGAIN, "p2pd is busy with %zu other allocations; try again", a->count);
     one->allocator = a;
     one->owner = owner;
+    one->holder = holder;
     one->want = *want;
     one->claim.want = (struct claim_want){.slots = want->slots,
                                           .spares = want->spares,
@@ -134,7 +135,7 @@ int allocate_start(struct allocator *a, void *owner, const struct msg_local_allo
 void allocate_cancel(struct allocator *a, const void *owner)
 {
     for (size_t i = 0; i < a->count;)
-        if (a->all[i]->owner == owner)
+        if (a->all[i]->owner == owner || a->all[i]->holder == owner)
             allocation_cancel(a->all[i]); /* the last one takes its place */
         else
             i++;

@@ -20,9 +20,10 @@ struct allocation_watcher {
 int allocator_open(struct allocator **out, struct node *node, struct holds *holds,
                    const struct allocation_watcher *watcher, struct err *e);
 void allocator_close(struct allocator *a);
-/* For `owner`, who gets the leases in his holds. No watcher is called inside. */
-int allocate_start(struct allocator *a, void *owner, const struct msg_local_allocate *want,
-                   struct err *e);
-/* Gives back what was offered to him so far; no watcher is called for it any more. */
+/* For `owner`, who is told; `holder` gets the leases in his holds. No watcher is called inside. */
+int allocate_start(struct allocator *a, void *owner, void *holder,
+                   const struct msg_local_allocate *want, struct err *e);
+/* Gives back what was offered for that owner or holder so far; no watcher is called for it any
+ * more. */
 void allocate_cancel(struct allocator *a, const void *owner);
 #endif

@@ -3,6 +3,8 @@
  * candidates, claims, steps back when contested, hands over. */
 #include "allocation.h"
 #include "hold.h"
+#include "lease.h"
+#include "lending.h"
 #include <errno.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -45,7 +47,15 @@ static void on_ad(void *ctx, const struct part_ad *ad, unsigned rtt_us)
     own_ad(one->allocator->node, &own);
     const struct candidate_want want = {
         .want = &one->want, .require = &one->require, .ompi = own.ompi};
-    candidates_add(&one->candidates, ad, rtt_us, &want);
+    struct part_ad there = *ad;
+    if (one->want.use == LEASE_WITHIN) { /* what it lends is settled: only the reservation counts */
+        hold_room(one->allocator->holds, &one->want.reservation, &ad->peer.id, &there.slots,
+                  &there.slots_free);
+        there.closed = LENDING_OPEN;
+        if (there.slots == 0)
+            return;
+    }
+    candidates_add(&one->candidates, &there, rtt_us, &want);
     one->heard_ms = node_now_ms();
     allocation_wake(one, QUIET_MS);
 }
@@ -106,6 +116,8 @@ static void ask(struct allocation *one, size_t peer, uint16_t slots)
     m.lease_ask.token = c->token = ++a->token != 0 ? a->token : ++a->token;
     m.lease_ask.slots = slots;
     m.lease_ask.per_lease = one->want.per_lease;
+    m.lease_ask.use = one->want.use;
+    m.lease_ask.reservation = one->want.reservation;
     memcpy(m.lease_ask.ompi, own.ompi, sizeof m.lease_ask.ompi);
     memcpy(m.lease_ask.user, a->user, sizeof m.lease_ask.user);
     if (link_send(node->links, &c->peer, &m) != 0) {
@@ -177,7 +189,8 @@ static unsigned hand_over(struct allocation *one, bool spares)
         for (size_t i = 0; one->claim.peers[peer].offered > 0 && i < one->claim.offer_count; i++) {
             struct claim_offer *o = &one->claim.offers[i];
             if (o->peer != peer || o->keep == 0 || o->spare != spares ||
-                hold_add(a->holds, one->owner, &c->peer, c->name, &o->lease, o->keep) != 0)
+                hold_add(a->holds, one->holder, &c->peer, c->name, &o->lease, o->keep,
+                         one->want.use == LEASE_WITHIN ? &one->want.reservation : NULL) != 0)
                 continue;
             struct msg_local_lease lease = {.token = one->want.token,
                                             .lease = o->lease,
@@ -254,6 +267,23 @@ static void on_all_named(void *ctx)
     one->near = NULL;
     if (one->walk != NULL)
         walk_named(one->walk);
+}
+
+static void visit(void *ctx, const struct part_peer *peer)
+{
+    walk_visit(ctx, peer);
+}
+
+static int visit_reserved(struct allocation *one)
+{
+    struct allocator *a = one->allocator;
+    begin_walk(one, false);
+    one->walk = walk_start_named(a->node, NEAR_MS, on_ad, on_end, one);
+    if (one->walk == NULL)
+        return -EAGAIN;
+    hold_peers(a->holds, &one->want.reservation, visit, one->walk);
+    walk_named(one->walk);
+    return 0;
 }
 
 /* In a grid too large to be walked in a moment: the ring names peers that are near and fit. */
@@ -367,5 +397,7 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
 int allocation_begin(struct allocation *one)
 {
     one->timer = evtimer_new(one->allocator->node->base, on_time, one);
-    return one->timer != NULL ? visit_near(one) : -ENOMEM;
+    if (one->timer == NULL)
+        return -ENOMEM;
+    return one->want.use == LEASE_WITHIN ? visit_reserved(one) : visit_near(one);
 }

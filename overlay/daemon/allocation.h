@@ -16,7 +16,8 @@ enum allocation_phase { WALKING, CLAIMING, PAUSING };
 
 struct allocation {
     struct allocator *allocator;
-    void *owner;
+    void *owner;  /* who asked, and is told */
+    void *holder; /* who holds what is granted: the owner, or a reservation */
     struct msg_local_allocate want;
     struct require require;
     enum allocation_phase phase;

@@ -75,14 +75,14 @@ static void arm(struct grant *g)
     evtimer_add(g->timer, &t);
 }
 
-/* Brings what runs in line with the table: a lease that ends is cleared once nothing runs under it.
- */
-static void settle(struct grant *g)
+/* A lease that ends is cleared once nothing runs under it. */
+static void settle_those(struct grant *g, bool reserving)
 {
     for (size_t i = 0; i < LEASE_MAX; i++) {
         struct lease *l = &g->table.at[i];
         struct grant_job *job = &g->jobs[i];
-        if (l->state != LEASE_ENDING)
+        if (l->state != LEASE_ENDING || (l->use == LEASE_RESERVES) != reserving ||
+            !lease_is_over(&g->table, l))
             continue;
         if (job->launch != NULL) {
             launch_stop(job->launch);
@@ -99,6 +99,14 @@ static void settle(struct grant *g)
         if (!grant_holds(g, &holder))
             company_forget(g->node->company, &holder);
     }
+}
+
+/* Brings what runs in line with the table. */
+static void settle(struct grant *g)
+{
+    lease_close(&g->table);
+    settle_those(g, false);
+    settle_those(g, true); /* those that waited for leases within them */
     arm(g);
 }
 
@@ -127,7 +135,8 @@ static void refuse(const struct grant *g, const struct link_peer *from,
 {
     struct part_ad ad;
     char text[80];
-    const char *closed = lender_refuses(g->node->lender, from->card);
+    const bool within = ask->use == LEASE_WITHIN; /* those slots were lent before */
+    const char *closed = within ? NULL : lender_refuses(g->node->lender, from->card);
     snprintf(why, size, "%s", closed != NULL ? closed : "");
     if (closed != NULL)
         return;
@@ -136,24 +145,22 @@ static void refuse(const struct grant *g, const struct link_peer *from,
     if (is_guest(g, from->card) && missing != 0)
         snprintf(why, size, "lets in no guests: it cannot confine their %s",
                  confine_text(missing, text, sizeof text));
+    else if (ask->use >= LEASE_USES)
+        snprintf(why, size, "does not know what the slots are for");
     else if (!fit_series(ad.ompi, ask->ompi))
         snprintf(why, size, "runs Open MPI %s (needs %.*s)", ad.ompi,
                  (int)fit_series_length(ask->ompi), ask->ompi);
 }
 
-static void offer(struct grant *g, const struct link_peer *from, const struct msg_lease_ask *ask,
+static void offer(struct grant *g, const struct link_peer *from, const struct lease_want *want,
                   struct msg_lease_answer *answer)
 {
     enum { MOST = sizeof answer->offers / sizeof answer->offers[0] };
     struct id fresh[MOST];
     size_t made[MOST];
-    struct lease_want want = {.holder = from->peer.id,
-                              .slots = ask->slots,
-                              .per_lease = ask->per_lease,
-                              .user = ask->user};
     randombytes_buf(fresh, sizeof fresh);
     size_t n =
-        lease_offer(&g->table, g->node->settings.slots, &want, fresh, MOST, made, node_now_ms());
+        lease_offer(&g->table, g->node->settings.slots, want, fresh, MOST, made, node_now_ms());
     answer->offers_count = (uint16_t)n;
     for (size_t i = 0; i < n; i++) {
         const struct lease *l = &g->table.at[made[i]];
@@ -164,22 +171,39 @@ static void offer(struct grant *g, const struct link_peer *from, const struct ms
     }
 }
 
+static struct lease_room room_for(const struct grant *g, const struct lease_want *want)
+{
+    unsigned slots = g->node->settings.slots;
+    if (want->use == LEASE_WITHIN)
+        return lease_room(&g->table, want);
+    return (struct lease_room){.slots = slots,
+                               .left = lease_slots_free(&g->table, slots),
+                               .contested = lease_slots_contested(&g->table)};
+}
+
 static void on_ask(struct grant *g, const struct link_peer *from, const struct msg_lease_ask *ask)
 {
     struct message m = {.kind = MSG_lease_answer};
     struct msg_lease_answer *answer = &m.lease_answer;
-    unsigned slots = g->node->settings.slots;
+    const struct lease_want want = {.holder = from->peer.id,
+                                    .slots = ask->slots,
+                                    .per_lease = ask->per_lease,
+                                    .user = ask->user,
+                                    .use = (enum lease_use)ask->use,
+                                    .reservation = ask->reservation};
     answer->token = ask->token;
     refuse(g, from, ask, answer->reason, sizeof answer->reason);
     lease_expire(&g->table, node_now_ms());
-    answer->slots_contested = (uint16_t)lease_slots_contested(&g->table);
-    answer->slots_total = (uint16_t)slots;
+    struct lease_room room = room_for(g, &want);
+    answer->slots_contested = (uint16_t)room.contested;
+    answer->slots_total = (uint16_t)room.slots;
     if (answer->reason[0] == '\0')
-        offer(g, from, ask, answer);
-    answer->slots_free = (uint16_t)lease_slots_free(&g->table, slots);
+        offer(g, from, &want, answer);
+    answer->slots_free = (uint16_t)room_for(g, &want).left;
     if (answer->reason[0] == '\0' && answer->offers_count == 0)
-        snprintf(answer->reason, sizeof answer->reason, "has %u of %u slots free",
-                 answer->slots_free, slots);
+        snprintf(answer->reason, sizeof answer->reason, "has %u of %u slots free%s",
+                 answer->slots_free, answer->slots_total,
+                 want.use == LEASE_WITHIN ? " in this allocation" : "");
     send_to(g, &from->peer, &m);
 }
 
@@ -292,7 +316,7 @@ static void on_launch(struct grant *g, struct lease *l, const struct link_peer *
     struct part_peer self = links_self(g->node->links);
     struct manifest *signed_job;
     struct err e = {0};
-    if (!lease_run(l)) {
+    if (l->use == LEASE_RESERVES || !lease_run(l)) {
         log_warn(g->node->log, "a second command for one lease was asked for and not started");
         return;
     }
@@ -445,7 +469,9 @@ unsigned grant_slots_held(const struct grant *g)
 {
     unsigned slots = 0;
     for (size_t i = 0; i < LEASE_MAX; i++)
-        slots += g->table.at[i].state > LEASE_OFFERED ? g->table.at[i].slots : 0;
+        slots += g->table.at[i].state > LEASE_OFFERED && g->table.at[i].use != LEASE_RESERVES
+                     ? g->table.at[i].slots
+                     : 0;
     return slots;
 }
 

@@ -18,6 +18,7 @@ struct hold {
     struct part_peer peer;
     char name[64];
     uint16_t slots;
+    struct id within;  /* a reservation; zero: none */
     uint64_t heard_ms; /* the peer was there */
     bool doubted;      /* its link broke, it was asked again */
     bool renewed;      /* in this round */
@@ -26,6 +27,11 @@ struct hold {
 struct holds {
     struct node *node;
     hold_event_fn *event;
+    void *event_ctx;
+    hold_owner_fn *find_owner;
+    void *ctx; /* of find_owner */
+    hold_down_fn *down;
+    void *down_ctx;
     struct event *timer;
     struct hold *at;
     size_t count;
@@ -71,7 +77,20 @@ static void end(struct holds *h, struct hold *hold, enum grid_event_kind kind, u
     struct msg_local_event event = {.event = (uint8_t)kind, .lease = was.lease, .status = status};
     snprintf(event.text, sizeof event.text, "%s: %.440s", was.name, text);
     drop(h, hold);
-    h->event(was.owner, &event);
+    h->event(h->event_ctx, was.owner, &event);
+}
+
+static void lose(struct holds *h, struct hold *hold, enum grid_event_kind kind, const char *why)
+{
+    if (h->down != NULL)
+        h->down(h->down_ctx, &hold->peer.id, hold->name, why);
+    end(h, hold, kind, 0, why);
+}
+
+void holds_on_down(struct holds *h, hold_down_fn *down, void *ctx)
+{
+    h->down = down;
+    h->down_ctx = ctx;
 }
 
 /* One message for each peer; those of `only`, or of all when it is NULL. */
@@ -105,7 +124,7 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
         if (now - h->at[i].heard_ms <= LEASE_TTL_MS)
             i++;
         else /* the peer has ended it by now, if it lives */
-            end(h, &h->at[i], GRID_LEASE_ENDED, 0, "did not answer for 6 s");
+            lose(h, &h->at[i], GRID_LEASE_ENDED, "did not answer for 6 s");
     renew(h, NULL);
 }
 
@@ -123,7 +142,7 @@ static void on_launched(struct holds *h, const struct hold *hold,
 {
     struct msg_local_event event = {.event = GRID_LAUNCHED, .lease = hold->lease, .pid = m->pid};
     memcpy(event.cores, m->cores, sizeof event.cores);
-    h->event(hold->owner, &event);
+    h->event(h->event_ctx, hold->owner, &event);
 }
 
 static void on_recall(struct holds *h, const struct hold *hold, const struct msg_lease_recall *m)
@@ -164,7 +183,7 @@ static void on_gone(void *ctx, const struct id *peer, const char *why)
     for (size_t i = 0; i < h->count;) {
         struct hold *hold = &h->at[i];
         if (id_equal(&hold->peer.id, peer) && hold->doubted) {
-            end(h, hold, GRID_LEASE_ENDED, 0, why);
+            lose(h, hold, GRID_LEASE_ENDED, why);
             continue;
         }
         if (id_equal(&hold->peer.id, peer))
@@ -186,11 +205,12 @@ static void on_declared(void *ctx, const void *owner, const struct id *peer)
             continue;
         }
         send_release(h, &hold->peer, &hold->lease); /* should it live after all */
-        end(h, hold, GRID_PEER_SILENT, 0, "fell silent");
+        lose(h, hold, GRID_PEER_SILENT, "fell silent");
     }
 }
 
-int holds_open(struct holds **out, struct node *node, hold_event_fn *event, struct err *e)
+int holds_open(struct holds **out, struct node *node, hold_event_fn *event, void *ctx,
+               struct err *e)
 {
     struct holds *h = calloc(1, sizeof *h);
     *out = h;
@@ -198,6 +218,7 @@ int holds_open(struct holds **out, struct node *node, hold_event_fn *event, stru
         return err_set(e, ENOMEM, "out of memory");
     h->node = node;
     h->event = event;
+    h->event_ctx = ctx;
     h->timer = event_new(node->base, -1, EV_PERSIST, on_time, h);
     const struct timeval period = {.tv_sec = LEASE_RENEW_MS / 1000};
     if (h->timer == NULL || event_add(h->timer, &period) != 0 ||
@@ -227,7 +248,7 @@ void holds_close(struct holds *h)
 }
 
 int hold_add(struct holds *h, void *owner, const struct part_peer *peer, const char *name,
-             const struct id *lease, uint16_t slots)
+             const struct id *lease, uint16_t slots, const struct id *within)
 {
     struct hold *more = realloc(h->at, (h->count + 1) * sizeof *more);
     if (more == NULL) {
@@ -237,6 +258,7 @@ int hold_add(struct holds *h, void *owner, const struct part_peer *peer, const c
     h->at = more;
     struct hold *hold = &more[h->count++];
     *hold = (struct hold){.owner = owner, .lease = *lease, .peer = *peer, .slots = slots};
+    hold->within = within != NULL ? *within : (struct id){{0}};
     hold->heard_ms = node_now_ms();
     snprintf(hold->name, sizeof hold->name, "%s", name);
     struct message m = {.kind = MSG_lease_confirm};
@@ -279,6 +301,63 @@ int hold_launch(struct holds *h, const void *owner, const struct msg_local_launc
     rc = link_send(h->node->links, &hold->peer, &m);
     manifest_free(sealed);
     return rc;
+}
+
+bool hold_tell(const struct holds *h, const void *owner, unsigned nth,
+               struct msg_local_lease *lease)
+{
+    for (size_t i = 0; i < h->count; i++) {
+        const struct hold *hold = &h->at[i];
+        if (hold->owner != owner || nth-- > 0)
+            continue;
+        lease->lease = hold->lease;
+        lease->peer = hold->peer;
+        lease->slots = hold->slots;
+        memcpy(lease->name, hold->name, sizeof lease->name);
+        return true;
+    }
+    return false;
+}
+
+void holds_find_owner(struct holds *h, hold_owner_fn *find_owner, void *ctx)
+{
+    h->find_owner = find_owner;
+    h->ctx = ctx;
+}
+
+void hold_room(const struct holds *h, const struct id *reservation, const struct id *peer,
+               uint16_t *slots, uint16_t *left)
+{
+    const void *owner = h->find_owner(h->ctx, reservation);
+    unsigned all = 0, taken = 0;
+    for (size_t i = 0; i < h->count; i++) {
+        const struct hold *hold = &h->at[i];
+        if (!id_equal(&hold->peer.id, peer))
+            continue;
+        if (hold->owner == owner)
+            all += hold->slots;
+        else if (id_equal(&hold->within, reservation))
+            taken += hold->slots;
+    }
+    *slots = (uint16_t)all;
+    *left = (uint16_t)(taken < all ? all - taken : 0);
+}
+
+unsigned hold_used(const struct holds *h, const struct id *reservation)
+{
+    unsigned used = 0;
+    for (size_t i = 0; i < h->count; i++)
+        used += id_equal(&h->at[i].within, reservation) ? h->at[i].slots : 0;
+    return used;
+}
+
+void hold_peers(const struct holds *h, const struct id *reservation,
+                void (*each)(void *ctx, const struct part_peer *peer), void *ctx)
+{
+    const void *owner = h->find_owner(h->ctx, reservation);
+    for (size_t i = 0; i < h->count; i++)
+        if (h->at[i].owner == owner)
+            each(ctx, &h->at[i].peer);
 }
 
 void hold_release(struct holds *h, const void *owner, const struct id *lease)

@@ -4,6 +4,7 @@
 #include "config.h"
 #include "local.h"
 #include "allocate.h"
+#include "errand.h"
 #include "hold.h"
 #include "lender.h"
 #include "keeper.h"
@@ -29,6 +30,7 @@ struct local_client {
     struct local *local;
     struct bufferevent *stream;
     struct look *look;
+    pid_t pid;
     bool greeted;
     bool gone; /* to be dropped from the event loop: someone up the stack may still use it */
 };
@@ -37,6 +39,7 @@ struct local {
     struct node *node;
     struct holds *holds;
     struct allocator *allocator;
+    struct errands *errands;
     struct evconnlistener *listener;
     struct event *dropper;
     char path[PLACE_MAX + 1];
@@ -58,6 +61,7 @@ static void drop(struct local_client *c)
     allocate_cancel(l->allocator, c);
     hold_release_all(l->holds, c);
     look_cancel(c->look);
+    errand_forget(l->errands, c);
     bufferevent_free(c->stream);
     free(c);
 }
@@ -116,6 +120,13 @@ static void say_event(void *client, const struct msg_local_event *event)
     say(client, &m);
 }
 
+static void on_lease_event(void *ctx, void *owner, const struct msg_local_event *event)
+{
+    struct local *l = ctx;
+    if (l->errands == NULL || !errand_hears(l->errands, owner, event))
+        say_event(owner, event);
+}
+
 static void say_lease(void *client, const struct msg_local_lease *lease)
 {
     struct message m = {.kind = MSG_local_lease, .local_lease = *lease};
@@ -154,7 +165,8 @@ static void on_hello(struct local_client *c, const struct msg_local_hello *hello
 static void on_allocate(struct local_client *c, const struct msg_local_allocate *want)
 {
     struct err e = {0};
-    if (allocate_start(c->local->allocator, c, want, &e) != 0)
+    void *holder = errand_holder(c->local->errands, c, want, &e);
+    if (holder == NULL || allocate_start(c->local->allocator, c, holder, want, &e) != 0)
         say_failed(c, want->token, &e);
 }
 
@@ -249,7 +261,7 @@ static void take(struct local_client *c, const struct message *m)
         on_lend(c, &m->local_lend);
     else if (m->kind == MSG_local_revoke)
         on_revoke(c, &m->local_revoke);
-    else
+    else if (!errand_take(c->local->errands, c, c->pid, m))
         refuse(c, "it sent what only daemons say");
 }
 
@@ -296,11 +308,13 @@ static void make_room(struct local *l)
         }
 }
 
-static bool same_user(evutil_socket_t fd)
+static bool same_user(evutil_socket_t fd, pid_t *pid)
 {
-    struct ucred who;
+    struct ucred who = {0};
     socklen_t size = sizeof who;
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == geteuid();
+    bool known = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0;
+    *pid = who.pid;
+    return known && who.uid == geteuid();
 }
 
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *from,
@@ -309,7 +323,8 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
     struct local *l = ctx;
     (void)listener, (void)from, (void)from_length;
     struct local_client *c = NULL;
-    bool mine = same_user(fd);
+    pid_t pid;
+    bool mine = same_user(fd, &pid);
     if (mine)
         make_room(l);
     if (!mine)
@@ -327,6 +342,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
         return;
     }
     c->local = l;
+    c->pid = pid;
     l->clients[l->count++] = c;
     bufferevent_setcb(c->stream, on_read, NULL, on_close, c);
     bufferevent_setwatermark(c->stream, EV_READ, 0, WIRE_MAX_FRAME);
@@ -402,9 +418,11 @@ int local_open(struct local **out, struct node *node, struct err *e)
     l->dropper = event_new(node->base, -1, 0, drop_gone, l);
     int rc = l->dropper != NULL ? 0 : err_set(e, ENOMEM, "out of memory");
     if (rc == 0)
-        rc = holds_open(&l->holds, node, say_event, e);
+        rc = holds_open(&l->holds, node, on_lease_event, l, e);
     if (rc == 0)
         rc = allocator_open(&l->allocator, node, l->holds, &watcher, e);
+    if (rc == 0)
+        rc = errands_open(&l->errands, node, l->holds, l->allocator, say, e);
     if (rc == 0)
         rc = listen_at(l, e);
     if (rc != 0)
@@ -420,6 +438,7 @@ void local_close(struct local *l)
         return;
     while (l->count > 0)
         drop(l->clients[0]);
+    errands_close(l->errands);
     allocator_close(l->allocator);
     holds_close(l->holds);
     if (l->listener != NULL) {

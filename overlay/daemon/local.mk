@@ -15,7 +15,12 @@ libdaemon_la_SOURCES = \
     overlay/daemon/contact.c overlay/daemon/contact.h \
     overlay/daemon/datagram.c overlay/daemon/datagram.h \
     overlay/daemon/door.c overlay/daemon/door.h \
+    overlay/daemon/errand.c overlay/daemon/errand.h \
     overlay/daemon/file.c overlay/daemon/file.h \
+    overlay/daemon/notice.c overlay/daemon/notice.h \
+    overlay/daemon/reserve.c overlay/daemon/reserve.h \
+    overlay/daemon/roster.c overlay/daemon/roster.h \
+    overlay/daemon/topology.c overlay/daemon/topology.h \
     overlay/daemon/invite.c overlay/daemon/invite.h \
     overlay/daemon/keeper.c overlay/daemon/keeper.h \
     overlay/daemon/ledger.c overlay/daemon/ledger.h \

@@ -3,6 +3,7 @@ bin_PROGRAMS += p2pctl
 p2pctl_SOURCES = \
     overlay/tools/ad_json.c overlay/tools/ad_json.h \
     overlay/tools/advise.c \
+    overlay/tools/alloc.c \
     overlay/tools/crowd.c overlay/tools/crowd.h \
     overlay/tools/grid.c \
     overlay/tools/invite.c \
@@ -10,6 +11,7 @@ p2pctl_SOURCES = \
     overlay/tools/newcomer.c overlay/tools/newcomer.h \
     overlay/tools/odds.c overlay/tools/odds.h \
     overlay/tools/lend.c \
+    overlay/tools/order.c overlay/tools/order.h \
     overlay/tools/p2pctl.c \
     overlay/tools/peers.c \
     overlay/tools/pick.c overlay/tools/pick.h \

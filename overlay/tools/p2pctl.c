@@ -12,6 +12,7 @@ static const struct {
     {"status", "this desktop's peer: addresses, neighbours, slots, leases", tool_status},
     {"peers", "every peer of the grid, nearest first", tool_peers},
     {"why", "who would run a job, and why the others would not", tool_why},
+    {"alloc", "hold slots while a command runs, for every mpirun in it", tool_alloc},
     {"advise", "which replication level a long job needs here", tool_advise},
     {"policy", "to whom, when and how much this desktop is lent", tool_policy},
     {"pause", "lend nothing more for now", tool_pause},

@@ -16,6 +16,7 @@ int tool_status(int argc, char **argv);
 int tool_peers(int argc, char **argv);
 int tool_grid(int argc, char **argv);
 int tool_why(int argc, char **argv);
+int tool_alloc(int argc, char **argv);
 int tool_advise(int argc, char **argv);
 int tool_invite(int argc, char **argv);
 int tool_join(int argc, char **argv);

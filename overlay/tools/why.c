@@ -2,6 +2,7 @@
 /* why.c -- p2pctl why: who would be chosen for a job, and why the others would not. */
 #include "tool.h"
 #include "ad_json.h"
+#include "order.h"
 #include "pick.h"
 #include "request.h"
 #include "require.h"
@@ -30,17 +31,6 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static unsigned number(const char *value, const char *option, unsigned least,
-                       struct argp_state *state)
-{
-    char *end;
-    long n = strtol(value, &end, 10);
-    if (*end != '\0' || end == value || n < (long)least || n > RANKS_MOST)
-        argp_error(state, "--%s=%s: must be a number from %u to %d", option, value, least,
-                   RANKS_MOST);
-    return (unsigned)n;
-}
-
 static void take_require(struct order *o, const char *text, struct argp_state *state)
 {
     struct require_error wrong;
@@ -60,10 +50,10 @@ static error_t parse(int key, char *value, struct argp_state *state)
         state->child_inputs[0] = &o->shared;
         return 0;
     case 'n':
-        o->want.ranks = number(value, "ranks", 1, state);
+        o->want.ranks = order_number(value, "ranks", 1, RANKS_MOST, state);
         return 0;
     case 'p':
-        o->want.spares = number(value, "spares", 0, state);
+        o->want.spares = order_number(value, "spares", 0, RANKS_MOST, state);
         return 0;
     case 'l':
         if (level_parse(&o->want.level, value, &e) != 0)

@@ -97,6 +97,8 @@ static int ask_once(struct client *client, const struct wish *wish, unsigned slo
                              .apart = wish->apart,
                              .spares = spares,
                              .require = wish->require,
+                             .within = wish->within,
+                             .adds_to = wish->adds_to,
                              .timeout_ms = wish->timeout_ms};
     if (exclude_all(wish, all, &exclude, &want.exclude_count) != 0)
         return err_set(&all->err, ENOMEM, "out of memory");

@@ -14,6 +14,8 @@ struct wish {
     char *require;      /* requirement expression, owned; NULL: none */
     struct id *exclude; /* owned */
     size_t exclude_count;
+    const struct id *within;  /* a reservation; NULL: of what is free */
+    const struct id *adds_to; /* a reservation that is to keep them; NULL: none */
     int timeout_ms;
 };
 

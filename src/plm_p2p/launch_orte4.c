@@ -176,6 +176,7 @@ static void ask(const struct seats_action *action)
     const struct id *failed = seats_failed(plm->seats, &count);
     struct wish wish = {.slots = action->slots, .timeout_ms = REASK_MS, .exclude_count = count};
     const char *require = mca_ras_p2p_component.require;
+    wish.within = mca_ras_p2p_component.within ? &mca_ras_p2p_component.allocation : NULL;
     wish.require = require != NULL ? strdup(require) : NULL;
     wish.exclude = malloc((count + 1) * sizeof wish.exclude[0]);
     if (wish.exclude == NULL) {

@@ -192,6 +192,8 @@ static void on_event(int fd, short what, void *unused)
         case GRID_LEASE_RECALLED:
             recalled(&event);
             break;
+        case GRID_ALLOCATION_ENDED: /* p2pctl alloc's; its leases within say so themselves */
+            break;
         case GRID_DAEMON_GONE:
             opal_event_del(&plm->event);
             plm_p2p_abort("the daemon of this desktop went away, and every lease of the job with "

@@ -20,6 +20,8 @@ struct ras_p2p_component {
     char *require; /* parameters */
     char *socket;
     int spares;
+    struct id allocation; /* that the job runs within, when it is */
+    bool within;
     struct grid *grid;          /* NULL before the first allocation and after the job */
     struct ras_p2p_node *nodes; /* of the job, nearest first */
     size_t node_count;

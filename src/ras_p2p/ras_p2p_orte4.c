@@ -250,6 +250,9 @@ int ras_p2p_allocate(orte_job_t *job, opal_list_t *nodes)
         rc = request_wish(&request, &wish, &e);
     free(processes);
     if (rc == 0)
+        rc = request_within(getenv("P2PGRID_ALLOCATION"), &ras->allocation, &ras->within, &e);
+    wish.within = ras->within ? &ras->allocation : NULL;
+    if (rc == 0)
         rc = grid_open(&ras->grid, ras->socket, &e);
     if (rc == 0) {
         ras->job = job;

@@ -77,3 +77,13 @@ unsigned request_per_node(const char *pattern)
     const unsigned long n = strtoul(pattern, &end, 10);
     return strcmp(end, ":node") == 0 && n <= SLOTS_MOST ? (unsigned)n : 0;
 }
+
+int request_within(const char *value, struct id *within, bool *is_within, struct err *e)
+{
+    *is_within = value != NULL && value[0] != '\0';
+    if (!*is_within || id_parse(within, value))
+        return 0;
+    return err_set(e, EINVAL,
+                   "P2PGRID_ALLOCATION '%.60s' is no allocation: unset it, or use p2pctl alloc",
+                   value);
+}

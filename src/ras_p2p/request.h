@@ -29,4 +29,8 @@ int request_wish(const struct request *r, struct wish *wish, struct err *e);
 
 /* Processes per node in a pattern of --map-by ppr or -N, such as "2:node"; 0 when it is another. */
 unsigned request_per_node(const char *pattern);
+
+/* P2PGRID_ALLOCATION, which p2pctl alloc sets: false, or *within is the reservation that the job is
+ * to run in. -EINVAL: it is no id. */
+int request_within(const char *value, struct id *within, bool *is_within, struct err *e);
 #endif

@@ -38,6 +38,7 @@ static void print_event(const struct grid_event *e)
     case GRID_LEASE_RECALLED:
         printf("recalled %s %s\n", id, e->text);
         break;
+    case GRID_ALLOCATION_ENDED:
     case GRID_DAEMON_GONE:
         printf("daemon gone\n");
         break;

@@ -6,6 +6,7 @@ grid_scripts = \
     test/grid/as_stock \
     test/grid/unnoticed \
     test/grid/allocation \
+    test/grid/alloc \
     test/grid/binding \
     test/grid/leave \
     test/grid/broken \

@@ -160,6 +160,85 @@ static void test_never_more_than_lent(void **state)
     }
 }
 
+static size_t offer_for(struct lease_table *t, enum lease_use use, uint8_t reservation,
+                        uint16_t slots, uint8_t serial, size_t made[8])
+{
+    struct id fresh[8];
+    for (uint8_t i = 0; i < 8; i++)
+        fresh[i] = (struct id){{1, i, serial}};
+    struct lease_want want = {.holder = peer(1),
+                              .slots = slots,
+                              .user = "u",
+                              .use = use,
+                              .reservation = peer(reservation)};
+    return lease_offer(t, 4, &want, fresh, 8, made, 0);
+}
+
+static struct lease_room room_of(const struct lease_table *t, uint8_t holder, uint8_t reservation)
+{
+    const struct lease_want want = {
+        .holder = peer(holder), .use = LEASE_WITHIN, .reservation = peer(reservation)};
+    return lease_room(t, &want);
+}
+
+static void test_jobs_share_a_reservation(void **state)
+{
+    (void)state;
+    struct lease_table t;
+    size_t kept[8], one[8], two[8];
+    lease_init(&t);
+    assert_int_equal(offer_for(&t, LEASE_WITHIN, 9, 1, 1, one), 0); /* there is none */
+    assert_int_equal(offer_for(&t, LEASE_RESERVES, 9, 3, 2, kept), 1);
+    assert_int_equal(offer_for(&t, LEASE_WITHIN, 9, 1, 3, one), 0); /* it is not confirmed yet */
+    lease_confirm(&t.at[kept[0]], 3, 0);
+    assert_int_equal(lease_slots_free(&t, 4), 1);
+    assert_int_equal(offer_for(&t, LEASE_WITHIN, 9, 2, 4, one), 1);
+    assert_int_equal(room_of(&t, 1, 9).contested, 2);
+    assert_int_equal(offer_for(&t, LEASE_WITHIN, 9, 4, 5, two), 1);
+    assert_int_equal(t.at[two[0]].slots, 1);      /* what the first has left */
+    assert_int_equal(lease_slots_free(&t, 4), 1); /* their slots are the reservation's */
+    assert_int_equal(lease_slots_contested(&t), 0);
+    assert_int_equal(offer_for(&t, LEASE_WITHIN, 9, 1, 6, two), 0);
+    assert_int_equal(room_of(&t, 1, 9).left, 0);
+    assert_int_equal(room_of(&t, 2, 9).slots, 0); /* of another holder with the same number */
+    lease_end(&t.at[one[0]], LEASE_RELEASED);
+    lease_clear(&t.at[one[0]]);
+    assert_int_equal(offer_for(&t, LEASE_WITHIN, 9, 4, 7, one), 1);
+    assert_int_equal(t.at[one[0]].slots, 2);
+}
+
+static void test_a_reservation_takes_its_leases_along(void **state)
+{
+    (void)state;
+    struct lease_table t;
+    size_t kept[8], more[8], within[8];
+    lease_init(&t);
+    offer_for(&t, LEASE_RESERVES, 9, 2, 1, kept);
+    offer_for(&t, LEASE_RESERVES, 9, 1, 2, more);
+    lease_confirm(&t.at[kept[0]], 2, 0);
+    lease_confirm(&t.at[more[0]], 1, 0);
+    offer_for(&t, LEASE_WITHIN, 9, 2, 3, within);
+    struct lease *l = &t.at[within[0]];
+    lease_confirm(l, 2, 0);
+    assert_true(lease_run(l));
+    lease_end(&t.at[more[0]], LEASE_RELEASED);
+    lease_close(&t);
+    assert_int_equal(l->state, LEASE_RUNNING); /* it still fits */
+    assert_true(lease_is_over(&t, &t.at[more[0]]));
+    lease_clear(&t.at[more[0]]);
+    lease_end(&t.at[kept[0]], LEASE_EXPIRED);
+    lease_close(&t);
+    assert_int_equal(l->state, LEASE_ENDING);
+    assert_int_equal(l->cause, LEASE_CLOSED);
+    assert_false(lease_is_over(&t, &t.at[kept[0]])); /* something may run in its slots */
+    assert_int_equal(lease_slots_free(&t, 4), 2);
+    assert_true(lease_is_over(&t, l));
+    lease_clear(l);
+    assert_true(lease_is_over(&t, &t.at[kept[0]]));
+    lease_clear(&t.at[kept[0]]);
+    assert_int_equal(lease_slots_free(&t, 4), 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +248,8 @@ int main(void)
         cmocka_unit_test(test_offer_runs_out_unless_confirmed),
         cmocka_unit_test(test_renewed_lease_lives_and_keeps_slots_until_cleared),
         cmocka_unit_test(test_never_more_than_lent),
+        cmocka_unit_test(test_jobs_share_a_reservation),
+        cmocka_unit_test(test_a_reservation_takes_its_leases_along),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,6 +30,7 @@ unit_programs = \
     test/unit/merge \
     test/unit/message \
     test/unit/odds \
+    test/unit/order \
     test/unit/pair \
     test/unit/policy \
     test/unit/program \
@@ -96,6 +97,8 @@ test_unit_seal_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_seal_LDADD = libtransport.la $(LDADD)
 test_unit_candidate_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_candidate_LDADD = libdaemon.la $(LDADD)
+test_unit_order_SOURCES = test/unit/order.c overlay/tools/order.c
+test_unit_order_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/tools
 test_unit_odds_SOURCES = test/unit/odds.c overlay/tools/odds.c
 test_unit_odds_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/tools
 test_unit_odds_LDADD = $(LDADD) -lm

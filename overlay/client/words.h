@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* words.h -- what the numbers in local.def mean to both sides. */
+#ifndef P2P_WORDS_H
+#define P2P_WORDS_H
+
+enum reserve_verb {
+    RESERVE_NEW,
+    RESERVE_TELL,    /* of one, with its leases; of all, without */
+    RESERVE_PROLONG, /* it ends so many seconds later */
+    RESERVE_KEEP,    /* it outlives the connection that made it from now on, or no more */
+    RESERVE_RELEASE,
+};
+
+enum place_state { PLACE_RUNS = 1, PLACE_LOST, PLACE_FINISHED };
+
+enum roster_verb { ROSTER_TERMINATE, ROSTER_PAUSE, ROSTER_RESUME };
+
+enum notice_kind {
+    NOTICE_NODE_DOWN = 1,    /* a peer that something was held of is lost */
+    NOTICE_REPLICA_LOST,     /* of a rank; left: so many copies of it still run */
+    NOTICE_JOB_DONE,         /* status: its exit status */
+    NOTICE_ALLOCATION_ENDED, /* by its time, or given back */
+};
+#endif
