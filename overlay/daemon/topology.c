@@ -32,7 +32,10 @@ static const char *describe(struct topologies *t)
     hwloc_topology_t topology;
     char *xml = NULL;
     int length = 0;
-    if (t->own == NULL && hwloc_topology_init(&topology) == 0) {
+    if (t->own != NULL)
+        return t->own;
+    setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1); /* see cores_new() */
+    if (hwloc_topology_init(&topology) == 0) {
         if (hwloc_topology_load(topology) == 0 &&
             hwloc_topology_export_xmlbuffer(topology, &xml, &length, 0) == 0) {
             t->own = length <= XML_MAX ? strdup(xml) : NULL;
@@ -40,6 +43,7 @@ static const char *describe(struct topologies *t)
         }
         hwloc_topology_destroy(topology);
     }
+    unsetenv("HWLOC_PLUGINS_PATH");
     return t->own;
 }
 

@@ -8,6 +8,7 @@
 /* Ends the program with a line that names the option when it is no number from least to most. */
 unsigned order_number(const char *value, const char *option, unsigned least, unsigned most,
                       struct argp_state *state);
-/* "90s", "30m", "8h", "2d"; a mere number is seconds. False: none of these, none, or over 365 days. */
+/* "90s", "30m", "8h", "2d"; a mere number is seconds. False: none of these, none, or over 365 days.
+ */
 bool order_seconds(unsigned *seconds, const char *text);
 #endif
