@@ -150,7 +150,7 @@ static void on_recall(struct holds *h, const struct hold *hold, const struct msg
     struct msg_local_event event = {.event = GRID_LEASE_RECALLED, .lease = hold->lease};
     snprintf(event.text, sizeof event.text, "%s %s within %u s", hold->name, m->text,
              (m->within_ms + 999) / 1000);
-    h->event(hold->owner, &event);
+    h->event(h->event_ctx, hold->owner, &event);
 }
 
 static struct hold *find_from(struct holds *h, const struct link_peer *from, const struct id *lease)

@@ -186,7 +186,7 @@ bool reserve_hears(struct reserves *r, const void *owner, const struct msg_local
         if (r->at[i] != owner)
             continue;
         struct message m = {.kind = MSG_local_event, .local_event = *event};
-        log_info(r->node->log, "allocation %s has lost a lease: %s", r->at[i]->name, event->text);
+        log_info(r->node->log, "allocation %s: %s", r->at[i]->name, event->text);
         if (r->at[i]->client != NULL)
             r->say(r->at[i]->client, &m);
         return true;
