@@ -19,6 +19,7 @@ enum {
     RECORDS_MAX = 200,
     AFTER = SUPERNODE_MOMENTS, /* after peers vanished, at which lookups are judged */
     CUTS = 21,
+    PATIENCE_S = 4,
 };
 
 static const unsigned moments_s[AFTER] = {2, 10, 20, 30};
@@ -228,9 +229,9 @@ static unsigned lost_records(struct sim *sim, unsigned records)
     return lost;
 }
 
-/* Lookups begun at one moment; the later answers count as well, the wrong and the missing do not.
- */
-static double share_right(struct sim *sim)
+/* Lookups begun at one moment, of which so many are answered, and right, when the time is up: in
+ * PATIENCE_S a lookup has been begun again if its answer was lost. */
+static double share_right(struct sim *sim, uint64_t until)
 {
     enum { AT_ONCE = 200 };
     const struct sim_answer *answers[AT_ONCE];
@@ -240,7 +241,7 @@ static double share_right(struct sim *sim)
         keys[i] = random_key(sim);
         answers[i] = sim_lookup(sim, any(sim), &keys[i]);
     }
-    sim_wait(sim, SIM_SECOND);
+    sim_wait(sim, until - sim_now(sim));
     for (unsigned i = 0; i < AT_ONCE; i++)
         right +=
             answers[i]->done && !answers[i]->failed && answers[i]->peer == sim_owner(sim, &keys[i]);
@@ -256,8 +257,9 @@ static void vanish(struct sim *sim, struct result *r, unsigned which, unsigned p
         sim_kill(sim, any(sim));
     uint64_t since = sim_now(sim);
     for (unsigned m = 0; m < AFTER; m++) {
-        sim_wait(sim, since + (moments_s[m] - 1) * SIM_SECOND - sim_now(sim));
-        r->right[which][m] = share_right(sim);
+        unsigned patience = moments_s[m] / 2 < PATIENCE_S ? moments_s[m] / 2 : PATIENCE_S;
+        sim_wait(sim, since + (moments_s[m] - patience) * SIM_SECOND - sim_now(sim));
+        r->right[which][m] = share_right(sim, since + moments_s[m] * SIM_SECOND);
     }
     r->lost[which] = lost_records(sim, r->records);
     sim_wait(sim, 60 * SIM_SECOND);

@@ -64,6 +64,8 @@ void neighbour_ask(struct ring *ring, const struct part_peer *peer, enum why why
     *free = (struct ask){.peer = *peer, .stamp = ring->now, .why = why};
     if (why == WHY_STABILIZE)
         free->flags = NOTIFY | LISTS;
+    else if (why == WHY_APART)
+        free->flags = NOTIFY;
     else if (why == WHY_CANDIDATE || (why == WHY_STRANGER && ring->standing != RING_MEMBER))
         free->flags = LISTS;
     send_ask(ring, free);
@@ -88,7 +90,8 @@ void neighbour_tick(struct ring *ring)
         struct ask *a = &ring->asks[i];
         if (a->tries == 0 || a->due > ring->now)
             continue;
-        if (a->tries < ASK_TRIES && a->why != WHY_STRANGER) {
+        bool blamed = a->why != WHY_STRANGER && a->why != WHY_APART;
+        if (a->tries < ASK_TRIES && blamed) {
             send_ask(ring, a);
             if (a->why == WHY_STABILIZE)
                 ask_the_others(ring);
@@ -96,7 +99,7 @@ void neighbour_tick(struct ring *ring)
         }
         struct ask silent = *a;
         a->tries = 0;
-        if (silent.why != WHY_STRANGER)
+        if (blamed)
             ring_bury(ring, &silent.peer, false);
     }
 }
@@ -265,6 +268,7 @@ static void answered(struct ring *ring, const struct ask *a, const struct msg_ri
         break;
     case WHY_ALIVE:
     case WHY_FINGER:
+    case WHY_APART:
         break;
     }
 }

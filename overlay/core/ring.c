@@ -103,7 +103,7 @@ static void unreachable(struct ring *ring, const struct part_peer *peer)
         struct ask *a = &ring->asks[i];
         if (a->tries == 0 || !peer_is(&a->peer, peer))
             continue;
-        candidate = candidate || a->why != WHY_STRANGER;
+        candidate = candidate || (a->why != WHY_STRANGER && a->why != WHY_APART);
         a->tries = 0;
     }
     route_lost(ring, &peer->id);

@@ -43,6 +43,7 @@ enum why {
     WHY_CANDIDATE, /* would be a closer successor, if it lives */
     WHY_FINGER,    /* would be a finger, if it is near */
     WHY_STRANGER,  /* may be a member of a ring apart */
+    WHY_APART,     /* is in a ring apart, with this peer before it */
 };
 
 enum { NO_MEMBER, A_MEMBER, RING_OF_ONE }; /* msg_ring_state.member */

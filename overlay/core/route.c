@@ -178,7 +178,7 @@ void route_lost(struct ring *ring, const struct id *id)
 /* What comes round again by itself leaves room for what is waited for. */
 static bool has_time(enum lookup_why why, uint32_t token)
 {
-    return why == LOOK_FINGER || why == LOOK_TOUCH || (why == LOOK_PLACE && token == 0);
+    return why == LOOK_FINGER || (why == LOOK_PLACE && token == 0);
 }
 
 struct lookup *route_lookup(struct ring *ring, enum lookup_why why, uint32_t token,

@@ -4,8 +4,9 @@
  *
  * Joining, coming back from sleep and closing a partition are one thing: ask a stranger now and
  * then; when it answers, have its ring look up the place after this peer; whoever is there, if
- * closer than the first successor, is asked for its lists and becomes it. Both rings do so and
- * close like a zip.
+ * closer than the first successor, is asked for its lists and becomes it. If it is not closer, it
+ * is told of this peer, so that whoever comes before it there hears of this ring. From one such
+ * meeting the two rings close like a zip.
  *
  * A joiner that hears no member for long takes itself for a ring of one, or two joiners that know
  * only each other would wait for ever. Whom members list, it asks as well: contacts may go while it
@@ -181,8 +182,11 @@ void stranger_found(struct ring *ring, const struct part_peer *through,
                     const struct part_peer *owner)
 {
     stranger_seen(ring, &through->id); /* its ring has been told of this peer, or is this ring */
-    if (!peer_is(owner, &ring->self) &&
-        (ring->successor_count == 0 ||
-         id_between(&owner->id, &ring->self.id, &ring->successors[0].id)))
+    if (peer_is(owner, &ring->self))
+        return;
+    const struct part_peer *head = &ring->successors[0];
+    if (ring->successor_count == 0 || id_between(&owner->id, &ring->self.id, &head->id))
         neighbour_ask(ring, owner, WHY_CANDIDATE);
+    else if (!peer_is(owner, head))
+        neighbour_ask(ring, owner, WHY_APART);
 }

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* contact.c -- dials the contacts until the ring is found, and now and then later: a ring that was
- * cut in two grows together again through them. */
+ * cut in two grows together again through them. In a small ring each peer sees to that often; in a
+ * large one somebody does, as often. */
 #include "contact.h"
 #include "addr.h"
 #include "node.h"
+#include "overlay.h"
 #include <errno.h>
 #include <netdb.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { FIRST_MS = 200, LONGEST_MS = 30000, AGAIN_MS = 300000, POLL_MS = 50 };
+enum { FIRST_MS = 200, LONGEST_MS = 30000, SMALL_MS = 20000, LARGE_MS = 300000, POLL_MS = 50 };
 
 /* One address of the settings. A name is resolved in a thread of the C library's, since that may
  * take seconds, by everything that nsswitch.conf names; it is asked again each time, for desktops
@@ -30,7 +33,8 @@ struct contacts {
     contacts_found_fn *found;
     void *ctx;
     int wait_ms;
-    bool answered; /* one of them, since the last try */
+    bool answered;   /* one of them, since the last try */
+    bool found_once; /* from then on silence is no news */
     unsigned count;
     struct contact all[SETTINGS_JOIN];
 };
@@ -43,7 +47,7 @@ static void on_met(void *ctx, const struct addr *at, const struct link_peer *who
     c->answered = c->answered || who != NULL;
     if (who != NULL)
         c->found(c->ctx, &who->peer);
-    else
+    else if (!c->found_once)
         log_info(c->node->log, "no contact at %s: %s", where, why);
 }
 
@@ -115,16 +119,24 @@ static void wait_on(struct contacts *c, int ms)
     event_add(c->timer, &(struct timeval){.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000});
 }
 
+/* Half as long to half as long again, that not all of a ring do it at once. */
+static int again_ms(const struct contacts *c)
+{
+    int ms = overlay_is_small(c->node->overlay) ? SMALL_MS : LARGE_MS;
+    return ms / 2 + (int)randombytes_uniform((uint32_t)ms);
+}
+
 static void on_time(evutil_socket_t fd, short what, void *ctx)
 {
     struct contacts *c = ctx;
     (void)fd, (void)what;
     bool done = c->answered;
+    c->found_once = c->found_once || done;
     c->answered = false;
     for (unsigned i = 0; i < c->count; i++)
         try_one(c, &c->all[i]);
     c->wait_ms = 2 * c->wait_ms < LONGEST_MS ? 2 * c->wait_ms : LONGEST_MS;
-    wait_on(c, done ? AGAIN_MS : c->wait_ms);
+    wait_on(c, done ? again_ms(c) : c->wait_ms);
 }
 
 static bool resolving(const struct contacts *c)
@@ -139,7 +151,7 @@ void contacts_try(struct contacts *c)
 {
     const struct settings *s = &c->node->settings;
     c->wait_ms = FIRST_MS;
-    c->answered = false;
+    c->answered = c->found_once = false;
     if (!resolving(c)) {
         c->count = (unsigned)s->join_count;
         for (unsigned i = 0; i < c->count; i++)
