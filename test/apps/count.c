@@ -24,7 +24,7 @@ static void usage(void)
           "  -s  exit with STATUS\n"
           "  -x  the process that was launched as this number says why, and aborts\n"
           "  -i  no MPI at all\n"
-          "  -c  rank 0 first copies its input to its output\n",
+          "  -c  rank 0 first copies its input to its output, as it comes\n",
           stderr);
     exit(2);
 }
@@ -70,10 +70,11 @@ static struct options read_options(int argc, char **argv)
 static void copy_input(void)
 {
     char bytes[8192];
-    size_t n;
-    while ((n = fread(bytes, 1, sizeof bytes, stdin)) > 0)
-        fwrite(bytes, 1, n, stdout);
-    fflush(stdout);
+    ssize_t n;
+    while ((n = read(STDIN_FILENO, bytes, sizeof bytes)) > 0) {
+        fwrite(bytes, 1, (size_t)n, stdout);
+        fflush(stdout);
+    }
 }
 
 /* All copies of a rank print the same: the launcher's number is that of the copy. */
