@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -150,6 +151,39 @@ int brood_end(const pid_t *spare, size_t spare_count, int patience_ms)
             return -ETIMEDOUT;
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
     }
+}
+
+static sigset_t news(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigaddset(&set, SIGTERM);
+    return set;
+}
+
+int brood_begin(void)
+{
+    const sigset_t set = news();
+    return sigprocmask(SIG_BLOCK, &set, NULL) == 0 && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0
+               ? 0
+               : -errno;
+}
+
+int brood_keep(pid_t command, int patience_ms)
+{
+    const sigset_t set = news();
+    int status = SIGKILL, one;
+    bool over = false;
+    for (pid_t pid; !over;) {
+        while (!over && (pid = waitpid(-1, &one, WNOHANG)) > 0) {
+            over = pid == command;
+            status = over ? one : status;
+        }
+        over = over || (pid < 0 && errno == ECHILD) || sigwaitinfo(&set, NULL) == SIGTERM;
+    }
+    brood_end(NULL, 0, patience_ms);
+    return status;
 }
 
 void brood_each(void (*each)(void *ctx, pid_t pid, pid_t parent), void *ctx)

@@ -23,6 +23,11 @@ size_t brood_mark(struct brood_process *all, size_t count, pid_t root, const pid
 /* SIGKILLs the calling process's brood but for `spare` until nothing of it lives, and reaps it. 0,
  * or -ETIMEDOUT when something could not be killed within `patience_ms`. */
 int brood_end(const pid_t *spare, size_t spare_count, int patience_ms);
+/* In a process that is to keep a command and all that comes of it: before it is forked ... */
+int brood_begin(void);
+/* ... and after: waits until the command ends, or SIGTERM comes; then ends the brood. The command's
+ * wait status. */
+int brood_keep(pid_t command, int patience_ms);
 /* Every living process of the calling process's brood. */
 void brood_each(void (*each)(void *ctx, pid_t pid, pid_t parent), void *ctx);
 #endif

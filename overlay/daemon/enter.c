@@ -2,7 +2,9 @@
 /* enter.c -- how a command enters its room. */
 #include "enter.h"
 #include "apart.h"
+#include "brood.h"
 #include "confine.h"
+#include "room.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -94,34 +96,36 @@ static _Noreturn void become(const struct entry *entry, bool apart, int trouble)
     _exit(127);
 }
 
-/* The first process of the namespaces: not a guest itself, and nothing in there can touch it. */
-static _Noreturn void keep(const struct entry *entry, int trouble, int outcome)
+/* Between the room and its command. In namespaces of their own it is the first process there;
+ * elsewhere it ends what descends from it when the room dies, and p2pd perhaps with it. Not
+ * confined itself, and no guest can touch it. */
+static _Noreturn void keep(const struct entry *entry, bool apart, pid_t room, const int say[2])
 {
     int status = 127 << 8;
     clear_signals();
-    if (apart_settle() != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+    prctl(PR_SET_NAME, "keeper");
+    if ((apart ? apart_settle() : brood_begin()) != 0 ||
+        prctl(PR_SET_PDEATHSIG, apart ? SIGKILL : SIGTERM) != 0 || (!apart && getppid() != room))
         _exit(1);
     pid_t command = fork();
     if (command == 0)
-        become(entry, true, trouble);
-    if (outcome != 3)
-        dup2(outcome, 3);
+        become(entry, apart, say[0]);
+    if (say[1] != 3)
+        dup2(say[1], 3);
     close_range(4, ~0u, 0);
     for (int fd = 0; fd < 3; fd++)
         close(fd);
     if (command > 0)
-        status = apart_keep(command);
+        status = apart ? apart_keep(command) : brood_keep(command, ROOM_PATIENCE_MS);
     _exit(write(3, &status, sizeof status) == sizeof status ? 0 : 1);
 }
 
-static pid_t start(const struct entry *entry, bool *apart, int trouble, int outcome)
+/* say: where the child tells why it is no command, and in the end the command's wait status. */
+static pid_t start(const struct entry *entry, bool *apart, const int say[2])
 {
-    *apart = false;
-    pid_t pid = entry->order->guest ? apart_fork(apart) : fork();
-    if (pid == 0 && *apart)
-        keep(entry, trouble, outcome);
+    pid_t room = getpid(), pid = entry->order->guest ? apart_fork(apart) : fork();
     if (pid == 0)
-        become(entry, false, trouble);
+        keep(entry, *apart, room, say);
     return pid;
 }
 
@@ -143,12 +147,11 @@ static void hear_trouble(int fd, struct err *e)
 int enter(struct entered *out, const struct entry *entry, struct err *e)
 {
     int trouble[2], outcome[2];
-    bool apart;
     struct err why = {0};
     *out = (struct entered){.outcome = -1};
     if (pipe2(trouble, O_CLOEXEC) != 0 || pipe2(outcome, O_CLOEXEC) != 0)
         return err_set(e, errno, "no pipe: %s", strerror(errno));
-    out->pid = start(entry, &apart, trouble[1], outcome[1]);
+    out->pid = start(entry, &out->apart, (const int[]){trouble[1], outcome[1]});
     int rc = out->pid > 0 ? 0 : err_set(e, errno, "cannot fork: %s", strerror(errno));
     close(trouble[1]);
     close(outcome[1]);
@@ -159,7 +162,7 @@ int enter(struct entered *out, const struct entry *entry, struct err *e)
         waitpid(out->pid, NULL, 0);
         rc = err_set(e, why.code, "%s", why.text);
     }
-    if (rc == 0 && apart)
+    if (rc == 0)
         out->outcome = outcome[0];
     else
         close(outcome[0]);
@@ -169,8 +172,6 @@ int enter(struct entered *out, const struct entry *entry, struct err *e)
 int enter_outcome(struct entered *entered, int status)
 {
     int said;
-    if (entered->outcome < 0)
-        return status;
     if (read(entered->outcome, &said, sizeof said) == sizeof said)
         status = said;
     close(entered->outcome);

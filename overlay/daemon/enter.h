@@ -5,6 +5,7 @@
 #define P2P_ENTER_H
 #include "../client/err.h"
 #include "../core/message.h"
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct entry {
@@ -20,7 +21,8 @@ struct entry {
 
 struct entered {
     pid_t pid;   /* a child; once it has ended, so has the command */
-    int outcome; /* the command's wait status can be read here then; -1: it is the child's own */
+    bool apart;  /* it is the first process of namespaces, which end with it */
+    int outcome; /* the command's wait status can be read here then; -1: nothing was started */
 };
 
 /* Returns when the command has been executed, or could not be: then nothing of it is left. */

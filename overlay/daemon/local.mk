@@ -37,7 +37,9 @@ libdaemon_la_SOURCES = \
     overlay/daemon/launch.c overlay/daemon/launch.h overlay/daemon/room.h \
     overlay/daemon/lender.c overlay/daemon/lender.h \
     overlay/daemon/lending.c overlay/daemon/lending.h \
-    overlay/daemon/link.c overlay/daemon/link.h \
+    overlay/daemon/far.c \
+    overlay/daemon/link.c overlay/daemon/link.h overlay/daemon/link_state.h \
+    overlay/daemon/link_calls.c \
     overlay/daemon/local.c overlay/daemon/local.h \
     overlay/daemon/log.c overlay/daemon/log.h \
     overlay/daemon/look.c overlay/daemon/look.h \

@@ -298,11 +298,11 @@ static void watch_usage(struct room *r)
     r->overstepped = r->told = true;
 }
 
-/* orted goes on telling that it lives; in a namespace it is the child of the room's own child. */
+/* orted goes on telling that it lives; it is the child of the room's own child. */
 static void signal_one(void *ctx, pid_t pid, pid_t parent)
 {
     const struct room *r = ctx;
-    bool itself = pid == r->command.pid || (r->command.outcome >= 0 && parent == r->command.pid);
+    bool itself = pid == r->command.pid || parent == r->command.pid;
     if (!itself)
         kill(pid, r->suspended ? SIGSTOP : SIGCONT);
 }
@@ -360,11 +360,21 @@ static void stay(struct room *r)
     }
 }
 
+/* Whoever keeps it ends it, also when this process is killed meanwhile. */
+static void end_command(const struct entered *command)
+{
+    enum { PAUSE_MS = 2 };
+    kill(command->pid, command->apart ? SIGKILL : SIGTERM);
+    for (int ms = 0; ms < ROOM_PATIENCE_MS && waitpid(command->pid, NULL, WNOHANG) == 0;
+         ms += PAUSE_MS)
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
+}
+
 static int leave(struct room *r)
 {
     char words[TAIL_BYTES];
     if (!r->over && r->command.outcome >= 0)
-        kill(r->command.pid, SIGKILL); /* the kernel ends its namespace, however many live there */
+        end_command(&r->command);
     int rc = brood_end(NULL, 0, ROOM_PATIENCE_MS);
     if (rc != 0)
         fprintf(stderr, "p2pd-room: some process of %s could not be ended\n", r->folder);

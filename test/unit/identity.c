@@ -2,6 +2,7 @@
 /* identity.c -- keys are made, kept private, and let in whom the grid admitted and nobody else. */
 #include "../../overlay/daemon/authority.h"
 #include "../../overlay/daemon/identity.h"
+#include "temporary.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,9 +52,7 @@ static int set_up(void **state)
 static int clean_up(void **state)
 {
     (void)state;
-    char command[64];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
+    return temporary_remove(folder);
 }
 
 static void test_card(void **state)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* invite.c -- an invitation lets in one, once, in its time, also after a restart. */
 #include "../../overlay/daemon/invite.h"
+#include "temporary.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,9 +24,7 @@ static int set_up(void **state)
 static int clean_up(void **state)
 {
     (void)state;
-    char command[64];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
+    return temporary_remove(folder);
 }
 
 static struct invitations *open_all(time_t now)

@@ -2,6 +2,7 @@
 /* manifest.c -- a job that is signed is taken as it was written, and only where it was meant. */
 #include "manifest.h"
 #include "authority.h"
+#include "temporary.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,12 +46,10 @@ static int set_up(void **state)
 
 static int clean_up(void **state)
 {
-    char command[64];
     (void)state;
     identity_free(alder);
     identity_free(birch);
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
+    return temporary_remove(folder);
 }
 
 static struct msg_manifest job_for(const struct identity *peer, uint8_t lease)

@@ -4,6 +4,7 @@
 #include "../../overlay/daemon/ledger.h"
 #include "../../overlay/daemon/member.h"
 #include "../../overlay/daemon/revocation.h"
+#include "temporary.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,9 +51,7 @@ static int set_up(void **state)
 static int clean_up(void **state)
 {
     (void)state;
-    char command[64];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
+    return temporary_remove(folder);
 }
 
 static void test_ledger(void **state)
