@@ -41,7 +41,7 @@ struct errmgr_replica_component {
         unsigned ranks, lanes;
         uint64_t start_ms;
         bool collected, ending;
-        int status; /* what mpirun exits with; valid when ending */
+        int status;            /* what mpirun exits with; valid when ending */
         opal_event_t patience; /* ends mpirun when orteds do not answer the order to end */
     } hnp;
 };
