@@ -123,6 +123,7 @@ read_again() { [ "$(grep -c 'settings read again' "$1")" -gt "$2" ]; }
 idle() {
     grid status | awk 'NR > 1 && $3 == "up" && $5 != $7 { bad = 1 } END { exit bad }' || return 1
     # Not the status of grep: it complains of processes that end meanwhile.
+    # shellcheck disable=SC2143
     [ -z "$(grep -lsaF "TMPDIR=$P2PGRID_GRID/peer/" /proc/[0-9]*/environ)" ]
 }
 
