@@ -160,18 +160,17 @@ static void overdue(evutil_socket_t fd, short what, void *ctx)
     kill(one->room, SIGKILL); /* hear() then clears up */
 }
 
-/* Beside p2pd's own file when it is run from where it was built. */
-static void room_program(char path[PATH_MAX])
+void launch_program(char path[PATH_MAX], const char *name)
 {
-    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 16);
+    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 32);
     path[n > 0 ? n : 0] = '\0';
     char *slash = strrchr(path, '/');
     if (slash != NULL) {
-        strcpy(slash, "/p2pd-room");
+        snprintf(slash, 32, "/%s", name);
         if (access(path, X_OK) == 0)
             return;
     }
-    strcpy(path, PKGLIBEXECDIR "/p2pd-room");
+    snprintf(path, PATH_MAX, PKGLIBEXECDIR "/%s", name);
 }
 
 /* The order as a file in memory, with the whole environment that the command gets; or -errno. */
@@ -212,7 +211,7 @@ static int write_order(const struct msg_room_order *order, struct err *e)
 static int spawn(struct launch *one, int its_end, int order, struct err *e)
 {
     char program[PATH_MAX];
-    room_program(program);
+    launch_program(program, "p2pd-room");
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
     /* Neither may stand where the other goes. */

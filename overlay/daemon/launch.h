@@ -4,6 +4,7 @@
 #define P2P_LAUNCH_H
 #include "err.h"
 #include "message.h"
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +27,9 @@ struct launch_watcher {
     void (*over)(void *ctx, enum launch_end end, int status, const char *text);
     void *ctx;
 };
+
+/* Where a helper of p2pd is: beside its own file when that is run from where it was built. */
+void launch_program(char path[PATH_MAX], const char *name);
 
 /* Removes what rooms of an earlier life left in node->settings.work. */
 int launcher_open(struct launcher **out, struct node *node, struct err *e);

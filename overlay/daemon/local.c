@@ -12,6 +12,7 @@
 #include "node.h"
 #include "p2pgrid.h"
 #include "place.h"
+#include "rendezvous.h"
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -40,6 +41,7 @@ struct local {
     struct holds *holds;
     struct allocator *allocator;
     struct errands *errands;
+    struct rendezvous *rendezvous;
     struct evconnlistener *listener;
     struct event *dropper;
     char path[PLACE_MAX + 1];
@@ -404,6 +406,14 @@ static int listen_at(struct local *l, struct err *e)
     return 0;
 }
 
+/* A daemon without it is as good for everything else. */
+static void open_to_tools(struct local *l)
+{
+    struct err e = {0};
+    if (l->node->settings.pmix && rendezvous_open(&l->rendezvous, l->node, l->path, &e) != 0)
+        log_warn(l->node->log, "no PMIx tool can come: %s", e.text);
+}
+
 int local_open(struct local **out, struct node *node, struct err *e)
 {
     static const struct allocation_watcher watcher = {.lease = say_lease, .done = say_done};
@@ -425,6 +435,8 @@ int local_open(struct local **out, struct node *node, struct err *e)
         rc = errands_open(&l->errands, node, l->holds, l->allocator, say, e);
     if (rc == 0)
         rc = listen_at(l, e);
+    if (rc == 0)
+        open_to_tools(l);
     if (rc != 0)
         local_close(l);
     else
@@ -436,6 +448,7 @@ void local_close(struct local *l)
 {
     if (l == NULL)
         return;
+    rendezvous_close(l->rendezvous);
     while (l->count > 0)
         drop(l->clients[0]);
     errands_close(l->errands);

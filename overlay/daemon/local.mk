@@ -50,6 +50,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/overlay.c overlay/daemon/overlay.h \
     overlay/daemon/pair.c overlay/daemon/pair.h \
     overlay/daemon/seal.c overlay/daemon/seal.h \
+    overlay/daemon/rendezvous.c overlay/daemon/rendezvous.h \
     overlay/daemon/presence.c overlay/daemon/presence.h \
     overlay/daemon/settings.c overlay/daemon/settings.h \
     overlay/daemon/shortage.c overlay/daemon/shortage.h \

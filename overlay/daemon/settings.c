@@ -231,6 +231,7 @@ static int set_log(struct settings *s, cfg_t *cfg, struct err *e)
 static int set_all(struct settings *s, cfg_t *cfg, struct err *e)
 {
     s->lan = cfg_getbool(cfg, "lan") == cfg_true;
+    s->pmix = cfg_getbool(cfg, "pmix") == cfg_true;
     int rc = set_text(s->site, sizeof s->site, cfg, "site", e);
     if (rc == 0)
         rc = set_labels(s, cfg, e);
@@ -311,6 +312,7 @@ int settings_read(struct settings *s, const char *path, struct err *e)
         TERMS_OPTIONS,
         CFG_STR("log", NULL, CFGF_NODEFAULT),
         CFG_BOOL("lan", cfg_false, CFGF_NONE),
+        CFG_BOOL("pmix", cfg_false, CFGF_NONE),
         CFG_SIMPLE_STR(errors, &why_text),
         CFG_END(),
     };

@@ -37,7 +37,8 @@ struct settings {
     char address[SETTINGS_ADDRESS + 1]; /* where others are told to dial; "": found out */
     char join[SETTINGS_JOIN][SETTINGS_ADDRESS + 1]; /* peers that are already in the grid */
     size_t join_count;
-    bool lan; /* look for the grid on the local network, and let it be found there */
+    bool pmix; /* let this user's PMIx tools in */
+    bool lan;  /* look for the grid on the local network, and let it be found there */
     char keys[SETTINGS_PATH + 1]; /* folder with authority.crt, peer.crt, peer.key */
     char
         authority[SETTINGS_PATH + 1]; /* folder of the grid's authority, on its founder's desktop */

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* main.c -- p2pd-pmix, a small process that p2pd starts when the first PMIx tool comes, and that
+ * ends when none has been there for a while: whatever libpmix does, the daemon of week-long jobs
+ * lives. */
+#include "face.h"
+#include "door.h"
+#include "p2pgrid_pmix.h"
+#include "put.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+
+enum { LISTENING = 3 }; /* where p2pd puts its socket */
+
+pmix_status_t face_status(uint32_t code)
+{
+    switch (code) {
+    case 0:
+        return PMIX_SUCCESS;
+    case ENOSPC:
+    case EAGAIN:
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    case ENOENT:
+        return PMIX_ERR_NOT_FOUND;
+    case EINVAL:
+        return PMIX_ERR_BAD_PARAM;
+    case ENOMEM:
+        return PMIX_ERR_NOMEM;
+    case EHOSTUNREACH:
+        return PMIX_ERR_UNREACH;
+    }
+    return PMIX_ERROR;
+}
+
+static void on_gone(void *ctx)
+{
+    struct face *face = ctx;
+    event_base_loopbreak(face->base);
+}
+
+static void on_end(evutil_socket_t fd, short what, void *ctx)
+{
+    (void)fd, (void)what;
+    on_gone(ctx);
+}
+
+/* For those that ask what can be asked for, such as pattrs. */
+static void say_attributes(void)
+{
+    char *query[] = {"PMIX_NSPACE", "PMIX_HOSTNAME", "PMIX_ALLOC_ID", "PMIX_HWLOC_XML_V2", NULL};
+    char *allocate[] = {"PMIX_ALLOC_NUM_CPUS", "PMIX_ALLOC_NUM_NODES", "PMIX_ALLOC_TIME",
+                        "PMIX_ALLOC_ID",       "PMIX_ALLOC_REQ_ID",    NULL};
+    char *control[] = {"PMIX_JOB_CTRL_TERMINATE", "PMIX_JOB_CTRL_KILL", "PMIX_JOB_CTRL_PAUSE",
+                       "PMIX_JOB_CTRL_RESUME", NULL};
+    char *log[] = {"PMIX_LOG_STDERR", "PMIX_LOG_STDOUT", "PMIX_LOG_SYSLOG", "PMIX_LOG_LOCAL_SYSLOG",
+                   NULL};
+    PMIx_Register_attributes("PMIx_Query_info", query);
+    PMIx_Register_attributes("PMIx_Allocation_request", allocate);
+    PMIx_Register_attributes("PMIx_Job_control", control);
+    PMIx_Register_attributes("PMIx_Log", log);
+}
+
+static int begin(const char *folder)
+{
+    static pmix_server_module_t upcalls = {.query = query_upcall,
+                                           .allocate = allocate_upcall,
+                                           .job_control = control_upcall,
+                                           .log = log_upcall,
+                                           .tool_connected = tools_upcall,
+                                           .client_finalized = tools_left_upcall,
+                                           .register_events = events_register_upcall,
+                                           .deregister_events = events_deregister_upcall,
+                                           .notify_event = events_from_tool_upcall};
+    struct infos all = {0};
+    put_bool(&all, PMIX_SERVER_TOOL_SUPPORT, true);
+    put_text(&all, PMIX_SERVER_TMPDIR, folder);
+    put_text(&all, PMIX_SYSTEM_TMPDIR, folder);
+    put_text(&all, PMIX_SERVER_NSPACE, FACE_NSPACE);
+    put_rank(&all, PMIX_SERVER_RANK, 0);
+    pmix_status_t rc = PMIx_server_init(&upcalls, all.at, all.count);
+    infos_free(&all);
+    if (rc == PMIX_SUCCESS) {
+        say_attributes();
+        tools_watch();
+        return 0;
+    }
+    fprintf(stderr, "p2pd-pmix: PMIx does not start: %s\n", PMIx_Error_string(rc));
+    return -EIO;
+}
+
+static void on_watching(void *ctx, const struct msg_local_done *done)
+{
+    (void)ctx, (void)done;
+}
+
+static int run(const char *folder)
+{
+    struct face face = {.base = event_base_new()};
+    const struct desk_watcher watcher = {.notice = events_notice, .gone = on_gone, .ctx = &face};
+    struct message watch = {.kind = MSG_local_watch};
+    struct err e = {0};
+    if (face.base == NULL || bridge_open(face.base, &face) != 0)
+        return EXIT_FAILURE;
+    face.idle = evtimer_new(face.base, on_end, &face);
+    struct event *term = evsignal_new(face.base, SIGTERM, on_end, &face);
+    if (face.idle == NULL || term == NULL || event_add(term, NULL) != 0 ||
+        desk_open(&face.desk, face.base, &watcher, &e) != 0 ||
+        (face.gather = gather_new(face.desk)) == NULL || begin(folder) != 0) {
+        fprintf(stderr, "p2pd-pmix: %s\n", e.text);
+        return EXIT_FAILURE;
+    }
+    desk_ask(face.desk, &watch, NULL, on_watching, NULL);
+    evtimer_add(face.idle, &(struct timeval){.tv_sec = 30});
+    event_base_dispatch(face.base);
+    PMIx_server_finalize();
+    gather_free(face.gather);
+    desk_close(face.desk);
+    bridge_close();
+    event_free(face.idle);
+    event_free(term);
+    event_base_free(face.base);
+    return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+    struct stat s;
+    if (argc != 2 || fstat(LISTENING, &s) != 0 || !S_ISSOCK(s.st_mode)) {
+        fputs("p2pd-pmix is started by p2pd, when a PMIx tool comes\n", stderr);
+        return EXIT_FAILURE;
+    }
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    signal(SIGPIPE, SIG_IGN);
+    umask(077);
+    door_use(LISTENING);
+    return run(argv[1]);
+}
