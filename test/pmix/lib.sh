@@ -3,7 +3,7 @@
 # lib.sh -- after test/grid/lib.sh: a grid whose daemons let PMIx tools in.
 start_grid "${PEERS:-2}" --slots 2 --pmix
 folder=$P2PGRID_GRID/peer/1/p2pd.pmix
-export P2PGRID_SOCKET=$P2PGRID_GRID/peer/1/p2pd.sock PMIX_SYSTEM_TMPDIR=$folder
+export P2PGRID_SOCKET=$P2PGRID_GRID/peer/1/p2pd.sock
 
 ask() { # ARG...: captured
     LIMIT=30 capture "$builddir/test/pmix/ask" "$folder" "$@"
