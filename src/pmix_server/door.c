@@ -28,6 +28,18 @@ unsigned door_refused(void)
     return atomic_load(&refused);
 }
 
+unsigned door_connections(void)
+{
+    enum { FILES = 4096 };
+    unsigned count = 0;
+    for (int fd = 0; fd < FILES; fd++) {
+        struct sockaddr_storage at;
+        socklen_t length = sizeof at;
+        count += getpeername(fd, (struct sockaddr *)&at, &length) == 0 && at.ss_family == AF_INET;
+    }
+    return count;
+}
+
 struct answer {
     struct nlmsghdr head;
     struct inet_diag_msg socket;

@@ -10,5 +10,6 @@ void door_use(int listening);
 /* Does the connection's other end, on this machine's loopback, belong to that user? The kernel is
  * asked, not the other end. */
 bool door_is_of(int connection, uid_t user);
-unsigned door_refused(void); /* so many connections of others */
+unsigned door_connections(void); /* of tools that are open now */
+unsigned door_refused(void);     /* so many connections of others */
 #endif

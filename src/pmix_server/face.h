@@ -16,7 +16,8 @@ struct face {
     struct desk *desk;
     struct gather *gather;
     struct event *idle;
-    unsigned tools, seen; /* connected now, and since the beginning */
+    unsigned seen;    /* tools, since the beginning */
+    unsigned quiet_s; /* without a connection */
 };
 
 /* The upcalls: see pmix_server.h. One in each file. */
@@ -43,8 +44,10 @@ pmix_status_t events_from_tool_upcall(pmix_status_t code, const pmix_proc_t *sou
                                       pmix_data_range_t range, pmix_info_t info[], size_t count,
                                       pmix_op_cbfunc_t answer, void *ctx);
 
-/* Tools that die without a word are counted out, too. Call it once PMIx runs. */
+/* What PMIx keeps of tools that have gone is given back. Call it once PMIx runs. */
 void tools_watch(void);
+/* To be called every second: ends the loop after a time without tools. */
+void tools_rest(evutil_socket_t fd, short what, void *face);
 /* p2pd's notices become events: for desk_open(). */
 void events_notice(void *face, const struct msg_local_notice *notice);
 /* What an errno value of p2pd is in PMIx. */

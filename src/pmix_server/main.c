@@ -105,7 +105,7 @@ static int run(const char *folder)
     struct err e = {0};
     if (face.base == NULL || bridge_open(face.base, &face) != 0)
         return EXIT_FAILURE;
-    face.idle = evtimer_new(face.base, on_end, &face);
+    face.idle = event_new(face.base, -1, EV_PERSIST, tools_rest, &face);
     struct event *term = evsignal_new(face.base, SIGTERM, on_end, &face);
     if (face.idle == NULL || term == NULL || event_add(term, NULL) != 0 ||
         desk_open(&face.desk, face.base, &watcher, &e) != 0 ||
@@ -114,7 +114,7 @@ static int run(const char *folder)
         return EXIT_FAILURE;
     }
     desk_ask(face.desk, &watch, NULL, on_watching, NULL);
-    evtimer_add(face.idle, &(struct timeval){.tv_sec = 30});
+    event_add(face.idle, &(struct timeval){.tv_sec = 1});
     event_base_dispatch(face.base);
     PMIx_server_finalize();
     gather_free(face.gather);

@@ -2,6 +2,7 @@
 /* tools.c -- tools that connect and leave. Who they are was seen at the door; a refusal here would
  * crash PMIx 4.2.2. */
 #include "face.h"
+#include "door.h"
 #include "put.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,13 +18,14 @@ struct arrival {
     void *ctx;
 };
 
-static void rest(struct face *face)
+/* Every second. PMIx does not tell of every tool that dies, so the connections are counted. */
+void tools_rest(evutil_socket_t fd, short what, void *ctx)
 {
-    if (face->tools == 0)
-        evtimer_add(face->idle,
-                    &(struct timeval){.tv_sec = face->seen < MANY ? IDLE_S : IDLE_AFTER_MANY_S});
-    else
-        evtimer_del(face->idle);
+    struct face *face = ctx;
+    (void)fd, (void)what;
+    face->quiet_s = door_connections() == 0 ? face->quiet_s + 1 : 0;
+    if (face->quiet_s > (face->seen < MANY ? IDLE_S : IDLE_AFTER_MANY_S))
+        event_base_loopbreak(face->base);
 }
 
 static void welcome(struct face *face, void *work)
@@ -35,9 +37,7 @@ static void welcome(struct face *face, void *work)
         snprintf(name, sizeof name, FACE_NSPACE ".tool.%u", ++serial);
         PMIX_LOAD_PROCID(&a->tool, name, 0);
     }
-    face->tools++;
     face->seen++;
-    rest(face);
     a->answer(PMIX_SUCCESS, &a->tool, a->ctx);
     free(a);
 }
@@ -61,8 +61,7 @@ void tools_upcall(pmix_info_t *info, size_t count, pmix_tool_connection_cbfunc_t
 static void farewell(struct face *face, void *work)
 {
     pmix_proc_t *tool = work;
-    face->tools -= face->tools > 0;
-    rest(face);
+    (void)face;
     PMIx_server_deregister_nspace(tool->nspace, NULL, NULL);
     free(tool);
 }
