@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -156,7 +157,10 @@ static void on_tool(evutil_socket_t fd, short what, void *ctx)
 {
     struct rendezvous *p = ctx;
     int ends[2];
-    (void)fd, (void)what;
+    struct pollfd waiting = {.fd = fd, .events = POLLIN};
+    (void)what;
+    if (poll(&waiting, 1, 0) <= 0)
+        return; /* p2pd-pmix has let it in: the socket is shared */
     event_del(p->comes);
     if (pipe2(ends, O_CLOEXEC) != 0) {
         evtimer_add(p->again, &(struct timeval){.tv_sec = AGAIN_MS / 1000});
