@@ -224,6 +224,9 @@ static void handle(struct ring *ring, const struct ring_event *event)
     case RING_JOIN:
         stranger_join(ring, &event->peer);
         break;
+    case RING_MOVED:
+        ring->self.addr = event->peer.addr;
+        break;
     case RING_LEAVE:
         leave(ring);
         break;

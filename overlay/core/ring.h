@@ -50,6 +50,7 @@ enum ring_event_kind {
     RING_MESSAGE,     /* .message came from .peer, whose identity the link has proved */
     RING_UNREACHABLE, /* .peer: its link broke, or could not be made */
     RING_JOIN,  /* through .peer, a member; again for each further contact: all are tried in turn */
+    RING_MOVED, /* .peer: this peer, as others reach it from now on */
     RING_LEAVE, /* hand everything over; ends with RING_LEFT */
     RING_LOOKUP,  /* .token, .key -> RING_FOUND or RING_FAILED */
     RING_PUT,     /* .token, .record -> RING_STORED or RING_FAILED */

@@ -246,6 +246,12 @@ struct addr door_address(const struct door *d)
     return d->address;
 }
 
+void door_look(struct door *d)
+{
+    if (d->everywhere)
+        find_own(&d->address);
+}
+
 int door_datagrams(const struct door *d)
 {
     return d->datagrams;

@@ -23,6 +23,8 @@ int door_open(struct door **out, struct event_base *base, const struct settings 
 void door_close(struct door *d);
 /* Where others should dial this peer. */
 struct addr door_address(const struct door *d);
+/* Looks again where that is: a laptop may have been carried elsewhere. */
+void door_look(struct door *d);
 /* The same, and this machine's other addresses when it listens at all of them; how many. */
 unsigned door_addresses(const struct door *d, struct addr *out, unsigned max);
 /* The UDP socket at the same port; the door's, and nobody reads it here. */

@@ -12,6 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool links_moved(struct links *l)
+{
+    struct addr before = l->hello.listen;
+    door_look(l->door);
+    l->hello.listen = door_address(l->door);
+    if (addr_equal(&before, &l->hello.listen))
+        return false;
+    l->hello.born++; /* others drop their older connections */
+    size_t at = 0;   /* nothing reaches the old address, though no connection shows it yet */
+    for (struct far *f; (f = idmap_next(&l->fars, &at)) != NULL;)
+        for (unsigned i = 0; i < f->count; i++)
+            connection_drop(f->all[i], "this desktop has another address now");
+    return true;
+}
+
 struct part_peer links_self(const struct links *l)
 {
     return (struct part_peer){.id = identity_card(l->identity)->id, .addr = l->hello.listen};

@@ -32,6 +32,8 @@ int links_open(struct links **out, struct event_base *base, const struct setting
 void links_close(struct links *l);
 /* This peer as others should dial it. */
 struct part_peer links_self(const struct links *l);
+/* Is that another address than before? From now on others are told, over new connections. */
+bool links_moved(struct links *l);
 
 /* 0, or -EHOSTUNREACH (no link, and no address to dial), -ENOBUFS (too much waits already),
  * -EMSGSIZE (a field is out of its bounds). To itself: delivered from the event loop. */

@@ -2,6 +2,7 @@
 /* overlay.c -- the ring's clock, its messages, and its way in. */
 #include "overlay.h"
 #include "../core/ring.h"
+#include "addr.h"
 #include "beacon.h"
 #include "contact.h"
 #include "near.h"
@@ -64,8 +65,18 @@ static void do_action(struct overlay *o, const struct ring_action *a)
     }
 }
 
+static void step(struct overlay *o, const struct ring_event *event);
+
+/* Nobody is left, perhaps since this desktop is elsewhere by now. */
 static void find_ring(struct overlay *o)
 {
+    if (links_moved(o->node->links)) {
+        struct part_peer self = links_self(o->node->links);
+        char where[ADDR_TEXT + 1];
+        addr_text(&self.addr, where);
+        log_info(o->node->log, "at %s now", where);
+        step(o, &(struct ring_event){.kind = RING_MOVED, .peer = self});
+    }
     contacts_try(o->contacts);
     beacon_ask(o->beacon);
 }
@@ -79,9 +90,10 @@ static void say_standing(struct overlay *o)
     enum ring_standing now = ring_standing(o->ring);
     if (now != o->standing)
         log_info(o->node->log, "%s", words[now]);
-    if (now == RING_ALONE && o->standing == RING_MEMBER)
-        find_ring(o);
+    bool lost = now == RING_ALONE && o->standing == RING_MEMBER;
     o->standing = now;
+    if (lost)
+        find_ring(o);
 }
 
 static void set_timer(struct overlay *o)

@@ -41,6 +41,7 @@ soak_scripts = \
     test/grid/early_deaths \
     test/grid/lending \
     test/grid/silent_long \
+    test/grid/parted \
     test/grid/hundred
 GRID_SOAK += $(soak_scripts)
 EXTRA_DIST += $(soak_scripts)
