@@ -30,7 +30,8 @@ struct rendezvous {
     struct node *node;
     char socket[PLACE_MAX + 1];
     char folder[PLACE_MAX + 8];
-    int listening, claim; /* the port is this daemon's by the claim */
+    char inner[PLACE_MAX + 16]; /* libpmix's own */
+    int listening, claim;       /* the port is this daemon's by the claim */
     uint16_t port;
     struct event *comes; /* a tool, while nobody listens */
     struct event *ended, *again;
@@ -79,6 +80,7 @@ static int make_folder(struct rendezvous *p, struct err *e)
     if (length > 5 && strcmp(p->socket + length - 5, ".sock") == 0)
         length -= 5;
     snprintf(p->folder, sizeof p->folder, "%.*s.pmix", (int)length, p->socket);
+    snprintf(p->inner, sizeof p->inner, "%s/inner", p->folder);
     sweep_remove(p->folder); /* of an earlier life: the socket is this daemon's alone */
     if (mkdir(p->folder, 0700) != 0 || lstat(p->folder, &s) != 0 || !S_ISDIR(s.st_mode) ||
         s.st_uid != geteuid() || (s.st_mode & 077) != 0)
@@ -109,6 +111,7 @@ static void on_ended(evutil_socket_t fd, short what, void *ctx)
     if (status != 0)
         log_warn(p->node->log, "p2pd-pmix ended badly (wait status %d)", status);
     p->child = 0;
+    sweep_remove(p->inner);
     if (node_now_ms() - p->started_ms >= AGAIN_MS)
         listen_again(-1, 0, p);
     else
@@ -117,14 +120,13 @@ static void on_ended(evutil_socket_t fd, short what, void *ctx)
 
 static int spawn(struct rendezvous *p, int its_end)
 {
-    char program[PATH_MAX], inner[sizeof p->folder + 8], socket[sizeof p->socket + 24];
-    char *argv[] = {"p2pd-pmix", inner, NULL};
+    char program[PATH_MAX], socket[sizeof p->socket + 24];
+    char *argv[] = {"p2pd-pmix", p->inner, NULL};
     char **more = calloc(3, sizeof *more);
     size_t count = 0;
     posix_spawn_file_actions_t files;
-    snprintf(inner, sizeof inner, "%s/inner", p->folder);
     snprintf(socket, sizeof socket, "P2PGRID_SOCKET=%s", p->socket);
-    mkdir(inner, 0700);
+    mkdir(p->inner, 0700);
     for (char **v = environ; *v != NULL; v++)
         if (strncmp(*v, "PMIX_", 5) != 0 && strncmp(*v, "P2PGRID_SOCKET=", 15) != 0) {
             char **grown = realloc(more, (count + 3) * sizeof *grown);
