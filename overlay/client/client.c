@@ -437,6 +437,13 @@ int client_release_all(struct client *c, const struct id *reservation, struct er
     return client_ask(c, &m, SEND_MS, keep_reservation, &same, &done, e);
 }
 
+/* What the job can do without is sent as a whole or, when the daemon is behind, not at all: the
+ * socket takes at least one frame when it takes anything. */
+static int tell(struct client *c, const struct message *m)
+{
+    return c->gone || wait_for(c->fd, POLLOUT, 0) ? send_message(c, m, NULL) : -EAGAIN;
+}
+
 int client_tell_job(struct client *c, const struct grid_job *job)
 {
     struct message m = {.kind = MSG_local_job};
@@ -448,25 +455,24 @@ int client_tell_job(struct client *c, const struct grid_job *job)
     if (job->within != NULL)
         j->reservation = *job->within;
     strncpy(j->program, job->program != NULL ? job->program : "", sizeof j->program - 1);
-    return send_message(c, &m, NULL);
+    return tell(c, &m);
 }
 
 int client_tell_places(struct client *c, const struct grid_place *places, size_t count)
 {
+    _Static_assert(GRID_PLACES == sizeof((struct msg_local_places *)0)->places /
+                                      sizeof((struct msg_local_places *)0)->places[0],
+                   "as many as one message has");
     struct message m = {.kind = MSG_local_places};
     struct msg_local_places *said = &m.local_places;
-    int rc = 0;
-    for (size_t i = 0; i < count && rc == 0; i++) {
+    if (count > GRID_PLACES)
+        return -E2BIG;
+    for (size_t i = 0; i < count; i++)
         said->places[said->places_count++] = (struct part_place){.rank = places[i].rank,
                                                                  .lane = (uint16_t)places[i].lane,
                                                                  .state = places[i].state,
                                                                  .peer = places[i].peer};
-        if (said->places_count == sizeof said->places / sizeof said->places[0] || i + 1 == count) {
-            rc = send_message(c, &m, NULL);
-            said->places_count = 0;
-        }
-    }
-    return rc;
+    return tell(c, &m);
 }
 
 /* The strings one after the other, each with its NUL; malloc'd. */

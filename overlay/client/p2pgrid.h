@@ -62,7 +62,9 @@ int client_allocate(struct client *c, const struct grid_want *want, struct grid_
 int client_reserve(struct client *c, unsigned seconds, struct id *reservation, struct err *e);
 int client_release_all(struct client *c, const struct id *reservation, struct err *e);
 
-/* Says what the job of this connection is: for `p2pgrid_pmix.h` and all who ask. */
+/* Say what the job of this connection is, for `p2pgrid_pmix.h` and all who ask. They never block:
+ * -EAGAIN, and nothing was said, while the daemon is behind. */
+enum { GRID_PLACES = 256 }; /* at most so many at once */
 struct grid_job {
     unsigned ranks, lanes;
     bool over;

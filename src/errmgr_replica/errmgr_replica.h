@@ -9,6 +9,7 @@
 #include "orte/mca/state/state_types.h"
 #include "fate.h"
 #include "heartbeat.h"
+#include "told.h"
 
 /* Handlers of the stock component and of the state machine, which ours call for all that is not
  * theirs. */
@@ -44,6 +45,13 @@ struct errmgr_replica_component {
         int status;            /* what mpirun exits with; valid when ending */
         opal_event_t patience; /* ends mpirun when orteds do not answer the order to end */
     } hnp;
+    struct {
+        struct told *told; /* NULL before the first job is mapped, and when it is over */
+        unsigned ranks, lanes;
+        char program[256];
+        bool introduced, waiting;
+        opal_event_t timer; /* runs while waiting */
+    } tell;
 };
 
 extern struct errmgr_replica_component mca_errmgr_replica_component;
@@ -85,6 +93,11 @@ void hnp_check_first_process(void);
 /* Every orted ends its processes and itself. No other line than ours is printed. */
 void hnp_end(int status);
 bool hnp_ends_already(void);
+
+/* tell_orte4.c: what the local daemon hears of the first job; enum place_state. */
+void tell_begin(const orte_job_t *job);
+void tell_place(const orte_proc_t *p, unsigned char state);
+void tell_end(void); /* before its connection closes */
 
 void beat_start(void);
 void beat_stop(void);

@@ -10,7 +10,9 @@
 #include "orte/util/threads.h"
 #include "log.h"
 #include "plm_p2p.h"
+#include "ras_p2p.h"
 #include "state.h"
+#include "words.h"
 #include "orte/constants.h"
 #include <errno.h>
 #include <string.h>
@@ -172,6 +174,8 @@ static void on_terminated(int fd, short args, void *context)
         job != NULL ? opal_pointer_array_get_item(job->procs, (int)caddy->name.vpid) : NULL;
     const orte_process_name_t name = caddy->name;
     if (p == NULL || !survive_active() || !hnp_has(name.jobid)) {
+        if (p != NULL && p->exit_code == 0 && !hnp_ends_already())
+            tell_place(p, PLACE_FINISHED);
         self->stock.proc_terminated(fd, args, context);
         return;
     }
@@ -181,6 +185,8 @@ static void on_terminated(int fd, short args, void *context)
     }
     ORTE_FLAG_SET(p, ORTE_PROC_FLAG_RECORDED);
     const bool well = !survive_gone(&name) && !hnp_ends_already() && !orte_job_term_ordered;
+    if (well)
+        tell_place(p, PLACE_FINISHED);
     stay_on_node(p);
     self->stock.proc_terminated(fd, args, context);
     if (!well)
@@ -241,6 +247,7 @@ static void on_map_complete(int fd, short args, void *context)
             return;
         }
     }
+    tell_begin(job);
     self->stock.map_complete(fd, args, context);
     if (!job->map->display_map)
         hush();
@@ -267,6 +274,7 @@ void hnp_take_over(void)
 {
     mca_plm_p2p_component.on_lost = on_peer_lost;
     mca_plm_p2p_component.on_recall = hnp_recalled;
+    mca_ras_p2p_component.on_end = tell_end;
     self->hnp.start_ms = survive_now_ms();
     self->stock.comm_failed = state_wrap_proc(ORTE_PROC_STATE_COMM_FAILED, on_error);
     self->stock.proc_error = state_wrap_proc(ORTE_PROC_STATE_ERROR, on_error);

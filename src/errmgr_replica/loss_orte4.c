@@ -8,6 +8,7 @@
 #include "orte/mca/routed/routed.h"
 #include "orte/mca/state/state.h"
 #include "log.h"
+#include "words.h"
 #include <stdio.h>
 
 static struct errmgr_replica_component *const self = &mca_errmgr_replica_component;
@@ -76,6 +77,7 @@ void hnp_lose(const orte_proc_t *p, enum fate_cause cause, int value)
     if (cause == FATE_SIGNAL || cause == FATE_STATUS || cause == FATE_NO_FINALIZE)
         iof_replica_blame(rank, lane);
     iof_replica_lose(rank, lane);
+    tell_place(p, PLACE_LOST);
     note(rank, lane);
 }
 

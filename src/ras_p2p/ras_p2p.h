@@ -31,8 +31,9 @@ struct ras_p2p_component {
     opal_event_t ticking;  /* shows that it takes a while */
     bool watching;
     unsigned waited_s;
-    orte_job_t *job; /* that waits for its allocation */
-    unsigned slots;  /* that it wants */
+    void (*on_end)(void); /* errmgr_replica's last word, before the connection closes */
+    orte_job_t *job;      /* that waits for its allocation */
+    unsigned slots;       /* that it wants */
 };
 extern struct ras_p2p_component mca_ras_p2p_component;
 

@@ -143,6 +143,8 @@ void ras_p2p_end(void)
 {
     stop_watching();
     if (ras->grid != NULL) {
+        if (ras->on_end != NULL)
+            ras->on_end();
         grid_close(ras->grid);
         ras->grid = NULL;
     }

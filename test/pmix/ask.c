@@ -2,6 +2,8 @@
 /* ask.c -- a PMIx tool like any other: knows p2pgrid's names, and nothing of its code. */
 #include <pmix.h>
 #include <pmix_tool.h>
+#include <poll.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +15,7 @@ static const char usage[] =
     "    [require=TEXT]\n"
     "ask FOLDER control terminate|pause|resume JOB\n"
     "ask FOLDER log TEXT\n"
+    "ask FOLDER hear EVENTS\n"
     "  prints KEY=VALUE, one a line, indented in arrays; ends with 0, or 1 and PMIx's word.\n";
 
 enum { INFOS = 16 };
@@ -28,6 +31,12 @@ static void print(const pmix_info_t *info, size_t count, unsigned depth)
             printf("%u\n", v->data.uint32);
         } else if (v->type == PMIX_UINT64) {
             printf("%llu\n", (unsigned long long)v->data.uint64);
+        } else if (v->type == PMIX_PROC_RANK) {
+            printf("%u\n", v->data.rank);
+        } else if (v->type == PMIX_STATUS) {
+            printf("%d\n", (int)v->data.status);
+        } else if (v->type == PMIX_PROC) {
+            printf("%s:%u\n", v->data.proc->nspace, v->data.proc->rank);
         } else if (v->type == PMIX_DOUBLE) {
             printf("%.2f\n", v->data.dval);
         } else if (v->type == PMIX_DATA_ARRAY && v->data.darray->type == PMIX_INFO) {
@@ -123,6 +132,36 @@ static int say(const char *text)
     return end(PMIx_Log(&line, 1, NULL, 0), NULL, 0);
 }
 
+static atomic_int left; /* events to hear of, yet */
+
+static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+                     size_t count, pmix_info_t results[], size_t result_count,
+                     pmix_event_notification_cbfunc_fn_t done, void *ctx)
+{
+    (void)id, (void)source, (void)results, (void)result_count;
+    printf("event=%d\n", (int)status);
+    print(info, count, 1);
+    fflush(stdout);
+    if (done != NULL)
+        done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, ctx);
+    left--;
+}
+
+/* Says `hears`, then what happens, and ends after so many events. */
+static int hear(int events)
+{
+    pmix_status_t codes[] = {PMIX_EVENT_NODE_DOWN, PMIX_EVENT_JOB_END, PMIX_EXTERNAL_ERR_BASE - 1,
+                             PMIX_EXTERNAL_ERR_BASE - 2};
+    left = events;
+    pmix_status_t rc = PMIx_Register_event_handler(codes, sizeof codes / sizeof codes[0], NULL, 0,
+                                                   on_event, NULL, NULL);
+    printf(rc >= 0 ? "hears\n" : "status=%s\n", PMIx_Error_string(rc));
+    fflush(stdout);
+    while (rc >= 0 && left > 0)
+        poll(NULL, 0, 20);
+    return rc < 0;
+}
+
 int main(int argc, char **argv)
 {
     pmix_proc_t me;
@@ -142,6 +181,7 @@ int main(int argc, char **argv)
     int code = strcmp(argv[2], "query") == 0     ? query(argc - 3, argv + 3)
                : strcmp(argv[2], "alloc") == 0   ? alloc(argc - 3, argv + 3)
                : strcmp(argv[2], "control") == 0 ? control(argv[3], argv[4])
+               : strcmp(argv[2], "hear") == 0    ? hear(atoi(argv[3]))
                                                  : say(argv[3]);
     PMIx_tool_finalize();
     return code;

@@ -3,6 +3,6 @@ check_PROGRAMS += test/pmix/ask
 test_pmix_ask_SOURCES = test/pmix/ask.c
 test_pmix_ask_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS)
 test_pmix_ask_LDADD = $(PMIX_LIBS)
-pmix_scripts = test/pmix/tools test/pmix/others test/pmix/many
+pmix_scripts = test/pmix/tools test/pmix/jobs test/pmix/others test/pmix/many
 PMIX += $(pmix_scripts)
 EXTRA_DIST += test/pmix/lib.sh $(pmix_scripts)

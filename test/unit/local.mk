@@ -49,6 +49,7 @@ unit_programs = \
     test/unit/store \
     test/unit/tally \
     test/unit/token \
+    test/unit/told \
     test/unit/uri \
     test/unit/transport \
     test/unit/turn \
@@ -58,6 +59,7 @@ test_unit_fate_LDADD = libsurvive.la $(LDADD)
 test_unit_feed_LDADD = libsurvive.la $(LDADD)
 test_unit_heartbeat_LDADD = libsurvive.la $(LDADD)
 test_unit_merge_LDADD = libsurvive.la $(LDADD)
+test_unit_told_LDADD = libsurvive.la $(LDADD)
 test_unit_roll_LDADD = libsurvive.la $(LDADD)
 test_unit_level_LDADD = libsurvive.la $(LDADD)
 test_unit_addr_LDADD = libdaemon.la $(LDADD)
