@@ -16,6 +16,7 @@ libcore_la_SOURCES = \
     overlay/core/act.c overlay/core/neighbour.c overlay/core/finger.c overlay/core/stranger.c \
     overlay/core/route.c overlay/core/keep.c overlay/core/ads.c overlay/core/bucket.c overlay/core/nearest.c \
     overlay/core/mark.c overlay/core/mark.h \
+    overlay/core/gossip.c overlay/core/suspicion.c overlay/core/group_state.h \
     overlay/core/group.c overlay/core/group.h overlay/core/group.def \
     overlay/core/store.c overlay/core/store.h \
     overlay/core/vivaldi.c overlay/core/vivaldi.h \
