@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job.c -- who is in which job, and the clock and the datagrams of each job's group. */
-#include "job.h"
-#include "company.h"
+/* job.c -- the clock and the datagrams of each job's group. */
+#include "job_state.h"
 #include "datagram.h"
-#include "grant.h"
-#include "node.h"
-#include "../core/group.h"
 #include <errno.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -13,45 +9,14 @@
 
 enum {
     JOBS_MAX = 256,
-    JOBS_ALIKE_MAX = 32,     /* of one submitter */
     ROOM_FIRST = 16,         /* members */
     SETTLE_US = 1000 * 1000, /* from a job's begin until its members ping: all know it by then */
     DECLARED_MAX = GROUP_ACTIONS, /* in one step */
 };
 
-/* The submitter's list. */
-struct job_peer {
-    struct part_peer peer;
-    bool told, leaves;
-    uint64_t probed_us; /* its host is asked for a sign of life since then; 0: it is not */
-};
-
-struct job {
-    struct jobs *jobs;
-    struct id id;
-    struct id submitter;
-    const void *owner; /* NULL: another peer is the submitter */
-    struct group *group;
-    unsigned room;
-    struct event *timer;
-    struct job_peer *members; /* the submitter's alone */
-    unsigned count;
-    struct job *next;
-};
-
-struct jobs {
-    struct node *node;
-    struct job *all;
-    unsigned count;
-    struct event *flush;
-    jobs_declared_fn *declared;
-    void *ctx;
-    struct group_out out;
-};
-
 /* --- jobs --- */
 
-static struct job *find(const struct jobs *j, const struct id *id)
+struct job *jobs_find(const struct jobs *j, const struct id *id)
 {
     for (struct job *job = j->all; job != NULL; job = job->next)
         if (id_equal(&job->id, id))
@@ -59,7 +24,7 @@ static struct job *find(const struct jobs *j, const struct id *id)
     return NULL;
 }
 
-static struct job *find_own(const struct jobs *j, const void *owner)
+struct job *jobs_find_own(const struct jobs *j, const void *owner)
 {
     for (struct job *job = j->all; job != NULL; job = job->next)
         if (job->owner == owner)
@@ -67,7 +32,7 @@ static struct job *find_own(const struct jobs *j, const void *owner)
     return NULL;
 }
 
-static void job_free(struct job *job)
+void job_free(struct job *job)
 {
     struct jobs *j = job->jobs;
     struct job **at = &j->all;
@@ -104,7 +69,7 @@ static bool make_group(struct job *job)
     return true;
 }
 
-static struct job *job_new(struct jobs *j, const struct id *id, const struct id *submitter)
+struct job *job_new(struct jobs *j, const struct id *id, const struct id *submitter)
 {
     struct job *job = j->count < JOBS_MAX ? calloc(1, sizeof *job) : NULL;
     if (job == NULL)
@@ -177,7 +142,7 @@ static void tell_declared(struct job *job, const struct id *dead, unsigned count
             j->declared(j->ctx, owner, &dead[i]);
 }
 
-static struct job_peer *member_of(const struct job *job, const struct id *peer)
+struct job_peer *job_member(const struct job *job, const struct id *peer)
 {
     for (unsigned i = 0; i < job->count; i++)
         if (id_equal(&job->members[i].peer.id, peer) && !job->members[i].leaves)
@@ -187,7 +152,7 @@ static struct job_peer *member_of(const struct job *job, const struct id *peer)
 
 static void probe(struct job *job, const struct group_action *a)
 {
-    struct job_peer *m = member_of(job, &a->peer.id);
+    struct job_peer *m = job_member(job, &a->peer.id);
     if (m != NULL &&
         link_send_frame(job->jobs->node->links, &a->peer, a->frame, a->frame_length) == 0)
         m->probed_us = clock_us();
@@ -272,13 +237,13 @@ static void on_gone(void *ctx, const struct id *peer, const char *why)
     }
 }
 
-static void take_out(struct job *job, const struct id *peer)
+void job_take_out(struct job *job, const struct id *peer)
 {
     const struct group_event event = {.kind = GROUP_REMOVE, .peer.id = *peer};
     step(job, &event);
 }
 
-static void add(struct job *job, const struct part_peer *peer)
+void job_add(struct job *job, const struct part_peer *peer)
 {
     const struct group_event event = {.kind = GROUP_ADD, .peer = *peer};
     if (group_members(job->group) == job->room && job->room < GROUP_MEMBERS_MAX) {
@@ -294,212 +259,9 @@ static void add(struct job *job, const struct part_peer *peer)
     step(job, &event);
 }
 
-/* --- the submitter's side --- */
-
-static void send_list(struct job *job, const struct part_peer *to, enum message_kind kind,
-                      const struct part_peer *peers, unsigned count)
-{
-    struct message m = {.kind = kind};
-    struct msg_group_enter *enter = &m.group_enter; /* the two look alike */
-    enum { MOST = sizeof enter->members / sizeof enter->members[0] };
-    _Static_assert(sizeof m.group_enter == sizeof m.group_leave, "alike");
-    enter->job = job->id;
-    for (unsigned at = 0; at < count; at += MOST) {
-        enter->members_count = (uint16_t)(count - at < MOST ? count - at : MOST);
-        memcpy(enter->members, &peers[at], enter->members_count * sizeof peers[0]);
-        link_send(job->jobs->node->links, to, &m);
-    }
-}
-
-static bool all_leave(const struct job *job)
-{
-    for (unsigned i = 0; i < job->count; i++)
-        if (!job->members[i].leaves)
-            return false;
-    return true;
-}
-
-/* The job has ended: the submitter itself leaves. */
-static void dissolve(struct job *job)
-{
-    struct part_peer self = links_self(job->jobs->node->links);
-    for (unsigned i = 0; i < job->count; i++)
-        if (job->members[i].told)
-            send_list(job, &job->members[i].peer, MSG_group_leave, &self, 1);
-    job_free(job);
-}
-
-static bool is_dead(const struct job *job, const struct id *peer)
-{
-    enum group_state state;
-    return group_state_of(job->group, peer, &state) && state == GROUP_DEAD;
-}
-
-/* `gone` is room for all members. */
-static void tell_leaving(struct job *job, struct part_peer *gone)
-{
-    unsigned count = 0;
-    for (unsigned i = 0; i < job->count; i++)
-        if (job->members[i].leaves && job->members[i].told)
-            gone[count++] = job->members[i].peer;
-    for (unsigned i = 0; i < job->count && count > 0; i++)
-        if (job->members[i].told && !is_dead(job, &job->members[i].peer.id))
-            send_list(job, &job->members[i].peer, MSG_group_leave, gone, count);
-    unsigned kept = 0;
-    for (unsigned i = 0; i < job->count; i++)
-        if (!job->members[i].leaves)
-            job->members[kept++] = job->members[i];
-    job->count = kept;
-    for (unsigned i = 0; i < count; i++)
-        take_out(job, &gone[i].id);
-}
-
-/* The new ones learn of all, the others of the new ones. */
-static void tell_entering(struct job *job, struct part_peer *list)
-{
-    unsigned fresh = 0, all = 0;
-    for (unsigned i = 0; i < job->count; i++)
-        if (!job->members[i].told)
-            list[fresh++] = job->members[i].peer;
-    for (unsigned i = 0; i < job->count && fresh > 0; i++)
-        if (job->members[i].told)
-            send_list(job, &job->members[i].peer, MSG_group_enter, list, fresh);
-    for (unsigned i = 0; i < job->count; i++)
-        list[all++] = job->members[i].peer;
-    for (unsigned i = 0; i < job->count; i++) {
-        if (job->members[i].told)
-            continue;
-        send_list(job, &job->members[i].peer, MSG_group_enter, list, all);
-        job->members[i].told = true;
-        add(job, &job->members[i].peer);
-    }
-}
-
-/* After the turn of the loop in which leases came or went: an allocation is one message for each
- * peer. */
-static void on_flush(evutil_socket_t fd, short what, void *ctx)
-{
-    struct jobs *j = ctx;
-    (void)fd, (void)what;
-    for (struct job *job = j->all, *next; job != NULL; job = next) {
-        next = job->next;
-        if (job->owner == NULL)
-            continue;
-        if (all_leave(job)) {
-            dissolve(job);
-            continue;
-        }
-        struct part_peer *list = malloc(job->count * sizeof *list);
-        if (list == NULL)
-            continue; /* told with the next change */
-        tell_leaving(job, list);
-        tell_entering(job, list);
-        free(list);
-    }
-}
-
-void jobs_enter(struct jobs *j, const void *owner, const struct part_peer *peer)
-{
-    const struct id *self = &identity_card(j->node->identity)->id;
-    struct job *job = find_own(j, owner);
-    if (id_equal(&peer->id, self) || (job != NULL && member_of(job, &peer->id) != NULL))
-        return;
-    if (job == NULL) {
-        struct id fresh;
-        randombytes_buf(&fresh, sizeof fresh);
-        job = job_new(j, &fresh, self);
-        if (job == NULL)
-            return; /* unwatched: the heartbeats of mpirun are slower, and there */
-        job->owner = owner;
-    }
-    struct job_peer *more = job->count < GROUP_MEMBERS_MAX
-                                ? realloc(job->members, (job->count + 1) * sizeof *more)
-                                : NULL;
-    if (more != NULL) {
-        job->members = more;
-        more[job->count++] = (struct job_peer){.peer = *peer};
-    }
-    event_active(j->flush, 0, 0);
-}
-
-void jobs_leave(struct jobs *j, const void *owner, const struct id *peer)
-{
-    struct job *job = find_own(j, owner);
-    struct job_peer *m = job != NULL ? member_of(job, peer) : NULL;
-    if (m == NULL)
-        return;
-    m->leaves = true;
-    event_active(j->flush, 0, 0);
-}
-
-/* --- the other peers' side --- */
-
-static unsigned count_of(const struct jobs *j, const struct id *submitter)
-{
-    unsigned n = 0;
-    for (const struct job *job = j->all; job != NULL; job = job->next)
-        n += id_equal(&job->submitter, submitter);
-    return n;
-}
-
-static void on_enter(struct jobs *j, const struct link_peer *from, const struct msg_group_enter *m)
-{
-    struct job *job = find(j, &m->job);
-    if (job == NULL && j->node->grant != NULL && grant_holds(j->node->grant, &from->peer.id) &&
-        count_of(j, &from->peer.id) < JOBS_ALIKE_MAX) {
-        job = job_new(j, &m->job, &from->peer.id);
-        if (job != NULL)
-            add(job, &from->peer);
-        job = find(j, &m->job);
-    }
-    if (job == NULL || job->owner != NULL || !id_equal(&job->submitter, &from->peer.id))
-        return;
-    for (unsigned i = 0; i < m->members_count && job != NULL; i++) {
-        add(job, &m->members[i]);
-        job = find(j, &m->job);
-    }
-}
-
-static void on_leave(struct jobs *j, const struct link_peer *from, const struct msg_group_leave *m)
-{
-    const struct id *self = &identity_card(j->node->identity)->id;
-    struct job *job = find(j, &m->job);
-    if (job == NULL || job->owner != NULL || !id_equal(&job->submitter, &from->peer.id))
-        return;
-    for (unsigned i = 0; i < m->members_count && job != NULL; i++) {
-        const struct id *peer = &m->members[i].id;
-        if (id_equal(peer, self) || id_equal(peer, &job->submitter))
-            job_free(job);
-        else
-            take_out(job, peer);
-        job = find(j, &m->job);
-    }
-}
-
-static bool is_guests(const struct jobs *j, const struct link_peer *from)
-{
-    return j->node->grant != NULL && grant_holds(j->node->grant, &from->peer.id) &&
-           !id_equal(&from->card->owner, &identity_card(j->node->identity)->owner);
-}
-
-static void on_list(void *ctx, const struct link_peer *from, const struct message *m)
-{
-    const struct jobs *j = ctx;
-    bool guests = is_guests(j, from);
-    if (m->kind == MSG_group_enter) {
-        on_enter(ctx, from, &m->group_enter);
-        if (guests)
-            company_enter(j->node->company, &from->peer.id, &m->group_enter);
-    } else {
-        on_leave(ctx, from, &m->group_leave);
-        if (guests)
-            company_leave(j->node->company, &from->peer.id, &m->group_leave);
-    }
-}
-
 static void on_message(void *ctx, const struct part_peer *from, const struct message *m)
 {
-    struct job *job = find(ctx, group_job(m));
+    struct job *job = jobs_find(ctx, group_job(m));
     const struct group_event event = {.kind = GROUP_MESSAGE, .peer = *from, .message = m};
     if (job != NULL)
         step(job, &event);
@@ -513,13 +275,13 @@ int jobs_open(struct jobs **out, struct node *node, struct err *e)
     if (j == NULL)
         return err_set(e, ENOMEM, "no memory");
     j->node = node;
-    j->flush = event_new(node->base, -1, 0, on_flush, j);
+    j->flush = event_new(node->base, -1, 0, jobs_tell, j);
     if (j->flush == NULL || links_on_gone(node->links, on_gone, j) < 0) {
         jobs_close(j);
         return err_set(e, ENOMEM, "no memory");
     }
     datagrams_handle(node->datagrams, MSG_group_ping, MSG_group_nack, on_message, j);
-    links_handle(node->links, MSG_group_enter, MSG_group_leave, on_list, j);
+    links_handle(node->links, MSG_group_enter, MSG_group_leave, jobs_hear, j);
     *out = j;
     return 0;
 }

@@ -34,6 +34,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/identity.c overlay/daemon/identity.h \
     overlay/daemon/idmap.c overlay/daemon/idmap.h \
     overlay/daemon/job.c overlay/daemon/job.h \
+    overlay/daemon/job_list.c overlay/daemon/job_state.h \
     overlay/daemon/launch.c overlay/daemon/launch.h overlay/daemon/room.h \
     overlay/daemon/lender.c overlay/daemon/lender.h \
     overlay/daemon/lending.c overlay/daemon/lending.h \

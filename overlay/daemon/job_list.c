@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* job_list.c -- who is in which job: its submitter's daemon knows, and tells the others. */
+#include "job_state.h"
+#include "company.h"
+#include "grant.h"
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { JOBS_ALIKE_MAX = 32 }; /* of one submitter */
+
+/* --- the submitter's side --- */
+
+static void send_list(struct job *job, const struct part_peer *to, enum message_kind kind,
+                      const struct part_peer *peers, unsigned count)
+{
+    struct message m = {.kind = kind};
+    struct msg_group_enter *enter = &m.group_enter; /* the two look alike */
+    enum { MOST = sizeof enter->members / sizeof enter->members[0] };
+    _Static_assert(sizeof m.group_enter == sizeof m.group_leave, "alike");
+    enter->job = job->id;
+    for (unsigned at = 0; at < count; at += MOST) {
+        enter->members_count = (uint16_t)(count - at < MOST ? count - at : MOST);
+        memcpy(enter->members, &peers[at], enter->members_count * sizeof peers[0]);
+        link_send(job->jobs->node->links, to, &m);
+    }
+}
+
+static bool all_leave(const struct job *job)
+{
+    for (unsigned i = 0; i < job->count; i++)
+        if (!job->members[i].leaves)
+            return false;
+    return true;
+}
+
+/* The job has ended: the submitter itself leaves. */
+static void dissolve(struct job *job)
+{
+    struct part_peer self = links_self(job->jobs->node->links);
+    for (unsigned i = 0; i < job->count; i++)
+        if (job->members[i].told)
+            send_list(job, &job->members[i].peer, MSG_group_leave, &self, 1);
+    job_free(job);
+}
+
+static bool is_dead(const struct job *job, const struct id *peer)
+{
+    enum group_state state;
+    return group_state_of(job->group, peer, &state) && state == GROUP_DEAD;
+}
+
+/* `gone` is room for all members. */
+static void tell_leaving(struct job *job, struct part_peer *gone)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < job->count; i++)
+        if (job->members[i].leaves && job->members[i].told)
+            gone[count++] = job->members[i].peer;
+    for (unsigned i = 0; i < job->count && count > 0; i++)
+        if (job->members[i].told && !is_dead(job, &job->members[i].peer.id))
+            send_list(job, &job->members[i].peer, MSG_group_leave, gone, count);
+    unsigned kept = 0;
+    for (unsigned i = 0; i < job->count; i++)
+        if (!job->members[i].leaves)
+            job->members[kept++] = job->members[i];
+    job->count = kept;
+    for (unsigned i = 0; i < count; i++)
+        job_take_out(job, &gone[i].id);
+}
+
+/* The new ones learn of all, the others of the new ones. */
+static void tell_entering(struct job *job, struct part_peer *list)
+{
+    unsigned fresh = 0, all = 0;
+    for (unsigned i = 0; i < job->count; i++)
+        if (!job->members[i].told)
+            list[fresh++] = job->members[i].peer;
+    for (unsigned i = 0; i < job->count && fresh > 0; i++)
+        if (job->members[i].told)
+            send_list(job, &job->members[i].peer, MSG_group_enter, list, fresh);
+    for (unsigned i = 0; i < job->count; i++)
+        list[all++] = job->members[i].peer;
+    for (unsigned i = 0; i < job->count; i++) {
+        if (job->members[i].told)
+            continue;
+        send_list(job, &job->members[i].peer, MSG_group_enter, list, all);
+        job->members[i].told = true;
+        job_add(job, &job->members[i].peer);
+    }
+}
+
+/* After the turn of the loop in which leases came or went: an allocation is one message for each
+ * peer. */
+void jobs_tell(evutil_socket_t fd, short what, void *ctx)
+{
+    struct jobs *j = ctx;
+    (void)fd, (void)what;
+    for (struct job *job = j->all, *next; job != NULL; job = next) {
+        next = job->next;
+        if (job->owner == NULL)
+            continue;
+        if (all_leave(job)) {
+            dissolve(job);
+            continue;
+        }
+        struct part_peer *list = malloc(job->count * sizeof *list);
+        if (list == NULL)
+            continue; /* told with the next change */
+        tell_leaving(job, list);
+        tell_entering(job, list);
+        free(list);
+    }
+}
+
+void jobs_enter(struct jobs *j, const void *owner, const struct part_peer *peer)
+{
+    const struct id *self = &identity_card(j->node->identity)->id;
+    struct job *job = jobs_find_own(j, owner);
+    if (id_equal(&peer->id, self) || (job != NULL && job_member(job, &peer->id) != NULL))
+        return;
+    if (job == NULL) {
+        struct id fresh;
+        randombytes_buf(&fresh, sizeof fresh);
+        job = job_new(j, &fresh, self);
+        if (job == NULL)
+            return; /* unwatched: the heartbeats of mpirun are slower, and there */
+        job->owner = owner;
+    }
+    struct job_peer *more = job->count < GROUP_MEMBERS_MAX
+                                ? realloc(job->members, (job->count + 1) * sizeof *more)
+                                : NULL;
+    if (more != NULL) {
+        job->members = more;
+        more[job->count++] = (struct job_peer){.peer = *peer};
+    }
+    event_active(j->flush, 0, 0);
+}
+
+void jobs_leave(struct jobs *j, const void *owner, const struct id *peer)
+{
+    struct job *job = jobs_find_own(j, owner);
+    struct job_peer *m = job != NULL ? job_member(job, peer) : NULL;
+    if (m == NULL)
+        return;
+    m->leaves = true;
+    event_active(j->flush, 0, 0);
+}
+
+/* --- the other peers' side --- */
+
+static unsigned count_of(const struct jobs *j, const struct id *submitter)
+{
+    unsigned n = 0;
+    for (const struct job *job = j->all; job != NULL; job = job->next)
+        n += id_equal(&job->submitter, submitter);
+    return n;
+}
+
+static void on_enter(struct jobs *j, const struct link_peer *from, const struct msg_group_enter *m)
+{
+    struct job *job = jobs_find(j, &m->job);
+    if (job == NULL && j->node->grant != NULL && grant_holds(j->node->grant, &from->peer.id) &&
+        count_of(j, &from->peer.id) < JOBS_ALIKE_MAX) {
+        job = job_new(j, &m->job, &from->peer.id);
+        if (job != NULL)
+            job_add(job, &from->peer);
+        job = jobs_find(j, &m->job);
+    }
+    if (job == NULL || job->owner != NULL || !id_equal(&job->submitter, &from->peer.id))
+        return;
+    for (unsigned i = 0; i < m->members_count && job != NULL; i++) {
+        job_add(job, &m->members[i]);
+        job = jobs_find(j, &m->job);
+    }
+}
+
+static void on_leave(struct jobs *j, const struct link_peer *from, const struct msg_group_leave *m)
+{
+    const struct id *self = &identity_card(j->node->identity)->id;
+    struct job *job = jobs_find(j, &m->job);
+    if (job == NULL || job->owner != NULL || !id_equal(&job->submitter, &from->peer.id))
+        return;
+    for (unsigned i = 0; i < m->members_count && job != NULL; i++) {
+        const struct id *peer = &m->members[i].id;
+        if (id_equal(peer, self) || id_equal(peer, &job->submitter))
+            job_free(job);
+        else
+            job_take_out(job, peer);
+        job = jobs_find(j, &m->job);
+    }
+}
+
+static bool is_guests(const struct jobs *j, const struct link_peer *from)
+{
+    return j->node->grant != NULL && grant_holds(j->node->grant, &from->peer.id) &&
+           !id_equal(&from->card->owner, &identity_card(j->node->identity)->owner);
+}
+
+void jobs_hear(void *ctx, const struct link_peer *from, const struct message *m)
+{
+    const struct jobs *j = ctx;
+    bool guests = is_guests(j, from);
+    if (m->kind == MSG_group_enter) {
+        on_enter(ctx, from, &m->group_enter);
+        if (guests)
+            company_enter(j->node->company, &from->peer.id, &m->group_enter);
+    } else {
+        on_leave(ctx, from, &m->group_leave);
+        if (guests)
+            company_leave(j->node->company, &from->peer.id, &m->group_leave);
+    }
+}
