@@ -283,10 +283,10 @@ void receive_supplier_died(struct engine *e, struct channel *c, int vpid)
 void receive_arrived(struct engine *e, int vpid, struct channel *c, const struct header *h,
                      const void *payload, struct engine_message *placed)
 {
+    if (h->number != c->received && placed)
+        message_free(placed);
     if (h->number < c->received) {
         e->counts.duplicates++;
-        if (placed)
-            message_free(placed);
         if (h->kind == HEADER_OFFER)
             offer_again(e, vpid, c, h);
         return;

@@ -1,6 +1,7 @@
 # Fuzzers: test/fuzz/NOUN.c has an LLVMFuzzerTestOneInput. They need clang's libFuzzer, so they are compiled
 # apart, together with the sources that they look into. Names one a line.
 fuzzers = \
+    test/fuzz/engine \
     test/fuzz/greeting \
     test/fuzz/group \
     test/fuzz/message \
@@ -26,6 +27,9 @@ test/fuzz/ring: test/fuzz/ring.c $(fuzz_message_sources)
 
 test/fuzz/group: test/fuzz/group.c $(fuzz_message_sources)
 	$(call fuzz_build,$(fuzz_message_sources))
+
+test/fuzz/engine: test/fuzz/engine.c $(libreplica_la_SOURCES)
+	$(call fuzz_build,$(libreplica_la_SOURCES) -I$(srcdir)/src/pml_replica)
 
 test/fuzz/greeting: test/fuzz/greeting.c $(libtransport_la_SOURCES)
 	$(call fuzz_build,$(libtransport_la_SOURCES) -I$(srcdir)/src/pml_replica,$(SODIUM_LIBS) $(OPENSSL_LIBS))
