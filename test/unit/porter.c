@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -157,7 +158,7 @@ static int call_nonsense(void)
 
 /* One thread calls, another one changes the address all the while. */
 static struct sockaddr_in restless;
-static volatile bool over;
+static atomic_int over;
 
 static void *change(void *unused)
 {
@@ -177,7 +178,7 @@ static int call_restless(void)
         return 255;
     for (int i = 0; i < 200 || (i < 3000 && !(both[0] && both[1])); i++)
         both[call(&restless) == 0] = true;
-    over = true;
+    over = 1;
     pthread_join(thread, NULL);
     return both[0] && both[1] ? 0 : 1;
 }
