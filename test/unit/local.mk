@@ -42,6 +42,7 @@ unit_programs = \
     test/unit/require \
     test/unit/roll \
     test/unit/room \
+    test/unit/roster \
     test/unit/seal \
     test/unit/seats \
     test/unit/settings \
@@ -104,6 +105,8 @@ test_unit_order_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/tools
 test_unit_odds_SOURCES = test/unit/odds.c overlay/tools/odds.c
 test_unit_odds_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/tools
 test_unit_odds_LDADD = $(LDADD) -lm
+test_unit_roster_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_roster_LDADD = libdaemon.la $(LDADD)
 test_unit_tally_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_tally_LDADD = libdaemon.la $(LDADD)
 test_unit_room_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* roster.c -- jobs are listed with their places, watchers hear of losses and ends, and nobody is
+ * believed more than once. */
+#include "../../overlay/daemon/notice.h"
+#include "../../overlay/daemon/roster.h"
+#include "words.h"
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* What was said, by kind; the last of each. */
+static struct {
+    unsigned notices, jobs, places, dones;
+    struct msg_local_notice notice;
+    struct msg_local_job job;
+    struct msg_local_places row;
+    struct msg_local_done done;
+} said;
+
+static void say(void *client, const struct message *m)
+{
+    (void)client;
+    if (m->kind == MSG_local_notice) {
+        said.notices++;
+        said.notice = m->local_notice;
+    } else if (m->kind == MSG_local_job) {
+        said.jobs++;
+        said.job = m->local_job;
+    } else if (m->kind == MSG_local_places) {
+        said.places += m->local_places.places_count;
+        said.row = m->local_places;
+    } else if (m->kind == MSG_local_done) {
+        said.dones++;
+        said.done = m->local_done;
+    }
+}
+
+struct room {
+    struct notices *notices;
+    struct roster *roster;
+    int mpirun, other, watcher; /* their addresses are clients */
+};
+
+static int set_up(void **state)
+{
+    static struct room room;
+    memset(&said, 0, sizeof said);
+    room.notices = notices_new(say);
+    room.roster = roster_new(room.notices, say);
+    assert_int_equal(notice_watch(room.notices, &room.watcher), 0);
+    *state = &room;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct room *room = *state;
+    roster_free(room->roster);
+    notices_free(room->notices);
+    return 0;
+}
+
+static void begin(struct room *room, unsigned ranks, unsigned lanes)
+{
+    const struct msg_local_job job = {.ranks = ranks, .lanes = (uint16_t)lanes, .program = "app"};
+    roster_job(room->roster, &room->mpirun, 77, &job);
+}
+
+static void place(struct room *room, unsigned rank, unsigned lane, enum place_state is)
+{
+    struct msg_local_places places = {.places_count = 1};
+    places.places[0] =
+        (struct part_place){.rank = rank, .lane = (uint16_t)lane, .state = (uint8_t)is};
+    roster_places(room->roster, &room->mpirun, &places);
+}
+
+static void a_job_is_listed_with_its_places(void **state)
+{
+    struct room *room = *state;
+    begin(room, 300, 1);
+    for (unsigned i = 0; i < 300; i++)
+        place(room, i, 0, PLACE_RUNS);
+    place(room, 300, 0, PLACE_RUNS); /* there is no such rank, */
+    place(room, 0, 1, PLACE_RUNS);   /* no such lane, */
+    place(room, 0, 0, (enum place_state)9);
+    roster_tell(room->roster, &room->watcher, 5);
+    assert_int_equal(said.jobs, 1);
+    assert_string_equal(said.job.name, "mpirun-77");
+    assert_int_equal(said.job.pid, 77);
+    assert_int_equal(said.places, 300); /* in more than one message */
+    assert_int_equal(said.row.token, 5);
+    assert_int_equal(said.dones, 1);
+    assert_int_equal(said.done.count, 1);
+}
+
+static void a_loss_is_said_once(void **state)
+{
+    struct room *room = *state;
+    begin(room, 2, 2);
+    for (unsigned i = 0; i < 4; i++)
+        place(room, i % 2, i / 2, PLACE_RUNS);
+    assert_int_equal(said.notices, 0);
+    place(room, 1, 0, PLACE_LOST);
+    place(room, 1, 0, PLACE_LOST);
+    assert_int_equal(said.notices, 1);
+    assert_int_equal(said.notice.what, NOTICE_REPLICA_LOST);
+    assert_int_equal(said.notice.rank, 1);
+    assert_int_equal(said.notice.left, 1);
+    assert_string_equal(said.notice.text, "mpirun-77 lost rank 1, lane 0; 1 left");
+    place(room, 0, 0, PLACE_FINISHED);
+    assert_int_equal(said.notices, 1);
+}
+
+static void its_end_is_said_once(void **state)
+{
+    struct room *room = *state;
+    const struct msg_local_job over = {.ranks = 1, .lanes = 1, .over = 1, .status = 3};
+    begin(room, 1, 1);
+    roster_job(room->roster, &room->mpirun, 77, &over);
+    roster_job(room->roster, &room->mpirun, 77, &over);
+    roster_forget(room->roster, &room->mpirun);
+    roster_forget(room->roster, &room->mpirun);
+    assert_int_equal(said.notices, 1);
+    assert_int_equal(said.notice.what, NOTICE_JOB_DONE);
+    assert_int_equal(said.notice.status, 3);
+    roster_tell(room->roster, &room->watcher, 1);
+    assert_int_equal(said.done.count, 0);
+}
+
+static void one_that_vanishes_has_ended(void **state)
+{
+    struct room *room = *state;
+    begin(room, 1, 1);
+    roster_forget(room->roster, &room->mpirun);
+    assert_int_equal(said.notices, 1);
+    assert_int_equal(said.notice.status, 255);
+}
+
+static void nonsense_is_no_job(void **state)
+{
+    struct room *room = *state;
+    begin(room, 0, 1);
+    begin(room, UINT32_MAX, UINT16_MAX);
+    place(room, 0, 0, PLACE_RUNS); /* of no job */
+    roster_tell(room->roster, &room->watcher, 1);
+    assert_int_equal(said.done.count, 0);
+    assert_int_equal(said.notices, 0);
+}
+
+static void only_jobs_that_are_there_take_orders(void **state)
+{
+    struct room *room = *state;
+    struct msg_local_control order = {.name = "mpirun-77", .verb = ROSTER_TERMINATE};
+    struct err e = {0};
+    assert_int_equal(roster_control(room->roster, &order, &e), -ENOENT);
+    begin(room, 1, 1);
+    order.verb = ROSTER_RESUME + 1;
+    assert_int_equal(roster_control(room->roster, &order, &e), -EINVAL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_job_is_listed_with_its_places, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_loss_is_said_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(its_end_is_said_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_that_vanishes_has_ended, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nonsense_is_no_job, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(only_jobs_that_are_there_take_orders, set_up, tear_down)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
