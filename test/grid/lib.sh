@@ -97,10 +97,15 @@ peers_seen() { # K N: peer K sees N peers
         jq '.peers | length')" = "$2" ]
 }
 
-all_seen() { # N: each of N peers sees all of them; a ring that was torn takes a moment
-    local k
-    for ((k = 1; k <= $1; k++)); do
-        peers_seen "$k" "$1" || return 1
+# Each of N peers sees all of them, and a second later again: a ring that was torn takes a moment, and a peer that
+# has just come back may be lost from a list once more.
+all_seen() { # N
+    local k again
+    for again in 0 1; do
+        sleep "$again"
+        for ((k = 1; k <= $1; k++)); do
+            peers_seen "$k" "$1" || return 1
+        done
     done
 }
 
