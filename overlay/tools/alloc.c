@@ -45,7 +45,8 @@ static const struct argp_option options[] = {
     {"slots", 'n', "N", 0, "so many slots, one for each rank that runs at a time", 0},
     {"time", 't', "TIME", 0, "for so long: 90s, 30m, 8h or 2d (1h)", 0},
     {"require", 'r', "EXPRESSION", 0, "as ras_p2p_require", 0},
-    {"replicas", 'R', "R", 0, "R times as many slots, the copies apart (1)", 0},
+    {"level", 'l', "R", 0, "as errmgr_replica_level: R times as many slots, the copies apart (1)",
+     0},
     {"spares", 'p', "N", 0, "so many slots more, on peers of their own if possible (0)", 0},
     {"strategy", 'm', "WORD", 0, "as rmaps_locality_strategy: concentrate, spread or balanced", 0},
     {0},
@@ -71,8 +72,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case 'r':
         o->require = value;
         return 0;
-    case 'R':
-        o->copies = order_number(value, "replicas", 1, COPIES_MOST, state);
+    case 'l':
+        o->copies = order_number(value, "level", 1, COPIES_MOST, state);
         return 0;
     case 'p':
         o->spares = order_number(value, "spares", 0, SLOTS_MOST, state);

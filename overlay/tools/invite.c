@@ -28,8 +28,8 @@ static const struct argp_option options[] = {
     {"expires", 'e', "TIME", 0, "until when it can be used: 10m, 24h, 7d (default: 24h)", 0},
     {"owner", 'w', "ID", 0, "the id of the owner's key; self: the new desktop is its own owner's",
      0},
-    {"json", 'j', NULL, 0, "Print one JSON object", 1},
-    {"socket", 's', "PATH", 0, "The daemon's socket (default: $P2PGRID_SOCKET, or the usual place)",
+    {"json", 'j', NULL, 0, "print one JSON object", 1},
+    {"socket", 's', "PATH", 0, "the daemon's socket (default: $P2PGRID_SOCKET, or the usual place)",
      1},
     {0},
 };

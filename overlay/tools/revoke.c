@@ -18,7 +18,7 @@ static const char doc[] =
     "authority. To come back, the peer needs a new key and a new invitation.";
 
 static const struct argp_option options[] = {
-    {"socket", 's', "PATH", 0, "The daemon's socket (default: $P2PGRID_SOCKET, or the usual place)",
+    {"socket", 's', "PATH", 0, "the daemon's socket (default: $P2PGRID_SOCKET, or the usual place)",
      0},
     {0},
 };

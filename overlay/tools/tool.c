@@ -20,8 +20,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-    {"json", 'j', NULL, 0, "Print one JSON object", 0},
-    {"socket", 's', "PATH", 0, "The daemon's socket (default: $P2PGRID_SOCKET, or the usual place)",
+    {"json", 'j', NULL, 0, "print one JSON object", 0},
+    {"socket", 's', "PATH", 0, "the daemon's socket (default: $P2PGRID_SOCKET, or the usual place)",
      0},
     {0},
 };

@@ -27,7 +27,7 @@ static const struct argp_option options[] = {
     {"level", 'l', "R", 0, "as errmgr_replica_level: 2, or 0:3,1-:2 (1)", 0},
     {"require", 'r', "EXPRESSION", 0, "as ras_p2p_require", 0},
     {"spares", 'p', "N", 0, "as ras_p2p_spares (0)", 0},
-    {"strategy", 't', "WORD", 0, "as rmaps_locality_strategy: concentrate, spread or balanced", 0},
+    {"strategy", 'm', "WORD", 0, "as rmaps_locality_strategy: concentrate, spread or balanced", 0},
     {0},
 };
 
@@ -59,7 +59,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         if (level_parse(&o->want.level, value, &e) != 0)
             argp_error(state, "%s", e.text);
         return 0;
-    case 't':
+    case 'm':
         if (request_strategy(value, &o->want.strategy, &e) != 0)
             argp_error(state, "%s", e.text);
         return 0;
