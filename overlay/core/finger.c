@@ -41,7 +41,9 @@ static struct id random_target(struct ring *ring, unsigned slot)
     return id_distance(&back, &ring->self.id);             /* self + d */
 }
 
-/* Empty fingers are looked for every round until all were tried once, later one in four rounds. */
+/* Empty fingers are looked for every round until all were tried twice, later one in four rounds. For
+ * a nearer one than is there, one in 32: whoever is found is linked with and asked, and a handshake
+ * costs more than a minute of all else. */
 void finger_round(struct ring *ring)
 {
     unsigned used = slots_used(ring);
@@ -53,6 +55,8 @@ void finger_round(struct ring *ring)
         ring->finger_next += FINGERS - slot;
         slot = 0;
     }
+    if (settled && ring->fingers[slot].rtt_us != 0 && ring_random(ring) % 8 != 0)
+        return;
     struct id target = random_target(ring, slot);
     route_lookup(ring, LOOK_FINGER, slot, &target);
 }

@@ -12,6 +12,7 @@
 #include "ring_state.h"
 #include <string.h>
 
+enum { YOUNG_ROUNDS = 60 };
 enum { NOTIFY = 1, LISTS = 2, OTHERS = 4 }; /* flags of ring_ask */
 
 static bool between(const struct ring *ring, const struct part_peer *x, const struct part_peer *to)
@@ -167,6 +168,8 @@ static void rectify(struct ring *ring, const struct part_peer *notifier)
         return; /* nobody could reach it; nobody follows himself */
     if (ring->predecessors > 0) {
         const struct part_peer *p = &ring->predecessor[0];
+        if (peer_is(notifier, p))
+            ring->before_us = ring->now;
         if (!id_between(&notifier->id, &p->id, &ring->self.id)) {
             if (!peer_is(notifier, p))
                 neighbour_ask(ring, p, WHY_ALIVE); /* does it still live? */
@@ -177,6 +180,7 @@ static void rectify(struct ring *ring, const struct part_peer *notifier)
     struct part_peer old = ring->predecessor[0];
     ring->predecessor[0] = *notifier;
     ring->predecessors = 1;
+    ring->before_us = ring->now;
     changed(ring);
     keep_give_up(ring, &old);
     if (ring->successor_count == 0) { /* a ring of one becomes one of two */
@@ -387,12 +391,15 @@ void neighbour_leave(struct ring *ring)
 
 /* --- once a second --- */
 
-/* One further successor each round, and every other round one finger. */
+/* One further successor each round, and every other round one finger; half as often once the
+ * coordinate needs no more round trips: whoever comes before a dead peer sees it first. */
 static void watch_others(struct ring *ring)
 {
     unsigned n = ring->successor_count;
+    if (ring->rounds > YOUNG_ROUNDS && ring->rounds % 4 < 2)
+        return;
     if (n > 1)
-        neighbour_ask(ring, &ring->successors[1 + ring->rounds % (n - 1)], WHY_ALIVE);
+        neighbour_ask(ring, &ring->successors[1 + ring->further_next++ % (n - 1)], WHY_ALIVE);
     for (unsigned tries = 0; tries < FINGERS && ring->rounds % 2 == 0; tries++) {
         const struct finger *f = &ring->fingers[ring->watch_next++ % FINGERS];
         if (f->rtt_us == 0)
@@ -407,7 +414,7 @@ void neighbour_round(struct ring *ring)
     if (ring->rounds % 16 == 0)
         ring->head_epoch = 0; /* whatever was missed, now it comes */
     stabilize(ring);
-    if (ring->predecessors > 0)
-        neighbour_ask(ring, &ring->predecessor[0], WHY_ALIVE);
+    if (ring->predecessors > 0 && ring->now > ring->before_us + ROUND_US + ROUND_US / 2)
+        neighbour_ask(ring, &ring->predecessor[0], WHY_ALIVE); /* it has missed its round */
     watch_others(ring);
 }

@@ -171,13 +171,14 @@ struct ring {
 
     struct part_peer predecessor[1];
     unsigned predecessors; /* 0 or 1 */
+    uint64_t before_us;    /* when the predecessor last said that this peer is its successor */
     struct part_peer successors[RING_SUCCESSORS];
     unsigned successor_count;
     uint32_t epoch;      /* of the two lists above */
     uint32_t head_epoch; /* of the lists that the first successor sent last; 0: send them again */
 
     struct finger fingers[FINGERS];
-    unsigned finger_next, watch_next, stranger_next;
+    unsigned finger_next, further_next, watch_next, stranger_next;
     struct ask asks[ASKS];
     struct stranger strangers[STRANGERS];
     struct lookup lookups[LOOKUPS];
