@@ -136,6 +136,17 @@ expect_idle() { # within 10 s
     within 10 idle || fail "not idle: $(grid status; marked_processes)"
 }
 
+# What runs on the slots of peers: PEER PID NAME VPID, the last one a dash for what is no copy of a rank.
+processes_of_jobs() {
+    { grep -szaHE '^(TMPDIR|OMPI_COMM_WORLD_RANK)=' /proc/[0-9]*/environ 2>/dev/null || true; } | tr '\0' '\n' |
+        awk -F '[/:=]' -v dir="TMPDIR=$P2PGRID_GRID/peer/" '
+            (at = index($0, dir)) { peer[$3] = substr($0, at + length(dir)) + 0 }
+            $5 == "OMPI_COMM_WORLD_RANK" { vpid[$3] = $6 }
+            END { for (p in peer) {
+                name = "-"; getline name < ("/proc/" p "/comm")
+                print peer[p], p, name, p in vpid ? vpid[p] : "-" } }'
+}
+
 marked_processes() { # everything that belongs to this grid
     local pid
     { grep -lsaF "P2PGRID_GRID=$P2PGRID_GRID" /proc/[0-9]*/environ || true; } |

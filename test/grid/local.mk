@@ -29,7 +29,7 @@ grid_scripts = \
     test/grid/survive_io \
     test/grid/acceptance
 GRID += $(grid_scripts)
-EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh test/grid/root.sh $(grid_scripts)
+EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh test/grid/root.sh test/grid/short_kit.sh $(grid_scripts)
 # A bare holder of leases, and one who says wrong things, for tests of the daemons alone.
 check_PROGRAMS += test/grid/grab test/grid/garbage test/grid/lag
 # Tests that take minutes or want the machine for themselves: make check-soak.

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# short_kit.sh -- the acceptance programs on small problems, a few seconds each, so that they can be run a thousand
+# times. The kit's own words judge the answers; the references come from stock Open MPI, here and now.
+
+# Every size in the kit's script, as it is and as it is to be.
+short_sizes='-res 1600 1200|-res 320 240
+-b 8 |-b 4 
+/ring" 3000 65536|/ring" 400 65536
+/farm" 400 50|/farm" 120 44
+out)" = 400 ]|out)" = 120 ]
+/fractal" 1600 1200 3000|/fractal" 480 360 1500
+/storm" 1 3000 100000|/storm" 1 400 50000
+/stdio" 20 100|/stdio" 15 60'
+
+shrink_script() { # KIT TO
+    local was is script
+    script=$(cat "$1/run")
+    while IFS='|' read -r was is; do
+        case $script in *"$was"*) ;; *) fail "the kit's script has changed: no '$was' in $1/run" ;; esac
+        script=${script/"$was"/"$is"}
+    done <<<"$short_sizes"
+    cat >"$2/run" <<<"$script"
+    chmod +x "$2/run"
+}
+
+shrink_sequences() { # TAXA SITES: of the first so many, of a file with a line for each
+    awk -v taxa="$1" -v sites="$2" 'NR == 1 { print " " taxa " " sites } NR > 1 && NR <= taxa + 1 { print $1 "   " substr($2, 1, sites) }'
+}
+
+short_kit() { # KIT TO: references by stock Open MPI
+    mkdir -p "$2/data" "$2/ref"
+    ln -sfn "$1/programs" "$2/programs"
+    cp "$1/data/scene.dat" "$2/data/"
+    sed 's/^400 .*Ns/96 Ns/; s/^80 .*NBs/16 NBs/' "$1/data/hpccinf.txt" >"$2/data/hpccinf.txt"
+    shrink_sequences 12 400 <"$1/data/puzzle.phy" >"$2/data/puzzle.phy"
+    shrink_sequences 8 200 <"$1/data/phyml.phy" >"$2/data/phyml.phy"
+    shrink_script "$1" "$2"
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 MPIRUN='mpirun --oversubscribe -n 4' RECORD=1 \
+        "$2/run" all own || fail "stock Open MPI does not pass the short programs"
+}
