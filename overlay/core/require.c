@@ -128,7 +128,7 @@ static bool is_version(const char *word, size_t length)
 bool require_confinement(const char *word, size_t length, unsigned *bit)
 {
     static const char *const words[] = {"limits",  "syscalls", "files", "tcp",
-                                        "signals", "sockets",  "peers"};
+                                        "signals", "sockets",  "peers", "cgroup"};
     for (*bit = 0; *bit < sizeof words / sizeof words[0]; ++*bit)
         if (require_equals(word, length, words[*bit]))
             return true;
@@ -156,7 +156,8 @@ static uint8_t take_value(struct parser *p, enum field field, enum compare compa
     case SET:
         if (field == CONFINEMENT && !require_confinement(word, length, &bit))
             return fail(p, begin, length,
-                        "is no confinement: limits, syscalls, files, tcp, signals, sockets, peers");
+                        "is no confinement: limits, syscalls, files, tcp, signals, sockets, peers, "
+                        "cgroup");
         break;
     case VERSION:
         if (!is_version(word, length))
@@ -241,7 +242,8 @@ static uint8_t take_test(struct parser *p)
     }
     if (!take_compare(p, &compare))
         return fail(p, sign, 0, "a comparison is missing: == != < <= > >= in");
-    if (compare > IS_NOT && fields[field].sort <= SET)
+    if (compare > IS_NOT && fields[field].sort <= SET &&
+        !(field == CONFINEMENT && compare == AT_LEAST))
         return fail(p, sign, p->at - sign, "does not compare words; use ==, != or in");
     return take_value(p, field, compare, begin);
 }

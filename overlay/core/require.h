@@ -11,6 +11,8 @@
  *
  *     os arch name site         words:  linux, "two words"       == != in
  *     label group confinement   sets of words; == and in: one of them is there
+ *     confinement               >= too: limits, syscalls, files, sockets, signals, tcp, peers,
+ *                               cgroup: that one and all before it
  *     ompi libc                 versions: 4.1, 4.1.4; == compares the parts that are written
  *     cores slots free load speed   numbers: 2, 0.5
  *     mem disk                  sizes: 512M, 4G, 1.5T (powers of 1024)

@@ -61,6 +61,23 @@ static bool among(const struct part_label *words, size_t count, const char *word
     return false;
 }
 
+/* From what nearly every kernel has to what few machines have: who asks for one level asks for all
+ * before it, so that guests are let in by default from `signals` on. */
+static bool reaches(unsigned confinement, const char *word, size_t length)
+{
+    static const char *const levels[] = {"limits",  "syscalls", "files", "sockets",
+                                         "signals", "tcp",      "peers", "cgroup"};
+    unsigned bit;
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
+        if (!require_confinement(levels[i], strlen(levels[i]), &bit) ||
+            (confinement >> bit & 1) == 0)
+            return false;
+        if (require_equals(word, length, levels[i]))
+            return true;
+    }
+    return false;
+}
+
 static bool has_confinement(const struct part_ad *ad, const char *word, size_t length)
 {
     unsigned bit;
@@ -86,6 +103,8 @@ static bool test_holds(const struct require_node *n, const char *text, const str
     case GROUP:
         return among(ad->groups, ad->groups_count, word, n->word_length) == (compare == IS);
     case CONFINEMENT:
+        if (compare == AT_LEAST)
+            return reaches(ad->confinement, word, n->word_length);
         return has_confinement(ad, word, n->word_length) == (compare == IS);
     case OMPI:
         return compares(order_versions(ad->ompi, word, n->word_length), compare);

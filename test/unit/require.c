@@ -29,14 +29,44 @@ static struct part_ad desk(void)
     return ad;
 }
 
-static bool fits(const char *text)
+static bool fits_confined(const char *text, uint32_t confinement)
 {
     struct require r;
     struct require_error e;
     struct part_ad ad = desk();
+    ad.confinement = confinement;
     if (!require_parse(&r, text, &e))
         fail_msg("%s: '%s' %s (column %u)", text, e.word, e.what, e.column);
     return require_fits(&r, &ad, 12000);
+}
+
+static bool fits(const char *text)
+{
+    return fits_confined(text, desk().confinement);
+}
+
+/* Each level needs its own bit and those of all levels before it. */
+static void test_levels_of_confinement(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *word;
+        unsigned bit; /* of part_ad.confinement */
+    } levels[] = {{"limits", 0},  {"syscalls", 1}, {"files", 2}, {"sockets", 5},
+                  {"signals", 4}, {"tcp", 3},      {"peers", 6}, {"cgroup", 7}};
+    char text[64];
+    uint32_t upto = 0;
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
+        snprintf(text, sizeof text, "confinement >= %s", levels[i].word);
+        assert_false(fits_confined(text, upto));
+        upto |= 1u << levels[i].bit;
+        assert_true(fits_confined(text, upto));
+        assert_true(fits_confined(text, 0xff));
+        for (size_t k = 0; k <= i; k++)
+            assert_false(fits_confined(text, 0xffu & ~(1u << levels[k].bit)));
+        for (size_t k = i + 1; k < sizeof levels / sizeof levels[0]; k++)
+            assert_true(fits_confined(text, 0xffu & ~(1u << levels[k].bit)));
+    }
 }
 
 static void test_fields(void **state)
@@ -147,6 +177,9 @@ static void test_errors_have_a_column(void **state)
         {"site == \"hall", "\"hall", 9, "no closing quote"},
         {"ompi > new", "new", 8, "is no version"},
         {"confinement == walls", "walls", 16, "is no confinement"},
+        {"confinement >= walls", "walls", 16, "is no confinement"},
+        {"confinement > files", ">", 13, "does not compare words"},
+        {"confinement <= files", "<=", 13, "does not compare words"},
         {"&& os == linux", "", 1, "condition is missing"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -243,6 +276,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_levels_of_confinement),
         cmocka_unit_test(test_errors_have_a_column),
         cmocka_unit_test(test_the_condition_that_fails_is_named),
         cmocka_unit_test(test_bounds),
