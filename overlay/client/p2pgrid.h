@@ -107,6 +107,7 @@ enum grid_event_kind {
     GRID_LEASE_RECALLED,   /* its peer wants it back, and ends it soon: text says why and when */
     GRID_ALLOCATION_ENDED, /* .lease is the reservation: its time is over, its leases are gone */
     GRID_DAEMON_GONE,      /* the local daemon went away; client_close is all that is left to do */
+    GRID_LEASE_ENDING, /* its peer is about to end it: text says why; GRID_LEASE_ENDED follows */
 };
 
 struct grid_event {

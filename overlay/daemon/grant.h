@@ -23,6 +23,8 @@ void grant_suspend(struct grant *g, bool suspend);
 /* Asks the holders, once each, to give their leases back: in so many ms they will be ended. why:
  * goes on after this peer's name. */
 void grant_recall(struct grant *g, uint32_t within_ms, const char *why);
+/* Of the control groups that jobs run in: "memory pids cpu"; NULL: in none. */
+const char *grant_controllers(const struct grant *g);
 void grant_end_all(struct grant *g, const char *why); /* why: for the holders */
 unsigned grant_count(const struct grant *g);
 /* The peers of this one's jobs here have changed: its guests may call them. */

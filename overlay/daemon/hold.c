@@ -153,6 +153,13 @@ static void on_recall(struct holds *h, const struct hold *hold, const struct msg
     h->event(h->event_ctx, hold->owner, &event);
 }
 
+static void on_ending(struct holds *h, const struct hold *hold, const struct msg_lease_ending *m)
+{
+    struct msg_local_event event = {.event = GRID_LEASE_ENDING, .lease = hold->lease};
+    snprintf(event.text, sizeof event.text, "%s: %.440s", hold->name, m->text);
+    h->event(h->event_ctx, hold->owner, &event);
+}
+
 static struct hold *find_from(struct holds *h, const struct link_peer *from, const struct id *lease)
 {
     for (size_t i = 0; i < h->count; i++)
@@ -170,6 +177,8 @@ static void receive(void *ctx, const struct link_peer *from, const struct messag
         on_launched(h, hold, &m->lease_launched);
     else if (m->kind == MSG_lease_recall && (hold = find_from(h, from, &m->lease_recall.lease)))
         on_recall(h, hold, &m->lease_recall);
+    else if (m->kind == MSG_lease_ending && (hold = find_from(h, from, &m->lease_ending.lease)))
+        on_ending(h, hold, &m->lease_ending);
     else if (m->kind == MSG_lease_ended && (hold = find_from(h, from, &m->lease_ended.lease)))
         end(h, hold, m->lease_ended.cause == LEASE_FAILED ? GRID_LAUNCH_FAILED : GRID_LEASE_ENDED,
             m->lease_ended.status, m->lease_ended.text);
@@ -227,7 +236,7 @@ int holds_open(struct holds **out, struct node *node, hold_event_fn *event, void
         *out = NULL;
         return err_set(e, ENOMEM, "out of memory");
     }
-    links_handle(node->links, MSG_lease_launched, MSG_lease_recall, receive, h);
+    links_handle(node->links, MSG_lease_launched, MSG_lease_ending, receive, h);
     jobs_on_declared(node->jobs, on_declared, h);
     return 0;
 }
@@ -237,7 +246,7 @@ void holds_close(struct holds *h)
     if (h == NULL)
         return;
     links_forget_gone(h->node->links, on_gone, h);
-    links_handle(h->node->links, MSG_lease_launched, MSG_lease_recall, NULL, NULL);
+    links_handle(h->node->links, MSG_lease_launched, MSG_lease_ending, NULL, NULL);
     jobs_on_declared(h->node->jobs, NULL, NULL);
     for (size_t i = 0; i < h->count; i++)
         send_release(h, &h->at[i].peer, &h->at[i].lease);

@@ -148,7 +148,7 @@ static bool slots_are_gone(struct client *c, const struct order *o, char *why, s
             snprintf(why, size, "%s, and the allocation with it: %s is ended", event.text,
                      o->command[0]);
             gone = true;
-        } else {
+        } else if (event.kind != GRID_LEASE_ENDING) { /* it tells of its end then */
             fprintf(stderr, "p2pctl: the allocation %s: %s\n",
                     event.kind == GRID_LEASE_RECALLED ? "will be smaller" : "is smaller now",
                     event.text);

@@ -57,7 +57,7 @@ static void beat_all(void)
 static void accuse(unsigned vpid)
 {
     if (ORTE_PROC_IS_HNP) {
-        hnp_daemon_lost(vpid, FATE_ORTED_SILENT);
+        hnp_daemon_lost(vpid, FATE_ORTED_SILENT, NULL);
     } else if (vpid == ORTE_PROC_MY_HNP->vpid) {
         log_trace(1, -1, -1, NULL, "nothing heard of mpirun for %d ms: everything here ends",
                   self->orphan_ms);

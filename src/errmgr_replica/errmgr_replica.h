@@ -70,8 +70,9 @@ void orted_take_over(void);
 /* loss_orte4.c: in mpirun, who is gone. */
 
 /* A peer with what runs on it: it was not heard of for too long, its connection closed, or the
- * overlay declares it dead; whoever finds out first, once. */
-void hnp_daemon_lost(orte_vpid_t daemon, enum fate_cause cause);
+ * overlay declares it dead; whoever finds out first, once. why: of FATE_HOST_ENDED, in words that
+ * begin with the peer's name. */
+void hnp_daemon_lost(orte_vpid_t daemon, enum fate_cause cause, const char *why);
 void hnp_lose_all_of(const orte_proc_t *daemon, enum fate_cause cause);
 void hnp_lose(const orte_proc_t *p, enum fate_cause cause, int value);
 /* Lets ORTE count a process that will not report any more. */

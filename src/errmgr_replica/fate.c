@@ -146,6 +146,7 @@ static int weight(const struct replica *r)
     case FATE_HOST_LOST:
     case FATE_HOST_SILENT:
     case FATE_ORTED_SILENT:
+    case FATE_HOST_ENDED:
     case FATE_HOST_LEFT:
         break;
     }
@@ -195,6 +196,9 @@ static void tell(struct line *l, const struct replica *r)
         break;
     case FATE_HOST_SILENT:
         add(l, "%s fell silent", r->peer);
+        break;
+    case FATE_HOST_ENDED:
+        add(l, "%s ended it", r->peer);
         break;
     case FATE_HOST_LEFT:
         add(l, "%s left", r->peer);

@@ -14,6 +14,7 @@ enum fate_cause {
     FATE_HOST_LOST,    /* the connection to its peer's orted closed */
     FATE_HOST_SILENT,  /* the overlay hears nothing of its peer any more */
     FATE_ORTED_SILENT, /* mpirun hears nothing of the orted on its peer any more */
+    FATE_HOST_ENDED,   /* the peer said that it ends what runs there */
     FATE_HOST_LEFT,    /* its owner wanted it back, and the job could do without */
     FATE_SIGNAL,       /* value: the signal */
     FATE_STATUS,       /* value: the exit status, not 0 */

@@ -33,7 +33,7 @@ static bool daemon_error(orte_proc_t *d, orte_proc_state_t state)
     case ORTE_PROC_STATE_PEER_UNKNOWN:
     case ORTE_PROC_STATE_CALLED_ABORT:
         if (!plm_p2p_is_over())
-            hnp_daemon_lost(d->name.vpid, FATE_HOST_LOST);
+            hnp_daemon_lost(d->name.vpid, FATE_HOST_LOST, NULL);
         return true;
     default:
         return false;
@@ -262,12 +262,15 @@ static void on_map_complete(int fd, short args, void *context)
 }
 
 /* The overlay has found out before us. */
-static void on_peer_lost(orte_vpid_t vpid, bool silent, const char *why)
+static void on_peer_lost(orte_vpid_t vpid, enum plm_p2p_loss how, const char *why)
 {
+    static const enum fate_cause causes[] = {[PLM_P2P_OVER] = FATE_HOST_LOST,
+                                             [PLM_P2P_SILENT] = FATE_HOST_SILENT,
+                                             [PLM_P2P_ENDED] = FATE_HOST_ENDED};
     const orte_job_t *daemons = hnp_daemons();
     const orte_proc_t *d = opal_pointer_array_get_item(daemons->procs, (int)vpid);
     log_trace(1, -1, -1, d != NULL ? hnp_peer_of(d) : NULL, "%s", why);
-    hnp_daemon_lost(vpid, silent ? FATE_HOST_SILENT : FATE_HOST_LOST);
+    hnp_daemon_lost(vpid, causes[how], why);
 }
 
 void hnp_take_over(void)

@@ -10,6 +10,7 @@
 #include "log.h"
 #include "words.h"
 #include <stdio.h>
+#include <string.h>
 
 static struct errmgr_replica_component *const self = &mca_errmgr_replica_component;
 
@@ -133,10 +134,12 @@ static bool is_silence(enum fate_cause cause)
     return cause == FATE_HOST_SILENT || cause == FATE_ORTED_SILENT;
 }
 
-static void lose_daemon(orte_proc_t *d, enum fate_cause cause)
+static void lose_daemon(orte_proc_t *d, enum fate_cause cause, const char *why)
 {
     if (hnp_is_lost(d))
         return;
+    if (cause == FATE_HOST_ENDED)
+        log_line("%s", why);
     log_trace(1, -1, -1, hnp_peer_of(d), "lost (%s)",
               is_silence(cause) ? "silent" : "connection closed");
     ORTE_FLAG_UNSET(d, ORTE_PROC_FLAG_ALIVE);
@@ -156,7 +159,7 @@ static void lose_daemon(orte_proc_t *d, enum fate_cause cause)
 }
 
 /* At level 1 a lost host ends the job, as in stock ORTE, but with one line. */
-static void tell_and_end(const orte_proc_t *d, enum fate_cause cause)
+static void tell_and_end(const orte_proc_t *d, enum fate_cause cause, const char *why)
 {
     char ranks[128] = "";
     size_t used = 0;
@@ -168,17 +171,21 @@ static void tell_and_end(const orte_proc_t *d, enum fate_cause cause)
     }
     if (self->hnp.ending)
         return;
-    log_line("%s%s %s after %.2f s, with rank %s: the job ends; --mca errmgr_replica_level 2 "
-             "survives this",
-             cause == FATE_ORTED_SILENT ? "orted on " : "", hnp_peer_of(d),
-             is_silence(cause) ? "fell silent" : "was lost",
-             (double)(survive_now_ms() - self->hnp.start_ms) / 1000,
-             used > 0 ? ranks : "(none yet)");
+    const double after_s = (double)(survive_now_ms() - self->hnp.start_ms) / 1000;
+    if (used == 0)
+        strcpy(ranks, "(none yet)");
+    if (cause == FATE_HOST_ENDED) /* another peer would do the same: more copies are no advice */
+        log_line("%s: the job ends after %.2f s, with rank %s there", why, after_s, ranks);
+    else
+        log_line("%s%s %s after %.2f s, with rank %s: the job ends; --mca errmgr_replica_level 2 "
+                 "survives this",
+                 cause == FATE_ORTED_SILENT ? "orted on " : "", hnp_peer_of(d),
+                 is_silence(cause) ? "fell silent" : "was lost", after_s, ranks);
     orte_routed.route_lost(orte_rml.get_routed(orte_mgmt_conduit), &d->name);
     hnp_end(1);
 }
 
-void hnp_daemon_lost(orte_vpid_t vpid, enum fate_cause cause)
+void hnp_daemon_lost(orte_vpid_t vpid, enum fate_cause cause, const char *why)
 {
     orte_proc_t *d = hnp_find_daemon(vpid);
     if (d == NULL || orte_finalizing)
@@ -189,8 +196,8 @@ void hnp_daemon_lost(orte_vpid_t vpid, enum fate_cause cause)
         /* Stock code waits for all connections to close: this one will not. */
         ORTE_ACTIVATE_PROC_STATE(&d->name, ORTE_PROC_STATE_COMM_FAILED);
     } else if (survive_active()) {
-        lose_daemon(d, cause);
+        lose_daemon(d, cause, why);
     } else {
-        tell_and_end(d, cause);
+        tell_and_end(d, cause, why);
     }
 }

@@ -10,9 +10,14 @@
 #include "orte/mca/state/state.h"
 #include "orte/runtime/orte_globals.h"
 
-/* Told when a peer is lost that runs processes of the job: daemon is the vpid of its orted; silent:
- * nobody hears of it any more, as opposed to a peer that said that it is over. */
-typedef void plm_p2p_lost_fn(orte_vpid_t daemon, bool silent, const char *why);
+enum plm_p2p_loss {
+    PLM_P2P_OVER,   /* the lease is, by what its peer or its own daemon says */
+    PLM_P2P_SILENT, /* nobody hears of the peer any more */
+    PLM_P2P_ENDED,  /* the peer is ending it by its own will: why says so to a person */
+};
+
+/* Told when a peer is lost that runs processes of the job: daemon is the vpid of its orted. */
+typedef void plm_p2p_lost_fn(orte_vpid_t daemon, enum plm_p2p_loss how, const char *why);
 
 /* Told when a peer wants back what it lends; why: "desk3 leaves the grid within 30 s". True: the
  * job can do without, and has let go of what runs there. */

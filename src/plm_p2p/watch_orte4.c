@@ -133,20 +133,20 @@ static void vm_ready(int fd, short args, void *data)
 
 /* A seat whose peer is gone: replaced as long as orteds are on their way, a loss of the job after.
  */
-static void lose_seat(unsigned seat, bool silent, const char *why)
+static void lose_seat(unsigned seat, enum plm_p2p_loss how, const char *why)
 {
     if (!seats_all_reported(plm->seats)) {
-        plm_p2p_vacate(seat, silent, why);
+        plm_p2p_vacate(seat, how == PLM_P2P_SILENT, why);
     } else if (!orte_orteds_term_ordered && !orte_finalizing && plm->on_lost != NULL) {
-        plm->on_lost(plm->seat_node[seat]->daemon->name.vpid, silent, why);
+        plm->on_lost(plm->seat_node[seat]->daemon->name.vpid, how, why);
     } /* else as told */
 }
 
-static void lease_ended(const struct grid_event *event)
+static void lease_ended(const struct grid_event *event, enum plm_p2p_loss how)
 {
     unsigned seat;
     if (seats_find(plm->seats, &event->lease, &seat))
-        lose_seat(seat, event->kind == GRID_PEER_SILENT, event->text);
+        lose_seat(seat, how, event->text);
     else
         seats_lost(plm->seats, &event->lease, false, event->text); /* a spare, or nobody's */
 }
@@ -186,8 +186,13 @@ static void on_event(int fd, short what, void *unused)
             break;
         case GRID_LAUNCH_FAILED:
         case GRID_LEASE_ENDED:
+            lease_ended(&event, PLM_P2P_OVER);
+            break;
         case GRID_PEER_SILENT:
-            lease_ended(&event);
+            lease_ended(&event, PLM_P2P_SILENT);
+            break;
+        case GRID_LEASE_ENDING:
+            lease_ended(&event, PLM_P2P_ENDED);
             break;
         case GRID_LEASE_RECALLED:
             recalled(&event);

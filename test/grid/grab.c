@@ -38,6 +38,9 @@ static void print_event(const struct grid_event *e)
     case GRID_LEASE_RECALLED:
         printf("recalled %s %s\n", id, e->text);
         break;
+    case GRID_LEASE_ENDING:
+        printf("ending %s %s\n", id, e->text);
+        break;
     case GRID_ALLOCATION_ENDED:
     case GRID_DAEMON_GONE:
         printf("daemon gone\n");
@@ -59,7 +62,8 @@ static int watch(struct client *c, size_t leases)
             print_event(&event);
             if (event.kind == GRID_DAEMON_GONE)
                 return 1;
-            leases -= event.kind != GRID_LAUNCHED && event.kind != GRID_LEASE_RECALLED;
+            leases -= event.kind != GRID_LAUNCHED && event.kind != GRID_LEASE_RECALLED &&
+                      event.kind != GRID_LEASE_ENDING;
         }
     }
     return 0;
