@@ -53,7 +53,7 @@ static const struct {
 } words[] = {
     {CONFINE_FILES, "files"},       {CONFINE_TCP, "tcp"},       {CONFINE_SIGNALS, "signals"},
     {CONFINE_SYSCALLS, "syscalls"}, {CONFINE_LIMITS, "limits"}, {CONFINE_SOCKETS, "sockets"},
-    {CONFINE_PEERS, "peers"},
+    {CONFINE_PEERS, "peers"},       {CONFINE_CGROUP, "cgroup"},
 };
 
 bool confine_bit(const char *word, unsigned *bit)
@@ -252,6 +252,8 @@ int confine_self(const struct confine_plan *plan, unsigned required, unsigned *d
         return rc;
     if (counts_processes())
         *done |= CONFINE_LIMITS;
+    if (plan->grouped)
+        *done |= CONFINE_CGROUP;
     if (plan->apart)
         *done |= CONFINE_SIGNALS;
     rc = set_landlock(plan, done, e);

@@ -19,6 +19,7 @@ enum confine_ability {
     CONFINE_SIGNALS = 1 << 4,  /* no signal reaches a process outside of the room */
     CONFINE_SOCKETS = 1 << 5,  /* no UNIX socket: no session bus, ssh-agent, display, p2pd */
     CONFINE_PEERS = 1 << 6,    /* calls this host and the job's peers only (porter.h) */
+    CONFINE_CGROUP = 1 << 7,   /* a control group of its own, killed as one (cgroup.h) */
 };
 
 /* Without one of these a guest could read or command what is its host's. TCP is left out: kernels
@@ -51,8 +52,9 @@ struct confine_plan {
     size_t path_count;
     int programs[CONFINE_FILES_MAX]; /* descriptors of files to read and execute */
     size_t program_count;
-    bool apart; /* the process is the child of apart_fork() */
-    bool tcp;   /* false: TCP is not restricted */
+    bool grouped; /* the process is in a control group of the job's own */
+    bool apart;   /* the process is the child of apart_fork() */
+    bool tcp;     /* false: TCP is not restricted */
     struct confine_ports ports[CONFINE_PORTS];
     size_t port_count;
     uint64_t memory;     /* bytes of private writable memory for each process; 0: no limit */
@@ -63,7 +65,8 @@ struct confine_plan {
     int porter; /* a UNIX socket to who answers for connect(), see porter.h; -1: nobody does */
 };
 
-/* What this kernel lets a plain user enforce. Forks once. */
+/* What this kernel lets a plain user enforce; CONFINE_CGROUP is left to cgroup_take(). Forks once.
+ */
 unsigned confine_probe(void);
 bool confine_bit(const char *word, unsigned *bit); /* "files" */
 /* Words for a person or an ad: "files, tcp, ...", "nothing". */

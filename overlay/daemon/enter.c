@@ -3,6 +3,7 @@
 #include "enter.h"
 #include "apart.h"
 #include "brood.h"
+#include "cgroup.h"
 #include "confine.h"
 #include "room.h"
 #include <errno.h>
@@ -39,6 +40,7 @@ static int confine(const struct entry *entry, bool apart, struct err *e)
     for (size_t i = 0; i < order->programs_count; i++)
         plan.programs[plan.program_count++] = entry->programs[i];
     plan_ports(&plan, entry);
+    plan.grouped = entry->group >= 0;
     plan.apart = apart;
     plan.porter = entry->porter;
     plan.memory = order->memory;
@@ -107,6 +109,10 @@ static _Noreturn void keep(const struct entry *entry, bool apart, pid_t room, co
     if ((apart ? apart_settle() : brood_begin()) != 0 ||
         prctl(PR_SET_PDEATHSIG, apart ? SIGKILL : SIGTERM) != 0 || (!apart && getppid() != room))
         _exit(1);
+    if (entry->group >= 0 && cgroup_enter(entry->group) != 0) {
+        const char why[] = "its control group cannot be entered";
+        _exit(write(say[0], why, sizeof why - 1) < 0 ? 126 : 127);
+    }
     pid_t command = fork();
     if (command == 0)
         become(entry, apart, say[0]);

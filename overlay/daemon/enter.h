@@ -16,6 +16,7 @@ struct entry {
     const int *programs;         /* what a guest may execute: for each of the order's */
     uint16_t control;            /* the port at which its orted listens; 0: none */
     int output;                  /* a descriptor for what it says */
+    int group;                   /* a control group to be in (cgroup.h); -1: none */
     int porter;                  /* a guest sends there who is asked before it calls (porter.h) */
 };
 

@@ -3,6 +3,8 @@
 #include "config.h"
 #include "launch.h"
 #include "brood.h"
+#include "cgroup.h"
+#include "confine.h"
 #include "environment.h"
 #include "node.h"
 #include "room.h"
@@ -42,6 +44,8 @@ struct launcher {
     struct node *node;
     struct launch *all[LAUNCHES_MAX];
     size_t count;
+    char groups[CGROUP_PATH + 1]; /* where theirs are made; "": nowhere */
+    char controllers[CGROUP_CONTROLLERS + 1];
 };
 
 extern char **environ;
@@ -54,6 +58,23 @@ static int make_work(const char *work, struct err *e)
     return 0;
 }
 
+/* Before anything else is started, which would be in the group that is to be emptied. */
+static void take_groups(struct launcher *l)
+{
+    if (cgroup_take(l->groups, l->controllers) != 0) {
+        l->groups[0] = '\0';
+        return;
+    }
+    machine_enforces(l->node->machine, CONFINE_CGROUP);
+    log_info(l->node->log, "jobs run in control groups below %s, which have %s", l->groups,
+             l->controllers[0] != '\0' ? l->controllers : "no controllers");
+}
+
+const char *launcher_controllers(const struct launcher *l)
+{
+    return l->groups[0] != '\0' ? l->controllers : NULL;
+}
+
 int launcher_open(struct launcher **out, struct node *node, struct err *e)
 {
     char memory[64];
@@ -64,6 +85,7 @@ int launcher_open(struct launcher **out, struct node *node, struct err *e)
     if (*out == NULL)
         return err_set(e, ENOMEM, "out of memory");
     (*out)->node = node;
+    take_groups(*out);
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* to get at what a room leaves if someone kills it */
     snprintf(memory, sizeof memory, "%s%u-", ROOM_MEMORY_PREFIX, (unsigned)getuid());
     int swept = sweep_stale(node->settings.work, ROOM_PREFIX) + sweep_stale(ROOM_MEMORY, memory);
@@ -77,11 +99,16 @@ static void clear_after(struct launch *one)
 {
     struct launcher *l = one->launcher;
     pid_t living[LAUNCHES_MAX];
+    char group[PATH_MAX];
     size_t count = 0;
     for (size_t i = 0; i < l->count; i++)
         if (l->all[i] != one)
             living[count++] = l->all[i]->room;
     log_warn(l->node->log, "the room in %s died; ending what is left of it", one->folder);
+    if (l->groups[0] != '\0') {
+        snprintf(group, sizeof group, "%s/%s", l->groups, strrchr(one->folder, '/') + 1);
+        cgroup_end(group, ROOM_PATIENCE_MS);
+    }
     if (brood_end(living, count, ROOM_PATIENCE_MS) != 0)
         log_error(l->node->log, "some process of %s could not be ended", one->folder);
     sweep_remove(one->folder);
@@ -132,8 +159,8 @@ static void understand(struct launch *one, char *report)
         one->status = number;
         strcpy(one->text, report + at);
     } else if (strncmp(report, "overstepped ", 12) == 0) {
-        one->end = LAUNCH_OVERSTEPPED;
         strcpy(one->text, report + 12);
+        one->watcher.overstepped(one->watcher.ctx, one->text);
     } else if (strncmp(report, "failed ", 7) == 0) {
         strcpy(one->text, report + 7);
     }
@@ -174,7 +201,7 @@ void launch_program(char path[PATH_MAX], const char *name)
 }
 
 /* The order as a file in memory, with the whole environment that the command gets; or -errno. */
-static int write_order(const struct msg_room_order *order, struct err *e)
+static int write_order(const struct launcher *l, const struct msg_room_order *order, struct err *e)
 {
     struct msg_room_order whole = *order;
     char **all = environment_make(environ, order->environment, order->environment_length);
@@ -192,6 +219,7 @@ static int write_order(const struct msg_room_order *order, struct err *e)
     } else {
         whole.environment = (const uint8_t *)flat;
         whole.environment_length = (uint32_t)length;
+        strcpy(whole.groups, l->groups);
         length = message_put_room_order(&whole, frame, WIRE_MAX_FRAME);
         fd = length > 0 ? memfd_create("order", MFD_CLOEXEC) : -1;
         if (length == 0)
@@ -262,7 +290,7 @@ int launch_start(struct launch **out, struct launcher *l, const struct id *lease
     *out = NULL;
     if (l->count == LAUNCHES_MAX)
         return err_set(e, EAGAIN, "too many commands run here already");
-    int file = write_order(order, e);
+    int file = write_order(l, order, e);
     if (file < 0)
         return file;
     struct launch *one = calloc(1, sizeof *one);

@@ -15,14 +15,16 @@ struct launcher;
 struct launch;
 
 enum launch_end {
-    LAUNCH_FAILED,      /* the command was never started: text says why */
-    LAUNCH_ENDED,       /* by itself: status is its wait status, text its last words */
-    LAUNCH_KILLED,      /* by launch_stop(), or somebody ended the room: text says so */
-    LAUNCH_OVERSTEPPED, /* by its room, as it took too much: text says of what */
+    LAUNCH_FAILED, /* the command was never started: text says why */
+    LAUNCH_ENDED,  /* by itself: status is its wait status, text its last words */
+    LAUNCH_KILLED, /* by launch_stop(), its room or somebody: text says so */
 };
 
 struct launch_watcher {
     void (*started)(void *ctx, pid_t pid);
+    /* It took more than is lent to it: launch_stop() it. The room stops it by itself in a second.
+     */
+    void (*overstepped)(void *ctx, const char *text);
     /* Nothing of it runs any more and its folder is gone; so is the launch. */
     void (*over)(void *ctx, enum launch_end end, int status, const char *text);
     void *ctx;
@@ -35,6 +37,8 @@ void launch_program(char path[PATH_MAX], const char *name);
 int launcher_open(struct launcher **out, struct node *node, struct err *e);
 /* Stops every launch and returns when they are over; their watchers are told. */
 void launcher_close(struct launcher *l);
+/* Of the control groups that launches are in, as cgroup_take() says; NULL: they are in none. */
+const char *launcher_controllers(const struct launcher *l);
 
 /* order: what is run, and its walls; to its environment, a few variables of the daemon's own are
  * added. No watcher is called inside. */

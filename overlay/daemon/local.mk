@@ -28,7 +28,8 @@ libdaemon_la_SOURCES = \
     overlay/daemon/revocation.c overlay/daemon/revocation.h \
     overlay/daemon/token.c overlay/daemon/token.h \
     overlay/daemon/environment.c overlay/daemon/environment.h \
-    overlay/daemon/grant.c overlay/daemon/grant.h \
+    overlay/daemon/grant.c overlay/daemon/grant.h overlay/daemon/grant_state.h \
+    overlay/daemon/grant_ask.c overlay/daemon/grant_job.c overlay/daemon/grant_owner.c \
     overlay/daemon/hold.c overlay/daemon/hold.h \
     overlay/daemon/hours.c overlay/daemon/hours.h \
     overlay/daemon/identity.c overlay/daemon/identity.h \
@@ -51,6 +52,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/overlay.c overlay/daemon/overlay.h \
     overlay/daemon/pair.c overlay/daemon/pair.h \
     overlay/daemon/seal.c overlay/daemon/seal.h \
+    overlay/daemon/refusal.c overlay/daemon/refusal.h \
     overlay/daemon/rendezvous.c overlay/daemon/rendezvous.h \
     overlay/daemon/presence.c overlay/daemon/presence.h \
     overlay/daemon/settings.c overlay/daemon/settings.h \
@@ -82,6 +84,7 @@ p2pd_LDADD = libdaemon.la
 noinst_LTLIBRARIES += libconfine.la
 libconfine_la_SOURCES = \
     overlay/daemon/apart.c overlay/daemon/apart.h \
+    overlay/daemon/cgroup.c overlay/daemon/cgroup.h \
     overlay/daemon/confine.c overlay/daemon/confine.h \
     overlay/daemon/landlock.c overlay/daemon/landlock.h \
     overlay/daemon/porter.c overlay/daemon/porter.h \

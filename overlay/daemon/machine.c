@@ -94,6 +94,11 @@ void machine_close(struct machine *m)
     free(m);
 }
 
+void machine_enforces(struct machine *m, unsigned abilities)
+{
+    m->fixed.confinement |= abilities;
+}
+
 void machine_count_free(struct machine *m, machine_slots_free_fn *slots_free, void *ctx)
 {
     m->slots_free = slots_free;

@@ -13,6 +13,8 @@ typedef unsigned machine_slots_free_fn(void *ctx, uint8_t *closed);
 
 int machine_open(struct machine **out, unsigned cores, struct err *e);
 void machine_close(struct machine *m);
+/* Further bits of part_ad.confinement. */
+void machine_enforces(struct machine *m, unsigned abilities);
 /* Whoever grants leases says how many slots are free; before that all are. */
 void machine_count_free(struct machine *m, machine_slots_free_fn *slots_free, void *ctx);
 /* The ad as of now; its version grows when anything but the load has changed. */

@@ -4,6 +4,7 @@
  * any way. */
 #include "room.h"
 #include "brood.h"
+#include "cgroup.h"
 #include "enter.h"
 #include "environment.h"
 #include "porter.h"
@@ -41,6 +42,7 @@ enum {
 struct room {
     char folder[PATH_MAX / 2];
     char memory[PATH_MAX / 2]; /* for files that are mapped by several ranks */
+    char group[PATH_MAX / 2];  /* its control group; "": none is delegated */
     int signals;               /* signalfd */
     int output;                /* of the command */
     int log;                   /* folder/output, its first LOG_BYTES */
@@ -185,6 +187,19 @@ static int make_memory(struct room *r)
     return 0;
 }
 
+/* -1: none is to be made. */
+static int make_group(struct room *r, struct err *e)
+{
+    const struct msg_room_order *o = &r->order.room_order;
+    const struct cgroup_limits limits = {o->memory, o->processes, o->nice};
+    if (o->groups[0] == '\0')
+        return -1;
+    snprintf(r->group, sizeof r->group, "%s/%s", o->groups, strrchr(r->folder, '/') + 1);
+    int group = cgroup_make(r->group, &limits);
+    return group >= 0 ? group
+                      : err_set(e, -group, "no control group %s: %s", r->group, strerror(-group));
+}
+
 static int furnish(struct room *r)
 {
     int rc = sweep_make(r->folder);
@@ -215,6 +230,7 @@ static int start(struct room *r, struct err *e)
         return err_set(e, errno, "%s", strerror(errno));
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     r->output = ends[0];
+    int group = make_group(r, e);
     const struct entry entry = {.order = o,
                                 .command = command,
                                 .environment = r->environment,
@@ -223,8 +239,11 @@ static int start(struct room *r, struct err *e)
                                 .programs = r->programs,
                                 .control = r->control,
                                 .output = ends[1],
+                                .group = group,
                                 .porter = post[1]};
-    int rc = enter(&r->command, &entry, e);
+    int rc = e->code == 0 ? enter(&r->command, &entry, e) : -e->code;
+    if (group >= 0)
+        close(group);
     close(ends[1]);
     close(post[1]);
     int answers = rc == 0 ? porter_receive(post[0]) : -1;
@@ -280,6 +299,15 @@ static bool is_bounded(const struct msg_room_order *o)
     return o->guest || o->memory > 0 || o->processes > 0 || o->seconds > 0;
 }
 
+/* orted goes on telling that it lives; it is the child of the room's own child. */
+static void signal_one(void *ctx, pid_t pid, pid_t parent)
+{
+    const struct room *r = ctx;
+    bool itself = pid == r->command.pid || parent == r->command.pid;
+    if (!itself)
+        kill(pid, r->suspended ? SIGSTOP : SIGCONT);
+}
+
 static void watch_usage(struct room *r)
 {
     const struct msg_room_order *o = &r->order.room_order;
@@ -287,6 +315,10 @@ static void watch_usage(struct room *r)
     struct usage usage;
     char why[160];
     uint64_t begin = now_ms();
+    if (r->overstepped) {
+        r->told = true; /* p2pd was told, and says nothing */
+        return;
+    }
     usage_take(&usage, r->folder, r->memory);
     uint64_t took = now_ms() - begin;
     r->watch_ms = took * WATCH_SHARE > WATCH_MS ? (int)took * WATCH_SHARE : WATCH_MS;
@@ -295,16 +327,8 @@ static void watch_usage(struct room *r)
     else if (!usage_exceeds(&usage, &most, why, sizeof why))
         return;
     report("overstepped %s", why);
-    r->overstepped = r->told = true;
-}
-
-/* orted goes on telling that it lives; it is the child of the room's own child. */
-static void signal_one(void *ctx, pid_t pid, pid_t parent)
-{
-    const struct room *r = ctx;
-    bool itself = pid == r->command.pid || parent == r->command.pid;
-    if (!itself)
-        kill(pid, r->suspended ? SIGSTOP : SIGCONT);
+    r->overstepped = r->suspended = true;
+    brood_each(signal_one, r);
 }
 
 static void take_control(struct room *r)
@@ -373,14 +397,19 @@ static void end_command(const struct entered *command)
 static int leave(struct room *r)
 {
     char words[TAIL_BYTES];
+    const bool starved = r->group[0] != '\0' && cgroup_starved(r->group);
+    int rc = r->group[0] != '\0' ? cgroup_end(r->group, ROOM_PATIENCE_MS) : 0;
     if (!r->over && r->command.outcome >= 0)
         end_command(&r->command);
-    int rc = brood_end(NULL, 0, ROOM_PATIENCE_MS);
+    if (brood_end(NULL, 0, ROOM_PATIENCE_MS) != 0)
+        rc = -ETIMEDOUT;
     if (rc != 0)
         fprintf(stderr, "p2pd-room: some process of %s could not be ended\n", r->folder);
     if (r->output >= 0)
         take_output(r);
-    if (r->over && !r->overstepped) {
+    if (starved && !r->overstepped) {
+        report("overstepped it took more memory than is lent to it");
+    } else if (r->over && !r->overstepped) {
         tail_text(&r->tail, words, sizeof words);
         report("ended %d %s", r->status, words);
     }

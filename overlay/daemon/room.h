@@ -9,10 +9,10 @@
  *     started PID
  *     failed WHY                      instead of `started`
  *     ended WAIT-STATUS LAST-WORDS    the command ended; its brood is being ended
- *     overstepped WHY                 a guest took more than is lent to it; likewise
- * and closes the socket by ending, when nothing of the brood lives and the folders are gone. It is
- * told to end by any packet but ROOM_SUSPEND, ROOM_RESUME and ROOM_PEERS, by SIGTERM, or by the
- * other end's being closed. */
+ *     overstepped WHY                 a guest took more than is lent to it; it is stopped, and
+ * ended when p2pd says so, or says nothing for a moment and closes the socket by ending, when
+ * nothing of the brood lives and the folders are gone. It is told to end by any packet but
+ * ROOM_SUSPEND, ROOM_RESUME and ROOM_PEERS, by SIGTERM, or by the other end's being closed. */
 #ifndef P2P_ROOM_H
 #define P2P_ROOM_H
 

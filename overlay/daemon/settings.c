@@ -121,7 +121,7 @@ static int set_confinement(struct settings *s, cfg_t *cfg, struct err *e)
         if (!confine_bit(word, &bit))
             return err_set(e, EINVAL,
                            "%s: confinement: '%s' is none of limits, syscalls, files, tcp, "
-                           "signals, sockets, peers",
+                           "signals, sockets, peers, cgroup",
                            cfg->filename, word);
         s->confinement |= bit;
     }

@@ -78,6 +78,10 @@ static void print(const struct msg_local_terms *t)
     printf("  %-12s %u processes, %u open files each, nice %u\n", "guests", t->processes,
            t->open_files, t->nice);
     printf("  %-12s %s\n", "enforced", confine_text(t->enforces, a, sizeof a));
+    if (t->enforces & CONFINE_CGROUP)
+        printf("  %-12s %s%s%s\n", "cgroup", "its own for each job, ended as one",
+               t->controllers[0] != '\0' ? "; limits: " : "; no controller is delegated",
+               t->controllers);
     printf("  %-12s %s%s\n", "required", confine_text(t->required, a, sizeof a),
            (t->required & ~t->enforces) != 0 ? ": so no guests are let in" : "");
     printf("  %-12s %s\n", "encrypted",

@@ -5,6 +5,7 @@ security_scripts = \
     test/security/revoked \
     test/security/capture \
     test/security/callers \
+    test/security/delegated \
     test/security/encrypted \
     test/security/forged \
     test/security/programs \

@@ -2,6 +2,7 @@
 unit_programs = \
     test/unit/addr \
     test/unit/cell \
+    test/unit/cgroup \
     test/unit/candidate \
     test/unit/claim \
     test/unit/command \
@@ -36,6 +37,7 @@ unit_programs = \
     test/unit/program \
     test/unit/porter \
     test/unit/ports \
+    test/unit/refusal \
     test/unit/request \
     test/unit/ring \
     test/unit/revocation \
@@ -64,6 +66,10 @@ test_unit_told_LDADD = libsurvive.la $(LDADD)
 test_unit_roll_LDADD = libsurvive.la $(LDADD)
 test_unit_level_LDADD = libsurvive.la $(LDADD)
 test_unit_addr_LDADD = libdaemon.la $(LDADD)
+test_unit_cgroup_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_cgroup_LDADD = libdaemon.la $(LDADD)
+test_unit_refusal_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_refusal_LDADD = libdaemon.la $(LDADD)
 test_unit_identity_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 test_unit_idmap_LDADD = libdaemon.la $(LDADD)
 test_unit_invite_LDADD = libdaemon.la $(LDADD)
