@@ -33,11 +33,11 @@ no_memory_left() {
 
 expect_clean() { # WHAT
     local begin
-    begin=$(date +%s%N)
+    begin=$(now_ms)
     within 10 clean || fail "$1: not clean after 10 s: $(grid status
         pgrep -axf "sleep $mark"
         ls -d "$P2PGRID_GRID"/peer/*/work/lease-* /dev/shm/p2pgrid-* 2>/dev/null)"
-    echo "$1: all free again after $((($(date +%s%N) - begin) / 1000000)) ms"
+    echo "$1: all free again after $(($(now_ms) - begin)) ms"
 }
 
 # Starts grab in the background, holding until let_go: its words are in $scratch/held.

@@ -83,6 +83,8 @@ expect_one_line() { # PATTERN: stderr is one line, and says this
         fail "expected one line with '$1': $(told)"
 }
 
+now_ms() { echo $(($(date +%s%N) / 1000000)); }
+
 within() { # SECONDS TEST...: it holds before the time is up
     local end=$(($(date +%s%N) + $1 * 1000000000))
     shift

@@ -5,6 +5,7 @@ grid_scripts = \
     test/grid/refusals \
     test/grid/as_stock \
     test/grid/unnoticed \
+    test/grid/endings \
     test/grid/allocation \
     test/grid/alloc \
     test/grid/binding \
