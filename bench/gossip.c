@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gossip.c -- round robin gossip, a period at a time. A heartbeat is kept as the period it was made
- * in. */
+ * in. What is known of one peer does not depend on what is known of another, so of a large grid a
+ * part of the heartbeats is followed, in the tables of all. */
 #include "gossip.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,11 +11,14 @@ enum {
     PERIODS_PER_SECOND = 2,
     ENTRY_BYTES = 8, /* a peer's number and its heartbeat: as small as can be */
     HEAD_BYTES = 5,
+    FOLLOWED_MAX = 1024,
 };
 
 struct gossip {
     unsigned peers, cleanup;
-    int16_t *beat; /* [holder * peers + about] */
+    unsigned followed; /* peers 0, step, 2 * step ... */
+    unsigned step;
+    int16_t *beat; /* [holder * followed + about / step] */
     bool *gone;    /* [peer] */
     uint64_t random;
 };
@@ -25,23 +29,27 @@ static unsigned chance(struct gossip *g)
     return (unsigned)(g->random >> 33) % 1000;
 }
 
+static int16_t *table(const struct gossip *g, unsigned holder)
+{
+    return g->beat + (size_t)holder * g->followed;
+}
+
 static void send(struct gossip *g, unsigned from, unsigned to)
 {
-    const int16_t *sent = g->beat + (size_t)from * g->peers;
-    int16_t *kept = g->beat + (size_t)to * g->peers;
-    for (unsigned i = 0; i < g->peers; i++)
-        if (sent[i] > kept[i])
-            kept[i] = sent[i];
+    const int16_t *sent = table(g, from);
+    int16_t *kept = table(g, to);
+    for (unsigned i = 0; i < g->followed; i++)
+        kept[i] = sent[i] > kept[i] ? sent[i] : kept[i];
 }
 
 static void period(struct gossip *g, int now, unsigned log2, unsigned lost_permille)
 {
-    unsigned step = 1u << (unsigned)now % log2;
-    for (unsigned i = 0; i < g->peers; i++)
-        if (!g->gone[i])
-            g->beat[(size_t)i * g->peers + i] = (int16_t)now;
+    unsigned distance = 1u << (unsigned)now % log2;
+    for (unsigned i = 0; i < g->followed; i++)
+        if (!g->gone[i * g->step])
+            table(g, i * g->step)[i] = (int16_t)now;
     for (unsigned i = 0; i < g->peers; i++) {
-        unsigned to = (i + step) % g->peers;
+        unsigned to = (i + distance) % g->peers;
         if (!g->gone[i] && !g->gone[to] && chance(g) >= lost_permille)
             send(g, i, to);
     }
@@ -50,17 +58,18 @@ static void period(struct gossip *g, int now, unsigned log2, unsigned lost_permi
 /* How many living peers are held for dead; *unaware: some dead one is still held for alive. */
 static unsigned judge(const struct gossip *g, int now, bool *unaware)
 {
-    unsigned wrong = 0;
-    *unaware = false;
+    unsigned wrong = 0, late = 0;
     for (unsigned holder = 0; holder < g->peers; holder++) {
         if (g->gone[holder])
             continue;
-        for (unsigned i = 0; i < g->peers; i++) {
-            bool dead = now - g->beat[(size_t)holder * g->peers + i] > (int)g->cleanup;
-            wrong += dead && !g->gone[i];
-            *unaware = *unaware || (!dead && g->gone[i]);
+        const int16_t *beat = table(g, holder);
+        for (unsigned i = 0; i < g->followed; i++) {
+            bool dead = now - beat[i] > (int)g->cleanup, gone = g->gone[i * g->step];
+            wrong += dead & !gone;
+            late += !dead & gone;
         }
     }
+    *unaware = late > 0;
     return wrong;
 }
 
@@ -73,10 +82,12 @@ struct gossip_result gossip_measure(unsigned peers, unsigned seconds, unsigned l
     struct gossip g = {.peers = peers,
                        .cleanup = 2 * log2,
                        .random = peers,
-                       .beat = calloc((size_t)peers * peers, sizeof(int16_t)),
+                       .step = (peers + FOLLOWED_MAX - 1) / FOLLOWED_MAX,
                        .gone = calloc(peers, sizeof(bool))};
     struct gossip_result r = {.bytes_per_second = (double)PERIODS_PER_SECOND *
                                                   (HEAD_BYTES + (double)ENTRY_BYTES * peers)};
+    g.followed = peers / g.step;
+    g.beat = calloc((size_t)peers * g.followed, sizeof(int16_t));
     bool unaware = true;
     int now = 1, steady = (int)(seconds * PERIODS_PER_SECOND);
     if (g.beat == NULL || g.gone == NULL)
@@ -96,6 +107,7 @@ struct gossip_result gossip_measure(unsigned peers, unsigned seconds, unsigned l
         judge(&g, now, &unaware);
     }
     r.forgotten_s = (double)(now - steady) / PERIODS_PER_SECOND;
+    r.node_hours = (double)g.followed * seconds / 3600;
     free(g.beat);
     free(g.gone);
     return r;

@@ -8,7 +8,8 @@
 struct gossip_result {
     double bytes_per_second; /* sent by each peer */
     double forgotten_s;      /* until every survivor holds every vanished peer for dead */
-    unsigned false_deaths;   /* times that a living peer was held for dead */
+    unsigned false_deaths;   /* times that somebody held a living peer for dead */
+    double node_hours;       /* of the peers whose heartbeats were followed, before that */
 };
 
 struct gossip_result gossip_measure(unsigned peers, unsigned seconds, unsigned lost_permille,

@@ -1,6 +1,6 @@
 # The overlay, measured in the simulator: `make bench-overlay`; fewer peers with BENCH='--max 1024'.
-bench_overlay_SOURCES = bench/overlay.c bench/gossip.c bench/gossip.h bench/supernode.c \
-    bench/supernode.h
+bench_overlay_SOURCES = bench/overlay.c bench/gossip.c bench/gossip.h bench/job.c bench/job.h \
+    bench/measure.c bench/measure.h bench/supernode.c bench/supernode.h
 bench_overlay_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/test/sim
 bench_overlay_LDADD = libsim.la $(LDADD)
 EXTRA_PROGRAMS += bench/overlay

@@ -5,7 +5,7 @@
 #ifndef P2P_SUPERNODE_H
 #define P2P_SUPERNODE_H
 
-enum { SUPERNODE_PERIOD_S = 30, SUPERNODE_MOMENTS = 4 };
+enum { SUPERNODE_PERIOD_S = 30, SUPERNODE_MOMENTS = 5 };
 
 struct supernode_result {
     double peer_bytes,

@@ -17,6 +17,7 @@ struct letter {
 struct guest {
     struct group *group;
     struct letter *inbox, **last; /* arrived, not yet read */
+    uint64_t due_us; /* of its group */
     uint64_t cut_us, runs_again_us, declared_last_us;
     unsigned declared_by;
     bool busy;
@@ -91,6 +92,7 @@ static void step(struct party *p, unsigned i, const struct group_event *event)
         else if (a->kind == GROUP_DECLARED)
             declared(p, i, &a->peer);
     }
+    p->guests[i].due_us = group_deadline(p->guests[i].group);
 }
 
 struct party *party_new(const struct party_setup *setup)
@@ -165,7 +167,7 @@ static void run(struct party *p, unsigned i)
                  .kind = GROUP_MESSAGE, .peer = address(m->from), .message = &p->message});
     }
     free_letters(l);
-    if (group_deadline(guest->group) <= p->now)
+    if (guest->due_us <= p->now)
         step(p, i, &(struct group_event){.kind = GROUP_TICK});
 }
 
@@ -188,7 +190,7 @@ void party_wait(struct party *p, uint64_t us)
     for (uint64_t until = p->now + us; p->now < until; p->now += MS) {
         arrive(p);
         for (unsigned i = 0; i < p->setup.members; i++)
-            if (p->guests[i].inbox != NULL || group_deadline(p->guests[i].group) <= p->now)
+            if (p->guests[i].inbox != NULL || p->guests[i].due_us <= p->now)
                 run(p, i);
     }
 }
