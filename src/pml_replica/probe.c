@@ -101,6 +101,8 @@ static void cancelled(struct engine *e, struct engine_receive *r)
 
 static int withdraw(struct engine *e, struct engine_receive *r)
 {
+    if (r->status.cancelled) /* before, and it holds no message */
+        return 0;
     if (r->done)
         return give_back(e, r);
     match_withdraw(&r->comm->match, r);
