@@ -160,7 +160,7 @@ static void lay_out(const struct ring *ring, struct search *s)
     while ((EXPECT << levels) < s->want * SPARE_PERCENT / 100)
         levels++;
     bool own = ad->length > 0 && ad->settled && !s->from_top;
-    if (own && levels_of_grid(ring) > levels + 2 && ad->cell.depth > levels)
+    if (own && levels_of_grid(ring) >= levels && ad->cell.depth > levels)
         depth = ad->cell.depth - levels;
     struct part_cell start = cell_around(ad->cell.prefix, depth);
     add(ring, s, &start, (uint16_t)(EXPECT << levels), false, false);
