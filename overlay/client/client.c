@@ -5,6 +5,7 @@
 #include "ask.h"
 #include "lease.h"
 #include "place.h"
+#include "input.h"
 #include "program.h"
 #include "words.h"
 #include <errno.h>
@@ -497,6 +498,8 @@ int client_launch(struct client *c, const struct id *lease, const struct grid_la
     struct msg_local_launch *launch = &m.local_launch;
     if (what->program_count > PROGRAMS_MAX)
         return err_set(e, E2BIG, "a job has more than %d programs of its own", PROGRAMS_MAX);
+    if (what->input_count > INPUTS_MAX)
+        return err_set(e, E2BIG, "a job has more than %d files", INPUTS_MAX);
     uint8_t *packed = pack(what->environment, &launch->environment_length);
     if (packed == NULL || strlen(what->command) > WIRE_MAX_FRAME) {
         free(packed);
@@ -508,6 +511,8 @@ int client_launch(struct client *c, const struct id *lease, const struct grid_la
     launch->environment = packed;
     for (size_t i = 0; i < what->program_count; i++)
         launch->programs[launch->programs_count++] = program_part(&what->programs[i]);
+    for (size_t i = 0; i < what->input_count; i++)
+        launch->inputs[launch->inputs_count++] = input_part(&what->inputs[i]);
     launch->bounds = (struct part_bounds){what->memory, what->processes, what->seconds};
     launch->encrypts = what->encrypts;
     int rc = send_message(c, &m, e);

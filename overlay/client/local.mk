@@ -3,7 +3,9 @@ noinst_LTLIBRARIES += libclient.la
 libclient_la_SOURCES = \
     overlay/client/ask.h \
     overlay/client/client.c \
+    overlay/client/content.c overlay/client/content.h \
     overlay/client/err.c overlay/client/err.h \
+    overlay/client/input.c overlay/client/input.h \
     overlay/client/p2pgrid.h \
     overlay/client/place.c overlay/client/place.h \
     overlay/client/ports.c overlay/client/ports.h \

@@ -81,12 +81,15 @@ int client_tell_job(struct client *c, const struct grid_job *job);
 int client_tell_places(struct client *c, const struct grid_place *places, size_t count);
 
 struct program;
+struct input;
 
 struct grid_launch {
     const char *command;            /* for sh -c, in the lease's private folder */
     char *const *environment;       /* NULL: none */
     const struct program *programs; /* that it executes, besides those of the peer's system */
     size_t program_count;
+    const struct input *inputs; /* that it reads */
+    size_t input_count;
     uint64_t memory; /* bytes, on this peer; 0: as much as its owner lends */
     unsigned processes, seconds;
     bool encrypts; /* the job keeps to what struct grid_lease asks for */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* program.c -- finds, hashes and compares the files that a job executes. */
 #include "program.h"
+#include "content.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,33 +61,14 @@ bool program_is_of_system(const char *path)
     return false;
 }
 
-static int hash_bytes(int fd, uint8_t hash[PROGRAM_HASH])
-{
-    enum { PIECE = 256 * 1024 };
-    crypto_generichash_state state;
-    uint8_t *piece = malloc(PIECE);
-    ssize_t n = -1;
-    if (piece != NULL && sodium_init() >= 0 &&
-        crypto_generichash_init(&state, NULL, 0, PROGRAM_HASH) == 0)
-        while ((n = read(fd, piece, PIECE)) > 0)
-            crypto_generichash_update(&state, piece, (size_t)n);
-    free(piece);
-    if (n != 0)
-        return piece == NULL ? -ENOMEM : -EIO;
-    crypto_generichash_final(&state, hash, PROGRAM_HASH);
-    return 0;
-}
-
-/* A pipe in a program's place must not keep anyone waiting. */
 static int open_program(const char *path, struct stat *st)
 {
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    if (fstat(fd, st) == 0 && S_ISREG(st->st_mode) && access(path, X_OK) == 0)
+    int fd = content_open(path, st);
+    if (fd >= 0 && access(path, X_OK) == 0)
         return fd;
-    close(fd);
-    return -EACCES;
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0 || fd == -EINVAL ? -EACCES : fd;
 }
 
 int program_take(struct program *p, const char *path, struct err *e)
@@ -101,7 +81,7 @@ int program_take(struct program *p, const char *path, struct err *e)
     int fd = open_program(path, &st), rc = fd;
     if (fd >= 0) {
         p->size = (uint64_t)st.st_size;
-        rc = hash_bytes(fd, p->hash);
+        rc = content_hash(fd, p->hash);
         close(fd);
     }
     return rc == 0 ? 0 : err_set(e, -rc, "cannot read the program %s: %s", path, strerror(-rc));
@@ -119,25 +99,17 @@ struct part_program program_part(const struct program *p)
 int program_open(const struct part_program *wanted, struct err *e)
 {
     struct stat st;
-    uint8_t hash[PROGRAM_HASH];
     if (wanted->path[0] != '/' || wanted->hash_length != PROGRAM_HASH)
         return err_set(e, EINVAL, "the program '%s' of its manifest is none", wanted->path);
     int fd = open_program(wanted->path, &st);
     if (fd == -ENOENT || fd == -ENOTDIR)
-        return err_set(e, ENOENT,
-                       "%s is not there; copy it to the same place, or use a folder that all "
-                       "desktops share",
-                       wanted->path);
+        return content_missing(wanted->path, e);
     if (fd < 0)
         return err_set(e, -fd, "%s is no program that can be read there: %s", wanted->path,
                        strerror(-fd));
-    int rc = (uint64_t)st.st_size == wanted->size ? hash_bytes(fd, hash) : -EBADMSG;
-    if (rc == 0 && memcmp(hash, wanted->hash, PROGRAM_HASH) != 0)
-        rc = -EBADMSG;
+    int rc = content_compare(fd, &st, wanted->path, wanted->size, wanted->hash, e);
     if (rc == 0)
         return fd;
     close(fd);
-    return rc == -EBADMSG
-               ? err_set(e, EBADMSG, "%s differs from yours; copy yours there", wanted->path)
-               : err_set(e, -rc, "%s cannot be read there: %s", wanted->path, strerror(-rc));
+    return rc;
 }

@@ -5,6 +5,7 @@
 #include "brood.h"
 #include "cgroup.h"
 #include "confine.h"
+#include "input.h"
 #include "room.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -51,6 +52,15 @@ static int confine(const struct entry *entry, bool apart, struct err *e)
     return confine_self(&plan, order->required, &done, e);
 }
 
+/* Behind the walls, so that nobody learns of files that his job could not read. */
+static int check_inputs(const struct msg_room_order *order, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; i < order->inputs_count && rc == 0; i++)
+        rc = input_check(&order->inputs[i], e);
+    return rc;
+}
+
 static void clear_signals(void)
 {
     sigset_t none;
@@ -89,6 +99,8 @@ static _Noreturn void become(const struct entry *entry, bool apart, int trouble)
         err_set(&e, -rc, "no standard streams: %s", strerror(-rc));
     if (rc == 0 && entry->order->guest)
         rc = confine(entry, apart, &e);
+    if (rc == 0)
+        rc = check_inputs(entry->order, &e);
     if (rc == 0) {
         execle("/bin/sh", "sh", "-c", entry->command, (char *)NULL, entry->environment);
         err_set(&e, errno, "/bin/sh: %s", strerror(errno));

@@ -106,6 +106,8 @@ static int start(struct grant *g, struct lease *l, const struct msg_manifest *m,
     walls_narrow(&order, &m->bounds);
     order.programs_count = m->programs_count;
     memcpy(order.programs, m->programs, m->programs_count * sizeof m->programs[0]);
+    order.inputs_count = m->inputs_count;
+    memcpy(order.inputs, m->inputs, m->inputs_count * sizeof m->inputs[0]);
     cores_take(g->node->cores, (unsigned)grant_index(g, l), l->slots, job->cores);
     int rc = launch_start(&job->launch, g->launcher, &l->id, &order, &watcher, e);
     free(command);

@@ -298,9 +298,11 @@ int hold_launch(struct holds *h, const void *owner, const struct msg_local_launc
                                .environment = launch->environment,
                                .environment_length = launch->environment_length,
                                .programs_count = launch->programs_count,
+                               .inputs_count = launch->inputs_count,
                                .bounds = launch->bounds,
                                .encrypts = launch->encrypts};
     memcpy(job.programs, launch->programs, launch->programs_count * sizeof job.programs[0]);
+    memcpy(job.inputs, launch->inputs, launch->inputs_count * sizeof job.inputs[0]);
     struct manifest *sealed;
     int rc = manifest_seal(&sealed, &job, h->node->identity);
     if (rc != 0)

@@ -27,9 +27,11 @@ struct plm_p2p_component {
     orte_plm_base_component_t super;
     /* parameters */
     int timeout_s, limit_processes, limit_seconds;
-    char *programs_text, *limit_memory;
+    char *programs_text, *files_text, *limit_memory;
     struct program *programs; /* of all jobs so far */
     size_t program_count;
+    struct input *inputs;
+    size_t input_count;
     /* Set by errmgr_replica, which decides what a loss means. */
     plm_p2p_lost_fn *on_lost;
     plm_p2p_recall_fn *on_recall;

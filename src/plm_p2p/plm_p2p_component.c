@@ -71,6 +71,12 @@ static int plm_p2p_register(void)
         MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_READONLY,
         &c->programs_text);
     mca_base_component_var_register(
+        &c->super.base_version, "files",
+        "Files that the job reads, separated by commas: a peer whose copy is missing or differs "
+        "from the one here starts nothing of the job",
+        MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_READONLY,
+        &c->files_text);
+    mca_base_component_var_register(
         &c->super.base_version, "limit_memory",
         "Memory that the job takes on each peer at most, such as 4G; more ends it there (default: "
         "what the owner lends)",

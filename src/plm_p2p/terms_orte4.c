@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* terms_orte4.c -- what the job binds itself to on its peers: the programs that it executes, what
- * it takes at most, and that it encrypts where that is asked for. */
+/* terms_orte4.c -- what the job binds itself to on its peers: the programs that it executes, the
+ * files that it reads, what it takes at most, and that it encrypts where that is asked for. */
 #include "plm_p2p.h"
+#include "input.h"
 #include "level.h"
 #include "program.h"
 #include "size.h"
@@ -41,12 +42,28 @@ static int add_program(const char *name, const char *cwd, struct err *e)
     return taken;
 }
 
-static int add_named(const char *cwd, struct err *e)
+static int add_input(const char *name, const char *cwd, struct err *e)
 {
-    char **names = opal_argv_split(plm->programs_text != NULL ? plm->programs_text : "", ',');
+    if (plm->input_count == INPUTS_MAX)
+        return err_set(e, E2BIG, "plm_p2p_files names more than %d files", INPUTS_MAX);
+    struct input *more = realloc(plm->inputs, (plm->input_count + 1) * sizeof plm->inputs[0]);
+    if (more == NULL)
+        return err_set(e, ENOMEM, "out of memory");
+    plm->inputs = more;
+    const int taken = input_take(&more[plm->input_count], name, cwd, e);
+    plm->input_count += taken == 0;
+    return taken;
+}
+
+typedef int add_fn(const char *name, const char *cwd, struct err *e);
+
+/* Of a list with commas. */
+static int add_each(add_fn *add, const char *list, const char *cwd, struct err *e)
+{
+    char **names = opal_argv_split(list != NULL ? list : "", ',');
     int rc = 0;
     for (char **name = names; name != NULL && *name != NULL && rc == 0; name++)
-        rc = add_program(*name, cwd, e);
+        rc = add(*name, cwd, e);
     opal_argv_free(names);
     return rc;
 }
@@ -61,9 +78,12 @@ int plm_p2p_take_programs(const orte_job_t *job, const char *prefix, struct err 
         const orte_app_context_t *app = opal_pointer_array_get_item(job->apps, i);
         if (app == NULL)
             continue;
-        rc = add_program(app->app, app->cwd != NULL ? app->cwd : "", e);
+        const char *cwd = app->cwd != NULL ? app->cwd : "";
+        rc = add_program(app->app, cwd, e);
         if (rc == 0)
-            rc = add_named(app->cwd != NULL ? app->cwd : "", e);
+            rc = add_each(add_program, plm->programs_text, cwd, e);
+        if (rc == 0 && plm->inputs == NULL) /* once: files are not told apart by program */
+            rc = add_each(add_input, plm->files_text, cwd, e);
     }
     return rc;
 }
@@ -83,6 +103,8 @@ int plm_p2p_terms(const struct grid_lease *lease, struct grid_launch *launch, st
     launch->seconds = plm->limit_seconds > 0 ? (unsigned)plm->limit_seconds : 0;
     launch->programs = plm->programs;
     launch->program_count = plm->program_count;
+    launch->inputs = plm->inputs;
+    launch->input_count = plm->input_count;
     if (lease->encrypt && !survive_encrypted() && !is_launched()) {
         struct err why = {0};
         if (survive_encrypt(plm->job, &why) != 0)

@@ -2,6 +2,7 @@
 /* grab.c -- a bare holder of leases, for tests: allocates, starts a command in each lease, prints
  * what happens. */
 #include "p2pgrid.h"
+#include "input.h"
 #include "program.h"
 #include <errno.h>
 #include <poll.h>
@@ -12,12 +13,13 @@
 
 static const char usage[] =
     "grab [-n SLOTS] [-l SLOTS-PER-LEASE] [-s SPARES] [-t MS] [-r REQUIRE] [-c COMMAND] [-p "
-    "PROGRAM[=FILE]]... [-e] [-g] "
+    "PROGRAM[=FILE]]... [-f FILE[=FILE]]... [-e] [-g] "
     "[-h]\n"
     "  prints `lease ID PEER SLOTS RTT_US`, `launched ID PID`, `failed ID WHY`, `ended ID STATUS "
     "WHY`\n"
     "  -p: the command executes PROGRAM, which has the bytes of FILE here; -e: promises to "
-    "encrypt\n"
+    "encrypt;\n"
+    "  -f: it reads a file, likewise\n"
     "  -g: give back at once and end. Else ends when every lease has ended or stdin is closed.\n";
 
 static void print_event(const struct grid_event *e)
@@ -85,13 +87,30 @@ static void add_program(struct program *all, size_t *count, char *path)
     exit(1);
 }
 
+static void add_input(struct input *all, size_t *count, char *path)
+{
+    struct err e = {0};
+    char *file = strchr(path, '=');
+    struct input *i = &all[*count];
+    if (file != NULL)
+        *file++ = '\0';
+    if (*count < INPUTS_MAX && input_take(i, file != NULL ? file : path, "", &e) == 0) {
+        snprintf(i->path, sizeof i->path, "%s", path);
+        ++*count;
+        return;
+    }
+    fprintf(stderr, "grab: %s\n", e.text);
+    exit(1);
+}
+
 int main(int argc, char **argv)
 {
     struct grid_want want = {.slots = 1, .timeout_ms = 10000};
     struct program programs[PROGRAMS_MAX];
-    struct grid_launch what = {.programs = programs};
+    struct input inputs[INPUTS_MAX];
+    struct grid_launch what = {.programs = programs, .inputs = inputs};
     bool give_back = false;
-    for (int o; (o = getopt(argc, argv, "n:l:s:t:r:c:p:eg")) != -1;) {
+    for (int o; (o = getopt(argc, argv, "n:l:s:t:r:c:p:f:eg")) != -1;) {
         if (o == 'n')
             want.slots = (unsigned)atoi(optarg);
         else if (o == 'l')
@@ -108,6 +127,8 @@ int main(int argc, char **argv)
             what.encrypts = true;
         else if (o == 'p')
             add_program(programs, &what.program_count, optarg);
+        else if (o == 'f')
+            add_input(inputs, &what.input_count, optarg);
         else if (o == 'g')
             give_back = true;
         else {

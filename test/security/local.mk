@@ -8,7 +8,9 @@ security_scripts = \
     test/security/delegated \
     test/security/encrypted \
     test/security/forged \
+    test/security/invited \
     test/security/programs \
+    test/security/inputs \
     test/security/guests
 GRID += $(security_scripts)
 GRID_SOAK += test/security/slow

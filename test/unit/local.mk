@@ -19,6 +19,7 @@ unit_programs = \
     test/unit/id \
     test/unit/identity \
     test/unit/idmap \
+    test/unit/input \
     test/unit/invite \
     test/unit/lease \
     test/unit/lending \
