@@ -41,9 +41,9 @@ static struct id random_target(struct ring *ring, unsigned slot)
     return id_distance(&back, &ring->self.id);             /* self + d */
 }
 
-/* Empty fingers are looked for every round until all were tried twice, later one in four rounds. For
- * a nearer one than is there, one in 32: whoever is found is linked with and asked, and a handshake
- * costs more than a minute of all else. */
+/* Empty fingers are looked for every round until all were tried twice, later one in four rounds.
+ * For a nearer one than is there, one in 32: whoever is found is linked with and asked, and a
+ * handshake costs more than a minute of all else. */
 void finger_round(struct ring *ring)
 {
     unsigned used = slots_used(ring);
@@ -65,7 +65,7 @@ void finger_found(struct ring *ring, unsigned slot, const struct part_peer *peer
 {
     if (slot < FINGERS && finger_slot(ring, &peer->id) == slot &&
         !peer_is(peer, &ring->fingers[slot].peer))
-        neighbour_ask(ring, peer, WHY_FINGER);
+        ask_peer(ring, peer, WHY_FINGER);
 }
 
 void finger_measured(struct ring *ring, const struct part_peer *peer, uint32_t rtt_us)

@@ -1,27 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* keep.c -- records: each on the owner of its key and on the successors after it.
- *
- * The owner copies what is new at once. What was missed, or what a changed neighbourhood wants
- * elsewhere, is repaired by telling those that keep copies what they should hold; they ask for what
- * they lack. A copy that no owner has claimed for long is given to its owner before it goes. */
+/* keep.c -- records: put to the owner of their key, kept there, and got from it. Copies are the
+ * matter of copy.c; one that no owner has claimed for long is given to its owner before it goes. */
 #include "ring_state.h"
 #include <string.h>
 
 enum {
-    ROUND_OF_HAVE_US = 30 * SECOND,
-    AFTER_CHANGE_US = SECOND / 2,
-    BETWEEN_US = SECOND / 20,
     UNCLAIMED_US = 100 * SECOND,
     HOMELESS_US = 6 * SECOND, /* the same since the neighbours changed: its owner may have died */
     RECORDS = 16,             /* in one message */
-    STAMPS = 32,
 };
-
-enum { HAVE_OFFER, HAVE_CLAIM, HAVE_GIVE_UP }; /* msg_ring_have.claim */
 
 /* --- entries and records --- */
 
-static struct part_record record_of(const struct ring *ring, const struct store_entry *e)
+struct part_record keep_record(const struct ring *ring, const struct store_entry *e)
 {
     uint64_t left = e->expires_us > ring->now ? e->expires_us - ring->now : 0;
     return (struct part_record){
@@ -35,7 +26,7 @@ static struct part_record record_of(const struct ring *ring, const struct store_
     };
 }
 
-static struct store_entry entry_of(const struct ring *ring, const struct part_record *r)
+struct store_entry keep_entry(const struct ring *ring, const struct part_record *r)
 {
     return (struct store_entry){
         .key = r->key,
@@ -48,12 +39,12 @@ static struct store_entry entry_of(const struct ring *ring, const struct part_re
     };
 }
 
-static bool expired(const struct ring *ring, const struct store_entry *e)
+bool keep_expired(const struct ring *ring, const struct store_entry *e)
 {
     return e->expires_us != 0 && e->expires_us <= ring->now;
 }
 
-static bool owned(const struct ring *ring, const struct store_entry *e)
+bool keep_is_own(const struct ring *ring, const struct store_entry *e)
 {
     if (ring->predecessors == 0 && ring->successor_count > 0)
         return false; /* not known where this peer's keys begin */
@@ -65,7 +56,7 @@ static bool evict(struct ring *ring)
 {
     struct store_entry *e = NULL;
     while ((e = store_next(&ring->store, e)) != NULL) {
-        if (owned(ring, e) || e->expires_us == 0 || (e->flags & STORE_PLACING) != 0)
+        if (keep_is_own(ring, e) || e->expires_us == 0 || (e->flags & STORE_PLACING) != 0)
             continue;
         store_drop(&ring->store, e);
         return true;
@@ -83,150 +74,10 @@ struct store_entry *keep_insert(struct ring *ring, const struct store_entry *e,
 }
 
 /* Older than what is here: false. */
-static bool is_news(const struct ring *ring, const struct part_record *r)
+bool keep_is_news(const struct ring *ring, const struct part_record *r)
 {
     const struct store_entry *old = store_find(&ring->store, &r->key, &r->name);
     return old == NULL || old->version <= r->version;
-}
-
-/* --- copies --- */
-
-static void send_copy(struct ring *ring, const struct part_peer *to, const struct store_entry *e)
-{
-    struct msg_ring_copy m = {.records_count = 1, .records = {record_of(ring, e)}};
-    act_send(ring, to, message_put_ring_copy(&m, act_room(ring), act_left(ring)));
-}
-
-void keep_replicate(struct ring *ring, const struct store_entry *e)
-{
-    for (unsigned i = 0; i + 1 < e->copies && i < ring->successor_count; i++)
-        send_copy(ring, &ring->successors[i], e);
-}
-
-/* What the predecessor claims, this peer is next to own; what the successor sends, it gives up. */
-static void claimed(struct ring *ring, struct store_entry *e, const struct part_peer *by)
-{
-    bool next = (ring->predecessors > 0 && peer_is(&ring->predecessor[0], by)) ||
-                (ring->successor_count > 0 && peer_is(&ring->successors[0], by));
-    e->claimed_us = ring->now;
-    e->flags = (uint8_t)((e->flags & ~STORE_NEXT) | (next ? STORE_NEXT : 0));
-}
-
-void keep_on_copy(struct ring *ring, const struct part_peer *from, const struct msg_ring_copy *m)
-{
-    for (unsigned i = 0; i < m->records_count; i++) {
-        const struct part_record *r = &m->records[i];
-        if (!is_news(ring, r))
-            continue;
-        struct store_entry e = entry_of(ring, r);
-        claimed(ring, &e, from);
-        keep_insert(ring, &e, r->value);
-    }
-}
-
-static void send_have(struct ring *ring, const struct part_peer *to, struct msg_ring_have *m)
-{
-    if (m->stamps_count > 0)
-        act_send(ring, to, message_put_ring_have(m, act_room(ring), act_left(ring)));
-    m->stamps_count = 0;
-}
-
-static void add_stamp(struct ring *ring, const struct part_peer *to, struct msg_ring_have *m,
-                      const struct store_entry *e)
-{
-    m->stamps[m->stamps_count++] =
-        (struct part_record_stamp){.key = e->key, .name = e->name, .version = e->version};
-    if (m->stamps_count == STAMPS)
-        send_have(ring, to, m);
-}
-
-/* Between the death of one predecessor and the word of the next nobody owns what the dead one did:
- * the peer after it sees to the copies, lest they die one by one meanwhile. */
-static bool sees_to_copies(const struct ring *ring, const struct store_entry *e)
-{
-    const struct part_peer *last = &ring->predecessor[0];
-    if (ring->predecessors > 0 || ring->successor_count == 0)
-        return owned(ring, e);
-    return (e->flags & STORE_NEXT) != 0 ||
-           (last->addr.port != 0 && id_between_or_at(&e->key, &last->id, &ring->self.id));
-}
-
-/* Successor number i should hold all that is seen to here and wants more than i + 1 copies. */
-static void tell_successor(struct ring *ring, unsigned i)
-{
-    struct msg_ring_have m = {.claim = HAVE_CLAIM};
-    const struct part_peer *to = &ring->successors[i];
-    struct store_entry *e = NULL;
-    while ((e = store_next(&ring->store, e)) != NULL)
-        if (sees_to_copies(ring, e) && e->copies > i + 1 && !expired(ring, e))
-            add_stamp(ring, to, &m, e);
-    send_have(ring, to, &m);
-}
-
-/* The predecessor may own what is not owned here. */
-static void tell_predecessor(struct ring *ring)
-{
-    struct msg_ring_have m = {.claim = HAVE_OFFER};
-    struct store_entry *e = NULL;
-    while (ring->predecessors > 0 && (e = store_next(&ring->store, e)) != NULL)
-        if (!owned(ring, e) && !expired(ring, e))
-            add_stamp(ring, &ring->predecessor[0], &m, e);
-    send_have(ring, &ring->predecessor[0], &m);
-}
-
-/* A new predecessor owns what was owned here until now, or was to be. */
-void keep_give_up(struct ring *ring, const struct part_peer *old)
-{
-    const struct part_peer *new = &ring->predecessor[0];
-    struct msg_ring_have m = {.claim = HAVE_GIVE_UP};
-    struct store_entry *e = NULL;
-    bool closer = old->addr.port != 0 && id_between(&new->id, &old->id, &ring->self.id);
-    while ((e = store_next(&ring->store, e)) != NULL) {
-        bool was_here = closer && id_between_or_at(&e->key, &old->id, &new->id);
-        if (!owned(ring, e) && !expired(ring, e) && (was_here || (e->flags & STORE_NEXT) != 0))
-            add_stamp(ring, new, &m, e);
-    }
-    send_have(ring, new, &m);
-}
-
-static bool wants(const struct ring *ring, uint8_t claim, const struct id *key)
-{
-    if (claim == HAVE_CLAIM)
-        return true;
-    if (ring->predecessors == 0 && ring->successor_count > 0)
-        return claim == HAVE_GIVE_UP;
-    return neighbour_owns(ring, key);
-}
-
-void keep_on_have(struct ring *ring, const struct part_peer *from, const struct msg_ring_have *m)
-{
-    struct msg_ring_want want = {0};
-    for (unsigned i = 0; i < m->stamps_count; i++) {
-        const struct part_record_stamp *s = &m->stamps[i];
-        struct store_entry *e = store_find(&ring->store, &s->key, &s->name);
-        bool here = e != NULL && e->version >= s->version;
-        if (here && m->claim != HAVE_OFFER)
-            claimed(ring, e, from);
-        if (!here && wants(ring, m->claim, &s->key))
-            want.stamps[want.stamps_count++] = *s;
-    }
-    if (want.stamps_count > 0)
-        act_send(ring, from, message_put_ring_want(&want, act_room(ring), act_left(ring)));
-}
-
-void keep_on_want(struct ring *ring, const struct part_peer *from, const struct msg_ring_want *m)
-{
-    struct msg_ring_copy copy = {0};
-    for (unsigned i = 0; i < m->stamps_count; i++) {
-        const struct store_entry *e =
-            store_find(&ring->store, &m->stamps[i].key, &m->stamps[i].name);
-        if (e != NULL && !expired(ring, e))
-            copy.records[copy.records_count++] = record_of(ring, e);
-        if (copy.records_count == RECORDS || (copy.records_count > 0 && i + 1 == m->stamps_count)) {
-            act_send(ring, from, message_put_ring_copy(&copy, act_room(ring), act_left(ring)));
-            copy.records_count = 0;
-        }
-    }
 }
 
 /* --- putting --- */
@@ -255,13 +106,13 @@ bool keep_move(struct ring *ring, struct store_entry *e, const struct id *key)
 
 bool keep_owns(const struct ring *ring, const struct store_entry *e)
 {
-    return owned(ring, e) && (e->flags & STORE_PLACING) == 0;
+    return keep_is_own(ring, e) && (e->flags & STORE_PLACING) == 0;
 }
 
 void keep_put(struct ring *ring, uint32_t token, const struct part_record *record)
 {
-    struct store_entry e = entry_of(ring, record), *kept = NULL;
-    bool news = is_news(ring, record);
+    struct store_entry e = keep_entry(ring, record), *kept = NULL;
+    bool news = keep_is_news(ring, record);
     if (record->value_length <= RING_VALUE_MAX && news)
         kept = keep_insert(ring, &e, record->value);
     if (kept == NULL || !place(ring, kept, token))
@@ -293,11 +144,11 @@ void keep_owner(struct ring *ring, struct lookup *l, const struct part_peer *own
         placed(ring, l, RING_FULL);
     } else if (peer_is(owner, &ring->self)) {
         e->claimed_us = ring->now;
-        keep_replicate(ring, e);
+        copy_replicate(ring, e);
         placed(ring, l, RING_OK);
     } else {
         l->found = true;
-        SEND(ring, owner, ring_put, .token = l->serial, .record = record_of(ring, e));
+        SEND(ring, owner, ring_put, .token = l->serial, .record = keep_record(ring, e));
     }
 }
 
@@ -310,12 +161,12 @@ static enum ring_status take(struct ring *ring, const struct part_record *r)
 {
     if (!neighbour_owns(ring, &r->key))
         return RING_ELSEWHERE;
-    if (!is_news(ring, r))
+    if (!keep_is_news(ring, r))
         return RING_OLD;
-    struct store_entry e = entry_of(ring, r), *kept = keep_insert(ring, &e, r->value);
+    struct store_entry e = keep_entry(ring, r), *kept = keep_insert(ring, &e, r->value);
     if (kept == NULL)
         return RING_FULL;
-    keep_replicate(ring, kept);
+    copy_replicate(ring, kept);
     return RING_OK;
 }
 
@@ -348,8 +199,8 @@ void keep_on_get(struct ring *ring, const struct msg_ring_get *m)
     struct msg_ring_got got = {.token = m->token};
     struct store_entry *e = NULL;
     while ((e = store_next(&ring->store, e)) != NULL)
-        if (id_equal(&e->key, &m->key) && !expired(ring, e) && got.records_count < RECORDS)
-            got.records[got.records_count++] = record_of(ring, e);
+        if (id_equal(&e->key, &m->key) && !keep_expired(ring, e) && got.records_count < RECORDS)
+            got.records[got.records_count++] = keep_record(ring, e);
     if (got.records_count == 0 && !m->passed && ring->successor_count > 0) {
         /* a new owner may not have its records yet; the old one is next */
         SEND(ring, &ring->successors[0], ring_get, .origin = m->origin, .token = m->token,
@@ -372,14 +223,6 @@ void keep_on_got(struct ring *ring, const struct msg_ring_got *m)
 
 /* --- time --- */
 
-void keep_changed(struct ring *ring)
-{
-    ring->keep_changed_us = ring->now;
-    ring->keep_again = ring->keep_next > 0; /* what was begun is done first */
-    if (ring->keep_due > ring->now + AFTER_CHANGE_US)
-        ring->keep_due = ring->now + AFTER_CHANGE_US;
-}
-
 /* Every owner claims its copies again when its neighbours change. */
 static bool unclaimed(const struct ring *ring, const struct store_entry *e)
 {
@@ -392,52 +235,16 @@ void keep_round(struct ring *ring)
 {
     struct store_entry *e = store_next(&ring->store, NULL);
     while (e != NULL) {
-        if (expired(ring, e) && (e->flags & STORE_PLACING) == 0) {
+        if (keep_expired(ring, e) && (e->flags & STORE_PLACING) == 0) {
             e = store_drop(&ring->store, e);
             continue;
         }
-        if (owned(ring, e)) {
+        if (keep_is_own(ring, e)) {
             e->claimed_us = ring->now;
         } else if ((e->flags & STORE_PLACING) == 0 && unclaimed(ring, e)) {
             e->claimed_us = ring->now;
             place(ring, e, 0);
         }
         e = store_next(&ring->store, e);
-    }
-}
-
-void keep_tick(struct ring *ring)
-{
-    if (ring->keep_due > ring->now)
-        return;
-    if (ring->keep_next < ring->successor_count && ring->keep_next + 1 < RING_COPIES) {
-        tell_successor(ring, ring->keep_next++);
-        ring->keep_due = ring->now + BETWEEN_US;
-        return;
-    }
-    tell_predecessor(ring);
-    ring->keep_due = ring_soon(ring, ring->keep_again ? AFTER_CHANGE_US : ROUND_OF_HAVE_US);
-    ring->keep_next = 0;
-    ring->keep_again = false;
-}
-
-uint64_t keep_deadline(const struct ring *ring)
-{
-    return ring->keep_due;
-}
-
-void keep_leave(struct ring *ring)
-{
-    struct msg_ring_copy m = {0};
-    struct store_entry *e = store_next(&ring->store, NULL);
-    while (e != NULL && ring->successor_count > 0) {
-        if (owned(ring, e) || (e->flags & STORE_PLACING) != 0)
-            m.records[m.records_count++] = record_of(ring, e);
-        e = store_next(&ring->store, e);
-        if (m.records_count == RECORDS || (e == NULL && m.records_count > 0)) {
-            act_send(ring, &ring->successors[0],
-                     message_put_ring_copy(&m, act_room(ring), act_left(ring)));
-            m.records_count = 0;
-        }
     }
 }

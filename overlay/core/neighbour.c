@@ -13,7 +13,6 @@
 #include <string.h>
 
 enum { YOUNG_ROUNDS = 60 };
-enum { NOTIFY = 1, LISTS = 2, OTHERS = 4 }; /* flags of ring_ask */
 
 static bool between(const struct ring *ring, const struct part_peer *x, const struct part_peer *to)
 {
@@ -32,86 +31,11 @@ static void changed(struct ring *ring)
     ring->changed = true;
 }
 
-/* --- asking --- */
-
 /* Is there anybody in this ring but this peer and that one? */
-static bool has_others(const struct ring *ring, const struct part_peer *than)
+bool neighbour_has_others(const struct ring *ring, const struct part_peer *than)
 {
     return ring->standing == RING_MEMBER &&
            (ring->successor_count > 1 || !peer_is(&ring->successors[0], than));
-}
-
-static void send_ask(struct ring *ring, struct ask *a)
-{
-    uint32_t known = a->why == WHY_STABILIZE ? ring->head_epoch : 0;
-    uint8_t flags = a->flags | (has_others(ring, &a->peer) ? OTHERS : 0);
-    a->due = ring->now + ((uint64_t)ASK_US << a->tries);
-    a->tries++;
-    SEND(ring, &a->peer, ring_ask, .stamp = ring->now, .epoch = known, .flags = flags);
-}
-
-void neighbour_ask(struct ring *ring, const struct part_peer *peer, enum why why)
-{
-    struct ask *free = NULL;
-    for (unsigned i = 0; i < ASKS; i++) {
-        struct ask *a = &ring->asks[i];
-        if (a->tries == 0)
-            free = a;
-        else if (a->why == why && peer_is(&a->peer, peer))
-            return;
-    }
-    if (free == NULL || peer_is(peer, &ring->self))
-        return; /* the next round asks again */
-    *free = (struct ask){.peer = *peer, .stamp = ring->now, .why = why};
-    if (why == WHY_STABILIZE)
-        free->flags = NOTIFY | LISTS;
-    else if (why == WHY_APART)
-        free->flags = NOTIFY;
-    else if (why == WHY_CANDIDATE || (why == WHY_STRANGER && ring->standing != RING_MEMBER))
-        free->flags = LISTS;
-    send_ask(ring, free);
-}
-
-/* After a sleep no answer can be expected in time: nobody is blamed for that. */
-void neighbour_forget_asks(struct ring *ring)
-{
-    memset(ring->asks, 0, sizeof ring->asks);
-}
-
-/* The first successor keeps silent: those that may have died with it are found out meanwhile. */
-static void ask_the_others(struct ring *ring)
-{
-    for (unsigned i = 1; i < ring->successor_count; i++)
-        neighbour_ask(ring, &ring->successors[i], WHY_ALIVE);
-}
-
-void neighbour_tick(struct ring *ring)
-{
-    for (unsigned i = 0; i < ASKS; i++) {
-        struct ask *a = &ring->asks[i];
-        if (a->tries == 0 || a->due > ring->now)
-            continue;
-        bool blamed = a->why != WHY_STRANGER && a->why != WHY_APART;
-        if (a->tries < ASK_TRIES && blamed) {
-            send_ask(ring, a);
-            if (a->why == WHY_STABILIZE)
-                ask_the_others(ring);
-            continue;
-        }
-        struct ask silent = *a;
-        a->tries = 0;
-        if (blamed)
-            ring_bury(ring, &silent.peer, false);
-    }
-}
-
-uint64_t neighbour_deadline(const struct ring *ring)
-{
-    uint64_t due = UINT64_MAX;
-    for (unsigned i = 0; i < ASKS; i++)
-        if (ring->asks[i].tries > 0 && ring->asks[i].due < due)
-            due = ring->asks[i].due;
-    return due;
 }
 
 /* --- the lists --- */
@@ -159,7 +83,7 @@ static void adopt(struct ring *ring, const struct part_peer *head, const struct 
 static void stabilize(struct ring *ring)
 {
     if (ring->successor_count > 0)
-        neighbour_ask(ring, &ring->successors[0], WHY_STABILIZE);
+        ask_peer(ring, &ring->successors[0], WHY_STABILIZE);
 }
 
 static void rectify(struct ring *ring, const struct part_peer *notifier)
@@ -172,7 +96,7 @@ static void rectify(struct ring *ring, const struct part_peer *notifier)
             ring->before_us = ring->now;
         if (!id_between(&notifier->id, &p->id, &ring->self.id)) {
             if (!peer_is(notifier, p))
-                neighbour_ask(ring, p, WHY_ALIVE); /* does it still live? */
+                ask_peer(ring, p, WHY_ALIVE); /* does it still live? */
             return;
         }
     }
@@ -182,7 +106,7 @@ static void rectify(struct ring *ring, const struct part_peer *notifier)
     ring->predecessors = 1;
     ring->before_us = ring->now;
     changed(ring);
-    keep_give_up(ring, &old);
+    copy_give_up(ring, &old);
     if (ring->successor_count == 0) { /* a ring of one becomes one of two */
         adopt(ring, notifier, NULL, 0);
         stabilize(ring);
@@ -244,7 +168,7 @@ static void stabilized(struct ring *ring, const struct part_peer *from,
     if (m->predecessor_count > 0 && between(ring, &m->predecessor[0], from) &&
         !stranger_quiet(ring, &m->predecessor[0].id)) {
         ring->head_epoch = 0; /* to be told again, should the candidate not answer */
-        neighbour_ask(ring, &m->predecessor[0], WHY_CANDIDATE);
+        ask_peer(ring, &m->predecessor[0], WHY_CANDIDATE);
     }
 }
 
@@ -281,7 +205,8 @@ void neighbour_told(struct ring *ring, const struct part_peer *from, const struc
 {
     bool asked = false, apart = m->member == NO_MEMBER;
     if (m->member == RING_OF_ONE)
-        apart = has_others(ring, from); /* it is to join this ring, and has been told so */
+        apart =
+            neighbour_has_others(ring, from); /* it is to join this ring, and has been told so */
     for (unsigned i = 0; i < ASKS; i++) {
         struct ask a = ring->asks[i];
         if (a.tries == 0 || !peer_is(&a.peer, from) || m->stamp < a.stamp || m->stamp > ring->now)
@@ -399,12 +324,12 @@ static void watch_others(struct ring *ring)
     if (ring->rounds > YOUNG_ROUNDS && ring->rounds % 4 < 2)
         return;
     if (n > 1)
-        neighbour_ask(ring, &ring->successors[1 + ring->further_next++ % (n - 1)], WHY_ALIVE);
+        ask_peer(ring, &ring->successors[1 + ring->further_next++ % (n - 1)], WHY_ALIVE);
     for (unsigned tries = 0; tries < FINGERS && ring->rounds % 2 == 0; tries++) {
         const struct finger *f = &ring->fingers[ring->watch_next++ % FINGERS];
         if (f->rtt_us == 0)
             continue;
-        neighbour_ask(ring, &f->peer, WHY_ALIVE);
+        ask_peer(ring, &f->peer, WHY_ALIVE);
         return;
     }
 }
@@ -415,6 +340,6 @@ void neighbour_round(struct ring *ring)
         ring->head_epoch = 0; /* whatever was missed, now it comes */
     stabilize(ring);
     if (ring->predecessors > 0 && ring->now > ring->before_us + ROUND_US + ROUND_US / 2)
-        neighbour_ask(ring, &ring->predecessor[0], WHY_ALIVE); /* it has missed its round */
+        ask_peer(ring, &ring->predecessor[0], WHY_ALIVE); /* it has missed its round */
     watch_others(ring);
 }

@@ -148,13 +148,13 @@ static void message(struct ring *ring, const struct part_peer *from, const struc
         keep_on_got(ring, &m->ring_got);
         break;
     case MSG_ring_copy:
-        keep_on_copy(ring, from, &m->ring_copy);
+        copy_on_copy(ring, from, &m->ring_copy);
         break;
     case MSG_ring_have:
-        keep_on_have(ring, from, &m->ring_have);
+        copy_on_have(ring, from, &m->ring_have);
         break;
     case MSG_ring_want:
-        keep_on_want(ring, from, &m->ring_want);
+        copy_on_want(ring, from, &m->ring_want);
         break;
     case MSG_ad_put:
         bucket_on_put(ring, from, &m->ad_put);
@@ -169,10 +169,10 @@ static void message(struct ring *ring, const struct part_peer *from, const struc
         nearest_answered(ring, &m->ad_near_answer);
         break;
     case MSG_ad_touch:
-        bucket_on_touch(ring, from, &m->ad_touch);
+        touch_on_touch(ring, from, &m->ad_touch);
         break;
     case MSG_ad_touched:
-        bucket_on_touched(ring, &m->ad_touched);
+        touch_on_touched(ring, &m->ad_touched);
         break;
     }
 }
@@ -181,7 +181,7 @@ static void leave(struct ring *ring)
 {
     if (ring->standing != RING_GONE) {
         ads_leave(ring);
-        keep_leave(ring);
+        copy_leave(ring);
         neighbour_leave(ring);
         ring->standing = RING_GONE;
     }
@@ -193,18 +193,18 @@ static void tick(struct ring *ring)
     if (ring->standing == RING_GONE)
         return;
     if (ring->now > ring->round_due + SLEEP_US)
-        neighbour_forget_asks(ring);
-    neighbour_tick(ring);
+        ask_forget(ring);
+    ask_tick(ring);
     if (ring->now >= ring->round_due) {
         ring->rounds++;
         ring->round_due = ring_soon(ring, ROUND_US);
         stranger_round(ring);
         neighbour_round(ring);
         finger_round(ring);
-        bucket_round(ring);
+        touch_round(ring);
         keep_round(ring);
     }
-    keep_tick(ring);
+    copy_tick(ring);
     ads_tick(ring);
     route_tick(ring);
 }
@@ -265,7 +265,7 @@ void ring_step(struct ring *ring, const struct ring_event *event, uint64_t now_u
     handle(ring, event);
     tick(ring);
     if (ring->changed) {
-        keep_changed(ring);
+        copy_changed(ring);
         neighbour_tell_predecessor(ring);
         act(ring, RING_NEIGHBOURS, 0);
     }
@@ -281,8 +281,8 @@ uint64_t ring_deadline(const struct ring *ring)
 {
     if (ring->standing == RING_GONE)
         return UINT64_MAX;
-    uint64_t due = sooner(ring->round_due, keep_deadline(ring));
-    due = sooner(due, sooner(neighbour_deadline(ring), route_deadline(ring)));
+    uint64_t due = sooner(ring->round_due, copy_deadline(ring));
+    due = sooner(due, sooner(ask_deadline(ring), route_deadline(ring)));
     return sooner(due, ads_deadline(ring));
 }
 

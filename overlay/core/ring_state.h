@@ -3,13 +3,16 @@
  *
  *     ring.c       events in, the once-a-second round, reading
  *     act.c        actions out
+ *     ask.c        is another member alive, and what are its lists?
  *     neighbour.c  successors and predecessor: Zave's maintenance
  *     finger.c     far peers that are near in time
  *     stranger.c   joining, and joining again after a partition or a long sleep
  *     route.c      lookups
- *     keep.c       records on the owner and its successors
+ *     keep.c       records put, kept and got
+ *     copy.c       their copies on the successors
  *     ads.c        this peer's own ad: where it belongs in the tree
  *     bucket.c     the cells of the tree that this peer keeps for others
+ *     touch.c      a word to the keeper of the cell above
  *     nearest.c    the search for near peers that fit */
 #ifndef P2P_RING_STATE_H
 #define P2P_RING_STATE_H
@@ -46,7 +49,8 @@ enum why {
     WHY_APART,     /* is in a ring apart, with this peer before it */
 };
 
-enum { NO_MEMBER, A_MEMBER, RING_OF_ONE }; /* msg_ring_state.member */
+enum { NOTIFY = 1, LISTS = 2, OTHERS = 4 }; /* msg_ring_ask.flags */
+enum { NO_MEMBER, A_MEMBER, RING_OF_ONE };  /* msg_ring_state.member */
 
 struct ask {
     struct part_peer peer; /* port 0 and id zero: free */
@@ -120,6 +124,7 @@ struct own_ad {
     uint8_t settled_times; /* at the beginning it is put again sooner */
 };
 
+enum { BUCKET_APART = 5 }; /* a half of a cell with so many ads is kept apart */
 enum { CELLS = 56, KEEPERS = 32, NEAR_AT_ONCE = 14, NEAR_CLASSES = 96 };
 
 enum cell_state { CELL_FREE, CELL_NEW, CELL_ASKED };
@@ -215,12 +220,15 @@ uint32_t ring_serial(struct ring *ring);
 bool peer_is(const struct part_peer *a, const struct part_peer *b); /* by id alone */
 void ring_bury(struct ring *ring, const struct part_peer *peer, bool left);
 
+/* ask.c */
+void ask_peer(struct ring *ring, const struct part_peer *peer, enum why why);
+void ask_tick(struct ring *ring);
+uint64_t ask_deadline(const struct ring *ring);
+void ask_forget(struct ring *ring); /* all of them */
+
 /* neighbour.c */
-void neighbour_ask(struct ring *ring, const struct part_peer *peer, enum why why);
+bool neighbour_has_others(const struct ring *ring, const struct part_peer *than);
 void neighbour_round(struct ring *ring);
-void neighbour_tick(struct ring *ring);
-uint64_t neighbour_deadline(const struct ring *ring);
-void neighbour_forget_asks(struct ring *ring);
 void neighbour_asked(struct ring *ring, const struct part_peer *from, const struct msg_ring_ask *m);
 void neighbour_told(struct ring *ring, const struct part_peer *from,
                     const struct msg_ring_state *m);
@@ -271,23 +279,30 @@ void keep_put(struct ring *ring, uint32_t token, const struct part_record *recor
 bool keep_move(struct ring *ring, struct store_entry *e, const struct id *key); /* false: later */
 bool keep_owns(const struct ring *ring, const struct store_entry *e);
 void keep_round(struct ring *ring);
-void keep_tick(struct ring *ring);
-uint64_t keep_deadline(const struct ring *ring);
-void keep_changed(struct ring *ring);                              /* the neighbours did */
-void keep_give_up(struct ring *ring, const struct part_peer *old); /* there is a new predecessor */
-void keep_leave(struct ring *ring);
 void keep_owner(struct ring *ring, struct lookup *l, const struct part_peer *owner);
 void keep_failed(struct ring *ring, struct lookup *l);
 struct store_entry *keep_insert(struct ring *ring, const struct store_entry *e,
                                 const uint8_t *value);
-void keep_replicate(struct ring *ring, const struct store_entry *e);
 void keep_on_put(struct ring *ring, const struct part_peer *from, const struct msg_ring_put *m);
 void keep_on_put_done(struct ring *ring, const struct msg_ring_put_done *m);
 void keep_on_get(struct ring *ring, const struct msg_ring_get *m);
 void keep_on_got(struct ring *ring, const struct msg_ring_got *m);
-void keep_on_copy(struct ring *ring, const struct part_peer *from, const struct msg_ring_copy *m);
-void keep_on_have(struct ring *ring, const struct part_peer *from, const struct msg_ring_have *m);
-void keep_on_want(struct ring *ring, const struct part_peer *from, const struct msg_ring_want *m);
+struct part_record keep_record(const struct ring *ring, const struct store_entry *e);
+struct store_entry keep_entry(const struct ring *ring, const struct part_record *r);
+bool keep_expired(const struct ring *ring, const struct store_entry *e);
+bool keep_is_own(const struct ring *ring, const struct store_entry *e);  /* placed or not */
+bool keep_is_news(const struct ring *ring, const struct part_record *r); /* no older than here */
+
+/* copy.c */
+void copy_replicate(struct ring *ring, const struct store_entry *e);
+void copy_tick(struct ring *ring);
+uint64_t copy_deadline(const struct ring *ring);
+void copy_changed(struct ring *ring);                              /* the neighbours did */
+void copy_give_up(struct ring *ring, const struct part_peer *old); /* there is a new predecessor */
+void copy_leave(struct ring *ring);
+void copy_on_copy(struct ring *ring, const struct part_peer *from, const struct msg_ring_copy *m);
+void copy_on_have(struct ring *ring, const struct part_peer *from, const struct msg_ring_have *m);
+void copy_on_want(struct ring *ring, const struct part_peer *from, const struct msg_ring_want *m);
 
 /* ads.c */
 void ads_publish(struct ring *ring, const uint8_t *ad, uint32_t length);
@@ -300,12 +315,29 @@ void ads_on_put_done(struct ring *ring, const struct part_peer *from,
                      const struct msg_ad_put_done *m);
 
 /* bucket.c */
-void bucket_round(struct ring *ring);
-void bucket_owner(struct ring *ring, struct lookup *l, const struct part_peer *owner);
 void bucket_on_put(struct ring *ring, const struct part_peer *from, const struct msg_ad_put *m);
 void bucket_on_near(struct ring *ring, const struct part_peer *from, const struct msg_ad_near *m);
-void bucket_on_touch(struct ring *ring, const struct part_peer *from, const struct msg_ad_touch *m);
-void bucket_on_touched(struct ring *ring, const struct msg_ad_touched *m);
+bool bucket_alive(const struct ring *ring, const struct store_entry *e);
+bool bucket_unpack(const struct store_entry *e, struct part_near_ad *ad, struct part_cell *cell);
+unsigned bucket_held(const struct ring *ring, const struct id *key); /* ads */
+/* Ads that are kept here in each half of the cell. */
+void bucket_count(const struct ring *ring, const struct mark *m, const struct id *key,
+                  unsigned count[2]);
+struct store_entry *bucket_mark(const struct ring *ring, const struct id *key, struct mark *m);
+struct store_entry *bucket_keep_mark(struct ring *ring, const struct id *key, const struct mark *m);
+bool bucket_drop_mark(struct ring *ring, const struct id *key); /* false: there is none */
+/* What has grown too large for this cell goes down. False: nothing has, or there is no room. */
+bool bucket_split(struct ring *ring, const struct part_cell *cell, const struct id *key);
+/* The ads of a cell move to those of this depth on their paths: all of them, or those of the halves
+ * that a mark keeps apart. */
+void bucket_move(struct ring *ring, const struct id *from, unsigned depth, const struct mark *m);
+
+/* touch.c */
+bool touch_start(struct ring *ring, const struct part_cell *cell); /* false: later */
+void touch_round(struct ring *ring);
+void touch_owner(struct ring *ring, struct lookup *l, const struct part_peer *owner);
+void touch_on_touch(struct ring *ring, const struct part_peer *from, const struct msg_ad_touch *m);
+void touch_on_touched(struct ring *ring, const struct msg_ad_touched *m);
 
 /* nearest.c */
 void nearest_start(struct ring *ring, uint32_t token, unsigned want, const char *require);

@@ -148,12 +148,12 @@ static void go_round(struct ring *ring, struct hop *h)
 {
     for (unsigned i = 0; i < ring->successor_count; i++)
         if (id_equal(&ring->successors[i].id, &h->tried[h->tries - 1]))
-            neighbour_ask(ring, &ring->successors[i], WHY_ALIVE);
+            ask_peer(ring, &ring->successors[i], WHY_ALIVE);
     for (unsigned i = 0; i < FINGERS; i++)
         if (id_equal(&ring->fingers[i].peer.id, &h->tried[h->tries - 1]))
-            neighbour_ask(ring, &ring->fingers[i].peer, WHY_ALIVE);
+            ask_peer(ring, &ring->fingers[i].peer, WHY_ALIVE);
     if (h->find.last && ring->predecessors > 0)
-        neighbour_ask(ring, &ring->predecessor[0], WHY_ALIVE);
+        ask_peer(ring, &ring->predecessor[0], WHY_ALIVE);
     /* What was a silent predecessor's is this peer's. */
     if (h->find.last && (h->tries == HOP_TRIES || neighbour_owns(ring, &h->find.target))) {
         struct msg_ring_find m = h->find;
@@ -304,7 +304,7 @@ void route_found(struct ring *ring, const struct part_peer *from, const struct m
         nearest_owner(ring, l, from);
         break;
     case LOOK_TOUCH:
-        bucket_owner(ring, l, from);
+        touch_owner(ring, l, from);
         break;
     }
 }

@@ -101,7 +101,7 @@ void stranger_join(struct ring *ring, const struct part_peer *contact)
         ring->unheard = 0;
     }
     if (ring->standing == RING_JOINING)
-        neighbour_ask(ring, contact, WHY_STRANGER);
+        ask_peer(ring, contact, WHY_STRANGER);
 }
 
 static void ask_next(struct ring *ring)
@@ -112,7 +112,7 @@ static void ask_next(struct ring *ring)
             s->used = false;
         if (!s->used || s->left)
             continue;
-        neighbour_ask(ring, &s->peer, WHY_STRANGER);
+        ask_peer(ring, &s->peer, WHY_STRANGER);
         return;
     }
 }
@@ -186,7 +186,7 @@ void stranger_found(struct ring *ring, const struct part_peer *through,
         return;
     const struct part_peer *head = &ring->successors[0];
     if (ring->successor_count == 0 || id_between(&owner->id, &ring->self.id, &head->id))
-        neighbour_ask(ring, owner, WHY_CANDIDATE);
+        ask_peer(ring, owner, WHY_CANDIDATE);
     else if (!peer_is(owner, head))
-        neighbour_ask(ring, owner, WHY_APART);
+        ask_peer(ring, owner, WHY_APART);
 }

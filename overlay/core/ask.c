@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ask.c -- how are you? Every question to another member waits here for its answer; who keeps
+ * silent is asked again, and then buried. */
+#include "ring_state.h"
+#include <string.h>
+
+static void send_ask(struct ring *ring, struct ask *a)
+{
+    uint32_t known = a->why == WHY_STABILIZE ? ring->head_epoch : 0;
+    uint8_t flags = a->flags | (neighbour_has_others(ring, &a->peer) ? OTHERS : 0);
+    a->due = ring->now + ((uint64_t)ASK_US << a->tries);
+    a->tries++;
+    SEND(ring, &a->peer, ring_ask, .stamp = ring->now, .epoch = known, .flags = flags);
+}
+
+void ask_peer(struct ring *ring, const struct part_peer *peer, enum why why)
+{
+    struct ask *free = NULL;
+    for (unsigned i = 0; i < ASKS; i++) {
+        struct ask *a = &ring->asks[i];
+        if (a->tries == 0)
+            free = a;
+        else if (a->why == why && peer_is(&a->peer, peer))
+            return;
+    }
+    if (free == NULL || peer_is(peer, &ring->self))
+        return; /* the next round asks again */
+    *free = (struct ask){.peer = *peer, .stamp = ring->now, .why = why};
+    if (why == WHY_STABILIZE)
+        free->flags = NOTIFY | LISTS;
+    else if (why == WHY_APART)
+        free->flags = NOTIFY;
+    else if (why == WHY_CANDIDATE || (why == WHY_STRANGER && ring->standing != RING_MEMBER))
+        free->flags = LISTS;
+    send_ask(ring, free);
+}
+
+/* After a sleep no answer can be expected in time: nobody is blamed for that. */
+void ask_forget(struct ring *ring)
+{
+    memset(ring->asks, 0, sizeof ring->asks);
+}
+
+/* The first successor keeps silent: those that may have died with it are found out meanwhile. */
+static void ask_the_others(struct ring *ring)
+{
+    for (unsigned i = 1; i < ring->successor_count; i++)
+        ask_peer(ring, &ring->successors[i], WHY_ALIVE);
+}
+
+void ask_tick(struct ring *ring)
+{
+    for (unsigned i = 0; i < ASKS; i++) {
+        struct ask *a = &ring->asks[i];
+        if (a->tries == 0 || a->due > ring->now)
+            continue;
+        bool blamed = a->why != WHY_STRANGER && a->why != WHY_APART;
+        if (a->tries < ASK_TRIES && blamed) {
+            send_ask(ring, a);
+            if (a->why == WHY_STABILIZE)
+                ask_the_others(ring);
+            continue;
+        }
+        struct ask silent = *a;
+        a->tries = 0;
+        if (blamed)
+            ring_bury(ring, &silent.peer, false);
+    }
+}
+
+uint64_t ask_deadline(const struct ring *ring)
+{
+    uint64_t due = UINT64_MAX;
+    for (unsigned i = 0; i < ASKS; i++)
+        if (ring->asks[i].tries > 0 && ring->asks[i].due < due)
+            due = ring->asks[i].due;
+    return due;
+}
