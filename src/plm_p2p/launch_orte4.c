@@ -19,7 +19,10 @@
 #include <string.h>
 #include <time.h>
 
-enum { REASK_MS = 5000, EXIT_FAILED = 1 };
+enum {
+    REASK_MS = 2000, /* for another peer: with the time to notice that one is silent, under 5 s */
+    EXIT_FAILED = 1
+};
 
 static struct plm_p2p_component *const plm = &mca_plm_p2p_component;
 extern char **environ;
