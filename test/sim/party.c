@@ -17,7 +17,7 @@ struct letter {
 struct guest {
     struct group *group;
     struct letter *inbox, **last; /* arrived, not yet read */
-    uint64_t due_us; /* of its group */
+    uint64_t due_us;              /* of its group */
     uint64_t cut_us, runs_again_us, declared_last_us;
     unsigned declared_by;
     bool busy;
