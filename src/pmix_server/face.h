@@ -44,6 +44,8 @@ pmix_status_t events_from_tool_upcall(pmix_status_t code, const pmix_proc_t *sou
                                       pmix_data_range_t range, pmix_info_t info[], size_t count,
                                       pmix_op_cbfunc_t answer, void *ctx);
 
+/* Says what can be asked for. Call it once PMIx runs. */
+void attributes_register(void);
 /* What PMIx keeps of tools that have gone is given back. Call it once PMIx runs. */
 void tools_watch(void);
 /* To be called every second: ends the loop after a time without tools. */

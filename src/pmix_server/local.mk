@@ -2,6 +2,7 @@
 pkglibexec_PROGRAMS += p2pd-pmix
 p2pd_pmix_SOURCES = \
     src/pmix_server/allocate.c \
+    src/pmix_server/attributes.c \
     src/pmix_server/bridge.c src/pmix_server/bridge.h \
     src/pmix_server/control.c \
     src/pmix_server/desk.c src/pmix_server/desk.h \

@@ -49,22 +49,6 @@ static void on_end(evutil_socket_t fd, short what, void *ctx)
     on_gone(ctx);
 }
 
-/* For those that ask what can be asked for, such as pattrs. */
-static void say_attributes(void)
-{
-    char *query[] = {"PMIX_NSPACE", "PMIX_HOSTNAME", "PMIX_ALLOC_ID", "PMIX_HWLOC_XML_V2", NULL};
-    char *allocate[] = {"PMIX_ALLOC_NUM_CPUS", "PMIX_ALLOC_NUM_NODES", "PMIX_ALLOC_TIME",
-                        "PMIX_ALLOC_ID",       "PMIX_ALLOC_REQ_ID",    NULL};
-    char *control[] = {"PMIX_JOB_CTRL_TERMINATE", "PMIX_JOB_CTRL_KILL", "PMIX_JOB_CTRL_PAUSE",
-                       "PMIX_JOB_CTRL_RESUME", NULL};
-    char *log[] = {"PMIX_LOG_STDERR", "PMIX_LOG_STDOUT", "PMIX_LOG_SYSLOG", "PMIX_LOG_LOCAL_SYSLOG",
-                   NULL};
-    PMIx_Register_attributes("PMIx_Query_info", query);
-    PMIx_Register_attributes("PMIx_Allocation_request", allocate);
-    PMIx_Register_attributes("PMIx_Job_control", control);
-    PMIx_Register_attributes("PMIx_Log", log);
-}
-
 static int begin(const char *folder)
 {
     static pmix_server_module_t upcalls = {.query = query_upcall,
@@ -85,7 +69,7 @@ static int begin(const char *folder)
     pmix_status_t rc = PMIx_server_init(&upcalls, all.at, all.count);
     infos_free(&all);
     if (rc == PMIX_SUCCESS) {
-        say_attributes();
+        attributes_register();
         tools_watch();
         return 0;
     }

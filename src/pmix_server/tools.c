@@ -83,12 +83,17 @@ pmix_status_t tools_left_upcall(const pmix_proc_t *tool, void *object, pmix_op_c
     return PMIX_OPERATION_SUCCEEDED;
 }
 
+/* PMIx gathers those that leave within a second of each other: one is the source, the others are
+ * listed. */
 static void on_lost(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
                     size_t count, pmix_info_t results[], size_t result_count,
                     pmix_event_notification_cbfunc_fn_t done, void *ctx)
 {
-    (void)id, (void)status, (void)info, (void)count, (void)results, (void)result_count;
+    (void)id, (void)status, (void)results, (void)result_count;
     has_left(source);
+    for (size_t i = 0; i < count; i++)
+        if (PMIX_CHECK_KEY(&info[i], PMIX_PROCID) && info[i].value.type == PMIX_PROC)
+            has_left(info[i].value.data.proc);
     if (done != NULL)
         done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, ctx);
 }
