@@ -468,11 +468,14 @@ int client_tell_places(struct client *c, const struct grid_place *places, size_t
     struct msg_local_places *said = &m.local_places;
     if (count > GRID_PLACES)
         return -E2BIG;
-    for (size_t i = 0; i < count; i++)
-        said->places[said->places_count++] = (struct part_place){.rank = places[i].rank,
-                                                                 .lane = (uint16_t)places[i].lane,
-                                                                 .state = places[i].state,
-                                                                 .peer = places[i].peer};
+    for (size_t i = 0; i < count; i++) {
+        struct part_place *p = &said->places[said->places_count++];
+        *p = (struct part_place){.rank = places[i].rank,
+                                 .lane = (uint16_t)places[i].lane,
+                                 .state = places[i].state,
+                                 .peer = places[i].peer};
+        memcpy(p->name, places[i].name, sizeof p->name);
+    }
     return tell(c, &m);
 }
 

@@ -76,6 +76,7 @@ struct grid_place {
     unsigned rank, lane;
     unsigned char state; /* enum place_state */
     struct id peer;
+    char name[GRID_NAME + 1]; /* of the peer */
 };
 int client_tell_job(struct client *c, const struct grid_job *job);
 int client_tell_places(struct client *c, const struct grid_place *places, size_t count);

@@ -129,7 +129,7 @@ static void tell(const struct reservation *one, void *client, uint32_t token, bo
     memcpy(m.local_reservation.name, one->name, sizeof one->name);
     m.local_reservation.used = hold_used(r->holds, &one->id);
     m.local_reservation.seconds =
-        (uint32_t)((one->until_ms > now ? one->until_ms - now : 0) + 999) / 1000;
+        (uint32_t)(((one->until_ms > now ? one->until_ms - now : 0) + 999) / 1000);
     r->say(client, &m);
 }
 

@@ -98,8 +98,9 @@ static void say_lost(struct roster *r, const struct job *j, const struct part_pl
                                       .lane = p->lane,
                                       .left = living(j, p->rank)};
     memcpy(notice.job, j->is.name, sizeof notice.job);
-    snprintf(notice.text, sizeof notice.text, "%s lost rank %u, lane %u; %u left", j->is.name,
-             p->rank, p->lane, notice.left);
+    memcpy(notice.peer_name, p->name, sizeof notice.peer_name);
+    snprintf(notice.text, sizeof notice.text, "%s lost rank %u, lane %u on %s; %u left", j->is.name,
+             p->rank, p->lane, p->name, notice.left);
     notice_send(r->notices, &notice);
 }
 
@@ -112,7 +113,7 @@ void roster_places(struct roster *r, const void *client, const struct msg_local_
             p->state > PLACE_FINISHED)
             continue;
         struct part_place *known = &j->places[(size_t)p->lane * j->is.ranks + p->rank];
-        bool lost = p->state == PLACE_LOST && known->state == PLACE_RUNS;
+        bool lost = p->state == PLACE_LOST && known->state < PLACE_LOST;
         *known = *p;
         if (lost)
             say_lost(r, j, p);

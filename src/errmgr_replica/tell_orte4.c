@@ -70,6 +70,7 @@ void tell_place(const orte_proc_t *p, unsigned char state)
         !survive_place(&p->name, self->tell.ranks, &place.rank, &place.lane))
         return;
     place.peer = node->lease.peer;
+    memcpy(place.name, node->lease.name, sizeof place.name);
     told_set(self->tell.told, &place);
     later();
 }

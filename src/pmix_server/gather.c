@@ -27,14 +27,6 @@ struct gather {
 
 static void go_on(struct gather *g);
 
-const char *picture_peer_name(const struct picture *p, const struct id *peer)
-{
-    for (size_t i = 0; i < p->peer_count; i++)
-        if (id_equal(&p->peers[i].ad.peer.id, peer))
-            return p->peers[i].ad.name;
-    return "?";
-}
-
 static void forget_peers(struct picture *p)
 {
     for (size_t i = 0; i < p->peer_count; i++)

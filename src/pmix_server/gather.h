@@ -38,5 +38,4 @@ void gather_free(struct gather *g);
 /* needs: NEED_... of keys.h. host: whose topology is needed; "": of all; "localhost" or the own
  * name: this machine's. The picture is gather's; done is called once. */
 void gather_ask(struct gather *g, unsigned needs, const char *host, gather_fn *done, void *ctx);
-const char *picture_peer_name(const struct picture *p, const struct id *peer); /* "?": unknown */
 #endif

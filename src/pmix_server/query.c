@@ -150,7 +150,7 @@ static bool tell_processes(struct infos *to, const struct picture *p, const stru
     for (size_t i = 0; table != NULL && i < j->count; i++) {
         const struct part_place *at = &j->places[i];
         PMIX_LOAD_PROCID(&table[i].proc, j->is.name, at->lane * j->is.ranks + at->rank);
-        table[i].hostname = strdup(picture_peer_name(p, &at->peer));
+        table[i].hostname = strdup(at->name);
         table[i].executable_name = strdup(j->is.program);
         table[i].state = state_of(at);
     }
@@ -169,7 +169,7 @@ static bool tell_replicas(struct infos *to, const struct picture *p, const struc
         struct infos one = {0};
         put_rank(&one, PMIX_RANK, at->rank);
         put_u32(&one, P2PGRID_LANE, at->lane);
-        put_text(&one, PMIX_HOSTNAME, picture_peer_name(p, &at->peer));
+        put_text(&one, PMIX_HOSTNAME, at->name);
         put_text(&one, P2PGRID_STATE, states[at->state <= PLACE_FINISHED ? at->state : 0]);
         put_list(&all, PMIX_PROC_INFO_ARRAY, &one);
     }

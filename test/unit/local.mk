@@ -21,6 +21,7 @@ unit_programs = \
     test/unit/idmap \
     test/unit/input \
     test/unit/invite \
+    test/unit/keys \
     test/unit/lease \
     test/unit/lending \
     test/unit/level \
@@ -31,6 +32,7 @@ unit_programs = \
     test/unit/match \
     test/unit/merge \
     test/unit/message \
+    test/unit/notice \
     test/unit/odds \
     test/unit/order \
     test/unit/pair \
@@ -39,7 +41,9 @@ unit_programs = \
     test/unit/porter \
     test/unit/ports \
     test/unit/refusal \
+    test/unit/put \
     test/unit/request \
+    test/unit/reserve \
     test/unit/ring \
     test/unit/revocation \
     test/unit/require \
@@ -112,6 +116,15 @@ test_unit_order_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/tools
 test_unit_odds_SOURCES = test/unit/odds.c overlay/tools/odds.c
 test_unit_odds_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/tools
 test_unit_odds_LDADD = $(LDADD) -lm
+test_unit_keys_SOURCES = test/unit/keys.c src/pmix_server/keys.c
+test_unit_keys_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS)
+test_unit_put_SOURCES = test/unit/put.c src/pmix_server/put.c
+test_unit_put_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS)
+test_unit_put_LDADD = $(LDADD) $(PMIX_LIBS)
+test_unit_notice_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_notice_LDADD = libdaemon.la $(LDADD)
+test_unit_reserve_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_reserve_LDADD = libdaemon.la $(LDADD) $(SODIUM_LIBS) $(LIBEVENT_LIBS)
 test_unit_roster_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_roster_LDADD = libdaemon.la $(LDADD)
 test_unit_tally_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon

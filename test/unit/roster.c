@@ -72,8 +72,8 @@ static void begin(struct room *room, unsigned ranks, unsigned lanes)
 static void place(struct room *room, unsigned rank, unsigned lane, enum place_state is)
 {
     struct msg_local_places places = {.places_count = 1};
-    places.places[0] =
-        (struct part_place){.rank = rank, .lane = (uint16_t)lane, .state = (uint8_t)is};
+    places.places[0] = (struct part_place){
+        .rank = rank, .lane = (uint16_t)lane, .state = (uint8_t)is, .name = "desk4"};
     roster_places(room->roster, &room->mpirun, &places);
 }
 
@@ -92,6 +92,7 @@ static void a_job_is_listed_with_its_places(void **state)
     assert_int_equal(said.job.pid, 77);
     assert_int_equal(said.places, 300); /* in more than one message */
     assert_int_equal(said.row.token, 5);
+    assert_string_equal(said.row.places[0].name, "desk4");
     assert_int_equal(said.dones, 1);
     assert_int_equal(said.done.count, 1);
 }
@@ -108,10 +109,25 @@ static void a_loss_is_said_once(void **state)
     assert_int_equal(said.notices, 1);
     assert_int_equal(said.notice.what, NOTICE_REPLICA_LOST);
     assert_int_equal(said.notice.rank, 1);
+    assert_int_equal(said.notice.lane, 0);
     assert_int_equal(said.notice.left, 1);
-    assert_string_equal(said.notice.text, "mpirun-77 lost rank 1, lane 0; 1 left");
+    assert_string_equal(said.notice.job, "mpirun-77");
+    assert_string_equal(said.notice.peer_name, "desk4");
+    assert_string_equal(said.notice.text, "mpirun-77 lost rank 1, lane 0 on desk4; 1 left");
     place(room, 0, 0, PLACE_FINISHED);
+    place(room, 0, 0, PLACE_LOST);
     assert_int_equal(said.notices, 1);
+}
+
+static void a_copy_that_was_lost_before_it_was_seen_is_said(void **state)
+{
+    struct room *room = *state;
+    begin(room, 1, 2);
+    place(room, 0, 0, PLACE_RUNS);
+    place(room, 0, 1, PLACE_LOST);
+    assert_int_equal(said.notices, 1);
+    assert_int_equal(said.notice.lane, 1);
+    assert_int_equal(said.notice.left, 1);
 }
 
 static void its_end_is_said_once(void **state)
@@ -166,6 +182,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_job_is_listed_with_its_places, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_loss_is_said_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_copy_that_was_lost_before_it_was_seen_is_said, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(its_end_is_said_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_that_vanishes_has_ended, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nonsense_is_no_job, set_up, tear_down),
