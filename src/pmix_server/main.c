@@ -51,6 +51,8 @@ static void on_end(evutil_socket_t fd, short what, void *ctx)
 
 static int begin(const char *folder)
 {
+    /* Who has left is said at once, and not when nobody has left for a second. */
+    setenv("PMIX_MCA_pmix_event_caching_window", "0", 1);
     static pmix_server_module_t upcalls = {.query = query_upcall,
                                            .allocate = allocate_upcall,
                                            .job_control = control_upcall,
@@ -92,9 +94,9 @@ static int run(const char *folder)
         return EXIT_FAILURE;
     face.idle = event_new(face.base, -1, EV_PERSIST, tools_rest, &face);
     struct event *term = evsignal_new(face.base, SIGTERM, on_end, &face);
-    if (face.idle == NULL || term == NULL || event_add(term, NULL) != 0 ||
+    if (face.idle == NULL || term == NULL || event_add(term, NULL) != 0 || begin(folder) != 0 ||
         desk_open(&face.desk, face.base, &watcher, &e) != 0 ||
-        (face.gather = gather_new(face.desk)) == NULL || begin(folder) != 0) {
+        (face.gather = gather_new(face.desk)) == NULL) {
         fprintf(stderr, "p2pd-pmix: %s\n", e.text);
         return EXIT_FAILURE;
     }

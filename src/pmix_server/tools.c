@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* Without a tool for so long this program ends, and p2pd listens again. libpmix 4.2.2 keeps some
- * 60 kB of every tool that it has seen: after many of them the first quiet second will do. */
-enum { IDLE_S = 30, MANY = 128, IDLE_AFTER_MANY_S = 1 };
+ * 4 kB of every tool that it has seen: after many of them the first quiet second will do. */
+enum { IDLE_S = 30, MANY = 512, IDLE_AFTER_MANY_S = 1 };
 
 struct arrival {
     pmix_proc_t tool;
@@ -83,8 +83,8 @@ pmix_status_t tools_left_upcall(const pmix_proc_t *tool, void *object, pmix_op_c
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* PMIx gathers those that leave within a second of each other: one is the source, the others are
- * listed. */
+/* PMIx gathers those that leave at about the same time: one is the source, the others are listed.
+ */
 static void on_lost(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
                     size_t count, pmix_info_t results[], size_t result_count,
                     pmix_event_notification_cbfunc_fn_t done, void *ctx)

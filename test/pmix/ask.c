@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static const char usage[] =
     "ask FOLDER query KEY [QUALIFIER=TEXT]...\n"
@@ -16,9 +18,22 @@ static const char usage[] =
     "ask FOLDER control terminate|pause|resume JOB\n"
     "ask FOLDER log TEXT\n"
     "ask FOLDER hear EVENTS\n"
+    "  with ASK_UID=N it says that it is that user\n"
     "  prints KEY=VALUE, one a line, indented in arrays; ends with 0, or 1 and PMIx's word.\n";
 
 enum { INFOS = 16 };
+
+/* libpmix asks these whom it shall say that it is. */
+uid_t geteuid(void)
+{
+    const char *lie = getenv("ASK_UID");
+    return lie != NULL ? (uid_t)strtoul(lie, NULL, 10) : (uid_t)syscall(SYS_geteuid);
+}
+
+uid_t getuid(void)
+{
+    return geteuid();
+}
 
 static void print(const pmix_info_t *info, size_t count, unsigned depth)
 {

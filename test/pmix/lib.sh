@@ -6,7 +6,7 @@ folder=$P2PGRID_GRID/peer/1/p2pd.pmix
 export P2PGRID_SOCKET=$P2PGRID_GRID/peer/1/p2pd.sock
 
 ask() { # ARG...: captured
-    LIMIT=30 capture "$builddir/test/pmix/ask" "$folder" "$@"
+    LIMIT=60 capture "$builddir/test/pmix/ask" "$folder" "$@"
 }
 
 helper() { # the process that talks to tools

@@ -3,7 +3,12 @@ check_PROGRAMS += test/pmix/ask
 test_pmix_ask_SOURCES = test/pmix/ask.c
 test_pmix_ask_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS)
 test_pmix_ask_LDADD = $(PMIX_LIBS)
-pmix_scripts = test/pmix/tools test/pmix/jobs test/pmix/others
-PMIX += $(pmix_scripts) test/pmix/many
+pmix_scripts = \
+    test/pmix/tools \
+    test/pmix/jobs \
+    test/pmix/others \
+    test/pmix/leaks \
+    test/pmix/many
+PMIX += $(pmix_scripts)
 GRID += $(pmix_scripts)
-EXTRA_DIST += test/pmix/lib.sh $(PMIX)
+EXTRA_DIST += test/pmix/lib.sh test/pmix/libpmix.supp $(pmix_scripts)
