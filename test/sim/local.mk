@@ -21,6 +21,7 @@ test_sim_replica_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_sim_replica_LDADD = libreplica.la $(LDADD)
 test_sim_allocate_LDADD = libsim.la $(LDADD)
 test_sim_contest_LDADD = libsim.la $(LDADD)
+test_sim_every_SOURCES = test/sim/every.c test/sim/every_world.c test/sim/every_world.h
 test_sim_every_LDADD = libcore.la $(LDADD)
 test_sim_churn_LDADD = libsim.la $(LDADD)
 test_sim_parted_LDADD = libsim.la $(LDADD)
