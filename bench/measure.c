@@ -173,11 +173,9 @@ static void measure_search(struct sim *sim, struct measured *r)
     double chain = 0, quality = 0, messages = 0;
     for (unsigned i = 0; i < SEARCHES; i++) {
         unsigned from = any(sim), got, fit;
-        uint64_t before = sim_messages(sim);
         const struct sim_answer *a = sim_nearest(sim, from, WANT, "cores >= 4");
         sim_wait_for(sim, a);
-        double idle = r->idle_messages * r->peers * (double)a->took_us / SIM_SECOND;
-        messages += (double)(sim_messages(sim) - before) - idle;
+        messages += a->messages;
         chain += a->chain;
         r->chain_most = a->chain > r->chain_most ? a->chain : r->chain_most;
         double found = found_mean(sim, from, a, &got), best = true_mean(sim, from, &fit);

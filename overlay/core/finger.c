@@ -4,6 +4,8 @@
  * Gummadi 2003). */
 #include "ring_state.h"
 
+enum { NEAR_US = 5 * 1000, YOUNG_ROUNDS = 600 };
+
 /* Finger i lies in [self + 2^(159-i), self + 2^(160-i)): i is the number of leading zeros. */
 unsigned finger_slot(const struct ring *ring, const struct id *id)
 {
@@ -41,9 +43,15 @@ static struct id random_target(struct ring *ring, unsigned slot)
     return id_distance(&back, &ring->self.id);             /* self + d */
 }
 
-/* Empty fingers are looked for every round until all were tried twice, later one in four rounds.
- * For a nearer one than is there, one in 32: whoever is found is linked with and asked, and a
- * handshake costs more than a minute of all else. */
+/* Nobody much nearer is to be had; while this peer is young it may find one if not. */
+static bool near_enough(const struct ring *ring, const struct finger *f)
+{
+    return f->rtt_us <= NEAR_US || ring->rounds > YOUNG_ROUNDS;
+}
+
+/* Empty fingers, and at first far ones, are looked for every round until all were tried twice,
+ * later one in four rounds. For a nearer one than is near enough, one in 32: whoever is found is
+ * linked with and asked, and a handshake costs more than a minute of all else. */
 void finger_round(struct ring *ring)
 {
     unsigned used = slots_used(ring);
@@ -55,7 +63,8 @@ void finger_round(struct ring *ring)
         ring->finger_next += FINGERS - slot;
         slot = 0;
     }
-    if (settled && ring->fingers[slot].rtt_us != 0 && ring_random(ring) % 8 != 0)
+    const struct finger *f = &ring->fingers[slot];
+    if (settled && f->rtt_us != 0 && near_enough(ring, f) && ring_random(ring) % 8 != 0)
         return;
     struct id target = random_target(ring, slot);
     route_lookup(ring, LOOK_FINGER, slot, &target);

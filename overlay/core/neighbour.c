@@ -12,7 +12,7 @@
 #include "ring_state.h"
 #include <string.h>
 
-enum { YOUNG_ROUNDS = 60 };
+enum { YOUNG_ROUNDS = 60, ALARM_US = 20 * SECOND, FINGERS_AT_ONCE = 3 };
 
 static bool between(const struct ring *ring, const struct part_peer *x, const struct part_peer *to)
 {
@@ -316,22 +316,32 @@ void neighbour_leave(struct ring *ring)
 
 /* --- once a second --- */
 
-/* One further successor each round, and every other round one finger; half as often once the
- * coordinate needs no more round trips: whoever comes before a dead peer sees it first. */
-static void watch_others(struct ring *ring)
+static void watch_finger(struct ring *ring)
 {
-    unsigned n = ring->successor_count;
-    if (ring->rounds > YOUNG_ROUNDS && ring->rounds % 4 < 2)
-        return;
-    if (n > 1)
-        ask_peer(ring, &ring->successors[1 + ring->further_next++ % (n - 1)], WHY_ALIVE);
-    for (unsigned tries = 0; tries < FINGERS && ring->rounds % 2 == 0; tries++) {
+    for (unsigned tries = 0; tries < FINGERS; tries++) {
         const struct finger *f = &ring->fingers[ring->watch_next++ % FINGERS];
         if (f->rtt_us == 0)
             continue;
         ask_peer(ring, &f->peer, WHY_ALIVE);
         return;
     }
+}
+
+/* One further successor each round, and every other round one finger; half as often once the
+ * coordinate needs no more round trips: whoever comes before a dead peer sees it first. When a
+ * neighbour has gone others may have gone with it, so all fingers are looked at soon. */
+static void watch_others(struct ring *ring)
+{
+    unsigned n = ring->successor_count;
+    bool alarmed = ring->now - ring->keep_changed_us < ALARM_US;
+    if (ring->rounds > YOUNG_ROUNDS && !alarmed && ring->rounds % 4 < 2)
+        return;
+    if (n > 1)
+        ask_peer(ring, &ring->successors[1 + ring->further_next++ % (n - 1)], WHY_ALIVE);
+    for (unsigned i = 0; alarmed && i < FINGERS_AT_ONCE; i++)
+        watch_finger(ring);
+    if (!alarmed && ring->rounds % 2 == 0)
+        watch_finger(ring);
 }
 
 void neighbour_round(struct ring *ring)

@@ -75,8 +75,9 @@ static uint32_t new_token(struct sim *sim)
 
 static const struct sim_answer *ask(struct sim *sim, unsigned i, struct ring_event event)
 {
-    event.token = new_token(sim);
+    event.token = sim->cause = new_token(sim);
     sim_tell(sim, i, &event, 0);
+    sim->cause = 0;
     return sim->answers[event.token];
 }
 

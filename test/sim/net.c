@@ -100,6 +100,8 @@ void net_send(struct sim *sim, unsigned from, const struct ring_action *a, unsig
     const struct peer *p = &sim->peers[from], *q = &sim->peers[to];
     sim->messages++;
     sim->bytes += a->frame_length;
+    if (sim->cause != 0)
+        sim->answers[sim->cause]->messages++;
     if (q->ring == NULL || (sim->parted && p->other_side != q->other_side) ||
         (from != to && chance(sim, sim->setup.lost_permille)))
         return;
@@ -111,6 +113,7 @@ void net_send(struct sim *sim, unsigned from, const struct ring_action *a, unsig
                           .from = from,
                           .life = q->life,
                           .chain = chain,
+                          .cause = sim->cause,
                           .length = a->frame_length};
         e.frame = must(malloc(a->frame_length));
         memcpy(e.frame, a->frame, a->frame_length);

@@ -14,6 +14,7 @@ struct event {
     unsigned to, from;
     unsigned life;  /* of the peer that it is for: a restarted one does not get it */
     unsigned chain; /* messages before this one, back to something that started by itself */
+    uint32_t cause; /* token of what was asked, if that led to it; 0: nothing was */
     uint32_t length;
     uint8_t *frame; /* whoever takes the event out frees it */
 };

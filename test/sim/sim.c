@@ -91,10 +91,12 @@ bool sim_step(struct sim *sim)
     }
     sim->events++;
     mix_in(sim, &e);
+    sim->cause = e.cause;
     if (e.kind == DELIVER)
         deliver(sim, &e);
     else if (e.at >= p->timer_at)
         sim_tell(sim, e.to, &(struct ring_event){.kind = RING_TICK}, 0);
+    sim->cause = 0;
     free(e.frame);
     return true;
 }

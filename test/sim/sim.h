@@ -30,6 +30,7 @@ struct sim_answer {
     unsigned peer; /* that was found */
     unsigned hops;
     unsigned chain;                /* messages that had to follow each other before the answer */
+    unsigned messages;             /* that it led to, in all, but for what timers repeat */
     unsigned count;                /* records, or ads */
     unsigned ads[1024];            /* peers */
     uint8_t value[RING_VALUE_MAX]; /* of the first record */

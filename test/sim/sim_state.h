@@ -24,6 +24,7 @@ struct sim {
     uint64_t now, random, trace, events, messages, bytes;
     struct peer *peers;
     struct queue queue;
+    uint32_t cause; /* of the step that runs: see struct event */
     bool parted, changed;
     struct sim_answer **answers;
     uint64_t *asked_at;
