@@ -5,6 +5,7 @@
 #include "gossip.h"
 #include "job.h"
 #include "measure.h"
+#include "ring.h"
 #include "supernode.h"
 #include <argp.h>
 #include <stdbool.h>
@@ -22,10 +23,22 @@ static void print_right(const char *what, const double right[MEASURE_MOMENTS])
         printf("%s%2u s %5.1f%%", m == 0 ? " " : ", ", moments_s[m], right[m]);
 }
 
-static void print_vanished(const char *what, const struct vanished *v, unsigned records)
+/* A record is lost when all its copies vanish: with `share` of all peers gone that befalls
+ * share^copies of the records, whatever the overlay does. */
+static double forced_by_chance(unsigned records, double share)
+{
+    double expected = records;
+    for (unsigned i = 0; i < RING_COPIES; i++)
+        expected *= share;
+    return expected;
+}
+
+static void print_vanished(const char *what, const struct vanished *v, unsigned records,
+                           double share)
 {
     print_right(what, v->right);
-    printf("; %u of %u records lost (%u had no copy left)\n", v->lost, records, v->forced);
+    printf("; %u of %u records lost (%u had no copy left; by chance %.1f)\n", v->lost, records,
+           v->forced, forced_by_chance(records, share));
 }
 
 static void print_measured(const struct measured *r)
@@ -42,8 +55,8 @@ static void print_measured(const struct measured *r)
         "  64 nearest that fit    %5.1f messages in a row, at most %.0f (aim: %u), %.0f in all\n",
         r->chain, r->chain_most, 2 * r->log2, r->search_messages);
     printf("    their mean distance  %5.3f of that of the true ones (aim: 1.100)\n", r->quality);
-    print_vanished("a quarter", &r->quarter, r->records);
-    print_vanished("half     ", &r->half, r->records);
+    print_vanished("a quarter", &r->quarter, r->records, 0.25);
+    print_vanished("half     ", &r->half, r->records, 0.5);
 }
 
 static void print_supernode(unsigned peers)

@@ -13,7 +13,7 @@ enum { RECORDS = 200, LOOKUPS = 300, SETTLE_S = 120, CONTACTS = 3 };
 
 struct options {
     unsigned long seed;
-    unsigned peers, deeds, lost, pace_ms;
+    unsigned peers, deeds, lost, pace_ms, every_ms;
     bool twice;
 };
 
@@ -36,6 +36,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'w':
         o->pace_ms = (unsigned)strtoul(arg, NULL, 10);
         return o->pace_ms > 0 ? 0 : EINVAL;
+    case 'e':
+        o->every_ms = (unsigned)strtoul(arg, NULL, 10);
+        return 0;
     case '2':
         o->twice = true;
         return 0;
@@ -51,6 +54,7 @@ static const struct argp_option options[] = {
     {"lost", 'l', "N", 0, "messages of a thousand that vanish (10)", 0},
     {"pace", 'w', "MS", 0,
      "between two deeds, at most (200; 1000 when there are fewer than 500 peers)", 0},
+    {"every", 'e', "MS", 0, "look at the ring at most so often (0: after each change)", 0},
     {"twice", '2', NULL, 0, "run it again: the trace must be the same", 0},
     {0},
 };
@@ -60,7 +64,9 @@ struct churn {
     struct sim *sim;
     const struct options *options;
     const char *wrong;
-    unsigned long changes;
+    unsigned long checks;
+    uint64_t look_us; /* not before */
+    bool changed;     /* since the last look */
 };
 
 static unsigned pick(struct churn *c, bool alive)
@@ -85,9 +91,12 @@ static void run(struct churn *c, uint64_t us)
 {
     uint64_t until = sim_now(c->sim) + us;
     while (c->wrong == NULL && sim_now(c->sim) < until && sim_step(c->sim)) {
-        if (!sim_changed(c->sim))
+        c->changed = sim_changed(c->sim) || c->changed;
+        if (!c->changed || sim_now(c->sim) < c->look_us)
             continue;
-        c->changes++;
+        c->changed = false;
+        c->look_us = sim_now(c->sim) + c->options->every_ms * 1000ull;
+        c->checks++;
         c->wrong = sim_check_ring(c->sim, false);
     }
 }
@@ -213,12 +222,12 @@ static uint64_t churn(const struct options *o, bool *failed)
     check_records(&c);
     uint64_t trace = sim_trace(c.sim);
     printf("seed %lu: %u peers, %lu events, %lu checks, %.0f s, trace %016lx\n", o->seed, o->peers,
-           sim_events(c.sim), c.changes, (double)sim_now(c.sim) / SIM_SECOND, trace);
+           sim_events(c.sim), c.checks, (double)sim_now(c.sim) / SIM_SECOND, trace);
     if (c.wrong != NULL)
         printf("%s, at %.6f s; again: test/sim/churn --seed %lu --peers %u --deeds %u --lost %u "
-               "--pace %u\n",
+               "--pace %u --every %u\n",
                c.wrong, (double)sim_now(c.sim) / SIM_SECOND, o->seed, o->peers, o->deeds, o->lost,
-               o->pace_ms);
+               o->pace_ms, o->every_ms);
     *failed = c.wrong != NULL;
     sim_free(c.sim);
     return trace;

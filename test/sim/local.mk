@@ -35,6 +35,7 @@ check-soak-sim: test/sim/replica test/sim/allocate test/sim/churn test/sim/conte
 	test/sim/every --depth 9 --states 5000000
 	test/sim/churn --peers 200 --deeds 4000
 	test/sim/churn --peers 4096 --deeds 500
+	test/sim/churn --peers 16384 --deeds 500 --every 100
 	test/sim/allocate --lan 1000 --topologies 100 --peers 128
 	test/sim/contest --contests 100000
 	test/sim/replica --schedules 1000000
