@@ -156,7 +156,7 @@ void transfer_repack(void *ctx, struct engine_receive *r, size_t offset, void *b
                      size_t length);
 
 /* outcome_ompi4.c */
-void outcome_install(void);
+bool outcome_install(void); /* false: nobody asks, as the library is not preloaded */
 void outcome_remove(void);
 /* Does it hold, by the leader's word? Then it does here, when this returns. */
 bool outcome_test(bool (*holds)(void *ctx), void *ctx);

@@ -152,6 +152,14 @@ int link_open(void)
     return rc == OPAL_SUCCESS ? 0 : -EIO;
 }
 
+/* The job ends. One line is enough, if the first rank has the same to say. */
+static void say_first(const char *line)
+{
+    if (OMPI_PROC_MY_NAME->vpid != 0)
+        sleep(1);
+    link_stop(NULL, 1, line);
+}
+
 int link_start(void)
 {
     struct engine_limits limits = engine_default_limits;
@@ -178,7 +186,12 @@ int link_start(void)
     free(alive);
     if (replica.engine == NULL)
         return OMPI_ERR_OUT_OF_RESOURCE;
-    outcome_install();
+    if (!outcome_install() && replica.lanes > 1) {
+        /* Lanes would number communicators, and take times, each for itself. */
+        say_first("replicas need libp2pgrid_replica.so, which is not loaded: start the program by "
+                  "mpirun --mca ras p2p, or put it into LD_PRELOAD, and leave that as it is");
+        return OMPI_ERR_NOT_FOUND;
+    }
     if (replica.params.progress_thread && replica.lanes > 1)
         attendant_start();
     return OMPI_SUCCESS;
@@ -189,10 +202,7 @@ void link_watch_enter(void)
     pthread_t nobody = 0, self = pthread_self();
     if (replica.thread == self || atomic_compare_exchange_strong(&replica.thread, &nobody, self))
         return;
-    if (replica.rank != 0)
-        sleep(1); /* one line is enough, if the first rank has the same to say */
-    link_stop(NULL, 1,
-              "two threads are in MPI calls at once, but only MPI_THREAD_SERIALIZED was granted; "
+    say_first("two threads are in MPI calls at once, but only MPI_THREAD_SERIALIZED was granted; "
               "replicas need one order of calls: one thread at a time, or errmgr_replica_level 1");
     for (;;)
         pause();

@@ -280,14 +280,15 @@ int outcome_settle(void *value, size_t max, size_t (*act)(void *ctx, void *value
     return n;
 }
 
-static void answer(struct preload_questions answers)
+static bool answer(struct preload_questions answers)
 {
     struct preload_questions *q = dlsym(RTLD_DEFAULT, PRELOAD_SYMBOL);
     if (q != NULL)
         *q = answers;
+    return q != NULL;
 }
 
-void outcome_install(void)
+bool outcome_install(void)
 {
     replica.stock = ompi_request_functions;
     ompi_request_functions.req_test = test;
@@ -296,12 +297,12 @@ void outcome_install(void)
     ompi_request_functions.req_test_some = test_some;
     ompi_request_functions.req_wait_any = wait_any;
     ompi_request_functions.req_wait_some = wait_some;
-    answer((struct preload_questions){the_time, the_name, is_complete, comm_number, comm_idup,
-                                      comm_refuse});
+    return answer((struct preload_questions){the_time, the_name, is_complete, comm_number,
+                                             comm_idup, comm_refuse});
 }
 
 void outcome_remove(void)
 {
     ompi_request_functions = replica.stock;
-    answer((struct preload_questions){.time = NULL});
+    (void)answer((struct preload_questions){.time = NULL});
 }
