@@ -111,6 +111,7 @@ struct transport {
     char host[48];
     struct endpoint **ring_peers; /* those with rings, open or not any more */
     uint32_t ring_count;
+    uint32_t lent;     /* payloads that peers may be reading from this process's memory */
     uint32_t restless; /* endpoints neither open through rings nor untried nor lost: their sockets
                           matter */
     struct buried {    /* frames of peers that are no more: `sent` is still to be said */

@@ -215,22 +215,24 @@ void link_watch_leave(void)
 
 /* A desktop is shared, also by the other copies: who has found nothing for a while, and does
  * nothing else meanwhile, sleeps until something comes. A program that computes between two looks
- * never does. Processor time is compared, since yielding takes time of another kind. */
+ * never does. Processor time is compared, since yielding takes time of another kind. While a peer
+ * copies from this process's memory, its word is due at once, and waking up would take longer. */
 static int nap(void)
 {
-    enum { LOOKS = 512, LOOK_NS = 4000, ROUNDS = 4, BUSY_NS = 100000 };
-    if (replica.quiet < ROUNDS && ++replica.looks % LOOKS != 0)
+    enum { LOOKS = 512, LOOK_NS = 4000, BUSY_NS = 100000 };
+    const unsigned rounds = transport_lends(replica.transport) ? 64 : 4;
+    if (replica.quiet < rounds && ++replica.looks % LOOKS != 0)
         return 0;
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     uint64_t now = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-    uint64_t most = replica.quiet < ROUNDS ? LOOKS * LOOK_NS : BUSY_NS;
+    uint64_t most = replica.quiet < rounds ? LOOKS * LOOK_NS : BUSY_NS;
     if (now - replica.looked_ns >= most)
         replica.quiet = 0;
-    else if (replica.quiet < ROUNDS)
+    else if (replica.quiet < rounds)
         replica.quiet++;
     replica.looked_ns = now;
-    return replica.quiet == ROUNDS ? NAP_MS : 0;
+    return replica.quiet >= rounds ? NAP_MS : 0;
 }
 
 static int advance(int timeout_ms)

@@ -247,7 +247,7 @@ static bool write_chunks(struct endpoint *e, const struct out_frame *f)
 }
 
 /* Writes the first that is not yet through, as far as it goes; true when it is. */
-static bool write_next(struct endpoint *e)
+static bool write_next(struct transport *t, struct endpoint *e)
 {
     struct out_frame *f = e->unwritten;
     bool small = f->length <= TRANSPORT_SMALL;
@@ -258,6 +258,7 @@ static bool write_next(struct endpoint *e)
         if (!write_lend(e, f))
             return false;
         f->lent = true;
+        t->lent++;
     } else {
         if (e->offset == 0 && !write_begin(e, f))
             return false;
@@ -282,7 +283,7 @@ void shm_flush(struct transport *t, struct endpoint *e)
     if (r->can_read && !r->said_reads)
         r->said_reads = write_bare(e, READS, 0);
     give_back(e);
-    while (e->unwritten != NULL && write_next(e))
+    while (e->unwritten != NULL && write_next(t, e))
         t->moved++;
 }
 
@@ -293,6 +294,7 @@ static void returned(struct transport *t, struct endpoint *e, uint64_t loans)
     for (struct out_frame *f = e->first; f != e->unwritten && loans > 0; f = f->next)
         if (f->lent) {
             f->lent = false;
+            t->lent--;
             loans--;
         }
     t->moved++;

@@ -32,6 +32,7 @@ uint64_t transport_now_ms(struct transport *t)
 static void frame_bury(struct transport *t, uint32_t to, struct out_frame *f)
 {
     struct buried *b = f->token != NULL ? malloc(sizeof *b) : NULL;
+    t->lent -= f->lent;
     if (b != NULL) {
         *b = (struct buried){t->buried, to, f->token};
         t->buried = b;
@@ -369,6 +370,11 @@ bool transport_written(const struct transport *t, uint32_t to)
     const struct endpoint *e = &t->endpoints[to];
     return e->first == NULL ||
            (!e->by_unix && e->unwritten == NULL && (e->seal == NULL || seal_is_out(e->seal)));
+}
+
+bool transport_lends(const struct transport *t)
+{
+    return t->lent > 0;
 }
 
 bool transport_met(const struct transport *t, uint32_t to)

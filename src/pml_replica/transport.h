@@ -71,6 +71,8 @@ size_t transport_backlog(const struct transport *t, uint32_t to);
 /* Has the operating system taken over all that was given for this process? It may not have arrived:
  * over TCP that is known later, when something comes back. */
 bool transport_written(const struct transport *t, uint32_t to);
+/* Is a peer of this host reading a payload from this process's memory? It will soon be done. */
+bool transport_lends(const struct transport *t);
 /* Was there ever a connection? */
 bool transport_met(const struct transport *t, uint32_t to);
 
