@@ -2,12 +2,14 @@
 /* endpoint.h -- what the files of the transport share: a peer, its queue, the frame on its way in.
  *
  * transport.c  open, send, poll, and what becomes of a peer
+ * queue.c      frames on their way out
  * address.c    the line of text by which a process is found
  * listen.c     who has connected, and whether it is let in
  * greet.c      connecting, the verdict
  * greeting.c   the bytes of both, and the keys that come of them
  * seal.c       an encrypted TCP connection
  * tcp.c        frames on a TCP connection, kept until acknowledged
+ * rings.c      the memory of two shared rings
  * shm.c        frames in two shared rings; the socket beside them only wakes, and tells of death */
 #ifndef P2P_ENDPOINT_H
 #define P2P_ENDPOINT_H
@@ -131,13 +133,19 @@ void endpoint_close(struct transport *t, struct endpoint *e); /* the connection 
 void endpoint_open(struct transport *t, struct endpoint *e, uint32_t peer_received);
 void endpoint_broken(struct transport *t, struct endpoint *e, const char *reason);
 void endpoint_lost(struct transport *t, struct endpoint *e, const char *reason);
-void endpoint_acknowledged(struct transport *t, struct endpoint *e, uint32_t received);
-void endpoint_done_first(struct transport *t, struct endpoint *e);
 uint8_t *frame_begins(struct transport *t, struct endpoint *e, const uint8_t *head,
                       size_t head_length, size_t length);
 void frame_ends(struct transport *t, struct endpoint *e);
 void frame_small(struct transport *t, struct endpoint *e, const uint8_t *head, size_t head_length,
                  uint8_t *payload, size_t length);
+
+/* queue.c */
+int queue_add(struct endpoint *e, const void *head, size_t head_length, const void *payload,
+              size_t length, void *token);
+void queue_bury(struct transport *t, struct endpoint *e);
+void queue_return_tokens(struct transport *t);
+void endpoint_acknowledged(struct transport *t, struct endpoint *e, uint32_t received);
+void endpoint_done_first(struct transport *t, struct endpoint *e);
 
 /* address.c */
 void address_host(char *text, size_t size);
@@ -173,12 +181,14 @@ void tcp_ready(struct transport *t, struct endpoint *e, uint32_t events);
 void tcp_flush(struct transport *t, struct endpoint *e);
 void tcp_acknowledge(struct transport *t, struct endpoint *e);
 
-/* shm.c */
+/* rings.c */
 int shm_create(struct endpoint *e, int *memory); /* by who connects: a file to hand over */
 int shm_adopt(struct endpoint *e, int memory);   /* by who accepts; closes the file */
 void shm_release(struct endpoint *e);
 uint64_t shm_probe(void); /* address of a word that the peer reads as a trial */
 void shm_try_reading(struct endpoint *e, int pid, uint64_t probe);
+
+/* shm.c */
 bool shm_send(struct endpoint *e, const void *head, size_t head_length, const void *payload,
               size_t length);
 void shm_flush(struct transport *t, struct endpoint *e);

@@ -81,6 +81,8 @@ struct replica {
     int attendant_end; /* an eventfd */
     STAILQ_HEAD(, transfer) later;
     unsigned polls;
+    uint64_t went_ns;      /* by the clock on the wall, when we looked */
+    bool sleepy;           /* the next look may last */
     unsigned looks, quiet; /* in vain, one after the other; and rounds of them */
     uint64_t looked_ns;    /* processor time, then */
     ompi_request_fns_t stock;
@@ -138,6 +140,7 @@ replica_request_t *request_new(bool is_send, const void *buffer, size_t count,
                                bool persistent);
 int request_start(replica_request_t *r);
 void request_complete_later(void);
+size_t transfer_convert(opal_convertor_t *c, void *bytes, size_t length, bool pack);
 bool transfer_in_one_piece(const ompi_datatype_t *type, size_t count);
 int transfer_to_send(struct transfer *t, const void *buffer, size_t count, ompi_datatype_t *type,
                      opal_convertor_t *convertor);

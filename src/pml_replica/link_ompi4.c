@@ -213,26 +213,39 @@ void link_watch_leave(void)
     replica.thread = 0;
 }
 
+static uint64_t now_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* While a peer copies from this process's memory its word is due at once, and waking up takes
+ * longer than the wait; but for a processor that others want, too. */
+static unsigned patience(uint64_t used_ns)
+{
+    enum { FEW = 4, MANY = 64 };
+    uint64_t now = now_ns(CLOCK_MONOTONIC), went = now - replica.went_ns;
+    replica.went_ns = now;
+    return transport_lends(replica.transport) && went < used_ns + used_ns / 4 ? MANY : FEW;
+}
+
 /* A desktop is shared, also by the other copies: who has found nothing for a while, and does
  * nothing else meanwhile, sleeps until something comes. A program that computes between two looks
- * never does. Processor time is compared, since yielding takes time of another kind. While a peer
- * copies from this process's memory, its word is due at once, and waking up would take longer. */
+ * never does. Processor time is compared, since yielding takes time of another kind. */
 static int nap(void)
 {
     enum { LOOKS = 512, LOOK_NS = 4000, BUSY_NS = 100000 };
-    const unsigned rounds = transport_lends(replica.transport) ? 64 : 4;
-    if (replica.quiet < rounds && ++replica.looks % LOOKS != 0)
+    if (!replica.sleepy && ++replica.looks % LOOKS != 0)
         return 0;
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    uint64_t now = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-    uint64_t most = replica.quiet < rounds ? LOOKS * LOOK_NS : BUSY_NS;
-    if (now - replica.looked_ns >= most)
-        replica.quiet = 0;
-    else if (replica.quiet < rounds)
-        replica.quiet++;
+    uint64_t now = now_ns(CLOCK_THREAD_CPUTIME_ID), used = now - replica.looked_ns;
     replica.looked_ns = now;
-    return replica.quiet >= rounds ? NAP_MS : 0;
+    if (used >= (replica.sleepy ? BUSY_NS : LOOKS * LOOK_NS))
+        replica.quiet = 0;
+    else
+        replica.quiet++;
+    replica.sleepy = replica.quiet >= patience(used);
+    return replica.sleepy ? NAP_MS : 0;
 }
 
 static int advance(int timeout_ms)
@@ -244,8 +257,10 @@ static int advance(int timeout_ms)
     if (timeout_ms == 0)
         timeout_ms = nap();
     int n = transport_poll(replica.transport, timeout_ms);
-    if (n > 0)
+    if (n > 0) {
         replica.quiet = replica.looks = 0;
+        replica.sleepy = false;
+    }
     if (n > 0 || timeout_ms != 0 || ++replica.polls % ENGINE_EVERY == 0)
         n += engine_progress(replica.engine, now_ms(CLOCK_MONOTONIC_COARSE));
     replica.in_engine = false;

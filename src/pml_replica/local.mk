@@ -20,7 +20,8 @@ libtransport_la_SOURCES = \
     src/pml_replica/bytes.h \
     src/pml_replica/greeting.c src/pml_replica/greeting.h \
     src/pml_replica/seal.c src/pml_replica/seal.h \
-    src/pml_replica/tcp.c src/pml_replica/shm.c
+    src/pml_replica/tcp.c src/pml_replica/queue.c \
+    src/pml_replica/rings.c src/pml_replica/rings.h src/pml_replica/shm.c
 libtransport_la_CPPFLAGS = $(AM_CPPFLAGS) $(SODIUM_CFLAGS) $(OPENSSL_CFLAGS)
 libtransport_la_LIBADD = $(SODIUM_LIBS) $(OPENSSL_LIBS)
 
@@ -33,7 +34,8 @@ mca_pml_replica_la_SOURCES = \
     src/pml_replica/share_ompi4.c src/pml_replica/window.h src/pml_replica/window_ompi4.c \
     src/pml_replica/attendant_ompi4.c src/pml_replica/turn.c src/pml_replica/turn.h \
     src/pml_replica/link_ompi4.c src/pml_replica/module_ompi4.c \
-    src/pml_replica/outcome_ompi4.c src/pml_replica/request_ompi4.c src/pml_replica/world_ompi4.c
+    src/pml_replica/outcome_ompi4.c src/pml_replica/request_ompi4.c \
+    src/pml_replica/transfer_ompi4.c src/pml_replica/world_ompi4.c
 mca_pml_replica_la_CPPFLAGS = $(AM_CPPFLAGS) $(subst -I,-isystem ,$(OMPI_CPPFLAGS)) \
     -I$(top_srcdir)/src/pml_replica -I$(top_srcdir)/src/errmgr_replica
 mca_pml_replica_la_CFLAGS = $(AM_CFLAGS) -mcx16

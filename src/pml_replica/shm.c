@@ -11,118 +11,20 @@
  *     FRAME     head, payload of `length`
  *     BEGIN     head; a payload of `length` follows in chunks
  *     CHUNK     `length` bytes of it
- *     LEND      head, u64 address: the payload is read from the sender's memory; with RETURN it has
- * it back RETURN    `length`: how many loans are returned, the oldest first READS     the one who
- * says this can read the other's memory SKIP      up to the ring's end
+ *     LEND      head, u64 address: the payload is read from the sender's memory
+ *     RETURN    `length`: how many loans are returned, the oldest first
+ *     READS     the one who says this can read the other's memory
+ *     SKIP      up to the ring's end
  *
  * The socket beside the rings wakes a sleeper and tells of the peer's death. */
 #include "endpoint.h"
+#include "rings.h"
 #include <errno.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
-enum { RING = 256 * 1024, RECORD = 16, CHUNK = 32 * 1024, LINE = 64, RECORDS_A_POLL = 128 };
+enum { RECORD = 16, CHUNK = 32 * 1024, RECORDS_A_POLL = 128 };
 enum kind { NOTHING, FRAME, BEGIN, CHUNKED, LEND, RETURN, READS, SKIP };
-static const uint64_t probe_word = 0x7265706c69636173;
-
-/* Shared. `read`: bytes consumed so far. `asleep`: the reader of this ring wants a byte on the
- * socket. */
-struct ring {
-    _Alignas(LINE) _Atomic uint64_t read;
-    _Alignas(LINE) _Atomic uint32_t asleep;
-    _Alignas(LINE) uint8_t data[RING];
-};
-
-struct rings {
-    struct ring *out, *in;
-    void *map;
-    uint64_t written, known_read; /* out */
-    uint64_t consumed, published; /* in */
-    uint64_t owed;                /* loans of the peer's to be returned */
-    int pid;
-    bool can_read, peer_reads, said_reads;
-};
-
-/* --- making --- */
-
-static int rings_map(struct endpoint *e, int memory, bool creator)
-{
-    struct rings *r = e->rings != NULL ? e->rings : malloc(sizeof *r);
-    if (r == NULL)
-        return -ENOMEM;
-    if (e->rings != NULL)
-        munmap(r->map, 2 * sizeof(struct ring));
-    e->rings = NULL;
-    *r = (struct rings){
-        .map = mmap(NULL, 2 * sizeof(struct ring), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0)};
-    if (r->map == MAP_FAILED) {
-        free(r);
-        return -ENOMEM;
-    }
-    struct ring *both = r->map;
-    r->out = &both[creator ? 0 : 1];
-    r->in = &both[creator ? 1 : 0];
-    e->rings = r;
-    return 0;
-}
-
-int shm_create(struct endpoint *e, int *memory)
-{
-    int fd = memfd_create("p2pgrid-ring", MFD_CLOEXEC);
-    int rc = fd < 0 ? -errno : ftruncate(fd, 2 * sizeof(struct ring)) != 0 ? -errno : 0;
-    if (rc == 0)
-        rc = rings_map(e, fd, true);
-    if (rc != 0 && fd >= 0)
-        close(fd);
-    *memory = rc == 0 ? fd : -1;
-    return rc;
-}
-
-int shm_adopt(struct endpoint *e, int memory)
-{
-    struct stat s;
-    if (fstat(memory, &s) != 0 || s.st_size != 2 * sizeof(struct ring))
-        return -EINVAL;
-    int rc = rings_map(e, memory, false);
-    close(memory);
-    return rc;
-}
-
-void shm_release(struct endpoint *e)
-{
-    if (e->rings == NULL)
-        return;
-    munmap(e->rings->map, 2 * sizeof(struct ring));
-    free(e->rings);
-    e->rings = NULL;
-}
-
-uint64_t shm_probe(void)
-{
-    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* some kernels ask for it */
-    return (uint64_t)(uintptr_t)&probe_word;
-}
-
-static ssize_t read_from(int pid, void *to, uint64_t from, size_t length)
-{
-    struct iovec here = {to, length}, there = {(void *)(uintptr_t)from, length};
-    return process_vm_readv(pid, &here, 1, &there, 1, 0);
-}
-
-void shm_try_reading(struct endpoint *e, int pid, uint64_t probe)
-{
-    uint64_t word = 0;
-    e->rings->pid = pid;
-    e->rings->can_read =
-        read_from(pid, &word, probe, sizeof word) == (ssize_t)sizeof word && word == probe_word;
-}
 
 /* --- out --- */
 
@@ -313,7 +215,7 @@ static bool borrow(struct transport *t, struct endpoint *e, const uint8_t *p, ui
     memcpy(&address, p + RECORD + head_length, sizeof address);
     uint8_t *place = frame_begins(t, e, p + RECORD, head_length, length);
     while (place != NULL && got < length) { /* one call moves 2 GiB at most */
-        ssize_t n = read_from(e->rings->pid, place + got, address + got, length - got);
+        ssize_t n = rings_read_from(e->rings->pid, place + got, address + got, length - got);
         if (n <= 0)
             return false;
         got += (size_t)n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* transport.c -- what becomes of a peer: its queue, its frames, its end. */
+/* transport.c -- what becomes of a peer: its frames, its connections, its end. */
 #include "endpoint.h"
 #include <assert.h>
 #include <errno.h>
@@ -24,79 +24,6 @@ uint64_t transport_now_ms(struct transport *t)
     t->looked_ms = ms;
     t->now_ms += step < STEP_MS ? step : STEP_MS;
     return t->now_ms;
-}
-
-/* --- the queue --- */
-
-/* Leaves the token behind for the next poll to return. */
-static void frame_bury(struct transport *t, uint32_t to, struct out_frame *f)
-{
-    struct buried *b = f->token != NULL ? malloc(sizeof *b) : NULL;
-    t->lent -= f->lent;
-    if (b != NULL) {
-        *b = (struct buried){t->buried, to, f->token};
-        t->buried = b;
-    }
-    free(f);
-}
-
-static void queue_bury(struct transport *t, struct endpoint *e)
-{
-    while (e->first != NULL) {
-        struct out_frame *f = e->first;
-        e->first = f->next;
-        frame_bury(t, e->vpid, f);
-    }
-    e->unwritten = e->last = NULL;
-    e->offset = e->backlog = 0;
-}
-
-void endpoint_done_first(struct transport *t, struct endpoint *e)
-{
-    struct out_frame *f = e->first;
-    e->first = f->next;
-    if (e->first == NULL)
-        e->last = NULL;
-    e->first_number++;
-    e->backlog -= f->head_length + f->length;
-    if (f->token != NULL)
-        t->events.sent(t->events.arg, e->vpid, f->token);
-    free(f);
-}
-
-void endpoint_acknowledged(struct transport *t, struct endpoint *e, uint32_t received)
-{
-    while (e->first != NULL && e->first != e->unwritten &&
-           (int32_t)(received - e->first_number) > 0)
-        endpoint_done_first(t, e);
-}
-
-static int queue_add(struct endpoint *e, const void *head, size_t head_length, const void *payload,
-                     size_t length, void *token)
-{
-    size_t copied = token == NULL ? length : 0;
-    struct out_frame *f = malloc(sizeof *f + TCP_HEADER + head_length + copied);
-    if (f == NULL)
-        return -ENOMEM;
-    *f = (struct out_frame){
-        .payload = payload, .length = length, .token = token, .head_length = (uint16_t)head_length};
-    if (head_length > 0)
-        memcpy(f->bytes + TCP_HEADER, head, head_length);
-    if (copied > 0) {
-        memcpy(f->bytes + TCP_HEADER + head_length, payload, copied);
-        f->payload = f->bytes + TCP_HEADER + head_length;
-    }
-    if (e->last != NULL)
-        e->last->next = f;
-    else
-        e->first = f;
-    e->last = f;
-    if (e->unwritten == NULL) {
-        e->unwritten = f;
-        e->offset = 0;
-    }
-    e->backlog += head_length + length;
-    return 0;
 }
 
 void tcp_acknowledge(struct transport *t, struct endpoint *e)
@@ -382,16 +309,6 @@ bool transport_met(const struct transport *t, uint32_t to)
     return t->endpoints[to].was_open;
 }
 
-static void return_tokens(struct transport *t)
-{
-    while (t->buried != NULL) {
-        struct buried *b = t->buried;
-        t->buried = b->next;
-        t->events.sent(t->events.arg, b->to, b->token);
-        free(b);
-    }
-}
-
 static void poll_sockets(struct transport *t, int timeout_ms)
 {
     struct epoll_event events[EVENTS];
@@ -444,7 +361,7 @@ int transport_poll(struct transport *t, int timeout_ms)
     t->moved = 0;
     t->polls++;
     if (t->buried != NULL)
-        return_tokens(t);
+        queue_return_tokens(t);
     poll_rings(t);
     if (t->moved == 0 && timeout_ms != 0)
         poll_sleeping(t, timeout_ms);
@@ -463,7 +380,7 @@ int transport_descriptor(const struct transport *t)
 bool transport_attend(struct transport *t)
 {
     t->moved = 0;
-    return_tokens(t);
+    queue_return_tokens(t);
     poll_rings(t);
     poll_sockets(t, 0);
     look_at_clocks(t);

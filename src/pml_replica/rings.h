@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rings.h -- the memory that two processes of one host share: a ring for each direction. */
+#ifndef P2P_RINGS_H
+#define P2P_RINGS_H
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { RING = 256 * 1024, LINE = 64 };
+
+/* Shared. `read`: bytes consumed so far. `asleep`: the reader of this ring wants a byte on the
+ * socket. */
+struct ring {
+    _Alignas(LINE) _Atomic uint64_t read;
+    _Alignas(LINE) _Atomic uint32_t asleep;
+    _Alignas(LINE) uint8_t data[RING];
+};
+
+struct rings {
+    struct ring *out, *in;
+    void *map;
+    uint64_t written, known_read; /* out */
+    uint64_t consumed, published; /* in */
+    uint64_t owed;                /* loans of the peer's to be returned */
+    int pid;
+    bool can_read, peer_reads, said_reads;
+};
+
+/* From the memory of another process: bytes read, or -1. */
+ssize_t rings_read_from(int pid, void *to, uint64_t from, size_t length);
+#endif
