@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A receiver on the same host reads all that is in flight while this process does not run, on a busy
- * desktop. */
+/* A receiver on the same host reads all that is in flight while this process does not run, on a
+ * busy desktop. */
 enum { IN_FLIGHT = 8 };
 
 /* One message to one lane. */
