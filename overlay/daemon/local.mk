@@ -7,6 +7,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/authority.c overlay/daemon/authority.h \
     overlay/daemon/beacon.c overlay/daemon/beacon.h \
     overlay/daemon/brood.c overlay/daemon/brood.h \
+    overlay/daemon/caller.c overlay/daemon/caller.h \
     overlay/daemon/candidate.c overlay/daemon/candidate.h \
     overlay/daemon/clock.h \
     overlay/daemon/cores.c overlay/daemon/cores.h \

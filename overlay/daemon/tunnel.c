@@ -2,6 +2,7 @@
 /* tunnel.c -- streams with credit: neither side ever keeps more than a window of any stream. */
 #include "tunnel.h"
 #include "addr.h"
+#include "caller.h"
 #include "node.h"
 #include "ports.h"
 #include <errno.h>
@@ -195,6 +196,11 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 {
     struct way *w = ctx;
     (void)listener, (void)from, (void)length;
+    if (!caller_is_own(fd)) {
+        log_warn(w->tunnels->node->log, "refused another user of this desktop at a job's port");
+        evutil_closesocket(fd);
+        return;
+    }
     struct stream *s = stream_new(w, fd, ++w->tunnels->number, true);
     if (s == NULL) {
         evutil_closesocket(fd);

@@ -1,6 +1,7 @@
 # Unit tests: one cmocka program for each noun of the plain C code; test/unit/NOUN.c, linked with LDADD.
 unit_programs = \
     test/unit/addr \
+    test/unit/caller \
     test/unit/cell \
     test/unit/cgroup \
     test/unit/candidate \
@@ -71,6 +72,7 @@ test_unit_told_LDADD = libsurvive.la $(LDADD)
 test_unit_roll_LDADD = libsurvive.la $(LDADD)
 test_unit_level_LDADD = libsurvive.la $(LDADD)
 test_unit_addr_LDADD = libdaemon.la $(LDADD)
+test_unit_caller_LDADD = libdaemon.la $(LDADD)
 test_unit_cgroup_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_cgroup_LDADD = libdaemon.la $(LDADD)
 test_unit_refusal_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
