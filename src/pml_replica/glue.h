@@ -56,7 +56,7 @@ struct replica_params {
     char *address;
     size_t eager_limit, fragment, log_limit;
     unsigned lag_ms, drop_after_ms, retry_ms, silence_ms;
-    bool verify, shared_memory, encrypt, progress_thread;
+    bool verify, shared_memory, encrypt, progress_thread, clock;
 };
 
 struct replica {
@@ -86,7 +86,10 @@ struct replica {
     unsigned looks, quiet; /* in vain, one after the other; and rounds of them */
     uint64_t looked_ns;    /* processor time, then */
     ompi_request_fns_t stock;
-    double last_time, time_offset; /* of MPI_Wtime */
+    pthread_t program; /* the thread that called MPI_Init */
+    struct told_clock {
+        double last, offset; /* what was told last; the leader's time less the own one */
+    } wtime, wall;
     bool stopped;
 };
 extern struct replica replica;

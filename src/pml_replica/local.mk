@@ -47,6 +47,7 @@ mca_pml_replica_la_LIBADD = \
 component_LTLIBRARIES += libp2pgrid_replica.la
 libp2pgrid_replica_la_SOURCES = \
     src/pml_replica/preload.c src/pml_replica/preload_comm.c src/pml_replica/preload_exec.c \
+    src/pml_replica/preload_clock.c \
     src/pml_replica/preload.h
 libp2pgrid_replica_la_CPPFLAGS = $(AM_CPPFLAGS) $(subst -I,-isystem ,$(OMPI_CPPFLAGS))
 libp2pgrid_replica_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version

@@ -186,20 +186,20 @@ static int is_complete(ompi_request_t *r)
 }
 
 /* Who leads gives its own; who follows remembers by how much that differs, for the day it leads. */
-static double time_inside(double own)
+static double time_inside(struct told_clock *clock, double own)
 {
-    double *last = &replica.last_time, told;
+    double *last = &clock->last, told;
     while (engine_follows(replica.engine)) {
         int n = engine_decision_take(replica.engine, DECIDE_TIME, &told, sizeof told);
         if (n == (int)sizeof told) {
-            replica.time_offset = told - own;
+            clock->offset = told - own;
             return *last = told;
         }
         if (n != -EAGAIN)
             return *last;
         link_wait();
     }
-    told = own + replica.time_offset;
+    told = own + clock->offset;
     *last = told > *last ? told : *last;
     engine_decision_give(replica.engine, DECIDE_TIME, last, sizeof *last);
     return *last;
@@ -208,7 +208,18 @@ static double time_inside(double own)
 static double the_time(double own)
 {
     link_enter();
-    double time = time_inside(own);
+    double time = time_inside(&replica.wtime, own);
+    link_leave();
+    return time;
+}
+
+/* Other threads ask in no order that lanes could share, and so do what MPI calls back. */
+static double the_clock(double own)
+{
+    if (!pthread_equal(pthread_self(), replica.program) || replica.depth > 0)
+        return own;
+    link_enter();
+    double time = time_inside(&replica.wall, own);
     link_leave();
     return time;
 }
@@ -297,8 +308,14 @@ bool outcome_install(void)
     ompi_request_functions.req_test_some = test_some;
     ompi_request_functions.req_wait_any = wait_any;
     ompi_request_functions.req_wait_some = wait_some;
-    return answer((struct preload_questions){the_time, the_name, is_complete, comm_number,
-                                             comm_idup, comm_refuse});
+    replica.program = pthread_self();
+    return answer((struct preload_questions){.time = the_time,
+                                             .clock = replica.params.clock ? the_clock : NULL,
+                                             .name = the_name,
+                                             .is_complete = is_complete,
+                                             .number = comm_number,
+                                             .idup = comm_idup,
+                                             .refuse = comm_refuse});
 }
 
 void outcome_remove(void)

@@ -53,7 +53,8 @@ static int component_register(void)
                                  .retry_ms = 500,
                                  .silence_ms = 1000,
                                  .shared_memory = true,
-                                 .progress_thread = true};
+                                 .progress_thread = true,
+                                 .clock = true};
     param_size(c, "eager_limit", "Bytes up to which a message is sent at once and copied",
                &p->eager_limit);
     param_size(c, "fragment", "Bytes of a larger message that travel in one piece", &p->fragment);
@@ -81,6 +82,10 @@ static int component_register(void)
     param_bool(c, "progress_thread",
                "A thread serves the other lanes while the program computes for long",
                &p->progress_thread);
+    param_bool(
+        c, "clock",
+        "Give the program one wall clock in all lanes: time(), gettimeofday(), CLOCK_REALTIME",
+        &p->clock);
     param_bool(c, "direct", "Replicate a job of a plain mpirun, without the grid: for tests",
                &p->direct);
     mca_base_component_var_register(c, "address",

@@ -7,6 +7,7 @@
 
 struct preload_questions {
     double (*time)(double own);            /* the time to give for this process's own */
+    double (*clock)(double own);           /* the same for the wall clock, in seconds of 1970 */
     void (*name)(char *name, int *length); /* turns this process's own into the one to give */
     /* Has the leader found the request complete? Then it is here too, when this returns. */
     int (*is_complete)(MPI_Request request);

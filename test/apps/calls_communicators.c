@@ -2,6 +2,8 @@
 /* calls_communicators.c -- groups, communicators, topologies, attributes; 4 ranks. */
 #include "calls.h"
 #include <string.h>
+#include <sys/time.h>
+#include <time.h>
 
 static int sum_over(MPI_Comm c, int x)
 {
@@ -168,6 +170,26 @@ static void attributes(int round)
     MPI_Comm_free_keyval(&key);
 }
 
+/* Tags by the wall clock: lanes that saw another one would diverge. */
+static void wall_clocks(void)
+{
+    enum { TAGS = 30000 };
+    struct timeval day;
+    struct timespec real;
+    gettimeofday(&day, NULL);
+    clock_gettime(CLOCK_REALTIME, &real);
+    const int own[] = {(int)(day.tv_usec % TAGS), (int)(real.tv_nsec % TAGS),
+                       (int)(time(NULL) % TAGS)};
+    for (int i = 0; i < 3; i++) {
+        int sent;
+        MPI_Status status;
+        MPI_Sendrecv(&own[i], 1, MPI_INT, next, own[i], &sent, 1, MPI_INT, before, MPI_ANY_TAG,
+                     MPI_COMM_WORLD, &status);
+        CHECK(sent == status.MPI_TAG);
+    }
+    CHECK(real.tv_sec >= day.tv_sec);
+}
+
 /* All copies of a rank are told one name and one time. */
 static void clocks(void)
 {
@@ -183,6 +205,7 @@ static void clocks(void)
     MPI_Sendrecv(&end, 1, MPI_DOUBLE, next, 64, &of_other, 1, MPI_DOUBLE, before, 64,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     CHECK(of_other > 0);
+    wall_clocks();
 }
 
 void communicators_all(int round)
