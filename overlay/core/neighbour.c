@@ -12,7 +12,8 @@
 #include "ring_state.h"
 #include <string.h>
 
-enum { YOUNG_ROUNDS = 60, ALARM_US = 20 * SECOND, FINGERS_AT_ONCE = 3 };
+enum { ALARM_US = 20 * SECOND, FINGERS_AT_ONCE = 3 };
+enum { SETTLED_US = 60 * SECOND }; /* without a change: from then on all is looked at less often */
 
 static bool between(const struct ring *ring, const struct part_peer *x, const struct part_peer *to)
 {
@@ -327,15 +328,12 @@ static void watch_finger(struct ring *ring)
     }
 }
 
-/* One further successor each round, and every other round one finger; half as often once the
- * coordinate needs no more round trips: whoever comes before a dead peer sees it first. When a
- * neighbour has gone others may have gone with it, so all fingers are looked at soon. */
+/* One further successor each time, and every other time one finger. When a neighbour has gone
+ * others may have gone with it, so all fingers are looked at soon. */
 static void watch_others(struct ring *ring)
 {
     unsigned n = ring->successor_count;
     bool alarmed = ring->now - ring->keep_changed_us < ALARM_US;
-    if (ring->rounds > YOUNG_ROUNDS && !alarmed && ring->rounds % 4 < 2)
-        return;
     if (n > 1)
         ask_peer(ring, &ring->successors[1 + ring->further_next++ % (n - 1)], WHY_ALIVE);
     for (unsigned i = 0; alarmed && i < FINGERS_AT_ONCE; i++)
@@ -344,12 +342,19 @@ static void watch_others(struct ring *ring)
         watch_finger(ring);
 }
 
+/* A settled ring is looked at every other round, and what is not next to this peer in one of four:
+ * who comes before a dead peer sees it first, and its news goes round at once. */
 void neighbour_round(struct ring *ring)
 {
+    bool settled = ring->now > ring->keep_changed_us + SETTLED_US;
+    uint64_t patience = (settled ? 2 * ROUND_US : ROUND_US) + ROUND_US / 2;
     if (ring->rounds % 16 == 0)
         ring->head_epoch = 0; /* whatever was missed, now it comes */
+    if (settled && ring->rounds % 2 != 0)
+        return;
     stabilize(ring);
-    if (ring->predecessors > 0 && ring->now > ring->before_us + ROUND_US + ROUND_US / 2)
+    if (ring->predecessors > 0 && ring->now > ring->before_us + patience)
         ask_peer(ring, &ring->predecessor[0], WHY_ALIVE); /* it has missed its round */
-    watch_others(ring);
+    if (!settled || ring->rounds % 4 == 0)
+        watch_others(ring);
 }

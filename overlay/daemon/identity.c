@@ -22,16 +22,18 @@ struct identity {
     size_t revoked_count;
 };
 
+/* An id is the hash of the key as it stands in certificates: what comes before an Ed25519 key there
+ * is always the same, and OpenSSL would ask each of its encoders in turn. */
 int identity_of_key(struct id *id, EVP_PKEY *key)
 {
-    unsigned char *der = NULL, digest[32];
-    unsigned int length;
-    int size = i2d_PUBKEY(key, &der);
-    if (size <= 0)
-        return -EINVAL;
-    int ok = EVP_Digest(der, (size_t)size, digest, &length, EVP_sha256(), NULL);
-    OPENSSL_free(der);
-    if (!ok)
+    static const unsigned char head[] = {0x30, 0x2a, 0x30, 0x05, 0x06, 0x03,
+                                         0x2b, 0x65, 0x70, 0x03, 0x21, 0x00};
+    unsigned char der[sizeof head + 32], digest[32];
+    size_t size = sizeof der - sizeof head;
+    memcpy(der, head, sizeof head);
+    if (key == NULL || EVP_PKEY_get_id(key) != EVP_PKEY_ED25519 ||
+        EVP_PKEY_get_raw_public_key(key, der + sizeof head, &size) != 1 ||
+        EVP_Digest(der, sizeof der, digest, NULL, EVP_sha256(), NULL) != 1)
         return -EINVAL;
     memcpy(id->b, digest, ID_BYTES);
     return 0;
