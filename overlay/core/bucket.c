@@ -13,6 +13,7 @@ enum {
     COPIES_OF_AD = 2, /* it is soon put again, so a few do */
     AD_TTL = 150,     /* seconds */
     MARK_TTL = 300,   /* seconds */
+    GONE_TTL = 75,    /* seconds: two rounds in which copies are offered */
     BUCKET = 16,      /* ads; with more it is cut in halves */
     AD_HEAD = 17,     /* depth of the cell and coordinate, before an ad's bytes */
 };
@@ -33,12 +34,18 @@ struct store_entry *bucket_mark(const struct ring *ring, const struct id *key, s
                                                                                            : NULL;
 }
 
+/* Neither a mark nor what an ad leaves behind that was taken back. */
+static bool is_ad(const struct store_entry *e)
+{
+    return !id_is_zero(&e->name) && e->length > 0;
+}
+
 unsigned bucket_held(const struct ring *ring, const struct id *key)
 {
     unsigned n = 0;
     struct store_entry *e = NULL;
     while ((e = store_next(&ring->store, e)) != NULL)
-        n += id_equal(&e->key, key) && bucket_alive(ring, e) && !id_is_zero(&e->name);
+        n += id_equal(&e->key, key) && bucket_alive(ring, e) && is_ad(e);
     return n;
 }
 
@@ -89,11 +96,11 @@ void bucket_move(struct ring *ring, const struct id *from, unsigned depth, const
         cell = cell_around(cell_place(&ad.place, &ad.peer), depth);
         struct id to = cell_key(&cell);
         struct store_entry *there = store_find(&ring->store, &to, &e->name);
-        if (there != NULL && neighbour_owns(ring, &to)) {
+        if (there != NULL && neighbour_owns(ring, &to) && there->version >= e->version) {
             e = store_drop(&ring->store, e);
             continue;
         }
-        if (there != NULL) { /* an old copy; entries move, so from the beginning */
+        if (there != NULL) { /* older, or a copy; entries move, so from the beginning */
             store_drop(&ring->store, there);
             e = store_next(&ring->store, NULL);
             continue;
@@ -186,7 +193,7 @@ static enum ring_status insert(struct ring *ring, const struct id *key, const st
     if (old != NULL && old->version > m->version)
         return RING_OLD;
     while ((other = store_next(&ring->store, (struct store_entry *)other)) != NULL)
-        if (id_equal(&other->key, key) && !id_is_zero(&other->name))
+        if (id_equal(&other->key, key) && is_ad(other))
             break;
     uint8_t value[RING_VALUE_MAX];
     uint64_t ttl = m->ttl < AD_TTL ? m->ttl : AD_TTL;
@@ -205,12 +212,21 @@ static enum ring_status insert(struct ring *ring, const struct id *key, const st
     return RING_OK;
 }
 
+/* For a while an empty record stands in the ad's place, lest a copy of the ad come back. */
 static void take_back(struct ring *ring, const struct id *key, const struct msg_ad_put *m)
 {
-    struct store_entry *mine = store_find(&ring->store, key, &m->ad.peer);
+    const struct store_entry *mine = store_find(&ring->store, key, &m->ad.peer);
     if (mine == NULL)
         return;
-    store_drop(&ring->store, mine);
+    struct store_entry e = {.key = *key,
+                            .name = m->ad.peer,
+                            .version = m->version > mine->version ? m->version : mine->version,
+                            .expires_us = ring->now + (uint64_t)GONE_TTL * SECOND,
+                            .claimed_us = ring->now,
+                            .copies = COPIES_OF_AD};
+    struct store_entry *gone = keep_insert(ring, &e, NULL);
+    if (gone != NULL)
+        copy_replicate(ring, gone);
     if (bucket_held(ring, key) == 0)
         touch_start(ring, &m->cell); /* nothing is left here */
 }
