@@ -8,7 +8,8 @@
  * module_ompi4.c           sends, receives, probes
  * request_ompi4.c          requests, their completion, cancel, persistent ones
  * outcome_ompi4.c          what a test or a wait for any found: the leader's word
- * file_ompi4.c             files
+ * file_ompi4.c             files; file.h
+ * file_bytes_ompi4.c       what is read from them, and written
  * share_ompi4.c            shared file pointers
  * osc_ompi4.c              one-sided communication: windows; window.h
  * operation_ompi4.c        its operations

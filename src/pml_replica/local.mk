@@ -29,7 +29,8 @@ libtransport_la_LIBADD = $(SODIUM_LIBS) $(OPENSSL_LIBS)
 component_LTLIBRARIES += mca_pml_replica.la
 mca_pml_replica_la_SOURCES = \
     src/pml_replica/pml_replica_component.c src/pml_replica/glue.h src/pml_replica/preload.h \
-    src/pml_replica/comm_ompi4.c src/pml_replica/file_ompi4.c \
+    src/pml_replica/comm_ompi4.c src/pml_replica/file.h src/pml_replica/file_ompi4.c \
+    src/pml_replica/file_bytes_ompi4.c \
     src/pml_replica/osc_ompi4.c src/pml_replica/operation_ompi4.c src/pml_replica/epoch_ompi4.c \
     src/pml_replica/share_ompi4.c src/pml_replica/window.h src/pml_replica/window_ompi4.c \
     src/pml_replica/attendant_ompi4.c src/pml_replica/turn.c src/pml_replica/turn.h \

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* file_bytes_ompi4.c -- MPI-IO: the bytes, which the leader reads and writes for all copies of its
+ * rank (file_ompi4.c). What it reads goes to the others in batches. A component of ompio's fbtl. */
+#include "file.h"
+#include "ompi/mca/fbtl/fbtl.h"
+#include <unistd.h>
+
+enum { BATCH = 512 << 10 };
+
+static int write_all(int fd, const char *bytes, size_t length, off_t at)
+{
+    while (length > 0) {
+        ssize_t n = pwrite(fd, bytes, length, at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return -1;
+        bytes += n;
+        at += n;
+        length -= (size_t)n;
+    }
+    return 0;
+}
+
+static size_t write_entries(void *ctx, void *word)
+{
+    ompio_file_t *fh = ((struct deed *)ctx)->fh;
+    struct word *w = word;
+    *w = word_of(file_fd(fh) < 0 ? -1 : 0);
+    for (int i = 0; w->error == 0 && i < fh->f_num_of_io_entries; i++) {
+        const mca_common_ompio_io_array_t *e = &fh->f_io_array[i];
+        if (write_all(fh->fd, e->memory_address, e->length, (off_t)(intptr_t)e->offset) != 0)
+            *w = word_of(-1);
+        else
+            w->value += (int64_t)e->length;
+    }
+    return sizeof *w;
+}
+
+static ssize_t fbtl_write(ompio_file_t *fh)
+{
+    struct deed d = {.fh = fh};
+    struct word w = deed_settle(write_entries, &d);
+    return w.error == 0 ? (ssize_t)w.value : OMPI_ERROR;
+}
+
+/* Entries are read one after the other into a batch, and given out from it alike. */
+struct reading {
+    ompio_file_t *fh;
+    int entry;   /* where the batch begins: in this entry, */
+    size_t done; /* so many bytes of which are read */
+};
+
+struct batch {
+    struct word word; /* value: bytes; fewer than there is room for: the file ends */
+    char bytes[BATCH];
+};
+
+static size_t read_some(int fd, char *bytes, size_t length, off_t at)
+{
+    size_t done = 0;
+    while (done < length) {
+        ssize_t n = pread(fd, bytes + done, length - done, at + (off_t)done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return SIZE_MAX;
+        if (n == 0)
+            break;
+        done += (size_t)n;
+    }
+    return done;
+}
+
+/* Calls each for the pieces of the batch, until one is not whole. Returns its bytes. */
+static size_t walk(struct reading *r, struct batch *b, size_t most,
+                   size_t (*each)(ompio_file_t *fh, char *bytes, char *memory, size_t length,
+                                  off_t at))
+{
+    size_t total = 0;
+    while (total < most && r->entry < r->fh->f_num_of_io_entries) {
+        const mca_common_ompio_io_array_t *e = &r->fh->f_io_array[r->entry];
+        size_t left = e->length - r->done, length = left < most - total ? left : most - total;
+        size_t n = each(r->fh, b->bytes + total, (char *)e->memory_address + r->done, length,
+                        (off_t)(intptr_t)e->offset + (off_t)r->done);
+        if (n == SIZE_MAX)
+            return n;
+        total += n;
+        r->done += n;
+        if (r->done == e->length) {
+            r->entry++;
+            r->done = 0;
+        }
+        if (n < length)
+            break;
+    }
+    return total;
+}
+
+static size_t from_file(ompio_file_t *fh, char *bytes, char *memory, size_t length, off_t at)
+{
+    (void)memory;
+    return read_some(fh->fd, bytes, length, at);
+}
+
+static size_t to_memory(ompio_file_t *fh, char *bytes, char *memory, size_t length, off_t at)
+{
+    (void)fh, (void)at;
+    memcpy(memory, bytes, length);
+    return length;
+}
+
+static size_t read_batch(void *ctx, void *value)
+{
+    struct reading copy = *(struct reading *)ctx;
+    struct batch *b = value;
+    size_t n = file_fd(copy.fh) < 0 ? SIZE_MAX : walk(&copy, b, BATCH, from_file);
+    b->word = word_of(n == SIZE_MAX ? -1 : (int64_t)n);
+    return sizeof b->word + (n == SIZE_MAX ? 0 : n);
+}
+
+static ssize_t fbtl_read(ompio_file_t *fh)
+{
+    struct reading r = {.fh = fh};
+    struct batch *b = malloc(sizeof *b);
+    ssize_t total = 0;
+    bool more = b != NULL;
+    while (more) {
+        outcome_settle(b, sizeof *b, read_batch, &r);
+        if (b->word.error != 0)
+            total = OMPI_ERROR;
+        more = b->word.error == 0 && b->word.value == BATCH;
+        if (b->word.error == 0)
+            total += (ssize_t)walk(&r, b, (size_t)b->word.value, to_memory);
+    }
+    free(b);
+    return b != NULL ? total : OMPI_ERR_OUT_OF_RESOURCE;
+}
+
+static int module_init(ompio_file_t *fh)
+{
+    (void)fh;
+    return OMPI_SUCCESS;
+}
+
+static mca_fbtl_base_module_t fbtl_module = {.fbtl_module_init = module_init,
+                                             .fbtl_module_finalize = module_init,
+                                             .fbtl_preadv = fbtl_read,
+                                             .fbtl_pwritev = fbtl_write};
+
+static int init_query(bool progress_threads, bool threads)
+{
+    (void)progress_threads, (void)threads;
+    return OMPI_SUCCESS;
+}
+
+static mca_fbtl_base_module_t *fbtl_query(ompio_file_t *fh, int *priority)
+{
+    (void)fh;
+    *priority = FILE_PRIORITY;
+    return replica.engine != NULL ? &fbtl_module : NULL;
+}
+
+mca_fbtl_base_component_2_0_0_t mca_fbtl_replica_component = {
+    .fbtlm_version = {MCA_FBTL_BASE_VERSION_2_0_0, .mca_component_name = "replica",
+                      MCA_BASE_MAKE_VERSION(component, 0, 1, 0)},
+    .fbtlm_data = {MCA_BASE_METADATA_PARAM_NONE},
+    .fbtlm_init_query = init_query,
+    .fbtlm_file_query = fbtl_query,
+    .fbtlm_file_unquery = module_init,
+};
