@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* calls.c -- every kind of MPI call that a message layer serves, each with a known answer: 4 ranks,
- * ROUNDS times; what takes longer, in calls_*.c, every fifth round. */
+ * ROUNDS times; what takes longer, in calls_*.c, every fifth round. With a second argument:
+ * communicators alone, made and freed all the time, and receives from any source. */
 #include "calls.h"
 #include <stdlib.h>
 #include <string.h>
@@ -196,6 +197,30 @@ static void wildcards(int round)
         CHECK(all[i] == told[i]);
 }
 
+static void everything(int round)
+{
+    modes(round);
+    persistent(round);
+    probes(round);
+    types(round);
+    large(round);
+    collectives(round);
+    communicators(round);
+    wildcards(round);
+    if (round % 5 == 0) {
+        messages_all(round);
+        collectives_all(round);
+        communicators_all(round);
+    }
+}
+
+static void founding(int round)
+{
+    communicators(round);
+    communicators_all(round);
+    wildcards(round);
+}
+
 int main(int argc, char **argv)
 {
     int rounds = argc > 1 ? atoi(argv[1]) : 1;
@@ -205,21 +230,11 @@ int main(int argc, char **argv)
     CHECK(size == 4);
     next = (rank + 1) % size;
     before = (rank + size - 1) % size;
-    for (int i = 0; i < rounds; i++) {
-        modes(i);
-        persistent(i);
-        probes(i);
-        types(i);
-        large(i);
-        collectives(i);
-        communicators(i);
-        wildcards(i);
-        if (i % 5 == 0) {
-            messages_all(i);
-            collectives_all(i);
-            communicators_all(i);
-        }
-    }
+    for (int i = 0; i < rounds; i++)
+        if (argc > 2)
+            founding(i);
+        else
+            everything(i);
     if (rank == 0)
         printf("calls: %d ranks, %d rounds, all right\n", size, rounds);
     MPI_Finalize();

@@ -36,10 +36,12 @@ check_PROGRAMS += test/grid/grab test/grid/garbage test/grid/lag
 # Tests that take minutes or want the machine for themselves: make check-soak.
 soak_scripts = \
     test/grid/stream \
+    test/grid/large_counts \
     test/grid/acceptance_kills \
     test/grid/windows_files \
     test/grid/kill_table \
     test/grid/early_deaths \
+    test/grid/tight_deaths \
     test/grid/lending \
     test/grid/silent_long \
     test/grid/parted \
