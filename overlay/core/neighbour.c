@@ -159,6 +159,19 @@ void neighbour_asked(struct ring *ring, const struct part_peer *from, const stru
     act_send(ring, from, message_put_ring_state(&s, act_room(ring), act_left(ring)));
 }
 
+/* Who was silent a moment ago and is listed may have come back since: its own word decides. */
+static bool ask_doubted(struct ring *ring, const struct part_peer *peers, unsigned count)
+{
+    bool doubted = false;
+    for (unsigned i = 0; i < count; i++) {
+        if (!stranger_quiet(ring, &peers[i].id) || stranger_left(ring, &peers[i].id))
+            continue;
+        ask_peer(ring, &peers[i], WHY_ALIVE);
+        doubted = true;
+    }
+    return doubted;
+}
+
 static void stabilized(struct ring *ring, const struct part_peer *from,
                        const struct msg_ring_state *m)
 {
@@ -166,9 +179,11 @@ static void stabilized(struct ring *ring, const struct part_peer *from,
         return;
     adopt(ring, from, m->successors, m->successors_count);
     ring->head_epoch = m->epoch;
+    if (ask_doubted(ring, m->successors, m->successors_count))
+        ring->head_epoch = 0; /* to be told again, once it has answered */
     if (m->predecessor_count > 0 && between(ring, &m->predecessor[0], from) &&
-        !stranger_quiet(ring, &m->predecessor[0].id)) {
-        ring->head_epoch = 0; /* to be told again, should the candidate not answer */
+        !stranger_left(ring, &m->predecessor[0].id)) {
+        ring->head_epoch = 0; /* or should the candidate not answer */
         ask_peer(ring, &m->predecessor[0], WHY_CANDIDATE);
     }
 }
@@ -258,6 +273,7 @@ static void last_resort(struct ring *ring)
     }
     if (best == NULL) {
         ring->standing = RING_ALONE;
+        stranger_forgive(ring);
         return;
     }
     struct part_peer head = *best;

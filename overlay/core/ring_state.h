@@ -255,6 +255,8 @@ void stranger_join(struct ring *ring, const struct part_peer *contact);
 void stranger_add(struct ring *ring, const struct part_peer *peer, bool left);
 void stranger_seen(struct ring *ring, const struct id *id); /* it is in the ring, or spoke */
 bool stranger_quiet(const struct ring *ring, const struct id *id);
+bool stranger_left(const struct ring *ring, const struct id *id);
+void stranger_forgive(struct ring *ring);
 void stranger_answered(struct ring *ring, const struct part_peer *peer);
 void stranger_member(struct ring *ring, const struct part_peer *peer,
                      const struct msg_ring_state *m);

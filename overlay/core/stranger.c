@@ -77,6 +77,21 @@ bool stranger_quiet(const struct ring *ring, const struct id *id)
     return s != NULL && s->quiet_until_us > ring->now;
 }
 
+bool stranger_left(const struct ring *ring, const struct id *id)
+{
+    const struct stranger *s = find(ring, id);
+    return s != NULL && s->left && s->quiet_until_us > ring->now;
+}
+
+/* With nobody left, it is this peer that was cut off: whoever is listed from now on is believed in.
+ */
+void stranger_forgive(struct ring *ring)
+{
+    for (unsigned i = 0; i < STRANGERS; i++)
+        if (!ring->strangers[i].left)
+            ring->strangers[i].quiet_until_us = 0;
+}
+
 /* Whoever speaks is alive, and is reached where it says. */
 void stranger_spoke(struct ring *ring, const struct part_peer *peer)
 {

@@ -123,7 +123,8 @@ int allocate_start(struct allocator *a, void *owner, void *holder,
                                           .per_lease = want->per_lease,
                                           .strategy = (enum share_strategy)want->strategy};
     one->require = require;
-    one->give_up_ms = node_now_ms() + want->timeout_ms;
+    one->asked_ms = node_now_ms();
+    one->give_up_ms = one->asked_ms + want->timeout_ms;
     a->all[a->count++] = one;
     if (allocation_begin(one) != 0) {
         allocation_cancel(one);

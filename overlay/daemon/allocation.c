@@ -18,7 +18,8 @@ enum {
     QUIET_MS = 100, /* so long no further ad came: the near ones are known */
     TRY_MS = 4000,  /* a claim ends before its first offers do */
     PAUSE_MS = 40, /* after a contested claim, times the number of tries, and some more by chance */
-    MARGIN_MS = 50, /* of the client's time-out, for the way back */
+    AGAIN_MS = 1000, /* from the beginning until somebody who was missed is looked for again */
+    MARGIN_MS = 50,  /* of the client's time-out, for the way back */
 };
 
 void allocation_release(struct allocator *a, const struct part_peer *peer, const struct id *lease)
@@ -245,10 +246,9 @@ static void begin_walk(struct allocation *one, bool named)
 
 static int walk(struct allocation *one)
 {
-    int half = (int)(one->want.timeout_ms / 2);
+    int half = (int)(one->want.timeout_ms / 2), most = one->again ? NEAR_MS : WALK_MS;
     begin_walk(one, false);
-    one->walk =
-        walk_start(one->allocator->node, 0, half < WALK_MS ? half : WALK_MS, on_ad, on_end, one);
+    one->walk = walk_start(one->allocator->node, 0, half < most ? half : most, on_ad, on_end, one);
     return one->walk != NULL ? 0 : -EAGAIN;
 }
 
@@ -315,6 +315,23 @@ static bool look_further(struct allocation *one)
     return walk(one) == 0;
 }
 
+/* A ring that has lost somebody may for a moment not list all who are there. So whoever is missed
+ * is looked for once more. */
+static bool look_again(struct allocation *one, uint64_t now)
+{
+    bool missed = one->silent > 0 || overlay_has_lost(one->allocator->node->overlay);
+    if (one->again || !missed || one->want.use == LEASE_WITHIN)
+        return false;
+    give_back(one);
+    one->again = true;
+    one->patient = false;
+    one->claim.peer_count = 0;
+    one->phase = MISSING;
+    one->until_ms = one->asked_ms + AGAIN_MS;
+    allocation_wake(one, one->until_ms > now ? one->until_ms - now : 0);
+    return true;
+}
+
 static void conclude(struct allocation *one, enum claim_verdict verdict, uint64_t now)
 {
     bool late = now + MARGIN_MS >= one->give_up_ms;
@@ -331,7 +348,7 @@ static void conclude(struct allocation *one, enum claim_verdict verdict, uint64_
             fall_short(one);
         return;
     case CLAIM_SHORT:
-        if (late || !look_further(one))
+        if (late || (!look_further(one) && !look_again(one, now)))
             fall_short(one);
         return;
     }
@@ -383,8 +400,13 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
         one->walk = NULL;
         one->cut = true;
     }
-    if (one->phase == PAUSING && now < one->until_ms) {
+    if ((one->phase == PAUSING || one->phase == MISSING) && now < one->until_ms) {
         allocation_wake(one, one->until_ms - now);
+        return;
+    }
+    if (one->phase == MISSING) {
+        if (walk(one) != 0)
+            fall_short(one);
         return;
     }
     if (one->phase != CLAIMING && begin_claim(one, now) != 0) {

@@ -12,7 +12,7 @@
 
 enum { ALLOCATIONS_MAX = 64 };
 
-enum allocation_phase { WALKING, CLAIMING, PAUSING };
+enum allocation_phase { WALKING, CLAIMING, PAUSING, MISSING };
 
 struct allocation {
     struct allocator *allocator;
@@ -27,7 +27,9 @@ struct allocation {
     bool named;        /* the walk visits only those that are named */
     bool cut;          /* the walk did not go everywhere */
     bool patient;      /* waits for the walk's end: what a cut one saw was too little */
+    bool again;        /* somebody was missed and is looked for a second time */
     uint64_t heard_ms, begun_ms, until_ms, give_up_ms;
+    uint64_t asked_ms;            /* for all this */
     struct candidates candidates; /* while claiming: fitting ones first, by round trip */
     unsigned silent;              /* peers that the walk knew of and that did not answer */
     struct claim claim;

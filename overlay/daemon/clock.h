@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* clock.h -- time that never goes back. */
+/* clock.h -- time that never goes back, and goes on while the machine sleeps. */
 #ifndef P2P_CLOCK_H
 #define P2P_CLOCK_H
 #include <stdint.h>
@@ -8,7 +8,7 @@
 static inline uint64_t clock_us(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_BOOTTIME, &now);
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 

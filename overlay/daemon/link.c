@@ -128,6 +128,15 @@ bool link_heard(const struct links *l, const struct id *peer, unsigned ms)
     return heard;
 }
 
+bool link_is_open(const struct links *l, const struct id *peer)
+{
+    const struct far *f = idmap_get(&l->fars, peer);
+    for (unsigned i = 0; f != NULL && i < f->count; i++)
+        if (connection_is_open(f->all[i]))
+            return true;
+    return false;
+}
+
 size_t links_backlog(const struct links *l)
 {
     size_t at = 0, sum = evbuffer_get_length(l->to_self);

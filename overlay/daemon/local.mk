@@ -59,6 +59,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/settings.c overlay/daemon/settings.h \
     overlay/daemon/shortage.c overlay/daemon/shortage.h \
     overlay/daemon/speed.c overlay/daemon/speed.h \
+    overlay/daemon/slim.c overlay/daemon/slim.h \
     overlay/daemon/sweep.c overlay/daemon/sweep.h \
     overlay/daemon/tail.c overlay/daemon/tail.h \
     overlay/daemon/tally.c overlay/daemon/tally.h \

@@ -7,14 +7,21 @@
 #include "contact.h"
 #include "near.h"
 #include "node.h"
+#include "slim.h"
 #include "tally.h"
 #include <errno.h>
-#include <malloc.h>
 #include <openssl/rand.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECORD_BYTES = 8192, SEARCHES = 4, SAVE_S = 30, NEIGHBOURS_MAX = 64 };
+enum {
+    RECORD_BYTES = 8192,
+    SEARCHES = 4,
+    SAVE_S = 30,
+    NEIGHBOURS_MAX = 16,          /* successors and predecessor */
+    LOST_MS = 30000,              /* so long the loss of a neighbour is news */
+    ASLEEP_US = 15 * 1000 * 1000, /* so late: others have given this peer up */
+};
 
 /* A peer that could not be sent to: the ring is told once its step is over. */
 struct unreachable {
@@ -32,7 +39,11 @@ struct overlay {
     struct unreachable *lost;
     enum ring_standing standing; /* as last logged */
     struct tally tally;
-    uint64_t tallied_ms; /* when it was brought up to date */
+    uint64_t tallied_ms;                   /* when it was brought up to date */
+    struct part_peer near[NEIGHBOURS_MAX]; /* as the ring said last, each once */
+    size_t near_count;
+    uint64_t lost_ms; /* when one of them was there no more; 0: never */
+    uint64_t due_us;  /* when the timer was to fire */
 };
 
 static void note_unreachable(struct overlay *o, const struct part_peer *peer)
@@ -42,6 +53,43 @@ static void note_unreachable(struct overlay *o, const struct part_peer *peer)
         return; /* the ring's own time-outs will see it */
     *u = (struct unreachable){.peer = *peer, .next = o->lost};
     o->lost = u;
+}
+
+static size_t add_new(struct part_peer *out, size_t n, size_t max, const struct part_peer *p)
+{
+    for (size_t i = 0; i < n; i++)
+        if (id_equal(&out[i].id, &p->id))
+            return n;
+    if (n < max)
+        out[n++] = *p;
+    return n;
+}
+
+/* Successors and predecessor, each once: in a small ring it is a successor, too. */
+static size_t neighbours(const struct overlay *o, struct part_peer *out, size_t max)
+{
+    const struct part_peer *before = ring_predecessor(o->ring);
+    size_t n = overlay_successors(o, out, max);
+    return before != NULL ? add_new(out, n, max, before) : n;
+}
+
+static bool is_neighbour(const struct overlay *o, const struct id *peer)
+{
+    size_t n = o->near_count;
+    while (n > 0 && !id_equal(&o->near[n - 1].id, peer))
+        n--;
+    return n > 0;
+}
+
+static void see_neighbours(struct overlay *o)
+{
+    struct part_peer before[NEIGHBOURS_MAX];
+    size_t count = o->near_count;
+    memcpy(before, o->near, count * sizeof *before);
+    o->near_count = neighbours(o, o->near, NEIGHBOURS_MAX);
+    for (size_t i = 0; i < count; i++)
+        if (!is_neighbour(o, &before[i].id))
+            o->lost_ms = node_now_ms();
 }
 
 static void do_action(struct overlay *o, const struct ring_action *a)
@@ -57,6 +105,8 @@ static void do_action(struct overlay *o, const struct ring_action *a)
         nears_take(o->node->nears, a);
         break;
     case RING_NEIGHBOURS:
+        see_neighbours(o);
+        break;
     case RING_LEFT:
     case RING_FOUND:
     case RING_STORED:
@@ -100,6 +150,7 @@ static void set_timer(struct overlay *o)
 {
     uint64_t due = ring_deadline(o->ring), now = clock_us();
     uint64_t wait = due > now ? due - now : 0;
+    o->due_us = due;
     event_add(o->timer, &(struct timeval){.tv_sec = (time_t)(wait / 1000000),
                                           .tv_usec = (suseconds_t)(wait % 1000000)});
 }
@@ -129,9 +180,13 @@ void overlay_step(struct overlay *o, const struct ring_event *event)
 
 static void on_time(evutil_socket_t fd, short what, void *ctx)
 {
+    struct overlay *o = ctx;
     struct ring_event tick = {.kind = RING_TICK};
     (void)fd, (void)what;
-    step(ctx, &tick);
+    bool slept = clock_us() > o->due_us + ASLEEP_US;
+    step(o, &tick);
+    if (slept)
+        find_ring(o);
 }
 
 static void on_message(void *ctx, const struct link_peer *from, const struct message *m)
@@ -140,38 +195,13 @@ static void on_message(void *ctx, const struct link_peer *from, const struct mes
     step(ctx, &event);
 }
 
-static size_t add_new(struct part_peer *out, size_t n, size_t max, const struct part_peer *p)
-{
-    for (size_t i = 0; i < n; i++)
-        if (id_equal(&out[i].id, &p->id))
-            return n;
-    if (n < max)
-        out[n++] = *p;
-    return n;
-}
-
-/* Successors and predecessor, each once: in a small ring it is a successor, too. */
-static size_t neighbours(const struct overlay *o, struct part_peer *out, size_t max)
-{
-    const struct part_peer *before = ring_predecessor(o->ring);
-    size_t n = overlay_successors(o, out, max);
-    return before != NULL ? add_new(out, n, max, before) : n;
-}
-
-static bool is_neighbour(const struct overlay *o, const struct id *peer)
-{
-    struct part_peer near[NEIGHBOURS_MAX];
-    size_t n = neighbours(o, near, NEIGHBOURS_MAX);
-    while (n > 0 && !id_equal(&near[n - 1].id, peer))
-        n--;
-    return n > 0;
-}
-
 static void on_gone(void *ctx, const struct id *peer, const char *why)
 {
     struct overlay *o = ctx;
     struct ring_event event = {.kind = RING_UNREACHABLE, .peer.id = *peer};
     (void)why;
+    if (link_is_open(o->node->links, peer)) /* only one of several links broke */
+        return;
     if (is_neighbour(o, peer)) /* one that leaves says so first, and is none any more */
         tally_vanished(&o->tally);
     step(o, &event);
@@ -211,9 +241,8 @@ static void load_tally(struct overlay *o)
 static void bring_tally_up_to_date(struct overlay *o)
 {
     char path[SETTINGS_PATH + 16];
-    struct part_peer near[NEIGHBOURS_MAX];
     uint64_t now = node_now_ms();
-    tally_watch(&o->tally, (unsigned)neighbours(o, near, NEIGHBOURS_MAX), now - o->tallied_ms);
+    tally_watch(&o->tally, (unsigned)o->near_count, now - o->tallied_ms);
     o->tallied_ms = now;
     machine_observed(o->node->machine, &o->tally);
     tally_path(o, path);
@@ -229,8 +258,7 @@ static void on_save(evutil_socket_t fd, short what, void *ctx)
     (void)fd, (void)what;
     save(ctx);
     bring_tally_up_to_date(ctx);
-    malloc_trim(
-        0); /* what handshakes took and gave back: megabytes on a peer that many joined through */
+    slim_down();
 }
 
 void overlay_contact(struct overlay *o)
@@ -349,6 +377,11 @@ size_t overlay_successors(const struct overlay *o, struct part_peer *out, size_t
     while (n < max && (s = ring_successor(o->ring, (unsigned)n)) != NULL)
         out[n++] = *s;
     return n;
+}
+
+bool overlay_has_lost(const struct overlay *o)
+{
+    return o->lost_ms != 0 && node_now_ms() < o->lost_ms + LOST_MS;
 }
 
 bool overlay_is_small(const struct overlay *o)

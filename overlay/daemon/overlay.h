@@ -24,6 +24,9 @@ size_t overlay_successors(const struct overlay *o, struct part_peer *out, size_t
 /* Everyone this peer knows right now, nearest on the ring first: successors, predecessor, fingers.
  */
 size_t overlay_known(const struct overlay *o, struct part_peer *out, size_t max);
+/* A neighbour was lost a moment ago: it, or who comes after it, may be back and not in all lists.
+ */
+bool overlay_has_lost(const struct overlay *o);
 bool overlay_is_small(const struct overlay *o); /* everyone is a neighbour */
 /* For near.c: an event that is not a message of the ring's. */
 void overlay_step(struct overlay *o, const struct ring_event *event);

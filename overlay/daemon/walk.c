@@ -24,6 +24,7 @@ struct visit {
     uint64_t pinged_us;
     unsigned rtts[WALK_PINGS], pings;
     bool asked, told, over; /* told: it has said whom it knows */
+    bool again;             /* its link broke, and it was asked once more */
 };
 
 struct walk {
@@ -383,6 +384,15 @@ static void receive(void *ctx, const struct link_peer *from, const struct messag
     }
 }
 
+/* It may be there and only have given up an older link. */
+static bool ask_again(struct walk *w, struct visit *v)
+{
+    if (v->again)
+        return false;
+    v->again = true;
+    return v->ad == NULL || !v->told ? ask(w, v) : ping(w, v);
+}
+
 static void on_gone(void *ctx, const struct id *peer, const char *why)
 {
     struct walks *all = ctx;
@@ -390,7 +400,7 @@ static void on_gone(void *ctx, const struct id *peer, const char *why)
     for (struct walk *w = all->first, *next; w != NULL; w = next) {
         next = w->next;
         struct visit *v = idmap_get(&w->visits, peer);
-        if (v == NULL || !v->asked || v->over)
+        if (v == NULL || !v->asked || v->over || ask_again(w, v))
             continue;
         end_visit(w, v);
         w->silent++;
