@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ask.h -- for tools: a question to the daemon that is answered by a row of messages. */
+/* ask.h -- a question to the daemon that is answered by a row of messages, and what it takes to put
+ * it; for tools and wish.c. */
 #ifndef P2P_ASK_H
 #define P2P_ASK_H
 #include "message.h"
@@ -13,4 +14,10 @@ typedef void client_row_fn(void *ctx, const struct message *m);
  * daemon's reason. */
 int client_ask(struct client *c, struct message *question, int timeout_ms, client_row_fn *row,
                void *ctx, struct msg_local_done *done, struct err *e);
+
+/* One frame out; -EPIPE when the daemon is gone, -ETIMEDOUT when it does not read. */
+int client_send(struct client *c, const struct message *m, struct err *e);
+/* What the job can do without is sent as a whole or, when the daemon is behind, not at all
+ * (-EAGAIN): the socket takes at least one frame when it takes anything. */
+int client_tell(struct client *c, const struct message *m);
 #endif

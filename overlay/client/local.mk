@@ -11,6 +11,7 @@ libclient_la_SOURCES = \
     overlay/client/ports.c overlay/client/ports.h \
     overlay/client/program.c overlay/client/program.h \
     overlay/client/size.c overlay/client/size.h \
+    overlay/client/wish.c \
     overlay/client/words.h
 libclient_la_CFLAGS = $(AM_CFLAGS) $(SODIUM_CFLAGS)
 libclient_la_LIBADD = libcore.la $(SODIUM_LIBS)

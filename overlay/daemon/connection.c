@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* connection.c -- a bufferevent_openssl with hello, frames and bye on top. */
-#include "connection.h"
+#include "connection_state.h"
 #include "addr.h"
 #include "clock.h"
 #include <errno.h>
@@ -17,25 +17,6 @@
 
 /* What one connection may make this daemon keep: a whole frame, and what came with its end. */
 enum { INPUT_MAX = WIRE_MAX_FRAME + 16 * 1024 };
-
-enum connection_state { SHAKING, GREETING, OPEN, JOINING };
-
-struct connection {
-    struct bufferevent *bev;
-    struct connection_calls calls;
-    void *ctx;
-    const struct identity *identity;
-    enum connection_state state;
-    bool joinable, joins; /* newcomers are heard; it is one */
-    bool dialled, bye_sent, bye_heard, dropped, guilty;
-    bool closes; /* said bye first, and so closes once it has heard bye too */
-    struct addr seen;
-    struct identity_card card;
-    struct msg_hello ours, theirs;
-    uint64_t
-        since_ms; /* begin of the handshake; then of the last message either way; then of bye */
-    char why[CONNECTION_WHY + 1]; /* what the certificate's check said */
-};
 
 bool connection_is_open(const struct connection *c)
 {
@@ -151,74 +132,6 @@ void connection_say_bye(struct connection *c)
 }
 
 /* --- who is there --- */
-
-static const char *subject_name(X509 *certificate, char *out, int size)
-{
-    if (certificate == NULL || X509_NAME_get_text_by_NID(X509_get_subject_name(certificate),
-                                                         NID_commonName, out, size) <= 0)
-        return "a stranger";
-    return out;
-}
-
-/* OpenSSL calls this for each certificate of the chain; it adds words to a refusal, and allows
- * nothing. */
-static int note_check(int ok, X509_STORE_CTX *store)
-{
-    SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
-    struct connection *c = SSL_get_app_data(ssl);
-    char name[IDENTITY_NAME + 1];
-    struct id id;
-    X509 *shown = X509_STORE_CTX_get_current_cert(store);
-    if (ok && X509_STORE_CTX_get_error_depth(store) == 0 &&
-        (identity_of_key(&id, X509_get0_pubkey(shown)) < 0 ||
-         identity_is_revoked(c->identity, &id))) {
-        X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_REVOKED);
-        ok = 0;
-    }
-    if (!ok && c->why[0] == '\0')
-        snprintf(c->why, sizeof c->why, "its certificate ('%s') is not accepted: %s",
-                 subject_name(shown, name, sizeof name),
-                 X509_verify_cert_error_string(X509_STORE_CTX_get_error(store)));
-    return ok;
-}
-
-/* A newcomer's certificate says which key it holds, and no more. */
-static int take_any(int ok, X509_STORE_CTX *store)
-{
-    (void)ok, (void)store;
-    return 1;
-}
-
-/* Called for those alone who ask for a protocol by name: members do not. */
-static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_length,
-                           const unsigned char *in, unsigned int in_length, void *ctx)
-{
-    static const unsigned char join[] = CONNECTION_JOIN;
-    struct connection *c = SSL_get_app_data(ssl);
-    (void)ctx;
-    if (in_length != sizeof join || in[0] != sizeof join - 1 ||
-        memcmp(in + 1, join, sizeof join - 1) != 0 || !c->joinable) {
-        snprintf(c->why, sizeof c->why, "it wants to join, and there is no invitation");
-        return SSL_TLSEXT_ERR_ALERT_FATAL;
-    }
-    c->joins = true;
-    SSL_set_verify(ssl, SSL_get_verify_mode(ssl), take_any);
-    *out = join;
-    *out_length = sizeof join - 1;
-    return SSL_TLSEXT_ERR_OK;
-}
-
-EVP_PKEY *connection_key(const struct connection *c)
-{
-    return X509_get0_pubkey(SSL_get0_peer_certificate(bufferevent_openssl_get_ssl(c->bev)));
-}
-
-bool connection_binding(const struct connection *c, uint8_t out[CONNECTION_BINDING])
-{
-    static const char label[] = CONNECTION_EXPORTER;
-    return SSL_export_keying_material(bufferevent_openssl_get_ssl(c->bev), out, CONNECTION_BINDING,
-                                      label, sizeof label - 1, NULL, 0, 0) == 1;
-}
 
 static void shaken(struct connection *c)
 {
@@ -374,11 +287,13 @@ void connection_tick(struct connection *c, uint64_t now_ms)
 static void set_socket(int fd)
 {
     int on = 1, idle = 5, every = 2, times = 3, lost = CONNECTION_LOST_MS;
+    int syns = 3; /* again, then it is dialled anew: what is tried for long is tried seldom */
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof every);
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
+    setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &syns, sizeof syns);
     setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &lost, sizeof lost);
 }
 
@@ -386,12 +301,8 @@ static struct connection *make(const struct connection_setup *setup, int fd,
                                const struct addr *seen, bool dialled)
 {
     struct connection *c = calloc(1, sizeof *c);
-    SSL *ssl = SSL_new(identity_tls(setup->identity));
-    if (c == NULL || ssl == NULL) {
-        free(c);
-        SSL_free(ssl);
+    if (c == NULL)
         return NULL;
-    }
     *c = (struct connection){.calls = *setup->calls,
                              .ctx = setup->ctx,
                              .identity = setup->identity,
@@ -400,10 +311,11 @@ static struct connection *make(const struct connection_setup *setup, int fd,
                              .seen = *seen,
                              .ours = *setup->hello,
                              .since_ms = clock_ms()};
-    SSL_set_app_data(ssl, c);
-    SSL_set_verify(ssl, SSL_get_verify_mode(ssl), note_check);
-    if (!dialled)
-        SSL_CTX_set_alpn_select_cb(identity_tls(setup->identity), choose_protocol, NULL);
+    SSL *ssl = connection_tls(c);
+    if (ssl == NULL) {
+        free(c);
+        return NULL;
+    }
     c->bev = bufferevent_openssl_socket_new(
         setup->base, fd, ssl, dialled ? BUFFEREVENT_SSL_CONNECTING : BUFFEREVENT_SSL_ACCEPTING,
         BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);

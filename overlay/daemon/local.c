@@ -2,7 +2,7 @@
 /* local.c -- the daemon's UNIX socket. A client is the holder of what it allocates: when its
  * connection closes, for whatever reason, everything is given back. */
 #include "config.h"
-#include "local.h"
+#include "local_state.h"
 #include "allocate.h"
 #include "errand.h"
 #include "hold.h"
@@ -25,30 +25,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { CLIENTS_MAX = 128, GREET_S = 5, BACKLOG_MAX = 8 * 1024 * 1024 };
-
-struct local_client {
-    struct local *local;
-    struct bufferevent *stream;
-    struct look *look;
-    pid_t pid;
-    bool greeted;
-    bool gone; /* to be dropped from the event loop: someone up the stack may still use it */
-};
-
-struct local {
-    struct node *node;
-    struct holds *holds;
-    struct allocator *allocator;
-    struct errands *errands;
-    struct rendezvous *rendezvous;
-    struct evconnlistener *listener;
-    struct event *dropper;
-    char path[PLACE_MAX + 1];
-    struct local_client *clients[CLIENTS_MAX];
-    size_t count;
-    uint8_t frame[WIRE_MAX_FRAME]; /* say()'s */
-};
+enum { GREET_S = 5 };
 
 /* --- clients --- */
 
@@ -85,187 +62,14 @@ static void drop_soon(struct local_client *c)
     event_active(c->local->dropper, 0, 0);
 }
 
-static void refuse(struct local_client *c, const char *why)
+void local_refuse(struct local_client *c, const char *why)
 {
     if (!c->gone)
         log_warn(c->local->node->log, "dropped a program on the local socket: %s", why);
     drop_soon(c);
 }
 
-static void say(void *client, const struct message *m)
-{
-    struct local_client *c = client;
-    struct evbuffer *out = bufferevent_get_output(c->stream);
-    if (c->gone)
-        return;
-    if (evbuffer_get_length(out) > BACKLOG_MAX) {
-        refuse(c, "it does not read what it is told");
-        return;
-    }
-    size_t length = message_encode(m, c->local->frame, sizeof c->local->frame);
-    if (length == 0 || bufferevent_write(c->stream, c->local->frame, length) != 0)
-        refuse(c, "an answer to it could not be sent");
-}
-
-static void say_failed(struct local_client *c, uint32_t token, const struct err *e)
-{
-    struct message m = {.kind = MSG_local_done};
-    m.local_done.token = token;
-    m.local_done.code = (uint32_t)e->code;
-    memcpy(m.local_done.reason, e->text, sizeof m.local_done.reason);
-    say(c, &m);
-}
-
-static void say_event(void *client, const struct msg_local_event *event)
-{
-    struct message m = {.kind = MSG_local_event, .local_event = *event};
-    say(client, &m);
-}
-
-static void on_lease_event(void *ctx, void *owner, const struct msg_local_event *event)
-{
-    struct local *l = ctx;
-    if (l->errands == NULL || !errand_hears(l->errands, owner, event))
-        say_event(owner, event);
-}
-
-static void say_lease(void *client, const struct msg_local_lease *lease)
-{
-    struct message m = {.kind = MSG_local_lease, .local_lease = *lease};
-    say(client, &m);
-}
-
-static void say_done(void *client, const struct msg_local_done *done)
-{
-    struct message m = {.kind = MSG_local_done, .local_done = *done};
-    say(client, &m);
-}
-
-static void say_peer(void *client, const struct message *m)
-{
-    struct local_client *c = client;
-    if (m->kind == MSG_local_done)
-        c->look = NULL;
-    say(c, m);
-}
-
-/* --- what they ask --- */
-
-static void on_hello(struct local_client *c, const struct msg_local_hello *hello)
-{
-    struct message m = {.kind = MSG_local_hello};
-    m.local_hello.protocol = LOCAL_PROTOCOL;
-    strcpy(m.local_hello.version, PACKAGE_VERSION);
-    c->greeted = true;
-    bufferevent_set_timeouts(c->stream, NULL, NULL);
-    say(c, &m);
-    if (hello->protocol != LOCAL_PROTOCOL) /* it sees by the answer, and says so to its user */
-        log_info(c->local->node->log, "a program of version %s came to the local socket",
-                 hello->version);
-}
-
-static void on_allocate(struct local_client *c, const struct msg_local_allocate *want)
-{
-    struct err e = {0};
-    void *holder = errand_holder(c->local->errands, c, want, &e);
-    if (holder == NULL || allocate_start(c->local->allocator, c, holder, want, &e) != 0)
-        say_failed(c, want->token, &e);
-}
-
-static void on_launch(struct local_client *c, const struct msg_local_launch *launch)
-{
-    int rc = hold_launch(c->local->holds, c, launch);
-    if (rc == 0)
-        return;
-    hold_release(c->local->holds, c, &launch->lease);
-    struct msg_local_event event = {.event = GRID_LAUNCH_FAILED, .lease = launch->lease};
-    snprintf(event.text, sizeof event.text, "%s",
-             rc == -ENOENT ? "the lease has ended already" : strerror(-rc));
-    say_event(c, &event);
-}
-
-static void on_peers(struct local_client *c, const struct msg_local_peers *question)
-{
-    struct err e = {0};
-    if (c->look == NULL)
-        c->look = look_peers(c->local->node, question, say_peer, c);
-    else
-        err_set(&e, EBUSY, "the last search still goes on");
-    if (c->look == NULL)
-        err_set(&e, EAGAIN, "p2pd has too many searches going on; try again");
-    if (e.code != 0)
-        say_failed(c, question->token, &e);
-}
-
-/* A row of one, if it could be done. */
-static void say_row(struct local_client *c, uint32_t token, const struct message *row,
-                    const struct err *e)
-{
-    struct message m = {.kind = MSG_local_done};
-    if (e->code != 0) {
-        say_failed(c, token, e);
-        return;
-    }
-    say(c, row);
-    m.local_done.token = token;
-    m.local_done.count = 1;
-    say(c, &m);
-}
-
-static void on_invite(struct local_client *c, const struct msg_local_invite *ask)
-{
-    struct message m = {.kind = MSG_local_token};
-    struct err e = {0};
-    m.local_token.token = ask->token;
-    keeper_invite(c->local->node->keeper, ask, &m.local_token, &e);
-    say_row(c, ask->token, &m, &e);
-}
-
-static void on_revoke(struct local_client *c, const struct msg_local_revoke *ask)
-{
-    struct message m = {.kind = MSG_local_revoked};
-    struct err e = {0};
-    m.local_revoked.token = ask->token;
-    keeper_revoke(c->local->node->keeper, ask->peer, &m.local_revoked, &e);
-    say_row(c, ask->token, &m, &e);
-}
-
-static void on_lend(struct local_client *c, const struct msg_local_lend *wish)
-{
-    struct message m = {.kind = MSG_local_terms};
-    struct err none = {0};
-    lender_take(c->local->node->lender, wish);
-    m.local_terms.token = wish->token;
-    lender_describe(c->local->node->lender, &m.local_terms);
-    say(c, &m);
-    say_failed(c, wish->token, &none);
-}
-
-static void take(struct local_client *c, const struct message *m)
-{
-    if (!c->greeted && m->kind != MSG_local_hello)
-        refuse(c, "it did not begin with hello");
-    else if (m->kind == MSG_local_hello)
-        on_hello(c, &m->local_hello);
-    else if (m->kind == MSG_local_allocate)
-        on_allocate(c, &m->local_allocate);
-    else if (m->kind == MSG_local_launch)
-        on_launch(c, &m->local_launch);
-    else if (m->kind == MSG_local_release)
-        hold_release(c->local->holds, c, &m->local_release.lease);
-    else if (m->kind == MSG_local_status)
-        look_status(c->local->node, m->local_status.token, say, c);
-    else if (m->kind == MSG_local_peers)
-        on_peers(c, &m->local_peers);
-    else if (m->kind == MSG_local_invite)
-        on_invite(c, &m->local_invite);
-    else if (m->kind == MSG_local_lend)
-        on_lend(c, &m->local_lend);
-    else if (m->kind == MSG_local_revoke)
-        on_revoke(c, &m->local_revoke);
-    else if (!errand_take(c->local->errands, c, c->pid, m))
-        refuse(c, "it sent what only daemons say");
-}
+/* --- what they say --- */
 
 static void on_read(struct bufferevent *stream, void *ctx)
 {
@@ -277,16 +81,16 @@ static void on_read(struct bufferevent *stream, void *ctx)
         ssize_t have = evbuffer_copyout(in, head, sizeof head);
         long length = message_frame_length(head, have > 0 ? (size_t)have : 0);
         if (length < 0) {
-            refuse(c, "it sent no message of this protocol");
+            local_refuse(c, "it sent no message of this protocol");
             return;
         }
         if (length == 0 || evbuffer_get_length(in) < (size_t)length)
             return;
         const uint8_t *frame = evbuffer_pullup(in, length);
         if (frame == NULL || !message_decode(&m, frame, (size_t)length))
-            refuse(c, "it sent a message that cannot be read");
+            local_refuse(c, "it sent a message that cannot be read");
         else
-            take(c, &m);
+            local_take(c, &m);
         evbuffer_drain(in, (size_t)length);
     }
 }
@@ -295,7 +99,7 @@ static void on_close(struct bufferevent *stream, short what, void *ctx)
 {
     (void)stream;
     if ((what & BEV_EVENT_TIMEOUT) != 0)
-        refuse(ctx, "it never said hello");
+        local_refuse(ctx, "it never said hello");
     drop_soon(ctx);
 }
 
@@ -416,7 +220,8 @@ static void open_to_tools(struct local *l)
 
 int local_open(struct local **out, struct node *node, struct err *e)
 {
-    static const struct allocation_watcher watcher = {.lease = say_lease, .done = say_done};
+    static const struct allocation_watcher watcher = {.lease = local_say_lease,
+                                                      .done = local_say_done};
     struct local *l = calloc(1, sizeof *l);
     struct err none = {0};
     *out = NULL;
@@ -428,11 +233,11 @@ int local_open(struct local **out, struct node *node, struct err *e)
     l->dropper = event_new(node->base, -1, 0, drop_gone, l);
     int rc = l->dropper != NULL ? 0 : err_set(e, ENOMEM, "out of memory");
     if (rc == 0)
-        rc = holds_open(&l->holds, node, on_lease_event, l, e);
+        rc = holds_open(&l->holds, node, local_lease_event, l, e);
     if (rc == 0)
         rc = allocator_open(&l->allocator, node, l->holds, &watcher, e);
     if (rc == 0)
-        rc = errands_open(&l->errands, node, l->holds, l->allocator, say, e);
+        rc = errands_open(&l->errands, node, l->holds, l->allocator, local_say, e);
     if (rc == 0)
         rc = listen_at(l, e);
     if (rc == 0)

@@ -13,6 +13,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/cores.c overlay/daemon/cores.h \
     overlay/daemon/company.c overlay/daemon/company.h \
     overlay/daemon/connection.c overlay/daemon/connection.h \
+    overlay/daemon/connection_state.h overlay/daemon/connection_tls.c \
     overlay/daemon/contact.c overlay/daemon/contact.h \
     overlay/daemon/datagram.c overlay/daemon/datagram.h \
     overlay/daemon/door.c overlay/daemon/door.h \
@@ -44,6 +45,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/link.c overlay/daemon/link.h overlay/daemon/link_state.h \
     overlay/daemon/link_calls.c \
     overlay/daemon/local.c overlay/daemon/local.h \
+    overlay/daemon/local_calls.c overlay/daemon/local_state.h \
     overlay/daemon/log.c overlay/daemon/log.h \
     overlay/daemon/look.c overlay/daemon/look.h \
     overlay/daemon/machine.c overlay/daemon/machine.h \
@@ -67,6 +69,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/tunnel.c overlay/daemon/tunnel.h \
     overlay/daemon/uri.c overlay/daemon/uri.h \
     overlay/daemon/usage.c overlay/daemon/usage.h \
+    overlay/daemon/visited.c overlay/daemon/visited.h \
     overlay/daemon/walk.c overlay/daemon/walk.h \
     overlay/daemon/walls.c overlay/daemon/walls.h
 libdaemon_la_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBEXECDIR='"$(pkglibexecdir)"' \

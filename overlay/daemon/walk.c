@@ -4,6 +4,7 @@
 #include "walk.h"
 #include "idmap.h"
 #include "node.h"
+#include "visited.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -347,41 +348,15 @@ static void take_pong(struct walks *all, const struct link_peer *from, const str
     step_visit(w, v);
 }
 
-static void answer_ad(struct walks *all, const struct link_peer *from, uint32_t token)
-{
-    struct node *n = all->node;
-    struct part_peer self = links_self(n->links);
-    struct message m = {.kind = MSG_ad_answer, .ad_answer.token = token};
-    machine_ad(n->machine, &n->settings, identity_card(n->identity), &self, &m.ad_answer.ad);
-    link_send(n->links, &from->peer, &m);
-}
-
-static void answer_known(struct walks *all, const struct link_peer *from, uint32_t token)
-{
-    struct message m = {.kind = MSG_known_answer, .known_answer.token = token};
-    struct msg_known_answer *k = &m.known_answer;
-    k->peers_count =
-        (uint16_t)overlay_known(all->node->overlay, k->peers, sizeof k->peers / sizeof *k->peers);
-    link_send(all->node->links, &from->peer, &m);
-}
-
 static void receive(void *ctx, const struct link_peer *from, const struct message *m)
 {
     struct walks *all = ctx;
-    if (m->kind == MSG_ad_ask) {
-        answer_ad(all, from, m->ad_ask.token);
-    } else if (m->kind == MSG_known_ask) {
-        answer_known(all, from, m->known_ask.token);
-    } else if (m->kind == MSG_ping) {
-        struct message pong = {.kind = MSG_pong, .pong.token = m->ping.token};
-        link_send(all->node->links, &from->peer, &pong);
-    } else if (m->kind == MSG_ad_answer) {
+    if (m->kind == MSG_ad_answer)
         take_ad(all, from, &m->ad_answer);
-    } else if (m->kind == MSG_known_answer) {
+    else if (m->kind == MSG_known_answer)
         take_known(all, from, &m->known_answer);
-    } else if (m->kind == MSG_pong) {
+    else if (m->kind == MSG_pong)
         take_pong(all, from, &m->pong);
-    }
 }
 
 /* It may be there and only have given up an older link. */
@@ -416,8 +391,10 @@ int walks_open(struct walks **out, struct node *node)
         return -ENOMEM;
     }
     w->node = node;
-    links_handle(node->links, MSG_ad_ask, MSG_pong, receive, w);
-    links_handle(node->links, MSG_known_ask, MSG_known_answer, receive, w);
+    links_handle(node->links, MSG_ad_answer, MSG_ad_answer, receive, w);
+    links_handle(node->links, MSG_known_answer, MSG_known_answer, receive, w);
+    links_handle(node->links, MSG_pong, MSG_pong, receive, w);
+    visited_open(node);
     *out = w;
     return 0;
 }

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wish.c -- what a program wants of its daemon: leases, reservations, launches, and that its job is
+ * told of. */
+#include "p2pgrid.h"
+#include "ask.h"
+#include "input.h"
+#include "lease.h"
+#include "program.h"
+#include "words.h"
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RESERVE_MS = 5000, GRACE_MS = 3000, LEASES_MAX = 65536 };
+
+struct lease_row {
+    struct grid_lease *leases;
+    size_t count;
+    bool failed;
+};
+
+static void add_lease(void *ctx, const struct message *m)
+{
+    struct lease_row *row = ctx;
+    if (m->kind != MSG_local_lease || row->count == LEASES_MAX)
+        return;
+    struct grid_lease *more = realloc(row->leases, (row->count + 1) * sizeof *more);
+    if (more == NULL) {
+        row->failed = true;
+        return;
+    }
+    row->leases = more;
+    const struct msg_local_lease *from = &m->local_lease;
+    struct grid_lease *lease = &more[row->count++];
+    memset(lease, 0, sizeof *lease);
+    lease->id = from->lease;
+    lease->peer = from->peer.id;
+    lease->addr = from->peer.addr;
+    memcpy(lease->name, from->name, sizeof lease->name);
+    memcpy(lease->site, from->site, sizeof lease->site);
+    lease->slots = from->slots;
+    lease->rtt_us = from->rtt_us;
+    lease->encrypt = from->encrypt != 0;
+}
+
+static int fill_want(struct msg_local_allocate *m, const struct grid_want *want, struct err *e)
+{
+    const char *require = want->require != NULL ? want->require : "";
+    if (want->slots == 0 || want->timeout_ms <= 0)
+        return err_set(e, EINVAL, "nothing to allocate: %u slots within %d ms", want->slots,
+                       want->timeout_ms);
+    if (strlen(require) >= sizeof m->require)
+        return err_set(e, EINVAL, "the requirement is longer than %zu characters",
+                       sizeof m->require - 1);
+    if (want->exclude_count > sizeof m->exclude / sizeof m->exclude[0] ||
+        want->spares > UINT16_MAX || want->slots_per_lease > UINT16_MAX)
+        return err_set(e, EINVAL, "too many peers to exclude, spares, or slots in a lease");
+    m->slots = want->slots;
+    m->per_lease = (uint16_t)want->slots_per_lease;
+    m->spares = (uint16_t)want->spares;
+    m->strategy = (uint8_t)want->strategy;
+    m->apart = want->apart;
+    m->timeout_ms = (uint32_t)want->timeout_ms;
+    strcpy(m->require, require);
+    if (want->within != NULL || want->adds_to != NULL) {
+        m->use = want->within != NULL ? LEASE_WITHIN : LEASE_RESERVES;
+        m->reservation = want->within != NULL ? *want->within : *want->adds_to;
+    }
+    m->exclude_count = (uint16_t)want->exclude_count;
+    for (size_t i = 0; i < want->exclude_count; i++)
+        m->exclude[i].peer = want->exclude[i];
+    return 0;
+}
+
+int client_allocate(struct client *c, const struct grid_want *want, struct grid_lease **leases,
+                    size_t *count, size_t *spares, struct err *e)
+{
+    struct message m = {.kind = MSG_local_allocate};
+    struct msg_local_done done;
+    struct lease_row row = {0};
+    *leases = NULL;
+    *count = *spares = 0;
+    int rc = fill_want(&m.local_allocate, want, e);
+    if (rc == 0)
+        rc = client_ask(c, &m, want->timeout_ms + GRACE_MS, add_lease, &row, &done, e);
+    if (rc == 0 && (row.failed || done.count != row.count || done.spares > row.count))
+        rc = err_set(e, row.failed ? ENOMEM : EPROTO, "the answer of p2pd could not be kept");
+    if (rc != 0) {
+        for (size_t i = 0; i < row.count; i++)
+            client_release(c, &row.leases[i].id, NULL);
+        free(row.leases);
+        return rc;
+    }
+    *leases = row.leases;
+    *count = row.count;
+    *spares = done.spares;
+    return 0;
+}
+
+static void keep_reservation(void *ctx, const struct message *m)
+{
+    if (m->kind == MSG_local_reservation)
+        *(struct id *)ctx = m->local_reservation.reservation;
+}
+
+int client_reserve(struct client *c, unsigned seconds, struct id *reservation, struct err *e)
+{
+    struct message m = {.kind = MSG_local_reserve};
+    struct msg_local_done done;
+    m.local_reserve.verb = RESERVE_NEW;
+    m.local_reserve.seconds = seconds;
+    return client_ask(c, &m, RESERVE_MS, keep_reservation, reservation, &done, e);
+}
+
+int client_release_all(struct client *c, const struct id *reservation, struct err *e)
+{
+    struct message m = {.kind = MSG_local_reserve};
+    struct msg_local_done done;
+    struct id same;
+    m.local_reserve.verb = RESERVE_RELEASE;
+    m.local_reserve.reservation = *reservation;
+    return client_ask(c, &m, RESERVE_MS, keep_reservation, &same, &done, e);
+}
+
+int client_tell_job(struct client *c, const struct grid_job *job)
+{
+    struct message m = {.kind = MSG_local_job};
+    struct msg_local_job *j = &m.local_job;
+    j->ranks = job->ranks;
+    j->lanes = (uint16_t)job->lanes;
+    j->over = job->over;
+    j->status = (uint32_t)job->status;
+    if (job->within != NULL)
+        j->reservation = *job->within;
+    strncpy(j->program, job->program != NULL ? job->program : "", sizeof j->program - 1);
+    return client_tell(c, &m);
+}
+
+int client_tell_places(struct client *c, const struct grid_place *places, size_t count)
+{
+    _Static_assert(GRID_PLACES == sizeof((struct msg_local_places *)0)->places /
+                                      sizeof((struct msg_local_places *)0)->places[0],
+                   "as many as one message has");
+    struct message m = {.kind = MSG_local_places};
+    struct msg_local_places *said = &m.local_places;
+    if (count > GRID_PLACES)
+        return -E2BIG;
+    for (size_t i = 0; i < count; i++) {
+        struct part_place *p = &said->places[said->places_count++];
+        *p = (struct part_place){.rank = places[i].rank,
+                                 .lane = (uint16_t)places[i].lane,
+                                 .state = places[i].state,
+                                 .peer = places[i].peer};
+        memcpy(p->name, places[i].name, sizeof p->name);
+    }
+    return client_tell(c, &m);
+}
+
+/* The strings one after the other, each with its NUL; malloc'd. */
+static uint8_t *pack(char *const *strings, uint32_t *length)
+{
+    size_t total = 0, at = 0;
+    for (char *const *s = strings; s != NULL && *s != NULL; s++)
+        total += strlen(*s) + 1;
+    uint8_t *out = total <= WIRE_MAX_FRAME ? malloc(total + 1) : NULL;
+    for (char *const *s = strings; out != NULL && s != NULL && *s != NULL; s++) {
+        memcpy(out + at, *s, strlen(*s) + 1);
+        at += strlen(*s) + 1;
+    }
+    *length = (uint32_t)total;
+    return out;
+}
+
+int client_launch(struct client *c, const struct id *lease, const struct grid_launch *what,
+                  struct err *e)
+{
+    struct message m = {.kind = MSG_local_launch};
+    struct msg_local_launch *launch = &m.local_launch;
+    if (what->program_count > PROGRAMS_MAX)
+        return err_set(e, E2BIG, "a job has more than %d programs of its own", PROGRAMS_MAX);
+    if (what->input_count > INPUTS_MAX)
+        return err_set(e, E2BIG, "a job has more than %d files", INPUTS_MAX);
+    uint8_t *packed = pack(what->environment, &launch->environment_length);
+    if (packed == NULL || strlen(what->command) > WIRE_MAX_FRAME) {
+        free(packed);
+        return err_set(e, E2BIG, "the command or its environment is too long to be sent");
+    }
+    launch->lease = *lease;
+    launch->command = (const uint8_t *)what->command;
+    launch->command_length = (uint32_t)strlen(what->command);
+    launch->environment = packed;
+    for (size_t i = 0; i < what->program_count; i++)
+        launch->programs[launch->programs_count++] = program_part(&what->programs[i]);
+    for (size_t i = 0; i < what->input_count; i++)
+        launch->inputs[launch->inputs_count++] = input_part(&what->inputs[i]);
+    launch->bounds = (struct part_bounds){what->memory, what->processes, what->seconds};
+    launch->encrypts = what->encrypts;
+    int rc = client_send(c, &m, e);
+    free(packed);
+    return rc;
+}
+
+int client_release(struct client *c, const struct id *lease, struct err *e)
+{
+    struct message m = {.kind = MSG_local_release};
+    m.local_release.lease = *lease;
+    return client_send(c, &m, e);
+}
