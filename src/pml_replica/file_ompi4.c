@@ -8,8 +8,8 @@
  * told, and is not done again, so nothing overwrites what another rank has written since.
  *
  * This is the component fs of Open MPI's ompio, which opens and sizes; its fbtl, which moves bytes,
- * is in file_bytes_ompi4.c. Views, collective buffering and all else above are ompio's, and the same
- * in all lanes. */
+ * is in file_bytes_ompi4.c. Views, collective buffering and all else above are ompio's, and the
+ * same in all lanes. */
 #include "file.h"
 #include "ompi/file/file.h"
 #include "ompi/mca/fs/fs.h"
