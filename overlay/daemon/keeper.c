@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* keeper.c -- what the authority does. Its key is read for each act, and forgotten after it. */
-#include "keeper.h"
+#include "keeper_state.h"
 #include "addr.h"
 #include "authority.h"
 #include "connection.h"
@@ -8,21 +8,13 @@
 #include "ledger.h"
 #include "member.h"
 #include "node.h"
-#include "revocation.h"
 #include <errno.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { DAY = 24 * 3600, HOUR = 3600, CERTIFICATE_MAX = 4096 };
-
-struct keeper {
-    struct node *node;
-    struct invitations *invitations;
-    /* What an answer points to until it is on its way. */
-    uint8_t certificate[CERTIFICATE_MAX], root[CERTIFICATE_MAX], proof[TOKEN_PROOF];
-};
+enum { DAY = 24 * 3600, HOUR = 3600 };
 
 /* --- the authority --- */
 
@@ -50,7 +42,7 @@ static bool is_here(const struct keeper *k)
     return access(path, R_OK) == 0;
 }
 
-static int open_authority(const struct keeper *k, struct authority **out, struct err *e)
+int keeper_authority(const struct keeper *k, struct authority **out, struct err *e)
 {
     struct id known, found;
     if (!is_here(k))
@@ -64,97 +56,6 @@ static int open_authority(const struct keeper *k, struct authority **out, struct
         return 0;
     authority_close(*out);
     return err_set(e, EINVAL, "%s is the authority of another grid", k->node->settings.authority);
-}
-
-/* --- who is revoked --- */
-
-static int list_revoked(struct msg_revocations *list, const struct ledger *ledger, struct err *e)
-{
-    enum { MOST = sizeof list->revoked / sizeof list->revoked[0] };
-    for (size_t i = 0; i < ledger->count; i++) {
-        const struct ledger_entry *entry = &ledger->at[i];
-        if (!entry->revoked || entry->ends <= time(NULL))
-            continue;
-        if (list->revoked_count == MOST)
-            return err_set(e, ENOSPC, "%d peers are revoked already: found a new grid", MOST);
-        list->revoked[list->revoked_count++] =
-            (struct part_revoked){.peer = entry->id, .ends = (uint64_t)entry->ends};
-    }
-    return 0;
-}
-
-static bool says_the_same(const struct msg_revocations *a, const struct msg_revocations *b)
-{
-    bool same = a->serial != 0 && b->serial != 0 && id_equal(&a->keeper.id, &b->keeper.id) &&
-                addr_equal(&a->keeper.addr, &b->keeper.addr) &&
-                a->revoked_count == b->revoked_count;
-    for (unsigned i = 0; same && i < a->revoked_count; i++)
-        same = id_equal(&a->revoked[i].peer, &b->revoked[i].peer);
-    return same;
-}
-
-/* Signs what the ledger says, if the grid does not know that yet. */
-static int publish(struct keeper *k, const struct authority *a, struct err *e)
-{
-    const struct msg_revocations *now = member_list(k->node->member);
-    struct revocation *fresh = calloc(1, sizeof *fresh);
-    struct ledger ledger;
-    if (fresh == NULL)
-        return err_set(e, ENOMEM, "no memory");
-    uint64_t clock = (uint64_t)time(NULL);
-    fresh->list.serial = now->serial < clock ? clock : now->serial + 1;
-    fresh->list.keeper = links_self(k->node->links);
-    int rc = ledger_read(&ledger, k->node->settings.authority, e);
-    if (rc == 0) {
-        rc = list_revoked(&fresh->list, &ledger, e);
-        ledger_free(&ledger);
-    }
-    if (rc == 0 && !says_the_same(&fresh->list, now)) {
-        rc = revocation_sign(fresh, a, e);
-        if (rc == 0)
-            rc = member_take(k->node->member, &fresh->list, NULL, e);
-    }
-    free(fresh);
-    return rc;
-}
-
-static int find_member(const struct keeper *k, const char *word, struct ledger_entry *out,
-                       struct err *e)
-{
-    struct ledger ledger;
-    int rc = ledger_read(&ledger, k->node->settings.authority, e);
-    if (rc < 0)
-        return rc;
-    const struct ledger_entry *found = ledger_find(&ledger, word, time(NULL), e);
-    if (found != NULL)
-        *out = *found;
-    ledger_free(&ledger);
-    return found != NULL ? 0 : -ENOENT;
-}
-
-int keeper_revoke(struct keeper *k, const char *peer, struct msg_local_revoked *out, struct err *e)
-{
-    struct ledger_entry entry;
-    struct authority *a;
-    int rc = open_authority(k, &a, e);
-    if (rc < 0)
-        return rc;
-    rc = find_member(k, peer, &entry, e);
-    if (rc == 0 && id_equal(&entry.id, &identity_card(k->node->identity)->id))
-        rc = err_set(e, EINVAL, "%s is this desktop, which has the authority", peer);
-    if (rc == 0 && !entry.revoked) {
-        entry.revoked = true;
-        rc = ledger_add(k->node->settings.authority, &entry, e);
-    }
-    if (rc == 0)
-        rc = publish(k, a, e);
-    authority_close(a);
-    if (rc < 0)
-        return rc;
-    out->peer = entry.id;
-    memcpy(out->name, entry.name, sizeof out->name);
-    log_info(k->node->log, "revoked %s", entry.name);
-    return 0;
 }
 
 /* --- invitations --- */
@@ -191,7 +92,7 @@ int keeper_invite(struct keeper *k, const struct msg_local_invite *ask, struct m
     struct authority *a;
     int rc = check_invite(ask, e);
     if (rc == 0)
-        rc = open_authority(k, &a, e);
+        rc = keeper_authority(k, &a, e);
     if (rc < 0)
         return rc;
     token.grid = authority_id(a);
@@ -257,7 +158,7 @@ static int admit(struct keeper *k, const struct link_joiner *who, const struct m
     struct authority *a;
     for (; order.group_count < by->group_count; order.group_count++)
         groups[order.group_count] = by->groups[order.group_count];
-    int rc = open_authority(k, &a, e);
+    int rc = keeper_authority(k, &a, e);
     if (rc < 0)
         return rc;
     rc = authority_check(&order, e);
@@ -346,7 +247,7 @@ static int renew(struct keeper *k, const struct link_peer *from, const struct ms
                  ? 0
                  : err_set(e, EINVAL, "that is not its key");
     if (rc == 0)
-        rc = open_authority(k, &a, e);
+        rc = keeper_authority(k, &a, e);
     if (rc == 0) {
         rc = authority_admit(a, &order, key, out, e);
         authority_close(a);
@@ -389,8 +290,8 @@ int keeper_open(struct keeper **out, struct node *node, struct err *e)
         return rc;
     links_handle(node->links, MSG_renew_ask, MSG_renew_ask, on_renew, k);
     hear_newcomers(k);
-    if (is_here(k) && open_authority(k, &a, &why) == 0) {
-        publish(k, a, &why);
+    if (is_here(k) && keeper_authority(k, &a, &why) == 0) {
+        keeper_publish(k, a, &why);
         authority_close(a);
     }
     if (why.code != 0)

@@ -25,6 +25,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/topology.c overlay/daemon/topology.h \
     overlay/daemon/invite.c overlay/daemon/invite.h \
     overlay/daemon/keeper.c overlay/daemon/keeper.h \
+    overlay/daemon/keeper_revoke.c overlay/daemon/keeper_state.h \
     overlay/daemon/ledger.c overlay/daemon/ledger.h \
     overlay/daemon/member.c overlay/daemon/member.h \
     overlay/daemon/revocation.c overlay/daemon/revocation.h \
@@ -104,6 +105,7 @@ p2pd_room_SOURCES = \
     overlay/daemon/enter.c overlay/daemon/enter.h \
     overlay/daemon/environment.c overlay/daemon/environment.h \
     overlay/daemon/room.c overlay/daemon/room.h \
+    overlay/daemon/furnish.c overlay/daemon/furnish.h \
     overlay/daemon/sweep.c overlay/daemon/sweep.h \
     overlay/daemon/tail.c overlay/daemon/tail.h \
     overlay/daemon/usage.c overlay/daemon/usage.h

@@ -7,15 +7,13 @@
 #include "cgroup.h"
 #include "enter.h"
 #include "environment.h"
+#include "furnish.h"
 #include "porter.h"
-#include "ports.h"
 #include "program.h"
-#include "sweep.h"
 #include "tail.h"
 #include "usage.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -40,12 +38,11 @@ enum {
 };
 
 struct room {
-    char folder[PATH_MAX / 2];
-    char memory[PATH_MAX / 2]; /* for files that are mapped by several ranks */
-    char group[PATH_MAX / 2];  /* its control group; "": none is delegated */
-    int signals;               /* signalfd */
-    int output;                /* of the command */
-    int log;                   /* folder/output, its first LOG_BYTES */
+    struct furnished place;
+    char group[PATH_MAX / 2]; /* its control group; "": none is delegated */
+    int signals;              /* signalfd */
+    int output;               /* of the command */
+    int log;                  /* output in its folder, the first LOG_BYTES */
     size_t logged;
     struct message order;
     char **environment;
@@ -54,8 +51,7 @@ struct room {
     struct porter *porter; /* NULL: nobody asks */
     bool over;             /* the command ended */
     int status;
-    uint16_t control; /* its orted's port */
-    bool told;        /* to end */
+    bool told; /* to end */
     bool overstepped, suspended;
     int watch_ms;
     uint64_t began_ms;
@@ -125,68 +121,6 @@ static int check_programs(struct room *r, struct err *e)
     return 0;
 }
 
-static int set(struct room *r, const char *name, const char *value)
-{
-    char entry[PATH_MAX];
-    snprintf(entry, sizeof entry, "%s=%s", name, value);
-    return environment_set(r->environment, entry);
-}
-
-static int make_below(struct room *r, const char *name, const char *variable)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", r->folder, name);
-    if (mkdir(path, 0700) != 0)
-        return -errno;
-    return set(r, variable, path);
-}
-
-static int choose_port(struct room *r)
-{
-    char text[8];
-    int claim; /* stays open as long as the room */
-    r->control = ports_pick(&claim);
-    if (r->control == 0)
-        return 0; /* Open MPI finds one */
-    snprintf(text, sizeof text, "%u", r->control);
-    int rc = set(r, "OMPI_MCA_oob_tcp_dynamic_ipv4_ports", text);
-    return rc == 0 ? set(r, "OMPI_MCA_oob_tcp_dynamic_ipv6_ports", text) : rc;
-}
-
-/* Programs look for their files at home, and a guest's home is its room. Open MPI finds there what
- * a plain user has installed. */
-static int make_home(struct room *r)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/.openmpi", r->folder);
-    if (mkdir(path, 0700) != 0)
-        return -errno;
-    strcat(path, "/components");
-    if (strncmp(COMPONENTDIR, "/usr/", 5) != 0 && symlink(COMPONENTDIR, path) != 0)
-        return -errno;
-    return set(r, "HOME", r->folder);
-}
-
-/* Shared memory of ranks belongs into memory, but in a folder of this lease: Open MPI names the
- * files by host, user and job, which two leases of one job on one host have in common. */
-static int make_memory(struct room *r)
-{
-    snprintf(r->memory, sizeof r->memory, "%s/%s%u-%s", ROOM_MEMORY, ROOM_MEMORY_PREFIX,
-             (unsigned)getuid(), strrchr(r->folder, '/') + 1);
-    if (sweep_make(r->memory) < 0) {
-        snprintf(r->memory, sizeof r->memory, "%.*s/shm", (int)sizeof r->memory - 5, r->folder);
-        if (mkdir(r->memory, 0700) != 0)
-            return -errno;
-    }
-    const char *const users[] = {"OMPI_MCA_btl_vader_backing_directory",
-                                 "OMPI_MCA_osc_sm_backing_directory",
-                                 "OMPI_MCA_osc_rdma_backing_directory"};
-    for (size_t i = 0; i < sizeof users / sizeof users[0]; i++)
-        if (set(r, users[i], r->memory) != 0)
-            return -E2BIG;
-    return 0;
-}
-
 /* -1: none is to be made. */
 static int make_group(struct room *r, struct err *e)
 {
@@ -194,30 +128,19 @@ static int make_group(struct room *r, struct err *e)
     const struct cgroup_limits limits = {o->memory, o->processes, o->nice};
     if (o->groups[0] == '\0')
         return -1;
-    snprintf(r->group, sizeof r->group, "%s/%s", o->groups, strrchr(r->folder, '/') + 1);
+    snprintf(r->group, sizeof r->group, "%s/%s", o->groups, strrchr(r->place.folder, '/') + 1);
     int group = cgroup_make(r->group, &limits);
     return group >= 0 ? group
                       : err_set(e, -group, "no control group %s: %s", r->group, strerror(-group));
 }
 
-static int furnish(struct room *r)
+static int take_place(struct room *r)
 {
-    int rc = sweep_make(r->folder);
-    if (rc < 0) {
-        r->folder[0] = '\0'; /* not ours to remove */
+    int rc = furnish_folder(&r->place);
+    if (rc < 0)
         return rc;
-    }
-    if (chdir(r->folder) != 0)
-        return -errno;
     r->log = open("output", O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
-    if (r->log < 0)
-        return -errno;
-    rc = make_below(r, "tmp", "TMPDIR");
-    if (rc == 0)
-        rc = choose_port(r);
-    if (rc == 0 && r->order.room_order.guest)
-        rc = make_home(r);
-    return rc == 0 ? make_memory(r) : rc;
+    return r->log < 0 ? -errno : furnish(&r->place, r->order.room_order.guest, r->environment);
 }
 
 static int start(struct room *r, struct err *e)
@@ -234,10 +157,10 @@ static int start(struct room *r, struct err *e)
     const struct entry entry = {.order = o,
                                 .command = command,
                                 .environment = r->environment,
-                                .folder = r->folder,
-                                .memory = r->memory,
+                                .folder = r->place.folder,
+                                .memory = r->place.memory,
                                 .programs = r->programs,
-                                .control = r->control,
+                                .control = r->place.control,
                                 .output = ends[1],
                                 .group = group,
                                 .porter = post[1]};
@@ -319,7 +242,7 @@ static void watch_usage(struct room *r)
         r->told = true; /* p2pd was told, and says nothing */
         return;
     }
-    usage_take(&usage, r->folder, r->memory);
+    usage_take(&usage, r->place.folder, r->place.memory);
     uint64_t took = now_ms() - begin;
     r->watch_ms = took * WATCH_SHARE > WATCH_MS ? (int)took * WATCH_SHARE : WATCH_MS;
     if (o->seconds > 0 && begin - r->began_ms > o->seconds * 1000ull)
@@ -404,7 +327,7 @@ static int leave(struct room *r)
     if (brood_end(NULL, 0, ROOM_PATIENCE_MS) != 0)
         rc = -ETIMEDOUT;
     if (rc != 0)
-        fprintf(stderr, "p2pd-room: some process of %s could not be ended\n", r->folder);
+        fprintf(stderr, "p2pd-room: some process of %s could not be ended\n", r->place.folder);
     if (r->output >= 0)
         take_output(r);
     if (starved && !r->overstepped) {
@@ -413,10 +336,11 @@ static int leave(struct room *r)
         tail_text(&r->tail, words, sizeof words);
         report("ended %d %s", r->status, words);
     }
-    if (chdir("/") != 0 || (r->memory[0] != '\0' && sweep_remove(r->memory) != 0) ||
-        (r->folder[0] != '\0' && sweep_remove(r->folder) != 0)) {
-        fprintf(stderr, "p2pd-room: %s could not be removed: %s\n", r->folder, strerror(errno));
-        rc = -EIO;
+    int left = furnish_remove(&r->place);
+    if (left != 0) {
+        fprintf(stderr, "p2pd-room: %s could not be removed: %s\n", r->place.folder,
+                strerror(-left));
+        rc = left;
     }
     return rc;
 }
@@ -424,18 +348,18 @@ static int leave(struct room *r)
 int main(int argc, char **argv)
 {
     static struct room r = {.output = -1, .command.outcome = -1, .watch_ms = WATCH_MS};
-    if (argc != 2 || argv[1][0] != '/' || strlen(argv[1]) >= sizeof r.folder - 64 ||
+    if (argc != 2 || argv[1][0] != '/' || strlen(argv[1]) >= sizeof r.place.folder - 64 ||
         fcntl(ROOM_CONTROL, F_GETFD) < 0 || fcntl(ROOM_ORDER, F_GETFD) < 0) {
         fprintf(stderr, "p2pd-room is started by p2pd; it is of no use by hand\n");
         return 2;
     }
-    strcpy(r.folder, argv[1]);
+    strcpy(r.place.folder, argv[1]);
     struct err e = {0};
     int rc = stand_apart(&r);
     if (rc == 0)
         rc = take_order(&r);
     if (rc == 0)
-        rc = furnish(&r);
+        rc = take_place(&r);
     if (rc != 0)
         err_set(&e, -rc, "%s in %s", strerror(-rc), argv[1]);
     if (rc == 0)
