@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Kept free of sends, for actions that must not be dropped. */
-enum { RESERVED = 32 };
+enum { RESERVED = 48 };
 
 uint8_t *act_room(const struct ring *ring)
 {

@@ -63,8 +63,10 @@ void ask_tick(struct ring *ring)
         }
         struct ask silent = *a;
         a->tries = 0;
-        if (blamed)
-            ring_bury(ring, &silent.peer, false);
+        if (!blamed)
+            continue;
+        act(ring, RING_SILENT, 0)->peer = silent.peer;
+        ring_bury(ring, &silent.peer, false);
     }
 }
 

@@ -88,6 +88,7 @@ enum ring_action_kind {
     RING_SEND,       /* .frame to .peer, which may be this one; when that cannot be done say so with
                         RING_UNREACHABLE */
     RING_NEIGHBOURS, /* the predecessor or the successors changed; read them below */
+    RING_SILENT,     /* .peer answers nothing: is the way to it still good? */
     RING_FOUND,      /* .token, .peer owns the key, .hops */
     RING_STORED,     /* .token, .status: RING_OK or RING_OLD */
     RING_RECORDS,    /* .token, .records: of the key, maybe none */
@@ -112,7 +113,7 @@ struct ring_action {
     unsigned count;                 /* of records or ads */
 };
 
-enum { RING_ACTIONS = 96, RING_OUT_BYTES = 96 * 1024 };
+enum { RING_ACTIONS = 112, RING_OUT_BYTES = 96 * 1024 };
 
 /* What one step wants done, in this order. The caller owns it; ring_step empties it first. A send
  * for which there is no room is dropped as a network might drop it; everything else always fits. */

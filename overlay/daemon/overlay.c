@@ -20,6 +20,7 @@ enum {
     SAVE_S = 30,
     NEIGHBOURS_MAX = 16,          /* successors and predecessor */
     LOST_MS = 30000,              /* so long the loss of a neighbour is news */
+    SILENT_MS = 2500,             /* less than a peer's silence takes that the ring blames it for */
     ASLEEP_US = 15 * 1000 * 1000, /* so late: others have given this peer up */
 };
 
@@ -106,6 +107,11 @@ static void do_action(struct overlay *o, const struct ring_action *a)
         break;
     case RING_NEIGHBOURS:
         see_neighbours(o);
+        break;
+    case RING_SILENT: /* a host that is there acknowledges at least, unless it is elsewhere by now
+                       */
+        if (!link_heard(o->node->links, &a->peer.id, SILENT_MS))
+            links_break(o->node->links, &a->peer.id, "it fell silent");
         break;
     case RING_LEFT:
     case RING_FOUND:

@@ -51,6 +51,7 @@ void answer_note(struct sim *sim, const struct ring_action *a, unsigned chain)
         break;
     case RING_SEND:
     case RING_NEIGHBOURS:
+    case RING_SILENT:
     case RING_LEFT:
         break;
     }

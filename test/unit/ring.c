@@ -71,6 +71,7 @@ static void perform(struct net *net, unsigned i, const struct ring_action *a)
         net->left = true;
         break;
     case RING_NEIGHBOURS:
+    case RING_SILENT:
         break;
     }
 }
