@@ -166,7 +166,7 @@ static bool ask_doubted(struct ring *ring, const struct part_peer *peers, unsign
     for (unsigned i = 0; i < count; i++) {
         if (!stranger_quiet(ring, &peers[i].id) || stranger_left(ring, &peers[i].id))
             continue;
-        ask_peer(ring, &peers[i], WHY_ALIVE);
+        ask_peer(ring, &peers[i], WHY_DOUBTED);
         doubted = true;
     }
     return doubted;
@@ -180,7 +180,7 @@ static void stabilized(struct ring *ring, const struct part_peer *from,
     adopt(ring, from, m->successors, m->successors_count);
     ring->head_epoch = m->epoch;
     if (ask_doubted(ring, m->successors, m->successors_count))
-        ring->head_epoch = 0; /* to be told again, once it has answered */
+        ring->head_epoch = 0; /* to be told again once it has answered */
     if (m->predecessor_count > 0 && between(ring, &m->predecessor[0], from) &&
         !stranger_left(ring, &m->predecessor[0].id)) {
         ring->head_epoch = 0; /* or should the candidate not answer */
@@ -206,6 +206,9 @@ static void answered(struct ring *ring, const struct ask *a, const struct msg_ri
         break;
     case WHY_CANDIDATE:
         candidate_answered(ring, &a->peer, m);
+        break;
+    case WHY_DOUBTED:
+        stabilize(ring);
         break;
     case WHY_STRANGER:
         stranger_member(ring, &a->peer, m);
@@ -356,6 +359,16 @@ static void watch_others(struct ring *ring)
         watch_finger(ring);
     if (!alarmed && ring->rounds % 2 == 0)
         watch_finger(ring);
+}
+
+/* This peer was away, or is elsewhere now: whoever it asks hears that it is there, and where. */
+void neighbour_return(struct ring *ring)
+{
+    stabilize(ring);
+    for (unsigned i = 1; i < ring->successor_count; i++)
+        ask_peer(ring, &ring->successors[i], WHY_ALIVE);
+    if (ring->predecessors > 0)
+        ask_peer(ring, &ring->predecessor[0], WHY_ALIVE);
 }
 
 /* A settled ring is looked at every other round, and what is not next to this peer in one of four:

@@ -192,8 +192,10 @@ static void tick(struct ring *ring)
 {
     if (ring->standing == RING_GONE)
         return;
-    if (ring->now > ring->round_due + SLEEP_US)
+    if (ring->now > ring->round_due + SLEEP_US) {
         ask_forget(ring);
+        neighbour_return(ring);
+    }
     ask_tick(ring);
     if (ring->now >= ring->round_due) {
         ring->rounds++;
@@ -226,6 +228,7 @@ static void handle(struct ring *ring, const struct ring_event *event)
         break;
     case RING_MOVED:
         ring->self.addr = event->peer.addr;
+        neighbour_return(ring);
         break;
     case RING_LEAVE:
         leave(ring);

@@ -42,6 +42,7 @@ enum {
 /* Why a peer was asked for its state: what its answer, or its silence, is good for. */
 enum why {
     WHY_ALIVE,     /* a neighbour is watched */
+    WHY_DOUBTED,   /* is listed by the first successor, and was silent when last asked */
     WHY_STABILIZE, /* the first successor: its lists become ours */
     WHY_CANDIDATE, /* would be a closer successor, if it lives */
     WHY_FINGER,    /* would be a finger, if it is near */
@@ -229,6 +230,7 @@ void ask_forget(struct ring *ring); /* all of them */
 /* neighbour.c */
 bool neighbour_has_others(const struct ring *ring, const struct part_peer *than);
 void neighbour_round(struct ring *ring);
+void neighbour_return(struct ring *ring);
 void neighbour_asked(struct ring *ring, const struct part_peer *from, const struct msg_ring_ask *m);
 void neighbour_told(struct ring *ring, const struct part_peer *from,
                     const struct msg_ring_state *m);

@@ -70,6 +70,8 @@ void door_tick(struct door *d)
     d->resting = false;
 }
 
+enum { HERE = 3 }; /* more than any other is worth */
+
 /* How likely others reach this machine there: IPv4 before IPv6; 0: not at all. */
 static int worth(const struct ifaddrs *i, struct addr *a)
 {
@@ -80,23 +82,26 @@ static int worth(const struct ifaddrs *i, struct addr *a)
     return link_local ? 0 : i->ifa_addr->sa_family == AF_INET ? 2 : 1;
 }
 
-/* Loopback when there is no other. */
+/* The address stays as long as it is one of this machine's, and while there is no other. */
 static void find_own(struct addr *address)
 {
-    uint16_t port = address->port;
     struct ifaddrs *all, *i;
-    struct addr a;
+    struct addr a, found = *address;
     int best = 0;
-    addr_parse_ip(address, "127.0.0.1");
     if (getifaddrs(&all) < 0)
         return;
-    for (i = all; i != NULL; i = i->ifa_next)
-        if (worth(i, &a) > best) {
-            best = worth(i, &a);
-            *address = a;
+    for (i = all; i != NULL; i = i->ifa_next) {
+        int good = worth(i, &a);
+        a.port = address->port;
+        if (good > 0 && addr_equal(&a, address))
+            good = HERE;
+        if (good > best) {
+            best = good;
+            found = a;
         }
+    }
     freeifaddrs(all);
-    address->port = port;
+    *address = found;
 }
 
 unsigned door_addresses(const struct door *d, struct addr *out, unsigned max)
@@ -224,6 +229,7 @@ int door_open(struct door **out, struct event_base *base, const struct settings 
         rc = resolve(&d->address, settings->address, d->address.port, e);
     else if (rc == 0 && addr_is_any(&d->address)) {
         d->everywhere = true;
+        addr_parse_ip(&d->address, "127.0.0.1");
         find_own(&d->address);
     }
     if (rc < 0)

@@ -59,6 +59,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/refusal.c overlay/daemon/refusal.h \
     overlay/daemon/rendezvous.c overlay/daemon/rendezvous.h \
     overlay/daemon/presence.c overlay/daemon/presence.h \
+    overlay/daemon/roam.c overlay/daemon/roam.h \
     overlay/daemon/settings.c overlay/daemon/settings.h \
     overlay/daemon/shortage.c overlay/daemon/shortage.h \
     overlay/daemon/speed.c overlay/daemon/speed.h \

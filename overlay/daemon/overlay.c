@@ -7,6 +7,7 @@
 #include "contact.h"
 #include "near.h"
 #include "node.h"
+#include "roam.h"
 #include "slim.h"
 #include "tally.h"
 #include <errno.h>
@@ -21,6 +22,7 @@ enum {
     NEIGHBOURS_MAX = 16,          /* successors and predecessor */
     LOST_MS = 30000,              /* so long the loss of a neighbour is news */
     SILENT_MS = 2500,             /* less than a peer's silence takes that the ring blames it for */
+    MOVED_MS = 1000,              /* until the links to the old address have ended */
     ASLEEP_US = 15 * 1000 * 1000, /* so late: others have given this peer up */
 };
 
@@ -45,6 +47,8 @@ struct overlay {
     size_t near_count;
     uint64_t lost_ms; /* when one of them was there no more; 0: never */
     uint64_t due_us;  /* when the timer was to fire */
+    struct roam *roam;
+    uint64_t moved_ms; /* when this desktop was found to be elsewhere */
 };
 
 static void note_unreachable(struct overlay *o, const struct part_peer *peer)
@@ -123,16 +127,23 @@ static void do_action(struct overlay *o, const struct ring_action *a)
 
 static void step(struct overlay *o, const struct ring_event *event);
 
-/* Nobody is left, perhaps since this desktop is elsewhere by now. */
-static void find_ring(struct overlay *o)
+static void look_where(struct overlay *o)
 {
-    if (links_moved(o->node->links)) {
-        struct part_peer self = links_self(o->node->links);
-        char where[ADDR_TEXT + 1];
-        addr_text(&self.addr, where);
-        log_info(o->node->log, "at %s now", where);
-        step(o, &(struct ring_event){.kind = RING_MOVED, .peer = self});
-    }
+    char where[ADDR_TEXT + 1];
+    if (!links_moved(o->node->links))
+        return;
+    struct part_peer self = links_self(o->node->links);
+    addr_text(&self.addr, where);
+    log_info(o->node->log, "at %s now", where);
+    o->moved_ms = node_now_ms();
+    step(o, &(struct ring_event){.kind = RING_MOVED, .peer = self});
+}
+
+/* Nobody is left, or this desktop is elsewhere by now. */
+static void find_ring(void *ctx)
+{
+    struct overlay *o = ctx;
+    look_where(o);
     contacts_try(o->contacts);
     beacon_ask(o->beacon);
 }
@@ -208,6 +219,8 @@ static void on_gone(void *ctx, const struct id *peer, const char *why)
     (void)why;
     if (link_is_open(o->node->links, peer)) /* only one of several links broke */
         return;
+    if (node_now_ms() < o->moved_ms + MOVED_MS) /* this peer dropped it, to dial anew */
+        return;
     if (is_neighbour(o, peer)) /* one that leaves says so first, and is none any more */
         tally_vanished(&o->tally);
     step(o, &event);
@@ -227,36 +240,13 @@ static void save(struct overlay *o)
         contacts_save(o->node, known, count);
 }
 
-static void tally_path(const struct overlay *o, char out[SETTINGS_PATH + 16])
-{
-    snprintf(out, SETTINGS_PATH + 16, "%s/tally", o->node->settings.state);
-}
-
-static void load_tally(struct overlay *o)
-{
-    char path[SETTINGS_PATH + 16];
-    tally_path(o, path);
-    FILE *f = fopen(path, "re");
-    if (f != NULL) {
-        tally_read(&o->tally, f);
-        fclose(f);
-    }
-    o->tallied_ms = node_now_ms();
-}
-
 static void bring_tally_up_to_date(struct overlay *o)
 {
-    char path[SETTINGS_PATH + 16];
     uint64_t now = node_now_ms();
     tally_watch(&o->tally, (unsigned)o->near_count, now - o->tallied_ms);
     o->tallied_ms = now;
     machine_observed(o->node->machine, &o->tally);
-    tally_path(o, path);
-    FILE *f = fopen(path, "we"); /* when a crash cuts it short, it begins again at 0 */
-    if (f != NULL) {
-        tally_write(&o->tally, f);
-        fclose(f);
-    }
+    tally_save(&o->tally, o->node->settings.state);
 }
 
 static void on_save(evutil_socket_t fd, short what, void *ctx)
@@ -295,7 +285,8 @@ static int make_ring(struct overlay *o, struct err *e)
     o->saver = event_new(o->node->base, -1, EV_PERSIST, on_save, o);
     if (memory == NULL || o->out == NULL || o->timer == NULL || o->saver == NULL ||
         contacts_open(&o->contacts, o->node, on_contact, o) < 0 ||
-        beacon_open(&o->beacon, o->node, on_contact, o) < 0) {
+        beacon_open(&o->beacon, o->node, on_contact, o) < 0 ||
+        roam_open(&o->roam, o->node->base, find_ring, o) < 0) {
         free(memory);
         return err_set(e, ENOMEM, "no memory");
     }
@@ -319,7 +310,8 @@ int overlay_open(struct overlay **out, struct node *node, struct err *e)
     links_handle(node->links, MSG_ring_ask, MSG_ad_near_answer, on_message, o);
     event_add(o->saver, &(struct timeval){.tv_sec = SAVE_S});
     set_timer(o);
-    load_tally(o);
+    tally_load(&o->tally, node->settings.state);
+    o->tallied_ms = node_now_ms();
     machine_observed(node->machine, &o->tally);
     join_known(o);
     find_ring(o);
@@ -347,6 +339,7 @@ void overlay_close(struct overlay *o)
     links_forget_gone(o->node->links, on_gone, o);
     contacts_close(o->contacts);
     beacon_close(o->beacon);
+    roam_close(o->roam);
     if (o->timer != NULL)
         event_free(o->timer);
     if (o->saver != NULL)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tally.c -- how often peers vanish, as this one has seen it. */
 #include "tally.h"
+#include "settings.h"
 #include <inttypes.h>
 
 void tally_vanished(struct tally *t)
@@ -31,4 +32,29 @@ bool tally_write(const struct tally *t, FILE *f)
 {
     return fprintf(f, "watched-ms %" PRIu64 " vanished %" PRIu32 "\n", t->watched_ms, t->vanished) >
            0;
+}
+
+static FILE *open_file(const char *state, const char *mode)
+{
+    char path[SETTINGS_PATH + 16];
+    snprintf(path, sizeof path, "%s/tally", state);
+    return fopen(path, mode);
+}
+
+void tally_load(struct tally *t, const char *state)
+{
+    FILE *f = open_file(state, "re");
+    if (f == NULL)
+        return;
+    tally_read(t, f);
+    fclose(f);
+}
+
+void tally_save(const struct tally *t, const char *state)
+{
+    FILE *f = open_file(state, "we");
+    if (f == NULL)
+        return;
+    tally_write(t, f);
+    fclose(f);
 }

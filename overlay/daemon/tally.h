@@ -22,7 +22,12 @@ void tally_vanished(struct tally *t);
  * off: what vanished meanwhile is not counted. */
 void tally_watch(struct tally *t, unsigned neighbours, uint64_t ms);
 
-/* Across restarts: one line. False: it is none, *t is as before. */
+/* Across restarts: one line in a file of the folder `state`. When a crash cuts it short, it begins
+ * again at 0. */
+void tally_load(struct tally *t, const char *state);
+void tally_save(const struct tally *t, const char *state);
+
+/* That line. False: it is none, *t is as before. */
 bool tally_read(struct tally *t, FILE *f);
 bool tally_write(const struct tally *t, FILE *f);
 #endif
