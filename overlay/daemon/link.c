@@ -103,9 +103,21 @@ static struct connection *find_there(const struct links *l, const struct addr *t
     return NULL;
 }
 
+/* The one who asks has dialled there already, and no answer has come yet. */
+static bool is_dialling(const struct links *l, const struct addr *at, const void *ctx)
+{
+    for (const struct stranger *s = l->strangers; s != NULL; s = s->next)
+        if (s->met_ctx == ctx && connection_is_dialled(s->connection) &&
+            addr_equal(connection_seen(s->connection), at))
+            return true;
+    return false;
+}
+
 int links_meet(struct links *l, const struct addr *at, links_met_fn *met, void *ctx)
 {
     struct connection *c = find_there(l, at);
+    if (c == NULL && is_dialling(l, at, ctx))
+        return 0;
     if (c == NULL)
         return links_dial(l, at, NULL, met, ctx);
     struct link_peer who = links_who(c);

@@ -80,7 +80,8 @@ void links_on_join(struct links *l, links_join_fn *join, void *ctx);
 unsigned links_addresses(const struct links *l, struct addr *out, unsigned max);
 
 /* Makes a link to an address whose peer is not known yet. Called once, perhaps at once: with who
- * answered, or with NULL and why nobody did. Then it is a link like any other. */
+ * answered, or with NULL and why nobody did. Then it is a link like any other. Who asks for the
+ * same again meanwhile is still called once. */
 typedef void links_met_fn(void *ctx, const struct addr *at, const struct link_peer *who,
                           const char *why);
 int links_meet(struct links *l, const struct addr *at, links_met_fn *met, void *ctx);
