@@ -4,13 +4,33 @@
 #include "ring_state.h"
 #include <string.h>
 
+static uint8_t wanted(const struct ring *ring, const struct ask *a)
+{
+    uint8_t others = neighbour_has_others(ring, &a->peer) ? OTHERS : 0;
+    switch (a->why) {
+    case WHY_STABILIZE:
+        return NOTIFY | LISTS | others;
+    case WHY_APART:
+        return NOTIFY | others;
+    case WHY_CANDIDATE:
+    case WHY_ADRIFT:
+        return LISTS | others;
+    case WHY_STRANGER:
+        return ring->standing == RING_MEMBER ? others : LISTS | others;
+    case WHY_ALIVE:
+    case WHY_DOUBTED:
+    case WHY_FINGER:
+        break;
+    }
+    return others;
+}
+
 static void send_ask(struct ring *ring, struct ask *a)
 {
     uint32_t known = a->why == WHY_STABILIZE ? ring->head_epoch : 0;
-    uint8_t flags = a->flags | (neighbour_has_others(ring, &a->peer) ? OTHERS : 0);
     a->due = ring->now + ((uint64_t)ASK_US << a->tries);
     a->tries++;
-    SEND(ring, &a->peer, ring_ask, .stamp = ring->now, .epoch = known, .flags = flags);
+    SEND(ring, &a->peer, ring_ask, .stamp = ring->now, .epoch = known, .flags = wanted(ring, a));
 }
 
 void ask_peer(struct ring *ring, const struct part_peer *peer, enum why why)
@@ -26,12 +46,6 @@ void ask_peer(struct ring *ring, const struct part_peer *peer, enum why why)
     if (free == NULL || peer_is(peer, &ring->self))
         return; /* the next round asks again */
     *free = (struct ask){.peer = *peer, .stamp = ring->now, .why = why};
-    if (why == WHY_STABILIZE)
-        free->flags = NOTIFY | LISTS;
-    else if (why == WHY_APART)
-        free->flags = NOTIFY;
-    else if (why == WHY_CANDIDATE || (why == WHY_STRANGER && ring->standing != RING_MEMBER))
-        free->flags = LISTS;
     send_ask(ring, free);
 }
 

@@ -12,8 +12,12 @@
 #include "ring_state.h"
 #include <string.h>
 
-enum { ALARM_US = 20 * SECOND, FINGERS_AT_ONCE = 3 };
-enum { SETTLED_US = 60 * SECOND }; /* without a change: from then on all is looked at less often */
+enum {
+    ALARM_US = 20 * SECOND,
+    SETTLED_US = 60 * SECOND, /* without a change: from then on all is looked at less often */
+    ADRIFT_US = 5 * SECOND,
+    FINGERS_AT_ONCE = 3,
+};
 
 static bool between(const struct ring *ring, const struct part_peer *x, const struct part_peer *to)
 {
@@ -24,6 +28,11 @@ bool neighbour_owns(const struct ring *ring, const struct id *key)
 {
     return ring->predecessors == 0 ||
            id_between_or_at(key, &ring->predecessor[0].id, &ring->self.id);
+}
+
+bool neighbour_precedes(const struct ring *ring, const struct id *id)
+{
+    return ring->standing == RING_MEMBER && id_between(id, &ring->self.id, &ring->successors[0].id);
 }
 
 static void changed(struct ring *ring)
@@ -198,6 +207,15 @@ static void candidate_answered(struct ring *ring, const struct part_peer *from,
     stabilize(ring); /* which notifies it */
 }
 
+/* Who follows it must not be further than who follows this peer, or members would be left out. */
+static void adrift_answered(struct ring *ring, const struct part_peer *from,
+                            const struct msg_ring_state *m)
+{
+    if (ring->successor_count > 0 && m->successors_count > 0 &&
+        id_between_or_at(&m->successors[0].id, &from->id, &ring->successors[0].id))
+        candidate_answered(ring, from, m);
+}
+
 static void answered(struct ring *ring, const struct ask *a, const struct msg_ring_state *m)
 {
     switch (a->why) {
@@ -209,6 +227,9 @@ static void answered(struct ring *ring, const struct ask *a, const struct msg_ri
         break;
     case WHY_DOUBTED:
         stabilize(ring);
+        break;
+    case WHY_ADRIFT:
+        adrift_answered(ring, &a->peer, m);
         break;
     case WHY_STRANGER:
         stranger_member(ring, &a->peer, m);
@@ -336,6 +357,26 @@ void neighbour_leave(struct ring *ring)
 
 /* --- once a second --- */
 
+static const struct part_peer *any_finger(struct ring *ring)
+{
+    unsigned skip = (unsigned)(ring_random(ring) % FINGERS);
+    for (unsigned i = 0; i < FINGERS; i++) {
+        const struct finger *f = &ring->fingers[(skip + i) % FINGERS];
+        if (f->rtt_us != 0)
+            return &f->peer;
+    }
+    return &ring->successors[skip % ring->successor_count];
+}
+
+/* When many join at once, one may be left over whom nobody takes for a successor, for the one
+ * before it has one that is far beyond. From there stabilizing goes back by one member in each
+ * round trip; looking up its own id, this peer soon meets the one before it. */
+static void find_place(struct ring *ring)
+{
+    if (ring->successor_count > 0 && ring->now > ring->before_us + ADRIFT_US)
+        stranger_look(ring, any_finger(ring), &ring->self.id);
+}
+
 static void watch_finger(struct ring *ring)
 {
     for (unsigned tries = 0; tries < FINGERS; tries++) {
@@ -386,4 +427,5 @@ void neighbour_round(struct ring *ring)
         ask_peer(ring, &ring->predecessor[0], WHY_ALIVE); /* it has missed its round */
     if (!settled || ring->rounds % 4 == 0)
         watch_others(ring);
+    find_place(ring);
 }

@@ -45,6 +45,7 @@ enum why {
     WHY_DOUBTED,   /* is listed by the first successor, and was silent when last asked */
     WHY_STABILIZE, /* the first successor: its lists become ours */
     WHY_CANDIDATE, /* would be a closer successor, if it lives */
+    WHY_ADRIFT,    /* would be a closer successor, and nobody else takes it for one */
     WHY_FINGER,    /* would be a finger, if it is near */
     WHY_STRANGER,  /* may be a member of a ring apart */
     WHY_APART,     /* is in a ring apart, with this peer before it */
@@ -53,12 +54,13 @@ enum why {
 enum { NOTIFY = 1, LISTS = 2, OTHERS = 4 }; /* msg_ring_ask.flags */
 enum { NO_MEMBER, A_MEMBER, RING_OF_ONE };  /* msg_ring_state.member */
 
+/* There are many of these structs, so each is laid out without holes. */
+
 struct ask {
-    struct part_peer peer; /* port 0 and id zero: free */
+    struct part_peer peer;
+    uint8_t tries; /* 0: free */
+    enum why why : 8;
     uint64_t stamp, due;
-    enum why why;
-    uint8_t tries;
-    uint8_t flags;
 };
 
 struct finger {
@@ -70,9 +72,9 @@ struct finger {
  * through, or a neighbour that went silent. */
 struct stranger {
     struct part_peer peer;
+    bool used : 1, contact : 1;
+    bool left : 1;           /* said good-bye: only kept so that old lists do not bring it back */
     uint64_t quiet_until_us; /* so long nobody's list brings it back */
-    bool used, contact;
-    bool left; /* said good-bye: only kept so that old lists do not bring it back */
 };
 
 enum lookup_why {
@@ -89,16 +91,16 @@ enum lookup_why {
 struct lookup {
     struct id target;
     uint32_t serial; /* 0: free */
-    uint32_t token;  /* the caller's, or what `why` makes of it */
     uint64_t due;
+    uint32_t token; /* the caller's, or what `why` makes of it */
+    enum lookup_why why : 8;
+    uint8_t tries;
+    bool found; /* the owner is known and has been asked for what is wanted of it */
     union {
         struct id name;           /* LOOK_PLACE: of the record */
         struct part_cell cell;    /* LOOK_TOUCH: the one that is told of */
         struct part_peer through; /* LOOK_MERGE: asked first */
     };
-    enum lookup_why why;
-    uint8_t tries;
-    bool found; /* the owner is known and has been asked for what is wanted of it */
 };
 
 struct hop {
@@ -242,6 +244,7 @@ void neighbour_changed(struct ring *ring, const struct part_peer *from,
 void neighbour_tell_predecessor(struct ring *ring); /* that the lists have changed */
 void neighbour_leave(struct ring *ring);
 bool neighbour_owns(const struct ring *ring, const struct id *key);
+bool neighbour_precedes(const struct ring *ring, const struct id *id); /* nobody in between */
 
 /* finger.c */
 void finger_round(struct ring *ring);
@@ -260,10 +263,12 @@ bool stranger_quiet(const struct ring *ring, const struct id *id);
 bool stranger_left(const struct ring *ring, const struct id *id);
 void stranger_forgive(struct ring *ring);
 void stranger_answered(struct ring *ring, const struct part_peer *peer);
+/* That member is to look up the key: near its owner there may be a closer successor. */
+void stranger_look(struct ring *ring, const struct part_peer *through, const struct id *key);
 void stranger_member(struct ring *ring, const struct part_peer *peer,
                      const struct msg_ring_state *m);
 void stranger_found(struct ring *ring, const struct part_peer *through,
-                    const struct part_peer *owner);
+                    const struct part_peer *owner, const struct msg_ring_found *m);
 
 /* route.c */
 struct lookup *route_lookup(struct ring *ring, enum lookup_why why, uint32_t token,

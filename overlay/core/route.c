@@ -130,7 +130,10 @@ void route_find(struct ring *ring, const struct msg_ring_find *m, const struct p
     if (ring->standing != RING_MEMBER && ring->standing != RING_ALONE)
         return;
     SEND(ring, from, ring_find_ack, .hop = m->hop);
-    if (is_owner(ring, m))
+    bool adrift = id_equal(&m->target, &m->origin.id) && neighbour_precedes(ring, &m->target);
+    if (adrift)
+        ask_peer(ring, &m->origin, WHY_ADRIFT);
+    if (adrift || is_owner(ring, m))
         answer(ring, m);
     else
         pass_on(ring, m);
@@ -287,7 +290,7 @@ void route_found(struct ring *ring, const struct part_peer *from, const struct m
     case LOOK_MERGE: {
         struct part_peer through = l->through;
         l->serial = 0;
-        stranger_found(ring, &through, from);
+        stranger_found(ring, &through, from, m);
         break;
     }
     case LOOK_FINGER:

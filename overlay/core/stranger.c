@@ -145,20 +145,25 @@ void stranger_round(struct ring *ring)
         ask_next(ring);
 }
 
+void stranger_look(struct ring *ring, const struct part_peer *through, const struct id *key)
+{
+    unsigned ways = ring->standing == RING_MEMBER ? 1 : JOIN_AT_ONCE;
+    for (unsigned i = 0; i < LOOKUPS; i++)
+        if (ring->lookups[i].serial != 0 && ring->lookups[i].why == LOOK_MERGE &&
+            (--ways == 0 || peer_is(&ring->lookups[i].through, through)))
+            return;
+    struct lookup *l = route_lookup(ring, LOOK_MERGE, 0, key);
+    if (l != NULL)
+        l->through = *through;
+}
+
 void stranger_answered(struct ring *ring, const struct part_peer *peer)
 {
     struct stranger *s = find(ring, &peer->id);
-    unsigned ways = ring->standing == RING_MEMBER ? 1 : JOIN_AT_ONCE;
+    struct id next = id_plus_power(&ring->self.id, 0);
     if (s != NULL)
         s->quiet_until_us = 0;
-    for (unsigned i = 0; i < LOOKUPS; i++)
-        if (ring->lookups[i].serial != 0 && ring->lookups[i].why == LOOK_MERGE &&
-            (--ways == 0 || peer_is(&ring->lookups[i].through, peer)))
-            return;
-    struct id next = id_plus_power(&ring->self.id, 0);
-    struct lookup *l = route_lookup(ring, LOOK_MERGE, 0, &next);
-    if (l != NULL)
-        l->through = *peer;
+    stranger_look(ring, peer, &next);
 }
 
 static unsigned others(const struct ring *ring, const struct part_peer *than)
@@ -194,14 +199,17 @@ void stranger_member(struct ring *ring, const struct part_peer *peer,
 }
 
 void stranger_found(struct ring *ring, const struct part_peer *through,
-                    const struct part_peer *owner)
+                    const struct part_peer *owner, const struct msg_ring_found *m)
 {
     stranger_seen(ring, &through->id); /* its ring has been told of this peer, or is this ring */
     if (peer_is(owner, &ring->self))
         return;
-    const struct part_peer *head = &ring->successors[0];
-    if (ring->successor_count == 0 || id_between(&owner->id, &ring->self.id, &head->id))
-        ask_peer(ring, owner, WHY_CANDIDATE);
-    else if (!peer_is(owner, head))
-        ask_peer(ring, owner, WHY_APART);
+    const struct part_peer *head = &ring->successors[0], *next = owner;
+    for (unsigned i = 0; i < m->successors_count; i++) /* when it comes before this peer */
+        if (id_between(&m->successors[i].id, &ring->self.id, &next->id))
+            next = &m->successors[i];
+    if (ring->successor_count == 0 || id_between(&next->id, &ring->self.id, &head->id))
+        ask_peer(ring, next, WHY_CANDIDATE);
+    else if (!peer_is(next, head))
+        ask_peer(ring, next, WHY_APART);
 }
