@@ -188,7 +188,10 @@ static bool in_a_lan(unsigned peers, unsigned slots, unsigned long seed)
            f.slots, slots, peers, all, (double)f.search_us / ONE_SECOND, f.named,
            (double)f.visits_us / ONE_SECOND, (double)f.claim_us / ONE_SECOND);
     sim_free(sim);
-    return f.slots == slots && all <= 1;
+    bool good = f.slots == slots && all <= 1;
+    if (!good)
+        printf("again: test/sim/allocate --topologies 0 --seed %lu --lan %u\n", seed, peers);
+    return good;
 }
 
 static bool far_apart(unsigned topologies, unsigned peers, unsigned long seed)

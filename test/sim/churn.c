@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* churn.c -- peers come, go, die, freeze and come back on a bad network, and after every event the
- * ring must be a ring. In the end every list must be exact, every lookup right and every record
- * there. */
+/* churn.c -- peers come, go, die, freeze, dawdle and come back on a bad network, and after every
+ * event the ring must be a ring. In the end every list must be exact, every lookup right and every
+ * record there. */
 #include "sim.h"
 #include <argp.h>
 #include <errno.h>
@@ -50,7 +50,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option options[] = {
     {"seed", 's', "N", 0, "where all chance comes from (41)", 0},
     {"peers", 'p', "N", 0, "at most (1000)", 0},
-    {"deeds", 'd', "N", 0, "joins, departures, deaths, freezes (1000)", 0},
+    {"deeds", 'd', "N", 0, "joins, departures, deaths, freezes, slow peers (1000)", 0},
     {"lost", 'l', "N", 0, "messages of a thousand that vanish (10)", 0},
     {"pace", 'w', "MS", 0,
      "between two deeds, at most (200; 1000 when there are fewer than 500 peers)", 0},
@@ -138,6 +138,8 @@ static void deed(struct churn *c)
         sim_kill(c->sim, victim);
     else if (what < 95)
         sim_freeze(c->sim, victim, sim_random(c->sim) % (500 * 1000));
+    else
+        sim_slow(c->sim, victim, what < 98 ? sim_random(c->sim) % (200 * 1000) : 0);
 }
 
 static struct part_record record(unsigned n)
