@@ -7,7 +7,8 @@ fuzzers = \
     test/fuzz/message \
     test/fuzz/pair \
     test/fuzz/require \
-    test/fuzz/ring
+    test/fuzz/ring \
+    test/fuzz/token
 
 fuzz_message_sources = $(libcore_la_SOURCES)
 
@@ -37,6 +38,16 @@ test/fuzz/greeting: test/fuzz/greeting.c $(libtransport_la_SOURCES)
 test/fuzz/pair: test/fuzz/pair.c overlay/daemon/pair.c overlay/daemon/seal.c $(fuzz_message_sources)
 	$(call fuzz_build,overlay/daemon/pair.c overlay/daemon/seal.c $(fuzz_message_sources) \
 	    -I$(srcdir)/overlay/daemon,$(SODIUM_LIBS))
+
+fuzz_token_sources = overlay/daemon/token.c overlay/daemon/addr.c overlay/client/err.c
+test/fuzz/token: test/fuzz/token.c $(fuzz_token_sources) overlay/core/id.c
+	$(call fuzz_build,$(fuzz_token_sources) overlay/core/id.c -I$(srcdir)/overlay/daemon,$(SODIUM_LIBS))
+
+# Ten minutes of each, two or more side by side.
+check-soak: soak-fuzz
+soak-fuzz: check-programs
+	$(TEST_ENV) FUZZ_SECONDS=600 LIMIT=7200 $(RUN) $(FUZZ)
+.PHONY: soak-fuzz
 
 # What the fuzzers begin with; after a change of messages: make fuzz-seeds.
 EXTRA_PROGRAMS += test/fuzz/seeds
