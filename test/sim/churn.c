@@ -223,8 +223,10 @@ static uint64_t churn(const struct options *o, bool *failed)
     check_lookups(&c);
     check_records(&c);
     uint64_t trace = sim_trace(c.sim);
-    printf("seed %lu: %u peers, %lu events, %lu checks, %.0f s, trace %016lx\n", o->seed, o->peers,
-           sim_events(c.sim), c.checks, (double)sim_now(c.sim) / SIM_SECOND, trace);
+    printf("seed %lu: %u peers, %lu events, %lu checks of the invariants, %u failed, %.0f s, trace "
+           "%016lx\n",
+           o->seed, o->peers, sim_events(c.sim), c.checks, c.wrong != NULL,
+           (double)sim_now(c.sim) / SIM_SECOND, trace);
     if (c.wrong != NULL)
         printf("%s, at %.6f s; again: test/sim/churn --seed %lu --peers %u --deeds %u --lost %u "
                "--pace %u --every %u\n",
