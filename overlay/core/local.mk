@@ -14,6 +14,7 @@ libcore_la_SOURCES = \
     overlay/core/message.c overlay/core/message.h overlay/core/message_only.h overlay/core/message_undef.h \
     overlay/core/ring.c overlay/core/ring.h overlay/core/ring_state.h \
     overlay/core/act.c overlay/core/ask.c overlay/core/neighbour.c overlay/core/finger.c overlay/core/stranger.c \
+    overlay/core/watch.c \
     overlay/core/route.c overlay/core/keep.c overlay/core/copy.c \
     overlay/core/ads.c overlay/core/bucket.c overlay/core/touch.c overlay/core/nearest.c \
     overlay/core/mark.c overlay/core/mark.h \

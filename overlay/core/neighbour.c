@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* neighbour.c -- the successor list and the predecessor, kept the way that Zave proved.
  *
- * Each round the first successor is asked for its lists (stabilize) and so learns that this peer
- * takes it for its successor (notify). Its whole list is adopted; its predecessor, if it lies
- * between, is asked first and taken over only when it answers. Who is told that it is somebody's
- * successor takes that peer for its predecessor if it is closer, or if it has none (rectify). A
- * peer that stays silent leaves every list.
+ * Each round (watch.c) the first successor is asked for its lists (stabilize) and so learns that
+ * this peer takes it for its successor (notify). Its whole list is adopted; its predecessor, if it
+ * lies between, is asked first and taken over only when it answers. Who is told that it is
+ * somebody's successor takes that peer for its predecessor if it is closer, or if it has none
+ * (rectify). A peer that stays silent leaves every list.
  *
  * A ring of one, such as a peer that has just been started again, has no list to adopt: it would
  * cut off whoever took it for its successor. It joins whoever is in a ring with others. */
 #include "ring_state.h"
 #include <string.h>
-
-enum {
-    ALARM_US = 20 * SECOND,
-    SETTLED_US = 60 * SECOND, /* without a change: from then on all is looked at less often */
-    ADRIFT_US = 5 * SECOND,
-    FINGERS_AT_ONCE = 3,
-};
 
 static bool between(const struct ring *ring, const struct part_peer *x, const struct part_peer *to)
 {
@@ -90,7 +83,7 @@ static void adopt(struct ring *ring, const struct part_peer *head, const struct 
     changed(ring);
 }
 
-static void stabilize(struct ring *ring)
+void neighbour_stabilize(struct ring *ring)
 {
     if (ring->successor_count > 0)
         ask_peer(ring, &ring->successors[0], WHY_STABILIZE);
@@ -119,7 +112,7 @@ static void rectify(struct ring *ring, const struct part_peer *notifier)
     copy_give_up(ring, &old);
     if (ring->successor_count == 0) { /* a ring of one becomes one of two */
         adopt(ring, notifier, NULL, 0);
-        stabilize(ring);
+        neighbour_stabilize(ring);
     }
 }
 
@@ -143,7 +136,7 @@ void neighbour_changed(struct ring *ring, const struct part_peer *from,
 {
     if (ring->successor_count > 0 && peer_is(&ring->successors[0], from) &&
         ring->head_epoch != m->epoch)
-        stabilize(ring);
+        neighbour_stabilize(ring);
 }
 
 void neighbour_asked(struct ring *ring, const struct part_peer *from, const struct msg_ring_ask *m)
@@ -204,7 +197,7 @@ static void candidate_answered(struct ring *ring, const struct part_peer *from,
         return;
     adopt(ring, from, m->successors, m->successors_count);
     ring->head_epoch = 0;
-    stabilize(ring); /* which notifies it */
+    neighbour_stabilize(ring); /* which notifies it */
 }
 
 /* Who follows it must not be further than who follows this peer, or members would be left out. */
@@ -226,7 +219,7 @@ static void answered(struct ring *ring, const struct ask *a, const struct msg_ri
         candidate_answered(ring, &a->peer, m);
         break;
     case WHY_DOUBTED:
-        stabilize(ring);
+        neighbour_stabilize(ring);
         break;
     case WHY_ADRIFT:
         adrift_answered(ring, &a->peer, m);
@@ -319,7 +312,7 @@ void neighbour_lost(struct ring *ring, const struct part_peer *peer)
     if (ring->successor_count == 0)
         last_resort(ring);
     if (head)
-        stabilize(ring);
+        neighbour_stabilize(ring);
 }
 
 void neighbour_left(struct ring *ring, const struct part_peer *from, const struct msg_ring_leave *m)
@@ -353,79 +346,4 @@ void neighbour_leave(struct ring *ring)
     if (ring->predecessors > 0)
         act_send(ring, &ring->predecessor[0],
                  message_put_ring_leave(&m, act_room(ring), act_left(ring)));
-}
-
-/* --- once a second --- */
-
-static const struct part_peer *any_finger(struct ring *ring)
-{
-    unsigned skip = (unsigned)(ring_random(ring) % FINGERS);
-    for (unsigned i = 0; i < FINGERS; i++) {
-        const struct finger *f = &ring->fingers[(skip + i) % FINGERS];
-        if (f->rtt_us != 0)
-            return &f->peer;
-    }
-    return &ring->successors[skip % ring->successor_count];
-}
-
-/* When many join at once, one may be left over whom nobody takes for a successor, for the one
- * before it has one that is far beyond. From there stabilizing goes back by one member in each
- * round trip; looking up its own id, this peer soon meets the one before it. */
-static void find_place(struct ring *ring)
-{
-    if (ring->successor_count > 0 && ring->now > ring->before_us + ADRIFT_US)
-        stranger_look(ring, any_finger(ring), &ring->self.id);
-}
-
-static void watch_finger(struct ring *ring)
-{
-    for (unsigned tries = 0; tries < FINGERS; tries++) {
-        const struct finger *f = &ring->fingers[ring->watch_next++ % FINGERS];
-        if (f->rtt_us == 0)
-            continue;
-        ask_peer(ring, &f->peer, WHY_ALIVE);
-        return;
-    }
-}
-
-/* One further successor each time, and every other time one finger. When a neighbour has gone
- * others may have gone with it, so all fingers are looked at soon. */
-static void watch_others(struct ring *ring)
-{
-    unsigned n = ring->successor_count;
-    bool alarmed = ring->now - ring->keep_changed_us < ALARM_US;
-    if (n > 1)
-        ask_peer(ring, &ring->successors[1 + ring->further_next++ % (n - 1)], WHY_ALIVE);
-    for (unsigned i = 0; alarmed && i < FINGERS_AT_ONCE; i++)
-        watch_finger(ring);
-    if (!alarmed && ring->rounds % 2 == 0)
-        watch_finger(ring);
-}
-
-/* This peer was away, or is elsewhere now: whoever it asks hears that it is there, and where. */
-void neighbour_return(struct ring *ring)
-{
-    stabilize(ring);
-    for (unsigned i = 1; i < ring->successor_count; i++)
-        ask_peer(ring, &ring->successors[i], WHY_ALIVE);
-    if (ring->predecessors > 0)
-        ask_peer(ring, &ring->predecessor[0], WHY_ALIVE);
-}
-
-/* A settled ring is looked at every other round, and what is not next to this peer in one of four:
- * who comes before a dead peer sees it first, and its news goes round at once. */
-void neighbour_round(struct ring *ring)
-{
-    bool settled = ring->now > ring->keep_changed_us + SETTLED_US;
-    uint64_t patience = (settled ? 2 * ROUND_US : ROUND_US) + ROUND_US / 2;
-    if (ring->rounds % 16 == 0)
-        ring->head_epoch = 0; /* whatever was missed, now it comes */
-    if (settled && ring->rounds % 2 != 0)
-        return;
-    stabilize(ring);
-    if (ring->predecessors > 0 && ring->now > ring->before_us + patience)
-        ask_peer(ring, &ring->predecessor[0], WHY_ALIVE); /* it has missed its round */
-    if (!settled || ring->rounds % 4 == 0)
-        watch_others(ring);
-    find_place(ring);
 }

@@ -194,14 +194,14 @@ static void tick(struct ring *ring)
         return;
     if (ring->now > ring->round_due + SLEEP_US) {
         ask_forget(ring);
-        neighbour_return(ring);
+        watch_return(ring);
     }
     ask_tick(ring);
     if (ring->now >= ring->round_due) {
         ring->rounds++;
         ring->round_due = ring_soon(ring, ROUND_US);
         stranger_round(ring);
-        neighbour_round(ring);
+        watch_round(ring);
         finger_round(ring);
         touch_round(ring);
         keep_round(ring);
@@ -228,7 +228,7 @@ static void handle(struct ring *ring, const struct ring_event *event)
         break;
     case RING_MOVED:
         ring->self.addr = event->peer.addr;
-        neighbour_return(ring);
+        watch_return(ring);
         break;
     case RING_LEAVE:
         leave(ring);
@@ -317,16 +317,6 @@ const struct part_peer *ring_finger(const struct ring *ring, unsigned i)
         if (ring->fingers[slot].rtt_us != 0 && i-- == 0)
             return &ring->fingers[slot].peer;
     return NULL;
-}
-
-struct part_coordinate ring_coordinate(const struct ring *ring)
-{
-    return ring->vivaldi.told;
-}
-
-uint32_t ring_rtt_us(const struct ring *ring, const struct part_coordinate *to)
-{
-    return vivaldi_rtt_us(&ring->vivaldi.place, to);
 }
 
 static unsigned add_known(struct part_peer *peers, unsigned count, unsigned room,

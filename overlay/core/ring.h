@@ -141,8 +141,6 @@ const struct part_peer *ring_self(const struct ring *ring);
 const struct part_peer *ring_predecessor(const struct ring *ring);
 const struct part_peer *ring_successor(const struct ring *ring, unsigned i); /* nearest first */
 const struct part_peer *ring_finger(const struct ring *ring, unsigned i); /* in no order, no gaps */
-struct part_coordinate ring_coordinate(const struct ring *ring);
-uint32_t ring_rtt_us(const struct ring *ring, const struct part_coordinate *to); /* an estimate */
 /* Members that this peer has reason to believe in, for a list on disk: joining from a stale one
  * works. */
 unsigned ring_known(const struct ring *ring, struct part_peer *peers, unsigned room);

@@ -5,6 +5,7 @@
  *     act.c        actions out
  *     ask.c        is another member alive, and what are its lists?
  *     neighbour.c  successors and predecessor: Zave's maintenance
+ *     watch.c      once a second: are they all there?
  *     finger.c     far peers that are near in time
  *     stranger.c   joining, and joining again after a partition or a long sleep
  *     route.c      lookups
@@ -231,8 +232,7 @@ void ask_forget(struct ring *ring); /* all of them */
 
 /* neighbour.c */
 bool neighbour_has_others(const struct ring *ring, const struct part_peer *than);
-void neighbour_round(struct ring *ring);
-void neighbour_return(struct ring *ring);
+void neighbour_stabilize(struct ring *ring);
 void neighbour_asked(struct ring *ring, const struct part_peer *from, const struct msg_ring_ask *m);
 void neighbour_told(struct ring *ring, const struct part_peer *from,
                     const struct msg_ring_state *m);
@@ -245,6 +245,10 @@ void neighbour_tell_predecessor(struct ring *ring); /* that the lists have chang
 void neighbour_leave(struct ring *ring);
 bool neighbour_owns(const struct ring *ring, const struct id *key);
 bool neighbour_precedes(const struct ring *ring, const struct id *id); /* nobody in between */
+
+/* watch.c */
+void watch_round(struct ring *ring);
+void watch_return(struct ring *ring); /* after an absence, or from elsewhere */
 
 /* finger.c */
 void finger_round(struct ring *ring);
@@ -273,7 +277,6 @@ void stranger_found(struct ring *ring, const struct part_peer *through,
 /* route.c */
 struct lookup *route_lookup(struct ring *ring, enum lookup_why why, uint32_t token,
                             const struct id *target);
-void route_start(struct ring *ring, struct lookup *l); /* the first try, or another */
 struct lookup *route_by_serial(struct ring *ring, uint32_t serial);
 void route_cancel(struct ring *ring, uint32_t token);
 void route_find(struct ring *ring, const struct msg_ring_find *m, const struct part_peer *from);

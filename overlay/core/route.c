@@ -209,7 +209,8 @@ struct lookup *route_by_serial(struct ring *ring, uint32_t serial)
     return NULL;
 }
 
-void route_start(struct ring *ring, struct lookup *l)
+/* The first try, or another. */
+static void start(struct ring *ring, struct lookup *l)
 {
     l->tries++;
     l->found = false;
@@ -326,7 +327,7 @@ void route_tick(struct ring *ring)
         if (l->tries >= LOOKUP_TRIES || (l->why == LOOK_MERGE && l->tries > 0))
             fail(ring, l);
         else
-            route_start(ring, l);
+            start(ring, l);
     }
 }
 
