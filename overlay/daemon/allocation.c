@@ -12,14 +12,9 @@
 #include <string.h>
 
 enum {
-    WALK_MS = 3000,
-    NEAR_MS = 1000, /* for the near ones to be named and visited */
-    NAMED_MIN = 16, /* that are looked for at least: the best are picked by their round trip */
-    QUIET_MS = 100, /* so long no further ad came: the near ones are known */
-    TRY_MS = 4000,  /* a claim ends before its first offers do */
+    TRY_MS = 4000, /* a claim ends before its first offers do */
     PAUSE_MS = 40, /* after a contested claim, times the number of tries, and some more by chance */
-    AGAIN_MS = 1000, /* from the beginning until somebody who was missed is looked for again */
-    MARGIN_MS = 50,  /* of the client's time-out, for the way back */
+    MARGIN_MS = 50, /* of the client's time-out, for the way back */
 };
 
 void allocation_release(struct allocator *a, const struct part_peer *peer, const struct id *lease)
@@ -35,56 +30,10 @@ void allocation_wake(struct allocation *one, uint64_t in_ms)
     evtimer_add(one->timer, &t);
 }
 
-static void own_ad(const struct node *node, struct part_ad *ad)
+void allocation_own_ad(const struct node *node, struct part_ad *ad)
 {
     struct part_peer self = links_self(node->links);
     machine_ad(node->machine, &node->settings, identity_card(node->identity), &self, ad);
-}
-
-static void on_ad(void *ctx, const struct part_ad *ad, unsigned rtt_us)
-{
-    struct allocation *one = ctx;
-    struct part_ad own;
-    own_ad(one->allocator->node, &own);
-    const struct candidate_want want = {
-        .want = &one->want, .require = &one->require, .ompi = own.ompi};
-    struct part_ad there = *ad;
-    if (one->want.use == LEASE_WITHIN) { /* what it lends is settled: only the reservation counts */
-        hold_room(one->allocator->holds, &one->want.reservation, &ad->peer.id, &there.slots,
-                  &there.slots_free);
-        there.closed = LENDING_OPEN;
-        if (there.slots == 0)
-            return;
-    }
-    candidates_add(&one->candidates, &there, rtt_us, &want);
-    one->heard_ms = node_now_ms();
-    allocation_wake(one, QUIET_MS);
-}
-
-static void stop_naming(struct allocation *one)
-{
-    if (one->near != NULL)
-        near_cancel(one->near);
-    one->near = NULL;
-}
-
-static void on_end(void *ctx, unsigned answered, unsigned silent)
-{
-    struct allocation *one = ctx;
-    (void)answered;
-    one->walk = NULL;
-    stop_naming(one);
-    one->silent = silent;
-    allocation_wake(one, 0);
-}
-
-static bool seen_enough(const struct allocation *one, uint64_t now)
-{
-    if (one->walk == NULL)
-        return true;
-    if (one->patient || now < one->heard_ms + QUIET_MS)
-        return false;
-    return candidates_suffice(&one->candidates, &one->claim.want);
 }
 
 static int begin_claim(struct allocation *one, uint64_t now)
@@ -113,7 +62,7 @@ static void ask(struct allocation *one, size_t peer, uint16_t slots)
     struct candidate *c = &one->candidates.at[peer];
     struct part_ad own;
     struct message m = {.kind = MSG_lease_ask};
-    own_ad(node, &own);
+    allocation_own_ad(node, &own);
     m.lease_ask.token = c->token = ++a->token != 0 ? a->token : ++a->token;
     m.lease_ask.slots = slots;
     m.lease_ask.per_lease = one->want.per_lease;
@@ -127,7 +76,7 @@ static void ask(struct allocation *one, size_t peer, uint16_t slots)
     }
 }
 
-static void give_back(struct allocation *one)
+void allocation_give_back(struct allocation *one)
 {
     for (size_t i = 0; i < one->claim.offer_count; i++) {
         const struct claim_offer *o = &one->claim.offers[i];
@@ -146,7 +95,7 @@ static void forget(struct allocation *one)
             a->all[i] = a->all[--a->count];
             break;
         }
-    stop_naming(one);
+    allocation_stop_naming(one);
     if (one->walk != NULL)
         walk_cancel(one->walk);
     if (one->timer != NULL)
@@ -160,7 +109,7 @@ static void forget(struct allocation *one)
 
 void allocation_cancel(struct allocation *one)
 {
-    give_back(one);
+    allocation_give_back(one);
     forget(one);
 }
 
@@ -227,109 +176,11 @@ static void succeed(struct allocation *one)
 /* Another claim wants the same slots: both step back for a while that chance decides. */
 static void step_back(struct allocation *one, uint64_t now)
 {
-    give_back(one);
+    allocation_give_back(one);
     one->phase = PAUSING;
     uint64_t pause = PAUSE_MS + randombytes_uniform(PAUSE_MS * one->tries * 4);
     one->until_ms = now + pause;
     allocation_wake(one, pause);
-}
-
-static void begin_walk(struct allocation *one, bool named)
-{
-    one->phase = WALKING;
-    candidates_clear(&one->candidates);
-    one->tries = 0;
-    one->cut = one->named = named;
-    one->promised = 0;
-    one->heard_ms = node_now_ms();
-}
-
-static int walk(struct allocation *one)
-{
-    int half = (int)(one->want.timeout_ms / 2), most = one->again ? NEAR_MS : WALK_MS;
-    begin_walk(one, false);
-    one->walk = walk_start(one->allocator->node, 0, half < most ? half : most, on_ad, on_end, one);
-    return one->walk != NULL ? 0 : -EAGAIN;
-}
-
-static void on_named(void *ctx, const struct part_ad *ad)
-{
-    struct allocation *one = ctx;
-    one->promised += ad->slots_free;
-    walk_visit(one->walk, &ad->peer);
-    if (one->promised > 2 * (one->want.slots + one->want.spares))
-        allocation_wake(one, 0);
-}
-
-static void on_all_named(void *ctx)
-{
-    struct allocation *one = ctx;
-    one->near = NULL;
-    if (one->walk != NULL)
-        walk_named(one->walk);
-}
-
-static void visit(void *ctx, const struct part_peer *peer)
-{
-    walk_visit(ctx, peer);
-}
-
-static int visit_reserved(struct allocation *one)
-{
-    struct allocator *a = one->allocator;
-    begin_walk(one, false);
-    one->walk = walk_start_named(a->node, NEAR_MS, on_ad, on_end, one);
-    if (one->walk == NULL)
-        return -EAGAIN;
-    hold_peers(a->holds, &one->want.reservation, visit, one->walk);
-    walk_named(one->walk);
-    return 0;
-}
-
-/* In a grid too large to be walked in a moment: the ring names peers that are near and fit. */
-static int visit_near(struct allocation *one)
-{
-    struct node *node = one->allocator->node;
-    uint32_t want = 2 * (one->want.slots + one->want.spares);
-    if (overlay_is_small(node->overlay))
-        return walk(one);
-    begin_walk(one, true);
-    one->walk = walk_start_named(node, NEAR_MS, on_ad, on_end, one);
-    if (one->walk == NULL)
-        return -EAGAIN;
-    one->near = near_start(node, want < NAMED_MIN ? NAMED_MIN : want, one->want.require, on_named,
-                           on_all_named, one);
-    if (one->near == NULL)
-        walk_named(one->walk);
-    return 0;
-}
-
-/* What the nearest had is not enough: look at all there are. */
-static bool look_further(struct allocation *one)
-{
-    if (!one->cut)
-        return false;
-    give_back(one);
-    one->patient = true;
-    one->claim.peer_count = 0;
-    return walk(one) == 0;
-}
-
-/* A ring that has lost somebody may for a moment not list all who are there. So whoever is missed
- * is looked for once more. */
-static bool look_again(struct allocation *one, uint64_t now)
-{
-    bool missed = one->silent > 0 || overlay_has_lost(one->allocator->node->overlay);
-    if (one->again || !missed || one->want.use == LEASE_WITHIN)
-        return false;
-    give_back(one);
-    one->again = true;
-    one->patient = false;
-    one->claim.peer_count = 0;
-    one->phase = MISSING;
-    one->until_ms = one->asked_ms + AGAIN_MS;
-    allocation_wake(one, one->until_ms > now ? one->until_ms - now : 0);
-    return true;
 }
 
 static void conclude(struct allocation *one, enum claim_verdict verdict, uint64_t now)
@@ -348,7 +199,7 @@ static void conclude(struct allocation *one, enum claim_verdict verdict, uint64_
             fall_short(one);
         return;
     case CLAIM_SHORT:
-        if (late || (!look_further(one) && !look_again(one, now)))
+        if (late || (!allocation_look_further(one) && !allocation_look_again(one, now)))
             fall_short(one);
         return;
     }
@@ -384,18 +235,18 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
     (void)fd, (void)what;
     uint64_t now = node_now_ms();
     if (one->near != NULL && one->promised > 2 * (one->want.slots + one->want.spares)) {
-        stop_naming(one);
+        allocation_stop_naming(one);
         walk_named(one->walk);
     }
     if (one->phase == WALKING && one->walk == NULL && one->named &&
-        !candidates_suffice(&one->candidates, &one->claim.want) && walk(one) == 0)
+        !candidates_suffice(&one->candidates, &one->claim.want) && allocation_look_all(one) == 0)
         return; /* the ring's tree is young, or this is much to ask for */
-    if (one->phase == WALKING && !seen_enough(one, now)) {
-        allocation_wake(one, QUIET_MS);
+    if (one->phase == WALKING && !allocation_seen_enough(one, now)) {
+        allocation_wake(one, ALLOCATION_QUIET_MS);
         return;
     }
     if (one->phase == WALKING && one->walk != NULL) {
-        stop_naming(one);
+        allocation_stop_naming(one);
         walk_cancel(one->walk);
         one->walk = NULL;
         one->cut = true;
@@ -405,7 +256,7 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
         return;
     }
     if (one->phase == MISSING) {
-        if (walk(one) != 0)
+        if (allocation_look_all(one) != 0)
             fall_short(one);
         return;
     }
@@ -421,5 +272,5 @@ int allocation_begin(struct allocation *one)
     one->timer = evtimer_new(one->allocator->node->base, on_time, one);
     if (one->timer == NULL)
         return -ENOMEM;
-    return one->want.use == LEASE_WITHIN ? visit_reserved(one) : visit_near(one);
+    return allocation_look(one);
 }

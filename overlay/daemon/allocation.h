@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* allocation.h -- one search for slots, shared by allocation.c (its phases) and allocate.c (all of
- * them). */
+/* allocation.h -- one search for slots, shared by allocation.c (its phases), allocation_look.c
+ * (where candidates come from) and allocate.c (all searches). */
 #ifndef P2P_ALLOCATION_H
 #define P2P_ALLOCATION_H
 #include "allocate.h"
@@ -11,6 +11,7 @@
 #include "require.h"
 
 enum { ALLOCATIONS_MAX = 64 };
+enum { ALLOCATION_QUIET_MS = 100 }; /* so long no further ad came: the near ones are known */
 
 enum allocation_phase { WALKING, CLAIMING, PAUSING, MISSING };
 
@@ -55,4 +56,16 @@ void allocation_wake(struct allocation *one, uint64_t in_ms);
 /* Gives back what was offered, and is gone. */
 void allocation_cancel(struct allocation *one);
 void allocation_release(struct allocator *a, const struct part_peer *peer, const struct id *lease);
+/* What was offered so far, and what still comes. */
+void allocation_give_back(struct allocation *one);
+void allocation_own_ad(const struct node *node, struct part_ad *ad);
+
+/* Begins to look, near this peer, or among a reservation's; -EAGAIN as above. */
+int allocation_look(struct allocation *one);
+int allocation_look_all(struct allocation *one); /* the same, everywhere */
+void allocation_stop_naming(struct allocation *one);
+bool allocation_seen_enough(const struct allocation *one, uint64_t now);
+/* It was not enough. False: nor can more be seen. */
+bool allocation_look_further(struct allocation *one);
+bool allocation_look_again(struct allocation *one, uint64_t now);
 #endif

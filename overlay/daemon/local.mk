@@ -3,7 +3,7 @@ noinst_LTLIBRARIES += libdaemon.la
 libdaemon_la_SOURCES = \
     overlay/daemon/addr.c overlay/daemon/addr.h \
     overlay/daemon/allocate.c overlay/daemon/allocate.h \
-    overlay/daemon/allocation.c overlay/daemon/allocation.h \
+    overlay/daemon/allocation.c overlay/daemon/allocation.h overlay/daemon/allocation_look.c \
     overlay/daemon/authority.c overlay/daemon/authority.h \
     overlay/daemon/beacon.c overlay/daemon/beacon.h \
     overlay/daemon/brood.c overlay/daemon/brood.h \
