@@ -60,6 +60,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/rendezvous.c overlay/daemon/rendezvous.h \
     overlay/daemon/presence.c overlay/daemon/presence.h \
     overlay/daemon/roam.c overlay/daemon/roam.h \
+    overlay/daemon/round_trip.c overlay/daemon/round_trip.h \
     overlay/daemon/settings.c overlay/daemon/settings.h \
     overlay/daemon/shortage.c overlay/daemon/shortage.h \
     overlay/daemon/speed.c overlay/daemon/speed.h \

@@ -4,6 +4,7 @@
 #include "walk.h"
 #include "idmap.h"
 #include "node.h"
+#include "round_trip.h"
 #include "visited.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -12,8 +13,6 @@
 enum {
     WALKS_MAX = 64,
     WALK_SIDE_BY_SIDE = 32, /* visits at once */
-    WALK_ROUND_TRIPS = 512, /* that are remembered */
-    WALK_FRESH_MS = 60000,
     WALK_PINGS = 3,
     WALK_PEERS_MAX = 65536,
 };
@@ -42,35 +41,13 @@ struct walk {
     void *ctx;
 };
 
-/* As measured last; a later peer takes the place of one whose id ends alike. */
-struct round_trip {
-    struct id peer;
-    unsigned rtt_us;
-    uint64_t at_ms;
-};
-
 struct walks {
     struct node *node;
     struct walk *first;
     unsigned count;
     uint32_t token;
-    struct round_trip round_trips[WALK_ROUND_TRIPS];
+    struct round_trips round_trips;
 };
-
-/* --- round trips --- */
-
-static struct round_trip *round_trip(struct walks *all, const struct id *peer)
-{
-    return &all->round_trips[(peer->b[ID_BYTES - 2] << 8 | peer->b[ID_BYTES - 1]) %
-                             WALK_ROUND_TRIPS];
-}
-
-static unsigned known_rtt_us(struct walks *all, const struct id *peer) /* 0: not known */
-{
-    const struct round_trip *r = round_trip(all, peer);
-    bool fresh = id_equal(&r->peer, peer) && node_now_ms() < r->at_ms + WALK_FRESH_MS;
-    return fresh ? r->rtt_us : 0;
-}
 
 /* --- one walk --- */
 
@@ -187,8 +164,7 @@ static void finish_visit(struct walk *w, struct visit *v)
     else if (rtt == 0)
         rtt = 1;
     if (rtt != 0 && v->pings == WALK_PINGS)
-        *round_trip(all, &v->peer.id) =
-            (struct round_trip){.peer = v->peer.id, .rtt_us = rtt, .at_ms = node_now_ms()};
+        round_trip_keep(&all->round_trips, &v->peer.id, rtt);
     w->answered++;
     w->on_ad(w->ctx, v->ad, rtt);
     struct walk *still = all->first;
@@ -209,7 +185,8 @@ static void step_visit(struct walk *w, struct visit *v)
 {
     if (v->ad == NULL || !v->told)
         return;
-    unsigned known = w->naming && v->pings == 0 ? known_rtt_us(w->walks, &v->peer.id) : 0;
+    unsigned known =
+        w->naming && v->pings == 0 ? round_trip_us(&w->walks->round_trips, &v->peer.id) : 0;
     if (known > 0)
         v->rtts[v->pings++] = known;
     if (v->pings == WALK_PINGS || known > 0)
