@@ -15,6 +15,7 @@
  * operation_ompi4.c        its operations
  * epoch_ompi4.c            and when they are done
  * link_ompi4.c             engine and transport joined, addresses by modex, progress
+ * nap_ompi4.c              who waits in vain sleeps
  * attendant_ompi4.c        a thread that stands in while the program computes; turn.h */
 #ifndef P2P_GLUE_H
 #define P2P_GLUE_H
@@ -82,10 +83,19 @@ struct replica {
     int attendant_end; /* an eventfd */
     STAILQ_HEAD(, transfer) later;
     unsigned polls;
-    uint64_t went_ns;      /* by the clock on the wall, when we looked */
-    bool sleepy;           /* the next look may last */
-    unsigned looks, quiet; /* in vain, one after the other; and rounds of them */
-    uint64_t looked_ns;    /* processor time, then */
+    bool slept; /* at the last look */
+    struct napping {
+        uint64_t went_ns;      /* by the clock on the wall, when we looked */
+        uint64_t looked_ns;    /* processor time, then */
+        unsigned looks, quiet; /* in vain, one after the other; and rounds of them */
+        bool sleepy;           /* the next look may last */
+    } napping;
+    struct crowd {
+        uint64_t since_ns, used_ns; /* the clock and processor time, when we began to count */
+        uint64_t napped_ns;         /* of the time since then */
+        uint64_t until_ns;          /* taken for crowded */
+        unsigned looks;
+    } crowd;
     ompi_request_fns_t stock;
     pthread_t program; /* the thread that called MPI_Init */
     struct told_clock {
@@ -129,6 +139,10 @@ static inline void link_leave(void)
     if (replica.watch_threads)
         link_watch_leave();
 }
+
+/* nap_ompi4.c */
+int nap_due(void);             /* how long to wait at this look, ms */
+int nap_taken(int timeout_ms); /* looks at the links; how much there was */
 
 /* attendant_ompi4.c */
 void attendant_start(void);

@@ -7,19 +7,11 @@
 #include "opal/runtime/opal_progress.h"
 #include "ompi/mca/rte/rte.h"
 #include <signal.h>
-#include <sched.h>
 #include <time.h>
 #include <unistd.h>
 
 #define MODEX_KEY "p2pgrid.replica"
-enum {
-    BACKLOG = 4 << 20,
-    SPINS = 32,
-    ENGINE_EVERY = 16,
-    GOODBYE_MS = 10000,
-    STRANGER_MS = 3000,
-    NAP_MS = 1
-};
+enum { BACKLOG = 4 << 20, SPINS = 32, ENGINE_EVERY = 16, GOODBYE_MS = 10000, STRANGER_MS = 3000 };
 
 static uint64_t now_ms(clockid_t clock)
 {
@@ -213,41 +205,6 @@ void link_watch_leave(void)
     replica.thread = 0;
 }
 
-static uint64_t now_ns(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-/* While a peer copies from this process's memory its word is due at once, and waking up takes
- * longer than the wait; but for a processor that others want, too. */
-static unsigned patience(uint64_t used_ns)
-{
-    enum { FEW = 4, MANY = 64 };
-    uint64_t now = now_ns(CLOCK_MONOTONIC), went = now - replica.went_ns;
-    replica.went_ns = now;
-    return transport_lends(replica.transport) && went < used_ns + used_ns / 4 ? MANY : FEW;
-}
-
-/* A desktop is shared, also by the other copies: who has found nothing for a while, and does
- * nothing else meanwhile, sleeps until something comes. A program that computes between two looks
- * never does. Processor time is compared, since yielding takes time of another kind. */
-static int nap(void)
-{
-    enum { LOOKS = 512, LOOK_NS = 4000, BUSY_NS = 100000 };
-    if (!replica.sleepy && ++replica.looks % LOOKS != 0)
-        return 0;
-    uint64_t now = now_ns(CLOCK_THREAD_CPUTIME_ID), used = now - replica.looked_ns;
-    replica.looked_ns = now;
-    if (used >= (replica.sleepy ? BUSY_NS : LOOKS * LOOK_NS))
-        replica.quiet = 0;
-    else
-        replica.quiet++;
-    replica.sleepy = replica.quiet >= patience(used);
-    return replica.sleepy ? NAP_MS : 0;
-}
-
 static int advance(int timeout_ms)
 {
     if (replica.engine == NULL || replica.in_engine)
@@ -255,12 +212,8 @@ static int advance(int timeout_ms)
     link_enter();
     replica.in_engine = true;
     if (timeout_ms == 0)
-        timeout_ms = nap();
-    int n = transport_poll(replica.transport, timeout_ms);
-    if (n > 0) {
-        replica.quiet = replica.looks = 0;
-        replica.sleepy = false;
-    }
+        timeout_ms = nap_due();
+    int n = nap_taken(timeout_ms);
     if (n > 0 || timeout_ms != 0 || ++replica.polls % ENGINE_EVERY == 0)
         n += engine_progress(replica.engine, now_ms(CLOCK_MONOTONIC_COARSE));
     replica.in_engine = false;
@@ -276,16 +229,19 @@ bool link_attend(void)
     return engine_progress(replica.engine, now_ms(CLOCK_MONOTONIC_COARSE)) > 0 || more;
 }
 
+/* Who has slept does not yield on top of it, as Open MPI would where there was nothing to do. */
 int link_progress(void)
 {
-    return advance(0);
+    int n = advance(0);
+    return n > 0 || !replica.slept ? n : 1;
 }
 
 /* Looks at the links alone first; then lets the rest of Open MPI, and other processes, have a turn.
  */
 void link_wait(void)
 {
-    for (int i = 0; i < SPINS; i++)
+    replica.slept = false;
+    for (int i = 0; i < SPINS && !replica.slept; i++)
         if (advance(0) > 0)
             return;
     opal_progress();

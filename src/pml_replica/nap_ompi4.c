@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* nap_ompi4.c -- who waits in vain sleeps, since a desktop is shared, also by the other copies.
+ *
+ * Two things tell when. Many looks that found nothing, by one who does nothing else meanwhile: a
+ * program that computes between two looks never sleeps. And a crowd: where others compute, to yield
+ * costs the turns of all of them, at every look; who sleeps instead is woken before his turn. */
+#include "glue.h"
+#include <time.h>
+
+enum { NAP_MS = 1 };
+
+static uint64_t now_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* A look takes long, and most of that is not spent here. Copies that only yield to each other come
+ * round quickly, and are no crowd. */
+static bool is_crowded(struct crowd *c)
+{
+    enum { WINDOW_NS = 8000000, LASTS_NS = 100000000, LOOK_NS = 100000 };
+    const uint64_t now = now_ns(CLOCK_MONOTONIC_COARSE), went = now - c->since_ns;
+    c->looks++;
+    if (went < WINDOW_NS)
+        return now < c->until_ns;
+    const uint64_t processor = now_ns(CLOCK_THREAD_CPUTIME_ID), used = processor - c->used_ns,
+                   wanted = went > c->napped_ns ? went - c->napped_ns : 0;
+    if (used < wanted / 4 && wanted > (uint64_t)c->looks * LOOK_NS)
+        c->until_ns = now + LASTS_NS;
+    *c = (struct crowd){.since_ns = now, .used_ns = processor, .until_ns = c->until_ns};
+    return now < c->until_ns;
+}
+
+/* While a peer copies from this process's memory its word is due at once, and waking up takes
+ * longer than the wait; but for a processor that others want, too. */
+static unsigned patience(struct napping *n, uint64_t used_ns)
+{
+    enum { FEW = 4, MANY = 64 };
+    uint64_t now = now_ns(CLOCK_MONOTONIC), went = now - n->went_ns;
+    n->went_ns = now;
+    return transport_lends(replica.transport) && went < used_ns + used_ns / 4 ? MANY : FEW;
+}
+
+/* Processor time is compared, since yielding takes time of another kind. */
+static bool is_sleepy(struct napping *n)
+{
+    enum { LOOKS = 512, LOOK_NS = 4000, BUSY_NS = 100000 };
+    if (!n->sleepy && ++n->looks % LOOKS != 0)
+        return false;
+    uint64_t now = now_ns(CLOCK_THREAD_CPUTIME_ID), used = now - n->looked_ns;
+    n->looked_ns = now;
+    if (used >= (n->sleepy ? BUSY_NS : LOOKS * LOOK_NS))
+        n->quiet = 0;
+    else
+        n->quiet++;
+    n->sleepy = n->quiet >= patience(n, used);
+    return n->sleepy;
+}
+
+int nap_due(void)
+{
+    const bool crowded = is_crowded(&replica.crowd);
+    return is_sleepy(&replica.napping) || crowded ? NAP_MS : 0;
+}
+
+int nap_taken(int timeout_ms)
+{
+    const uint64_t begin = timeout_ms != 0 ? now_ns(CLOCK_MONOTONIC) : 0;
+    int n = transport_poll(replica.transport, timeout_ms);
+    replica.slept = timeout_ms != 0;
+    if (replica.slept) { /* what it was woken too late is no nap */
+        const uint64_t took = now_ns(CLOCK_MONOTONIC) - begin,
+                       asked = (uint64_t)timeout_ms * 1000000;
+        replica.crowd.napped_ns += took < asked ? took : asked;
+    }
+    if (n > 0) {
+        replica.napping.quiet = replica.napping.looks = 0;
+        replica.napping.sleepy = false;
+    }
+    return n;
+}
