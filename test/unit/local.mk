@@ -1,6 +1,7 @@
 # Unit tests: one cmocka program for each noun of the plain C code; test/unit/NOUN.c, linked with LDADD.
 unit_programs = \
     test/unit/addr \
+    test/unit/adrift \
     test/unit/caller \
     test/unit/cell \
     test/unit/cgroup \

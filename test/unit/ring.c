@@ -356,68 +356,6 @@ static void test_one_search_too_many_fails(void **state)
     end(&net);
 }
 
-/* The message of that kind that the last step sent. */
-static struct message *sent(const struct ring_out *out, enum message_kind kind)
-{
-    static struct message m;
-    for (unsigned i = 0; i < out->count; i++)
-        if (out->action[i].kind == RING_SEND &&
-            message_decode(&m, out->action[i].frame, out->action[i].frame_length) && m.kind == kind)
-            return &m;
-    return NULL;
-}
-
-/* Peer 1 takes peer 8 for its successor. Peer 4 looks for its own place; after it comes `next`. */
-static struct ring *meet_adrift(struct net *net, unsigned next)
-{
-    static struct ring_out out;
-    static struct message m;
-    memset(net, 0, sizeof *net);
-    net->now = SECOND;
-    start(net, 1);
-    struct ring *ring = net->rings[1];
-    struct ring_event event = {.kind = RING_MESSAGE, .peer = peer(8), .message = &m};
-    m = (struct message){.kind = MSG_ring_ask, .ring_ask = {.flags = 1}}; /* my successor */
-    ring_step(ring, &event, net->now, &out);
-    assert_int_equal(ring_successor(ring, 0)->addr.ip[15], 8);
-    m = (struct message){.kind = MSG_ring_find,
-                         .ring_find = {.origin = peer(4), .target = peer(4).id, .hops = 3}};
-    ring_step(ring, &event, net->now, &out);
-    const struct message *found = sent(&out, MSG_ring_found);
-    assert_non_null(found);
-    assert_int_equal(found->ring_found.successors[0].addr.ip[15], 8);
-    const struct message *ask = sent(&out, MSG_ring_ask);
-    assert_non_null(ask);
-    m = (struct message){.kind = MSG_ring_state,
-                         .ring_state = {.stamp = ask->ring_ask.stamp,
-                                        .member = 1,
-                                        .listed = 1,
-                                        .successors_count = 1,
-                                        .successors = {peer(next)}}};
-    event.peer = peer(4);
-    ring_step(ring, &event, net->now + 100, &out);
-    return ring;
-}
-
-static void test_who_is_adrift_is_taken_in(void **state)
-{
-    (void)state;
-    struct net net;
-    const struct ring *ring = meet_adrift(&net, 8);
-    assert_int_equal(ring_successor(ring, 0)->addr.ip[15], 4);
-    assert_int_equal(ring_successor(ring, 1)->addr.ip[15], 8);
-    end(&net);
-}
-
-static void test_nobody_is_left_out_for_who_is_adrift(void **state)
-{
-    (void)state;
-    struct net net;
-    const struct ring *ring = meet_adrift(&net, 10); /* peer 8 would be */
-    assert_int_equal(ring_successor(ring, 0)->addr.ip[15], 8);
-    end(&net);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -425,8 +363,6 @@ int main(void)
         cmocka_unit_test(test_alone),
         cmocka_unit_test(test_joins_become_a_ring),
         cmocka_unit_test(test_lookups_find_the_owner),
-        cmocka_unit_test(test_who_is_adrift_is_taken_in),
-        cmocka_unit_test(test_nobody_is_left_out_for_who_is_adrift),
         cmocka_unit_test(test_a_record_outlives_its_owner),
         cmocka_unit_test(test_an_older_version_does_not_win),
         cmocka_unit_test(test_leaving_is_not_noticed),
