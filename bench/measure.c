@@ -13,7 +13,7 @@ enum {
     WANT = 96, /* these are then measured, and the best of them taken: as p2pd does */
     RECORDS_MAX = 200,
     JOIN_S = 32,
-    SETTLE_S = 240, /* ads find their cells, coordinates their place */
+    SETTLE_S = 600, /* ads find their cells, coordinates their place */
     IDLE_S = 60,
     PATIENCE_S = 4,
 };

@@ -352,7 +352,8 @@ void nearest_answered(struct ring *ring, const struct msg_ad_near_answer *m)
     if (s == NULL)
         return;
     struct part_cell cell = cell_of(c);
-    bool told = c->told && !c->only, only = c->only;
+    bool told = c->told && !c->only;
+    bool only = c->only && m->held >= c->held; /* else some have gone further down since */
     c->state = CELL_FREE;
     if (m->ads_count > 0) {
         struct ring_action *a = act(ring, RING_NEAR, s->token);
