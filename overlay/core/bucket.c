@@ -12,6 +12,7 @@ enum {
     COPIES_OF_MARK = 3,
     COPIES_OF_AD = 2, /* it is soon put again, so a few do */
     AD_TTL = 150,     /* seconds */
+    AD_FRESH = 80,    /* seconds: by then its peer puts it again */
     MARK_TTL = 300,   /* seconds */
     GONE_TTL = 75,    /* seconds: two rounds in which copies are offered */
     BUCKET = 16,      /* ads; with more it is cut in halves */
@@ -80,6 +81,12 @@ bool bucket_unpack(const struct store_entry *e, struct part_near_ad *ad, struct 
     return true;
 }
 
+/* Its peer has put it elsewhere meanwhile, or is gone. */
+static bool is_stale(const struct ring *ring, const struct store_entry *e)
+{
+    return e->expires_us < ring->now + (uint64_t)(AD_TTL - AD_FRESH) * SECOND;
+}
+
 /* Should one be lost, or find no way now, its peer soon puts it again. */
 void bucket_move(struct ring *ring, const struct id *from, unsigned depth, const struct mark *m)
 {
@@ -91,6 +98,10 @@ void bucket_move(struct ring *ring, const struct id *from, unsigned depth, const
         if (!here || !bucket_unpack(e, &ad, &cell) ||
             (m != NULL && m->half[mark_which(m, cell_place(&ad.place, &ad.peer))].held == 0)) {
             e = store_next(&ring->store, e);
+            continue;
+        }
+        if (is_stale(ring, e)) {
+            e = store_drop(&ring->store, e);
             continue;
         }
         cell = cell_around(cell_place(&ad.place, &ad.peer), depth);

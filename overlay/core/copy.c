@@ -10,6 +10,7 @@
 enum {
     ROUND_OF_HAVE_US = 30 * SECOND,
     AFTER_CHANGE_US = SECOND / 2,
+    SETTLED_US = 40 * SECOND, /* without a change: longer than a round */
     BETWEEN_US = SECOND / 20,
     RECORDS = 16, /* in one message */
     STAMPS = 32,
@@ -89,13 +90,15 @@ static void tell_successor(struct ring *ring, unsigned i)
     send_have(ring, to, &m);
 }
 
-/* The predecessor may own what is not owned here. */
+/* The predecessor may own what is not owned here. But what is put again and again anyway, and is
+ * not there though nobody came or went, was moved or taken back: its copies run out. */
 static void tell_predecessor(struct ring *ring)
 {
     struct msg_ring_have m = {.claim = HAVE_OFFER};
     struct store_entry *e = NULL;
+    bool settled = ring->now > ring->keep_changed_us + SETTLED_US;
     while (ring->predecessors > 0 && (e = store_next(&ring->store, e)) != NULL)
-        if (!keep_is_own(ring, e) && !keep_expired(ring, e))
+        if (!keep_is_own(ring, e) && !keep_expired(ring, e) && !(settled && e->expires_us != 0))
             add_stamp(ring, &ring->predecessor[0], &m, e);
     send_have(ring, &ring->predecessor[0], &m);
 }

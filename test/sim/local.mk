@@ -11,6 +11,7 @@ sim_programs = \
     test/sim/contest \
     test/sim/every \
     test/sim/parted \
+    test/sim/quiet \
     test/sim/replica \
     test/sim/watch
 test_sim_replica_SOURCES = test/sim/replica.c test/sim/replica.h test/sim/replica_sim.h \
@@ -25,6 +26,7 @@ test_sim_every_SOURCES = test/sim/every.c test/sim/every_world.c test/sim/every_
 test_sim_every_LDADD = libcore.la $(LDADD)
 test_sim_churn_LDADD = libsim.la $(LDADD)
 test_sim_parted_LDADD = libsim.la $(LDADD)
+test_sim_quiet_LDADD = libsim.la $(LDADD)
 test_sim_watch_LDADD = libsim.la $(LDADD)
 check_PROGRAMS += $(sim_programs)
 SIM += $(sim_programs)
