@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECORDS = 200, LOOKUPS = 300, SETTLE_S = 120, CONTACTS = 3 };
+enum { RECORDS = 200, LOOKUPS = 300, FORM_S = 45, REST_S = 60, SETTLE_S = 120, CONTACTS = 3 };
 
 struct options {
     unsigned long seed;
@@ -108,7 +108,16 @@ static void grow(struct churn *c)
         sim_join(c->sim, i, pick(c, true));
         run(c, sim_random(c->sim) % (20 * SIM_SECOND / c->options->peers + 1));
     }
-    run(c, 60 * SIM_SECOND);
+    unsigned formed_s = 0;
+    for (unsigned s = 1; s <= REST_S && c->wrong == NULL; s++) {
+        run(c, SIM_SECOND);
+        if (formed_s == 0 && sim_check_ring(c->sim, true) == NULL)
+            formed_s = s;
+    }
+    printf("all joined within %.0f s, one exact ring %u s later\n",
+           (double)sim_now(c->sim) / SIM_SECOND - REST_S, formed_s);
+    if (c->wrong == NULL && (formed_s == 0 || formed_s > FORM_S))
+        c->wrong = "the ring took too long to form";
 }
 
 static void join(struct churn *c, unsigned peer)
