@@ -3,6 +3,7 @@
 #include "tally.h"
 #include "settings.h"
 #include <inttypes.h>
+#include <stdio.h>
 
 void tally_vanished(struct tally *t)
 {
@@ -17,23 +18,6 @@ void tally_watch(struct tally *t, unsigned neighbours, uint64_t ms)
     t->watched_ms += neighbours * ms;
 }
 
-bool tally_read(struct tally *t, FILE *f)
-{
-    uint64_t ms;
-    uint32_t vanished;
-    if (fscanf(f, "watched-ms %" SCNu64 " vanished %" SCNu32, &ms, &vanished) != 2)
-        return false;
-    t->watched_ms = ms;
-    t->vanished = vanished;
-    return true;
-}
-
-bool tally_write(const struct tally *t, FILE *f)
-{
-    return fprintf(f, "watched-ms %" PRIu64 " vanished %" PRIu32 "\n", t->watched_ms, t->vanished) >
-           0;
-}
-
 static FILE *open_file(const char *state, const char *mode)
 {
     char path[SETTINGS_PATH + 16];
@@ -43,10 +27,15 @@ static FILE *open_file(const char *state, const char *mode)
 
 void tally_load(struct tally *t, const char *state)
 {
+    uint64_t ms;
+    uint32_t vanished;
     FILE *f = open_file(state, "re");
     if (f == NULL)
         return;
-    tally_read(t, f);
+    if (fscanf(f, "watched-ms %" SCNu64 " vanished %" SCNu32, &ms, &vanished) == 2) {
+        t->watched_ms = ms;
+        t->vanished = vanished;
+    }
     fclose(f);
 }
 
@@ -55,6 +44,6 @@ void tally_save(const struct tally *t, const char *state)
     FILE *f = open_file(state, "we");
     if (f == NULL)
         return;
-    tally_write(t, f);
+    fprintf(f, "watched-ms %" PRIu64 " vanished %" PRIu32 "\n", t->watched_ms, t->vanished);
     fclose(f);
 }

@@ -4,9 +4,7 @@
  * numbers are in its ad; p2pctl advise adds them up over all peers. */
 #ifndef P2P_TALLY_H
 #define P2P_TALLY_H
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 struct tally {
     uint64_t watched_ms; /* neighbours times milliseconds */
@@ -26,8 +24,4 @@ void tally_watch(struct tally *t, unsigned neighbours, uint64_t ms);
  * again at 0. */
 void tally_load(struct tally *t, const char *state);
 void tally_save(const struct tally *t, const char *state);
-
-/* That line. False: it is none, *t is as before. */
-bool tally_read(struct tally *t, FILE *f);
-bool tally_write(const struct tally *t, FILE *f);
 #endif
