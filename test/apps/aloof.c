@@ -45,14 +45,15 @@ int main(int argc, char **argv)
     } else if (rank == 1) {
         for (int i = 0; i < LARGE; i++)
             large[i] = i;
-        double first = MPI_Wtime();
+        double start = MPI_Wtime(), first = start;
         for (int i = 0; i < 100; i++) {
             if (i == 20) /* by now the follower's attendant listens */
                 first = MPI_Wtime();
             MPI_Send(&i, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
             MPI_Recv(&number, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         }
-        printf("aloof: %.0f us for an answer\n", (MPI_Wtime() - first) / 80 * 1e6);
+        printf("aloof: %.0f us for an answer, %.1f ms for the first twenty\n",
+               (MPI_Wtime() - first) / 80 * 1e6, (first - start) * 1e3);
         printf("aloof: a hundred answers, the last one %s\n",
                seconds() - begin < limit / 2 ? "in time" : "late");
         MPI_Send(large, LARGE, MPI_INT, 0, 2, MPI_COMM_WORLD);
