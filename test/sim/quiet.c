@@ -46,6 +46,8 @@ int main(void)
     }
     int failed = expect(sim, 120, 6);
     failed += expect(sim, 300, 3);
+    if (failed > 0)
+        printf("again: test/sim/quiet\n"); /* the seed is in it */
     sim_free(sim);
     return failed != 0;
 }
