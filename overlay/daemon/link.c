@@ -166,11 +166,21 @@ static int send_self(struct links *l, const uint8_t *frame, size_t length)
     return 0;
 }
 
+/* A dial to where the peer was before does not count: it may hang for long. */
+static bool is_coming(const struct links *l, const struct part_peer *to)
+{
+    for (const struct stranger *s = l->strangers; s != NULL; s = s->next)
+        if (id_equal(&s->wanted, &to->id) &&
+            (to->addr.port == 0 || addr_equal(connection_seen(s->connection), &to->addr)))
+            return true;
+    return false;
+}
+
 /* Takes it for later, and sees to it that a connection comes about. */
 static int send_later(struct links *l, struct far *f, const struct part_peer *to,
                       const uint8_t *frame, size_t length)
 {
-    bool coming = f->count > 0 || stranger_of(l, NULL, &to->id) != NULL;
+    bool coming = f->count > 0 || is_coming(l, to);
     int rc = 0;
     if (!coming)
         rc = to->addr.port == 0 ? -EHOSTUNREACH : links_dial(l, &to->addr, &to->id, NULL, NULL);

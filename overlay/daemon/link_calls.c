@@ -141,7 +141,7 @@ static void stranger_gone(struct links *l, struct stranger *s, bool clean, const
     if (lost.met != NULL)
         lost.met(lost.met_ctx, &at, NULL, why);
     struct far *f = id_is_zero(&lost.wanted) ? NULL : idmap_get(&l->fars, &lost.wanted);
-    if (f != NULL && f->count == 0) {
+    if (f != NULL && f->count == 0 && stranger_of(l, NULL, &f->id) == NULL) {
         log_debug(l->log, "no link to %s: %s", where, why);
         far_give_up(l, f, why);
     }
