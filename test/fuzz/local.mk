@@ -1,6 +1,7 @@
 # Fuzzers: test/fuzz/NOUN.c has an LLVMFuzzerTestOneInput. They need clang's libFuzzer, so they are compiled
 # apart, together with the sources that they look into. Names one a line.
 fuzzers = \
+    test/fuzz/certificate \
     test/fuzz/engine \
     test/fuzz/greeting \
     test/fuzz/group \
@@ -42,6 +43,10 @@ test/fuzz/pair: test/fuzz/pair.c overlay/daemon/pair.c overlay/daemon/seal.c $(f
 fuzz_token_sources = overlay/daemon/token.c overlay/daemon/addr.c overlay/client/err.c
 test/fuzz/token: test/fuzz/token.c $(fuzz_token_sources) overlay/core/id.c
 	$(call fuzz_build,$(fuzz_token_sources) overlay/core/id.c -I$(srcdir)/overlay/daemon,$(SODIUM_LIBS))
+
+fuzz_certificate_sources = overlay/daemon/identity.c overlay/daemon/file.c overlay/client/err.c overlay/core/id.c
+test/fuzz/certificate: test/fuzz/certificate.c $(fuzz_certificate_sources)
+	$(call fuzz_build,$(fuzz_certificate_sources) -I$(srcdir)/overlay/daemon,$(OPENSSL_LIBS))
 
 # Ten minutes of each, two or more side by side.
 check-soak: soak-fuzz
