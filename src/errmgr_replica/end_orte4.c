@@ -40,6 +40,27 @@ void hnp_end(int status)
     opal_event_evtimer_add(&self->hnp.patience, &t);
 }
 
+static void grace_over(int fd, short what, void *context)
+{
+    (void)fd, (void)what, (void)context;
+    if (!hnp_ends_already())
+        hnp_end(0);
+}
+
+static void let_others_finish(void)
+{
+    if (self->hnp.lingering)
+        return;
+    self->hnp.lingering = true;
+    uint64_t ms = fate_grace(self->hnp.fate, survive_now_ms());
+    struct timeval t = {(time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000)};
+    log_trace(1, -1, -1, NULL, "every rank has finished; the other lanes have %u ms to",
+              (unsigned)ms);
+    opal_event_evtimer_set(orte_event_base, &self->hnp.grace, grace_over, NULL);
+    opal_event_set_priority(&self->hnp.grace, ORTE_ERROR_PRI);
+    opal_event_evtimer_add(&self->hnp.grace, &t);
+}
+
 void hnp_judge(void)
 {
     char line[1024];
@@ -49,7 +70,10 @@ void hnp_judge(void)
     case FATE_ON:
         break;
     case FATE_DONE:
-        hnp_end(0);
+        if (fate_settled(self->hnp.fate))
+            hnp_end(0);
+        else
+            let_others_finish();
         break;
     case FATE_OVER:
         fate_line(self->hnp.fate, line, sizeof line);

@@ -41,8 +41,9 @@ struct errmgr_replica_component {
         orte_jobid_t job;
         unsigned ranks, lanes;
         uint64_t start_ms;
-        bool collected, ending;
+        bool collected, lingering, ending;
         int status;            /* what mpirun exits with; valid when ending */
+        opal_event_t grace;    /* when lingering: until the lanes that are behind are ended */
         opal_event_t patience; /* ends mpirun when orteds do not answer the order to end */
     } hnp;
     struct {

@@ -74,6 +74,22 @@ bool fate_finished(const struct fate *f, unsigned rank)
     return false;
 }
 
+bool fate_settled(const struct fate *f)
+{
+    for (size_t i = 0; i < (size_t)f->ranks * f->lanes; i++)
+        if (f->replica[i].state == LIVING)
+            return false;
+    return true;
+}
+
+/* Lanes of one program go in step, so a slow one is behind by a part of the time at most. */
+uint64_t fate_grace(const struct fate *f, uint64_t now_ms)
+{
+    enum { LEAST_MS = 2000, MOST_MS = 60000, SHARE = 10 };
+    uint64_t part = now_ms > f->start_ms ? (now_ms - f->start_ms) / SHARE : 0;
+    return part < LEAST_MS ? LEAST_MS : part > MOST_MS ? MOST_MS : part;
+}
+
 unsigned fate_leader(const struct fate *f, unsigned rank)
 {
     unsigned lane = 0;

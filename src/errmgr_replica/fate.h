@@ -55,6 +55,12 @@ enum fate_verdict fate_verdict(const struct fate *f);
 bool fate_spares(const struct fate *f, unsigned rank, unsigned lane);
 bool fate_living(const struct fate *f, unsigned rank, unsigned lane);
 bool fate_finished(const struct fate *f, unsigned rank);
+/* Does no replica of any rank live any more? */
+bool fate_settled(const struct fate *f);
+/* Done: for so long those that are still at it may finish by themselves, in ms. A program's own
+ * files are written by all lanes, on file systems that peers share into one: it is whole when
+ * nobody is stopped between emptying it and filling it again. */
+uint64_t fate_grace(const struct fate *f, uint64_t now_ms);
 /* The lowest lane in which the rank lives; `lanes` when it lives in none. */
 unsigned fate_leader(const struct fate *f, unsigned rank);
 unsigned fate_living_replicas(const struct fate *f, unsigned rank);

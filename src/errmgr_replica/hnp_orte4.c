@@ -289,6 +289,8 @@ void hnp_take_over(void)
 
 void hnp_leave(void)
 {
+    if (self->hnp.lingering)
+        opal_event_evtimer_del(&self->hnp.grace);
     if (self->hnp.ending) {
         opal_event_evtimer_del(&self->hnp.patience);
         orte_exit_status = self->hnp.status; /* processes that were ended since have no say */

@@ -22,6 +22,7 @@ static void test_done_when_every_rank_finished_somewhere(void **state)
     assert_int_equal(fate_finish(f, 0, 0), FATE_ON); /* the same rank again */
     assert_int_equal(fate_lose(f, 1, 0, &host), FATE_ON);
     assert_int_equal(fate_finish(f, 1, 1), FATE_DONE);
+    assert_true(fate_settled(f));
     assert_int_equal(fate_status(f), 0);
     fate_free(f);
 }
@@ -211,10 +212,29 @@ static void test_note_says_where_it_goes_on(void **state)
     fate_free(f);
 }
 
+/* Who is behind when the job is done may finish, too. */
+static void test_others_may_finish(void **state)
+{
+    (void)state;
+    struct fate *f = fate_new(1, 4, 1000);
+    fate_hole(f, 0, 3);
+    assert_int_equal(fate_finish(f, 0, 1), FATE_DONE);
+    assert_false(fate_settled(f));
+    assert_int_equal(fate_grace(f, 1500), 2000);
+    assert_int_equal(fate_grace(f, 1000 + 100 * 1000), 10 * 1000);
+    assert_int_equal(fate_grace(f, 1000 + 7ull * 86400 * 1000), 60 * 1000);
+    assert_int_equal(fate_finish(f, 0, 0), FATE_DONE);
+    assert_false(fate_settled(f));
+    assert_int_equal(fate_lose(f, 0, 2, &killed), FATE_DONE);
+    assert_true(fate_settled(f));
+    fate_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_done_when_every_rank_finished_somewhere),
+        cmocka_unit_test(test_others_may_finish),
         cmocka_unit_test(test_over_when_last_replica_is_lost),
         cmocka_unit_test(test_spares_what_lives_elsewhere_or_is_done),
         cmocka_unit_test(test_who_was_silent),
