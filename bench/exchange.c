@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* exchange.c -- what messages cost between two ranks: `make bench-replication` runs it over
- * different message layers. `--copies R`: R pairs, each by itself, at the same time. Every pair
- * prints a line a quantity, the median of a few batches; counts are fixed, so that replicas do the
+ * different message layers. `--copies R`: R pairs, each by itself, at the same time; `--step 1`: a
+ * large message is done for all pairs before the next one goes, as it is with replicas. Every pair
+ * prints a line a quantity, the best of a few batches; counts are fixed, so that replicas do the
  * same. */
 #include <mpi.h>
 #include <sched.h>
@@ -14,15 +15,23 @@ enum { BATCHES = 15, LARGE = 4 << 20, SIDE = 512, WINDOW = 64 };
 
 static MPI_Comm pair;
 static int rank;
+static bool in_step;
+
+static void pass(void *p, int length, bool to_me)
+{
+    if (to_me)
+        MPI_Recv(p, length, MPI_BYTE, 1 - rank, 0, pair, MPI_STATUS_IGNORE);
+    else
+        MPI_Send(p, length, MPI_BYTE, 1 - rank, 0, pair);
+    if (in_step && length == LARGE)
+        MPI_Barrier(MPI_COMM_WORLD);
+}
 
 static void ping(void *p, int length, int rounds)
 {
     for (int i = 0; i < rounds; i++) {
-        if (rank == 0)
-            MPI_Send(p, length, MPI_BYTE, 1, 0, pair);
-        MPI_Recv(p, length, MPI_BYTE, 1 - rank, 0, pair, MPI_STATUS_IGNORE);
-        if (rank == 1)
-            MPI_Send(p, length, MPI_BYTE, 0, 0, pair);
+        pass(p, length, rank == 1);
+        pass(p, length, rank == 0);
     }
 }
 
@@ -123,6 +132,8 @@ int main(int argc, char **argv)
             scale = atoi(argv[i + 1]);
         else if (strcmp(argv[i], "--only") == 0)
             only = argv[i + 1];
+        else if (strcmp(argv[i], "--step") == 0)
+            in_step = atoi(argv[i + 1]) != 0;
         else if (strcmp(argv[i], "--realtime") == 0)
             realtime = atoi(argv[i + 1]) != 0;
     if (size != 2 * copies || scale < 1) {
