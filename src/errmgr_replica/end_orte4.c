@@ -16,6 +16,14 @@ bool hnp_ends_already(void)
     return orte_orteds_term_ordered || orte_abnormal_term_ordered || orte_finalizing;
 }
 
+static void start_timer(opal_event_t *timer, uint64_t ms, void (*fn)(int fd, short what, void *ctx))
+{
+    struct timeval t = {(time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000)};
+    opal_event_evtimer_set(orte_event_base, timer, fn, NULL);
+    opal_event_set_priority(timer, ORTE_ERROR_PRI);
+    opal_event_evtimer_add(timer, &t);
+}
+
 static void out_of_patience(int fd, short what, void *context)
 {
     (void)fd, (void)what, (void)context;
@@ -34,10 +42,7 @@ void hnp_end(int status)
     orte_job_term_ordered = true;
     orte_enable_recovery = false;
     (void)orte_plm.terminate_orteds();
-    struct timeval t = {PATIENCE_MS / 1000, PATIENCE_MS % 1000 * 1000};
-    opal_event_evtimer_set(orte_event_base, &self->hnp.patience, out_of_patience, NULL);
-    opal_event_set_priority(&self->hnp.patience, ORTE_ERROR_PRI);
-    opal_event_evtimer_add(&self->hnp.patience, &t);
+    start_timer(&self->hnp.patience, PATIENCE_MS, out_of_patience);
 }
 
 static void grace_over(int fd, short what, void *context)
@@ -53,12 +58,9 @@ static void let_others_finish(void)
         return;
     self->hnp.lingering = true;
     uint64_t ms = fate_grace(self->hnp.fate, survive_now_ms());
-    struct timeval t = {(time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000)};
-    log_trace(1, -1, -1, NULL, "every rank has finished; the other lanes have %u ms to",
+    log_trace(1, -1, -1, NULL, "every rank has finished; the other lanes have %u ms to finish",
               (unsigned)ms);
-    opal_event_evtimer_set(orte_event_base, &self->hnp.grace, grace_over, NULL);
-    opal_event_set_priority(&self->hnp.grace, ORTE_ERROR_PRI);
-    opal_event_evtimer_add(&self->hnp.grace, &t);
+    start_timer(&self->hnp.grace, ms, grace_over);
 }
 
 void hnp_judge(void)

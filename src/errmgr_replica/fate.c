@@ -82,7 +82,7 @@ bool fate_settled(const struct fate *f)
     return true;
 }
 
-/* Lanes of one program go in step, so a slow one is behind by a part of the time at most. */
+/* Lanes that talk go in step, so a slow one is behind by a part of the time at most. */
 uint64_t fate_grace(const struct fate *f, uint64_t now_ms)
 {
     enum { LEAST_MS = 2000, MOST_MS = 60000, SHARE = 10 };
