@@ -180,7 +180,9 @@ static int set_limits(const struct confine_plan *plan, struct err *e)
         rc = limit(RLIMIT_NOFILE, plan->open_files, "open files", e);
     if (rc == 0 && plan->processes > 0)
         rc = limit(RLIMIT_NPROC, processes_of_user() + plan->processes, "processes", e);
-    if (rc == 0 && plan->nice > 0 && setpriority(PRIO_PROCESS, 0, plan->nice) != 0)
+    /* A p2pd that is nicer than that already could not make its guests less so. */
+    if (rc == 0 && plan->nice > getpriority(PRIO_PROCESS, 0) &&
+        setpriority(PRIO_PROCESS, 0, plan->nice) != 0)
         rc = err_set(e, errno, "cannot lower the priority: %s", strerror(errno));
     return rc;
 }

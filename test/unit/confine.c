@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -296,6 +297,34 @@ static void test_limits(void **state)
     refused(take_memory, ENOMEM, 0);
 }
 
+/* The priority under a plan that asks for 5, of who has this one before. */
+static int priority_from(int nice)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        struct confine_plan plan;
+        struct err e = {0};
+        unsigned done;
+        plan_room(&plan);
+        if (setpriority(PRIO_PROCESS, 0, nice) != 0 || confine_self(&plan, 0, &done, &e) != 0)
+            _exit(255);
+        _exit(getpriority(PRIO_PROCESS, 0));
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void test_priority(void **state)
+{
+    (void)state;
+    int own = getpriority(PRIO_PROCESS, 0);
+    if (own >= 0 && own <= 5)
+        assert_int_equal(priority_from(own), 5);
+    assert_int_equal(priority_from(19), 19);
+}
+
 static int require_the_impossible(void)
 {
     struct confine_plan plan;
@@ -395,6 +424,7 @@ int main(void)
         cmocka_unit_test(test_signals_and_tracing),
         cmocka_unit_test(test_ports),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_priority),
         cmocka_unit_test(test_sockets),
         cmocka_unit_test(test_apart),
         cmocka_unit_test(test_requirement),
