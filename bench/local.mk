@@ -24,3 +24,18 @@ bench-replication: all bench/exchange
 	@$(TEST_ENV) $(srcdir)/bench/replication $(BENCH)
 .PHONY: bench-replication
 EXTRA_DIST += bench/replication
+
+# Whole programs, on a private grid and beside stock Open MPI: `make bench-programs`; BENCH='--programs storm --repeat 5'.
+bench-programs: all test/apps/count
+	@$(TEST_ENV) $(srcdir)/bench/programs $(BENCH)
+.PHONY: bench-programs
+EXTRA_DIST += bench/programs
+
+# How long a program waits when a peer is lost: `make bench-stall`; BENCH='--rounds 20'.
+EXTRA_PROGRAMS += bench/beat
+bench_beat_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+bench_beat_LDADD = $(OMPI_MPI_LIBS)
+bench-stall: all bench/beat
+	@$(TEST_ENV) $(srcdir)/bench/stall $(BENCH)
+.PHONY: bench-stall
+EXTRA_DIST += bench/stall

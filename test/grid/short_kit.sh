@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # short_kit.sh -- the acceptance programs on small problems, a few seconds each, so that they can be run a thousand
-# times. The kit's own words judge the answers; the references come from stock Open MPI, here and now.
+# times. The kit's own words judge the answers; the references come from stock Open MPI, here and now. Who wants other
+# sizes sets the variables.
 
+# N and NB of the matrix; taxa and sites of the sequences.
+short_hpcc=96:16 short_puzzle='12 400' short_phyml='8 200'
 # Every size in the kit's script, as it is and as it is to be.
 short_sizes='-res 1600 1200|-res 320 240
 -b 8 |-b 4 
@@ -28,14 +31,19 @@ shrink_sequences() { # TAXA SITES: of the first so many, of a file with a line f
     awk -v taxa="$1" -v sites="$2" 'NR == 1 { print " " taxa " " sites } NR > 1 && NR <= taxa + 1 { print $1 "   " substr($2, 1, sites) }'
 }
 
-short_kit() { # KIT TO: references by stock Open MPI
-    mkdir -p "$2/data" "$2/ref"
-    ln -sfn "$1/programs" "$2/programs"
-    cp "$1/data/scene.dat" "$2/data/"
-    sed 's/^400 .*Ns/96 Ns/; s/^80 .*NBs/16 NBs/' "$1/data/hpccinf.txt" >"$2/data/hpccinf.txt"
-    shrink_sequences 12 400 <"$1/data/puzzle.phy" >"$2/data/puzzle.phy"
-    shrink_sequences 8 200 <"$1/data/phyml.phy" >"$2/data/phyml.phy"
-    shrink_script "$1" "$2"
+short_kit() { # KIT TO [PROGRAM...]: references of these, or of all, by stock Open MPI
+    local from=$1 to=$2
+    shift 2
+    mkdir -p "$to/data" "$to/ref"
+    ln -sfn "$from/programs" "$to/programs"
+    cp "$from/data/scene.dat" "$to/data/"
+    sed "s/^400 .*Ns/${short_hpcc%:*} Ns/; s/^80 .*NBs/${short_hpcc#*:} NBs/" "$from/data/hpccinf.txt" >"$to/data/hpccinf.txt"
+    # shellcheck disable=SC2086
+    shrink_sequences $short_puzzle <"$from/data/puzzle.phy" >"$to/data/puzzle.phy"
+    # shellcheck disable=SC2086
+    shrink_sequences $short_phyml <"$from/data/phyml.phy" >"$to/data/phyml.phy"
+    shrink_script "$from" "$to"
+    [ $# -gt 0 ] || set -- all own
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 MPIRUN='mpirun --oversubscribe -n 4' RECORD=1 \
-        "$2/run" all own || fail "stock Open MPI does not pass the short programs"
+        "$to/run" "$@" || fail "stock Open MPI does not pass the short programs"
 }
