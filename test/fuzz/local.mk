@@ -51,7 +51,7 @@ test/fuzz/certificate: test/fuzz/certificate.c $(fuzz_certificate_sources)
 # Ten minutes of each, two or more side by side.
 check-soak: soak-fuzz
 soak-fuzz: check-programs
-	$(TEST_ENV) FUZZ_SECONDS=600 LIMIT=7200 $(RUN) $(FUZZ)
+	$(TEST_ENV) FUZZ_SECONDS=600 FUZZ_SEED=0 LIMIT=7200 $(RUN) $(FUZZ)
 .PHONY: soak-fuzz
 
 # What the fuzzers begin with; after a change of messages: make fuzz-seeds.
