@@ -59,5 +59,5 @@ held() { # N PATTERN: so many lines of the holder match
 }
 
 expect_held() { # N PATTERN
-    within 10 held "$1" "$2" || fail "expected $1 times '$2': $(cat "$scratch/held")"
+    within 30 held "$1" "$2" || fail "expected $1 times '$2': $(cat "$scratch/held")"
 }

@@ -238,7 +238,7 @@ static int try(const char *word, bool refused)
 /* --- without end, as far as a room should tell; each stops by itself long before it could harm the
  * host of a test whose walls do not hold --- */
 
-enum { MOST_CHILDREN = 1000, MOST_MIB = 512 };
+enum { MOST_CHILDREN = 1000, MOST_MIB = 512, LINGER_S = 20 }; /* a busy peer looks late */
 
 static int nobody_stopped_me(const char *what)
 {
@@ -282,6 +282,7 @@ static int fill_on(void)
             close(fd);
         usleep(20000);
     }
+    sleep(LINGER_S);
     return nobody_stopped_me("files");
 }
 
@@ -295,6 +296,7 @@ static int eat_on(void)
             memset(p, 1, PIECE);
         usleep(20000);
     }
+    sleep(LINGER_S);
     return nobody_stopped_me("memory");
 }
 
