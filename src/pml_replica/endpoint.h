@@ -10,6 +10,7 @@
  * seal.c       an encrypted TCP connection
  * tcp.c        frames on a TCP connection, kept until acknowledged
  * rings.c      the memory of two shared rings
+ * lend.c       memory beside them that the peer may read
  * shm.c        frames in two shared rings; the socket beside them only wakes, and tells of death */
 #ifndef P2P_ENDPOINT_H
 #define P2P_ENDPOINT_H

@@ -38,6 +38,7 @@ enum {
     /* Nonblocking collectives that may be in flight at once on a communicator. */
     ENGINE_WINDOW = 1024,
     ENGINE_DECISION_MAX = 1 << 20, /* bytes of a decision's value */
+    ENGINE_LOAN = 16,              /* bytes of a loan */
 };
 
 struct engine_limits {
@@ -117,6 +118,14 @@ struct engine_callbacks {
     /* The reverse of unpack: a receive that the leader has cancelled had its message here already,
      * and must give it back. NULL: not possible; the job then stops and says so. */
     void (*repack)(void *ctx, struct engine_receive *r, size_t offset, void *bytes, size_t length);
+    /* Large messages between processes that can read each other's memory; NULL: none can. lend: the
+     * other process may read these bytes until take_back(); `loan`, for its eyes only, tells it
+     * where. False: it cannot; it is sent the bytes when it asks for them. borrow: reads what is
+     * lent. False: the lender is gone, or has taken it back, and what is at `to` now is anything.
+     */
+    bool (*lend)(void *ctx, int vpid, const void *bytes, uint8_t loan[ENGINE_LOAN]);
+    void (*take_back)(void *ctx, int vpid, const uint8_t loan[ENGINE_LOAN]);
+    bool (*borrow)(void *ctx, int vpid, const uint8_t loan[ENGINE_LOAN], void *to, size_t length);
     /* Done. The engine does not look at the request again. */
     void (*sent)(void *ctx, struct engine_send *s);
     void (*received)(void *ctx, struct engine_receive *r);

@@ -6,12 +6,12 @@ static bool has_payload(uint8_t kind)
 {
     switch ((enum header_kind)kind) {
     case HEADER_EAGER:
+    case HEADER_OFFER:
     case HEADER_BULK:
     case HEADER_ACK:
     case HEADER_DECIDE:
     case HEADER_DEAD:
         return true;
-    case HEADER_OFFER:
     case HEADER_ASK:
     case HEADER_HAVE:
     case HEADER_DECIDED:

@@ -8,10 +8,11 @@
  * (signed), number counts the messages of the channel. Extent and payload depend on the kind:
  *
  *     EAGER    a message; payload: its bytes
- *     OFFER    a large message is there; extent: its length
+ *     OFFER    a large message is there; extent: its length; payload: a loan (engine.h), or none
  *     ASK      to the sender of the offer: its receive is posted, send
  *     BULK     a fragment of it; extent: offset in the message; payload: its bytes
- *     HAVE     it is here in full; extent: hash of its bytes, if these are verified
+ *     HAVE     it is here in full; extent: hash of its bytes if these are verified, else of the
+ *              channel's messages up to it
  *     ACK      payload: records | group 8 | count 4 | tag 4 | number 8 | hash 8 |: all messages of
  *              the channel below number have come or are offered, hash rolls over them
  *     DECIDE   payload: decisions (decide.h), the first one's number is `number`

@@ -39,6 +39,26 @@ static int frame_out(void *ctx, int vpid, const uint8_t *header, const void *pay
     return rc < 0 ? 1 : rc;
 }
 
+static bool lend(void *ctx, int vpid, const void *bytes, uint8_t loan[ENGINE_LOAN])
+{
+    (void)ctx;
+    int process = replica.process_of[vpid];
+    return process >= 0 && transport_lend(replica.transport, (uint32_t)process, bytes, loan);
+}
+
+static void take_back(void *ctx, int vpid, const uint8_t loan[ENGINE_LOAN])
+{
+    (void)ctx;
+    transport_take_back(replica.transport, (uint32_t)replica.process_of[vpid], loan);
+}
+
+static bool borrow(void *ctx, int vpid, const uint8_t loan[ENGINE_LOAN], void *to, size_t length)
+{
+    (void)ctx;
+    return transport_borrow(replica.transport, (uint32_t)replica.process_of[vpid], loan, to,
+                            length);
+}
+
 static void process_lost(void *ctx, int vpid, const char *why)
 {
     (void)ctx, (void)why;
@@ -166,6 +186,9 @@ int link_start(void)
                                          .pack = transfer_pack,
                                          .unpack = transfer_unpack,
                                          .repack = transfer_repack,
+                                         .lend = lend,
+                                         .take_back = take_back,
+                                         .borrow = borrow,
                                          .sent = transfer_sent,
                                          .received = transfer_received,
                                          .stop = link_stop};

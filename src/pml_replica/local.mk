@@ -7,6 +7,7 @@ libreplica_la_SOURCES = \
     src/pml_replica/comm.c src/pml_replica/channel.c \
     src/pml_replica/match.c src/pml_replica/match.h \
     src/pml_replica/send.c src/pml_replica/log.c src/pml_replica/bulk.c \
+    src/pml_replica/loan.c \
     src/pml_replica/receive.c src/pml_replica/ack.c src/pml_replica/probe.c \
     src/pml_replica/decide.c src/pml_replica/decide.h src/pml_replica/decision.c \
     src/pml_replica/verify.c src/pml_replica/death.c \
@@ -21,7 +22,8 @@ libtransport_la_SOURCES = \
     src/pml_replica/greeting.c src/pml_replica/greeting.h \
     src/pml_replica/seal.c src/pml_replica/seal.h \
     src/pml_replica/tcp.c src/pml_replica/queue.c \
-    src/pml_replica/rings.c src/pml_replica/rings.h src/pml_replica/shm.c
+    src/pml_replica/rings.c src/pml_replica/rings.h src/pml_replica/shm.c \
+    src/pml_replica/lend.c
 libtransport_la_CPPFLAGS = $(AM_CPPFLAGS) $(SODIUM_CFLAGS) $(OPENSSL_CFLAGS)
 libtransport_la_LIBADD = $(SODIUM_LIBS) $(OPENSSL_LIBS)
 

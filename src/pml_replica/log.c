@@ -81,6 +81,7 @@ struct entry *log_add(struct engine *e, struct channel *c, struct engine_send *s
 
 static void request_done(struct engine *e, struct entry *entry, struct finished *done)
 {
+    loan_end(e, entry);
     TAILQ_REMOVE(&e->waiting, entry, waiting);
     STAILQ_INSERT_TAIL(done, entry->request, finished);
     entry->request = NULL;
@@ -125,11 +126,25 @@ static uint64_t floor_of(const struct engine *e, const struct channel *c)
     return floor;
 }
 
+/* It is still due to a lane that this process sends to. */
+static bool is_unsent(const struct engine *e, const struct entry *entry)
+{
+    const struct channel *c = entry->channel;
+    FOR_LANES (k, e->duty & e->of[c->world].living)
+        if (c->view[k].next && c->view[k].next->number <= entry->number)
+            return true;
+    return false;
+}
+
+/* Who says that it has a message need not acknowledge it as well, which takes a while. */
 static bool is_needed(const struct engine *e, const struct entry *entry, uint64_t floor)
 {
     lanes_t living = e->of[entry->channel->world].living;
-    return entry->transfers > 0 || entry->number >= floor ||
-           ((entry->have_not | entry->other) & living);
+    if (entry->transfers > 0 || ((entry->have_not | entry->other) & living))
+        return true;
+    if (!e->limits.verify && (entry->offer || entry->synchronous))
+        return is_unsent(e, entry);
+    return entry->number >= floor;
 }
 
 void log_settle(struct engine *e, struct entry *entry, struct finished *done)

@@ -20,12 +20,15 @@ struct engine_message {
     int source, tag;        /* world rank */
     uint64_t number, order; /* in the channel; of coming, in the communicator */
     size_t length;
-    bool offer;                     /* its bytes are still with the sender */
-    bool synchronous, unexpected;   /* unexpected: it waits in a queue */
-    uint8_t offered;                /* of an offer: the lanes whose replicas hold it ready */
-    int supplier;                   /* and the vpid of the one that is asked; -1: all have died */
-    size_t got;                     /* of an offer: bytes here */
-    uint64_t hash;                  /* of an offer: of the bytes here, if verified */
+    bool offer;                   /* its bytes are still with the sender */
+    bool synchronous, unexpected; /* unexpected: it waits in a queue */
+    uint8_t offered;              /* of an offer: the lanes whose replicas hold it ready */
+    int supplier;                 /* and the vpid of the one that is asked; -1: all have died */
+    size_t got;                   /* of an offer: bytes here */
+    uint64_t rolling;             /* hash of the channel up to and with it */
+    uint64_t hash;                /* of an offer: of the bytes here, if verified */
+    bool lent;                    /* by the supplier: */
+    uint8_t loan[ENGINE_LOAN];
     struct engine_receive *receive; /* of an offer: where its bytes go */
     struct engine_send *local;      /* a large one to oneself */
     uint8_t data[];                 /* the bytes, if it is no offer and not local */

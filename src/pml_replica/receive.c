@@ -70,13 +70,25 @@ static void put_back(struct engine *e, const struct engine_message *m, uint8_t k
 void receive_say_have(struct engine *e, const struct engine_message *m)
 {
     FOR_LANES (k, e->of[m->source].living)
-        put_back(e, m, HEADER_HAVE, vpid_of(e, m->source, k), m->hash);
+        put_back(e, m, HEADER_HAVE, vpid_of(e, m->source, k),
+                 e->limits.verify ? m->hash : m->rolling);
 }
 
 static void ask(struct engine *e, const struct engine_message *m)
 {
     if (m->supplier >= 0)
         put_back(e, m, HEADER_ASK, m->supplier, 0);
+}
+
+/* All of a large message is here. */
+static void offer_complete(struct engine *e, struct engine_message *m)
+{
+    struct engine_receive *r = m->receive;
+    int source = m->source, tag = m->tag;
+    size_t length = m->length;
+    receive_say_have(e, m);
+    message_free(m);
+    receive_complete(e, r, source, tag, length);
 }
 
 static void fill_from_local(struct engine *e, struct engine_receive *r, struct engine_send *s)
@@ -109,7 +121,10 @@ void receive_message(struct engine *e, struct engine_receive *r, struct engine_m
     if (m->offer) {
         m->receive = r;
         r->coming = m;
-        ask(e, m);
+        if (loan_take(e, m))
+            offer_complete(e, m);
+        else
+            ask(e, m);
     } else if (m->local) {
         struct engine_send *s = m->local;
         message_free(m);
@@ -215,6 +230,7 @@ static void eager_here(struct engine *e, struct channel *c, const struct header 
         if (h->length > 0)
             memcpy(m->data, payload, h->length);
     }
+    m->rolling = c->received_hash;
     m->synchronous = h->flags & HEADER_SYNC;
     if (r)
         receive_message(e, r, m);
@@ -222,11 +238,16 @@ static void eager_here(struct engine *e, struct channel *c, const struct header 
         match_queue(&c->comm->match, m);
 }
 
-static void offer_here(struct engine *e, int vpid, struct channel *c, const struct header *h)
+static void offer_here(struct engine *e, int vpid, struct channel *c, const struct header *h,
+                       const void *loan)
 {
     bool decided;
     struct engine_message *m = message_new(c, h->tag, h->number, h->extent, 0);
+    m->rolling = c->received_hash;
     m->offer = true;
+    m->lent = h->length == ENGINE_LOAN;
+    if (m->lent)
+        memcpy(m->loan, loan, ENGINE_LOAN);
     m->offered = only(lane_of(e, vpid));
     m->supplier = vpid;
     TAILQ_INSERT_TAIL(&c->coming, m, coming);
@@ -273,6 +294,7 @@ void receive_supplier_died(struct engine *e, struct channel *c, int vpid)
         if (m->supplier != vpid)
             continue;
         m->supplier = m->offered ? vpid_of(e, m->source, lowest(m->offered)) : -1;
+        m->lent = false;
         m->got = 0;
         m->hash = 0;
         if (m->receive)
@@ -300,22 +322,11 @@ void receive_arrived(struct engine *e, int vpid, struct channel *c, const struct
         channel_roll(c->received_hash, h->tag, h->kind == HEADER_OFFER ? h->extent : h->length);
     if (e->limits.verify && h->kind == HEADER_EAGER)
         c->received_hash = payload_hash(c->received_hash, payload, h->length);
-    ack_count(e, c, h->length);
+    ack_count(e, c, h->kind == HEADER_OFFER ? 0 : h->length);
     if (h->kind == HEADER_OFFER)
-        offer_here(e, vpid, c, h);
+        offer_here(e, vpid, c, h, payload);
     else
         eager_here(e, c, h, payload, placed);
-}
-
-/* All of a large message is here. */
-static void bulk_complete(struct engine *e, struct engine_message *m)
-{
-    struct engine_receive *r = m->receive;
-    int source = m->source, tag = m->tag;
-    size_t length = m->length;
-    receive_say_have(e, m);
-    message_free(m);
-    receive_complete(e, r, source, tag, length);
 }
 
 static struct engine_message *bulk_of(struct channel *c, int vpid, const struct header *h)
@@ -337,7 +348,7 @@ void receive_bulk(struct engine *e, int vpid, struct channel *c, const struct he
         m->hash = payload_hash(m->hash, payload, h->length);
     m->got += h->length;
     if (m->got == m->length)
-        bulk_complete(e, m);
+        offer_complete(e, m);
 }
 
 static void *user_room(struct channel *c, int vpid, const struct header *h)

@@ -8,13 +8,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { RING = 256 * 1024, LINE = 64 };
+enum { RING = 256 * 1024, LINE = 64, LOANS = 64 };
 
 /* Shared. `read`: bytes consumed so far. `asleep`: the reader of this ring wants a byte on the
  * socket. */
 struct ring {
     _Alignas(LINE) _Atomic uint64_t read;
     _Alignas(LINE) _Atomic uint32_t asleep;
+    /* By the ring's writer: what it has lent to its reader (lend.c), the turn of each; 0: nothing.
+     * By the reader: it is reading some of that. */
+    _Alignas(LINE) _Atomic uint32_t loans[LOANS];
+    _Alignas(LINE) _Atomic uint32_t reading;
     _Alignas(LINE) uint8_t data[RING];
 };
 
@@ -23,7 +27,9 @@ struct rings {
     void *map;
     uint64_t written, known_read; /* out */
     uint64_t consumed, published; /* in */
-    uint64_t owed;                /* loans of the peer's to be returned */
+    uint64_t owed;                /* payloads of the peer's that were read, to be told */
+    uint64_t lent;                /* bit i: out->loans[i] is in use */
+    uint32_t turn;                /* of the last loan */
     int pid;
     bool can_read, peer_reads, said_reads;
 };

@@ -33,20 +33,29 @@ static void pend(struct engine *e, struct channel *c)
     TAILQ_INSERT_TAIL(&e->pending, c, to_send);
 }
 
-static int transmit(struct engine *e, const struct entry *entry, int lane)
+static int put_offer(struct engine *e, struct entry *entry, int lane)
 {
-    struct channel *c = entry->channel;
-    struct header h =
-        header_for(c, entry->offer ? HEADER_OFFER : HEADER_EAGER, entry->tag, entry->number);
-    const void *bytes = NULL;
-    if (entry->offer) {
-        h.extent = entry->length;
-    } else {
-        h.length = (uint32_t)entry->length;
-        h.flags |= entry->synchronous ? HEADER_SYNC : 0;
-        bytes = entry->copy ? entry->copy : packed(e, entry->request);
-    }
-    int rc = engine_put(e, vpid_of(e, c->world, lane), &h, bytes, NULL);
+    const struct channel *c = entry->channel;
+    const uint8_t *loan = loan_give(e, entry, lane);
+    struct header h = header_for(c, HEADER_OFFER, entry->tag, entry->number);
+    h.extent = entry->length;
+    h.length = loan ? ENGINE_LOAN : 0;
+    return engine_put(e, vpid_of(e, c->world, lane), &h, loan, NULL);
+}
+
+static int put_eager(struct engine *e, const struct entry *entry, int lane)
+{
+    const struct channel *c = entry->channel;
+    const void *bytes = entry->copy ? entry->copy : packed(e, entry->request);
+    struct header h = header_for(c, HEADER_EAGER, entry->tag, entry->number);
+    h.length = (uint32_t)entry->length;
+    h.flags |= entry->synchronous ? HEADER_SYNC : 0;
+    return engine_put(e, vpid_of(e, c->world, lane), &h, bytes, NULL);
+}
+
+static int transmit(struct engine *e, struct entry *entry, int lane)
+{
+    int rc = entry->offer ? put_offer(e, entry, lane) : put_eager(e, entry, lane);
     e->counts.resent += lane != e->lane && rc >= 0;
     e->counts.pumped += rc >= 0;
     return rc;
@@ -152,7 +161,7 @@ static void apply_early(struct engine *e, struct entry *entry)
         *at = early->next;
         entry->have_not &= (lanes_t)~only(early->lane);
         if (early->hashed)
-            verify_entry(e, entry, early->lane, early->payload);
+            verify_entry(e, entry, early->lane, early->hash);
         free(early);
     }
 }
@@ -176,12 +185,9 @@ static void keep(struct engine *e, struct engine_send *s, struct entry *entry, l
     log_complete(e, &done);
 }
 
-static bool try_now(struct engine *e, struct channel *c, const struct header *h, const void *bytes,
-                    int lane, bool held)
+static bool may_go(const struct channel *c, int lane, bool held)
 {
-    if (held || c->view[lane].next)
-        return false;
-    return engine_put(e, vpid_of(e, c->world, lane), h, bytes, NULL) != -EAGAIN;
+    return !held && !c->view[lane].next;
 }
 
 static void send_eager(struct engine *e, struct channel *c, struct engine_send *s)
@@ -197,7 +203,8 @@ static void send_eager(struct engine *e, struct channel *c, struct engine_send *
             continue;
         if (!has(e->duty, k))
             others |= only(k);
-        else if (!try_now(e, c, &h, bytes, k, held))
+        else if (!may_go(c, k, held) ||
+                 engine_put(e, vpid_of(e, c->world, k), &h, bytes, NULL) == -EAGAIN)
             unsent |= only(k);
     }
     count_message(e, c, s, bytes);
@@ -227,16 +234,14 @@ static uint64_t hash_all(struct engine *e, struct engine_send *s)
 
 static void send_offer(struct engine *e, struct channel *c, struct engine_send *s)
 {
-    struct header h = header_for(c, HEADER_OFFER, s->tag, c->sent);
     lanes_t living = e->of[c->world].living, unsent = 0;
     bool held = is_held(e, e->decide.known);
     count_message(e, c, s, NULL);
-    h.extent = s->length;
     struct entry *entry = log_add(e, c, s, NULL, true);
     entry->have_not = living;
     entry->payload = e->limits.verify ? hash_all(e, s) : 0;
     FOR_LANES (k, living & e->duty)
-        if (!try_now(e, c, &h, NULL, k, held))
+        if (!may_go(c, k, held) || put_offer(e, entry, k) == -EAGAIN)
             unsent |= only(k);
     e->counts.held += held;
     keep(e, s, entry, unsent);

@@ -24,6 +24,8 @@ struct entry {
     uint64_t depends;  /* output commit: the decisions below must be held by all replicas */
     uint64_t since_ms; /* when it began to wait */
     bool offer, synchronous;
+    bool lent; /* the request's bytes, to the receiver in this lane */
+    uint8_t loan[ENGINE_LOAN];
     lanes_t have_not;            /* an offer, or synchronous: lanes that have not said HAVE */
     lanes_t same, other;         /* verify: lanes that got the same from others; other bytes */
     unsigned transfers;          /* going on */
@@ -47,7 +49,7 @@ struct view {
 /* HAVE for a message that this lane has not sent yet. */
 struct early {
     struct early *next;
-    uint64_t number, payload;
+    uint64_t number, hash;
     int lane;
     bool hashed;
 };
@@ -239,7 +241,7 @@ void channel_each(struct engine *e, struct engine_comm *comm,
 uint64_t channel_roll(uint64_t hash, int tag, size_t length);
 uint64_t payload_hash(uint64_t hash, const void *bytes, size_t length);
 void verify_channel(struct engine *e, struct channel *c, int lane, uint64_t number, bool same);
-void verify_entry(struct engine *e, struct entry *entry, int lane, uint64_t payload);
+void verify_entry(struct engine *e, struct entry *entry, int lane, uint64_t hash);
 void verify_again(struct engine *e);
 
 /* log.c */
@@ -258,6 +260,11 @@ void send_again(struct engine *e, struct channel *c, int lane); /* all that is k
 void send_have(struct engine *e, int lane, struct channel *c, const struct header *h);
 void send_acked(struct engine *e, int lane, struct channel *c, uint64_t number, uint64_t hash,
                 bool hashed);
+
+/* loan.c */
+const uint8_t *loan_give(struct engine *e, struct entry *entry, int lane); /* NULL: none */
+void loan_end(struct engine *e, struct entry *entry);
+bool loan_take(struct engine *e, struct engine_message *m); /* to its receive; false: ask for it */
 
 /* bulk.c */
 void bulk_ask(struct engine *e, int vpid, struct channel *c, uint64_t number);

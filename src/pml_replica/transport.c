@@ -299,11 +299,6 @@ bool transport_written(const struct transport *t, uint32_t to)
            (!e->by_unix && e->unwritten == NULL && (e->seal == NULL || seal_is_out(e->seal)));
 }
 
-bool transport_lends(const struct transport *t)
-{
-    return t->lent > 0;
-}
-
 bool transport_met(const struct transport *t, uint32_t to)
 {
     return t->endpoints[to].was_open;

@@ -16,8 +16,9 @@
 #include <stdint.h>
 
 enum {
-    TRANSPORT_HEAD = 240,       /* bytes of a head, at most */
-    TRANSPORT_SMALL = 16 * 1024 /* up to here a payload arrives in one piece, without `place` */
+    TRANSPORT_HEAD = 240,        /* bytes of a head, at most */
+    TRANSPORT_SMALL = 16 * 1024, /* up to here a payload arrives in one piece, without `place` */
+    TRANSPORT_LOAN = 16          /* bytes of a loan */
 };
 
 struct transport;
@@ -71,7 +72,15 @@ size_t transport_backlog(const struct transport *t, uint32_t to);
 /* Has the operating system taken over all that was given for this process? It may not have arrived:
  * over TCP that is known later, when something comes back. */
 bool transport_written(const struct transport *t, uint32_t to);
-/* Is a peer of this host reading a payload from this process's memory? It will soon be done. */
+/* Memory for a peer to read, without a word more: until it is taken back. `loan` tells the peer
+ * where. False: it cannot read this process's memory, or is lent too much already. */
+bool transport_lend(struct transport *t, uint32_t to, const void *bytes,
+                    uint8_t loan[TRANSPORT_LOAN]);
+void transport_take_back(struct transport *t, uint32_t from, const uint8_t loan[TRANSPORT_LOAN]);
+/* Reads what a peer has lent. False: it is lent no more, and `to` may hold anything. */
+bool transport_borrow(struct transport *t, uint32_t from, const uint8_t loan[TRANSPORT_LOAN],
+                      void *to, size_t length);
+/* Is a peer of this host reading from this process's memory? It will soon be done. */
 bool transport_lends(const struct transport *t);
 /* Was there ever a connection? */
 bool transport_met(const struct transport *t, uint32_t to);

@@ -158,9 +158,9 @@ static void judge_channel(struct engine *e, struct channel *c)
 void verify_channel(struct engine *e, struct channel *c, int lane, uint64_t number, bool same)
 {
     struct view *v = &c->view[lane];
-    if (same)
+    if (same && number > v->agreed)
         v->agreed = number;
-    else if (v->doubt == 0)
+    else if (!same && v->doubt == 0)
         v->doubt = number;
     if (doubted(e, c))
         judge_channel(e, c);
@@ -176,12 +176,14 @@ static void judge_entry(struct engine *e, struct entry *entry)
             diverged(e, c, k, entry->number, entry->number, "bytes");
 }
 
-/* A lane has all of a large message: with the same bytes as here? */
-void verify_entry(struct engine *e, struct entry *entry, int lane, uint64_t payload)
+/* A lane has this message. `hash`: of its bytes, if these are verified, else of the channel. */
+void verify_entry(struct engine *e, struct entry *entry, int lane, uint64_t hash)
 {
+    if (!e->limits.verify)
+        verify_channel(e, entry->channel, lane, entry->number + 1, hash == entry->rolling);
     if (!e->limits.verify || !entry->offer)
         return;
-    if (payload != entry->payload)
+    if (hash != entry->payload)
         entry->other |= only(lane);
     else if (lane != e->lane && sends_itself(e, lane))
         entry->same |= only(lane);

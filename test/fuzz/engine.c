@@ -74,6 +74,27 @@ static void on_stop(void *ctx, int status, const char *line)
     w->stopped = true;
 }
 
+static bool on_lend(void *ctx, int vpid, const void *bytes, uint8_t loan[ENGINE_LOAN])
+{
+    struct world *w = ctx;
+    (void)vpid, (void)bytes;
+    memset(loan, 0, ENGINE_LOAN);
+    return script_next(&w->script) % 2;
+}
+
+static void on_take_back(void *ctx, int vpid, const uint8_t loan[ENGINE_LOAN])
+{
+    (void)ctx, (void)vpid, (void)loan;
+}
+
+static bool on_borrow(void *ctx, int vpid, const uint8_t loan[ENGINE_LOAN], void *to, size_t length)
+{
+    struct world *w = ctx;
+    (void)vpid;
+    memset(to, loan[0], length); /* all of it can be written */
+    return script_next(&w->script) % 4 != 0;
+}
+
 static struct header read_header(struct world *w)
 {
     struct script *s = &w->script;
@@ -94,6 +115,8 @@ static struct header read_header(struct world *w)
     if (how & 16)
         h.tag += INT32_MIN + 1;
     h.length = script_next(s) * (how & 32 ? 8u : 1u);
+    if (h.kind == HEADER_OFFER && how & 64)
+        h.length = ENGINE_LOAN;
     return h;
 }
 
@@ -215,6 +238,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct world w;
     static const struct engine_callbacks callbacks = {.send = on_send,
                                                       .lost = on_lost,
+                                                      .lend = on_lend,
+                                                      .take_back = on_take_back,
+                                                      .borrow = on_borrow,
                                                       .sent = on_sent,
                                                       .received = on_received,
                                                       .stop = on_stop};

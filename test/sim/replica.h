@@ -124,6 +124,7 @@ struct proc {
     bool open[SLOTS]; /* a request is in use */
     bool is_send[SLOTS];
     struct engine_message *taken;
+    uint64_t borrowed; /* which loans it could take, and which not */
 };
 
 /* Runs the program until it has to wait, or one operation is over. False: nothing changed. */

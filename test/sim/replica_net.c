@@ -115,6 +115,11 @@ void net_end(struct sim *s)
     }
 }
 
+static void spoil(struct sim *s, uint8_t *bytes, size_t length)
+{
+    bytes[sim_below(s, (int)length)] ^= (uint8_t)(1 << sim_below(s, 8));
+}
+
 /* Some bit of a message turns over on its way. */
 static void maybe_spoil(struct sim *s, const struct proc *p, struct frame *f)
 {
@@ -122,7 +127,7 @@ static void maybe_spoil(struct sim *s, const struct proc *p, struct frame *f)
     if (s->plan->flip != p->vpid || s->plan->flip_source || !message || f->length == 0 ||
         sim_below(s, 6))
         return;
-    f->own[sim_below(s, (int)f->length)] ^= (uint8_t)(1 << sim_below(s, 8));
+    spoil(s, f->own, f->length);
     f->spoiled = true;
 }
 
@@ -147,6 +152,67 @@ int net_send(void *ctx, int vpid, const uint8_t *header, const void *payload, si
     }
     wire_push(s, p->vpid, vpid, f);
     return cookie && at_once;
+}
+
+/* --- loans: some are given, and some of those cannot be taken --- */
+
+static bool is_lucky(struct sim *s, int of)
+{
+    return s->plan->explored ? s->plan->seed % 2 == 1 : sim_below(s, of) > 0;
+}
+
+bool net_lend(void *ctx, int vpid, const void *bytes, uint8_t loan[ENGINE_LOAN])
+{
+    struct proc *p = ctx;
+    struct sim *s = p->sim;
+    uint32_t i = 0;
+    while (i < MAX_LOANS && s->lent[i].bytes)
+        i++;
+    if (i == MAX_LOANS || !is_lucky(s, 3))
+        return false;
+    s->lent[i] = (struct lent){bytes, p->vpid, vpid};
+    memset(loan, 0, ENGINE_LOAN);
+    header_put_u32(loan, i);
+    return true;
+}
+
+void net_take_back(void *ctx, int vpid, const uint8_t loan[ENGINE_LOAN])
+{
+    struct proc *p = ctx;
+    struct lent *l = &p->sim->lent[header_get_u32(loan)];
+    if (!l->bytes || l->from != p->vpid || l->to != vpid)
+        sim_fail(p->sim, "vpid %d takes back what it did not lend", p->vpid);
+    l->bytes = NULL;
+}
+
+bool net_is_lent(const struct sim *s, int from, const void *bytes)
+{
+    for (int i = 0; i < MAX_LOANS; i++)
+        if (s->lent[i].bytes == bytes && s->lent[i].from == from)
+            return true;
+    return false;
+}
+
+bool net_borrow(void *ctx, int vpid, const uint8_t loan[ENGINE_LOAN], void *to, size_t length)
+{
+    struct proc *p = ctx;
+    struct sim *s = p->sim;
+    const struct lent *l = &s->lent[header_get_u32(loan)];
+    const struct proc *lender = &s->proc[vpid];
+    bool there = l->bytes && l->from == vpid && l->to == p->vpid && lender->alive &&
+                 !lender->stopped && !lender->left;
+    bool taken = there && is_lucky(s, 8);
+    p->borrowed = 3 * p->borrowed + 1 + taken;
+    if (!taken) {
+        memset(to, 0xaa, length);
+        return false;
+    }
+    memcpy(to, l->bytes, length);
+    if (s->plan->flip == vpid && !s->plan->flip_source && length > 0 && sim_below(s, 6) == 0) {
+        spoil(s, to, length);
+        p->spoiled = true;
+    }
+    return true;
 }
 
 /* A process that has ended refuses links; who has its good-bye does not mind. */

@@ -4,7 +4,7 @@
 #define P2P_SIM_REPLICA_SIM_H
 #include "replica.h"
 
-enum { MAX_LINKS = MAX_PROCS * MAX_PROCS };
+enum { MAX_LINKS = MAX_PROCS * MAX_PROCS, MAX_LOANS = 128 };
 
 struct frame;
 
@@ -17,6 +17,12 @@ struct wire {
     bool dropped; /* the sender has dropped the receiver: what it wrote may still come */
 };
 
+/* Memory of one process that another may read. */
+struct lent {
+    const void *bytes; /* NULL: a free place */
+    int from, to;
+};
+
 struct sim {
     const struct plan *plan;
     int procs;
@@ -26,7 +32,8 @@ struct sim {
     struct proc proc[MAX_PROCS];
     struct wire wire[MAX_PROCS][MAX_PROCS]; /* from, to */
     int active[MAX_LINKS], active_count;    /* the wires that hold frames */
-    bool notice[MAX_PROCS][MAX_PROCS];      /* to, of whose death */
+    struct lent lent[MAX_LOANS];
+    bool notice[MAX_PROCS][MAX_PROCS]; /* to, of whose death */
     int notices;
     int delivered[HEADER_DONE + 1]; /* frames of each kind so far */
     int last_kind;                  /* delivered by the last action; 0: none */
@@ -59,6 +66,10 @@ void net_cut(struct sim *s, int from, int to, int keep); /* drops all but the fi
 /* Of the frame that is delivered next: a hash, and whose death it tells (-1: none). */
 uint64_t net_hash(const struct sim *s, int from, int to);
 int net_tells_death(const struct sim *s, int from, int to);
+bool net_lend(void *ctx, int vpid, const void *bytes, uint8_t loan[ENGINE_LOAN]);
+void net_take_back(void *ctx, int vpid, const uint8_t loan[ENGINE_LOAN]);
+bool net_borrow(void *ctx, int vpid, const uint8_t loan[ENGINE_LOAN], void *to, size_t length);
+bool net_is_lent(const struct sim *s, int from, const void *bytes);
 int net_send(void *ctx, int vpid, const uint8_t *header, const void *payload, size_t length,
              void *cookie);
 #endif

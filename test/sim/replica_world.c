@@ -122,8 +122,11 @@ static void on_repack(void *ctx, struct engine_receive *r, size_t offset, void *
 
 static void on_sent(void *ctx, struct engine_send *s)
 {
+    struct proc *p = ctx;
     if (!s->done)
-        sim_fail(((struct proc *)ctx)->sim, "sent, but not done");
+        sim_fail(p->sim, "sent, but not done");
+    if (s->data && net_is_lent(p->sim, p->vpid, s->data))
+        sim_fail(p->sim, "vpid %d: sent, but still lent", p->vpid);
 }
 
 static void on_received(void *ctx, struct engine_receive *r)
@@ -137,6 +140,9 @@ static const struct engine_callbacks callbacks = {.send = net_send,
                                                   .pack = on_pack,
                                                   .unpack = on_unpack,
                                                   .repack = on_repack,
+                                                  .lend = net_lend,
+                                                  .take_back = net_take_back,
+                                                  .borrow = net_borrow,
                                                   .sent = on_sent,
                                                   .received = on_received,
                                                   .stop = on_stop};

@@ -244,6 +244,70 @@ static void test_killed(void **state)
     }
 }
 
+/* Both are this process, but they read each other's memory as two processes do. */
+static void test_loans(void **state)
+{
+    enum { LOANS = 64 };
+    static struct side a, b;
+    static uint8_t bytes[LARGEST], copy[LARGEST];
+    uint8_t loan[LOANS + 1][TRANSPORT_LOAN], forged[TRANSPORT_LOAN];
+    (void)state;
+    side_open(&a, 0, &b, true);
+    side_open(&b, 1, &a, true);
+    assert_false(transport_lend(a.t, 1, bytes, loan[0])); /* nobody knows b yet */
+    while (a.next_in + b.next_in < 10) {
+        side_send(&a);
+        side_send(&b);
+        poll_both(&a, &b, 0);
+    }
+    while (a.tokens_in < a.tokens_out || b.tokens_in < b.tokens_out)
+        poll_both(&a, &b, 0);
+    memcpy(bytes, pattern[3], LARGEST);
+    assert_true(transport_lend(a.t, 1, bytes, loan[0]));
+    assert_true(transport_borrow(b.t, 0, loan[0], copy, LARGEST));
+    assert_memory_equal(copy, bytes, LARGEST);
+    assert_false(transport_lends(a.t)); /* b has read it */
+    assert_false(transport_borrow(a.t, 1, loan[0], copy, 1));
+
+    memset(forged, 0xff, sizeof forged);
+    assert_false(transport_borrow(b.t, 0, forged, copy, 1));
+    memset(forged, 0, sizeof forged);
+    assert_false(transport_borrow(b.t, 0, forged, copy, 1));
+
+    for (int i = 1; i < LOANS; i++)
+        assert_true(transport_lend(a.t, 1, bytes + i, loan[i]));
+    assert_false(transport_lend(a.t, 1, bytes, loan[LOANS]));
+    transport_take_back(a.t, 1, loan[7]);
+    assert_false(transport_borrow(b.t, 0, loan[7], copy, 1));
+    assert_true(transport_lend(a.t, 1, bytes, loan[LOANS])); /* in its place, with another turn */
+    assert_false(transport_borrow(b.t, 0, loan[7], copy, 1));
+    assert_true(transport_borrow(b.t, 0, loan[LOANS], copy, 1));
+    transport_take_back(a.t, 1, loan[7]); /* again: nothing happens */
+    assert_true(transport_borrow(b.t, 0, loan[LOANS], copy, 1));
+
+    transport_drop(b.t, 0);
+    assert_false(transport_borrow(b.t, 0, loan[LOANS], copy, 1));
+    side_close(&a);
+    side_close(&b);
+}
+
+static void test_no_loans_over_tcp(void **state)
+{
+    static struct side a, b;
+    uint8_t loan[TRANSPORT_LOAN] = {0};
+    (void)state;
+    side_open(&a, 0, &b, false);
+    side_open(&b, 1, &a, false);
+    while (b.next_in < 3) {
+        side_send(&a);
+        poll_both(&a, &b, 0);
+    }
+    assert_false(transport_lend(a.t, 1, pattern, loan));
+    assert_false(transport_borrow(b.t, 0, loan, b.room, 1));
+    side_close(&a);
+    side_close(&b);
+}
+
 /* No process behind the address: this is believed without a second try. */
 static void test_refused(void **state)
 {
@@ -478,6 +542,8 @@ int main(void)
         cmocka_unit_test(test_tcp),
         cmocka_unit_test(test_tcp_goes_on_after_breaks),
         cmocka_unit_test(test_tcp_encrypted),
+        cmocka_unit_test(test_loans),
+        cmocka_unit_test(test_no_loans_over_tcp),
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_crowd),
