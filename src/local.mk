@@ -37,8 +37,8 @@ mca_ras_p2p_la_SOURCES = \
     src/errmgr_replica/survive_orte4.h src/errmgr_replica/beat_orte4.c \
     src/errmgr_replica/end_orte4.c src/errmgr_replica/hnp_orte4.c \
     src/errmgr_replica/loss_orte4.c src/errmgr_replica/messages_orte4.c \
-    src/errmgr_replica/orted_orte4.c src/errmgr_replica/recall_orte4.c \
-    src/errmgr_replica/tell_orte4.c \
+    src/errmgr_replica/orted_orte4.c src/errmgr_replica/pass_orte4.c \
+    src/errmgr_replica/recall_orte4.c src/errmgr_replica/tell_orte4.c \
     src/grpcomm_replica/grpcomm_replica_component.c \
     src/iof_replica/iof_replica.h src/iof_replica/iof_replica_component.c \
     src/iof_replica/input_orte4.c src/iof_replica/output_orte4.c \

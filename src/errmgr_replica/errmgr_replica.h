@@ -101,6 +101,10 @@ void tell_begin(const orte_job_t *job);
 void tell_place(const orte_proc_t *p, unsigned char state);
 void tell_end(void); /* before its connection closes */
 
+/* pass_orte4.c: to all ranks. */
+void pass_silence(const orte_process_name_t *lost);
+
+/* beat_orte4.c */
 void beat_start(void);
 void beat_stop(void);
 

@@ -59,6 +59,11 @@ bool survive_gone(const orte_process_name_t *process)
     return hnp_place(process, &rank, &lane) && !fate_living(self->hnp.fate, rank, lane);
 }
 
+static bool is_silence(enum fate_cause cause)
+{
+    return cause == FATE_HOST_SILENT || cause == FATE_ORTED_SILENT;
+}
+
 static void note(unsigned rank, unsigned lane)
 {
     char line[512];
@@ -79,6 +84,8 @@ void hnp_lose(const orte_proc_t *p, enum fate_cause cause, int value)
         iof_replica_blame(rank, lane);
     iof_replica_lose(rank, lane);
     tell_place(p, PLACE_LOST);
+    if (is_silence(cause))
+        pass_silence(&p->name);
     note(rank, lane);
 }
 
@@ -127,11 +134,6 @@ static void count_as_reported(orte_proc_t *d)
     if (job != NULL && job->jobid != daemons->jobid &&
         job->state == ORTE_JOB_STATE_DAEMONS_LAUNCHED)
         ORTE_ACTIVATE_JOB_STATE(job, ORTE_JOB_STATE_DAEMONS_REPORTED);
-}
-
-static bool is_silence(enum fate_cause cause)
-{
-    return cause == FATE_HOST_SILENT || cause == FATE_ORTED_SILENT;
 }
 
 static void lose_daemon(orte_proc_t *d, enum fate_cause cause, const char *why)

@@ -163,6 +163,11 @@ void death_declare(struct engine *e, int vpid, const char *why)
     engine_dead(e, vpid);
 }
 
+void engine_declare(struct engine *e, int vpid, const char *why)
+{
+    death_declare(e, vpid, why);
+}
+
 void death_outvote(struct engine *e, int vpid)
 {
     e->link[vpid].odd = true;

@@ -210,6 +210,9 @@ void engine_wrote(struct engine *e, void *cookie);
  * engine_progress() and engine_arrived(). */
 void engine_dead(struct engine *e, int vpid);
 
+/* As engine_dead(), but it may live, and then has to go. */
+void engine_declare(struct engine *e, int vpid, const char *why);
+
 /* Deaths, held output, acknowledgements, stalls. Call it often; now_ms is any clock that does not
  * go backwards. Returns how much there was to do (0: nothing). */
 int engine_progress(struct engine *e, uint64_t now_ms);

@@ -98,6 +98,7 @@ struct replica {
     } crowd;
     ompi_request_fns_t stock;
     pthread_t program; /* the thread that called MPI_Init */
+    struct silent *silent;
     struct told_clock {
         double last, offset; /* what was told last; the leader's time less the own one */
     } wtime, wall;
@@ -143,6 +144,11 @@ static inline void link_leave(void)
 /* nap_ompi4.c */
 int nap_due(void);             /* how long to wait at this look, ms */
 int nap_taken(int timeout_ms); /* looks at the links; how much there was */
+
+/* silent_ompi4.c */
+void silent_start(void);
+void silent_take(void); /* what mpirun has said, if anything */
+void silent_stop(void);
 
 /* attendant_ompi4.c */
 void attendant_start(void);

@@ -207,6 +207,8 @@ int link_start(void)
                   "mpirun --mca ras p2p, or put it into LD_PRELOAD, and leave that as it is");
         return OMPI_ERR_NOT_FOUND;
     }
+    if (replica.lanes > 1)
+        silent_start();
     if (replica.params.progress_thread && replica.lanes > 1)
         attendant_start();
     return OMPI_SUCCESS;
@@ -234,6 +236,7 @@ static int advance(int timeout_ms)
         return 0;
     link_enter();
     replica.in_engine = true;
+    silent_take();
     if (timeout_ms == 0)
         timeout_ms = nap_due();
     int n = nap_taken(timeout_ms);
@@ -248,6 +251,7 @@ static int advance(int timeout_ms)
 
 bool link_attend(void)
 {
+    silent_take();
     bool more = transport_attend(replica.transport);
     return engine_progress(replica.engine, now_ms(CLOCK_MONOTONIC_COARSE)) > 0 || more;
 }
@@ -296,6 +300,7 @@ void link_finish(void)
         advance(1);
         waited = now_ms(CLOCK_MONOTONIC) - begin;
     }
+    silent_stop();
     outcome_remove();
     turn_destroy(&replica.turn);
     transport_close(replica.transport);

@@ -44,6 +44,7 @@ soak_scripts = \
     test/grid/tight_deaths \
     test/grid/lending \
     test/grid/silent_long \
+    test/grid/stalls \
     test/grid/parted \
     test/grid/hundred
 GRID_SOAK += $(soak_scripts)
