@@ -66,12 +66,15 @@ static void put_back(struct engine *e, const struct engine_message *m, uint8_t k
     engine_put(e, vpid, &h, NULL, NULL);
 }
 
-/* Any replica of the sender may have to send it one day, unless it knows. */
+/* Any replica of the sender may have to send it one day, unless it knows. Where contents are
+ * compared it waits for the acknowledgement as well. */
 void receive_say_have(struct engine *e, const struct engine_message *m)
 {
     FOR_LANES (k, e->of[m->source].living)
         put_back(e, m, HEADER_HAVE, vpid_of(e, m->source, k),
                  e->limits.verify ? m->hash : m->rolling);
+    if (e->limits.verify)
+        ack_flush(e, m->source);
 }
 
 static void ask(struct engine *e, const struct engine_message *m)
