@@ -70,16 +70,18 @@ int engine_put(struct engine *e, int vpid, const struct header *h, const void *p
     return e->call.send(e->ctx, vpid, bytes, payload, h->length, cookie);
 }
 
+/* Lengths have 32 bits in a frame; hashes go by words. */
+static size_t frame_size(size_t wish)
+{
+    enum { LEAST = 64, MOST = 1 << 30 };
+    size_t size = wish < LEAST ? LEAST : wish > MOST ? MOST : wish;
+    return size & ~(size_t)7;
+}
+
 static void round_limits(struct engine_limits *l)
 {
-    l->eager &= ~(size_t)7; /* hashes go by words */
-    l->fragment &= ~(size_t)7;
-    if (l->eager < 64)
-        l->eager = 64;
-    if (l->fragment < 64)
-        l->fragment = 64;
-    if (l->fragment > 1u << 30)
-        l->fragment = 1u << 30;
+    l->eager = frame_size(l->eager);
+    l->fragment = frame_size(l->fragment);
 }
 
 static void begin_ranks(struct engine *e, const bool *alive)
@@ -312,6 +314,11 @@ int engine_progress(struct engine *e, uint64_t now_ms)
         comm_sweep(e);
     }
     return done;
+}
+
+size_t engine_eager(const struct engine *e)
+{
+    return e->limits.eager;
 }
 
 const struct engine_counts *engine_counts(const struct engine *e)

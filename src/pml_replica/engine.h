@@ -141,6 +141,7 @@ struct engine *engine_create(int ranks, int lanes, int rank, int lane, const boo
                              const struct engine_limits *limits,
                              const struct engine_callbacks *callbacks, void *ctx);
 void engine_destroy(struct engine *e);
+size_t engine_eager(const struct engine *e); /* limits.eager, brought into what is possible */
 
 /* A communicator: its members' world ranks in order, and those of the other group if it is an
  * intercommunicator (else NULL, 0; messages then go between the two groups). The engine names it by

@@ -36,7 +36,7 @@ int transfer_to_send(struct transfer *t, const void *buffer, size_t count, ompi_
     opal_convertor_cleanup(convertor);
     opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &type->super, count, buffer,
                                              0, convertor);
-    if (t->send.length <= replica.params.eager_limit) {
+    if (t->send.length <= engine_eager(replica.engine)) {
         t->convertor = convertor;
         t->send.data = NULL;
         return OMPI_SUCCESS;
