@@ -156,22 +156,17 @@ void engine_dead(struct engine *e, int vpid)
         note(e, vpid);
 }
 
-void death_declare(struct engine *e, int vpid, const char *why)
+void engine_declare(struct engine *e, int vpid, const char *why)
 {
     if (!e->link[vpid].noted)
         e->link[vpid].why = why;
     engine_dead(e, vpid);
 }
 
-void engine_declare(struct engine *e, int vpid, const char *why)
-{
-    death_declare(e, vpid, why);
-}
-
 void death_outvote(struct engine *e, int vpid)
 {
     e->link[vpid].odd = true;
-    death_declare(e, vpid, "its messages differ from those of the other lanes: outvoted");
+    engine_declare(e, vpid, "its messages differ from those of the other lanes: outvoted");
 }
 
 void death_arrived(struct engine *e, const struct header *h, const uint8_t *payload)

@@ -211,7 +211,7 @@ void decision_arrived(struct engine *e, int vpid, const struct header *h, const 
         rc = bind_all(e, h, payload, before);
     }
     if (rc != 0)
-        death_declare(e, vpid, "its decisions make no sense");
+        engine_declare(e, vpid, "its decisions make no sense");
 }
 
 void decision_held(struct engine *e, int vpid, uint64_t number)

@@ -249,7 +249,7 @@ void engine_arrived(struct engine *e, int vpid, const uint8_t *header, const voi
     link->room = NULL;
     link->heard = true;
     if (!header_read(&h, header) || !is_sound(e, vpid, &h)) {
-        death_declare(e, vpid, "it sent what makes no sense");
+        engine_declare(e, vpid, "it sent what makes no sense");
     } else {
         if (is_of_program(h.kind))
             meet(e, vpid);

@@ -49,17 +49,6 @@ void transport_take_back(struct transport *t, uint32_t from, const uint8_t loan[
     atomic_thread_fence(memory_order_release); /* before the owner writes there */
 }
 
-static bool read_all(const struct rings *r, const struct loan *l, uint8_t *to, size_t length)
-{
-    for (size_t got = 0; got < length;) { /* one call moves 2 GiB at most */
-        ssize_t n = rings_read_from(r->pid, to + got, l->address + got, length - got);
-        if (n <= 0)
-            return false;
-        got += (size_t)n;
-    }
-    return true;
-}
-
 bool transport_borrow(struct transport *t, uint32_t from, const uint8_t loan[TRANSPORT_LOAN],
                       void *to, size_t length)
 {
@@ -69,7 +58,7 @@ bool transport_borrow(struct transport *t, uint32_t from, const uint8_t loan[TRA
     if (r == NULL || !r->can_read || l.place >= LOANS || l.turn == 0)
         return false;
     atomic_store_explicit(&r->in->reading, 1, memory_order_relaxed);
-    bool good = read_all(r, &l, to, length);
+    bool good = rings_read_from(r->pid, to, l.address, length);
     atomic_store_explicit(&r->in->reading, 0, memory_order_relaxed);
     atomic_thread_fence(memory_order_acquire);
     t->moved++;

@@ -39,6 +39,8 @@ static int frame_out(void *ctx, int vpid, const uint8_t *header, const void *pay
     return rc < 0 ? 1 : rc;
 }
 
+_Static_assert((int)ENGINE_LOAN == (int)TRANSPORT_LOAN, "what one gives the other takes");
+
 static bool lend(void *ctx, int vpid, const void *bytes, uint8_t loan[ENGINE_LOAN])
 {
     (void)ctx;

@@ -317,7 +317,7 @@ void receive_arrived(struct engine *e, int vpid, struct channel *c, const struct
         return;
     }
     if (h->number > c->received) {
-        death_declare(e, vpid, "it left out a message");
+        engine_declare(e, vpid, "it left out a message");
         return;
     }
     c->received++;

@@ -70,16 +70,22 @@ uint64_t shm_probe(void)
     return (uint64_t)(uintptr_t)&probe_word;
 }
 
-ssize_t rings_read_from(int pid, void *to, uint64_t from, size_t length)
+bool rings_read_from(int pid, void *to, uint64_t from, size_t length)
 {
-    struct iovec here = {to, length}, there = {(void *)(uintptr_t)from, length};
-    return process_vm_readv(pid, &here, 1, &there, 1, 0);
+    for (size_t got = 0; got < length;) { /* one call moves 2 GiB at most */
+        struct iovec here = {(uint8_t *)to + got, length - got},
+                     there = {(void *)(uintptr_t)(from + got), length - got};
+        ssize_t n = process_vm_readv(pid, &here, 1, &there, 1, 0);
+        if (n <= 0)
+            return false;
+        got += (size_t)n;
+    }
+    return true;
 }
 
 void shm_try_reading(struct endpoint *e, int pid, uint64_t probe)
 {
     uint64_t word = 0;
     e->rings->pid = pid;
-    e->rings->can_read = rings_read_from(pid, &word, probe, sizeof word) == (ssize_t)sizeof word &&
-                         word == probe_word;
+    e->rings->can_read = rings_read_from(pid, &word, probe, sizeof word) && word == probe_word;
 }

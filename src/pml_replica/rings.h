@@ -34,6 +34,6 @@ struct rings {
     bool can_read, peer_reads, said_reads;
 };
 
-/* From the memory of another process: bytes read, or -1. */
-ssize_t rings_read_from(int pid, void *to, uint64_t from, size_t length);
+/* From the memory of another process, all of it. */
+bool rings_read_from(int pid, void *to, uint64_t from, size_t length);
 #endif

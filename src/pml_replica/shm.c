@@ -211,15 +211,11 @@ static void say_sent(struct transport *t, struct endpoint *e)
 static bool borrow(struct transport *t, struct endpoint *e, const uint8_t *p, uint64_t length)
 {
     uint64_t address;
-    size_t head_length = p[5], got = 0;
+    size_t head_length = p[5];
     memcpy(&address, p + RECORD + head_length, sizeof address);
     uint8_t *place = frame_begins(t, e, p + RECORD, head_length, length);
-    while (place != NULL && got < length) { /* one call moves 2 GiB at most */
-        ssize_t n = rings_read_from(e->rings->pid, place + got, address + got, length - got);
-        if (n <= 0)
-            return false;
-        got += (size_t)n;
-    }
+    if (place != NULL && !rings_read_from(e->rings->pid, place, address, length))
+        return false;
     e->rings->owed++;
     give_back(e); /* at once: the sender lends only a few pieces at a time */
     frame_ends(t, e);

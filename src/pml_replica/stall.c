@@ -92,7 +92,7 @@ static void check(struct engine *e, int vpid)
     link->heard = false;
     ping(e, vpid);
     if (e->limits.drop_after_ms && e->now_ms - link->waited_ms >= e->limits.drop_after_ms)
-        death_declare(e, vpid, "it keeps others waiting and gives no sign of life");
+        engine_declare(e, vpid, "it keeps others waiting and gives no sign of life");
 }
 
 /* Time when this process did not look, since it computed or was stopped itself, does not count. */

@@ -316,7 +316,6 @@ void death_handle_all(struct engine *e);
 void death_take_duty(struct engine *e);
 void death_tell_all(struct engine *e, int to); /* who has not been told of any */
 void death_outvote(struct engine *e, int vpid);
-void death_declare(struct engine *e, int vpid, const char *why);
 void death_arrived(struct engine *e, const struct header *h, const uint8_t *payload);
 void death_goodbye(struct engine *e, int vpid);
 

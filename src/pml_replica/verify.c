@@ -179,9 +179,11 @@ static void judge_entry(struct engine *e, struct entry *entry)
 /* A lane has this message. `hash`: of its bytes, if these are verified, else of the channel. */
 void verify_entry(struct engine *e, struct entry *entry, int lane, uint64_t hash)
 {
-    if (!e->limits.verify)
+    if (!e->limits.verify) {
         verify_channel(e, entry->channel, lane, entry->number + 1, hash == entry->rolling);
-    if (!e->limits.verify || !entry->offer)
+        return;
+    }
+    if (!entry->offer)
         return;
     if (hash != entry->payload)
         entry->other |= only(lane);
