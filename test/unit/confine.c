@@ -230,8 +230,8 @@ static int met_apart(act_fn *act)
     return WEXITSTATUS(status);
 }
 
-/* What `act` meets in a child, confined or not. */
-static int met(act_fn *act, bool confined)
+/* What `act` meets in a child of this priority, confined or not. */
+static int met_from(int nice, act_fn *act, bool confined)
 {
     int status;
     pid_t child = fork();
@@ -240,6 +240,8 @@ static int met(act_fn *act, bool confined)
         struct err e = {0};
         unsigned done;
         plan_room(&plan);
+        if (setpriority(PRIO_PROCESS, 0, nice) != 0)
+            _exit(255);
         if (confined && confine_self(&plan, 0, &done, &e) != 0) {
             fprintf(stderr, "%s\n", e.text);
             _exit(255);
@@ -249,6 +251,11 @@ static int met(act_fn *act, bool confined)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     return WEXITSTATUS(status);
+}
+
+static int met(act_fn *act, bool confined)
+{
+    return met_from(getpriority(PRIO_PROCESS, 0), act, confined);
 }
 
 static void refused(act_fn *act, int expected, unsigned ability)
@@ -297,23 +304,15 @@ static void test_limits(void **state)
     refused(take_memory, ENOMEM, 0);
 }
 
+static int own_priority(void)
+{
+    return getpriority(PRIO_PROCESS, 0);
+}
+
 /* The priority under a plan that asks for 5, of who has this one before. */
 static int priority_from(int nice)
 {
-    int status;
-    pid_t child = fork();
-    if (child == 0) {
-        struct confine_plan plan;
-        struct err e = {0};
-        unsigned done;
-        plan_room(&plan);
-        if (setpriority(PRIO_PROCESS, 0, nice) != 0 || confine_self(&plan, 0, &done, &e) != 0)
-            _exit(255);
-        _exit(getpriority(PRIO_PROCESS, 0));
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
+    return met_from(nice, own_priority, true);
 }
 
 static void test_priority(void **state)
