@@ -31,6 +31,7 @@
 #include "ompi/request/request.h"
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 /* A message on its way: the engine's half, and what Open MPI's half needs to know of it. */
 struct transfer {
@@ -83,7 +84,8 @@ struct replica {
     int attendant_end; /* an eventfd */
     STAILQ_HEAD(, transfer) later;
     unsigned polls;
-    bool slept; /* at the last look */
+    bool slept;  /* at the last look */
+    bool shares; /* the processor, with others that want it now */
     struct napping {
         uint64_t went_ns;      /* by the clock on the wall, when we looked */
         uint64_t looked_ns;    /* processor time, then */
@@ -92,9 +94,11 @@ struct replica {
     } napping;
     struct crowd {
         uint64_t since_ns, used_ns; /* the clock and processor time, when we began to count */
-        uint64_t napped_ns;         /* of the time since then */
+        uint64_t napped_ns;         /* of the time since then, in so many naps */
+        uint64_t slept;             /* times that the thread had gone to sleep by then */
         uint64_t until_ns;          /* taken for crowded */
-        unsigned looks;
+        unsigned looks, naps;
+        bool rests; /* the program sleeps between its looks */
     } crowd;
     ompi_request_fns_t stock;
     pthread_t program; /* the thread that called MPI_Init */
@@ -139,6 +143,13 @@ static inline void link_leave(void)
     turn_leave(&replica.turn);
     if (replica.watch_threads)
         link_watch_leave();
+}
+
+static inline uint64_t now_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 /* nap_ompi4.c */

@@ -3,34 +3,41 @@
  *
  * Two things tell when. Many looks that found nothing, by one who does nothing else meanwhile: a
  * program that computes between two looks never sleeps. And a crowd: where others compute, to yield
- * costs the turns of all of them, at every look; who sleeps instead is woken before his turn. */
+ * costs the turns of all of them, at every look; who sleeps instead is woken before his turn. A
+ * program that sleeps between two looks itself has no need of either. */
 #include "glue.h"
-#include <time.h>
+#include <sys/resource.h>
 
 enum { NAP_MS = 1 };
 
-static uint64_t now_ns(clockid_t clock)
+/* How often the thread has gone to sleep. One that yields, or loses the processor, stays awake. */
+static uint64_t sleeps(void)
 {
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? (uint64_t)usage.ru_nvcsw : 0;
 }
 
-/* A look takes long, and most of that is not spent here. Copies that only yield to each other come
- * round quickly, and are no crowd. */
-static bool is_crowded(struct crowd *c)
+/* Looks at what went on in the last few milliseconds. A crowd: a look takes long, and most of that
+ * is not spent here. Copies that only yield to each other come round quickly, and are no crowd. */
+static void look_around(struct crowd *c)
 {
     enum { WINDOW_NS = 8000000, LASTS_NS = 100000000, LOOK_NS = 100000 };
     const uint64_t now = now_ns(CLOCK_MONOTONIC_COARSE), went = now - c->since_ns;
     c->looks++;
     if (went < WINDOW_NS)
-        return now < c->until_ns;
+        return;
     const uint64_t processor = now_ns(CLOCK_THREAD_CPUTIME_ID), used = processor - c->used_ns,
-                   wanted = went > c->napped_ns ? went - c->napped_ns : 0;
-    if (used < wanted / 4 && wanted > (uint64_t)c->looks * LOOK_NS)
+                   wanted = went > c->napped_ns ? went - c->napped_ns : 0, slept = sleeps();
+    c->rests = slept - c->slept > c->naps + c->looks / 2;
+    if (used < wanted / 4 && wanted > (uint64_t)c->looks * LOOK_NS && !c->rests)
         c->until_ns = now + LASTS_NS;
-    *c = (struct crowd){.since_ns = now, .used_ns = processor, .until_ns = c->until_ns};
-    return now < c->until_ns;
+    else if (c->rests)
+        c->until_ns = 0;
+    *c = (struct crowd){.since_ns = now,
+                        .used_ns = processor,
+                        .slept = slept,
+                        .until_ns = c->until_ns,
+                        .rests = c->rests};
 }
 
 /* While a peer copies from this process's memory its word is due at once, and waking up takes
@@ -61,8 +68,10 @@ static bool is_sleepy(struct napping *n)
 
 int nap_due(void)
 {
-    const bool crowded = is_crowded(&replica.crowd);
-    return is_sleepy(&replica.napping) || crowded ? NAP_MS : 0;
+    struct crowd *c = &replica.crowd;
+    look_around(c);
+    const bool sleepy = is_sleepy(&replica.napping);
+    return !c->rests && (sleepy || c->since_ns < c->until_ns) ? NAP_MS : 0;
 }
 
 int nap_taken(int timeout_ms)
@@ -74,6 +83,7 @@ int nap_taken(int timeout_ms)
         const uint64_t took = now_ns(CLOCK_MONOTONIC) - begin,
                        asked = (uint64_t)timeout_ms * 1000000;
         replica.crowd.napped_ns += took < asked ? took : asked;
+        replica.crowd.naps++;
     }
     if (n > 0) {
         replica.napping.quiet = replica.napping.looks = 0;
