@@ -84,8 +84,7 @@ struct replica {
     int attendant_end; /* an eventfd */
     STAILQ_HEAD(, transfer) later;
     unsigned polls;
-    bool slept;  /* at the last look */
-    bool shares; /* the processor, with others that want it now */
+    bool slept; /* at the last look */
     struct napping {
         uint64_t went_ns;      /* by the clock on the wall, when we looked */
         uint64_t looked_ns;    /* processor time, then */

@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 #define MODEX_KEY "p2pgrid.replica"
-enum { BACKLOG = 4 << 20, ENGINE_EVERY = 16, GOODBYE_MS = 10000, STRANGER_MS = 3000 };
-enum { SPINS = 32, ALONE_NS = 2000 /* a yield to nobody takes less */ };
+enum { BACKLOG = 4 << 20, SPINS = 32, ENGINE_EVERY = 16, GOODBYE_MS = 10000, STRANGER_MS = 3000 };
 
 static uint64_t now_ms(clockid_t clock)
 {
@@ -264,18 +263,14 @@ int link_progress(void)
 }
 
 /* Looks at the links alone first; then lets the rest of Open MPI, and other processes, have a turn.
- * Who shares a processor with ranks that wait likewise looks only once: what he waits for may have
- * to be done by them. */
+ */
 void link_wait(void)
 {
-    const int spins = replica.shares ? 1 : SPINS;
     replica.slept = false;
-    for (int i = 0; i < spins && !replica.slept; i++)
+    for (int i = 0; i < SPINS && !replica.slept; i++)
         if (advance(0) > 0)
             return;
-    const uint64_t begin = now_ns(CLOCK_MONOTONIC);
     opal_progress();
-    replica.shares = now_ns(CLOCK_MONOTONIC) - begin > ALONE_NS;
 }
 
 static bool all_written(bool to_strangers)
