@@ -83,8 +83,8 @@ struct replica {
     pthread_t attendant;
     int attendant_end; /* an eventfd */
     STAILQ_HEAD(, transfer) later;
-    unsigned polls;
-    bool slept; /* at the last look */
+    unsigned polls, spins; /* looks in all; looks in a row before others have a turn */
+    bool slept;            /* at the last look */
     struct napping {
         uint64_t went_ns;      /* by the clock on the wall, when we looked */
         uint64_t looked_ns;    /* processor time, then */

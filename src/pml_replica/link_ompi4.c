@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define MODEX_KEY "p2pgrid.replica"
-enum { BACKLOG = 4 << 20, SPINS = 32, ENGINE_EVERY = 16, GOODBYE_MS = 10000, STRANGER_MS = 3000 };
+enum { BACKLOG = 4 << 20, ENGINE_EVERY = 16, GOODBYE_MS = 10000, STRANGER_MS = 3000 };
 
 static uint64_t now_ms(clockid_t clock)
 {
@@ -263,13 +263,20 @@ int link_progress(void)
 }
 
 /* Looks at the links alone first; then lets the rest of Open MPI, and other processes, have a turn.
- */
+ * Looking on pays while a partner on another processor answers at once; it does not while all wait
+ * for somebody who has no processor. */
 void link_wait(void)
 {
+    enum { LEAST = 8, MOST = 32 };
+    unsigned *spins = &replica.spins;
     replica.slept = false;
-    for (int i = 0; i < SPINS && !replica.slept; i++)
-        if (advance(0) > 0)
+    for (unsigned i = 0; i <= *spins && !replica.slept; i++)
+        if (advance(0) > 0) {
+            if (i > 0 && *spins < MOST)
+                *spins *= 2;
             return;
+        }
+    *spins = *spins > LEAST ? *spins / 2 : LEAST;
     opal_progress();
 }
 
