@@ -31,6 +31,8 @@ struct errmgr_replica_component {
     orte_errmgr_base_module_t module;
     struct stock_handlers stock;
     bool encrypted; /* what ranks tell each other */
+    bool
+        chose_stock; /* the message layer of all other jobs is what the grid, not the user, chose */
     struct {
         struct heartbeat *watch;
         opal_event_t timer;
