@@ -6,6 +6,7 @@
 #include "cgroup.h"
 #include "confine.h"
 #include "environment.h"
+#include "hardware.h"
 #include "node.h"
 #include "room.h"
 #include "sweep.h"
@@ -46,6 +47,7 @@ struct launcher {
     size_t count;
     char groups[CGROUP_PATH + 1]; /* where theirs are made; "": nowhere */
     char controllers[CGROUP_CONTROLLERS + 1];
+    int hardware; /* a file for rooms: what this machine is like */
 };
 
 extern char **environ;
@@ -86,6 +88,9 @@ int launcher_open(struct launcher **out, struct node *node, struct err *e)
         return err_set(e, ENOMEM, "out of memory");
     (*out)->node = node;
     take_groups(*out);
+    (*out)->hardware = hardware_file();
+    if ((*out)->hardware < 0)
+        return err_set(e, -(*out)->hardware, "no memory for what this machine is like");
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* to get at what a room leaves if someone kills it */
     snprintf(memory, sizeof memory, "%s%u-", ROOM_MEMORY_PREFIX, (unsigned)getuid());
     int swept = sweep_stale(node->settings.work, ROOM_PREFIX) + sweep_stale(ROOM_MEMORY, memory);
@@ -235,31 +240,37 @@ static int write_order(const struct launcher *l, const struct msg_room_order *or
     return e->code == 0 ? fd : -e->code;
 }
 
+enum { FILES = ROOM_HARDWARE - ROOM_CONTROL + 1 };
+
+/* Each where the room looks for it, and no other; `high` are to be closed then. */
+static int hand_over(posix_spawn_file_actions_t *files, const int from[FILES], int high[FILES])
+{
+    int rc = 0;
+    for (int i = 0; i < FILES; i++) /* none may stand where another goes */
+        if ((high[i] = fcntl(from[i], F_DUPFD_CLOEXEC, 16)) < 0)
+            rc = errno;
+    for (int i = 0; i < FILES && rc == 0; i++)
+        rc = posix_spawn_file_actions_adddup2(files, high[i], ROOM_CONTROL + i);
+    return rc == 0 ? posix_spawn_file_actions_addclosefrom_np(files, ROOM_CONTROL + FILES) : rc;
+}
+
 /* The room's own environment is the daemon's: what a guest wants there is not for this program. */
 static int spawn(struct launch *one, int its_end, int order, struct err *e)
 {
     char program[PATH_MAX];
-    launch_program(program, "p2pd-room");
-    posix_spawn_file_actions_t files;
-    posix_spawn_file_actions_init(&files);
-    /* Neither may stand where the other goes. */
-    int high_end = fcntl(its_end, F_DUPFD_CLOEXEC, 16),
-        high_order = fcntl(order, F_DUPFD_CLOEXEC, 16);
-    int rc = high_end < 0 || high_order < 0 ? errno : 0;
-    if (rc == 0)
-        rc = posix_spawn_file_actions_adddup2(&files, high_end, ROOM_CONTROL);
-    if (rc == 0)
-        rc = posix_spawn_file_actions_adddup2(&files, high_order, ROOM_ORDER);
-    if (rc == 0)
-        rc = posix_spawn_file_actions_addclosefrom_np(&files, ROOM_ORDER + 1);
     char *const argv[] = {"p2pd-room", one->folder, NULL};
+    const int from[FILES] = {its_end, order, one->launcher->hardware};
+    int high[FILES];
+    posix_spawn_file_actions_t files;
+    launch_program(program, "p2pd-room");
+    posix_spawn_file_actions_init(&files);
+    int rc = hand_over(&files, from, high);
     if (rc == 0)
         rc = posix_spawn(&one->room, program, &files, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&files);
-    if (high_end >= 0)
-        close(high_end);
-    if (high_order >= 0)
-        close(high_order);
+    for (int i = 0; i < FILES; i++)
+        if (high[i] >= 0)
+            close(high[i]);
     return rc == 0 ? 0 : err_set(e, rc, "cannot start %s: %s", program, strerror(rc));
 }
 
@@ -359,5 +370,6 @@ void launcher_close(struct launcher *l)
             kill(one->room, SIGKILL);
         hear(one->control, EV_READ, one);
     }
+    close(l->hardware);
     free(l);
 }

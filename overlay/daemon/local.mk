@@ -33,6 +33,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/environment.c overlay/daemon/environment.h \
     overlay/daemon/grant.c overlay/daemon/grant.h overlay/daemon/grant_state.h \
     overlay/daemon/grant_ask.c overlay/daemon/grant_job.c overlay/daemon/grant_owner.c \
+    overlay/daemon/hardware.c overlay/daemon/hardware.h \
     overlay/daemon/hold.c overlay/daemon/hold.h \
     overlay/daemon/hours.c overlay/daemon/hours.h \
     overlay/daemon/identity.c overlay/daemon/identity.h \

@@ -83,6 +83,7 @@ static int stand_apart(struct room *r)
     signal(SIGPIPE, SIG_IGN);
     fcntl(ROOM_CONTROL, F_SETFD, FD_CLOEXEC);
     fcntl(ROOM_ORDER, F_SETFD, FD_CLOEXEC);
+    fcntl(ROOM_HARDWARE, F_SETFD, FD_CLOEXEC);
     r->signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
     setsid();
     if (r->signals < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 ||
@@ -349,7 +350,8 @@ int main(int argc, char **argv)
 {
     static struct room r = {.output = -1, .command.outcome = -1, .watch_ms = WATCH_MS};
     if (argc != 2 || argv[1][0] != '/' || strlen(argv[1]) >= sizeof r.place.folder - 64 ||
-        fcntl(ROOM_CONTROL, F_GETFD) < 0 || fcntl(ROOM_ORDER, F_GETFD) < 0) {
+        fcntl(ROOM_CONTROL, F_GETFD) < 0 || fcntl(ROOM_ORDER, F_GETFD) < 0 ||
+        fcntl(ROOM_HARDWARE, F_GETFD) < 0) {
         fprintf(stderr, "p2pd-room is started by p2pd; it is of no use by hand\n");
         return 2;
     }

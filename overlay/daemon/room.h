@@ -3,7 +3,8 @@
  *
  *     p2pd-room FOLDER        descriptor ROOM_CONTROL: a SOCK_SEQPACKET socket to p2pd;
  *                             ROOM_ORDER: a file with a room_order (see room.def): in no argument
- *                             nor variable that others could read, or that ld.so would obey
+ *                             nor variable that others could read, or that ld.so would obey;
+ *                             ROOM_HARDWARE: hwloc's XML of this machine, or nothing
  *
  * The room reports, one packet each, text:
  *     started PID
@@ -16,7 +17,7 @@
 #ifndef P2P_ROOM_H
 #define P2P_ROOM_H
 
-enum { ROOM_CONTROL = 3, ROOM_ORDER = 4, ROOM_REPORT = 2048, ROOM_PATIENCE_MS = 3000 };
+enum { ROOM_CONTROL = 3, ROOM_ORDER, ROOM_HARDWARE, ROOM_REPORT = 2048, ROOM_PATIENCE_MS = 3000 };
 /* An IPv6 address, or IPv4 mapped into it; then 1, or 0: who is there is still being looked at. */
 enum { ROOM_PEER = 17, ROOM_PEERS_MOST = 4096 };
 

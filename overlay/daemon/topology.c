@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* topology.c -- hwloc's description of machines. */
 #include "topology.h"
+#include "hardware.h"
 #include "node.h"
 #include <errno.h>
-#include <hwloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,21 +29,11 @@ struct topologies {
 
 static const char *describe(struct topologies *t)
 {
-    hwloc_topology_t topology;
-    char *xml = NULL;
-    int length = 0;
-    if (t->own != NULL)
-        return t->own;
-    setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1); /* see cores_new() */
-    if (hwloc_topology_init(&topology) == 0) {
-        if (hwloc_topology_load(topology) == 0 &&
-            hwloc_topology_export_xmlbuffer(topology, &xml, &length, 0) == 0) {
-            t->own = length <= XML_MAX ? strdup(xml) : NULL;
-            hwloc_free_xmlbuffer(topology, xml);
-        }
-        hwloc_topology_destroy(topology);
-    }
-    unsetenv("HWLOC_PLUGINS_PATH");
+    char *xml = t->own == NULL ? hardware_describe() : NULL;
+    if (xml != NULL && strlen(xml) < XML_MAX)
+        t->own = xml;
+    else
+        free(xml);
     return t->own;
 }
 
