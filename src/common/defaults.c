@@ -76,5 +76,6 @@ void defaults_set(void)
         snprintf(name, sizeof name, "OMPI_MCA_%s", list[i].name);
         setenv(name, list[i].value, 0);
     }
+    setenv(DEFAULTS_PMIX_STORE, "hash", 0);
     set_control_port();
 }

@@ -12,6 +12,10 @@ struct default_value {
 
 enum { DEFAULTS_MOST = 16 };
 
+/* How PMIx hands to the ranks what they must know of the job: by messages. Its segments of shared
+ * memory take mpirun and every orted 20 ms each to make and to remove, for some hundred bytes. */
+#define DEFAULTS_PMIX_STORE "PMIX_MCA_gds"
+
 /* Fills out[DEFAULTS_MOST] and returns how many. */
 unsigned defaults_list(struct default_value *out, bool only_loopback);
 

@@ -3,6 +3,7 @@
  * decided in seats.c; here it is done. */
 #include "plm_p2p.h"
 #include "command.h"
+#include "defaults.h"
 #include "log.h"
 #include "ras_p2p.h"
 #include "request.h"
@@ -114,6 +115,8 @@ static int start(unsigned seat, struct err *e)
     char *command = command_line(plm->words, prefix);
     char **environment = command_environment(environ, plm->words);
     int rc = command == NULL || environment == NULL ? -ENOMEM : 0;
+    if (rc == 0)
+        rc = command_add(&environment, DEFAULTS_PMIX_STORE, getenv(DEFAULTS_PMIX_STORE));
     if (rc == 0 && addresses_agree())
         rc = add_address(&environment, &lease->addr);
     if (rc != 0)

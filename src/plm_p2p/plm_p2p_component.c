@@ -36,6 +36,15 @@ static int plm_p2p_finalize(void)
     return orte_plm_base_comm_stop();
 }
 
+/* Told to an orted that is on its way or leaving, a signal would end the job. */
+static int plm_p2p_signal(orte_jobid_t job, int32_t signal)
+{
+    const struct plm_p2p_component *c = &mca_plm_p2p_component;
+    if (c->ending || c->seats == NULL || !seats_all_reported(c->seats))
+        return ORTE_SUCCESS;
+    return orte_plm_base_orted_signal_local_procs(job, signal);
+}
+
 static orte_plm_base_module_t module = {
     .init = plm_p2p_init,
     .set_hnp_name = orte_plm_base_set_hnp_name,
@@ -43,7 +52,7 @@ static orte_plm_base_module_t module = {
     .terminate_job = orte_plm_base_orted_terminate_job,
     .terminate_orteds = plm_p2p_terminate,
     .terminate_procs = orte_plm_base_orted_kill_local_procs,
-    .signal_job = orte_plm_base_orted_signal_local_procs,
+    .signal_job = plm_p2p_signal,
     .finalize = plm_p2p_finalize,
 };
 
