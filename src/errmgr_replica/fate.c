@@ -83,11 +83,16 @@ bool fate_settled(const struct fate *f)
 }
 
 /* Lanes that talk go in step, so a slow one is behind by a part of the time at most. */
-uint64_t fate_grace(const struct fate *f, uint64_t now_ms)
+uint64_t fate_grace_of(uint64_t took_ms)
 {
     enum { LEAST_MS = 2000, MOST_MS = 60000, SHARE = 10 };
-    uint64_t part = now_ms > f->start_ms ? (now_ms - f->start_ms) / SHARE : 0;
+    uint64_t part = took_ms / SHARE;
     return part < LEAST_MS ? LEAST_MS : part > MOST_MS ? MOST_MS : part;
+}
+
+uint64_t fate_grace(const struct fate *f, uint64_t now_ms)
+{
+    return fate_grace_of(now_ms > f->start_ms ? now_ms - f->start_ms : 0);
 }
 
 unsigned fate_leader(const struct fate *f, unsigned rank)

@@ -61,6 +61,7 @@ bool fate_settled(const struct fate *f);
  * files are written by all lanes, on file systems that peers share into one: it is whole when
  * nobody is stopped between emptying it and filling it again. */
 uint64_t fate_grace(const struct fate *f, uint64_t now_ms);
+uint64_t fate_grace_of(uint64_t took_ms); /* by what the program has taken so far */
 /* The lowest lane in which the rank lives; `lanes` when it lives in none. */
 unsigned fate_leader(const struct fate *f, unsigned rank);
 unsigned fate_living_replicas(const struct fate *f, unsigned rank);

@@ -209,6 +209,9 @@ static void dispatch(struct engine *e, int vpid, const struct header *h, const v
     case HEADER_AGREE:
         decision_agreed(e, vpid, h);
         break;
+    case HEADER_RALLY:
+        rally_arrived(e, vpid, h->number);
+        break;
     case HEADER_DEAD:
         death_arrived(e, h, payload);
         break;
@@ -226,10 +229,11 @@ static void dispatch(struct engine *e, int vpid, const struct header *h, const v
     }
 }
 
-/* Decisions come from replicas of the same rank alone. */
+/* Decisions and rallies are matters of one rank. */
 static bool is_sound(const struct engine *e, int vpid, const struct header *h)
 {
-    bool of_rank = h->kind == HEADER_DECIDE || h->kind == HEADER_DECIDED || h->kind == HEADER_AGREE;
+    bool of_rank = h->kind == HEADER_DECIDE || h->kind == HEADER_DECIDED ||
+                   h->kind == HEADER_AGREE || h->kind == HEADER_RALLY;
     if (h->kind == HEADER_OFFER && h->length != 0 && h->length != ENGINE_LOAN)
         return false;
     return !of_rank || world_of(e, vpid) == e->rank;

@@ -198,6 +198,13 @@ int engine_decision_take(struct engine *e, enum engine_decision kind, void *valu
  * rank holds all decisions so far. */
 bool engine_committed(struct engine *e);
 
+/* The replicas of this rank come together at a place in the program: engine_rally() says that this
+ * one is there. Waited for are those that live and were at the last such place: engine_rallied()
+ * tells when they are all here, engine_part() ends it without them. */
+void engine_rally(struct engine *e);
+bool engine_rallied(struct engine *e);
+void engine_part(struct engine *e);
+
 /* From the transport: a frame is there; its payload may change afterwards. Where a long payload
  * should be read to may be asked before, once for a frame: engine_place() gives room for all of it,
  * in the user's buffer if it can; NULL: the frame is not wanted, throw it away. The room is the

@@ -101,6 +101,10 @@ struct replica {
     } crowd;
     ompi_request_fns_t stock;
     pthread_t program; /* the thread that called MPI_Init */
+    struct rallying {
+        pid_t pid; /* of this process: its children are no replicas */
+        uint64_t since_ms;
+    } rallying;
     struct silent *silent;
     struct told_clock {
         double last, offset; /* what was told last; the leader's time less the own one */
@@ -200,6 +204,10 @@ bool outcome_test(bool (*holds)(void *ctx), void *ctx);
 /* The leader acts, and tells what came of it: all have the value in the end. act() returns its
  * length, at most max and ENGINE_DECISION_MAX, and may be called again by the next leader. */
 int outcome_settle(void *value, size_t max, size_t (*act)(void *ctx, void *value), void *ctx);
+
+/* rally_ompi4.c */
+void rally_begin(void);
+void rally_lanes(void);
 
 /* world_ompi4.c */
 void world_swap(void);

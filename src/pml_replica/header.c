@@ -16,6 +16,7 @@ static bool has_payload(uint8_t kind)
     case HEADER_HAVE:
     case HEADER_DECIDED:
     case HEADER_AGREE:
+    case HEADER_RALLY:
     case HEADER_PING:
     case HEADER_PONG:
     case HEADER_BYE:

@@ -11,7 +11,8 @@ libreplica_la_SOURCES = \
     src/pml_replica/receive.c src/pml_replica/ack.c src/pml_replica/probe.c \
     src/pml_replica/decide.c src/pml_replica/decide.h src/pml_replica/decision.c \
     src/pml_replica/verify.c src/pml_replica/death.c \
-    src/pml_replica/finish.c src/pml_replica/stall.c
+    src/pml_replica/finish.c src/pml_replica/stall.c \
+    src/pml_replica/rally.c
 
 # libtransport: frames between processes, over TCP and shared memory; plain C.
 noinst_LTLIBRARIES += libtransport.la
@@ -37,7 +38,8 @@ mca_pml_replica_la_SOURCES = \
     src/pml_replica/share_ompi4.c src/pml_replica/window.h src/pml_replica/window_ompi4.c \
     src/pml_replica/attendant_ompi4.c src/pml_replica/turn.c src/pml_replica/turn.h \
     src/pml_replica/link_ompi4.c src/pml_replica/module_ompi4.c src/pml_replica/nap_ompi4.c \
-    src/pml_replica/outcome_ompi4.c src/pml_replica/request_ompi4.c src/pml_replica/silent_ompi4.c \
+    src/pml_replica/outcome_ompi4.c src/pml_replica/rally_ompi4.c \
+    src/pml_replica/request_ompi4.c src/pml_replica/silent_ompi4.c \
     src/pml_replica/transfer_ompi4.c src/pml_replica/world_ompi4.c
 mca_pml_replica_la_CPPFLAGS = $(AM_CPPFLAGS) $(subst -I,-isystem ,$(OMPI_CPPFLAGS)) \
     -I$(top_srcdir)/src/pml_replica -I$(top_srcdir)/src/errmgr_replica
@@ -50,7 +52,7 @@ mca_pml_replica_la_LIBADD = \
 component_LTLIBRARIES += libp2pgrid_replica.la
 libp2pgrid_replica_la_SOURCES = \
     src/pml_replica/preload.c src/pml_replica/preload_comm.c src/pml_replica/preload_exec.c \
-    src/pml_replica/preload_clock.c \
+    src/pml_replica/preload_clock.c src/pml_replica/preload_file.c \
     src/pml_replica/preload.h
 libp2pgrid_replica_la_CPPFLAGS = $(AM_CPPFLAGS) $(subst -I,-isystem ,$(OMPI_CPPFLAGS))
 libp2pgrid_replica_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version

@@ -309,12 +309,14 @@ bool outcome_install(void)
     ompi_request_functions.req_wait_any = wait_any;
     ompi_request_functions.req_wait_some = wait_some;
     replica.program = pthread_self();
+    rally_begin();
     return answer((struct preload_questions){.time = the_time,
                                              .clock = replica.params.clock ? the_clock : NULL,
                                              .name = the_name,
                                              .is_complete = is_complete,
                                              .number = comm_number,
                                              .idup = comm_idup,
+                                             .rally = rally_lanes,
                                              .refuse = comm_refuse});
 }
 

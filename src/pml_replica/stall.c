@@ -66,6 +66,8 @@ static void find_wanted(struct engine *e)
     FOR_LANES (k, e->of[e->rank].living)
         if (e->holds[k] < e->decide.told || (e->leader == e->lane && !e->leads))
             wait_for(e, vpid_of(e, e->rank, k));
+    FOR_LANES (k, e->awaited)
+        wait_for(e, vpid_of(e, e->rank, k));
 }
 
 static void ping(struct engine *e, int vpid)

@@ -174,6 +174,8 @@ struct engine {
     bool leads;
     bool waits_for_leader;
     uint64_t polls_since_ms; /* its tests have found nothing since then; 0: the last one did */
+    uint64_t rallies[ENGINE_MAX_LANES]; /* by lane of this rank: how many it has come to */
+    lanes_t awaited;                    /* at the rally that this one is at */
     struct engine_counts counts;
     char reason[320];
 };
@@ -310,6 +312,9 @@ void decision_arrived(struct engine *e, int vpid, const struct header *h, const 
 void decision_held(struct engine *e, int vpid, uint64_t number);
 void decision_agreed(struct engine *e, int vpid, const struct header *h);
 bool decision_settled(const struct engine *e);
+
+/* rally.c */
+void rally_arrived(struct engine *e, int vpid, uint64_t number);
 
 /* death.c */
 void death_handle_all(struct engine *e);

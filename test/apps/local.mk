@@ -34,4 +34,7 @@ test_apps_large_LDADD = $(OMPI_MPI_LIBS)
 check_PROGRAMS += test/apps/aloof
 test_apps_aloof_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_apps_aloof_LDADD = $(OMPI_MPI_LIBS)
+check_PROGRAMS += test/apps/report
+test_apps_report_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+test_apps_report_LDADD = $(OMPI_MPI_LIBS)
 EXTRA_DIST += test/apps/arrays.py

@@ -28,6 +28,7 @@ grid_scripts = \
     test/grid/kill_campaign \
     test/grid/silent_host \
     test/grid/survive_io \
+    test/grid/own_files \
     test/grid/acceptance
 GRID += $(grid_scripts)
 EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh test/grid/root.sh test/grid/short_kit.sh $(grid_scripts)

@@ -23,6 +23,7 @@ enum program_kind {
     PROGRAM_MIXED,
     PROGRAM_SELVES,
     PROGRAM_STREAM,
+    PROGRAM_RALLIES,
     PROGRAM_KINDS,
 };
 
@@ -76,6 +77,7 @@ enum op_kind {
     OP_SHUFFLE, /* the next `peer` sends of the program, in an order of this lane's own */
     OP_DUP,
     OP_FREE,
+    OP_RALLY,
 };
 
 struct op {
@@ -110,7 +112,7 @@ struct proc {
     struct sim *sim;
     struct engine *engine;
     const struct program *program;
-    int vpid, rank, lane, at, stage, times;
+    int vpid, rank, lane, at, stage, times, rallies;
     bool alive, done, left, frozen;
     bool condemned;        /* somebody takes it for dead */
     bool spoiled, strayed; /* it was given spoiled bytes; it sent what no other lane sends */
@@ -138,6 +140,8 @@ uint64_t sim_random(struct sim *s);
 uint64_t sim_now(struct sim *s);
 /* A message was received: whoever receives it must see the same. */
 void sim_saw(struct proc *p, int source, uint32_t id, uint64_t digest);
+/* It has come to a rally, and may go on: all the others are there. */
+void sim_rallied(struct proc *p);
 /* A message was made. */
 void sim_made(struct proc *p, int to, uint32_t id, uint64_t digest);
 void sim_fail(struct sim *s, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -267,6 +267,7 @@ static const struct tiny programs[] = {
     {"a large message, lent in one lane", PROGRAM_PAIRS, 2, 2, 1, 43},
     {"a clock, then a message", PROGRAM_CLOCKS, 2, 2, 1, 0},
     {"a cancelled receive", PROGRAM_CANCELS, 2, 2, 1, 0},
+    {"rallies, a message between them", PROGRAM_RALLIES, 2, 2, 1, 0},
     {"any source, two senders", PROGRAM_GATHER, 3, 2, 1, 0},
     {"a clock, three lanes, two deaths", PROGRAM_CLOCKS, 2, 3, 2, 0},
 };

@@ -246,6 +246,17 @@ static void stream(struct maker *m)
         put(m, to, OP_RECV, from, m->tag, 0);
 }
 
+/* The lanes of a rank wait for each other, while messages go to and fro. */
+static void rallies(struct maker *m)
+{
+    int r = draw(m, m->ranks);
+    add(m, r, OP_RALLY);
+    pairs(m);
+    add(m, r, OP_RALLY);
+    gather(m);
+    add(m, other_than(m, r), OP_RALLY);
+}
+
 void program_make(struct program *of, const struct plan *plan)
 {
     static void (*const kinds[PROGRAM_KINDS])(struct maker *) = {
@@ -261,6 +272,7 @@ void program_make(struct program *of, const struct plan *plan)
         [PROGRAM_MIXED] = mixed,
         [PROGRAM_SELVES] = selves,
         [PROGRAM_STREAM] = stream,
+        [PROGRAM_RALLIES] = rallies,
     };
     struct maker m = {.of = of,
                       .ranks = plan->ranks,
@@ -285,7 +297,7 @@ void program_show(const struct program *of, int ranks)
 {
     static const char *const names[] = {"send",   "isend",   "recv",   "irecv",  "wait",
                                         "any",    "probe",   "iprobe", "mprobe", "clock",
-                                        "cancel", "shuffle", "dup",    "free"};
+                                        "cancel", "shuffle", "dup",    "free",   "rally"};
     for (int r = 0; r < ranks; r++)
         for (int i = 0; i < of[r].count; i++) {
             const struct op *op = &of[r].op[i];

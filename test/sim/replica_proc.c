@@ -290,6 +290,20 @@ static bool step_cancel(struct proc *p, const struct op *op)
     return next(p);
 }
 
+static bool step_rally(struct proc *p)
+{
+    if (p->stage == 0) {
+        p->rallies++;
+        p->stage = 1;
+        engine_rally(p->engine);
+        return true;
+    }
+    if (!engine_rallied(p->engine))
+        return false;
+    sim_rallied(p);
+    return next(p);
+}
+
 /* The sends that follow, in this lane's own order. */
 static void shuffle(struct proc *p, const struct op *op)
 {
@@ -357,6 +371,8 @@ bool proc_step(struct proc *p)
         engine_comm_free(p->engine, p->comm[op->comm]);
         p->comm[op->comm] = NULL;
         return next(p);
+    case OP_RALLY:
+        return step_rally(p);
     }
     return false;
 }

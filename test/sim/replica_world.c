@@ -66,6 +66,17 @@ void sim_saw(struct proc *p, int source, uint32_t id, uint64_t digest)
     s->saw_digest[source][id] = digest;
 }
 
+void sim_rallied(struct proc *p)
+{
+    struct sim *s = p->sim;
+    for (int v = p->rank; v < s->procs; v += s->plan->ranks) {
+        const struct proc *other = &s->proc[v];
+        if (other->rallies < p->rallies && proc_is_there(other) && !engine_is_dead(p->engine, v))
+            sim_fail(s, "vpid %d: goes on from its rally %d, where vpid %d is not", p->vpid,
+                     p->rallies, v);
+    }
+}
+
 void sim_made(struct proc *p, int to, uint32_t id, uint64_t digest)
 {
     p->strayed |= p->sim->plan->stray == p->rank && to != p->rank;

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* preload_file.c -- the program empties a file: all lanes together, before any of them writes to
+ * it.
+ *
+ * Each lane writes the program's own files, the same bytes to the same places, and where peers
+ * share a file system this is one file. Who emptied it late would take away what others have
+ * written; and who dies then would leave it so. */
+#include "preload.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+extern struct preload_questions p2pgrid_preload_questions;
+static const struct preload_questions *const ask = &p2pgrid_preload_questions;
+
+/* What Open MPI opens is its own business, or its lanes have agreed on it. */
+static bool is_of_mpi(const void *caller)
+{
+    static const char *const names[] = {"libmpi", "libopen-", "mca_", "libmca_", "libpmix"};
+    Dl_info object;
+    if (dladdr(caller, &object) == 0 || object.dli_fname == NULL)
+        return false;
+    const char *slash = strrchr(object.dli_fname, '/'),
+               *name = slash != NULL ? slash + 1 : object.dli_fname;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Devices and pipes are not emptied. */
+static bool is_file(int folder, const char *path)
+{
+    struct stat s;
+    return fstatat(folder, path, &s, 0) != 0 || S_ISREG(s.st_mode);
+}
+
+static bool is_asked(int folder, const char *path, const void *caller)
+{
+    return ask->rally != NULL && path != NULL && !is_of_mpi(caller) && is_file(folder, path);
+}
+
+static void rally(bool asked)
+{
+    const int before = errno;
+    if (asked && ask->rally != NULL)
+        ask->rally();
+    errno = before;
+}
+
+typedef int opener(int folder, const char *path, int flags, ...);
+
+static int take_open(opener *stock, int folder, const char *path, int flags, mode_t mode,
+                     const void *caller)
+{
+    const bool asked = (flags & O_TRUNC) != 0 && is_asked(folder, path, caller);
+    rally(asked);
+    int fd = stock(folder, path, flags, mode);
+    rally(asked);
+    return fd;
+}
+
+#define CALLER __builtin_return_address(0)
+#define STOCK(name) ((__typeof__(&(name)))dlsym(RTLD_NEXT, #name))
+
+static mode_t mode_of(int flags, va_list args)
+{
+    return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(args, mode_t) : 0;
+}
+
+#define TAKE_OPEN(open, openat, creat)                                                             \
+    int openat(int folder, const char *path, int flags, ...)                                       \
+    {                                                                                              \
+        va_list args;                                                                              \
+        va_start(args, flags);                                                                     \
+        const mode_t mode = mode_of(flags, args);                                                  \
+        va_end(args);                                                                              \
+        return take_open(STOCK(openat), folder, path, flags, mode, CALLER);                        \
+    }                                                                                              \
+    int open(const char *path, int flags, ...)                                                     \
+    {                                                                                              \
+        va_list args;                                                                              \
+        va_start(args, flags);                                                                     \
+        const mode_t mode = mode_of(flags, args);                                                  \
+        va_end(args);                                                                              \
+        return take_open(STOCK(openat), AT_FDCWD, path, flags, mode, CALLER);                      \
+    }                                                                                              \
+    int creat(const char *path, mode_t mode)                                                       \
+    {                                                                                              \
+        return take_open(STOCK(openat), AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode,        \
+                         CALLER);                                                                  \
+    }
+TAKE_OPEN(open, openat, creat)
+TAKE_OPEN(open64, openat64, creat64)
+
+#define TAKE_FOPEN(fopen, freopen)                                                                 \
+    FILE *fopen(const char *path, const char *mode)                                                \
+    {                                                                                              \
+        const bool asked = *mode == 'w' && is_asked(AT_FDCWD, path, CALLER);                       \
+        rally(asked);                                                                              \
+        FILE *file = STOCK(fopen)(path, mode);                                                     \
+        rally(asked);                                                                              \
+        return file;                                                                               \
+    }                                                                                              \
+    FILE *freopen(const char *path, const char *mode, FILE *of)                                    \
+    {                                                                                              \
+        const bool asked = *mode == 'w' && is_asked(AT_FDCWD, path, CALLER);                       \
+        rally(asked);                                                                              \
+        FILE *file = STOCK(freopen)(path, mode, of);                                               \
+        rally(asked);                                                                              \
+        return file;                                                                               \
+    }
+TAKE_FOPEN(fopen, freopen)
+TAKE_FOPEN(fopen64, freopen64)

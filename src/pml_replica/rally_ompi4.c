@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rally_ompi4.c -- the lanes come together where the program empties a file (preload_file.c).
+ *
+ * Who is far behind is not waited for: lanes have the same time for it as at the end of the job. */
+#include "glue.h"
+#include "fate.h"
+#include <time.h>
+#include <unistd.h>
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+void rally_begin(void)
+{
+    replica.rallying = (struct rallying){getpid(), now_ms()};
+}
+
+/* Other threads come in no order that lanes could share, nor does what MPI calls back. */
+static bool is_in_order(void)
+{
+    return pthread_equal(pthread_self(), replica.program) && replica.depth == 0 &&
+           getpid() == replica.rallying.pid;
+}
+
+void rally_lanes(void)
+{
+    if (!is_in_order())
+        return;
+    const uint64_t begin = now_ms(), patience = fate_grace_of(begin - replica.rallying.since_ms);
+    link_enter();
+    engine_rally(replica.engine);
+    while (!engine_rallied(replica.engine) && now_ms() - begin < patience)
+        link_wait();
+    engine_part(replica.engine);
+    link_leave();
+}
