@@ -44,7 +44,9 @@ mca_pml_replica_la_SOURCES = \
 mca_pml_replica_la_CPPFLAGS = $(AM_CPPFLAGS) $(subst -I,-isystem ,$(OMPI_CPPFLAGS)) \
     -I$(top_srcdir)/src/pml_replica -I$(top_srcdir)/src/errmgr_replica
 mca_pml_replica_la_CFLAGS = $(AM_CFLAGS) -mcx16
-mca_pml_replica_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -export-symbols-regex '^mca_[a-z]*_replica_component'
+# nodelete: PMIx may answer (silent_ompi4.c) when the job has ended and Open MPI unloads us.
+mca_pml_replica_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -Wl,-z,nodelete \
+    -export-symbols-regex '^mca_[a-z]*_replica_component'
 mca_pml_replica_la_LIBADD = \
     libreplica.la libtransport.la libruntime.la libsurvive.la libclient.la $(OMPI_MPI_LIBS) -lmca_common_ompio
 

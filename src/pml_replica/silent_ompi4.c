@@ -72,7 +72,7 @@ void silent_take(void)
             engine_declare(replica.engine, replica.vpid_of[i], "its host fell silent");
 }
 
-/* The memory stays, since PMIx may be about to use it. */
+/* The memory stays, since PMIx may be about to use it, and so does this code (local.mk). */
 void silent_stop(void)
 {
     struct silent *s = replica.silent;
