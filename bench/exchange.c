@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* exchange.c -- what messages cost between two ranks: `make bench-replication` runs it over
  * different message layers. `--copies R`: R pairs, each by itself, at the same time; `--step 1`: a
- * large message is done for all pairs before the next one goes, as it is with replicas. Every pair
- * prints a line a quantity, the best of a few batches; counts are fixed, so that replicas do the
- * same. */
+ * large message is done for all pairs before the next one goes, as it is with replicas. A line a
+ * quantity: the best of a few batches, which begin together and last until the last pair is done.
+ * Counts are fixed, so that replicas do the same. */
 #include <mpi.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -151,12 +151,16 @@ int main(int argc, char **argv)
             perror("exchange: --realtime");
         quantities[q].run(1 + scale / 10); /* connections, pages, caches */
         for (int i = 0; i < BATCHES; i++) {
+            double slowest;
+            MPI_Barrier(MPI_COMM_WORLD);
             double value = quantities[q].run(scale);
-            if (i == 0 || (quantities[q].more ? value > best : value < best))
-                best = value;
+            MPI_Allreduce(&value, &slowest, 1, MPI_DOUBLE, quantities[q].more ? MPI_MIN : MPI_MAX,
+                          MPI_COMM_WORLD);
+            if (i == 0 || (quantities[q].more ? slowest > best : slowest < best))
+                best = slowest;
         }
         sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){0});
-        if (rank == 0)
+        if (world == 0)
             printf("%s %g\n", quantities[q].name, best);
     }
     MPI_Finalize();
