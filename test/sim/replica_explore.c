@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ACTIONS = 255 };
+enum { MOST_ACTIONS = 255, MOST_VAIN = 3 };
 
 enum action_kind { RUN, DELIVER, NOTICE, KILL };
 
@@ -24,6 +24,7 @@ struct explorer {
     struct sim sim;
     uint64_t history[MAX_PROCS];
     bool rests[MAX_PROCS]; /* it ran since the last event, and nothing changed */
+    int vain[MAX_PROCS];   /* times that it ran since then and came no further: it polls */
     int kills;
     struct action action[MOST_ACTIONS]; /* possible now */
     int count;
@@ -108,24 +109,47 @@ static void remember(struct explorer *x, int vpid, uint64_t what)
 {
     x->history[vpid] = mix64(x->history[vpid] ^ mix64(what));
     x->rests[vpid] = false;
+    x->vain[vpid] = 0;
+}
+
+/* Who polls changes at each look, without end; more than a few are like those few. */
+static void set_vain(struct explorer *x, int vpid, int vain)
+{
+    x->vain[vpid] = vain;
+    x->rests[vpid] = vain >= MOST_VAIN;
+}
+
+static bool run(struct explorer *x, int vpid)
+{
+    const struct proc *p = &x->sim.proc[vpid];
+    const int at = p->at, stage = p->stage, times = p->times, vain = x->vain[vpid];
+    if (!sim_run_proc(&x->sim, vpid)) {
+        x->rests[vpid] = true;
+        return false;
+    }
+    remember(x, vpid, 1);
+    if (p->at == at && p->stage == stage && p->times == times)
+        set_vain(x, vpid, vain + 1);
+    return true;
 }
 
 /* False: nothing changed, so it was none. */
 static bool act(struct explorer *x, const struct action *a)
 {
     struct sim *s = &x->sim;
+    int vain;
     switch (a->kind) {
     case RUN:
-        if (!sim_run_proc(s, a->a)) {
-            x->rests[a->a] = true;
+        if (!run(x, a->a))
             return false;
-        }
-        remember(x, a->a, 1);
         break;
     case DELIVER:
+        vain = x->vain[a->b];
         if (!is_idle_frame(s, a->a, a->b))
             remember(x, proc_is_there(&s->proc[a->b]) ? a->b : a->a, net_hash(s, a->a, a->b));
         net_deliver(s, a->a, a->b);
+        if (s->last_kind == HEADER_DECIDED) /* only that its last question was heard */
+            set_vain(x, a->b, vain);
         break;
     case NOTICE:
         remember(x, a->a, 1000 + (uint64_t)a->b);
@@ -148,6 +172,7 @@ static bool pass_time(struct explorer *x)
 {
     x->sim.now += 5;
     memset(x->rests, 0, sizeof x->rests);
+    memset(x->vain, 0, sizeof x->vain);
     return x->sim.idle++ < 100;
 }
 
@@ -172,6 +197,7 @@ static void start(struct explorer *x, const struct plan *plan)
     sim_begin(&x->sim, plan);
     memset(x->history, 0, sizeof x->history);
     memset(x->rests, 0, sizeof x->rests);
+    memset(x->vain, 0, sizeof x->vain);
     x->kills = plan->kills;
 }
 
