@@ -25,7 +25,8 @@ static const struct choice with_replica[] = {
 
 /* All that reaches from one desktop to another. Looking for the networks of clusters first, as Open
  * MPI does, takes each rank a quarter of a second on a machine that has none. */
-static const struct choice with_stock[] = {{"pml", "ob1"}, {"btl", "self,vader,tcp"}};
+static const struct choice with_stock[] = {
+    {"pml", "ob1"}, {"btl", "self,vader,tcp"}, {"osc", "^replica"}};
 
 enum {
     WITH_REPLICA = sizeof with_replica / sizeof with_replica[0],
