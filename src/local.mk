@@ -27,7 +27,7 @@ component_LTLIBRARIES += mca_ras_p2p.la
 mca_ras_p2p_la_CPPFLAGS = $(AM_CPPFLAGS) $(runtime_include) $(OMPI_CPPFLAGS)
 mca_ras_p2p_la_CFLAGS = $(AM_CFLAGS) -fno-strict-aliasing
 mca_ras_p2p_la_LDFLAGS = -module -avoid-version -export-symbols-regex '^mca_' $(AM_LDFLAGS)
-mca_ras_p2p_la_LIBADD = libruntime.la libsurvive.la libclient.la $(OMPI_RTE_LIBS)
+mca_ras_p2p_la_LIBADD = libruntime.la libsurvive.la libclient.la $(OMPI_RTE_LIBS) $(HWLOC_LIBS)
 mca_ras_p2p_la_SOURCES = \
     src/common/gate_orte4.c \
     src/common/log.h src/common/log_orte4.c \
@@ -35,7 +35,8 @@ mca_ras_p2p_la_SOURCES = \
     src/common/stock.h src/common/stock_orte4.c \
     src/errmgr_replica/errmgr_replica.h src/errmgr_replica/errmgr_replica_component.c \
     src/errmgr_replica/survive_orte4.h src/errmgr_replica/beat_orte4.c \
-    src/errmgr_replica/end_orte4.c src/errmgr_replica/hnp_orte4.c \
+    src/errmgr_replica/end_orte4.c src/errmgr_replica/hardware_orte4.c \
+    src/errmgr_replica/hnp_orte4.c \
     src/errmgr_replica/loss_orte4.c src/errmgr_replica/messages_orte4.c \
     src/errmgr_replica/orted_orte4.c src/errmgr_replica/pass_orte4.c \
     src/errmgr_replica/recall_orte4.c src/errmgr_replica/tell_orte4.c \

@@ -30,9 +30,9 @@ struct errmgr_replica_component {
     struct err level_error; /* why level_text cannot be read */
     orte_errmgr_base_module_t module;
     struct stock_handlers stock;
-    bool encrypted; /* what ranks tell each other */
-    bool
-        chose_stock; /* the message layer of all other jobs is what the grid, not the user, chose */
+    bool encrypted;   /* what ranks tell each other */
+    bool chose_stock; /* the message layer is Open MPI's, and the grid named it, not the user */
+    int hardware;     /* a file with what mpirun's own machine is like; 0: none */
     struct {
         struct heartbeat *watch;
         opal_event_t timer;
@@ -61,6 +61,10 @@ extern struct errmgr_replica_component mca_errmgr_replica_component;
 
 /* Ranks that the user gives libraries to preload (mpirun -x LD_PRELOAD=...) get ours with them. */
 void preload_join(orte_job_t *job);
+
+/* hardware_orte4.c: in mpirun, before its PMIx server starts, and after. */
+void hardware_tell(void);
+void hardware_told(void);
 
 /* messages_orte4.c */
 void messages_begin(void); /* in mpirun, before the frameworks are opened */

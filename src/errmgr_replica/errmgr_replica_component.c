@@ -118,6 +118,7 @@ static int replica_register(void)
     if (ORTE_PROC_IS_HNP) {
         defaults_set();
         secret_make(); /* without one no process of the job starts */
+        hardware_tell();
     }
     if (ORTE_PROC_IS_HNP)
         messages_begin();
@@ -196,6 +197,7 @@ static int replica_query(mca_base_module_t **module, int *priority)
         }
         return ORTE_ERROR;
     }
+    hardware_told();
     /* By now ORTE listens, and nobody knows at which port. */
     (void)listeners_keep_home();
     self->stock.module = (orte_errmgr_base_module_t *)stock_find(
