@@ -92,12 +92,12 @@ struct replica {
         bool sleepy;           /* the next look may last */
     } napping;
     struct crowd {
-        uint64_t since_ns, used_ns; /* the clock and processor time, when we began to count */
-        uint64_t napped_ns;         /* of the time since then, in so many naps */
-        uint64_t slept;             /* times that the thread had gone to sleep by then */
-        uint64_t until_ns;          /* taken for crowded */
-        unsigned looks, naps;
-        bool rests; /* the program sleeps between its looks */
+        uint64_t since_ns, used_ns;  /* the clock and processor time, when we began to count */
+        uint64_t napped_ns;          /* of the time since then, in so many naps */
+        uint64_t slept;              /* times that the thread had gone to sleep by then */
+        uint64_t until_ns;           /* taken for crowded */
+        unsigned looks, naps, turns; /* turns: given to others */
+        bool rests;                  /* the program sleeps between its looks */
     } crowd;
     ompi_request_fns_t stock;
     pthread_t program; /* the thread that called MPI_Init */

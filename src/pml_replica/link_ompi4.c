@@ -259,6 +259,7 @@ bool link_attend(void)
 int link_progress(void)
 {
     int n = advance(0);
+    replica.crowd.turns += n == 0;
     return n > 0 || !replica.slept ? n : 1;
 }
 

@@ -17,11 +17,12 @@ static uint64_t sleeps(void)
     return getrusage(RUSAGE_THREAD, &usage) == 0 ? (uint64_t)usage.ru_nvcsw : 0;
 }
 
-/* Looks at what went on in the last few milliseconds. A crowd: a look takes long, and most of that
- * is not spent here. Copies that only yield to each other come round quickly, and are no crowd. */
+/* Looks at what went on in the last few milliseconds. A crowd: whoever is given a turn keeps it for
+ * about as long as the kernel lets him, so that little of the time is spent here. Ranks that wait
+ * for each other, and give back what they do not need, are no crowd. */
 static void look_around(struct crowd *c)
 {
-    enum { WINDOW_NS = 8000000, LASTS_NS = 100000000, LOOK_NS = 100000 };
+    enum { WINDOW_NS = 8000000, LASTS_NS = 100000000, TURN_NS = 1000000 };
     const uint64_t now = now_ns(CLOCK_MONOTONIC_COARSE), went = now - c->since_ns;
     c->looks++;
     if (went < WINDOW_NS)
@@ -29,7 +30,7 @@ static void look_around(struct crowd *c)
     const uint64_t processor = now_ns(CLOCK_THREAD_CPUTIME_ID), used = processor - c->used_ns,
                    wanted = went > c->napped_ns ? went - c->napped_ns : 0, slept = sleeps();
     c->rests = slept - c->slept > c->naps + c->looks / 2;
-    if (used < wanted / 4 && wanted > (uint64_t)c->looks * LOOK_NS && !c->rests)
+    if (used < wanted / 4 && c->turns > 0 && wanted > (uint64_t)c->turns * TURN_NS && !c->rests)
         c->until_ns = now + LASTS_NS;
     else if (c->rests)
         c->until_ns = 0;
