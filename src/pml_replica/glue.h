@@ -95,7 +95,7 @@ struct replica {
         uint64_t since_ns, used_ns;  /* the clock and processor time, when we began to count */
         uint64_t napped_ns;          /* of the time since then, in so many naps */
         uint64_t slept;              /* times that the thread had gone to sleep by then */
-        uint64_t until_ns;           /* taken for crowded */
+        uint64_t until_ns, lasts_ns; /* taken for crowded until then, for so long */
         unsigned looks, naps, turns; /* turns: given to others */
         bool rests;                  /* the program sleeps between its looks */
     } crowd;

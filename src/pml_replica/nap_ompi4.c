@@ -19,26 +19,30 @@ static uint64_t sleeps(void)
 
 /* Looks at what went on in the last few milliseconds. A crowd: whoever is given a turn keeps it for
  * about as long as the kernel lets him, so that little of the time is spent here. Ranks that wait
- * for each other, and give back what they do not need, are no crowd. */
+ * for each other, and give back what they do not need, are no crowd. One that stays is believed in
+ * for longer and longer: to look again costs such a turn. */
 static void look_around(struct crowd *c)
 {
-    enum { WINDOW_NS = 8000000, LASTS_NS = 100000000, TURN_NS = 1000000 };
+    enum { WINDOW_NS = 8000000, SHORT_NS = 16000000, LONG_NS = 128000000, TURN_NS = 1000000 };
     const uint64_t now = now_ns(CLOCK_MONOTONIC_COARSE), went = now - c->since_ns;
     c->looks++;
     if (went < WINDOW_NS)
         return;
     const uint64_t processor = now_ns(CLOCK_THREAD_CPUTIME_ID), used = processor - c->used_ns,
                    wanted = went > c->napped_ns ? went - c->napped_ns : 0, slept = sleeps();
-    c->rests = slept - c->slept > c->naps + c->looks / 2;
-    if (used < wanted / 4 && c->turns > 0 && wanted > (uint64_t)c->turns * TURN_NS && !c->rests)
-        c->until_ns = now + LASTS_NS;
-    else if (c->rests)
-        c->until_ns = 0;
-    *c = (struct crowd){.since_ns = now,
-                        .used_ns = processor,
-                        .slept = slept,
-                        .until_ns = c->until_ns,
-                        .rests = c->rests};
+    struct crowd next = {.since_ns = now, .used_ns = processor, .slept = slept};
+    next.rests = slept - c->slept > c->naps + c->looks / 2;
+    if (!next.rests && now < c->until_ns + 2 * WINDOW_NS) {
+        next.until_ns = c->until_ns;
+        next.lasts_ns = c->lasts_ns;
+    }
+    if (!next.rests && used < wanted / 4 && c->turns > 0 && wanted > (uint64_t)c->turns * TURN_NS) {
+        next.lasts_ns = next.lasts_ns == 0 ? SHORT_NS : 2 * next.lasts_ns;
+        if (next.lasts_ns > LONG_NS)
+            next.lasts_ns = LONG_NS;
+        next.until_ns = now + next.lasts_ns;
+    }
+    *c = next;
 }
 
 /* While a peer copies from this process's memory its word is due at once, and waking up takes
