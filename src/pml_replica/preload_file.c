@@ -66,7 +66,14 @@ static int take_open(opener *stock, int folder, const char *path, int flags, mod
 }
 
 #define CALLER __builtin_return_address(0)
-#define STOCK(name) ((__typeof__(&(name)))dlsym(RTLD_NEXT, #name))
+/* The one in libc, looked for once: handlers of signals open files, too. */
+#define STOCK(name)                                                                                \
+    ({                                                                                             \
+        static __typeof__(&(name)) stock;                                                          \
+        if (stock == NULL)                                                                         \
+            stock = (__typeof__(&(name)))dlsym(RTLD_NEXT, #name);                                  \
+        stock;                                                                                     \
+    })
 
 static mode_t mode_of(int flags, va_list args)
 {
