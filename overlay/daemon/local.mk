@@ -94,6 +94,7 @@ noinst_LTLIBRARIES += libconfine.la
 libconfine_la_SOURCES = \
     overlay/daemon/apart.c overlay/daemon/apart.h \
     overlay/daemon/cgroup.c overlay/daemon/cgroup.h \
+    overlay/daemon/autogroup.c overlay/daemon/autogroup.h \
     overlay/daemon/confine.c overlay/daemon/confine.h \
     overlay/daemon/landlock.c overlay/daemon/landlock.h \
     overlay/daemon/porter.c overlay/daemon/porter.h \

@@ -3,6 +3,7 @@
  * this process and dies when the room is told to end, when the command ends, or when p2pd dies in
  * any way. */
 #include "room.h"
+#include "autogroup.h"
 #include "brood.h"
 #include "cgroup.h"
 #include "enter.h"
@@ -232,6 +233,14 @@ static void signal_one(void *ctx, pid_t pid, pid_t parent)
         kill(pid, r->suspended ? SIGSTOP : SIGCONT);
 }
 
+/* A guest may begin sessions of its own. What has to wait its turn is done at the next look. */
+static void lower_one(void *ctx, pid_t pid, pid_t parent)
+{
+    const struct room *r = ctx;
+    (void)parent;
+    autogroup_lower(pid, r->order.room_order.nice);
+}
+
 static void watch_usage(struct room *r)
 {
     const struct msg_room_order *o = &r->order.room_order;
@@ -243,6 +252,7 @@ static void watch_usage(struct room *r)
         r->told = true; /* p2pd was told, and says nothing */
         return;
     }
+    brood_each(lower_one, r);
     usage_take(&usage, r->place.folder, r->place.memory);
     uint64_t took = now_ms() - begin;
     r->watch_ms = took * WATCH_SHARE > WATCH_MS ? (int)took * WATCH_SHARE : WATCH_MS;
@@ -283,6 +293,7 @@ static void stay(struct room *r)
     bool bounded = is_bounded(&r->order.room_order);
     uint64_t next = now_ms() + WATCH_MS;
     r->began_ms = now_ms();
+    autogroup_lower(r->command.pid, r->order.room_order.nice);
     while (!r->over && !r->told) {
         on[2].fd = r->output; /* -1 is passed over */
         int left = (int)(next - now_ms());

@@ -2,6 +2,7 @@
 unit_programs = \
     test/unit/addr \
     test/unit/adrift \
+    test/unit/autogroup \
     test/unit/caller \
     test/unit/cell \
     test/unit/cgroup \
@@ -96,6 +97,8 @@ test_unit_datagram_LDADD = libdaemon.la $(LDADD)
 test_unit_cores_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_cores_LDADD = libdaemon.la $(LDADD)
 test_unit_settings_LDADD = libdaemon.la $(LDADD)
+test_unit_autogroup_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_autogroup_LDADD = libconfine.la $(LDADD)
 test_unit_confine_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_confine_LDADD = libconfine.la $(LDADD)
 test_unit_porter_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
