@@ -20,6 +20,7 @@
 #ifndef P2P_GLUE_H
 #define P2P_GLUE_H
 #include "ompi_config.h"
+#include "crowd.h"
 #include "engine.h"
 #include "transport.h"
 #include "turn.h"
@@ -91,14 +92,7 @@ struct replica {
         unsigned looks, quiet; /* in vain, one after the other; and rounds of them */
         bool sleepy;           /* the next look may last */
     } napping;
-    struct crowd {
-        uint64_t since_ns, used_ns;  /* the clock and processor time, when we began to count */
-        uint64_t napped_ns;          /* of the time since then, in so many naps */
-        uint64_t slept;              /* times that the thread had gone to sleep by then */
-        uint64_t until_ns, lasts_ns; /* taken for crowded until then, for so long */
-        unsigned looks, naps, turns; /* turns: given to others */
-        bool rests;                  /* the program sleeps between its looks */
-    } crowd;
+    struct crowd crowd;
     ompi_request_fns_t stock;
     pthread_t program; /* the thread that called MPI_Init */
     struct rallying {

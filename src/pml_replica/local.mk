@@ -37,6 +37,7 @@ mca_pml_replica_la_SOURCES = \
     src/pml_replica/osc_ompi4.c src/pml_replica/operation_ompi4.c src/pml_replica/epoch_ompi4.c \
     src/pml_replica/share_ompi4.c src/pml_replica/window.h src/pml_replica/window_ompi4.c \
     src/pml_replica/attendant_ompi4.c src/pml_replica/turn.c src/pml_replica/turn.h \
+    src/pml_replica/crowd.c src/pml_replica/crowd.h \
     src/pml_replica/link_ompi4.c src/pml_replica/module_ompi4.c src/pml_replica/nap_ompi4.c \
     src/pml_replica/outcome_ompi4.c src/pml_replica/rally_ompi4.c \
     src/pml_replica/request_ompi4.c src/pml_replica/silent_ompi4.c \

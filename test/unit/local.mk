@@ -11,6 +11,7 @@ unit_programs = \
     test/unit/command \
     test/unit/confine \
     test/unit/cores \
+    test/unit/crowd \
     test/unit/datagram \
     test/unit/decide \
     test/unit/fate \
@@ -109,6 +110,8 @@ test_unit_match_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_match_LDADD = libreplica.la $(LDADD)
 test_unit_transport_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_transport_LDADD = libtransport.la $(LDADD)
+test_unit_crowd_SOURCES = test/unit/crowd.c src/pml_replica/crowd.c
+test_unit_crowd_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_turn_SOURCES = test/unit/turn.c src/pml_replica/turn.c
 test_unit_turn_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_greeting_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica

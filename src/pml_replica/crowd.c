@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* crowd.c -- judges every few milliseconds, by what went on since the last time. */
+#include "crowd.h"
+
+enum { MS = 1000000 };
+enum { WINDOW = 8 * MS, SHORT = 16 * MS, LONG = 128 * MS };
+enum { TURN = 1 * MS }; /* who keeps one for longer computes: the kernel gives 1.4 ms and more */
+
+bool crowd_look(struct crowd *c, uint64_t now)
+{
+    c->looks++;
+    return now - c->since >= WINDOW;
+}
+
+/* One that stays is believed in for longer and longer: to look again costs such a turn. */
+static void believe(struct crowd *c, uint64_t now)
+{
+    c->lasts = c->lasts == 0 ? SHORT : c->lasts < LONG / 2 ? 2 * c->lasts : LONG;
+    c->until = now + c->lasts;
+}
+
+void crowd_judge(struct crowd *c, uint64_t now, uint64_t used, uint64_t slept)
+{
+    const uint64_t went = now - c->since, wanted = went > c->napped ? went - c->napped : 0;
+    struct crowd next = {.since = now, .used = used, .slept = slept};
+    next.rests = slept - c->slept > c->naps + c->looks / 2;
+    if (!next.rests && now < c->until + 2 * WINDOW) {
+        next.until = c->until;
+        next.lasts = c->lasts;
+    }
+    if (!next.rests && used - c->used < wanted / 4 && c->turns > 0 &&
+        wanted > (uint64_t)c->turns * TURN)
+        believe(&next, now);
+    *c = next;
+}
+
+void crowd_napped(struct crowd *c, uint64_t took, uint64_t asked)
+{
+    c->napped += took < asked ? took : asked; /* what it was woken too late is no nap */
+    c->naps++;
+}
+
+bool crowd_is_here(const struct crowd *c)
+{
+    return c->since < c->until;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* crowd.h -- is this processor wanted by others who compute?
+ *
+ * To yield to them costs the turns of all, at every look; who sleeps instead is woken before his
+ * turn. Ranks that wait for each other, and give back what they do not need, are no crowd; nor is
+ * it one when the program sleeps between two looks itself. */
+#ifndef P2P_CROWD_H
+#define P2P_CROWD_H
+#include <stdbool.h>
+#include <stdint.h>
+
+/* All times in nanoseconds; of the thread that looks. */
+struct crowd {
+    uint64_t since, used;        /* the clock and processor time, when we began to count */
+    uint64_t slept;              /* how often it had gone to sleep by then */
+    uint64_t napped;             /* of the time since then, in so many naps */
+    unsigned looks, naps, turns; /* turns: given to others */
+    uint64_t until, lasts;       /* taken for crowded until then, for so long */
+    bool rests;                  /* the program sleeps between its looks */
+};
+
+/* At each look. True: it is time to judge. */
+bool crowd_look(struct crowd *c, uint64_t now);
+/* used: processor time so far; slept: times it has gone to sleep so far, naps among them. */
+void crowd_judge(struct crowd *c, uint64_t now, uint64_t used, uint64_t slept);
+void crowd_napped(struct crowd *c, uint64_t took, uint64_t asked);
+bool crowd_is_here(const struct crowd *c);
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* crowd.c -- who computes beside us is a crowd; ranks that wait likewise, and one's own sleep, are
+ * none. */
+#include "crowd.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+enum { US = 1000, MS = 1000000 };
+
+struct thread {
+    struct crowd crowd;
+    uint64_t now, used, slept;
+};
+
+/* For so long: a look of 1 us, and then this long away, by turns given or by sleep. */
+static void run(struct thread *t, uint64_t lasts, uint64_t away, bool sleeps)
+{
+    for (const uint64_t end = t->now + lasts; t->now < end;) {
+        if (crowd_look(&t->crowd, t->now))
+            crowd_judge(&t->crowd, t->now, t->used, t->slept);
+        t->now += 1 * US + away;
+        t->used += 1 * US;
+        t->slept += sleeps;
+        t->crowd.turns += !sleeps;
+    }
+}
+
+static struct thread begun(void)
+{
+    struct thread t = {.now = 1000 * (uint64_t)MS};
+    run(&t, 20 * MS, 0, false);
+    return t;
+}
+
+static void test_alone(void **state)
+{
+    (void)state;
+    struct thread t = begun();
+    run(&t, 200 * MS, 0, false);
+    assert_false(crowd_is_here(&t.crowd));
+}
+
+static void test_ranks_that_wait(void **state)
+{
+    (void)state;
+    struct thread t = begun();
+    run(&t, 200 * MS, 10 * US, false);
+    assert_false(crowd_is_here(&t.crowd));
+    run(&t, 200 * MS, 500 * US, false);
+    assert_false(crowd_is_here(&t.crowd));
+}
+
+static void test_who_computes(void **state)
+{
+    (void)state;
+    struct thread t = begun();
+    run(&t, 50 * MS, 3 * MS, false);
+    assert_true(crowd_is_here(&t.crowd));
+    run(&t, 300 * MS, 15 * MS, false);
+    assert_true(crowd_is_here(&t.crowd));
+}
+
+static void test_own_sleep(void **state)
+{
+    (void)state;
+    struct thread t = begun();
+    run(&t, 200 * MS, 100 * US, true);
+    assert_true(t.crowd.rests);
+    assert_false(crowd_is_here(&t.crowd));
+    run(&t, 200 * MS, 5 * MS, true);
+    assert_false(crowd_is_here(&t.crowd));
+}
+
+/* How long is it believed in when all are gone? */
+static uint64_t lasting(uint64_t stayed)
+{
+    struct thread t = begun();
+    run(&t, stayed, 3 * MS, false);
+    assert_true(crowd_is_here(&t.crowd));
+    const uint64_t gone = t.now;
+    while (crowd_is_here(&t.crowd))
+        run(&t, 1 * MS, 0, false);
+    return t.now - gone;
+}
+
+static void test_belief_grows(void **state)
+{
+    (void)state;
+    assert_in_range(lasting(20 * MS), 8 * MS, 40 * MS);
+    assert_in_range(lasting(400 * MS), 100 * MS, 160 * MS);
+}
+
+/* Our own naps are neither: not the program's sleep, nor time that others have taken. */
+static void test_naps(void **state)
+{
+    (void)state;
+    struct thread t = begun();
+    for (int i = 0; i < 100; i++) {
+        if (crowd_look(&t.crowd, t.now))
+            crowd_judge(&t.crowd, t.now, t.used, t.slept);
+        t.now += 1 * MS + 50 * US;
+        t.used += 20 * US;
+        t.slept++;
+        crowd_napped(&t.crowd, 1 * MS + 50 * US, 1 * MS);
+        t.crowd.turns++;
+    }
+    assert_false(t.crowd.rests);
+    assert_false(crowd_is_here(&t.crowd));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_alone),        cmocka_unit_test(test_ranks_that_wait),
+        cmocka_unit_test(test_who_computes), cmocka_unit_test(test_own_sleep),
+        cmocka_unit_test(test_belief_grows), cmocka_unit_test(test_naps)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
