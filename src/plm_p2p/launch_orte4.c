@@ -88,7 +88,6 @@ static int leave_out(char ***environment)
         {"OMPI_MCA_state", "^hnp,novm,tool"},
         {"OMPI_MCA_errmgr", "^default_hnp,default_tool"},
         {"OMPI_MCA_odls", "^pspawn"},
-        {"OMPI_MCA_rmaps", "^rank_file,resilient,mindist,ppr,seq"}, /* mpirun has mapped already */
         {"OMPI_MCA_iof", "^hnp,tool"},
     };
     int rc = 0;
