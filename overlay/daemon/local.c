@@ -95,12 +95,19 @@ static void on_read(struct bufferevent *stream, void *ctx)
     }
 }
 
+/* Who cannot be told anything any more may have left its last words, such as how its job ended:
+ * they are read up to their end, which comes as another event. */
 static void on_close(struct bufferevent *stream, short what, void *ctx)
 {
+    struct local_client *c = ctx;
     (void)stream;
+    if ((what & BEV_EVENT_WRITING) != 0) {
+        c->deaf = true;
+        return;
+    }
     if ((what & BEV_EVENT_TIMEOUT) != 0)
-        local_refuse(ctx, "it never said hello");
-    drop_soon(ctx);
+        local_refuse(c, "it never said hello");
+    drop_soon(c);
 }
 
 /* Whoever says nothing keeps nobody else out. */

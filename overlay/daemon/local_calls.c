@@ -19,7 +19,7 @@ void local_say(void *client, const struct message *m)
 {
     struct local_client *c = client;
     struct evbuffer *out = bufferevent_get_output(c->stream);
-    if (c->gone)
+    if (c->gone || c->deaf)
         return;
     if (evbuffer_get_length(out) > BACKLOG_MAX) {
         local_refuse(c, "it does not read what it is told");

@@ -18,6 +18,7 @@ struct local_client {
     struct look *look;
     pid_t pid;
     bool greeted;
+    bool deaf; /* its end is closed, or half of it */
     bool gone; /* to be dropped from the event loop: someone up the stack may still use it */
 };
 
