@@ -252,7 +252,8 @@ static void watch_usage(struct room *r)
         r->told = true; /* p2pd was told, and says nothing */
         return;
     }
-    brood_each(lower_one, r);
+    if (o->nice > 0)
+        brood_each(lower_one, r);
     usage_take(&usage, r->place.folder, r->place.memory);
     uint64_t took = now_ms() - begin;
     r->watch_ms = took * WATCH_SHARE > WATCH_MS ? (int)took * WATCH_SHARE : WATCH_MS;
