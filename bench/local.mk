@@ -23,7 +23,7 @@ bench_exchange_LDADD = $(OMPI_MPI_LIBS)
 bench-replication: all bench/exchange
 	@$(TEST_ENV) $(srcdir)/bench/replication $(BENCH)
 .PHONY: bench-replication
-EXTRA_DIST += bench/replication
+EXTRA_DIST += bench/median.awk bench/replication
 
 # Whole programs, on a private grid and beside stock Open MPI: `make bench-programs`; BENCH='--programs storm --repeat 5'.
 bench-programs: all test/apps/count

@@ -119,9 +119,8 @@ static int replica_register(void)
         defaults_set();
         secret_make(); /* without one no process of the job starts */
         hardware_tell();
-    }
-    if (ORTE_PROC_IS_HNP)
         messages_begin();
+    }
     /* A replica that is not needed any more has no time to say good-bye. */
     if (ORTE_PROC_IS_HNP && survive_active())
         setenv("OMPI_MCA_odls_base_sigkill_timeout", "0", 0);

@@ -148,6 +148,10 @@ static inline uint64_t now_ns(clockid_t clock)
     clock_gettime(clock, &t);
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
+static inline uint64_t now_ms(clockid_t clock)
+{
+    return now_ns(clock) / 1000000;
+}
 
 /* nap_ompi4.c */
 int nap_due(void);             /* how long to wait at this look, ms */

@@ -19,10 +19,12 @@
  *     DECIDED  all decisions below number are here
  *     AGREE    after a leader's death, from each other replica to the next one: DECIDED, and
  *              all that you lack went before this; extent: the next leader's vpid
- *     RALLY    to the other replicas of its rank: it has come to its rally of this number
- * (engine.h) DEAD     payload: vpids, 4 bytes each; extent: enum header_death PING, PONG   a sign
- * of life is wanted, given BYE      I need nothing, and nothing more will come: the end of this
- * link is no death DONE     before that, if payloads are verified: all that I sent was compared */
+ *     RALLY    to the other replicas of its rank: I have come to rally `number` (engine.h)
+ *     DEAD     payload: vpids, 4 bytes each; extent: enum header_death
+ *     PING     a sign of life is wanted
+ *     PONG     and given
+ *     BYE      I need nothing, and nothing more will come: the end of this link is no death
+ *     DONE     before that, if payloads are verified: all that I sent was compared */
 #ifndef P2P_HEADER_H
 #define P2P_HEADER_H
 #include <stdbool.h>

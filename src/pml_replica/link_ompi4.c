@@ -12,11 +12,6 @@
 #define MODEX_KEY "p2pgrid.replica"
 enum { BACKLOG = 4 << 20, ENGINE_EVERY = 16, GOODBYE_MS = 10000, STRANGER_MS = 3000 };
 
-static uint64_t now_ms(clockid_t clock)
-{
-    return now_ns(clock) / 1000000;
-}
-
 /* --- what the engine asks --- */
 
 static int frame_out(void *ctx, int vpid, const uint8_t *header, const void *payload, size_t length,

@@ -4,19 +4,13 @@
  * Who is far behind is not waited for: lanes have the same time for it as at the end of the job. */
 #include "glue.h"
 #include "fate.h"
-#include <time.h>
 #include <unistd.h>
 
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
+static const clockid_t coarse = CLOCK_MONOTONIC_COARSE;
 
 void rally_begin(void)
 {
-    replica.rallying = (struct rallying){getpid(), now_ms()};
+    replica.rallying = (struct rallying){getpid(), now_ms(coarse)};
 }
 
 /* Other threads come in no order that lanes could share, nor does what MPI calls back. */
@@ -30,10 +24,11 @@ void rally_lanes(void)
 {
     if (!is_in_order())
         return;
-    const uint64_t begin = now_ms(), patience = fate_grace_of(begin - replica.rallying.since_ms);
+    const uint64_t begin = now_ms(coarse);
+    const uint64_t patience = fate_grace_of(begin - replica.rallying.since_ms);
     link_enter();
     engine_rally(replica.engine);
-    while (!engine_rallied(replica.engine) && now_ms() - begin < patience)
+    while (!engine_rallied(replica.engine) && now_ms(coarse) - begin < patience)
         link_wait();
     engine_part(replica.engine);
     link_leave();
