@@ -4,7 +4,8 @@
 
 enum { MS = 1000000 };
 enum { WINDOW = 8 * MS, SHORT = 16 * MS, LONG = 128 * MS };
-enum { TURN = 1 * MS }; /* who keeps one for longer computes: the kernel gives 1.4 ms and more */
+enum { PROBE_LOOKS = 2 }; /* a probe in vain looks before and after it */
+enum { TURN = 1 * MS };   /* who keeps one for longer computes: the kernel gives 1.4 ms and more */
 
 bool crowd_look(struct crowd *c, uint64_t now)
 {
@@ -23,7 +24,7 @@ void crowd_judge(struct crowd *c, uint64_t now, uint64_t used, uint64_t slept)
 {
     const uint64_t went = now - c->since, wanted = went > c->napped ? went - c->napped : 0;
     struct crowd next = {.since = now, .used = used, .slept = slept};
-    next.rests = slept - c->slept > c->naps + c->looks / 2;
+    next.rests = slept - c->slept > c->naps + c->looks / (PROBE_LOOKS + 1);
     if (!next.rests && now < c->until + 2 * WINDOW) {
         next.until = c->until;
         next.lasts = c->lasts;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { RUN_LEAST = 16, RUN_MS = 2 };
+
 static void make_room(struct fifo *f, size_t bytes)
 {
     if (f->tail + bytes <= f->size)
@@ -72,12 +74,20 @@ void decide_add(struct decide *d, uint8_t kind, const void *value, uint32_t size
     d->known++;
 }
 
-void decide_not_yet(struct decide *d, uint8_t kind)
+void decide_not_yet(struct decide *d, uint8_t kind, uint64_t now_ms)
 {
     if (d->run_kind != kind || d->run == UINT32_MAX)
         decide_close_run(d);
+    if (d->run == 0)
+        d->run_ms = now_ms;
     d->run_kind = kind;
     d->run++;
+}
+
+bool decide_is_worth_telling(const struct decide *d, uint64_t now_ms)
+{
+    return d->told != d->known ||
+           (d->run > 0 && (d->run >= RUN_LEAST || now_ms - d->run_ms >= RUN_MS));
 }
 
 size_t decide_tell(struct decide *d, const uint8_t **bytes, uint64_t *first)

@@ -60,7 +60,7 @@ void decision_tell(struct engine *e)
 static bool may_tell(const struct engine *e)
 {
     const struct decide *d = &e->decide;
-    if (d->run == 0 && d->told == d->known)
+    if (!decide_is_worth_telling(d, e->now_ms))
         return false;
     return e->committed >= d->told || d->kept.tail - d->kept.head - d->told_at > TELL_BYTES;
 }
@@ -96,7 +96,7 @@ void engine_decision_give(struct engine *e, enum engine_decision kind, const voi
         return;
     e->counts.decisions++;
     if (length == 0) {
-        decide_not_yet(&e->decide, kind);
+        decide_not_yet(&e->decide, kind, e->now_ms);
         e->polls_since_ms = e->polls_since_ms ? e->polls_since_ms : e->now_ms;
         return;
     }

@@ -74,6 +74,18 @@ static void test_own_sleep(void **state)
     assert_false(crowd_is_here(&t.crowd));
 }
 
+/* MPI_Iprobe, and then a sleep. */
+static void test_sleep_after_two_looks(void **state)
+{
+    (void)state;
+    struct thread t = begun();
+    for (int i = 0; i < 2000; i++) {
+        run(&t, 1 * US, 0, false);
+        run(&t, 1 * US, 100 * US, true);
+    }
+    assert_true(t.crowd.rests);
+}
+
 /* How long is it believed in when all are gone? */
 static uint64_t lasting(uint64_t stayed)
 {
@@ -113,9 +125,12 @@ static void test_naps(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alone),        cmocka_unit_test(test_ranks_that_wait),
-        cmocka_unit_test(test_who_computes), cmocka_unit_test(test_own_sleep),
-        cmocka_unit_test(test_belief_grows), cmocka_unit_test(test_naps)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_alone),
+                                       cmocka_unit_test(test_ranks_that_wait),
+                                       cmocka_unit_test(test_who_computes),
+                                       cmocka_unit_test(test_own_sleep),
+                                       cmocka_unit_test(test_sleep_after_two_looks),
+                                       cmocka_unit_test(test_belief_grows),
+                                       cmocka_unit_test(test_naps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static void test_runs_are_counted(void **state)
     uint64_t first;
     uint8_t value = 9, found;
     for (int i = 0; i < 1000; i++)
-        decide_not_yet(&leader, DECIDE_TEST);
+        decide_not_yet(&leader, DECIDE_TEST, 0);
     decide_add(&leader, DECIDE_TEST, &value, 1);
     size_t length = decide_tell(&leader, &bytes, &first);
     assert_int_equal(length, 2 * DECIDE_HEADER + 1);
@@ -40,6 +40,30 @@ static void test_runs_are_counted(void **state)
     assert_int_equal(decide_take(&follower, DECIDE_TEST, &value, 1, false, &found), -EAGAIN);
     decide_clear(&leader);
     decide_clear(&follower);
+}
+
+static void test_short_runs_wait(void **state)
+{
+    (void)state;
+    struct decide d = {0};
+    const uint8_t *bytes, value = 9;
+    uint64_t first;
+    assert_false(decide_is_worth_telling(&d, 1000));
+    decide_not_yet(&d, DECIDE_PROBE, 1000);
+    assert_false(decide_is_worth_telling(&d, 1000));
+    assert_true(decide_is_worth_telling(&d, 1010));
+    for (int i = 0; i < 100; i++)
+        decide_not_yet(&d, DECIDE_PROBE, 1000);
+    assert_true(decide_is_worth_telling(&d, 1000));
+    decide_close_run(&d);
+    assert_true(decide_is_worth_telling(&d, 1000));
+    decide_tell(&d, &bytes, &first);
+    assert_false(decide_is_worth_telling(&d, 2000));
+    decide_not_yet(&d, DECIDE_PROBE, 2000);
+    assert_false(decide_is_worth_telling(&d, 2000));
+    decide_add(&d, DECIDE_PROBE, &value, 1);
+    assert_true(decide_is_worth_telling(&d, 2000));
+    decide_clear(&d);
 }
 
 static void test_what_is_kept_and_forgotten(void **state)
@@ -74,6 +98,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_runs_are_counted),
+        cmocka_unit_test(test_short_runs_wait),
         cmocka_unit_test(test_what_is_kept_and_forgotten),
         cmocka_unit_test(test_nonsense_is_no_record),
     };
