@@ -90,7 +90,7 @@ static _Noreturn void become(const struct entry *entry, bool apart, int trouble)
     struct err e = {0};
     clear_signals();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    setsid();
+    setpgid(0, 0);
     offer_to_oom();
     int rc = set_streams(entry->output);
     if (rc == 0)

@@ -6,6 +6,7 @@
 #include "cgroup.h"
 #include "confine.h"
 #include "environment.h"
+#include "hall.h"
 #include "hardware.h"
 #include "node.h"
 #include "room.h"
@@ -15,7 +16,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +48,7 @@ struct launcher {
     char groups[CGROUP_PATH + 1]; /* where theirs are made; "": nowhere */
     char controllers[CGROUP_CONTROLLERS + 1];
     int hardware; /* a file for rooms: what this machine is like */
+    struct hall hall;
 };
 
 extern char **environ;
@@ -103,9 +104,11 @@ int launcher_open(struct launcher **out, struct node *node, struct err *e)
 static void clear_after(struct launch *one)
 {
     struct launcher *l = one->launcher;
-    pid_t living[LAUNCHES_MAX];
+    pid_t living[LAUNCHES_MAX + 1];
     char group[PATH_MAX];
     size_t count = 0;
+    if (l->hall.pid > 0)
+        living[count++] = l->hall.pid;
     for (size_t i = 0; i < l->count; i++)
         if (l->all[i] != one)
             living[count++] = l->all[i]->room;
@@ -240,38 +243,11 @@ static int write_order(const struct launcher *l, const struct msg_room_order *or
     return e->code == 0 ? fd : -e->code;
 }
 
-enum { FILES = ROOM_HARDWARE - ROOM_CONTROL + 1 };
-
-/* Each where the room looks for it, and no other; `high` are to be closed then. */
-static int hand_over(posix_spawn_file_actions_t *files, const int from[FILES], int high[FILES])
+static int spawn(struct launch *one, int its_end, int order, unsigned nice, struct err *e)
 {
-    int rc = 0;
-    for (int i = 0; i < FILES; i++) /* none may stand where another goes */
-        if ((high[i] = fcntl(from[i], F_DUPFD_CLOEXEC, 16)) < 0)
-            rc = errno;
-    for (int i = 0; i < FILES && rc == 0; i++)
-        rc = posix_spawn_file_actions_adddup2(files, high[i], ROOM_CONTROL + i);
-    return rc == 0 ? posix_spawn_file_actions_addclosefrom_np(files, ROOM_CONTROL + FILES) : rc;
-}
-
-/* The room's own environment is the daemon's: what a guest wants there is not for this program. */
-static int spawn(struct launch *one, int its_end, int order, struct err *e)
-{
-    char program[PATH_MAX];
-    char *const argv[] = {"p2pd-room", one->folder, NULL};
-    const int from[FILES] = {its_end, order, one->launcher->hardware};
-    int high[FILES];
-    posix_spawn_file_actions_t files;
-    launch_program(program, "p2pd-room");
-    posix_spawn_file_actions_init(&files);
-    int rc = hand_over(&files, from, high);
-    if (rc == 0)
-        rc = posix_spawn(&one->room, program, &files, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&files);
-    for (int i = 0; i < FILES; i++)
-        if (high[i] >= 0)
-            close(high[i]);
-    return rc == 0 ? 0 : err_set(e, rc, "cannot start %s: %s", program, strerror(rc));
+    const int files[HALL_FILES] = {its_end, order, one->launcher->hardware};
+    one->room = hall_room(&one->launcher->hall, nice, one->folder, files, e);
+    return one->room > 0 ? 0 : (int)one->room;
 }
 
 static int prepare(struct launch *one, const struct id *lease, int ends[2], struct err *e)
@@ -316,7 +292,7 @@ int launch_start(struct launch **out, struct launcher *l, const struct id *lease
     l->all[l->count++] = one;
     int rc = prepare(one, lease, ends, e);
     if (rc == 0)
-        rc = spawn(one, ends[1], file, e);
+        rc = spawn(one, ends[1], file, order->nice, e);
     close(file);
     if (ends[1] >= 0)
         close(ends[1]);
@@ -370,6 +346,7 @@ void launcher_close(struct launcher *l)
             kill(one->room, SIGKILL);
         hear(one->control, EV_READ, one);
     }
+    hall_close(&l->hall);
     close(l->hardware);
     free(l);
 }

@@ -33,6 +33,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/environment.c overlay/daemon/environment.h \
     overlay/daemon/grant.c overlay/daemon/grant.h overlay/daemon/grant_state.h \
     overlay/daemon/grant_ask.c overlay/daemon/grant_job.c overlay/daemon/grant_owner.c \
+    overlay/daemon/hall.c overlay/daemon/hall.h \
     overlay/daemon/hardware.c overlay/daemon/hardware.h \
     overlay/daemon/hold.c overlay/daemon/hold.h \
     overlay/daemon/hours.c overlay/daemon/hours.h \
@@ -110,6 +111,7 @@ p2pd_room_SOURCES = \
     overlay/daemon/environment.c overlay/daemon/environment.h \
     overlay/daemon/room.c overlay/daemon/room.h \
     overlay/daemon/furnish.c overlay/daemon/furnish.h \
+    overlay/daemon/hall_keep.c overlay/daemon/hall.h \
     overlay/daemon/sweep.c overlay/daemon/sweep.h \
     overlay/daemon/tail.c overlay/daemon/tail.h \
     overlay/daemon/usage.c overlay/daemon/usage.h

@@ -9,6 +9,7 @@
 #include "enter.h"
 #include "environment.h"
 #include "furnish.h"
+#include "hall.h"
 #include "porter.h"
 #include "program.h"
 #include "tail.h"
@@ -71,7 +72,7 @@ __attribute__((format(printf, 1, 2))) static void report(const char *format, ...
     send(ROOM_CONTROL, text, (size_t)n, MSG_NOSIGNAL); /* p2pd may be gone: then nobody asks */
 }
 
-/* Own session, all orphans below, and no way to be left behind by p2pd. */
+/* Own process group, all orphans below, and no way to be left behind by p2pd. */
 static int stand_apart(struct room *r)
 {
     sigset_t wanted;
@@ -82,11 +83,12 @@ static int stand_apart(struct room *r)
     sigaddset(&wanted, SIGHUP);
     sigprocmask(SIG_SETMASK, &wanted, NULL);
     signal(SIGPIPE, SIG_IGN);
+    prctl(PR_SET_NAME, "p2pd-room"); /* the hall has executed /proc/self/exe */
     fcntl(ROOM_CONTROL, F_SETFD, FD_CLOEXEC);
     fcntl(ROOM_ORDER, F_SETFD, FD_CLOEXEC);
     fcntl(ROOM_HARDWARE, F_SETFD, FD_CLOEXEC);
     r->signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
-    setsid();
+    setpgid(0, 0);
     if (r->signals < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 ||
         prctl(PR_SET_PDEATHSIG, SIGTERM) != 0)
         return -errno;
@@ -361,6 +363,10 @@ static int leave(struct room *r)
 int main(int argc, char **argv)
 {
     static struct room r = {.output = -1, .command.outcome = -1, .watch_ms = WATCH_MS};
+    if (argc == 2 && strcmp(argv[1], "hall") == 0 && fcntl(ROOM_CONTROL, F_GETFD) >= 0) {
+        hall_keep();
+        return 0;
+    }
     if (argc != 2 || argv[1][0] != '/' || strlen(argv[1]) >= sizeof r.place.folder - 64 ||
         fcntl(ROOM_CONTROL, F_GETFD) < 0 || fcntl(ROOM_ORDER, F_GETFD) < 0 ||
         fcntl(ROOM_HARDWARE, F_GETFD) < 0) {

@@ -5,6 +5,7 @@
  *                             ROOM_ORDER: a file with a room_order (see room.def): in no argument
  *                             nor variable that others could read, or that ld.so would obey;
  *                             ROOM_HARDWARE: hwloc's XML of this machine, or nothing
+ *     p2pd-room hall          the process that forks them (hall.h)
  *
  * The room reports, one packet each, text:
  *     started PID
