@@ -84,10 +84,10 @@ void decide_not_yet(struct decide *d, uint8_t kind, uint64_t now_ms)
     d->run++;
 }
 
-bool decide_is_worth_telling(const struct decide *d, uint64_t now_ms)
+bool decide_is_worth_telling(const struct decide *d, uint64_t now_ms, bool rests)
 {
     return d->told != d->known ||
-           (d->run > 0 && (d->run >= RUN_LEAST || now_ms - d->run_ms >= RUN_MS));
+           (d->run > 0 && (!rests || d->run >= RUN_LEAST || now_ms - d->run_ms >= RUN_MS));
 }
 
 size_t decide_tell(struct decide *d, const uint8_t **bytes, uint64_t *first)

@@ -37,9 +37,9 @@ void decide_clear(struct decide *d);
 void decide_add(struct decide *d, uint8_t kind, const void *value, uint32_t size);
 void decide_not_yet(struct decide *d, uint8_t kind, uint64_t now_ms);
 void decide_close_run(struct decide *d);
-/* Is there something that the others should be told by now? A program that looks again and again
- * would wake them each time: a few "not yet"s wait a moment for more. */
-bool decide_is_worth_telling(const struct decide *d, uint64_t now_ms);
+/* Is there something that the others should be told by now? The looks of a program that sleeps
+ * between them would wake them each time: a few "not yet"s wait a moment for more. */
+bool decide_is_worth_telling(const struct decide *d, uint64_t now_ms, bool rests);
 /* What the others have not been told: bytes, and the number of the first; then it counts as told.
  */
 size_t decide_tell(struct decide *d, const uint8_t **bytes, uint64_t *first);

@@ -60,7 +60,7 @@ void decision_tell(struct engine *e)
 static bool may_tell(const struct engine *e)
 {
     const struct decide *d = &e->decide;
-    if (!decide_is_worth_telling(d, e->now_ms))
+    if (!decide_is_worth_telling(d, e->now_ms, e->rests))
         return false;
     return e->committed >= d->told || d->kept.tail - d->kept.head - d->told_at > TELL_BYTES;
 }
@@ -71,6 +71,11 @@ int decision_progress(struct engine *e)
         return 0;
     decision_tell(e);
     return 1;
+}
+
+void engine_rests(struct engine *e, bool rests)
+{
+    e->rests = rests;
 }
 
 bool engine_follows(const struct engine *e)

@@ -224,6 +224,9 @@ void engine_declare(struct engine *e, int vpid, const char *why);
 /* Deaths, held output, acknowledgements, stalls. Call it often; now_ms is any clock that does not
  * go backwards. Returns how much there was to do (0: nothing). */
 int engine_progress(struct engine *e, uint64_t now_ms);
+/* Does the program sleep between its tests and probes? Then the others are told of a few at once.
+ */
+void engine_rests(struct engine *e, bool rests);
 
 /* The program is in MPI_Finalize. True when no living process needs anything of this one any more:
  * good-bye has been handed to the transport, which has to write what it holds. Otherwise make

@@ -173,6 +173,7 @@ struct engine {
     int leader;                       /* lane */
     bool leads;
     bool waits_for_leader;
+    bool rests;              /* the program does, between its tests */
     uint64_t polls_since_ms; /* its tests have found nothing since then; 0: the last one did */
     uint64_t rallies[ENGINE_MAX_LANES]; /* by lane of this rank: how many it has come to */
     lanes_t awaited;                    /* at the rally that this one is at */

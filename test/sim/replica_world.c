@@ -288,6 +288,7 @@ void sim_begin(struct sim *s, const struct plan *plan)
             continue;
         p->engine = engine_create(plan->ranks, plan->lanes, p->rank, p->lane, alive, &s->limits,
                                   &callbacks, p);
+        engine_rests(p->engine, (plan->seed + (uint64_t)v) % 2 == 0);
         proc_begin(p);
     }
 }

@@ -48,21 +48,22 @@ static void test_short_runs_wait(void **state)
     struct decide d = {0};
     const uint8_t *bytes, value = 9;
     uint64_t first;
-    assert_false(decide_is_worth_telling(&d, 1000));
+    assert_false(decide_is_worth_telling(&d, 1000, true));
     decide_not_yet(&d, DECIDE_PROBE, 1000);
-    assert_false(decide_is_worth_telling(&d, 1000));
-    assert_true(decide_is_worth_telling(&d, 1010));
+    assert_false(decide_is_worth_telling(&d, 1000, true));
+    assert_true(decide_is_worth_telling(&d, 1000, false));
+    assert_true(decide_is_worth_telling(&d, 1010, true));
     for (int i = 0; i < 100; i++)
         decide_not_yet(&d, DECIDE_PROBE, 1000);
-    assert_true(decide_is_worth_telling(&d, 1000));
+    assert_true(decide_is_worth_telling(&d, 1000, true));
     decide_close_run(&d);
-    assert_true(decide_is_worth_telling(&d, 1000));
+    assert_true(decide_is_worth_telling(&d, 1000, true));
     decide_tell(&d, &bytes, &first);
-    assert_false(decide_is_worth_telling(&d, 2000));
+    assert_false(decide_is_worth_telling(&d, 2000, true));
     decide_not_yet(&d, DECIDE_PROBE, 2000);
-    assert_false(decide_is_worth_telling(&d, 2000));
+    assert_false(decide_is_worth_telling(&d, 2000, true));
     decide_add(&d, DECIDE_PROBE, &value, 1);
-    assert_true(decide_is_worth_telling(&d, 2000));
+    assert_true(decide_is_worth_telling(&d, 2000, true));
     decide_clear(&d);
 }
 
