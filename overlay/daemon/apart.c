@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apart.c -- a child in PID and IPC namespaces of its own, under a user namespace. */
 #include "apart.h"
+#include "clone.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,17 +36,6 @@ static int map_self(uid_t user, gid_t group)
     return rc == 0 ? put("/proc/self/gid_map", groups) : rc;
 }
 
-/* As fork(): no new stack. glibc caches nothing of what changes here. */
-static pid_t clone_apart(void)
-{
-    unsigned long flags = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWIPC | SIGCHLD;
-#ifdef __s390x__
-    return (pid_t)syscall(SYS_clone, NULL, flags, NULL, NULL, 0);
-#else
-    return (pid_t)syscall(SYS_clone, flags, NULL, NULL, NULL, 0);
-#endif
-}
-
 /* Some systems let a user make the namespace and then nothing in it (AppArmor): the child says
  * through the pipe whether it came so far. */
 pid_t apart_fork(bool *apart)
@@ -58,7 +47,7 @@ pid_t apart_fork(bool *apart)
     *apart = false;
     if (pipe2(said, O_CLOEXEC) != 0)
         return -1;
-    pid_t child = clone_apart();
+    pid_t child = clone_as_fork(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWIPC);
     if (child == 0) {
         mapped = map_self(user, group) == 0;
         if (write(said[1], &mapped, 1) != 1 || !mapped)

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -97,11 +98,18 @@ static pid_t hear(const struct hall *h)
     return recv(h->control, &answer, sizeof answer, 0) == sizeof answer ? answer : -EPIPE;
 }
 
-/* One that has died, or that somebody has stopped, is replaced at the next room. */
+/* It stays a zombie, whose pid nobody else can get, until hall_close(). */
+static bool has_died(const struct hall *h)
+{
+    siginfo_t end = {0};
+    return waitid(P_PID, (id_t)h->pid, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid != 0;
+}
+
+/* One that has died is replaced; so is one that does not answer, at the next room. */
 pid_t hall_room(struct hall *h, unsigned nice, const char *folder, const int files[HALL_FILES],
                 struct err *e)
 {
-    if (h->pid > 0 && (nice != h->nice || waitpid(h->pid, NULL, WNOHANG) == h->pid))
+    if (h->pid > 0 && (nice != h->nice || has_died(h)))
         hall_close(h);
     if (h->pid <= 0 && open_hall(h, nice, e) != 0)
         return -e->code;

@@ -1,29 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hall_keep.c -- the hall itself: forks a room for each packet, which is the path of its folder. */
 #include "hall.h"
+#include "clone.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-/* As fork(), but for the parent: that is p2pd. What the child calls before it executes a program
- * needs nothing of what glibc's fork() sees to. */
-static pid_t fork_sibling(void)
-{
-    const unsigned long flags = CLONE_PARENT | SIGCHLD;
-#ifdef __s390x__
-    return (pid_t)syscall(SYS_clone, NULL, flags, NULL, NULL, 0);
-#else
-    return (pid_t)syscall(SYS_clone, flags, NULL, NULL, NULL, 0);
-#endif
-}
 
 static _Noreturn void become_room(char *folder, const int files[HALL_FILES])
 {
@@ -62,7 +48,7 @@ static bool serve(void)
         return false;
     memcpy(files, CMSG_DATA(c), sizeof files);
     folder[n] = '\0';
-    pid_t room = fork_sibling();
+    pid_t room = clone_as_fork(CLONE_PARENT); /* the room's parent is p2pd */
     if (room == 0)
         become_room(folder, files);
     if (room < 0)

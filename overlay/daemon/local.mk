@@ -93,7 +93,7 @@ p2pd_LDADD = libdaemon.la
 # libconfine: keeps guests in their rooms; linked by p2pd (for the ad) and by p2pd-room.
 noinst_LTLIBRARIES += libconfine.la
 libconfine_la_SOURCES = \
-    overlay/daemon/apart.c overlay/daemon/apart.h \
+    overlay/daemon/apart.c overlay/daemon/apart.h overlay/daemon/clone.h \
     overlay/daemon/cgroup.c overlay/daemon/cgroup.h \
     overlay/daemon/autogroup.c overlay/daemon/autogroup.h \
     overlay/daemon/confine.c overlay/daemon/confine.h \

@@ -234,9 +234,10 @@ static int advance(int timeout_ms)
     if (timeout_ms == 0)
         timeout_ms = nap_due();
     int n = nap_taken(timeout_ms);
-    engine_rests(replica.engine, replica.crowd.rests);
-    if (n > 0 || timeout_ms != 0 || ++replica.polls % ENGINE_EVERY == 0)
+    if (n > 0 || timeout_ms != 0 || ++replica.polls % ENGINE_EVERY == 0) {
+        engine_rests(replica.engine, replica.crowd.rests);
         n += engine_progress(replica.engine, now_ms(CLOCK_MONOTONIC_COARSE));
+    }
     replica.in_engine = false;
     if (!opal_list_is_empty(&replica.completed))
         request_complete_later();
