@@ -35,10 +35,10 @@ void crowd_judge(struct crowd *c, uint64_t now, uint64_t used, uint64_t slept)
     *c = next;
 }
 
-void crowd_napped(struct crowd *c, uint64_t took, uint64_t asked)
+void crowd_napped(struct crowd *c, uint64_t took, uint64_t asked, uint64_t slept)
 {
     c->napped += took < asked ? took : asked; /* what it was woken too late is no nap */
-    c->naps++;
+    c->naps += slept;
 }
 
 bool crowd_is_here(const struct crowd *c)

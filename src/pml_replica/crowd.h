@@ -13,8 +13,8 @@
 struct crowd {
     uint64_t since, used;        /* the clock and processor time, when we began to count */
     uint64_t slept;              /* how often it had gone to sleep by then */
-    uint64_t napped;             /* of the time since then, in so many naps */
-    unsigned looks, naps, turns; /* turns: given to others */
+    uint64_t napped, naps;       /* of the time since then, and of the times it went to sleep */
+    unsigned looks, turns;       /* turns: given to others */
     uint64_t until, lasts;       /* taken for crowded until then, for so long */
     bool rests;                  /* the program sleeps between its looks */
 };
@@ -23,6 +23,8 @@ struct crowd {
 bool crowd_look(struct crowd *c, uint64_t now);
 /* used: processor time so far; slept: times it has gone to sleep so far, naps among them. */
 void crowd_judge(struct crowd *c, uint64_t now, uint64_t used, uint64_t slept);
-void crowd_napped(struct crowd *c, uint64_t took, uint64_t asked);
+/* Of a nap: how long it was, how long it was to be, and how often the thread went to sleep in it;
+ * not at all when there was news already. */
+void crowd_napped(struct crowd *c, uint64_t took, uint64_t asked, uint64_t slept);
 bool crowd_is_here(const struct crowd *c);
 #endif

@@ -78,6 +78,11 @@ void engine_rests(struct engine *e, bool rests)
     e->rests = rests;
 }
 
+bool engine_waits_for_word(const struct engine *e)
+{
+    return e->waits_for_leader || !TAILQ_EMPTY(&e->pending);
+}
+
 bool engine_follows(const struct engine *e)
 {
     return !e->leads || e->decide.due.head != e->decide.due.tail;

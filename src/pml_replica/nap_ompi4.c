@@ -2,7 +2,9 @@
 /* nap_ompi4.c -- who waits in vain sleeps, since a desktop is shared, also by the other copies.
  *
  * Two things tell when. Many looks that found nothing, by one who does nothing else meanwhile: a
- * program that computes between two looks never sleeps. And a crowd (crowd.h). */
+ * program that computes between two looks never sleeps. And a crowd (crowd.h). A program that
+ * sleeps itself need not be put to sleep, but it should not wait its turn for a word of another
+ * copy, as who yields does: so it naps until that is there. */
 #include "glue.h"
 #include <sys/resource.h>
 
@@ -53,17 +55,19 @@ int nap_due(void)
     struct crowd *c = &replica.crowd;
     look_around(c);
     const bool sleepy = is_sleepy(&replica.napping);
-    return !c->rests && (sleepy || crowd_is_here(c)) ? NAP_MS : 0;
+    const bool naps = c->rests ? engine_waits_for_word(replica.engine) : sleepy || crowd_is_here(c);
+    return naps ? NAP_MS : 0;
 }
 
 int nap_taken(int timeout_ms)
 {
-    const uint64_t begin = timeout_ms != 0 ? now_ns(CLOCK_MONOTONIC) : 0;
-    int n = transport_poll(replica.transport, timeout_ms);
     replica.slept = timeout_ms != 0;
+    const uint64_t begin = replica.slept ? now_ns(CLOCK_MONOTONIC) : 0;
+    const uint64_t before = replica.slept ? sleeps() : 0;
+    int n = transport_poll(replica.transport, timeout_ms);
     if (replica.slept)
         crowd_napped(&replica.crowd, now_ns(CLOCK_MONOTONIC) - begin,
-                     (uint64_t)timeout_ms * 1000000);
+                     (uint64_t)timeout_ms * 1000000, sleeps() - before);
     if (n > 0) {
         replica.napping.quiet = replica.napping.looks = 0;
         replica.napping.sleepy = false;

@@ -116,11 +116,26 @@ static void test_naps(void **state)
         t.now += 1 * MS + 50 * US;
         t.used += 20 * US;
         t.slept++;
-        crowd_napped(&t.crowd, 1 * MS + 50 * US, 1 * MS);
+        crowd_napped(&t.crowd, 1 * MS + 50 * US, 1 * MS, 1);
         t.crowd.turns++;
     }
     assert_false(t.crowd.rests);
     assert_false(crowd_is_here(&t.crowd));
+}
+
+/* A nap at each look, but there is news already, nearly always: the sleep is still the program's.
+ */
+static void test_naps_cut_short(void **state)
+{
+    (void)state;
+    struct thread t = begun();
+    for (int i = 0; i < 2000; i++) {
+        run(&t, 1 * US, 0, false);
+        crowd_napped(&t.crowd, 2 * US, 1 * MS, 0);
+        run(&t, 1 * US, 100 * US, true);
+        crowd_napped(&t.crowd, 2 * US, 1 * MS, 0);
+    }
+    assert_true(t.crowd.rests);
 }
 
 int main(void)
@@ -131,6 +146,7 @@ int main(void)
                                        cmocka_unit_test(test_own_sleep),
                                        cmocka_unit_test(test_sleep_after_two_looks),
                                        cmocka_unit_test(test_belief_grows),
-                                       cmocka_unit_test(test_naps)};
+                                       cmocka_unit_test(test_naps),
+                                       cmocka_unit_test(test_naps_cut_short)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,7 +66,8 @@ unit_programs = \
     test/unit/transport \
     test/unit/turn \
     test/unit/vivaldi \
-    test/unit/window
+    test/unit/window \
+    test/unit/word
 test_unit_fate_LDADD = libsurvive.la $(LDADD)
 test_unit_feed_LDADD = libsurvive.la $(LDADD)
 test_unit_heartbeat_LDADD = libsurvive.la $(LDADD)
@@ -108,6 +109,8 @@ test_unit_decide_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_decide_LDADD = libreplica.la $(LDADD)
 test_unit_match_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_match_LDADD = libreplica.la $(LDADD)
+test_unit_word_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
+test_unit_word_LDADD = libreplica.la $(LDADD)
 test_unit_transport_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_transport_LDADD = libtransport.la $(LDADD)
 test_unit_crowd_SOURCES = test/unit/crowd.c src/pml_replica/crowd.c

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* decision.c -- a replica that can do nothing before another one's word comes says so: one that
+ * follows and asks, one that leads and holds a message back. */
+#include "engine.h"
+#include "header.h"
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { RANKS = 2, LANES = 2, TAG = 3 };
+
+struct replica {
+    struct engine *engine;
+    struct engine_comm *comm;
+    struct header last; /* that it wrote */
+    uint8_t payload[256];
+};
+
+static int on_send(void *ctx, int vpid, const uint8_t *header, const void *payload, size_t length,
+                   void *cookie)
+{
+    struct replica *r = ctx;
+    (void)vpid, (void)cookie;
+    assert_true(header_read(&r->last, header));
+    assert_true(length <= sizeof r->payload);
+    if (length > 0)
+        memcpy(r->payload, payload, length);
+    return 1;
+}
+
+static void on_lost(void *ctx, int vpid, const char *why)
+{
+    (void)ctx, (void)vpid;
+    fail_msg("lost: %s", why);
+}
+
+static void on_sent(void *ctx, struct engine_send *s)
+{
+    (void)ctx, (void)s;
+}
+
+static void on_received(void *ctx, struct engine_receive *r)
+{
+    (void)ctx, (void)r;
+}
+
+static void on_stop(void *ctx, int status, const char *line)
+{
+    (void)ctx, (void)status;
+    fail_msg("stopped: %s", line);
+}
+
+static const struct engine_callbacks callbacks = {
+    .send = on_send, .lost = on_lost, .sent = on_sent, .received = on_received, .stop = on_stop};
+
+/* Rank 0 in this lane. */
+static void begin(struct replica *r, int lane)
+{
+    const int members[RANKS] = {0, 1};
+    *r = (struct replica){0};
+    r->engine = engine_create(RANKS, LANES, 0, lane, NULL, &engine_default_limits, &callbacks, r);
+    r->comm = engine_comm_add(r->engine, members, RANKS, NULL, 0, false);
+}
+
+/* What `from` wrote last goes to the other one. */
+static void pass(struct replica *from, int from_vpid, struct replica *to)
+{
+    uint8_t header[HEADER_BYTES], payload[sizeof from->payload];
+    header_write(header, &from->last);
+    memcpy(payload, from->payload, sizeof payload);
+    engine_arrived(to->engine, from_vpid, header, payload);
+}
+
+static int probe(struct replica *r)
+{
+    struct engine_status status;
+    return engine_probe(r->engine, r->comm, ENGINE_ANY_SOURCE, TAG, false, &status, NULL);
+}
+
+static void test_who_follows(void **state)
+{
+    (void)state;
+    struct replica leader, follower;
+    begin(&leader, 0);
+    begin(&follower, 1);
+    assert_false(engine_waits_for_word(follower.engine));
+    assert_int_equal(probe(&follower), -EAGAIN);
+    assert_true(engine_waits_for_word(follower.engine));
+    assert_int_equal(probe(&leader), 0);
+    engine_progress(leader.engine, 1);
+    assert_int_equal(leader.last.kind, HEADER_DECIDE);
+    pass(&leader, 0, &follower);
+    assert_int_equal(probe(&follower), 0);
+    assert_false(engine_waits_for_word(follower.engine));
+    engine_destroy(leader.engine);
+    engine_destroy(follower.engine);
+}
+
+static void test_who_leads(void **state)
+{
+    (void)state;
+    struct replica leader, follower;
+    struct engine_send s = {.to = 1, .tag = TAG, .data = "x", .length = 1};
+    begin(&leader, 0);
+    begin(&follower, 1);
+    assert_int_equal(probe(&leader), 0); /* the message may depend on that */
+    s.comm = leader.comm;
+    assert_int_equal(engine_send(leader.engine, &s), 0);
+    assert_int_equal(leader.last.kind, HEADER_DECIDE);
+    assert_true(engine_waits_for_word(leader.engine));
+    pass(&leader, 0, &follower);
+    assert_int_equal(follower.last.kind, HEADER_DECIDED);
+    pass(&follower, RANKS, &leader);
+    engine_progress(leader.engine, 1);
+    assert_int_equal(leader.last.kind, HEADER_EAGER);
+    assert_false(engine_waits_for_word(leader.engine));
+    engine_destroy(leader.engine);
+    engine_destroy(follower.engine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_who_follows),
+                                       cmocka_unit_test(test_who_leads)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
