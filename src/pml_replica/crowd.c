@@ -7,9 +7,9 @@ enum { WINDOW = 8 * MS, SHORT = 16 * MS, LONG = 128 * MS };
 enum { PROBE_LOOKS = 2 }; /* a probe in vain looks before and after it */
 enum { TURN = 1 * MS };   /* who keeps one for longer computes: the kernel gives 1.4 ms and more */
 
-bool crowd_look(struct crowd *c, uint64_t now)
+bool crowd_look(struct crowd *c, uint64_t now, bool asked)
 {
-    c->looks++;
+    c->looks += asked;
     return now - c->since >= WINDOW;
 }
 
@@ -20,11 +20,26 @@ static void believe(struct crowd *c, uint64_t now)
     c->until = now + c->lasts;
 }
 
+/* While it waits in a call the program asks for nothing, and for a time it is taken for what it
+ * was.
+ */
+static bool is_resting(const struct crowd *c, uint64_t now, uint64_t slept)
+{
+    if (c->looks == 0)
+        return c->rests && now < c->rested + LONG;
+    return slept - c->slept > c->naps + c->looks / (PROBE_LOOKS + 1);
+}
+
 void crowd_judge(struct crowd *c, uint64_t now, uint64_t used, uint64_t slept)
 {
     const uint64_t went = now - c->since, wanted = went > c->napped ? went - c->napped : 0;
     struct crowd next = {.since = now, .used = used, .slept = slept};
-    next.rests = slept - c->slept > c->naps + c->looks / (PROBE_LOOKS + 1);
+    if (c->since == 0) { /* it begins to count */
+        *c = next;
+        return;
+    }
+    next.rests = is_resting(c, now, slept);
+    next.rested = next.rests && c->looks > 0 ? now : c->rested;
     if (!next.rests && now < c->until + 2 * WINDOW) {
         next.until = c->until;
         next.lasts = c->lasts;

@@ -11,16 +11,18 @@
 
 /* All times in nanoseconds; of the thread that looks. */
 struct crowd {
-    uint64_t since, used;        /* the clock and processor time, when we began to count */
-    uint64_t slept;              /* how often it had gone to sleep by then */
-    uint64_t napped, naps;       /* of the time since then, and of the times it went to sleep */
-    unsigned looks, turns;       /* turns: given to others */
-    uint64_t until, lasts;       /* taken for crowded until then, for so long */
-    bool rests;                  /* the program sleeps between its looks */
+    uint64_t since, used;  /* the clock and processor time, when we began to count */
+    uint64_t slept;        /* how often it had gone to sleep by then */
+    uint64_t napped, naps; /* of the time since then, and of the times it went to sleep */
+    unsigned looks, turns; /* that the program asked for; that were given to others */
+    uint64_t until, lasts; /* taken for crowded until then, for so long */
+    bool rests;            /* the program sleeps between its looks, */
+    uint64_t rested;       /* as it was seen to do then */
 };
 
-/* At each look. True: it is time to judge. */
-bool crowd_look(struct crowd *c, uint64_t now);
+/* At each look. asked: the program asked for it, and does not wait in a call until something comes.
+ * True: it is time to judge. */
+bool crowd_look(struct crowd *c, uint64_t now, bool asked);
 /* used: processor time so far; slept: times it has gone to sleep so far, naps among them. */
 void crowd_judge(struct crowd *c, uint64_t now, uint64_t used, uint64_t slept);
 /* Of a nap: how long it was, how long it was to be, and how often the thread went to sleep in it;

@@ -86,6 +86,7 @@ struct replica {
     STAILQ_HEAD(, transfer) later;
     unsigned polls, spins; /* looks in all; looks in a row before others have a turn */
     bool slept;            /* at the last look */
+    bool waits;            /* it looks until something is there (link_wait()) */
     struct napping {
         uint64_t went_ns;      /* by the clock on the wall, when we looked */
         uint64_t looked_ns;    /* processor time, then */

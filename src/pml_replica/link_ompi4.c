@@ -263,7 +263,7 @@ int link_progress(void)
 /* Looks at the links alone first; then lets the rest of Open MPI, and other processes, have a turn.
  * Looking on pays while a partner on another processor answers at once; it does not while all wait
  * for somebody who has no processor. */
-void link_wait(void)
+static void look_on(void)
 {
     enum { LEAST = 8, MOST = 32 };
     unsigned *spins = &replica.spins;
@@ -276,6 +276,13 @@ void link_wait(void)
         }
     *spins = *spins > LEAST ? *spins / 2 : LEAST;
     opal_progress();
+}
+
+void link_wait(void)
+{
+    replica.waits = true;
+    look_on();
+    replica.waits = false;
 }
 
 static bool all_written(bool to_strangers)

@@ -3,9 +3,11 @@
  *
  * Two things tell when. Many looks that found nothing, by one who does nothing else meanwhile: a
  * program that computes between two looks never sleeps. And a crowd (crowd.h). A program that
- * sleeps itself need not be put to sleep, but it should not wait its turn for a word of another
- * copy, as who yields does: so it naps until that is there. */
+ * sleeps itself need not be put to sleep when it asks. Where it waits for a message, or for a word
+ * of another copy, it naps at once: who yields gets his turn only when the others have had theirs.
+ */
 #include "glue.h"
+#include "ompi/runtime/mpiruntime.h"
 #include <sys/resource.h>
 
 enum { NAP_MS = 1 };
@@ -17,10 +19,13 @@ static uint64_t sleeps(void)
     return getrusage(RUSAGE_THREAD, &usage) == 0 ? (uint64_t)usage.ru_nvcsw : 0;
 }
 
+/* MPI_Init waits and sleeps in ways of its own, beside others that begin. */
 static void look_around(struct crowd *c)
 {
+    if (ompi_mpi_state < OMPI_MPI_STATE_INIT_COMPLETED)
+        return;
     const uint64_t now = now_ns(CLOCK_MONOTONIC_COARSE);
-    if (crowd_look(c, now))
+    if (crowd_look(c, now, !replica.waits))
         crowd_judge(c, now, now_ns(CLOCK_THREAD_CPUTIME_ID), sleeps());
 }
 
@@ -55,8 +60,9 @@ int nap_due(void)
     struct crowd *c = &replica.crowd;
     look_around(c);
     const bool sleepy = is_sleepy(&replica.napping);
-    const bool naps = c->rests ? engine_waits_for_word(replica.engine) : sleepy || crowd_is_here(c);
-    return naps ? NAP_MS : 0;
+    if (c->rests)
+        return replica.waits || engine_waits_for_word(replica.engine) ? NAP_MS : 0;
+    return sleepy || crowd_is_here(c) ? NAP_MS : 0;
 }
 
 int nap_taken(int timeout_ms)

@@ -19,7 +19,7 @@ struct thread {
 static void run(struct thread *t, uint64_t lasts, uint64_t away, bool sleeps)
 {
     for (const uint64_t end = t->now + lasts; t->now < end;) {
-        if (crowd_look(&t->crowd, t->now))
+        if (crowd_look(&t->crowd, t->now, true))
             crowd_judge(&t->crowd, t->now, t->used, t->slept);
         t->now += 1 * US + away;
         t->used += 1 * US;
@@ -111,7 +111,7 @@ static void test_naps(void **state)
     (void)state;
     struct thread t = begun();
     for (int i = 0; i < 100; i++) {
-        if (crowd_look(&t.crowd, t.now))
+        if (crowd_look(&t.crowd, t.now, true))
             crowd_judge(&t.crowd, t.now, t.used, t.slept);
         t.now += 1 * MS + 50 * US;
         t.used += 20 * US;
@@ -138,6 +138,45 @@ static void test_naps_cut_short(void **state)
     assert_true(t.crowd.rests);
 }
 
+/* In a call until something comes: a nap of 1 ms, and another one. */
+static void wait_in_call(struct thread *t, uint64_t lasts)
+{
+    for (const uint64_t end = t->now + lasts; t->now < end;) {
+        if (crowd_look(&t->crowd, t->now, false))
+            crowd_judge(&t->crowd, t->now, t->used, t->slept);
+        t->now += 1 * MS;
+        t->used += 5 * US;
+        t->slept++;
+        crowd_napped(&t->crowd, 1 * MS, 1 * MS, 1);
+    }
+}
+
+/* Its looks in a call, many or few, say nothing about the program; and it may go on as before. */
+static void test_sleep_between_waits(void **state)
+{
+    (void)state;
+    struct thread t = begun();
+    wait_in_call(&t, 50 * MS);
+    assert_false(t.crowd.rests);
+    run(&t, 100 * MS, 100 * US, true);
+    assert_true(t.crowd.rests);
+    wait_in_call(&t, 100 * MS);
+    assert_true(t.crowd.rests);
+    wait_in_call(&t, 100 * MS);
+    assert_false(t.crowd.rests);
+}
+
+/* What was before the first look does not count. */
+static void test_first_look(void **state)
+{
+    (void)state;
+    struct thread t = {.now = 1000 * (uint64_t)MS, .used = 1 * MS, .slept = 100};
+    t.crowd.turns = 1;
+    run(&t, 1 * US, 0, false);
+    assert_false(crowd_is_here(&t.crowd));
+    assert_false(t.crowd.rests);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_alone),
@@ -147,6 +186,8 @@ int main(void)
                                        cmocka_unit_test(test_sleep_after_two_looks),
                                        cmocka_unit_test(test_belief_grows),
                                        cmocka_unit_test(test_naps),
-                                       cmocka_unit_test(test_naps_cut_short)};
+                                       cmocka_unit_test(test_naps_cut_short),
+                                       cmocka_unit_test(test_sleep_between_waits),
+                                       cmocka_unit_test(test_first_look)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
