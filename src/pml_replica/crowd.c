@@ -20,9 +20,7 @@ static void believe(struct crowd *c, uint64_t now)
     c->until = now + c->lasts;
 }
 
-/* While it waits in a call the program asks for nothing, and for a time it is taken for what it
- * was.
- */
+/* While it waits in a call the program asks for nothing: for a time it is what it was. */
 static bool is_resting(const struct crowd *c, uint64_t now, uint64_t slept)
 {
     if (c->looks == 0)
@@ -32,12 +30,12 @@ static bool is_resting(const struct crowd *c, uint64_t now, uint64_t slept)
 
 void crowd_judge(struct crowd *c, uint64_t now, uint64_t used, uint64_t slept)
 {
-    const uint64_t went = now - c->since, wanted = went > c->napped ? went - c->napped : 0;
     struct crowd next = {.since = now, .used = used, .slept = slept};
     if (c->since == 0) { /* it begins to count */
         *c = next;
         return;
     }
+    const uint64_t went = now - c->since, wanted = went > c->napped ? went - c->napped : 0;
     next.rests = is_resting(c, now, slept);
     next.rested = next.rests && c->looks > 0 ? now : c->rested;
     if (!next.rests && now < c->until + 2 * WINDOW) {
