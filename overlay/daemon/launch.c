@@ -180,6 +180,8 @@ static void hear(evutil_socket_t fd, short what, void *ctx)
     char report[ROOM_REPORT + 1];
     (void)what;
     ssize_t n = recv(fd, report, sizeof report - 1, MSG_DONTWAIT);
+    if (n < 0 && errno == ECONNRESET) /* it ended with words of ours unread: its own are behind */
+        n = recv(fd, report, sizeof report - 1, MSG_DONTWAIT);
     if (n > 0) {
         report[n] = '\0';
         understand(one, report);
