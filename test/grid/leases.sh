@@ -44,6 +44,7 @@ expect_clean() { # WHAT
 hold() { # ARG...
     rm -f "$scratch/keep"
     mkfifo "$scratch/keep"
+    : >"$scratch/held" # nobody reads what the one before said
     "$grab" "$@" <"$scratch/keep" >"$scratch/held" 2>&1 &
     holder=$!
     exec 9>"$scratch/keep"
