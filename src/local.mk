@@ -6,6 +6,7 @@ noinst_LTLIBRARIES += libruntime.la
 libruntime_la_CPPFLAGS = $(AM_CPPFLAGS) $(runtime_include) $(SODIUM_CFLAGS)
 libruntime_la_LIBADD = $(SODIUM_LIBS)
 libruntime_la_SOURCES = \
+    src/common/commit.c src/common/commit.h \
     src/common/defaults.c src/common/defaults.h \
     src/common/gate.c src/common/gate.h \
     src/common/grid.c src/common/grid.h \
@@ -42,8 +43,9 @@ mca_ras_p2p_la_SOURCES = \
     src/errmgr_replica/recall_orte4.c src/errmgr_replica/tell_orte4.c \
     src/grpcomm_replica/grpcomm_replica_component.c \
     src/iof_replica/iof_replica.h src/iof_replica/iof_replica_component.c \
-    src/iof_replica/input_orte4.c src/iof_replica/output_orte4.c \
-    src/iof_replica/pipe_orte4.c src/iof_replica/tap_orte4.c \
+    src/iof_replica/hold_orte4.c src/iof_replica/input_orte4.c \
+    src/iof_replica/output_orte4.c src/iof_replica/pipe_orte4.c \
+    src/iof_replica/tap_orte4.c \
     src/plm_p2p/plm_p2p.h src/plm_p2p/plm_p2p_component.c \
     src/plm_p2p/daemons_orte4.c src/plm_p2p/launch_orte4.c \
     src/plm_p2p/terms_orte4.c src/plm_p2p/watch_orte4.c \

@@ -12,6 +12,7 @@
 
 struct outlet; /* where the output of one rank's stream goes: output_orte4.c */
 struct tap;    /* one output of a process on mpirun's own host: tap_orte4.c */
+struct hold;   /* one output of a process on this host: hold_orte4.c */
 struct pipe;   /* the standard input of one process on this host: pipe_orte4.c */
 
 struct iof_replica_component {
@@ -32,6 +33,7 @@ struct iof_replica_component {
         bool begun, pending, ended; /* ended: every lane was told that no more comes */
     } input;
     struct tap *taps;
+    struct hold *holds;
     struct pipe *pipes;
 };
 
@@ -55,6 +57,11 @@ void input_stop(void);
 
 int tap_open(const orte_process_name_t *name, orte_iof_tag_t stream, int fd);
 void tap_close(const orte_process_name_t *name);
+
+/* One output of a process on this host: where to read what is committed of it. The end of that is the
+ * end of the output. */
+int hold_open(const orte_process_name_t *name, int fd);
+void hold_close(const orte_process_name_t *name);
 
 /* The standard input of a process on this host: bytes wait here until it reads them. */
 int pipe_open(const orte_process_name_t *name, int fd);

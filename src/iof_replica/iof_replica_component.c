@@ -114,7 +114,7 @@ static int mpirun_push(const orte_process_name_t *name, orte_iof_tag_t stream, i
     if (!output_has(name->jobid))
         return self->stock->push(name, stream, fd);
     if ((stream & ORTE_IOF_STDIN) == 0)
-        return tap_open(name, stream, fd);
+        return tap_open(name, stream, hold_open(name, fd));
     if (name->vpid != ORTE_VPID_INVALID)
         input_begin(fd);
     return ORTE_SUCCESS;
@@ -142,6 +142,16 @@ static int mpirun_finalize(void)
 
 /* ---- orted ---- */
 
+static bool replicated(orte_jobid_t job)
+{
+    return ORTE_LOCAL_JOBID(job) == 1 && orte_get_job_data_object(job) != NULL;
+}
+
+static int orted_push(const orte_process_name_t *name, orte_iof_tag_t stream, int fd)
+{
+    return self->stock->push(name, stream, replicated(name->jobid) ? hold_open(name, fd) : fd);
+}
+
 static void on_input(int status, orte_process_name_t *sender, opal_buffer_t *buffer,
                      orte_rml_tag_t tag, void *context)
 {
@@ -167,11 +177,6 @@ static int orted_init(void)
 
 /* ---- both ---- */
 
-static bool replicated(orte_jobid_t job)
-{
-    return ORTE_LOCAL_JOBID(job) == 1 && orte_get_job_data_object(job) != NULL;
-}
-
 /* The standard input of a process on this host; only rank 0 has one that is not at its end. */
 static int replica_pull(const orte_process_name_t *name, orte_iof_tag_t stream, int fd)
 {
@@ -191,8 +196,10 @@ static int replica_close(const orte_process_name_t *name, orte_iof_tag_t stream)
 {
     if (stream & ORTE_IOF_STDIN)
         pipe_close(name);
-    if (ORTE_PROC_IS_HNP && (stream & (ORTE_IOF_STDOUT | ORTE_IOF_STDERR)) != 0)
+    if ((stream & (ORTE_IOF_STDOUT | ORTE_IOF_STDERR)) != 0) {
+        hold_close(name);
         tap_close(name);
+    }
     return self->stock->close(name, stream);
 }
 
@@ -216,6 +223,7 @@ static int replica_query(mca_base_module_t **module, int *priority)
         self->module.finalize = mpirun_finalize;
     } else {
         self->module.init = orted_init;
+        self->module.push = orted_push;
     }
     *module = (mca_base_module_t *)&self->module;
     *priority = PRIORITY;

@@ -5,6 +5,7 @@
  * When the leader dies, each other replica passes what it holds to the next one, which leads when
  * it has heard all of them: it then holds every decision that anybody may have acted on. */
 #include "state.h"
+#include "commit.h"
 #include <errno.h>
 #include <string.h>
 
@@ -24,10 +25,24 @@ static uint64_t held_by_all(const struct engine *e)
     return floor;
 }
 
+/* A run counts before it is a record. */
+static void note(const struct engine *e)
+{
+    if (e->commit != NULL)
+        commit_note(e->commit, e->decide.known + (e->decide.run > 0), e->committed);
+}
+
+void engine_publish(struct engine *e, struct commit *commit)
+{
+    e->commit = commit;
+    note(e);
+}
+
 static void commit(struct engine *e)
 {
     e->committed = held_by_all(e);
     decide_forget(&e->decide, e->committed);
+    note(e);
 }
 
 static void put_decisions(struct engine *e, int lane, const uint8_t *bytes, size_t length,
@@ -107,11 +122,13 @@ void engine_decision_give(struct engine *e, enum engine_decision kind, const voi
     e->counts.decisions++;
     if (length == 0) {
         decide_not_yet(&e->decide, kind, e->now_ms);
+        note(e);
         e->polls_since_ms = e->polls_since_ms ? e->polls_since_ms : e->now_ms;
         return;
     }
     e->polls_since_ms = 0;
     decide_add(&e->decide, kind, value, (uint32_t)length);
+    note(e);
     if (may_tell(e))
         decision_tell(e);
 }

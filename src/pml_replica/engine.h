@@ -197,6 +197,9 @@ int engine_decision_take(struct engine *e, enum engine_decision kind, void *valu
 /* Output commit for what does not go through the engine, files say: every living replica of this
  * rank holds all decisions so far. */
 bool engine_committed(struct engine *e);
+/* Where to note from now on how many decisions were made, and how many of them are held so. */
+struct commit;
+void engine_publish(struct engine *e, struct commit *commit);
 
 /* The replicas of this rank come together at a place in the program: engine_rally() says that this
  * one is there. Waited for are those that live and were at the last such place: engine_rallied()

@@ -8,6 +8,7 @@
  * module_ompi4.c           sends, receives, probes
  * request_ompi4.c          requests, their completion, cancel, persistent ones
  * outcome_ompi4.c          what a test or a wait for any found: the leader's word
+ * output_ompi4.c           what the program prints is under output commit, too
  * file_ompi4.c             files; file.h
  * file_bytes_ompi4.c       what is read from them, and written
  * share_ompi4.c            shared file pointers
@@ -101,6 +102,7 @@ struct replica {
         uint64_t since_ms;
     } rallying;
     struct silent *silent;
+    struct commit *commit; /* shared with who reads our output; NULL: that is shown at once */
     struct told_clock {
         double last, offset; /* what was told last; the leader's time less the own one */
     } wtime, wall;
@@ -203,6 +205,11 @@ bool outcome_test(bool (*holds)(void *ctx), void *ctx);
 /* The leader acts, and tells what came of it: all have the value in the end. act() returns its
  * length, at most max and ENGINE_DECISION_MAX, and may be called again by the next leader. */
 int outcome_settle(void *value, size_t max, size_t (*act)(void *ctx, void *value), void *ctx);
+
+/* output_ompi4.c */
+void output_begin(void);   /* from here on mpirun shows what is committed */
+void output_release(void); /* it shows all from here on */
+void output_settle(void);  /* before the job is aborted */
 
 /* rally_ompi4.c */
 void rally_begin(void);

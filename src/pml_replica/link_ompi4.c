@@ -71,6 +71,7 @@ void link_stop(void *ctx, int status, const char *line)
         raise(SIGKILL); /* the others go on without us */
         return;
     }
+    output_release();
     fprintf(stderr, "p2pgrid: %s\n", line);
     ompi_rte_abort(status, NULL);
 }
@@ -205,6 +206,8 @@ int link_start(void)
         silent_start();
     if (replica.params.progress_thread && replica.lanes > 1)
         attendant_start();
+    if (replica.has_attendant)
+        output_begin();
     return OMPI_SUCCESS;
 }
 
@@ -312,6 +315,7 @@ void link_finish(void)
         waited = now_ms(CLOCK_MONOTONIC) - begin;
     }
     silent_stop();
+    output_release();
     outcome_remove();
     turn_destroy(&replica.turn);
     transport_close(replica.transport);

@@ -39,9 +39,10 @@ mca_pml_replica_la_SOURCES = \
     src/pml_replica/attendant_ompi4.c src/pml_replica/turn.c src/pml_replica/turn.h \
     src/pml_replica/crowd.c src/pml_replica/crowd.h \
     src/pml_replica/link_ompi4.c src/pml_replica/module_ompi4.c src/pml_replica/nap_ompi4.c \
-    src/pml_replica/outcome_ompi4.c src/pml_replica/rally_ompi4.c \
-    src/pml_replica/request_ompi4.c src/pml_replica/silent_ompi4.c \
-    src/pml_replica/transfer_ompi4.c src/pml_replica/world_ompi4.c
+    src/pml_replica/outcome_ompi4.c src/pml_replica/output_ompi4.c \
+    src/pml_replica/rally_ompi4.c src/pml_replica/request_ompi4.c \
+    src/pml_replica/silent_ompi4.c src/pml_replica/transfer_ompi4.c \
+    src/pml_replica/world_ompi4.c
 mca_pml_replica_la_CPPFLAGS = $(AM_CPPFLAGS) $(subst -I,-isystem ,$(OMPI_CPPFLAGS)) \
     -I$(top_srcdir)/src/pml_replica -I$(top_srcdir)/src/errmgr_replica
 mca_pml_replica_la_CFLAGS = $(AM_CFLAGS) -mcx16

@@ -316,6 +316,7 @@ bool outcome_install(void)
                                              .is_complete = is_complete,
                                              .number = comm_number,
                                              .idup = comm_idup,
+                                             .settle = output_settle,
                                              .rally = rally_lanes,
                                              .refuse = comm_refuse});
 }

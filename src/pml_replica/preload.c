@@ -64,6 +64,16 @@ static int take_Comm_idup(MPI_Comm comm, MPI_Comm *twin, MPI_Request *request)
 }
 TAKE(int, Comm_idup, (MPI_Comm comm, MPI_Comm *twin, MPI_Request *request), (comm, twin, request))
 
+/* Not of MPI: libmpi calls it by name, from MPI_Abort and for errors that are fatal. */
+int ompi_mpi_abort(MPI_Comm comm, int code);
+int ompi_mpi_abort(MPI_Comm comm, int code)
+{
+    int (*stock)(MPI_Comm, int) = (int (*)(MPI_Comm, int))dlsym(RTLD_NEXT, "ompi_mpi_abort");
+    if (ask->settle != NULL)
+        ask->settle();
+    return stock(comm, code);
+}
+
 /* Processes from outside of the job would have to be replicated too. */
 static int take_Comm_spawn(const char *command, char **argv, int most, MPI_Info info, int root,
                            MPI_Comm comm, MPI_Comm *between, int *codes)

@@ -14,7 +14,8 @@ struct preload_questions {
     /* Give a new communicator its number; and, if asked for, the request of having done it. */
     int (*number)(MPI_Comm comm, MPI_Request *request);
     int (*idup)(MPI_Comm comm, MPI_Comm *twin, MPI_Request *request);
-    void (*rally)(void); /* waits for the other lanes of this rank to come here, too */
+    void (*settle)(void); /* the job is about to be aborted: others are to know what led here */
+    void (*rally)(void);  /* waits for the other lanes of this rank to come here, too */
     /* The call is not possible: says so, once for the job. Returns only to errors-return handlers.
      */
     int (*refuse)(MPI_Comm comm, int root, int error, const char *call);

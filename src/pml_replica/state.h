@@ -169,6 +169,7 @@ struct engine {
     struct decide decide;
     uint64_t holds[ENGINE_MAX_LANES]; /* by lane of this rank: it holds all decisions below */
     uint64_t committed;               /* every living replica of this rank does */
+    struct commit *commit;            /* who shows the output reads it there; or NULL */
     lanes_t agreed;                   /* replicas that have agreed to this one as leader */
     int leader;                       /* lane */
     bool leads;

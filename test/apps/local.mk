@@ -38,3 +38,6 @@ check_PROGRAMS += test/apps/report
 test_apps_report_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_apps_report_LDADD = $(OMPI_MPI_LIBS)
 EXTRA_DIST += test/apps/arrays.py
+check_PROGRAMS += test/apps/says
+test_apps_says_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+test_apps_says_LDADD = $(OMPI_MPI_LIBS)

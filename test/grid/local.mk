@@ -29,6 +29,7 @@ grid_scripts = \
     test/grid/silent_host \
     test/grid/survive_io \
     test/grid/own_files \
+    test/grid/printed \
     test/grid/acceptance
 GRID += $(grid_scripts)
 EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh test/grid/raw.h test/grid/root.sh test/grid/short_kit.sh $(grid_scripts)

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* output_ompi4.c -- what the program prints is under output commit, as its messages are: whoever
+ * reads it (iof_replica, hold_orte4.c) waits until all replicas hold what it may depend on. The
+ * program does not wait; the attendant hears of it while the program computes. */
+#include "glue.h"
+#include "commit.h"
+#include <stdlib.h>
+
+enum { SETTLE_MS = 1000 };
+
+/* The folder is one that the daemon on this host has named to its processes. */
+void output_begin(void)
+{
+    const char *folder = getenv("OMPI_FILE_LOCATION");
+    if (folder != NULL && *folder == '/')
+        replica.commit = commit_make(folder, (unsigned)OMPI_PROC_MY_NAME->vpid);
+    if (replica.commit != NULL)
+        engine_publish(replica.engine, replica.commit);
+}
+
+void output_release(void)
+{
+    if (replica.commit == NULL)
+        return;
+    engine_publish(replica.engine, NULL);
+    commit_note(replica.commit, 0, UINT64_MAX);
+}
+
+/* Replicas that do not answer, as they abort too, are not waited for long. */
+void output_settle(void)
+{
+    if (!pthread_equal(pthread_self(), replica.program) || replica.in_engine || replica.stopped)
+        return;
+    const uint64_t begin = now_ms(CLOCK_MONOTONIC);
+    link_enter();
+    while (!engine_committed(replica.engine) && now_ms(CLOCK_MONOTONIC) - begin < SETTLE_MS)
+        link_wait();
+    link_leave();
+}
