@@ -138,8 +138,7 @@ int hold_open(const orte_process_name_t *name, int fd)
         return fd;
     }
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL, 0) | O_NONBLOCK);
-    *h = (struct hold){
-        .next = self->holds, .name = *name, .from = fd, .to = ends[0], .commit = -1};
+    *h = (struct hold){.next = self->holds, .name = *name, .from = fd, .to = ends[0], .commit = -1};
     self->holds = h;
     opal_event_set(orte_event_base, &h->readable, fd, OPAL_EV_READ, on_readable, h);
     opal_event_set_priority(&h->readable, ORTE_MSG_PRI);

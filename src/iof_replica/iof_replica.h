@@ -58,8 +58,8 @@ void input_stop(void);
 int tap_open(const orte_process_name_t *name, orte_iof_tag_t stream, int fd);
 void tap_close(const orte_process_name_t *name);
 
-/* One output of a process on this host: where to read what is committed of it. The end of that is the
- * end of the output. */
+/* One output of a process on this host: where to read what is committed of it. The end of that is
+ * the end of the output. */
 int hold_open(const orte_process_name_t *name, int fd);
 void hold_close(const orte_process_name_t *name);
 

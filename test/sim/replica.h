@@ -3,6 +3,7 @@
  * schedule drawn from a seed, or from a list of choices. Nothing else is random. */
 #ifndef P2P_SIM_REPLICA_H
 #define P2P_SIM_REPLICA_H
+#include "commit.h"
 #include "engine.h"
 #include "header.h"
 
@@ -108,6 +109,13 @@ struct proc_receive {
     uint8_t *bytes;
 };
 
+/* A line that a process has printed, and who shows it waits for: output commit. */
+struct line {
+    uint64_t decided, digest;
+    unsigned number;
+};
+enum { MAX_LINES = 32, MAX_SHOWN = 512 };
+
 struct proc {
     struct sim *sim;
     struct engine *engine;
@@ -126,6 +134,9 @@ struct proc {
     bool open[SLOTS]; /* a request is in use */
     bool is_send[SLOTS];
     struct engine_message *taken;
+    struct commit commit;
+    struct line line_of[MAX_LINES]; /* printed and not shown */
+    unsigned lines, printed;
     uint64_t borrowed; /* which loans it could take, and which not */
 };
 
@@ -140,6 +151,8 @@ uint64_t sim_random(struct sim *s);
 uint64_t sim_now(struct sim *s);
 /* A message was received: whoever receives it must see the same. */
 void sim_saw(struct proc *p, int source, uint32_t id, uint64_t digest);
+/* It prints something that follows from all that it has seen. */
+void sim_prints(struct proc *p);
 /* It has come to a rally, and may go on: all the others are there. */
 void sim_rallied(struct proc *p);
 /* A message was made. */

@@ -12,6 +12,7 @@
 static void see(struct proc *p, uint64_t what)
 {
     p->digest = mix64(p->digest ^ what);
+    sim_prints(p);
 }
 
 static uint8_t pattern(uint32_t id, uint64_t digest, int i)

@@ -39,6 +39,7 @@ struct sim {
     int last_kind;                  /* delivered by the last action; 0: none */
     bool saw[MAX_RANKS][MAX_OPS], made[MAX_PROCS][MAX_OPS];
     uint64_t saw_digest[MAX_RANKS][MAX_OPS], made_digest[MAX_PROCS][MAX_OPS];
+    uint64_t shown[MAX_RANKS][MAX_SHOWN]; /* digests; 0: that line was not shown yet */
     int turn, step, idle;
     bool failed;
     char why[400];

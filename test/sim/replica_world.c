@@ -66,6 +66,29 @@ void sim_saw(struct proc *p, int source, uint32_t id, uint64_t digest)
     s->saw_digest[source][id] = digest;
 }
 
+void sim_prints(struct proc *p)
+{
+    const unsigned number = p->printed++;
+    if (number < MAX_SHOWN && p->lines < MAX_LINES)
+        p->line_of[p->lines++] = (struct line){p->commit.decided, p->digest, number};
+}
+
+/* Whatever of its rank runs later has to print the same. */
+static void show(struct proc *p)
+{
+    struct sim *s = p->sim;
+    unsigned n = 0;
+    for (; n < p->lines && p->commit.held >= p->line_of[n].decided; n++) {
+        const struct line *l = &p->line_of[n];
+        uint64_t *shown = &s->shown[p->rank][l->number];
+        if (*shown != 0 && *shown != l->digest && is_sound(s->plan))
+            sim_fail(s, "vpid %d: line %u was another one in another lane", p->vpid, l->number);
+        *shown = l->digest;
+    }
+    p->lines -= n;
+    memmove(p->line_of, p->line_of + n, p->lines * sizeof *p->line_of);
+}
+
 void sim_rallied(struct proc *p)
 {
     struct sim *s = p->sim;
@@ -201,6 +224,7 @@ static void let_notice(struct sim *s, int vpid)
 void sim_kill(struct sim *s, int vpid)
 {
     struct proc *p = &s->proc[vpid];
+    show(p);
     p->alive = p->left = false;
     for (int i = 0; i < s->procs; i++)
         if (!s->plan->explored)
@@ -232,8 +256,12 @@ bool sim_run_proc(struct sim *s, int vpid)
     changed = engine_progress(p->engine, s->now);
     if (p->stopped)
         return true;
-    if (!p->done)
-        return proc_step(p) || changed;
+    const bool runs = !p->done;
+    if (runs)
+        changed |= proc_step(p);
+    show(p);
+    if (runs)
+        return changed;
     p->left = engine_finish(p->engine);
     if (s->plan->loud && p->left)
         printf("%6d: vpid %d leaves\n", s->step, vpid);
@@ -288,6 +316,7 @@ void sim_begin(struct sim *s, const struct plan *plan)
             continue;
         p->engine = engine_create(plan->ranks, plan->lanes, p->rank, p->lane, alive, &s->limits,
                                   &callbacks, p);
+        engine_publish(p->engine, &p->commit);
         engine_rests(p->engine, (plan->seed + (uint64_t)v) % 2 == 0);
         proc_begin(p);
     }

@@ -9,6 +9,7 @@ unit_programs = \
     test/unit/candidate \
     test/unit/claim \
     test/unit/command \
+    test/unit/commit \
     test/unit/confine \
     test/unit/cores \
     test/unit/crowd \
@@ -144,6 +145,7 @@ test_unit_tally_LDADD = libdaemon.la $(LDADD)
 test_unit_room_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_room_LDADD = libdaemon.la $(LDADD)
 test_unit_command_LDADD = libruntime.la $(LDADD)
+test_unit_commit_LDADD = libruntime.la $(LDADD)
 test_unit_listeners_LDADD = libruntime.la $(LDADD)
 test_unit_gate_LDADD = libruntime.la $(LDADD)
 test_unit_policy_LDADD = libruntime.la $(LDADD)
