@@ -7,15 +7,15 @@
  * program's next call, so that Open MPI is called by the program's thread alone.
  *
  * It looks up 100 times a second, sees from a counter whether the program has been in a call since,
- * and only when it has not does it begin to listen. While nothing comes only the clocks want to be
- * looked at, and that seldom, as it takes time from the program. */
+ * and only when it has not does it begin to listen. Then it looks up when something comes, or when
+ * the clocks want to be looked at, which is seldom: each time takes some from the program. */
 #include "glue.h"
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { LOOK_MS = 10, CLOCKS_EVERY = 5 };
+enum { LOOK_MS = 10, CLOCKS_MS = 50 };
 
 /* Once around; true: there is more to do. */
 static bool attend(void)
@@ -36,11 +36,9 @@ static void *live(void *arg)
                          {.fd = transport_descriptor(replica.transport), .events = POLLIN}};
     uint64_t seen = 0;
     bool away = false, more = false;
-    unsigned vain = 0; /* looks, since it listens, after which nothing had come */
-    for (int n; (n = poll(p, away ? 2 : 1, more ? 0 : LOOK_MS)) <= 0 || p[0].revents == 0;) {
-        vain = n == 0 && away && !more ? vain + 1 : 0;
+    while (poll(p, away ? 2 : 1, more ? 0 : away ? CLOCKS_MS : LOOK_MS) <= 0 || p[0].revents == 0) {
         away = turn_is_away(&replica.turn, &seen);
-        more = away && vain % CLOCKS_EVERY == 0 && attend();
+        more = away && attend();
     }
     return NULL;
 }
