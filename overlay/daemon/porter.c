@@ -47,7 +47,9 @@ struct porter {
     int answers;
     uint16_t home;
     struct confine_ports ranks;
-    atomic_int calls; /* threads that connect; their sockets may block, this process must not */
+    /* Its owner, and threads that connect: their sockets may block, this process must not. The last
+     * one closes it. */
+    atomic_int users;
     struct call waiting[WAITING_MAX]; /* until it is known who is at their address */
     size_t waiting_count, own_count, count;
     uint8_t own[64][IP]; /* of this host */
@@ -200,13 +202,21 @@ static void answer(const struct porter *p, uint64_t id, int error, int value)
     ioctl(p->answers, SECCOMP_IOCTL_NOTIF_SEND, &u); /* fails when the guest is gone */
 }
 
+static void let_go(struct porter *p)
+{
+    if (atomic_fetch_sub(&p->users, 1) > 1)
+        return;
+    close(p->answers);
+    free(p);
+}
+
 static void *make_call(void *ctx)
 {
     struct call *c = ctx;
     int error = connect(c->socket, (const struct sockaddr *)&c->to, c->length) == 0 ? 0 : errno;
     answer(c->porter, c->id, error, 0);
     close(c->socket);
-    atomic_fetch_sub(&c->porter->calls, 1);
+    let_go(c->porter);
     free(c);
     return NULL;
 }
@@ -215,7 +225,7 @@ static int start_call(const struct call *c)
 {
     pthread_t thread;
     pthread_attr_t attributes;
-    if (atomic_load(&c->porter->calls) >= CALLS_MAX)
+    if (atomic_load(&c->porter->users) > CALLS_MAX)
         return EAGAIN;
     struct call *copy = malloc(sizeof *copy);
     if (copy == NULL || pthread_attr_init(&attributes) != 0) {
@@ -225,11 +235,11 @@ static int start_call(const struct call *c)
     *copy = *c;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, STACK);
-    atomic_fetch_add(&c->porter->calls, 1);
+    atomic_fetch_add(&c->porter->users, 1);
     int rc = pthread_create(&thread, &attributes, make_call, copy);
     pthread_attr_destroy(&attributes);
     if (rc != 0) {
-        atomic_fetch_sub(&c->porter->calls, 1);
+        let_go(c->porter);
         free(copy);
     }
     return rc;
@@ -361,20 +371,17 @@ struct porter *porter_open(int answers, uint16_t home)
     if (p == NULL)
         return NULL;
     p->answers = answers;
+    p->users = 1;
     p->home = home;
     p->ranks = confine_rank_ports();
     find_own(p);
     return p;
 }
 
-/* Whoever connects still goes on using it: the process is about to end. */
 void porter_close(struct porter *p)
 {
-    if (p == NULL)
-        return;
-    close(p->answers);
-    if (atomic_load(&p->calls) == 0)
-        free(p);
+    if (p != NULL)
+        let_go(p);
 }
 
 int porter_fd(const struct porter *p)
