@@ -5,7 +5,7 @@
  *     says go | die | abort | work
  *
  * die: the first lane's rank 0 is gone 300 ms after it has printed. abort: it says so on stderr,
- * and aborts. work: nobody is stopped, and it is in no MPI call for two seconds. */
+ * and aborts. work: nobody is stopped, and it is in no MPI call for five seconds. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
             MPI_Abort(MPI_COMM_WORLD, 3);
         }
         if (strcmp(way, "work") == 0)
-            sleep(2);
+            sleep(5);
     }
     MPI_Bcast(&time, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     if (rank == 1)
