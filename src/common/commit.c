@@ -46,18 +46,16 @@ int commit_open(const char *folder, unsigned process)
 bool commit_read(int fd, uint64_t *decided, uint64_t *held)
 {
     enum { TRIES = 8 };
-    uint64_t now[2], before[2];
-    bool read_before = false;
+    uint64_t now[2] = {0}, before[2];
     for (int i = 0; i < TRIES; i++) {
+        memcpy(before, now, sizeof now);
         if (pread(fd, now, sizeof now, 0) != sizeof now)
             return false;
-        if (read_before && memcmp(now, before, sizeof now) == 0) {
+        if (i > 0 && memcmp(now, before, sizeof now) == 0) {
             *decided = now[0];
             *held = now[1];
             return true;
         }
-        memcpy(before, now, sizeof now);
-        read_before = true;
     }
     return false;
 }

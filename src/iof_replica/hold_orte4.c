@@ -55,7 +55,7 @@ static bool has_died(const orte_process_name_t *name)
 static bool is_committed(struct hold *h)
 {
     uint64_t decided, held;
-    if (h->commit < 0)
+    if (h->commit < 0 && orte_process_info.proc_session_dir != NULL)
         h->commit = commit_open(orte_process_info.proc_session_dir, h->name.vpid);
     if (h->commit < 0)
         return true; /* it is no replica yet, or has no attendant to hear that all is held */
@@ -152,7 +152,7 @@ void hold_close(const orte_process_name_t *name)
 {
     for (struct hold *h = self->holds, *next; h != NULL; h = next) {
         next = h->next;
-        if (h->name.jobid == name->jobid && h->name.vpid == name->vpid)
+        if (is_same_process(&h->name, name))
             shut(h);
     }
 }

@@ -39,6 +39,11 @@ struct iof_replica_component {
 
 extern struct iof_replica_component mca_iof_replica_component;
 
+static inline bool is_same_process(const orte_process_name_t *a, const orte_process_name_t *b)
+{
+    return a->jobid == b->jobid && a->vpid == b->vpid;
+}
+
 /* mpirun: the output of one process; false: it is not of the replicated job. */
 bool output_take(const orte_process_name_t *from, orte_iof_tag_t stream, const void *bytes,
                  size_t count);

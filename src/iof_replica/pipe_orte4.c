@@ -29,7 +29,7 @@ static struct iof_replica_component *const self = &mca_iof_replica_component;
 static struct pipe *find(const orte_process_name_t *name)
 {
     for (struct pipe *p = self->pipes; p != NULL; p = p->next)
-        if (p->name.jobid == name->jobid && p->name.vpid == name->vpid)
+        if (is_same_process(&p->name, name))
             return p;
     return NULL;
 }

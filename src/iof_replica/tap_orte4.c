@@ -23,7 +23,7 @@ static struct iof_replica_component *const self = &mca_iof_replica_component;
 static bool any_open(const orte_process_name_t *name)
 {
     for (const struct tap *t = self->taps; t != NULL; t = t->next)
-        if (t->name.jobid == name->jobid && t->name.vpid == name->vpid)
+        if (is_same_process(&t->name, name))
             return true;
     return false;
 }
@@ -73,7 +73,7 @@ void tap_close(const orte_process_name_t *name)
 {
     for (struct tap *t = self->taps, *next; t != NULL; t = next) {
         next = t->next;
-        if (t->name.jobid == name->jobid && t->name.vpid == name->vpid)
+        if (is_same_process(&t->name, name))
             shut(t);
     }
 }

@@ -213,6 +213,9 @@ void output_settle(void);  /* before the job is aborted */
 
 /* rally_ompi4.c */
 void rally_begin(void);
+/* The program calls. Other threads come in no order that lanes could share, nor does what MPI calls
+ * back; and a child of this process is no replica. */
+bool rally_is_in_order(void);
 void rally_lanes(void);
 
 /* world_ompi4.c */

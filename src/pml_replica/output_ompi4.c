@@ -14,8 +14,11 @@ void output_begin(void)
     const char *folder = getenv("OMPI_FILE_LOCATION");
     if (folder != NULL && *folder == '/')
         replica.commit = commit_make(folder, (unsigned)OMPI_PROC_MY_NAME->vpid);
-    if (replica.commit != NULL)
-        engine_publish(replica.engine, replica.commit);
+    if (replica.commit == NULL)
+        return;
+    link_enter(); /* the attendant may be at it already */
+    engine_publish(replica.engine, replica.commit);
+    link_leave();
 }
 
 void output_release(void)
@@ -29,7 +32,7 @@ void output_release(void)
 /* Replicas that do not answer, as they abort too, are not waited for long. */
 void output_settle(void)
 {
-    if (!pthread_equal(pthread_self(), replica.program) || replica.in_engine || replica.stopped)
+    if (!rally_is_in_order() || replica.stopped)
         return;
     const uint64_t begin = now_ms(CLOCK_MONOTONIC);
     link_enter();

@@ -13,8 +13,7 @@ void rally_begin(void)
     replica.rallying = (struct rallying){getpid(), now_ms(coarse)};
 }
 
-/* Other threads come in no order that lanes could share, nor does what MPI calls back. */
-static bool is_in_order(void)
+bool rally_is_in_order(void)
 {
     return pthread_equal(pthread_self(), replica.program) && replica.depth == 0 &&
            getpid() == replica.rallying.pid;
@@ -22,7 +21,7 @@ static bool is_in_order(void)
 
 void rally_lanes(void)
 {
-    if (!is_in_order())
+    if (!rally_is_in_order())
         return;
     const uint64_t begin = now_ms(coarse);
     const uint64_t patience = fate_grace_of(begin - replica.rallying.since_ms);
