@@ -19,6 +19,7 @@ static struct channel *channel_make(struct engine *e, struct engine_comm *comm, 
     c->by_tag = by_tag;
     TAILQ_INIT(&c->entries);
     TAILQ_INIT(&c->coming);
+    TAILQ_INIT(&c->early);
     return c;
 }
 
@@ -27,8 +28,8 @@ static void channel_free(struct engine *e, struct channel *c)
     struct early *early;
     struct engine_message *m;
     log_clear(e, c);
-    while ((early = c->early)) {
-        c->early = early->next;
+    while ((early = TAILQ_FIRST(&c->early))) {
+        TAILQ_REMOVE(&c->early, early, by_number);
         free(early);
     }
     while ((m = TAILQ_FIRST(&c->coming)))
@@ -90,7 +91,7 @@ static bool is_younger(const struct engine_limits *l, int a, int b)
 
 static bool is_quiet(const struct channel *c)
 {
-    return TAILQ_EMPTY(&c->entries) && c->messages == 0 && !c->unacked && !c->early;
+    return TAILQ_EMPTY(&c->entries) && c->messages == 0 && !c->unacked && TAILQ_EMPTY(&c->early);
 }
 
 /* Its tag lost its place to a younger one; a slow lane may still need it. */

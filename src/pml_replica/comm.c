@@ -123,7 +123,7 @@ static void forget_unexpected(struct engine *e, struct channel *c, int say)
         if (!m->unexpected)
             continue;
         if (say)
-            receive_say_have(e, m);
+            receive_say_have(e, m, false);
         TAILQ_REMOVE(&c->coming, m, coming);
         m->offer = false;
     }

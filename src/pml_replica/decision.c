@@ -43,6 +43,7 @@ static void commit(struct engine *e)
     e->committed = held_by_all(e);
     decide_forget(&e->decide, e->committed);
     note(e);
+    receive_say_kept(e);
 }
 
 static void put_decisions(struct engine *e, int lane, const uint8_t *bytes, size_t length,
@@ -69,6 +70,18 @@ void decision_tell(struct engine *e)
     size_t length = decide_tell(&e->decide, &bytes, &first);
     FOR_LANES (k, others(e))
         put_decisions(e, k, bytes, length, first);
+}
+
+bool decision_holds(const struct engine *e, uint64_t depends)
+{
+    return depends > e->committed;
+}
+
+bool decision_holds_all(struct engine *e)
+{
+    if (e->decide.run > 0 || decision_holds(e, e->decide.known))
+        decision_tell(e);
+    return decision_holds(e, e->decide.known);
 }
 
 /* One batch at a time is on its way; more is collected until it is acknowledged, or needed. */

@@ -118,6 +118,7 @@ struct engine *engine_create(int ranks, int lanes, int rank, int lane, const boo
     TAILQ_INIT(&e->pending);
     TAILQ_INIT(&e->waiting);
     LIST_INIT(&e->transfers);
+    STAILQ_INIT(&e->kept);
     begin_ranks(e, alive);
     e->duty = only(lane);
     death_take_duty(e);
@@ -132,6 +133,7 @@ void engine_destroy(struct engine *e)
     if (!e)
         return;
     bulk_clear(e);
+    receive_clear(e);
     for (int i = 0; i < e->ranks * e->lanes; i++) {
         if (e->link[i].placed)
             message_free(e->link[i].placed);

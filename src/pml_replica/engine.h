@@ -65,7 +65,7 @@ struct engine_send {
     int to, tag;
     size_t length;    /* packed bytes */
     const void *data; /* the packed bytes, if they lie in one piece; NULL: callbacks.pack() */
-    bool synchronous; /* done only when the receiver has matched it */
+    bool synchronous; /* done only when a replica of the receiver has taken it, for good */
     /* by the engine */
     bool done; /* the buffer is the caller's again */
     STAILQ_ENTRY(engine_send) finished;
@@ -84,6 +84,7 @@ struct engine_receive {
     size_t
         capacity; /* packed bytes that fit; what is beyond is dropped: status.length > capacity */
     void *data;   /* where the bytes go in one piece; NULL: callbacks.unpack() */
+    bool firm;    /* it will not be cancelled */
     /* by the engine */
     bool done;
     struct engine_status status;

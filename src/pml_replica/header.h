@@ -53,8 +53,9 @@ enum header_kind {
 
 enum header_flag {
     HEADER_BY_TAG = 1, /* the communicator's messages are numbered for each tag */
-    HEADER_SYNC = 2,   /* EAGER: say HAVE when it is matched */
+    HEADER_SYNC = 2,   /* EAGER: say HAVE when it is matched; OFFER: say whether that is for good */
     HEADER_CLOSED = 4, /* ACK, HAVE: the communicator is no more, so there is no hash */
+    HEADER_FIRM = 8,   /* HAVE: the program of the receiver will never see it otherwise */
 };
 
 enum header_death {

@@ -3,9 +3,9 @@
  *
  * A lane that this process sends to needs an entry until it is sent; any other lane until it says
  * that it has the message, since it may yet become this process's duty. Small messages are copied
- * and their sends are done at once, unless the log is full: then, as for large ones, the user's
- * buffer is the entry's memory and the send is done when nobody needs the entry, or when it is
- * copied later. */
+ * and their sends are done at once, unless the log is full: then, as for large and for synchronous
+ * ones, the user's buffer is the entry's memory and the send is done when nobody needs the entry,
+ * or when it is copied later. */
 #include "state.h"
 #include <assert.h>
 #include <stdlib.h>
@@ -175,17 +175,22 @@ void log_complete(struct engine *e, struct finished *done)
     }
 }
 
-static bool may_copy(const struct engine *e, const struct entry *entry)
+/* Lanes that must have got the message before it is worth a copy: those that this process sends to.
+ * That a synchronous send is done tells the program that the receiver has come so far; each of
+ * these must be sure of it, or all lanes have it. */
+static lanes_t awaited(const struct engine *e, const struct entry *entry)
 {
-    if (entry->synchronous || entry->transfers > 0 || !has_room(e, entry->length))
-        return false;
-    return !entry->offer || e->now_ms - entry->since_ms >= e->limits.lag_ms;
+    lanes_t living = e->of[entry->channel->world].living, mine = living & e->duty;
+    if (!entry->synchronous)
+        return entry->have_not & mine;
+    return (entry->have_not | entry->unsure) & (mine ? mine : living);
 }
 
-/* The lanes that this process sends to must have got a large message before it is worth a copy. */
-static bool is_lagging(const struct engine *e, const struct entry *entry)
+static bool may_copy(const struct engine *e, const struct entry *entry)
 {
-    return !(entry->have_not & e->of[entry->channel->world].living & e->duty);
+    if (awaited(e, entry) || entry->transfers > 0 || !has_room(e, entry->length))
+        return false;
+    return !entry->offer || e->now_ms - entry->since_ms >= e->limits.lag_ms;
 }
 
 int log_copy_late(struct engine *e)
@@ -195,7 +200,7 @@ int log_copy_late(struct engine *e)
     int copied = 0;
     for (entry = TAILQ_FIRST(&e->waiting); entry; entry = next) {
         next = TAILQ_NEXT(entry, waiting);
-        if (!may_copy(e, entry) || (entry->offer && !is_lagging(e, entry)))
+        if (!may_copy(e, entry))
             continue;
         copy(e, entry, entry->request->data);
         request_done(e, entry, &done);

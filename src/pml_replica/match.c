@@ -145,22 +145,26 @@ void match_queue(struct match *m, struct engine_message *message)
     TAILQ_INSERT_TAIL(&m->arrivals, message, arrival);
 }
 
+/* It is older than all that came while a receive had it, but what came before on its channel. */
 void match_requeue(struct match *m, struct engine_message *message)
 {
     struct match_source *s = source_of(m, message->source);
-    struct engine_message *after;
+    struct engine_message *i, *before = NULL, *after = NULL;
+    TAILQ_FOREACH (i, &s->unexpected, queued)
+        if (i->channel == message->channel && i->number < message->number)
+            before = i;
+        else if (i->channel == message->channel && !after)
+            after = i;
     message->unexpected = true;
-    TAILQ_FOREACH (after, &s->unexpected, queued)
-        if (after->channel == message->channel && after->number > message->number)
-            break;
     message->order = m->arrived++;
-    if (after) {
+    if (after)
         TAILQ_INSERT_BEFORE(after, message, queued);
-        TAILQ_INSERT_BEFORE(after, message, arrival);
-    } else {
+    else
         TAILQ_INSERT_TAIL(&s->unexpected, message, queued);
-        TAILQ_INSERT_TAIL(&m->arrivals, message, arrival);
-    }
+    if (before)
+        TAILQ_INSERT_AFTER(&m->arrivals, before, message, arrival);
+    else
+        TAILQ_INSERT_HEAD(&m->arrivals, message, arrival);
 }
 
 void match_take(struct match *m, struct engine_message *message)

@@ -53,34 +53,69 @@ void receive_complete(struct engine *e, struct engine_receive *r, int world, int
     e->call.received(e->ctx, r);
 }
 
-static void put_back(struct engine *e, const struct engine_message *m, uint8_t kind, int vpid,
-                     uint64_t extent)
+static struct header answer_to(const struct engine_message *m, uint8_t kind)
 {
-    struct header h = {.kind = kind,
-                       .flags = m->channel->by_tag ? HEADER_BY_TAG : 0,
-                       .tag = m->tag,
-                       .group = m->channel->comm->name.group,
-                       .count = m->channel->comm->name.count,
-                       .number = m->number,
-                       .extent = extent};
-    engine_put(e, vpid, &h, NULL, NULL);
+    return (struct header){.kind = kind,
+                           .flags = m->channel->by_tag ? HEADER_BY_TAG : 0,
+                           .tag = m->tag,
+                           .group = m->channel->comm->name.group,
+                           .count = m->channel->comm->name.count,
+                           .number = m->number};
+}
+
+static void put_have(struct engine *e, int world, const struct header *h)
+{
+    FOR_LANES (k, e->of[world].living)
+        engine_put(e, vpid_of(e, world, k), h, NULL, NULL);
+}
+
+/* Who has sent it synchronously learns from HAVE how far this program has come: output commit. */
+static void keep_have(struct engine *e, int world, const struct header *h)
+{
+    struct said *said = engine_memory(sizeof *said);
+    *said = (struct said){.h = *h, .world = world, .depends = e->decide.known};
+    STAILQ_INSERT_TAIL(&e->kept, said, kept);
+}
+
+void receive_say_kept(struct engine *e)
+{
+    struct said *said;
+    while ((said = STAILQ_FIRST(&e->kept)) && !decision_holds(e, said->depends)) {
+        STAILQ_REMOVE_HEAD(&e->kept, kept);
+        put_have(e, said->world, &said->h);
+        free(said);
+    }
+}
+
+void receive_clear(struct engine *e)
+{
+    struct said *said;
+    while ((said = STAILQ_FIRST(&e->kept))) {
+        STAILQ_REMOVE_HEAD(&e->kept, kept);
+        free(said);
+    }
 }
 
 /* Any replica of the sender may have to send it one day, unless it knows. Where contents are
  * compared it waits for the acknowledgement as well. */
-void receive_say_have(struct engine *e, const struct engine_message *m)
+void receive_say_have(struct engine *e, const struct engine_message *m, bool firm)
 {
-    FOR_LANES (k, e->of[m->source].living)
-        put_back(e, m, HEADER_HAVE, vpid_of(e, m->source, k),
-                 e->limits.verify ? m->hash : m->rolling);
+    struct header h = answer_to(m, HEADER_HAVE);
+    h.extent = e->limits.verify ? m->hash : m->rolling;
+    h.flags |= firm ? HEADER_FIRM : 0;
+    if (m->synchronous && firm && decision_holds_all(e))
+        keep_have(e, m->source, &h);
+    else
+        put_have(e, m->source, &h);
     if (e->limits.verify)
         ack_flush(e, m->source);
 }
 
 static void ask(struct engine *e, const struct engine_message *m)
 {
+    struct header h = answer_to(m, HEADER_ASK);
     if (m->supplier >= 0)
-        put_back(e, m, HEADER_ASK, m->supplier, 0);
+        engine_put(e, m->supplier, &h, NULL, NULL);
 }
 
 /* All of a large message is here. */
@@ -89,7 +124,7 @@ static void offer_complete(struct engine *e, struct engine_message *m)
     struct engine_receive *r = m->receive;
     int source = m->source, tag = m->tag;
     size_t length = m->length;
-    receive_say_have(e, m);
+    receive_say_have(e, m, r->firm);
     message_free(m);
     receive_complete(e, r, source, tag, length);
 }
@@ -137,7 +172,7 @@ void receive_message(struct engine *e, struct engine_receive *r, struct engine_m
         size_t length = m->length;
         fill(e, r, 0, m->data, length);
         if (m->synchronous)
-            receive_say_have(e, m);
+            receive_say_have(e, m, r->firm);
         message_free(m);
         receive_complete(e, r, source, tag, length);
     }
@@ -248,6 +283,7 @@ static void offer_here(struct engine *e, int vpid, struct channel *c, const stru
     struct engine_message *m = message_new(c, h->tag, h->number, h->extent, 0);
     m->rolling = c->received_hash;
     m->offer = true;
+    m->synchronous = h->flags & HEADER_SYNC;
     m->lent = h->length == ENGINE_LOAN;
     if (m->lent)
         memcpy(m->loan, loan, ENGINE_LOAN);

@@ -40,6 +40,7 @@ static int put_offer(struct engine *e, struct entry *entry, int lane)
     struct header h = header_for(c, HEADER_OFFER, entry->tag, entry->number);
     h.extent = entry->length;
     h.length = loan ? ENGINE_LOAN : 0;
+    h.flags |= entry->synchronous ? HEADER_SYNC : 0;
     return engine_put(e, vpid_of(e, c->world, lane), &h, loan, NULL);
 }
 
@@ -69,16 +70,11 @@ static bool wants(const struct entry *entry, int lane)
     return entry->number >= entry->channel->view[lane].acked;
 }
 
-static bool is_held(const struct engine *e, uint64_t depends)
-{
-    return depends > e->committed;
-}
-
 static void pump_lane(struct engine *e, struct channel *c, int lane)
 {
     struct view *v = &c->view[lane];
     for (; v->next; v->next = TAILQ_NEXT(v->next, sent)) {
-        if (is_held(e, v->next->depends)) {
+        if (decision_holds(e, v->next->depends)) {
             decision_tell(e);
             return;
         }
@@ -149,19 +145,24 @@ static void count_message(struct engine *e, struct channel *c, const struct engi
     e->counts.sent++;
 }
 
+static void note_have(struct engine *e, struct entry *entry, int lane, const struct header *h)
+{
+    entry->have_not &= (lanes_t)~only(lane);
+    if (h->flags & HEADER_FIRM)
+        entry->unsure &= (lanes_t)~only(lane);
+    if (!(h->flags & HEADER_CLOSED))
+        verify_entry(e, entry, lane, h->extent);
+}
+
 /* Lanes ahead of this one may have said already that they have the message. */
 static void apply_early(struct engine *e, struct entry *entry)
 {
-    struct early **at = &entry->channel->early, *early;
-    while ((early = *at)) {
-        if (early->number != entry->number) {
-            at = &early->next;
-            continue;
-        }
-        *at = early->next;
-        entry->have_not &= (lanes_t)~only(early->lane);
-        if (early->hashed)
-            verify_entry(e, entry, early->lane, early->hash);
+    struct channel *c = entry->channel;
+    struct early *early;
+    while ((early = TAILQ_FIRST(&c->early)) && early->h.number <= entry->number) {
+        TAILQ_REMOVE(&c->early, early, by_number);
+        if (early->h.number == entry->number)
+            note_have(e, entry, early->lane, &early->h);
         free(early);
     }
 }
@@ -190,12 +191,11 @@ static bool may_go(const struct channel *c, int lane, bool held)
     return !held && !c->view[lane].next;
 }
 
-static void send_eager(struct engine *e, struct channel *c, struct engine_send *s)
+static void send_eager(struct engine *e, struct channel *c, struct engine_send *s, bool held)
 {
     const void *bytes = packed(e, s);
     struct header h = header_for(c, HEADER_EAGER, s->tag, c->sent);
     lanes_t living = e->of[c->world].living, unsent = 0, others = 0;
-    bool held = is_held(e, e->decide.known);
     h.length = (uint32_t)s->length;
     h.flags |= s->synchronous ? HEADER_SYNC : 0;
     FOR_LANES (k, living) {
@@ -211,7 +211,7 @@ static void send_eager(struct engine *e, struct channel *c, struct engine_send *
     e->counts.held += held;
     if (others || unsent || s->synchronous) {
         struct entry *entry = log_add(e, c, s, bytes, false);
-        entry->have_not = s->synchronous ? living : 0;
+        entry->have_not = entry->unsure = s->synchronous ? living : 0;
         keep(e, s, entry, unsent);
     } else {
         s->done = true;
@@ -232,13 +232,13 @@ static uint64_t hash_all(struct engine *e, struct engine_send *s)
     return hash;
 }
 
-static void send_offer(struct engine *e, struct channel *c, struct engine_send *s)
+static void send_offer(struct engine *e, struct channel *c, struct engine_send *s, bool held)
 {
     lanes_t living = e->of[c->world].living, unsent = 0;
-    bool held = is_held(e, e->decide.known);
     count_message(e, c, s, NULL);
     struct entry *entry = log_add(e, c, s, NULL, true);
     entry->have_not = living;
+    entry->unsure = s->synchronous ? living : 0;
     entry->payload = e->limits.verify ? hash_all(e, s) : 0;
     FOR_LANES (k, living & e->duty)
         if (!may_go(c, k, held) || put_offer(e, entry, k) == -EAGAIN)
@@ -263,20 +263,25 @@ int engine_send(struct engine *e, struct engine_send *s)
         receive_from_self(e, c, s);
         return 0;
     }
-    if (e->decide.run > 0 || is_held(e, e->decide.known))
-        decision_tell(e);
+    bool held = decision_holds_all(e);
     if (s->length > e->limits.eager)
-        send_offer(e, c, s);
+        send_offer(e, c, s, held);
     else
-        send_eager(e, c, s);
+        send_eager(e, c, s, held);
     return 0;
 }
 
 static void keep_early(struct channel *c, int lane, const struct header *h)
 {
-    struct early *early = engine_memory(sizeof *early);
-    *early = (struct early){c->early, h->number, h->extent, lane, !(h->flags & HEADER_CLOSED)};
-    c->early = early;
+    struct early *early = engine_memory(sizeof *early), *before;
+    *early = (struct early){.h = *h, .lane = lane};
+    TAILQ_FOREACH_REVERSE (before, &c->early, earlies, by_number)
+        if (before->h.number <= h->number)
+            break;
+    if (before)
+        TAILQ_INSERT_AFTER(&c->early, before, early, by_number);
+    else
+        TAILQ_INSERT_HEAD(&c->early, early, by_number);
 }
 
 void send_have(struct engine *e, int lane, struct channel *c, const struct header *h)
@@ -292,9 +297,7 @@ void send_have(struct engine *e, int lane, struct channel *c, const struct heade
             break;
     if (!entry || entry->number != h->number)
         return;
-    entry->have_not &= (lanes_t)~only(lane);
-    if (!(h->flags & HEADER_CLOSED))
-        verify_entry(e, entry, lane, h->extent);
+    note_have(e, entry, lane, h);
     log_settle(e, entry, &done);
     log_complete(e, &done);
 }

@@ -27,6 +27,7 @@ struct entry {
     bool lent; /* the request's bytes, to the receiver in this lane */
     uint8_t loan[ENGINE_LOAN];
     lanes_t have_not;            /* an offer, or synchronous: lanes that have not said HAVE */
+    lanes_t unsure;              /* synchronous: those that have not said it for good */
     lanes_t same, other;         /* verify: lanes that got the same from others; other bytes */
     unsigned transfers;          /* going on */
     struct engine_send *request; /* not done; NULL: done */
@@ -48,11 +49,11 @@ struct view {
 
 /* HAVE for a message that this lane has not sent yet. */
 struct early {
-    struct early *next;
-    uint64_t number, hash;
+    TAILQ_ENTRY(early) by_number;
+    struct header h;
     int lane;
-    bool hashed;
 };
+TAILQ_HEAD(earlies, early);
 
 enum { CHANNEL_USER = INT32_MIN }; /* in place of a tag: all user tags */
 
@@ -70,7 +71,7 @@ struct channel {
     uint64_t sent, sent_hash;
     uint64_t ahead; /* the next number that a lane ahead of this one has acknowledged; 0: none */
     struct entries entries;
-    struct early *early;
+    struct earlies early;
     TAILQ_ENTRY(channel) busy; /* it has entries */
     TAILQ_ENTRY(channel) to_send;
     /* in */
@@ -138,6 +139,14 @@ struct rank {
     uint64_t unacked_ms;
 };
 
+/* HAVE that waits until all replicas hold the decisions below `depends`. */
+struct said {
+    STAILQ_ENTRY(said) kept;
+    struct header h;
+    int world; /* whom it is for: all replicas of it */
+    uint64_t depends;
+};
+
 enum { COMM_BUCKETS = 256 };
 
 struct engine {
@@ -165,6 +174,7 @@ struct engine {
     struct entries waiting;
     LIST_HEAD(, transfer) transfers; /* large messages on their way out (bulk.c) */
     uint8_t *scratch;
+    STAILQ_HEAD(, said) kept;
     /* decisions */
     struct decide decide;
     uint64_t holds[ENGINE_MAX_LANES]; /* by lane of this rank: it holds all decisions below */
@@ -285,7 +295,9 @@ void receive_from_self(struct engine *e, struct channel *c, struct engine_send *
 void receive_pairs(struct engine *e, struct engine_comm *c);
 void receive_all_pairs(struct engine *e);
 void receive_supplier_died(struct engine *e, struct channel *c, int vpid);
-void receive_say_have(struct engine *e, const struct engine_message *m);
+void receive_say_have(struct engine *e, const struct engine_message *m, bool firm);
+void receive_say_kept(struct engine *e); /* HAVE that may leave now */
+void receive_clear(struct engine *e);
 void receive_arrived(struct engine *e, int vpid, struct channel *c, const struct header *h,
                      const void *payload, struct engine_message *placed);
 void receive_bulk(struct engine *e, int vpid, struct channel *c, const struct header *h,
@@ -308,6 +320,9 @@ void decision_match(struct engine *e, const struct engine_receive *r, int source
                     uint64_t number);
 int decision_due(struct engine *e, enum engine_decision kind, void *value, size_t max, bool peek);
 void decision_tell(struct engine *e);
+/* Output commit: what depends on the decisions below `depends`, or on all so far, may not leave. */
+bool decision_holds(const struct engine *e, uint64_t depends);
+bool decision_holds_all(struct engine *e);
 int decision_progress(struct engine *e);
 void decision_lanes_changed(struct engine *e);
 void decision_arrived(struct engine *e, int vpid, const struct header *h, const uint8_t *payload);

@@ -55,6 +55,7 @@ int transfer_to_receive(struct transfer *t, void *buffer, size_t count, ompi_dat
     t->packed = NULL;
     t->convertor = NULL;
     t->is_send = false;
+    t->receive.firm = t->request == NULL || t->receive.tag < ENGINE_ANY_TAG; /* no user's request */
     t->receive.capacity = count * type->super.size;
     t->receive.data = t->receive.capacity > 0 ? (char *)buffer + type->super.true_lb : (void *)t;
     if (transfer_in_one_piece(type, count) || t->receive.capacity == 0)

@@ -107,6 +107,7 @@ struct proc_send {
 struct proc_receive {
     struct engine_receive r;
     uint8_t *bytes;
+    uint64_t posted; /* what its process had seen by then */
 };
 
 /* A line that a process has printed, and who shows it waits for: output commit. */
@@ -150,7 +151,9 @@ extern const struct engine_callbacks proc_callbacks; /* but those of the transpo
 uint64_t sim_random(struct sim *s);
 uint64_t sim_now(struct sim *s);
 /* A message was received: whoever receives it must see the same. */
-void sim_saw(struct proc *p, int source, uint32_t id, uint64_t digest);
+void sim_saw(struct proc *p, int source, uint32_t id, uint64_t digest, uint64_t posted);
+/* It has cancelled a receive that had its message. */
+void sim_undid(struct proc *p, const uint8_t *bytes);
 /* It prints something that follows from all that it has seen. */
 void sim_prints(struct proc *p);
 /* It has come to a rally, and may go on: all the others are there. */

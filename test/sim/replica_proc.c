@@ -69,7 +69,7 @@ static void send_start(struct proc *p, int at, int slot)
         sim_fail(p->sim, "send refused: %s", engine_reason(p->engine));
 }
 
-enum { ROOM = 2048 };
+enum { ROOM = 2048, BLOCKING = SLOTS - 1 };
 
 static void receive_prepare(struct proc *p, int comm, int from, int tag, int slot)
 {
@@ -79,7 +79,9 @@ static void receive_prepare(struct proc *p, int comm, int from, int tag, int slo
                                    .from = from,
                                    .tag = tag,
                                    .capacity = ROOM,
+                                   .firm = slot == BLOCKING || tag < ENGINE_ANY_TAG,
                                    .data = (p->at + p->vpid) % 3 ? r->bytes : NULL};
+    r->posted = mix64(p->digest ^ p->printed);
     p->open[slot] = true;
     p->is_send[slot] = false;
 }
@@ -111,7 +113,7 @@ static void receive_check(struct proc *p, const struct engine_receive *r, const 
                      p->at, i, id, st->source);
             return;
         }
-    sim_saw(p, st->source, id, digest);
+    sim_saw(p, st->source, id, digest, ((const struct proc_receive *)r)->posted);
     see(p, digest);
 }
 
@@ -140,8 +142,6 @@ static bool next(struct proc *p)
     p->stage = 0;
     return true;
 }
-
-enum { BLOCKING = SLOTS - 1 };
 
 /* Starts once, then waits: for blocking sends and receives. */
 static bool finish_blocking(struct proc *p)
@@ -271,10 +271,13 @@ static bool step_clock(struct proc *p)
 static bool step_cancel(struct proc *p, const struct op *op)
 {
     if (p->stage == 0) {
+        const bool done = slot_done(p, op->slot);
         int rc = engine_cancel(p->engine, &p->receive[op->slot].r);
         if (rc < 0)
             return false;
         see(p, (uint64_t)rc + 11);
+        if (rc > 0 && done)
+            sim_undid(p, p->receive[op->slot].bytes);
         p->stage = 1 + rc;
     }
     if (p->stage == 2) {

@@ -40,6 +40,11 @@ struct sim {
     bool saw[MAX_RANKS][MAX_OPS], made[MAX_PROCS][MAX_OPS];
     uint64_t saw_digest[MAX_RANKS][MAX_OPS], made_digest[MAX_PROCS][MAX_OPS];
     uint64_t shown[MAX_RANKS][MAX_SHOWN]; /* digests; 0: that line was not shown yet */
+    /* By source and id, `posted` of the receives that took a message, of those that the program
+     * has seen done, and of the one that its synchronous sender may have learnt of; 0: none. */
+    uint64_t took[MAX_LANES][MAX_RANKS][MAX_OPS], saw_by[MAX_LANES][MAX_RANKS][MAX_OPS];
+    uint64_t learnt[MAX_RANKS][MAX_OPS];
+    bool undone[MAX_RANKS][MAX_OPS];
     int turn, step, idle;
     bool failed;
     char why[400];

@@ -48,7 +48,12 @@ static bool is_sound(const struct plan *plan)
     return plan->flip < 0 && plan->stray < 0;
 }
 
-void sim_saw(struct proc *p, int source, uint32_t id, uint64_t digest)
+static const struct proc *replica(const struct sim *s, int rank, int lane)
+{
+    return &s->proc[lane * s->plan->ranks + rank];
+}
+
+void sim_saw(struct proc *p, int source, uint32_t id, uint64_t digest, uint64_t posted)
 {
     struct sim *s = p->sim;
     if (!is_sound(s->plan))
@@ -64,6 +69,16 @@ void sim_saw(struct proc *p, int source, uint32_t id, uint64_t digest)
                  source);
     s->saw[source][id] = true;
     s->saw_digest[source][id] = digest;
+    s->saw_by[p->lane][source][id] = posted;
+}
+
+/* An heir may have told the sender what it now undoes, as the dead leader decided. */
+void sim_undid(struct proc *p, const uint8_t *bytes)
+{
+    struct sim *s = p->sim;
+    const uint32_t source = header_get_u32(bytes), id = header_get_u32(bytes + 4);
+    if (is_sound(s->plan) && source < MAX_RANKS && id < MAX_OPS && !replica(s, p->rank, 0)->alive)
+        s->undone[source][id] = true;
 }
 
 void sim_prints(struct proc *p)
@@ -154,19 +169,53 @@ static void on_repack(void *ctx, struct engine_receive *r, size_t offset, void *
         memcpy(bytes, ((struct proc_receive *)r)->bytes + offset, length);
 }
 
+/* A message between ranks that is made once, and says which it is. */
+static bool is_known(const struct sim *s, int source, int to, size_t length, const uint8_t *bytes)
+{
+    if (!is_sound(s->plan) || source == to || length < MESSAGE_MIN)
+        return false;
+    return s->program[source].op[header_get_u32(bytes + 4)].times <= 1;
+}
+
+/* By a replica of the receiver, most likely one that lives. */
+static void learn(struct proc *p, int to, uint32_t id)
+{
+    struct sim *s = p->sim;
+    uint64_t *learnt = &s->learnt[p->rank][id], found = 0;
+    for (int k = 0; k < s->plan->lanes; k++) {
+        const uint64_t posted = s->took[k][p->rank][id];
+        found = posted != 0 ? posted : found;
+        if (posted != 0 && replica(s, to, k)->alive)
+            break;
+    }
+    if (found == 0)
+        sim_fail(s, "vpid %d: synchronous send %u is done, and nobody has taken it", p->vpid, id);
+    *learnt = *learnt != 0 ? *learnt : found;
+}
+
 static void on_sent(void *ctx, struct engine_send *s)
 {
     struct proc *p = ctx;
+    const uint8_t *bytes = ((const struct proc_send *)s)->bytes;
     if (!s->done)
         sim_fail(p->sim, "sent, but not done");
     if (s->data && net_is_lent(p->sim, p->vpid, s->data))
         sim_fail(p->sim, "vpid %d: sent, but still lent", p->vpid);
+    if (s->synchronous && is_known(p->sim, p->rank, s->to, s->length, bytes))
+        learn(p, s->to, header_get_u32(bytes + 4));
 }
 
 static void on_received(void *ctx, struct engine_receive *r)
 {
+    struct proc *p = ctx;
+    struct sim *s = p->sim;
+    const struct proc_receive *own = (const struct proc_receive *)r;
+    const int source = r->status.source;
     if (!r->done)
-        sim_fail(((struct proc *)ctx)->sim, "received, but not done");
+        sim_fail(s, "received, but not done");
+    if (!is_known(s, source, p->rank, r->status.length, own->bytes))
+        return;
+    s->took[p->lane][source][header_get_u32(own->bytes + 4)] = own->posted;
 }
 
 static const struct engine_callbacks callbacks = {.send = net_send,
@@ -351,6 +400,20 @@ bool sim_is_over(const struct sim *s)
     return true;
 }
 
+/* What a receiver had done before it took a message, when the sender learnt of that, stays so,
+ * whoever of it dies. */
+static void check_learnt(struct sim *s, const struct proc *p)
+{
+    for (int r = 0; r < s->plan->ranks; r++)
+        for (int i = 0; i < MAX_OPS; i++) {
+            const uint64_t learnt = s->learnt[r][i], saw = s->saw_by[p->lane][r][i];
+            if (learnt != 0 && saw != 0 && saw != learnt && !s->undone[r][i] &&
+                s->program[r].op[i].peer == p->rank)
+                sim_fail(s, "vpid %d took message %d in another way than rank %d has learnt",
+                         p->vpid, i, r);
+        }
+}
+
 static void check_process(struct sim *s, const struct proc *p, const struct proc **first)
 {
     const struct proc **f = &first[p->rank];
@@ -363,6 +426,7 @@ static void check_process(struct sim *s, const struct proc *p, const struct proc
     if (p->spoiled || p->strayed)
         sim_fail(s, "vpid %d ended well, with %s", p->vpid,
                  p->spoiled ? "spoiled data" : "what no other lane has sent");
+    check_learnt(s, p);
     *f = p;
     for (int i = 0; i < MAX_OPS; i++)
         if (s->saw[p->rank][i] && s->made[p->vpid][i] &&

@@ -98,6 +98,28 @@ static void test_choice_before_the_receive(void **state)
     match_clear(&m);
 }
 
+/* A message that goes back is before all that came while it was taken, but not before its own
+ * channel's earlier ones. */
+static void test_goes_back_to_where_it_was(void **state)
+{
+    (void)state;
+    struct match m;
+    struct engine_message *first = message(0, 1, 0), *second = message(0, 2, 1);
+    assert_int_equal(match_init(&m, 2), 0);
+    match_queue(&m, first);
+    match_queue(&m, second);
+    match_take(&m, second);
+    match_queue(&m, message(1, 2, 0));
+    match_requeue(&m, second);
+    assert_ptr_equal(match_find(&m, ENGINE_ANY_SOURCE, 2, true), second);
+    assert_ptr_equal(match_find(&m, ENGINE_ANY_SOURCE, ENGINE_ANY_TAG, true), first);
+    match_take(&m, first);
+    match_requeue(&m, first);
+    assert_ptr_equal(match_find(&m, ENGINE_ANY_SOURCE, ENGINE_ANY_TAG, true), first);
+    assert_ptr_equal(match_find(&m, 0, ENGINE_ANY_TAG, true), first);
+    match_clear(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,6 +127,7 @@ int main(void)
         cmocka_unit_test(test_leader_decides_a_wildcard),
         cmocka_unit_test(test_follower_waits_for_the_choice),
         cmocka_unit_test(test_choice_before_the_receive),
+        cmocka_unit_test(test_goes_back_to_where_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
