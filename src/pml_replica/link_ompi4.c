@@ -232,6 +232,7 @@ static int advance(int timeout_ms)
     if (replica.engine == NULL || replica.in_engine)
         return 0;
     link_enter();
+    turn_looked(&replica.turn);
     replica.in_engine = true;
     silent_take();
     if (timeout_ms == 0)

@@ -13,6 +13,7 @@ static bool barrier(int command)
 void turn_init(struct turn *t)
 {
     atomic_init(&t->calls, 0);
+    atomic_init(&t->looks, 0);
     atomic_init(&t->wanted, false);
     t->fenced = !barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
     pthread_mutex_init(&t->attended, NULL);
@@ -53,8 +54,9 @@ void turn_give(struct turn *t)
 
 bool turn_is_away(struct turn *t, uint64_t *seen)
 {
-    uint64_t calls = atomic_load_explicit(&t->calls, memory_order_relaxed);
-    bool away = calls % 2 == 0 && calls == *seen;
-    *seen = calls;
+    const uint64_t looks = atomic_load_explicit(&t->looks, memory_order_relaxed);
+    const bool inside = atomic_load_explicit(&t->calls, memory_order_relaxed) % 2 != 0;
+    const bool away = !inside && looks == *seen;
+    *seen = looks;
     return away;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* aloof.c -- a follower computes for long without an MPI call. Its leader takes a message from any
  * source and answers: the answer must not wait for the follower, nor may the follower, or who sends
- * to it, be given up. Arguments: the first process (as the launcher counts) that computes, seconds.
- */
+ * to it, be given up. Arguments: the process (as the launcher counts) that computes, seconds, and
+ * how often it asks for the time meanwhile: its leader has done so already. */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -23,8 +23,9 @@ int main(int argc, char **argv)
     static int large[LARGE];
     int rank, number = 0;
     const char *process = getenv("OMPI_COMM_WORLD_RANK");
-    double begin, limit = argc == 3 ? atof(argv[2]) : 0;
-    bool aloof = argc == 3 && process && atoi(process) == atoi(argv[1]);
+    double begin, limit = argc == 4 ? atof(argv[2]) : 0;
+    const int times = argc == 4 ? atoi(argv[3]) : 1;
+    bool aloof = argc == 4 && process && atoi(process) == atoi(argv[1]);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -32,8 +33,11 @@ int main(int argc, char **argv)
     if (rank == 0) {
         MPI_Request more;
         MPI_Irecv(large, LARGE, MPI_INT, 1, 2, MPI_COMM_WORLD, &more);
-        while (aloof && seconds() - begin < limit)
-            ;
+        for (int i = 1; i <= times; i++) {
+            while (aloof && seconds() - begin < limit * i / times)
+                ;
+            (void)MPI_Wtime();
+        }
         for (int i = 0; i < 100; i++) {
             MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             MPI_Send(&number, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);

@@ -89,8 +89,12 @@ static void away_is_who_has_not_come_since(void **state)
     turn_enter(&t);
     assert_false(turn_is_away(&t, &seen));
     assert_false(turn_is_away(&t, &seen)); /* still inside */
+    turn_looked(&t);
     turn_leave(&t);
     assert_false(turn_is_away(&t, &seen)); /* it was there */
+    assert_true(turn_is_away(&t, &seen));
+    turn_enter(&t);
+    turn_leave(&t);
     assert_true(turn_is_away(&t, &seen));
     turn_destroy(&t);
 }
