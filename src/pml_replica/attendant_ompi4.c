@@ -8,8 +8,9 @@
  *
  * It looks up 100 times a second, sees from a counter whether the program has looked at the links
  * since, and only when it has not does it begin to listen. Calls alone do not count: one that asks
- * for the time, or that follows a word that is here already, does not look. Then it looks up when something comes, or when
- * the clocks want to be looked at, which is seldom: each time takes some from the program. */
+ * for the time, or that follows a word that is here already, does not look. Then it looks up when
+ * something comes, or when the clocks want to be looked at, which is seldom: each time takes some
+ * from the program. */
 #include "glue.h"
 #include <poll.h>
 #include <signal.h>
