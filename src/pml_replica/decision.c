@@ -84,13 +84,17 @@ bool decision_holds_all(struct engine *e)
     return decision_holds(e, e->decide.known);
 }
 
+static bool is_much(const struct decide *d)
+{
+    return d->kept.tail - d->kept.head - d->told_at > TELL_BYTES;
+}
+
 /* One batch at a time is on its way; more is collected until it is acknowledged, or needed. */
 static bool may_tell(const struct engine *e)
 {
     const struct decide *d = &e->decide;
-    if (!decide_is_worth_telling(d, e->now_ms, e->rests))
-        return false;
-    return e->committed >= d->told || d->kept.tail - d->kept.head - d->told_at > TELL_BYTES;
+    return decide_is_worth_telling(d, e->now_ms, e->rests) &&
+           (e->committed >= d->told || is_much(d));
 }
 
 int decision_progress(struct engine *e)
@@ -142,7 +146,8 @@ void engine_decision_give(struct engine *e, enum engine_decision kind, const voi
     e->polls_since_ms = 0;
     decide_add(&e->decide, kind, value, (uint32_t)length);
     note(e);
-    if (may_tell(e))
+    /* Who asks for the time computes, and so do the others: each word would interrupt them. */
+    if (kind == DECIDE_TIME ? is_much(&e->decide) : may_tell(e))
         decision_tell(e);
 }
 

@@ -202,6 +202,8 @@ static double time_inside(struct told_clock *clock, double own)
     told = own + clock->offset;
     *last = told > *last ? told : *last;
     engine_decision_give(replica.engine, DECIDE_TIME, last, sizeof *last);
+    if (!replica.has_attendant) /* who would tell it soon */
+        engine_committed(replica.engine);
     return *last;
 }
 
