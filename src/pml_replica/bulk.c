@@ -37,7 +37,7 @@ static void finish(struct engine *e, struct transfer *t)
     struct finished done = STAILQ_HEAD_INITIALIZER(done);
     struct entry *entry = t->entry;
     entry->transfers--;
-    if (!t->lost && !entry->synchronous)
+    if (!t->lost && !entry->synchronous) /* that one is done when HAVE says so */
         entry->have_not &= (lanes_t)~only(lane_of(e, t->vpid));
     LIST_REMOVE(t, going);
     free(t);

@@ -320,7 +320,8 @@ void decision_match(struct engine *e, const struct engine_receive *r, int source
                     uint64_t number);
 int decision_due(struct engine *e, enum engine_decision kind, void *value, size_t max, bool peek);
 void decision_tell(struct engine *e);
-/* Output commit: what depends on the decisions below `depends`, or on all so far, may not leave. */
+/* Output commit: what depends on the decisions below `depends`, or on all so far, may not leave.
+ * The second one also tells what was not told yet, so that it soon may. */
 bool decision_holds(const struct engine *e, uint64_t depends);
 bool decision_holds_all(struct engine *e);
 int decision_progress(struct engine *e);

@@ -152,7 +152,7 @@ uint64_t sim_random(struct sim *s);
 uint64_t sim_now(struct sim *s);
 /* A message was received: whoever receives it must see the same. */
 void sim_saw(struct proc *p, int source, uint32_t id, uint64_t digest, uint64_t posted);
-/* It has cancelled a receive that had its message. */
+/* It has cancelled a receive that had its message, which says what it is. */
 void sim_undid(struct proc *p, const uint8_t *bytes);
 /* It prints something that follows from all that it has seen. */
 void sim_prints(struct proc *p);

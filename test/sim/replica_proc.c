@@ -271,12 +271,13 @@ static bool step_clock(struct proc *p)
 static bool step_cancel(struct proc *p, const struct op *op)
 {
     if (p->stage == 0) {
-        const bool done = slot_done(p, op->slot);
+        const struct engine_receive *r = &p->receive[op->slot].r;
+        const bool has_id = r->done && r->status.length >= MESSAGE_MIN;
         int rc = engine_cancel(p->engine, &p->receive[op->slot].r);
         if (rc < 0)
             return false;
         see(p, (uint64_t)rc + 11);
-        if (rc > 0 && done)
+        if (rc > 0 && has_id)
             sim_undid(p, p->receive[op->slot].bytes);
         p->stage = 1 + rc;
     }
