@@ -23,6 +23,7 @@
 #include "ompi_config.h"
 #include "crowd.h"
 #include "engine.h"
+#include "nap.h"
 #include "transport.h"
 #include "turn.h"
 #include "ompi/communicator/communicator.h"
@@ -88,12 +89,8 @@ struct replica {
     unsigned polls, spins; /* looks in all; looks in a row before others have a turn */
     bool slept;            /* at the last look */
     bool waits;            /* it looks until something is there (link_wait()) */
-    struct napping {
-        uint64_t went_ns;      /* by the clock on the wall, when we looked */
-        uint64_t looked_ns;    /* processor time, then */
-        unsigned looks, quiet; /* in vain, one after the other; and rounds of them */
-        bool sleepy;           /* the next look may last */
-    } napping;
+    bool waits_for_time;   /* that its leader tells */
+    struct nap nap;
     struct crowd crowd;
     ompi_request_fns_t stock;
     pthread_t program; /* the thread that called MPI_Init */

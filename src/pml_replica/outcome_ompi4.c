@@ -197,7 +197,9 @@ static double time_inside(struct told_clock *clock, double own)
         }
         if (n != -EAGAIN)
             return *last;
+        replica.waits_for_time = true;
         link_wait();
+        replica.waits_for_time = false;
     }
     told = own + clock->offset;
     *last = told > *last ? told : *last;

@@ -48,7 +48,7 @@ static int component_register(void)
     *p = (struct replica_params){.eager_limit = 16 << 10,
                                  .fragment = 512 << 10,
                                  .log_limit = 64 << 20,
-                                 .lag_ms = 100,
+                                 .lag_ms = 10,
                                  .drop_after_ms = 30000,
                                  .retry_ms = 500,
                                  .silence_ms = 1000,

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EVENTS = 32, SOCKETS_EVERY = 256, TIMERS_EVERY = 32, FIRST_CONTACT_MS = 20000, NAP_MS = 5 };
+enum { EVENTS = 32, SOCKETS_EVERY = 256, TIMERS_EVERY = 32, FIRST_CONTACT_MS = 20000, NAP_MS = 10 };
 enum { STEP_MS = 50 }; /* the clock's longest step */
 
 /* Deadlines are about what a peer did not do while we watched. A process that was not running, on a

@@ -13,6 +13,7 @@ unit_programs = \
     test/unit/confine \
     test/unit/cores \
     test/unit/crowd \
+    test/unit/nap \
     test/unit/datagram \
     test/unit/decide \
     test/unit/fate \
@@ -116,6 +117,8 @@ test_unit_transport_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_transport_LDADD = libtransport.la $(LDADD)
 test_unit_crowd_SOURCES = test/unit/crowd.c src/pml_replica/crowd.c
 test_unit_crowd_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
+test_unit_nap_SOURCES = test/unit/nap.c src/pml_replica/nap.c src/pml_replica/crowd.c
+test_unit_nap_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_turn_SOURCES = test/unit/turn.c src/pml_replica/turn.c
 test_unit_turn_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_greeting_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica

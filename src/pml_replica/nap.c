@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* nap.c -- judges every few hundred looks; one who is sleepy, at each. */
+#include "nap.h"
+
+enum { SHORTEST_MS = 1, LONGER = 3 }; /* 8 ms at most: clocks want to be looked at */
+enum { LOOKS = 512, LOOK_NS = 4000, BUSY_NS = 100000 };
+
+bool nap_look(struct nap *n)
+{
+    return n->sleepy || ++n->looks % LOOKS == 0;
+}
+
+/* The word of a peer that copies is due at once, and waking up takes longer than the wait; but for
+ * a processor that others want, too. */
+static unsigned patience(uint64_t went, uint64_t used, bool lends)
+{
+    enum { FEW = 4, MANY = 64 };
+    return lends && went < used + used / 4 ? MANY : FEW;
+}
+
+/* Processor time is compared, since yielding takes time of another kind. */
+void nap_judge(struct nap *n, uint64_t now, uint64_t used, bool lends)
+{
+    const uint64_t went = now - n->went, took = used - n->used;
+    n->went = now;
+    n->used = used;
+    if (took >= (n->sleepy ? BUSY_NS : LOOKS * LOOK_NS))
+        n->quiet = 0;
+    else
+        n->quiet++;
+    n->sleepy = n->quiet >= patience(went, took, lends);
+}
+
+/* Who waits naps at once where the program sleeps between its looks: who yields gets his turn only
+ * when the others have had theirs. And where he waits for a time, as that takes long. */
+static bool is_due(const struct nap *n, const struct crowd *c, struct nap_case is)
+{
+    if (is.for_time)
+        return true;
+    return c->rests ? is.waits || is.for_word : n->sleepy || crowd_is_here(c);
+}
+
+int nap_ms(const struct nap *n, const struct crowd *c, struct nap_case is)
+{
+    if (!is_due(n, c, is))
+        return 0;
+    return is.waits ? SHORTEST_MS << n->longer : SHORTEST_MS;
+}
+
+void nap_looked(struct nap *n, bool waits, bool slept, bool news)
+{
+    if (news) {
+        n->quiet = n->looks = 0;
+        n->sleepy = false;
+    }
+    if (news || !waits)
+        n->longer = 0;
+    else if (slept && n->longer < LONGER)
+        n->longer++;
+}

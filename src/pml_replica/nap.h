@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* nap.h -- shall who looks in vain sleep, and for how long?
+ *
+ * Many looks that found nothing, by one who does nothing else meanwhile, make it sleepy: a program
+ * that computes between two looks never sleeps. Whoever waits longer sleeps longer, as each nap
+ * takes a turn from those who compute; what comes wakes him. A program that only asks goes on after
+ * the shortest nap, since it may look after other things than messages. */
+#ifndef P2P_NAP_H
+#define P2P_NAP_H
+#include "crowd.h"
+
+struct nap {
+    uint64_t went, used;   /* the clock on the wall and processor time at the last judgement, ns */
+    unsigned looks, quiet; /* in vain, one after the other; and rounds of them */
+    bool sleepy;
+    unsigned longer; /* the next nap: so often twice the shortest */
+};
+
+/* What the program is at. */
+struct nap_case {
+    bool waits;    /* in a call until something comes, */
+    bool for_word; /* in any call, for the word of another lane, */
+    bool for_time; /* which computes, and tells of times seldom */
+};
+
+/* At each look. True: it is time to judge. */
+bool nap_look(struct nap *n);
+/* now, used: the clock and the thread's processor time so far, ns. lends: a peer copies from this
+ * process's memory. */
+void nap_judge(struct nap *n, uint64_t now, uint64_t used, bool lends);
+/* How long the next look may last, ms; 0: not at all. */
+int nap_ms(const struct nap *n, const struct crowd *c, struct nap_case is);
+/* After each look. waits: as above; news: something came. */
+void nap_looked(struct nap *n, bool waits, bool slept, bool news);
+#endif
