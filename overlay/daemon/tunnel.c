@@ -9,8 +9,11 @@
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/listener.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum {
@@ -191,6 +194,15 @@ static struct stream *stream_new(struct way *w, int fd, uint32_t number, bool op
     return s;
 }
 
+/* What one side has written goes out on the other as it came: the sender has done its own waiting.
+ * With Nagle's algorithm (RFC 896) the second part of a message waits for the delayed
+ * acknowledgement of the first, 40 ms. */
+static void without_delay(evutil_socket_t fd)
+{
+    const int on = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *from,
                       int length, void *ctx)
 {
@@ -201,6 +213,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
         evutil_closesocket(fd);
         return;
     }
+    without_delay(fd);
     struct stream *s = stream_new(w, fd, ++w->tunnels->number, true);
     if (s == NULL) {
         evutil_closesocket(fd);
@@ -241,6 +254,7 @@ static void open_here(struct tunnels *t, const struct link_peer *from,
     socklen_t length = addr_to_sock(&at, &address);
     bufferevent_enable(s->bev, EV_READ | EV_WRITE);
     bufferevent_socket_connect(s->bev, (struct sockaddr *)&address, (int)length);
+    without_delay(bufferevent_getfd(s->bev));
 }
 
 /* --- from the link to the loopback side --- */
