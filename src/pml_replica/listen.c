@@ -208,6 +208,7 @@ static void listener_ready(struct transport *t, struct watch *w, uint32_t events
                           .since_ms = transport_now_ms(t)};
     t->pending = p;
     t->pending_count++;
+    pending_ready(t, &p->watch, EPOLLIN); /* most have said it already */
 }
 
 static int listener_add(struct transport *t, const struct sockaddr *a, socklen_t size)

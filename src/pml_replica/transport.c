@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EVENTS = 32, SOCKETS_EVERY = 256, TIMERS_EVERY = 32, FIRST_CONTACT_MS = 20000, NAP_MS = 10 };
+enum { EVENTS = 32, SOCKETS_EVERY = 128, TIMERS_EVERY = 32, FIRST_CONTACT_MS = 20000, NAP_MS = 10 };
 enum { STEP_MS = 50 }; /* the clock's longest step */
 
 /* Deadlines are about what a peer did not do while we watched. A process that was not running, on a
@@ -360,7 +360,7 @@ int transport_poll(struct transport *t, int timeout_ms)
     poll_rings(t);
     if (t->moved == 0 && timeout_ms != 0)
         poll_sleeping(t, timeout_ms);
-    else if (t->restless > 0 || t->polls % SOCKETS_EVERY == 0)
+    else if (t->restless > 0 || t->ring_count == 0 || t->polls % SOCKETS_EVERY == 0)
         poll_sockets(t, 0);
     if (t->restless > 0 && (timeout_ms != 0 || t->polls % TIMERS_EVERY == 0))
         look_at_clocks(t);
