@@ -16,7 +16,7 @@
  * operation_ompi4.c        its operations
  * epoch_ompi4.c            and when they are done
  * link_ompi4.c             engine and transport joined, addresses by modex, progress
- * nap_ompi4.c              who waits in vain sleeps
+ * nap_ompi4.c              who waits in vain sleeps; nap.h, crowd.h
  * attendant_ompi4.c        a thread that stands in while the program computes; turn.h */
 #ifndef P2P_GLUE_H
 #define P2P_GLUE_H
