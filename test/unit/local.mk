@@ -13,7 +13,6 @@ unit_programs = \
     test/unit/confine \
     test/unit/cores \
     test/unit/crowd \
-    test/unit/nap \
     test/unit/datagram \
     test/unit/decide \
     test/unit/fate \
@@ -38,6 +37,7 @@ unit_programs = \
     test/unit/match \
     test/unit/merge \
     test/unit/message \
+    test/unit/nap \
     test/unit/notice \
     test/unit/odds \
     test/unit/order \

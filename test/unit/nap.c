@@ -49,8 +49,8 @@ static void test_who_waits_sleeps_longer(void **state)
     assert_int_equal(look(&t, waits, 0, false), 4);
     for (int i = 0; i < 10; i++)
         assert_int_equal(look(&t, waits, 0, false), 8);
-    nap_looked(&t.nap, true, true,
-               true); /* there is news: it waits for the next as it did at first */
+    /* There is news: it waits for the next as it did at first. */
+    nap_looked(&t.nap, true, true, true);
     assert_in_range(looks_until_sleep(&t, waits, 0, false), 1000, 5000);
     assert_int_equal(look(&t, waits, 0, false), 2);
 }
