@@ -39,6 +39,9 @@ struct errmgr_replica_component {
         bool on;
     } beat;
     struct {
+        bool early_death; /* of a process that PMIx did not know yet */
+    } orted;
+    struct {
         struct fate *fate; /* of the first job; NULL before it is mapped */
         orte_jobid_t job;
         unsigned ranks, lanes;

@@ -20,12 +20,15 @@ static struct errmgr_replica_component *const self = &mca_errmgr_replica_compone
 /* How long a dead process's output may stay open, held by its children, before its end is reported.
  */
 enum { OUTPUT_PATIENCE_MS = 500 };
+/* Other peers may have the same to tell, which then decides how the job ends. */
+enum { STRANDED_MS = 100 };
 
-static void report(const orte_proc_t *child)
+static void report(const orte_proc_t *child, orte_proc_state_t state)
 {
     opal_buffer_t *b = OBJ_NEW(opal_buffer_t);
     orte_plm_cmd_flag_t command = ORTE_PLM_UPDATE_PROC_STATE;
     orte_proc_t c = *child; /* packing takes no const */
+    c.state = state;
     opal_dss.pack(b, &command, 1, ORTE_PLM_CMD);
     opal_dss.pack(b, &c.name.jobid, 1, ORTE_JOBID);
     opal_dss.pack(b, &c.name.vpid, 1, ORTE_VPID);
@@ -43,24 +46,43 @@ static bool ended_badly(orte_proc_state_t state)
            state == ORTE_PROC_STATE_TERM_WO_SYNC || state == ORTE_PROC_STATE_TERM_NON_ZERO;
 }
 
-/* Siblings of a process that died before PMIx knew it wait for it in the first fence, for ever:
- * their orted behaves as if its host had died. */
-static void die_with_siblings(const orte_proc_t *child)
+static void after(int ms, opal_event_cbfunc_t what, orte_proc_t *child)
 {
-    bool siblings = false;
+    orte_timer_t *timer = OBJ_NEW(orte_timer_t);
+    OBJ_RETAIN(child);
+    timer->payload = child;
+    timer->tv.tv_sec = ms / 1000;
+    timer->tv.tv_usec = ms % 1000 * 1000;
+    opal_event_evtimer_set(orte_event_base, timer->ev, what, timer);
+    opal_event_evtimer_add(timer->ev, &timer->tv);
+}
+
+static bool is_stranded(const orte_proc_t *p, orte_jobid_t job)
+{
+    return p != NULL && p->name.jobid == job && ORTE_FLAG_TEST(p, ORTE_PROC_FLAG_ALIVE) &&
+           p->state == ORTE_PROC_STATE_REGISTERED;
+}
+
+static void end_stranded(int fd, short what, void *context)
+{
+    (void)fd, (void)what;
+    orte_timer_t *timer = context;
+    orte_proc_t *child = timer->payload;
     for (int i = 0; i < orte_local_children->size; i++) {
         const orte_proc_t *p = opal_pointer_array_get_item(orte_local_children, i);
-        siblings = siblings || (p != NULL && p != child && p->name.jobid == child->name.jobid &&
-                                ORTE_FLAG_TEST(p, ORTE_PROC_FLAG_ALIVE));
-    }
-    if (!siblings)
-        return;
-    for (int i = 0; i < orte_local_children->size; i++) {
-        const orte_proc_t *p = opal_pointer_array_get_item(orte_local_children, i);
-        if (p != NULL && p->pid > 0)
+        if (is_stranded(p, child->name.jobid))
             kill(p->pid, SIGKILL);
     }
-    _exit(1);
+    OBJ_RELEASE(child);
+    OBJ_RELEASE(timer);
+}
+
+/* Where a process died before PMIx knew it, its siblings wait for it in their first fence, for
+ * ever: they go as well. Programs without MPI meet at no fence. */
+static void check_siblings(orte_proc_t *child)
+{
+    if (self->orted.early_death)
+        after(STRANDED_MS, end_stranded, child);
 }
 
 static void stop_waiting(int fd, short what, void *context)
@@ -74,28 +96,17 @@ static void stop_waiting(int fd, short what, void *context)
     OBJ_RELEASE(timer);
 }
 
-static void wait_for_output(orte_proc_t *child)
-{
-    orte_timer_t *timer = OBJ_NEW(orte_timer_t);
-    OBJ_RETAIN(child);
-    timer->payload = child;
-    timer->tv.tv_sec = OUTPUT_PATIENCE_MS / 1000;
-    timer->tv.tv_usec = OUTPUT_PATIENCE_MS % 1000 * 1000;
-    opal_event_evtimer_set(orte_event_base, timer->ev, stop_waiting, timer);
-    opal_event_evtimer_add(timer->ev, &timer->tv);
-}
-
 static bool child_error(orte_proc_t *child, orte_proc_state_t state)
 {
     if (!ended_badly(state) || orte_orteds_term_ordered)
         return false;
-    if (child->state < ORTE_PROC_STATE_REGISTERED)
-        die_with_siblings(child);
+    self->orted.early_death |= child->state < ORTE_PROC_STATE_REGISTERED;
     if (!ended_badly(child->state)) {
         child->state = state; /* reported in on_terminated() */
-        wait_for_output(child);
+        after(OUTPUT_PATIENCE_MS, stop_waiting, child);
         ORTE_ACTIVATE_PROC_STATE(&child->name, ORTE_PROC_STATE_WAITPID_FIRED);
     }
+    check_siblings(child);
     return true;
 }
 
@@ -128,6 +139,19 @@ static void on_error(int fd, short args, void *context)
         self->stock.proc_error(fd, args, context);
 }
 
+static void on_registered(int fd, short args, void *context)
+{
+    orte_state_caddy_t *caddy = context;
+    ORTE_ACQUIRE_OBJECT(caddy);
+    orte_job_t *job = orte_get_job_data_object(caddy->name.jobid);
+    orte_proc_t *p =
+        job != NULL ? opal_pointer_array_get_item(job->procs, (int)caddy->name.vpid) : NULL;
+    self->stock.proc_registered(fd, args, context);
+    if (p != NULL)
+        check_siblings(p);
+}
+
+/* Stock code would tell of none before all have ended here: a rank is done with its first copy. */
 static void on_terminated(int fd, short args, void *context)
 {
     orte_state_caddy_t *caddy = context;
@@ -135,8 +159,8 @@ static void on_terminated(int fd, short args, void *context)
     orte_job_t *job = orte_get_job_data_object(caddy->name.jobid);
     orte_proc_t *p =
         job != NULL ? opal_pointer_array_get_item(job->procs, (int)caddy->name.vpid) : NULL;
-    if (p != NULL && ended_badly(p->state) && !ORTE_FLAG_TEST(p, ORTE_PROC_FLAG_RECORDED))
-        report(p);
+    if (p != NULL && !ORTE_FLAG_TEST(p, ORTE_PROC_FLAG_RECORDED))
+        report(p, ended_badly(p->state) ? p->state : ORTE_PROC_STATE_TERMINATED);
     self->stock.proc_terminated(fd, args, context);
 }
 
@@ -154,5 +178,6 @@ void orted_take_over(void)
         return;
     self->stock.comm_failed = state_wrap_proc(ORTE_PROC_STATE_COMM_FAILED, on_error);
     self->stock.proc_error = state_wrap_proc(ORTE_PROC_STATE_ERROR, on_error);
+    self->stock.proc_registered = state_wrap_proc(ORTE_PROC_STATE_REGISTERED, on_registered);
     self->stock.proc_terminated = state_wrap_proc(ORTE_PROC_STATE_TERMINATED, on_terminated);
 }

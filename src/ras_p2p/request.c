@@ -59,9 +59,9 @@ int request_wish(const struct request *r, struct wish *wish, struct err *e)
     wish->spares = (unsigned)r->spares;
     wish->strategy = r->strategy;
     wish->timeout_ms = ALLOCATE_MS;
-    /* At level 2 a lease is lost as a whole, so each holds one process; and a peer may have one
-     * copy of each rank at most, so more slots than ranks on one peer are of no use. */
-    wish->per_lease = r->replicated ? 1 : r->per_node;
+    /* A peer may have one copy of each rank at most, so more slots than ranks on one are of no use.
+     */
+    wish->per_lease = r->replicated ? 0 : r->per_node;
     wish->per_peer = r->replicated ? r->ranks : 0;
     wish->apart = wish->per_peer;
     if (r->require != NULL && r->require[0] != '\0' && (wish->require = strdup(r->require)) == NULL)

@@ -6,6 +6,7 @@ grid_scripts = \
     test/grid/as_stock \
     test/grid/unnoticed \
     test/grid/endings \
+    test/grid/siblings \
     test/grid/allocation \
     test/grid/alloc \
     test/grid/binding \

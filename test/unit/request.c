@@ -90,7 +90,7 @@ static void test_wish(void **state)
     r = (struct request){.ranks = 4, .started = 8, .replicated = true};
     assert_int_equal(request_wish(&r, &w, NULL), 0);
     assert_int_equal(w.slots, 8);
-    assert_int_equal(w.per_lease, 1);
+    assert_int_equal(w.per_lease, 0);
     assert_int_equal(w.per_peer, 4);
     assert_null(w.require);
     r.spares = -1;
