@@ -17,6 +17,7 @@ static struct channel *channel_make(struct engine *e, struct engine_comm *comm, 
     c->world = world;
     c->tag = tag;
     c->by_tag = by_tag;
+    TAILQ_INSERT_TAIL(&comm->channels, c, of_comm);
     TAILQ_INIT(&c->entries);
     TAILQ_INIT(&c->coming);
     TAILQ_INIT(&c->early);
@@ -38,6 +39,7 @@ static void channel_free(struct engine *e, struct channel *c)
         TAILQ_REMOVE(&e->of[c->world].dirty, c, dirty);
     if (c->pending)
         TAILQ_REMOVE(&e->pending, c, to_send);
+    TAILQ_REMOVE(&c->comm->channels, c, of_comm);
     free(c);
 }
 
@@ -160,32 +162,17 @@ void channel_each(struct engine *e, struct engine_comm *comm,
                   void (*visit)(struct engine *, struct channel *, int), int arg)
 {
     struct channel *c, *next;
-    for (int i = 0; i < e->ranks; i++) {
-        struct partner *p = comm->partner[i];
-        if (p && p->user)
-            visit(e, p->user, arg);
-        for (unsigned t = 0; p && t < p->tag_size; t++)
-            if (p->tags[t].channel)
-                visit(e, p->tags[t].channel, arg);
-        for (unsigned t = 0; p && p->cycle && t < ENGINE_WINDOW; t++)
-            if (p->cycle[t])
-                visit(e, p->cycle[t], arg);
-    }
-    for (c = LIST_FIRST(&comm->retired); c; c = next) {
-        next = LIST_NEXT(c, retired);
+    for (c = TAILQ_FIRST(&comm->channels); c; c = next) {
+        next = TAILQ_NEXT(c, of_comm);
         visit(e, c, arg);
     }
 }
 
-static void free_one(struct engine *e, struct channel *c, int arg)
-{
-    (void)arg;
-    channel_free(e, c);
-}
-
 void channel_clear(struct engine *e, struct engine_comm *comm)
 {
-    channel_each(e, comm, free_one, 0);
+    struct channel *c;
+    while ((c = TAILQ_FIRST(&comm->channels)))
+        channel_free(e, c);
     for (int i = 0; i < e->ranks; i++) {
         struct partner *p = comm->partner[i];
         if (p) {

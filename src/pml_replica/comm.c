@@ -94,6 +94,7 @@ static struct engine_comm *comm_make(struct engine *e, uint64_t group, uint32_t 
     struct engine_comm *c = engine_memory(sizeof *c), **at = bucket_of(e, group, count);
     c->name = (struct comm_name){group, count};
     c->partner = engine_memory((size_t)e->ranks * sizeof *c->partner);
+    TAILQ_INIT(&c->channels);
     LIST_INIT(&c->retired);
     if (match_init(&c->match, e->ranks) != 0)
         abort();

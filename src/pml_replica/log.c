@@ -28,11 +28,17 @@ static bool has_room(const struct engine *e, size_t length)
     return e->counts.log_bytes + size_of(length) <= e->limits.log;
 }
 
-static void copy(struct engine *e, struct entry *entry, const void *bytes)
+static void *allocate(size_t bytes)
 {
-    entry->copy = malloc(entry->length + 1);
-    if (!entry->copy)
+    void *memory = malloc(bytes);
+    if (!memory)
         abort(); /* as everything else in an MPI process without memory */
+    return memory;
+}
+
+static void copy(struct engine *e, struct entry *entry, const void *bytes, uint8_t *room)
+{
+    entry->copy = room;
     if (bytes)
         memcpy(entry->copy, bytes, entry->length);
     else if (entry->length > 0)
@@ -56,9 +62,9 @@ static void add_to_channel(struct engine *e, struct channel *c, struct entry *en
 struct entry *log_add(struct engine *e, struct channel *c, struct engine_send *s, const void *bytes,
                       bool offer)
 {
-    struct entry *entry = calloc(1, sizeof *entry);
-    if (!entry)
-        abort();
+    const bool at_once = !offer && !s->synchronous && has_room(e, s->length);
+    struct entry *entry = allocate(sizeof *entry + (at_once ? s->length : 0));
+    memset(entry, 0, sizeof *entry);
     entry->channel = c;
     entry->number = c->sent - 1;
     entry->tag = s->tag;
@@ -70,8 +76,8 @@ struct entry *log_add(struct engine *e, struct channel *c, struct engine_send *s
     entry->synchronous = s->synchronous;
     entry->request = s;
     add_to_channel(e, c, entry);
-    if (!offer && !s->synchronous && has_room(e, s->length)) {
-        copy(e, entry, bytes);
+    if (at_once) {
+        copy(e, entry, bytes, entry->own);
         entry->request = NULL;
     } else {
         TAILQ_INSERT_TAIL(&e->waiting, entry, waiting);
@@ -101,7 +107,8 @@ static void drop(struct engine *e, struct entry *entry, struct finished *done)
     if (entry->copy)
         account(e, 0, size_of(entry->length));
     TAILQ_REMOVE(&c->entries, entry, sent);
-    free(entry->copy);
+    if (entry->copy != entry->own)
+        free(entry->copy);
     free(entry);
     if (TAILQ_EMPTY(&c->entries)) {
         TAILQ_REMOVE(&e->of[c->world].busy, c, busy);
@@ -202,7 +209,7 @@ int log_copy_late(struct engine *e)
         next = TAILQ_NEXT(entry, waiting);
         if (!may_copy(e, entry))
             continue;
-        copy(e, entry, entry->request->data);
+        copy(e, entry, entry->request->data, allocate(entry->length + 1));
         request_done(e, entry, &done);
         copied++;
     }

@@ -31,7 +31,8 @@ struct entry {
     lanes_t same, other;         /* verify: lanes that got the same from others; other bytes */
     unsigned transfers;          /* going on */
     struct engine_send *request; /* not done; NULL: done */
-    uint8_t *copy;
+    uint8_t *copy;               /* NULL: the request's buffer */
+    uint8_t own[];               /* where a copy is that was made at once */
 };
 TAILQ_HEAD(entries, entry);
 STAILQ_HEAD(finished, engine_send);
@@ -66,6 +67,7 @@ struct channel {
     bool pending;      /* in e->pending: something waits to be sent */
     bool unacked;      /* in the dirty list of its rank */
     unsigned messages; /* that point to it */
+    TAILQ_ENTRY(channel) of_comm;
     LIST_ENTRY(channel) retired;
     /* out */
     uint64_t sent, sent_hash;
@@ -106,6 +108,7 @@ struct engine_comm {
     bool bound; /* the program has it; before, only frames named it */
     bool freed; /* the program has it no more; entries may be left */
     bool by_tag;
+    struct channels channels;     /* all of them, the oldest first */
     unsigned busy;                /* channels with entries */
     LIST_HEAD(, channel) retired; /* channels whose tag lost its place to a younger one */
     int size;
