@@ -23,6 +23,7 @@
 #include "ompi_config.h"
 #include "crowd.h"
 #include "engine.h"
+#include "looks.h"
 #include "nap.h"
 #include "transport.h"
 #include "turn.h"
@@ -86,10 +87,12 @@ struct replica {
     pthread_t attendant;
     int attendant_end; /* an eventfd */
     STAILQ_HEAD(, transfer) later;
-    unsigned polls, spins; /* looks in all; looks in a row before others have a turn */
-    bool slept;            /* at the last look */
-    bool waits;            /* it looks until something is there (link_wait()) */
-    bool waits_for_time;   /* that its leader tells */
+    unsigned polls; /* looks in all */
+    struct looks looks;
+    bool only_look;      /* of its turn: it stands for as many as others make in one */
+    bool slept;          /* at the last look */
+    bool waits;          /* it looks until something is there (link_wait()) */
+    bool waits_for_time; /* that its leader tells */
     struct nap nap;
     struct crowd crowd;
     ompi_request_fns_t stock;

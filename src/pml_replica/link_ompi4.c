@@ -238,7 +238,7 @@ static int advance(int timeout_ms)
     if (timeout_ms == 0)
         timeout_ms = nap_due();
     int n = nap_taken(timeout_ms);
-    if (n > 0 || timeout_ms != 0 || ++replica.polls % ENGINE_EVERY == 0) {
+    if (n > 0 || timeout_ms != 0 || replica.only_look || ++replica.polls % ENGINE_EVERY == 0) {
         engine_rests(replica.engine, replica.crowd.rests);
         n += engine_progress(replica.engine, now_ms(CLOCK_MONOTONIC_COARSE));
     }
@@ -265,21 +265,20 @@ int link_progress(void)
 }
 
 /* Looks at the links alone first; then lets the rest of Open MPI, and other processes, have a turn.
- * Looking on pays while a partner on another processor answers at once; it does not while all wait
- * for somebody who has no processor. */
+ */
 static void look_on(void)
 {
-    enum { LEAST = 8, MOST = 32 };
-    unsigned *spins = &replica.spins;
+    const unsigned due = looks_due(&replica.looks);
     replica.slept = false;
-    for (unsigned i = 0; i <= *spins && !replica.slept; i++)
+    for (unsigned i = 1; i <= due && !replica.slept; i++)
         if (advance(0) > 0) {
-            if (i > 0 && *spins < MOST)
-                *spins *= 2;
+            looks_made(&replica.looks, i);
             return;
         }
-    *spins = *spins > LEAST ? *spins / 2 : LEAST;
+    looks_made(&replica.looks, 0);
+    replica.only_look = due == 0;
     opal_progress();
+    replica.only_look = false;
 }
 
 void link_wait(void)

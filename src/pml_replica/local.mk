@@ -38,7 +38,7 @@ mca_pml_replica_la_SOURCES = \
     src/pml_replica/share_ompi4.c src/pml_replica/window.h src/pml_replica/window_ompi4.c \
     src/pml_replica/attendant_ompi4.c src/pml_replica/turn.c src/pml_replica/turn.h \
     src/pml_replica/crowd.c src/pml_replica/crowd.h \
-    src/pml_replica/nap.c src/pml_replica/nap.h \
+    src/pml_replica/looks.c src/pml_replica/looks.h src/pml_replica/nap.c src/pml_replica/nap.h \
     src/pml_replica/link_ompi4.c src/pml_replica/module_ompi4.c src/pml_replica/nap_ompi4.c \
     src/pml_replica/outcome_ompi4.c src/pml_replica/output_ompi4.c \
     src/pml_replica/rally_ompi4.c src/pml_replica/request_ompi4.c \

@@ -3,11 +3,14 @@
 #include "nap.h"
 
 enum { SHORTEST_MS = 1, LONGER = 3 }; /* 8 ms at most: clocks want to be looked at */
-enum { LOOKS = 512, LOOK_NS = 4000, BUSY_NS = 100000 };
+enum { LOOKS = 512, LOOKS_A_TURN = 8, LOOK_NS = 4000, BUSY_NS = 100000 };
 
-bool nap_look(struct nap *n)
+bool nap_look(struct nap *n, bool only)
 {
-    return n->sleepy || ++n->looks % LOOKS == 0;
+    n->looks += only ? LOOKS_A_TURN : 1;
+    const bool due = n->looks >= LOOKS;
+    n->looks %= LOOKS;
+    return n->sleepy || due;
 }
 
 /* The word of a peer that copies is due at once, and waking up takes longer than the wait; but for

@@ -23,8 +23,9 @@ struct nap_case {
     bool for_time; /* which computes, and tells of times seldom */
 };
 
-/* At each look. True: it is time to judge. */
-bool nap_look(struct nap *n);
+/* At each look; `only`: the only one before others get a turn, which stands for many. True: it is
+ * time to judge. */
+bool nap_look(struct nap *n, bool only);
 /* now, used: the clock and the thread's processor time so far, ns. lends: a peer copies from this
  * process's memory. */
 void nap_judge(struct nap *n, uint64_t now, uint64_t used, bool lends);

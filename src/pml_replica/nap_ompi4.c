@@ -25,7 +25,7 @@ static void look_around(struct crowd *c)
 int nap_due(void)
 {
     look_around(&replica.crowd);
-    if (nap_look(&replica.nap))
+    if (nap_look(&replica.nap, replica.only_look))
         nap_judge(&replica.nap, now_ns(CLOCK_MONOTONIC), now_ns(CLOCK_THREAD_CPUTIME_ID),
                   transport_lends(replica.transport));
     const struct nap_case is = {.waits = replica.waits,

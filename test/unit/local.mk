@@ -32,6 +32,7 @@ unit_programs = \
     test/unit/level \
     test/unit/link \
     test/unit/listeners \
+    test/unit/looks \
     test/unit/mark \
     test/unit/manifest \
     test/unit/match \
@@ -117,6 +118,8 @@ test_unit_transport_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_transport_LDADD = libtransport.la $(LDADD)
 test_unit_crowd_SOURCES = test/unit/crowd.c src/pml_replica/crowd.c
 test_unit_crowd_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
+test_unit_looks_SOURCES = test/unit/looks.c src/pml_replica/looks.c
+test_unit_looks_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_nap_SOURCES = test/unit/nap.c src/pml_replica/nap.c src/pml_replica/crowd.c
 test_unit_nap_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_turn_SOURCES = test/unit/turn.c src/pml_replica/turn.c

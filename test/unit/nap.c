@@ -15,6 +15,7 @@ static const struct crowd nobody;
 struct thread {
     struct nap nap;
     uint64_t now, used;
+    bool only;
 };
 
 /* One look of 1 us, and what the thread does until the next one. Returns how long it may sleep. */
@@ -22,7 +23,7 @@ static int look(struct thread *t, struct nap_case is, uint64_t computes, bool le
 {
     t->now += 1 * US + computes;
     t->used += 1 * US + computes;
-    if (nap_look(&t->nap))
+    if (nap_look(&t->nap, t->only))
         nap_judge(&t->nap, t->now, t->used, lends);
     int ms = nap_ms(&t->nap, &nobody, is);
     nap_looked(&t->nap, is.waits, ms > 0, false);
@@ -53,6 +54,14 @@ static void test_who_waits_sleeps_longer(void **state)
     nap_looked(&t.nap, true, true, true);
     assert_in_range(looks_until_sleep(&t, waits, 0, false), 1000, 5000);
     assert_int_equal(look(&t, waits, 0, false), 2);
+}
+
+/* With one look a turn he sleeps after about as many turns. */
+static void test_an_only_look_stands_for_many(void **state)
+{
+    (void)state;
+    struct thread t = {.only = true};
+    assert_in_range(looks_until_sleep(&t, waits, 0, false), 100, 500);
 }
 
 static void test_who_asks_goes_on_soon(void **state)
@@ -124,6 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_who_waits_sleeps_longer),
+        cmocka_unit_test(test_an_only_look_stands_for_many),
         cmocka_unit_test(test_who_asks_goes_on_soon),
         cmocka_unit_test(test_who_computes_never_sleeps),
         cmocka_unit_test(test_while_a_peer_copies),
