@@ -22,6 +22,7 @@ struct hold {
     uint64_t heard_ms; /* the peer was there */
     bool doubted;      /* its link broke, it was asked again */
     bool renewed;      /* in this round */
+    char why[512];     /* the peer is about to end it; empty: not that we know */
 };
 
 struct holds {
@@ -153,11 +154,21 @@ static void on_recall(struct holds *h, const struct hold *hold, const struct msg
     h->event(h->event_ctx, hold->owner, &event);
 }
 
-static void on_ending(struct holds *h, const struct hold *hold, const struct msg_lease_ending *m)
+static void on_ending(struct holds *h, struct hold *hold, const struct msg_lease_ending *m)
 {
+    snprintf(hold->why, sizeof hold->why, "%s", m->text);
     struct msg_local_event event = {.event = GRID_LEASE_ENDING, .lease = hold->lease};
     snprintf(event.text, sizeof event.text, "%s: %.440s", hold->name, m->text);
     h->event(h->event_ctx, hold->owner, &event);
+}
+
+/* Where its last word was lost with a link, a peer knows the lease no more, but had told why. */
+static void on_ended(struct holds *h, struct hold *hold, const struct msg_lease_ended *m)
+{
+    char why[sizeof hold->why];
+    strcpy(why, hold->why);
+    end(h, hold, m->cause == LEASE_FAILED ? GRID_LAUNCH_FAILED : GRID_LEASE_ENDED, m->status,
+        m->cause == LEASE_UNKNOWN && why[0] != '\0' ? why : m->text);
 }
 
 static struct hold *find_from(struct holds *h, const struct link_peer *from, const struct id *lease)
@@ -180,8 +191,7 @@ static void receive(void *ctx, const struct link_peer *from, const struct messag
     else if (m->kind == MSG_lease_ending && (hold = find_from(h, from, &m->lease_ending.lease)))
         on_ending(h, hold, &m->lease_ending);
     else if (m->kind == MSG_lease_ended && (hold = find_from(h, from, &m->lease_ended.lease)))
-        end(h, hold, m->lease_ended.cause == LEASE_FAILED ? GRID_LAUNCH_FAILED : GRID_LEASE_ENDED,
-            m->lease_ended.status, m->lease_ended.text);
+        on_ended(h, hold, &m->lease_ended);
 }
 
 /* A broken link is no dead peer yet: ask once more; a dead one cannot be dialled. */

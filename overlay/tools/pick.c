@@ -28,10 +28,7 @@ static int make_room(struct pick *p, const struct pick_want *want)
     p->spares = calloc(n, sizeof *p->spares);
     p->place = calloc((size_t)p->ranks * p->lanes + 1, sizeof *p->place);
     p->claim = (struct claim){
-        .want = {.slots = slots,
-                 .per_lease = p->lanes > 1,
-                 .spares = (uint16_t)want->spares,
-                 .strategy = want->strategy},
+        .want = {.slots = slots, .spares = (uint16_t)want->spares, .strategy = want->strategy},
         .peers = calloc(n, sizeof *p->claim.peers),
         .deal = calloc(n, sizeof *p->claim.deal),
         .peer_count = p->fitting,
@@ -43,15 +40,14 @@ static int make_room(struct pick *p, const struct pick_want *want)
                : -ENOMEM;
 }
 
-/* A peer gives what it was asked for: as one lease, or in leases of one slot. */
+/* A peer gives what it was asked for, as one lease. */
 static void give(struct pick *p, size_t peer, uint16_t slots)
 {
     static const struct id no_lease;
     struct claim *c = &p->claim;
     const uint16_t left = (uint16_t)(c->peers[peer].free - slots);
-    const uint16_t portion = c->want.per_lease > 0 ? c->want.per_lease : slots;
-    for (; slots > 0 && c->offer_count < p->offers_max; slots = (uint16_t)(slots - portion))
-        claim_offer(c, peer, &no_lease, portion);
+    if (c->offer_count < p->offers_max)
+        claim_offer(c, peer, &no_lease, slots);
     claim_answered(c, peer, left, 0);
 }
 

@@ -264,8 +264,7 @@ int link_progress(void)
     return n > 0 || !replica.slept ? n : 1;
 }
 
-/* Looks at the links alone first; then lets the rest of Open MPI, and other processes, have a turn.
- */
+/* Looks at the links alone first; then the rest of Open MPI, and other processes, have a turn. */
 static void look_on(void)
 {
     const unsigned due = looks_due(&replica.looks);
