@@ -117,9 +117,7 @@ static void on_error(int fd, short args, void *context)
     orte_state_caddy_t *caddy = context;
     ORTE_ACQUIRE_OBJECT(caddy);
     const orte_proc_state_t state = caddy->proc_state;
-    orte_job_t *job = orte_finalizing ? NULL : orte_get_job_data_object(caddy->name.jobid);
-    orte_proc_t *p =
-        job != NULL ? opal_pointer_array_get_item(job->procs, (int)caddy->name.vpid) : NULL;
+    orte_proc_t *p = orte_finalizing ? NULL : orte_get_proc_object(&caddy->name);
     bool daemon = p != NULL && caddy->name.jobid == ORTE_PROC_MY_NAME->jobid;
     if (p != NULL) {
         log_trace(2, -1, -1, hnp_peer_of(p), "%s: %s", ORTE_NAME_PRINT(&caddy->name),
@@ -169,9 +167,7 @@ static void on_terminated(int fd, short args, void *context)
 {
     orte_state_caddy_t *caddy = context;
     ORTE_ACQUIRE_OBJECT(caddy);
-    orte_job_t *job = orte_get_job_data_object(caddy->name.jobid);
-    orte_proc_t *p =
-        job != NULL ? opal_pointer_array_get_item(job->procs, (int)caddy->name.vpid) : NULL;
+    orte_proc_t *p = orte_get_proc_object(&caddy->name);
     const orte_process_name_t name = caddy->name;
     if (p == NULL || !survive_active() || !hnp_has(name.jobid)) {
         if (p != NULL && p->exit_code == 0 && !hnp_ends_already())

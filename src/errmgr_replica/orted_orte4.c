@@ -123,9 +123,8 @@ static void on_error(int fd, short args, void *context)
 {
     orte_state_caddy_t *caddy = context;
     ORTE_ACQUIRE_OBJECT(caddy);
-    orte_job_t *job = orte_finalizing ? NULL : orte_get_job_data_object(caddy->name.jobid);
-    orte_proc_t *p = job != NULL && caddy->name.jobid != ORTE_PROC_MY_NAME->jobid
-                         ? opal_pointer_array_get_item(job->procs, (int)caddy->name.vpid)
+    orte_proc_t *p = !orte_finalizing && caddy->name.jobid != ORTE_PROC_MY_NAME->jobid
+                         ? orte_get_proc_object(&caddy->name)
                          : NULL;
     if (other_daemon_error(&caddy->name, caddy->proc_state) ||
         (p != NULL && ORTE_FLAG_TEST(p, ORTE_PROC_FLAG_LOCAL) &&
@@ -143,9 +142,7 @@ static void on_registered(int fd, short args, void *context)
 {
     orte_state_caddy_t *caddy = context;
     ORTE_ACQUIRE_OBJECT(caddy);
-    orte_job_t *job = orte_get_job_data_object(caddy->name.jobid);
-    orte_proc_t *p =
-        job != NULL ? opal_pointer_array_get_item(job->procs, (int)caddy->name.vpid) : NULL;
+    orte_proc_t *p = orte_get_proc_object(&caddy->name);
     self->stock.proc_registered(fd, args, context);
     if (p != NULL)
         check_siblings(p);
@@ -156,9 +153,7 @@ static void on_terminated(int fd, short args, void *context)
 {
     orte_state_caddy_t *caddy = context;
     ORTE_ACQUIRE_OBJECT(caddy);
-    orte_job_t *job = orte_get_job_data_object(caddy->name.jobid);
-    orte_proc_t *p =
-        job != NULL ? opal_pointer_array_get_item(job->procs, (int)caddy->name.vpid) : NULL;
+    const orte_proc_t *p = orte_get_proc_object(&caddy->name);
     if (p != NULL && !ORTE_FLAG_TEST(p, ORTE_PROC_FLAG_RECORDED))
         report(p, ended_badly(p->state) ? p->state : ORTE_PROC_STATE_TERMINATED);
     self->stock.proc_terminated(fd, args, context);

@@ -29,6 +29,14 @@ void *engine_memory(size_t bytes)
     return p;
 }
 
+void *engine_record(size_t head, size_t room)
+{
+    void *memory = malloc(head + room);
+    if (!memory)
+        abort();
+    return memset(memory, 0, head);
+}
+
 void engine_stop(struct engine *e, int status, const char *format, ...)
 {
     va_list args;

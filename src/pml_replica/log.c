@@ -28,14 +28,6 @@ static bool has_room(const struct engine *e, size_t length)
     return e->counts.log_bytes + size_of(length) <= e->limits.log;
 }
 
-static void *allocate(size_t bytes)
-{
-    void *memory = malloc(bytes);
-    if (!memory)
-        abort(); /* as everything else in an MPI process without memory */
-    return memory;
-}
-
 static void copy(struct engine *e, struct entry *entry, const void *bytes, uint8_t *room)
 {
     entry->copy = room;
@@ -63,8 +55,7 @@ struct entry *log_add(struct engine *e, struct channel *c, struct engine_send *s
                       bool offer)
 {
     const bool at_once = !offer && !s->synchronous && has_room(e, s->length);
-    struct entry *entry = allocate(sizeof *entry + (at_once ? s->length : 0));
-    memset(entry, 0, sizeof *entry);
+    struct entry *entry = engine_record(sizeof *entry, at_once ? s->length : 0);
     entry->channel = c;
     entry->number = c->sent - 1;
     entry->tag = s->tag;
@@ -209,7 +200,7 @@ int log_copy_late(struct engine *e)
         next = TAILQ_NEXT(entry, waiting);
         if (!may_copy(e, entry))
             continue;
-        copy(e, entry, entry->request->data, allocate(entry->length + 1));
+        copy(e, entry, entry->request->data, engine_record(0, entry->length + 1));
         request_done(e, entry, &done);
         copied++;
     }

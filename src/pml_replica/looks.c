@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* looks.c -- twice as many after each success, half as many after each failure. */
 #include "looks.h"
+#include <stdbool.h>
 
 enum { LEAST = 8, MOST = 32 };
 enum { PATIENCE = 16, AGAIN = 32 }; /* turns */

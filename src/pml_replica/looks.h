@@ -6,7 +6,6 @@
  * then tried again from time to time. */
 #ifndef P2P_LOOKS_H
 #define P2P_LOOKS_H
-#include <stdbool.h>
 
 struct looks {
     unsigned more; /* looks after the first */

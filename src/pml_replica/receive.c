@@ -8,10 +8,7 @@
 struct engine_message *message_new(struct channel *c, int tag, uint64_t number, size_t length,
                                    size_t room)
 {
-    struct engine_message *m = malloc(sizeof *m + room);
-    if (!m)
-        abort(); /* as everything else in an MPI process without memory */
-    memset(m, 0, sizeof *m);
+    struct engine_message *m = engine_record(sizeof *m, room);
     m->channel = c;
     m->source = c->world;
     m->tag = tag;
