@@ -7,5 +7,5 @@ libsurvive_la_SOURCES = \
     src/errmgr_replica/level.c src/errmgr_replica/level.h \
     src/errmgr_replica/told.c src/errmgr_replica/told.h \
     src/grpcomm_replica/roll.c src/grpcomm_replica/roll.h \
-    src/iof_replica/feed.c src/iof_replica/feed.h \
+    src/iof_replica/feed.c src/iof_replica/feed.h src/iof_replica/pace.c src/iof_replica/pace.h \
     src/iof_replica/merge.c src/iof_replica/merge.h

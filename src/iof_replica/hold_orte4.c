@@ -5,25 +5,28 @@
 #include "iof_replica.h"
 #include "orte/runtime/orte_globals.h"
 #include "commit.h"
+#include "pace.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { WAIT_FIRST_MS = 1, WAIT_MOST_MS = 16 };
+enum { WAIT_FIRST_MS = 4, WAIT_MOST_MS = 16 };
 
 struct hold {
     struct hold *next;
     orte_process_name_t name;
-    int from, to;          /* the process; who forwards */
-    int commit;            /* its two numbers; -1: it has not made them yet */
-    uint64_t decided;      /* when what waits here was read */
-    bool known;            /* that number is */
-    unsigned wait_ms;      /* until the next look */
+    int from, to;     /* the process; who forwards */
+    int commit;       /* its two numbers; -1: it has not made them yet */
+    uint64_t decided; /* when what waits here was read */
+    bool known;       /* that number is */
+    unsigned wait_ms; /* until the next look */
+    struct pace pace;
     opal_event_t readable; /* nothing waits here: there may be more */
-    opal_event_t again;    /* a timer: something waits */
+    opal_event_t again;    /* a timer: something waits, or it is too early to read */
     size_t begin, end;
     char bytes[ORTE_IOF_BASE_MSG_MAX];
 };
@@ -67,12 +70,17 @@ static bool is_committed(struct hold *h)
     return held >= h->decided;
 }
 
-static void wait_more(struct hold *h)
+static void wait_ms(struct hold *h, unsigned ms)
 {
-    struct timeval t = {.tv_usec = h->wait_ms * 1000};
+    struct timeval t = {.tv_usec = ms * 1000};
     opal_event_evtimer_add(&h->again, &t);
-    if (h->wait_ms < WAIT_MOST_MS)
-        h->wait_ms *= 2;
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
 /* False: nobody wants it any more. */
@@ -101,23 +109,18 @@ static void go_on(struct hold *h)
     } else if (dead) {
         h->begin = h->end;
     }
-    if (h->begin < h->end)
-        wait_more(h);
-    else
+    if (h->begin == h->end) {
         opal_event_add(&h->readable, NULL);
+        return;
+    }
+    wait_ms(h, h->wait_ms);
+    if (h->wait_ms < WAIT_MOST_MS)
+        h->wait_ms *= 2;
 }
 
-static void on_again(int fd, short what, void *context)
+static void take(struct hold *h)
 {
-    (void)fd, (void)what;
-    go_on(context);
-}
-
-static void on_readable(int fd, short what, void *context)
-{
-    (void)what;
-    struct hold *h = context;
-    const ssize_t n = read(fd, h->bytes, sizeof h->bytes);
+    const ssize_t n = read(h->from, h->bytes, sizeof h->bytes);
     if (n <= 0 && !(n < 0 && (errno == EAGAIN || errno == EINTR))) {
         shut(h);
         return;
@@ -126,7 +129,30 @@ static void on_readable(int fd, short what, void *context)
     h->end = n > 0 ? (size_t)n : 0;
     h->known = false;
     h->wait_ms = WAIT_FIRST_MS;
+    if (h->end < sizeof h->bytes) /* else there is more at once */
+        pace_spend(&h->pace, now_ms());
     go_on(h);
+}
+
+static void on_readable(int fd, short what, void *context)
+{
+    (void)fd, (void)what;
+    struct hold *h = context;
+    const unsigned early = pace_wait(&h->pace, now_ms());
+    if (early > 0)
+        wait_ms(h, early);
+    else
+        take(h);
+}
+
+static void on_again(int fd, short what, void *context)
+{
+    (void)fd, (void)what;
+    struct hold *h = context;
+    if (h->begin < h->end)
+        go_on(h);
+    else
+        take(h);
 }
 
 int hold_open(const orte_process_name_t *name, int fd)
@@ -146,6 +172,13 @@ int hold_open(const orte_process_name_t *name, int fd)
     opal_event_set_priority(&h->again, ORTE_MSG_PRI);
     opal_event_add(&h->readable, NULL);
     return ends[1];
+}
+
+void hold_hasten(const orte_process_name_t *name)
+{
+    for (struct hold *h = self->holds; h != NULL; h = h->next)
+        if (is_same_process(&h->name, name))
+            h->pace = (struct pace){0};
 }
 
 void hold_close(const orte_process_name_t *name)

@@ -66,6 +66,8 @@ void tap_close(const orte_process_name_t *name);
 /* One output of a process on this host: where to read what is committed of it. The end of that is
  * the end of the output. */
 int hold_open(const orte_process_name_t *name, int fd);
+/* It was given input: what it answers is not kept waiting. */
+void hold_hasten(const orte_process_name_t *name);
 void hold_close(const orte_process_name_t *name);
 
 /* The standard input of a process on this host: bytes wait here until it reads them. */

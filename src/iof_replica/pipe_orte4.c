@@ -88,8 +88,10 @@ static void pass(struct pipe *p)
     } else if (p->last) {
         shut(p);
     }
-    if (p->passed != before)
-        tell(&p->name, p->passed, false);
+    if (p->passed == before)
+        return;
+    hold_hasten(&p->name);
+    tell(&p->name, p->passed, false);
 }
 
 static void on_writable(int fd, short what, void *context)

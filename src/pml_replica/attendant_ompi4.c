@@ -17,7 +17,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { LOOK_MS = 10, CLOCKS_MS = 50 };
+enum { LOOK_MS = 10, LOOK_MOST_MS = 40, CLOCKS_MS = 80 };
 
 /* Once around; true: there is more to do. */
 static bool attend(void)
@@ -38,8 +38,13 @@ static void *live(void *arg)
                          {.fd = transport_descriptor(replica.transport), .events = POLLIN}};
     uint64_t seen = 0;
     bool away = false, more = false;
-    while (poll(p, away ? 2 : 1, more ? 0 : away ? CLOCKS_MS : LOOK_MS) <= 0 || p[0].revents == 0) {
+    int look_ms = LOOK_MS;
+    while (poll(p, away ? 2 : 1, more ? 0 : away ? CLOCKS_MS : look_ms) <= 0 || p[0].revents == 0) {
+        const bool was_away = away;
         away = turn_is_away(&replica.turn, &seen);
+        look_ms = away || was_away || !turn_is_idle(&replica.turn) ? LOOK_MS
+                  : 2 * look_ms < LOOK_MOST_MS                     ? 2 * look_ms
+                                                                   : LOOK_MOST_MS;
         more = away && attend();
     }
     return NULL;

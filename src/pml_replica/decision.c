@@ -84,6 +84,11 @@ bool decision_holds_all(struct engine *e)
     return decision_holds(e, e->decide.known);
 }
 
+bool decision_has_untold(const struct engine *e)
+{
+    return e->decide.run > 0 || e->decide.told != e->decide.known;
+}
+
 static bool is_much(const struct decide *d)
 {
     return d->kept.tail - d->kept.head - d->told_at > TELL_BYTES;

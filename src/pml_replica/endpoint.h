@@ -91,6 +91,7 @@ struct endpoint {
     size_t begin, end;
 
     struct rings *rings;
+    bool quiet; /* what is written to them now wakes nobody */
 };
 
 struct pending; /* someone who has connected and not said who it is; in listen.c */
@@ -114,10 +115,10 @@ struct transport {
     char host[48];
     struct endpoint **ring_peers; /* those with rings, open or not any more */
     uint32_t ring_count;
-    uint32_t lent;     /* payloads that peers may be reading from this process's memory */
-    uint32_t restless; /* endpoints neither open through rings nor untried nor lost: their sockets
-                          matter */
-    struct buried {    /* frames of peers that are no more: `sent` is still to be said */
+    uint32_t lent;      /* payloads that peers may be reading from this process's memory */
+    uint32_t restless;  /* endpoints whose sockets matter: connections, and */
+    uint32_t unsettled; /* those where the clock matters: they begin, or are broken */
+    struct buried {     /* frames of peers that are no more: `sent` is still to be said */
         struct buried *next;
         uint32_t to;
         void *token;
@@ -192,6 +193,8 @@ void shm_try_reading(struct endpoint *e, int pid, uint64_t probe);
 /* shm.c */
 bool shm_send(struct endpoint *e, const void *head, size_t head_length, const void *payload,
               size_t length);
+bool shm_send_quietly(struct endpoint *e, const void *head, size_t head_length, const void *payload,
+                      size_t length);
 void shm_flush(struct transport *t, struct endpoint *e);
 void shm_poll(struct transport *t, struct endpoint *e);
 void shm_doze(struct endpoint *e, bool asleep);

@@ -303,6 +303,12 @@ static int release(struct engine *e)
     return 1;
 }
 
+bool engine_has_errands(const struct engine *e)
+{
+    return !TAILQ_EMPTY(&e->waiting) || !TAILQ_EMPTY(&e->pending) || !LIST_EMPTY(&e->transfers) ||
+           decision_has_untold(e);
+}
+
 int engine_progress(struct engine *e, uint64_t now_ms)
 {
     bool later = now_ms != e->now_ms;

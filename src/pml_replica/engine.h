@@ -234,6 +234,8 @@ void engine_rests(struct engine *e, bool rests);
 /* Nothing goes on here before a word comes: the leader's, on what the program has asked, or that a
  * message may leave. To look again and again does not bring it. */
 bool engine_waits_for_word(const struct engine *e);
+/* Is there something that the clock may make it do, and for which another may be waiting? */
+bool engine_has_errands(const struct engine *e);
 
 /* The program is in MPI_Finalize. True when no living process needs anything of this one any more:
  * good-bye has been handed to the transport, which has to write what it holds. Otherwise make

@@ -24,8 +24,10 @@ static int frame_out(void *ctx, int vpid, const uint8_t *header, const void *pay
     if (header_may_wait(header) &&
         transport_backlog(replica.transport, (uint32_t)process) > BACKLOG)
         return -EAGAIN;
-    int rc = transport_send(replica.transport, (uint32_t)process, header, HEADER_BYTES, payload,
-                            length, cookie);
+    int rc = header_is_quiet(header) ? transport_send_quietly(replica.transport, (uint32_t)process,
+                                                              header, HEADER_BYTES, payload, length)
+                                     : transport_send(replica.transport, (uint32_t)process, header,
+                                                      HEADER_BYTES, payload, length, cookie);
     if (rc == -ENOMEM)
         link_stop(NULL, 1, "no memory for a message on its way");
     return rc < 0 ? 1 : rc;
@@ -232,11 +234,11 @@ static int advance(int timeout_ms)
     if (replica.engine == NULL || replica.in_engine)
         return 0;
     link_enter();
-    turn_looked(&replica.turn);
     replica.in_engine = true;
     silent_take();
     if (timeout_ms == 0)
         timeout_ms = nap_due();
+    turn_looked(&replica.turn, timeout_ms > 1 || replica.crowd.rests);
     int n = nap_taken(timeout_ms);
     if (n > 0 || timeout_ms != 0 || replica.only_look || ++replica.polls % ENGINE_EVERY == 0) {
         engine_rests(replica.engine, replica.crowd.rests);

@@ -2,7 +2,7 @@
 /* nap.c -- judges every few hundred looks; one who is sleepy, at each. */
 #include "nap.h"
 
-enum { SHORTEST_MS = 1, LONGER = 3 }; /* 8 ms at most: clocks want to be looked at */
+enum { SHORTEST_MS = 1, LONGER = 6, LONGER_WITH_ERRANDS = 3 }; /* 64 ms at most, and 8 ms */
 enum { LOOKS = 512, LOOKS_A_TURN = 8, LOOK_NS = 4000, BUSY_NS = 100000 };
 
 bool nap_look(struct nap *n, bool only)
@@ -47,7 +47,8 @@ int nap_ms(const struct nap *n, const struct crowd *c, struct nap_case is)
 {
     if (!is_due(n, c, is))
         return 0;
-    return is.waits ? SHORTEST_MS << n->longer : SHORTEST_MS;
+    const unsigned most = is.has_errands ? LONGER_WITH_ERRANDS : LONGER;
+    return !is.waits ? SHORTEST_MS : SHORTEST_MS << (n->longer < most ? n->longer : most);
 }
 
 void nap_looked(struct nap *n, bool waits, bool slept, bool news)

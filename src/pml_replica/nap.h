@@ -18,9 +18,10 @@ struct nap {
 
 /* What the program is at. */
 struct nap_case {
-    bool waits;    /* in a call until something comes, */
-    bool for_word; /* in any call, for the word of another lane, */
-    bool for_time; /* which computes, and tells of times seldom */
+    bool waits;       /* in a call until something comes, */
+    bool for_word;    /* in any call, for the word of another lane, */
+    bool for_time;    /* which computes, and tells of times seldom */
+    bool has_errands; /* others may wait for what this process does by the clock */
 };
 
 /* At each look; `only`: the only one before others get a turn, which stands for many. True: it is

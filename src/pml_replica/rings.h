@@ -10,8 +10,14 @@
 
 enum { RING = 256 * 1024, LINE = 64, LOANS = 64 };
 
-/* Shared. `read`: bytes consumed so far. `asleep`: the reader of this ring wants a byte on the
- * socket. */
+/* When does the reader of a ring want a byte on the socket? */
+enum ring_sleep {
+    RING_AWAKE,      /* never */
+    RING_ASLEEP,     /* when something comes */
+    RING_WANTS_ROOM, /* that, or when there is room in the ring that it writes */
+};
+
+/* Shared. `read`: bytes consumed so far. `asleep`: enum ring_sleep, of the reader of this ring. */
 struct ring {
     _Alignas(LINE) _Atomic uint64_t read;
     _Alignas(LINE) _Atomic uint32_t asleep;

@@ -61,11 +61,11 @@ static uint8_t *record_reserve(struct rings *r, size_t body)
 
 /* Without a fence, which would cost as much as the message: a wake-up that is missed by a hair
  * costs the sleeper the rest of its nap (poll_sleeping() sees to it that naps are short). */
-static void peer_wake(struct endpoint *e)
+static void peer_wake(struct endpoint *e, enum ring_sleep least)
 {
     struct ring *out = e->rings->out;
-    if (atomic_load_explicit(&out->asleep, memory_order_relaxed) != 0 &&
-        atomic_exchange(&out->asleep, 0) != 0)
+    if (atomic_load_explicit(&out->asleep, memory_order_relaxed) >= least &&
+        atomic_exchange(&out->asleep, RING_AWAKE) != RING_AWAKE)
         (void)!send(e->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
@@ -80,7 +80,8 @@ static void record_publish(struct endpoint *e, uint8_t *p, enum kind kind, size_
     atomic_store_explicit(word_at(r->out, r->written + size), 0, memory_order_relaxed);
     atomic_store_explicit(word_at(r->out, r->written), (uint32_t)size, memory_order_release);
     r->written += size;
-    peer_wake(e);
+    if (!e->quiet)
+        peer_wake(e, RING_ASLEEP);
 }
 
 static bool write_frame(struct endpoint *e, const void *head, size_t head_length,
@@ -101,6 +102,15 @@ bool shm_send(struct endpoint *e, const void *head, size_t head_length, const vo
               size_t length)
 {
     return e->unwritten == NULL && write_frame(e, head, head_length, payload, length);
+}
+
+bool shm_send_quietly(struct endpoint *e, const void *head, size_t head_length, const void *payload,
+                      size_t length)
+{
+    e->quiet = true;
+    const bool sent = shm_send(e, head, head_length, payload, length);
+    e->quiet = false;
+    return sent;
 }
 
 static bool write_lend(struct endpoint *e, const struct out_frame *f)
@@ -179,14 +189,28 @@ static void give_back(struct endpoint *e)
         e->rings->owed = 0;
 }
 
+static void write_all(struct transport *t, struct endpoint *e)
+{
+    while (e->unwritten != NULL && write_next(t, e))
+        t->moved++;
+}
+
+/* Who sleeps on this side, as the attendant may, is to be woken for that, too. */
+static bool ask_for_room(struct endpoint *e)
+{
+    uint32_t asleep = RING_ASLEEP;
+    return atomic_compare_exchange_strong(&e->rings->in->asleep, &asleep, RING_WANTS_ROOM);
+}
+
 void shm_flush(struct transport *t, struct endpoint *e)
 {
     struct rings *r = e->rings;
     if (r->can_read && !r->said_reads)
         r->said_reads = write_bare(e, READS, 0);
     give_back(e);
-    while (e->unwritten != NULL && write_next(t, e))
-        t->moved++;
+    write_all(t, e);
+    if (e->unwritten != NULL && ask_for_room(e))
+        write_all(t, e); /* it may have come meanwhile */
 }
 
 /* --- in --- */
@@ -271,7 +295,7 @@ static void publish_read(struct endpoint *e)
     struct rings *r = e->rings;
     r->published = r->consumed;
     atomic_store_explicit(&r->in->read, r->consumed, memory_order_release);
-    peer_wake(e);
+    peer_wake(e, RING_WANTS_ROOM);
 }
 
 bool shm_waiting(const struct endpoint *e)
@@ -306,9 +330,10 @@ void shm_poll(struct transport *t, struct endpoint *e)
 /* Asking for a wake-up and looking once more must not be swapped. */
 void shm_doze(struct endpoint *e, bool asleep)
 {
+    const uint32_t how = !asleep ? RING_AWAKE : e->unwritten ? RING_WANTS_ROOM : RING_ASLEEP;
     if (e->state != LINK_OPEN)
         return;
-    atomic_store_explicit(&e->rings->in->asleep, asleep, memory_order_relaxed);
+    atomic_store_explicit(&e->rings->in->asleep, how, memory_order_relaxed);
     if (asleep && e->rings->published != e->rings->consumed)
         publish_read(e);
     atomic_thread_fence(memory_order_seq_cst);

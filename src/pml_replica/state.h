@@ -333,6 +333,7 @@ int decision_progress(struct engine *e);
 void decision_lanes_changed(struct engine *e);
 void decision_arrived(struct engine *e, int vpid, const struct header *h, const uint8_t *payload);
 void decision_held(struct engine *e, int vpid, uint64_t number);
+bool decision_has_untold(const struct engine *e);
 void decision_agreed(struct engine *e, int vpid, const struct header *h);
 bool decision_settled(const struct engine *e);
 

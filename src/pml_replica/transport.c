@@ -10,7 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EVENTS = 32, SOCKETS_EVERY = 128, TIMERS_EVERY = 32, FIRST_CONTACT_MS = 20000, NAP_MS = 10 };
+enum { EVENTS = 32, SOCKETS_EVERY = 128, TIMERS_EVERY = 32, FIRST_CONTACT_MS = 20000 };
+enum { CLOCK_MS = 10, NAP_MS = 64 };
 enum { STEP_MS = 50 }; /* the clock's longest step */
 
 /* Deadlines are about what a peer did not do while we watched. A process that was not running, on a
@@ -70,14 +71,13 @@ void frame_small(struct transport *t, struct endpoint *e, const uint8_t *head, s
 
 /* --- the state of a peer --- */
 
-static bool is_restless(const struct endpoint *e)
+static bool is_unsettled(const struct endpoint *e)
 {
     switch (e->state) {
     case LINK_NONE:
     case LINK_LOST:
-        return false;
     case LINK_OPEN:
-        return !e->by_unix;
+        return false;
     case LINK_CONNECTING:
     case LINK_GREETING:
     case LINK_AWAITING:
@@ -87,12 +87,15 @@ static bool is_restless(const struct endpoint *e)
     return false;
 }
 
-/* `restless` is counted anew wherever a state may have changed: peers are few, changes rare. */
+/* Counted anew wherever a state may have changed: peers are few, changes rare. */
 static void count_restless(struct transport *t)
 {
-    t->restless = 0;
-    for (uint32_t i = 0; i < t->options.count; i++)
-        t->restless += is_restless(&t->endpoints[i]);
+    t->unsettled = t->restless = 0;
+    for (uint32_t i = 0; i < t->options.count; i++) {
+        const struct endpoint *e = &t->endpoints[i];
+        t->unsettled += is_unsettled(e);
+        t->restless += is_unsettled(e) || (e->state == LINK_OPEN && !e->by_unix);
+    }
 }
 
 static void socket_ready(struct transport *t, struct watch *w, uint32_t events)
@@ -287,6 +290,16 @@ int transport_send(struct transport *t, uint32_t to, const void *head, size_t he
     return 0;
 }
 
+int transport_send_quietly(struct transport *t, uint32_t to, const void *head, size_t head_length,
+                           const void *payload, size_t length)
+{
+    struct endpoint *e = &t->endpoints[to];
+    if (e->state == LINK_OPEN && e->by_unix && length <= TRANSPORT_SMALL &&
+        shm_send_quietly(e, head, head_length, payload, length))
+        return 1;
+    return transport_send(t, to, head, head_length, payload, length, NULL);
+}
+
 size_t transport_backlog(const struct transport *t, uint32_t to)
 {
     return t->endpoints[to].backlog;
@@ -331,8 +344,9 @@ static bool doze(struct transport *t)
 static void poll_sleeping(struct transport *t, int timeout_ms)
 {
     bool waiting = doze(t);
-    if ((t->restless > 0 || t->ring_count > 0) && (timeout_ms < 0 || timeout_ms > NAP_MS))
-        timeout_ms = NAP_MS; /* for the clock's sake, and for a wake-up that was missed */
+    const int most = t->unsettled > 0 ? CLOCK_MS : NAP_MS; /* a wake-up may have been missed */
+    if (t->restless + t->ring_count > 0 && (timeout_ms < 0 || timeout_ms > most))
+        timeout_ms = most;
     poll_sockets(t, waiting ? 0 : timeout_ms);
     for (uint32_t i = 0; i < t->ring_count; i++)
         shm_doze(t->ring_peers[i], false);

@@ -67,6 +67,10 @@ const char *transport_address(const struct transport *t);
  * longer needed (`sent` is not said). -EPIPE: the peer is lost; nothing is said later. -ENOMEM. */
 int transport_send(struct transport *t, uint32_t to, const void *head, size_t head_length,
                    const void *payload, size_t length, void *token);
+/* The same without a token, for what is in no hurry: a peer on this host that sleeps finds it when
+ * it looks next. */
+int transport_send_quietly(struct transport *t, uint32_t to, const void *head, size_t head_length,
+                           const void *payload, size_t length);
 /* Bytes taken and not yet with the peer's host (TCP) or in its ring. */
 size_t transport_backlog(const struct transport *t, uint32_t to);
 /* Has the operating system taken over all that was given for this process? It may not have arrived:

@@ -14,6 +14,7 @@ void turn_init(struct turn *t)
 {
     atomic_init(&t->calls, 0);
     atomic_init(&t->looks, 0);
+    atomic_init(&t->idles, false);
     atomic_init(&t->wanted, false);
     t->fenced = !barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
     pthread_mutex_init(&t->attended, NULL);
@@ -59,4 +60,9 @@ bool turn_is_away(struct turn *t, uint64_t *seen)
     const bool away = !inside && looks == *seen;
     *seen = looks;
     return away;
+}
+
+bool turn_is_idle(const struct turn *t)
+{
+    return atomic_load_explicit(&t->idles, memory_order_relaxed);
 }

@@ -18,6 +18,7 @@
 struct turn {
     _Atomic uint64_t calls; /* entered and left; odd: the program is inside */
     _Atomic uint64_t looks; /* at the links, by the program: not each call does */
+    _Atomic bool idles;     /* as it was at the last look: it sleeps rather than computes */
     _Atomic bool wanted;    /* the attendant is inside, or about to look whether it may */
     bool fenced;            /* no membarrier: the program's side has a fence of its own */
     pthread_mutex_t attended;
@@ -45,10 +46,11 @@ static inline void turn_leave(struct turn *t)
     atomic_store_explicit(&t->calls, calls + 1, memory_order_release);
 }
 
-static inline void turn_looked(struct turn *t)
+static inline void turn_looked(struct turn *t, bool idles)
 {
     uint64_t looks = atomic_load_explicit(&t->looks, memory_order_relaxed);
     atomic_store_explicit(&t->looks, looks + 1, memory_order_relaxed);
+    atomic_store_explicit(&t->idles, idles, memory_order_relaxed);
 }
 
 /* The attendant's side. turn_take(): false when the program is inside. */
@@ -56,4 +58,6 @@ bool turn_take(struct turn *t);
 void turn_give(struct turn *t);
 /* Has the program stayed away from the links since the last time, whose memory is *seen? */
 bool turn_is_away(struct turn *t, uint64_t *seen);
+/* Is it at them, and asleep most of the time? */
+bool turn_is_idle(const struct turn *t);
 #endif

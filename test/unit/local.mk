@@ -41,6 +41,7 @@ unit_programs = \
     test/unit/nap \
     test/unit/notice \
     test/unit/odds \
+    test/unit/pace \
     test/unit/order \
     test/unit/pair \
     test/unit/policy \
@@ -73,6 +74,7 @@ unit_programs = \
     test/unit/word
 test_unit_fate_LDADD = libsurvive.la $(LDADD)
 test_unit_feed_LDADD = libsurvive.la $(LDADD)
+test_unit_pace_LDADD = libsurvive.la $(LDADD)
 test_unit_heartbeat_LDADD = libsurvive.la $(LDADD)
 test_unit_merge_LDADD = libsurvive.la $(LDADD)
 test_unit_told_LDADD = libsurvive.la $(LDADD)

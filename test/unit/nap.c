@@ -10,6 +10,7 @@
 enum { US = 1000, MS = 1000000 };
 
 static const struct nap_case waits = {.waits = true}, asks;
+static const struct nap_case errands = {.waits = true, .has_errands = true};
 static const struct crowd nobody;
 
 struct thread {
@@ -48,8 +49,12 @@ static void test_who_waits_sleeps_longer(void **state)
     assert_in_range(looks_until_sleep(&t, waits, 0, false), 1000, 5000);
     assert_int_equal(look(&t, waits, 0, false), 2);
     assert_int_equal(look(&t, waits, 0, false), 4);
+    assert_int_equal(look(&t, errands, 0, false), 8);
+    assert_int_equal(look(&t, errands, 0, false), 8);
+    assert_int_equal(look(&t, waits, 0, false), 32);
     for (int i = 0; i < 10; i++)
-        assert_int_equal(look(&t, waits, 0, false), 8);
+        assert_int_equal(look(&t, waits, 0, false), 64);
+    assert_int_equal(look(&t, errands, 0, false), 8);
     /* There is news: it waits for the next as it did at first. */
     nap_looked(&t.nap, true, true, true);
     assert_in_range(looks_until_sleep(&t, waits, 0, false), 1000, 5000);
