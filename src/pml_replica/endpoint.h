@@ -15,6 +15,7 @@
 #ifndef P2P_ENDPOINT_H
 #define P2P_ENDPOINT_H
 #include "greeting.h"
+#include "rings.h"
 #include "seal.h"
 #include "transport.h"
 #include <sys/socket.h>
@@ -91,7 +92,7 @@ struct endpoint {
     size_t begin, end;
 
     struct rings *rings;
-    bool quiet; /* what is written to them now wakes nobody */
+    enum transport_urgency urgency; /* of what is written to them now */
 };
 
 struct pending; /* someone who has connected and not said who it is; in listen.c */
@@ -191,13 +192,11 @@ uint64_t shm_probe(void); /* address of a word that the peer reads as a trial */
 void shm_try_reading(struct endpoint *e, int pid, uint64_t probe);
 
 /* shm.c */
-bool shm_send(struct endpoint *e, const void *head, size_t head_length, const void *payload,
-              size_t length);
-bool shm_send_quietly(struct endpoint *e, const void *head, size_t head_length, const void *payload,
-                      size_t length);
+bool shm_send(struct endpoint *e, enum transport_urgency urgency, const void *head,
+              size_t head_length, const void *payload, size_t length);
 void shm_flush(struct transport *t, struct endpoint *e);
 void shm_poll(struct transport *t, struct endpoint *e);
-void shm_doze(struct endpoint *e, bool asleep);
+void shm_doze(struct endpoint *e, enum ring_sleep how);
 bool shm_waiting(const struct endpoint *e);
 void shm_ready(struct transport *t, struct endpoint *e);
 #endif

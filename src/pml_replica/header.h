@@ -118,10 +118,4 @@ static inline bool header_may_wait(const uint8_t *p)
     return p[0] == HEADER_EAGER || p[0] == HEADER_OFFER || p[0] == HEADER_BULK;
 }
 
-/* Need it wake up nobody? Logs are shortened by it, and nobody waits for that but when one is full.
- */
-static inline bool header_is_quiet(const uint8_t *p)
-{
-    return p[0] == HEADER_ACK;
-}
 #endif

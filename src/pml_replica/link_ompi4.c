@@ -14,6 +14,16 @@ enum { BACKLOG = 4 << 20, ENGINE_EVERY = 16, GOODBYE_MS = 10000, STRANGER_MS = 3
 
 /* --- what the engine asks --- */
 
+/* A small message is of no use to who stands in for the program, but when its sender waits for the
+ * match. By an acknowledgement logs are shortened, for which nobody waits but when one is full. */
+static enum transport_urgency urgency_of(const uint8_t *header)
+{
+    if (header[0] == HEADER_ACK)
+        return TRANSPORT_QUIET;
+    return header[0] == HEADER_EAGER && !(header[1] & HEADER_SYNC) ? TRANSPORT_NEWS
+                                                                   : TRANSPORT_URGENT;
+}
+
 static int frame_out(void *ctx, int vpid, const uint8_t *header, const void *payload, size_t length,
                      void *cookie)
 {
@@ -24,10 +34,8 @@ static int frame_out(void *ctx, int vpid, const uint8_t *header, const void *pay
     if (header_may_wait(header) &&
         transport_backlog(replica.transport, (uint32_t)process) > BACKLOG)
         return -EAGAIN;
-    int rc = header_is_quiet(header) ? transport_send_quietly(replica.transport, (uint32_t)process,
-                                                              header, HEADER_BYTES, payload, length)
-                                     : transport_send(replica.transport, (uint32_t)process, header,
-                                                      HEADER_BYTES, payload, length, cookie);
+    int rc = transport_send(replica.transport, (uint32_t)process, urgency_of(header), header,
+                            HEADER_BYTES, payload, length, cookie);
     if (rc == -ENOMEM)
         link_stop(NULL, 1, "no memory for a message on its way");
     return rc < 0 ? 1 : rc;

@@ -10,11 +10,13 @@
 
 enum { RING = 256 * 1024, LINE = 64, LOANS = 64 };
 
-/* When does the reader of a ring want a byte on the socket? */
+/* What wakes the reader of a ring up, by a byte on the socket? Each also what those before it do.
+ */
 enum ring_sleep {
-    RING_AWAKE,      /* never */
-    RING_ASLEEP,     /* when something comes */
-    RING_WANTS_ROOM, /* that, or when there is room in the ring that it writes */
+    RING_AWAKE,    /* nothing */
+    RING_ATTENDED, /* what is urgent, as an attendant is there for that */
+    RING_ASLEEP,   /* what a program may be waiting for */
+    RING_FULL,     /* room in the ring that it writes */
 };
 
 /* Shared. `read`: bytes consumed so far. `asleep`: enum ring_sleep, of the reader of this ring. */

@@ -80,8 +80,8 @@ static void record_publish(struct endpoint *e, uint8_t *p, enum kind kind, size_
     atomic_store_explicit(word_at(r->out, r->written + size), 0, memory_order_relaxed);
     atomic_store_explicit(word_at(r->out, r->written), (uint32_t)size, memory_order_release);
     r->written += size;
-    if (!e->quiet)
-        peer_wake(e, RING_ASLEEP);
+    if (e->urgency != TRANSPORT_QUIET)
+        peer_wake(e, e->urgency == TRANSPORT_NEWS ? RING_ASLEEP : RING_ATTENDED);
 }
 
 static bool write_frame(struct endpoint *e, const void *head, size_t head_length,
@@ -98,18 +98,12 @@ static bool write_frame(struct endpoint *e, const void *head, size_t head_length
     return true;
 }
 
-bool shm_send(struct endpoint *e, const void *head, size_t head_length, const void *payload,
-              size_t length)
+bool shm_send(struct endpoint *e, enum transport_urgency urgency, const void *head,
+              size_t head_length, const void *payload, size_t length)
 {
-    return e->unwritten == NULL && write_frame(e, head, head_length, payload, length);
-}
-
-bool shm_send_quietly(struct endpoint *e, const void *head, size_t head_length, const void *payload,
-                      size_t length)
-{
-    e->quiet = true;
-    const bool sent = shm_send(e, head, head_length, payload, length);
-    e->quiet = false;
+    e->urgency = urgency;
+    const bool sent = e->unwritten == NULL && write_frame(e, head, head_length, payload, length);
+    e->urgency = TRANSPORT_URGENT;
     return sent;
 }
 
@@ -198,8 +192,9 @@ static void write_all(struct transport *t, struct endpoint *e)
 /* Who sleeps on this side, as the attendant may, is to be woken for that, too. */
 static bool ask_for_room(struct endpoint *e)
 {
-    uint32_t asleep = RING_ASLEEP;
-    return atomic_compare_exchange_strong(&e->rings->in->asleep, &asleep, RING_WANTS_ROOM);
+    uint32_t was = atomic_load_explicit(&e->rings->in->asleep, memory_order_relaxed);
+    return (was == RING_ATTENDED || was == RING_ASLEEP) &&
+           atomic_compare_exchange_strong(&e->rings->in->asleep, &was, RING_FULL);
 }
 
 void shm_flush(struct transport *t, struct endpoint *e)
@@ -211,6 +206,8 @@ void shm_flush(struct transport *t, struct endpoint *e)
     write_all(t, e);
     if (e->unwritten != NULL && ask_for_room(e))
         write_all(t, e); /* it may have come meanwhile */
+    if (e->unwritten != NULL)
+        peer_wake(e, RING_ATTENDED);
 }
 
 /* --- in --- */
@@ -295,7 +292,7 @@ static void publish_read(struct endpoint *e)
     struct rings *r = e->rings;
     r->published = r->consumed;
     atomic_store_explicit(&r->in->read, r->consumed, memory_order_release);
-    peer_wake(e, RING_WANTS_ROOM);
+    peer_wake(e, RING_FULL);
 }
 
 bool shm_waiting(const struct endpoint *e)
@@ -328,13 +325,14 @@ void shm_poll(struct transport *t, struct endpoint *e)
 }
 
 /* Asking for a wake-up and looking once more must not be swapped. */
-void shm_doze(struct endpoint *e, bool asleep)
+void shm_doze(struct endpoint *e, enum ring_sleep how)
 {
-    const uint32_t how = !asleep ? RING_AWAKE : e->unwritten ? RING_WANTS_ROOM : RING_ASLEEP;
     if (e->state != LINK_OPEN)
         return;
+    if (how != RING_AWAKE && e->unwritten != NULL)
+        how = RING_FULL;
     atomic_store_explicit(&e->rings->in->asleep, how, memory_order_relaxed);
-    if (asleep && e->rings->published != e->rings->consumed)
+    if (how != RING_AWAKE && e->rings->published != e->rings->consumed)
         publish_read(e);
     atomic_thread_fence(memory_order_seq_cst);
 }

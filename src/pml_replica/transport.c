@@ -268,8 +268,9 @@ const char *transport_address(const struct transport *t)
     return t->address;
 }
 
-int transport_send(struct transport *t, uint32_t to, const void *head, size_t head_length,
-                   const void *payload, size_t length, void *token)
+int transport_send(struct transport *t, uint32_t to, enum transport_urgency urgency,
+                   const void *head, size_t head_length, const void *payload, size_t length,
+                   void *token)
 {
     struct endpoint *e = &t->endpoints[to];
     assert(to < t->options.count && to != t->options.self && head_length <= TRANSPORT_HEAD);
@@ -278,7 +279,8 @@ int transport_send(struct transport *t, uint32_t to, const void *head, size_t he
     if (e->state == LINK_NONE)
         first_use(t, e);
     bool rings = e->state == LINK_OPEN && e->by_unix;
-    if (rings && length <= TRANSPORT_SMALL && shm_send(e, head, head_length, payload, length))
+    if (rings && length <= TRANSPORT_SMALL &&
+        shm_send(e, urgency, head, head_length, payload, length))
         return 1;
     int rc = queue_add(e, head, head_length, payload, length, token);
     if (rc != 0)
@@ -288,16 +290,6 @@ int transport_send(struct transport *t, uint32_t to, const void *head, size_t he
     else if (e->state == LINK_OPEN && !(e->interest & EPOLLOUT))
         tcp_flush(t, e); /* else it is full, and epoll will tell */
     return 0;
-}
-
-int transport_send_quietly(struct transport *t, uint32_t to, const void *head, size_t head_length,
-                           const void *payload, size_t length)
-{
-    struct endpoint *e = &t->endpoints[to];
-    if (e->state == LINK_OPEN && e->by_unix && length <= TRANSPORT_SMALL &&
-        shm_send_quietly(e, head, head_length, payload, length))
-        return 1;
-    return transport_send(t, to, head, head_length, payload, length, NULL);
 }
 
 size_t transport_backlog(const struct transport *t, uint32_t to)
@@ -331,11 +323,11 @@ static void poll_sockets(struct transport *t, int timeout_ms)
 }
 
 /* Asks for a wake-up, and then looks once more: does a ring have anything? */
-static bool doze(struct transport *t)
+static bool doze(struct transport *t, enum ring_sleep how)
 {
     bool waiting = false;
     for (uint32_t i = 0; i < t->ring_count; i++)
-        shm_doze(t->ring_peers[i], true);
+        shm_doze(t->ring_peers[i], how);
     for (uint32_t i = 0; i < t->ring_count; i++)
         waiting = waiting || shm_waiting(t->ring_peers[i]);
     return waiting;
@@ -343,13 +335,13 @@ static bool doze(struct transport *t)
 
 static void poll_sleeping(struct transport *t, int timeout_ms)
 {
-    bool waiting = doze(t);
+    bool waiting = doze(t, RING_ASLEEP);
     const int most = t->unsettled > 0 ? CLOCK_MS : NAP_MS; /* a wake-up may have been missed */
     if (t->restless + t->ring_count > 0 && (timeout_ms < 0 || timeout_ms > most))
         timeout_ms = most;
     poll_sockets(t, waiting ? 0 : timeout_ms);
     for (uint32_t i = 0; i < t->ring_count; i++)
-        shm_doze(t->ring_peers[i], false);
+        shm_doze(t->ring_peers[i], RING_AWAKE);
 }
 
 static void poll_rings(struct transport *t)
@@ -393,7 +385,7 @@ bool transport_attend(struct transport *t)
     poll_rings(t);
     poll_sockets(t, 0);
     look_at_clocks(t);
-    return doze(t) || t->moved > 0;
+    return doze(t, RING_ATTENDED) || t->moved > 0;
 }
 
 void transport_drop(struct transport *t, uint32_t peer)

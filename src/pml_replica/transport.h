@@ -62,15 +62,21 @@ void transport_close(struct transport *t);
 /* One line of text, for the others. */
 const char *transport_address(const struct transport *t);
 
+/* Whom does a frame wake up, on this host? What is not URGENT is found at the latest when he looks
+ * by himself. */
+enum transport_urgency {
+    TRANSPORT_URGENT, /* who sleeps at the links, for the program or beside it */
+    TRANSPORT_NEWS,   /* the program only: who looks after the links beside it (transport_attend())
+                         could do nothing with it */
+    TRANSPORT_QUIET,  /* nobody */
+};
+
 /* Takes one frame for a peer other than oneself. Without a token the payload is copied if it cannot
  * leave at once. 0: taken, `sent` will follow if there is a token. 1: taken, and the payload is no
  * longer needed (`sent` is not said). -EPIPE: the peer is lost; nothing is said later. -ENOMEM. */
-int transport_send(struct transport *t, uint32_t to, const void *head, size_t head_length,
-                   const void *payload, size_t length, void *token);
-/* The same without a token, for what is in no hurry: a peer on this host that sleeps finds it when
- * it looks next. */
-int transport_send_quietly(struct transport *t, uint32_t to, const void *head, size_t head_length,
-                           const void *payload, size_t length);
+int transport_send(struct transport *t, uint32_t to, enum transport_urgency urgency,
+                   const void *head, size_t head_length, const void *payload, size_t length,
+                   void *token);
 /* Bytes taken and not yet with the peer's host (TCP) or in its ring. */
 size_t transport_backlog(const struct transport *t, uint32_t to);
 /* Has the operating system taken over all that was given for this process? It may not have arrived:

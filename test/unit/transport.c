@@ -112,8 +112,8 @@ static int side_send(struct side *s)
     uint32_t k = s->next_out;
     size_t length = size_of(k);
     bool with_token = length > TRANSPORT_SMALL || k % 3 == 0;
-    int rc = transport_send(s->t, 1 - s->self, &k, 4, pattern[(k + s->self) % 8], length,
-                            with_token ? s : NULL);
+    int rc = transport_send(s->t, 1 - s->self, TRANSPORT_URGENT, &k, 4, pattern[(k + s->self) % 8],
+                            length, with_token ? s : NULL);
     if (rc >= 0) {
         s->next_out++;
         s->tokens_out += with_token && rc == 0;
