@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include <poll.h>
 
 /* STUCK_S is no expectation of speed: it ends a test that would never end. */
 enum { LARGEST = 300 * 1000, ROUNDS = 400, STUCK_S = 300 };
@@ -56,6 +57,8 @@ static void arrived(void *arg, uint32_t from, const void *head, size_t head_leng
 {
     struct side *s = arg;
     uint32_t k;
+    if (head_length == 0)
+        return;
     assert_int_equal(head_length, 4);
     memcpy(&k, head, 4);
     assert_int_equal(k, s->next_in++);
@@ -125,6 +128,93 @@ static void poll_both(struct side *a, struct side *b, int timeout_ms)
 {
     transport_poll(a->t, timeout_ms);
     transport_poll(b->t, timeout_ms);
+}
+
+static bool is_called(struct side *s)
+{
+    struct pollfd p = {.fd = transport_descriptor(s->t), .events = POLLIN};
+    return poll(&p, 1, 0) == 1;
+}
+
+/* Until the next frame is one that needs no more than the ring. */
+static void go_on_to_a_small_one(struct side *a, struct side *b)
+{
+    while (a->tokens_in < a->tokens_out || b->next_in < a->next_out ||
+           size_of(a->next_out) > TRANSPORT_SMALL) {
+        if (b->next_in == a->next_out)
+            side_send(a);
+        poll_both(a, b, 0);
+    }
+}
+
+/* One frame from a to b, who is attended only: does it wake the attendant up? */
+static bool wakes(struct side *a, struct side *b, enum transport_urgency urgency)
+{
+    go_on_to_a_small_one(a, b);
+    while (transport_attend(b->t))
+        ;
+    assert_false(is_called(b));
+    const uint32_t k = a->next_out++, in = b->next_in;
+    assert_int_equal(
+        transport_send(a->t, b->self, urgency, &k, 4, pattern[(k + a->self) % 8], size_of(k), NULL),
+        1);
+    const bool called = is_called(b);
+    while (b->next_in == in)
+        transport_poll(b->t, 0);
+    return called;
+}
+
+static void meet(struct side *a, struct side *b)
+{
+    side_open(a, 0, b, true);
+    side_open(b, 1, a, true);
+    side_send(a);
+    side_send(b);
+    while (a->next_in == 0 || b->next_in == 0)
+        poll_both(a, b, 0);
+}
+
+static void test_only_the_urgent_wakes_the_attendant(void **state)
+{
+    (void)state;
+    static struct side a, b;
+    meet(&a, &b);
+    for (int i = 0; i < 10; i++) {
+        assert_true(wakes(&a, &b, TRANSPORT_URGENT));
+        assert_false(wakes(&a, &b, TRANSPORT_NEWS));
+        assert_false(wakes(&a, &b, TRANSPORT_QUIET));
+    }
+    side_close(&a);
+    side_close(&b);
+}
+
+static void read_all(struct side *s)
+{
+    while (s->next_in < s->other->next_out)
+        transport_attend(s->t);
+    while (transport_attend(s->t))
+        ;
+}
+
+static void test_room_wakes_only_who_waits_for_it(void **state)
+{
+    (void)state;
+    static struct side a, b;
+    meet(&a, &b);
+    go_on_to_a_small_one(&a, &b);
+    side_send(&a);
+    read_all(&a);
+    read_all(&b); /* and says how far it has read */
+    assert_false(is_called(&a));
+    while (transport_backlog(a.t, 1) == 0) /* without loans, whose return is told, too */
+        assert_true(transport_send(a.t, 1, TRANSPORT_NEWS, NULL, 0, pattern[0], TRANSPORT_SMALL,
+                                   NULL) >= 0);
+    read_all(&a);
+    assert_false(is_called(&a));
+    read_all(&b);
+    assert_true(is_called(&a));
+    side_close(&a);
+    side_close(&b);
 }
 
 /* Shuts every TCP connection of this process: all of them are the test's. */
@@ -542,6 +632,8 @@ int main(void)
         cmocka_unit_test(test_tcp),
         cmocka_unit_test(test_tcp_goes_on_after_breaks),
         cmocka_unit_test(test_tcp_encrypted),
+        cmocka_unit_test(test_only_the_urgent_wakes_the_attendant),
+        cmocka_unit_test(test_room_wakes_only_who_waits_for_it),
         cmocka_unit_test(test_loans),
         cmocka_unit_test(test_no_loans_over_tcp),
         cmocka_unit_test(test_killed),
