@@ -9,8 +9,8 @@
  * It looks up 100 times a second, sees from a counter whether the program has looked at the links
  * since, and only when it has not does it begin to listen. Calls alone do not count: one that asks
  * for the time, or that follows a word that is here already, does not look. Then it looks up when
- * something comes, or when the clocks want to be looked at, which is seldom: each time takes some
- * from the program. */
+ * something urgent comes, or when the clocks want to be looked at. All that is seldom, and seldomer
+ * while the program sleeps at the links: each time takes some from who computes there. */
 #include "glue.h"
 #include <poll.h>
 #include <signal.h>
@@ -40,11 +40,10 @@ static void *live(void *arg)
     bool away = false, more = false;
     int look_ms = LOOK_MS;
     while (poll(p, away ? 2 : 1, more ? 0 : away ? CLOCKS_MS : look_ms) <= 0 || p[0].revents == 0) {
-        const bool was_away = away;
         away = turn_is_away(&replica.turn, &seen);
-        look_ms = away || was_away || !turn_is_idle(&replica.turn) ? LOOK_MS
-                  : 2 * look_ms < LOOK_MOST_MS                     ? 2 * look_ms
-                                                                   : LOOK_MOST_MS;
+        look_ms = away || !turn_is_idle(&replica.turn) ? LOOK_MS
+                  : look_ms < LOOK_MOST_MS             ? 2 * look_ms
+                                                       : look_ms;
         more = away && attend();
     }
     return NULL;

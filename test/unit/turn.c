@@ -89,7 +89,9 @@ static void away_is_who_has_not_come_since(void **state)
     turn_enter(&t);
     assert_false(turn_is_away(&t, &seen));
     assert_false(turn_is_away(&t, &seen)); /* still inside */
-    turn_looked(&t, false);
+    assert_false(turn_is_idle(&t));
+    turn_looked(&t, true);
+    assert_true(turn_is_idle(&t));
     turn_leave(&t);
     assert_false(turn_is_away(&t, &seen)); /* it was there */
     assert_true(turn_is_away(&t, &seen));
