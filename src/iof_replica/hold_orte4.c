@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { WAIT_FIRST_MS = 4, WAIT_MOST_MS = 16 };
@@ -70,17 +69,10 @@ static bool is_committed(struct hold *h)
     return held >= h->decided;
 }
 
-static void wait_ms(struct hold *h, unsigned ms)
+static void come_back(struct hold *h, unsigned ms)
 {
     struct timeval t = {.tv_usec = ms * 1000};
     opal_event_evtimer_add(&h->again, &t);
-}
-
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
 /* False: nobody wants it any more. */
@@ -113,7 +105,7 @@ static void go_on(struct hold *h)
         opal_event_add(&h->readable, NULL);
         return;
     }
-    wait_ms(h, h->wait_ms);
+    come_back(h, h->wait_ms);
     if (h->wait_ms < WAIT_MOST_MS)
         h->wait_ms *= 2;
 }
@@ -130,7 +122,7 @@ static void take(struct hold *h)
     h->known = false;
     h->wait_ms = WAIT_FIRST_MS;
     if (h->end < sizeof h->bytes) /* else there is more at once */
-        pace_spend(&h->pace, now_ms());
+        pace_spend(&h->pace, survive_now_ms());
     go_on(h);
 }
 
@@ -138,9 +130,9 @@ static void on_readable(int fd, short what, void *context)
 {
     (void)fd, (void)what;
     struct hold *h = context;
-    const unsigned early = pace_wait(&h->pace, now_ms());
+    const unsigned early = pace_wait(&h->pace, survive_now_ms());
     if (early > 0)
-        wait_ms(h, early);
+        come_back(h, early);
     else
         take(h);
 }

@@ -41,9 +41,10 @@ static void *live(void *arg)
     int look_ms = LOOK_MS;
     while (poll(p, away ? 2 : 1, more ? 0 : away ? CLOCKS_MS : look_ms) <= 0 || p[0].revents == 0) {
         away = turn_is_away(&replica.turn, &seen);
-        look_ms = away || !turn_is_idle(&replica.turn) ? LOOK_MS
-                  : look_ms < LOOK_MOST_MS             ? 2 * look_ms
-                                                       : look_ms;
+        if (away || !turn_is_idle(&replica.turn))
+            look_ms = LOOK_MS;
+        else if (look_ms < LOOK_MOST_MS)
+            look_ms *= 2;
         more = away && attend();
     }
     return NULL;

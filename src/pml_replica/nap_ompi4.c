@@ -31,7 +31,8 @@ int nap_due(void)
     const struct nap_case is = {.waits = replica.waits,
                                 .for_word = engine_waits_for_word(replica.engine),
                                 .for_time = replica.waits_for_time,
-                                .has_errands = engine_has_errands(replica.engine)};
+                                .has_errands =
+                                    replica.nap.longer > 0 && engine_has_errands(replica.engine)};
     return nap_ms(&replica.nap, &replica.crowd, is);
 }
 

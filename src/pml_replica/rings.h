@@ -10,8 +10,7 @@
 
 enum { RING = 256 * 1024, LINE = 64, LOANS = 64 };
 
-/* What wakes the reader of a ring up, by a byte on the socket? Each also what those before it do.
- */
+/* What makes a byte on the socket wake the reader of a ring up? Each adds to those before it. */
 enum ring_sleep {
     RING_AWAKE,    /* nothing */
     RING_ATTENDED, /* what is urgent, as an attendant is there for that */

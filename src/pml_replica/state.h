@@ -231,8 +231,8 @@ static inline int lowest(int set)
 
 /* engine.c */
 void *engine_memory(size_t bytes); /* zeroed; there is always some */
-void *engine_record(size_t head,
-                    size_t room); /* as well; what comes behind the head is not zeroed */
+/* There is always some as well; what comes behind the head is not zeroed. */
+void *engine_record(size_t head, size_t room);
 void engine_stop(struct engine *e, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int engine_put(struct engine *e, int vpid, const struct header *h, const void *payload,

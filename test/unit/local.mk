@@ -41,8 +41,8 @@ unit_programs = \
     test/unit/nap \
     test/unit/notice \
     test/unit/odds \
-    test/unit/pace \
     test/unit/order \
+    test/unit/pace \
     test/unit/pair \
     test/unit/policy \
     test/unit/program \
@@ -74,9 +74,9 @@ unit_programs = \
     test/unit/word
 test_unit_fate_LDADD = libsurvive.la $(LDADD)
 test_unit_feed_LDADD = libsurvive.la $(LDADD)
-test_unit_pace_LDADD = libsurvive.la $(LDADD)
 test_unit_heartbeat_LDADD = libsurvive.la $(LDADD)
 test_unit_merge_LDADD = libsurvive.la $(LDADD)
+test_unit_pace_LDADD = libsurvive.la $(LDADD)
 test_unit_told_LDADD = libsurvive.la $(LDADD)
 test_unit_roll_LDADD = libsurvive.la $(LDADD)
 test_unit_level_LDADD = libsurvive.la $(LDADD)
