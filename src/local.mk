@@ -41,6 +41,7 @@ mca_ras_p2p_la_SOURCES = \
     src/errmgr_replica/loss_orte4.c src/errmgr_replica/messages_orte4.c \
     src/errmgr_replica/orted_orte4.c src/errmgr_replica/pass_orte4.c \
     src/errmgr_replica/recall_orte4.c src/errmgr_replica/tell_orte4.c \
+    src/errmgr_replica/words_orte4.c \
     src/grpcomm_replica/grpcomm_replica_component.c \
     src/iof_replica/iof_replica.h src/iof_replica/iof_replica_component.c \
     src/iof_replica/hold_orte4.c src/iof_replica/input_orte4.c \

@@ -110,6 +110,10 @@ void tell_begin(const orte_job_t *job);
 void tell_place(const orte_proc_t *p, unsigned char state);
 void tell_end(void); /* before its connection closes */
 
+/* words_orte4.c: a process of this host aborts, and what it wrote before has not left yet. True:
+ * `then` is called when that is done. */
+bool words_go_first(orte_state_caddy_t *caddy, orte_state_cbfunc_t then);
+
 /* pass_orte4.c: to all ranks. */
 void pass_silence(const orte_process_name_t *lost);
 

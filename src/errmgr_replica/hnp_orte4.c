@@ -112,7 +112,7 @@ static bool process_error(orte_proc_t *p, orte_proc_state_t state)
     return true;
 }
 
-static void on_error(int fd, short args, void *context)
+static void act_on_error(int fd, short args, void *context)
 {
     orte_state_caddy_t *caddy = context;
     ORTE_ACQUIRE_OBJECT(caddy);
@@ -135,6 +135,13 @@ static void on_error(int fd, short args, void *context)
         self->stock.comm_failed(fd, args, context);
     else
         self->stock.proc_error(fd, args, context);
+}
+
+static void on_error(int fd, short args, void *context)
+{
+    ORTE_ACQUIRE_OBJECT(context);
+    if (!words_go_first(context, act_on_error))
+        act_on_error(fd, args, context);
 }
 
 /* Once the map is shown, only oob/tcp speaks here of a lost peer: nine lines, on stdout. */

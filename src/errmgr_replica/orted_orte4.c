@@ -123,6 +123,8 @@ static void on_error(int fd, short args, void *context)
 {
     orte_state_caddy_t *caddy = context;
     ORTE_ACQUIRE_OBJECT(caddy);
+    if (words_go_first(caddy, self->stock.proc_error))
+        return;
     orte_proc_t *p = !orte_finalizing && caddy->name.jobid != ORTE_PROC_MY_NAME->jobid
                          ? orte_get_proc_object(&caddy->name)
                          : NULL;

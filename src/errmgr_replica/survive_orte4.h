@@ -45,6 +45,9 @@ void survive_collected(void);
 /* grpcomm_replica: somebody is gone, a collective may now be complete. */
 void grpcomm_replica_recheck(void);
 
+/* iof_replica: what this process of this host has written, and may be shown, is read at once. */
+void iof_replica_hasten(const orte_process_name_t *name);
+
 /* iof_replica, in mpirun. begin: -errno when the output cannot go where the user wants it. */
 int iof_replica_begin(orte_job_t *job, unsigned ranks, unsigned lanes, struct err *e);
 void iof_replica_lose(unsigned rank, unsigned lane);

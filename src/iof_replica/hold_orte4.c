@@ -90,32 +90,35 @@ static bool pass(struct hold *h)
     return true;
 }
 
-static void go_on(struct hold *h)
+/* False: it is shut. */
+static bool go_on(struct hold *h)
 {
     const bool dead = has_died(&h->name); /* asked first: its last numbers stand */
     if (is_committed(h)) {
         if (!pass(h)) {
             shut(h);
-            return;
+            return false;
         }
     } else if (dead) {
         h->begin = h->end;
     }
     if (h->begin == h->end) {
         opal_event_add(&h->readable, NULL);
-        return;
+        return true;
     }
     come_back(h, h->wait_ms);
     if (h->wait_ms < WAIT_MOST_MS)
         h->wait_ms *= 2;
+    return true;
 }
 
-static void take(struct hold *h)
+/* False: there was nothing, or it is shut. */
+static bool take(struct hold *h)
 {
     const ssize_t n = read(h->from, h->bytes, sizeof h->bytes);
     if (n <= 0 && !(n < 0 && (errno == EAGAIN || errno == EINTR))) {
         shut(h);
-        return;
+        return false;
     }
     h->begin = 0;
     h->end = n > 0 ? (size_t)n : 0;
@@ -123,7 +126,7 @@ static void take(struct hold *h)
     h->wait_ms = WAIT_FIRST_MS;
     if (h->end < sizeof h->bytes) /* else there is more at once */
         pace_spend(&h->pace, survive_now_ms());
-    go_on(h);
+    return go_on(h) && n > 0;
 }
 
 static void on_readable(int fd, short what, void *context)
@@ -171,6 +174,18 @@ void hold_hasten(const orte_process_name_t *name)
     for (struct hold *h = self->holds; h != NULL; h = h->next)
         if (is_same_process(&h->name, name))
             h->pace = (struct pace){0};
+}
+
+void iof_replica_hasten(const orte_process_name_t *name)
+{
+    for (struct hold *h = self->holds, *next; h != NULL; h = next) {
+        next = h->next;
+        if (!is_same_process(&h->name, name))
+            continue;
+        bool more = true;
+        while (more)
+            more = h->begin < h->end ? go_on(h) && h->begin == h->end : take(h);
+    }
 }
 
 void hold_close(const orte_process_name_t *name)

@@ -92,16 +92,25 @@ static void tell_others(struct engine *e, int vpid)
 }
 
 /* To a process that was stopped for long all others may seem dead: they have dropped it, and go on.
- */
-static void check_rank(struct engine *e, int world)
+ * Frames may come before it knows how long: it looks at its clock first. */
+void death_look_for_lost(struct engine *e)
 {
-    const struct rank *r = &e->of[world];
-    if (r->living > 0 || r->finished > 0)
+    if (!e->lost || e->stopped)
         return;
     if (e->absent)
         engine_stop(e, 0, "rank %d, lane %d: was stopped for long", e->rank, e->lane);
     else
-        engine_stop(e, 1, "rank %d is lost: the last of its %d replicas has died", world, e->lanes);
+        engine_stop(e, 1, "rank %d is lost: the last of its %d replicas has died", e->lost_rank,
+                    e->lanes);
+}
+
+static void check_rank(struct engine *e, int world)
+{
+    const struct rank *r = &e->of[world];
+    if (r->living > 0 || r->finished > 0 || e->lost)
+        return;
+    e->lost = true;
+    e->lost_rank = world;
 }
 
 static void die(struct engine *e, int vpid)
@@ -130,16 +139,31 @@ static void die(struct engine *e, int vpid)
     }
 }
 
+/* Of a replica of this rank all that its link has kept is read first: decisions, on which may
+ * depend what it has sent to others. */
+static bool is_heard_out(const struct engine *e, int vpid)
+{
+    return vpid == e->self || world_of(e, vpid) != e->rank || !e->call.drained ||
+           e->call.drained(e->ctx, vpid);
+}
+
 void death_handle_all(struct engine *e)
 {
+    bool later = false;
     while (e->deaths && !e->stopped) {
-        e->deaths = false;
+        e->deaths = later = false;
         if (e->link[e->self].noted)
             die(e, e->self); /* then nobody else's death matters */
-        for (int i = 0; i < e->ranks * e->lanes && !e->stopped; i++)
-            if (e->link[i].noted && !e->link[i].dead)
+        for (int i = 0; i < e->ranks * e->lanes && !e->stopped; i++) {
+            if (!e->link[i].noted || e->link[i].dead)
+                continue;
+            if (is_heard_out(e, i))
                 die(e, i);
+            else
+                later = true;
+        }
     }
+    e->deaths = later;
 }
 
 static void note(struct engine *e, int vpid)

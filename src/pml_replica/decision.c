@@ -16,13 +16,13 @@ static lanes_t others(const struct engine *e)
     return e->of[e->rank].living & (lanes_t)~only(e->lane);
 }
 
-static uint64_t held_by_all(const struct engine *e)
+static uint64_t least_of(const struct engine *e, const uint64_t *by_lane)
 {
-    uint64_t floor = UINT64_MAX;
+    uint64_t least = UINT64_MAX;
     FOR_LANES (k, others(e))
-        if (e->holds[k] < floor)
-            floor = e->holds[k];
-    return floor;
+        if (by_lane[k] < least)
+            least = by_lane[k];
+    return least;
 }
 
 /* A run counts before it is a record. */
@@ -40,23 +40,42 @@ void engine_publish(struct engine *e, struct commit *commit)
 
 static void commit(struct engine *e)
 {
-    e->committed = held_by_all(e);
+    e->committed = least_of(e, e->holds);
     decide_forget(&e->decide, e->committed);
     note(e);
     receive_say_kept(e);
 }
 
+static bool link_keeps(const struct engine *e, int lane)
+{
+    return e->call.keeps && e->call.keeps(e->ctx, vpid_of(e, e->rank, lane));
+}
+
+/* What this replica has told over a link that keeps it is held: no word of it is waited for. */
+static void look_who_keeps(struct engine *e)
+{
+    if (!e->leads || e->committed >= e->decide.told)
+        return;
+    FOR_LANES (k, others(e))
+        if (e->holds[k] < e->decide.told && link_keeps(e, k))
+            e->holds[k] = e->decide.told;
+    commit(e);
+}
+
+/* Of more than two replicas each waits for the words of the others. */
 static void put_decisions(struct engine *e, int lane, const uint8_t *bytes, size_t length,
                           uint64_t first)
 {
     struct header h = {.kind = HEADER_DECIDE, .length = (uint32_t)length, .number = first};
+    if (e->leads && others(e) == only(lane) && link_keeps(e, lane))
+        h.flags = HEADER_KEPT;
     if (length > 0)
         engine_put(e, vpid_of(e, e->rank, lane), &h, bytes, NULL);
 }
 
-static void put_number(struct engine *e, uint8_t kind, int lane, uint64_t extent)
+static void put_number(struct engine *e, uint8_t kind, uint8_t flags, int lane, uint64_t extent)
 {
-    struct header h = {.kind = kind, .number = e->decide.known, .extent = extent};
+    struct header h = {.kind = kind, .flags = flags, .number = e->decide.known, .extent = extent};
     engine_put(e, vpid_of(e, e->rank, lane), &h, NULL, NULL);
 }
 
@@ -65,11 +84,12 @@ void decision_tell(struct engine *e)
     const uint8_t *bytes;
     uint64_t first;
     decide_close_run(&e->decide);
-    if (e->decide.told == e->decide.known)
-        return;
-    size_t length = decide_tell(&e->decide, &bytes, &first);
-    FOR_LANES (k, others(e))
-        put_decisions(e, k, bytes, length, first);
+    if (e->decide.told != e->decide.known) {
+        size_t length = decide_tell(&e->decide, &bytes, &first);
+        FOR_LANES (k, others(e))
+            put_decisions(e, k, bytes, length, first);
+    }
+    look_who_keeps(e);
 }
 
 bool decision_holds(const struct engine *e, uint64_t depends)
@@ -99,11 +119,12 @@ static bool may_tell(const struct engine *e)
 {
     const struct decide *d = &e->decide;
     return decide_is_worth_telling(d, e->now_ms, e->rests) &&
-           (e->committed >= d->told || is_much(d));
+           (least_of(e, e->said) >= d->told || is_much(d));
 }
 
 int decision_progress(struct engine *e)
 {
+    look_who_keeps(e);
     if (!may_tell(e))
         return 0;
     decision_tell(e);
@@ -249,15 +270,23 @@ static int bind_all(struct engine *e, const struct header *h, const uint8_t *pay
     return 0;
 }
 
+static void says(struct engine *e, int lane, uint64_t number)
+{
+    if (e->said[lane] < number)
+        e->said[lane] = number;
+    if (e->holds[lane] < number)
+        e->holds[lane] = number;
+    commit(e);
+}
+
 void decision_arrived(struct engine *e, int vpid, const struct header *h, const uint8_t *payload)
 {
-    uint64_t end, before = e->decide.known, *holds = &e->holds[lane_of(e, vpid)];
+    uint64_t end, before = e->decide.known;
     int rc = learn(e, h, payload, &end);
     if (rc == 0) {
-        *holds = end > *holds ? end : *holds;
-        commit(e);
+        says(e, lane_of(e, vpid), end);
         FOR_LANES (k, others(e))
-            put_number(e, HEADER_DECIDED, k, 0);
+            put_number(e, HEADER_DECIDED, h->flags & HEADER_KEPT, k, 0);
         rc = bind_all(e, h, payload, before);
     }
     if (rc != 0)
@@ -266,11 +295,9 @@ void decision_arrived(struct engine *e, int vpid, const struct header *h, const 
 
 void decision_held(struct engine *e, int vpid, uint64_t number)
 {
-    uint64_t *holds = &e->holds[lane_of(e, vpid)];
-    if (number <= *holds)
+    if (number <= e->said[lane_of(e, vpid)])
         return;
-    *holds = number;
-    commit(e);
+    says(e, lane_of(e, vpid), number);
     if (e->leads && may_tell(e))
         decision_tell(e);
 }
@@ -293,7 +320,7 @@ static void agree(struct engine *e)
     int to = e->leader;
     size_t length = decide_from(&e->decide, e->holds[to], &bytes);
     put_decisions(e, to, bytes, length, e->holds[to]);
-    put_number(e, HEADER_AGREE, to, (uint64_t)vpid_of(e, e->rank, to));
+    put_number(e, HEADER_AGREE, 0, to, (uint64_t)vpid_of(e, e->rank, to));
 }
 
 static void try_to_lead(struct engine *e)

@@ -198,5 +198,7 @@ void shm_flush(struct transport *t, struct endpoint *e);
 void shm_poll(struct transport *t, struct endpoint *e);
 void shm_doze(struct endpoint *e, enum ring_sleep how);
 bool shm_waiting(const struct endpoint *e);
+bool shm_keeps(const struct endpoint *e);
+bool shm_drained(struct endpoint *e);
 void shm_ready(struct transport *t, struct endpoint *e);
 #endif

@@ -318,6 +318,7 @@ int engine_progress(struct engine *e, uint64_t now_ms)
     e->now_ms = now_ms;
     if (e->deaths)
         death_handle_all(e);
+    death_look_for_lost(e);
     if (e->stopped)
         return 0;
     done += release(e);

@@ -12,7 +12,7 @@
  * engine_comm_*(); the other callbacks call nothing.
  *
  * A link (an ordered pair of processes) is first-in first-out and loses nothing until its other end
- * is dead.
+ * is dead; one that keeps() what was sent, not even then.
  *
  * Requests (struct engine_send, engine_receive) live in the caller's memory from the call until
  * `done`. Results are 0 or more, or -errno; -EAGAIN means: make progress (read the links, then
@@ -111,6 +111,13 @@ struct engine_callbacks {
      * follows. */
     int (*send)(void *ctx, int vpid, const uint8_t *header, const void *payload, size_t length,
                 void *cookie);
+    /* Of a replica of this rank, on a link that outlives its processes (a ring in the memory of one
+     * host); NULL: there is none. keeps: all that was sent to it so far it reads before it takes
+     * note of this process's death, whenever that comes. drained: asked until it says so, before a
+     * death is acted upon. From the first time on the other end's keeps() says no; true when all
+     * that went before was brought. */
+    bool (*keeps)(void *ctx, int vpid);
+    bool (*drained)(void *ctx, int vpid);
     /* The process is dead, forget the link. Tell the runtime, unless it said so (why is NULL). */
     void (*lost)(void *ctx, int vpid, const char *why);
     void (*pack)(void *ctx, struct engine_send *s, size_t offset, void *bytes, size_t length);

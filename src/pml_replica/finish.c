@@ -68,7 +68,7 @@ bool engine_finish(struct engine *e)
     e->finishing = true;
     decision_tell(e);
     ack_flush_due(e, true);
-    if (e->deaths || !is_drained(e) || (e->limits.verify && !all_compared(e)))
+    if (e->deaths || e->lost || !is_drained(e) || (e->limits.verify && !all_compared(e)))
         return false;
     e->finished = true;
     for (int i = 0; i < e->ranks * e->lanes; i++)

@@ -56,6 +56,7 @@ enum header_flag {
     HEADER_SYNC = 2,   /* EAGER: say HAVE when it is matched; OFFER: say whether that is for good */
     HEADER_CLOSED = 4, /* ACK, HAVE: the communicator is no more, so there is no hash */
     HEADER_FIRM = 8,   /* HAVE: the program of the receiver will never see it otherwise */
+    HEADER_KEPT = 16,  /* DECIDE, DECIDED: the link keeps it, and nobody waits for the answer */
 };
 
 enum header_death {

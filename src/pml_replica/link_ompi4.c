@@ -15,13 +15,17 @@ enum { BACKLOG = 4 << 20, ENGINE_EVERY = 16, GOODBYE_MS = 10000, STRANGER_MS = 3
 /* --- what the engine asks --- */
 
 /* A small message is of no use to who stands in for the program, but when its sender waits for the
- * match. By an acknowledgement logs are shortened, for which nobody waits but when one is full. */
+ * match; nor is a decision whose answer nobody waits for. By an acknowledgement logs are shortened,
+ * for which nobody waits but when one is full. */
 static enum transport_urgency urgency_of(const uint8_t *header)
 {
-    if (header[0] == HEADER_ACK)
+    const uint8_t kind = header[0], flags = header[1];
+    if (kind == HEADER_ACK || (kind == HEADER_DECIDED && (flags & HEADER_KEPT)))
         return TRANSPORT_QUIET;
-    return header[0] == HEADER_EAGER && !(header[1] & HEADER_SYNC) ? TRANSPORT_NEWS
-                                                                   : TRANSPORT_URGENT;
+    if ((kind == HEADER_EAGER && !(flags & HEADER_SYNC)) ||
+        (kind == HEADER_DECIDE && (flags & HEADER_KEPT)))
+        return TRANSPORT_NEWS;
+    return TRANSPORT_URGENT;
 }
 
 static int frame_out(void *ctx, int vpid, const uint8_t *header, const void *payload, size_t length,
@@ -61,6 +65,20 @@ static bool borrow(void *ctx, int vpid, const uint8_t loan[ENGINE_LOAN], void *t
     (void)ctx;
     return transport_borrow(replica.transport, (uint32_t)replica.process_of[vpid], loan, to,
                             length);
+}
+
+static bool keeps(void *ctx, int vpid)
+{
+    (void)ctx;
+    int process = replica.process_of[vpid];
+    return process >= 0 && transport_keeps(replica.transport, (uint32_t)process);
+}
+
+static bool drained(void *ctx, int vpid)
+{
+    (void)ctx;
+    int process = replica.process_of[vpid];
+    return process < 0 || transport_drained(replica.transport, (uint32_t)process);
 }
 
 static void process_lost(void *ctx, int vpid, const char *why)
@@ -187,6 +205,8 @@ int link_start(void)
     limits.drop_after_ms = replica.params.drop_after_ms;
     limits.verify = replica.params.verify;
     struct engine_callbacks callbacks = {.send = frame_out,
+                                         .keeps = keeps,
+                                         .drained = drained,
                                          .lost = process_lost,
                                          .pack = transfer_pack,
                                          .unpack = transfer_unpack,

@@ -18,10 +18,12 @@ enum ring_sleep {
     RING_FULL,     /* room in the ring that it writes */
 };
 
-/* Shared. `read`: bytes consumed so far. `asleep`: enum ring_sleep, of the reader of this ring. */
+/* Shared. By the reader of this ring: bytes consumed so far; enum ring_sleep; it reads what is in,
+ * and nothing that comes later. */
 struct ring {
     _Alignas(LINE) _Atomic uint64_t read;
     _Alignas(LINE) _Atomic uint32_t asleep;
+    _Atomic uint32_t closed;
     /* By the ring's writer: what it has lent to its reader (lend.c), the turn of each; 0: nothing.
      * By the reader: it is reading some of that. */
     _Alignas(LINE) _Atomic uint32_t loans[LOANS];

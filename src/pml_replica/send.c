@@ -74,10 +74,10 @@ static void pump_lane(struct engine *e, struct channel *c, int lane)
 {
     struct view *v = &c->view[lane];
     for (; v->next; v->next = TAILQ_NEXT(v->next, sent)) {
-        if (decision_holds(e, v->next->depends)) {
+        if (decision_holds(e, v->next->depends))
             decision_tell(e);
+        if (decision_holds(e, v->next->depends))
             return;
-        }
         if (wants(v->next, lane) && transmit(e, v->next, lane) == -EAGAIN)
             return;
     }

@@ -338,6 +338,23 @@ void shm_doze(struct endpoint *e, enum ring_sleep how)
     atomic_thread_fence(memory_order_seq_cst);
 }
 
+/* A ring outlives its writer. That the reader has it is known when something of his has come. Who
+ * closes it looks at what is in it afterwards, and who writes looks whether it is closed
+ * afterwards: one of them sees the other. */
+bool shm_keeps(const struct endpoint *e)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    return e->unwritten == NULL && e->rings->consumed > 0 &&
+           atomic_load_explicit(&e->rings->out->closed, memory_order_relaxed) == 0;
+}
+
+bool shm_drained(struct endpoint *e)
+{
+    atomic_store_explicit(&e->rings->in->closed, 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst);
+    return !shm_waiting(e);
+}
+
 void shm_ready(struct transport *t, struct endpoint *e)
 {
     char wakes[64];

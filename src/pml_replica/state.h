@@ -166,6 +166,8 @@ struct engine {
     bool released; /* what waits should be looked at again */
     bool sweep;    /* a freed communicator may go */
     bool absent;   /* it did not run for so long that the others may have dropped it */
+    bool lost;     /* nobody of this rank is left: */
+    int lost_rank;
     bool doubtful; /* lanes differ, and who is wrong is not known yet */
     uint64_t checked_ms;
     /* communicators */
@@ -180,11 +182,13 @@ struct engine {
     STAILQ_HEAD(, said) kept;
     /* decisions */
     struct decide decide;
-    uint64_t holds[ENGINE_MAX_LANES]; /* by lane of this rank: it holds all decisions below */
-    uint64_t committed;               /* every living replica of this rank does */
-    struct commit *commit;            /* who shows the output reads it there; or NULL */
-    lanes_t agreed;                   /* replicas that have agreed to this one as leader */
-    int leader;                       /* lane */
+    /* By lane of this rank: it holds all decisions below, or will before it notes our death; it has
+     * said so. */
+    uint64_t holds[ENGINE_MAX_LANES], said[ENGINE_MAX_LANES];
+    uint64_t committed;    /* every living replica of this rank does */
+    struct commit *commit; /* who shows the output reads it there; or NULL */
+    lanes_t agreed;        /* replicas that have agreed to this one as leader */
+    int leader;            /* lane */
     bool leads;
     bool waits_for_leader;
     bool rests;              /* the program does, between its tests */
@@ -342,6 +346,7 @@ void rally_arrived(struct engine *e, int vpid, uint64_t number);
 
 /* death.c */
 void death_handle_all(struct engine *e);
+void death_look_for_lost(struct engine *e); /* then the job is over, or this process */
 void death_take_duty(struct engine *e);
 void death_tell_all(struct engine *e, int to); /* who has not been told of any */
 void death_outvote(struct engine *e, int vpid);

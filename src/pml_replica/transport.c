@@ -87,6 +87,11 @@ static bool is_unsettled(const struct endpoint *e)
     return false;
 }
 
+static bool has_rings(const struct endpoint *e)
+{
+    return e->state == LINK_OPEN && e->by_unix;
+}
+
 /* Counted anew wherever a state may have changed: peers are few, changes rare. */
 static void count_restless(struct transport *t)
 {
@@ -103,7 +108,7 @@ static void socket_ready(struct transport *t, struct watch *w, uint32_t events)
     struct endpoint *e = (struct endpoint *)w;
     if (e->state == LINK_CONNECTING || e->state == LINK_GREETING)
         greet_ready(t, e, events);
-    else if (e->state == LINK_OPEN && e->by_unix)
+    else if (has_rings(e))
         shm_ready(t, e);
     else if (e->state == LINK_OPEN)
         tcp_ready(t, e, events);
@@ -278,7 +283,7 @@ int transport_send(struct transport *t, uint32_t to, enum transport_urgency urge
         return -EPIPE;
     if (e->state == LINK_NONE)
         first_use(t, e);
-    bool rings = e->state == LINK_OPEN && e->by_unix;
+    bool rings = has_rings(e);
     if (rings && length <= TRANSPORT_SMALL &&
         shm_send(e, urgency, head, head_length, payload, length))
         return 1;
@@ -302,6 +307,18 @@ bool transport_written(const struct transport *t, uint32_t to)
     const struct endpoint *e = &t->endpoints[to];
     return e->first == NULL ||
            (!e->by_unix && e->unwritten == NULL && (e->seal == NULL || seal_is_out(e->seal)));
+}
+
+bool transport_keeps(const struct transport *t, uint32_t to)
+{
+    const struct endpoint *e = &t->endpoints[to];
+    return has_rings(e) && shm_keeps(e);
+}
+
+bool transport_drained(struct transport *t, uint32_t from)
+{
+    struct endpoint *e = &t->endpoints[from];
+    return !has_rings(e) || shm_drained(e);
 }
 
 bool transport_met(const struct transport *t, uint32_t to)

@@ -82,6 +82,12 @@ size_t transport_backlog(const struct transport *t, uint32_t to);
 /* Has the operating system taken over all that was given for this process? It may not have arrived:
  * over TCP that is known later, when something comes back. */
 bool transport_written(const struct transport *t, uint32_t to);
+/* Is all that was given for this process where it will read it, even if this one dies now? True on
+ * one host alone: the peer's ring stays, and its transport_drained() waits for what is in it. */
+bool transport_keeps(const struct transport *t, uint32_t to);
+/* This peer is said to be dead. True when all that it has sent was brought; until then poll, and
+ * ask again. Where its transport_keeps() could be true it is not from the first time on. */
+bool transport_drained(struct transport *t, uint32_t from);
 /* Memory for a peer to read, without a word more: until it is taken back. `loan` tells the peer
  * where. False: it cannot read this process's memory, or is lent too much already. */
 bool transport_lend(struct transport *t, uint32_t to, const void *bytes,

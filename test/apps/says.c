@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* says.c -- rank 0 prints what only its lane knows so far: a time by MPI_Wtime, while the other
- * lane's rank 0 is stopped for a second. Then rank 1 prints the time that it was told.
+ * lane's rank 0 is stopped for a second (go: two). Then rank 1 prints the time that it was told.
  *
- *     says go | die | abort | work
+ *     says go | die | abort | end | work
  *
  * die: the first lane's rank 0 is gone 300 ms after it has printed. abort: it says so on stderr,
- * and aborts. work: nobody is stopped, and it is in no MPI call for five seconds. */
+ * and aborts. end: so, too, but nobody is stopped. work: nobody is stopped, and it is in no MPI
+ * call for five seconds. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,11 +14,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static void stop_for_a_second(void)
+static void stop_for(unsigned seconds)
 {
     const pid_t self = getpid();
     if (fork() == 0) {
-        sleep(1);
+        sleep(seconds);
         kill(self, SIGCONT);
         _exit(0);
     }
@@ -34,12 +35,12 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 2);
     const char *number = getenv("OMPI_COMM_WORLD_RANK"), *way = argv[1];
     const int other = number != NULL && atoi(number) / ranks != 0;
-    double time = 0;
+    double time = MPI_Wtime(); /* before the next message the lanes have met over it */
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
-        if (strcmp(way, "work") != 0) {
+        if (strcmp(way, "work") != 0 && strcmp(way, "end") != 0) {
             if (other)
-                stop_for_a_second();
+                stop_for(strcmp(way, "go") == 0 ? 2 : 1);
             else
                 usleep(200000); /* until it is stopped */
         }
@@ -51,7 +52,7 @@ int main(int argc, char **argv)
             usleep(300000);
             raise(SIGKILL);
         }
-        if (strcmp(way, "abort") == 0) {
+        if (strcmp(way, "abort") == 0 || strcmp(way, "end") == 0) {
             fprintf(stderr, "rank 0 gives up\n");
             MPI_Abort(MPI_COMM_WORLD, 3);
         }

@@ -138,7 +138,7 @@ struct proc {
     struct commit commit;
     struct line line_of[MAX_LINES]; /* printed and not shown */
     unsigned lines, printed;
-    uint64_t borrowed; /* which loans it could take, and which not */
+    uint64_t found; /* which loans it could take, which links keep what it sent, or are read */
 };
 
 /* Runs the program until it has to wait, or one operation is over. False: nothing changed. */

@@ -180,7 +180,7 @@ static bool is_new(struct explorer *x)
 {
     uint64_t h = x->sim.now;
     for (int v = 0; v < x->sim.procs; v++)
-        h = mix64(h ^ x->history[v] ^ mix64(x->sim.proc[v].borrowed) ^ (uint64_t)v << 56);
+        h = mix64(h ^ x->history[v] ^ mix64(x->sim.proc[v].found) ^ (uint64_t)v << 56);
     h += h == 0;
     size_t i = h & (x->seen_size - 1);
     while (x->seen[i] && x->seen[i] != h)
@@ -292,10 +292,12 @@ static const struct tiny programs[] = {
     {"a large message", PROGRAM_PAIRS, 2, 2, 1, 8},
     {"a large message, lent in one lane", PROGRAM_PAIRS, 2, 2, 1, 43},
     {"a clock, then a message", PROGRAM_CLOCKS, 2, 2, 1, 0},
+    {"a clock, then a message, lanes on one host", PROGRAM_CLOCKS, 2, 2, 1, 2},
     {"a cancelled receive", PROGRAM_CANCELS, 2, 2, 1, 0},
     {"rallies, a message between them", PROGRAM_RALLIES, 2, 2, 1, 0},
     {"any source, two senders", PROGRAM_GATHER, 3, 2, 1, 0},
     {"a clock, three lanes, two deaths", PROGRAM_CLOCKS, 2, 3, 2, 0},
+    {"a clock, three lanes on one host, two deaths", PROGRAM_CLOCKS, 2, 3, 2, 2},
 };
 
 int all_schedules(long most)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* replica_net.c -- links of the simulation: first-in first-out; at a death their tail is lost. */
+/* replica_net.c -- links of the simulation: first-in first-out; at a death their tail is lost, but
+ * for what some keep. */
 #include "replica_sim.h"
 #include <errno.h>
 #include <stdio.h>
@@ -22,11 +23,21 @@ static struct wire *wire_number(struct sim *s, int i)
     return &s->wire[i / MAX_PROCS][i % MAX_PROCS];
 }
 
+/* Are the two replicas of a rank on one host? Half of them are. */
+static bool are_close(const struct sim *s, int a, int b)
+{
+    const uint64_t seed = s->plan->seed;
+    if (a == b || a % s->plan->ranks != b % s->plan->ranks)
+        return false;
+    return s->plan->explored ? seed & 2 : mix64(seed ^ mix64((uint64_t)(a < b ? b : a))) & 1;
+}
+
 void net_begin(struct sim *s)
 {
     for (int a = 0; a < s->procs; a++)
         for (int b = 0; b < s->procs; b++)
-            s->wire[a][b] = (struct wire){.tail = &s->wire[a][b].head, .at = -1};
+            s->wire[a][b] =
+                (struct wire){.tail = &s->wire[a][b].head, .at = -1, .keeps = are_close(s, a, b)};
 }
 
 /* The wires that hold frames are listed, so that one can be drawn. */
@@ -61,6 +72,7 @@ static struct frame *wire_pop(struct sim *s, struct wire *w)
         w->tail = &w->head;
     if (--w->count == 0)
         wire_unlist(s, w);
+    w->kept -= w->kept > 0;
     return f;
 }
 
@@ -100,6 +112,7 @@ void net_cut(struct sim *s, int from, int to, int keep)
     if (cut && keep == 0)
         wire_unlist(s, w);
     w->count = w->count < keep ? w->count : keep;
+    w->kept = w->kept < w->count ? w->kept : w->count;
     while ((f = cut)) {
         cut = f->next;
         write_now(s, from, f); /* the sender may go on from there */
@@ -154,6 +167,34 @@ int net_send(void *ctx, int vpid, const uint8_t *header, const void *payload, si
     return cookie && at_once;
 }
 
+/* --- links that keep what was sent --- */
+
+/* The one event of a process that is none of its own: what it finds there. */
+static bool found(struct proc *p, bool what)
+{
+    p->found = 3 * p->found + 1 + what;
+    return what;
+}
+
+bool net_keeps(void *ctx, int vpid)
+{
+    struct proc *p = ctx;
+    struct sim *s = p->sim;
+    struct wire *w = &s->wire[p->vpid][vpid];
+    if (!w->keeps || (s->plan->tight && sim_below(s, 2)) || !found(p, !w->closed))
+        return false;
+    w->kept = w->count;
+    return true;
+}
+
+bool net_drained(void *ctx, int vpid)
+{
+    struct proc *p = ctx;
+    struct wire *w = &p->sim->wire[vpid][p->vpid];
+    w->closed = true;
+    return !w->keeps || found(p, w->count == 0 && !w->brings);
+}
+
 /* --- loans: some are given, and some of those cannot be taken --- */
 
 static bool is_lucky(struct sim *s, int of)
@@ -201,9 +242,7 @@ bool net_borrow(void *ctx, int vpid, const uint8_t loan[ENGINE_LOAN], void *to, 
     const struct proc *lender = &s->proc[vpid];
     bool there = l->bytes && l->from == vpid && l->to == p->vpid && lender->alive &&
                  !lender->stopped && !lender->left;
-    bool taken = there && is_lucky(s, 8);
-    p->borrowed = 3 * p->borrowed + 1 + taken;
-    if (!taken) {
+    if (!found(p, there && is_lucky(s, 8))) {
         memset(to, 0xaa, length);
         return false;
     }
@@ -251,18 +290,46 @@ static void show(const struct sim *s, int from, int to, const struct frame *f)
             f->spoiled ? ", spoiled" : "");
 }
 
+static void note_spoiled(struct proc *p, struct wire *w, const struct frame *f)
+{
+    struct header h;
+    if (!header_read(&h, f->header) || h.kind != HEADER_BULK) {
+        p->spoiled = true;
+        return;
+    }
+    w->spoils = true;
+    w->tag = h.tag;
+    w->number = h.number;
+}
+
+/* Has the process got a large message of which a piece was spoiled, by one that it has not lost
+ * before? */
+bool net_spoils(const struct sim *s, const struct proc *p, const struct engine_receive *r)
+{
+    for (int from = r->status.source; from < s->procs; from += s->plan->ranks) {
+        const struct wire *w = &s->wire[from][p->vpid];
+        if (w->spoils && w->tag == r->status.tag && w->number == r->number)
+            return true;
+    }
+    return false;
+}
+
 static void hand_over(struct sim *s, int from, int to)
 {
     struct proc *p = &s->proc[to];
-    struct frame *f = wire_pop(s, &s->wire[from][to]);
+    struct wire *w = &s->wire[from][to];
+    struct frame *f = wire_pop(s, w);
     if (s->plan->loud)
         show(s, from, to, f);
     s->last_kind = f->header[0];
     s->delivered[s->last_kind]++;
-    p->spoiled |= f->spoiled;
+    if (f->spoiled)
+        note_spoiled(p, w, f);
     if (f->room)
         memcpy(f->room, f->own, f->length);
+    w->brings = true;
     engine_arrived(p->engine, from, f->header, f->room ? f->room : f->own);
+    w->brings = false;
     frame_free(f);
 }
 

@@ -15,6 +15,13 @@ struct wire {
     int at;       /* its place in sim.active; -1: none */
     bool cut;     /* the receiver has dropped the sender */
     bool dropped; /* the sender has dropped the receiver: what it wrote may still come */
+    bool keeps;   /* both are on one host: what its sender knows to be kept stays when it dies, */
+    int kept;     /* and these are the frames of that */
+    bool closed;  /* the receiver reads what is there, as its sender is said to be dead */
+    bool brings;  /* the receiver is being brought one */
+    bool spoils;  /* a piece of this message, which another may yet send anew */
+    int32_t tag;
+    uint64_t number;
 };
 
 /* Memory of one process that another may read. */
@@ -76,6 +83,9 @@ bool net_lend(void *ctx, int vpid, const void *bytes, uint8_t loan[ENGINE_LOAN])
 void net_take_back(void *ctx, int vpid, const uint8_t loan[ENGINE_LOAN]);
 bool net_borrow(void *ctx, int vpid, const uint8_t loan[ENGINE_LOAN], void *to, size_t length);
 bool net_is_lent(const struct sim *s, int from, const void *bytes);
+bool net_spoils(const struct sim *s, const struct proc *p, const struct engine_receive *r);
+bool net_keeps(void *ctx, int vpid);
+bool net_drained(void *ctx, int vpid);
 int net_send(void *ctx, int vpid, const uint8_t *header, const void *payload, size_t length,
              void *cookie);
 #endif

@@ -134,6 +134,7 @@ static void on_lost(void *ctx, int vpid, const char *why)
         printf("%6d: vpid %d drops %d: %s\n", p->sim->step, p->vpid, vpid, why);
     p->sim->proc[vpid].condemned = true;
     p->sim->wire[vpid][p->vpid].cut = true;
+    p->sim->wire[vpid][p->vpid].spoils = false;
     p->sim->wire[p->vpid][vpid].cut = !why; /* else it has to hear of it */
     p->sim->wire[p->vpid][vpid].dropped = true;
 }
@@ -213,12 +214,15 @@ static void on_received(void *ctx, struct engine_receive *r)
     const int source = r->status.source;
     if (!r->done)
         sim_fail(s, "received, but not done");
+    p->spoiled |= net_spoils(s, p, r);
     if (!is_known(s, source, p->rank, r->status.length, own->bytes))
         return;
     s->took[p->lane][source][header_get_u32(own->bytes + 4)] = own->posted;
 }
 
 static const struct engine_callbacks callbacks = {.send = net_send,
+                                                  .keeps = net_keeps,
+                                                  .drained = net_drained,
                                                   .lost = on_lost,
                                                   .pack = on_pack,
                                                   .unpack = on_unpack,
@@ -268,6 +272,12 @@ static void let_notice(struct sim *s, int vpid)
     }
 }
 
+static void cut_tail(struct sim *s, int from, int to)
+{
+    const struct wire *w = &s->wire[from][to];
+    net_cut(s, from, to, w->kept + sim_below(s, w->count - w->kept + 1));
+}
+
 /* A part of what it wrote last is lost. When all schedules are explored none is: a frame that comes
  * after the notice is as good as lost. */
 void sim_kill(struct sim *s, int vpid)
@@ -277,7 +287,7 @@ void sim_kill(struct sim *s, int vpid)
     p->alive = p->left = false;
     for (int i = 0; i < s->procs; i++)
         if (!s->plan->explored)
-            net_cut(s, vpid, i, sim_below(s, s->wire[vpid][i].count + 1));
+            cut_tail(s, vpid, i);
     let_notice(s, vpid);
     if (s->plan->loud)
         printf("%6d: vpid %d dies\n", s->step, vpid);

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,7 +29,8 @@ struct side {
     struct side *other;
     uint32_t self;
     char address[1024];
-    uint32_t next_out, next_in, tokens_out, tokens_in;
+    uint32_t next_out, next_in, tokens_out, tokens_in, headless_in;
+    bool hears_out; /* the other one is said to be dead */
     int lost;
     const char *reason;
     uint8_t *room;
@@ -57,8 +60,11 @@ static void arrived(void *arg, uint32_t from, const void *head, size_t head_leng
 {
     struct side *s = arg;
     uint32_t k;
-    if (head_length == 0)
+    if (head_length == 0) {
+        s->headless_in++;
+        assert_false(s->hears_out && transport_drained(s->t, from)); /* not before this one */
         return;
+    }
     assert_int_equal(head_length, 4);
     memcpy(&k, head, 4);
     assert_int_equal(k, s->next_in++);
@@ -301,6 +307,7 @@ static void killed(bool shared_memory, unsigned microseconds)
     assert_int_equal(pipe(pipe_to) | pipe(pipe_from), 0);
     pid_t child = fork();
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         side_open(&b, 1, &a, shared_memory);
         (void)!write(pipe_from[1], b.address, sizeof b.address);
         (void)!read(pipe_to[0], a.address, sizeof a.address);
@@ -332,6 +339,99 @@ static void killed(bool shared_memory, unsigned microseconds)
         close(pipe_to[i]);
         close(pipe_from[i]);
     }
+}
+
+/* What a child knows to be kept. */
+static _Atomic uint32_t *kept;
+
+static void send_and_note(struct side *s)
+{
+    for (uint32_t out = 0;;) {
+        if (transport_backlog(s->t, 0) < TRANSPORT_SMALL)
+            out += transport_send(s->t, 0, TRANSPORT_NEWS, NULL, 0, pattern[0], 100, NULL) >= 0;
+        if (transport_keeps(s->t, 0))
+            *kept = out;
+        transport_poll(s->t, 0);
+    }
+}
+
+/* A child sends without end, and is killed, or only said to be dead, after some time. */
+static void heard_out(bool dies, unsigned microseconds)
+{
+    static struct side a, b;
+    int pipe_to[2], pipe_from[2];
+    *kept = 0;
+    assert_int_equal(pipe(pipe_to) | pipe(pipe_from), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        side_open(&b, 1, &a, true);
+        (void)!write(pipe_from[1], b.address, sizeof b.address);
+        (void)!read(pipe_to[0], a.address, sizeof a.address);
+        send_and_note(&b);
+    }
+    side_open(&a, 0, &b, true);
+    assert_int_equal(read(pipe_from[0], b.address, sizeof b.address), sizeof b.address);
+    assert_int_equal(write(pipe_to[1], a.address, sizeof a.address), sizeof a.address);
+    transport_send(a.t, 1, TRANSPORT_NEWS, NULL, 0, NULL, 0, NULL);
+    while (*kept == 0)
+        transport_poll(a.t, 0);
+    usleep(microseconds);
+    if (dies)
+        kill(child, SIGKILL);
+    a.hears_out = true;
+    while (!transport_drained(a.t, 1))
+        transport_poll(a.t, 0);
+    const uint32_t heard = a.headless_in;
+    usleep(1000); /* who lives goes on sending */
+    assert_true(heard > 0 && *kept <= heard);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    side_close(&a);
+    for (int i = 0; i < 2; i++) {
+        close(pipe_to[i]);
+        close(pipe_from[i]);
+    }
+}
+
+static void test_what_is_kept_is_heard(void **state)
+{
+    (void)state;
+    kept = mmap(NULL, sizeof *kept, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(kept, MAP_FAILED);
+    for (unsigned i = 0; i < 100; i++)
+        heard_out(i % 2, i * 7);
+    munmap((void *)kept, sizeof *kept);
+}
+
+/* Known to be kept is what fits in a ring that the other one has; over TCP nothing. */
+static void keeps(bool shared_memory)
+{
+    static struct side a, b;
+    side_open(&a, 0, &b, shared_memory);
+    side_open(&b, 1, &a, shared_memory);
+    assert_false(transport_keeps(a.t, 1));
+    assert_true(transport_drained(b.t, 0));
+    side_send(&a);
+    side_send(&b);
+    while (a.next_in == 0 || b.next_in == 0)
+        poll_both(&a, &b, 0);
+    assert_int_equal(transport_keeps(a.t, 1), shared_memory);
+    while (transport_backlog(a.t, 1) == 0)
+        transport_send(a.t, 1, TRANSPORT_NEWS, NULL, 0, pattern[0], TRANSPORT_SMALL, NULL);
+    assert_false(transport_keeps(a.t, 1));
+    while (!transport_written(a.t, 1))
+        poll_both(&a, &b, 0);
+    assert_int_equal(transport_keeps(a.t, 1), shared_memory);
+    side_close(&a);
+    side_close(&b);
+}
+
+static void test_who_keeps(void **state)
+{
+    (void)state;
+    keeps(true);
+    keeps(false);
 }
 
 static void test_killed(void **state)
@@ -646,6 +746,8 @@ int main(void)
         cmocka_unit_test(test_loans),
         cmocka_unit_test(test_no_loans_over_tcp),
         cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_who_keeps),
+        cmocka_unit_test(test_what_is_kept_is_heard),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_crowd),
         cmocka_unit_test(test_strangers),
