@@ -2,7 +2,7 @@
 /* nap.c -- judges every few hundred looks; one who is sleepy, at each. */
 #include "nap.h"
 
-enum { SHORTEST_MS = 1, LONGER = 6, LONGER_WITH_ERRANDS = 3 }; /* 64 ms at most, and 8 ms */
+enum { ASKS_MS = 1, WAITS_MS = 8, WAITS_MOST_MS = 64, ERRANDS_MS = 4, ERRANDS_MOST_MS = 8 };
 enum { LOOKS = 512, LOOKS_A_TURN = 8, LOOK_NS = 4000, BUSY_NS = 100000 };
 
 bool nap_look(struct nap *n, bool only)
@@ -36,19 +36,20 @@ void nap_judge(struct nap *n, uint64_t now, uint64_t used, bool lends)
 
 /* Who waits naps at once where the program sleeps between its looks: who yields gets his turn only
  * when the others have had theirs. And where he waits for a time, as that takes long. */
-static bool is_due(const struct nap *n, const struct crowd *c, struct nap_case is)
+bool nap_is_due(const struct nap *n, const struct crowd *c, struct nap_case is)
 {
     if (is.for_time)
         return true;
     return c->rests ? is.waits || is.for_word : n->sleepy || crowd_is_here(c);
 }
 
-int nap_ms(const struct nap *n, const struct crowd *c, struct nap_case is)
+int nap_ms(const struct nap *n, struct nap_case is, bool has_errands)
 {
-    if (!is_due(n, c, is))
-        return 0;
-    const unsigned most = is.has_errands ? LONGER_WITH_ERRANDS : LONGER;
-    return !is.waits ? SHORTEST_MS : SHORTEST_MS << (n->longer < most ? n->longer : most);
+    if (!is.waits)
+        return ASKS_MS;
+    const int most = has_errands ? ERRANDS_MOST_MS : WAITS_MOST_MS;
+    const int ms = (has_errands ? ERRANDS_MS : WAITS_MS) << n->longer;
+    return ms < most ? ms : most;
 }
 
 void nap_looked(struct nap *n, bool waits, bool slept, bool news)
@@ -59,6 +60,6 @@ void nap_looked(struct nap *n, bool waits, bool slept, bool news)
     }
     if (news || !waits)
         n->longer = 0;
-    else if (slept && n->longer < LONGER)
+    else if (slept && WAITS_MS << n->longer < WAITS_MOST_MS)
         n->longer++;
 }

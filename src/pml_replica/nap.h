@@ -13,15 +13,14 @@ struct nap {
     uint64_t went, used;   /* the clock on the wall and processor time at the last judgement, ns */
     unsigned looks, quiet; /* in vain, one after the other; and rounds of them */
     bool sleepy;
-    unsigned longer; /* the next nap: so often twice the shortest */
+    unsigned longer; /* the next nap: so often twice the first */
 };
 
 /* What the program is at. */
 struct nap_case {
-    bool waits;       /* in a call until something comes, */
-    bool for_word;    /* in any call, for the word of another lane, */
-    bool for_time;    /* which computes, and tells of times seldom */
-    bool has_errands; /* others may wait for what this process does by the clock */
+    bool waits;    /* in a call until something comes, */
+    bool for_word; /* in any call, for the word of another lane, */
+    bool for_time; /* which computes, and tells of times seldom */
 };
 
 /* At each look; `only`: the only one before others get a turn, which stands for many. True: it is
@@ -30,8 +29,9 @@ bool nap_look(struct nap *n, bool only);
 /* now, used: the clock and the thread's processor time so far, ns. lends: a peer copies from this
  * process's memory. */
 void nap_judge(struct nap *n, uint64_t now, uint64_t used, bool lends);
-/* How long the next look may last, ms; 0: not at all. */
-int nap_ms(const struct nap *n, const struct crowd *c, struct nap_case is);
+bool nap_is_due(const struct nap *n, const struct crowd *c, struct nap_case is);
+/* How long, ms. has_errands: others may wait for what this process does by the clock. */
+int nap_ms(const struct nap *n, struct nap_case is, bool has_errands);
 /* After each look. waits: as above; news: something came. */
 void nap_looked(struct nap *n, bool waits, bool slept, bool news);
 #endif

@@ -30,10 +30,10 @@ int nap_due(void)
                   transport_lends(replica.transport));
     const struct nap_case is = {.waits = replica.waits,
                                 .for_word = engine_waits_for_word(replica.engine),
-                                .for_time = replica.waits_for_time,
-                                .has_errands =
-                                    replica.nap.longer > 0 && engine_has_errands(replica.engine)};
-    return nap_ms(&replica.nap, &replica.crowd, is);
+                                .for_time = replica.waits_for_time};
+    if (!nap_is_due(&replica.nap, &replica.crowd, is))
+        return 0;
+    return nap_ms(&replica.nap, is, engine_has_errands(replica.engine));
 }
 
 int nap_taken(int timeout_ms)

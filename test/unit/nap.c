@@ -10,14 +10,18 @@
 enum { US = 1000, MS = 1000000 };
 
 static const struct nap_case waits = {.waits = true}, asks;
-static const struct nap_case errands = {.waits = true, .has_errands = true};
 static const struct crowd nobody;
 
 struct thread {
     struct nap nap;
     uint64_t now, used;
-    bool only;
+    bool only, has_errands;
 };
+
+static int ms_of(const struct nap *n, const struct crowd *c, struct nap_case is, bool has_errands)
+{
+    return nap_is_due(n, c, is) ? nap_ms(n, is, has_errands) : 0;
+}
 
 /* One look of 1 us, and what the thread does until the next one. Returns how long it may sleep. */
 static int look(struct thread *t, struct nap_case is, uint64_t computes, bool lends)
@@ -26,7 +30,7 @@ static int look(struct thread *t, struct nap_case is, uint64_t computes, bool le
     t->used += 1 * US + computes;
     if (nap_look(&t->nap, t->only))
         nap_judge(&t->nap, t->now, t->used, lends);
-    int ms = nap_ms(&t->nap, &nobody, is);
+    int ms = ms_of(&t->nap, &nobody, is, t->has_errands);
     nap_looked(&t->nap, is.waits, ms > 0, false);
     t->now += (uint64_t)ms * MS;
     return ms;
@@ -47,18 +51,17 @@ static void test_who_waits_sleeps_longer(void **state)
     (void)state;
     struct thread t = {0};
     assert_in_range(looks_until_sleep(&t, waits, 0, false), 1000, 5000);
-    assert_int_equal(look(&t, waits, 0, false), 2);
-    assert_int_equal(look(&t, waits, 0, false), 4);
-    assert_int_equal(look(&t, errands, 0, false), 8);
-    assert_int_equal(look(&t, errands, 0, false), 8);
+    assert_int_equal(look(&t, waits, 0, false), 16);
     assert_int_equal(look(&t, waits, 0, false), 32);
     for (int i = 0; i < 10; i++)
         assert_int_equal(look(&t, waits, 0, false), 64);
-    assert_int_equal(look(&t, errands, 0, false), 8);
+    t.has_errands = true;
+    assert_int_equal(look(&t, waits, 0, false), 8);
     /* There is news: it waits for the next as it did at first. */
     nap_looked(&t.nap, true, true, true);
     assert_in_range(looks_until_sleep(&t, waits, 0, false), 1000, 5000);
-    assert_int_equal(look(&t, waits, 0, false), 2);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(look(&t, waits, 0, false), 8);
 }
 
 /* With one look a turn he sleeps after about as many turns. */
@@ -79,7 +82,7 @@ static void test_who_asks_goes_on_soon(void **state)
     look(&t, waits, 0, false);
     look(&t, waits, 0, false);
     look(&t, asks, 0, false);
-    assert_int_equal(look(&t, waits, 0, false), 1);
+    assert_int_equal(look(&t, waits, 0, false), 8);
 }
 
 static void test_who_computes_never_sleeps(void **state)
@@ -109,8 +112,8 @@ static void test_for_a_time_at_once(void **state)
     (void)state;
     const struct nap_case time = {.waits = true, .for_word = true, .for_time = true};
     struct thread t = {0};
-    assert_int_equal(look(&t, time, 0, false), 1);
-    assert_int_equal(look(&t, time, 0, false), 2);
+    assert_int_equal(look(&t, time, 0, false), 8);
+    assert_int_equal(look(&t, time, 0, false), 16);
 }
 
 /* One that sleeps by itself is not put to sleep when it asks, but where it waits. */
@@ -120,10 +123,11 @@ static void test_who_rests(void **state)
     const struct crowd rests = {.rests = true};
     const struct nap tired = {.sleepy = true}, fresh = {0};
     const struct nap_case word = {.for_word = true};
-    assert_int_equal(nap_ms(&tired, &rests, asks), 0);
-    assert_int_equal(nap_ms(&fresh, &rests, waits), 1);
-    assert_int_equal(nap_ms(&fresh, &rests, word), 1);
-    assert_int_equal(nap_ms(&fresh, &nobody, waits), 0);
+    assert_int_equal(ms_of(&tired, &rests, asks, false), 0);
+    assert_int_equal(ms_of(&fresh, &rests, waits, false), 8);
+    assert_int_equal(ms_of(&fresh, &rests, waits, true), 4);
+    assert_int_equal(ms_of(&fresh, &rests, word, false), 1);
+    assert_int_equal(ms_of(&fresh, &nobody, waits, false), 0);
 }
 
 static void test_in_a_crowd(void **state)
@@ -131,7 +135,7 @@ static void test_in_a_crowd(void **state)
     (void)state;
     const struct crowd crowd = {.since = 1, .until = 2};
     const struct nap fresh = {0};
-    assert_int_equal(nap_ms(&fresh, &crowd, asks), 1);
+    assert_int_equal(ms_of(&fresh, &crowd, asks, false), 1);
 }
 
 int main(void)
