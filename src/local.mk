@@ -12,6 +12,7 @@ libruntime_la_SOURCES = \
     src/common/grid.c src/common/grid.h \
     src/common/listeners.c src/common/listeners.h \
     src/common/names.h \
+    src/common/nodelay.c src/common/nodelay.h \
     src/common/secret.c src/common/secret.h \
     src/common/wish.c src/common/wish.h \
     src/plm_p2p/command.c src/plm_p2p/command.h \

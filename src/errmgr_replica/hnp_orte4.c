@@ -9,6 +9,7 @@
 #include "orte/util/name_fns.h"
 #include "orte/util/threads.h"
 #include "log.h"
+#include "nodelay.h"
 #include "plm_p2p.h"
 #include "ras_p2p.h"
 #include "state.h"
@@ -153,6 +154,10 @@ static void hush(void)
 
 static void on_registered(int fd, short args, void *context)
 {
+    const orte_state_caddy_t *caddy = context;
+    const orte_proc_t *p = orte_get_proc_object((orte_process_name_t *)&caddy->name);
+    if (p != NULL && ORTE_FLAG_TEST(p, ORTE_PROC_FLAG_LOCAL))
+        nodelay_all();
     hush();
     self->stock.proc_registered(fd, args, context);
     hnp_check_first_process();

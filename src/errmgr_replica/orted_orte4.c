@@ -11,6 +11,7 @@
 #include "orte/util/name_fns.h"
 #include "orte/util/threads.h"
 #include "log.h"
+#include "nodelay.h"
 #include "state.h"
 #include <signal.h>
 #include <unistd.h>
@@ -145,6 +146,7 @@ static void on_registered(int fd, short args, void *context)
     orte_state_caddy_t *caddy = context;
     ORTE_ACQUIRE_OBJECT(caddy);
     orte_proc_t *p = orte_get_proc_object(&caddy->name);
+    nodelay_all();
     self->stock.proc_registered(fd, args, context);
     if (p != NULL)
         check_siblings(p);

@@ -5,6 +5,7 @@
 #include "err.h"
 #include "gate.h"
 #include "level.h"
+#include "nodelay.h"
 #include "names.h"
 #include "secret.h"
 #include "opal/runtime/opal_params.h"
@@ -181,6 +182,7 @@ static mca_pml_base_module_t *component_init(int *priority, bool progress_thread
                 replica.params.address != NULL ? replica.params.address : "", strerror(-rc));
         ompi_rte_abort(1, NULL);
     }
+    nodelay_to(getenv("PMIX_SERVER_URI41"));
     ompi_async_mpi_finalize = true; /* we say good-bye ourselves */
     ompi_hook_base_register_callbacks(&hook);
     *priority = PRIORITY;

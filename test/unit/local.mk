@@ -39,6 +39,7 @@ unit_programs = \
     test/unit/merge \
     test/unit/message \
     test/unit/nap \
+    test/unit/nodelay \
     test/unit/notice \
     test/unit/odds \
     test/unit/order \
@@ -154,6 +155,7 @@ test_unit_room_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_room_LDADD = libdaemon.la $(LDADD)
 test_unit_command_LDADD = libruntime.la $(LDADD)
 test_unit_commit_LDADD = libruntime.la $(LDADD)
+test_unit_nodelay_LDADD = libruntime.la $(LDADD)
 test_unit_listeners_LDADD = libruntime.la $(LDADD)
 test_unit_gate_LDADD = libruntime.la $(LDADD)
 test_unit_policy_LDADD = libruntime.la $(LDADD)
