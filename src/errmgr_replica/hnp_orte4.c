@@ -154,8 +154,9 @@ static void hush(void)
 
 static void on_registered(int fd, short args, void *context)
 {
-    const orte_state_caddy_t *caddy = context;
-    const orte_proc_t *p = orte_get_proc_object((orte_process_name_t *)&caddy->name);
+    orte_state_caddy_t *caddy = context;
+    ORTE_ACQUIRE_OBJECT(caddy);
+    const orte_proc_t *p = orte_get_proc_object(&caddy->name);
     if (p != NULL && ORTE_FLAG_TEST(p, ORTE_PROC_FLAG_LOCAL))
         nodelay_all();
     hush();

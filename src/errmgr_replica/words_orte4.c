@@ -8,12 +8,11 @@
 /* Events of lower priority come when there is nothing else to read: what was passed on has left. */
 bool words_go_first(orte_state_caddy_t *caddy, orte_state_cbfunc_t then)
 {
-    const orte_proc_t *p = orte_finalizing || !survive_active() ||
-                                   caddy->proc_state != ORTE_PROC_STATE_CALLED_ABORT ||
-                                   caddy->name.jobid == ORTE_PROC_MY_NAME->jobid
-                               ? NULL
-                               : orte_get_proc_object(&caddy->name);
-    if (p == NULL || !ORTE_FLAG_TEST(p, ORTE_PROC_FLAG_LOCAL))
+    if (caddy->proc_state != ORTE_PROC_STATE_CALLED_ABORT || orte_finalizing || !survive_active())
+        return false;
+    const orte_proc_t *p = orte_get_proc_object(&caddy->name);
+    if (p == NULL || !ORTE_FLAG_TEST(p, ORTE_PROC_FLAG_LOCAL) ||
+        caddy->name.jobid == ORTE_PROC_MY_NAME->jobid)
         return false;
     iof_replica_hasten(&caddy->name);
     ORTE_THREADSHIFT(caddy, orte_event_base, then, ORTE_INFO_PRI);

@@ -115,7 +115,7 @@ struct engine_callbacks {
      * host); NULL: there is none. keeps: all that was sent to it so far it reads before it takes
      * note of this process's death, whenever that comes. drained: asked until it says so, before a
      * death is acted upon. From the first time on the other end's keeps() says no; true when all
-     * that went before was brought. */
+     * that went before was brought, and none is just being brought. */
     bool (*keeps)(void *ctx, int vpid);
     bool (*drained)(void *ctx, int vpid);
     /* The process is dead, forget the link. Tell the runtime, unless it said so (why is NULL). */
