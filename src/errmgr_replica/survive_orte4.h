@@ -46,7 +46,7 @@ void survive_collected(void);
 void grpcomm_replica_recheck(void);
 
 /* iof_replica: what this process of this host has written, and may be shown, is read at once. */
-void iof_replica_hasten(const orte_process_name_t *name);
+void iof_replica_hear_out(const orte_process_name_t *name);
 
 /* iof_replica, in mpirun. begin: -errno when the output cannot go where the user wants it. */
 int iof_replica_begin(orte_job_t *job, unsigned ranks, unsigned lanes, struct err *e);

@@ -14,7 +14,7 @@ bool words_go_first(orte_state_caddy_t *caddy, orte_state_cbfunc_t then)
     if (p == NULL || !ORTE_FLAG_TEST(p, ORTE_PROC_FLAG_LOCAL) ||
         caddy->name.jobid == ORTE_PROC_MY_NAME->jobid)
         return false;
-    iof_replica_hasten(&caddy->name);
+    iof_replica_hear_out(&caddy->name);
     ORTE_THREADSHIFT(caddy, orte_event_base, then, ORTE_INFO_PRI);
     return true;
 }

@@ -176,7 +176,7 @@ void hold_hasten(const orte_process_name_t *name)
             h->pace = (struct pace){0};
 }
 
-void iof_replica_hasten(const orte_process_name_t *name)
+void iof_replica_hear_out(const orte_process_name_t *name)
 {
     for (struct hold *h = self->holds, *next; h != NULL; h = next) {
         next = h->next;

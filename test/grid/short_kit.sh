@@ -16,12 +16,16 @@ out)" = 400 ]|out)" = 120 ]
 /storm" 1 3000 100000|/storm" 1 400 50000
 /stdio" 20 100|/stdio" 15 60'
 
+replace_in_script() { # KIT WAS IS: in $script, that of the kit
+    case $script in *"$2"*) ;; *) fail "the kit's script has changed: no '$2' in $1/run" ;; esac
+    script=${script/"$2"/"$3"}
+}
+
 shrink_script() { # KIT TO
     local was is script
     script=$(cat "$1/run")
     while IFS='|' read -r was is; do
-        case $script in *"$was"*) ;; *) fail "the kit's script has changed: no '$was' in $1/run" ;; esac
-        script=${script/"$was"/"$is"}
+        replace_in_script "$1" "$was" "$is"
     done <<<"$short_sizes"
     cat >"$2/run" <<<"$script"
     chmod +x "$2/run"

@@ -29,7 +29,7 @@ struct side {
     struct side *other;
     uint32_t self;
     char address[1024];
-    uint32_t next_out, next_in, tokens_out, tokens_in, headless_in;
+    uint32_t next_out, next_in, tokens_out, tokens_in, headless_out, headless_in;
     bool hears_out; /* the other one is said to be dead */
     int lost;
     const char *reason;
@@ -300,34 +300,64 @@ static void test_tcp_encrypted(void **state)
 }
 
 /* A child sends and receives until it is killed; what it said arrives, then its loss, once. */
+/* Side b in a process of its own, which does `lives` for ever; side a here. */
+struct child {
+    pid_t pid;
+    int to[2], from[2];
+};
+
+static struct child child_begin(struct side *a, struct side *b, bool shared_memory,
+                                void (*lives)(struct side *))
+{
+    struct child c;
+    assert_int_equal(pipe(c.to) | pipe(c.from), 0);
+    c.pid = fork();
+    if (c.pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        side_open(b, 1, a, shared_memory);
+        (void)!write(c.from[1], b->address, sizeof b->address);
+        (void)!read(c.to[0], a->address, sizeof a->address);
+        for (;;)
+            lives(b);
+    }
+    side_open(a, 0, b, shared_memory);
+    assert_int_equal(read(c.from[0], b->address, sizeof b->address), sizeof b->address);
+    assert_int_equal(write(c.to[1], a->address, sizeof a->address), sizeof a->address);
+    return c;
+}
+
+static void child_kill(const struct child *c)
+{
+    kill(c->pid, SIGKILL);
+    waitpid(c->pid, NULL, 0);
+    for (int i = 0; i < 2; i++) {
+        close(c->to[i]);
+        close(c->from[i]);
+    }
+}
+
+static void send_on(struct side *s)
+{
+    if (transport_backlog(s->t, 1 - s->self) < 4 * LARGEST)
+        side_send(s);
+}
+
+static void send_without_end(struct side *s)
+{
+    send_on(s);
+    transport_poll(s->t, 0);
+}
+
 static void killed(bool shared_memory, unsigned microseconds)
 {
     static struct side a, b;
-    int pipe_to[2], pipe_from[2];
-    assert_int_equal(pipe(pipe_to) | pipe(pipe_from), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        side_open(&b, 1, &a, shared_memory);
-        (void)!write(pipe_from[1], b.address, sizeof b.address);
-        (void)!read(pipe_to[0], a.address, sizeof a.address);
-        for (;;) {
-            if (transport_backlog(b.t, 0) < 4 * LARGEST)
-                side_send(&b);
-            transport_poll(b.t, 0);
-        }
-    }
-    side_open(&a, 0, &b, shared_memory);
-    assert_int_equal(read(pipe_from[0], b.address, sizeof b.address), sizeof b.address);
-    assert_int_equal(write(pipe_to[1], a.address, sizeof a.address), sizeof a.address);
+    const struct child child = child_begin(&a, &b, shared_memory, send_without_end);
     while (a.next_in < 20)
         transport_poll(a.t, 1);
     usleep(microseconds);
-    kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
+    child_kill(&child);
     while (!a.lost || a.tokens_in < a.tokens_out) {
-        if (transport_backlog(a.t, 1) < 4 * LARGEST)
-            side_send(&a);
+        send_on(&a);
         transport_poll(a.t, 1);
     }
     assert_int_equal(side_send(&a), -EPIPE);
@@ -335,10 +365,6 @@ static void killed(bool shared_memory, unsigned microseconds)
         transport_poll(a.t, 0);
     assert_int_equal(a.lost, 1);
     side_close(&a);
-    for (int i = 0; i < 2; i++) {
-        close(pipe_to[i]);
-        close(pipe_from[i]);
-    }
 }
 
 /* What a child knows to be kept. */
@@ -346,52 +372,34 @@ static _Atomic uint32_t *kept;
 
 static void send_and_note(struct side *s)
 {
-    for (uint32_t out = 0;;) {
-        if (transport_backlog(s->t, 0) < TRANSPORT_SMALL)
-            out += transport_send(s->t, 0, TRANSPORT_NEWS, NULL, 0, pattern[0], 100, NULL) >= 0;
-        if (transport_keeps(s->t, 0))
-            *kept = out;
-        transport_poll(s->t, 0);
-    }
+    if (transport_backlog(s->t, 0) < TRANSPORT_SMALL)
+        s->headless_out +=
+            transport_send(s->t, 0, TRANSPORT_NEWS, NULL, 0, pattern[0], 100, NULL) >= 0;
+    if (transport_keeps(s->t, 0))
+        *kept = s->headless_out;
+    transport_poll(s->t, 0);
 }
 
 /* A child sends without end, and is killed, or only said to be dead, after some time. */
 static void heard_out(bool dies, unsigned microseconds)
 {
     static struct side a, b;
-    int pipe_to[2], pipe_from[2];
     *kept = 0;
-    assert_int_equal(pipe(pipe_to) | pipe(pipe_from), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        side_open(&b, 1, &a, true);
-        (void)!write(pipe_from[1], b.address, sizeof b.address);
-        (void)!read(pipe_to[0], a.address, sizeof a.address);
-        send_and_note(&b);
-    }
-    side_open(&a, 0, &b, true);
-    assert_int_equal(read(pipe_from[0], b.address, sizeof b.address), sizeof b.address);
-    assert_int_equal(write(pipe_to[1], a.address, sizeof a.address), sizeof a.address);
+    const struct child child = child_begin(&a, &b, true, send_and_note);
     transport_send(a.t, 1, TRANSPORT_NEWS, NULL, 0, NULL, 0, NULL);
     while (*kept == 0)
         transport_poll(a.t, 0);
     usleep(microseconds);
     if (dies)
-        kill(child, SIGKILL);
+        kill(child.pid, SIGKILL);
     a.hears_out = true;
     while (!transport_drained(a.t, 1))
         transport_poll(a.t, 0);
     const uint32_t heard = a.headless_in;
     usleep(1000); /* who lives goes on sending */
     assert_true(heard > 0 && *kept <= heard);
-    kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
+    child_kill(&child);
     side_close(&a);
-    for (int i = 0; i < 2; i++) {
-        close(pipe_to[i]);
-        close(pipe_from[i]);
-    }
 }
 
 static void test_what_is_kept_is_heard(void **state)
