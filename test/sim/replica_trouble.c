@@ -93,6 +93,30 @@ static int suspensions(void)
     return 0;
 }
 
+/* A process that goes on when the others have dropped it, and have ended: to it all of them seem
+ * dead, which is no rank's loss. It leaves quietly. */
+static int latecomers(void)
+{
+    enum { SEEDS = 3000 };
+    int steps;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct plan p = plan_of(seed);
+        p.ranks = p.lanes = 2;
+        p.rounds = 1;
+        p.kills = 1;
+        p.verify = p.holes = false;
+        p.slow = -1;
+        p.stop_who = (int)seed % 4;
+        p.stop_step = (int)seed % 40;
+        p.go_on_step = 2500;
+        p.drop_after_ms = 400;
+        if (plan_run(&p, &steps))
+            return 1;
+    }
+    printf("%d programs ended before one of their processes went on\n", SEEDS);
+    return 0;
+}
+
 /* A long stream while a lane is slow, is stopped for a while, or for good. The log keeps its limit,
  * as everywhere; so the sender waits; and the lane catches up, or is dropped. */
 static int streams(void)
@@ -121,5 +145,5 @@ static int streams(void)
 int trouble_noticed(void)
 {
     return strays() || flips(2, false) || flips(2, true) || flips(3, false) || flips(3, true) ||
-           suspensions() || streams();
+           suspensions() || latecomers() || streams();
 }
