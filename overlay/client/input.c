@@ -35,19 +35,25 @@ struct part_input input_part(const struct input *i)
     return part;
 }
 
-int input_check(const struct part_input *wanted, struct err *e)
+/* Whether it is there is none of a guest's business, so one answer serves both. */
+static int not_for_guest(const char *path, struct err *e)
+{
+    return err_set(e, EACCES,
+                   "%s is not there for your job; copy it to the same place, and ask the owner to "
+                   "add its folder to 'readable' in p2pd.conf",
+                   path);
+}
+
+int input_check(const struct part_input *wanted, bool guest, struct err *e)
 {
     struct stat st;
     if (wanted->path[0] != '/' || wanted->hash_length != CONTENT_HASH)
         return err_set(e, EINVAL, "the file '%s' of its manifest is none", wanted->path);
     int fd = content_open(wanted->path, &st);
+    if (guest && (fd == -ENOENT || fd == -ENOTDIR || fd == -EACCES))
+        return not_for_guest(wanted->path, e);
     if (fd == -ENOENT || fd == -ENOTDIR)
         return content_missing(wanted->path, e);
-    if (fd == -EACCES)
-        return err_set(e, EACCES,
-                       "%s may not be read there by your job: its owner can add the folder to "
-                       "'readable' in p2pd.conf",
-                       wanted->path);
     if (fd < 0)
         return err_set(e, -fd, "%s cannot be read there: %s", wanted->path,
                        fd == -EINVAL ? "it is no plain file" : strerror(-fd));

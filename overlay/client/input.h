@@ -5,6 +5,7 @@
 #define P2P_INPUT_H
 #include "../core/message.h"
 #include "err.h"
+#include <stdbool.h>
 
 enum { INPUT_PATH = 255, INPUTS_MAX = 32 };
 
@@ -20,5 +21,5 @@ int input_take(struct input *i, const char *name, const char *cwd, struct err *e
 struct part_input input_part(const struct input *i);
 /* On the peer, by a process that may read what the job may, no more: whoever names a file learns
  * whether he knows its bytes. The error goes on after the peer's name and a colon. */
-int input_check(const struct part_input *wanted, struct err *e);
+int input_check(const struct part_input *wanted, bool guest, struct err *e);
 #endif

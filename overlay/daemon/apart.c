@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apart.c -- a child in PID and IPC namespaces of its own, under a user namespace. */
+/* apart.c -- a child in PID, IPC and mount namespaces of its own, under a user namespace. */
 #include "apart.h"
 #include "clone.h"
 #include <errno.h>
@@ -47,7 +47,7 @@ pid_t apart_fork(bool *apart)
     *apart = false;
     if (pipe2(said, O_CLOEXEC) != 0)
         return -1;
-    pid_t child = clone_as_fork(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWIPC);
+    pid_t child = clone_as_fork(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNS);
     if (child == 0) {
         mapped = map_self(user, group) == 0;
         if (write(said[1], &mapped, 1) != 1 || !mapped)

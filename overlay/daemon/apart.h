@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apart.h -- a child that sees no process and no System V object but those of its own family: PID
- * and IPC namespaces under a user namespace, where a plain user may have them. */
+ * and IPC namespaces under a user namespace, where a plain user may have them; and a mount
+ * namespace, for view.h. */
 #ifndef P2P_APART_H
 #define P2P_APART_H
 #include <stdbool.h>

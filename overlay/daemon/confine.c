@@ -219,9 +219,15 @@ static int allow_ports(int rules, const struct confine_plan *plan, struct err *e
     return 0;
 }
 
-static int set_landlock(const struct confine_plan *plan, unsigned *done, struct err *e)
+static int abi_of(const struct confine_plan *plan)
 {
     int abi = landlock_abi();
+    return plan->landlock > 0 && plan->landlock < abi ? plan->landlock : abi;
+}
+
+static int set_landlock(const struct confine_plan *plan, unsigned *done, struct err *e)
+{
+    int abi = abi_of(plan);
     if (abi < LANDLOCK_ABI_FILES)
         return 0;
     int rules = landlock_open(abi, plan->tcp);
@@ -260,7 +266,9 @@ int confine_self(const struct confine_plan *plan, unsigned required, unsigned *d
         *done |= CONFINE_SIGNALS;
     rc = set_landlock(plan, done, e);
     if (rc == 0 && has_seccomp()) {
-        rc = syscalls_deny(plan->apart, *done & CONFINE_FILES, e);
+        const struct syscalls_walls walls = {plan->apart, plan->viewed,
+                                             *done & CONFINE_FILES ? abi_of(plan) : 0};
+        rc = syscalls_deny(&walls, e);
         *done |= rc == 0 ? CONFINE_SYSCALLS | CONFINE_SOCKETS : 0;
     }
     if (rc == 0 && plan->porter >= 0 && porter_post(plan->porter) == 0)

@@ -54,6 +54,8 @@ struct confine_plan {
     size_t program_count;
     bool grouped; /* the process is in a control group of the job's own */
     bool apart;   /* the process is the child of apart_fork() */
+    bool viewed;  /* it has a root of its own (view.h) */
+    int landlock; /* 0: all that the kernel knows; or an older ABI, which it then pretends to be */
     bool tcp;     /* false: TCP is not restricted */
     struct confine_ports ports[CONFINE_PORTS];
     size_t port_count;

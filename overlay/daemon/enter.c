@@ -7,6 +7,7 @@
 #include "confine.h"
 #include "input.h"
 #include "room.h"
+#include "view.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -29,27 +30,36 @@ static void plan_ports(struct confine_plan *plan, const struct entry *entry)
         confine_plan_ports(plan, &home);
 }
 
-static int confine(const struct entry *entry, bool apart, struct err *e)
+static void plan_guest(struct confine_plan *plan, const struct entry *entry, bool apart)
 {
     const struct msg_room_order *order = entry->order;
-    struct confine_plan plan;
-    unsigned done;
-    confine_plan_guest(&plan, entry->folder);
-    confine_plan_path(&plan, entry->memory, CONFINE_WRITE);
+    confine_plan_guest(plan, entry->folder);
+    confine_plan_path(plan, entry->memory, CONFINE_WRITE);
     for (size_t i = 0; i < order->readable_count; i++)
-        confine_plan_path(&plan, order->readable[i].text, CONFINE_READ);
+        confine_plan_path(plan, order->readable[i].text, CONFINE_READ);
     for (size_t i = 0; i < order->programs_count; i++)
-        plan.programs[plan.program_count++] = entry->programs[i];
-    plan_ports(&plan, entry);
-    plan.grouped = entry->group >= 0;
-    plan.apart = apart;
-    plan.porter = entry->porter;
-    plan.memory = order->memory;
-    plan.file_size = order->disk;
-    plan.processes = order->processes;
-    plan.open_files = order->open_files;
-    plan.nice = order->nice;
-    return confine_self(&plan, order->required, &done, e);
+        plan->programs[plan->program_count++] = entry->programs[i];
+    plan_ports(plan, entry);
+    plan->grouped = entry->group >= 0;
+    plan->apart = apart;
+    plan->porter = entry->porter;
+    plan->memory = order->memory;
+    plan->file_size = order->disk;
+    plan->processes = order->processes;
+    plan->open_files = order->open_files;
+    plan->nice = order->nice;
+}
+
+/* What makes a root of its own comes before the capabilities of the namespaces are given up. Where
+ * there is none, seccomp denies more. */
+static int show(struct confine_plan *plan, const struct msg_room_order *order, struct err *e)
+{
+    const char *programs[CONFINE_FILES_MAX];
+    for (size_t i = 0; i < order->programs_count; i++)
+        programs[i] = order->programs[i].path;
+    int rc = plan->apart ? view_enter(plan, programs, e) : -EOPNOTSUPP;
+    plan->viewed = rc == 0;
+    return rc == -EOPNOTSUPP ? 0 : rc;
 }
 
 /* Behind the walls, so that nobody learns of files that his job could not read. */
@@ -57,7 +67,7 @@ static int check_inputs(const struct msg_room_order *order, struct err *e)
 {
     int rc = 0;
     for (size_t i = 0; i < order->inputs_count && rc == 0; i++)
-        rc = input_check(&order->inputs[i], e);
+        rc = input_check(&order->inputs[i], order->guest, e);
     return rc;
 }
 
@@ -84,10 +94,17 @@ static void offer_to_oom(void)
         close(oom);
 }
 
+static _Noreturn void fail(int trouble, const char *why)
+{
+    _exit(write(trouble, why, strlen(why)) < 0 ? 126 : 127);
+}
+
 /* Becomes the command; or says why not on `trouble`, which executing closes. */
-static _Noreturn void become(const struct entry *entry, bool apart, int trouble)
+static _Noreturn void become(const struct entry *entry, const struct confine_plan *plan,
+                             int trouble)
 {
     struct err e = {0};
+    unsigned done;
     clear_signals();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);
@@ -98,16 +115,14 @@ static _Noreturn void become(const struct entry *entry, bool apart, int trouble)
     else
         err_set(&e, -rc, "no standard streams: %s", strerror(-rc));
     if (rc == 0 && entry->order->guest)
-        rc = confine(entry, apart, &e);
+        rc = confine_self(plan, entry->order->required, &done, &e);
     if (rc == 0)
         rc = check_inputs(entry->order, &e);
     if (rc == 0) {
         execle("/bin/sh", "sh", "-c", entry->command, (char *)NULL, entry->environment);
         err_set(&e, errno, "/bin/sh: %s", strerror(errno));
     }
-    if (write(trouble, e.text, strlen(e.text)) < 0)
-        _exit(126);
-    _exit(127);
+    fail(trouble, e.text);
 }
 
 /* Between the room and its command. In namespaces of their own it is the first process there;
@@ -116,18 +131,23 @@ static _Noreturn void become(const struct entry *entry, bool apart, int trouble)
 static _Noreturn void keep(const struct entry *entry, bool apart, pid_t room, const int say[2])
 {
     int status = 127 << 8;
+    struct confine_plan plan;
+    struct err e = {0};
     clear_signals();
     prctl(PR_SET_NAME, "keeper");
+    if (entry->group >= 0 && cgroup_enter(entry->group) != 0)
+        fail(say[0], "its control group cannot be entered");
+    if (entry->order->guest) {
+        plan_guest(&plan, entry, apart);
+        if (show(&plan, entry->order, &e) != 0)
+            fail(say[0], e.text);
+    }
     if ((apart ? apart_settle() : brood_begin()) != 0 ||
         prctl(PR_SET_PDEATHSIG, apart ? SIGKILL : SIGTERM) != 0 || (!apart && getppid() != room))
         _exit(1);
-    if (entry->group >= 0 && cgroup_enter(entry->group) != 0) {
-        const char why[] = "its control group cannot be entered";
-        _exit(write(say[0], why, sizeof why - 1) < 0 ? 126 : 127);
-    }
     pid_t command = fork();
     if (command == 0)
-        become(entry, apart, say[0]);
+        become(entry, &plan, say[0]);
     if (say[1] != 3)
         dup2(say[1], 3);
     close_range(4, ~0u, 0);

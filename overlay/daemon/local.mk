@@ -99,7 +99,8 @@ libconfine_la_SOURCES = \
     overlay/daemon/confine.c overlay/daemon/confine.h \
     overlay/daemon/landlock.c overlay/daemon/landlock.h \
     overlay/daemon/porter.c overlay/daemon/porter.h \
-    overlay/daemon/syscalls.c overlay/daemon/syscalls.h
+    overlay/daemon/syscalls.c overlay/daemon/syscalls.h \
+    overlay/daemon/view.c overlay/daemon/view.h
 libconfine_la_CFLAGS = $(AM_CFLAGS) $(SECCOMP_CFLAGS)
 libconfine_la_LIBADD = libclient.la $(SECCOMP_LIBS)
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* syscalls.c -- system calls that a guest is denied. */
 #include "syscalls.h"
+#include "landlock.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -9,7 +11,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
+enum { FCHMODAT2 = 452 };  /* younger than our headers; the same on every architecture */
 enum { LOW = 0xffffffff }; /* the kernel takes an int of a 64-bit register: so do the rules */
 
 static int deny(scmp_filter_ctx filter, const char *const *names, size_t count)
@@ -28,7 +32,7 @@ static int deny_kernel(scmp_filter_ctx filter)
     static const char *const names[] = {
         /* keys, tracing, and what looks into the kernel */
         "add_key", "request_key", "keyctl", "bpf", "perf_event_open", "userfaultfd", "ptrace",
-        "kcmp", "lookup_dcookie", "syslog", "fanotify_init",
+        "kcmp", "lookup_dcookie", "syslog",
         /* file systems and namespaces */
         "mount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "fsopen", "fsmount",
         "fsconfig", "fspick", "mount_setattr", "unshare", "setns", "name_to_handle_at",
@@ -143,7 +147,76 @@ static int deny_tracing(scmp_filter_ctx filter)
     return deny(filter, names, sizeof names / sizeof *names);
 }
 
-int syscalls_deny(bool apart, bool landlocked, struct err *e)
+/* A file that runs as its owner, whoever starts it: another user of the host could wait for it. No
+ * filter sees the flags of openat2; programs fall back to openat. */
+static int deny_set_id(scmp_filter_ctx filter)
+{
+    static const struct {
+        int number;
+        unsigned mode; /* which argument */
+        int flags;     /* the argument that says whether there is a mode; -1: there always is */
+    } calls[] = {{SCMP_SYS(chmod), 1, -1},   {SCMP_SYS(fchmod), 1, -1}, {SCMP_SYS(fchmodat), 2, -1},
+                 {FCHMODAT2, 2, -1},         {SCMP_SYS(creat), 1, -1},  {SCMP_SYS(mkdir), 1, -1},
+                 {SCMP_SYS(mkdirat), 2, -1}, {SCMP_SYS(mknod), 1, -1},  {SCMP_SYS(mknodat), 2, -1},
+                 {SCMP_SYS(open), 2, 1},     {SCMP_SYS(openat), 3, 2}};
+    static const uint64_t bits[] = {S_ISUID, S_ISGID}, makes[] = {O_CREAT, O_TMPFILE};
+    int rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2), 0);
+    for (size_t i = 0; i < 2 * sizeof calls / sizeof *calls && rc == 0; i++) {
+        const uint64_t bit = bits[i % 2];
+        const struct scmp_arg_cmp mode = SCMP_CMP(calls[i / 2].mode, SCMP_CMP_MASKED_EQ, bit, bit);
+        if (calls[i / 2].flags < 0)
+            rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), calls[i / 2].number, 1, mode);
+        for (size_t k = 0; k < 2 && calls[i / 2].flags >= 0 && rc == 0; k++)
+            rc = seccomp_rule_add(
+                filter, SCMP_ACT_ERRNO(EPERM), calls[i / 2].number, 2, mode,
+                SCMP_CMP((unsigned)calls[i / 2].flags, SCMP_CMP_MASKED_EQ, makes[k], makes[k]));
+    }
+    return rc;
+}
+
+/* Landlock judges none of these: they would reach all files of the user. */
+static int deny_metadata(scmp_filter_ctx filter)
+{
+    static const char *const names[] = {
+        "chmod",        "fchmod",        "fchmodat",    "fchmodat2",  "chown",       "fchown",
+        "lchown",       "fchownat",      "utime",       "utimes",     "futimesat",   "utimensat",
+        "setxattr",     "lsetxattr",     "fsetxattr",   "setxattrat", "removexattr", "lremovexattr",
+        "fremovexattr", "removexattrat", "file_setattr"};
+    return deny(filter, names, sizeof names / sizeof *names);
+}
+
+/* Nor does it judge these before its third ABI. */
+static int deny_truncation(scmp_filter_ctx filter)
+{
+    static const char *const names[] = {"truncate", "truncate64"};
+    const uint64_t mask = O_TRUNC | O_ACCMODE, read_only = O_TRUNC | O_RDONLY;
+    int rc = deny(filter, names, sizeof names / sizeof *names);
+    if (rc == 0)
+        rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(open), 1,
+                              SCMP_A1(SCMP_CMP_MASKED_EQ, mask, read_only));
+    return rc != 0 ? rc
+                   : seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(openat), 1,
+                                      SCMP_A2(SCMP_CMP_MASKED_EQ, mask, read_only));
+}
+
+/* Who opens which program or file, and when. */
+static int deny_watching(scmp_filter_ctx filter)
+{
+    static const char *const names[] = {"inotify_init", "inotify_init1", "fanotify_init"};
+    return deny(filter, names, sizeof names / sizeof *names);
+}
+
+static int deny_files(scmp_filter_ctx filter, const struct syscalls_walls *walls)
+{
+    int rc = deny_set_id(filter);
+    if (rc == 0 && !walls->viewed)
+        rc = deny_metadata(filter);
+    if (rc == 0 && !walls->viewed && walls->landlock < LANDLOCK_ABI_TRUNCATE)
+        rc = deny_truncation(filter);
+    return rc == 0 ? deny_watching(filter) : rc;
+}
+
+int syscalls_deny(const struct syscalls_walls *walls, struct err *e)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     if (filter == NULL)
@@ -153,9 +226,11 @@ int syscalls_deny(bool apart, bool landlocked, struct err *e)
         rc = deny_namespaces(filter);
     if (rc == 0)
         rc = deny_sockets(filter);
-    if (rc == 0 && !apart)
+    if (rc == 0)
+        rc = deny_files(filter, walls);
+    if (rc == 0 && !walls->apart)
         rc = deny_neighbours(filter);
-    if (rc == 0 && !landlocked)
+    if (rc == 0 && walls->landlock == 0)
         rc = deny_tracing(filter);
     if (rc == 0)
         rc = seccomp_load(filter);

@@ -6,8 +6,13 @@
 #include "../client/err.h"
 #include <stdbool.h>
 
-/* For the calling process and its later children, for good; needs no_new_privs.
- * apart: it sees no process of its host, nor its System V objects (apart.h).
- * landlocked: it can trace within its room only. What is not so is made up for here. */
-int syscalls_deny(bool apart, bool landlocked, struct err *e);
+/* What stands already; what does not is made up for here. */
+struct syscalls_walls {
+    bool apart;   /* it sees no process of its host, nor its System V objects (apart.h) */
+    bool viewed;  /* nothing outside of its room can be changed (view.h) */
+    int landlock; /* the ABI in force: it can trace within its room only; 0: none */
+};
+
+/* For the calling process and its later children, for good; needs no_new_privs. */
+int syscalls_deny(const struct syscalls_walls *walls, struct err *e);
 #endif

@@ -19,7 +19,9 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/inotify.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -81,6 +83,30 @@ static int act_rename(const char *path)
 {
     int rc = open_file("mine", O_WRONLY | O_CREAT);
     return rc == 0 ? outcome(rename("mine", path)) : rc;
+}
+
+static int act_chmod(const char *path)
+{
+    return outcome(chmod(path, 0644));
+}
+
+static int act_date(const char *path)
+{
+    return outcome(utimensat(AT_FDCWD, path, NULL, 0));
+}
+
+static int act_set_id(const char *name) /* of its own file */
+{
+    int rc = open_file(name, O_WRONLY | O_CREAT);
+    return rc == 0 ? outcome(chmod(name, 04755)) : rc;
+}
+
+static int act_watch(const char *path)
+{
+    int fd = inotify_init1(IN_CLOEXEC);
+    int rc = fd < 0 ? errno : outcome(inotify_add_watch(fd, path, IN_OPEN));
+    close(fd);
+    return rc;
 }
 
 static int act_kill(const char *pid)
@@ -189,14 +215,18 @@ static const struct {
     int (*act)(const char *what);
     int refusals[3]; /* what a guest may meet */
 } acts[] = {
-    {"read", act_read, {EACCES}},
-    {"write", act_write, {EACCES}},
-    {"list", act_list, {EACCES}},
-    {"symlink", act_symlink, {EACCES}},
-    {"hardlink", act_hardlink, {EACCES, EXDEV, EPERM}},
-    {"dots", act_dots, {EACCES}},
-    {"rename", act_rename, {EACCES, EXDEV}},
-    {"kill", act_kill, {ESRCH, EPERM}}, /* not seen, or not touched */
+    {"read", act_read, {EACCES, ENOENT}}, /* not seen, or not touched */
+    {"write", act_write, {EACCES, EROFS}},
+    {"list", act_list, {EACCES, ENOENT}},
+    {"symlink", act_symlink, {EACCES, ENOENT, EROFS}},
+    {"hardlink", act_hardlink, {EACCES, EPERM, ENOENT}},
+    {"dots", act_dots, {EACCES, ENOENT}},
+    {"rename", act_rename, {EACCES, EXDEV, EROFS}},
+    {"chmod", act_chmod, {EPERM, ENOENT, EROFS}},
+    {"date", act_date, {EPERM, ENOENT, EROFS}},
+    {"setid", act_set_id, {EPERM, EROFS}},
+    {"watch", act_watch, {EPERM}},
+    {"kill", act_kill, {ESRCH, EPERM}},
     {"trace", act_trace, {EPERM}},
     {"peek", act_peek, {ESRCH, EPERM}},
     {"renice", act_renice, {ESRCH, EPERM}},

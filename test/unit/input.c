@@ -39,12 +39,17 @@ static int clean_up(void **state)
 }
 
 /* What the peer says after the path; "" when it has the file. */
-static const char *answer(const struct input *i)
+static const char *answer_to(bool guest, const struct input *i)
 {
     static struct err e;
     const struct part_input part = input_part(i);
     e = (struct err){0};
-    return input_check(&part, &e) == 0 ? "" : e.text + strlen(path);
+    return input_check(&part, guest, &e) == 0 ? "" : e.text + strlen(path);
+}
+
+static const char *answer(const struct input *i)
+{
+    return answer_to(false, i);
 }
 
 static void test_the_same_or_none(void **state)
@@ -61,6 +66,7 @@ static void test_the_same_or_none(void **state)
     assert_string_equal(answer(&i), " differs from yours; copy yours there");
     unlink(path);
     assert_non_null(strstr(answer(&i), " is not there; copy it to the same place"));
+    assert_non_null(strstr(answer_to(true, &i), " is not there for your job; copy it"));
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_string_equal(answer(&i), " cannot be read there: it is no plain file");
     unlink(path);
@@ -95,7 +101,7 @@ static void test_a_manifest_that_names_none(void **state)
     struct err e = {0};
     struct part_input part = {.size = 3, .hash = (const uint8_t *)"short", .hash_length = 5};
     strcpy(part.path, path);
-    assert_true(input_check(&part, &e) < 0);
+    assert_true(input_check(&part, false, &e) < 0);
     assert_non_null(strstr(e.text, "is none"));
 }
 

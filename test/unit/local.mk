@@ -70,6 +70,7 @@ unit_programs = \
     test/unit/uri \
     test/unit/transport \
     test/unit/turn \
+    test/unit/view \
     test/unit/vivaldi \
     test/unit/window \
     test/unit/word
@@ -108,6 +109,8 @@ test_unit_settings_LDADD = libdaemon.la $(LDADD)
 test_unit_autogroup_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_autogroup_LDADD = libconfine.la $(LDADD)
 test_unit_confine_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_view_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_view_LDADD = libconfine.la $(LDADD)
 test_unit_confine_LDADD = libconfine.la $(LDADD)
 test_unit_porter_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_porter_LDADD = libconfine.la $(LDADD)
