@@ -249,16 +249,20 @@ static int greet(struct client *c, struct err *e)
     return 0;
 }
 
-static int dial(struct client *c, const char *path, struct err *e)
+/* A folder of /tmp may be anybody's. */
+static bool is_own(int fd)
+{
+    struct ucred who = {0};
+    socklen_t size = sizeof who;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == geteuid())
+        return true;
+    errno = EPERM;
+    return false;
+}
+
+static int dial_at(struct client *c, const char *path, struct err *e)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
-    char usual[PLACE_MAX + 1];
-    if (path == NULL) {
-        int rc = place_socket(usual, e);
-        if (rc != 0)
-            return rc;
-        path = usual;
-    }
     if (strlen(path) > PLACE_MAX)
         return err_set(e, ENAMETOOLONG, "the socket's path is too long: %s", path);
     strcpy(a.sun_path, path);
@@ -267,11 +271,31 @@ static int dial(struct client *c, const char *path, struct err *e)
         return err_set(e, errno, "cannot make a socket: %s", strerror(errno));
     struct timeval patience = {.tv_sec = HELLO_MS / 1000};
     setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience); /* bounds connect */
-    if (connect(c->fd, (struct sockaddr *)&a, sizeof a) != 0)
-        return err_set(e, errno == ENOENT ? ENOENT : ECONNREFUSED,
-                       "no p2pd answers at %s (%s); start one with `p2pd --detach`", path,
-                       strerror(errno));
-    return 0;
+    if (connect(c->fd, (struct sockaddr *)&a, sizeof a) == 0 && is_own(c->fd))
+        return 0;
+    err_set(e, errno == ENOENT ? ENOENT : ECONNREFUSED,
+            "no p2pd answers at %s (%s); start one with `p2pd --detach`", path, strerror(errno));
+    close(c->fd);
+    c->fd = -1;
+    return -e->code;
+}
+
+/* What is wrong with the first place is said: a daemon would listen there. */
+static int dial(struct client *c, const char *path, struct err *e)
+{
+    char place[PLACE_MAX + 1];
+    struct err other = {0};
+    if (path != NULL)
+        return dial_at(c, path, e);
+    int rc = place_socket(0, place, e);
+    if (rc == 0)
+        rc = dial_at(c, place, e);
+    for (unsigned i = 1; rc != 0 && place_socket(i, place, &other) == 0; i++)
+        if (dial_at(c, place, &other) == 0)
+            rc = 0;
+    if (rc == 0)
+        *e = (struct err){0};
+    return rc;
 }
 
 static int watch(struct client *c, struct err *e)

@@ -15,8 +15,8 @@
 
 struct client;
 
-/* path NULL: $P2PGRID_SOCKET, else $XDG_RUNTIME_DIR/p2pgrid/p2pd.sock, else
- * /tmp/p2pgrid-UID/p2pd.sock. -ECONNREFUSED or -ENOENT with a line that says how to start a daemon.
+/* path NULL: the places of place.h. -ECONNREFUSED or -ENOENT with a line that says how to start a
+ * daemon.
  */
 int client_open(struct client **out, const char *path, struct err *e);
 void client_close(struct client *c);

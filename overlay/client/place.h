@@ -8,8 +8,13 @@
 enum {
     LOCAL_PROTOCOL = 5, /* of local.def; grows with every change of it */
     PLACE_MAX = 107,    /* what fits into sun_path */
+    PLACES = 3,
 };
 
-/* $P2PGRID_SOCKET, else $XDG_RUNTIME_DIR/p2pgrid/p2pd.sock, else /tmp/p2pgrid-UID/p2pd.sock. */
-int place_socket(char out[PLACE_MAX + 1], struct err *e);
+/* The choice-th place, from 0: $P2PGRID_SOCKET alone, or else $XDG_RUNTIME_DIR/p2pgrid/p2pd.sock,
+ * /run/user/UID/p2pgrid/p2pd.sock, since cron and some ways of ssh do not set the variable, and
+ * /tmp/p2pgrid-UID/p2pd.sock, since a session's end may take the others away. A daemon listens at
+ * the first where it can, its programs look at all.
+ * 0; -ENOENT: there is no such place (nothing is said of that in *e), -ENAMETOOLONG. */
+int place_socket(unsigned choice, char out[PLACE_MAX + 1], struct err *e);
 #endif

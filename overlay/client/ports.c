@@ -34,20 +34,31 @@ static int claim_port(uint16_t port)
     return -1;
 }
 
-uint16_t ports_pick(int *claim)
+enum { PORTS = PORTS_CONTROL_LAST - PORTS_CONTROL_FIRST + 1 };
+
+static uint16_t pick_from(uint32_t first, bool claimed, int *claim)
 {
-    enum { PORTS = PORTS_CONTROL_LAST - PORTS_CONTROL_FIRST + 1 };
-    uint32_t first = 0;
-    if (getrandom(&first, sizeof first, 0) != sizeof first)
-        first = (uint32_t)getpid();
     for (uint32_t i = 0; i < PORTS; i++) {
-        uint16_t port = (uint16_t)(PORTS_CONTROL_FIRST + (first % PORTS + i) % PORTS);
-        if ((*claim = claim_port(port)) < 0)
+        uint16_t port = (uint16_t)(PORTS_CONTROL_FIRST + (first + i) % PORTS);
+        *claim = claimed ? claim_port(port) : -1;
+        if (claimed && *claim < 0)
             continue;
         if (is_free(port))
             return port;
-        close(*claim);
+        if (claimed)
+            close(*claim);
     }
     *claim = -1;
     return 0;
+}
+
+/* Anybody may take all the names, also another user of the host. Then a free port will do: it must
+ * not be one of those that guests may call. */
+uint16_t ports_pick(int *claim)
+{
+    uint32_t first = 0;
+    if (getrandom(&first, sizeof first, 0) != sizeof first)
+        first = (uint32_t)getpid();
+    uint16_t port = pick_from(first % PORTS, true, claim);
+    return port != 0 ? port : pick_from(first % PORTS, false, claim);
 }

@@ -10,6 +10,7 @@ libcore_la_SOURCES = \
     overlay/core/require.c overlay/core/require.h \
     overlay/core/require_fits.c overlay/core/require_tree.h \
     overlay/core/share.c overlay/core/share.h \
+    overlay/core/text.c overlay/core/text.h \
     overlay/core/wire.c overlay/core/wire.h \
     overlay/core/message.c overlay/core/message.h overlay/core/message_only.h overlay/core/message_undef.h \
     overlay/core/ring.c overlay/core/ring.h overlay/core/ring_state.h \

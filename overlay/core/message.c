@@ -17,6 +17,7 @@
 #define ID(f) wire_put_id(w, &m->f);
 #define ADDR(f) wire_put_addr(w, &m->f);
 #define TEXT(f, max) wire_put_text(w, m->f, max);
+#define LINES(f, max) wire_put_lines(w, m->f, max);
 #define BYTES(f, max) wire_put_bytes(w, m->f, m->f##_length, max);
 #define ONE(part, f) put_part_##part(w, &m->f);
 #define LIST(part, f, max)                                                                         \
@@ -45,6 +46,7 @@
 #define ID(f) wire_get_id(r, &m->f);
 #define ADDR(f) wire_get_addr(r, &m->f);
 #define TEXT(f, max) wire_get_text(r, m->f, max);
+#define LINES(f, max) wire_get_lines(r, m->f, max);
 #define BYTES(f, max) m->f = wire_get_bytes(r, &m->f##_length, max);
 #define ONE(part, f) get_part_##part(r, &m->f);
 #define LIST(part, f, max)                                                                         \

@@ -17,6 +17,7 @@
 #define ID(f) struct id f;
 #define ADDR(f) struct addr f;
 #define TEXT(f, max) char f[(max) + 1];
+#define LINES(f, max) char f[(max) + 1];
 #define BYTES(f, max)                                                                              \
     const uint8_t *f;                                                                              \
     uint32_t f##_length;

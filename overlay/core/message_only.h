@@ -8,6 +8,7 @@
 #define ID(f)
 #define ADDR(f)
 #define TEXT(f, max)
+#define LINES(f, max)
 #define BYTES(f, max)
 #define ONE(part, f)
 #define LIST(part, f, max)

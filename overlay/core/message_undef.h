@@ -9,6 +9,7 @@
 #undef ID
 #undef ADDR
 #undef TEXT
+#undef LINES
 #undef BYTES
 #undef ONE
 #undef LIST

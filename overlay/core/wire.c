@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wire.c -- primitives of the codec; the messages themselves are in message.def. */
 #include "wire.h"
+#include "text.h"
 #include <string.h>
 
 static uint8_t *room(struct wire_writer *w, size_t n)
@@ -86,7 +87,8 @@ void wire_put_addr(struct wire_writer *w, const struct addr *v)
     wire_put_u16(w, v->port);
 }
 
-void wire_put_text(struct wire_writer *w, const char *v, size_t max)
+/* What others will refuse is never sent. */
+static void put_shown(struct wire_writer *w, const char *v, size_t max, bool lines)
 {
     size_t n = strnlen(v, max + 1);
     if (n > max) {
@@ -94,7 +96,20 @@ void wire_put_text(struct wire_writer *w, const char *v, size_t max)
         return;
     }
     wire_put_u16(w, (uint16_t)n);
+    const size_t at = w->at;
     put_run(w, v, n);
+    if (!w->failed)
+        text_clean(w->base + at, n, lines);
+}
+
+void wire_put_text(struct wire_writer *w, const char *v, size_t max)
+{
+    put_shown(w, v, max, false);
+}
+
+void wire_put_lines(struct wire_writer *w, const char *v, size_t max)
+{
+    put_shown(w, v, max, true);
 }
 
 void wire_put_bytes(struct wire_writer *w, const uint8_t *v, uint32_t length, uint32_t max)
@@ -138,17 +153,27 @@ void wire_get_addr(struct wire_reader *r, struct addr *v)
     v->port = wire_get_u16(r);
 }
 
-void wire_get_text(struct wire_reader *r, char *v, size_t max)
+static void get_shown(struct wire_reader *r, char *v, size_t max, bool lines)
 {
     size_t n = wire_get_u16(r);
     const uint8_t *p = n <= max ? take(r, n) : NULL;
-    if (p == NULL || memchr(p, '\0', n) != NULL) {
+    if (p == NULL || !text_is_shown(p, n, lines)) {
         r->failed = true;
         v[0] = '\0';
         return;
     }
     memcpy(v, p, n);
     v[n] = '\0';
+}
+
+void wire_get_text(struct wire_reader *r, char *v, size_t max)
+{
+    get_shown(r, v, max, false);
+}
+
+void wire_get_lines(struct wire_reader *r, char *v, size_t max)
+{
+    get_shown(r, v, max, true);
 }
 
 const uint8_t *wire_get_bytes(struct wire_reader *r, uint32_t *length, uint32_t max)

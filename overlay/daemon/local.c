@@ -11,7 +11,6 @@
 #include "look.h"
 #include "node.h"
 #include "p2pgrid.h"
-#include "place.h"
 #include "rendezvous.h"
 #include <errno.h>
 #include <event2/buffer.h>
@@ -21,8 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 enum { GREET_S = 5 };
@@ -163,66 +160,21 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
     bufferevent_enable(c->stream, EV_READ | EV_WRITE);
 }
 
-/* --- the socket --- */
-
-static int make_folder(const char *path, struct err *e)
-{
-    char folder[PLACE_MAX + 1];
-    struct stat s;
-    strcpy(folder, path);
-    char *slash = strrchr(folder, '/');
-    if (slash == NULL || slash == folder)
-        return err_set(e, EINVAL, "%s: the local socket needs a folder of its own", path);
-    *slash = '\0';
-    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
-        return err_set(e, errno, "cannot make %s: %s", folder, strerror(errno));
-    if (lstat(folder, &s) != 0 || !S_ISDIR(s.st_mode) || s.st_uid != geteuid() ||
-        (s.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        return err_set(e, EPERM,
-                       "%s must be a folder that is yours and that others cannot write to", folder);
-    return 0;
-}
-
-static int make_way(const struct sockaddr_un *at, struct err *e)
-{
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool lives = fd >= 0 && connect(fd, (const struct sockaddr *)at, sizeof *at) == 0;
-    if (fd >= 0)
-        close(fd);
-    if (lives)
-        return err_set(e, EADDRINUSE, "another p2pd runs already and answers at %s", at->sun_path);
-    unlink(at->sun_path);
-    return 0;
-}
-
-static int listen_at(struct local *l, struct err *e)
-{
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
-    if (l->node->settings.socket[0] != '\0')
-        snprintf(l->path, sizeof l->path, "%s", l->node->settings.socket);
-    else if (place_socket(l->path, e) != 0)
-        return -e->code;
-    strcpy(at.sun_path, l->path);
-    int rc = make_folder(l->path, e);
-    if (rc == 0)
-        rc = make_way(&at, e);
-    if (rc != 0)
-        return rc;
-    l->listener = evconnlistener_new_bind(l->node->base, on_accept, l,
-                                          LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 64,
-                                          (struct sockaddr *)&at, sizeof at);
-    if (l->listener == NULL)
-        return err_set(e, errno, "cannot listen at %s: %s", l->path, strerror(errno));
-    chmod(l->path, 0600);
-    return 0;
-}
-
 /* A daemon without it is as good for everything else. */
 static void open_to_tools(struct local *l)
 {
     struct err e = {0};
-    if (l->node->settings.pmix && rendezvous_open(&l->rendezvous, l->node, l->path, &e) != 0)
+    if (l->node->settings.pmix &&
+        rendezvous_open(&l->rendezvous, l->node, local_socket_path(l->socket), &e) != 0)
         log_warn(l->node->log, "no PMIx tool can come: %s", e.text);
+}
+
+static void on_moved(void *ctx)
+{
+    struct local *l = ctx;
+    rendezvous_close(l->rendezvous);
+    l->rendezvous = NULL;
+    open_to_tools(l);
 }
 
 int local_open(struct local **out, struct node *node, struct err *e)
@@ -246,7 +198,8 @@ int local_open(struct local **out, struct node *node, struct err *e)
     if (rc == 0)
         rc = errands_open(&l->errands, node, l->holds, l->allocator, local_say, e);
     if (rc == 0)
-        rc = listen_at(l, e);
+        rc = local_socket_open(&l->socket, node,
+                               &(struct local_socket_owner){on_accept, on_moved, l}, e);
     if (rc == 0)
         open_to_tools(l);
     if (rc != 0)
@@ -266,10 +219,7 @@ void local_close(struct local *l)
     errands_close(l->errands);
     allocator_close(l->allocator);
     holds_close(l->holds);
-    if (l->listener != NULL) {
-        unlink(l->path);
-        evconnlistener_free(l->listener);
-    }
+    local_socket_close(l->socket);
     if (l->dropper != NULL)
         event_free(l->dropper);
     free(l);

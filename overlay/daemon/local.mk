@@ -49,6 +49,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/link_calls.c \
     overlay/daemon/local.c overlay/daemon/local.h \
     overlay/daemon/local_calls.c overlay/daemon/local_state.h \
+    overlay/daemon/local_socket.c overlay/daemon/local_socket.h \
     overlay/daemon/log.c overlay/daemon/log.h \
     overlay/daemon/look.c overlay/daemon/look.h \
     overlay/daemon/machine.c overlay/daemon/machine.h \

@@ -2,6 +2,7 @@
 /* local_calls.c -- what programs ask on the local socket, and what they are told. */
 #include "config.h"
 #include "local_state.h"
+#include "place.h"
 #include "lender.h"
 #include "keeper.h"
 #include "look.h"

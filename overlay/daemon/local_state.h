@@ -6,7 +6,7 @@
 #include "allocate.h"
 #include "errand.h"
 #include "hold.h"
-#include "place.h"
+#include "local_socket.h"
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -28,9 +28,8 @@ struct local {
     struct allocator *allocator;
     struct errands *errands;
     struct rendezvous *rendezvous;
-    struct evconnlistener *listener;
+    struct local_socket *socket;
     struct event *dropper;
-    char path[PLACE_MAX + 1];
     struct local_client *clients[CLIENTS_MAX];
     size_t count;
     uint8_t frame[WIRE_MAX_FRAME]; /* local_say()'s */

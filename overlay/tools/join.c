@@ -9,6 +9,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <openssl/pem.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,10 +99,11 @@ static EVP_PKEY *read_key(const char *path)
 }
 
 /* On disk before it is admitted: an invitation works once. */
-static EVP_PKEY *find_key(const char *keys, struct err *e)
+static EVP_PKEY *find_key(const char *keys, bool *made, struct err *e)
 {
     char path[PATH_SIZE];
     struct file f;
+    *made = false;
     if (file_make_folder(keys, e) < 0 || path_in(path, keys, "peer.key", e) < 0)
         return NULL;
     EVP_PKEY *key = read_key(path);
@@ -118,6 +120,7 @@ static EVP_PKEY *find_key(const char *keys, struct err *e)
         return NULL;
     }
     bool ok = PEM_write_PrivateKey(f.stream, key, NULL, NULL, 0, NULL, NULL);
+    *made = true;
     if (file_end(&f, ok, e) == 0)
         return key;
     EVP_PKEY_free(key);
@@ -164,6 +167,21 @@ static int keep(const struct settings *s, const struct entry *entry, struct err 
     return rc < 0 ? rc : write_certificate(s->keys, "peer.crt", entry->certificate, e);
 }
 
+/* What was made for nothing. Folders only when they are empty: others may have files there. */
+static void undo(const struct settings *s)
+{
+    static const char *const files[] = {"peer.key", "peer.crt", "authority.crt"};
+    char path[PATH_SIZE];
+    struct err none = {0};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (path_in(path, s->keys, files[i], &none) == 0)
+            unlink(path);
+    if (path_in(path, s->state, "peers", &none) == 0 && unlink(path) == 0)
+        rmdir(s->state);
+    if (rmdir(s->keys) == 0 && path_in(path, s->keys, "", &none) == 0)
+        rmdir(dirname(path));
+}
+
 /* --- all of it --- */
 
 static int read_token(struct token *t, const char *word, struct err *e)
@@ -192,15 +210,18 @@ static int join(const struct wish *w, const char *name, struct entry *entry, str
     struct settings s;
     struct token token;
     EVP_PKEY *key = NULL;
+    bool made = false;
     int rc = read_token(&token, w->token, e);
     if (rc == 0)
         rc = settings_read(&s, w->config, e);
     if (rc == 0)
         rc = check_free(s.keys, e);
     if (rc == 0)
-        key = find_key(s.keys, e);
+        key = find_key(s.keys, &made, e);
     if (key != NULL && (rc = newcomer_enter(entry, &token, name, key, e)) == 0)
         rc = keep(&s, entry, e);
+    if (made && (rc < 0 || e->code != 0))
+        undo(&s);
     EVP_PKEY_free(key);
     return e->code != 0 ? -e->code : rc;
 }

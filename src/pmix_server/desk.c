@@ -111,7 +111,7 @@ int desk_open(struct desk **out, struct event_base *base, const struct desk_watc
     struct message hello = {.kind = MSG_local_hello};
     struct desk *d = calloc(1, sizeof *d);
     *out = NULL;
-    if (d == NULL || place_socket(at.sun_path, e) != 0) {
+    if (d == NULL || place_socket(0, at.sun_path, e) != 0) {
         free(d);
         return err_set(e, ENOMEM, "out of memory");
     }

@@ -31,7 +31,7 @@ static int ras_p2p_register(void)
     mca_base_component_var_register(
         base, "socket",
         "Where the daemon of this desktop listens (default: $P2PGRID_SOCKET, else "
-        "$XDG_RUNTIME_DIR/p2pgrid/p2pd.sock, else /tmp/p2pgrid-UID/p2pd.sock)",
+        "p2pgrid/p2pd.sock in $XDG_RUNTIME_DIR or /run/user/UID, else /tmp/p2pgrid-UID/p2pd.sock)",
         MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY,
         &c->socket);
     return ORTE_SUCCESS;

@@ -28,6 +28,7 @@ static const uint8_t bytes[] = "some bytes";
 #define ID(f) fill_id(&m->f);
 #define ADDR(f) m->f.port = 7117;
 #define TEXT(f, max) fill_text(m->f, max);
+#define LINES(f, max) fill_text(m->f, max);
 #define BYTES(f, max)                                                                              \
     m->f = bytes;                                                                                  \
     m->f##_length = (max) < sizeof bytes - 1 ? (max) : sizeof bytes - 1;

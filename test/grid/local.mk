@@ -11,6 +11,7 @@ grid_scripts = \
     test/grid/alloc \
     test/grid/binding \
     test/grid/leave \
+    test/grid/logout \
     test/grid/broken \
     test/grid/contest \
     test/grid/quick \

@@ -65,6 +65,7 @@ unit_programs = \
     test/unit/share \
     test/unit/store \
     test/unit/tally \
+    test/unit/text \
     test/unit/token \
     test/unit/told \
     test/unit/uri \

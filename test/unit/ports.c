@@ -4,6 +4,10 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -28,8 +32,40 @@ static void test_nobody_else_is_given_it(void **state)
     }
 }
 
+/* Somebody has taken all the names: there are still ports, and none of those that guests may call.
+ */
+static void test_names_are_taken(void **state)
+{
+    (void)state;
+    enum { PORTS = PORTS_CONTROL_LAST - PORTS_CONTROL_FIRST + 1 };
+    struct rlimit files;
+    int claim, count = 0;
+    static int taken[PORTS];
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+    for (unsigned port = PORTS_CONTROL_FIRST; port <= PORTS_CONTROL_LAST; port++) {
+        struct sockaddr_un name = {.sun_family = AF_UNIX};
+        int length = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "p2pgrid-port-%u", port);
+        int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        if (fd < 0)
+            break; /* this process may not have so many: others have to do */
+        if (bind(fd, (const struct sockaddr *)&name,
+                 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)) == 0)
+            taken[count++] = fd;
+        else
+            close(fd);
+    }
+    assert_in_range(ports_pick(&claim), PORTS_CONTROL_FIRST, PORTS_CONTROL_LAST);
+    if (claim >= 0)
+        close(claim);
+    while (count > 0)
+        close(taken[--count]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_nobody_else_is_given_it)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_nobody_else_is_given_it),
+                                       cmocka_unit_test(test_names_are_taken)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
