@@ -199,9 +199,14 @@ int brood_keep(pid_t command, int patience_ms)
 
 void brood_each(void (*each)(void *ctx, pid_t pid, pid_t parent), void *ctx)
 {
+    brood_below(getpid(), each, ctx);
+}
+
+void brood_below(pid_t root, void (*each)(void *ctx, pid_t pid, pid_t parent), void *ctx)
+{
     size_t count;
     struct brood_process *all = read_all(&count);
-    brood_mark(all, count, getpid(), NULL, 0);
+    brood_mark(all, count, root, NULL, 0);
     for (size_t i = 0; i < count; i++)
         if (all[i].member && !all[i].zombie)
             each(ctx, all[i].pid, all[i].parent);

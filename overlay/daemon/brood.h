@@ -30,4 +30,6 @@ int brood_begin(void);
 int brood_keep(pid_t command, int patience_ms);
 /* Every living process of the calling process's brood. */
 void brood_each(void (*each)(void *ctx, pid_t pid, pid_t parent), void *ctx);
+/* Every living process below that one. */
+void brood_below(pid_t root, void (*each)(void *ctx, pid_t pid, pid_t parent), void *ctx);
 #endif

@@ -3,6 +3,7 @@
 #include "grant_state.h"
 #include "company.h"
 #include "manifest.h"
+#include "room.h"
 #include "uri.h"
 #include "walls.h"
 #include <errno.h>
@@ -35,6 +36,24 @@ static void describe_end(struct grant_job *job, const char *words)
         snprintf(job->text + n, size - (size_t)n, ": %s", words);
 }
 
+static bool is_for(const struct grant_job *job, const struct id *holder)
+{
+    return job->launch != NULL && id_equal(&job->holder.id, holder);
+}
+
+/* A job may have several leases here, whose ranks call each other. */
+static void tell_kin(struct grant *g, const struct id *holder)
+{
+    pid_t rooms[ROOM_KIN_MOST];
+    size_t count = 0;
+    for (size_t i = 0; i < LEASE_MAX && count < ROOM_KIN_MOST; i++)
+        if (is_for(&g->jobs[i], holder))
+            rooms[count++] = launch_room(g->jobs[i].launch);
+    for (size_t i = 0; i < LEASE_MAX; i++)
+        if (is_for(&g->jobs[i], holder) && g->jobs[i].guest)
+            launch_kin(g->jobs[i].launch, rooms, count);
+}
+
 /* Its room waits with ending it until the holder is told. */
 static void on_overstepped(void *ctx, const char *text)
 {
@@ -54,6 +73,7 @@ static void on_over(void *ctx, enum launch_end end, int status, const char *text
     struct grant *g = job->grant;
     struct lease *l = &g->table.at[job - g->jobs];
     job->launch = NULL;
+    tell_kin(g, &job->holder.id); /* its pid may be another process's soon */
     job->status = status;
     if (l->state != LEASE_ENDING && end == LAUNCH_ENDED) {
         describe_end(job, text);
@@ -119,8 +139,7 @@ void grant_peers(struct grant *g, const struct id *holder)
     size_t length;
     uint8_t *peers = company_list(g->node->company, holder, &length);
     for (size_t i = 0; peers != NULL && i < LEASE_MAX; i++)
-        if (g->jobs[i].launch != NULL && g->jobs[i].guest &&
-            id_equal(&g->jobs[i].holder.id, holder))
+        if (is_for(&g->jobs[i], holder) && g->jobs[i].guest)
             launch_allow(g->jobs[i].launch, peers, length);
     free(peers);
 }
@@ -143,6 +162,7 @@ void grant_launch(struct grant *g, struct lease *l, const struct link_peer *from
     }
     if (rc == 0) {
         grant_peers(g, &from->peer.id);
+        tell_kin(g, &from->peer.id);
         return;
     }
     log_warn(g->node->log, "a job of %s is not started: %s", from->card->name, e.text);

@@ -323,13 +323,28 @@ void launch_suspend(struct launch *one, bool suspend)
                              : one->suspended;
 }
 
-void launch_allow(struct launch *one, const uint8_t *peers, size_t length)
+static void tell_room(struct launch *one, const char *verb, const void *what, size_t length)
 {
-    struct iovec parts[] = {{(void *)ROOM_PEERS, 1}, {(void *)peers, length}};
+    struct iovec parts[] = {{(void *)verb, 1}, {(void *)what, length}};
     const struct msghdr m = {.msg_iov = parts, .msg_iovlen = 2};
     if (!one->stopped && sendmsg(one->control, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
         log_warn(one->launcher->node->log, "the room in %s is not told of its job's peers: %s",
                  one->folder, strerror(errno));
+}
+
+void launch_allow(struct launch *one, const uint8_t *peers, size_t length)
+{
+    tell_room(one, ROOM_PEERS, peers, length);
+}
+
+pid_t launch_room(const struct launch *one)
+{
+    return one->room;
+}
+
+void launch_kin(struct launch *one, const pid_t *rooms, size_t count)
+{
+    tell_room(one, ROOM_KIN, rooms, count * sizeof rooms[0]);
 }
 
 /* The event loop no longer runs when the daemon ends: wait here, all rooms at once. */

@@ -50,4 +50,7 @@ void launch_stop(struct launch *one);
 void launch_suspend(struct launch *one, bool suspend);
 /* Whom a guest may call besides its own host, from now on, as in room.h. */
 void launch_allow(struct launch *one, const uint8_t *peers, size_t length);
+/* Its room's process; and whose rooms' listeners a guest may call besides its own. */
+pid_t launch_room(const struct launch *one);
+void launch_kin(struct launch *one, const pid_t *rooms, size_t count);
 #endif

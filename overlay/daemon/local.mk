@@ -7,6 +7,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/authority.c overlay/daemon/authority.h \
     overlay/daemon/beacon.c overlay/daemon/beacon.h \
     overlay/daemon/brood.c overlay/daemon/brood.h \
+    overlay/daemon/listening.c overlay/daemon/listening.h \
     overlay/daemon/caller.c overlay/daemon/caller.h \
     overlay/daemon/candidate.c overlay/daemon/candidate.h \
     overlay/daemon/clock.h \
@@ -109,6 +110,7 @@ libconfine_la_LIBADD = libclient.la $(SECCOMP_LIBS)
 pkglibexec_PROGRAMS += p2pd-room
 p2pd_room_SOURCES = \
     overlay/daemon/brood.c overlay/daemon/brood.h \
+    overlay/daemon/listening.c overlay/daemon/listening.h \
     overlay/daemon/enter.c overlay/daemon/enter.h \
     overlay/daemon/environment.c overlay/daemon/environment.h \
     overlay/daemon/room.c overlay/daemon/room.h \

@@ -46,6 +46,7 @@ struct call {
 struct porter {
     int answers;
     uint16_t home;
+    struct porter_host host;
     struct confine_ports ranks;
     /* Its owner, and threads that connect: their sockets may block, this process must not. The last
      * one closes it. */
@@ -163,6 +164,15 @@ static int judge_other(const struct porter *p, const uint8_t *ip)
     return rc;
 }
 
+/* What listens at the ports of ranks may be the owner's: his own mpirun obeys whoever calls it. Of
+ * a peer of the job that shares this address, another daemon knows who they are. */
+static int judge_own(const struct porter *p, const uint8_t *ip, uint16_t port)
+{
+    if (p->host.is_own(p->host.ctx, port))
+        return 0;
+    return judge_other(p, ip) == 0 ? 0 : ECONNREFUSED;
+}
+
 /* Also as "any": that connects to this host. */
 static bool is_own(const struct porter *p, const uint8_t *ip)
 {
@@ -188,7 +198,7 @@ int porter_judge(const struct porter *p, const struct sockaddr *to, size_t lengt
         return 0;
     if (!rank)
         return EACCES;
-    return own ? 0 : judge_other(p, ip);
+    return own ? judge_own(p, ip, port) : judge_other(p, ip);
 }
 
 /* --- in the room --- */
@@ -365,7 +375,7 @@ static void find_own(struct porter *p)
     freeifaddrs(all);
 }
 
-struct porter *porter_open(int answers, uint16_t home)
+struct porter *porter_open(int answers, uint16_t home, const struct porter_host *host)
 {
     struct porter *p = calloc(1, sizeof *p);
     if (p == NULL)
@@ -373,6 +383,7 @@ struct porter *porter_open(int answers, uint16_t home)
     p->answers = answers;
     p->users = 1;
     p->home = home;
+    p->host = *host;
     p->ranks = confine_rank_ports();
     find_own(p);
     return p;

@@ -17,10 +17,15 @@ int porter_post(int room);
 /* Can this be had here? Forks once. */
 bool porter_probe(void);
 
-/* In the room. answers: as porter_post() has sent it; the porter's from now on. This host, at the
- * ports of ranks, may be called from the first; home: one port more of it, 0: none. NULL: out of
- * memory. */
-struct porter *porter_open(int answers, uint16_t home);
+/* In the room. answers: as porter_post() has sent it; the porter's from now on. This host may be
+ * called from the first, at the ports of ranks where its own job listens; home: one port more of
+ * it, 0: none. NULL: out of memory. */
+struct porter_host {
+    bool (*is_own)(void *ctx,
+                   uint16_t port); /* the job's own processes listen there, all that do */
+    void *ctx;
+};
+struct porter *porter_open(int answers, uint16_t home, const struct porter_host *host);
 void porter_close(struct porter *p);
 int porter_fd(const struct porter *p); /* readable: porter_serve() has something to do */
 void porter_serve(struct porter *p);
@@ -30,7 +35,8 @@ void porter_allow(struct porter *p, const uint8_t *peers, size_t length);
 int porter_receive(int room);
 
 /* The decision: may a guest call a sockaddr of that length? 0, the errno that it meets, or
- * EINPROGRESS: that depends on who is found there. */
+ * EINPROGRESS: that depends on who is found there. Where others than its job listen on this host it
+ * meets what it would where nobody does. */
 struct sockaddr;
 int porter_judge(const struct porter *p, const struct sockaddr *to, size_t length);
 #endif

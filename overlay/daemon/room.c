@@ -10,6 +10,7 @@
 #include "environment.h"
 #include "furnish.h"
 #include "hall.h"
+#include "listening.h"
 #include "porter.h"
 #include "program.h"
 #include "tail.h"
@@ -50,8 +51,11 @@ struct room {
     char **environment;
     int programs[PROGRAMS_MAX]; /* as the submitter has them, for each of the order's */
     struct entered command;
-    struct porter *porter; /* NULL: nobody asks */
-    bool over;             /* the command ended */
+    struct porter *porter;        /* NULL: nobody asks */
+    pid_t kin[1 + ROOM_KIN_MOST]; /* itself, and rooms of the same submitter */
+    size_t kin_count;
+    struct listening_found found;
+    bool over; /* the command ended */
     int status;
     bool told; /* to end */
     bool overstepped, suspended;
@@ -147,9 +151,17 @@ static int take_place(struct room *r)
     return r->log < 0 ? -errno : furnish(&r->place, r->order.room_order.guest, r->environment);
 }
 
+static bool is_of_job(void *ctx, uint16_t port)
+{
+    struct room *r = ctx;
+    return listening_below(port, r->kin, r->kin_count, &r->found);
+}
+
 static int start(struct room *r, struct err *e)
 {
     int ends[2], post[2];
+    r->kin[0] = getpid();
+    r->kin_count = 1;
     const struct msg_room_order *o = &r->order.room_order;
     char *command = strndup((const char *)o->command, o->command_length);
     if (command == NULL || pipe2(ends, O_CLOEXEC) != 0 ||
@@ -176,7 +188,7 @@ static int start(struct room *r, struct err *e)
     int answers = rc == 0 ? porter_receive(post[0]) : -1;
     close(post[0]);
     if (answers >= 0)
-        r->porter = porter_open(answers, o->home);
+        r->porter = porter_open(answers, o->home, &(struct porter_host){is_of_job, r});
     free(command);
     return rc;
 }
@@ -268,6 +280,13 @@ static void watch_usage(struct room *r)
     brood_each(signal_one, r);
 }
 
+static void take_kin(struct room *r, const char *pids, size_t length)
+{
+    const size_t count = length / sizeof(pid_t);
+    r->kin_count = 1 + (count < ROOM_KIN_MOST ? count : ROOM_KIN_MOST);
+    memcpy(r->kin + 1, pids, (r->kin_count - 1) * sizeof(pid_t));
+}
+
 static void take_control(struct room *r)
 {
     static char word[1 + ROOM_PEERS_MOST * ROOM_PEER];
@@ -275,6 +294,10 @@ static void take_control(struct room *r)
     if (n >= 1 && word[0] == ROOM_PEERS[0]) {
         if (r->porter != NULL)
             porter_allow(r->porter, (const uint8_t *)word + 1, (size_t)n - 1);
+        return;
+    }
+    if (n >= 1 && word[0] == ROOM_KIN[0]) {
+        take_kin(r, word + 1, (size_t)n - 1);
         return;
     }
     bool suspend = n == 1 && word[0] == ROOM_SUSPEND[0];

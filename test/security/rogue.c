@@ -232,7 +232,7 @@ static const struct {
     {"renice", act_renice, {ESRCH, EPERM}},
     {"dial", act_dial, {EACCES}},
     {"bind", act_bind, {EACCES}},
-    {"call", act_call, {EACCES}},
+    {"call", act_call, {EACCES, ECONNREFUSED}},
     {"fast", act_open_fast, {EACCES}},
     {"udp", act_udp, {EPIPE, EACCES, ENOTCONN}}, /* its socket is one of TCP */
     {"socket", act_socket, {EACCES}},

@@ -32,6 +32,7 @@ unit_programs = \
     test/unit/level \
     test/unit/link \
     test/unit/listeners \
+    test/unit/listening \
     test/unit/looks \
     test/unit/mark \
     test/unit/manifest \
@@ -113,6 +114,8 @@ test_unit_confine_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_view_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_view_LDADD = libconfine.la $(LDADD)
 test_unit_confine_LDADD = libconfine.la $(LDADD)
+test_unit_listening_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_listening_LDADD = libdaemon.la $(LDADD)
 test_unit_porter_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_porter_LDADD = libconfine.la $(LDADD)
 test_unit_decide_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica

@@ -27,6 +27,14 @@ static struct sockaddr_in v4(const char *ip, uint16_t port)
     return a;
 }
 
+static bool own_job = true;
+static bool is_own_job(void *ctx, uint16_t port)
+{
+    (void)ctx, (void)port;
+    return own_job;
+}
+static const struct porter_host host = {is_own_job, NULL};
+
 static int judged(const struct porter *p, const char *ip, uint16_t port)
 {
     struct sockaddr_in four = v4(ip, port);
@@ -47,7 +55,8 @@ static void allow(struct porter *p, const char *ip, bool met)
 static void test_whom_it_may_call(void **state)
 {
     (void)state;
-    struct porter *p = porter_open(-1, 7000);
+    own_job = true;
+    struct porter *p = porter_open(-1, 7000, &host);
     allow(p, "192.0.2.7", true);
     assert_int_equal(judged(p, "192.0.2.7", 40000), 0);
     assert_int_equal(judged(p, "::ffff:192.0.2.7", 40000), 0);
@@ -61,6 +70,14 @@ static void test_whom_it_may_call(void **state)
     assert_int_equal(judged(p, "::1", 7000), 0);
     assert_int_equal(judged(p, "127.0.0.1", 7000), 0);
     assert_int_equal(judged(p, "127.0.0.1", 631), EACCES);
+    own_job = false; /* nobody listens, or the owner's own mpirun: which of them is not told */
+    assert_int_equal(judged(p, "127.0.0.1", 40000), ECONNREFUSED);
+    assert_int_equal(judged(p, "::1", 40000), ECONNREFUSED);
+    assert_int_equal(judged(p, "0.0.0.0", 40000), ECONNREFUSED);
+    assert_int_equal(judged(p, "127.0.0.1", 7000), 0);
+    allow(p, "127.0.0.1", true); /* another daemon at this address has a part of the job */
+    assert_int_equal(judged(p, "127.0.0.1", 40000), 0);
+    own_job = true;
     allow(p, "192.0.2.8", false);
     assert_int_equal(judged(p, "192.0.2.8", 40000), EINPROGRESS);
     assert_int_equal(judged(p, "192.0.2.7", 40000), EACCES); /* no more */
@@ -110,7 +127,7 @@ static int met_by_guest(act_fn *act, const char *found)
     }
     close(ends[1]);
     assert_int_equal(poll(&(struct pollfd){.fd = ends[0], .events = POLLIN}, 1, 10000), 1);
-    struct porter *p = porter_open(porter_receive(ends[0]), 0);
+    struct porter *p = porter_open(porter_receive(ends[0]), 0, &host);
     assert_non_null(p);
     allow(p, "192.0.2.8", false);
     while (waitpid(child, &status, WNOHANG) == 0) {
@@ -198,6 +215,9 @@ static void test_guest(void **state)
     close(accept(out, NULL, NULL));
     assert_int_equal(met_by_guest(call_allowed, NULL), 0);
     assert_int_equal(met_by_guest(call_forbidden, NULL), EACCES);
+    own_job = false;
+    assert_int_equal(met_by_guest(call_allowed, NULL), ECONNREFUSED);
+    own_job = true;
     assert_int_equal(met_by_guest(call_stranger, NULL), EACCES);
     assert_int_equal(met_by_guest(call_unknown, "192.0.2.9"), EACCES); /* once it is decided */
     assert_int_equal(met_by_guest(call_nonsense, NULL), EBADF);
