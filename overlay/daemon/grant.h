@@ -7,12 +7,13 @@
 
 struct node;
 struct grant;
+struct link_peer;
 
-/* Takes the lease messages that others send (node->links must be there) and answers
- * machine_count_free(). Slots: node->config.slots, as it is at each ask. */
+/* Answers machine_count_free(). Slots: node->config.slots, as it is at each ask. */
 int grant_open(struct grant **out, struct node *node, struct err *e);
 /* Ends every lease; returns once nothing runs any more (at most a few seconds). */
 void grant_close(struct grant *g);
+void grant_take(struct grant *g, const struct link_peer *from, const struct message *m);
 /* For the ad. What is merely offered counts: most of it comes back in a moment. */
 unsigned grant_slots_free(const struct grant *g);
 /* Ends every lease of that peer. */

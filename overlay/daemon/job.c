@@ -259,9 +259,9 @@ void job_add(struct job *job, const struct part_peer *peer)
     step(job, &event);
 }
 
-static void on_message(void *ctx, const struct part_peer *from, const struct message *m)
+void jobs_take_group(void *jobs, const struct part_peer *from, const struct message *m)
 {
-    struct job *job = jobs_find(ctx, group_job(m));
+    struct job *job = jobs_find(jobs, group_job(m));
     const struct group_event event = {.kind = GROUP_MESSAGE, .peer = *from, .message = m};
     if (job != NULL)
         step(job, &event);
@@ -280,8 +280,7 @@ int jobs_open(struct jobs **out, struct node *node, struct err *e)
         jobs_close(j);
         return err_set(e, ENOMEM, "no memory");
     }
-    datagrams_handle(node->datagrams, MSG_group_ping, MSG_group_nack, on_message, j);
-    links_handle(node->links, MSG_group_enter, MSG_group_leave, jobs_hear, j);
+    datagrams_on_message(node->datagrams, jobs_take_group, j);
     *out = j;
     return 0;
 }
@@ -291,8 +290,7 @@ void jobs_close(struct jobs *j)
     if (j == NULL)
         return;
     links_forget_gone(j->node->links, on_gone, j);
-    datagrams_handle(j->node->datagrams, MSG_group_ping, MSG_group_nack, NULL, NULL);
-    links_handle(j->node->links, MSG_group_enter, MSG_group_leave, NULL, NULL);
+    datagrams_on_message(j->node->datagrams, NULL, NULL);
     while (j->all != NULL)
         job_free(j->all);
     if (j->flush != NULL)

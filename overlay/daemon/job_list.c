@@ -197,17 +197,24 @@ static bool is_guests(const struct jobs *j, const struct link_peer *from)
            !id_equal(&from->card->owner, &identity_card(j->node->identity)->owner);
 }
 
-void jobs_hear(void *ctx, const struct link_peer *from, const struct message *m)
+enum takes {
+#define TO_job(name) TAKES_##name = MSG_##name,
+#include "message_to.h"
+};
+
+void jobs_take(struct jobs *j, const struct link_peer *from, const struct message *m)
 {
-    const struct jobs *j = ctx;
     bool guests = is_guests(j, from);
-    if (m->kind == MSG_group_enter) {
-        on_enter(ctx, from, &m->group_enter);
+    switch ((enum takes)m->kind) {
+    case MSG_group_enter:
+        on_enter(j, from, &m->group_enter);
         if (guests)
             company_enter(j->node->company, &from->peer.id, &m->group_enter);
-    } else {
-        on_leave(ctx, from, &m->group_leave);
+        break;
+    case MSG_group_leave:
+        on_leave(j, from, &m->group_leave);
         if (guests)
             company_leave(j->node->company, &from->peer.id, &m->group_leave);
+        break;
     }
 }

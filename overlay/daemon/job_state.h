@@ -48,5 +48,4 @@ void job_take_out(struct job *job, const struct id *peer);
 
 /* job_list.c: the submitter tells what has changed; the others hear it. */
 void jobs_tell(evutil_socket_t fd, short what, void *jobs);
-void jobs_hear(void *jobs, const struct link_peer *from, const struct message *m);
 #endif

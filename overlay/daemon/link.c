@@ -214,11 +214,10 @@ int link_send(struct links *l, const struct part_peer *to, const struct message 
 
 /* --- who is told --- */
 
-void links_handle(struct links *l, enum message_kind first, enum message_kind last,
-                  links_receive_fn *receive, void *ctx)
+void links_on_message(struct links *l, links_receive_fn *receive, void *ctx)
 {
-    for (unsigned kind = first; kind <= last; kind++)
-        l->handlers[kind] = (struct handler){.receive = receive, .ctx = ctx};
+    l->receive = receive;
+    l->receive_ctx = ctx;
 }
 
 int links_on_gone(struct links *l, links_gone_fn *gone, void *ctx)

@@ -21,8 +21,9 @@ struct link_peer {
     const struct identity_card *card; /* name, owner, groups, end date */
 };
 
-/* from and m are the callee's only until it returns. */
-typedef void links_receive_fn(void *ctx, const struct link_peer *from, const struct message *m);
+/* from and m are the callee's only until it returns. False: that is nothing that daemons say to
+ * each other. */
+typedef bool links_receive_fn(void *ctx, const struct link_peer *from, const struct message *m);
 /* Every link to the peer broke or none could be made; what was on its way may be lost. */
 typedef void links_gone_fn(void *ctx, const struct id *peer, const char *why);
 
@@ -49,9 +50,8 @@ bool link_is_open(const struct links *l, const struct id *peer);
  * there, whatever its daemon does. */
 bool link_heard(const struct links *l, const struct id *peer, unsigned ms);
 
-/* Who gets messages of kinds first..last: one handler for each kind. */
-void links_handle(struct links *l, enum message_kind first, enum message_kind last,
-                  links_receive_fn *receive, void *ctx);
+/* Who gets all messages (dispatch.h). */
+void links_on_message(struct links *l, links_receive_fn *receive, void *ctx);
 /* Any number of watchers; called in the order they came. */
 int links_on_gone(struct links *l, links_gone_fn *gone, void *ctx);
 void links_forget_gone(struct links *l, links_gone_fn *gone, void *ctx);

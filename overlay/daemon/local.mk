@@ -16,6 +16,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/connection_state.h overlay/daemon/connection_tls.c \
     overlay/daemon/contact.c overlay/daemon/contact.h \
     overlay/daemon/datagram.c overlay/daemon/datagram.h \
+    overlay/daemon/dispatch.c overlay/daemon/dispatch.h \
     overlay/daemon/door.c overlay/daemon/door.h \
     overlay/daemon/errand.c overlay/daemon/errand.h \
     overlay/daemon/file.c overlay/daemon/file.h \

@@ -9,10 +9,12 @@
 
 struct node;
 struct member;
+struct link_peer;
 
 /* Needs node->links. A peer that was revoked itself is refused. */
 int member_open(struct member **out, struct node *node, struct err *e);
 void member_close(struct member *m);
+void member_hear(struct member *m, const struct link_peer *from, const struct message *said);
 const struct msg_revocations *member_list(const struct member *m); /* serial 0: none */
 /* If it is newer and signed by the authority: keeps it, ends what revoked peers have here, passes
  * it on to every link but `from` (NULL: none). */

@@ -22,6 +22,9 @@ struct keeper;  /* keeper.h: the grid's authority, where it is */
 struct company; /* company.h: whom guests may call */
 struct grant;   /* grant.h: leases given to others, and what runs under them */
 struct nears;   /* near.h: the ad in the ring, and searches there */
+struct holds;   /* hold.h: leases of other peers */
+struct allocator;  /* allocate.h: searches for slots */
+struct topologies; /* topology.h: hwloc's descriptions of machines */
 
 struct node {
     struct event_base *base;
@@ -43,6 +46,9 @@ struct node {
     struct jobs *jobs;
     struct lender *lender;
     struct local *local;
+    struct holds *holds;           /* these three are parts of local, and gone with it */
+    struct allocator *allocator;
+    struct topologies *topologies;
 };
 
 static inline uint64_t node_now_ms(void) /* monotonic */

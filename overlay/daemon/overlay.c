@@ -206,10 +206,10 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
         find_ring(o);
 }
 
-static void on_message(void *ctx, const struct link_peer *from, const struct message *m)
+void overlay_take(struct overlay *o, const struct link_peer *from, const struct message *m)
 {
     struct ring_event event = {.kind = RING_MESSAGE, .peer = from->peer, .message = m};
-    step(ctx, &event);
+    step(o, &event);
 }
 
 static void on_gone(void *ctx, const struct id *peer, const char *why)
@@ -307,7 +307,6 @@ int overlay_open(struct overlay **out, struct node *node, struct err *e)
         overlay_close(o);
         return rc;
     }
-    links_handle(node->links, MSG_ring_ask, MSG_ad_near_answer, on_message, o);
     event_add(o->saver, &(struct timeval){.tv_sec = SAVE_S});
     set_timer(o);
     tally_load(&o->tally, node->settings.state);

@@ -5,7 +5,6 @@
 #include "idmap.h"
 #include "node.h"
 #include "round_trip.h"
-#include "visited.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -325,15 +324,24 @@ static void take_pong(struct walks *all, const struct link_peer *from, const str
     step_visit(w, v);
 }
 
-static void receive(void *ctx, const struct link_peer *from, const struct message *m)
+enum takes {
+#define TO_walk(name) TAKES_##name = MSG_##name,
+#include "message_to.h"
+};
+
+void walks_take(struct walks *all, const struct link_peer *from, const struct message *m)
 {
-    struct walks *all = ctx;
-    if (m->kind == MSG_ad_answer)
+    switch ((enum takes)m->kind) {
+    case MSG_ad_answer:
         take_ad(all, from, &m->ad_answer);
-    else if (m->kind == MSG_known_answer)
+        break;
+    case MSG_known_answer:
         take_known(all, from, &m->known_answer);
-    else if (m->kind == MSG_pong)
+        break;
+    case MSG_pong:
         take_pong(all, from, &m->pong);
+        break;
+    }
 }
 
 /* It may be there and only have given up an older link. */
@@ -368,10 +376,6 @@ int walks_open(struct walks **out, struct node *node)
         return -ENOMEM;
     }
     w->node = node;
-    links_handle(node->links, MSG_ad_answer, MSG_ad_answer, receive, w);
-    links_handle(node->links, MSG_known_answer, MSG_known_answer, receive, w);
-    links_handle(node->links, MSG_pong, MSG_pong, receive, w);
-    visited_open(node);
     *out = w;
     return 0;
 }
