@@ -50,22 +50,24 @@ struct walks {
 
 /* --- one walk --- */
 
-static void add_visit(struct walk *w, const struct part_peer *peer)
+/* False: it is to be visited already, or cannot be. */
+static bool add_visit(struct walk *w, const struct part_peer *peer)
 {
     if (idmap_get(&w->visits, &peer->id) != NULL || w->visits.used >= WALK_PEERS_MAX)
-        return;
+        return false;
     struct visit *v = calloc(1, sizeof *v);
     if (v == NULL)
-        return;
+        return false;
     v->peer = *peer;
     if (idmap_put(&w->visits, &peer->id, v) < 0) {
         free(v);
-        return;
+        return false;
     }
     *w->last = v;
     w->last = &v->next;
     if (w->upcoming == NULL)
         w->upcoming = v;
+    return true;
 }
 
 static void free_walk(struct walk *w)
@@ -253,10 +255,11 @@ struct walk *walk_start_named(struct node *node, int timeout_ms, walk_ad_fn *on_
     return start(node, 0, true, timeout_ms, on_ad, on_end, ctx);
 }
 
-void walk_visit(struct walk *w, const struct part_peer *peer)
+bool walk_visit(struct walk *w, const struct part_peer *peer)
 {
-    add_visit(w, peer);
+    bool fresh = add_visit(w, peer);
     go_on(w);
+    return fresh;
 }
 
 void walk_named(struct walk *w)

@@ -28,7 +28,7 @@ struct walk *walk_start(struct node *node, unsigned limit, int timeout_ms, walk_
  * answered. */
 struct walk *walk_start_named(struct node *node, int timeout_ms, walk_ad_fn *on_ad,
                               walk_end_fn *on_end, void *ctx);
-void walk_visit(struct walk *w, const struct part_peer *peer);
+bool walk_visit(struct walk *w, const struct part_peer *peer); /* false: it was named before */
 void walk_named(struct walk *w);  /* no others follow; no callback runs inside */
 void walk_cancel(struct walk *w); /* no callback comes after this */
 #endif
