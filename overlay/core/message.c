@@ -7,7 +7,7 @@
 #define PART(name)                                                                                 \
     static void put_part_##name(struct wire_writer *w, const struct part_##name *m)                \
     {
-#define MESSAGE(name, kind, to) \
+#define MESSAGE(name, kind, to)                                                                    \
     static void put_msg_##name(struct wire_writer *w, const struct msg_##name *m)                  \
     {
 #define U8(f) wire_put_u8(w, m->f);
@@ -35,7 +35,7 @@
 #define PART(name)                                                                                 \
     static void get_part_##name(struct wire_reader *r, struct part_##name *m)                      \
     {
-#define MESSAGE(name, kind, to) \
+#define MESSAGE(name, kind, to)                                                                    \
     static void get_msg_##name(struct wire_reader *r, struct msg_##name *m)                        \
     {
 #define U8(f) m->f = wire_get_u8(r);
@@ -64,7 +64,7 @@
 static void get_body(struct wire_reader *r, struct message *m)
 {
     switch (m->kind) {
-#define MESSAGE(name, kind, to) \
+#define MESSAGE(name, kind, to)                                                                    \
     case MSG_##name:                                                                               \
         get_msg_##name(r, &m->name);                                                               \
         return;
@@ -92,7 +92,7 @@ static size_t end(const struct wire_writer *w)
     return w->at;
 }
 
-#define MESSAGE(name, kind, to) \
+#define MESSAGE(name, kind, to)                                                                    \
     size_t message_put_##name(const struct msg_##name *m, uint8_t *out, size_t size)               \
     {                                                                                              \
         struct wire_writer w = begin(out, size, MSG_##name);                                       \
@@ -106,7 +106,7 @@ static size_t end(const struct wire_writer *w)
 size_t message_encode(const struct message *m, uint8_t *out, size_t size)
 {
     switch (m->kind) {
-#define MESSAGE(name, kind, to) \
+#define MESSAGE(name, kind, to)                                                                    \
     case MSG_##name:                                                                               \
         return message_put_##name(&m->name, out, size);
 #include "message_only.h"
@@ -153,7 +153,7 @@ enum receiver message_receiver(enum message_kind kind)
 const char *message_name(enum message_kind kind)
 {
     switch (kind) {
-#define MESSAGE(name, kind, to) \
+#define MESSAGE(name, kind, to)                                                                    \
     case MSG_##name:                                                                               \
         return #name;
 #include "message_only.h"

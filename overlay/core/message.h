@@ -59,7 +59,7 @@ size_t message_encode(const struct message *m, uint8_t *out, size_t size);
 
 /* The same for one kind, without the room that a union of all kinds takes: message_put_ping(...).
  */
-#define MESSAGE(name, kind, to) \
+#define MESSAGE(name, kind, to)                                                                    \
     size_t message_put_##name(const struct msg_##name *m, uint8_t *out, size_t size);
 #include "message_only.h"
 #include "message.def"
@@ -74,5 +74,5 @@ long message_frame_length(const uint8_t *in, size_t have);
 bool message_decode(struct message *m, const uint8_t *frame, size_t length);
 
 enum receiver message_receiver(enum message_kind kind); /* of a kind that there is */
-const char *message_name(enum message_kind kind); /* "lease_ask"; "?" for no kind */
+const char *message_name(enum message_kind kind);       /* "lease_ask"; "?" for no kind */
 #endif

@@ -16,13 +16,13 @@
 #include "walk.h"
 #include <event2/event.h>
 
-struct local;   /* local.h: the socket of the same user's programs */
-struct member;  /* member.h: revocations, and this peer's own certificate */
-struct keeper;  /* keeper.h: the grid's authority, where it is */
-struct company; /* company.h: whom guests may call */
-struct grant;   /* grant.h: leases given to others, and what runs under them */
-struct nears;   /* near.h: the ad in the ring, and searches there */
-struct holds;   /* hold.h: leases of other peers */
+struct local;      /* local.h: the socket of the same user's programs */
+struct member;     /* member.h: revocations, and this peer's own certificate */
+struct keeper;     /* keeper.h: the grid's authority, where it is */
+struct company;    /* company.h: whom guests may call */
+struct grant;      /* grant.h: leases given to others, and what runs under them */
+struct nears;      /* near.h: the ad in the ring, and searches there */
+struct holds;      /* hold.h: leases of other peers */
 struct allocator;  /* allocate.h: searches for slots */
 struct topologies; /* topology.h: hwloc's descriptions of machines */
 
@@ -46,7 +46,7 @@ struct node {
     struct jobs *jobs;
     struct lender *lender;
     struct local *local;
-    struct holds *holds;           /* these three are parts of local, and gone with it */
+    struct holds *holds; /* these three are parts of local, and gone with it */
     struct allocator *allocator;
     struct topologies *topologies;
 };

@@ -68,22 +68,14 @@ static struct message make(enum message_kind kind)
 static const struct {
     enum message_kind ask, answer;
 } questions[] = {
-    {MSG_ad_ask, MSG_ad_answer},
-    {MSG_ping, MSG_pong},
-    {MSG_known_ask, MSG_known_answer},
-    {MSG_topology, MSG_topology},
-    {MSG_ring_ask, MSG_ring_state},
-    {MSG_ring_find, MSG_ring_find_ack},
-    {MSG_ring_put, MSG_ring_put_done},
-    {MSG_ring_get, MSG_ring_got},
-    {MSG_ad_put, MSG_ad_put_done},
-    {MSG_ad_near, MSG_ad_near_answer},
-    {MSG_ad_touch, MSG_ad_touched},
-    {MSG_lease_ask, MSG_lease_answer},
-    {MSG_lease_renew, MSG_lease_renewed},
-    {MSG_lease_confirm, MSG_lease_ended},
-    {MSG_lease_launch, MSG_lease_ended},
-    {MSG_tunnel_open, MSG_tunnel_close},
+    {MSG_ad_ask, MSG_ad_answer},          {MSG_ping, MSG_pong},
+    {MSG_known_ask, MSG_known_answer},    {MSG_topology, MSG_topology},
+    {MSG_ring_ask, MSG_ring_state},       {MSG_ring_find, MSG_ring_find_ack},
+    {MSG_ring_put, MSG_ring_put_done},    {MSG_ring_get, MSG_ring_got},
+    {MSG_ad_put, MSG_ad_put_done},        {MSG_ad_near, MSG_ad_near_answer},
+    {MSG_ad_touch, MSG_ad_touched},       {MSG_lease_ask, MSG_lease_answer},
+    {MSG_lease_renew, MSG_lease_renewed}, {MSG_lease_confirm, MSG_lease_ended},
+    {MSG_lease_launch, MSG_lease_ended},  {MSG_tunnel_open, MSG_tunnel_close},
     {MSG_renew_ask, MSG_renew_answer},
 };
 

@@ -295,7 +295,8 @@ int main(int argc, char **argv)
     else if (strcmp(what, "shake") == 0)
         expect_refused(session_start(a, TLS1_3_VERSION, session_dial_or_die()), "it was let in");
     else if (strcmp(what, "tls12") == 0)
-        expect_refused(session_start(a, TLS1_2_VERSION, session_dial_or_die()), "TLS 1.2 was let in");
+        expect_refused(session_start(a, TLS1_2_VERSION, session_dial_or_die()),
+                       "TLS 1.2 was let in");
     else if (strcmp(what, "frame") == 0)
         send_nonsense(a, b);
     else if (strcmp(what, "lease") == 0)
