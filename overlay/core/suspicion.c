@@ -141,10 +141,14 @@ static void about_dead(struct group *g, const struct id *from, struct member *m)
 {
     if (group_submits(g))
         return;
-    if (id_equal(from, &g->submitter) || says_dead(&m->verdict, from, GROUP_CONFIRMERS))
+    const struct member *submitter = group_find(g, &g->submitter);
+    if (id_equal(from, &g->submitter) || says_dead(&m->verdict, from, GROUP_CONFIRMERS)) {
         suspicion_declare(g, m);
-    else
-        group_watch(g, m); /* is it so? */
+        return;
+    }
+    suspicion_raise(g, m, m->incarnation, &m->peer.id);
+    if (submitter != NULL && submitter != m)
+        group_watch(g, submitter); /* is it so? */
 }
 
 static void about_suspect(struct group *g, const struct id *from, struct member *m,
@@ -160,7 +164,11 @@ static void hear(struct group *g, const struct id *from, const struct part_rumor
     struct member *m = group_find(g, &r->peer);
     if (id_equal(&r->peer, &g->self.id))
         about_self(g, from, r);
-    if (m == NULL || m->state == GROUP_DEAD)
+    if (m == NULL)
+        return;
+    if (m->state == GROUP_DEAD && r->state != GROUP_DEAD && m->tell == 0)
+        m->tell = 1; /* for who does not know it yet */
+    if (m->state == GROUP_DEAD)
         return;
     if (r->state == GROUP_DEAD)
         about_dead(g, from, m);
