@@ -68,6 +68,9 @@ static void settle_those(struct grant *g, bool reserving)
         if (l->state != LEASE_ENDING || (l->use == LEASE_RESERVES) != reserving ||
             !lease_is_over(&g->table, l))
             continue;
+        if (l->cause == LEASE_UNUSED && job->text[0] == '\0')
+            snprintf(job->text, sizeof job->text, "nothing ran under it for %llu minutes",
+                     (unsigned long long)l->unused_ms / 60000);
         if (job->launch != NULL) {
             warn(g, job, l);
             launch_stop(job->launch);

@@ -260,9 +260,17 @@ static void on_renew(struct keeper *k, const struct link_peer *from,
                      const struct msg_renew_ask *ask)
 {
     struct message answer = {.kind = MSG_renew_answer};
+    const struct identity_card *card = from->card;
     struct err e = {0};
     X509 *c = NULL;
-    if (renew(k, from, ask, &c, &e) == 0)
+    enum renewal_verdict verdict =
+        renewal_asked(&k->renewals, &card->id, card->begins, card->ends, time(NULL), clock_ms());
+    if (verdict == RENEWAL_AGAIN)
+        return;
+    if (verdict == RENEWAL_EARLY)
+        err_set(&e, EAGAIN, "it is good for %ld more days; it is renewed in the last thirty",
+                (long)(card->ends - time(NULL)) / DAY);
+    else if (renew(k, from, ask, &c, &e) == 0)
         log_info(k->node->log, "renewed the certificate of %s", from->card->name);
     if (c != NULL) {
         answer.renew_answer.certificate = k->certificate;

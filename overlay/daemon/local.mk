@@ -29,6 +29,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/keeper_revoke.c overlay/daemon/keeper_state.h \
     overlay/daemon/ledger.c overlay/daemon/ledger.h \
     overlay/daemon/member.c overlay/daemon/member.h \
+    overlay/daemon/renewal.c overlay/daemon/renewal.h \
     overlay/daemon/revocation.c overlay/daemon/revocation.h \
     overlay/daemon/token.c overlay/daemon/token.h \
     overlay/daemon/environment.c overlay/daemon/environment.h \

@@ -5,12 +5,13 @@
 #include "connection.h"
 #include "grant.h"
 #include "node.h"
+#include "renewal.h"
 #include "revocation.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DAY = 24 * 3600, BEFORE_S = 30 * DAY, CHECK_MIN_S = 3, CHECK_MAX_S = 3600, KEY_MAX = 128 };
+enum { CHECK_MIN_S = 3, CHECK_MAX_S = 3600, KEY_MAX = 128 };
 
 struct member {
     struct node *node;
@@ -97,12 +98,6 @@ static void on_have(struct member *m, const struct link_peer *from, uint64_t ser
 
 /* --- the own certificate --- */
 
-time_t member_renews_at(time_t begins, time_t ends)
-{
-    time_t before = (ends - begins) / 3;
-    return ends - (before < BEFORE_S ? before : BEFORE_S);
-}
-
 static void ask_renewal(struct member *m)
 {
     const struct part_peer *keeper = &m->revocation.list.keeper;
@@ -123,7 +118,7 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
 {
     struct member *m = ctx;
     const struct identity_card *card = identity_card(m->node->identity);
-    time_t now = time(NULL), due = member_renews_at(card->begins, card->ends), wait = due - now;
+    time_t now = time(NULL), due = renewal_due(card->begins, card->ends), wait = due - now;
     (void)fd, (void)what;
     if (due <= now) {
         ask_renewal(m);

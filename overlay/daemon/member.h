@@ -20,6 +20,4 @@ const struct msg_revocations *member_list(const struct member *m); /* serial 0: 
  * it on to every link but `from` (NULL: none). */
 int member_take(struct member *m, const struct msg_revocations *list, const struct id *from,
                 struct err *e);
-/* When a certificate that is good from `begins` to `ends` is to be renewed. */
-time_t member_renews_at(time_t begins, time_t ends);
 #endif
