@@ -2,6 +2,7 @@
 /* job.c -- the clock and the datagrams of each job's group. */
 #include "job_state.h"
 #include "datagram.h"
+#include "finder.h"
 #include <errno.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -276,7 +277,8 @@ int jobs_open(struct jobs **out, struct node *node, struct err *e)
         return err_set(e, ENOMEM, "no memory");
     j->node = node;
     j->flush = event_new(node->base, -1, 0, jobs_tell, j);
-    if (j->flush == NULL || links_on_gone(node->links, on_gone, j) < 0) {
+    if (j->flush == NULL || finder_open(&node->finder, node, jobs_found, j) < 0 ||
+        links_on_gone(node->links, on_gone, j) < 0) {
         jobs_close(j);
         return err_set(e, ENOMEM, "no memory");
     }
@@ -290,6 +292,8 @@ void jobs_close(struct jobs *j)
     if (j == NULL)
         return;
     links_forget_gone(j->node->links, on_gone, j);
+    finder_close(j->node->finder);
+    j->node->finder = NULL;
     datagrams_on_message(j->node->datagrams, NULL, NULL);
     while (j->all != NULL)
         job_free(j->all);

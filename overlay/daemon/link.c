@@ -149,6 +149,17 @@ bool link_is_open(const struct links *l, const struct id *peer)
     return false;
 }
 
+bool link_address(const struct links *l, const struct id *peer, struct addr *at)
+{
+    const struct far *f = idmap_get(&l->fars, peer);
+    for (unsigned i = 0; f != NULL && i < f->count; i++)
+        if (connection_is_open(f->all[i]) && connection_hello(f->all[i])->listen.port != 0) {
+            *at = connection_hello(f->all[i])->listen;
+            return true;
+        }
+    return false;
+}
+
 size_t links_backlog(const struct links *l)
 {
     size_t at = 0, sum = evbuffer_get_length(l->to_self);

@@ -20,6 +20,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/door.c overlay/daemon/door.h \
     overlay/daemon/errand.c overlay/daemon/errand.h \
     overlay/daemon/file.c overlay/daemon/file.h \
+    overlay/daemon/finder.c overlay/daemon/finder.h \
     overlay/daemon/notice.c overlay/daemon/notice.h \
     overlay/daemon/reserve.c overlay/daemon/reserve.h \
     overlay/daemon/roster.c overlay/daemon/roster.h \

@@ -5,6 +5,7 @@
 #include "addr.h"
 #include "beacon.h"
 #include "contact.h"
+#include "finder.h"
 #include "near.h"
 #include "node.h"
 #include "roam.h"
@@ -106,8 +107,12 @@ static void do_action(struct overlay *o, const struct ring_action *a)
         break;
     case RING_NEAR:
     case RING_DONE:
-    case RING_FAILED:
         nears_take(o->node->nears, a);
+        break;
+    case RING_FAILED:
+    case RING_FOUND:
+        if (o->node->finder == NULL || !finder_take(o->node->finder, a))
+            nears_take(o->node->nears, a);
         break;
     case RING_NEIGHBOURS:
         see_neighbours(o);
@@ -118,7 +123,6 @@ static void do_action(struct overlay *o, const struct ring_action *a)
             links_break(o->node->links, &a->peer.id, "it fell silent");
         break;
     case RING_LEFT:
-    case RING_FOUND:
     case RING_STORED:
     case RING_RECORDS:
         break;
