@@ -132,67 +132,50 @@ static void queue_event(struct client *c, const struct msg_local_event *m)
     eventfd_write(c->waiting, 1);
 }
 
+/* Of a row; 0 for everything else. */
 static uint32_t token_of(const struct message *m)
 {
-    switch (m->kind) {
-    case MSG_local_reservation:
-        return m->local_reservation.token;
-    case MSG_local_job:
-        return m->local_job.token;
-    case MSG_local_places:
-        return m->local_places.token;
-    case MSG_local_machine:
-        return m->local_machine.token;
-    case MSG_local_done:
-        return m->local_done.token;
-    case MSG_local_lease:
-        return m->local_lease.token;
-    case MSG_local_self:
-        return m->local_self.token;
-    case MSG_local_neighbour:
-        return m->local_neighbour.token;
-    case MSG_local_held:
-        return m->local_held.token;
-    case MSG_local_peer:
-        return m->local_peer.token;
-    case MSG_local_token:
-        return m->local_token.token;
-    case MSG_local_terms:
-        return m->local_terms.token;
-    case MSG_local_revoked:
-        return m->local_revoked.token;
-    default:
-        return 0;
+    switch ((unsigned)m->kind) {
+#define TO_row(name)                                                                               \
+    case MSG_##name:                                                                               \
+        return m->name.token;
+#define TO_errand_row(name) TO_row(name)
+#include "message_to.h"
     }
+    return 0;
 }
+
+enum unasked {
+#define TO_unasked(name) UNASKED_##name = MSG_##name,
+#include "message_to.h"
+};
 
 /* What is no answer to the question asked now: an event, or the rest of a row given up earlier. */
 static void aside(struct client *c, const struct message *m)
 {
-    if (m->kind == MSG_local_event)
-        queue_event(c, &m->local_event);
-    else if (m->kind == MSG_local_lease)
+    if (m->kind == MSG_local_lease)
         client_release(c, &m->local_lease.lease, NULL);
+    if (message_receiver(m->kind) != RECEIVER_unasked)
+        return;
+    switch ((enum unasked)m->kind) {
+    case MSG_local_event:
+        queue_event(c, &m->local_event);
+        break;
+    case MSG_local_notice: /* of those who asked for them (local_watch): nobody here does */
+        break;
+    }
 }
 
 static void set_token(struct message *m, uint32_t token)
 {
-    if (m->kind == MSG_local_allocate)
-        m->local_allocate.token = token;
-    else if (m->kind == MSG_local_status)
-        m->local_status.token = token;
-    else if (m->kind == MSG_local_peers)
-        m->local_peers.token = token;
-    else if (m->kind == MSG_local_invite)
-        m->local_invite.token = token;
-    else if (m->kind == MSG_local_revoke)
-        m->local_revoke.token = token;
-    else if (m->kind == MSG_local_reserve)
-        m->local_reserve.token = token;
-    else if (m->kind == MSG_local_jobs)
-        m->local_jobs.token = token;
-    else if (m->kind == MSG_local_lend)
-        m->local_lend.token = token;
+    switch ((unsigned)m->kind) {
+#define TO_local(name)                                                                             \
+    case MSG_##name:                                                                               \
+        m->name.token = token;                                                                     \
+        break;
+#define TO_errand(name) TO_local(name)
+#include "message_to.h"
+    }
 }
 
 int client_ask(struct client *c, struct message *question, int timeout_ms, client_row_fn *row,

@@ -47,12 +47,15 @@ static void send(struct group *g, const struct part_peer *to, size_t length)
     hand_out(g, GROUP_SEND, to, length);
 }
 
-static struct part_rumor rumor_of(const struct member *m)
+static struct part_rumor rumor_of(const struct group *g, const struct member *m)
 {
     struct part_rumor r = {
         .peer = m->peer.id, .incarnation = m->incarnation, .state = (uint8_t)m->state};
     if (m->accusers > 0)
-        r.by = m->accused_by[m->tell % m->accusers]; /* each in turn */
+        r.by = m->accused_by[0];
+    for (unsigned i = 0; i < m->accusers; i++) /* what it has seen itself is what counts */
+        if (id_equal(&m->accused_by[i], &g->self.id))
+            r.by = g->self.id;
     return r;
 }
 
@@ -62,7 +65,7 @@ static uint16_t gossip(struct group *g, const struct id *to, struct part_rumor *
     uint16_t n = 0;
     struct member *m = group_find(g, to);
     if (m != NULL && m->state != GROUP_ALIVE)
-        rumors[n++] = rumor_of(m);
+        rumors[n++] = rumor_of(g, m);
     if (g->tell_self > 0) {
         g->tell_self--;
         rumors[n++] = (struct part_rumor){.peer = g->self.id, .incarnation = g->incarnation};
@@ -74,7 +77,7 @@ static uint16_t gossip(struct group *g, const struct id *to, struct part_rumor *
             if (g->members[i].tell != tell)
                 continue;
             told[count++] = &g->members[i];
-            rumors[n++] = rumor_of(&g->members[i]);
+            rumors[n++] = rumor_of(g, &g->members[i]);
         }
     while (count > 0)
         told[--count]->tell--;

@@ -121,9 +121,14 @@ static void on_nack(struct group *g, uint32_t serial)
             g->watches[i].nacks_missing--;
 }
 
+enum takes {
+#define TO_group(name) TAKES_##name = MSG_##name,
+#include "message_to.h"
+};
+
 const struct id *group_job(const struct message *m)
 {
-    switch ((int)m->kind) {
+    switch ((enum takes)m->kind) {
     case MSG_group_ping:
         return &m->group_ping.job;
     case MSG_group_ack:
@@ -144,17 +149,17 @@ static void message(struct group *g, const struct part_peer *from, const struct 
         return;
     if (from->addr.port != 0)
         sender->peer.addr = from->addr;
-    switch ((int)m->kind) {
+    switch ((enum takes)m->kind) {
     case MSG_group_ping:
-        suspicion_hear(g, m->group_ping.rumors, m->group_ping.rumors_count);
+        suspicion_hear(g, &from->id, m->group_ping.rumors, m->group_ping.rumors_count);
         gossip_ack(g, &sender->peer, m->group_ping.serial);
         break;
     case MSG_group_ack:
-        suspicion_hear(g, m->group_ack.rumors, m->group_ack.rumors_count);
+        suspicion_hear(g, &from->id, m->group_ack.rumors, m->group_ack.rumors_count);
         answered(g, m->group_ack.serial);
         break;
     case MSG_group_ping_for:
-        suspicion_hear(g, m->group_ping_for.rumors, m->group_ping_for.rumors_count);
+        suspicion_hear(g, &from->id, m->group_ping_for.rumors, m->group_ping_for.rumors_count);
         on_ping_for(g, &sender->peer, &m->group_ping_for);
         break;
     case MSG_group_nack:

@@ -12,6 +12,12 @@ enum {
     SENDS_MAX = GROUP_ACTIONS - 16,
 };
 
+/* Who has said themselves that somebody is dead. */
+struct verdict {
+    uint8_t count;
+    struct id by[GROUP_CONFIRMERS];
+};
+
 struct member {
     struct part_peer peer;
     uint32_t incarnation;
@@ -21,6 +27,7 @@ struct member {
     struct id accused_by[GROUP_CONFIRMERS + 1];
     uint64_t suspected_us, dead_us; /* since when; when it will be declared */
     uint64_t reached_us;            /* its host acknowledged something under suspicion; 0: no */
+    struct verdict verdict;         /* that it is dead, as others say */
 };
 
 struct watch {
@@ -47,6 +54,7 @@ struct group {
     uint8_t slow;      /* Lifeguard's local health, 0..8 */
     uint8_t tell_self; /* messages that shall still say that this peer lives */
     bool declared;
+    struct verdict verdict; /* on this peer */
     uint64_t turn_due;
     unsigned at; /* in the order of pinging */
     struct watch watches[WATCHES];
@@ -73,7 +81,9 @@ void gossip_probe(struct group *g, const struct member *m);
 
 /* suspicion.c: what this peer believes of the others. */
 void suspicion_raise(struct group *g, struct member *m, uint32_t incarnation, const struct id *by);
-void suspicion_hear(struct group *g, const struct part_rumor *rumors, unsigned count);
+/* from: the member that says it; what it has heard of others is a hint, and no more. */
+void suspicion_hear(struct group *g, const struct id *from, const struct part_rumor *rumors,
+                    unsigned count);
 void suspicion_reached(struct group *g, struct member *m);
 /* Is it suspected, and for this peer to say that it is dead? */
 bool suspicion_is_ours(const struct group *g, const struct member *m);

@@ -19,6 +19,17 @@ unsigned lease_slots_free(const struct lease_table *t, unsigned slots)
                          : 0; /* fewer may be lent now than when they were granted */
 }
 
+unsigned lease_slots_for(const struct lease_table *t, unsigned slots, const struct lease_want *want)
+{
+    unsigned left = lease_slots_free(t, slots), taken = 0;
+    for (size_t i = 0; i < LEASE_MAX; i++)
+        if (t->at[i].state != LEASE_FREE && t->at[i].use != LEASE_WITHIN &&
+            id_equal(&t->at[i].holder, &want->holder))
+            taken += t->at[i].slots;
+    unsigned most = taken < want->slots_each ? want->slots_each - taken : 0;
+    return want->slots_each == 0 || left < most ? left : most;
+}
+
 unsigned lease_slots_contested(const struct lease_table *t)
 {
     unsigned offered = 0;
@@ -85,7 +96,8 @@ size_t lease_offer(struct lease_table *t, unsigned slots, const struct lease_wan
                    const struct id *fresh, size_t max, size_t *made, uint64_t now_ms)
 {
     unsigned left =
-        want->use == LEASE_WITHIN ? lease_room(t, want).left : lease_slots_free(t, slots);
+        want->use == LEASE_WITHIN ? lease_room(t, want).left
+                                                : lease_slots_for(t, slots, want);
     size_t count = 0;
     if (left > want->slots)
         left = want->slots;
@@ -100,6 +112,7 @@ size_t lease_offer(struct lease_table *t, unsigned slots, const struct lease_wan
                             .use = want->use,
                             .reservation = want->reservation,
                             .slots = (uint16_t)n,
+                            .unused_ms = want->unused_ms,
                             .since_ms = now_ms,
                             .until_ms = now_ms + LEASE_OFFER_MS};
         strncpy(l->user, want->user, LEASE_USER);
@@ -125,7 +138,7 @@ void lease_confirm(struct lease *l, unsigned slots, uint64_t now_ms)
     if (l->state != LEASE_OFFERED)
         return; /* said twice */
     l->state = LEASE_HELD;
-    l->since_ms = now_ms;
+    l->since_ms = l->used_ms = now_ms;
     if (slots > 0 && slots < l->slots)
         l->slots = (uint16_t)slots;
     lease_renew(l, now_ms);
@@ -160,14 +173,39 @@ void lease_clear(struct lease *l)
     memset(l, 0, sizeof *l);
 }
 
+/* Those within it are carved out of its slots, so they are what it is for. */
+static bool is_used(const struct lease_table *t, const struct lease *l)
+{
+    for (size_t i = 0; l->use == LEASE_RESERVES && i < LEASE_MAX; i++)
+        if (is_part(&t->at[i], LEASE_WITHIN, &l->holder, &l->reservation) &&
+            (t->at[i].state == LEASE_RUNNING || t->at[i].state == LEASE_ENDING))
+            return true;
+    return l->state == LEASE_RUNNING;
+}
+
+/* When it ends, unless it is renewed or used. */
+static uint64_t end_of(const struct lease *l)
+{
+    bool idle = l->unused_ms != 0 && l->state == LEASE_HELD;
+    uint64_t unused = idle ? l->used_ms + l->unused_ms : UINT64_MAX;
+    return unused < l->until_ms ? unused : l->until_ms;
+}
+
+static bool is_living(const struct lease *l)
+{
+    return l->state != LEASE_FREE && l->state != LEASE_ENDING;
+}
+
 void lease_expire(struct lease_table *t, uint64_t now_ms)
 {
     for (size_t i = 0; i < LEASE_MAX; i++) {
         struct lease *l = &t->at[i];
-        if (l->state == LEASE_FREE || l->state == LEASE_ENDING || now_ms < l->until_ms)
+        if (is_living(l) && is_used(t, l))
+            l->used_ms = now_ms;
+        if (!is_living(l) || now_ms < end_of(l))
             continue;
         bool offered = l->state == LEASE_OFFERED;
-        lease_end(l, LEASE_EXPIRED);
+        lease_end(l, now_ms < l->until_ms ? LEASE_UNUSED : LEASE_EXPIRED);
         if (offered)
             lease_clear(l);
     }
@@ -176,11 +214,9 @@ void lease_expire(struct lease_table *t, uint64_t now_ms)
 uint64_t lease_deadline(const struct lease_table *t)
 {
     uint64_t first = UINT64_MAX;
-    for (size_t i = 0; i < LEASE_MAX; i++) {
-        const struct lease *l = &t->at[i];
-        if (l->state != LEASE_FREE && l->state != LEASE_ENDING && l->until_ms < first)
-            first = l->until_ms;
-    }
+    for (size_t i = 0; i < LEASE_MAX; i++)
+        if (is_living(&t->at[i]) && end_of(&t->at[i]) < first)
+            first = end_of(&t->at[i]);
     return first;
 }
 
@@ -201,6 +237,8 @@ const char *lease_cause_text(enum lease_cause cause)
         return "the peer does not know it (any more)";
     case LEASE_CLOSED:
         return "its allocation has ended";
+    case LEASE_UNUSED:
+        return "nothing ran under it for too long";
     case LEASE_LOST:
         return "the peer cannot be reached";
     }

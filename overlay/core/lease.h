@@ -34,6 +34,7 @@ enum lease_cause {
     LEASE_REVOKED,      /* by the owner of the peer, or as its daemon stops */
     LEASE_UNKNOWN,      /* there is no such lease, not any more or not of this holder */
     LEASE_CLOSED,       /* the reservation that its slots are part of is over */
+    LEASE_UNUSED,       /* nothing ran under it for too long */
     LEASE_LOST,         /* the peer cannot be reached: said by the asking side to itself */
 };
 
@@ -45,6 +46,8 @@ struct lease {
     struct id reservation; /* of that holder; unless the use is plain */
     uint16_t slots;
     uint64_t since_ms, until_ms; /* confirmed at; over unless renewed by then */
+    uint64_t used_ms;   /* something ran under it last; a reservation: within it */
+    uint64_t unused_ms; /* so long it stays while nothing does; 0: as long as it is renewed */
     char user[LEASE_USER + 1];
 };
 
@@ -59,11 +62,17 @@ struct lease_want {
     const char *user;
     enum lease_use use;
     struct id reservation;
+    /* The owner's terms for this holder. */
+    unsigned slots_each; /* at most, with what it holds already; 0: all that are lent */
+    uint64_t unused_ms;
 };
 
 void lease_init(struct lease_table *t);
 /* Of `slots` lent in all: those that nobody holds. */
 unsigned lease_slots_free(const struct lease_table *t, unsigned slots);
+/* Of these, what that holder may have. */
+unsigned lease_slots_for(const struct lease_table *t, unsigned slots,
+                         const struct lease_want *want);
 /* Of those that are not free: offered and not confirmed yet. */
 unsigned lease_slots_contested(const struct lease_table *t);
 /* Of the reservation that it wants to be within: slots in all, those that no lease has taken, and

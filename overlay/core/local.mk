@@ -13,6 +13,7 @@ libcore_la_SOURCES = \
     overlay/core/text.c overlay/core/text.h \
     overlay/core/wire.c overlay/core/wire.h \
     overlay/core/message.c overlay/core/message.h overlay/core/message_only.h overlay/core/message_undef.h \
+    overlay/core/message_to.h overlay/core/receiver.def \
     overlay/core/ring.c overlay/core/ring.h overlay/core/ring_state.h \
     overlay/core/act.c overlay/core/ask.c overlay/core/neighbour.c overlay/core/finger.c overlay/core/stranger.c \
     overlay/core/watch.c \

@@ -7,7 +7,7 @@
 #define PART(name)                                                                                 \
     static void put_part_##name(struct wire_writer *w, const struct part_##name *m)                \
     {
-#define MESSAGE(name, kind)                                                                        \
+#define MESSAGE(name, kind, to)                                                                    \
     static void put_msg_##name(struct wire_writer *w, const struct msg_##name *m)                  \
     {
 #define U8(f) wire_put_u8(w, m->f);
@@ -36,7 +36,7 @@
 #define PART(name)                                                                                 \
     static void get_part_##name(struct wire_reader *r, struct part_##name *m)                      \
     {
-#define MESSAGE(name, kind)                                                                        \
+#define MESSAGE(name, kind, to)                                                                    \
     static void get_msg_##name(struct wire_reader *r, struct msg_##name *m)                        \
     {
 #define U8(f) m->f = wire_get_u8(r);
@@ -66,7 +66,7 @@
 static void get_body(struct wire_reader *r, struct message *m)
 {
     switch (m->kind) {
-#define MESSAGE(name, kind)                                                                        \
+#define MESSAGE(name, kind, to)                                                                    \
     case MSG_##name:                                                                               \
         get_msg_##name(r, &m->name);                                                               \
         return;
@@ -94,7 +94,7 @@ static size_t end(const struct wire_writer *w)
     return w->at;
 }
 
-#define MESSAGE(name, kind)                                                                        \
+#define MESSAGE(name, kind, to)                                                                    \
     size_t message_put_##name(const struct msg_##name *m, uint8_t *out, size_t size)               \
     {                                                                                              \
         struct wire_writer w = begin(out, size, MSG_##name);                                       \
@@ -108,7 +108,7 @@ static size_t end(const struct wire_writer *w)
 size_t message_encode(const struct message *m, uint8_t *out, size_t size)
 {
     switch (m->kind) {
-#define MESSAGE(name, kind)                                                                        \
+#define MESSAGE(name, kind, to)                                                                    \
     case MSG_##name:                                                                               \
         return message_put_##name(&m->name, out, size);
 #include "message_only.h"
@@ -139,10 +139,23 @@ bool message_decode(struct message *m, const uint8_t *frame, size_t length)
     return !r.failed && r.at == r.size;
 }
 
+enum receiver message_receiver(enum message_kind kind)
+{
+    switch (kind) {
+#define MESSAGE(name, kind, to)                                                                    \
+    case MSG_##name:                                                                               \
+        return RECEIVER_##to;
+#include "message_only.h"
+#include "message.def"
+#include "message_undef.h"
+    }
+    return RECEIVER_inside;
+}
+
 const char *message_name(enum message_kind kind)
 {
     switch (kind) {
-#define MESSAGE(name, kind)                                                                        \
+#define MESSAGE(name, kind, to)                                                                    \
     case MSG_##name:                                                                               \
         return #name;
 #include "message_only.h"

@@ -9,7 +9,7 @@
 #include "wire.h"
 
 #define PART(name) struct part_##name {
-#define MESSAGE(name, kind) struct msg_##name {
+#define MESSAGE(name, kind, to) struct msg_##name {
 #define U8(f) uint8_t f;
 #define U16(f) uint16_t f;
 #define U32(f) uint32_t f;
@@ -32,16 +32,22 @@
 #include "message_undef.h"
 
 enum message_kind {
-#define MESSAGE(name, kind) MSG_##name = kind,
+#define MESSAGE(name, kind, to) MSG_##name = kind,
 #include "message_only.h"
 #include "message.def"
 #include "message_undef.h"
 };
 
+enum receiver {
+#define RECEIVER(name) RECEIVER_##name,
+#include "receiver.def"
+#undef RECEIVER
+};
+
 struct message {
     enum message_kind kind;
     union {
-#define MESSAGE(name, kind) struct msg_##name name;
+#define MESSAGE(name, kind, to) struct msg_##name name;
 #include "message_only.h"
 #include "message.def"
 #include "message_undef.h"
@@ -54,7 +60,7 @@ size_t message_encode(const struct message *m, uint8_t *out, size_t size);
 
 /* The same for one kind, without the room that a union of all kinds takes: message_put_ping(...).
  */
-#define MESSAGE(name, kind)                                                                        \
+#define MESSAGE(name, kind, to)                                                                    \
     size_t message_put_##name(const struct msg_##name *m, uint8_t *out, size_t size);
 #include "message_only.h"
 #include "message.def"
@@ -68,5 +74,6 @@ long message_frame_length(const uint8_t *in, size_t have);
  */
 bool message_decode(struct message *m, const uint8_t *frame, size_t length);
 
-const char *message_name(enum message_kind kind); /* "lease_ask"; "?" for no kind */
+enum receiver message_receiver(enum message_kind kind); /* of a kind that there is */
+const char *message_name(enum message_kind kind);       /* "lease_ask"; "?" for no kind */
 #endif

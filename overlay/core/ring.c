@@ -111,9 +111,14 @@ static void unreachable(struct ring *ring, const struct part_peer *peer)
         ring_bury(ring, peer, false);
 }
 
+enum takes {
+#define TO_ring(name) TAKES_##name = MSG_##name,
+#include "message_to.h"
+};
+
 static void message(struct ring *ring, const struct part_peer *from, const struct message *m)
 {
-    switch ((int)m->kind) {
+    switch ((enum takes)m->kind) {
     case MSG_ring_ask:
         neighbour_asked(ring, from, &m->ring_ask);
         break;

@@ -59,7 +59,8 @@ static void confirm(struct group *g, struct member *m, const struct id *by)
     set_dead_time(g, m);
 }
 
-/* By this peer, or because `by` says so. Its own word starts the time, others' words shorten it. */
+/* By this peer, or because `by` says so; the suspect itself stands for hearsay. Its own word starts
+ * the time, others' words shorten it. */
 void suspicion_raise(struct group *g, struct member *m, uint32_t incarnation, const struct id *by)
 {
     if (m->state == GROUP_DEAD || incarnation < m->incarnation)
@@ -74,6 +75,7 @@ void suspicion_raise(struct group *g, struct member *m, uint32_t incarnation, co
     m->accusers = 0;
     m->suspected_us = g->now;
     m->reached_us = 0;
+    set_dead_time(g, m);
     confirm(g, m, by);
     gossip_say(g, GROUP_DOUBTED, &m->peer);
     if (group_submits(g))
@@ -93,38 +95,94 @@ static void trust(struct group *g, struct member *m, uint32_t incarnation)
     m->tell = gossip_tellings(g);
 }
 
-static void about_self(struct group *g, const struct part_rumor *r)
+/* --- what others say ---
+ *
+ * A member may lie, or be made to. So its word that another is dead ends nothing: that is believed
+ * of the submitter's daemon, which decides, or of several who each say it themselves; a suspicion
+ * makes this peer look, and its time is shortened only by those who say that they have waited in
+ * vain themselves. A suspect counts its denials, and nobody can raise that number so far that it
+ * has none left. */
+
+enum { LEAP = 16 };
+
+static bool says_dead(struct verdict *v, const struct id *by, unsigned needed)
 {
-    if (r->state == GROUP_DEAD && !g->declared) {
+    for (unsigned i = 0; i < v->count; i++)
+        if (id_equal(&v->by[i], by))
+            return v->count >= needed;
+    if (v->count < GROUP_CONFIRMERS)
+        v->by[v->count++] = *by;
+    return v->count >= needed;
+}
+
+/* In a job of two peers there is one other. */
+static unsigned voices(const struct group *g)
+{
+    unsigned others = group_submits(g) ? g->count : GROUP_CONFIRMERS;
+    return others < GROUP_CONFIRMERS ? others : GROUP_CONFIRMERS;
+}
+
+static void about_self(struct group *g, const struct id *from, const struct part_rumor *r)
+{
+    if (r->state == GROUP_DEAD && !g->declared &&
+        (id_equal(from, &g->submitter) || says_dead(&g->verdict, from, voices(g)))) {
         g->declared = true;
         gossip_say(g, GROUP_DECLARED, &g->self);
     }
-    if (r->state != GROUP_SUSPECTED || r->incarnation < g->incarnation)
+    if (r->state != GROUP_SUSPECTED || r->incarnation < g->incarnation ||
+        r->incarnation - g->incarnation > LEAP)
         return;
     g->incarnation = r->incarnation + 1; /* only the suspect itself may say no */
     g->tell_self = gossip_tellings(g);
     group_slow_down(g, 1);
 }
 
-static void hear(struct group *g, const struct part_rumor *r)
+static void about_dead(struct group *g, const struct id *from, struct member *m)
+{
+    if (group_submits(g))
+        return;
+    const struct member *submitter = group_find(g, &g->submitter);
+    if (id_equal(from, &g->submitter) || says_dead(&m->verdict, from, GROUP_CONFIRMERS)) {
+        suspicion_declare(g, m);
+        return;
+    }
+    suspicion_raise(g, m, m->incarnation, &m->peer.id);
+    if (submitter != NULL && submitter != m)
+        group_watch(g, submitter); /* is it so? */
+}
+
+static void about_suspect(struct group *g, const struct id *from, struct member *m,
+                          const struct part_rumor *r)
+{
+    if (r->incarnation > m->incarnation && r->incarnation - m->incarnation > LEAP)
+        return;
+    suspicion_raise(g, m, r->incarnation, id_equal(from, &r->by) ? from : &m->peer.id);
+}
+
+static void hear(struct group *g, const struct id *from, const struct part_rumor *r)
 {
     struct member *m = group_find(g, &r->peer);
     if (id_equal(&r->peer, &g->self.id))
-        about_self(g, r);
-    if (m == NULL || m->state == GROUP_DEAD)
+        about_self(g, from, r);
+    if (m == NULL)
         return;
-    if (r->state == GROUP_DEAD && !group_submits(g))
-        suspicion_declare(g, m);
+    if (m->state == GROUP_DEAD && r->state != GROUP_DEAD && m->tell == 0)
+        m->tell = 1; /* for who does not know it yet */
+    if (m->state == GROUP_DEAD)
+        return;
+    if (r->state == GROUP_DEAD)
+        about_dead(g, from, m);
     else if (r->state == GROUP_SUSPECTED)
-        suspicion_raise(g, m, r->incarnation, &r->by);
+        about_suspect(g, from, m, r);
     else if (r->state == GROUP_ALIVE)
         trust(g, m, r->incarnation);
 }
 
-void suspicion_hear(struct group *g, const struct part_rumor *rumors, unsigned count)
+void suspicion_hear(struct group *g, const struct id *from, const struct part_rumor *rumors,
+                    unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        hear(g, &rumors[i]);
+        hear(g, from, &rumors[i]);
 }
 
 bool suspicion_is_ours(const struct group *g, const struct member *m)

@@ -47,10 +47,9 @@ static bool makes_sense(const struct msg_lease_answer *answer, const struct clai
     return slots <= peer->asked;
 }
 
-static void on_answer(void *ctx, const struct link_peer *from, const struct message *m)
+static void on_answer(struct allocator *a, const struct link_peer *from,
+                      const struct msg_lease_answer *answer)
 {
-    struct allocator *a = ctx;
-    const struct msg_lease_answer *answer = &m->lease_answer;
     size_t peer;
     struct allocation *one = find_asker(a, answer->token, &peer);
     if (one != NULL &&
@@ -70,6 +69,20 @@ static void on_answer(void *ctx, const struct link_peer *from, const struct mess
         claim_offer(&one->claim, peer, &answer->offers[i].lease, answer->offers[i].slots);
     claim_answered(&one->claim, peer, answer->slots_free, answer->slots_contested);
     allocation_wake(one, 0);
+}
+
+enum takes {
+#define TO_allocate(name) TAKES_##name = MSG_##name,
+#include "message_to.h"
+};
+
+void allocator_take(struct allocator *a, const struct link_peer *from, const struct message *m)
+{
+    switch ((enum takes)m->kind) {
+    case MSG_lease_answer:
+        on_answer(a, from, &m->lease_answer);
+        break;
+    }
 }
 
 static void on_gone(void *ctx, const struct id *peer, const char *why)
@@ -160,7 +173,7 @@ int allocator_open(struct allocator **out, struct node *node, struct holds *hold
         snprintf(a->user, sizeof a->user, "%.31s", user->pw_name);
     else
         snprintf(a->user, sizeof a->user, "uid %u", (unsigned)getuid());
-    links_handle(node->links, MSG_lease_answer, MSG_lease_answer, on_answer, a);
+    node->allocator = a;
     *out = a;
     return 0;
 }
@@ -170,7 +183,7 @@ void allocator_close(struct allocator *a)
     if (a == NULL)
         return;
     links_forget_gone(a->node->links, on_gone, a);
-    links_handle(a->node->links, MSG_lease_answer, MSG_lease_answer, NULL, NULL);
+    a->node->allocator = NULL;
     while (a->count > 0)
         allocation_cancel(a->all[0]);
     free(a);

@@ -9,6 +9,7 @@
 struct node;
 struct holds;
 struct allocator;
+struct link_peer;
 
 /* The row for the client: its leases, nearest first, then the last word. The allocation is gone
  * after that. */
@@ -20,6 +21,7 @@ struct allocation_watcher {
 int allocator_open(struct allocator **out, struct node *node, struct holds *holds,
                    const struct allocation_watcher *watcher, struct err *e);
 void allocator_close(struct allocator *a);
+void allocator_take(struct allocator *a, const struct link_peer *from, const struct message *m);
 /* For `owner`, who is told; `holder` gets the leases in his holds. No watcher is called inside. */
 int allocate_start(struct allocator *a, void *owner, void *holder,
                    const struct msg_local_allocate *want, struct err *e);

@@ -25,6 +25,7 @@ struct allocation {
     struct walk *walk;
     struct near *near; /* names whom the walk visits; NULL: it goes everywhere, or all are named */
     uint32_t promised; /* slots that the named ones advertise */
+    unsigned names;    /* those that were named */
     bool named;        /* the walk visits only those that are named */
     bool cut;          /* the walk did not go everywhere */
     bool patient;      /* waits for the walk's end: what a cut one saw was too little */

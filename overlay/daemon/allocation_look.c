@@ -66,13 +66,14 @@ static void begin_walk(struct allocation *one, bool named)
     candidates_clear(&one->candidates);
     one->tries = 0;
     one->cut = one->named = named;
-    one->promised = 0;
+    one->promised = one->names = 0;
     one->heard_ms = node_now_ms();
 }
 
 int allocation_look_all(struct allocation *one)
 {
     int half = (int)(one->want.timeout_ms / 2), most = one->again ? NEAR_MS : WALK_MS;
+    log_debug(one->allocator->node->log, "looks at all peers for %u slots", one->want.slots);
     begin_walk(one, false);
     one->walk = walk_start(one->allocator->node, 0, half < most ? half : most, on_ad, on_end, one);
     return one->walk != NULL ? 0 : -EAGAIN;
@@ -81,8 +82,10 @@ int allocation_look_all(struct allocation *one)
 static void on_named(void *ctx, const struct part_ad *ad)
 {
     struct allocation *one = ctx;
+    if (!walk_visit(one->walk, &ad->peer))
+        return; /* for a while a peer's ad may be in two places */
     one->promised += ad->slots_free;
-    walk_visit(one->walk, &ad->peer);
+    one->names++;
     if (one->promised > 2 * (one->want.slots + one->want.spares))
         allocation_wake(one, 0);
 }
@@ -90,6 +93,8 @@ static void on_named(void *ctx, const struct part_ad *ad)
 static void on_all_named(void *ctx)
 {
     struct allocation *one = ctx;
+    log_debug(one->allocator->node->log, "the ring names %u peers for %u slots", one->names,
+              one->want.slots);
     one->near = NULL;
     if (one->walk != NULL)
         walk_named(one->walk);

@@ -23,7 +23,6 @@ struct datagrams {
     struct idmap pairs; /* by peer */
     struct idmap names; /* the same, by the names of the keys that were given to them */
     unsigned count;
-    enum message_kind first, last;
     datagrams_receive_fn *receive;
     void *ctx;
     struct message message; /* the one being handled */
@@ -95,10 +94,9 @@ static void give_key(struct datagrams *d, struct pair *p, bool ask)
         link_send(d->links, &p->peer, &m); /* if it is lost, it is asked for again */
 }
 
-static void on_key(void *ctx, const struct link_peer *from, const struct message *m)
+static void on_key(struct datagrams *d, const struct link_peer *from,
+                   const struct msg_datagram_key *given)
 {
-    struct datagrams *d = ctx;
-    const struct msg_datagram_key *given = &m->datagram_key;
     struct pair *p = pair_for(d, &from->peer);
     if (p == NULL || given->name == 0 || given->secret_length != SEAL_SECRET)
         return;
@@ -107,6 +105,20 @@ static void on_key(void *ctx, const struct link_peer *from, const struct message
     pair_take(p, &key, clock_ms());
     if (given->yours != 0)
         give_key(d, p, false);
+}
+
+enum takes {
+#define TO_datagram(name) TAKES_##name = MSG_##name,
+#include "message_to.h"
+};
+
+void datagrams_take(struct datagrams *d, const struct link_peer *from, const struct message *m)
+{
+    switch ((enum takes)m->kind) {
+    case MSG_datagram_key:
+        on_key(d, from, &m->datagram_key);
+        break;
+    }
 }
 
 /* After a restart the other side would not know the key. */
@@ -159,8 +171,8 @@ static void take(struct datagrams *d, const uint8_t *packet, size_t length)
     struct id name = as_id(seal_name(packet, length));
     struct pair *p = idmap_get(&d->names, &name);
     size_t opened = p != NULL ? pair_open(p, packet, length, frame, clock_ms()) : 0;
-    if (opened == 0 || !message_decode(&d->message, frame, opened) || d->message.kind < d->first ||
-        d->message.kind > d->last)
+    if (opened == 0 || !message_decode(&d->message, frame, opened) ||
+        message_receiver(d->message.kind) != RECEIVER_group || d->receive == NULL)
         return; /* anyone can send anything: not worth a line */
     struct part_peer from = p->peer;
     d->receive(d->ctx, &from, &d->message);
@@ -180,20 +192,10 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
     }
 }
 
-static void on_link(void *ctx, const struct link_peer *from, const struct message *m)
+void datagrams_on_message(struct datagrams *d, datagrams_receive_fn *receive, void *ctx)
 {
-    struct datagrams *d = ctx;
-    d->receive(d->ctx, &from->peer, m);
-}
-
-void datagrams_handle(struct datagrams *d, enum message_kind first, enum message_kind last,
-                      datagrams_receive_fn *receive, void *ctx)
-{
-    d->first = first;
-    d->last = last;
     d->receive = receive;
     d->ctx = ctx;
-    links_handle(d->links, first, last, receive != NULL ? on_link : NULL, d);
 }
 
 /* --- begin and end --- */
@@ -223,7 +225,6 @@ int datagrams_open(struct datagrams **out, struct event_base *base, struct links
         return -ENOMEM;
     d->links = links;
     d->fd = links_datagrams(links);
-    d->first = 1; /* to 0: none */
     d->readable = event_new(base, d->fd, EV_READ | EV_PERSIST, on_readable, d);
     d->tick = evtimer_new(base, on_tick, d);
     if (d->readable == NULL || d->tick == NULL || event_add(d->readable, NULL) < 0 ||
@@ -231,7 +232,6 @@ int datagrams_open(struct datagrams **out, struct event_base *base, struct links
         datagrams_close(d);
         return -ENOMEM;
     }
-    links_handle(links, MSG_datagram_key, MSG_datagram_key, on_key, d);
     *out = d;
     return 0;
 }
@@ -241,7 +241,6 @@ void datagrams_close(struct datagrams *d)
     if (d == NULL)
         return;
     links_forget_gone(d->links, on_gone, d);
-    links_handle(d->links, MSG_datagram_key, MSG_datagram_key, NULL, NULL);
     if (d->readable != NULL)
         event_free(d->readable);
     if (d->tick != NULL)

@@ -11,14 +11,15 @@
 
 struct datagrams;
 
-/* Messages of kinds first..last, and no others, come in datagrams or over the link, whichever the
- * sender could use; from and m are the callee's only until it returns. */
+/* Messages to the receiver `group`, and no others, come in datagrams, or over the link if the
+ * sender could not use these (dispatch.c); from and m are the callee's only until it returns. */
 typedef void datagrams_receive_fn(void *ctx, const struct part_peer *from, const struct message *m);
 
 int datagrams_open(struct datagrams **out, struct event_base *base, struct links *links);
 void datagrams_close(struct datagrams *d);
-void datagrams_handle(struct datagrams *d, enum message_kind first, enum message_kind last,
-                      datagrams_receive_fn *receive, void *ctx);
+void datagrams_on_message(struct datagrams *d, datagrams_receive_fn *receive, void *ctx);
+/* What came over a link. */
+void datagrams_take(struct datagrams *d, const struct link_peer *from, const struct message *m);
 
 /* Sends an encoded message, or loses it. */
 void datagram_send(struct datagrams *d, const struct part_peer *to, const uint8_t *frame,

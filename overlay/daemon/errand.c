@@ -55,27 +55,41 @@ static void on_note(struct errands *x, pid_t pid, const struct msg_local_note *n
         log_info(x->node->log, "pid %d: %s", (int)pid, note->text);
 }
 
-bool errand_take(struct errands *x, void *client, pid_t pid, const struct message *m)
+enum takes {
+#define TO_errand(name) TAKES_##name = MSG_##name,
+#define TO_errand_order(name) TAKES_##name = MSG_##name,
+#define TO_errand_row(name) TAKES_##name = MSG_##name,
+#include "message_to.h"
+};
+
+void errand_take(struct errands *x, void *client, pid_t pid, const struct message *m)
 {
-    if (m->kind == MSG_local_reserve)
+    switch ((enum takes)m->kind) {
+    case MSG_local_reserve:
         reserve_serve(x->reserves, client, &m->local_reserve);
-    else if (m->kind == MSG_local_job)
+        break;
+    case MSG_local_job:
         roster_job(x->roster, client, pid, &m->local_job);
-    else if (m->kind == MSG_local_places)
+        break;
+    case MSG_local_places:
         roster_places(x->roster, client, &m->local_places);
-    else if (m->kind == MSG_local_jobs)
+        break;
+    case MSG_local_jobs:
         roster_tell(x->roster, client, m->local_jobs.token);
-    else if (m->kind == MSG_local_control)
+        break;
+    case MSG_local_control:
         on_control(x, client, &m->local_control);
-    else if (m->kind == MSG_local_watch)
+        break;
+    case MSG_local_watch:
         on_watch(x, client, m->local_watch.token);
-    else if (m->kind == MSG_local_note)
+        break;
+    case MSG_local_note:
         on_note(x, pid, &m->local_note);
-    else if (m->kind == MSG_local_topology)
+        break;
+    case MSG_local_topology:
         topology_ask(x->topologies, client, &m->local_topology);
-    else
-        return false;
-    return true;
+        break;
+    }
 }
 
 void errand_forget(struct errands *x, const void *client)

@@ -17,8 +17,8 @@ typedef void errand_say_fn(void *client, const struct message *m);
 int errands_open(struct errands **out, struct node *node, struct holds *holds,
                  struct allocator *allocator, errand_say_fn *say, struct err *e);
 void errands_close(struct errands *x);
-/* False: that message is none for here. pid: of the program. */
-bool errand_take(struct errands *x, void *client, pid_t pid, const struct message *m);
+/* pid: of the program. */
+void errand_take(struct errands *x, void *client, pid_t pid, const struct message *m);
 void errand_forget(struct errands *x, const void *client);
 /* Who holds what is asked for: the client itself, or a reservation. NULL: there is no such. */
 void *errand_holder(struct errands *x, void *client, const struct msg_local_allocate *want,

@@ -68,6 +68,9 @@ static void settle_those(struct grant *g, bool reserving)
         if (l->state != LEASE_ENDING || (l->use == LEASE_RESERVES) != reserving ||
             !lease_is_over(&g->table, l))
             continue;
+        if (l->cause == LEASE_UNUSED && job->text[0] == '\0')
+            snprintf(job->text, sizeof job->text, "nothing ran under it for %llu minutes",
+                     (unsigned long long)l->unused_ms / 60000);
         if (job->launch != NULL) {
             warn(g, job, l);
             launch_stop(job->launch);
@@ -156,22 +159,35 @@ static struct lease *find(struct grant *g, const struct link_peer *from, const s
     return l;
 }
 
-static void receive(void *ctx, const struct link_peer *from, const struct message *m)
+enum takes {
+#define TO_grant(name) TAKES_##name = MSG_##name,
+#include "message_to.h"
+};
+
+void grant_take(struct grant *g, const struct link_peer *from, const struct message *m)
 {
-    struct grant *g = ctx;
     struct lease *l;
     lease_expire(&g->table, node_now_ms());
-    if (m->kind == MSG_lease_ask)
+    switch ((enum takes)m->kind) {
+    case MSG_lease_ask:
         grant_asked(g, from, &m->lease_ask);
-    else if (m->kind == MSG_lease_renew)
+        break;
+    case MSG_lease_renew:
         on_renew(g, from, &m->lease_renew);
-    else if (m->kind == MSG_lease_confirm && (l = find(g, from, &m->lease_confirm.lease)) != NULL)
-        lease_confirm(l, m->lease_confirm.slots, node_now_ms());
-    else if (m->kind == MSG_lease_launch && (l = find(g, from, &m->lease_launch.lease)) != NULL)
-        grant_launch(g, l, from, &m->lease_launch);
-    else if (m->kind == MSG_lease_release &&
-             (l = lease_find(&g->table, &from->peer.id, &m->lease_release.lease)) != NULL)
-        on_release(l);
+        break;
+    case MSG_lease_confirm:
+        if ((l = find(g, from, &m->lease_confirm.lease)) != NULL)
+            lease_confirm(l, m->lease_confirm.slots, node_now_ms());
+        break;
+    case MSG_lease_launch:
+        if ((l = find(g, from, &m->lease_launch.lease)) != NULL)
+            grant_launch(g, l, from, &m->lease_launch);
+        break;
+    case MSG_lease_release:
+        if ((l = lease_find(&g->table, &from->peer.id, &m->lease_release.lease)) != NULL)
+            on_release(l);
+        break;
+    }
     grant_settle(g);
 }
 
@@ -199,7 +215,6 @@ int grant_open(struct grant **out, struct node *node, struct err *e)
         grant_close(g);
         return rc;
     }
-    links_handle(node->links, MSG_lease_ask, MSG_lease_launch, receive, g);
     machine_count_free(node->machine, count_free, g);
     *out = g;
     return 0;
@@ -215,7 +230,6 @@ void grant_close(struct grant *g)
     if (g->launcher != NULL) {
         grant_settle(g);
         launcher_close(g->launcher);
-        links_handle(g->node->links, MSG_lease_ask, MSG_lease_launch, NULL, NULL);
         machine_count_free(g->node->machine, NULL, NULL);
     }
     if (g->timer != NULL)

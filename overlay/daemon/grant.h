@@ -7,12 +7,13 @@
 
 struct node;
 struct grant;
+struct link_peer;
 
-/* Takes the lease messages that others send (node->links must be there) and answers
- * machine_count_free(). Slots: node->config.slots, as it is at each ask. */
+/* Answers machine_count_free(). Slots: node->config.slots, as it is at each ask. */
 int grant_open(struct grant **out, struct node *node, struct err *e);
 /* Ends every lease; returns once nothing runs any more (at most a few seconds). */
 void grant_close(struct grant *g);
+void grant_take(struct grant *g, const struct link_peer *from, const struct message *m);
 /* For the ad. What is merely offered counts: most of it comes back in a moment. */
 unsigned grant_slots_free(const struct grant *g);
 /* Ends every lease of that peer. */
@@ -31,6 +32,7 @@ unsigned grant_count(const struct grant *g);
 void grant_peers(struct grant *g, const struct id *holder);
 /* Does this peer hold a lease here? */
 bool grant_holds(const struct grant *g, const struct id *holder);
+bool grant_has_guest(const struct grant *g, const struct id *holder); /* of another owner */
 /* The i-th lease, for `p2pctl status`. */
 void grant_describe(const struct grant *g, unsigned i, struct msg_local_held *out);
 #endif

@@ -41,26 +41,50 @@ static void offer(struct grant *g, const struct link_peer *from, const struct le
     }
 }
 
+/* Another owner's desktop has the terms that p2pd.conf has for it. */
+static struct lease_want want_of(const struct grant *g, const struct link_peer *from,
+                                 const struct msg_lease_ask *ask)
+{
+    const struct settings *s = &g->node->settings;
+    bool guest = grant_is_guest(g, from->card);
+    return (struct lease_want){.holder = from->peer.id,
+                               .slots = ask->slots,
+                               .per_lease = ask->per_lease,
+                               .user = ask->user,
+                               .use = (enum lease_use)ask->use,
+                               .reservation = ask->reservation,
+                               .slots_each = guest ? s->slots_each : 0,
+                               .unused_ms = guest ? s->unused_minutes * 60000ull : 0};
+}
+
 static struct lease_room room_for(const struct grant *g, const struct lease_want *want)
 {
     unsigned slots = g->node->settings.slots;
     if (want->use == LEASE_WITHIN)
         return lease_room(&g->table, want);
     return (struct lease_room){.slots = slots,
-                               .left = lease_slots_free(&g->table, slots),
+                               .left = lease_slots_for(&g->table, slots, want),
                                .contested = lease_slots_contested(&g->table)};
+}
+
+static void explain(const struct grant *g, const struct lease_want *want,
+                    struct msg_lease_answer *answer)
+{
+    bool free = lease_slots_free(&g->table, g->node->settings.slots) > 0;
+    if (want->use != LEASE_WITHIN && free && answer->slots_free == 0)
+        snprintf(answer->reason, sizeof answer->reason,
+                 "lends at most %u slots to one other desktop", want->slots_each);
+    else
+        snprintf(answer->reason, sizeof answer->reason, "has %u of %u slots free%s",
+                 answer->slots_free, answer->slots_total,
+                 want->use == LEASE_WITHIN ? " in this allocation" : "");
 }
 
 void grant_asked(struct grant *g, const struct link_peer *from, const struct msg_lease_ask *ask)
 {
     struct message m = {.kind = MSG_lease_answer};
     struct msg_lease_answer *answer = &m.lease_answer;
-    const struct lease_want want = {.holder = from->peer.id,
-                                    .slots = ask->slots,
-                                    .per_lease = ask->per_lease,
-                                    .user = ask->user,
-                                    .use = (enum lease_use)ask->use,
-                                    .reservation = ask->reservation};
+    const struct lease_want want = want_of(g, from, ask);
     answer->token = ask->token;
     refuse(g, from, ask, answer->reason, sizeof answer->reason);
     lease_expire(&g->table, node_now_ms());
@@ -71,8 +95,6 @@ void grant_asked(struct grant *g, const struct link_peer *from, const struct msg
         offer(g, from, &want, answer);
     answer->slots_free = (uint16_t)room_for(g, &want).left;
     if (answer->reason[0] == '\0' && answer->offers_count == 0)
-        snprintf(answer->reason, sizeof answer->reason, "has %u of %u slots free%s",
-                 answer->slots_free, answer->slots_total,
-                 want.use == LEASE_WITHIN ? " in this allocation" : "");
+        explain(g, &want, answer);
     grant_send(g, &from->peer, &m);
 }

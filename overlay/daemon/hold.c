@@ -179,19 +179,35 @@ static struct hold *find_from(struct holds *h, const struct link_peer *from, con
     return NULL;
 }
 
-static void receive(void *ctx, const struct link_peer *from, const struct message *m)
+enum takes {
+#define TO_hold(name) TAKES_##name = MSG_##name,
+#include "message_to.h"
+};
+
+void holds_take(struct holds *h, const struct link_peer *from, const struct message *m)
 {
-    struct holds *h = ctx;
     struct hold *hold;
     heard(h, &from->peer.id);
-    if (m->kind == MSG_lease_launched && (hold = find_from(h, from, &m->lease_launched.lease)))
-        on_launched(h, hold, &m->lease_launched);
-    else if (m->kind == MSG_lease_recall && (hold = find_from(h, from, &m->lease_recall.lease)))
-        on_recall(h, hold, &m->lease_recall);
-    else if (m->kind == MSG_lease_ending && (hold = find_from(h, from, &m->lease_ending.lease)))
-        on_ending(h, hold, &m->lease_ending);
-    else if (m->kind == MSG_lease_ended && (hold = find_from(h, from, &m->lease_ended.lease)))
-        on_ended(h, hold, &m->lease_ended);
+    switch ((enum takes)m->kind) {
+    case MSG_lease_launched:
+        if ((hold = find_from(h, from, &m->lease_launched.lease)) != NULL)
+            on_launched(h, hold, &m->lease_launched);
+        break;
+    case MSG_lease_recall:
+        if ((hold = find_from(h, from, &m->lease_recall.lease)) != NULL)
+            on_recall(h, hold, &m->lease_recall);
+        break;
+    case MSG_lease_ending:
+        if ((hold = find_from(h, from, &m->lease_ending.lease)) != NULL)
+            on_ending(h, hold, &m->lease_ending);
+        break;
+    case MSG_lease_ended:
+        if ((hold = find_from(h, from, &m->lease_ended.lease)) != NULL)
+            on_ended(h, hold, &m->lease_ended);
+        break;
+    case MSG_lease_renewed: /* that it was heard of is all */
+        break;
+    }
 }
 
 /* A broken link is no dead peer yet: ask once more; a dead one cannot be dialled. */
@@ -246,7 +262,7 @@ int holds_open(struct holds **out, struct node *node, hold_event_fn *event, void
         *out = NULL;
         return err_set(e, ENOMEM, "out of memory");
     }
-    links_handle(node->links, MSG_lease_launched, MSG_lease_ending, receive, h);
+    node->holds = h;
     jobs_on_declared(node->jobs, on_declared, h);
     return 0;
 }
@@ -256,7 +272,7 @@ void holds_close(struct holds *h)
     if (h == NULL)
         return;
     links_forget_gone(h->node->links, on_gone, h);
-    links_handle(h->node->links, MSG_lease_launched, MSG_lease_ending, NULL, NULL);
+    h->node->holds = NULL;
     jobs_on_declared(h->node->jobs, NULL, NULL);
     for (size_t i = 0; i < h->count; i++)
         send_release(h, &h->at[i].peer, &h->at[i].lease);

@@ -9,6 +9,7 @@
 
 struct node;
 struct holds;
+struct link_peer;
 
 /* What happens to a lease of that owner. Not called inside the functions below. */
 typedef void hold_event_fn(void *ctx, void *owner, const struct msg_local_event *event);
@@ -16,6 +17,7 @@ typedef void hold_event_fn(void *ctx, void *owner, const struct msg_local_event 
 int holds_open(struct holds **out, struct node *node, hold_event_fn *event, void *ctx,
                struct err *e);
 void holds_close(struct holds *h); /* gives everything back */
+void holds_take(struct holds *h, const struct link_peer *from, const struct message *m);
 
 /* Confirms `slots` of an offer and renews it from now on; within: the reservation that they are
  * part of, or NULL. -ENOMEM: it was given back. */

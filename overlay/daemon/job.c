@@ -2,6 +2,7 @@
 /* job.c -- the clock and the datagrams of each job's group. */
 #include "job_state.h"
 #include "datagram.h"
+#include "finder.h"
 #include <errno.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -259,9 +260,9 @@ void job_add(struct job *job, const struct part_peer *peer)
     step(job, &event);
 }
 
-static void on_message(void *ctx, const struct part_peer *from, const struct message *m)
+void jobs_take_group(void *jobs, const struct part_peer *from, const struct message *m)
 {
-    struct job *job = jobs_find(ctx, group_job(m));
+    struct job *job = jobs_find(jobs, group_job(m));
     const struct group_event event = {.kind = GROUP_MESSAGE, .peer = *from, .message = m};
     if (job != NULL)
         step(job, &event);
@@ -276,12 +277,12 @@ int jobs_open(struct jobs **out, struct node *node, struct err *e)
         return err_set(e, ENOMEM, "no memory");
     j->node = node;
     j->flush = event_new(node->base, -1, 0, jobs_tell, j);
-    if (j->flush == NULL || links_on_gone(node->links, on_gone, j) < 0) {
+    if (j->flush == NULL || finder_open(&node->finder, node, jobs_found, j) < 0 ||
+        links_on_gone(node->links, on_gone, j) < 0) {
         jobs_close(j);
         return err_set(e, ENOMEM, "no memory");
     }
-    datagrams_handle(node->datagrams, MSG_group_ping, MSG_group_nack, on_message, j);
-    links_handle(node->links, MSG_group_enter, MSG_group_leave, jobs_hear, j);
+    datagrams_on_message(node->datagrams, jobs_take_group, j);
     *out = j;
     return 0;
 }
@@ -291,8 +292,9 @@ void jobs_close(struct jobs *j)
     if (j == NULL)
         return;
     links_forget_gone(j->node->links, on_gone, j);
-    datagrams_handle(j->node->datagrams, MSG_group_ping, MSG_group_nack, NULL, NULL);
-    links_handle(j->node->links, MSG_group_enter, MSG_group_leave, NULL, NULL);
+    finder_close(j->node->finder);
+    j->node->finder = NULL;
+    datagrams_on_message(j->node->datagrams, NULL, NULL);
     while (j->all != NULL)
         job_free(j->all);
     if (j->flush != NULL)

@@ -14,6 +14,7 @@
 
 struct node;
 struct jobs;
+struct link_peer;
 
 /* The job of that owner has lost this peer: the others agree that it is silent. Called from the
  * event loop. */
@@ -21,6 +22,10 @@ typedef void jobs_declared_fn(void *ctx, const void *owner, const struct id *pee
 
 int jobs_open(struct jobs **out, struct node *node, struct err *e);
 void jobs_close(struct jobs *j);
+/* What came over a link: who is in a job; and what its members say to each other, which may also
+ * have come as a datagram. */
+void jobs_take(struct jobs *j, const struct link_peer *from, const struct message *m);
+void jobs_take_group(void *jobs, const struct part_peer *from, const struct message *m);
 void jobs_on_declared(struct jobs *j, jobs_declared_fn *declared, void *ctx);
 
 /* This peer is the submitter: the owner's job uses that peer from now on, or no more. */

@@ -2,6 +2,7 @@
 /* job_list.c -- who is in which job: its submitter's daemon knows, and tells the others. */
 #include "job_state.h"
 #include "company.h"
+#include "finder.h"
 #include "grant.h"
 #include <sodium.h>
 #include <stdlib.h>
@@ -157,21 +158,46 @@ static unsigned count_of(const struct jobs *j, const struct id *submitter)
     return n;
 }
 
+static bool is_guests(const struct jobs *j, const struct id *submitter)
+{
+    return j->node->grant != NULL && grant_has_guest(j->node->grant, submitter);
+}
+
+/* Of another's job. Where its peers are is not for its submitter to say. */
+void jobs_found(void *jobs, const struct finder_wish *wish, const struct part_peer *peer)
+{
+    struct jobs *j = jobs;
+    struct job *job = jobs_find(j, &wish->job);
+    struct msg_group_enter *one;
+    if (job != NULL && job->owner == NULL && id_equal(&job->submitter, &wish->submitter))
+        job_add(job, peer);
+    if (!is_guests(j, &wish->submitter) || (one = calloc(1, sizeof *one)) == NULL)
+        return;
+    one->job = wish->job;
+    one->members_count = 1;
+    one->members[0] = *peer;
+    company_enter(j->node->company, &wish->submitter, one);
+    free(one);
+}
+
 static void on_enter(struct jobs *j, const struct link_peer *from, const struct msg_group_enter *m)
 {
+    const struct id *self = &identity_card(j->node->identity)->id;
     struct job *job = jobs_find(j, &m->job);
-    if (job == NULL && j->node->grant != NULL && grant_holds(j->node->grant, &from->peer.id) &&
-        count_of(j, &from->peer.id) < JOBS_ALIKE_MAX) {
+    if (j->node->grant == NULL || !grant_holds(j->node->grant, &from->peer.id))
+        return;
+    if (job == NULL && count_of(j, &from->peer.id) < JOBS_ALIKE_MAX) {
         job = job_new(j, &m->job, &from->peer.id);
         if (job != NULL)
             job_add(job, &from->peer);
-        job = jobs_find(j, &m->job);
-    }
-    if (job == NULL || job->owner != NULL || !id_equal(&job->submitter, &from->peer.id))
+    } else if (job != NULL && (job->owner != NULL || !id_equal(&job->submitter, &from->peer.id))) {
         return;
-    for (unsigned i = 0; i < m->members_count && job != NULL; i++) {
-        job_add(job, &m->members[i]);
-        job = jobs_find(j, &m->job);
+    }
+    for (unsigned i = 0; i < m->members_count; i++) {
+        const struct finder_wish wish = {
+            .job = m->job, .submitter = from->peer.id, .peer = m->members[i].id};
+        if (!id_equal(&wish.peer, self))
+            finder_want(j->node->finder, &wish);
     }
 }
 
@@ -183,7 +209,9 @@ static void on_leave(struct jobs *j, const struct link_peer *from, const struct 
         return;
     for (unsigned i = 0; i < m->members_count && job != NULL; i++) {
         const struct id *peer = &m->members[i].id;
-        if (id_equal(peer, self) || id_equal(peer, &job->submitter))
+        bool all = id_equal(peer, self) || id_equal(peer, &job->submitter);
+        finder_forget(j->node->finder, &m->job, all ? NULL : peer);
+        if (all)
             job_free(job);
         else
             job_take_out(job, peer);
@@ -191,23 +219,21 @@ static void on_leave(struct jobs *j, const struct link_peer *from, const struct 
     }
 }
 
-static bool is_guests(const struct jobs *j, const struct link_peer *from)
-{
-    return j->node->grant != NULL && grant_holds(j->node->grant, &from->peer.id) &&
-           !id_equal(&from->card->owner, &identity_card(j->node->identity)->owner);
-}
+enum takes {
+#define TO_job(name) TAKES_##name = MSG_##name,
+#include "message_to.h"
+};
 
-void jobs_hear(void *ctx, const struct link_peer *from, const struct message *m)
+void jobs_take(struct jobs *j, const struct link_peer *from, const struct message *m)
 {
-    const struct jobs *j = ctx;
-    bool guests = is_guests(j, from);
-    if (m->kind == MSG_group_enter) {
-        on_enter(ctx, from, &m->group_enter);
-        if (guests)
-            company_enter(j->node->company, &from->peer.id, &m->group_enter);
-    } else {
-        on_leave(ctx, from, &m->group_leave);
-        if (guests)
+    switch ((enum takes)m->kind) {
+    case MSG_group_enter:
+        on_enter(j, from, &m->group_enter);
+        break;
+    case MSG_group_leave:
+        on_leave(j, from, &m->group_leave);
+        if (is_guests(j, &from->peer.id))
             company_leave(j->node->company, &from->peer.id, &m->group_leave);
+        break;
     }
 }

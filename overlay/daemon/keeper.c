@@ -256,13 +256,21 @@ static int renew(struct keeper *k, const struct link_peer *from, const struct ms
     return rc;
 }
 
-static void on_renew(void *ctx, const struct link_peer *from, const struct message *m)
+static void on_renew(struct keeper *k, const struct link_peer *from,
+                     const struct msg_renew_ask *ask)
 {
-    struct keeper *k = ctx;
     struct message answer = {.kind = MSG_renew_answer};
+    const struct identity_card *card = from->card;
     struct err e = {0};
     X509 *c = NULL;
-    if (renew(k, from, &m->renew_ask, &c, &e) == 0)
+    enum renewal_verdict verdict =
+        renewal_asked(&k->renewals, &card->id, card->begins, card->ends, time(NULL), clock_ms());
+    if (verdict == RENEWAL_AGAIN)
+        return;
+    if (verdict == RENEWAL_EARLY)
+        err_set(&e, EAGAIN, "it is good for %ld more days; it is renewed in the last thirty",
+                (long)(card->ends - time(NULL)) / DAY);
+    else if (renew(k, from, ask, &c, &e) == 0)
         log_info(k->node->log, "renewed the certificate of %s", from->card->name);
     if (c != NULL) {
         answer.renew_answer.certificate = k->certificate;
@@ -272,6 +280,20 @@ static void on_renew(void *ctx, const struct link_peer *from, const struct messa
              (int)sizeof answer.renew_answer.reason - 1, e.text);
     X509_free(c);
     link_send(k->node->links, &from->peer, &answer);
+}
+
+enum takes {
+#define TO_keeper(name) TAKES_##name = MSG_##name,
+#include "message_to.h"
+};
+
+void keeper_take(struct keeper *k, const struct link_peer *from, const struct message *m)
+{
+    switch ((enum takes)m->kind) {
+    case MSG_renew_ask:
+        on_renew(k, from, &m->renew_ask);
+        break;
+    }
 }
 
 /* --- begin and end --- */
@@ -288,7 +310,6 @@ int keeper_open(struct keeper **out, struct node *node, struct err *e)
     int rc = invitations_open(&k->invitations, node->settings.state, time(NULL), e);
     if (rc < 0)
         return rc;
-    links_handle(node->links, MSG_renew_ask, MSG_renew_ask, on_renew, k);
     hear_newcomers(k);
     if (is_here(k) && keeper_authority(k, &a, &why) == 0) {
         keeper_publish(k, a, &why);
@@ -304,7 +325,6 @@ void keeper_close(struct keeper *k)
     if (k == NULL)
         return;
     links_on_join(k->node->links, NULL, NULL);
-    links_handle(k->node->links, MSG_renew_ask, MSG_renew_ask, NULL, NULL);
     invitations_close(k->invitations);
     free(k);
 }

@@ -9,11 +9,13 @@
 
 struct node;
 struct keeper;
+struct link_peer;
 
 enum { KEEPER_INVITE_MAX_S = 30 * 24 * 3600 };
 
 int keeper_open(struct keeper **out, struct node *node, struct err *e);
 void keeper_close(struct keeper *k);
+void keeper_take(struct keeper *k, const struct link_peer *from, const struct message *m);
 int keeper_invite(struct keeper *k, const struct msg_local_invite *ask, struct msg_local_token *out,
                   struct err *e);
 /* peer: its name or its id. */

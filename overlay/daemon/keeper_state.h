@@ -3,12 +3,14 @@
 #ifndef P2P_KEEPER_STATE_H
 #define P2P_KEEPER_STATE_H
 #include "keeper.h"
+#include "renewal.h"
 #include "token.h"
 
 struct authority;
 enum { CERTIFICATE_MAX = 4096 };
 
 struct keeper {
+    struct renewals renewals;
     struct node *node;
     struct invitations *invitations;
     /* What an answer points to until it is on its way. */

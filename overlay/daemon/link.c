@@ -149,6 +149,17 @@ bool link_is_open(const struct links *l, const struct id *peer)
     return false;
 }
 
+bool link_address(const struct links *l, const struct id *peer, struct addr *at)
+{
+    const struct far *f = idmap_get(&l->fars, peer);
+    for (unsigned i = 0; f != NULL && i < f->count; i++)
+        if (connection_is_open(f->all[i]) && connection_hello(f->all[i])->listen.port != 0) {
+            *at = connection_hello(f->all[i])->listen;
+            return true;
+        }
+    return false;
+}
+
 size_t links_backlog(const struct links *l)
 {
     size_t at = 0, sum = evbuffer_get_length(l->to_self);
@@ -214,11 +225,10 @@ int link_send(struct links *l, const struct part_peer *to, const struct message 
 
 /* --- who is told --- */
 
-void links_handle(struct links *l, enum message_kind first, enum message_kind last,
-                  links_receive_fn *receive, void *ctx)
+void links_on_message(struct links *l, links_receive_fn *receive, void *ctx)
 {
-    for (unsigned kind = first; kind <= last; kind++)
-        l->handlers[kind] = (struct handler){.receive = receive, .ctx = ctx};
+    l->receive = receive;
+    l->receive_ctx = ctx;
 }
 
 int links_on_gone(struct links *l, links_gone_fn *gone, void *ctx)

@@ -21,8 +21,9 @@ struct link_peer {
     const struct identity_card *card; /* name, owner, groups, end date */
 };
 
-/* from and m are the callee's only until it returns. */
-typedef void links_receive_fn(void *ctx, const struct link_peer *from, const struct message *m);
+/* from and m are the callee's only until it returns. False: that is nothing that daemons say to
+ * each other. */
+typedef bool links_receive_fn(void *ctx, const struct link_peer *from, const struct message *m);
 /* Every link to the peer broke or none could be made; what was on its way may be lost. */
 typedef void links_gone_fn(void *ctx, const struct id *peer, const char *why);
 
@@ -45,13 +46,14 @@ int link_send_frame(struct links *l, const struct part_peer *to, const uint8_t *
 size_t link_backlog(const struct links *l, const struct id *peer);
 /* Is there a connection to it that is open? */
 bool link_is_open(const struct links *l, const struct id *peer);
+/* Where the peer says that it listens; false: there is no open link with it, or it says nothing. */
+bool link_address(const struct links *l, const struct id *peer, struct addr *at);
 /* Has the peer's host acknowledged anything in the last so many ms? It does, as long as it is
  * there, whatever its daemon does. */
 bool link_heard(const struct links *l, const struct id *peer, unsigned ms);
 
-/* Who gets messages of kinds first..last: one handler for each kind. */
-void links_handle(struct links *l, enum message_kind first, enum message_kind last,
-                  links_receive_fn *receive, void *ctx);
+/* Who gets all messages (dispatch.h). */
+void links_on_message(struct links *l, links_receive_fn *receive, void *ctx);
 /* Any number of watchers; called in the order they came. */
 int links_on_gone(struct links *l, links_gone_fn *gone, void *ctx);
 void links_forget_gone(struct links *l, links_gone_fn *gone, void *ctx);

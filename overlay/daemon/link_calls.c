@@ -11,24 +11,19 @@
 
 /* --- receiving --- */
 
-static void handle(struct links *l, const struct link_peer *from)
+static bool handle(struct links *l, const struct link_peer *from)
 {
-    const struct handler *h = &l->handlers[l->message.kind];
-    if (h->receive != NULL)
-        h->receive(h->ctx, from, &l->message);
-    else
-        log_debug(l->log, "%s sent %s, which nobody waits for", from->card->name,
-                  message_name(l->message.kind));
+    return l->receive != NULL && l->receive(l->receive_ctx, from, &l->message);
 }
 
 static void on_frame(void *ctx, struct connection *c, const uint8_t *frame, size_t length)
 {
     struct links *l = ctx;
     struct link_peer from = links_who(c);
-    if (message_decode(&l->message, frame, length))
-        handle(l, &from);
-    else
+    if (!message_decode(&l->message, frame, length))
         connection_accuse(c, "it sent what is no message");
+    else if (!handle(l, &from))
+        connection_accuse(c, "it sent what no daemon says");
 }
 
 void links_to_self(evutil_socket_t fd, short what, void *ctx)

@@ -12,7 +12,6 @@ enum {
     FAR_CONNECTIONS = 4,
     FAR_BACKLOG = 4 * 1024 * 1024, /* bytes for one peer, taken and not yet with the kernel */
     LINKS_MAX = 2048,
-    KINDS = 256,
     TICK_MS = 1000,
     TOLD_MS = 60000,
 };
@@ -35,11 +34,6 @@ struct stranger {
     struct stranger *next;
 };
 
-struct handler {
-    links_receive_fn *receive;
-    void *ctx;
-};
-
 struct watcher {
     links_gone_fn *gone;
     void *ctx;
@@ -57,7 +51,8 @@ struct links {
     unsigned connections;
     struct evbuffer *to_self;
     struct msg_hello hello;
-    struct handler handlers[KINDS];
+    links_receive_fn *receive;
+    void *receive_ctx;
     struct watcher *watchers;
     uint64_t told_ms; /* when it was last said that others refuse this peer */
     links_up_fn *up;

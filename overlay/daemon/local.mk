@@ -17,9 +17,11 @@ libdaemon_la_SOURCES = \
     overlay/daemon/connection_state.h overlay/daemon/connection_tls.c \
     overlay/daemon/contact.c overlay/daemon/contact.h \
     overlay/daemon/datagram.c overlay/daemon/datagram.h \
+    overlay/daemon/dispatch.c overlay/daemon/dispatch.h \
     overlay/daemon/door.c overlay/daemon/door.h \
     overlay/daemon/errand.c overlay/daemon/errand.h \
     overlay/daemon/file.c overlay/daemon/file.h \
+    overlay/daemon/finder.c overlay/daemon/finder.h \
     overlay/daemon/notice.c overlay/daemon/notice.h \
     overlay/daemon/reserve.c overlay/daemon/reserve.h \
     overlay/daemon/roster.c overlay/daemon/roster.h \
@@ -29,6 +31,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/keeper_revoke.c overlay/daemon/keeper_state.h \
     overlay/daemon/ledger.c overlay/daemon/ledger.h \
     overlay/daemon/member.c overlay/daemon/member.h \
+    overlay/daemon/renewal.c overlay/daemon/renewal.h \
     overlay/daemon/revocation.c overlay/daemon/revocation.h \
     overlay/daemon/token.c overlay/daemon/token.h \
     overlay/daemon/environment.c overlay/daemon/environment.h \

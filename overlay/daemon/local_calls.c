@@ -165,28 +165,79 @@ static void on_lend(struct local_client *c, const struct msg_local_lend *wish)
     say_failed(c, wish->token, &none);
 }
 
+/* Beside allocating and launching. */
+static bool is_errand(const struct message *m)
+{
+    switch (message_receiver(m->kind)) {
+    case RECEIVER_errand:
+    case RECEIVER_errand_order:
+    case RECEIVER_errand_row:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_mine(const struct message *m)
+{
+    switch (message_receiver(m->kind)) {
+    case RECEIVER_program_greeting:
+    case RECEIVER_local:
+    case RECEIVER_local_order:
+        return true;
+    default:
+        return false;
+    }
+}
+
+enum takes {
+#define TO_program_greeting(name) TAKES_##name = MSG_##name,
+#define TO_local(name) TAKES_##name = MSG_##name,
+#define TO_local_order(name) TAKES_##name = MSG_##name,
+#include "message_to.h"
+};
+
+static void take(struct local_client *c, const struct message *m)
+{
+    switch ((enum takes)m->kind) {
+    case MSG_local_hello:
+        on_hello(c, &m->local_hello);
+        break;
+    case MSG_local_allocate:
+        on_allocate(c, &m->local_allocate);
+        break;
+    case MSG_local_launch:
+        on_launch(c, &m->local_launch);
+        break;
+    case MSG_local_release:
+        hold_release(c->local->holds, c, &m->local_release.lease);
+        break;
+    case MSG_local_status:
+        look_status(c->local->node, m->local_status.token, local_say, c);
+        break;
+    case MSG_local_peers:
+        on_peers(c, &m->local_peers);
+        break;
+    case MSG_local_invite:
+        on_invite(c, &m->local_invite);
+        break;
+    case MSG_local_lend:
+        on_lend(c, &m->local_lend);
+        break;
+    case MSG_local_revoke:
+        on_revoke(c, &m->local_revoke);
+        break;
+    }
+}
+
 void local_take(struct local_client *c, const struct message *m)
 {
     if (!c->greeted && m->kind != MSG_local_hello)
         local_refuse(c, "it did not begin with hello");
-    else if (m->kind == MSG_local_hello)
-        on_hello(c, &m->local_hello);
-    else if (m->kind == MSG_local_allocate)
-        on_allocate(c, &m->local_allocate);
-    else if (m->kind == MSG_local_launch)
-        on_launch(c, &m->local_launch);
-    else if (m->kind == MSG_local_release)
-        hold_release(c->local->holds, c, &m->local_release.lease);
-    else if (m->kind == MSG_local_status)
-        look_status(c->local->node, m->local_status.token, local_say, c);
-    else if (m->kind == MSG_local_peers)
-        on_peers(c, &m->local_peers);
-    else if (m->kind == MSG_local_invite)
-        on_invite(c, &m->local_invite);
-    else if (m->kind == MSG_local_lend)
-        on_lend(c, &m->local_lend);
-    else if (m->kind == MSG_local_revoke)
-        on_revoke(c, &m->local_revoke);
-    else if (!errand_take(c->local->errands, c, c->pid, m))
+    else if (is_mine(m))
+        take(c, m);
+    else if (is_errand(m))
+        errand_take(c->local->errands, c, c->pid, m);
+    else
         local_refuse(c, "it sent what only daemons say");
 }

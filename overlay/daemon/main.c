@@ -3,6 +3,7 @@
  * and takes them down again in order. */
 #include "config.h"
 #include "addr.h"
+#include "dispatch.h"
 #include "file.h"
 #include "company.h"
 #include "grant.h"
@@ -229,7 +230,10 @@ static int open_parts(struct daemon *d, struct err *e)
         rc = jobs_open(&n->jobs, n, e);
     if (rc == 0)
         rc = local_open(&n->local, n, e);
-    return rc < 0 ? rc : watch_signals(d, e);
+    if (rc < 0)
+        return rc;
+    dispatch_open(n);
+    return watch_signals(d, e);
 }
 
 static void close_parts(struct daemon *d)

@@ -5,12 +5,13 @@
 #include "connection.h"
 #include "grant.h"
 #include "node.h"
+#include "renewal.h"
 #include "revocation.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DAY = 24 * 3600, BEFORE_S = 30 * DAY, CHECK_MIN_S = 3, CHECK_MAX_S = 3600, KEY_MAX = 128 };
+enum { CHECK_MIN_S = 3, CHECK_MAX_S = 3600, KEY_MAX = 128 };
 
 struct member {
     struct node *node;
@@ -97,12 +98,6 @@ static void on_have(struct member *m, const struct link_peer *from, uint64_t ser
 
 /* --- the own certificate --- */
 
-time_t member_renews_at(time_t begins, time_t ends)
-{
-    time_t before = (ends - begins) / 3;
-    return ends - (before < BEFORE_S ? before : BEFORE_S);
-}
-
 static void ask_renewal(struct member *m)
 {
     const struct part_peer *keeper = &m->revocation.list.keeper;
@@ -123,7 +118,7 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
 {
     struct member *m = ctx;
     const struct identity_card *card = identity_card(m->node->identity);
-    time_t now = time(NULL), due = member_renews_at(card->begins, card->ends), wait = due - now;
+    time_t now = time(NULL), due = renewal_due(card->begins, card->ends), wait = due - now;
     (void)fd, (void)what;
     if (due <= now) {
         ask_renewal(m);
@@ -149,16 +144,26 @@ static void on_renewed(struct member *m, const struct msg_renew_answer *answer)
 
 /* --- begin and end --- */
 
-static void receive(void *ctx, const struct link_peer *from, const struct message *m)
+enum takes {
+#define TO_member(name) TAKES_##name = MSG_##name,
+#include "message_to.h"
+};
+
+void member_hear(struct member *self, const struct link_peer *from, const struct message *m)
 {
-    struct member *self = ctx;
     struct err e = {0};
-    if (m->kind == MSG_revocations_have)
+    switch ((enum takes)m->kind) {
+    case MSG_revocations_have:
         on_have(self, from, m->revocations_have.serial);
-    else if (m->kind == MSG_revocations)
+        break;
+    case MSG_revocations:
         member_take(self, &m->revocations, &from->peer.id, &e);
-    else if (id_equal(&from->peer.id, &self->revocation.list.keeper.id))
-        on_renewed(self, &m->renew_answer);
+        break;
+    case MSG_renew_answer:
+        if (id_equal(&from->peer.id, &self->revocation.list.keeper.id))
+            on_renewed(self, &m->renew_answer);
+        break;
+    }
     if (e.code != 0)
         log_warn(self->node->log, "from %s: %s", from->card->name, e.text);
 }
@@ -181,8 +186,6 @@ int member_open(struct member **out, struct node *node, struct err *e)
             card->name, card->grid, node->settings.keys);
     if (m->timer == NULL || apply(m) < 0)
         return err_set(e, ENOMEM, "no memory");
-    links_handle(node->links, MSG_revocations_have, MSG_revocations, receive, m);
-    links_handle(node->links, MSG_renew_answer, MSG_renew_answer, receive, m);
     links_on_up(node->links, on_up, m);
     event_add(m->timer, &(struct timeval){.tv_sec = CHECK_MIN_S});
     return 0;

@@ -9,15 +9,15 @@
 
 struct node;
 struct member;
+struct link_peer;
 
 /* Needs node->links. A peer that was revoked itself is refused. */
 int member_open(struct member **out, struct node *node, struct err *e);
 void member_close(struct member *m);
+void member_hear(struct member *m, const struct link_peer *from, const struct message *said);
 const struct msg_revocations *member_list(const struct member *m); /* serial 0: none */
 /* If it is newer and signed by the authority: keeps it, ends what revoked peers have here, passes
  * it on to every link but `from` (NULL: none). */
 int member_take(struct member *m, const struct msg_revocations *list, const struct id *from,
                 struct err *e);
-/* When a certificate that is good from `begins` to `ends` is to be renewed. */
-time_t member_renews_at(time_t begins, time_t ends);
 #endif

@@ -9,6 +9,7 @@
 
 enum {
     PUBLISH_MS = 2000, /* between two looks at the own ad */
+    NEAR_TOKENS = (1 << 30) - 1, /* finder.c has those above */
     AFRESH_MS = 60000, /* what changes all the time, such as the load, is told so often */
 };
 
@@ -153,7 +154,7 @@ struct near *near_start(struct node *node, unsigned want, const char *require, n
         free(n);
         return NULL;
     }
-    n->token = all->token = all->token % INT32_MAX + 1;
+    n->token = all->token = all->token % NEAR_TOKENS + 1;
     n->next = all->first;
     all->first = n;
     struct ring_event event = {.kind = RING_NEAREST, .token = n->token, .want = want};

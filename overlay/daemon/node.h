@@ -16,12 +16,16 @@
 #include "walk.h"
 #include <event2/event.h>
 
-struct local;   /* local.h: the socket of the same user's programs */
-struct member;  /* member.h: revocations, and this peer's own certificate */
-struct keeper;  /* keeper.h: the grid's authority, where it is */
-struct company; /* company.h: whom guests may call */
-struct grant;   /* grant.h: leases given to others, and what runs under them */
-struct nears;   /* near.h: the ad in the ring, and searches there */
+struct local;      /* local.h: the socket of the same user's programs */
+struct member;     /* member.h: revocations, and this peer's own certificate */
+struct keeper;     /* keeper.h: the grid's authority, where it is */
+struct company;    /* company.h: whom guests may call */
+struct finder; /* finder.h: where members are */
+struct grant;      /* grant.h: leases given to others, and what runs under them */
+struct nears;      /* near.h: the ad in the ring, and searches there */
+struct holds;      /* hold.h: leases of other peers */
+struct allocator;  /* allocate.h: searches for slots */
+struct topologies; /* topology.h: hwloc's descriptions of machines */
 
 struct node {
     struct event_base *base;
@@ -40,9 +44,13 @@ struct node {
     struct tunnels *tunnels;
     struct grant *grant;
     struct company *company;
+    struct finder *finder; /* a part of jobs, and gone with it */
     struct jobs *jobs;
     struct lender *lender;
     struct local *local;
+    struct holds *holds; /* these three are parts of local, and gone with it */
+    struct allocator *allocator;
+    struct topologies *topologies;
 };
 
 static inline uint64_t node_now_ms(void) /* monotonic */

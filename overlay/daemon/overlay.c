@@ -5,6 +5,7 @@
 #include "addr.h"
 #include "beacon.h"
 #include "contact.h"
+#include "finder.h"
 #include "near.h"
 #include "node.h"
 #include "roam.h"
@@ -106,8 +107,12 @@ static void do_action(struct overlay *o, const struct ring_action *a)
         break;
     case RING_NEAR:
     case RING_DONE:
-    case RING_FAILED:
         nears_take(o->node->nears, a);
+        break;
+    case RING_FAILED:
+    case RING_FOUND:
+        if (o->node->finder == NULL || !finder_take(o->node->finder, a))
+            nears_take(o->node->nears, a);
         break;
     case RING_NEIGHBOURS:
         see_neighbours(o);
@@ -118,7 +123,6 @@ static void do_action(struct overlay *o, const struct ring_action *a)
             links_break(o->node->links, &a->peer.id, "it fell silent");
         break;
     case RING_LEFT:
-    case RING_FOUND:
     case RING_STORED:
     case RING_RECORDS:
         break;
@@ -206,10 +210,10 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
         find_ring(o);
 }
 
-static void on_message(void *ctx, const struct link_peer *from, const struct message *m)
+void overlay_take(struct overlay *o, const struct link_peer *from, const struct message *m)
 {
     struct ring_event event = {.kind = RING_MESSAGE, .peer = from->peer, .message = m};
-    step(ctx, &event);
+    step(o, &event);
 }
 
 static void on_gone(void *ctx, const struct id *peer, const char *why)
@@ -307,7 +311,6 @@ int overlay_open(struct overlay **out, struct node *node, struct err *e)
         overlay_close(o);
         return rc;
     }
-    links_handle(node->links, MSG_ring_ask, MSG_ad_near_answer, on_message, o);
     event_add(o->saver, &(struct timeval){.tv_sec = SAVE_S});
     set_timer(o);
     tally_load(&o->tally, node->settings.state);

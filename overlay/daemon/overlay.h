@@ -9,6 +9,7 @@
 struct node;
 struct overlay;
 struct ring_event;
+struct link_peer;
 
 int overlay_open(struct overlay **out, struct node *node, struct err *e);
 void overlay_contact(
@@ -16,6 +17,7 @@ void overlay_contact(
 void overlay_leave(struct overlay *o); /* hands all over to the neighbours; takes a moment */
 bool overlay_left(const struct overlay *o);
 void overlay_close(struct overlay *o);
+void overlay_take(struct overlay *o, const struct link_peer *from, const struct message *m);
 
 bool overlay_joined(const struct overlay *o);
 bool overlay_joining(const struct overlay *o); /* somebody of a ring is known */

@@ -47,6 +47,8 @@ struct settings {
     char socket[SETTINGS_SOCKET + 1]; /* of the same user's programs; "": the usual place */
     char cores[CORES_TEXT + 1];       /* that guests may use: "all", "none", or a list */
     unsigned slots;                   /* lent to the grid; 0: as many as there are cores */
+    unsigned slots_each;              /* of these, to one other desktop; 0: all */
+    unsigned unused_minutes;          /* so long slots are kept for a job that starts nothing */
     uint64_t memory;                  /* bytes lent; 0: all */
     uint64_t disk;                    /* bytes lent; 0: all that is free */
     unsigned nice;                    /* of guests: 0 to 19 */

@@ -66,25 +66,39 @@ static void answer(struct topologies *t, size_t i, const struct msg_topology *sa
     say_failed(t, q.client, q.token, 0, "");
 }
 
-static void receive(void *ctx, const struct link_peer *from, const struct message *m)
+static void on_topology(struct topologies *t, const struct link_peer *from,
+                        const struct msg_topology *said)
 {
-    struct topologies *t = ctx;
     struct message back = {.kind = MSG_topology};
-    if (m->topology.xml_length == 0) {
+    if (said->xml_length == 0) {
         const char *xml = describe(t);
         if (xml == NULL)
             return;
-        back.topology.token = m->topology.token;
+        back.topology.token = said->token;
         back.topology.xml = (const uint8_t *)xml;
         back.topology.xml_length = (uint32_t)strlen(xml);
         link_send(t->node->links, &from->peer, &back); /* if it is lost, the asker gives up */
         return;
     }
     for (size_t i = 0; i < t->count; i++)
-        if (t->at[i].asked == m->topology.token && id_equal(&t->at[i].peer, &from->peer.id)) {
-            answer(t, i, &m->topology);
+        if (t->at[i].asked == said->token && id_equal(&t->at[i].peer, &from->peer.id)) {
+            answer(t, i, said);
             return;
         }
+}
+
+enum takes {
+#define TO_topology(name) TAKES_##name = MSG_##name,
+#include "message_to.h"
+};
+
+void topologies_take(struct topologies *t, const struct link_peer *from, const struct message *m)
+{
+    switch ((enum takes)m->kind) {
+    case MSG_topology:
+        on_topology(t, from, &m->topology);
+        break;
+    }
 }
 
 static void on_time(evutil_socket_t fd, short what, void *ctx)
@@ -139,7 +153,7 @@ struct topologies *topologies_open(struct node *node, topology_say_fn *say)
     t->node = node;
     t->say = say;
     t->timer = evtimer_new(node->base, on_time, t);
-    links_handle(node->links, MSG_topology, MSG_topology, receive, t);
+    node->topologies = t;
     return t;
 }
 
@@ -147,7 +161,7 @@ void topologies_close(struct topologies *t)
 {
     if (t == NULL)
         return;
-    links_handle(t->node->links, MSG_topology, MSG_topology, NULL, NULL);
+    t->node->topologies = NULL;
     event_free(t->timer);
     free(t->own);
     free(t);

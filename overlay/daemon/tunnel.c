@@ -301,25 +301,34 @@ static void take_close(struct stream *s)
         stream_free(s);
 }
 
-static void receive(void *ctx, const struct link_peer *from, const struct message *m)
+enum takes {
+#define TO_tunnel(name) TAKES_##name = MSG_##name,
+#include "message_to.h"
+};
+
+void tunnels_take(struct tunnels *t, const struct link_peer *from, const struct message *m)
 {
-    struct tunnels *t = ctx;
     const struct id *peer = &from->peer.id;
-    struct stream *s = NULL;
-    if (m->kind == MSG_tunnel_open) {
+    struct stream *s;
+    switch ((enum takes)m->kind) {
+    case MSG_tunnel_open:
         open_here(t, from, &m->tunnel_open);
-    } else if (m->kind == MSG_tunnel_data) {
+        break;
+    case MSG_tunnel_data:
         s = find(t, peer, m->tunnel_data.stream, m->tunnel_data.opener == 0);
         if (s != NULL)
             take_data(s, &m->tunnel_data);
-    } else if (m->kind == MSG_tunnel_credit) {
+        break;
+    case MSG_tunnel_credit:
         s = find(t, peer, m->tunnel_credit.stream, m->tunnel_credit.opener == 0);
         if (s != NULL)
             take_credit(s, m->tunnel_credit.bytes);
-    } else if (m->kind == MSG_tunnel_close) {
+        break;
+    case MSG_tunnel_close:
         s = find(t, peer, m->tunnel_close.stream, m->tunnel_close.opener == 0);
         if (s != NULL)
             take_close(s);
+        break;
     }
 }
 
@@ -393,7 +402,6 @@ int tunnels_open(struct tunnels **out, struct node *node)
         return -ENOMEM;
     }
     t->node = node;
-    links_handle(node->links, MSG_tunnel_open, MSG_tunnel_close, receive, t);
     *out = t;
     return 0;
 }

@@ -12,9 +12,11 @@
 
 struct node;
 struct tunnels;
+struct link_peer;
 
 int tunnels_open(struct tunnels **out, struct node *node);
 void tunnels_close(struct tunnels *t);
+void tunnels_take(struct tunnels *t, const struct link_peer *from, const struct message *m);
 
 /* Where the lease's command runs: a port on loopback that leads to its holder; 0: none could be
  * had. */

@@ -21,22 +21,24 @@ static void answer_known(struct node *n, const struct link_peer *from, uint32_t 
     link_send(n->links, &from->peer, &m);
 }
 
-static void receive(void *ctx, const struct link_peer *from, const struct message *m)
-{
-    struct node *n = ctx;
-    if (m->kind == MSG_ad_ask) {
-        answer_ad(n, from, m->ad_ask.token);
-    } else if (m->kind == MSG_known_ask) {
-        answer_known(n, from, m->known_ask.token);
-    } else if (m->kind == MSG_ping) {
-        struct message pong = {.kind = MSG_pong, .pong.token = m->ping.token};
-        link_send(n->links, &from->peer, &pong);
-    }
-}
+enum takes {
+#define TO_visited(name) TAKES_##name = MSG_##name,
+#include "message_to.h"
+};
 
-void visited_open(struct node *node)
+void visited_take(struct node *n, const struct link_peer *from, const struct message *m)
 {
-    links_handle(node->links, MSG_ad_ask, MSG_ad_ask, receive, node);
-    links_handle(node->links, MSG_known_ask, MSG_known_ask, receive, node);
-    links_handle(node->links, MSG_ping, MSG_ping, receive, node);
+    struct message pong = {.kind = MSG_pong};
+    switch ((enum takes)m->kind) {
+    case MSG_ad_ask:
+        answer_ad(n, from, m->ad_ask.token);
+        break;
+    case MSG_known_ask:
+        answer_known(n, from, m->known_ask.token);
+        break;
+    case MSG_ping:
+        pong.pong.token = m->ping.token;
+        link_send(n->links, &from->peer, &pong);
+        break;
+    }
 }

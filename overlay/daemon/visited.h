@@ -4,7 +4,8 @@
 #define P2P_VISITED_H
 
 struct node;
+struct link_peer;
+struct message;
 
-/* From now on; as long as there are links. */
-void visited_open(struct node *node);
+void visited_take(struct node *n, const struct link_peer *from, const struct message *m);
 #endif

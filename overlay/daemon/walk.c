@@ -5,7 +5,6 @@
 #include "idmap.h"
 #include "node.h"
 #include "round_trip.h"
-#include "visited.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,22 +50,24 @@ struct walks {
 
 /* --- one walk --- */
 
-static void add_visit(struct walk *w, const struct part_peer *peer)
+/* False: it is to be visited already, or cannot be. */
+static bool add_visit(struct walk *w, const struct part_peer *peer)
 {
     if (idmap_get(&w->visits, &peer->id) != NULL || w->visits.used >= WALK_PEERS_MAX)
-        return;
+        return false;
     struct visit *v = calloc(1, sizeof *v);
     if (v == NULL)
-        return;
+        return false;
     v->peer = *peer;
     if (idmap_put(&w->visits, &peer->id, v) < 0) {
         free(v);
-        return;
+        return false;
     }
     *w->last = v;
     w->last = &v->next;
     if (w->upcoming == NULL)
         w->upcoming = v;
+    return true;
 }
 
 static void free_walk(struct walk *w)
@@ -254,10 +255,11 @@ struct walk *walk_start_named(struct node *node, int timeout_ms, walk_ad_fn *on_
     return start(node, 0, true, timeout_ms, on_ad, on_end, ctx);
 }
 
-void walk_visit(struct walk *w, const struct part_peer *peer)
+bool walk_visit(struct walk *w, const struct part_peer *peer)
 {
-    add_visit(w, peer);
+    bool fresh = add_visit(w, peer);
     go_on(w);
+    return fresh;
 }
 
 void walk_named(struct walk *w)
@@ -325,15 +327,24 @@ static void take_pong(struct walks *all, const struct link_peer *from, const str
     step_visit(w, v);
 }
 
-static void receive(void *ctx, const struct link_peer *from, const struct message *m)
+enum takes {
+#define TO_walk(name) TAKES_##name = MSG_##name,
+#include "message_to.h"
+};
+
+void walks_take(struct walks *all, const struct link_peer *from, const struct message *m)
 {
-    struct walks *all = ctx;
-    if (m->kind == MSG_ad_answer)
+    switch ((enum takes)m->kind) {
+    case MSG_ad_answer:
         take_ad(all, from, &m->ad_answer);
-    else if (m->kind == MSG_known_answer)
+        break;
+    case MSG_known_answer:
         take_known(all, from, &m->known_answer);
-    else if (m->kind == MSG_pong)
+        break;
+    case MSG_pong:
         take_pong(all, from, &m->pong);
+        break;
+    }
 }
 
 /* It may be there and only have given up an older link. */
@@ -368,10 +379,6 @@ int walks_open(struct walks **out, struct node *node)
         return -ENOMEM;
     }
     w->node = node;
-    links_handle(node->links, MSG_ad_answer, MSG_ad_answer, receive, w);
-    links_handle(node->links, MSG_known_answer, MSG_known_answer, receive, w);
-    links_handle(node->links, MSG_pong, MSG_pong, receive, w);
-    visited_open(node);
     *out = w;
     return 0;
 }

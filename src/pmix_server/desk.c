@@ -68,12 +68,34 @@ static void answer(struct desk *d, const struct message *m)
     free(a);
 }
 
+static void take_unasked(struct desk *d, const struct message *m)
+{
+    enum unasked {
+#define TO_unasked(name) UNASKED_##name = MSG_##name,
+#include "message_to.h"
+    };
+    switch ((enum unasked)m->kind) {
+    case MSG_local_notice:
+        d->watcher.notice(d->watcher.ctx, &m->local_notice);
+        break;
+    case MSG_local_event: /* of leases: a reservation holds them, not this program */
+        break;
+    }
+}
+
 static void take(struct desk *d, const struct message *m)
 {
-    if (m->kind == MSG_local_notice)
-        d->watcher.notice(d->watcher.ctx, &m->local_notice);
-    else if (m->kind != MSG_local_hello && m->kind != MSG_local_event)
+    switch (message_receiver(m->kind)) {
+    case RECEIVER_row:
+    case RECEIVER_errand_row:
         answer(d, m);
+        break;
+    case RECEIVER_unasked:
+        take_unasked(d, m);
+        break;
+    default: /* the greeting, and what p2pd does not say */
+        break;
+    }
 }
 
 static void on_read(struct bufferevent *stream, void *ctx)

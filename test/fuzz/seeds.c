@@ -40,7 +40,7 @@ static const uint8_t bytes[] = "some bytes";
 #define PART(name)                                                                                 \
     static void fill_part_##name(struct part_##name *m)                                            \
     {
-#define MESSAGE(name, kind)                                                                        \
+#define MESSAGE(name, kind, to)                                                                    \
     static void fill_msg_##name(struct msg_##name *m)                                              \
     {                                                                                              \
         (void)m;
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: seeds FOLDER\n");
         return 2;
     }
-#define MESSAGE(name, number)                                                                      \
+#define MESSAGE(name, number, to)                                                                  \
     memset(&m, 0, sizeof m);                                                                       \
     m.kind = MSG_##name;                                                                           \
     fill_msg_##name(&m.name);                                                                      \

@@ -20,6 +20,7 @@ grid_scripts = \
     test/grid/languages \
     test/grid/rooms \
     test/grid/ring \
+    test/grid/answers \
     test/grid/newcomer \
     test/grid/tunnel \
     test/grid/grid_tool \
@@ -36,6 +37,10 @@ grid_scripts = \
 GRID += $(grid_scripts)
 EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh test/grid/raw.h test/grid/root.sh test/grid/short_kit.sh $(grid_scripts)
 # A bare holder of leases, one who says wrong things, and one who does not wait for an answer, for tests of the daemons alone.
+# One who asks a daemon all that daemons answer.
+check_PROGRAMS += test/grid/asks
+test_grid_asks_SOURCES = test/grid/asks.c test/security/session.c test/security/session.h
+test_grid_asks_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 check_PROGRAMS += test/grid/grab test/grid/garbage test/grid/lastword test/grid/lag
 # Tests that take minutes or want the machine for themselves: make check-soak.
 soak_scripts = \
@@ -50,6 +55,7 @@ soak_scripts = \
     test/grid/silent_long \
     test/grid/stalls \
     test/grid/parted \
+    test/grid/forty \
     test/grid/hundred
 GRID_SOAK += $(soak_scripts)
 EXTRA_DIST += $(soak_scripts)

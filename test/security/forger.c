@@ -84,7 +84,7 @@ static void go_on(struct forger *f)
     }
 }
 
-static void receive(void *ctx, const struct link_peer *from, const struct message *m)
+static bool receive(void *ctx, const struct link_peer *from, const struct message *m)
 {
     struct forger *f = ctx;
     struct message confirm = {.kind = MSG_lease_confirm};
@@ -108,6 +108,7 @@ static void receive(void *ctx, const struct link_peer *from, const struct messag
         printf("no offer: %s\n", m->lease_answer.reason);
         event_base_loopbreak(f->base);
     }
+    return true;
 }
 
 static void met(void *ctx, const struct addr *at, const struct link_peer *who, const char *why)
@@ -140,7 +141,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "forger: %s\n", e.text);
         return 2;
     }
-    links_handle(f.links, MSG_lease_answer, MSG_lease_renewed, receive, &f);
+    links_on_message(f.links, receive, &f);
     links_meet(f.links, &at, met, &f);
     event_base_loopexit(f.base, &(struct timeval){.tv_sec = 10});
     event_base_dispatch(f.base);

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* intruder.c -- knocks at a daemon's port in every wrong way there is, and sees whether it is
  * turned away. Ends with 0 when the daemon did what it should. */
-#include "../../overlay/daemon/addr.h"
-#include "../../overlay/daemon/connection.h"
+#include "session.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/err.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/un.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 5000, HOLD_MAX = 4000, TAPE = 64 * 1024 };
+enum { HOLD_MAX = 4000, TAPE = 64 * 1024 };
 
 static const char usage[] =
     "ADDRESS: IP:PORT, or the path of a UNIX socket\n"
@@ -31,42 +30,7 @@ static const char usage[] =
     "until\n"
     "                                   standard input ends; prints how many are still open then\n";
 
-static struct addr target;
-static const char *local; /* the path of a UNIX socket instead */
-
-static void die(const char *what)
-{
-    fprintf(stderr, "intruder: %s\n", what);
-    exit(1);
-}
-
 /* --- plain TCP --- */
-
-static int dial(void)
-{
-    struct sockaddr_storage s = {0};
-    socklen_t length = sizeof(struct sockaddr_un);
-    if (local == NULL)
-        length = addr_to_sock(&target, &s);
-    else
-        memcpy(&s, &(struct sockaddr_un){.sun_family = AF_UNIX}, sizeof(struct sockaddr_un));
-    if (local != NULL)
-        snprintf(((struct sockaddr_un *)&s)->sun_path, 108, "%s", local);
-    int fd = socket(s.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct timeval patience = {.tv_sec = PATIENCE_MS / 1000};
-    if (fd < 0 || connect(fd, (struct sockaddr *)&s, length) < 0)
-        return -1;
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    return fd;
-}
-
-static int dial_or_die(void)
-{
-    int fd = dial();
-    if (fd < 0)
-        die(strerror(errno));
-    return fd;
-}
 
 /* TLS alerts may come before the end. */
 static void expect_hung_up(int fd, const char *what)
@@ -76,7 +40,7 @@ static void expect_hung_up(int fd, const char *what)
     while ((n = read(fd, bytes, sizeof bytes)) > 0)
         ;
     if (n < 0 && errno != ECONNRESET)
-        die(what);
+        session_die(what);
     close(fd);
 }
 
@@ -93,7 +57,7 @@ static void put(int fd, const void *bytes, size_t length)
 static void send_bytes(void)
 {
     static char bytes[1 << 20];
-    int fd = dial_or_die();
+    int fd = session_dial_or_die();
     put(fd, bytes, fread(bytes, 1, sizeof bytes, stdin));
     shutdown(fd, SHUT_WR);
     expect_hung_up(fd, "it listens to bytes that are no TLS");
@@ -129,7 +93,7 @@ static void hold(unsigned count, bool half)
     unsigned open = 0, made = 0;
     char byte;
     for (unsigned i = 0; i < count && i < HOLD_MAX; i++) {
-        fds[i] = dial();
+        fds[i] = session_dial();
         made += fds[i] >= 0;
         if (fds[i] >= 0 && half)
             put(fds[i], half_hello, sizeof half_hello);
@@ -145,81 +109,16 @@ static void hold(unsigned count, bool half)
 
 /* --- TLS --- */
 
-static void use_keys(SSL_CTX *tls, const char *folder)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s/peer.crt", folder);
-    if (SSL_CTX_use_certificate_file(tls, path, SSL_FILETYPE_PEM) != 1)
-        die(path);
-    snprintf(path, sizeof path, "%s/peer.key", folder);
-    if (SSL_CTX_use_PrivateKey_file(tls, path, SSL_FILETYPE_PEM) != 1)
-        die(path);
-}
-
-static SSL *start(const char *keys, int version, int fd)
-{
-    SSL_CTX *tls = SSL_CTX_new(TLS_client_method());
-    SSL_CTX_set_max_proto_version(tls, version);
-    if (keys != NULL)
-        use_keys(tls, keys);
-    SSL *ssl = SSL_new(tls);
-    SSL_CTX_free(tls);
-    SSL_set_fd(ssl, fd);
-    return ssl;
-}
-
 /* The daemon must hang up and never have said a word to whoever came. */
 static void expect_refused(SSL *ssl, const char *what)
 {
     char bytes[4096];
     if (SSL_connect(ssl) == 1 && SSL_read(ssl, bytes, sizeof bytes) > 0)
-        die(what);
+        session_die(what);
     printf("refused: %s\n",
            ERR_peek_error() != 0 ? ERR_reason_error_string(ERR_peek_error()) : "hung up on");
     if (!is_closed_soon(SSL_get_fd(ssl)))
-        die("refused, and the connection is still open");
-}
-
-static void put_message(SSL *ssl, const struct message *m)
-{
-    static uint8_t frame[WIRE_MAX_FRAME];
-    SSL_write(ssl, frame, (int)message_encode(m, frame, sizeof frame));
-}
-
-static void say_hello(SSL *ssl)
-{
-    struct message m = {.kind = MSG_hello};
-    m.hello.protocol = CONNECTION_PROTOCOL;
-    m.hello.born = (uint64_t)time(NULL) * 1000000;
-    strcpy(m.hello.name, "intruder");
-    put_message(ssl, &m);
-}
-
-/* The next message of the daemon; false: it hung up, or says nothing more. */
-static bool hear(SSL *ssl, struct message *m)
-{
-    static uint8_t frame[WIRE_MAX_FRAME];
-    size_t have = 0;
-    for (;;) {
-        long length = message_frame_length(frame, have);
-        size_t wanted = length > 0 ? (size_t)length : 4;
-        if (length > 0 && have == wanted)
-            return message_decode(m, frame, have);
-        int n = SSL_read(ssl, frame + have, (int)(wanted - have));
-        if (n <= 0)
-            return false;
-        have += (size_t)n;
-    }
-}
-
-static SSL *enter_as(const char *keys)
-{
-    struct message *m = malloc(sizeof *m);
-    SSL *ssl = start(keys, TLS1_3_VERSION, dial_or_die());
-    if (SSL_connect(ssl) != 1 || !hear(ssl, m) || m->kind != MSG_hello)
-        die("a member is not let in");
-    free(m);
-    return ssl;
+        session_die("refused, and the connection is still open");
 }
 
 /* --- what a member may not do --- */
@@ -229,12 +128,12 @@ static void send_nonsense(const char *keys, const char *what)
     static const uint8_t huge[] = {0xff, 0xff, 0xff, 0xff}, none[] = {0, 0, 0, 0};
     static const uint8_t unknown[] = {0, 0, 0, 3, 0xfe, 1, 2}, cut[] = {0, 0, 0, 3, 0x40, 0, 0};
     static const uint8_t silent[] = {0, 0, 0, 3, 0x40}; /* and no hello */
-    SSL *ssl = enter_as(keys);
+    SSL *ssl = session_enter(keys);
     struct message *m = malloc(sizeof *m);
     if (strcmp(what, "silent") == 0)
         SSL_write(ssl, cut, sizeof cut);
     else
-        say_hello(ssl);
+        session_hello(ssl, NULL);
     if (strcmp(what, "huge") == 0)
         SSL_write(ssl, huge, sizeof huge);
     else if (strcmp(what, "none") == 0)
@@ -245,11 +144,11 @@ static void send_nonsense(const char *keys, const char *what)
         SSL_write(ssl, cut, sizeof cut);
     else if (strcmp(what, "silent") != 0)
         SSL_write(ssl, silent, sizeof silent);
-    while (hear(ssl, m))
+    while (session_hear(ssl, m))
         ;
     free(m);
     if (is_open(SSL_get_fd(ssl)))
-        die("it goes on listening");
+        session_die("it goes on listening");
 }
 
 /* Half a frame, and no more of it. */
@@ -257,17 +156,17 @@ static void stall(const char *keys, int seconds)
 {
     static const uint8_t half[] = {0, 0, 1, 0, 0x40, 0, 0};
     struct timeval patience = {.tv_sec = seconds};
-    SSL *ssl = enter_as(keys);
+    SSL *ssl = session_enter(keys);
     struct message *m = malloc(sizeof *m);
     time_t begin = time(NULL);
     setsockopt(SSL_get_fd(ssl), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    say_hello(ssl);
+    session_hello(ssl, NULL);
     SSL_write(ssl, half, sizeof half);
-    while (hear(ssl, m) && time(NULL) - begin < seconds)
+    while (session_hear(ssl, m) && time(NULL) - begin < seconds)
         ;
     free(m);
     if (is_open(SSL_get_fd(ssl)))
-        die("it waits for the rest of a frame");
+        session_die("it waits for the rest of a frame");
     printf("hung up on after %d s\n", (int)(time(NULL) - begin));
 }
 
@@ -275,7 +174,7 @@ static void expect_unknown(SSL *ssl, const char *what)
 {
     struct message *m = malloc(sizeof *m);
     bool told = false;
-    while (!told && hear(ssl, m)) {
+    while (!told && session_hear(ssl, m)) {
         told = m->kind == MSG_lease_ended;
         if (m->kind == MSG_lease_launched || m->kind == MSG_lease_renewed)
             told = m->kind == MSG_lease_renewed && m->lease_renewed.leases == 0;
@@ -284,7 +183,7 @@ static void expect_unknown(SSL *ssl, const char *what)
     }
     free(m);
     if (!told)
-        die(what);
+        session_die(what);
 }
 
 /* Confirm, renew, launch under and release a lease that another peer holds. */
@@ -292,10 +191,10 @@ static void use_lease(const char *keys, const char *text)
 {
     struct id lease;
     if (!id_parse(&lease, text))
-        die("that is no lease");
-    SSL *ssl = enter_as(keys);
+        session_die("that is no lease");
+    SSL *ssl = session_enter(keys);
     struct message *m = calloc(1, sizeof *m);
-    say_hello(ssl);
+    session_hello(ssl, NULL);
     *m = (struct message){.kind = MSG_lease_launch};
     m->lease_launch.lease = lease;
     static const uint8_t signature[64];
@@ -303,22 +202,22 @@ static void use_lease(const char *keys, const char *text)
     m->lease_launch.manifest_length = 6;
     m->lease_launch.signature = signature;
     m->lease_launch.signature_length = sizeof signature;
-    put_message(ssl, m);
+    session_put(ssl, m);
     expect_unknown(ssl, "a command was started under another's lease");
     *m = (struct message){.kind = MSG_lease_renew};
     m->lease_renew.leases_count = 1;
     m->lease_renew.leases[0].lease = lease;
-    put_message(ssl, m);
+    session_put(ssl, m);
     expect_unknown(ssl, "another's lease was renewed");
     *m = (struct message){.kind = MSG_lease_release};
     m->lease_release.lease = lease;
-    put_message(ssl, m);
+    session_put(ssl, m);
     *m = (struct message){.kind = MSG_tunnel_open};
     m->tunnel_open.lease = lease;
-    put_message(ssl, m);
+    session_put(ssl, m);
     *m = (struct message){.kind = MSG_lease_confirm};
     m->lease_confirm.lease = lease;
-    put_message(ssl, m);
+    session_put(ssl, m);
     expect_unknown(ssl, "another's lease was confirmed"); /* all before it was heard by then */
     free(m);
 }
@@ -328,15 +227,15 @@ static void send_file(const char *keys, const char *path)
     static uint8_t frame[WIRE_MAX_FRAME];
     FILE *f = fopen(path, "re");
     size_t length = f != NULL ? fread(frame, 1, sizeof frame, f) : 0;
-    SSL *ssl = enter_as(keys);
+    SSL *ssl = session_enter(keys);
     struct message *m = calloc(1, sizeof *m);
-    say_hello(ssl);
+    session_hello(ssl, NULL);
     SSL_write(ssl, frame, (int)length);
     *m = (struct message){.kind = MSG_ad_ask};
-    put_message(ssl, m);
+    session_put(ssl, m);
     while (m->kind != MSG_ad_answer) /* the frame was heard by then */
-        if (!hear(ssl, m))
-            die("it hung up");
+        if (!session_hear(ssl, m))
+            session_die("it hung up");
     free(m);
 }
 
@@ -363,21 +262,21 @@ static void replay(const char *keys)
 {
     static struct tape tape;
     struct message *m = calloc(1, sizeof *m);
-    SSL *ssl = start(keys, TLS1_3_VERSION, dial_or_die());
+    SSL *ssl = session_start(keys, TLS1_3_VERSION, session_dial_or_die());
     BIO_set_callback_ex(SSL_get_wbio(ssl), record);
     BIO_set_callback_arg(SSL_get_wbio(ssl), (char *)&tape);
-    if (SSL_connect(ssl) != 1 || !hear(ssl, m))
-        die("a member is not let in");
-    say_hello(ssl);
+    if (SSL_connect(ssl) != 1 || !session_hear(ssl, m))
+        session_die("a member is not let in");
+    session_hello(ssl, NULL);
     *m = (struct message){.kind = MSG_lease_ask};
     m->lease_ask.slots = 1;
-    put_message(ssl, m);
+    session_put(ssl, m);
     while (m->kind != MSG_lease_answer)
-        if (!hear(ssl, m))
-            die("a member is not answered");
+        if (!session_hear(ssl, m))
+            session_die("a member is not answered");
     free(m);
     SSL_free(ssl);
-    int fd = dial_or_die();
+    int fd = session_dial_or_die();
     put(fd, tape.bytes, tape.length);
     expect_hung_up(fd, "a session can be replayed");
     printf("replayed %zu bytes\n", tape.length);
@@ -387,17 +286,17 @@ int main(int argc, char **argv)
 {
     const char *what = argc > 2 ? argv[2] : "", *a = argc > 3 ? argv[3] : NULL;
     const char *b = argc > 4 ? argv[4] : "";
-    local = argc > 1 && argv[1][0] == '/' ? argv[1] : NULL;
-    if (argc < 3 || (local == NULL && addr_parse(&target, argv[1], 7117, NULL) < 0)) {
+    if (argc < 3 || !session_target(argv[1])) {
         fputs(usage, stderr);
         return 2;
     }
     if (strcmp(what, "bytes") == 0)
         send_bytes();
     else if (strcmp(what, "shake") == 0)
-        expect_refused(start(a, TLS1_3_VERSION, dial_or_die()), "it was let in");
+        expect_refused(session_start(a, TLS1_3_VERSION, session_dial_or_die()), "it was let in");
     else if (strcmp(what, "tls12") == 0)
-        expect_refused(start(a, TLS1_2_VERSION, dial_or_die()), "TLS 1.2 was let in");
+        expect_refused(session_start(a, TLS1_2_VERSION, session_dial_or_die()),
+                       "TLS 1.2 was let in");
     else if (strcmp(what, "frame") == 0)
         send_nonsense(a, b);
     else if (strcmp(what, "lease") == 0)
@@ -411,6 +310,6 @@ int main(int argc, char **argv)
     else if (strcmp(what, "hold") == 0)
         hold((unsigned)atoi(a), strcmp(b, "half") == 0);
     else
-        die("what?");
+        session_die("what?");
     return 0;
 }

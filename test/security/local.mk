@@ -16,6 +16,7 @@ GRID += $(security_scripts)
 GRID_SOAK += test/security/slow
 EXTRA_DIST += test/security/lib.sh test/security/slow $(security_scripts)
 check_PROGRAMS += test/security/intruder test/security/rogue test/security/forger
+test_security_intruder_SOURCES = test/security/intruder.c test/security/session.c test/security/session.h
 test_security_intruder_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 test_security_rogue_LDADD =
 test_security_forger_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon

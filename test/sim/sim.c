@@ -70,6 +70,8 @@ static void deliver(struct sim *sim, const struct event *e)
         .kind = RING_MESSAGE, .peer = net_address(sim, e->from), .message = &sim->message};
     if (!message_decode(&sim->message, e->frame, e->length))
         abort(); /* rings write nothing that they cannot read */
+    if (message_receiver(sim->message.kind) != RECEIVER_ring)
+        abort(); /* a daemon would hand it to another part (dispatch.c) */
     sim_tell(sim, e->to, &event, e->chain);
 }
 

@@ -1,4 +1,5 @@
 # Tests that only read the sources.
-style_scripts = test/style/shell test/style/format test/style/man test/style/protocol test/style/parameters
+style_scripts = test/style/shell test/style/format test/style/man test/style/protocol \
+    test/style/receivers test/style/parameters
 STYLE += $(style_scripts)
 EXTRA_DIST += $(style_scripts)

@@ -30,12 +30,22 @@ struct grid {
     struct peer peers[PEERS];
 };
 
-static void on_ping(void *ctx, const struct part_peer *from, const struct message *m)
+static void on_word(void *ctx, const struct part_peer *from, const struct message *m)
 {
     struct peer *p = ctx;
-    assert_int_equal(m->kind, MSG_ping);
+    assert_int_equal(m->kind, MSG_group_nack);
     p->heard_from = from->id;
     p->count++;
+}
+
+static bool on_link(void *ctx, const struct link_peer *from, const struct message *m)
+{
+    struct peer *p = ctx;
+    if (message_receiver(m->kind) == RECEIVER_datagram)
+        datagrams_take(p->datagrams, from, m);
+    else if (message_receiver(m->kind) == RECEIVER_group)
+        on_word(p, &from->peer, m);
+    return true;
 }
 
 static void open_peer(struct grid *g, int i)
@@ -50,7 +60,8 @@ static void open_peer(struct grid *g, int i)
     assert_int_equal(links_open(&p->links, g->base, &s, p->identity, g->log, &e), 0);
     assert_int_equal(datagrams_open(&p->datagrams, g->base, p->links), 0);
     p->at = links_self(p->links);
-    datagrams_handle(p->datagrams, MSG_ping, MSG_ping, on_ping, p);
+    datagrams_on_message(p->datagrams, on_word, p);
+    links_on_message(p->links, on_link, p);
 }
 
 static void close_peer(struct peer *p)
@@ -119,7 +130,7 @@ static void exchange(struct grid *g, struct peer *from, struct peer *to, unsigne
 {
     unsigned before = to->count;
     for (int i = 0; to->count < before + wanted && i < 2000; i++) {
-        send_kind(from, &to->at, MSG_ping);
+        send_kind(from, &to->at, MSG_group_nack);
         turn(g);
     }
     assert_true(to->count >= before + wanted);
@@ -134,7 +145,7 @@ static void test_both_ways(void **state)
     exchange(g, b, a, MANY);
     assert_int_equal(links_count(a->links), 1);
     size_t link = links_backlog(a->links);
-    send_kind(a, &b->at, MSG_ping);
+    send_kind(a, &b->at, MSG_group_nack);
     assert_int_equal(links_backlog(a->links), link); /* it did not go over the link */
 }
 
@@ -151,7 +162,7 @@ static void test_only_what_was_asked_for(void **state)
         memset(noise, i, sizeof noise);
         assert_true(sendto(links_datagrams(a->links), noise, (size_t)i * 30, 0,
                            (struct sockaddr *)&to, size) >= 0);
-        send_kind(a, &b->at, MSG_pong); /* on_ping() would see it */
+        send_kind(a, &b->at, MSG_pong); /* on_word() would see it */
         turn(g);
     }
     exchange(g, a, b, 1);
@@ -179,7 +190,7 @@ static void test_forgotten(void **state)
         turn(g); /* nothing is on its way any more */
     unsigned before = b->count;
     datagrams_forget(b->datagrams, &a->at.id);
-    send_kind(a, &b->at, MSG_ping);
+    send_kind(a, &b->at, MSG_group_nack);
     for (int i = 0; i < 5; i++)
         turn(g);
     assert_int_equal(b->count, before);

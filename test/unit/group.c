@@ -268,9 +268,75 @@ static void test_another_jobs_message_is_not_heard(void **state)
     end(j);
 }
 
+/* --- a member that lies --- */
+
+static void lie(struct job *j, unsigned liar, unsigned to, const struct part_rumor *rumors,
+                uint16_t count)
+{
+    static struct message m;
+    struct group_event event = {.kind = GROUP_MESSAGE, .peer = peer(liar), .message = &m};
+    memset(&m, 0, sizeof m);
+    m.kind = MSG_group_ping;
+    m.group_ping.job.b[0] = 7;
+    m.group_ping.serial = 1;
+    m.group_ping.rumors_count = count;
+    memcpy(m.group_ping.rumors, rumors, count * sizeof *rumors);
+    step(j, to, &event);
+    deliver_all(j);
+}
+
+static void expect_all_well(struct job *j)
+{
+    for (unsigned i = 0; i < MEMBERS; i++) {
+        assert_int_equal(j->declared[i], 0);
+        for (unsigned k = 0; k < MEMBERS; k++)
+            assert_true(i == k || is(j, i, k, GROUP_ALIVE));
+    }
+}
+
+static void test_one_word_of_death_ends_nothing(void **state)
+{
+    (void)state;
+    struct job *j = begin();
+    struct part_rumor dead[MEMBERS];
+    uint16_t count = 0;
+    run(j, 1 * MS);
+    for (unsigned about = 0; about < MEMBERS; about++)
+        if (about != 5)
+            dead[count++] = (struct part_rumor){
+                .peer = peer(about).id, .by = peer(1).id, .state = GROUP_DEAD};
+    for (unsigned again = 0; again < 50; again++)
+        for (unsigned to = 0; to < 5; to++)
+            lie(j, 5, to, dead, count);
+    run(j, 10 * MS);
+    expect_all_well(j);
+    end(j);
+}
+
+static void test_nobody_is_left_without_a_denial(void **state)
+{
+    (void)state;
+    struct job *j = begin();
+    run(j, 1 * MS);
+    for (uint32_t raised = 1; raised != 0; raised <<= 1) {
+        struct part_rumor suspected[] = {
+            {.peer = peer(2).id, .by = peer(5).id, .state = GROUP_SUSPECTED},
+            {.peer = peer(SUBMITTER).id, .by = peer(3).id, .state = GROUP_SUSPECTED}};
+        suspected[0].incarnation = suspected[1].incarnation = raised | (raised - 1);
+        for (unsigned to = 0; to < 5; to++)
+            lie(j, 5, to, suspected, 2);
+        run(j, 200);
+    }
+    run(j, 10 * MS);
+    expect_all_well(j);
+    end(j);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_word_of_death_ends_nothing),
+        cmocka_unit_test(test_nobody_is_left_without_a_denial),
         cmocka_unit_test(test_the_living_are_left_alone),
         cmocka_unit_test(test_the_silent_one_is_declared_by_all),
         cmocka_unit_test(test_the_submitter_is_declared_by_the_others),

@@ -239,9 +239,97 @@ static void test_a_reservation_takes_its_leases_along(void **state)
     assert_int_equal(lease_slots_free(&t, 4), 4);
 }
 
+static void test_a_holder_has_its_share(void **state)
+{
+    (void)state;
+    struct lease_table t;
+    struct id fresh[8];
+    size_t made[8];
+    lease_init(&t);
+    struct lease_want want = {.holder = peer(1), .slots = 4, .user = "u", .slots_each = 3};
+    for (uint8_t i = 0; i < 8; i++)
+        fresh[i] = (struct id){{9, i}};
+    assert_int_equal(lease_slots_for(&t, 4, &want), 3);
+    assert_int_equal(lease_offer(&t, 4, &want, fresh, 8, made, 0), 1);
+    assert_int_equal(t.at[made[0]].slots, 3);
+    assert_int_equal(lease_offer(&t, 4, &want, fresh + 1, 7, made, 0), 0); /* nor by asking again */
+    assert_int_equal(lease_slots_free(&t, 4), 1);
+    want.holder = peer(2);
+    assert_int_equal(lease_offer(&t, 4, &want, fresh + 2, 6, made, 0), 1);
+    want.slots_each = 0;
+    assert_int_equal(lease_slots_for(&t, 9, &want), 5);
+}
+
+enum { UNUSED_MS = 60000 };
+
+/* One lease of a guest; all are renewed while the clock goes on. */
+static struct lease *take(struct lease_table *t, uint8_t id, enum lease_use use)
+{
+    const struct id fresh = {{id}};
+    size_t made;
+    struct lease_want want = {.holder = peer(1),
+                              .slots = 1,
+                              .user = "u",
+                              .use = use,
+                              .reservation = peer(7),
+                              .unused_ms = UNUSED_MS};
+    assert_int_equal(lease_offer(t, 9, &want, &fresh, 1, &made, 0), 1);
+    lease_confirm(&t->at[made], 1, 0);
+    return &t->at[made];
+}
+
+static void pass(struct lease_table *t, uint64_t from, uint64_t to)
+{
+    for (uint64_t now = from; now <= to; now += LEASE_RENEW_MS) {
+        for (size_t i = 0; i < LEASE_MAX; i++)
+            lease_renew(&t->at[i], now);
+        lease_expire(t, now);
+    }
+}
+
+static void test_what_runs_nothing_ends(void **state)
+{
+    (void)state;
+    struct lease_table t;
+    lease_init(&t);
+    struct lease *idle = take(&t, 1, LEASE_PLAIN), *runs = take(&t, 2, LEASE_PLAIN);
+    assert_true(lease_run(runs));
+    pass(&t, 0, UNUSED_MS - LEASE_RENEW_MS);
+    assert_int_equal(idle->state, LEASE_HELD);
+    assert_true(lease_deadline(&t) <= UNUSED_MS);
+    pass(&t, UNUSED_MS, UNUSED_MS);
+    assert_int_equal(idle->state, LEASE_ENDING);
+    assert_int_equal(idle->cause, LEASE_UNUSED);
+    pass(&t, UNUSED_MS, 10 * UNUSED_MS);
+    assert_int_equal(runs->state, LEASE_RUNNING);
+}
+
+/* A reservation is used by what runs within it, and gets its time anew when that has ended. */
+static void test_a_reservation_is_used_from_within(void **state)
+{
+    (void)state;
+    struct lease_table t;
+    lease_init(&t);
+    struct lease *all = take(&t, 1, LEASE_RESERVES), *part = take(&t, 2, LEASE_WITHIN);
+    pass(&t, 0, UNUSED_MS / 2);
+    assert_true(lease_run(part));
+    pass(&t, UNUSED_MS / 2, 5 * UNUSED_MS);
+    assert_int_equal(all->state, LEASE_HELD);
+    lease_end(part, LEASE_FINISHED);
+    lease_clear(part);
+    pass(&t, 5 * UNUSED_MS, 6 * UNUSED_MS - LEASE_RENEW_MS);
+    assert_int_equal(all->state, LEASE_HELD);
+    pass(&t, 6 * UNUSED_MS, 6 * UNUSED_MS);
+    assert_int_equal(all->state, LEASE_ENDING);
+    assert_int_equal(all->cause, LEASE_UNUSED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_holder_has_its_share),
+        cmocka_unit_test(test_what_runs_nothing_ends),
+        cmocka_unit_test(test_a_reservation_is_used_from_within),
         cmocka_unit_test(test_slots_are_never_given_twice),
         cmocka_unit_test(test_leases_of_one_slot),
         cmocka_unit_test(test_only_its_holder_finds_it),

@@ -32,13 +32,14 @@ struct grid {
     struct peer peers[PEERS];
 };
 
-static void on_ping(void *ctx, const struct link_peer *from, const struct message *m)
+static bool on_ping(void *ctx, const struct link_peer *from, const struct message *m)
 {
     struct peer *p = ctx;
     (void)from;
     p->in_order = p->in_order && m->ping.token == p->heard + 1;
     p->heard = m->ping.token;
     p->count++;
+    return true;
 }
 
 static void on_gone(void *ctx, const struct id *peer, const char *why)
@@ -58,7 +59,7 @@ static void open_peer(struct grid *g, struct peer *p, const char *keys)
     assert_int_equal(identity_load(&p->identity, keys, &e), 0);
     assert_int_equal(links_open(&p->links, g->base, &s, p->identity, g->log, &e), 0);
     p->at = links_self(p->links);
-    links_handle(p->links, MSG_ping, MSG_ping, on_ping, p);
+    links_on_message(p->links, on_ping, p);
     assert_int_equal(links_on_gone(p->links, on_gone, p), 0);
 }
 

@@ -52,6 +52,7 @@ unit_programs = \
     test/unit/ports \
     test/unit/refusal \
     test/unit/put \
+    test/unit/renewal \
     test/unit/request \
     test/unit/reserve \
     test/unit/ring \
@@ -93,6 +94,7 @@ test_unit_refusal_LDADD = libdaemon.la $(LDADD)
 test_unit_identity_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 test_unit_idmap_LDADD = libdaemon.la $(LDADD)
 test_unit_invite_LDADD = libdaemon.la $(LDADD)
+test_unit_renewal_LDADD = libdaemon.la $(LDADD)
 test_unit_revocation_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 test_unit_token_LDADD = libdaemon.la $(LDADD)
 test_unit_uri_LDADD = libdaemon.la $(LDADD)

@@ -3,6 +3,7 @@
  * authority has signed them, and a certificate is renewed for its own key alone. */
 #include "../../overlay/daemon/ledger.h"
 #include "../../overlay/daemon/member.h"
+#include "../../overlay/daemon/renewal.h"
 #include "../../overlay/daemon/revocation.h"
 #include "temporary.h"
 #include <errno.h>
@@ -178,8 +179,8 @@ static void test_when_to_renew(void **state)
 {
     (void)state;
     enum { DAY = 24 * 3600 };
-    assert_int_equal(member_renews_at(0, 365 * DAY), 335 * DAY);
-    assert_int_equal(member_renews_at(0, 3 * DAY), 2 * DAY);
+    assert_int_equal(renewal_due(0, 365 * DAY), 335 * DAY);
+    assert_int_equal(renewal_due(0, 3 * DAY), 2 * DAY);
 }
 
 static void test_owner_of_its_own(void **state)

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* message_to.h -- instead of message.def, for the messages of one receiver or a few:
+ *
+ *     #define TO_ring(name) TAKES_##name = MSG_##name,
+ *     enum takes {
+ *     #include "message_to.h"
+ *     };
+ *
+ * A switch over this enumeration, without a default, does not compile when it misses one of them or
+ * has one of another receiver. */
+#include "message_only.h"
+#define MESSAGE(name, kind, to) TO_##to(name)
+#ifndef TO_greeting
+#define TO_greeting(name)
+#endif
+#ifndef TO_visited
+#define TO_visited(name)
+#endif
+#ifndef TO_walk
+#define TO_walk(name)
+#endif
+#ifndef TO_ring
+#define TO_ring(name)
+#endif
+#ifndef TO_group
+#define TO_group(name)
+#endif
+#ifndef TO_job
+#define TO_job(name)
+#endif
+#ifndef TO_grant
+#define TO_grant(name)
+#endif
+#ifndef TO_allocate
+#define TO_allocate(name)
+#endif
+#ifndef TO_hold
+#define TO_hold(name)
+#endif
+#ifndef TO_tunnel
+#define TO_tunnel(name)
+#endif
+#ifndef TO_datagram
+#define TO_datagram(name)
+#endif
+#ifndef TO_topology
+#define TO_topology(name)
+#endif
+#ifndef TO_member
+#define TO_member(name)
+#endif
+#ifndef TO_keeper
+#define TO_keeper(name)
+#endif
+#ifndef TO_beacon
+#define TO_beacon(name)
+#endif
+#ifndef TO_program_greeting
+#define TO_program_greeting(name)
+#endif
+#ifndef TO_local
+#define TO_local(name)
+#endif
+#ifndef TO_local_order
+#define TO_local_order(name)
+#endif
+#ifndef TO_errand
+#define TO_errand(name)
+#endif
+#ifndef TO_errand_order
+#define TO_errand_order(name)
+#endif
+#ifndef TO_errand_row
+#define TO_errand_row(name)
+#endif
+#ifndef TO_row
+#define TO_row(name)
+#endif
+#ifndef TO_unasked
+#define TO_unasked(name)
+#endif
+#ifndef TO_inside
+#define TO_inside(name)
+#endif
+#include "message.def"
+#include "message_undef.h"
+#undef TO_greeting
+#undef TO_visited
+#undef TO_walk
+#undef TO_ring
+#undef TO_group
+#undef TO_job
+#undef TO_grant
+#undef TO_allocate
+#undef TO_hold
+#undef TO_tunnel
+#undef TO_datagram
+#undef TO_topology
+#undef TO_member
+#undef TO_keeper
+#undef TO_beacon
+#undef TO_program_greeting
+#undef TO_local
+#undef TO_local_order
+#undef TO_errand
+#undef TO_errand_order
+#undef TO_errand_row
+#undef TO_row
+#undef TO_unasked
+#undef TO_inside

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* renewal.h -- whose certificate is renewed when it is asked for: each act reads the authority's key
+ * and writes to its ledger, so members get it when it is due, and not again and again. */
+#ifndef P2P_RENEWAL_H
+#define P2P_RENEWAL_H
+#include "../core/id.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+enum { RENEWAL_MEMBERS = 256, RENEWAL_MIN_MS = 2000 };
+
+/* Who asked lately. */
+struct renewals {
+    struct {
+        struct id member;
+        uint64_t until_ms; /* so long it is not heard again */
+    } at[RENEWAL_MEMBERS];
+};
+
+enum renewal_verdict {
+    RENEWAL_DUE,
+    RENEWAL_EARLY,
+    RENEWAL_AGAIN, /* not worth an answer */
+};
+
+/* When a certificate that is good from `begins` to `ends` is to be renewed. */
+time_t renewal_due(time_t begins, time_t ends);
+/* For a certificate of that member. */
+enum renewal_verdict renewal_asked(struct renewals *r, const struct id *member, time_t begins,
+                                   time_t ends, time_t now, uint64_t now_ms);
+#endif
