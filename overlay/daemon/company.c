@@ -95,21 +95,26 @@ static void add(struct company *c, const struct fellow *f)
     more[c->count++] = *f;
 }
 
-void company_enter(struct company *c, const struct id *submitter, const struct msg_group_enter *m)
+void company_enter(struct company *c, const struct part_peer *submitter,
+                   const struct msg_group_enter *m)
 {
     struct id self = links_self(c->node->links).id;
+    struct part_peer named[sizeof m->members / sizeof m->members[0]];
+    unsigned count = 0;
     for (unsigned i = 0; i < m->members_count; i++) {
-        const struct fellow f = {.job = m->job, .submitter = *submitter, .peer = m->members[i]};
-        if (!id_equal(&f.peer.id, &self) && f.peer.addr.port != 0 && !is_there(c, &f))
+        const bool its_own = id_equal(&m->members[i].id, &submitter->id);
+        named[count] = its_own ? *submitter : m->members[i];
+        count += !id_equal(&named[count].id, &self) && named[count].addr.port != 0;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        const struct fellow f = {.job = m->job, .submitter = submitter->id, .peer = named[i]};
+        if (!is_there(c, &f))
             add(c, &f);
     }
-    changed(c, submitter); /* they are being looked at */
-    for (unsigned i = 0; i < m->members_count; i++) {
-        const struct addr *at = &m->members[i].addr;
-        if (!id_equal(&m->members[i].id, &self) && at->port != 0 &&
-            links_meet(c->node->links, at, on_met, c) < 0)
-            on_met(c, at, NULL, "");
-    }
+    changed(c, &submitter->id); /* they are being looked at */
+    for (unsigned i = 0; i < count; i++)
+        if (links_meet(c->node->links, &named[i].addr, on_met, c) < 0)
+            on_met(c, &named[i].addr, NULL, "");
 }
 
 void company_leave(struct company *c, const struct id *submitter, const struct msg_group_leave *m)

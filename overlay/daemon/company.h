@@ -11,8 +11,10 @@ struct company;
 
 int company_open(struct company **out, struct node *node);
 void company_close(struct company *c);
-/* What a submitter says of a job of its own; grant_peers() is called for what changes. */
-void company_enter(struct company *c, const struct id *submitter, const struct msg_group_enter *m);
+/* What a submitter says of a job of its own; grant_peers() is called for what changes. Where the
+ * submitter itself is, its link says: it may not know by which of its addresses others reach it. */
+void company_enter(struct company *c, const struct part_peer *submitter,
+                   const struct msg_group_enter *m);
 void company_leave(struct company *c, const struct id *submitter, const struct msg_group_leave *m);
 /* It holds no lease here any more. */
 void company_forget(struct company *c, const struct id *submitter);

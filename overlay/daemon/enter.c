@@ -32,12 +32,19 @@ static void plan_ports(struct confine_plan *plan, const struct entry *entry)
 static int confine(const struct entry *entry, bool apart, struct err *e)
 {
     const struct msg_room_order *order = entry->order;
+    const struct components *components = entry->components;
+    char component[COMPONENTS_MOST][PATH_MAX];
     struct confine_plan plan;
     unsigned done;
     confine_plan_guest(&plan, entry->folder);
     confine_plan_path(&plan, entry->memory, CONFINE_WRITE);
     for (size_t i = 0; i < order->readable_count; i++)
         confine_plan_path(&plan, order->readable[i].text, CONFINE_READ);
+    for (size_t i = 0; i < components->count; i++) {
+        snprintf(component[i], sizeof component[i], "%s/%s", components->folder,
+                 components->name[i]);
+        confine_plan_path(&plan, component[i], CONFINE_READ);
+    }
     for (size_t i = 0; i < order->programs_count; i++)
         plan.programs[plan.program_count++] = entry->programs[i];
     plan_ports(&plan, entry);

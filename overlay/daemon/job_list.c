@@ -26,6 +26,13 @@ static void send_list(struct job *job, const struct part_peer *to, enum message_
     }
 }
 
+/* The submitter's own desktop is on the list, as the others' guests may call it, but is not told.
+ */
+static bool hears(const struct job *job, const struct job_peer *m)
+{
+    return m->told && !id_equal(&m->peer.id, &job->submitter);
+}
+
 static bool all_leave(const struct job *job)
 {
     for (unsigned i = 0; i < job->count; i++)
@@ -39,7 +46,7 @@ static void dissolve(struct job *job)
 {
     struct part_peer self = links_self(job->jobs->node->links);
     for (unsigned i = 0; i < job->count; i++)
-        if (job->members[i].told)
+        if (hears(job, &job->members[i]))
             send_list(job, &job->members[i].peer, MSG_group_leave, &self, 1);
     job_free(job);
 }
@@ -50,15 +57,16 @@ static bool is_dead(const struct job *job, const struct id *peer)
     return group_state_of(job->group, peer, &state) && state == GROUP_DEAD;
 }
 
-/* `gone` is room for all members. */
+/* `gone` is room for all members. That the submitter's desktop has no ranks any more is not told:
+ * to the others it would be the end of the job. */
 static void tell_leaving(struct job *job, struct part_peer *gone)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < job->count; i++)
-        if (job->members[i].leaves && job->members[i].told)
+        if (job->members[i].leaves && hears(job, &job->members[i]))
             gone[count++] = job->members[i].peer;
     for (unsigned i = 0; i < job->count && count > 0; i++)
-        if (job->members[i].told && !is_dead(job, &job->members[i].peer.id))
+        if (hears(job, &job->members[i]) && !is_dead(job, &job->members[i].peer.id))
             send_list(job, &job->members[i].peer, MSG_group_leave, gone, count);
     unsigned kept = 0;
     for (unsigned i = 0; i < job->count; i++)
@@ -77,15 +85,17 @@ static void tell_entering(struct job *job, struct part_peer *list)
         if (!job->members[i].told)
             list[fresh++] = job->members[i].peer;
     for (unsigned i = 0; i < job->count && fresh > 0; i++)
-        if (job->members[i].told)
+        if (hears(job, &job->members[i]))
             send_list(job, &job->members[i].peer, MSG_group_enter, list, fresh);
     for (unsigned i = 0; i < job->count; i++)
         list[all++] = job->members[i].peer;
     for (unsigned i = 0; i < job->count; i++) {
         if (job->members[i].told)
             continue;
-        send_list(job, &job->members[i].peer, MSG_group_enter, list, all);
         job->members[i].told = true;
+        if (!hears(job, &job->members[i]))
+            continue;
+        send_list(job, &job->members[i].peer, MSG_group_enter, list, all);
         job_add(job, &job->members[i].peer);
     }
 }
@@ -117,7 +127,7 @@ void jobs_enter(struct jobs *j, const void *owner, const struct part_peer *peer)
 {
     const struct id *self = &identity_card(j->node->identity)->id;
     struct job *job = jobs_find_own(j, owner);
-    if (id_equal(&peer->id, self) || (job != NULL && job_member(job, &peer->id) != NULL))
+    if (job != NULL && job_member(job, &peer->id) != NULL)
         return;
     if (job == NULL) {
         struct id fresh;
@@ -204,7 +214,7 @@ void jobs_hear(void *ctx, const struct link_peer *from, const struct message *m)
     if (m->kind == MSG_group_enter) {
         on_enter(ctx, from, &m->group_enter);
         if (guests)
-            company_enter(j->node->company, &from->peer.id, &m->group_enter);
+            company_enter(j->node->company, &from->peer, &m->group_enter);
     } else {
         on_leave(ctx, from, &m->group_leave);
         if (guests)
