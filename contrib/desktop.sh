@@ -66,6 +66,8 @@ desktop_furnish() ( # K
     cp -a "$build/desktop-install/home/." "$home/"
     [ ! -d /etc/skel ] || cp -a /etc/skel/. "$home/"
     chmod 700 "$home" # as Debian makes it
+    ln -s "$home/.config/p2pgrid/p2pd.conf" "$home/.local/state/p2pgrid/work" "$home/.config/p2pgrid/keys" "$dir/peer/$1/"
+    ln -s "$home/.local/state/p2pgrid/p2pd.log" "$dir/peer/$1/log"
 )
 
 # Its first process, in namespaces of its own: makes the mounts, then only waits for what ends.
@@ -121,7 +123,6 @@ desktop_boot() { # DISK NAME USER UID READY
 
 desktop_on() { # K: until it is up
     local k=$1 home=$dir/peer/$1 outside
-    [ -d "$home/disk" ] || desktop_furnish "$k"
     : >"$home/ready"
     (
         exec setsid env P2PGRID_GRID="$dir" P2PGRID_PEER="$home/" \
@@ -135,6 +136,11 @@ desktop_on() { # K: until it is up
         sleep 0.02
     done
     pgrep -P $outside >"$home/init"
+}
+
+desktop_is_on() { # K
+    local pid
+    pid=$(cat "$dir/peer/$1/init" 2>/dev/null) && running "$pid"
 }
 
 # Replaces this process by a command of the desktop's user, as after a login. What the caller has set for Open MPI
@@ -186,17 +192,11 @@ desktop_join() { # K
     touch "$home/joined"
 }
 
-desktop_start() { # K: the desktop and its p2pd
-    local k=$1 home=$dir/peer/$1 at said
-    desktop_on "$k"
-    at=$(desktop_home "$k")
-    ln -sfn "$at/.config/p2pgrid/p2pd.conf" "$home/p2pd.conf"
-    ln -sfn "$at/.local/state/p2pgrid/p2pd.log" "$home/log"
-    ln -sfn "$at/.local/state/p2pgrid/work" "$home/work"
-    ln -sfn "$at/.config/p2pgrid/keys" "$home/keys"
+desktop_start() { # K: its p2pd
+    local k=$1 home=$dir/peer/$1 said
     [ -e "$home/joined" ] || desktop_join "$k"
     said=$( (desktop_enter "$k" p2pd --detach) 2>&1 </dev/null) || fail "no p2pd on desktop $k: $said"
-    pgrep -o -x -U "$(desktop_uid "$k")" p2pd >"$home/pid" || fail "p2pd of desktop $k has ended: $(tail -n 1 "$home/log")"
+    daemon_of "$k" >"$home/pid" || fail "p2pd of desktop $k has ended: $(tail -n 1 "$home/log")"
 }
 
 desktop_put() { # FILE...: to the same place on each desktop, as its user's own
