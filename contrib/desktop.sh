@@ -143,17 +143,21 @@ desktop_is_on() { # K
     pid=$(cat "$dir/peer/$1/init" 2>/dev/null) && running "$pid"
 }
 
-# Replaces this process by a command of the desktop's user, as after a login. What the caller has set for Open MPI
-# and PMIx goes along.
+along=() # NAME=VALUE...: set for it besides
+take_along() { # what the caller has set for Open MPI and PMIx
+    local name
+    while IFS= read -r name; do along+=("$name=${!name}"); done < <(compgen -e | grep -E '^(OMPI|PMIX)_')
+}
+
+# Replaces this process by a command of the desktop's user, as after a login.
 desktop_enter() { # K CMD...
-    local k=$1 uid name words=()
+    local k=$1 uid name
     shift
     uid=$(desktop_uid "$k") name=$(desktop_user "$k")
-    while IFS= read -r word; do words+=("$word=${!word}"); done < <(compgen -e | grep -E '^(OMPI|PMIX)_')
     # shellcheck disable=SC2016 # for the user's shell
     exec nsenter -t "$(cat "$dir/peer/$k/init")" -m -u -i -n -p setpriv --reuid="$uid" --regid="$uid" --clear-groups \
         --pdeathsig=TERM env -i HOME="/home/$name" USER="$name" LOGNAME="$name" SHELL=/bin/bash TERM="${TERM:-dumb}" \
-        PATH=/usr/local/bin:/usr/bin:/bin XDG_RUNTIME_DIR="/run/user/$uid" "${words[@]}" \
+        PATH=/usr/local/bin:/usr/bin:/bin XDG_RUNTIME_DIR="/run/user/$uid" "${along[@]}" \
         bash -lc 'cd && exec "$@"' bash "$@"
 }
 
@@ -169,6 +173,7 @@ desktop_off() { # K
         [ "$tries" = 1 ] || sleep 0.1
     done
     [ -z "$pids" ] || fail "desktop $k cannot be switched off; still there: $pids"
+    ip -n "${netns}net" link del "desk$k" 2>/dev/null || true
     ip netns del "$netns$k" 2>/dev/null || true
     rm -f "$dir/peer/$k/init" "$dir/peer/$k/pid"
 }

@@ -21,6 +21,7 @@ grid_scripts = \
     test/grid/ring \
     test/grid/newcomer \
     test/grid/tunnel \
+    test/grid/desktops \
     test/grid/grid_tool \
     test/grid/near \
     test/grid/netns \
