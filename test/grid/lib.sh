@@ -44,7 +44,7 @@ need() { # PROGRAM...
     done
 }
 
-uids= netns= # of desktops
+uids='' netns='' # of desktops
 start_grid() { # as contrib/grid up
     case " $* " in *" --desktops "*) [ "$(id -u)" = 0 ] || skip "desktops that share nothing need root" ;; esac
     grid up "$@" || fail "the grid does not start"
@@ -186,5 +186,5 @@ expect_nothing_left() { # after contrib/grid down
     [ -z "$left" ] || fail "processes are left: $left"
     [ ! -e "$P2PGRID_GRID" ] || fail "the folder $P2PGRID_GRID is left"
     [ -z "$netns" ] || ! ip netns | grep -F "$netns" || fail "network namespaces are left"
-    [ -z "$uids" ] || ! pgrep -U "$(seq -s , $((uids + 1)) $((uids + 250)))" || fail "processes of the desktops are left"
+    [ -z "$uids" ] || ! pgrep -r D,R,S,T -U "$(seq -s , $((uids + 1)) $((uids + 250)))" || fail "processes of the desktops are left"
 }
