@@ -50,6 +50,8 @@ start_grid() { # as contrib/grid up
     grid up "$@" || fail "the grid does not start"
     uids=$(sed -n 's/^uids=//p' "$P2PGRID_GRID/grid.conf")
     netns=$(sed -n 's/^netns=\(.\)/\1/p' "$P2PGRID_GRID/grid.conf")
+    authority=$P2PGRID_GRID/keys
+    [ -z "$uids" ] || authority=$P2PGRID_GRID/peer/1/disk/home/ada/.config/p2pgrid/authority
 }
 
 on_peer() { # K CMD...: as its user
