@@ -59,6 +59,7 @@ mca_ras_p2p_la_SOURCES = \
 component_names = mca_errmgr_replica mca_grpcomm_replica mca_iof_replica mca_plm_p2p mca_rmaps_locality
 # Those of mca_pml_replica.so.
 mpi_component_names = mca_fs_replica mca_fbtl_replica mca_osc_replica mca_sharedfp_replica
+component_files = $(component_LTLIBRARIES:.la=.so) $(component_names:=.so) $(mpi_component_names:=.so)
 
 # What `make install` gives, for running from the build tree:
 #     OMPI_MCA_mca_base_component_path=$PWD/components:$(stock_componentdir)

@@ -29,7 +29,7 @@ enum {
         CONFINE_LIMITS | CONFINE_SYSCALLS | CONFINE_FILES | CONFINE_SIGNALS | CONFINE_SOCKETS
 };
 
-enum { CONFINE_PATHS = 64, CONFINE_FILES_MAX = 16, CONFINE_PORTS = 16 };
+enum { CONFINE_PATHS = 96, CONFINE_FILES_MAX = 16, CONFINE_PORTS = 16 };
 
 enum confine_use {
     CONFINE_READ,  /* loading libraries is reading */

@@ -30,13 +30,25 @@ static void plan_ports(struct confine_plan *plan, const struct entry *entry)
         confine_plan_ports(plan, &home);
 }
 
-static void plan_guest(struct confine_plan *plan, const struct entry *entry, bool apart)
+struct guest {
+    struct confine_plan plan;
+    char component[COMPONENTS_MOST][PATH_MAX]; /* paths of the plan */
+};
+
+static void plan_guest(struct guest *guest, const struct entry *entry, bool apart)
 {
     const struct msg_room_order *order = entry->order;
+    const struct components *components = entry->components;
+    struct confine_plan *plan = &guest->plan;
     confine_plan_guest(plan, entry->folder);
     confine_plan_path(plan, entry->memory, CONFINE_WRITE);
     for (size_t i = 0; i < order->readable_count; i++)
         confine_plan_path(plan, order->readable[i].text, CONFINE_READ);
+    for (size_t i = 0; i < components->count; i++) {
+        snprintf(guest->component[i], sizeof guest->component[i], "%s/%s", components->folder,
+                 components->name[i]);
+        confine_plan_path(plan, guest->component[i], CONFINE_READ);
+    }
     for (size_t i = 0; i < order->programs_count; i++)
         plan->programs[plan->program_count++] = entry->programs[i];
     plan_ports(plan, entry);
@@ -131,15 +143,15 @@ static _Noreturn void become(const struct entry *entry, const struct confine_pla
 static _Noreturn void keep(const struct entry *entry, bool apart, pid_t room, const int say[2])
 {
     int status = 127 << 8;
-    struct confine_plan plan;
+    struct guest guest;
     struct err e = {0};
     clear_signals();
     prctl(PR_SET_NAME, "keeper");
     if (entry->group >= 0 && cgroup_enter(entry->group) != 0)
         fail(say[0], "its control group cannot be entered");
     if (entry->order->guest) {
-        plan_guest(&plan, entry, apart);
-        if (show(&plan, entry->order, &e) != 0)
+        plan_guest(&guest, entry, apart);
+        if (show(&guest.plan, entry->order, &e) != 0)
             fail(say[0], e.text);
     }
     if ((apart ? apart_settle() : brood_begin()) != 0 ||
@@ -147,7 +159,7 @@ static _Noreturn void keep(const struct entry *entry, bool apart, pid_t room, co
         _exit(1);
     pid_t command = fork();
     if (command == 0)
-        become(entry, &plan, say[0]);
+        become(entry, &guest.plan, say[0]);
     if (say[1] != 3)
         dup2(say[1], 3);
     close_range(4, ~0u, 0);

@@ -5,6 +5,7 @@
 #define P2P_ENTER_H
 #include "../client/err.h"
 #include "../core/message.h"
+#include "components.h"
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -12,12 +13,13 @@ struct entry {
     const struct msg_room_order *order;
     const char *command;
     char *const *environment;
-    const char *folder, *memory; /* where a guest may write */
-    const int *programs;         /* what a guest may execute: for each of the order's */
-    uint16_t control;            /* the port at which its orted listens; 0: none */
-    int output;                  /* a descriptor for what it says */
-    int group;                   /* a control group to be in (cgroup.h); -1: none */
-    int porter;                  /* a guest sends there who is asked before it calls (porter.h) */
+    const char *folder, *memory;         /* where a guest may write */
+    const struct components *components; /* what a guest may load */
+    const int *programs;                 /* what a guest may execute: for each of the order's */
+    uint16_t control;                    /* the port at which its orted listens; 0: none */
+    int output;                          /* a descriptor for what it says */
+    int group;                           /* a control group to be in (cgroup.h); -1: none */
+    int porter; /* a guest sends there who is asked before it calls (porter.h) */
 };
 
 struct entered {

@@ -51,16 +51,18 @@ static int choose_port(struct furnished *f, char **environment)
 
 /* Programs look for their files at home, and a guest's home is its room. Open MPI finds there what
  * a plain user has installed. */
-static int make_home(const struct furnished *f, char **environment)
+static int make_home(struct furnished *f, char **environment)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/.openmpi", f->folder);
     if (mkdir(path, 0700) != 0)
         return -errno;
     strcat(path, "/components");
-    if (strncmp(COMPONENTDIR, "/usr/", 5) != 0 && symlink(COMPONENTDIR, path) != 0)
+    if (mkdir(path, 0700) != 0)
         return -errno;
-    return set(environment, "HOME", f->folder);
+    components_find(&f->components);
+    int rc = components_link(&f->components, path);
+    return rc == 0 ? set(environment, "HOME", f->folder) : rc;
 }
 
 /* Shared memory of ranks belongs into memory, but in a folder of this lease: Open MPI names the

@@ -2,14 +2,16 @@
 /* furnish.h -- the folders of a lease, and the variables by which its programs find them. */
 #ifndef P2P_FURNISH_H
 #define P2P_FURNISH_H
+#include "components.h"
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct furnished {
-    char folder[PATH_MAX / 2]; /* chosen by the caller; "": not ours to remove */
-    char memory[PATH_MAX / 2]; /* for files that are mapped by several ranks; "": not made yet */
-    uint16_t control;          /* where its orted is to listen; 0: where it likes */
+    char folder[PATH_MAX / 2];    /* chosen by the caller; "": not ours to remove */
+    char memory[PATH_MAX / 2];    /* for files that are mapped by several ranks; "": not made yet */
+    struct components components; /* a guest's, links to which are at its home */
+    uint16_t control;             /* where its orted is to listen; 0: where it likes */
 };
 
 /* Makes the folder and goes there. 0 or -errno. */

@@ -27,6 +27,13 @@ static void send_list(struct job *job, const struct part_peer *to, enum message_
     }
 }
 
+/* The submitter's own desktop is on the list, as the others' guests may call it, but is not told.
+ */
+static bool hears(const struct job *job, const struct job_peer *m)
+{
+    return m->told && !id_equal(&m->peer.id, &job->submitter);
+}
+
 static bool all_leave(const struct job *job)
 {
     for (unsigned i = 0; i < job->count; i++)
@@ -40,7 +47,7 @@ static void dissolve(struct job *job)
 {
     struct part_peer self = links_self(job->jobs->node->links);
     for (unsigned i = 0; i < job->count; i++)
-        if (job->members[i].told)
+        if (hears(job, &job->members[i]))
             send_list(job, &job->members[i].peer, MSG_group_leave, &self, 1);
     job_free(job);
 }
@@ -51,15 +58,16 @@ static bool is_dead(const struct job *job, const struct id *peer)
     return group_state_of(job->group, peer, &state) && state == GROUP_DEAD;
 }
 
-/* `gone` is room for all members. */
+/* `gone` is room for all members. That the submitter's desktop has no ranks any more is not told:
+ * to the others it would be the end of the job. */
 static void tell_leaving(struct job *job, struct part_peer *gone)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < job->count; i++)
-        if (job->members[i].leaves && job->members[i].told)
+        if (job->members[i].leaves && hears(job, &job->members[i]))
             gone[count++] = job->members[i].peer;
     for (unsigned i = 0; i < job->count && count > 0; i++)
-        if (job->members[i].told && !is_dead(job, &job->members[i].peer.id))
+        if (hears(job, &job->members[i]) && !is_dead(job, &job->members[i].peer.id))
             send_list(job, &job->members[i].peer, MSG_group_leave, gone, count);
     unsigned kept = 0;
     for (unsigned i = 0; i < job->count; i++)
@@ -78,15 +86,17 @@ static void tell_entering(struct job *job, struct part_peer *list)
         if (!job->members[i].told)
             list[fresh++] = job->members[i].peer;
     for (unsigned i = 0; i < job->count && fresh > 0; i++)
-        if (job->members[i].told)
+        if (hears(job, &job->members[i]))
             send_list(job, &job->members[i].peer, MSG_group_enter, list, fresh);
     for (unsigned i = 0; i < job->count; i++)
         list[all++] = job->members[i].peer;
     for (unsigned i = 0; i < job->count; i++) {
         if (job->members[i].told)
             continue;
-        send_list(job, &job->members[i].peer, MSG_group_enter, list, all);
         job->members[i].told = true;
+        if (!hears(job, &job->members[i]))
+            continue;
+        send_list(job, &job->members[i].peer, MSG_group_enter, list, all);
         job_add(job, &job->members[i].peer);
     }
 }
@@ -118,7 +128,7 @@ void jobs_enter(struct jobs *j, const void *owner, const struct part_peer *peer)
 {
     const struct id *self = &identity_card(j->node->identity)->id;
     struct job *job = jobs_find_own(j, owner);
-    if (id_equal(&peer->id, self) || (job != NULL && job_member(job, &peer->id) != NULL))
+    if (job != NULL && job_member(job, &peer->id) != NULL)
         return;
     if (job == NULL) {
         struct id fresh;
@@ -163,14 +173,9 @@ static bool is_guests(const struct jobs *j, const struct id *submitter)
     return j->node->grant != NULL && grant_has_guest(j->node->grant, submitter);
 }
 
-/* Of another's job. Where its peers are is not for its submitter to say. */
-void jobs_found(void *jobs, const struct finder_wish *wish, const struct part_peer *peer)
+static void let_call(struct jobs *j, const struct finder_wish *wish, const struct part_peer *peer)
 {
-    struct jobs *j = jobs;
-    struct job *job = jobs_find(j, &wish->job);
     struct msg_group_enter *one;
-    if (job != NULL && job->owner == NULL && id_equal(&job->submitter, &wish->submitter))
-        job_add(job, peer);
     if (!is_guests(j, &wish->submitter) || (one = calloc(1, sizeof *one)) == NULL)
         return;
     one->job = wish->job;
@@ -178,6 +183,16 @@ void jobs_found(void *jobs, const struct finder_wish *wish, const struct part_pe
     one->members[0] = *peer;
     company_enter(j->node->company, &wish->submitter, one);
     free(one);
+}
+
+/* Of another's job. Where its peers are is not for its submitter to say. */
+void jobs_found(void *jobs, const struct finder_wish *wish, const struct part_peer *peer)
+{
+    struct jobs *j = jobs;
+    struct job *job = jobs_find(j, &wish->job);
+    if (job != NULL && job->owner == NULL && id_equal(&job->submitter, &wish->submitter))
+        job_add(job, peer);
+    let_call(j, wish, peer);
 }
 
 static void on_enter(struct jobs *j, const struct link_peer *from, const struct msg_group_enter *m)
@@ -196,7 +211,9 @@ static void on_enter(struct jobs *j, const struct link_peer *from, const struct 
     for (unsigned i = 0; i < m->members_count; i++) {
         const struct finder_wish wish = {
             .job = m->job, .submitter = from->peer.id, .peer = m->members[i].id};
-        if (!id_equal(&wish.peer, self))
+        if (id_equal(&wish.peer, &wish.submitter)) /* by which of its addresses, its link says */
+            let_call(j, &wish, &from->peer);
+        else if (!id_equal(&wish.peer, self))
             finder_want(j->node->finder, &wish);
     }
 }

@@ -199,11 +199,12 @@ static void overdue(evutil_socket_t fd, short what, void *ctx)
 
 void launch_program(char path[PATH_MAX], const char *name)
 {
-    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 32);
+    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 64);
     path[n > 0 ? n : 0] = '\0';
     char *slash = strrchr(path, '/');
-    if (slash != NULL) {
-        snprintf(slash, 32, "/%s", name);
+    static const char *const beside[] = {"", "../libexec/p2pgrid/"}; /* built; installed anywhere */
+    for (size_t i = 0; slash != NULL && i < sizeof beside / sizeof *beside; i++) {
+        snprintf(slash, 64, "/%s%s", beside[i], name);
         if (access(path, X_OK) == 0)
             return;
     }

@@ -82,8 +82,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/visited.c overlay/daemon/visited.h \
     overlay/daemon/walk.c overlay/daemon/walk.h \
     overlay/daemon/walls.c overlay/daemon/walls.h
-libdaemon_la_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBEXECDIR='"$(pkglibexecdir)"' \
-    -DCOMPONENTDIR='"$(componentdir)"'
+libdaemon_la_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBEXECDIR='"$(pkglibexecdir)"'
 libdaemon_la_CFLAGS = $(AM_CFLAGS) $(LIBEVENT_CFLAGS) $(OPENSSL_CFLAGS) $(CONFUSE_CFLAGS) \
     $(SODIUM_CFLAGS) $(HWLOC_CFLAGS)
 libdaemon_la_LIBADD = libconfine.la libclient.la libcore.la $(LIBEVENT_LIBS) $(OPENSSL_LIBS) \
@@ -114,6 +113,7 @@ pkglibexec_PROGRAMS += p2pd-room
 p2pd_room_SOURCES = \
     overlay/daemon/brood.c overlay/daemon/brood.h \
     overlay/daemon/listening.c overlay/daemon/listening.h \
+    overlay/daemon/components.c overlay/daemon/components.h \
     overlay/daemon/enter.c overlay/daemon/enter.h \
     overlay/daemon/environment.c overlay/daemon/environment.h \
     overlay/daemon/room.c overlay/daemon/room.h \
@@ -122,5 +122,6 @@ p2pd_room_SOURCES = \
     overlay/daemon/sweep.c overlay/daemon/sweep.h \
     overlay/daemon/tail.c overlay/daemon/tail.h \
     overlay/daemon/usage.c overlay/daemon/usage.h
-p2pd_room_CPPFLAGS = $(AM_CPPFLAGS) -DCOMPONENTDIR='"$(componentdir)"'
+p2pd_room_CPPFLAGS = $(AM_CPPFLAGS) -DCOMPONENTDIR='"$(componentdir)"' \
+    -DCOMPONENT_FILES='"$(component_files)"'
 p2pd_room_LDADD = libconfine.la libclient.la libcore.la

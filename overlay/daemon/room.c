@@ -175,6 +175,7 @@ static int start(struct room *r, struct err *e)
                                 .environment = r->environment,
                                 .folder = r->place.folder,
                                 .memory = r->place.memory,
+                                .components = &r->place.components,
                                 .programs = r->programs,
                                 .control = r->place.control,
                                 .output = ends[1],

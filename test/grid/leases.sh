@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
+# shellcheck disable=SC2154 # srcdir, uids and the like come from lib.sh
 # leases.sh -- after lib.sh: holders of leases (grab), and the processes that run under these.
 export P2PGRID_SOCKET=$P2PGRID_GRID/peer/1/p2pd.sock
 grab=$builddir/test/grid/grab
@@ -27,6 +28,10 @@ no_memory_left() {
     # shellcheck disable=SC2013 # words, one a line
     for id in $(awk '$1 == "lease" { print substr($2, 1, 12) }' "$scratch"/held* 2>/dev/null); do
         ls -d /dev/shm/p2pgrid-*-lease-"$id" >/dev/null 2>&1 && return 1
+        # shellcheck disable=SC2013
+        for id in $(cat "$P2PGRID_GRID"/peer/*/init 2>/dev/null); do # of desktops
+            ls -d "/proc/$id/root/dev/shm"/p2pgrid-* >/dev/null 2>&1 && return 1
+        done
     done
     return 0
 }
@@ -41,11 +46,15 @@ expect_clean() { # WHAT
 }
 
 # Starts grab in the background, holding until let_go: its words are in $scratch/held.
-hold() { # ARG...
+hold() { # ARG...: grab has to be on desktop 1
     rm -f "$scratch/keep"
     mkfifo "$scratch/keep"
     : >"$scratch/held" # nobody reads what the one before said
-    "$grab" "$@" <"$scratch/keep" >"$scratch/held" 2>&1 &
+    if [ -n "$uids" ]; then
+        "$srcdir/contrib/grid" run "$grab" "$@" <"$scratch/keep" >"$scratch/held" 2>&1 &
+    else
+        "$grab" "$@" <"$scratch/keep" >"$scratch/held" 2>&1 &
+    fi
     holder=$!
     exec 9>"$scratch/keep"
 }

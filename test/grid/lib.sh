@@ -44,8 +44,26 @@ need() { # PROGRAM...
     done
 }
 
+uids='' netns='' # of desktops
 start_grid() { # as contrib/grid up
+    case " $* " in *" --desktops "*) [ "$(id -u)" = 0 ] || skip "desktops that share nothing need root" ;; esac
     grid up "$@" || fail "the grid does not start"
+    uids=$(sed -n 's/^uids=//p' "$P2PGRID_GRID/grid.conf")
+    netns=$(sed -n 's/^netns=\(.\)/\1/p' "$P2PGRID_GRID/grid.conf")
+    authority=$P2PGRID_GRID/keys
+    [ -z "$uids" ] || authority=$P2PGRID_GRID/peer/1/disk/home/ada/.config/p2pgrid/authority
+}
+
+on_peer() { # K CMD...: as its user
+    timeout -k 5 -s KILL "${LIMIT:-60}" "$srcdir/contrib/grid" run --on "$@"
+}
+
+ask() { # K ARG...: p2pctl there
+    if [ -n "$uids" ]; then
+        LIMIT=10 on_peer "$1" p2pctl "${@:2}"
+    else
+        P2PGRID_SOCKET=$P2PGRID_GRID/peer/$1/p2pd.sock timeout 10 "$builddir/p2pctl" "${@:2}"
+    fi
 }
 
 # Runs a command for at most $LIMIT seconds (60): $code, and the files $out and $err.
@@ -101,8 +119,7 @@ within() { # SECONDS TEST...
 }
 
 peers_seen() { # K N: peer K sees N peers
-    [ "$(P2PGRID_SOCKET=$P2PGRID_GRID/peer/$1/p2pd.sock timeout 10 "$builddir/p2pctl" peers --json |
-        jq '.peers | length')" = "$2" ]
+    [ "$(ask "$1" peers --json | jq '.peers | length')" = "$2" ]
 }
 
 # Each of N peers sees all of them, and a second later again: a ring that was torn takes a moment, and a peer that
@@ -118,8 +135,7 @@ all_seen() { # N
 }
 
 all_free() { # N: peer 1 sees N slots, and all of them are free
-    [ "$(P2PGRID_SOCKET=$P2PGRID_GRID/peer/1/p2pd.sock timeout 10 "$builddir/p2pctl" peers --json |
-        jq '[.peers[].slots_free] | add')" = "$1" ]
+    [ "$(ask 1 peers --json | jq '[.peers[].slots_free] | add')" = "$1" ]
 }
 
 settle() { # K LINE...: the owner of peer K changes his mind
@@ -135,9 +151,7 @@ read_again() { [ "$(grep -c 'settings read again' "$1")" -gt "$2" ]; }
 # Every peer that lives has all its slots free and runs nothing.
 idle() {
     grid status | awk 'NR > 1 && $3 == "up" && $5 != $7 { bad = 1 } END { exit bad }' || return 1
-    # Not the status of grep: it complains of processes that end meanwhile.
-    # shellcheck disable=SC2143
-    [ -z "$(grep -lsaF "TMPDIR=$P2PGRID_GRID/peer/" /proc/[0-9]*/environ)" ]
+    [ -z "$(processes_of_jobs)" ]
 }
 
 expect_idle() { # within 10 s
@@ -147,8 +161,11 @@ expect_idle() { # within 10 s
 # What runs on the slots of peers: PEER PID NAME VPID, the last one a dash for what is no copy of a rank.
 processes_of_jobs() {
     { grep -szaHE '^(TMPDIR|OMPI_COMM_WORLD_RANK)=' /proc/[0-9]*/environ 2>/dev/null || true; } | tr '\0' '\n' |
-        awk -F '[/:=]' -v dir="TMPDIR=$P2PGRID_GRID/peer/" '
+        awk -F '[/:=]' -v dir="TMPDIR=$P2PGRID_GRID/peer/" -v uids="$uids" '
             (at = index($0, dir)) { peer[$3] = substr($0, at + length(dir)) + 0 }
+            uids && $5 == "TMPDIR" && /\/work\/lease-/ { # a desktop has a uid of its own
+                "stat -c %u /proc/" $3 " 2>/dev/null" | getline uid
+                if (uid > uids && uid <= uids + 250) peer[$3] = uid - uids }
             $5 == "OMPI_COMM_WORLD_RANK" { vpid[$3] = $6 }
             END { for (p in peer) {
                 name = "-"; getline name < ("/proc/" p "/comm")
@@ -170,4 +187,6 @@ expect_nothing_left() { # after contrib/grid down
     left=$(marked_processes)
     [ -z "$left" ] || fail "processes are left: $left"
     [ ! -e "$P2PGRID_GRID" ] || fail "the folder $P2PGRID_GRID is left"
+    [ -z "$netns" ] || ! ip netns | grep -F "$netns" || fail "network namespaces are left"
+    [ -z "$uids" ] || ! pgrep -r D,R,S,T -U "$(seq -s , $((uids + 1)) $((uids + 250)))" || fail "processes of the desktops are left"
 }

@@ -23,6 +23,7 @@ grid_scripts = \
     test/grid/answers \
     test/grid/newcomer \
     test/grid/tunnel \
+    test/grid/desktops \
     test/grid/grid_tool \
     test/grid/near \
     test/grid/netns \

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# lib.sh -- after grid/lib.sh: one daemon that is attacked, peer 2, and what it must say and stay.
+# lib.sh -- after grid/lib.sh: one daemon that is attacked from another desktop, and what it must say and stay.
 # shellcheck disable=SC2154 # srcdir, builddir, scratch come from there
 intruder=$builddir/test/security/intruder
 log=$P2PGRID_GRID/peer/2/log
 
 attack() { # after start_grid
     daemon=$(cat "$P2PGRID_GRID/peer/2/pid")
-    port=$(P2PGRID_SOCKET=$P2PGRID_GRID/peer/2/p2pd.sock "$builddir/p2pctl" status --json | jq -r '.listen[0]')
+    port=$(ask 2 status --json | jq -r '.listen[0]')
+    intrude=(ip netns exec "${netns}3" "$intruder")
     before=$(resident)
 }
 
@@ -22,7 +23,7 @@ refused() { # PATTERN ARG... [<FILE]: the intruder, and what the daemon must say
     shift
     lines=$(wc -l <"$log")
     for tries in 1 2 3 4 5 6 7 8 9 10; do
-        "$intruder" "$port" "$@" <"${bytes:-/dev/null}" >"$out" 2>"$err" || fail "$*: $(cat "$err")"
+        "${intrude[@]}" "$port" "$@" <"${bytes:-/dev/null}" >"$out" 2>"$err" || fail "$*: $(cat "$err")"
         within 1 said "$lines" "$pattern" && return 0
     done
     fail "$* ($tries times): no line with '$pattern': $(tail -n 5 "$log")"

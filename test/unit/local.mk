@@ -10,6 +10,7 @@ unit_programs = \
     test/unit/claim \
     test/unit/command \
     test/unit/commit \
+    test/unit/components \
     test/unit/confine \
     test/unit/cores \
     test/unit/crowd \
@@ -128,6 +129,9 @@ test_unit_word_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_word_LDADD = libreplica.la $(LDADD)
 test_unit_transport_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_transport_LDADD = libtransport.la $(LDADD)
+test_unit_components_SOURCES = test/unit/components.c overlay/daemon/components.c
+test_unit_components_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon \
+    -DCOMPONENTDIR='"/nonexistent"' -DCOMPONENT_FILES='"one.so two.so"'
 test_unit_crowd_SOURCES = test/unit/crowd.c src/pml_replica/crowd.c
 test_unit_crowd_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_looks_SOURCES = test/unit/looks.c src/pml_replica/looks.c
