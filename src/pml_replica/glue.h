@@ -61,7 +61,7 @@ struct replica_params {
     char *level;
     bool direct;
     char *address;
-    size_t eager_limit, fragment, log_limit;
+    size_t eager_limit, fragment, log_limit, window_limit;
     unsigned lag_ms, drop_after_ms, retry_ms, silence_ms;
     bool verify, shared_memory, encrypt, progress_thread, clock;
 };
