@@ -161,11 +161,18 @@ static void send_request(struct window *w, int target, const struct operation *o
     outgoing_send(w, target, TAG_BODY, b, first + length);
 }
 
+/* What was answered here may still be needed for a lane that is behind. */
+static bool has_room(const struct window *w, size_t cost)
+{
+    return budget_allows(&w->budget, cost) &&
+           (w->requesting == 0 || w->requesting + cost <= w->budget.limit);
+}
+
 /* Others are served meanwhile, so that two who wait for each other go on. */
 static void await_room(const struct window *w, size_t cost)
 {
     link_enter();
-    while (!budget_allows(&w->budget, cost))
+    while (!has_room(w, cost))
         link_wait();
     link_leave();
 }

@@ -49,7 +49,7 @@ static int window_free(ompi_win_t *win)
     epoch_fence(0, win);
     window_ask(w, w->comm->c_my_rank, STOP, 0);
     link_enter();
-    while (!w->stopped || w->leaving > 0)
+    while (!w->stopped || w->requesting > 0 || w->replying > 0)
         link_wait();
     engine_comm_free(replica.engine, w->wire);
     link_leave();

@@ -58,15 +58,15 @@ struct window {
     char *body; /* of the request that is being received */
     int source; /* its sender */
     bool arrived, running, stopped;
-    unsigned leaving; /* messages that have not left */
-    size_t replying;  /* bytes of the replies among them, */
-    bool full;        /* so many that no request is taken meanwhile */
+    size_t replying; /* bytes of replies that have not left, */
+    bool full;       /* so many that no request is taken meanwhile */
     /* locks of this window */
     int holders; /* -1: one, exclusively */
     struct waiting *first, **last;
     int *posts, *completes; /* by rank: heard, and not yet waited for */
     /* this process as an origin, by target */
     struct budget budget;
+    size_t requesting; /* bytes of requests that have not left, as other lanes lack them, say */
     int *awaited; /* replies */
     bool *dirty;  /* requests without a reply were sent since the last one with */
     bool *locked; /* by a request */
@@ -94,7 +94,8 @@ int epoch_fence(int assertion, ompi_win_t *win);
 struct outgoing {
     struct transfer transfer;
     struct window *of;
-    size_t weight; /* of a reply; else 0 */
+    size_t *account; /* of the window: where its weight is counted until it has left */
+    size_t weight;
     _Alignas(16) char bytes[];
 };
 struct outgoing *outgoing_new(size_t length);

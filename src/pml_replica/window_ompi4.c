@@ -56,8 +56,7 @@ static void outgoing_sent(struct transfer *t)
 {
     struct outgoing *o = (struct outgoing *)t;
     struct window *w = o->of;
-    w->leaving--;
-    w->replying -= o->weight;
+    *o->account -= o->weight;
     free(o);
     if (w->full)
         listen_on(w);
@@ -74,20 +73,15 @@ void outgoing_send(struct window *w, int to, int tag, struct outgoing *o, size_t
     s->length = length;
     s->data = o->bytes;
     o->of = w;
-    w->leaving++;
-    transfer_begin(&o->transfer);
-}
-
-static void reply(struct window *w, int to, struct outgoing *o, size_t length)
-{
+    o->account = tag == TAG_REPLY ? &w->replying : &w->requesting;
     o->weight = sizeof *o + length;
-    w->replying += o->weight;
-    outgoing_send(w, to, TAG_REPLY, o, length);
+    *o->account += o->weight;
+    transfer_begin(&o->transfer);
 }
 
 static void reply_nothing(struct window *w, int to)
 {
-    reply(w, to, outgoing_new(0), 0);
+    outgoing_send(w, to, TAG_REPLY, outgoing_new(0), 0);
 }
 
 /* --- data --- */
@@ -172,7 +166,7 @@ static void serve_data(struct window *w)
     else if (w->head[KIND] == ACCUMULATE || w->head[KIND] == GET_ACCUMULATE)
         accumulate(&t);
     if (before != NULL)
-        reply(w, w->source, before, length);
+        outgoing_send(w, w->source, TAG_REPLY, before, length);
     if (!ompi_datatype_is_predefined(t.memory.type))
         OBJ_RELEASE(t.memory.type);
 }
