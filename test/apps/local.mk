@@ -47,3 +47,6 @@ test_apps_says_LDADD = $(OMPI_MPI_LIBS)
 check_PROGRAMS += test/apps/flood
 test_apps_flood_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_apps_flood_LDADD = $(OMPI_MPI_LIBS)
+check_PROGRAMS += test/apps/fails
+test_apps_fails_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+test_apps_fails_LDADD = $(OMPI_MPI_LIBS)
