@@ -171,6 +171,7 @@ int main(int argc, char **argv)
             MPI_Abort(MPI_COMM_WORLD, 4);
         }
     }
+    MPI_Barrier(MPI_COMM_WORLD);
     in_order();
     MPI_Win_free(&win);
     if (rank == 0)
