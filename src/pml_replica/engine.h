@@ -139,8 +139,8 @@ struct engine_callbacks {
     void (*sent)(void *ctx, struct engine_send *s);
     void (*received)(void *ctx, struct engine_receive *r);
     /* The job cannot go on, for the reason in the line: lanes have diverged, a rank is lost
-     * (ENGINE_LOST). Status 0: it is only this process that is declared dead, and leaves quietly. If
-     * this returns, the engine does nothing more. */
+     * (ENGINE_LOST). Status 0: it is only this process that is declared dead, and leaves quietly.
+     * If this returns, the engine does nothing more. */
     void (*stop)(void *ctx, int status, const char *line);
 };
 

@@ -88,10 +88,10 @@ static void process_lost(void *ctx, int vpid, const char *why)
         transport_drop(replica.transport, (uint32_t)replica.process_of[vpid]);
 }
 
-/* mpirun hears how each replica has ended, by MPI_Abort, by a signal, with its desktop, and ends the
- * job with that line and that status: it has the first word. The program does not go on meanwhile.
- * What mpirun does not know, that peers do not reach each other, is said here then. Counted in naps:
- * time in which the machine stood still is not up. */
+/* mpirun hears how each replica has ended, by MPI_Abort, by a signal, with its desktop, and ends
+ * the job with that line and that status: it has the first word. The program does not go on
+ * meanwhile. What mpirun does not know, that peers do not reach each other, is said here then.
+ * Counted in naps: time in which the machine stood still is not up. */
 static void let_mpirun_speak(void)
 {
     enum { NAPS = 60, NAP_MS = 50 };

@@ -147,8 +147,7 @@ static void send_request(struct window *w, int target, const struct operation *o
     const uint64_t head[REQUEST_WORDS] = {[KIND] = o->kind,
                                           [WHERE] = (uint64_t)o->where,
                                           [COUNT] = (uint64_t)o->there.count,
-                                          [OP] =
-                                              (uint64_t)(o->op != NULL ? PMPI_Op_c2f(o->op) : 0),
+                                          [OP] = (uint64_t)(o->op != NULL ? PMPI_Op_c2f(o->op) : 0),
                                           [TYPE_BYTES] = described,
                                           [DATA_BYTES] = length};
     struct outgoing *h = outgoing_new(sizeof head), *b = outgoing_new(first + length);

@@ -67,9 +67,9 @@ struct window {
     /* this process as an origin, by target */
     struct budget budget;
     size_t requesting; /* bytes of requests that have not left, as other lanes lack them, say */
-    int *awaited; /* replies */
-    bool *dirty;  /* requests without a reply were sent since the last one with */
-    bool *locked; /* by a request */
+    int *awaited;      /* replies */
+    bool *dirty;       /* requests without a reply were sent since the last one with */
+    bool *locked;      /* by a request */
     ompi_group_t *exposed, *accessed; /* post, start */
 };
 

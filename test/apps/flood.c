@@ -16,7 +16,8 @@ static MPI_Win win;
 static void usage(void)
 {
     fputs("usage: flood OPERATIONS BYTES PLACES MEGABYTES\n"
-          "  two ranks; so many operations of so many bytes in an epoch, to so many places one after\n"
+          "  two ranks; so many operations of so many bytes in an epoch, to so many places one "
+          "after\n"
           "  the other; a process may grow by so much\n",
           stderr);
     exit(2);
