@@ -95,9 +95,11 @@ static void process_lost(void *ctx, int vpid, const char *why)
 static void let_mpirun_speak(void)
 {
     enum { NAPS = 60, NAP_MS = 50 };
-    const struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
-    for (int i = 0; i < NAPS; i++)
-        nanosleep(&nap, NULL);
+    for (int i = 0; i < NAPS; i++) {
+        struct timespec left = {.tv_nsec = NAP_MS * 1000000};
+        while (nanosleep(&left, &left) != 0)
+            continue; /* the program's signals do not end it */
+    }
 }
 
 /* The engine has given up; it does nothing more. */
