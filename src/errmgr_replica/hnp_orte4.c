@@ -41,14 +41,13 @@ static bool daemon_error(orte_proc_t *d, orte_proc_state_t state)
     }
 }
 
-/* At level 1 stock code ends the job. A killed process looks like a lost host to its user, so it is
- * told alike. */
+/* At level 1 stock code ends the job. It is told as a lost host is, but without advice: by a fault
+ * of the program's own each copy would end, and who sent a signal is not known. */
 static void tell_of_signal(const orte_proc_t *p)
 {
     if (hnp_ends_already() || orte_job_term_ordered || ORTE_LOCAL_JOBID(p->name.jobid) != 1)
         return;
-    log_line("rank %lu was killed by signal %d (%s) on %s after %.2f s: the job ends; --mca "
-             "errmgr_replica_level 2 survives this",
+    log_line("rank %lu was killed by signal %d (%s) on %s after %.2f s: the job ends",
              (unsigned long)p->name.vpid, p->exit_code - 128, strsignal(p->exit_code - 128),
              hnp_peer_of(p), (double)(survive_now_ms() - self->hnp.start_ms) / 1000);
     orte_execute_quiet = true; /* instead of what stock code says */

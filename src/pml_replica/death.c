@@ -100,8 +100,8 @@ void death_look_for_lost(struct engine *e)
     if (e->absent)
         engine_stop(e, 0, "rank %d, lane %d: was stopped for long", e->rank, e->lane);
     else
-        engine_stop(e, 1, "rank %d is lost: the last of its %d replicas has died", e->lost_rank,
-                    e->lanes);
+        engine_stop(e, ENGINE_LOST, "rank %d is lost: the last of its %d replicas has died",
+                    e->lost_rank, e->lanes);
 }
 
 static void check_rank(struct engine *e, int world)

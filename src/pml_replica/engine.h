@@ -39,6 +39,7 @@ enum {
     ENGINE_WINDOW = 1024,
     ENGINE_DECISION_MAX = 1 << 20, /* bytes of a decision's value */
     ENGINE_LOAN = 16,              /* bytes of a loan */
+    ENGINE_LOST = 2, /* a status of stop(): a rank is lost, and others may know better why */
 };
 
 struct engine_limits {
@@ -137,9 +138,9 @@ struct engine_callbacks {
     /* Done. The engine does not look at the request again. */
     void (*sent)(void *ctx, struct engine_send *s);
     void (*received)(void *ctx, struct engine_receive *r);
-    /* The job cannot go on, for the reason in the line: lanes have diverged, a rank is lost. Status
-     * 0: it is only this process that is declared dead, and leaves quietly. If this returns, the
-     * engine does nothing more. */
+    /* The job cannot go on, for the reason in the line: lanes have diverged, a rank is lost
+     * (ENGINE_LOST). Status 0: it is only this process that is declared dead, and leaves quietly.
+     * If this returns, the engine does nothing more. */
     void (*stop)(void *ctx, int status, const char *line);
 };
 

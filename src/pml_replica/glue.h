@@ -13,7 +13,7 @@
  * file_bytes_ompi4.c       what is read from them, and written
  * share_ompi4.c            shared file pointers
  * osc_ompi4.c              one-sided communication: windows; window.h
- * operation_ompi4.c        its operations
+ * operation_ompi4.c        its operations; budget.h
  * epoch_ompi4.c            and when they are done
  * link_ompi4.c             engine and transport joined, addresses by modex, progress
  * nap_ompi4.c              who waits in vain sleeps; nap.h, crowd.h
@@ -61,7 +61,7 @@ struct replica_params {
     char *level;
     bool direct;
     char *address;
-    size_t eager_limit, fragment, log_limit;
+    size_t eager_limit, fragment, log_limit, window_limit;
     unsigned lag_ms, drop_after_ms, retry_ms, silence_ms;
     bool verify, shared_memory, encrypt, progress_thread, clock;
 };

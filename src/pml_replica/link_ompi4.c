@@ -88,6 +88,20 @@ static void process_lost(void *ctx, int vpid, const char *why)
         transport_drop(replica.transport, (uint32_t)replica.process_of[vpid]);
 }
 
+/* mpirun hears how each replica has ended, by MPI_Abort, by a signal, with its desktop, and ends
+ * the job with that line and that status: it has the first word. The program does not go on
+ * meanwhile. What mpirun does not know, that peers do not reach each other, is said here then.
+ * Counted in naps: time in which the machine stood still is not up. */
+static void let_mpirun_speak(void)
+{
+    enum { NAPS = 60, NAP_MS = 50 };
+    for (int i = 0; i < NAPS; i++) {
+        struct timespec left = {.tv_nsec = NAP_MS * 1000000};
+        while (nanosleep(&left, &left) != 0)
+            continue; /* the program's signals do not end it */
+    }
+}
+
 /* The engine has given up; it does nothing more. */
 void link_stop(void *ctx, int status, const char *line)
 {
@@ -100,8 +114,10 @@ void link_stop(void *ctx, int status, const char *line)
         return;
     }
     output_release();
+    if (status == ENGINE_LOST)
+        let_mpirun_speak();
     fprintf(stderr, "p2pgrid: %s\n", line);
-    ompi_rte_abort(status, NULL);
+    ompi_rte_abort(1, NULL);
 }
 
 /* --- what the transport brings --- */

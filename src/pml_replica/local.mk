@@ -36,6 +36,7 @@ mca_pml_replica_la_SOURCES = \
     src/pml_replica/file_bytes_ompi4.c \
     src/pml_replica/osc_ompi4.c src/pml_replica/operation_ompi4.c src/pml_replica/epoch_ompi4.c \
     src/pml_replica/share_ompi4.c src/pml_replica/window.h src/pml_replica/window_ompi4.c \
+    src/pml_replica/budget.c src/pml_replica/budget.h \
     src/pml_replica/attendant_ompi4.c src/pml_replica/turn.c src/pml_replica/turn.h \
     src/pml_replica/crowd.c src/pml_replica/crowd.h \
     src/pml_replica/looks.c src/pml_replica/looks.h src/pml_replica/nap.c src/pml_replica/nap.h \

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* operation_ompi4.c -- one-sided operations, as requests to the target's agent (window.h).
  *
- * Data are packed when the call is made, so a put or an accumulate is complete for its caller at
- * once; what brings data back is complete when the reply is here. Replies of a target come in the
- * order of the requests, so one to a FLUSH says that all before it is done. */
+ * Data are packed when the call is made, so a put or an accumulate is complete for its caller when
+ * it returns; what brings data back is complete when the reply is here. Replies of a target come in
+ * the order of the requests, so one to a FLUSH says that all before it is done. A call waits while
+ * too much is on its way (budget.h). */
 #include "window.h"
 
 /* --- replies --- */
@@ -12,9 +13,8 @@ struct pending {
     struct transfer transfer;
     struct window *window;
     int target;
-    void *memory; /* where the data go, NULL: there are none */
-    int count;
-    ompi_datatype_t *type;
+    struct buffer result;    /* where the data go */
+    size_t back;             /* to the budget */
     ompi_request_t *request; /* to complete, or NULL */
     _Alignas(16) char bytes[];
 };
@@ -50,21 +50,22 @@ static ompi_request_t *request_make(ompi_win_t *win)
 static void replied(struct transfer *t)
 {
     struct pending *p = (struct pending *)t;
-    if (p->memory != NULL) {
-        unpack(p->memory, p->count, p->type, p->bytes);
-        OMPI_DATATYPE_RELEASE(p->type);
+    if (t->receive.capacity > 0) {
+        unpack(&p->result, p->bytes, t->receive.status.length);
+        OMPI_DATATYPE_RELEASE(p->result.type);
     }
     p->window->awaited[p->target]--;
+    budget_give_back(&p->window->budget, p->back);
     if (p->request != NULL)
         ompi_request_complete(p->request, true);
     free(p);
 }
 
-/* The reply to the request that comes next. */
-static void expect(struct window *w, int target, void *memory, int count, ompi_datatype_t *type,
+/* The reply to the request that comes next, which costs so much. */
+static void expect(struct window *w, int target, const struct buffer *result, size_t cost,
                    ompi_request_t *request)
 {
-    size_t length = memory != NULL ? packed_length(count, type) : 0;
+    const size_t length = packed_length(result);
     struct pending *p = calloc(1, sizeof *p + length);
     if (p == NULL) {
         link_stop(NULL, 1, "no memory for one-sided communication");
@@ -72,12 +73,11 @@ static void expect(struct window *w, int target, void *memory, int count, ompi_d
     }
     p->window = w;
     p->target = target;
-    p->memory = memory;
-    p->count = count;
-    p->type = type;
+    p->result = *result;
+    p->back = budget_ask(&w->budget, target, cost);
     p->request = request;
-    if (memory != NULL)
-        OMPI_DATATYPE_RETAIN(type);
+    if (length > 0)
+        OMPI_DATATYPE_RETAIN(result->type);
     w->awaited[target]++;
     w->dirty[target] = false;
     p->transfer.done = replied;
@@ -113,104 +113,148 @@ void window_ask(struct window *w, int target, enum request_kind kind, int argume
 
 void window_ask_and_expect(struct window *w, int target, enum request_kind kind, int argument)
 {
-    expect(w, target, NULL, 0, NULL, NULL);
+    const struct buffer nothing = {.count = 0};
+    expect(w, target, &nothing, 0, NULL);
     window_ask(w, target, kind, argument);
 }
 
-/* What an operation is about: at the target, and the data that go there. */
+/* What an operation is about: at the target, the data that go there, and those that come back. */
 struct operation {
     enum request_kind kind;
     ptrdiff_t where;
-    int count;
-    ompi_datatype_t *type;
+    struct buffer there; /* by displacement: where */
     MPI_Op op;
-    const void *data[2];
-    int data_count;
-    ompi_datatype_t *data_type;
+    struct buffer data[2], result;
+    ompi_request_t *request; /* that is complete with the reply */
 };
 
-static void issue(struct window *w, int target, const struct operation *o)
+static size_t data_length(const struct operation *o)
 {
-    size_t described = ompi_datatype_pack_description_length(o->type);
-    size_t at = (described + 15) / 16 * 16, length = 0;
+    return packed_length(&o->data[0]) + packed_length(&o->data[1]);
+}
+
+static bool is_answered(const struct operation *o)
+{
+    return o->kind != PUT && o->kind != ACCUMULATE;
+}
+
+static void send_request(struct window *w, int target, const struct operation *o)
+{
+    const size_t described = ompi_datatype_pack_description_length(o->there.type);
+    const size_t first = (described + 15) / 16 * 16, second = first + packed_length(&o->data[0]);
+    const size_t length = data_length(o);
     const void *description;
-    for (int i = 0; i < 2; i++)
-        length += o->data[i] != NULL ? packed_length(o->data_count, o->data_type) : 0;
-    uint64_t head[REQUEST_WORDS] = {[KIND] = o->kind,
-                                    [WHERE] = (uint64_t)o->where,
-                                    [COUNT] = (uint64_t)o->count,
-                                    [OP] = (uint64_t)(o->op != NULL ? PMPI_Op_c2f(o->op) : 0),
-                                    [TYPE_BYTES] = described,
-                                    [DATA_BYTES] = length};
-    struct outgoing *h = outgoing_new(sizeof head), *b = outgoing_new(at + length);
-    ompi_datatype_get_pack_description(o->type, &description);
+    const uint64_t head[REQUEST_WORDS] = {[KIND] = o->kind,
+                                          [WHERE] = (uint64_t)o->where,
+                                          [COUNT] = (uint64_t)o->there.count,
+                                          [OP] = (uint64_t)(o->op != NULL ? PMPI_Op_c2f(o->op) : 0),
+                                          [TYPE_BYTES] = described,
+                                          [DATA_BYTES] = length};
+    struct outgoing *h = outgoing_new(sizeof head), *b = outgoing_new(first + length);
+    ompi_datatype_get_pack_description(o->there.type, &description);
     memcpy(h->bytes, head, sizeof head);
     memcpy(b->bytes, description, described);
-    for (int i = 0; i < 2 && o->data[i] != NULL; i++) {
-        pack(o->data[i], o->data_count, o->data_type, b->bytes + at);
-        at += packed_length(o->data_count, o->data_type);
-    }
-    if (o->kind == PUT || o->kind == ACCUMULATE)
-        w->dirty[target] = true;
+    pack(&o->data[0], b->bytes + first);
+    pack(&o->data[1], b->bytes + second);
     outgoing_send(w, target, TAG_REQUEST, h, sizeof head);
-    outgoing_send(w, target, TAG_BODY, b, at);
+    outgoing_send(w, target, TAG_BODY, b, first + length);
 }
+
+/* What was answered here may still be needed for a lane that is behind. */
+static bool has_room(const struct window *w, size_t cost)
+{
+    return budget_allows(&w->budget, cost) &&
+           (w->requesting == 0 || w->requesting + cost <= w->budget.limit);
+}
+
+/* Others are served meanwhile, so that two who wait for each other go on. */
+static void await_room(const struct window *w, size_t cost)
+{
+    link_enter();
+    while (!has_room(w, cost))
+        link_wait();
+    link_leave();
+}
+
+static int issue(ompi_win_t *win, int target, const struct operation *o)
+{
+    enum { RECORDS = 1024 }; /* what a request takes beside the data, about, on each side */
+    struct window *w = window_of(win);
+    const size_t cost = RECORDS + data_length(o) + packed_length(&o->result);
+    await_room(w, cost);
+    if (is_answered(o)) {
+        expect(w, target, &o->result, cost, o->request);
+        send_request(w, target, o);
+        return OMPI_SUCCESS;
+    }
+    w->dirty[target] = true;
+    send_request(w, target, o);
+    if (budget_spend(&w->budget, target, cost))
+        window_ask_and_expect(w, target, FLUSH, 0);
+    return OMPI_SUCCESS;
+}
+
+/* --- the calls --- */
 
 static int put(const void *origin, int origin_count, ompi_datatype_t *origin_type, int target,
                ptrdiff_t where, int count, ompi_datatype_t *type, ompi_win_t *win)
 {
-    issue(window_of(win), target,
-          &(struct operation){PUT, where, count, type, NULL, {origin}, origin_count, origin_type});
-    return OMPI_SUCCESS;
+    const struct operation o = {.kind = PUT,
+                                .where = where,
+                                .there = {NULL, count, type},
+                                .data = {{(void *)origin, origin_count, origin_type}}};
+    return issue(win, target, &o);
 }
 
 static int accumulate(const void *origin, int origin_count, ompi_datatype_t *origin_type,
                       int target, ptrdiff_t where, int count, ompi_datatype_t *type, MPI_Op op,
                       ompi_win_t *win)
 {
-    issue(window_of(win), target,
-          &(struct operation){
-              ACCUMULATE, where, count, type, op, {origin}, origin_count, origin_type});
-    return OMPI_SUCCESS;
+    const struct operation o = {.kind = ACCUMULATE,
+                                .where = where,
+                                .there = {NULL, count, type},
+                                .op = op,
+                                .data = {{(void *)origin, origin_count, origin_type}}};
+    return issue(win, target, &o);
 }
 
-static int fetch(enum request_kind kind, const void *data[2], int data_count,
-                 ompi_datatype_t *data_type, void *result, int result_count,
-                 ompi_datatype_t *result_type, int target, ptrdiff_t where, int count,
-                 ompi_datatype_t *type, MPI_Op op, ompi_win_t *win, ompi_request_t **request)
+static int get(void *origin, int origin_count, ompi_datatype_t *origin_type, int target,
+               ptrdiff_t where, int count, ompi_datatype_t *type, ompi_win_t *win)
 {
-    struct window *w = window_of(win);
-    if (request != NULL)
-        *request = request_make(win);
-    expect(w, target, result, result_count, result_type, request != NULL ? *request : NULL);
-    struct operation o = {kind, where, count, type, op, {data[0], data[1]}, data_count, data_type};
-    issue(w, target, &o);
-    return OMPI_SUCCESS;
+    const struct operation o = {.kind = GET,
+                                .where = where,
+                                .there = {NULL, count, type},
+                                .result = {origin, origin_count, origin_type}};
+    return issue(win, target, &o);
 }
 
 static int rget(void *origin, int origin_count, ompi_datatype_t *origin_type, int target,
                 ptrdiff_t where, int count, ompi_datatype_t *type, ompi_win_t *win,
                 ompi_request_t **request)
 {
-    const void *none[2] = {NULL, NULL};
-    return fetch(GET, none, 0, NULL, origin, origin_count, origin_type, target, where, count, type,
-                 NULL, win, request);
+    const struct operation o = {.kind = GET,
+                                .where = where,
+                                .there = {NULL, count, type},
+                                .result = {origin, origin_count, origin_type},
+                                .request = *request = request_make(win)};
+    return issue(win, target, &o);
 }
 
-static int get(void *origin, int origin_count, ompi_datatype_t *origin_type, int target,
-               ptrdiff_t where, int count, ompi_datatype_t *type, ompi_win_t *win)
+/* With MPI_NO_OP the origin's buffer means nothing, nor its type. */
+static int fetch(const void *origin, int origin_count, ompi_datatype_t *origin_type, void *result,
+                 int result_count, ompi_datatype_t *result_type, int target, ptrdiff_t where,
+                 int count, ompi_datatype_t *type, MPI_Op op, ompi_win_t *win,
+                 ompi_request_t *request)
 {
-    return rget(origin, origin_count, origin_type, target, where, count, type, win, NULL);
-}
-
-static int rget_accumulate(const void *origin, int origin_count, ompi_datatype_t *origin_type,
-                           void *result, int result_count, ompi_datatype_t *result_type, int target,
-                           ptrdiff_t where, int count, ompi_datatype_t *type, MPI_Op op,
-                           ompi_win_t *win, ompi_request_t **request)
-{
-    const void *data[2] = {op != MPI_NO_OP ? origin : NULL, NULL};
-    return fetch(GET_ACCUMULATE, data, origin_count, origin_type, result, result_count, result_type,
-                 target, where, count, type, op, win, request);
+    const struct operation o = {
+        .kind = GET_ACCUMULATE,
+        .where = where,
+        .there = {NULL, count, type},
+        .op = op,
+        .data = {{(void *)origin, op != MPI_NO_OP ? origin_count : 0, origin_type}},
+        .result = {result, result_count, result_type},
+        .request = request};
+    return issue(win, target, &o);
 }
 
 static int get_accumulate(const void *origin, int origin_count, ompi_datatype_t *origin_type,
@@ -218,22 +262,35 @@ static int get_accumulate(const void *origin, int origin_count, ompi_datatype_t 
                           ptrdiff_t where, int count, ompi_datatype_t *type, MPI_Op op,
                           ompi_win_t *win)
 {
-    return rget_accumulate(origin, origin_count, origin_type, result, result_count, result_type,
-                           target, where, count, type, op, win, NULL);
+    return fetch(origin, origin_count, origin_type, result, result_count, result_type, target,
+                 where, count, type, op, win, NULL);
+}
+
+static int rget_accumulate(const void *origin, int origin_count, ompi_datatype_t *origin_type,
+                           void *result, int result_count, ompi_datatype_t *result_type, int target,
+                           ptrdiff_t where, int count, ompi_datatype_t *type, MPI_Op op,
+                           ompi_win_t *win, ompi_request_t **request)
+{
+    *request = request_make(win);
+    return fetch(origin, origin_count, origin_type, result, result_count, result_type, target,
+                 where, count, type, op, win, *request);
 }
 
 static int fetch_and_op(const void *origin, void *result, ompi_datatype_t *type, int target,
                         ptrdiff_t where, MPI_Op op, ompi_win_t *win)
 {
-    return get_accumulate(origin, 1, type, result, 1, type, target, where, 1, type, op, win);
+    return fetch(origin, 1, type, result, 1, type, target, where, 1, type, op, win, NULL);
 }
 
 static int compare_and_swap(const void *origin, const void *compare, void *result,
                             ompi_datatype_t *type, int target, ptrdiff_t where, ompi_win_t *win)
 {
-    const void *data[2] = {compare, origin};
-    return fetch(COMPARE_AND_SWAP, data, 1, type, result, 1, type, target, where, 1, type, NULL,
-                 win, NULL);
+    const struct operation o = {.kind = COMPARE_AND_SWAP,
+                                .where = where,
+                                .there = {NULL, 1, type},
+                                .data = {{(void *)compare, 1, type}, {(void *)origin, 1, type}},
+                                .result = {result, 1, type}};
+    return issue(win, target, &o);
 }
 
 static int rput(const void *origin, int origin_count, ompi_datatype_t *origin_type, int target,

@@ -39,6 +39,7 @@ static void window_release(struct window *w)
     free(w->awaited);
     free(w->dirty);
     free(w->locked);
+    budget_clear(&w->budget);
     free(w);
 }
 
@@ -48,7 +49,7 @@ static int window_free(ompi_win_t *win)
     epoch_fence(0, win);
     window_ask(w, w->comm->c_my_rank, STOP, 0);
     link_enter();
-    while (!w->stopped)
+    while (!w->stopped || w->requesting > 0 || w->replying > 0)
         link_wait();
     engine_comm_free(replica.engine, w->wire);
     link_leave();
@@ -79,7 +80,8 @@ static struct window *window_new(int size)
     w->awaited = calloc((size_t)size, sizeof *w->awaited);
     w->dirty = calloc((size_t)size, sizeof *w->dirty);
     w->locked = calloc((size_t)size, sizeof *w->locked);
-    if (w->posts && w->completes && w->awaited && w->dirty && w->locked)
+    if (w->posts && w->completes && w->awaited && w->dirty && w->locked &&
+        budget_init(&w->budget, size, replica.params.window_limit) == 0)
         return w;
     window_release(w);
     return NULL;

@@ -49,6 +49,7 @@ static int component_register(void)
     *p = (struct replica_params){.eager_limit = 16 << 10,
                                  .fragment = 512 << 10,
                                  .log_limit = 64 << 20,
+                                 .window_limit = 16 << 20,
                                  .lag_ms = 10,
                                  .drop_after_ms = 30000,
                                  .retry_ms = 500,
@@ -62,6 +63,10 @@ static int component_register(void)
     param_size(c, "log_limit",
                "Bytes of sent messages kept for lanes that are behind, in a process",
                &p->log_limit);
+    param_size(c, "window_limit",
+               "Bytes of one-sided communication of a window on their way from a process, and of "
+               "what it answers to others",
+               &p->window_limit);
     param_ms(c, "lag", "Milliseconds after which a large message waits for a slow lane as a copy",
              &p->lag_ms);
     param_ms(c, "drop_after",

@@ -8,9 +8,14 @@
  *
  * The agent's receives are decided by the leader of the target like any from MPI_ANY_SOURCE, so all
  * copies of the target serve the same requests in the same order: puts, accumulates, locks. Nothing
- * else changes the window while others may look at it, so all copies of all ranks see the same. */
+ * else changes the window while others may look at it, so all copies of all ranks see the same.
+ *
+ * Memory is bounded on both sides. An origin waits, in the call, while more is on its way than its
+ * budget allows; it serves its own window meanwhile. A target takes no request while too much of
+ * what it replied has not left; an origin takes replies whenever it is in MPI, so that ends. */
 #ifndef P2P_WINDOW_H
 #define P2P_WINDOW_H
+#include "budget.h"
 #include "glue.h"
 #include "ompi/mca/osc/osc.h"
 #include "ompi/win/win.h"
@@ -53,14 +58,18 @@ struct window {
     char *body; /* of the request that is being received */
     int source; /* its sender */
     bool arrived, running, stopped;
+    size_t replying; /* bytes of replies that have not left, */
+    bool full;       /* so many that no request is taken meanwhile */
     /* locks of this window */
     int holders; /* -1: one, exclusively */
     struct waiting *first, **last;
     int *posts, *completes; /* by rank: heard, and not yet waited for */
     /* this process as an origin, by target */
-    int *awaited; /* replies */
-    bool *dirty;  /* requests without a reply were sent since the last one with */
-    bool *locked; /* by a request */
+    struct budget budget;
+    size_t requesting; /* bytes of requests that have not left, as other lanes lack them, say */
+    int *awaited;      /* replies */
+    bool *dirty;       /* requests without a reply were sent since the last one with */
+    bool *locked;      /* by a request */
     ompi_group_t *exposed, *accessed; /* post, start */
 };
 
@@ -84,16 +93,26 @@ int epoch_fence(int assertion, ompi_win_t *win);
 /* A message in memory of its own, let go when it is sent. */
 struct outgoing {
     struct transfer transfer;
+    struct window *of;
+    size_t *account; /* of the window: where its weight is counted until it has left */
+    size_t weight;
     _Alignas(16) char bytes[];
 };
 struct outgoing *outgoing_new(size_t length);
 void outgoing_send(struct window *w, int to, int tag, struct outgoing *o, size_t length);
 
-/* Data of a type, from and to one piece. */
-void pack(const void *memory, int count, ompi_datatype_t *type, void *bytes);
-void unpack(void *memory, int count, ompi_datatype_t *type, const void *bytes);
-static inline size_t packed_length(int count, const ompi_datatype_t *type)
+/* Memory as a call names it. NULL is a place like any other: MPI_BOTTOM, where the type has the
+ * addresses. There are no data where they have no length, and the type may be none then. */
+struct buffer {
+    void *at;
+    int count;
+    ompi_datatype_t *type;
+};
+static inline size_t packed_length(const struct buffer *b)
 {
-    return (size_t)count * type->super.size;
+    return b->count > 0 ? (size_t)b->count * b->type->super.size : 0;
 }
+/* To and from one piece; as many of its bytes as there are. */
+void pack(const struct buffer *b, void *bytes);
+void unpack(const struct buffer *b, const void *bytes, size_t length);
 #endif

@@ -10,35 +10,36 @@ int ompi_osc_base_process_op(void *memory, void *data, size_t length, ompi_datat
 
 /* --- bytes --- */
 
-static void convert_all(void *memory, int count, ompi_datatype_t *type, void *bytes, bool out)
+static void convert(const struct buffer *b, void *bytes, size_t length, bool out)
 {
     opal_convertor_t c;
-    struct iovec v = {bytes, packed_length(count, type)};
+    const size_t all = packed_length(b);
+    struct iovec v = {bytes, length < all ? length : all};
     uint32_t pieces = 1;
     size_t moved = v.iov_len;
     if (moved == 0)
         return;
     OBJ_CONSTRUCT(&c, opal_convertor_t);
     if (out) {
-        opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &type->super,
-                                                 (size_t)count, memory, 0, &c);
+        opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &b->type->super,
+                                                 (size_t)b->count, b->at, 0, &c);
         opal_convertor_pack(&c, &v, &pieces, &moved);
     } else {
-        opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &type->super,
-                                                 (size_t)count, memory, 0, &c);
+        opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &b->type->super,
+                                                 (size_t)b->count, b->at, 0, &c);
         opal_convertor_unpack(&c, &v, &pieces, &moved);
     }
     OBJ_DESTRUCT(&c);
 }
 
-void pack(const void *memory, int count, ompi_datatype_t *type, void *bytes)
+void pack(const struct buffer *b, void *bytes)
 {
-    convert_all((void *)memory, count, type, bytes, true);
+    convert(b, bytes, packed_length(b), true);
 }
 
-void unpack(void *memory, int count, ompi_datatype_t *type, const void *bytes)
+void unpack(const struct buffer *b, const void *bytes, size_t length)
 {
-    convert_all(memory, count, type, (void *)bytes, false);
+    convert(b, (void *)bytes, length, false);
 }
 
 struct outgoing *outgoing_new(size_t length)
@@ -49,9 +50,16 @@ struct outgoing *outgoing_new(size_t length)
     return o;
 }
 
+static void listen_on(struct window *w);
+
 static void outgoing_sent(struct transfer *t)
 {
-    free(t);
+    struct outgoing *o = (struct outgoing *)t;
+    struct window *w = o->of;
+    *o->account -= o->weight;
+    free(o);
+    if (w->full)
+        listen_on(w);
 }
 
 void outgoing_send(struct window *w, int to, int tag, struct outgoing *o, size_t length)
@@ -64,21 +72,23 @@ void outgoing_send(struct window *w, int to, int tag, struct outgoing *o, size_t
     s->tag = tag;
     s->length = length;
     s->data = o->bytes;
+    o->of = w;
+    o->account = tag == TAG_REPLY ? &w->replying : &w->requesting;
+    o->weight = sizeof *o + length;
+    *o->account += o->weight;
     transfer_begin(&o->transfer);
 }
 
-static void reply(struct window *w, int to, struct outgoing *o, size_t length)
+static void reply_nothing(struct window *w, int to)
 {
-    outgoing_send(w, to, TAG_REPLY, o != NULL ? o : outgoing_new(0), length);
+    outgoing_send(w, to, TAG_REPLY, outgoing_new(0), 0);
 }
 
 /* --- data --- */
 
 /* What a request is about, here. */
 struct target {
-    char *memory;
-    int count;
-    ompi_datatype_t *type;
+    struct buffer memory;
     MPI_Op op;
     char *data; /* that came with it */
     size_t length;
@@ -86,41 +96,60 @@ struct target {
 
 static bool inside(const struct window *w, const struct target *t)
 {
-    const opal_datatype_t *d = &t->type->super;
-    ptrdiff_t extent = d->ub - d->lb, begin = t->memory - w->base + d->true_lb;
-    ptrdiff_t end = t->memory - w->base + d->true_ub + (t->count - 1) * extent;
-    return w->anywhere || t->count == 0 || d->size == 0 ||
+    const opal_datatype_t *d = &t->memory.type->super;
+    const ptrdiff_t at = (char *)t->memory.at - w->base, extent = d->ub - d->lb;
+    const ptrdiff_t begin = at + d->true_lb, end = at + d->true_ub + (t->memory.count - 1) * extent;
+    return w->anywhere || packed_length(&t->memory) == 0 ||
            (begin >= 0 && end <= (ptrdiff_t)w->bytes);
 }
 
 static struct target target_of(const struct window *w)
 {
     void *description = w->body;
-    struct target t = {.memory = w->base + (ptrdiff_t)w->head[WHERE] * w->unit,
-                       .count = (int)w->head[COUNT],
-                       .op = PMPI_Op_f2c((int)w->head[OP]),
+    struct target t = {.memory = {.at = w->base + (ptrdiff_t)w->head[WHERE] * w->unit,
+                                  .count = (int)w->head[COUNT]},
+                       .op = w->head[KIND] == ACCUMULATE || w->head[KIND] == GET_ACCUMULATE
+                                 ? PMPI_Op_f2c((int)w->head[OP])
+                                 : NULL,
                        .data = w->body + (w->head[TYPE_BYTES] + 15) / 16 * 16,
                        .length = w->head[DATA_BYTES]};
-    t.type = ompi_datatype_create_from_packed_description(&description, ompi_proc_local());
+    t.memory.type = ompi_datatype_create_from_packed_description(&description, ompi_proc_local());
     return t;
 }
 
-static void accumulate(struct target *t)
+static bool computes(const struct target *t)
 {
-    if (t->op == MPI_REPLACE)
-        unpack(t->memory, t->count, t->type, t->data);
-    else if (t->op != MPI_NO_OP && t->length > 0)
-        ompi_osc_base_process_op(t->memory, t->data, t->length, t->type, t->count, t->op);
+    return t->op != NULL && t->op != MPI_REPLACE && t->op != MPI_NO_OP && t->length > 0;
+}
+
+static void accumulate(const struct target *t)
+{
+    const struct buffer *m = &t->memory;
+    if (computes(t))
+        ompi_osc_base_process_op(m->at, t->data, t->length, m->type, m->count, t->op);
+    else if (t->op == MPI_REPLACE)
+        unpack(m, t->data, t->length);
+}
+
+/* Why it cannot be served, or NULL. */
+static const char *wrong_with(const struct window *w, const struct target *t)
+{
+    if (!inside(w, t))
+        return "reaches beyond";
+    if (computes(t) && t->length != packed_length(&t->memory))
+        return "accumulates more or less data than it names in";
+    return NULL;
 }
 
 static void serve_data(struct window *w)
 {
     struct target t = target_of(w);
-    size_t length = packed_length(t.count, t.type);
+    const size_t length = packed_length(&t.memory);
+    const char *wrong = wrong_with(w, &t);
     struct outgoing *before = NULL;
-    if (!inside(w, &t)) {
+    if (wrong != NULL) {
         char line[160];
-        snprintf(line, sizeof line, "rank %d reaches beyond the window of rank %d", w->source,
+        snprintf(line, sizeof line, "rank %d %s the window of rank %d", w->source, wrong,
                  w->comm->c_my_rank);
         link_stop(NULL, 1, line);
         return;
@@ -128,18 +157,18 @@ static void serve_data(struct window *w)
     if (w->head[KIND] == GET || w->head[KIND] == GET_ACCUMULATE ||
         w->head[KIND] == COMPARE_AND_SWAP) {
         before = outgoing_new(length);
-        pack(t.memory, t.count, t.type, before->bytes);
+        pack(&t.memory, before->bytes);
     }
     if (w->head[KIND] == PUT)
-        unpack(t.memory, t.count, t.type, t.data);
+        unpack(&t.memory, t.data, t.length);
     else if (w->head[KIND] == COMPARE_AND_SWAP && memcmp(before->bytes, t.data, length) == 0)
-        unpack(t.memory, t.count, t.type, t.data + length);
+        unpack(&t.memory, t.data + length, length);
     else if (w->head[KIND] == ACCUMULATE || w->head[KIND] == GET_ACCUMULATE)
         accumulate(&t);
     if (before != NULL)
-        reply(w, w->source, before, length);
-    if (!ompi_datatype_is_predefined(t.type))
-        OBJ_RELEASE(t.type);
+        outgoing_send(w, w->source, TAG_REPLY, before, length);
+    if (!ompi_datatype_is_predefined(t.memory.type))
+        OBJ_RELEASE(t.memory.type);
 }
 
 /* --- locks --- */
@@ -149,7 +178,7 @@ static bool grant(struct window *w, int source, int type)
     if (type == MPI_LOCK_EXCLUSIVE ? w->holders != 0 : w->holders < 0)
         return false;
     w->holders = type == MPI_LOCK_EXCLUSIVE ? -1 : w->holders + 1;
-    reply(w, source, NULL, 0);
+    reply_nothing(w, source);
     return true;
 }
 
@@ -173,7 +202,7 @@ static void unlock(struct window *w, int source)
 {
     struct waiting *one;
     w->holders = w->holders < 0 ? 0 : w->holders - 1;
-    reply(w, source, NULL, 0);
+    reply_nothing(w, source);
     while ((one = w->first) != NULL && grant(w, one->source, one->type)) {
         w->first = one->next;
         if (w->first == NULL)
@@ -201,7 +230,7 @@ static void serve(struct window *w)
         unlock(w, w->source);
         break;
     case FLUSH:
-        reply(w, w->source, NULL, 0);
+        reply_nothing(w, w->source);
         break;
     case POST:
         w->posts[w->source]++;
@@ -234,6 +263,14 @@ static void post_receive(struct window *w, int from, int tag, void *data, size_t
     engine_receive(replica.engine, r);
 }
 
+/* Takes the next request, unless too many replies wait: then when some have left. */
+static void listen_on(struct window *w)
+{
+    w->full = w->replying > replica.params.window_limit;
+    if (!w->full)
+        post_receive(w, ENGINE_ANY_SOURCE, TAG_REQUEST, w->head, sizeof w->head);
+}
+
 /* A request or its body is here. What is there already arrives while it is asked for: a loop, not a
  * recursion as deep as the queue is long. */
 static void agent_heard(struct transfer *t)
@@ -259,7 +296,7 @@ static void agent_heard(struct transfer *t)
         }
         serve(w);
         if (!w->stopped)
-            post_receive(w, ENGINE_ANY_SOURCE, TAG_REQUEST, w->head, sizeof w->head);
+            listen_on(w);
     }
     w->running = false;
 }
@@ -268,5 +305,5 @@ void window_listen(struct window *w)
 {
     w->last = &w->first;
     w->incoming.done = agent_heard;
-    post_receive(w, ENGINE_ANY_SOURCE, TAG_REQUEST, w->head, sizeof w->head);
+    listen_on(w);
 }

@@ -16,7 +16,7 @@ static int rank, size, next, before;
         }                                                                                          \
     } while (0)
 
-enum { CELLS = 4000 };
+enum { CELLS = 4000, LONG = 40000 }; /* in messages of both kinds */
 
 static void fences(int round)
 {
@@ -153,20 +153,119 @@ static void locks(int round)
     MPI_Win_free(&win);
 }
 
+/* A type for data that are called by MPI_BOTTOM: it says itself where they are, in two pieces. */
+static MPI_Datatype type_at(const int *first, int n, const int *second, int m)
+{
+    MPI_Datatype t;
+    MPI_Aint where[2];
+    int count[2] = {n, m};
+    MPI_Get_address(first, &where[0]);
+    MPI_Get_address(second, &where[1]);
+    MPI_Type_create_hindexed(2, count, where, MPI_INT, &t);
+    MPI_Type_commit(&t);
+    return t;
+}
+
+/* No data: none is written, and none is read from where nothing is. */
+static void nothing(MPI_Win win)
+{
+    MPI_Datatype empty;
+    MPI_Type_contiguous(0, MPI_INT, &empty);
+    MPI_Type_commit(&empty);
+    MPI_Put(NULL, 0, MPI_INT, next, 0, 0, MPI_INT, win);
+    MPI_Put(NULL, 3, empty, next, 0, 2, empty, win);
+    MPI_Get(NULL, 0, MPI_INT, next, 0, 0, MPI_INT, win);
+    MPI_Get(MPI_BOTTOM, 3, empty, next, 0, 2, empty, win);
+    MPI_Accumulate(NULL, 0, MPI_INT, next, 0, 0, MPI_INT, MPI_SUM, win);
+    MPI_Get_accumulate(NULL, 0, MPI_INT, NULL, 0, MPI_INT, next, 0, 0, MPI_INT, MPI_SUM, win);
+    MPI_Type_free(&empty);
+}
+
+/* Data at absolute addresses, which MPI_BOTTOM, a null pointer, stands for: of all calls, short and
+ * long. */
+static void absolute(int round, int cells)
+{
+    static int room[LONG], out[LONG], more[2], in[LONG], tail[2];
+    const int n = cells - 2;
+    MPI_Win win;
+    MPI_Request r[2];
+    MPI_Datatype from = type_at(out, n, more, 2), to = type_at(in, n, tail, 2);
+    for (int i = 0; i < cells; i++) {
+        *(i < n ? &out[i] : &more[i - n]) = rank * 10 + i + round;
+        room[i] = -1;
+    }
+    MPI_Win_create(room, sizeof room, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_fence(0, win);
+    MPI_Put(MPI_BOTTOM, 1, from, next, 0, cells, MPI_INT, win);
+    nothing(win);
+    MPI_Win_fence(0, win);
+    for (int i = 0; i < cells; i++)
+        CHECK(room[i] == before * 10 + i + round);
+    MPI_Get(MPI_BOTTOM, 1, to, next, 0, cells, MPI_INT, win);
+    MPI_Win_fence(0, win);
+    for (int i = 0; i < cells; i++)
+        CHECK((i < n ? in[i] : tail[i - n]) == rank * 10 + i + round);
+    MPI_Accumulate(MPI_BOTTOM, 1, from, next, 0, cells, MPI_INT, MPI_SUM, win);
+    MPI_Win_fence(0, win);
+    for (int i = 0; i < cells; i++)
+        CHECK(room[i] == 2 * (before * 10 + i + round));
+    MPI_Win_fence(0, win);
+    MPI_Get_accumulate(MPI_BOTTOM, 1, from, MPI_BOTTOM, 1, to, next, 0, cells, MPI_INT, MPI_SUM,
+                       win);
+    MPI_Win_fence(0, win);
+    for (int i = 0; i < cells; i++)
+        CHECK((i < n ? in[i] : tail[i - n]) == 2 * (rank * 10 + i + round) &&
+              room[i] == 3 * (before * 10 + i + round));
+    memset(in, 0, sizeof in);
+    MPI_Get_accumulate(NULL, 0, MPI_DATATYPE_NULL, MPI_BOTTOM, 1, to, next, 0, cells, MPI_INT,
+                       MPI_NO_OP, win);
+    MPI_Fetch_and_op(NULL, &in[n], MPI_INT, next, 1, MPI_NO_OP, win);
+    MPI_Win_fence(0, win);
+    CHECK(in[n - 1] == 3 * (rank * 10 + n - 1 + round) &&
+          tail[1] == 3 * (rank * 10 + n + 1 + round) && in[n] == 3 * (rank * 10 + 1 + round));
+
+    MPI_Win_lock_all(0, win);
+    MPI_Rput(MPI_BOTTOM, 1, from, next, 0, cells, MPI_INT, win, &r[0]);
+    MPI_Raccumulate(MPI_BOTTOM, 1, from, next, 0, cells, MPI_INT, MPI_SUM, win, &r[1]);
+    MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+    MPI_Win_flush(next, win);
+    MPI_Rget_accumulate(MPI_BOTTOM, 1, from, MPI_BOTTOM, 1, to, next, 0, cells, MPI_INT, MPI_SUM,
+                        win, &r[0]);
+    MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+    CHECK(in[0] == 2 * (rank * 10 + round) && tail[1] == 2 * (rank * 10 + n + 1 + round));
+    MPI_Rget(MPI_BOTTOM, 1, to, next, 0, cells, MPI_INT, win, &r[0]);
+    MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+    CHECK(in[0] == 3 * (rank * 10 + round) && tail[1] == 3 * (rank * 10 + n + 1 + round));
+    MPI_Win_unlock_all(win);
+    MPI_Type_free(&from);
+    MPI_Type_free(&to);
+    MPI_Win_free(&win);
+}
+
 static void dynamic(int round)
 {
-    int cell = -1, mine = rank * 10 + round;
+    int cell[2] = {-1, -1}, mine = rank * 10 + round, seen = -1;
     MPI_Aint at, all[4];
+    MPI_Datatype there;
     MPI_Win win;
     MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-    MPI_Win_attach(win, &cell, sizeof cell);
-    MPI_Get_address(&cell, &at);
+    MPI_Win_attach(win, cell, sizeof cell);
+    MPI_Get_address(&cell[0], &at);
     MPI_Allgather(&at, 1, MPI_AINT, all, 1, MPI_AINT, MPI_COMM_WORLD);
     MPI_Win_fence(0, win);
     MPI_Put(&mine, 1, MPI_INT, next, all[next], 1, MPI_INT, win);
+    /* here the target's type has the address, and its displacement is MPI_BOTTOM */
+    at = all[next] + (MPI_Aint)sizeof(int);
+    MPI_Type_create_hindexed_block(1, 1, &at, MPI_INT, &there);
+    MPI_Type_commit(&there);
+    MPI_Accumulate(&mine, 1, MPI_INT, next, 0, 1, there, MPI_REPLACE, win);
+    MPI_Accumulate(&mine, 1, MPI_INT, next, 0, 1, there, MPI_SUM, win);
     MPI_Win_fence(0, win);
-    CHECK(cell == before * 10 + round);
-    MPI_Win_detach(win, &cell);
+    MPI_Get(&seen, 1, MPI_INT, next, 0, 1, there, win);
+    MPI_Win_fence(0, win);
+    CHECK(cell[0] == before * 10 + round && cell[1] == 2 * cell[0] && seen == 2 * mine);
+    MPI_Type_free(&there);
+    MPI_Win_detach(win, cell);
     MPI_Win_free(&win);
 }
 
@@ -184,6 +283,8 @@ int main(int argc, char **argv)
         groups(i);
         tickets(i);
         locks(i);
+        absolute(i, 6);
+        absolute(i, LONG);
         if (argc < 3) /* addresses differ between copies, which -v finds out */
             dynamic(i);
     }

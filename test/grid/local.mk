@@ -32,6 +32,7 @@ grid_scripts = \
     test/grid/kill_campaign \
     test/grid/silent_host \
     test/grid/survive_io \
+    test/grid/one_sided \
     test/grid/own_files \
     test/grid/printed \
     test/grid/acceptance

@@ -3,6 +3,7 @@ unit_programs = \
     test/unit/addr \
     test/unit/adrift \
     test/unit/autogroup \
+    test/unit/budget \
     test/unit/caller \
     test/unit/cell \
     test/unit/cgroup \
@@ -132,6 +133,8 @@ test_unit_transport_LDADD = libtransport.la $(LDADD)
 test_unit_components_SOURCES = test/unit/components.c overlay/daemon/components.c
 test_unit_components_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon \
     -DCOMPONENTDIR='"/nonexistent"' -DCOMPONENT_FILES='"one.so two.so"'
+test_unit_budget_SOURCES = test/unit/budget.c src/pml_replica/budget.c
+test_unit_budget_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_crowd_SOURCES = test/unit/crowd.c src/pml_replica/crowd.c
 test_unit_crowd_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_looks_SOURCES = test/unit/looks.c src/pml_replica/looks.c
