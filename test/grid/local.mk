@@ -33,7 +33,7 @@ grid_scripts = \
     test/grid/printed \
     test/grid/acceptance
 GRID += $(grid_scripts)
-EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh test/grid/raw.h test/grid/root.sh test/grid/short_kit.sh $(grid_scripts)
+EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh test/grid/raw.h test/grid/root.sh $(grid_scripts)
 # A bare holder of leases, one who says wrong things, and one who does not wait for an answer, for tests of the daemons alone.
 check_PROGRAMS += test/grid/grab test/grid/garbage test/grid/lastword test/grid/lag
 # Tests that take minutes or want the machine for themselves: make check-soak.
