@@ -1,69 +1,102 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* epoch_ompi4.c -- when one-sided operations are done: locks and flushes, fences, and the groups
- * that are posted to and started. */
+ * that are posted to and started. A call that has no place in the epoch that its process is in is
+ * an error of the program (MPI_ERR_RMA_SYNC), the same one in all lanes: only its own calls decide.
+ */
 #include "window.h"
 
 /* --- passive target --- */
 
-static int flush(int target, ompi_win_t *win)
+static void finish(struct window *w, int target)
 {
-    struct window *w = window_of(win);
     if (w->dirty[target])
         window_ask_and_expect(w, target, FLUSH, 0);
     window_await(w, target);
+}
+
+static void finish_all(struct window *w)
+{
+    for (int i = 0; i < w->size; i++)
+        if (w->dirty[i])
+            window_ask_and_expect(w, i, FLUSH, 0);
+    for (int i = 0; i < w->size; i++)
+        window_await(w, i);
+}
+
+static int flush(int target, ompi_win_t *win)
+{
+    struct window *w = window_of(win);
+    if (w->locked[target] == NOT_HELD)
+        return OMPI_ERR_RMA_SYNC;
+    finish(w, target);
     return OMPI_SUCCESS;
 }
 
 static int flush_all(ompi_win_t *win)
 {
     struct window *w = window_of(win);
-    for (int i = 0; i < w->size; i++)
-        if (w->dirty[i])
-            window_ask_and_expect(w, i, FLUSH, 0);
-    for (int i = 0; i < w->size; i++)
-        window_await(w, i);
+    if (w->locks == 0)
+        return OMPI_ERR_RMA_SYNC;
+    finish_all(w);
     return OMPI_SUCCESS;
+}
+
+static void take_lock(struct window *w, int type, int target, int assertion)
+{
+    w->locked[target] = assertion & MPI_MODE_NOCHECK ? TRUSTED : GRANTED;
+    if (w->locked[target] == GRANTED)
+        window_ask_and_expect(w, target, LOCK, type);
+    window_await(w, target);
 }
 
 static int lock(int type, int target, int assertion, ompi_win_t *win)
 {
     struct window *w = window_of(win);
-    w->locked[target] = !(assertion & MPI_MODE_NOCHECK);
-    if (w->locked[target])
-        window_ask_and_expect(w, target, LOCK, type);
-    window_await(w, target);
+    if (w->accessed != NULL || w->locked[target] != NOT_HELD)
+        return OMPI_ERR_RMA_SYNC;
+    w->locks++;
+    take_lock(w, type, target, assertion);
     return OMPI_SUCCESS;
 }
 
 static int unlock(int target, ompi_win_t *win)
 {
     struct window *w = window_of(win);
-    if (!w->locked[target])
-        return flush(target, win);
-    w->locked[target] = false;
-    window_ask_and_expect(w, target, UNLOCK, 0);
-    window_await(w, target);
+    if (w->locks < 0 || w->locked[target] == NOT_HELD)
+        return OMPI_ERR_RMA_SYNC;
+    if (w->locked[target] == GRANTED)
+        window_ask_and_expect(w, target, UNLOCK, 0);
+    finish(w, target);
+    w->locked[target] = NOT_HELD;
+    w->locks--;
     return OMPI_SUCCESS;
 }
 
 /* In the order of ranks, so that nobody waits in a circle with one who locks exclusively. */
 static int lock_all(int assertion, ompi_win_t *win)
 {
-    for (int i = 0; i < window_of(win)->size; i++)
-        lock(MPI_LOCK_SHARED, i, assertion, win);
+    struct window *w = window_of(win);
+    if (w->accessed != NULL || w->locks != 0)
+        return OMPI_ERR_RMA_SYNC;
+    w->locks = -1;
+    for (int i = 0; i < w->size; i++)
+        take_lock(w, MPI_LOCK_SHARED, i, assertion);
     return OMPI_SUCCESS;
 }
 
 static int unlock_all(ompi_win_t *win)
 {
     struct window *w = window_of(win);
+    if (w->locks >= 0)
+        return OMPI_ERR_RMA_SYNC;
+    w->locks = 0;
     for (int i = 0; i < w->size; i++)
-        if (w->locked[i])
+        if (w->locked[i] == GRANTED)
             window_ask_and_expect(w, i, UNLOCK, 0);
         else if (w->dirty[i])
             window_ask_and_expect(w, i, FLUSH, 0);
     for (int i = 0; i < w->size; i++) {
-        w->locked[i] = false;
+        w->locked[i] = NOT_HELD;
         window_await(w, i);
     }
     return OMPI_SUCCESS;
@@ -82,8 +115,14 @@ int epoch_fence(int assertion, ompi_win_t *win)
 {
     (void)assertion;
     struct window *w = window_of(win);
-    flush_all(win);
+    finish_all(w);
     return w->comm->c_coll->coll_barrier(w->comm, w->comm->c_coll->coll_barrier_module);
+}
+
+static int fence(int assertion, ompi_win_t *win)
+{
+    const struct window *w = window_of(win);
+    return w->accessed != NULL || w->locks != 0 ? OMPI_ERR_RMA_SYNC : epoch_fence(assertion, win);
 }
 
 /* The rank in the window's communicator of each member, one after the other. */
@@ -98,6 +137,8 @@ static int post(ompi_group_t *group, int assertion, ompi_win_t *win)
 {
     (void)assertion;
     struct window *w = window_of(win);
+    if (w->exposed != NULL)
+        return OMPI_ERR_RMA_SYNC;
     OBJ_RETAIN(group);
     w->exposed = group;
     for (int i = 0; i < group->grp_proc_count; i++)
@@ -109,6 +150,8 @@ static int start(ompi_group_t *group, int assertion, ompi_win_t *win)
 {
     (void)assertion;
     struct window *w = window_of(win);
+    if (w->accessed != NULL || w->locks != 0)
+        return OMPI_ERR_RMA_SYNC;
     OBJ_RETAIN(group);
     w->accessed = group;
     for (int i = 0; i < group->grp_proc_count; i++) {
@@ -168,7 +211,7 @@ static int test_for_all(ompi_win_t *win, int *flag)
 
 void epochs_fill(ompi_osc_base_module_t *calls)
 {
-    calls->osc_fence = epoch_fence;
+    calls->osc_fence = fence;
     calls->osc_start = start;
     calls->osc_complete = complete;
     calls->osc_post = post;
