@@ -7,38 +7,34 @@
 
 /* --- passive target --- */
 
-static void finish(struct window *w, int target)
-{
-    if (w->dirty[target])
-        window_ask_and_expect(w, target, FLUSH, 0);
-    window_await(w, target);
-}
-
-static void finish_all(struct window *w)
-{
-    for (int i = 0; i < w->size; i++)
-        if (w->dirty[i])
-            window_ask_and_expect(w, i, FLUSH, 0);
-    for (int i = 0; i < w->size; i++)
-        window_await(w, i);
-}
-
 static int flush(int target, ompi_win_t *win)
 {
     struct window *w = window_of(win);
-    if (w->locked[target] == NOT_HELD)
-        return OMPI_ERR_RMA_SYNC;
-    finish(w, target);
+    if (w->dirty[target])
+        window_ask_and_expect(w, target, FLUSH, 0);
+    window_await(w, target);
     return OMPI_SUCCESS;
 }
 
 static int flush_all(ompi_win_t *win)
 {
     struct window *w = window_of(win);
-    if (w->locks == 0)
-        return OMPI_ERR_RMA_SYNC;
-    finish_all(w);
+    for (int i = 0; i < w->size; i++)
+        if (w->dirty[i])
+            window_ask_and_expect(w, i, FLUSH, 0);
+    for (int i = 0; i < w->size; i++)
+        window_await(w, i);
     return OMPI_SUCCESS;
+}
+
+static int flush_locked(int target, ompi_win_t *win)
+{
+    return window_of(win)->locked[target] == NOT_HELD ? OMPI_ERR_RMA_SYNC : flush(target, win);
+}
+
+static int flush_all_locked(ompi_win_t *win)
+{
+    return window_of(win)->locks == 0 ? OMPI_ERR_RMA_SYNC : flush_all(win);
 }
 
 static void take_lock(struct window *w, int type, int target, int assertion)
@@ -66,10 +62,9 @@ static int unlock(int target, ompi_win_t *win)
         return OMPI_ERR_RMA_SYNC;
     if (w->locked[target] == GRANTED)
         window_ask_and_expect(w, target, UNLOCK, 0);
-    finish(w, target);
     w->locked[target] = NOT_HELD;
     w->locks--;
-    return OMPI_SUCCESS;
+    return flush(target, win);
 }
 
 /* In the order of ranks, so that nobody waits in a circle with one who locks exclusively. */
@@ -115,7 +110,7 @@ int epoch_fence(int assertion, ompi_win_t *win)
 {
     (void)assertion;
     struct window *w = window_of(win);
-    finish_all(w);
+    flush_all(win);
     return w->comm->c_coll->coll_barrier(w->comm, w->comm->c_coll->coll_barrier_module);
 }
 
@@ -222,8 +217,8 @@ void epochs_fill(ompi_osc_base_module_t *calls)
     calls->osc_lock_all = lock_all;
     calls->osc_unlock_all = unlock_all;
     calls->osc_sync = synchronize;
-    calls->osc_flush = flush;
-    calls->osc_flush_all = flush_all;
-    calls->osc_flush_local = flush;
-    calls->osc_flush_local_all = flush_all;
+    calls->osc_flush = flush_locked;
+    calls->osc_flush_all = flush_all_locked;
+    calls->osc_flush_local = flush_locked;
+    calls->osc_flush_local_all = flush_all_locked;
 }
