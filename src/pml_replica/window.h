@@ -60,11 +60,11 @@ struct window {
     struct waiting *first, **last;
     int *posts, *completes; /* by rank: heard, and not yet waited for */
     /* this process as an origin, by target */
-    int *awaited;          /* replies */
-    bool *dirty;           /* requests without a reply were sent since the last one with */
-    unsigned char *locked; /* enum held */
-    int locks;             /* targets that are locked; -1: all, by one call */
+    int *awaited; /* replies */
+    bool *dirty;  /* requests without a reply were sent since the last one with */
+    char *locked; /* enum held */
     ompi_group_t *exposed, *accessed; /* post, start */
+    int locks;                        /* targets that are locked; -1: all, by one call */
 };
 
 void window_listen(struct window *w);
