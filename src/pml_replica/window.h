@@ -63,8 +63,8 @@ struct window {
     int *awaited; /* replies */
     bool *dirty;  /* requests without a reply were sent since the last one with */
     char *locked; /* enum held */
+    int locks;    /* targets that are locked; -1: all, by one call */
     ompi_group_t *exposed, *accessed; /* post, start */
-    int locks;                        /* targets that are locked; -1: all, by one call */
 };
 
 void window_listen(struct window *w);
