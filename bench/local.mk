@@ -26,7 +26,7 @@ bench-replication: all bench/exchange
 EXTRA_DIST += bench/median.awk bench/replication
 
 # Whole programs, on a private grid and beside stock Open MPI: `make bench-programs`; BENCH='--programs storm --repeat 5'.
-bench-programs: all test/apps/count
+bench-programs: all test/apps/count $(acceptance_programs)
 	@$(TEST_ENV) $(srcdir)/bench/programs $(BENCH)
 .PHONY: bench-programs
 EXTRA_DIST += bench/programs

@@ -37,7 +37,7 @@ grid_scripts = \
     test/grid/printed \
     test/grid/acceptance
 GRID += $(grid_scripts)
-EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh test/grid/raw.h test/grid/root.sh test/grid/short_kit.sh $(grid_scripts)
+EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh test/grid/raw.h test/grid/root.sh $(grid_scripts)
 # A bare holder of leases, one who says wrong things, and one who does not wait for an answer, for tests of the daemons alone.
 # One who asks a daemon all that daemons answer.
 check_PROGRAMS += test/grid/asks
