@@ -49,8 +49,9 @@ static void find_lagging(struct engine *e)
 /* A receive from any source waits to be bound. */
 static bool waits_for_choice(const struct engine *e)
 {
-    for (int i = 0; i < COMM_BUCKETS && !e->leads; i++)
-        for (const struct engine_comm *c = e->bucket[i]; c; c = c->next)
+    const struct engine_comm *c;
+    if (!e->leads)
+        LIST_FOREACH (c, &e->comms, all)
             if (c->match.unbound > 0)
                 return true;
     return false;
