@@ -34,6 +34,7 @@ static struct channel *channel_make(struct engine *e, struct engine_comm *comm, 
     c->tag = tag;
     c->by_tag = by_tag;
     TAILQ_INSERT_TAIL(&comm->channels, c, of_comm);
+    engine_count(&e->counts.channels, &e->counts.channels_peak);
     TAILQ_INIT(&c->entries);
     TAILQ_INIT(&c->coming);
     TAILQ_INIT(&c->early);
@@ -44,6 +45,7 @@ static void channel_free(struct engine *e, struct channel *c)
 {
     struct early *early;
     struct engine_message *m;
+    e->counts.channels--;
     if (is_of_cycle(e, c->tag))
         c->comm->once--;
     log_clear(e, c);

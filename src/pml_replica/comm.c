@@ -113,9 +113,9 @@ size_t comm_size(const struct engine *e)
 static struct engine_comm *comm_make(struct engine *e, uint64_t group, uint32_t count)
 {
     struct engine_comm *c = engine_memory(sizeof *c), **at;
-    if (e->comm_count == e->bucket_count)
+    if (e->counts.comms == e->bucket_count)
         buckets_grow(e);
-    e->comm_count++;
+    engine_count(&e->counts.comms, &e->counts.comms_peak);
     LIST_INSERT_HEAD(&e->comms, c, all);
     c->name = (struct comm_name){group, count};
     c->once_most = 2 * (unsigned)e->limits.cycle.window;
@@ -163,7 +163,7 @@ static void unlist(struct engine *e, struct engine_comm *c)
         at = &(*at)->next;
     *at = c->next;
     LIST_REMOVE(c, all);
-    e->comm_count--;
+    e->counts.comms--;
     if (e->last_comm == c)
         e->last_comm = NULL;
 }

@@ -251,6 +251,7 @@ struct engine_counts {
     uint64_t pumped;      /* that left later than they were sent, */
     uint64_t late_copies; /* and sends that were done by a late copy */
     size_t log_bytes, log_peak;
+    size_t channels, channels_peak, comms, comms_peak;
 };
 const struct engine_counts *engine_counts(const struct engine *e);
 const char *engine_reason(const struct engine *e);    /* the line of the last refusal or stop */

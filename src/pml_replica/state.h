@@ -175,7 +175,7 @@ struct engine {
     /* communicators */
     LIST_HEAD(, engine_comm) comms, sweep; /* all; those of which something may go */
     struct engine_comm **bucket, *last_comm; /* by name */
-    size_t comm_count, bucket_count;
+    size_t bucket_count;
     struct group_count *groups;
     size_t group_count, group_size;
     /* sending */
@@ -231,6 +231,12 @@ static inline lanes_t only(int lane)
 static inline int lowest(int set)
 {
     return set ? __builtin_ctz((unsigned)set) : -1;
+}
+
+static inline void engine_count(size_t *now, size_t *peak)
+{
+    if (++*now > *peak)
+        *peak = *now;
 }
 
 #define FOR_LANES(k, set)                                                                          \
