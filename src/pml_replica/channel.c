@@ -105,7 +105,8 @@ static void tag_remove(struct partner *p, int tag)
     struct tag_slot *hole = slot_of(p, tag);
     const unsigned mask = p->tag_size - 1;
     hole->channel = NULL;
-    for (unsigned i = (unsigned)(hole - p->tags + 1) & mask; p->tags[i].channel; i = (i + 1) & mask) {
+    for (unsigned i = (unsigned)(hole - p->tags + 1) & mask; p->tags[i].channel;
+         i = (i + 1) & mask) {
         struct tag_slot moved = p->tags[i];
         p->tags[i].channel = NULL;
         *slot_of(p, moved.tag) = moved;

@@ -59,8 +59,8 @@ int comm_number(ompi_communicator_t *comm, ompi_request_t **request)
 
 static int twin_make(ompi_communicator_t *comm, ompi_communicator_t **twin);
 
-/* Its other group, and its own half as a communicator. Open MPI would make that one by messages, and
- * wait. */
+/* Its other group, and its own half as a communicator. Open MPI would make that one by messages,
+ * and wait. */
 static int make_inter(ompi_communicator_t *twin, ompi_communicator_t *of)
 {
     OBJ_RELEASE(twin->c_remote_group); /* its own group, so far */
@@ -79,7 +79,8 @@ static void add_twin(ompi_communicator_t *twin, ompi_communicator_t *of)
     OMPI_COMM_SET_PML_ADDED(twin);
 }
 
-/* The number of an intercommunicator comes before that of its half: in MPI_Finalize it goes first. */
+/* The number of an intercommunicator comes before that of its half: in MPI_Finalize it goes first.
+ */
 static int twin_make(ompi_communicator_t *comm, ompi_communicator_t **twin)
 {
     ompi_communicator_t *c = NULL;

@@ -52,7 +52,7 @@ struct engine_limits {
     size_t ack_bytes;
     uint32_t ack_delay_ms;
     struct cycle_range cycle; /* tags of nonblocking collectives */
-    bool verify; /* compare payloads between lanes, not only tags and lengths */
+    bool verify;              /* compare payloads between lanes, not only tags and lengths */
 };
 extern const struct engine_limits engine_default_limits;
 

@@ -108,12 +108,12 @@ struct engine_comm {
     bool bound; /* the program has it; before, only frames named it */
     bool freed; /* the program has it no more; entries may be left */
     bool by_tag;
-    struct channels channels;  /* all of them, the oldest first */
-    unsigned busy;             /* channels with entries */
-    unsigned copies;           /* in the log */
-    struct cycle cycle;        /* its nonblocking collectives, */
-    unsigned once, once_most;  /* how many channels they have, and with how many some may go */
-    bool swept;                /* it is in e->sweep */
+    struct channels channels; /* all of them, the oldest first */
+    unsigned busy;            /* channels with entries */
+    unsigned copies;          /* in the log */
+    struct cycle cycle;       /* its nonblocking collectives, */
+    unsigned once, once_most; /* how many channels they have, and with how many some may go */
+    bool swept;               /* it is in e->sweep */
     LIST_ENTRY(engine_comm) sweep, all;
     int size;
     int *world;               /* by rank (of the remote group, if there is one) */
@@ -154,7 +154,6 @@ struct said {
     uint64_t depends;
 };
 
-
 struct engine {
     int ranks, lanes, rank, lane, self;
     struct engine_limits limits;
@@ -173,7 +172,7 @@ struct engine {
     bool doubtful; /* lanes differ, and who is wrong is not known yet */
     uint64_t checked_ms;
     /* communicators */
-    LIST_HEAD(, engine_comm) comms, sweep; /* all; those of which something may go */
+    LIST_HEAD(, engine_comm) comms, sweep;   /* all; those of which something may go */
     struct engine_comm **bucket, *last_comm; /* by name */
     size_t bucket_count;
     struct group_count *groups;

@@ -158,8 +158,11 @@ static void across(int i)
     CHECK(all[0] == theirs && all[others - 1] == theirs);
     MPI_Ibarrier(inter, &request);
     wait_for(&request);
-    MPI_Ibcast(&word, 1, MPI_INT, rank % 2 ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL, inter,
-               &request);
+    MPI_Ibcast(&word, 1, MPI_INT,
+               rank % 2    ? 0
+               : rank == 0 ? MPI_ROOT
+                           : MPI_PROC_NULL,
+               inter, &request);
     wait_for(&request);
     CHECK(word == i);
 }
@@ -195,33 +198,32 @@ static void communicators(int i)
         MPI_Comm_free(&c[j]);
 }
 
-/* MPI_Comm_idup waits for nobody: rank 0 and its partner on the other side do something else
- * between the call and its end, in an order in which one of them has to go first. */
+/* MPI_Comm_idup waits for nobody: each rank calls it only when the one before it has gone on. */
 static void twins(int i)
 {
     MPI_Comm twin, own;
     MPI_Request request[2];
-    const int partner = rank / 2;
-    int x = rank % 2 + i, in = -1, others, sum = -1;
-    MPI_Comm_remote_size(inter, &others);
-    if (rank % 2 && partner < others)
-        MPI_Recv(&in, 1, MPI_INT, partner, 7, inter, MPI_STATUS_IGNORE);
+    int x = rank % 2 + i, word = -1, others, sum = -1, n;
+    if (rank > 0)
+        MPI_Recv(&word, 1, MPI_INT, rank - 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Comm_idup(inter, &twin, &request[0]);
     MPI_Comm_idup(half, &own, &request[1]);
-    if (rank % 2 == 0 && partner < others) {
-        MPI_Send(&x, 1, MPI_INT, partner, 7, inter);
-        MPI_Recv(&in, 1, MPI_INT, partner, 8, inter, MPI_STATUS_IGNORE);
-    } else if (partner < others) {
-        MPI_Send(&x, 1, MPI_INT, partner, 8, inter);
-    }
-    CHECK(partner >= others || in == 1 - rank % 2 + i);
+    word += rank == 0 ? i + 1 : 0;
+    MPI_Send(&word, 1, MPI_INT, (rank + 1) % size, 7, MPI_COMM_WORLD);
+    if (rank == 0)
+        MPI_Recv(&word, 1, MPI_INT, size - 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK(word == i);
     MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+    MPI_Comm_remote_size(twin, &others);
     MPI_Allreduce(&x, &sum, 1, MPI_INT, MPI_SUM, twin);
     CHECK(sum == others * (1 - rank % 2 + i));
-    MPI_Bcast(&x, 1, MPI_INT, 0, own);
-    MPI_Sendrecv(&x, 1, MPI_INT, partner < others ? partner : MPI_PROC_NULL, 9, &in, 1, MPI_INT,
-                 partner < others ? partner : MPI_PROC_NULL, 9, twin, MPI_STATUS_IGNORE);
-    CHECK(partner >= others || in == 1 - rank % 2 + i);
+    MPI_Comm_size(own, &n);
+    MPI_Allreduce(&x, &sum, 1, MPI_INT, MPI_SUM, own);
+    CHECK(sum == n * x);
+    const int partner = rank / 2 < others ? rank / 2 : MPI_PROC_NULL;
+    MPI_Sendrecv(&rank, 1, MPI_INT, partner, 9, &word, 1, MPI_INT, partner, 9, twin,
+                 MPI_STATUS_IGNORE);
+    CHECK(partner == MPI_PROC_NULL || word == (rank ^ 1));
     MPI_Comm_free(&twin);
     MPI_Comm_free(&own);
 }
@@ -239,9 +241,8 @@ static void every(int i)
 static const struct {
     const char *name;
     void (*act)(int);
-} whats[] = {{"sums", sums},   {"several", several},
-             {"every", every}, {"thousands", thousands},
-             {"dups", dups},   {"communicators", communicators},
+} whats[] = {{"sums", sums},           {"several", several}, {"every", every},
+             {"thousands", thousands}, {"dups", dups},       {"communicators", communicators},
              {"twins", twins}};
 
 static void leave_id(const char *folder)

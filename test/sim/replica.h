@@ -44,10 +44,10 @@ struct plan {
     uint64_t seed;
     int kills; /* up to so many processes, never the last of a rank */
     struct kill kill[MOST_KILLS];
-    int mix;                             /* which kinds of rounds: a set of bits */
-    int stream;                          /* messages of a stream; 0: drawn */
-    int drift; /* nonblocking collectives, or communicators, one after the other; 0: drawn */
-    int log;                             /* bytes of its limit; 0: as it comes */
+    int mix;    /* which kinds of rounds: a set of bits */
+    int stream; /* messages of a stream; 0: drawn */
+    int drift;  /* nonblocking collectives, or communicators, one after the other; 0: drawn */
+    int log;    /* bytes of its limit; 0: as it comes */
     int stop_who, stop_step, go_on_step; /* a process is stopped for some steps; who -1: none */
     int slow;                            /* a lane whose processes are seldom drawn; -1: none */
     int drop_after_ms;

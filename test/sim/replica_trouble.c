@@ -143,7 +143,7 @@ static int streams(void)
 }
 
 /* Thousands of nonblocking collectives, or of communicators, one after the other, while a lane is
- * slow, is stopped for a while, or for good. */
+ * slow, is stopped for a while, or for good; in some a process dies meanwhile. */
 static int drifts(void)
 {
     enum { MANY = 5000, RUNS = 12 };
@@ -161,6 +161,8 @@ static int drifts(void)
         p.stop_step = 1000;
         p.go_on_step = seed % 3 == 1 ? 100000 : 0;
         p.drop_after_ms = seed % 3 == 2 ? 400 : 0;
+        p.kills = seed % 4 < 2;
+        p.kill[0] = (struct kill){.step = 50000, .who = -1};
         if (plan_run(&p, &steps))
             return 1;
     }
