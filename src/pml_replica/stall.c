@@ -36,14 +36,16 @@ static void find_lagging(struct engine *e)
 {
     bool waits = !TAILQ_EMPTY(&e->waiting) || e->finishing;
     uint64_t patience = waits ? PATIENCE_MS : e->limits.drop_after_ms;
+    lanes_t lagging = 0;
     struct channel *c;
     for (int i = 0; i < e->ranks; i++)
         TAILQ_FOREACH (c, &e->of[i].busy, busy) {
             const struct entry *entry = TAILQ_FIRST(&c->entries);
             if (e->now_ms - entry->since_ms >= patience)
-                FOR_LANES (k, behind(e, entry))
-                    wait_for_lane(e, k);
+                lagging |= behind(e, entry);
         }
+    FOR_LANES (k, lagging)
+        wait_for_lane(e, k);
 }
 
 /* A receive from any source waits to be bound. */

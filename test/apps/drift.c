@@ -3,6 +3,7 @@
  * after the other, so that the lanes of a job may drift apart. With a folder, each process leaves
  * its id there, under its PMIX_RANK, when a hundredth of it is done: somebody may stop it. */
 #include <mpi.h>
+#include <mpi-ext.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,8 +229,27 @@ static void twins(int i)
     MPI_Comm_free(&own);
 }
 
+/* One that is started again in each round, with others between. */
+static void again(int i)
+{
+#ifdef OMPI_HAVE_MPI_EXT_PCOLLREQ
+    static MPI_Request request;
+    static int x, sum;
+    if (i == 0)
+        MPIX_Allreduce_init(&x, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    x = rank + i;
+    MPI_Start(&request);
+    check_sum(MPI_COMM_WORLD, i);
+    wait_for(&request);
+    CHECK(sum == size * i + size * (size - 1) / 2);
+#else
+    (void)i;
+#endif
+}
+
 static void every(int i)
 {
+    again(i);
     sums(i);
     several(i);
     gathers(i);
