@@ -428,18 +428,19 @@ static void check_learnt(struct sim *s, const struct proc *p)
         }
 }
 
-/* Of what lanes that are ahead make here their logs are the bound. */
+/* Of what lanes that are ahead make here, and of what is kept for those behind, logs are the bound.
+ */
 static void check_memory(struct sim *s, const struct proc *p)
 {
-    enum { LEAST = 450 }; /* bytes of a copy and its channel */
+    enum { OF_CHANNEL = 600, OF_COMM = 900 }; /* bytes of it with a copy, at least */
     const struct engine_counts *c = engine_counts(p->engine);
-    const size_t ahead = s->limits.log / LEAST, ranks = (size_t)s->plan->ranks;
+    const size_t log = s->limits.log, ranks = (size_t)s->plan->ranks;
     const size_t usual = 64 + 8 * (size_t)s->limits.cycle.window;
-    if (c->log_peak > s->limits.log)
+    if (c->log_peak > log)
         sim_fail(s, "vpid %d: the log grew to %zu", p->vpid, c->log_peak);
-    if (c->channels_peak > ranks * (usual + 2 * ahead))
+    if (c->channels_peak > ranks * usual + 2 * log / OF_CHANNEL)
         sim_fail(s, "vpid %d: %zu channels at once", p->vpid, c->channels_peak);
-    if (c->comms_peak > usual + ranks * ahead)
+    if (c->comms_peak > usual + log / OF_COMM)
         sim_fail(s, "vpid %d: %zu communicators at once", p->vpid, c->comms_peak);
 }
 
