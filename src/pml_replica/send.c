@@ -2,7 +2,6 @@
 /* send.c -- numbers messages and sends them to the lanes that this process has to serve. */
 #include "state.h"
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
