@@ -3,21 +3,38 @@
  *
  * That holds for all user tags of a communicator together. It does not for internal tags: progress
  * sends them, and nonblocking collectives that are in flight together progress differently in every
- * lane. There each tag is a channel. Tags of nonblocking collectives are used once and come in a
- * cycle; a window of them is kept: a tag whose place a younger one took is closed. */
+ * lane. There each tag is a channel.
+ *
+ * Each nonblocking collective has such a channel to itself. A lane that is far ahead makes those of
+ * collectives that are still to come here, since it acknowledges their messages. How many that may
+ * be its log tells (log.c). When a collective is over here (cycle.h) and nobody needs what it has
+ * sent, its channels go; what comes late for it is not wanted. */
 #include "state.h"
 #include <stdlib.h>
 #include <string.h>
 
+enum { TAGS_AT_FIRST = 16 };
+
+static bool is_of_cycle(const struct engine *e, int tag)
+{
+    return tag < 0 && cycle_has(&e->limits.cycle, tag);
+}
+
+size_t channel_size(const struct engine *e)
+{
+    return sizeof(struct channel) + (size_t)e->lanes * sizeof(struct view);
+}
+
 static struct channel *channel_make(struct engine *e, struct engine_comm *comm, int world, int tag,
                                     bool by_tag)
 {
-    struct channel *c = engine_memory(sizeof *c + (size_t)e->lanes * sizeof c->view[0]);
+    struct channel *c = engine_memory(channel_size(e));
     c->comm = comm;
     c->world = world;
     c->tag = tag;
     c->by_tag = by_tag;
     TAILQ_INSERT_TAIL(&comm->channels, c, of_comm);
+    engine_count(&e->counts.channels, &e->counts.channels_peak);
     TAILQ_INIT(&c->entries);
     TAILQ_INIT(&c->coming);
     TAILQ_INIT(&c->early);
@@ -28,6 +45,9 @@ static void channel_free(struct engine *e, struct channel *c)
 {
     struct early *early;
     struct engine_message *m;
+    e->counts.channels--;
+    if (is_of_cycle(e, c->tag))
+        c->comm->once--;
     log_clear(e, c);
     while ((early = TAILQ_FIRST(&c->early))) {
         TAILQ_REMOVE(&c->early, early, by_number);
@@ -51,89 +71,52 @@ static struct tag_slot *slot_of(struct partner *p, int tag)
     return &p->tags[i];
 }
 
-static void tags_grow(struct partner *p)
+/* So that at most half of the places are taken, and a few of many. */
+static void tags_resize(struct partner *p, unsigned size)
 {
     struct tag_slot *old = p->tags;
-    unsigned size = p->tag_size;
-    p->tag_size = size ? 2 * size : 16;
-    p->tags = engine_memory(p->tag_size * sizeof *p->tags);
-    for (unsigned i = 0; i < size; i++)
+    const unsigned old_size = p->tag_size;
+    p->tag_size = size;
+    p->tags = engine_memory(size * sizeof *p->tags);
+    for (unsigned i = 0; i < old_size; i++)
         if (old[i].channel)
             *slot_of(p, old[i].tag) = old[i];
     free(old);
 }
 
-static struct channel *of_tag(struct engine *e, struct engine_comm *comm, struct partner *p,
-                              int world, int tag, bool by_tag)
+static struct channel *tag_add(struct engine *e, struct engine_comm *comm, struct partner *p,
+                               int world, int tag, bool by_tag)
 {
     if (2 * p->tag_count >= p->tag_size)
-        tags_grow(p);
+        tags_resize(p, p->tag_size ? 2 * p->tag_size : TAGS_AT_FIRST);
     struct tag_slot *s = slot_of(p, tag);
-    if (!s->channel) {
-        *s = (struct tag_slot){tag, channel_make(e, comm, world, tag, by_tag)};
-        p->tag_count++;
-    }
+    *s = (struct tag_slot){tag, channel_make(e, comm, world, tag, by_tag)};
+    p->tag_count++;
+    if (!is_of_cycle(e, tag))
+        return s->channel;
+    if (++comm->once >= comm->once_most)
+        comm_sweep_later(e, comm);
     return s->channel;
 }
 
-static bool in_cycle(const struct engine_limits *l, int tag)
+/* Those behind it move up, if they would be looked for from here. */
+static void tag_remove(struct partner *p, int tag)
 {
-    return tag <= l->cycle_first && tag >= l->cycle_last &&
-           !(tag <= l->fixed_first && tag >= l->fixed_last);
-}
-
-/* Was tag a given out after tag b? Half a cycle apart is far enough to be sure. */
-static bool is_younger(const struct engine_limits *l, int a, int b)
-{
-    int64_t cycle = (int64_t)l->cycle_first - l->cycle_last + 1, ahead = (int64_t)b - a;
-    if (ahead < 0)
-        ahead += cycle;
-    return ahead < cycle / 2;
-}
-
-static bool is_quiet(const struct channel *c)
-{
-    return TAILQ_EMPTY(&c->entries) && c->messages == 0 && !c->unacked && TAILQ_EMPTY(&c->early);
-}
-
-/* Its tag lost its place to a younger one; a slow lane may still need it. */
-static void retire(struct engine *e, struct channel *c)
-{
-    struct channel *i, *next;
-    LIST_INSERT_HEAD(&c->comm->retired, c, retired);
-    if (c->unacked)
-        ack_flush(e, c->world);
-    for (i = LIST_FIRST(&c->comm->retired); i; i = next) {
-        next = LIST_NEXT(i, retired);
-        if (!is_quiet(i))
-            continue;
-        LIST_REMOVE(i, retired);
-        channel_free(e, i);
+    struct tag_slot *hole = slot_of(p, tag);
+    const unsigned mask = p->tag_size - 1;
+    hole->channel = NULL;
+    for (unsigned i = (unsigned)(hole - p->tags + 1) & mask; p->tags[i].channel;
+         i = (i + 1) & mask) {
+        struct tag_slot moved = p->tags[i];
+        p->tags[i].channel = NULL;
+        *slot_of(p, moved.tag) = moved;
     }
+    p->tag_count--;
 }
 
-static struct channel *find_retired(struct engine_comm *comm, int world, int tag)
+static struct channel *find_tag(struct partner *p, int tag)
 {
-    struct channel *c;
-    LIST_FOREACH (c, &comm->retired, retired)
-        if (c->world == world && c->tag == tag)
-            break;
-    return c;
-}
-
-static struct channel *of_cycle(struct engine *e, struct engine_comm *comm, struct partner *p,
-                                int world, int tag)
-{
-    if (!p->cycle)
-        p->cycle = engine_memory(ENGINE_WINDOW * sizeof *p->cycle);
-    struct channel **at = &p->cycle[(unsigned)(e->limits.cycle_first - tag) % ENGINE_WINDOW];
-    if (*at && (*at)->tag == tag)
-        return *at;
-    if (*at && !is_younger(&e->limits, tag, (*at)->tag))
-        return find_retired(comm, world, tag);
-    if (*at)
-        retire(e, *at);
-    return *at = channel_make(e, comm, world, tag, false);
+    return p->tag_size > 0 ? slot_of(p, tag)->channel : NULL;
 }
 
 struct channel *channel_find(struct engine *e, struct engine_comm *comm, int world, int tag,
@@ -147,9 +130,60 @@ struct channel *channel_find(struct engine *e, struct engine_comm *comm, int wor
             p->user = channel_make(e, comm, world, CHANNEL_USER, false);
         return p->user;
     }
-    if (tag < 0 && in_cycle(&e->limits, tag))
-        return of_cycle(e, comm, p, world, tag);
-    return of_tag(e, comm, p, world, tag, by_tag);
+    struct channel *c = find_tag(p, tag);
+    if (c || (is_of_cycle(e, tag) && cycle_is_over(&comm->cycle, &e->limits.cycle, tag)))
+        return c;
+    return tag_add(e, comm, p, world, tag, by_tag);
+}
+
+/* --- nonblocking collectives --- */
+
+static bool is_needed(const struct engine *e, const struct channel *c)
+{
+    return !TAILQ_EMPTY(&c->entries) || c->messages > 0 || !is_of_cycle(e, c->tag) ||
+           !cycle_is_over(&c->comm->cycle, &e->limits.cycle, c->tag);
+}
+
+static void let_go(struct engine *e, struct channel *c)
+{
+    struct partner *p = c->comm->partner[c->world];
+    if (c->unacked)
+        ack_flush(e, c->world);
+    tag_remove(p, c->tag);
+    channel_free(e, c);
+    if (p->tag_size > TAGS_AT_FIRST && 8 * p->tag_count < p->tag_size)
+        tags_resize(p, p->tag_size / 2);
+}
+
+void channel_sweep(struct engine *e, struct engine_comm *comm)
+{
+    struct channel *c, *next;
+    for (c = TAILQ_FIRST(&comm->channels); c; c = next) {
+        next = TAILQ_NEXT(c, of_comm);
+        if (!is_needed(e, c))
+            let_go(e, c);
+    }
+    /* Each is looked at a few times at most. */
+    const unsigned least = 2 * (unsigned)e->limits.cycle.window;
+    comm->once_most = 2 * comm->once > least ? 2 * comm->once : least;
+}
+
+bool channel_request_begins(struct engine *e, struct engine_comm *comm, int tag)
+{
+    if (!is_of_cycle(e, tag) || cycle_begin(&comm->cycle, &e->limits.cycle, tag))
+        return true;
+    engine_stop(e, 1,
+                "rank %d starts a persistent collective again when %d others have begun on its "
+                "communicator since, and cannot number its messages any more; start it more "
+                "often, or give it a communicator of its own",
+                e->rank, e->limits.cycle.window);
+    return false;
+}
+
+void channel_request_ends(struct engine *e, struct engine_comm *comm, int tag)
+{
+    if (is_of_cycle(e, tag))
+        cycle_end(&comm->cycle, tag);
 }
 
 struct channel *channel_named(struct engine *e, struct engine_comm *comm, int world, int name)
@@ -175,10 +209,9 @@ void channel_clear(struct engine *e, struct engine_comm *comm)
         channel_free(e, c);
     for (int i = 0; i < e->ranks; i++) {
         struct partner *p = comm->partner[i];
-        if (p) {
-            free(p->cycle);
+        if (p)
             free(p->tags);
-        }
         free(p);
     }
+    cycle_clear(&comm->cycle);
 }

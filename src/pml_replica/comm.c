@@ -76,28 +76,54 @@ static bool was_made(struct engine *e, uint64_t group, uint32_t count)
     return g && count < g->count;
 }
 
-static struct engine_comm **bucket_of(struct engine *e, uint64_t group, uint32_t count)
+static struct engine_comm **bucket_of(const struct engine *e, const struct comm_name *name)
 {
-    return &e->bucket[(group ^ (group >> 32) ^ count) % COMM_BUCKETS];
+    return &e->bucket[mix(name->group, name->count) & (e->bucket_count - 1)];
 }
 
-static struct engine_comm *look_up(struct engine *e, uint64_t group, uint32_t count)
+static struct engine_comm *look_up(const struct engine *e, uint64_t group, uint32_t count)
 {
-    struct engine_comm *c = *bucket_of(e, group, count);
+    const struct comm_name name = {group, count};
+    struct engine_comm *c = e->bucket_count > 0 ? *bucket_of(e, &name) : NULL;
     while (c && (c->name.group != group || c->name.count != count))
         c = c->next;
     return c;
 }
 
+/* A lane ahead may name thousands that are still to come here. */
+static void buckets_grow(struct engine *e)
+{
+    struct engine_comm *c, **at;
+    free(e->bucket);
+    e->bucket_count = e->bucket_count ? 2 * e->bucket_count : 64;
+    e->bucket = engine_memory(e->bucket_count * sizeof *e->bucket);
+    LIST_FOREACH (c, &e->comms, all) {
+        at = bucket_of(e, &c->name);
+        c->next = *at;
+        *at = c;
+    }
+}
+
+size_t comm_size(const struct engine *e)
+{
+    const size_t by_rank = sizeof(struct partner *) + sizeof(struct match_source *);
+    return sizeof(struct engine_comm) + (size_t)e->ranks * by_rank + sizeof(struct partner);
+}
+
 static struct engine_comm *comm_make(struct engine *e, uint64_t group, uint32_t count)
 {
-    struct engine_comm *c = engine_memory(sizeof *c), **at = bucket_of(e, group, count);
+    struct engine_comm *c = engine_memory(sizeof *c), **at;
+    if (e->counts.comms == e->bucket_count)
+        buckets_grow(e);
+    engine_count(&e->counts.comms, &e->counts.comms_peak);
+    LIST_INSERT_HEAD(&e->comms, c, all);
     c->name = (struct comm_name){group, count};
+    c->once_most = 2 * (unsigned)e->limits.cycle.window;
     c->partner = engine_memory((size_t)e->ranks * sizeof *c->partner);
     TAILQ_INIT(&c->channels);
-    LIST_INIT(&c->retired);
     if (match_init(&c->match, e->ranks) != 0)
         abort();
+    at = bucket_of(e, &c->name);
     c->next = *at;
     return *at = c;
 }
@@ -130,10 +156,23 @@ static void forget_unexpected(struct engine *e, struct channel *c, int say)
     }
 }
 
-static void comm_destroy(struct engine *e, struct engine_comm *c)
+static void unlist(struct engine *e, struct engine_comm *c)
 {
+    struct engine_comm **at = bucket_of(e, &c->name);
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
+    LIST_REMOVE(c, all);
+    e->counts.comms--;
     if (e->last_comm == c)
         e->last_comm = NULL;
+}
+
+static void comm_destroy(struct engine *e, struct engine_comm *c)
+{
+    if (c->swept)
+        LIST_REMOVE(c, sweep);
+    unlist(e, c);
     channel_each(e, c, forget_unexpected, false);
     match_clear(&c->match);
     channel_clear(e, c);
@@ -143,30 +182,32 @@ static void comm_destroy(struct engine *e, struct engine_comm *c)
     free(c);
 }
 
+void comm_sweep_later(struct engine *e, struct engine_comm *c)
+{
+    if (!c->swept)
+        LIST_INSERT_HEAD(&e->sweep, c, sweep);
+    c->swept = true;
+}
+
 void comm_sweep(struct engine *e)
 {
-    struct engine_comm **at, *c;
-    if (!e->sweep)
-        return;
-    e->sweep = false;
-    for (int i = 0; i < COMM_BUCKETS; i++)
-        for (at = &e->bucket[i]; (c = *at);) {
-            if (c->freed && c->busy == 0) {
-                *at = c->next;
-                comm_destroy(e, c);
-            } else {
-                at = &c->next;
-            }
-        }
+    struct engine_comm *c;
+    while ((c = LIST_FIRST(&e->sweep))) {
+        LIST_REMOVE(c, sweep);
+        c->swept = false;
+        if (c->freed && c->busy == 0)
+            comm_destroy(e, c);
+        else
+            channel_sweep(e, c);
+    }
 }
 
 void comm_clear(struct engine *e)
 {
-    for (int i = 0; i < COMM_BUCKETS; i++)
-        for (struct engine_comm *c = e->bucket[i], *next; c; c = next) {
-            next = c->next;
-            comm_destroy(e, c);
-        }
+    struct engine_comm *c;
+    while ((c = LIST_FIRST(&e->comms)))
+        comm_destroy(e, c);
+    free(e->bucket);
     free(e->groups);
 }
 
@@ -220,5 +261,5 @@ void engine_comm_free(struct engine *e, struct engine_comm *c)
     if (e->last_comm == c)
         e->last_comm = NULL;
     match_clear(&c->match);
-    e->sweep |= c->busy == 0;
+    comm_sweep_later(e, c);
 }

@@ -57,33 +57,57 @@ int comm_number(ompi_communicator_t *comm, ompi_request_t **request)
     return OMPI_ERR_OUT_OF_RESOURCE;
 }
 
+static int twin_make(ompi_communicator_t *comm, ompi_communicator_t **twin);
+
+/* Its other group, and its own half as a communicator. Open MPI would make that one by messages,
+ * and wait. */
+static int make_inter(ompi_communicator_t *twin, ompi_communicator_t *of)
+{
+    OBJ_RELEASE(twin->c_remote_group); /* its own group, so far */
+    twin->c_remote_group = of->c_remote_group;
+    OBJ_RETAIN(twin->c_remote_group);
+    twin->c_flags |= OMPI_COMM_INTER;
+    return twin_make(of->c_local_comm, &twin->c_local_comm);
+}
+
+static void add_twin(ompi_communicator_t *twin, ompi_communicator_t *of)
+{
+    link_enter();
+    struct engine_comm *c = engine_comm_twin(replica.engine, comm_of(of), false);
+    twin->c_pml_comm = (struct mca_pml_comm_t *)c;
+    link_leave();
+    OMPI_COMM_SET_PML_ADDED(twin);
+}
+
+/* The number of an intercommunicator comes before that of its half: in MPI_Finalize it goes first.
+ */
+static int twin_make(ompi_communicator_t *comm, ompi_communicator_t **twin)
+{
+    ompi_communicator_t *c = NULL;
+    int rc = ompi_comm_set(&c, comm, 0, NULL, 0, NULL, comm->c_keyhash, comm->error_handler, true,
+                           comm->c_local_group, NULL);
+    if (rc == OMPI_SUCCESS)
+        rc = comm_number(c, NULL);
+    if (rc == OMPI_SUCCESS && OMPI_COMM_IS_INTER(comm))
+        rc = make_inter(c, comm);
+    if (rc != OMPI_SUCCESS)
+        return rc;
+    c->super.s_info = OBJ_NEW(opal_info_t);
+    snprintf(c->c_name, MPI_MAX_OBJECT_NAME, "MPI COMMUNICATOR %d DUP FROM %d", c->c_contextid,
+             comm->c_contextid);
+    add_twin(c, comm);
+    *twin = c;
+    return mca_coll_base_comm_select(c);
+}
+
 /* Open MPI agrees on the number of the new communicator whenever it makes progress, which is at
  * another moment in every lane. Nothing has to be agreed on here: the twin is there at once. */
 int comm_idup(ompi_communicator_t *comm, ompi_communicator_t **twin, ompi_request_t **request)
 {
     if (ompi_comm_invalid(comm) || twin == NULL || request == NULL)
         return OMPI_ERRHANDLER_INVOKE(MPI_COMM_WORLD, MPI_ERR_ARG, "MPI_Comm_idup");
-    bool inter = OMPI_COMM_IS_INTER(comm);
     ompi_communicator_t *c = NULL;
-    int rc = ompi_comm_set(&c, comm, 0, NULL, 0, NULL, comm->c_keyhash, comm->error_handler, true,
-                           comm->c_local_group, inter ? comm->c_remote_group : NULL);
-    if (rc == OMPI_SUCCESS)
-        rc = comm_number(c, NULL);
-    if (rc == OMPI_SUCCESS) {
-        c->super.s_info = OBJ_NEW(opal_info_t);
-        snprintf(c->c_name, MPI_MAX_OBJECT_NAME, "MPI COMMUNICATOR %d DUP FROM %d", c->c_contextid,
-                 comm->c_contextid);
-        link_enter();
-        c->c_pml_comm =
-            (struct mca_pml_comm_t *)engine_comm_twin(replica.engine, comm_of(comm), false);
-        link_leave();
-        OMPI_COMM_SET_PML_ADDED(c);
-        rc = mca_coll_base_comm_select(c);
-    }
-    if (rc == OMPI_SUCCESS && inter && OMPI_COMM_CID_IS_LOWER(c, comm)) {
-        OMPI_COMM_SET_EXTRA_RETAIN(c); /* as Open MPI does, for its end in MPI_Finalize */
-        OBJ_RETAIN(c);
-    }
+    const int rc = twin_make(comm, &c);
     *twin = rc == OMPI_SUCCESS ? c : MPI_COMM_NULL;
     *request = rc == OMPI_SUCCESS ? &ompi_request_empty : MPI_REQUEST_NULL;
     OMPI_ERRHANDLER_RETURN(rc, comm, rc, "MPI_Comm_idup");

@@ -26,9 +26,9 @@ static void supplier_died(struct engine *e, struct channel *c, int vpid)
 static void forget_supplier(struct engine *e, int vpid)
 {
     struct link *link = &e->link[vpid];
-    for (int i = 0; i < COMM_BUCKETS; i++)
-        for (struct engine_comm *c = e->bucket[i]; c; c = c->next)
-            channel_each(e, c, supplier_died, vpid);
+    struct engine_comm *c;
+    LIST_FOREACH (c, &e->comms, all)
+        channel_each(e, c, supplier_died, vpid);
     if (link->placed)
         message_free(link->placed);
     free(link->room);

@@ -15,10 +15,11 @@ const struct engine_limits engine_default_limits = {
     .ack_messages = 32,
     .ack_bytes = 64 * 1024,
     .ack_delay_ms = 2,
-    .cycle_first = -27, /* as Open MPI 4.1 numbers its collectives, */
-    .cycle_last = -1073741822,
-    .fixed_first = -31078, /* and makes its communicators */
-    .fixed_last = -31080,
+    .cycle = {.first = -27, /* as Open MPI 4.1 numbers its collectives, */
+              .last = -1073741821,
+              .fixed_first = -31078, /* and makes its communicators */
+              .fixed_last = -31080,
+              .window = 1024},
 };
 
 void *engine_memory(size_t bytes)
@@ -127,6 +128,8 @@ struct engine *engine_create(int ranks, int lanes, int rank, int lane, const boo
     TAILQ_INIT(&e->waiting);
     LIST_INIT(&e->transfers);
     STAILQ_INIT(&e->kept);
+    LIST_INIT(&e->comms);
+    LIST_INIT(&e->sweep);
     begin_ranks(e, alive);
     e->duty = only(lane);
     death_take_duty(e);

@@ -21,6 +21,7 @@
  * Ranks are those of a communicator; ranks of MPI_COMM_WORLD are called world ranks. */
 #ifndef P2P_ENGINE_H
 #define P2P_ENGINE_H
+#include "cycle.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,8 +36,6 @@ enum {
     /* What Open MPI gives to MPI_ANY_SOURCE and MPI_ANY_TAG. The latter takes tags >= 0 only. */
     ENGINE_ANY_SOURCE = -1,
     ENGINE_ANY_TAG = -1,
-    /* Nonblocking collectives that may be in flight at once on a communicator. */
-    ENGINE_WINDOW = 1024,
     ENGINE_DECISION_MAX = 1 << 20, /* bytes of a decision's value */
     ENGINE_LOAN = 16,              /* bytes of a loan */
     ENGINE_LOST = 2, /* a status of stop(): a rank is lost, and others may know better why */
@@ -53,10 +52,8 @@ struct engine_limits {
     uint32_t ack_messages;
     size_t ack_bytes;
     uint32_t ack_delay_ms;
-    /* Tags of nonblocking collectives, given out downwards from first to last and then from first
-     * again; tags from fixed_first down to fixed_last among them are not. */
-    int cycle_first, cycle_last, fixed_first, fixed_last;
-    bool verify; /* compare payloads between lanes, not only tags and lengths */
+    struct cycle_range cycle; /* tags of nonblocking collectives */
+    bool verify;              /* compare payloads between lanes, not only tags and lengths */
 };
 extern const struct engine_limits engine_default_limits;
 
@@ -166,9 +163,8 @@ struct engine_comm *engine_comm_twin(struct engine *e, const struct engine_comm 
 void engine_comm_free(struct engine *e, struct engine_comm *c);
 
 /* Start a send or a receive. sent() or received() may be called before it returns, and `done`
- * tells. 0, or -E2BIG: more than ENGINE_WINDOW nonblocking collectives in flight (engine_reason()).
- */
-int engine_send(struct engine *e, struct engine_send *s);
+ * tells. */
+void engine_send(struct engine *e, struct engine_send *s);
 void engine_receive(struct engine *e, struct engine_receive *r);
 
 /* Is there a message? 1: yes, status says which. 0: no, only without `wait`. -EAGAIN: not known
@@ -256,6 +252,7 @@ struct engine_counts {
     uint64_t pumped;      /* that left later than they were sent, */
     uint64_t late_copies; /* and sends that were done by a late copy */
     size_t log_bytes, log_peak;
+    size_t channels, channels_peak, comms, comms_peak;
 };
 const struct engine_counts *engine_counts(const struct engine *e);
 const char *engine_reason(const struct engine *e);    /* the line of the last refusal or stop */

@@ -187,7 +187,7 @@ int transfer_to_receive(struct transfer *t, void *buffer, size_t count, ompi_dat
                         opal_convertor_t *convertor);
 int transfer_buffered(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
                       ompi_communicator_t *comm);
-int transfer_begin(struct transfer *t);
+void transfer_begin(struct transfer *t);
 void status_fill(ompi_status_public_t *status, const struct engine_status *s, size_t capacity);
 void transfer_sent(void *ctx, struct engine_send *s);
 void transfer_received(void *ctx, struct engine_receive *r);

@@ -5,6 +5,7 @@ libreplica_la_SOURCES = \
     src/pml_replica/engine.h src/pml_replica/state.h src/pml_replica/engine.c \
     src/pml_replica/header.c src/pml_replica/header.h \
     src/pml_replica/comm.c src/pml_replica/channel.c \
+    src/pml_replica/cycle.c src/pml_replica/cycle.h \
     src/pml_replica/match.c src/pml_replica/match.h \
     src/pml_replica/send.c src/pml_replica/log.c src/pml_replica/bulk.c \
     src/pml_replica/loan.c \

@@ -18,14 +18,33 @@ static void account(struct engine *e, size_t more, size_t less)
         e->counts.log_peak = e->counts.log_bytes;
 }
 
-static size_t size_of(size_t length)
+/* Of the first copy in a channel also what this one takes, and the communicator: in a loop of
+ * nonblocking collectives, or of communicators, each message has its own. As much it takes in those
+ * lanes for whose sake it is kept, since the other lanes acknowledge it there. */
+static size_t size_of(const struct engine *e, const struct channel *c, size_t length)
 {
-    return length + sizeof(struct entry);
+    size_t size = length + sizeof(struct entry);
+    size += c->copies == 0 ? channel_size(e) : 0;
+    return size + (c->comm->copies == 0 ? comm_size(e) : 0);
 }
 
-static bool has_room(const struct engine *e, size_t length)
+static bool has_room(const struct engine *e, const struct channel *c, size_t length)
 {
-    return e->counts.log_bytes + size_of(length) <= e->limits.log;
+    return e->counts.log_bytes + size_of(e, c, length) <= e->limits.log;
+}
+
+static void count_copy(struct engine *e, struct channel *c, size_t length)
+{
+    account(e, size_of(e, c, length), 0);
+    c->copies++;
+    c->comm->copies++;
+}
+
+static void count_no_copy(struct engine *e, struct channel *c, size_t length)
+{
+    c->copies--;
+    c->comm->copies--;
+    account(e, 0, size_of(e, c, length));
 }
 
 static void copy(struct engine *e, struct entry *entry, const void *bytes, uint8_t *room)
@@ -35,7 +54,7 @@ static void copy(struct engine *e, struct entry *entry, const void *bytes, uint8
         memcpy(entry->copy, bytes, entry->length);
     else if (entry->length > 0)
         e->call.pack(e->ctx, entry->request, 0, entry->copy, entry->length);
-    account(e, size_of(entry->length), 0);
+    count_copy(e, entry->channel, entry->length);
 }
 
 static void add_to_channel(struct engine *e, struct channel *c, struct entry *entry)
@@ -54,7 +73,7 @@ static void add_to_channel(struct engine *e, struct channel *c, struct entry *en
 struct entry *log_add(struct engine *e, struct channel *c, struct engine_send *s, const void *bytes,
                       bool offer)
 {
-    const bool at_once = !offer && !s->synchronous && has_room(e, s->length);
+    const bool at_once = !offer && !s->synchronous && has_room(e, c, s->length);
     struct entry *entry = engine_record(sizeof *entry, at_once ? s->length : 0);
     entry->channel = c;
     entry->number = c->sent - 1;
@@ -96,7 +115,7 @@ static void drop(struct engine *e, struct entry *entry, struct finished *done)
     if (entry->request)
         request_done(e, entry, done);
     if (entry->copy)
-        account(e, 0, size_of(entry->length));
+        count_no_copy(e, c, entry->length);
     TAILQ_REMOVE(&c->entries, entry, sent);
     if (entry->copy != entry->own)
         free(entry->copy);
@@ -104,7 +123,8 @@ static void drop(struct engine *e, struct entry *entry, struct finished *done)
     if (TAILQ_EMPTY(&c->entries)) {
         TAILQ_REMOVE(&e->of[c->world].busy, c, busy);
         c->comm->busy--;
-        e->sweep |= c->comm->freed && c->comm->busy == 0;
+        if (c->comm->freed && c->comm->busy == 0)
+            comm_sweep_later(e, c->comm);
     }
 }
 
@@ -168,8 +188,7 @@ void log_complete(struct engine *e, struct finished *done)
     struct engine_send *s;
     while ((s = STAILQ_FIRST(done))) {
         STAILQ_REMOVE_HEAD(done, finished);
-        s->done = true;
-        e->call.sent(e->ctx, s);
+        send_complete(e, s);
     }
 }
 
@@ -186,7 +205,7 @@ static lanes_t awaited(const struct engine *e, const struct entry *entry)
 
 static bool may_copy(const struct engine *e, const struct entry *entry)
 {
-    if (awaited(e, entry) || entry->transfers > 0 || !has_room(e, entry->length))
+    if (awaited(e, entry) || entry->transfers > 0 || !has_room(e, entry->channel, entry->length))
         return false;
     return !entry->offer || e->now_ms - entry->since_ms >= e->limits.lag_ms;
 }

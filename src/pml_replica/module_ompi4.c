@@ -42,7 +42,7 @@ static int do_send(const void *buffer, size_t count, ompi_datatype_t *type, int 
     link_enter();
     int rc = transfer_to_send(&t, buffer, count, type, &convertor);
     if (rc == OMPI_SUCCESS)
-        rc = transfer_begin(&t);
+        transfer_begin(&t);
     while (rc == OMPI_SUCCESS && !t.send.done)
         link_wait();
     link_leave();
@@ -90,7 +90,7 @@ static int do_receive(void *buffer, size_t count, ompi_datatype_t *type, int fro
     if (rc == OMPI_SUCCESS && message != NULL)
         engine_message_receive(replica.engine, message, &t.receive);
     else if (rc == OMPI_SUCCESS)
-        rc = transfer_begin(&t);
+        transfer_begin(&t);
     while (rc == OMPI_SUCCESS && !t.receive.done)
         link_wait();
     link_leave();

@@ -44,6 +44,7 @@ void receive_complete(struct engine *e, struct engine_receive *r, int world, int
 {
     r->status =
         (struct engine_status){.source = r->comm->rank_of[world], .tag = tag, .length = length};
+    channel_request_ends(e, r->comm, tag);
     r->coming = NULL;
     r->done = true;
     e->counts.received++;
@@ -145,8 +146,7 @@ static void receive_local(struct engine *e, struct engine_receive *r, struct eng
     int tag = s->tag;
     size_t length = s->length;
     fill_from_local(e, r, s);
-    s->done = true;
-    e->call.sent(e->ctx, s);
+    send_complete(e, s);
     receive_complete(e, r, e->rank, tag, length);
 }
 
@@ -180,6 +180,8 @@ void engine_receive(struct engine *e, struct engine_receive *r)
     bool decided;
     r->done = false;
     r->coming = NULL;
+    if (!channel_request_begins(e, r->comm, r->tag))
+        return;
     r->source = r->from == ENGINE_ANY_SOURCE ? ENGINE_ANY_SOURCE : r->comm->world[r->from];
     struct engine_message *m = match_post(&r->comm->match, r, !engine_follows(e), &decided);
     if (decided)
@@ -210,12 +212,11 @@ void receive_pairs(struct engine *e, struct engine_comm *c)
 void receive_all_pairs(struct engine *e)
 {
     struct engine_comm *c, *next;
-    for (int i = 0; i < COMM_BUCKETS; i++)
-        for (c = e->bucket[i]; c; c = next) {
-            next = c->next;
-            if (c->bound)
-                receive_pairs(e, c);
-        }
+    for (c = LIST_FIRST(&e->comms); c; c = next) {
+        next = LIST_NEXT(c, all);
+        if (c->bound)
+            receive_pairs(e, c);
+    }
 }
 
 /* A message to oneself takes no link and no log, but a number: a leader may choose it. */
@@ -240,10 +241,8 @@ void receive_from_self(struct engine *e, struct channel *c, struct engine_send *
     else
         e->call.pack(e->ctx, s, 0, m->data, s->length);
     match_queue(&c->comm->match, m);
-    if (!lasting) {
-        s->done = true;
-        e->call.sent(e->ctx, s);
-    }
+    if (!lasting)
+        send_complete(e, s);
 }
 
 static void eager_here(struct engine *e, struct channel *c, const struct header *h,

@@ -201,19 +201,14 @@ replica_request_t *request_new(bool is_send, const void *buffer, size_t count,
     return r;
 }
 
-int transfer_begin(struct transfer *t)
+void transfer_begin(struct transfer *t)
 {
-    int rc = 0;
     link_enter();
     if (t->is_send)
-        rc = engine_send(replica.engine, &t->send);
+        engine_send(replica.engine, &t->send);
     else
         engine_receive(replica.engine, &t->receive);
     link_leave();
-    if (rc == 0)
-        return OMPI_SUCCESS;
-    link_stop(NULL, 1, engine_reason(replica.engine));
-    return OMPI_ERROR;
 }
 
 /* A message in a buffer of its own, let go when it is sent. */
@@ -274,7 +269,9 @@ int request_start(replica_request_t *r)
         t->receive.tag = b->req_tag;
         int rc =
             transfer_to_receive(t, b->req_addr, b->req_count, b->req_datatype, &b->req_convertor);
-        return rc != OMPI_SUCCESS ? rc : transfer_begin(t);
+        if (rc == OMPI_SUCCESS)
+            transfer_begin(t);
+        return rc;
     }
     if (r->mode == MCA_PML_BASE_SEND_BUFFERED) {
         int rc = transfer_buffered(b->req_addr, b->req_count, b->req_datatype, b->req_peer,
@@ -289,7 +286,9 @@ int request_start(replica_request_t *r)
     t->send.tag = b->req_tag;
     t->send.synchronous = r->mode == MCA_PML_BASE_SEND_SYNCHRONOUS;
     int rc = transfer_to_send(t, b->req_addr, b->req_count, b->req_datatype, &b->req_convertor);
-    return rc != OMPI_SUCCESS ? rc : transfer_begin(t);
+    if (rc == OMPI_SUCCESS)
+        transfer_begin(t);
+    return rc;
 }
 
 static int request_prepare(opal_free_list_item_t *item, void *ctx)

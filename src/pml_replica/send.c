@@ -2,9 +2,15 @@
 /* send.c -- numbers messages and sends them to the lanes that this process has to serve. */
 #include "state.h"
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+void send_complete(struct engine *e, struct engine_send *s)
+{
+    channel_request_ends(e, s->comm, s->tag);
+    s->done = true;
+    e->call.sent(e->ctx, s);
+}
 
 static struct header header_for(const struct channel *c, uint8_t kind, int tag, uint64_t number)
 {
@@ -214,8 +220,7 @@ static void send_eager(struct engine *e, struct channel *c, struct engine_send *
         entry->have_not = entry->unsure = s->synchronous ? living : 0;
         keep(e, s, entry, unsent);
     } else {
-        s->done = true;
-        e->call.sent(e->ctx, s);
+        send_complete(e, s);
     }
 }
 
@@ -247,28 +252,22 @@ static void send_offer(struct engine *e, struct channel *c, struct engine_send *
     keep(e, s, entry, unsent);
 }
 
-int engine_send(struct engine *e, struct engine_send *s)
+void engine_send(struct engine *e, struct engine_send *s)
 {
     int world = s->comm->world[s->to];
-    struct channel *c = channel_find(e, s->comm, world, s->tag, s->comm->by_tag);
     s->done = false;
-    if (!c) {
-        snprintf(e->reason, sizeof e->reason,
-                 "more than %d nonblocking collectives in flight on one communicator: rank %d "
-                 "cannot number them; wait for some before starting more",
-                 ENGINE_WINDOW, e->rank);
-        return -E2BIG;
-    }
+    if (!channel_request_begins(e, s->comm, s->tag))
+        return;
+    struct channel *c = channel_find(e, s->comm, world, s->tag, s->comm->by_tag);
     if (world == e->rank) {
         receive_from_self(e, c, s);
-        return 0;
+        return;
     }
     bool held = decision_holds_all(e);
     if (s->length > e->limits.eager)
         send_offer(e, c, s, held);
     else
         send_eager(e, c, s, held);
-    return 0;
 }
 
 static void keep_early(struct channel *c, int lane, const struct header *h)

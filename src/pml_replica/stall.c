@@ -36,21 +36,24 @@ static void find_lagging(struct engine *e)
 {
     bool waits = !TAILQ_EMPTY(&e->waiting) || e->finishing;
     uint64_t patience = waits ? PATIENCE_MS : e->limits.drop_after_ms;
+    lanes_t lagging = 0;
     struct channel *c;
     for (int i = 0; i < e->ranks; i++)
         TAILQ_FOREACH (c, &e->of[i].busy, busy) {
             const struct entry *entry = TAILQ_FIRST(&c->entries);
             if (e->now_ms - entry->since_ms >= patience)
-                FOR_LANES (k, behind(e, entry))
-                    wait_for_lane(e, k);
+                lagging |= behind(e, entry);
         }
+    FOR_LANES (k, lagging)
+        wait_for_lane(e, k);
 }
 
 /* A receive from any source waits to be bound. */
 static bool waits_for_choice(const struct engine *e)
 {
-    for (int i = 0; i < COMM_BUCKETS && !e->leads; i++)
-        for (const struct engine_comm *c = e->bucket[i]; c; c = c->next)
+    const struct engine_comm *c;
+    if (!e->leads)
+        LIST_FOREACH (c, &e->comms, all)
             if (c->match.unbound > 0)
                 return true;
     return false;

@@ -2,6 +2,7 @@
 /* state.h -- what the files of the engine share; nobody else includes it. */
 #ifndef P2P_STATE_H
 #define P2P_STATE_H
+#include "cycle.h"
 #include "decide.h"
 #include "engine.h"
 #include "header.h"
@@ -67,8 +68,8 @@ struct channel {
     bool pending;      /* in e->pending: something waits to be sent */
     bool unacked;      /* in the dirty list of its rank */
     unsigned messages; /* that point to it */
+    unsigned copies;   /* in the log */
     TAILQ_ENTRY(channel) of_comm;
-    LIST_ENTRY(channel) retired;
     /* out */
     uint64_t sent, sent_hash;
     uint64_t ahead; /* the next number that a lane ahead of this one has acknowledged; 0: none */
@@ -92,8 +93,7 @@ struct tag_slot {
 /* The channels with one rank in one communicator. */
 struct partner {
     struct channel *user;
-    struct channel **cycle; /* nonblocking collectives: ENGINE_WINDOW of them, by tag */
-    struct tag_slot *tags;  /* other internal tags: open addressing */
+    struct tag_slot *tags; /* internal tags: open addressing */
     unsigned tag_count, tag_size;
 };
 
@@ -108,9 +108,13 @@ struct engine_comm {
     bool bound; /* the program has it; before, only frames named it */
     bool freed; /* the program has it no more; entries may be left */
     bool by_tag;
-    struct channels channels;     /* all of them, the oldest first */
-    unsigned busy;                /* channels with entries */
-    LIST_HEAD(, channel) retired; /* channels whose tag lost its place to a younger one */
+    struct channels channels; /* all of them, the oldest first */
+    unsigned busy;            /* channels with entries */
+    unsigned copies;          /* in the log */
+    struct cycle cycle;       /* its nonblocking collectives, */
+    unsigned once, once_most; /* how many channels they have, and with how many some may go */
+    bool swept;               /* it is in e->sweep */
+    LIST_ENTRY(engine_comm) sweep, all;
     int size;
     int *world;               /* by rank (of the remote group, if there is one) */
     int *rank_of;             /* by world rank; -1: no member */
@@ -150,8 +154,6 @@ struct said {
     uint64_t depends;
 };
 
-enum { COMM_BUCKETS = 256 };
-
 struct engine {
     int ranks, lanes, rank, lane, self;
     struct engine_limits limits;
@@ -164,14 +166,15 @@ struct engine {
     bool stopped, finishing, compared, finished;
     bool deaths;   /* some are noted */
     bool released; /* what waits should be looked at again */
-    bool sweep;    /* a freed communicator may go */
     bool absent;   /* it did not run for so long that the others may have dropped it */
     bool lost;     /* nobody of this rank is left: */
     int lost_rank;
     bool doubtful; /* lanes differ, and who is wrong is not known yet */
     uint64_t checked_ms;
     /* communicators */
-    struct engine_comm *bucket[COMM_BUCKETS], *last_comm;
+    LIST_HEAD(, engine_comm) comms, sweep;   /* all; those of which something may go */
+    struct engine_comm **bucket, *last_comm; /* by name */
+    size_t bucket_count;
     struct group_count *groups;
     size_t group_count, group_size;
     /* sending */
@@ -229,6 +232,12 @@ static inline int lowest(int set)
     return set ? __builtin_ctz((unsigned)set) : -1;
 }
 
+static inline void engine_count(size_t *now, size_t *peak)
+{
+    if (++*now > *peak)
+        *peak = *now;
+}
+
 #define FOR_LANES(k, set)                                                                          \
     for (int left_##k = (set), k = lowest(left_##k); left_##k;                                     \
          left_##k &= left_##k - 1, k = lowest(left_##k))
@@ -250,13 +259,21 @@ void finish_compared(struct engine *e, int vpid);       /* DONE */
 void comm_clear(struct engine *e);
 /* The communicator of a frame, made if it is still to come; NULL: it is no more. */
 struct engine_comm *comm_find(struct engine *e, uint64_t group, uint32_t count);
-void comm_sweep(struct engine *e); /* what is freed and needed by nobody goes */
+/* It, or some channels of it, may be needed by nobody; what is not goes then. */
+void comm_sweep_later(struct engine *e, struct engine_comm *c);
+void comm_sweep(struct engine *e);
+size_t comm_size(const struct engine *e);
 
 /* channel.c */
 struct channel *channel_find(struct engine *e, struct engine_comm *c, int world, int tag,
-                             bool by_tag); /* NULL: its tag is used by a younger one */
+                             bool by_tag); /* NULL: of a collective that is over */
 struct channel *channel_named(struct engine *e, struct engine_comm *c, int world, int name);
 void channel_clear(struct engine *e, struct engine_comm *c);
+void channel_sweep(struct engine *e, struct engine_comm *c); /* collectives that are over */
+size_t channel_size(const struct engine *e);
+/* The program's requests, with any tag. False: it cannot begin, and the engine has stopped. */
+bool channel_request_begins(struct engine *e, struct engine_comm *c, int tag);
+void channel_request_ends(struct engine *e, struct engine_comm *c, int tag);
 void channel_each(struct engine *e, struct engine_comm *comm,
                   void (*visit)(struct engine *, struct channel *, int), int arg);
 
@@ -277,6 +294,7 @@ int log_copy_late(struct engine *e);
 void log_clear(struct engine *e, struct channel *c);
 
 /* send.c */
+void send_complete(struct engine *e, struct engine_send *s);
 void send_pump(struct engine *e, struct channel *c);
 int send_pump_all(struct engine *e);
 void send_again(struct engine *e, struct channel *c, int lane); /* all that is kept; pump later */

@@ -207,7 +207,7 @@ void verify_again(struct engine *e)
     if (!e->doubtful)
         return;
     e->doubtful = false;
-    for (int i = 0; i < COMM_BUCKETS; i++)
-        for (struct engine_comm *c = e->bucket[i]; c; c = c->next)
-            channel_each(e, c, verify_all_of, 0);
+    struct engine_comm *c;
+    LIST_FOREACH (c, &e->comms, all)
+        channel_each(e, c, verify_all_of, 0);
 }

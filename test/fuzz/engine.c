@@ -14,6 +14,7 @@ enum {
     PROCESSES = RANKS * LANES,
     REQUESTS = 24,
     BYTES = 2048,
+    CYCLE = -27, /* the first tag of a nonblocking collective */
     COOKIES = 256
 };
 
@@ -114,6 +115,8 @@ static struct header read_header(struct world *w)
         h.extent = UINT64_MAX - h.extent;
     if (how & 16)
         h.tag += INT32_MIN + 1;
+    if (how & 128)
+        h.tag = CYCLE - script_next(s);
     h.length = script_next(s) * (how & 32 ? 8u : 1u);
     if (h.kind == HEADER_OFFER && how & 64)
         h.length = ENGINE_LOAN;
@@ -151,7 +154,7 @@ static void send(struct world *w)
     unsigned how = script_next(&w->script);
     *s = (struct engine_send){.comm = w->comm,
                               .to = (int)(how & 1),
-                              .tag = (int)(how >> 1 & 1),
+                              .tag = how & 128 ? CYCLE - (int)w->sent : (int)(how >> 1 & 1),
                               .length = (how >> 2 & 3) * (BYTES / 3),
                               .data = w->out,
                               .synchronous = (how & 16) != 0};
@@ -166,7 +169,8 @@ static void receive(struct world *w)
     unsigned how = script_next(&w->script);
     *r = (struct engine_receive){.comm = w->comm,
                                  .from = (int)(how % 3) - 1,
-                                 .tag = (int)(how >> 2 & 3) - 1,
+                                 .tag =
+                                     how & 128 ? CYCLE - (int)w->received : (int)(how >> 2 & 3) - 1,
                                  .capacity = how & 64 ? 5 : BYTES,
                                  .data = w->in[w->received++]};
     engine_receive(w->engine, r);
@@ -252,6 +256,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     limits.eager = BYTES / 3;
     limits.fragment = 256;
     limits.log = 4 * BYTES;
+    limits.cycle.window = 4;
     limits.verify = (how & 1) != 0;
     w.engine = engine_create(RANKS, LANES, 0, 0, NULL, &limits, &callbacks, &w);
     w.comm = engine_comm_add(w.engine, members, RANKS, NULL, 0, false);

@@ -17,6 +17,7 @@ grid_scripts = \
     test/grid/quick \
     test/grid/why \
     test/grid/replication \
+    test/grid/drift \
     test/grid/languages \
     test/grid/rooms \
     test/grid/ring \

@@ -25,6 +25,8 @@ enum program_kind {
     PROGRAM_SELVES,
     PROGRAM_STREAM,
     PROGRAM_RALLIES,
+    PROGRAM_DRIFT,
+    PROGRAM_DUPS,
     PROGRAM_KINDS,
 };
 
@@ -42,9 +44,10 @@ struct plan {
     uint64_t seed;
     int kills; /* up to so many processes, never the last of a rank */
     struct kill kill[MOST_KILLS];
-    int mix;                             /* which kinds of rounds: a set of bits */
-    int stream;                          /* messages of a stream; 0: drawn */
-    int log;                             /* bytes of its limit; 0: as it comes */
+    int mix;    /* which kinds of rounds: a set of bits */
+    int stream; /* messages of a stream; 0: drawn */
+    int drift;  /* nonblocking collectives, or communicators, one after the other; 0: drawn */
+    int log;    /* bytes of its limit; 0: as it comes */
     int stop_who, stop_step, go_on_step; /* a process is stopped for some steps; who -1: none */
     int slow;                            /* a lane whose processes are seldom drawn; -1: none */
     int drop_after_ms;
@@ -79,6 +82,8 @@ enum op_kind {
     OP_DUP,
     OP_FREE,
     OP_RALLY,
+    OP_DRIFT, /* `times` nonblocking collectives, `slot` of them in flight */
+    OP_DUPS,  /* the same, each on a communicator of its own */
 };
 
 struct op {
@@ -117,6 +122,17 @@ struct line {
 };
 enum { MAX_LINES = 32, MAX_SHOWN = 512 };
 
+/* Tags of nonblocking collectives: so many, from this one downwards. */
+enum { CYCLE_FIRST = -27, CYCLE = 1 << 15 };
+enum { DRIFT_DEPTH = 3, DRIFT_ROUNDS = 2 };
+
+/* Nonblocking collectives in flight: those from `ended` up to `begun`. */
+struct drift {
+    int begun, ended;
+    struct engine_comm *comm[DRIFT_DEPTH];
+    int round[DRIFT_DEPTH];
+};
+
 struct proc {
     struct sim *sim;
     struct engine *engine;
@@ -138,11 +154,14 @@ struct proc {
     struct commit commit;
     struct line line_of[MAX_LINES]; /* printed and not shown */
     unsigned lines, printed;
+    struct drift drift;
     uint64_t found; /* which loans it could take, which links keep what it sent, or are read */
 };
 
 /* Runs the program until it has to wait, or one operation is over. False: nothing changed. */
 bool proc_step(struct proc *p);
+bool drift_step(struct proc *p, const struct op *op); /* true: something changed */
+bool drift_is_over(const struct proc *p, const struct op *op);
 void proc_begin(struct proc *p);
 void proc_end(struct proc *p);
 extern const struct engine_callbacks proc_callbacks; /* but those of the transport */

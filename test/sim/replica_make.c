@@ -13,7 +13,7 @@ uint64_t mix64(uint64_t x)
 
 struct maker {
     struct program *of;
-    int ranks, tag, comms, cycle, stream;
+    int ranks, tag, comms, cycle, stream, drift;
     uint64_t seed;
 };
 
@@ -257,6 +257,30 @@ static void rallies(struct maker *m)
     add(m, other_than(m, r), OP_RALLY);
 }
 
+/* One nonblocking collective after the other. */
+static void drift_by(struct maker *m, enum op_kind kind)
+{
+    const int times = m->drift > 0 ? m->drift : 20 + draw(m, 40);
+    const int depth = 1 + draw(m, DRIFT_DEPTH);
+    for (int r = 0; r < m->ranks; r++) {
+        struct op *op = add(m, r, kind);
+        op->times = times;
+        op->slot = depth;
+        op->tag = m->cycle;
+    }
+    m->cycle -= kind == OP_DRIFT ? times : 0;
+}
+
+static void drift(struct maker *m)
+{
+    drift_by(m, OP_DRIFT);
+}
+
+static void dups(struct maker *m)
+{
+    drift_by(m, OP_DUPS);
+}
+
 void program_make(struct program *of, const struct plan *plan)
 {
     static void (*const kinds[PROGRAM_KINDS])(struct maker *) = {
@@ -273,12 +297,15 @@ void program_make(struct program *of, const struct plan *plan)
         [PROGRAM_SELVES] = selves,
         [PROGRAM_STREAM] = stream,
         [PROGRAM_RALLIES] = rallies,
+        [PROGRAM_DRIFT] = drift,
+        [PROGRAM_DUPS] = dups,
     };
     struct maker m = {.of = of,
                       .ranks = plan->ranks,
                       .comms = 2,
-                      .cycle = -27,
+                      .cycle = CYCLE_FIRST - (plan->drift > 1000 ? CYCLE - 1000 : 0),
                       .stream = plan->stream,
+                      .drift = plan->drift,
                       .seed = mix64(plan->seed)};
     for (int i = 0; i < plan->rounds; i++) {
         int kind = draw(&m, PROGRAM_KINDS);
@@ -295,9 +322,9 @@ void program_make(struct program *of, const struct plan *plan)
 
 void program_show(const struct program *of, int ranks)
 {
-    static const char *const names[] = {"send",   "isend",   "recv",   "irecv",  "wait",
-                                        "any",    "probe",   "iprobe", "mprobe", "clock",
-                                        "cancel", "shuffle", "dup",    "free",   "rally"};
+    static const char *const names[] = {"send",  "isend",  "recv",   "irecv", "wait",   "any",
+                                        "probe", "iprobe", "mprobe", "clock", "cancel", "shuffle",
+                                        "dup",   "free",   "rally",  "drift", "dups"};
     for (int r = 0; r < ranks; r++)
         for (int i = 0; i < of[r].count; i++) {
             const struct op *op = &of[r].op[i];

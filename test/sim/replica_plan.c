@@ -61,14 +61,14 @@ struct plan plan_of(uint64_t seed)
 
 /* ---- as a word: numbers with dots between them; the choices come last, each with its step ---- */
 
-enum { NUMBERS = 19 + 4 * MOST_KILLS };
+enum { NUMBERS = 20 + 4 * MOST_KILLS };
 
 static void numbers_of(const struct plan *p, int *n)
 {
-    const int own[] = {p->ranks,  p->lanes,         p->rounds,   p->kills,       p->mix,
-                       p->stream, p->log,           p->stop_who, p->stop_step,   p->go_on_step,
-                       p->slow,   p->drop_after_ms, p->flip,     p->flip_source, p->stray,
-                       p->holes,  p->tight,         p->verify,   p->explored};
+    const int own[] = {p->ranks,  p->lanes, p->rounds,        p->kills,     p->mix,
+                       p->stream, p->log,   p->stop_who,      p->stop_step, p->go_on_step,
+                       p->drift,  p->slow,  p->drop_after_ms, p->flip,      p->flip_source,
+                       p->stray,  p->holes, p->tight,         p->verify,    p->explored};
     _Static_assert(sizeof own / sizeof *own + 4 * MOST_KILLS == NUMBERS, "all are there");
     memcpy(n, own, sizeof own);
     n += sizeof own / sizeof *own;
@@ -90,6 +90,7 @@ static void take_numbers(struct plan *p, const int *n)
     p->stop_who = *n++;
     p->stop_step = *n++;
     p->go_on_step = *n++;
+    p->drift = *n++;
     p->slow = *n++;
     p->drop_after_ms = *n++;
     p->flip = *n++;

@@ -12,6 +12,7 @@ static struct plan small_plan(int kind, uint64_t seed)
     struct plan p = plain_plan;
     p.seed = seed;
     p.mix = 1 << kind;
+    p.drift = 5;
     p.tight = seed % 2;
     p.choices = no_choice;
     return p;

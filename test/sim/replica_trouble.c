@@ -142,8 +142,37 @@ static int streams(void)
     return 0;
 }
 
+/* Thousands of nonblocking collectives, or of communicators, one after the other, while a lane is
+ * slow, is stopped for a while, or for good; in some a process dies meanwhile. */
+static int drifts(void)
+{
+    enum { MANY = 5000, RUNS = 12 };
+    int steps;
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        struct plan p = plain_plan;
+        p.seed = seed;
+        p.mix = 1 << (seed % 2 ? PROGRAM_DRIFT : PROGRAM_DUPS);
+        p.drift = MANY;
+        p.log = seed / 4 % 2 ? 1500000 : 300000; /* the one is enough, the other pushes back */
+        p.lanes = 2 + (int)seed / 2 % 2;
+        p.ranks = 2 + (int)seed / 4 % 2;
+        p.slow = seed % 3 == 0 ? (int)seed % p.lanes : -1;
+        p.stop_who = seed % 3 == 0 ? -1 : (int)seed % (p.ranks * p.lanes);
+        p.stop_step = 1000;
+        p.go_on_step = seed % 3 == 1 ? 100000 : 0;
+        p.drop_after_ms = seed % 3 == 2 ? 400 : 0;
+        p.kills = seed % 4 < 2;
+        p.kill[0] = (struct kill){.step = 50000, .who = -1};
+        if (plan_run(&p, &steps))
+            return 1;
+    }
+    printf("%d programs of %d collectives or communicators ended, however far lanes drifted\n",
+           RUNS, MANY);
+    return 0;
+}
+
 int trouble_noticed(void)
 {
     return strays() || flips(2, false) || flips(2, true) || flips(3, false) || flips(3, true) ||
-           suspensions() || latecomers() || streams();
+           suspensions() || latecomers() || streams() || drifts();
 }

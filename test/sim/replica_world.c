@@ -334,6 +334,10 @@ static void set_limits(struct sim *s)
     l->eager = 128;
     l->fragment = 256;
     l->log = s->plan->log ? (size_t)s->plan->log : s->plan->tight ? 1500 : 1 << 20;
+    l->cycle.first = CYCLE_FIRST;
+    l->cycle.last = CYCLE_FIRST - CYCLE + 1;
+    l->cycle.fixed_first = l->cycle.fixed_last = 0;
+    l->cycle.window = s->plan->choices ? 3 : 16;
     l->lag_ms = 20;
     l->drop_after_ms = (uint32_t)s->plan->drop_after_ms;
     l->ack_messages = s->plan->explored ? 1 : 1 + (uint32_t)sim_below(s, 4);
@@ -424,19 +428,34 @@ static void check_learnt(struct sim *s, const struct proc *p)
         }
 }
 
+/* Of what lanes that are ahead make here, and of what is kept for those behind, logs are the bound.
+ */
+static void check_memory(struct sim *s, const struct proc *p)
+{
+    enum { OF_CHANNEL = 600, OF_COMM = 900 }; /* bytes of it with a copy, at least */
+    const struct engine_counts *c = engine_counts(p->engine);
+    const size_t log = s->limits.log, ranks = (size_t)s->plan->ranks;
+    const size_t usual = 64 + 8 * (size_t)s->limits.cycle.window;
+    if (c->log_peak > log)
+        sim_fail(s, "vpid %d: the log grew to %zu", p->vpid, c->log_peak);
+    if (c->channels_peak > ranks * usual + 2 * log / OF_CHANNEL)
+        sim_fail(s, "vpid %d: %zu channels at once", p->vpid, c->channels_peak);
+    if (c->comms_peak > usual + log / OF_COMM)
+        sim_fail(s, "vpid %d: %zu communicators at once", p->vpid, c->comms_peak);
+}
+
 static void check_process(struct sim *s, const struct proc *p, const struct proc **first)
 {
     const struct proc **f = &first[p->rank];
     if (!p->left)
         return;
-    if (engine_counts(p->engine)->log_peak > s->limits.log)
-        sim_fail(s, "vpid %d: the log grew to %zu", p->vpid, engine_counts(p->engine)->log_peak);
     if (*f && (*f)->digest != p->digest)
         sim_fail(s, "rank %d: vpid %d and vpid %d ended differently", p->rank, p->vpid, (*f)->vpid);
     if (p->spoiled || p->strayed)
         sim_fail(s, "vpid %d ended well, with %s", p->vpid,
                  p->spoiled ? "spoiled data" : "what no other lane has sent");
     check_learnt(s, p);
+    check_memory(s, p);
     *f = p;
     for (int i = 0; i < MAX_OPS; i++)
         if (s->saw[p->rank][i] && s->made[p->vpid][i] &&

@@ -15,6 +15,7 @@ unit_programs = \
     test/unit/confine \
     test/unit/cores \
     test/unit/crowd \
+    test/unit/cycle \
     test/unit/datagram \
     test/unit/decide \
     test/unit/fate \
@@ -122,6 +123,8 @@ test_unit_listening_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_listening_LDADD = libdaemon.la $(LDADD)
 test_unit_porter_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_porter_LDADD = libconfine.la $(LDADD)
+test_unit_cycle_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
+test_unit_cycle_LDADD = libreplica.la $(LDADD)
 test_unit_decide_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_decide_LDADD = libreplica.la $(LDADD)
 test_unit_match_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
