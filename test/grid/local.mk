@@ -34,8 +34,9 @@ grid_scripts = \
     test/grid/acceptance
 GRID += $(grid_scripts)
 EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh test/grid/raw.h test/grid/root.sh test/grid/short_kit.sh $(grid_scripts)
-# A bare holder of leases, one who says wrong things, and one who does not wait for an answer, for tests of the daemons alone.
-check_PROGRAMS += test/grid/grab test/grid/garbage test/grid/lastword test/grid/lag
+# A bare holder of leases, one who says wrong things, one who does not wait for an answer, and one who goes on writing,
+# for tests of the daemons alone.
+check_PROGRAMS += test/grid/grab test/grid/garbage test/grid/lastword test/grid/lag test/grid/spout
 # Tests that take minutes or want the machine for themselves: make check-soak.
 soak_scripts = \
     test/grid/stream \
