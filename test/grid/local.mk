@@ -2,6 +2,7 @@
 grid_scripts = \
     test/grid/lan \
     test/grid/launch \
+    test/grid/replaced \
     test/grid/refusals \
     test/grid/as_stock \
     test/grid/unnoticed \
@@ -45,6 +46,8 @@ soak_scripts = \
     test/grid/windows_files \
     test/grid/kill_table \
     test/grid/early_deaths \
+    test/grid/launch_deaths \
+    test/grid/lost_together \
     test/grid/tight_deaths \
     test/grid/lending \
     test/grid/silent_long \
