@@ -6,9 +6,9 @@
  * (overbooking); a peer that is slow to answer is no longer counted on, so others are asked as
  * well. Once enough is offered and no near answer is due, what is kept is dealt out of the offers
  * in the same way, and nearest first. Copies of a rank are kept apart by taking no more than so
- * many slots of a peer, and of a domain as long as that works out. When it is too little and some of the missing
- * slots were only offered to another claim, everything is to be given back and tried again after a
- * random pause: both claims then end, at least one of them with its slots. */
+ * many slots of a peer, and of a domain as long as that works out. When it is too little and some
+ * of the missing slots were only offered to another claim, everything is to be given back and tried
+ * again after a random pause: both claims then end, at least one of them with its slots. */
 #ifndef P2P_CLAIM_H
 #define P2P_CLAIM_H
 #include "id.h"

@@ -48,8 +48,8 @@ void candidates_clear(struct candidates *all);
 size_t candidates_sort(struct candidates *all);
 /* Prepares a claim on the first `count` of the sorted ones, whose arrays have room: what each has,
  * and what fails together. With `apart` slots of each domain at most, the widest domains are taken
- * of which there are enough: sites, subnets, at last peers; 0: nothing is kept apart. What the asker
- * holds already counts. */
+ * of which there are enough: sites, subnets, at last peers; 0: nothing is kept apart. What the
+ * asker holds already counts. */
 void candidates_claim(const struct candidates *all, size_t count, uint32_t apart,
                       const struct candidate_held *held, size_t held_count, struct claim *claim);
 /* Do those that fit advertise more than that, on enough peers for the spares and the strategy? */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tunnel.c -- streams with credit: neither side ever keeps more than a window of any stream. A stream
- * whose other end is lost ends for the local program after the last byte that came. What the program
- * writes meanwhile is taken and thrown away: for Open MPI a socket that refuses to be written to is
- * the end of the whole job. */
+/* tunnel.c -- streams with credit: neither side ever keeps more than a window of any stream. A
+ * stream whose other end is lost ends for the local program after the last byte that came. What the
+ * program writes meanwhile is taken and thrown away: for Open MPI a socket that refuses to be
+ * written to is the end of the whole job. */
 #include "tunnel.h"
 #include "addr.h"
 #include "caller.h"

@@ -5,8 +5,8 @@
  *     spout BYTES
  *
  * Prints its port on loopback, `came` when so many bytes have, `end` when the other side has ended,
- * and half a second later `wrote on` or what was wrong with a write or a read: by then Open MPI would have ended the
- * job. */
+ * and half a second later `wrote on` or what was wrong with a write or a read: by then Open MPI
+ * would have ended the job. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
