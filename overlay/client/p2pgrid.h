@@ -40,7 +40,9 @@ struct grid_want {
     unsigned slots; /* in all; what is granted may be more by at most one lease's rounding */
     unsigned slots_per_lease;     /* at most this many in one lease; 0: as many as a peer has */
     enum share_strategy strategy; /* which peers, and how many slots of each */
-    unsigned apart;               /* of what fails together, at most so many slots; 0: no bound */
+    /* What this connection holds already counts in both; 0: no bound. */
+    unsigned apart;      /* of what fails together, at most so many slots, as far as possible */
+    unsigned per_peer;   /* of one peer, at most so many slots in any case */
     unsigned spares;     /* further leases of one slot, best effort; they come last in the answer */
     const char *require; /* requirement expression, NULL or "": none */
     const struct id *exclude; /* peers not to use */

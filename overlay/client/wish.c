@@ -61,6 +61,7 @@ static int fill_want(struct msg_local_allocate *m, const struct grid_want *want,
     m->spares = (uint16_t)want->spares;
     m->strategy = (uint8_t)want->strategy;
     m->apart = want->apart;
+    m->per_peer = want->per_peer;
     m->timeout_ms = (uint32_t)want->timeout_ms;
     strcpy(m->require, require);
     if (want->within != NULL || want->adds_to != NULL) {

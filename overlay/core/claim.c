@@ -11,9 +11,20 @@ static uint32_t counted(const struct claim_peer *p, uint64_t now_ms)
     return p->offered;
 }
 
-static bool can_be_asked(const struct claim_peer *p)
+/* Slots that it can be asked for. */
+static uint16_t open_slots(const struct claim *c, const struct claim_peer *p, uint64_t now_ms)
 {
-    return p->free > 0 && (p->state == CLAIM_UNASKED || p->state == CLAIM_OFFERED);
+    if (p->state != CLAIM_UNASKED && p->state != CLAIM_OFFERED)
+        return 0;
+    const uint32_t has = p->held + counted(p, now_ms), most = c->want.per_peer;
+    const uint32_t may = most == 0 ? UINT16_MAX : most > has ? most - has : 0;
+    return p->free < may ? p->free : (uint16_t)may;
+}
+
+bool claim_is_used_up(const struct claim *c, size_t peer)
+{
+    const struct claim_peer *p = &c->peers[peer];
+    return c->want.per_peer > 0 && p->held + p->offered >= c->want.per_peer;
 }
 
 /* Cuts what may be dealt out, the farthest first, so that no domain gives more than it may. */
@@ -22,7 +33,8 @@ static void keep_apart(struct claim *c, uint64_t now_ms)
     if (c->want.per_domain == 0)
         return;
     for (size_t first = 0; first < c->peer_count; first++) {
-        uint32_t left = c->want.per_domain;
+        const uint32_t held = c->peers[first].domain_held;
+        uint32_t left = c->want.per_domain > held ? c->want.per_domain - held : 0;
         if (c->peers[first].domain != first)
             continue;
         for (size_t i = first; i < c->peer_count; i++) {
@@ -44,7 +56,7 @@ static void deal(struct claim *c, uint32_t more, uint64_t now_ms)
 {
     for (size_t i = 0; i < c->peer_count; i++) {
         const struct claim_peer *p = &c->peers[i];
-        c->deal[i] = (struct share_peer){.slots = can_be_asked(p) ? p->free : 0, .speed = p->speed};
+        c->deal[i] = (struct share_peer){.slots = open_slots(c, p, now_ms), .speed = p->speed};
     }
     keep_apart(c, now_ms);
     share_out(c->deal, c->peer_count, more, c->want.strategy);

@@ -6,9 +6,9 @@
  * (overbooking); a peer that is slow to answer is no longer counted on, so others are asked as
  * well. Once enough is offered and no near answer is due, what is kept is dealt out of the offers
  * in the same way, and nearest first. Copies of a rank are kept apart by taking no more than so
- * many slots of a domain, as long as that works out. When it is too little and some of the missing
- * slots were only offered to another claim, everything is to be given back and tried again after a
- * random pause: both claims then end, at least one of them with its slots. */
+ * many slots of a peer, and of a domain as long as that works out. When it is too little and some
+ * of the missing slots were only offered to another claim, everything is to be given back and tried
+ * again after a random pause: both claims then end, at least one of them with its slots. */
 #ifndef P2P_CLAIM_H
 #define P2P_CLAIM_H
 #include "id.h"
@@ -24,9 +24,11 @@ enum {
 enum claim_state { CLAIM_UNASKED, CLAIM_ASKED, CLAIM_OFFERED, CLAIM_REFUSED, CLAIM_SILENT };
 
 struct claim_peer {
-    uint16_t free;   /* as advertised, then as answered: it can be asked for these */
-    uint32_t speed;  /* of one core, as advertised */
-    uint32_t domain; /* index of the first peer in its domain */
+    uint16_t free;        /* as advertised, then as answered: it can be asked for these */
+    uint32_t speed;       /* of one core, as advertised */
+    uint32_t domain;      /* index of the first peer in its domain */
+    uint32_t held;        /* slots that the asker has there already */
+    uint32_t domain_held; /* the same in all its domain; of the first peer in it */
     enum claim_state state;
     uint16_t due;                       /* slots that it is to be asked for */
     uint16_t asked, offered, contested; /* slots; asked: on the way */
@@ -45,7 +47,9 @@ struct claim_want {
     uint32_t slots;
     uint16_t spares, per_lease;
     enum share_strategy strategy;
-    uint32_t per_domain; /* slots of one domain at most, to keep copies apart; 0: no bound */
+    /* Slots that the job may have in all, to keep copies apart; 0: no bound. */
+    uint32_t per_domain; /* of one domain, as long as that works out */
+    uint32_t per_peer;   /* of one peer, in any case */
 };
 
 /* The arrays are the caller's: `peers` fitting ones, nearest first; `deal` as many, for claim.c to
@@ -78,5 +82,7 @@ enum claim_verdict claim_verdict(struct claim *c, uint64_t now_ms);
 /* Says for each offer how much of it is kept, and whether as a spare: the nearest, and spares on
  * peers of their own where there are enough. */
 void claim_pick(struct claim *c);
+/* Has this peer given, with what the asker had there, all that it may? */
+bool claim_is_used_up(const struct claim *c, size_t peer);
 uint32_t claim_offered(const struct claim *c);
 #endif

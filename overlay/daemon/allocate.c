@@ -134,6 +134,7 @@ int allocate_start(struct allocator *a, void *owner, void *holder,
     one->claim.want = (struct claim_want){.slots = want->slots,
                                           .spares = want->spares,
                                           .per_lease = want->per_lease,
+                                          .per_peer = want->per_peer,
                                           .strategy = (enum share_strategy)want->strategy};
     one->require = require;
     one->asked_ms = node_now_ms();

@@ -36,9 +36,29 @@ void allocation_own_ad(const struct node *node, struct part_ad *ad)
     machine_ad(node->machine, &node->settings, identity_card(node->identity), &self, ad);
 }
 
+/* What the holder has already; copies are kept apart from these, too. malloc'd. */
+static struct candidate_held *find_held(const struct allocation *one, size_t *count)
+{
+    const struct holds *holds = one->allocator->holds;
+    struct msg_local_lease lease = {0};
+    unsigned n = 0;
+    while (hold_tell(holds, one->holder, n, &lease))
+        n++;
+    struct candidate_held *held = calloc(n + 1, sizeof *held);
+    for (*count = 0; held != NULL && *count < n; ++*count) {
+        struct candidate_held *h = &held[*count];
+        hold_tell(holds, one->holder, (unsigned)*count, &lease);
+        *h = (struct candidate_held){.peer = lease.peer, .slots = lease.slots};
+        memcpy(h->site, lease.site, sizeof h->site);
+    }
+    return held;
+}
+
 static int begin_claim(struct allocation *one, uint64_t now)
 {
     struct claim *c = &one->claim;
+    size_t held_count;
+    struct candidate_held *held = find_held(one, &held_count);
     size_t count = one->tries == 0 ? candidates_sort(&one->candidates) : c->peer_count;
     struct claim_peer *peers = realloc(c->peers, (count + 1) * sizeof *peers);
     if (peers != NULL)
@@ -46,9 +66,12 @@ static int begin_claim(struct allocation *one, uint64_t now)
     struct share_peer *deal = realloc(c->deal, (count + 1) * sizeof *deal);
     if (deal != NULL)
         c->deal = deal;
-    if (peers == NULL || deal == NULL)
+    if (peers == NULL || deal == NULL || held == NULL) {
+        free(held);
         return -ENOMEM;
-    candidates_claim(&one->candidates, count, one->want.apart, c);
+    }
+    candidates_claim(&one->candidates, count, one->want.apart, held, held_count, c);
+    free(held);
     one->phase = CLAIMING;
     one->begun_ms = now;
     one->tries++;
@@ -138,9 +161,7 @@ static unsigned hand_over(struct allocation *one, bool spares)
         const struct candidate *c = &one->candidates.at[peer];
         for (size_t i = 0; one->claim.peers[peer].offered > 0 && i < one->claim.offer_count; i++) {
             struct claim_offer *o = &one->claim.offers[i];
-            if (o->peer != peer || o->keep == 0 || o->spare != spares ||
-                hold_add(a->holds, one->holder, &c->peer, c->name, &o->lease, o->keep,
-                         one->want.use == LEASE_WITHIN ? &one->want.reservation : NULL) != 0)
+            if (o->peer != peer || o->keep == 0 || o->spare != spares)
                 continue;
             struct msg_local_lease lease = {.token = one->want.token,
                                             .lease = o->lease,
@@ -150,6 +171,9 @@ static unsigned hand_over(struct allocation *one, bool spares)
                                             .encrypt = c->encrypt};
             memcpy(lease.name, c->name, sizeof lease.name);
             memcpy(lease.site, c->site, sizeof lease.site);
+            if (hold_add(a->holds, one->holder, &lease,
+                         one->want.use == LEASE_WITHIN ? &one->want.reservation : NULL) != 0)
+                continue;
             a->watcher.lease(one->owner, &lease);
             count++;
         }

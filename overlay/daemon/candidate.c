@@ -112,21 +112,39 @@ static void find_domains(const struct candidates *all, enum domain_scheme scheme
     }
 }
 
+/* What the asker has in the domain of each. */
+static void count_held(const struct candidates *all, enum domain_scheme scheme,
+                       const struct candidate_held *held, size_t held_count, struct claim *claim)
+{
+    for (size_t i = 0; i < claim->peer_count; i++) {
+        const struct candidate *c = &all->at[i];
+        const struct domain_place here = {&c->peer.id, &c->peer.addr, c->site};
+        claim->peers[i].domain_held = 0;
+        for (size_t k = 0; k < held_count; k++) {
+            const struct domain_place there = {&held[k].peer.id, &held[k].peer.addr, held[k].site};
+            if (domain_same(&here, &there, scheme))
+                claim->peers[i].domain_held += held[k].slots;
+        }
+    }
+}
+
 /* Slots that are free when no domain gives more than `apart`. */
 static uint64_t room_apart(const struct claim *claim, uint32_t apart)
 {
     uint64_t room = 0;
     for (size_t first = 0; first < claim->peer_count; first++) {
+        const uint32_t held = claim->peers[first].domain_held;
+        const uint64_t most = apart > held ? apart - held : 0;
         uint64_t here = 0;
         for (size_t i = first; claim->peers[first].domain == first && i < claim->peer_count; i++)
             here += claim->peers[i].domain == first ? claim->peers[i].free : 0;
-        room += here < apart ? here : apart;
+        room += here < most ? here : most;
     }
     return room;
 }
 
 void candidates_claim(const struct candidates *all, size_t count, uint32_t apart,
-                      struct claim *claim)
+                      const struct candidate_held *held, size_t held_count, struct claim *claim)
 {
     claim->peer_count = count;
     claim->offer_count = 0;
@@ -134,8 +152,12 @@ void candidates_claim(const struct candidates *all, size_t count, uint32_t apart
     for (size_t i = 0; i < count; i++)
         claim->peers[i] = (struct claim_peer){
             .free = all->at[i].slots_free, .speed = all->at[i].speed, .domain = (uint32_t)i};
+    count_held(all, DOMAIN_PEER, held, held_count, claim);
+    for (size_t i = 0; i < count; i++)
+        claim->peers[i].held = claim->peers[i].domain_held;
     for (enum domain_scheme s = DOMAIN_SITE; apart > 0 && s < DOMAIN_SCHEMES; s++) {
         find_domains(all, s, claim);
+        count_held(all, s, held, held_count, claim);
         if (room_apart(claim, apart) >= claim->want.slots)
             return;
     }
@@ -172,6 +194,8 @@ void candidates_explain(const struct candidates *all, const struct claim *claim,
             continue;
         if (c->why[0] != '\0')
             snprintf(why, sizeof why, "%s", c->why);
+        else if (i < claim->peer_count && claim_is_used_up(claim, i))
+            snprintf(why, sizeof why, "has a copy of as many ranks as it may");
         else if (state == CLAIM_SILENT || state == CLAIM_ASKED)
             snprintf(why, sizeof why, "did not answer");
         else

@@ -25,6 +25,13 @@ struct candidates {
     size_t count;
 };
 
+/* Slots that the asker has of a peer, before it asks for more. */
+struct candidate_held {
+    struct part_peer peer;
+    char site[64];
+    uint16_t slots;
+};
+
 /* What makes a peer fit. */
 struct candidate_want {
     const struct msg_local_allocate *want; /* whom to leave out */
@@ -41,9 +48,10 @@ void candidates_clear(struct candidates *all);
 size_t candidates_sort(struct candidates *all);
 /* Prepares a claim on the first `count` of the sorted ones, whose arrays have room: what each has,
  * and what fails together. With `apart` slots of each domain at most, the widest domains are taken
- * of which there are enough: sites, subnets, at last peers; 0: nothing is kept apart. */
+ * of which there are enough: sites, subnets, at last peers; 0: nothing is kept apart. What the
+ * asker holds already counts. */
 void candidates_claim(const struct candidates *all, size_t count, uint32_t apart,
-                      struct claim *claim);
+                      const struct candidate_held *held, size_t held_count, struct claim *claim);
 /* Do those that fit advertise more than that, on enough peers for the spares and the strategy? */
 bool candidates_suffice(const struct candidates *all, const struct claim_want *want);
 /* The line that says why too few slots were found; claim: as it ended, its peers are the first of

@@ -16,7 +16,7 @@ struct hold {
     void *owner;
     struct id lease;
     struct part_peer peer;
-    char name[64];
+    char name[64], site[64];
     uint16_t slots;
     struct id within;  /* a reservation; zero: none */
     uint64_t heard_ms; /* the peer was there */
@@ -282,25 +282,27 @@ void holds_close(struct holds *h)
     free(h);
 }
 
-int hold_add(struct holds *h, void *owner, const struct part_peer *peer, const char *name,
-             const struct id *lease, uint16_t slots, const struct id *within)
+int hold_add(struct holds *h, void *owner, const struct msg_local_lease *lease,
+             const struct id *within)
 {
     struct hold *more = realloc(h->at, (h->count + 1) * sizeof *more);
     if (more == NULL) {
-        send_release(h, peer, lease);
+        send_release(h, &lease->peer, &lease->lease);
         return -ENOMEM;
     }
     h->at = more;
     struct hold *hold = &more[h->count++];
-    *hold = (struct hold){.owner = owner, .lease = *lease, .peer = *peer, .slots = slots};
+    *hold = (struct hold){
+        .owner = owner, .lease = lease->lease, .peer = lease->peer, .slots = lease->slots};
     hold->within = within != NULL ? *within : (struct id){{0}};
     hold->heard_ms = node_now_ms();
-    snprintf(hold->name, sizeof hold->name, "%s", name);
+    memcpy(hold->name, lease->name, sizeof hold->name);
+    memcpy(hold->site, lease->site, sizeof hold->site);
     struct message m = {.kind = MSG_lease_confirm};
-    m.lease_confirm.lease = *lease;
-    m.lease_confirm.slots = slots;
-    link_send(h->node->links, peer, &m); /* if it is lost, the first renewal says so */
-    jobs_enter(h->node->jobs, owner, peer);
+    m.lease_confirm.lease = lease->lease;
+    m.lease_confirm.slots = lease->slots;
+    link_send(h->node->links, &lease->peer, &m); /* if it is lost, the first renewal says so */
+    jobs_enter(h->node->jobs, owner, &lease->peer);
     return 0;
 }
 
@@ -351,6 +353,7 @@ bool hold_tell(const struct holds *h, const void *owner, unsigned nth,
         lease->peer = hold->peer;
         lease->slots = hold->slots;
         memcpy(lease->name, hold->name, sizeof lease->name);
+        memcpy(lease->site, hold->site, sizeof lease->site);
         return true;
     }
     return false;

@@ -19,10 +19,10 @@ int holds_open(struct holds **out, struct node *node, hold_event_fn *event, void
 void holds_close(struct holds *h); /* gives everything back */
 void holds_take(struct holds *h, const struct link_peer *from, const struct message *m);
 
-/* Confirms `slots` of an offer and renews it from now on; within: the reservation that they are
+/* Confirms a lease that was offered and renews it from now on; within: the reservation that it is
  * part of, or NULL. -ENOMEM: it was given back. */
-int hold_add(struct holds *h, void *owner, const struct part_peer *peer, const char *name,
-             const struct id *lease, uint16_t slots, const struct id *within);
+int hold_add(struct holds *h, void *owner, const struct msg_local_lease *lease,
+             const struct id *within);
 /* Has its peer start the command. -ENOENT: the owner holds no such lease. */
 int hold_launch(struct holds *h, const void *owner, const struct msg_local_launch *launch);
 /* The owner's nth lease; false: it has fewer. */

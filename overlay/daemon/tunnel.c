@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tunnel.c -- streams with credit: neither side ever keeps more than a window of any stream. */
+/* tunnel.c -- streams with credit: neither side ever keeps more than a window of any stream. A
+ * stream whose other end is lost ends for the local program after the last byte that came. What the
+ * program writes meanwhile is taken and thrown away: for Open MPI a socket that refuses to be
+ * written to is the end of the whole job. */
 #include "tunnel.h"
 #include "addr.h"
 #include "caller.h"
@@ -39,7 +42,7 @@ struct way {
 struct stream {
     struct way *way;
     uint32_t number; /* the opener's */
-    bool opened_here, ended_here, ended_there;
+    bool opened_here, ended_here;
     struct bufferevent *bev;
     struct event *retry;
     uint32_t credit; /* bytes that may still be sent */
@@ -47,13 +50,69 @@ struct stream {
     struct stream *next;
 };
 
+/* What is left of a stream until the local program has closed it, too. */
+struct rest {
+    struct tunnels *tunnels;
+    struct bufferevent *bev;
+    struct rest *next;
+};
+
 struct tunnels {
     struct node *node;
     struct way *ways;
+    struct rest *rests;
     uint32_t number;
 };
 
 /* --- ends --- */
+
+static void rest_free(struct rest *r)
+{
+    struct rest **at = &r->tunnels->rests;
+    while (*at != r)
+        at = &(*at)->next;
+    *at = r->next;
+    bufferevent_free(r->bev);
+    free(r);
+}
+
+static void rest_read(struct bufferevent *bev, void *ctx)
+{
+    struct evbuffer *in = bufferevent_get_input(bev);
+    (void)ctx;
+    evbuffer_drain(in, evbuffer_get_length(in));
+}
+
+static void rest_written(struct bufferevent *bev, void *ctx)
+{
+    (void)ctx;
+    if (evbuffer_get_length(bufferevent_get_output(bev)) == 0)
+        shutdown(bufferevent_getfd(bev), SHUT_WR); /* nothing yet while it connects */
+}
+
+static void rest_event(struct bufferevent *bev, short what, void *ctx)
+{
+    if ((what & (BEV_EVENT_EOF | BEV_EVENT_ERROR)) != 0)
+        rest_free(ctx);
+    else if ((what & BEV_EVENT_CONNECTED) != 0)
+        rest_written(bev, ctx);
+}
+
+/* The local program gets what is on its way to it, and then the end. */
+static void leave_rest(struct tunnels *t, struct bufferevent *bev)
+{
+    struct rest *r = calloc(1, sizeof *r);
+    if (r == NULL) {
+        bufferevent_free(bev);
+        return;
+    }
+    *r = (struct rest){.tunnels = t, .bev = bev, .next = t->rests};
+    t->rests = r;
+    bufferevent_setcb(bev, rest_read, rest_written, rest_event, r);
+    bufferevent_enable(bev, EV_READ | EV_WRITE);
+    rest_read(bev, r);
+    rest_written(bev, r);
+}
 
 static int send_to(struct stream *s, const struct message *m)
 {
@@ -67,7 +126,9 @@ static void stream_free(struct stream *s)
         at = &(*at)->next;
     *at = s->next;
     s->way->count--;
-    if (s->bev != NULL)
+    if (s->bev != NULL && !s->ended_here)
+        leave_rest(s->way->tunnels, s->bev);
+    else if (s->bev != NULL)
         bufferevent_free(s->bev);
     if (s->retry != NULL)
         event_free(s->retry);
@@ -143,12 +204,11 @@ static void on_event(struct bufferevent *bev, short what, void *ctx)
     (void)bev;
     if ((what & (BEV_EVENT_EOF | BEV_EVENT_ERROR)) == 0)
         return;
-    if ((what & BEV_EVENT_ERROR) != 0 || s->ended_there) {
-        stream_close(s);
-        return;
-    }
     s->ended_here = true;
-    pump(s);
+    if ((what & BEV_EVENT_ERROR) != 0)
+        stream_close(s);
+    else
+        pump(s);
 }
 
 /* What is with the local program by now, the other side may send again. This comes some time after
@@ -157,11 +217,6 @@ static void on_written(struct bufferevent *bev, void *ctx)
 {
     struct stream *s = ctx;
     const uint32_t waits = (uint32_t)evbuffer_get_length(bufferevent_get_output(bev));
-    if (s->ended_there) {
-        if (waits == 0)
-            stream_free(s);
-        return;
-    }
     struct message m = {
         .kind = MSG_tunnel_credit,
         .tunnel_credit = {.stream = s->number, .opener = s->opened_here, .bytes = s->owed - waits}};
@@ -272,8 +327,6 @@ static struct stream *find(struct tunnels *t, const struct id *peer, uint32_t nu
 
 static void take_data(struct stream *s, const struct msg_tunnel_data *m)
 {
-    if (s->ended_there)
-        return;
     size_t waits = evbuffer_get_length(bufferevent_get_output(s->bev));
     if (waits + m->data_length > TUNNEL_WINDOW) {
         stream_close(s); /* it was not given so much credit */
@@ -291,14 +344,6 @@ static void take_credit(struct stream *s, uint32_t bytes)
     }
     s->credit += bytes;
     pump(s);
-}
-
-static void take_close(struct stream *s)
-{
-    s->ended_there = true;
-    bufferevent_disable(s->bev, EV_READ);
-    if (evbuffer_get_length(bufferevent_get_output(s->bev)) == 0)
-        stream_free(s);
 }
 
 enum takes {
@@ -327,7 +372,7 @@ void tunnels_take(struct tunnels *t, const struct link_peer *from, const struct 
     case MSG_tunnel_close:
         s = find(t, peer, m->tunnel_close.stream, m->tunnel_close.opener == 0);
         if (s != NULL)
-            take_close(s);
+            stream_free(s);
         break;
     }
 }
@@ -413,5 +458,7 @@ void tunnels_close(struct tunnels *t)
     links_forget_gone(t->node->links, on_gone, t);
     while (t->ways != NULL)
         way_free(t->ways);
+    while (t->rests != NULL)
+        rest_free(t->rests);
     free(t);
 }

@@ -28,7 +28,10 @@ static int make_room(struct pick *p, const struct pick_want *want)
     p->spares = calloc(n, sizeof *p->spares);
     p->place = calloc((size_t)p->ranks * p->lanes + 1, sizeof *p->place);
     p->claim = (struct claim){
-        .want = {.slots = slots, .spares = (uint16_t)want->spares, .strategy = want->strategy},
+        .want = {.slots = slots,
+                 .spares = (uint16_t)want->spares,
+                 .strategy = want->strategy,
+                 .per_peer = p->lanes > 1 ? p->ranks : 0},
         .peers = calloc(n, sizeof *p->claim.peers),
         .deal = calloc(n, sizeof *p->claim.deal),
         .peer_count = p->fitting,
@@ -56,7 +59,7 @@ static void claim_all(struct pick *p)
     struct claim *c = &p->claim;
     size_t peer;
     uint16_t slots;
-    candidates_claim(&p->candidates, p->fitting, p->lanes > 1 ? p->ranks : 0, c);
+    candidates_claim(&p->candidates, p->fitting, c->want.per_peer, NULL, 0, c);
     while (claim_next(c, 0, &peer, &slots))
         give(p, peer, slots);
     if (claim_verdict(c, 0) != CLAIM_ENOUGH)

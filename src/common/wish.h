@@ -7,9 +7,10 @@
 struct wish {
     unsigned slots;
     unsigned per_lease; /* at most so many slots in one lease; 0: no bound */
-    unsigned per_peer;  /* at most so many slots of one peer; 0: no bound */
     enum share_strategy strategy;
-    unsigned apart; /* of what fails together, at most so many slots; 0: no bound */
+    /* With what the connection holds already; 0: no bound. */
+    unsigned per_peer; /* at most so many slots of one peer */
+    unsigned apart;    /* the same of all that fails together, as far as possible */
     unsigned spares;
     char *require;      /* requirement expression, owned; NULL: none */
     struct id *exclude; /* owned */
@@ -29,12 +30,6 @@ struct answer {
 void wish_clear(struct wish *wish);
 void answer_clear(struct answer *answer);
 
-/* Picks what one peer gives above `per_peer` slots: `surplus[i]` for lease i. Returns how many
- * slots are left over; the lists may be empty. Plain arithmetic, for wish_serve(). */
-unsigned wish_surplus(const struct grid_lease *leases, size_t count, unsigned per_peer,
-                      bool *surplus);
-
-/* Asks, gives back what is above per_peer, and asks elsewhere for it. Blocks. 0 or -errno, with the
- * line in answer->err; nothing is held then. */
+/* Blocks. 0 or -errno, with the line in answer->err; nothing of it is held then. */
 int wish_serve(struct client *client, const struct wish *wish, struct answer *answer);
 #endif

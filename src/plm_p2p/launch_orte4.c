@@ -6,7 +6,6 @@
 #include "defaults.h"
 #include "log.h"
 #include "ras_p2p.h"
-#include "request.h"
 #include "opal/util/argv.h"
 #include "orte/constants.h"
 #include "orte/mca/errmgr/errmgr.h"
@@ -20,10 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-enum {
-    REASK_MS = 2000, /* for another peer: with the time to notice that one is silent, under 5 s */
-    EXIT_FAILED = 1
-};
+enum { EXIT_FAILED = 1 };
 
 static struct plm_p2p_component *const plm = &mca_plm_p2p_component;
 extern char **environ;
@@ -199,22 +195,14 @@ static int add_node(const struct grid_lease *lease, orte_node_t **out)
 
 static void ask(const struct seats_action *action)
 {
+    const struct ras_p2p_component *ras = &mca_ras_p2p_component;
     struct err e = {0};
+    struct wish wish = {0};
     size_t count;
     const struct id *failed = seats_failed(plm->seats, &count);
-    struct wish wish = {.slots = action->slots, .timeout_ms = REASK_MS, .exclude_count = count};
-    const char *require = mca_ras_p2p_component.require;
-    wish.within = mca_ras_p2p_component.within ? &mca_ras_p2p_component.allocation : NULL;
-    wish.require = require != NULL ? strdup(require) : NULL;
-    wish.exclude = malloc((count + 1) * sizeof wish.exclude[0]);
-    if (wish.exclude == NULL) {
-        wish_clear(&wish);
-        seats_refused(plm->seats, "out of memory");
-        return;
-    }
-    if (count > 0)
-        memcpy(wish.exclude, failed, count * sizeof wish.exclude[0]);
-    if (grid_ask(ras_grid(), &wish, &e) != 0) {
+    int rc = request_another(&ras->request, action->slots, failed, count, &wish, &e);
+    wish.within = ras->within ? &ras->allocation : NULL;
+    if (rc != 0 || grid_ask(ras_grid(), &wish, &e) != 0) {
         seats_refused(plm->seats, e.text);
     } else {
         plm->asking = true;

@@ -149,7 +149,16 @@ static void lost(void *arg, uint32_t peer, const char *reason)
     engine_dead(replica.engine, replica.vpid_of[peer]);
 }
 
-/* Only what the fence has brought counts: who died before it must not be waited for. */
+/* PMIx answers `not found` also when nobody is there any more to be asked. To hand over nothing
+ * costs no message, and fails only then. */
+static bool is_orphan(void)
+{
+    return opal_pmix.commit() == OPAL_ERR_UNREACH;
+}
+
+/* Only what the fence has brought counts: who died before it must not be waited for. A process
+ * whose daemon has died knows nothing of the others; mpirun has given it up, or will, and it must
+ * not take the living for dead, which they would believe. */
 static const char *address(void *arg, uint32_t peer)
 {
     (void)arg;
@@ -161,6 +170,8 @@ static const char *address(void *arg, uint32_t peer)
     OPAL_MODEX_RECV_VALUE_IMMEDIATE(rc, MODEX_KEY, &name, &text, OPAL_STRING);
     if (rc == OPAL_SUCCESS)
         replica.address_of[peer] = text;
+    else if (is_orphan())
+        link_stop(NULL, 0, NULL);
     return replica.address_of[peer];
 }
 

@@ -4,6 +4,7 @@
 #define P2P_RAS_P2P_H
 #include "orte_config.h"
 #include "grid.h"
+#include "request.h"
 #include "orte/mca/ras/ras.h"
 #include "orte/mca/ras/base/base.h"
 #include "orte/runtime/orte_globals.h"
@@ -22,6 +23,7 @@ struct ras_p2p_component {
     int spares;
     struct id allocation; /* that the job runs within, when it is */
     bool within;
+    struct request request;     /* what the command line asks for; without `processes` */
     struct grid *grid;          /* NULL before the first allocation and after the job */
     struct ras_p2p_node *nodes; /* of the job, nearest first */
     size_t node_count;

@@ -251,6 +251,8 @@ int ras_p2p_allocate(orte_job_t *job, opal_list_t *nodes)
     if (rc == 0)
         rc = request_wish(&request, &wish, &e);
     free(processes);
+    request.processes = NULL;
+    ras->request = request;
     if (rc == 0)
         rc = request_within(getenv("P2PGRID_ALLOCATION"), &ras->allocation, &ras->within, &e);
     wish.within = ras->within ? &ras->allocation : NULL;

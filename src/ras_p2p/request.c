@@ -8,6 +8,7 @@
 enum {
     SLOTS_MOST = 65536,
     ALLOCATE_MS = 15000, /* the daemon answers as soon as it knows; this is for a silent grid */
+    ANOTHER_MS = 2000,   /* with the time to notice that a peer is silent, under 5 s */
 };
 
 int request_strategy(const char *name, enum share_strategy *strategy, struct err *e)
@@ -66,6 +67,26 @@ int request_wish(const struct request *r, struct wish *wish, struct err *e)
     wish->apart = wish->per_peer;
     if (r->require != NULL && r->require[0] != '\0' && (wish->require = strdup(r->require)) == NULL)
         return err_set(e, ENOMEM, "out of memory");
+    return 0;
+}
+
+int request_another(const struct request *r, unsigned slots, const struct id *failed, size_t count,
+                    struct wish *wish, struct err *e)
+{
+    const int rc = request_wish(r, wish, e);
+    if (rc != 0)
+        return rc;
+    wish->slots = slots;
+    wish->spares = 0;
+    wish->timeout_ms = ANOTHER_MS;
+    wish->exclude = malloc((count + 1) * sizeof wish->exclude[0]);
+    if (wish->exclude == NULL) {
+        wish_clear(wish);
+        return err_set(e, ENOMEM, "out of memory");
+    }
+    if (count > 0)
+        memcpy(wish->exclude, failed, count * sizeof wish->exclude[0]);
+    wish->exclude_count = count;
     return 0;
 }
 

@@ -26,6 +26,9 @@ int request_count(struct request *r, struct err *e);
 
 /* Fills the wish from a complete request. */
 int request_wish(const struct request *r, struct wish *wish, struct err *e);
+/* The wish for so many slots in place of what was lost, without the peers that let the job down. */
+int request_another(const struct request *r, unsigned slots, const struct id *failed, size_t count,
+                    struct wish *wish, struct err *e);
 
 /* Processes per node in a pattern of --map-by ppr or -N, such as "2:node"; 0 when it is another. */
 unsigned request_per_node(const char *pattern);

@@ -5,6 +5,9 @@ test_apps_count_LDADD = $(OMPI_MPI_LIBS)
 check_PROGRAMS += test/apps/spawner
 test_apps_spawner_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_apps_spawner_LDADD = $(OMPI_MPI_LIBS)
+check_PROGRAMS += test/apps/meets
+test_apps_meets_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+test_apps_meets_LDADD = $(OMPI_MPI_LIBS)
 check_PROGRAMS += test/apps/calls test/apps/differs
 test_apps_calls_SOURCES = \
     test/apps/calls.c test/apps/calls.h test/apps/calls_collectives.c \

@@ -2,6 +2,7 @@
 grid_scripts = \
     test/grid/lan \
     test/grid/launch \
+    test/grid/replaced \
     test/grid/refusals \
     test/grid/as_stock \
     test/grid/unnoticed \
@@ -39,12 +40,13 @@ grid_scripts = \
     test/grid/acceptance
 GRID += $(grid_scripts)
 EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh test/grid/raw.h test/grid/root.sh $(grid_scripts)
-# A bare holder of leases, one who says wrong things, and one who does not wait for an answer, for tests of the daemons alone.
+# A bare holder of leases, one who says wrong things, one who does not wait for an answer, and one who goes on writing,
+# for tests of the daemons alone.
 # One who asks a daemon all that daemons answer.
 check_PROGRAMS += test/grid/asks
 test_grid_asks_SOURCES = test/grid/asks.c test/security/session.c test/security/session.h
 test_grid_asks_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
-check_PROGRAMS += test/grid/grab test/grid/garbage test/grid/lastword test/grid/lag
+check_PROGRAMS += test/grid/grab test/grid/garbage test/grid/lastword test/grid/lag test/grid/spout
 # Tests that take minutes or want the machine for themselves: make check-soak.
 soak_scripts = \
     test/grid/stream \
@@ -53,6 +55,8 @@ soak_scripts = \
     test/grid/windows_files \
     test/grid/kill_table \
     test/grid/early_deaths \
+    test/grid/launch_deaths \
+    test/grid/lost_together \
     test/grid/tight_deaths \
     test/grid/lending \
     test/grid/silent_long \

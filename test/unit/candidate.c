@@ -90,17 +90,48 @@ static void test_the_widest_domains_that_do(void **state)
         add(&all, ad, i, &nothing_excluded, &anything);
     }
     assert_int_equal(candidates_sort(&all), 4);
-    candidates_claim(&all, 4, 2, &claim);
+    candidates_claim(&all, 4, 2, NULL, 0, &claim);
     assert_int_equal(peers[1].domain, 0);
     assert_int_equal(peers[2].domain, 2);
     assert_int_equal(peers[3].domain, 2);
     assert_int_equal(claim.want.per_domain, 2);
     all.at[2].slots_free = all.at[3].slots_free = 0;
-    candidates_claim(&all, 4, 2, &claim); /* only peers are left to be told apart */
+    candidates_claim(&all, 4, 2, NULL, 0, &claim); /* only peers are left to be told apart */
     assert_int_equal(peers[1].domain, 1);
     assert_int_equal(peers[3].domain, 3);
-    candidates_claim(&all, 4, 0, &claim);
+    candidates_claim(&all, 4, 0, NULL, 0, &claim);
     assert_int_equal(claim.want.per_domain, 0);
+    candidates_clear(&all);
+}
+
+/* Of two sites one has as much of the job as it may, of its two desktops only the first. */
+static void test_what_is_held_counts(void **state)
+{
+    (void)state;
+    struct candidates all = {0};
+    struct claim_peer peers[4];
+    struct claim claim = {.want = {.slots = 2, .per_peer = 2}, .peers = peers};
+    for (unsigned i = 0; i < 4; i++) {
+        struct part_ad ad = desk(i + 1, "4.1.4", 2);
+        strcpy(ad.site, i < 2 ? "lab" : "hall");
+        add(&all, ad, i, &nothing_excluded, &anything);
+    }
+    assert_int_equal(candidates_sort(&all), 4);
+    struct candidate_held held[] = {{.peer = all.at[0].peer, .site = "lab", .slots = 1},
+                                    {.peer = all.at[0].peer, .site = "lab", .slots = 1}};
+    candidates_claim(&all, 4, 2, held, 2, &claim);
+    assert_int_equal(peers[1].domain, 0); /* the other site is enough */
+    assert_int_equal(peers[0].domain_held, 2);
+    assert_int_equal(peers[2].domain_held, 0);
+    assert_int_equal(peers[0].held, 2);
+    assert_int_equal(peers[1].held, 0);
+    assert_true(claim_is_used_up(&claim, 0));
+    assert_false(claim_is_used_up(&claim, 1));
+    all.at[2].slots_free = all.at[3].slots_free = 0;
+    candidates_claim(&all, 4, 2, held, 2, &claim); /* the other desktop of the first one is */
+    assert_int_equal(peers[1].domain, 1);
+    assert_int_equal(peers[0].domain_held, 2);
+    assert_int_equal(peers[1].domain_held, 0);
     candidates_clear(&all);
 }
 
@@ -110,6 +141,7 @@ int main(void)
         cmocka_unit_test(test_nearest_fitting_first),
         cmocka_unit_test(test_the_line_names_the_reasons),
         cmocka_unit_test(test_the_widest_domains_that_do),
+        cmocka_unit_test(test_what_is_held_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -233,6 +233,32 @@ static void test_copies_are_kept_apart(void **state)
     assert_int_equal(claim_verdict(&s.claim, 4), CLAIM_ENOUGH);
 }
 
+/* What the asker has already counts, in a domain as long as that works out, at a peer always. */
+static void test_no_more_of_a_peer_than_it_may_give(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s, (struct claim_want){.slots = 4, .per_domain = 3, .per_peer = 3}, 4, 5);
+    for (size_t i = 0; i < 4; i++)
+        s.peers[i].domain = (uint32_t)(i / 2 * 2);
+    s.peers[0].held = s.peers[0].domain_held = 2;
+    assert_int_equal(ask_all(&s, 0), 2);
+    assert_int_equal(s.asked[0], 1);
+    assert_int_equal(s.asked[2], 3);
+    struct id lease = {{1}};
+    claim_offer(&s.claim, 0, &lease, 1);
+    claim_answered(&s.claim, 0, 4, 0); /* it has more, but may not give that */
+    refuse(&s, 2, 0);
+    assert_int_equal(ask_all(&s, 1), 1);
+    assert_int_equal(s.asked[3], 3);
+    refuse(&s, 3, 0);
+    assert_int_equal(ask_all(&s, 2), 1); /* rather close together, but not more than one may */
+    assert_int_equal(s.asked[1], 3);
+    grant(&s, 1, 3);
+    assert_int_equal(ask_all(&s, 3), 0);
+    assert_int_equal(claim_verdict(&s.claim, 3), CLAIM_ENOUGH);
+}
+
 static void test_who_gave_some_is_asked_for_more(void **state)
 {
     (void)state;
@@ -311,6 +337,7 @@ int main(void)
         cmocka_unit_test(test_spares_are_a_wish_not_a_condition),
         cmocka_unit_test(test_spread_takes_one_of_each),
         cmocka_unit_test(test_copies_are_kept_apart),
+        cmocka_unit_test(test_no_more_of_a_peer_than_it_may_give),
         cmocka_unit_test(test_who_gave_some_is_asked_for_more),
         cmocka_unit_test(test_any_answers),
     };

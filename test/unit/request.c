@@ -106,23 +106,30 @@ static void test_per_node(void **state)
     assert_int_equal(request_per_node(NULL), 0);
 }
 
-static struct grid_lease lease(int peer, unsigned slots)
-{
-    struct grid_lease l = {.slots = slots};
-    l.peer.b[0] = (uint8_t)peer;
-    return l;
-}
-
-static void test_surplus_of_a_peer(void **state)
+/* A replacement is asked for by the same rules. */
+static void test_wish_for_another(void **state)
 {
     (void)state;
-    const struct grid_lease l[] = {lease(1, 1), lease(1, 1), lease(2, 1), lease(1, 1)};
-    bool over[4];
-    assert_int_equal(wish_surplus(l, 4, 2, over), 1);
-    assert_false(over[0] || over[1] || over[2]);
-    assert_true(over[3]);
-    assert_int_equal(wish_surplus(l, 4, 0, over), 0);
-    assert_int_equal(wish_surplus(l, 4, 1, over), 2);
+    struct wish w;
+    const struct id gone[] = {{{7}}, {{9}}};
+    struct request r = {
+        .ranks = 4, .started = 8, .spares = 2, .replicated = true, .require = "cores >= 2"};
+    assert_int_equal(request_another(&r, 3, gone, 2, &w, NULL), 0);
+    assert_int_equal(w.slots, 3);
+    assert_int_equal(w.spares, 0);
+    assert_int_equal(w.per_peer, 4);
+    assert_int_equal(w.apart, 4);
+    assert_string_equal(w.require, "cores >= 2");
+    assert_int_equal(w.exclude_count, 2);
+    assert_memory_equal(w.exclude, gone, sizeof gone);
+    assert_true(w.timeout_ms < 5000); /* so soon a job goes on, or ends */
+    wish_clear(&w);
+    r = (struct request){.ranks = 4, .started = 4, .per_node = 2, .strategy = SHARE_SPREAD};
+    assert_int_equal(request_another(&r, 2, NULL, 0, &w, NULL), 0);
+    assert_int_equal(w.per_lease, 2);
+    assert_int_equal(w.per_peer, 0);
+    assert_int_equal(w.strategy, SHARE_SPREAD);
+    wish_clear(&w);
 }
 
 static void test_strategies(void **state)
@@ -150,7 +157,7 @@ int main(void)
         cmocka_unit_test(test_strategies),
         cmocka_unit_test(test_wish),
         cmocka_unit_test(test_per_node),
-        cmocka_unit_test(test_surplus_of_a_peer),
+        cmocka_unit_test(test_wish_for_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
