@@ -23,13 +23,18 @@ int p2pd_main(int argc, char **argv);
 #include <sodium.h>
 #include <sys/socket.h>
 
-enum { DEED_MS = 300, RENEWALS = 500, NEIGHBOURS = 16, LEASES = 64 };
+enum { DEED_MS = 300, RENEWALS = 500, NEIGHBOURS = 16, LEASES = 64, JOBS = 64, LOOKS = 5 };
 
 void dispatch_open(struct node *node);
 
 struct held {
     struct part_peer peer;
     struct id lease;
+};
+
+struct seen {
+    struct id job;
+    unsigned looks;
 };
 
 static struct turncoat {
@@ -40,6 +45,8 @@ static struct turncoat {
     uint16_t port;
     struct held held[LEASES];
     unsigned count;
+    struct seen seen[JOBS];
+    unsigned jobs;
 } self;
 
 static void say(const struct part_peer *to, const struct message *m)
@@ -49,24 +56,42 @@ static void say(const struct part_peer *to, const struct message *m)
 
 /* --- dead --- */
 
+/* The submitter would begin anew if it heard that it is dead. So the others hear that of it, and of
+ * themselves; and it hears that they are suspected. One frame for each. */
 static void tell_deaths(const struct job *job)
 {
     const struct group *g = job->group;
     for (unsigned to = 0; to < g->count; to++) {
         struct message m = {.kind = MSG_group_ping};
         struct msg_group_ping *ping = &m.group_ping;
+        bool decides = id_equal(&g->members[to].peer.id, &job->submitter);
         ping->job = job->id;
         ping->serial = 1;
-        for (unsigned i = 0; i < g->count && ping->rumors_count + 2u <= GROUP_RUMORS; i++) {
-            const struct id *about = &g->members[i].peer.id;
-            ping->rumors[ping->rumors_count++] = (struct part_rumor){
-                .peer = *about, .by = *about, .incarnation = UINT32_MAX, .state = GROUP_SUSPECTED};
-            ping->rumors[ping->rumors_count++] =
-                (struct part_rumor){.peer = *about, .by = job->submitter, .state = GROUP_DEAD};
+        for (unsigned i = 0; i < g->count && ping->rumors_count < GROUP_RUMORS; i++) {
+            struct part_rumor *r = &ping->rumors[ping->rumors_count];
+            r->peer = g->members[i].peer.id;
+            r->by = job->submitter;
+            r->incarnation = UINT32_MAX;
+            r->state = decides ? GROUP_SUSPECTED : GROUP_DEAD;
+            ping->rumors_count += !decides || i != to;
         }
         say(&g->members[to].peer, &m);
     }
     log_info(self.node->log, "turncoat: told %u members that they are dead", g->count);
+}
+
+/* Once for each job, when its members know each other. */
+static void ruin(const struct job *job)
+{
+    unsigned i = 0;
+    while (i < self.jobs && !id_equal(&self.seen[i].job, &job->id))
+        i++;
+    if (i == JOBS)
+        return;
+    if (i == self.jobs)
+        self.seen[self.jobs++] = (struct seen){.job = job->id};
+    if (++self.seen[i].looks == LOOKS)
+        tell_deaths(job);
 }
 
 /* --- renew --- */
@@ -182,7 +207,7 @@ static void on_deed(evutil_socket_t fd, short what, void *ctx)
         return;
     if (strcmp(self.deed, "dead") == 0) {
         for (const struct job *job = self.node->jobs->all; job != NULL; job = job->next)
-            tell_deaths(job);
+            ruin(job);
     } else if (strcmp(self.deed, "renew") == 0) {
         ask_renewals();
     } else {
