@@ -96,8 +96,7 @@ size_t lease_offer(struct lease_table *t, unsigned slots, const struct lease_wan
                    const struct id *fresh, size_t max, size_t *made, uint64_t now_ms)
 {
     unsigned left =
-        want->use == LEASE_WITHIN ? lease_room(t, want).left
-                                                : lease_slots_for(t, slots, want);
+        want->use == LEASE_WITHIN ? lease_room(t, want).left : lease_slots_for(t, slots, want);
     size_t count = 0;
     if (left > want->slots)
         left = want->slots;

@@ -46,7 +46,7 @@ struct lease {
     struct id reservation; /* of that holder; unless the use is plain */
     uint16_t slots;
     uint64_t since_ms, until_ms; /* confirmed at; over unless renewed by then */
-    uint64_t used_ms;   /* something ran under it last; a reservation: within it */
+    uint64_t used_ms;            /* something ran under it last; a reservation: within it */
     uint64_t unused_ms; /* so long it stays while nothing does; 0: as long as it is renewed */
     char user[LEASE_USER + 1];
 };

@@ -10,6 +10,7 @@
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -243,17 +244,18 @@ static bool add_groups(X509_NAME *subject, const struct authority_order *order)
 }
 
 static X509 *make_peer(const struct authority *a, const struct authority_order *order,
-                       EVP_PKEY *key, const struct id *id)
+                       EVP_PKEY *key, const struct ledger_entry *who)
 {
     X509 *c = begin_certificate(key, order->days);
     X509_NAME *subject = c != NULL ? X509_get_subject_name(c) : NULL;
     char self[ID_TEXT + 1];
-    id_text(id, self);
+    id_text(&who->id, self);
     const char *owner = order->owner == NULL                ? a->owner
                         : strcmp(order->owner, "self") == 0 ? self
                                                             : order->owner;
     bool ok = c != NULL && add_entry(subject, "O", a->grid) && add_groups(subject, order) &&
               add_entry(subject, "UID", owner) && add_entry(subject, "CN", order->peer) &&
+              (who->nonce[0] == '\0' || add_entry(subject, "serialNumber", who->nonce)) &&
               X509_set_issuer_name(c, X509_get_subject_name(a->certificate)) &&
               add_extension(c, a->certificate, NID_basic_constraints, "critical,CA:FALSE") &&
               add_extension(c, a->certificate, NID_key_usage, "critical,digitalSignature") &&
@@ -301,31 +303,60 @@ static int write_root(const struct authority *a, const char *out, struct err *e)
 }
 
 /* Written down before anyone has it: what is not in the ledger cannot be revoked by name. */
-static int note(const struct authority *a, const char *name, const struct id *id, X509 *c,
+static int note(const struct authority *a, struct ledger_entry *entry, const char *name, X509 *c,
                 struct err *e)
 {
-    struct ledger_entry entry = {.id = *id};
     struct tm tm;
     if (!ASN1_TIME_to_tm(X509_get0_notAfter(c), &tm))
         return err_set(e, EINVAL, "a certificate without an end");
-    entry.ends = timegm(&tm);
-    snprintf(entry.name, sizeof entry.name, "%s", name);
-    return ledger_add(a->folder, &entry, e);
+    entry->ends = timegm(&tm);
+    entry->revoked = false;
+    snprintf(entry->name, sizeof entry->name, "%s", name);
+    return ledger_add(a->folder, entry, e);
+}
+
+/* Who comes with this key: its id and nonce. */
+static int recognize(const struct authority *a, EVP_PKEY *key, const char *known,
+                     struct ledger_entry *who, struct err *e)
+{
+    struct ledger ledger;
+    unsigned char nonce[IDENTITY_NONCE];
+    memset(who, 0, sizeof *who);
+    if (identity_of_key(&who->key, key) < 0)
+        return err_set(e, EINVAL, "that is no Ed25519 key");
+    int rc = ledger_read(&ledger, a->folder, e);
+    if (rc < 0)
+        return rc;
+    const struct ledger_entry *before = ledger_of_key(&ledger, &who->key);
+    if (before != NULL)
+        *who = *before;
+    ledger_free(&ledger);
+    if (known == NULL && before != NULL)
+        return 0;
+    if (RAND_bytes(nonce, sizeof nonce) != 1)
+        return err_set(e, EIO, "no random numbers");
+    if (known == NULL)
+        sodium_bin2hex(who->nonce, sizeof who->nonce, nonce, sizeof nonce);
+    else
+        snprintf(who->nonce, sizeof who->nonce, "%s", known);
+    return identity_of_peer(&who->id, key, who->nonce) < 0
+               ? err_set(e, EINVAL, "'%s' is no nonce", who->nonce)
+               : 0;
 }
 
 int authority_admit(struct authority *a, const struct authority_order *order, EVP_PKEY *key,
                     X509 **out, struct err *e)
 {
-    struct id id;
+    struct ledger_entry who;
     int rc = authority_check(order, e);
+    if (rc == 0)
+        rc = recognize(a, key, order->nonce, &who, e);
     if (rc < 0)
         return rc;
-    if (EVP_PKEY_get_id(key) != EVP_PKEY_ED25519 || identity_of_key(&id, key) < 0)
-        return err_set(e, EINVAL, "that is no Ed25519 key");
-    X509 *c = make_peer(a, order, key, &id);
+    X509 *c = make_peer(a, order, key, &who);
     if (c == NULL)
         return err_set(e, EIO, "OpenSSL cannot make a certificate");
-    rc = note(a, order->peer, &id, c, e);
+    rc = note(a, &who, order->peer, c, e);
     if (rc < 0)
         X509_free(c);
     else

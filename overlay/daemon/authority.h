@@ -22,7 +22,8 @@ struct authority_order {
         *owner; /* id of the owner's key, in hex; NULL: the grid's founder; "self": its own */
     const char *const *groups; /* may be NULL */
     size_t group_count;
-    double days; /* negative: over since then, for tests */
+    const char *nonce; /* of a key that is a member's already; NULL: the ledger's, or a fresh one */
+    double days;       /* negative: over since then, for tests */
 };
 
 struct authority;
@@ -36,7 +37,8 @@ int authority_issue(struct authority *a, const struct authority_order *order, co
 enum { AUTHORITY_PEER_DAYS = 365 };
 /* Whether the names in it are such. */
 int authority_check(const struct authority_order *order, struct err *e);
-/* A certificate for a key that somebody else holds; the caller frees it. */
+/* A certificate for a key that somebody else holds; the caller frees it. The key's nonce is drawn
+ * now, unless the ledger has it: whoever comes again with its key is who it was. */
 int authority_admit(struct authority *a, const struct authority_order *order, EVP_PKEY *key,
                     X509 **out, struct err *e);
 

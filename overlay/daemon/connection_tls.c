@@ -25,8 +25,7 @@ static int note_check(int ok, X509_STORE_CTX *store)
     struct id id;
     X509 *shown = X509_STORE_CTX_get_current_cert(store);
     if (ok && X509_STORE_CTX_get_error_depth(store) == 0 &&
-        (identity_of_key(&id, X509_get0_pubkey(shown)) < 0 ||
-         identity_is_revoked(c->identity, &id))) {
+        (identity_of_certificate(&id, shown) < 0 || identity_is_revoked(c->identity, &id))) {
         X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_REVOKED);
         ok = 0;
     }

@@ -6,6 +6,7 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,21 +23,37 @@ struct identity {
     size_t revoked_count;
 };
 
+static bool nonce_bytes(uint8_t out[IDENTITY_NONCE], const char *text, size_t *length)
+{
+    *length = strlen(text) / 2;
+    return *length == 0 || (strlen(text) == IDENTITY_NONCE_TEXT &&
+                            sodium_hex2bin(out, IDENTITY_NONCE, text, IDENTITY_NONCE_TEXT, NULL,
+                                           length, NULL) == 0 &&
+                            *length == IDENTITY_NONCE);
+}
+
 /* An id is the hash of the key as it stands in certificates: what comes before an Ed25519 key there
  * is always the same, and OpenSSL would ask each of its encoders in turn. */
-int identity_of_key(struct id *id, EVP_PKEY *key)
+int identity_of_peer(struct id *id, EVP_PKEY *key, const char *nonce)
 {
     static const unsigned char head[] = {0x30, 0x2a, 0x30, 0x05, 0x06, 0x03,
                                          0x2b, 0x65, 0x70, 0x03, 0x21, 0x00};
-    unsigned char der[sizeof head + 32], digest[32];
-    size_t size = sizeof der - sizeof head;
+    enum { KEY_END = sizeof head + IDENTITY_KEY };
+    unsigned char der[KEY_END + IDENTITY_NONCE], digest[32];
+    size_t size = IDENTITY_KEY, length;
     memcpy(der, head, sizeof head);
     if (key == NULL || EVP_PKEY_get_id(key) != EVP_PKEY_ED25519 ||
+        !nonce_bytes(der + KEY_END, nonce, &length) ||
         EVP_PKEY_get_raw_public_key(key, der + sizeof head, &size) != 1 ||
-        EVP_Digest(der, sizeof der, digest, NULL, EVP_sha256(), NULL) != 1)
+        EVP_Digest(der, KEY_END + length, digest, NULL, EVP_sha256(), NULL) != 1)
         return -EINVAL;
     memcpy(id->b, digest, ID_BYTES);
     return 0;
+}
+
+int identity_of_key(struct id *id, EVP_PKEY *key)
+{
+    return identity_of_peer(id, key, "");
 }
 
 /* The value of the subject's entry after `after`; -1: there is none. Plain printable text only. */
@@ -59,6 +76,26 @@ static int subject_text(X509_NAME *subject, int nid, int after, char *out, size_
     return at;
 }
 
+/* "" when it has none, as it is in certificates of before. False: it is no nonce. */
+static bool read_nonce(X509_NAME *subject, char out[IDENTITY_NONCE_TEXT + 1])
+{
+    uint8_t bytes[IDENTITY_NONCE];
+    size_t length;
+    out[0] = '\0';
+    if (X509_NAME_get_index_by_NID(subject, NID_serialNumber, -1) < 0)
+        return true;
+    return subject_text(subject, NID_serialNumber, -1, out, IDENTITY_NONCE_TEXT + 1) >= 0 &&
+           nonce_bytes(bytes, out, &length) && length > 0;
+}
+
+int identity_of_certificate(struct id *id, X509 *certificate)
+{
+    char nonce[IDENTITY_NONCE_TEXT + 1];
+    return read_nonce(X509_get_subject_name(certificate), nonce)
+               ? identity_of_peer(id, X509_get0_pubkey(certificate), nonce)
+               : -EINVAL;
+}
+
 static int read_time(time_t *out, const ASN1_TIME *from)
 {
     struct tm tm;
@@ -76,9 +113,10 @@ int identity_read(struct identity_card *card, X509 *certificate, struct err *e)
     char owner[ID_TEXT + 2];
     size_t size = sizeof card->key;
     if (key == NULL || EVP_PKEY_get_id(key) != EVP_PKEY_ED25519 ||
-        EVP_PKEY_get_raw_public_key(key, card->key, &size) != 1 ||
-        identity_of_key(&card->id, key) < 0)
+        EVP_PKEY_get_raw_public_key(key, card->key, &size) != 1)
         return err_set(e, EACCES, "its certificate holds no Ed25519 key");
+    if (!read_nonce(subject, card->nonce) || identity_of_peer(&card->id, key, card->nonce) < 0)
+        return err_set(e, EACCES, "its certificate has no sound serialNumber");
     if (subject_text(subject, NID_commonName, -1, card->name, sizeof card->name) < 0)
         return err_set(e, EACCES, "its certificate names no peer");
     if (subject_text(subject, NID_userId, -1, owner, sizeof owner) < 0 ||

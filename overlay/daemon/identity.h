@@ -2,9 +2,11 @@
 /* identity.h -- who a peer is: Ed25519 keys, and certificates signed by the grid's authority.
  *
  * A peer's certificate says: CN the peer's name, UID the id of its owner's key, one OU for each
- * group, O the grid. Its id on the ring is the id of its own key, so neither name nor place can be
- * chosen by anyone but the authority. The id of a key: the first 20 bytes of SHA-256 over its
- * public half in DER. */
+ * group, O the grid, serialNumber the peer's nonce: random bytes that the authority drew when it
+ * admitted the key, as hex digits. The id of a key: the first 20 bytes of SHA-256 over its public
+ * half in DER. A peer's id on the ring: the same over that and the nonce, so its place cannot be
+ * chosen by trying keys. Certificates of before nonces have none, and their peers the ids of their
+ * keys. */
 #ifndef P2P_IDENTITY_H
 #define P2P_IDENTITY_H
 #include "../client/err.h"
@@ -15,6 +17,7 @@
 
 enum { IDENTITY_NAME = 63, IDENTITY_GROUPS = 8, IDENTITY_GROUP = 32 };
 enum { IDENTITY_KEY = 32, IDENTITY_SIGNATURE = 64 }; /* Ed25519 */
+enum { IDENTITY_NONCE = 16, IDENTITY_NONCE_TEXT = 2 * IDENTITY_NONCE };
 
 /* What a certificate says about its holder. */
 struct identity_card {
@@ -25,7 +28,8 @@ struct identity_card {
     char groups[IDENTITY_GROUPS][IDENTITY_GROUP + 1];
     size_t group_count;
     time_t begins, ends;
-    uint8_t key[IDENTITY_KEY]; /* the public half */
+    uint8_t key[IDENTITY_KEY];           /* the public half */
+    char nonce[IDENTITY_NONCE_TEXT + 1]; /* "": none */
 };
 
 struct identity;
@@ -63,4 +67,8 @@ bool identity_signed(const struct identity_card *by, const void *words, size_t l
 
 /* The id of a key: of its public half, so anyone who sees the certificate can tell. */
 int identity_of_key(struct id *id, EVP_PKEY *key);
+/* The id of a peer that has this key and this nonce, in hex or "". */
+int identity_of_peer(struct id *id, EVP_PKEY *key, const char *nonce);
+/* Who a certificate is for. */
+int identity_of_certificate(struct id *id, X509 *certificate);
 #endif

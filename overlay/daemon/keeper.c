@@ -125,20 +125,22 @@ static uint32_t put_certificate(uint8_t out[CERTIFICATE_MAX], X509 *c)
     return (uint32_t)length;
 }
 
-/* A name names one member, or nobody could be revoked by it. */
+/* A name names one member, or nobody could be revoked by it; and who was put out stays out,
+ * whatever name it comes with. */
 static int check_name(const struct keeper *k, const char *name, EVP_PKEY *key, struct err *e)
 {
     struct ledger ledger;
     struct id id;
     if (identity_of_key(&id, key) < 0)
         return err_set(e, EINVAL, "that is no key");
-    if (identity_is_revoked(k->node->identity, &id))
-        return err_set(e, EACCES,
-                       "this key was revoked: move the keys away and join with a new one");
     int rc = ledger_read(&ledger, k->node->settings.authority, e);
     if (rc < 0)
         return rc;
-    if (ledger_named(&ledger, name, &id, time(NULL)) != NULL)
+    const struct ledger_entry *before = ledger_of_key(&ledger, &id);
+    if (identity_is_revoked(k->node->identity, before != NULL ? &before->id : &id) ||
+        (before != NULL && before->revoked))
+        rc = err_set(e, EACCES, "this key was revoked: move the keys away and join with a new one");
+    else if (ledger_named(&ledger, name, before != NULL ? &before->id : NULL, time(NULL)) != NULL)
         rc = err_set(e, EEXIST,
                      "the grid has a member '%s' already: join with another --name, or have "
                      "the old one revoked (p2pctl revoke %s)",
@@ -235,6 +237,7 @@ static int renew(struct keeper *k, const struct link_peer *from, const struct ms
     struct authority_order order = {.peer = card->name,
                                     .owner = owner,
                                     .groups = groups,
+                                    .nonce = card->nonce,
                                     .days = (double)(card->ends - card->begins - HOUR) / DAY};
     const uint8_t *der = ask->key;
     struct authority *a;
@@ -243,7 +246,7 @@ static int renew(struct keeper *k, const struct link_peer *from, const struct ms
     for (; order.group_count < card->group_count; order.group_count++)
         groups[order.group_count] = card->groups[order.group_count];
     EVP_PKEY *key = d2i_PUBKEY(NULL, &der, (long)ask->key_length);
-    int rc = key != NULL && identity_of_key(&id, key) == 0 && id_equal(&id, &card->id)
+    int rc = key != NULL && identity_of_peer(&id, key, card->nonce) == 0 && id_equal(&id, &card->id)
                  ? 0
                  : err_set(e, EINVAL, "that is not its key");
     if (rc == 0)

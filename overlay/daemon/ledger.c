@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ledger.c -- the file `ledger`: ID ENDS admitted|revoked NAME, a line each. */
+/* ledger.c -- the file `ledger`: ID ENDS admitted|revoked NAME [KEY NONCE], a line each. */
 #include "ledger.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -22,10 +22,13 @@ static int open_ledger(const char *folder, int flags)
 
 int ledger_add(const char *folder, const struct ledger_entry *entry, struct err *e)
 {
-    char line[LINE], id[ID_TEXT + 1];
+    char line[LINE], id[ID_TEXT + 1], key[ID_TEXT + 1];
     id_text(&entry->id, id);
-    int length = snprintf(line, sizeof line, "%s %lld %s %s\n", id, (long long)entry->ends,
-                          entry->revoked ? "revoked" : "admitted", entry->name);
+    id_text(&entry->key, key);
+    bool more = entry->nonce[0] != '\0';
+    int length = snprintf(line, sizeof line, "%s %lld %s %s%s%s%s%s\n", id, (long long)entry->ends,
+                          entry->revoked ? "revoked" : "admitted", entry->name, more ? " " : "",
+                          more ? key : "", more ? " " : "", entry->nonce);
     int fd = open_ledger(folder, O_WRONLY | O_CREAT | O_APPEND);
     bool ok = fd >= 0 && write(fd, line, (size_t)length) == length && fsync(fd) == 0;
     int why = errno;
@@ -42,13 +45,23 @@ static struct ledger_entry *of_id(const struct ledger *l, const struct id *id)
     return NULL;
 }
 
+const struct ledger_entry *ledger_of_key(const struct ledger *l, const struct id *key)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (id_equal(&l->at[i].key, key))
+            return &l->at[i];
+    return NULL;
+}
+
 static bool parse(struct ledger_entry *entry, const char *line)
 {
-    char id[ID_TEXT + 1], what[16];
+    char id[ID_TEXT + 1], key[ID_TEXT + 1], what[16];
     long long ends;
     memset(entry, 0, sizeof *entry);
-    if (sscanf(line, "%40s %lld %15s %63s", id, &ends, what, entry->name) != 4 ||
-        !id_parse(&entry->id, id))
+    int fields = sscanf(line, "%40s %lld %15s %63s %40s %32s", id, &ends, what, entry->name, key,
+                        entry->nonce);
+    if ((fields != 4 && fields != 6) || !id_parse(&entry->id, id) ||
+        !id_parse(&entry->key, fields == 6 ? key : id))
         return false;
     entry->ends = (time_t)ends;
     entry->revoked = strcmp(what, "revoked") == 0;

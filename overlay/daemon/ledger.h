@@ -12,6 +12,8 @@ struct ledger_entry {
     time_t ends; /* of the certificate */
     bool revoked;
     char name[IDENTITY_NAME + 1];
+    struct id key; /* of its key: differs from its id when it has a nonce */
+    char nonce[IDENTITY_NONCE_TEXT + 1];
 };
 
 struct ledger {
@@ -25,6 +27,8 @@ void ledger_free(struct ledger *l);
 /* The member with this name or id; a word that fits none, or several, is an error. */
 const struct ledger_entry *ledger_find(const struct ledger *l, const char *word, time_t now,
                                        struct err *e);
+/* Whoever came with that key, also when it was put out; NULL: nobody. */
+const struct ledger_entry *ledger_of_key(const struct ledger *l, const struct id *key);
 /* Another member than `self` with this name, or NULL. */
 const struct ledger_entry *ledger_named(const struct ledger *l, const char *name,
                                         const struct id *self, time_t now);

@@ -8,9 +8,9 @@
 #include <string.h>
 
 enum {
-    PUBLISH_MS = 2000, /* between two looks at the own ad */
+    PUBLISH_MS = 2000,           /* between two looks at the own ad */
     NEAR_TOKENS = (1 << 30) - 1, /* finder.c has those above */
-    AFRESH_MS = 60000, /* what changes all the time, such as the load, is told so often */
+    AFRESH_MS = 60000,           /* what changes all the time, such as the load, is told so often */
 };
 
 struct near {

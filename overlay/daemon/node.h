@@ -20,7 +20,7 @@ struct local;      /* local.h: the socket of the same user's programs */
 struct member;     /* member.h: revocations, and this peer's own certificate */
 struct keeper;     /* keeper.h: the grid's authority, where it is */
 struct company;    /* company.h: whom guests may call */
-struct finder; /* finder.h: where members are */
+struct finder;     /* finder.h: where members are */
 struct grant;      /* grant.h: leases given to others, and what runs under them */
 struct nears;      /* near.h: the ad in the ring, and searches there */
 struct holds;      /* hold.h: leases of other peers */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* renewal.h -- whose certificate is renewed when it is asked for: each act reads the authority's key
- * and writes to its ledger, so members get it when it is due, and not again and again. */
+/* renewal.h -- whose certificate is renewed when it is asked for: each act reads the authority's
+ * key and writes to its ledger, so members get it when it is due, and not again and again. */
 #ifndef P2P_RENEWAL_H
 #define P2P_RENEWAL_H
 #include "../core/id.h"

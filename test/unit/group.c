@@ -303,8 +303,8 @@ static void test_one_word_of_death_ends_nothing(void **state)
     run(j, 1 * MS);
     for (unsigned about = 0; about < MEMBERS; about++)
         if (about != 5)
-            dead[count++] = (struct part_rumor){
-                .peer = peer(about).id, .by = peer(1).id, .state = GROUP_DEAD};
+            dead[count++] =
+                (struct part_rumor){.peer = peer(about).id, .by = peer(1).id, .state = GROUP_DEAD};
     for (unsigned again = 0; again < 50; again++)
         for (unsigned to = 0; to < 5; to++)
             lie(j, 5, to, dead, count);

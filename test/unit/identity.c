@@ -123,6 +123,67 @@ static void test_bad_keys_have_a_reason(void **state)
     assert_non_null(strstr(none.text, "nowhere/peer.key"));
 }
 
+/* Which id a key gets is known to nobody before it is admitted; it stays for good then. */
+static void test_ids_are_drawn(void **state)
+{
+    (void)state;
+    struct authority *a;
+    struct err e = {0};
+    struct identity_card first, again, renewed;
+    struct id of_key;
+    X509 *c[4];
+    EVP_PKEY *key = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
+    struct authority_order order = {.peer = "elm", .days = 1};
+    assert_int_equal(authority_open(&a, in("grid"), &e), 0);
+    assert_int_equal(authority_admit(a, &order, key, &c[0], &e), 0);
+    assert_int_equal(identity_read(&first, c[0], &e), 0);
+    assert_int_equal(identity_of_key(&of_key, key), 0);
+    assert_false(id_equal(&first.id, &of_key));
+    assert_int_equal(strlen(first.nonce), IDENTITY_NONCE_TEXT);
+    order.peer = "elm2"; /* whoever comes again, under whatever name, is the same */
+    assert_int_equal(authority_admit(a, &order, key, &c[1], &e), 0);
+    assert_int_equal(identity_read(&again, c[1], &e), 0);
+    assert_true(id_equal(&first.id, &again.id));
+    order.nonce = first.nonce;
+    assert_int_equal(authority_admit(a, &order, key, &c[2], &e), 0);
+    assert_int_equal(identity_read(&renewed, c[2], &e), 0);
+    assert_true(id_equal(&first.id, &renewed.id));
+    order.nonce = ""; /* of a member from before nonces: renewed as it is */
+    assert_int_equal(authority_admit(a, &order, key, &c[3], &e), 0);
+    assert_int_equal(identity_read(&renewed, c[3], &e), 0);
+    assert_true(id_equal(&renewed.id, &of_key));
+    order.nonce = "abc";
+    assert_int_equal(authority_admit(a, &order, key, &c[3], &e), -EINVAL);
+    for (int i = 0; i < 4; i++)
+        X509_free(c[i]);
+    EVP_PKEY_free(key);
+    authority_close(a);
+}
+
+/* Nothing can be prepared: what id a key gets depends on who admits it. */
+static void test_ids_of_one_key_differ_by_grid(void **state)
+{
+    (void)state;
+    struct authority *a;
+    struct err e = {0};
+    struct identity_card cards[2];
+    EVP_PKEY *key = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
+    struct authority_order order = {.peer = "yew", .days = 1};
+    for (int i = 0; i < 2; i++) {
+        X509 *c;
+        assert_int_equal(authority_create(in(i == 0 ? "one" : "two"), "g",
+                                          &(struct authority_terms){.days = 1}, &e),
+                         0);
+        assert_int_equal(authority_open(&a, in(i == 0 ? "one" : "two"), &e), 0);
+        assert_int_equal(authority_admit(a, &order, key, &c, &e), 0);
+        assert_int_equal(identity_read(&cards[i], c, &e), 0);
+        X509_free(c);
+        authority_close(a);
+    }
+    assert_false(id_equal(&cards[0].id, &cards[1].id));
+    EVP_PKEY_free(key);
+}
+
 static void test_bad_orders_are_refused(void **state)
 {
     (void)state;
@@ -179,6 +240,8 @@ static void test_only_members_shake_hands(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ids_are_drawn),
+        cmocka_unit_test(test_ids_of_one_key_differ_by_grid),
         cmocka_unit_test(test_card),
         cmocka_unit_test(test_reload),
         cmocka_unit_test(test_key_stays_private),
