@@ -46,12 +46,12 @@ expect_clean() { # WHAT
 }
 
 # Starts grab in the background, holding until let_go: its words are in $scratch/held.
-hold() { # ARG...: grab has to be on desktop 1
+hold() { # ARG...: on desktop ${HOLD_ON:-1}, where grab has to be
     rm -f "$scratch/keep"
     mkfifo "$scratch/keep"
     : >"$scratch/held" # nobody reads what the one before said
     if [ -n "$uids" ]; then
-        "$srcdir/contrib/grid" run "$grab" "$@" <"$scratch/keep" >"$scratch/held" 2>&1 &
+        "$srcdir/contrib/grid" run --on "${HOLD_ON:-1}" "$grab" "$@" <"$scratch/keep" >"$scratch/held" 2>&1 &
     else
         "$grab" "$@" <"$scratch/keep" >"$scratch/held" 2>&1 &
     fi
