@@ -67,6 +67,7 @@ desktop_furnish() ( # K
     [ ! -d /etc/skel ] || cp -a /etc/skel/. "$home/"
     chmod 700 "$home" # as Debian makes it
     ln -s "$home/.config/p2pgrid/p2pd.conf" "$home/.local/state/p2pgrid/work" "$home/.config/p2pgrid/keys" "$dir/peer/$1/"
+    ln -s "$home/.local/state/p2pgrid" "$dir/peer/$1/state"
     ln -s "$home/.local/state/p2pgrid/p2pd.log" "$dir/peer/$1/log"
 )
 

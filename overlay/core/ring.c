@@ -85,30 +85,37 @@ void ring_bury(struct ring *ring, const struct part_peer *peer, bool left)
 
 /* --- events --- */
 
-static bool knows(const struct ring *ring, const struct id *id)
+/* Among those that this ring is made of; NULL: it is none of them. */
+static const struct part_peer *known(const struct ring *ring, const struct id *id)
 {
     if (ring->predecessors > 0 && id_equal(&ring->predecessor[0].id, id))
-        return true;
+        return &ring->predecessor[0];
     for (unsigned i = 0; i < ring->successor_count; i++)
         if (id_equal(&ring->successors[i].id, id))
-            return true;
+            return &ring->successors[i];
     unsigned slot = finger_slot(ring, id);
-    return slot < FINGERS && id_equal(&ring->fingers[slot].peer.id, id);
+    return slot < FINGERS && id_equal(&ring->fingers[slot].peer.id, id) ? &ring->fingers[slot].peer
+                                                                        : NULL;
 }
 
+/* Whose link broke is named without an address; it will be asked again where it was. */
 static void unreachable(struct ring *ring, const struct part_peer *peer)
 {
+    const struct part_peer *member = known(ring, &peer->id);
+    struct part_peer gone = member != NULL ? *member : *peer;
     bool candidate = false;
     for (unsigned i = 0; i < ASKS; i++) {
         struct ask *a = &ring->asks[i];
         if (a->tries == 0 || !peer_is(&a->peer, peer))
             continue;
+        if (gone.addr.port == 0)
+            gone.addr = a->peer.addr;
         candidate = candidate || (a->why != WHY_STRANGER && a->why != WHY_APART);
         a->tries = 0;
     }
     route_lost(ring, &peer->id);
-    if (candidate || knows(ring, &peer->id))
-        ring_bury(ring, peer, false);
+    if (candidate || member != NULL)
+        ring_bury(ring, &gone, false);
 }
 
 enum takes {

@@ -28,10 +28,10 @@ no_memory_left() {
     # shellcheck disable=SC2013 # words, one a line
     for id in $(awk '$1 == "lease" { print substr($2, 1, 12) }' "$scratch"/held* 2>/dev/null); do
         ls -d /dev/shm/p2pgrid-*-lease-"$id" >/dev/null 2>&1 && return 1
-        # shellcheck disable=SC2013
-        for id in $(cat "$P2PGRID_GRID"/peer/*/init 2>/dev/null); do # of desktops
-            ls -d "/proc/$id/root/dev/shm"/p2pgrid-* >/dev/null 2>&1 && return 1
-        done
+    done
+    # shellcheck disable=SC2013
+    for id in $(cat "$P2PGRID_GRID"/peer/*/init 2>/dev/null); do # a desktop's has nobody else's
+        ls -d "/proc/$id/root/dev/shm"/p2pgrid-* >/dev/null 2>&1 && return 1
     done
     return 0
 }
@@ -46,12 +46,12 @@ expect_clean() { # WHAT
 }
 
 # Starts grab in the background, holding until let_go: its words are in $scratch/held.
-hold() { # ARG...: grab has to be on desktop 1
+hold() { # ARG...: on desktop ${HOLD_ON:-1}, where grab has to be
     rm -f "$scratch/keep"
     mkfifo "$scratch/keep"
     : >"$scratch/held" # nobody reads what the one before said
     if [ -n "$uids" ]; then
-        "$srcdir/contrib/grid" run "$grab" "$@" <"$scratch/keep" >"$scratch/held" 2>&1 &
+        "$srcdir/contrib/grid" run --on "${HOLD_ON:-1}" "$grab" "$@" <"$scratch/keep" >"$scratch/held" 2>&1 &
     else
         "$grab" "$@" <"$scratch/keep" >"$scratch/held" 2>&1 &
     fi

@@ -50,8 +50,9 @@ start_grid() { # as contrib/grid up
     grid up "$@" || fail "the grid does not start"
     uids=$(sed -n 's/^uids=//p' "$P2PGRID_GRID/grid.conf")
     netns=$(sed -n 's/^netns=\(.\)/\1/p' "$P2PGRID_GRID/grid.conf")
-    authority=$P2PGRID_GRID/keys
-    [ -z "$uids" ] || authority=$P2PGRID_GRID/peer/1/disk/home/ada/.config/p2pgrid/authority
+    # shellcheck disable=SC2034 # for those who make keys by hand
+    authority=$P2PGRID_GRID/${uids:+peer/1/disk/home/ada/.config/p2pgrid/authority}
+    [ -n "$uids" ] || authority+=keys
 }
 
 on_peer() { # K CMD...: as its user
@@ -164,7 +165,7 @@ processes_of_jobs() {
         awk -F '[/:=]' -v dir="TMPDIR=$P2PGRID_GRID/peer/" -v uids="$uids" '
             (at = index($0, dir)) { peer[$3] = substr($0, at + length(dir)) + 0 }
             uids && $5 == "TMPDIR" && /\/work\/lease-/ { # a desktop has a uid of its own
-                "stat -c %u /proc/" $3 " 2>/dev/null" | getline uid
+                uid = 0; ("stat -c %u /proc/" $3 " 2>/dev/null") | getline uid
                 if (uid > uids && uid <= uids + 250) peer[$3] = uid - uids }
             $5 == "OMPI_COMM_WORLD_RANK" { vpid[$3] = $6 }
             END { for (p in peer) {

@@ -74,9 +74,41 @@ static void test_nobody_is_left_out_for_who_is_adrift(void **state)
     free(ring);
 }
 
+/* A link that breaks names its peer and no address; who has nobody else asks it again where it was.
+ */
+static void test_asked_again_where_it_was(void **state)
+{
+    (void)state;
+    static struct ring_out out;
+    static struct message m;
+    struct ring_setup setup = {.self = peer(1), .record_bytes = RING_RECORDS_MIN, .searches = 1};
+    struct ring *ring = ring_init(malloc(ring_size(&setup)), &setup, NOW);
+    struct ring_event event = {.kind = RING_MESSAGE, .peer = peer(8), .message = &m};
+    struct part_peer kept;
+    m = (struct message){.kind = MSG_ring_ask, .ring_ask = {.flags = 1}};
+    ring_step(ring, &event, NOW, &out);
+    assert_int_equal(ring_known(ring, &kept, 1), 1);
+    event = (struct ring_event){.kind = RING_UNREACHABLE, .peer.id = peer(8).id};
+    ring_step(ring, &event, NOW, &out);
+    assert_int_equal(ring_standing(ring), RING_ALONE);
+    assert_int_equal(ring_known(ring, &kept, 1), 1); /* for the list on disk, too */
+    assert_int_equal(kept.addr.port, 7117);
+    bool asked = false;
+    for (uint64_t now = NOW; now < 60 * 1000 * 1000 && !asked; now += 100 * 1000) {
+        event = (struct ring_event){.kind = RING_TICK};
+        ring_step(ring, &event, now, &out);
+        for (unsigned i = 0; i < out.count; i++)
+            asked =
+                asked || (out.action[i].kind == RING_SEND && out.action[i].peer.addr.ip[15] == 8);
+    }
+    assert_true(asked);
+    free(ring);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_asked_again_where_it_was),
         cmocka_unit_test(test_who_is_adrift_is_taken_in),
         cmocka_unit_test(test_nobody_is_left_out_for_who_is_adrift),
     };
