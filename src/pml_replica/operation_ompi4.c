@@ -86,6 +86,7 @@ static void expect(struct window *w, int target, void *memory, int count, ompi_d
     p->transfer.receive.tag = TAG_REPLY;
     p->transfer.receive.capacity = length;
     p->transfer.receive.data = p->bytes;
+    p->transfer.receive.awaited = true;
     transfer_begin(&p->transfer);
 }
 

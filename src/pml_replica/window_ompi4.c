@@ -230,6 +230,7 @@ static void post_receive(struct window *w, int from, int tag, void *data, size_t
     r->tag = tag;
     r->capacity = length;
     r->data = data;
+    r->awaited = true;
     r->done = false;
     engine_receive(replica.engine, r);
 }
