@@ -44,3 +44,6 @@ test_apps_brisk_LDADD = $(OMPI_MPI_LIBS)
 check_PROGRAMS += test/apps/says
 test_apps_says_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_apps_says_LDADD = $(OMPI_MPI_LIBS)
+check_PROGRAMS += test/apps/reuse
+test_apps_reuse_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+test_apps_reuse_LDADD = $(OMPI_MPI_LIBS)

@@ -31,6 +31,7 @@ grid_scripts = \
     test/grid/survive_io \
     test/grid/own_files \
     test/grid/printed \
+    test/grid/reuse \
     test/grid/acceptance
 GRID += $(grid_scripts)
 EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh test/grid/raw.h test/grid/root.sh test/grid/short_kit.sh $(grid_scripts)

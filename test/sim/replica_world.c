@@ -197,32 +197,31 @@ static bool is_known(const struct sim *s, int source, int to, size_t length, con
     return s->program[source].op[header_get_u32(bytes + 4)].times <= 1;
 }
 
-/* A receive has a message of that source, and the program has not waited for it. */
-static bool holds_from(const struct sim *s, int rank, int source)
+/* One of its receives has a message of that source, which the program has not waited for. */
+static bool holds_from(const struct proc *p, int source)
 {
-    for (int k = 0; k < s->plan->lanes; k++)
-        for (int i = 0; i < SLOTS; i++) {
-            const struct engine_receive *r = &replica(s, rank, k)->receive[i].r;
-            if (replica(s, rank, k)->open[i] && !replica(s, rank, k)->is_send[i] && r->held &&
-                (r->from == source || r->from == ENGINE_ANY_SOURCE))
-                return true;
-        }
+    for (int i = 0; i < SLOTS; i++) {
+        const struct engine_receive *r = &p->receive[i].r;
+        if (p->open[i] && !p->is_send[i] && r->held &&
+            (r->from == source || r->from == ENGINE_ANY_SOURCE))
+            return true;
+    }
     return false;
 }
 
-/* By a replica of the receiver, most likely one that lives. */
+/* By a replica of the receiver, most likely one that lives. Which message it holds is not seen. */
 static void learn(struct proc *p, int to, uint32_t id)
 {
     struct sim *s = p->sim;
     uint64_t *learnt = &s->learnt[p->rank][id], found = 0;
     for (int k = 0; k < s->plan->lanes; k++) {
         const uint64_t posted = s->took[k][p->rank][id];
+        if (posted == 0 && holds_from(replica(s, to, k), p->rank))
+            return;
         found = posted != 0 ? posted : found;
         if (posted != 0 && replica(s, to, k)->alive)
             break;
     }
-    if (found == 0 && holds_from(s, to, p->rank))
-        return;
     if (found == 0)
         sim_fail(s, "vpid %d: synchronous send %u is done, and nobody has taken it", p->vpid, id);
     *learnt = *learnt != 0 ? *learnt : found;
