@@ -107,7 +107,8 @@ void window_await(struct window *w, int target)
 void window_ask(struct window *w, int target, enum request_kind kind, int argument)
 {
     struct outgoing *o = outgoing_new(REQUEST_WORDS * sizeof(uint64_t));
-    uint64_t head[REQUEST_WORDS] = {[KIND] = kind, [OP] = (uint64_t)argument};
+    uint64_t head[REQUEST_WORDS] = {
+        [KIND] = kind, [OP] = (uint64_t)argument, [EPOCH] = window_epoch(w, target)};
     memcpy(o->bytes, head, sizeof head);
     outgoing_send(w, target, TAG_REQUEST, o, sizeof head);
 }
@@ -142,7 +143,8 @@ static void issue(struct window *w, int target, const struct operation *o)
                                     [COUNT] = (uint64_t)o->count,
                                     [OP] = (uint64_t)(o->op != NULL ? PMPI_Op_c2f(o->op) : 0),
                                     [TYPE_BYTES] = described,
-                                    [DATA_BYTES] = length};
+                                    [DATA_BYTES] = length,
+                                    [EPOCH] = window_epoch(w, target)};
     struct outgoing *h = outgoing_new(sizeof head), *b = outgoing_new(at + length);
     ompi_datatype_get_pack_description(o->type, &description);
     memcpy(h->bytes, head, sizeof head);

@@ -39,6 +39,8 @@ static void window_release(struct window *w)
     free(w->awaited);
     free(w->dirty);
     free(w->locked);
+    free(w->posted);
+    free(w->started);
     free(w);
 }
 
@@ -79,7 +81,9 @@ static struct window *window_new(int size)
     w->awaited = calloc((size_t)size, sizeof *w->awaited);
     w->dirty = calloc((size_t)size, sizeof *w->dirty);
     w->locked = calloc((size_t)size, sizeof *w->locked);
-    if (w->posts && w->completes && w->awaited && w->dirty && w->locked)
+    w->posted = calloc((size_t)size, sizeof *w->posted);
+    w->started = calloc((size_t)size, sizeof *w->started);
+    if (w->posts && w->completes && w->awaited && w->dirty && w->locked && w->posted && w->started)
         return w;
     window_release(w);
     return NULL;

@@ -8,7 +8,12 @@
  *
  * The agent's receives are decided by the leader of the target like any from MPI_ANY_SOURCE, so all
  * copies of the target serve the same requests in the same order: puts, accumulates, locks. Nothing
- * else changes the window while others may look at it, so all copies of all ranks see the same. */
+ * else changes the window while others may look at it, so all copies of all ranks see the same.
+ *
+ * Where another lane's replica is the origin it may be ahead of this lane (future.c). Its request
+ * says by how many fences and by how many posts of the target it came, and waits at the target for
+ * those; so do all behind it, none of which the other lane has needed to get there. For locks, and
+ * what else a program does to keep order, there is no such number. */
 #ifndef P2P_WINDOW_H
 #define P2P_WINDOW_H
 #include "glue.h"
@@ -16,7 +21,7 @@
 #include "ompi/win/win.h"
 
 /* Between copies of one program on one kind of machine: words are as memory has them. */
-enum request_word { KIND, WHERE, COUNT, OP, TYPE_BYTES, DATA_BYTES, REQUEST_WORDS };
+enum request_word { KIND, WHERE, COUNT, OP, TYPE_BYTES, DATA_BYTES, EPOCH, REQUEST_WORDS };
 enum request_kind {
     PUT,
     GET, /* replied to with data */
@@ -62,9 +67,18 @@ struct window {
     bool *dirty;  /* requests without a reply were sent since the last one with */
     bool *locked; /* by a request */
     ompi_group_t *exposed, *accessed; /* post, start */
+    /* How many times: a fence was begun, and was over; by rank, it was posted to, and started. */
+    uint32_t fences, fenced, *posted, *started;
+    bool early; /* the agent has a request that this process is not there for */
 };
 
 void window_listen(struct window *w);
+void window_resume(struct window *w); /* the program has come further */
+/* For the request's EPOCH. */
+static inline uint64_t window_epoch(const struct window *w, int target)
+{
+    return (uint64_t)w->fenced << 32 | w->started[target];
+}
 static inline struct window *window_of(const ompi_win_t *win)
 {
     return (struct window *)win->w_osc_module;

@@ -2,12 +2,12 @@
 /* reuse.c -- posts a receive for an answer into the buffer from which it still sends its question,
  * in many ways. How much it sends is said there, too, so an answer that comes early is noticed.
  *
- *     reuse future | sent
+ *     reuse future | sent LANE
  *
- * future: in the second lane rank 1, who answers, is dead, and rank 0 is late: the first lane's
- * rank 1 has answered before the second lane's rank 0 has asked. sent: rank 0 dies in the second
- * lane instead, before it has asked; its question comes from the first lane, which has its answer.
- * Four ranks. */
+ * future: in the lane rank 1, who answers, is dead, and rank 0 is late: the other lane's rank 1 has
+ * answered before the lane's rank 0 has asked. So with what is put into windows. sent: rank 0 dies
+ * in the lane instead, before it has asked; its question comes from the other lane, which has its
+ * answer. Four ranks, two lanes. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -224,6 +224,49 @@ static void make_communicators(void)
     MPI_Group_free(&world);
 }
 
+/* What is in a window is looked at before it is opened again. */
+static void fences(void)
+{
+    int memory = 0;
+    MPI_Win window;
+    MPI_Win_create(&memory, sizeof memory, sizeof memory, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    for (int i = 1; i <= 5; i++) {
+        MPI_Win_fence(0, window);
+        if (rank == ANSWERER)
+            MPI_Put(&i, 1, MPI_INT, ASKER, 0, 1, MPI_INT, window);
+        MPI_Win_fence(0, window);
+        late();
+        check(rank != ASKER || memory == i, "what was put at another fence is in the window");
+    }
+    MPI_Win_free(&window);
+}
+
+static void posts(void)
+{
+    static const int asker = ASKER, answerer = ANSWERER;
+    int memory = 0;
+    MPI_Group world, one;
+    MPI_Win window;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Win_create(&memory, sizeof memory, sizeof memory, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Group_incl(world, 1, rank == ASKER ? &answerer : &asker, &one);
+    for (int i = 1; i <= 5; i++) {
+        if (rank == ANSWERER) {
+            MPI_Win_start(one, 0, window);
+            MPI_Put(&i, 1, MPI_INT, ASKER, 0, 1, MPI_INT, window);
+            MPI_Win_complete(window);
+        } else if (rank == ASKER) {
+            MPI_Win_post(one, 0, window);
+            MPI_Win_wait(window);
+        }
+        late();
+        check(rank != ASKER || memory == i, "what was put for another post is in the window");
+    }
+    MPI_Win_free(&window);
+    MPI_Group_free(&one);
+    MPI_Group_free(&world);
+}
+
 static void future(void)
 {
     if (other && rank == ANSWERER)
@@ -237,6 +280,8 @@ static void future(void)
         }
     keep_going();
     make_communicators();
+    fences();
+    posts();
 }
 
 static void sent(void)
@@ -256,8 +301,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const char *number = getenv("OMPI_COMM_WORLD_RANK");
-    other = number != NULL && atoi(number) / ranks == 1;
-    if (argc != 2 || ranks != RANKS)
+    other = number != NULL && argc == 3 && atoi(number) / ranks == atoi(argv[2]);
+    if (argc != 3 || ranks != RANKS)
         MPI_Abort(MPI_COMM_WORLD, 2);
     MPI_Barrier(MPI_COMM_WORLD);
     if (argv[1][0] == 'f')
