@@ -309,7 +309,7 @@ static int release(struct engine *e)
 bool engine_has_errands(const struct engine *e)
 {
     return !TAILQ_EMPTY(&e->waiting) || !TAILQ_EMPTY(&e->pending) || !LIST_EMPTY(&e->transfers) ||
-           decision_has_untold(e);
+           !TAILQ_EMPTY(&e->held) || decision_has_untold(e);
 }
 
 int engine_progress(struct engine *e, uint64_t now_ms)

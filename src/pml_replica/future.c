@@ -39,9 +39,9 @@ static struct entry *reader_of(const struct engine *e, const struct engine_recei
     return NULL;
 }
 
-bool future_may_write(const struct engine *e, const struct engine_receive *r)
+bool future_allows(const struct engine *e, const struct engine_receive *r)
 {
-    return (r->awaited || !e->served) && (TAILQ_EMPTY(&e->waiting) || !reader_of(e, r));
+    return (r->awaited || !e->served) && !reader_of(e, r);
 }
 
 /* The sender may need to be rid of it before the program waits here: it cannot stay there. */

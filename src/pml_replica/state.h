@@ -322,7 +322,11 @@ void receive_deliver(struct engine *e, struct engine_message *m); /* one that is
 void *receive_room(const struct engine_message *m); /* of an offer; NULL: callbacks.unpack() */
 
 /* future.c */
-bool future_may_write(const struct engine *e, const struct engine_receive *r);
+bool future_allows(const struct engine *e, const struct engine_receive *r);
+static inline bool future_may_write(const struct engine *e, const struct engine_receive *r)
+{
+    return (!e->served && TAILQ_EMPTY(&e->waiting)) || future_allows(e, r);
+}
 void future_set_aside(struct engine_message *m); /* an offer's bytes: in memory of the engine */
 void future_hold(struct engine *e, struct engine_message *m);
 void future_forget(struct engine *e, struct engine_message *m); /* it is held no more */
