@@ -140,10 +140,14 @@ static void receive_start_over(struct proc *p, const struct op *op)
 static void look_at_buffers(struct proc *p)
 {
     static const uint8_t untouched[MESSAGE_MIN] = {[0 ... MESSAGE_MIN - 1] = UNTOUCHED};
-    for (int i = 0; i < BLOCKING; i++)
-        if (p->open[i] && !p->is_send[i] && memcmp(p->receive[i].bytes, untouched, MESSAGE_MIN) &&
-            (!p->receive[i].part || header_get_u32(p->receive[i].bytes) != (uint32_t)p->rank))
-            sim_came_early(p, p->receive[i].bytes);
+    for (int i = 0; i < BLOCKING; i++) {
+        const struct proc_receive *r = &p->receive[i];
+        if (!p->open[i] || p->is_send[i] || r->r.capacity < MESSAGE_MIN ||
+            memcmp(r->bytes, untouched, MESSAGE_MIN) == 0)
+            continue;
+        if (!r->part || header_get_u32(r->bytes) != (uint32_t)p->rank)
+            sim_came_early(p, r->bytes);
+    }
 }
 
 /* The message is what its sender made, and what every other lane got. */
