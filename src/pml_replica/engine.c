@@ -101,6 +101,7 @@ static void begin_ranks(struct engine *e, const bool *alive)
         for (int k = 0; k < e->lanes; k++) {
             struct link *link = &e->link[vpid_of(e, i, k)];
             link->dead = link->noted = alive && !alive[vpid_of(e, i, k)];
+            e->served |= link->dead && k == e->lane;
             if (!link->dead)
                 e->of[i].living |= only(k);
         }
@@ -130,6 +131,7 @@ struct engine *engine_create(int ranks, int lanes, int rank, int lane, const boo
     STAILQ_INIT(&e->kept);
     LIST_INIT(&e->comms);
     LIST_INIT(&e->sweep);
+    TAILQ_INIT(&e->held);
     begin_ranks(e, alive);
     e->duty = only(lane);
     death_take_duty(e);
@@ -145,6 +147,7 @@ void engine_destroy(struct engine *e)
         return;
     bulk_clear(e);
     receive_clear(e);
+    future_clear(e);
     for (int i = 0; i < e->ranks * e->lanes; i++) {
         if (e->link[i].placed)
             message_free(e->link[i].placed);
@@ -309,7 +312,7 @@ static int release(struct engine *e)
 bool engine_has_errands(const struct engine *e)
 {
     return !TAILQ_EMPTY(&e->waiting) || !TAILQ_EMPTY(&e->pending) || !LIST_EMPTY(&e->transfers) ||
-           decision_has_untold(e);
+           !TAILQ_EMPTY(&e->held) || decision_has_untold(e);
 }
 
 int engine_progress(struct engine *e, uint64_t now_ms)
@@ -331,6 +334,8 @@ int engine_progress(struct engine *e, uint64_t now_ms)
         done += bulk_retry(e);
     if (!TAILQ_EMPTY(&e->waiting))
         done += log_copy_late(e);
+    if (!TAILQ_EMPTY(&e->held))
+        done += future_release(e);
     done += decision_progress(e);
     if (later) {
         done += ack_flush_due(e, e->finishing);

@@ -57,13 +57,20 @@ struct engine_limits {
 };
 extern const struct engine_limits engine_default_limits;
 
+/* Memory of the program, with the holes in it. */
+struct engine_span {
+    const void *at; /* NULL: none */
+    size_t length;
+};
+
 struct engine_send {
     /* by the caller */
     struct engine_comm *comm;
     int to, tag;
     size_t length;    /* packed bytes */
     const void *data; /* the packed bytes, if they lie in one piece; NULL: callbacks.pack() */
-    bool synchronous; /* done only when a replica of the receiver has taken it, for good */
+    struct engine_span span; /* what is read until it is done */
+    bool synchronous;        /* done only when a replica of the receiver has taken it, for good */
     /* by the engine */
     bool done; /* the buffer is the caller's again */
     STAILQ_ENTRY(engine_send) finished;
@@ -82,9 +89,13 @@ struct engine_receive {
     size_t
         capacity; /* packed bytes that fit; what is beyond is dropped: status.length > capacity */
     void *data;   /* where the bytes go in one piece; NULL: callbacks.unpack() */
-    bool firm;    /* it will not be cancelled */
+    struct engine_span span; /* what is written before it is done */
+    bool firm;               /* it will not be cancelled */
+    bool awaited;            /* the program waits for it: see engine_await() */
+    bool inner;              /* no program's request, but a collective's: see engine_hand_out() */
     /* by the engine */
     bool done;
+    bool held; /* its message is here, but not in its buffer */
     struct engine_status status;
     TAILQ_ENTRY(engine_receive) posted;
     int source;        /* world rank that it receives from, or ENGINE_ANY_SOURCE */
@@ -93,7 +104,7 @@ struct engine_receive {
     bool bound;        /* the leader's choice is known: this message */
     int bound_source, bound_tag;
     uint64_t number;               /* of the message that is bound, or was taken */
-    struct engine_message *coming; /* its message, while its bytes arrive */
+    struct engine_message *coming; /* its message, while its bytes arrive, or are held */
 };
 
 /* What the engine asks of its surroundings; ctx is the caller's. */
@@ -166,6 +177,17 @@ void engine_comm_free(struct engine *e, struct engine_comm *c);
  * tells. */
 void engine_send(struct engine *e, struct engine_send *s);
 void engine_receive(struct engine *e, struct engine_receive *r);
+
+/* Where others do the work of some dead of this lane they may be ahead of it, and so may be what
+ * comes: the program may still read the buffer of a receive that it has posted (future.c). There a
+ * message is held until the program waits for its receive, or asks whether it is done; a test takes
+ * `held` for `done`, and then waits. To be said of all receives that the program waits for. */
+void engine_await(struct engine *e, struct engine_receive *r);
+/* Receives of collectives, which nobody waits for by name: when they have been held for so long
+ * while the program was in a call. all: those of the program as well. Returns how many. */
+int engine_hand_out(struct engine *e, uint64_t now_ms, uint32_t after_ms, bool all);
+bool engine_holds(const struct engine *e);     /* any message */
+bool engine_is_served(const struct engine *e); /* by other lanes' replicas, for some dead */
 
 /* Is there a message? 1: yes, status says which. 0: no, only without `wait`. -EAGAIN: not known
  * yet, ask again with the same arguments. wait: the caller will ask until it is 1 (MPI_Probe,

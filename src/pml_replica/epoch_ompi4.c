@@ -110,8 +110,12 @@ int epoch_fence(int assertion, ompi_win_t *win)
 {
     (void)assertion;
     struct window *w = window_of(win);
+    w->fences++;
+    window_resume(w);
     flush_all(win);
-    return w->comm->c_coll->coll_barrier(w->comm, w->comm->c_coll->coll_barrier_module);
+    int rc = w->comm->c_coll->coll_barrier(w->comm, w->comm->c_coll->coll_barrier_module);
+    w->fenced++;
+    return rc;
 }
 
 static int fence(int assertion, ompi_win_t *win)
@@ -137,7 +141,10 @@ static int post(ompi_group_t *group, int assertion, ompi_win_t *win)
     OBJ_RETAIN(group);
     w->exposed = group;
     for (int i = 0; i < group->grp_proc_count; i++)
+        w->posted[member(w, group, i)]++;
+    for (int i = 0; i < group->grp_proc_count; i++)
         window_ask(w, member(w, group, i), POST, 0);
+    window_resume(w);
     return OMPI_SUCCESS;
 }
 
@@ -154,6 +161,7 @@ static int start(ompi_group_t *group, int assertion, ompi_win_t *win)
         while (w->posts[target] == 0)
             link_wait();
         w->posts[target]--;
+        w->started[target]++;
     }
     return OMPI_SUCCESS;
 }

@@ -93,6 +93,9 @@ struct replica {
     bool slept;          /* at the last look */
     bool waits;          /* it looks until something is there (link_wait()) */
     bool waits_for_time; /* that its leader tells */
+    int awaiting;        /* waits for requests; */
+    int awaiting_others; /* those of them, and tests, that are not for messages alone */
+    unsigned strays;     /* looks in turn that nothing of ours has asked for */
     struct nap nap;
     struct crowd crowd;
     ompi_request_fns_t stock;
@@ -178,6 +181,8 @@ replica_request_t *request_new(bool is_send, const void *buffer, size_t count,
                                mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
                                bool persistent);
 int request_start(replica_request_t *r);
+void request_await(ompi_request_t *request);          /* the program waits for it */
+bool request_is_ready(const ompi_request_t *request); /* it is done, or will be when waited for */
 void request_complete_later(void);
 size_t transfer_convert(opal_convertor_t *c, void *bytes, size_t length, bool pack);
 bool transfer_in_one_piece(const ompi_datatype_t *type, size_t count);

@@ -284,6 +284,19 @@ void link_watch_leave(void)
     replica.thread = 0;
 }
 
+/* Open MPI waits for something in a way of its own: for whatever it may be. */
+enum { STRAYS = 4 };
+
+/* What collectives pass on others may wait for, whatever the program waits for. */
+static int hand_out(void)
+{
+    if (!engine_holds(replica.engine))
+        return 0;
+    const uint32_t after_ms = replica.awaiting_others > 0 ? 0 : replica.params.lag_ms;
+    return engine_hand_out(replica.engine, now_ms(CLOCK_MONOTONIC_COARSE), after_ms,
+                           replica.strays >= STRAYS);
+}
+
 static int advance(int timeout_ms)
 {
     if (replica.engine == NULL || replica.in_engine)
@@ -299,6 +312,7 @@ static int advance(int timeout_ms)
         engine_rests(replica.engine, replica.crowd.rests);
         n += engine_progress(replica.engine, now_ms(CLOCK_MONOTONIC_COARSE));
     }
+    n += hand_out();
     replica.in_engine = false;
     if (!opal_list_is_empty(&replica.completed))
         request_complete_later();
@@ -316,6 +330,7 @@ bool link_attend(void)
 /* Who has slept does not yield on top of it, as Open MPI would where there was nothing to do. */
 int link_progress(void)
 {
+    replica.strays = replica.depth == 0 && replica.awaiting == 0 ? replica.strays + 1 : 0;
     int n = advance(0);
     replica.crowd.turns += n == 0;
     return n > 0 || !replica.slept ? n : 1;

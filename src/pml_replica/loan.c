@@ -31,12 +31,13 @@ bool loan_take(struct engine *e, struct engine_message *m)
 {
     struct engine_receive *r = m->receive;
     size_t length = m->length < r->capacity ? m->length : r->capacity;
-    if (!m->lent || !r->data || !e->call.borrow || (e->limits.verify && length < m->length))
+    void *room = receive_room(m);
+    if (!m->lent || !room || !e->call.borrow || (e->limits.verify && length < m->length))
         return false;
     m->lent = false;
-    if (!e->call.borrow(e->ctx, m->supplier, m->loan, r->data, length))
+    if (!e->call.borrow(e->ctx, m->supplier, m->loan, room, length))
         return false;
     if (e->limits.verify)
-        m->hash = payload_hash(0, r->data, length);
+        m->hash = payload_hash(0, room, length);
     return true;
 }

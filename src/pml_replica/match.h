@@ -13,9 +13,10 @@
 struct channel;
 
 struct engine_message {
-    TAILQ_ENTRY(engine_message) queued;  /* among the unexpected of its source */
-    TAILQ_ENTRY(engine_message) arrival; /* among all unexpected of the communicator */
-    TAILQ_ENTRY(engine_message) coming;  /* among the offers of its channel that are not here */
+    TAILQ_ENTRY(engine_message) queued; /* among the unexpected of its source */
+    /* Among all unexpected of the communicator; then among those that the engine holds. */
+    TAILQ_ENTRY(engine_message) arrival;
+    TAILQ_ENTRY(engine_message) coming; /* among the offers of its channel that are not here */
     struct channel *channel;
     int source, tag;        /* world rank */
     uint64_t number, order; /* in the channel; of coming, in the communicator */
@@ -29,9 +30,11 @@ struct engine_message {
     uint64_t hash;                /* of an offer: of the bytes here, if verified */
     bool lent;                    /* by the supplier: */
     uint8_t loan[ENGINE_LOAN];
-    struct engine_receive *receive; /* of an offer: where its bytes go */
-    struct engine_send *local;      /* a large one to oneself */
-    uint8_t data[];                 /* the bytes, if it is no offer and not local */
+    struct engine_receive *receive; /* of an offer, or held: where its bytes go */
+    uint8_t *aside;                 /* of an offer that is held: its bytes, as many as fit */
+    uint64_t held_ms;          /* since when the program could have waited for it; 0: not yet */
+    struct engine_send *local; /* a large one to oneself */
+    uint8_t data[];            /* the bytes, if it is no offer and not local */
 };
 
 TAILQ_HEAD(match_receives, engine_receive);

@@ -86,6 +86,7 @@ static void expect(struct window *w, int target, const struct buffer *result, si
     p->transfer.receive.tag = TAG_REPLY;
     p->transfer.receive.capacity = length;
     p->transfer.receive.data = p->bytes;
+    p->transfer.receive.awaited = true;
     transfer_begin(&p->transfer);
 }
 
@@ -106,7 +107,8 @@ void window_await(struct window *w, int target)
 void window_ask(struct window *w, int target, enum request_kind kind, int argument)
 {
     struct outgoing *o = outgoing_new(REQUEST_WORDS * sizeof(uint64_t));
-    uint64_t head[REQUEST_WORDS] = {[KIND] = kind, [OP] = (uint64_t)argument};
+    uint64_t head[REQUEST_WORDS] = {
+        [KIND] = kind, [OP] = (uint64_t)argument, [EPOCH] = window_epoch(w, target)};
     memcpy(o->bytes, head, sizeof head);
     outgoing_send(w, target, TAG_REQUEST, o, sizeof head);
 }
@@ -149,7 +151,8 @@ static void send_request(struct window *w, int target, const struct operation *o
                                           [COUNT] = (uint64_t)o->there.count,
                                           [OP] = (uint64_t)(o->op != NULL ? PMPI_Op_c2f(o->op) : 0),
                                           [TYPE_BYTES] = described,
-                                          [DATA_BYTES] = length};
+                                          [DATA_BYTES] = length,
+                                          [EPOCH] = window_epoch(w, target)};
     struct outgoing *h = outgoing_new(sizeof head), *b = outgoing_new(first + length);
     ompi_datatype_get_pack_description(o->there.type, &description);
     memcpy(h->bytes, head, sizeof head);

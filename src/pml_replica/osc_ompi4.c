@@ -40,6 +40,8 @@ static void window_release(struct window *w)
     free(w->dirty);
     free(w->locked);
     budget_clear(&w->budget);
+    free(w->posted);
+    free(w->started);
     free(w);
 }
 
@@ -80,8 +82,10 @@ static struct window *window_new(int size)
     w->awaited = calloc((size_t)size, sizeof *w->awaited);
     w->dirty = calloc((size_t)size, sizeof *w->dirty);
     w->locked = calloc((size_t)size, sizeof *w->locked);
-    if (w->posts && w->completes && w->awaited && w->dirty && w->locked &&
-        budget_init(&w->budget, size, replica.params.window_limit) == 0)
+    w->posted = calloc((size_t)size, sizeof *w->posted);
+    w->started = calloc((size_t)size, sizeof *w->started);
+    if (w->posts && w->completes && w->awaited && w->dirty && w->locked && w->posted &&
+        w->started && budget_init(&w->budget, size, replica.params.window_limit) == 0)
         return w;
     window_release(w);
     return NULL;

@@ -29,7 +29,7 @@ static size_t complete_ones(size_t count, ompi_request_t **requests, int *indice
 {
     size_t n = 0;
     for (size_t i = 0; i < count && n < most; i++)
-        if (is_active(requests[i]) && REQUEST_COMPLETE(requests[i]))
+        if (is_active(requests[i]) && request_is_ready(requests[i]))
             indices[n++] = (int)i;
     return n;
 }
@@ -37,10 +37,56 @@ static size_t complete_ones(size_t count, ompi_request_t **requests, int *indice
 static bool all_complete(size_t count, ompi_request_t **requests)
 {
     for (size_t i = 0; i < count; i++)
-        if (is_active(requests[i]) && !REQUEST_COMPLETE(requests[i]))
+        if (is_active(requests[i]) && !request_is_ready(requests[i]))
             return false;
     return true;
 }
+
+/* --- waits that need no word --- */
+
+/* It is for no message alone, but for a collective, say, whose receives nobody waits for by name.
+ */
+static bool is_other(const ompi_request_t *r)
+{
+    return is_active(r) && r->req_type != OMPI_REQUEST_PML && !REQUEST_COMPLETE(r);
+}
+
+static bool any_other(size_t count, ompi_request_t **requests)
+{
+    for (size_t i = 0; i < count; i++)
+        if (is_other(requests[i]))
+            return true;
+    return false;
+}
+
+static int wait_one(ompi_request_t **request, ompi_status_public_t *status)
+{
+    const bool other = is_other(*request);
+    request_await(*request);
+    replica.awaiting++;
+    replica.awaiting_others += other;
+    int rc = replica.stock.req_wait(request, status);
+    replica.awaiting_others -= other;
+    replica.awaiting--;
+    return rc;
+}
+
+static int wait_all(size_t count, ompi_request_t **requests, ompi_status_public_t *statuses)
+{
+    const bool other = any_other(count, requests);
+    link_enter();
+    for (size_t i = 0; i < count; i++)
+        request_await(requests[i]);
+    link_leave();
+    replica.awaiting++;
+    replica.awaiting_others += other;
+    int rc = replica.stock.req_wait_all(count, requests, statuses);
+    replica.awaiting_others -= other;
+    replica.awaiting--;
+    return rc;
+}
+
+/* --- what has to be decided --- */
 
 /* The indices that the leader has named, none: not yet. -EAGAIN: we lead now. */
 static int hear(enum engine_decision kind, int *indices, size_t most)
@@ -83,7 +129,10 @@ static int find(enum engine_decision kind, size_t count, ompi_request_t **reques
                 size_t most, bool block)
 {
     link_enter();
+    const bool other = engine_is_served(replica.engine) && any_other(count, requests);
+    replica.awaiting_others += other;
     int n = find_inside(kind, count, requests, indices, most, block);
+    replica.awaiting_others -= other;
     link_leave();
     return n;
 }
@@ -94,7 +143,7 @@ static int test(ompi_request_t **request, int *completed, ompi_status_public_t *
         return replica.stock.req_test(request, completed, status);
     int index, n = find(DECIDE_TEST, 1, request, &index, 1, false);
     *completed = n > 0;
-    return n > 0 ? replica.stock.req_wait(request, status) : OMPI_SUCCESS;
+    return n > 0 ? wait_one(request, status) : OMPI_SUCCESS;
 }
 
 static int test_any(size_t count, ompi_request_t **requests, int *index, int *completed,
@@ -105,7 +154,7 @@ static int test_any(size_t count, ompi_request_t **requests, int *index, int *co
     int found, n = find(DECIDE_TEST, count, requests, &found, 1, false);
     *completed = n > 0;
     *index = n > 0 ? found : MPI_UNDEFINED;
-    return n > 0 ? replica.stock.req_wait(&requests[found], status) : OMPI_SUCCESS;
+    return n > 0 ? wait_one(&requests[found], status) : OMPI_SUCCESS;
 }
 
 static int test_all(size_t count, ompi_request_t **requests, int *completed,
@@ -115,6 +164,8 @@ static int test_all(size_t count, ompi_request_t **requests, int *completed,
     if (!any_active(count, requests))
         return replica.stock.req_test_all(count, requests, completed, statuses);
     link_enter();
+    const bool other = engine_is_served(replica.engine) && any_other(count, requests);
+    replica.awaiting_others += other;
     int n = hear(DECIDE_TEST, &yes, 1);
     if (n == -EAGAIN) {
         if (!all_complete(count, requests))
@@ -122,9 +173,10 @@ static int test_all(size_t count, ompi_request_t **requests, int *completed,
         n = all_complete(count, requests);
         tell(DECIDE_TEST, &yes, (size_t)n);
     }
+    replica.awaiting_others -= other;
     link_leave();
     *completed = n;
-    return n > 0 ? replica.stock.req_wait_all(count, requests, statuses) : OMPI_SUCCESS;
+    return n > 0 ? wait_all(count, requests, statuses) : OMPI_SUCCESS;
 }
 
 /* Completes those that were named, in their order. */
@@ -134,7 +186,7 @@ static int finish_some(ompi_request_t **requests, int n, const int *indices,
     int rc = OMPI_SUCCESS;
     for (int i = 0; i < n; i++) {
         ompi_status_public_t one;
-        int error = replica.stock.req_wait(&requests[indices[i]], &one);
+        int error = wait_one(&requests[indices[i]], &one);
         one.MPI_ERROR = error;
         if (statuses != MPI_STATUSES_IGNORE)
             OMPI_COPY_STATUS(&statuses[i], one, true);
@@ -159,7 +211,7 @@ static int wait_any(size_t count, ompi_request_t **requests, int *index,
     if (!any_active(count, requests))
         return replica.stock.req_wait_any(count, requests, index, status);
     find(DECIDE_WAIT, count, requests, index, 1, true);
-    return replica.stock.req_wait(&requests[*index], status);
+    return wait_one(&requests[*index], status);
 }
 
 static int wait_some(size_t count, ompi_request_t **requests, int *outcount, int *indices,
@@ -180,6 +232,7 @@ static int is_complete(ompi_request_t *r)
         return 1;
     if (find(DECIDE_TEST, 1, &r, &index, 1, false) == 0)
         return 0;
+    request_await(r);
     while (!REQUEST_COMPLETE(r))
         link_wait();
     return 1;
@@ -306,6 +359,8 @@ static bool answer(struct preload_questions answers)
 bool outcome_install(void)
 {
     replica.stock = ompi_request_functions;
+    ompi_request_functions.req_wait = wait_one;
+    ompi_request_functions.req_wait_all = wait_all;
     ompi_request_functions.req_test = test;
     ompi_request_functions.req_test_any = test_any;
     ompi_request_functions.req_test_all = test_all;

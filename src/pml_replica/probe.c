@@ -68,22 +68,44 @@ int engine_probe(struct engine *e, struct engine_comm *c, int from, int tag, boo
     return report(e, c, m, status, take);
 }
 
+static int cannot_undo(struct engine *e)
+{
+    engine_stop(e, 1, "rank %d cancelled a receive that is done in lane %d, and cannot undo it",
+                e->rank, e->lane);
+    return -EAGAIN;
+}
+
 /* It had its message already: that goes back to where it was, for another receive. */
 static int give_back(struct engine *e, struct engine_receive *r)
 {
     struct channel *c =
         channel_find(e, r->comm, r->comm->world[r->status.source], r->status.tag, r->comm->by_tag);
     size_t length = r->status.length;
-    if (!c || length > r->capacity || (!r->data && !e->call.repack)) {
-        engine_stop(e, 1, "rank %d cancelled a receive that is done in lane %d, and cannot undo it",
-                    e->rank, e->lane);
-        return -EAGAIN;
-    }
+    if (!c || length > r->capacity || (!r->data && !e->call.repack))
+        return cannot_undo(e);
     struct engine_message *m = message_new(c, r->status.tag, r->number, length, length);
     if (r->data)
         memcpy(m->data, r->data, length);
     else
         e->call.repack(e->ctx, r, 0, m->data, length);
+    match_requeue(&r->comm->match, m);
+    return 0;
+}
+
+/* The same of one that is held. */
+static int give_back_held(struct engine *e, struct engine_receive *r)
+{
+    struct engine_message *held = r->coming, *m = held;
+    if (held->aside && held->length > r->capacity)
+        return cannot_undo(e);
+    future_forget(e, held);
+    if (held->aside) {
+        m = message_new(held->channel, held->tag, held->number, held->length, held->length);
+        memcpy(m->data, held->aside, held->length);
+        message_free(held);
+    }
+    m->receive = NULL;
+    m->synchronous = false;
     match_requeue(&r->comm->match, m);
     return 0;
 }
@@ -105,6 +127,8 @@ static int withdraw(struct engine *e, struct engine_receive *r)
         return 0;
     if (r->done)
         return give_back(e, r);
+    if (r->held)
+        return give_back_held(e, r);
     match_withdraw(&r->comm->match, r);
     return 0;
 }
@@ -121,7 +145,7 @@ static int follow_cancel(struct engine *e, struct engine_receive *r)
 {
     uint8_t yes;
     int rc = decision_due(e, DECIDE_CANCEL, &yes, 1, true);
-    if (rc < 0 || (yes && r->coming))
+    if (rc < 0 || (yes && r->coming && !r->held))
         return -EAGAIN; /* what is on its way is given back when it is here */
     if (yes && withdraw(e, r) != 0)
         return -EAGAIN;

@@ -23,6 +23,7 @@ void message_free(struct engine_message *m)
     if (m->offer)
         TAILQ_REMOVE(&m->channel->coming, m, coming);
     m->channel->messages--;
+    free(m->aside);
     free(m);
 }
 
@@ -116,15 +117,45 @@ static void ask(struct engine *e, const struct engine_message *m)
         engine_put(e, m->supplier, &h, NULL, NULL);
 }
 
-/* All of a large message is here. */
-static void offer_complete(struct engine *e, struct engine_message *m)
+static void over(struct engine *e, struct engine_message *m)
 {
     struct engine_receive *r = m->receive;
     int source = m->source, tag = m->tag;
     size_t length = m->length;
-    receive_say_have(e, m, r->firm);
     message_free(m);
     receive_complete(e, r, source, tag, length);
+}
+
+static void deliver(struct engine *e, struct engine_message *m)
+{
+    fill(e, m->receive, 0, m->aside ? m->aside : m->data, m->length);
+    over(e, m);
+}
+
+void receive_deliver(struct engine *e, struct engine_message *m)
+{
+    future_forget(e, m);
+    deliver(e, m);
+}
+
+static void deliver_or_hold(struct engine *e, struct engine_message *m)
+{
+    if (future_may_write(e, m->receive))
+        deliver(e, m);
+    else
+        future_hold(e, m);
+}
+
+/* All of a large message is here. */
+static void offer_complete(struct engine *e, struct engine_message *m)
+{
+    receive_say_have(e, m, m->receive->firm);
+    m->offer = false;
+    TAILQ_REMOVE(&m->channel->coming, m, coming);
+    if (m->aside)
+        deliver_or_hold(e, m);
+    else
+        over(e, m);
 }
 
 static void fill_from_local(struct engine *e, struct engine_receive *r, struct engine_send *s)
@@ -156,6 +187,8 @@ void receive_message(struct engine *e, struct engine_receive *r, struct engine_m
     if (m->offer) {
         m->receive = r;
         r->coming = m;
+        if (!future_may_write(e, r))
+            future_set_aside(m);
         if (loan_take(e, m))
             offer_complete(e, m);
         else
@@ -165,20 +198,17 @@ void receive_message(struct engine *e, struct engine_receive *r, struct engine_m
         message_free(m);
         receive_local(e, r, s);
     } else {
-        int source = m->source, tag = m->tag;
-        size_t length = m->length;
-        fill(e, r, 0, m->data, length);
+        m->receive = r;
         if (m->synchronous)
             receive_say_have(e, m, r->firm);
-        message_free(m);
-        receive_complete(e, r, source, tag, length);
+        deliver_or_hold(e, m);
     }
 }
 
 void engine_receive(struct engine *e, struct engine_receive *r)
 {
     bool decided;
-    r->done = false;
+    r->done = r->held = false;
     r->coming = NULL;
     if (!channel_request_begins(e, r->comm, r->tag))
         return;
@@ -192,7 +222,7 @@ void engine_receive(struct engine *e, struct engine_receive *r)
 
 void engine_message_receive(struct engine *e, struct engine_message *m, struct engine_receive *r)
 {
-    r->done = false;
+    r->done = r->held = false;
     r->source = m->source;
     receive_message(e, r, m);
 }
@@ -253,7 +283,7 @@ static void eager_here(struct engine *e, struct channel *c, const struct header 
                                                  !engine_follows(e), &decided);
     if (decided)
         decision_match(e, r, c->world, h->tag, h->number);
-    if (r && !placed && !(h->flags & HEADER_SYNC)) {
+    if (r && !placed && !(h->flags & HEADER_SYNC) && future_may_write(e, r)) {
         fill(e, r, 0, payload, h->length);
         receive_complete(e, r, c->world, h->tag, h->length);
         return;
@@ -372,13 +402,24 @@ static struct engine_message *bulk_of(struct channel *c, int vpid, const struct 
     return m->got == h->extent && h->length <= m->length - m->got ? m : NULL;
 }
 
+/* A piece of a large message. */
+static void put(struct engine *e, struct engine_message *m, size_t offset, const void *bytes,
+                size_t length)
+{
+    const size_t capacity = m->receive->capacity;
+    if (!m->aside)
+        fill(e, m->receive, offset, bytes, length);
+    else if (offset < capacity && m->aside + offset != bytes)
+        memcpy(m->aside + offset, bytes, length < capacity - offset ? length : capacity - offset);
+}
+
 void receive_bulk(struct engine *e, int vpid, struct channel *c, const struct header *h,
                   const void *payload)
 {
     struct engine_message *m = bulk_of(c, vpid, h);
     if (!m)
         return;
-    fill(e, m->receive, h->extent, payload, h->length);
+    put(e, m, h->extent, payload, h->length);
     if (e->limits.verify)
         m->hash = payload_hash(m->hash, payload, h->length);
     m->got += h->length;
@@ -386,13 +427,18 @@ void receive_bulk(struct engine *e, int vpid, struct channel *c, const struct he
         offer_complete(e, m);
 }
 
+void *receive_room(const struct engine_message *m)
+{
+    return m->aside ? m->aside : m->receive->data;
+}
+
 static void *user_room(struct channel *c, int vpid, const struct header *h)
 {
     struct engine_message *m = h->kind == HEADER_BULK ? bulk_of(c, vpid, h) : NULL;
-    struct engine_receive *r = m ? m->receive : NULL;
-    if (!r || !r->data || h->extent + h->length > r->capacity)
+    uint8_t *room = m ? receive_room(m) : NULL;
+    if (!room || h->extent + h->length > m->receive->capacity)
         return NULL;
-    return (uint8_t *)r->data + h->extent;
+    return room + h->extent;
 }
 
 void *receive_place(int vpid, struct channel *c, const struct header *h,

@@ -127,16 +127,45 @@ void transfer_received(void *ctx, struct engine_receive *r)
 
 /* --- requests --- */
 
+static bool is_pending(const replica_request_t *r)
+{
+    return r->base.req_ompi.req_state == OMPI_REQUEST_ACTIVE && !r->base.req_pml_complete;
+}
+
+/* Nobody will wait for it any more. */
 static int request_free(ompi_request_t **request)
 {
     replica_request_t *r = (replica_request_t *)*request;
-    bool active = mpi_request(r)->req_state == OMPI_REQUEST_ACTIVE;
-    if (active && !r->base.req_pml_complete)
+    request_await(*request);
+    if (is_pending(r))
         r->base.req_free_called = true;
     else
         request_recycle(r);
     *request = MPI_REQUEST_NULL;
     return OMPI_SUCCESS;
+}
+
+static bool is_receive(const ompi_request_t *request)
+{
+    return request->req_type == OMPI_REQUEST_PML &&
+           ((const replica_request_t *)request)->base.req_type == MCA_PML_REQUEST_RECV;
+}
+
+void request_await(ompi_request_t *request)
+{
+    replica_request_t *r = (replica_request_t *)request;
+    if (!is_receive(request) || !is_pending(r))
+        return;
+    link_enter();
+    engine_await(replica.engine, &r->transfer.receive);
+    link_leave();
+}
+
+bool request_is_ready(const ompi_request_t *request)
+{
+    const replica_request_t *r = (const replica_request_t *)request;
+    return REQUEST_COMPLETE(request) ||
+           (is_receive(request) && is_pending(r) && r->transfer.receive.held);
 }
 
 /* Only receives are withdrawn; a send that has been started is on its way. */

@@ -165,6 +165,7 @@ struct engine {
     lanes_t duty;      /* the lanes that this process sends to */
     bool stopped, finishing, compared, finished;
     bool deaths;   /* some are noted */
+    bool served;   /* some of this lane are dead, or never were: others do their work */
     bool released; /* what waits should be looked at again */
     bool absent;   /* it did not run for so long that the others may have dropped it */
     bool lost;     /* nobody of this rank is left: */
@@ -183,6 +184,7 @@ struct engine {
     LIST_HEAD(, transfer) transfers; /* large messages on their way out (bulk.c) */
     uint8_t *scratch;
     STAILQ_HEAD(, said) kept;
+    struct match_messages held; /* that have come, and are not in their receive's buffer yet */
     /* decisions */
     struct decide decide;
     /* By lane of this rank: it holds all decisions below, or will before it notes our death; it has
@@ -334,6 +336,20 @@ void *receive_place(int vpid, struct channel *c, const struct header *h,
 struct engine_message *message_new(struct channel *c, int tag, uint64_t number, size_t length,
                                    size_t room);
 void message_free(struct engine_message *m);
+void receive_deliver(struct engine *e, struct engine_message *m); /* one that is held */
+void *receive_room(const struct engine_message *m); /* of an offer; NULL: callbacks.unpack() */
+
+/* future.c */
+bool future_allows(const struct engine *e, const struct engine_receive *r);
+static inline bool future_may_write(const struct engine *e, const struct engine_receive *r)
+{
+    return (!e->served && TAILQ_EMPTY(&e->waiting)) || future_allows(e, r);
+}
+void future_set_aside(struct engine_message *m); /* an offer's bytes: in memory of the engine */
+void future_hold(struct engine *e, struct engine_message *m);
+void future_forget(struct engine *e, struct engine_message *m); /* it is held no more */
+int future_release(struct engine *e);                           /* what may be written now */
+void future_clear(struct engine *e);
 
 /* ack.c */
 void ack_count(struct engine *e, struct channel *c, size_t bytes);

@@ -21,6 +21,17 @@ size_t transfer_convert(opal_convertor_t *c, void *bytes, size_t length, bool pa
     return moved;
 }
 
+/* Where in memory they are, from the first byte to the last. */
+static struct engine_span span_of(const void *buffer, size_t count, const ompi_datatype_t *type)
+{
+    const opal_datatype_t *d = &type->super;
+    if (count == 0 || d->size == 0)
+        return (struct engine_span){NULL, 0};
+    return (struct engine_span){(const char *)buffer + d->true_lb,
+                                (size_t)(d->true_ub - d->true_lb) +
+                                    (count - 1) * (size_t)(d->ub - d->lb)};
+}
+
 /* What is not in one piece is packed at once: a convertor cannot stop in the middle of an element.
  */
 int transfer_to_send(struct transfer *t, const void *buffer, size_t count, ompi_datatype_t *type,
@@ -30,6 +41,7 @@ int transfer_to_send(struct transfer *t, const void *buffer, size_t count, ompi_
     t->convertor = NULL;
     t->is_send = true;
     t->send.length = count * type->super.size;
+    t->send.span = span_of(buffer, count, type);
     t->send.data = t->send.length > 0 ? (const char *)buffer + type->super.true_lb : "";
     if (transfer_in_one_piece(type, count) || t->send.length == 0)
         return OMPI_SUCCESS;
@@ -46,6 +58,7 @@ int transfer_to_send(struct transfer *t, const void *buffer, size_t count, ompi_
         return OMPI_ERR_OUT_OF_RESOURCE;
     transfer_convert(convertor, t->packed, t->send.length, true);
     t->send.data = t->packed;
+    t->send.span = (struct engine_span){NULL, 0};
     return OMPI_SUCCESS;
 }
 
@@ -55,7 +68,10 @@ int transfer_to_receive(struct transfer *t, void *buffer, size_t count, ompi_dat
     t->packed = NULL;
     t->convertor = NULL;
     t->is_send = false;
-    t->receive.firm = t->request == NULL || t->receive.tag < ENGINE_ANY_TAG; /* no user's request */
+    t->receive.awaited = t->request == NULL;
+    t->receive.inner = t->request != NULL && t->receive.tag < ENGINE_ANY_TAG;
+    t->receive.firm = t->receive.awaited || t->receive.inner; /* no user's request */
+    t->receive.span = span_of(buffer, count, type);
     t->receive.capacity = count * type->super.size;
     t->receive.data = t->receive.capacity > 0 ? (char *)buffer + type->super.true_lb : (void *)t;
     if (transfer_in_one_piece(type, count) || t->receive.capacity == 0)

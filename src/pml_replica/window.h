@@ -12,7 +12,12 @@
  *
  * Memory is bounded on both sides. An origin waits, in the call, while more is on its way than its
  * budget allows; it serves its own window meanwhile. A target takes no request while too much of
- * what it replied has not left; an origin takes replies whenever it is in MPI, so that ends. */
+ * what it replied has not left; an origin takes replies whenever it is in MPI, so that ends.
+ *
+ * Where another lane's replica is the origin it may be ahead of this lane (future.c). Its request
+ * says by how many fences and by how many posts of the target it came, and waits at the target for
+ * those; so do all behind it, none of which the other lane has needed to get there. For locks, and
+ * what else a program does to keep order, there is no such number. */
 #ifndef P2P_WINDOW_H
 #define P2P_WINDOW_H
 #include "budget.h"
@@ -21,7 +26,7 @@
 #include "ompi/win/win.h"
 
 /* Between copies of one program on one kind of machine: words are as memory has them. */
-enum request_word { KIND, WHERE, COUNT, OP, TYPE_BYTES, DATA_BYTES, REQUEST_WORDS };
+enum request_word { KIND, WHERE, COUNT, OP, TYPE_BYTES, DATA_BYTES, EPOCH, REQUEST_WORDS };
 enum request_kind {
     PUT,
     GET, /* replied to with data */
@@ -74,9 +79,18 @@ struct window {
     char *locked;      /* enum held */
     int locks;         /* targets that are locked; -1: all, by one call */
     ompi_group_t *exposed, *accessed; /* post, start */
+    /* How many times: a fence was begun, and was over; by rank, it was posted to, and started. */
+    uint32_t fences, fenced, *posted, *started;
+    bool early; /* the agent has a request that this process is not there for */
 };
 
 void window_listen(struct window *w);
+void window_resume(struct window *w); /* the program has come further */
+/* For the request's EPOCH. */
+static inline uint64_t window_epoch(const struct window *w, int target)
+{
+    return (uint64_t)w->fenced << 32 | w->started[target];
+}
 static inline struct window *window_of(const ompi_win_t *win)
 {
     return (struct window *)win->w_osc_module;

@@ -259,6 +259,7 @@ static void post_receive(struct window *w, int from, int tag, void *data, size_t
     r->tag = tag;
     r->capacity = length;
     r->data = data;
+    r->awaited = true;
     r->done = false;
     engine_receive(replica.engine, r);
 }
@@ -269,6 +270,18 @@ static void listen_on(struct window *w)
     w->full = w->replying > replica.params.window_limit;
     if (!w->full)
         post_receive(w, ENGINE_ANY_SOURCE, TAG_REQUEST, w->head, sizeof w->head);
+}
+
+static bool is_later(uint32_t a, uint32_t b)
+{
+    return (int32_t)(a - b) > 0;
+}
+
+/* It comes from an epoch that the program has yet to open. */
+static bool is_early(const struct window *w)
+{
+    return is_later((uint32_t)(w->head[EPOCH] >> 32), w->fences) ||
+           is_later((uint32_t)w->head[EPOCH], w->posted[w->source]);
 }
 
 /* A request or its body is here. What is there already arrives while it is asked for: a loop, not a
@@ -284,6 +297,9 @@ static void agent_heard(struct transfer *t)
         w->arrived = false;
         if (t->receive.tag == TAG_REQUEST) {
             w->source = t->receive.status.source;
+            w->early = is_early(w);
+            if (w->early)
+                break;
             size_t length = body_length(w);
             if (length > 0 && (w->body = malloc(length)) == NULL) {
                 link_stop(NULL, 1, "no memory for one-sided communication");
@@ -299,6 +315,14 @@ static void agent_heard(struct transfer *t)
             listen_on(w);
     }
     w->running = false;
+}
+
+void window_resume(struct window *w)
+{
+    link_enter();
+    if (w->early)
+        agent_heard(&w->incoming);
+    link_leave();
 }
 
 void window_listen(struct window *w)

@@ -56,3 +56,6 @@ test_apps_fails_LDADD = $(OMPI_MPI_LIBS)
 check_PROGRAMS += test/apps/drift
 test_apps_drift_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_apps_drift_LDADD = $(OMPI_MPI_LIBS)
+check_PROGRAMS += test/apps/reuse
+test_apps_reuse_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+test_apps_reuse_LDADD = $(OMPI_MPI_LIBS)

@@ -157,6 +157,7 @@ static void send(struct world *w)
                               .tag = how & 128 ? CYCLE - (int)w->sent : (int)(how >> 1 & 1),
                               .length = (how >> 2 & 3) * (BYTES / 3),
                               .data = w->out,
+                              .span = {w->out, BYTES},
                               .synchronous = (how & 16) != 0};
     engine_send(w->engine, s);
 }
@@ -172,7 +173,11 @@ static void receive(struct world *w)
                                  .tag =
                                      how & 128 ? CYCLE - (int)w->received : (int)(how >> 2 & 3) - 1,
                                  .capacity = how & 64 ? 5 : BYTES,
-                                 .data = w->in[w->received++]};
+                                 .span = {how & 32 ? w->out : w->in[w->received], BYTES},
+                                 .awaited = (how & 16) != 0,
+                                 .inner = (how & 128) != 0,
+                                 .data = w->in[w->received]};
+    w->received++;
     engine_receive(w->engine, r);
 }
 
@@ -230,6 +235,13 @@ static void act(struct world *w)
     case 7:
         if (w->received > 0)
             engine_cancel(w->engine, &w->receives[script_next(&w->script) % w->received]);
+        break;
+    case 8:
+        if (w->received > 0)
+            engine_await(w->engine, &w->receives[script_next(&w->script) % w->received]);
+        break;
+    case 9:
+        engine_hand_out(w->engine, w->now_ms, 8, (what & 128) != 0);
         break;
     default:
         arrive(w, vpid);

@@ -37,6 +37,7 @@ grid_scripts = \
     test/grid/one_sided \
     test/grid/own_files \
     test/grid/printed \
+    test/grid/reuse \
     test/grid/acceptance
 GRID += $(grid_scripts)
 EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh test/grid/raw.h test/grid/root.sh $(grid_scripts)

@@ -27,6 +27,8 @@ enum program_kind {
     PROGRAM_RALLIES,
     PROGRAM_DRIFT,
     PROGRAM_DUPS,
+    PROGRAM_OVERTAKEN,
+    PROGRAM_ANSWERS,
     PROGRAM_KINDS,
 };
 
@@ -91,6 +93,8 @@ struct op {
     int peer, tag, comm, slot, size;
     int times;                /* a send or receive is done so often; 0: once */
     bool synchronous, varies; /* size depends on what was seen so far */
+    int part;   /* of OP_IRECV: what this op will send lies in its buffer; 0: nothing does */
+    bool reuse; /* of a send: from the buffer of slot 0, a receive's */
 };
 
 struct program {
@@ -107,12 +111,19 @@ struct proc;
 struct proc_send {
     struct engine_send s;
     uint8_t *bytes;
+    bool borrowed; /* a receive's */
 };
 
 struct proc_receive {
     struct engine_receive r;
     uint8_t *bytes;
     uint64_t posted; /* what its process had seen by then */
+    int part;        /* bytes in its buffer that the program will send; 0: none */
+};
+
+/* How far each rank had come in its program, at least, when something was so. */
+struct past {
+    uint16_t of[MAX_RANKS];
 };
 
 /* A line that a process has printed, and who shows it waits for: output commit. */
@@ -150,6 +161,7 @@ struct proc {
     struct proc_receive receive[SLOTS];
     bool open[SLOTS]; /* a request is in use */
     bool is_send[SLOTS];
+    struct past past; /* of all that it has seen */
     struct engine_message *taken;
     struct commit commit;
     struct line line_of[MAX_LINES]; /* printed and not shown */
@@ -179,6 +191,8 @@ void sim_prints(struct proc *p);
 void sim_rallied(struct proc *p);
 /* A message was made. */
 void sim_made(struct proc *p, int to, uint32_t id, uint64_t digest);
+/* Its bytes are in a buffer whose receive the program has not waited for. */
+void sim_came_early(struct proc *p, const uint8_t *bytes);
 void sim_fail(struct sim *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int sim_ranks(const struct sim *s);
 const struct plan *sim_plan(const struct sim *s);

@@ -41,6 +41,7 @@ static void start_round(struct proc *p, const struct op *op, int i)
                                    .tag = tag_of(op, i),
                                    .capacity = BYTES,
                                    .firm = true,
+                                   .inner = true,
                                    .data = r->bytes};
     s->bytes = malloc(BYTES);
     header_put_u32(s->bytes, (uint32_t)p->rank);
@@ -110,6 +111,7 @@ static void finish(struct proc *p, const struct op *op)
 bool drift_step(struct proc *p, const struct op *op)
 {
     struct drift *d = &p->drift;
+    engine_hand_out(p->engine, sim_now(p->sim), 0, false); /* it waits for them */
     for (int i = d->ended; i < d->begun; i++)
         if (d->round[i % DRIFT_DEPTH] + 1 < DRIFT_ROUNDS && round_is_done(p, i)) {
             d->round[i % DRIFT_DEPTH]++;

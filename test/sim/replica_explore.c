@@ -295,6 +295,7 @@ static const struct tiny programs[] = {
     {"a clock, then a message, lanes on one host", PROGRAM_CLOCKS, 2, 2, 1, 2},
     {"a cancelled receive", PROGRAM_CANCELS, 2, 2, 1, 0},
     {"rallies, a message between them", PROGRAM_RALLIES, 2, 2, 1, 0},
+    {"an answer into the buffer of its question", PROGRAM_ANSWERS, 2, 2, 1, 0},
     {"any source, two senders", PROGRAM_GATHER, 3, 2, 1, 0},
     {"a clock, three lanes, two deaths", PROGRAM_CLOCKS, 2, 3, 2, 0},
     {"a clock, three lanes on one host, two deaths", PROGRAM_CLOCKS, 2, 3, 2, 2},

@@ -281,6 +281,50 @@ static void dups(struct maker *m)
     drift_by(m, OP_DUPS);
 }
 
+/* The sender must get rid of its first message before the receiver waits for it. */
+static void overtaken(struct maker *m)
+{
+    int from = draw(m, m->ranks), to = other_than(m, from);
+    put_slot(m, to, OP_IRECV, from, m->tag, 0);
+    put(m, from, OP_SEND, to, m->tag, draw_size(m));
+    put(m, from, OP_SEND, to, m->tag + 1, draw_size(m));
+    put(m, to, OP_RECV, from, m->tag + 1, 0);
+    put_slot(m, to, OP_WAIT, 0, 0, 0);
+}
+
+/* Receives a result into the buffer from which it is still to send its own part, on which the
+ * result depends, perhaps by way of another. */
+static void answers(struct maker *m)
+{
+    int r = draw(m, m->ranks), from = other_than(m, r), by = other_than(m, r);
+    put_slot(m, r, OP_IRECV, from, m->tag, 0);
+    struct op *receive = last(m, r);
+    if (draw(m, 2)) {
+        put(m, by, OP_SEND, r, m->tag + 2, draw_size(m));
+        put(m, r, OP_RECV, by, m->tag + 2, 0);
+    }
+    put_slot(m, r, draw(m, 2) ? OP_SEND : OP_ISEND, by, m->tag + 1, 1);
+    struct op *part = last(m, r);
+    part->size += part->size < MESSAGE_MIN ? MESSAGE_MIN : 0;
+    part->reuse = true;
+    receive->part = m->of[r].count - 1;
+    put(m, by, OP_RECV, r, m->tag + 1, 0);
+    if (by != from) {
+        put(m, by, OP_SEND, from, m->tag + 1, MESSAGE_MIN);
+        put(m, from, OP_RECV, by, m->tag + 1, 0);
+    }
+    put(m, from, OP_SEND, r, m->tag, MESSAGE_MIN + draw_size(m));
+    bool any = draw(m, 2), late = draw(m, 2);
+    if (part->kind == OP_ISEND && !any && !late)
+        put_slot(m, r, OP_WAIT, 0, 0, 1);
+    if (any)
+        add(m, r, OP_ANY);
+    else
+        put_slot(m, r, OP_WAIT, 0, 0, 0);
+    if (part->kind == OP_ISEND && !any && late)
+        put_slot(m, r, OP_WAIT, 0, 0, 1);
+}
+
 void program_make(struct program *of, const struct plan *plan)
 {
     static void (*const kinds[PROGRAM_KINDS])(struct maker *) = {
@@ -299,6 +343,8 @@ void program_make(struct program *of, const struct plan *plan)
         [PROGRAM_RALLIES] = rallies,
         [PROGRAM_DRIFT] = drift,
         [PROGRAM_DUPS] = dups,
+        [PROGRAM_OVERTAKEN] = overtaken,
+        [PROGRAM_ANSWERS] = answers,
     };
     struct maker m = {.of = of,
                       .ranks = plan->ranks,

@@ -42,20 +42,47 @@ static void maybe_spoil(struct proc *p, const struct op *op, uint8_t *bytes, int
     p->spoiled = true;
 }
 
+static void message_make(const struct proc *p, int at, uint8_t *bytes, int size)
+{
+    header_put_u32(bytes, (uint32_t)p->rank);
+    header_put_u32(bytes + 4, (uint32_t)at);
+    header_put_u64(bytes + 8, p->digest);
+    for (int i = MESSAGE_MIN; i < size; i++)
+        bytes[i] = pattern((uint32_t)at, p->digest, i);
+}
+
+/* It was put into the buffer of a receive that is posted. */
+static int take_part(struct proc *p, int at, struct proc_send *s)
+{
+    const struct proc_receive *r = &p->receive[0];
+    uint64_t digest = header_get_u64(r->bytes + 8);
+    bool good = header_get_u32(r->bytes) == (uint32_t)p->rank &&
+                header_get_u32(r->bytes + 4) == (uint32_t)at;
+    for (int i = MESSAGE_MIN; i < r->part; i++)
+        good &= r->bytes[i] == pattern((uint32_t)at, digest, i);
+    if (!good)
+        sim_fail(p->sim, "vpid %d op %d: its part is not in its buffer any more", p->vpid, at);
+    s->bytes = r->bytes;
+    return r->part;
+}
+
+static int make_new(const struct proc *p, int at, struct proc_send *s)
+{
+    int size = size_now(p, &p->program->op[at]);
+    s->bytes = malloc((size_t)size + 1);
+    if (size >= MESSAGE_MIN)
+        message_make(p, at, s->bytes, size);
+    return size;
+}
+
 static void send_start(struct proc *p, int at, int slot)
 {
     const struct op *op = &p->program->op[at];
     struct proc_send *s = &p->send[slot];
-    uint64_t digest = p->digest;
-    int size = size_now(p, op);
-    s->bytes = malloc((size_t)size + 1);
+    int size = op->reuse ? take_part(p, at, s) : make_new(p, at, s);
+    s->borrowed = op->reuse;
     if (size >= MESSAGE_MIN) {
-        header_put_u32(s->bytes, (uint32_t)p->rank);
-        header_put_u32(s->bytes + 4, (uint32_t)at);
-        header_put_u64(s->bytes + 8, digest);
-        for (int i = MESSAGE_MIN; i < size; i++)
-            s->bytes[i] = pattern((uint32_t)at, digest, i);
-        sim_made(p, op->peer, (uint32_t)at, digest);
+        sim_made(p, op->peer, (uint32_t)at, header_get_u64(s->bytes + 8));
         maybe_spoil(p, op, s->bytes, size);
     }
     s->s = (struct engine_send){.comm = p->comm[op->comm],
@@ -63,22 +90,27 @@ static void send_start(struct proc *p, int at, int slot)
                                 .tag = op->tag,
                                 .length = (size_t)size,
                                 .data = (at + p->vpid) % 3 ? s->bytes : NULL,
+                                .span = {s->bytes, (size_t)size},
                                 .synchronous = op->synchronous};
     p->open[slot] = p->is_send[slot] = true;
     engine_send(p->engine, &s->s);
 }
 
-enum { ROOM = 2048, BLOCKING = SLOTS - 1 };
+enum { ROOM = 2048, BLOCKING = SLOTS - 1, UNTOUCHED = 0xee };
 
 static void receive_prepare(struct proc *p, int comm, int from, int tag, int slot)
 {
     struct proc_receive *r = &p->receive[slot];
     r->bytes = malloc(ROOM);
+    r->part = 0;
+    memset(r->bytes, UNTOUCHED, MESSAGE_MIN);
     r->r = (struct engine_receive){.comm = p->comm[comm],
                                    .from = from,
                                    .tag = tag,
                                    .capacity = ROOM,
+                                   .span = {r->bytes, ROOM},
                                    .firm = slot == BLOCKING || tag < ENGINE_ANY_TAG,
+                                   .awaited = slot == BLOCKING,
                                    .data = (p->at + p->vpid) % 3 ? r->bytes : NULL};
     r->posted = mix64(p->digest ^ p->printed);
     p->open[slot] = true;
@@ -89,6 +121,32 @@ static void receive_start(struct proc *p, int comm, int from, int tag, int slot)
 {
     receive_prepare(p, comm, from, tag, slot);
     engine_receive(p->engine, &p->receive[slot].r);
+}
+
+/* What it will send lies where it receives. */
+static void receive_start_over(struct proc *p, const struct op *op)
+{
+    struct proc_receive *r = &p->receive[op->slot];
+    receive_prepare(p, op->comm, op->peer, op->tag, op->slot);
+    if (op->part > 0) {
+        r->part = size_now(p, &p->program->op[op->part]);
+        message_make(p, op->part, r->bytes, r->part);
+    }
+    engine_receive(p->engine, &r->r);
+}
+
+/* The program reads its buffers whether it has waited for them or not. */
+static void look_at_buffers(struct proc *p)
+{
+    static const uint8_t untouched[MESSAGE_MIN] = {[0 ... MESSAGE_MIN - 1] = UNTOUCHED};
+    for (int i = 0; i < BLOCKING; i++) {
+        const struct proc_receive *r = &p->receive[i];
+        if (!p->open[i] || p->is_send[i] || r->r.capacity < MESSAGE_MIN ||
+            memcmp(r->bytes, untouched, MESSAGE_MIN) == 0)
+            continue;
+        if (!r->part || header_get_u32(r->bytes) != (uint32_t)p->rank)
+            sim_came_early(p, r->bytes);
+    }
 }
 
 /* The message is what its sender made, and what every other lane got. */
@@ -116,21 +174,46 @@ static void receive_check(struct proc *p, const struct engine_receive *r, const 
     see(p, digest);
 }
 
+/* A buffer that a send still reads goes with that. */
+static void slot_free(struct proc *p, int slot)
+{
+    uint8_t *bytes = p->is_send[slot] ? p->send[slot].bytes : p->receive[slot].bytes;
+    bool still_read = false;
+    p->open[slot] = false;
+    for (int i = 0; i < SLOTS && !p->is_send[slot]; i++)
+        if (p->open[i] && p->is_send[i] && p->send[i].bytes == bytes) {
+            p->send[i].borrowed = false;
+            still_read = true;
+        }
+    if (!still_read && !(p->is_send[slot] && p->send[slot].borrowed))
+        free(bytes);
+}
+
 /* A request that is done is looked at once. */
 static void slot_close(struct proc *p, int slot)
 {
-    if (p->is_send[slot]) {
-        free(p->send[slot].bytes);
-    } else {
+    if (!p->is_send[slot])
         receive_check(p, &p->receive[slot].r, p->receive[slot].bytes);
-        free(p->receive[slot].bytes);
-    }
-    p->open[slot] = false;
+    slot_free(p, slot);
 }
 
 static bool slot_done(const struct proc *p, int slot)
 {
     return p->is_send[slot] ? p->send[slot].s.done : p->receive[slot].r.done;
+}
+
+/* The program waits for it. */
+static bool slot_awaited(struct proc *p, int slot)
+{
+    if (!p->is_send[slot])
+        engine_await(p->engine, &p->receive[slot].r);
+    return slot_done(p, slot);
+}
+
+/* The program asks whether it is done. */
+static bool slot_ready(const struct proc *p, int slot)
+{
+    return slot_done(p, slot) || (!p->is_send[slot] && p->receive[slot].r.held);
 }
 
 static bool next(struct proc *p)
@@ -212,7 +295,7 @@ static int test_any(struct proc *p)
         return rc == 0 ? SLOTS : slot;
     }
     for (slot = 0; slot < SLOTS - 1; slot++)
-        if (p->open[slot] && slot_done(p, slot)) {
+        if (p->open[slot] && slot_ready(p, slot)) {
             engine_decision_give(p->engine, DECIDE_TEST, &slot, 1);
             return slot;
         }
@@ -246,7 +329,7 @@ static bool step_any(struct proc *p)
         sim_fail(p->sim, "vpid %d: told that a closed request is done", p->vpid);
         return false;
     }
-    if (!slot_done(p, p->stage - 1))
+    if (!slot_awaited(p, p->stage - 1))
         return false;
     see(p, (uint64_t)p->stage);
     slot_close(p, p->stage - 1);
@@ -288,7 +371,7 @@ static bool step_cancel(struct proc *p, const struct op *op)
         p->stage = 1;
         return true;
     }
-    if (!slot_done(p, op->slot))
+    if (!slot_awaited(p, op->slot))
         return false;
     slot_close(p, op->slot);
     return next(p);
@@ -351,6 +434,7 @@ bool proc_step(struct proc *p)
         p->done = true;
         return false;
     }
+    look_at_buffers(p);
     switch (op->kind) {
     case OP_SEND:
         return step_send(p, op);
@@ -360,10 +444,10 @@ bool proc_step(struct proc *p)
         send_start(p, p->at, op->slot);
         return next(p);
     case OP_IRECV:
-        receive_start(p, op->comm, op->peer, op->tag, op->slot);
+        receive_start_over(p, op);
         return next(p);
     case OP_WAIT:
-        if (!slot_done(p, op->slot))
+        if (!slot_awaited(p, op->slot))
             return false;
         slot_close(p, op->slot);
         return next(p);
@@ -405,10 +489,7 @@ void proc_begin(struct proc *p)
 
 void proc_end(struct proc *p)
 {
-    for (int i = 0; i < SLOTS; i++) {
-        if (!p->open[i])
-            continue;
-        free(p->is_send[i] ? p->send[i].bytes : p->receive[i].bytes);
-        p->open[i] = false;
-    }
+    for (int i = 0; i < SLOTS; i++)
+        if (p->open[i])
+            slot_free(p, i);
 }

@@ -46,6 +46,7 @@ struct sim {
     int last_kind;                  /* delivered by the last action; 0: none */
     bool saw[MAX_RANKS][MAX_OPS], made[MAX_PROCS][MAX_OPS];
     uint64_t saw_digest[MAX_RANKS][MAX_OPS], made_digest[MAX_PROCS][MAX_OPS];
+    struct past past[MAX_RANKS][MAX_OPS]; /* of messages, by source and id */
     uint64_t shown[MAX_RANKS][MAX_SHOWN]; /* digests; 0: that line was not shown yet */
     /* By source and id, `posted` of the receives that took a message, of those that the program
      * has seen done, and of the one that its synchronous sender may have learnt of; 0: none. */

@@ -67,6 +67,9 @@ void sim_saw(struct proc *p, int source, uint32_t id, uint64_t digest, uint64_t 
     if (s->saw[source][id] && s->saw_digest[source][id] != digest)
         sim_fail(s, "vpid %d: message %u of rank %d was another one in another lane", p->vpid, id,
                  source);
+    for (int r = 0; r < s->plan->ranks; r++)
+        if (p->past.of[r] < s->past[source][id].of[r])
+            p->past.of[r] = s->past[source][id].of[r];
     s->saw[source][id] = true;
     s->saw_digest[source][id] = digest;
     s->saw_by[p->lane][source][id] = posted;
@@ -120,6 +123,22 @@ void sim_made(struct proc *p, int to, uint32_t id, uint64_t digest)
     p->strayed |= p->sim->plan->stray == p->rank && to != p->rank;
     p->sim->made[p->vpid][id] = true;
     p->sim->made_digest[p->vpid][id] = digest;
+    p->past.of[p->rank] = (uint16_t)(id + 1);
+    if (p->program->op[id].times <= 1)
+        p->sim->past[p->rank][id] = p->past;
+}
+
+/* In a lane that is whole, what has come follows from nothing that its receiver has yet to do. */
+void sim_came_early(struct proc *p, const uint8_t *bytes)
+{
+    struct sim *s = p->sim;
+    const uint32_t source = header_get_u32(bytes), id = header_get_u32(bytes + 4);
+    const int begun = p->at + (p->stage > 0);
+    if (is_sound(s->plan) && source < (uint32_t)s->plan->ranks && id < MAX_OPS &&
+        s->past[source][id].of[p->rank] > begun)
+        sim_fail(s,
+                 "vpid %d op %d: message %u of rank %u is from the future: it follows from op %d",
+                 p->vpid, p->at, id, source, s->past[source][id].of[p->rank] - 1);
 }
 
 bool proc_is_there(const struct proc *p)
@@ -178,13 +197,27 @@ static bool is_known(const struct sim *s, int source, int to, size_t length, con
     return s->program[source].op[header_get_u32(bytes + 4)].times <= 1;
 }
 
-/* By a replica of the receiver, most likely one that lives. */
+/* One of its receives has a message of that source, which the program has not waited for. */
+static bool holds_from(const struct proc *p, int source)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        const struct engine_receive *r = &p->receive[i].r;
+        if (p->open[i] && !p->is_send[i] && r->held &&
+            (r->from == source || r->from == ENGINE_ANY_SOURCE))
+            return true;
+    }
+    return false;
+}
+
+/* By a replica of the receiver, most likely one that lives. Which message it holds is not seen. */
 static void learn(struct proc *p, int to, uint32_t id)
 {
     struct sim *s = p->sim;
     uint64_t *learnt = &s->learnt[p->rank][id], found = 0;
     for (int k = 0; k < s->plan->lanes; k++) {
         const uint64_t posted = s->took[k][p->rank][id];
+        if (posted == 0 && holds_from(replica(s, to, k), p->rank))
+            return;
         found = posted != 0 ? posted : found;
         if (posted != 0 && replica(s, to, k)->alive)
             break;

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* future.c -- messages that are here, and must not be in their receive's buffer yet.
+ *
+ * A program may read a buffer that it has given to a receive: it posts a receive for a result, and
+ * then sends its own part from the same buffer (ScaLAPACK's BLACS does). In a lane that is whole
+ * the result comes when the part is sent. Where other lanes' replicas do the work of some dead,
+ * their lane may have sent the part long ago, and the result comes, from them or by way of others,
+ * before it is sent here. Links are first-in first-out, and who takes a dead one's duty tells of
+ * its death first; so in this lane nobody gets such a message, nor one that follows from it, before
+ * it knows that its lane is served. From then on what comes is kept here until the program waits
+ * for it.
+ *
+ * The other way round, a send may be over for the program's partner, and not yet here: until other
+ * lanes have the message too, or it is copied, its bytes are read from where the program has them.
+ * So the answer waits until the send is done. */
+#include "state.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOOK_AT = 32 }; /* sends, the youngest first: to look at all would take too long */
+
+static bool overlap(const struct engine_span *a, const struct engine_span *b)
+{
+    const char *p = a->at, *q = b->at;
+    return p && q && p < q + b->length && q < p + a->length;
+}
+
+/* A send that reads what the receive writes; NULL: none. */
+static struct entry *reader_of(const struct engine *e, const struct engine_receive *r)
+{
+    struct entry *entry;
+    int left = LOOK_AT;
+    TAILQ_FOREACH_REVERSE (entry, &e->waiting, entries, waiting) {
+        if (overlap(&entry->request->span, &r->span))
+            return entry;
+        if (--left == 0)
+            break;
+    }
+    return NULL;
+}
+
+bool future_allows(const struct engine *e, const struct engine_receive *r)
+{
+    return (r->awaited || !e->served) && !reader_of(e, r);
+}
+
+/* The sender may need to be rid of it before the program waits here: it cannot stay there. */
+void future_set_aside(struct engine_message *m)
+{
+    const size_t capacity = m->receive->capacity;
+    m->aside = engine_record(0, 1 + (m->length < capacity ? m->length : capacity));
+}
+
+void future_hold(struct engine *e, struct engine_message *m)
+{
+    struct entry *reader = reader_of(e, m->receive);
+    m->receive->held = true;
+    m->receive->coming = m;
+    TAILQ_INSERT_TAIL(&e->held, m, arrival);
+    if (reader)
+        reader->since_ms = 0; /* a copy is worth making now */
+}
+
+void future_forget(struct engine *e, struct engine_message *m)
+{
+    m->receive->held = false;
+    TAILQ_REMOVE(&e->held, m, arrival);
+}
+
+void engine_await(struct engine *e, struct engine_receive *r)
+{
+    r->awaited = true;
+    if (r->held && future_may_write(e, r))
+        receive_deliver(e, r->coming);
+}
+
+/* Whoever is told may change the list. */
+int future_release(struct engine *e)
+{
+    struct engine_message *m;
+    int released = 0;
+    do {
+        TAILQ_FOREACH (m, &e->held, arrival)
+            if (future_may_write(e, m->receive))
+                break;
+        if (m)
+            receive_deliver(e, m);
+        released += m != NULL;
+    } while (m);
+    return released;
+}
+
+static bool is_due(struct engine_message *m, uint64_t now_ms, uint32_t after_ms, bool all)
+{
+    if (all)
+        return true;
+    if (!m->receive->inner)
+        return false;
+    if (m->held_ms == 0)
+        m->held_ms = now_ms;
+    return now_ms - m->held_ms >= after_ms;
+}
+
+int engine_hand_out(struct engine *e, uint64_t now_ms, uint32_t after_ms, bool all)
+{
+    struct engine_message *m;
+    TAILQ_FOREACH (m, &e->held, arrival)
+        if (is_due(m, now_ms, after_ms, all))
+            m->receive->awaited = true;
+    return future_release(e);
+}
+
+bool engine_holds(const struct engine *e)
+{
+    return !TAILQ_EMPTY(&e->held);
+}
+
+bool engine_is_served(const struct engine *e)
+{
+    return e->served;
+}
+
+void future_clear(struct engine *e)
+{
+    struct engine_message *m;
+    while ((m = TAILQ_FIRST(&e->held))) {
+        TAILQ_REMOVE(&e->held, m, arrival);
+        message_free(m);
+    }
+}
