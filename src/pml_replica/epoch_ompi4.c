@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* epoch_ompi4.c -- when one-sided operations are done: locks and flushes, fences, and the groups
- * that are posted to and started. */
+ * that are posted to and started. A call that has no place in the epoch that its process is in is
+ * an error of the program (MPI_ERR_RMA_SYNC), the same one in all lanes: only its own calls decide.
+ */
 #include "window.h"
 
 /* --- passive target --- */
@@ -25,45 +27,71 @@ static int flush_all(ompi_win_t *win)
     return OMPI_SUCCESS;
 }
 
+static int flush_locked(int target, ompi_win_t *win)
+{
+    return window_of(win)->locked[target] == NOT_HELD ? OMPI_ERR_RMA_SYNC : flush(target, win);
+}
+
+static int flush_all_locked(ompi_win_t *win)
+{
+    return window_of(win)->locks == 0 ? OMPI_ERR_RMA_SYNC : flush_all(win);
+}
+
+static void take_lock(struct window *w, int type, int target, int assertion)
+{
+    w->locked[target] = assertion & MPI_MODE_NOCHECK ? TRUSTED : GRANTED;
+    if (w->locked[target] == GRANTED)
+        window_ask_and_expect(w, target, LOCK, type);
+    window_await(w, target);
+}
+
 static int lock(int type, int target, int assertion, ompi_win_t *win)
 {
     struct window *w = window_of(win);
-    w->locked[target] = !(assertion & MPI_MODE_NOCHECK);
-    if (w->locked[target])
-        window_ask_and_expect(w, target, LOCK, type);
-    window_await(w, target);
+    if (w->accessed != NULL || w->locked[target] != NOT_HELD)
+        return OMPI_ERR_RMA_SYNC;
+    w->locks++;
+    take_lock(w, type, target, assertion);
     return OMPI_SUCCESS;
 }
 
 static int unlock(int target, ompi_win_t *win)
 {
     struct window *w = window_of(win);
-    if (!w->locked[target])
-        return flush(target, win);
-    w->locked[target] = false;
-    window_ask_and_expect(w, target, UNLOCK, 0);
-    window_await(w, target);
-    return OMPI_SUCCESS;
+    if (w->locks < 0 || w->locked[target] == NOT_HELD)
+        return OMPI_ERR_RMA_SYNC;
+    if (w->locked[target] == GRANTED)
+        window_ask_and_expect(w, target, UNLOCK, 0);
+    w->locked[target] = NOT_HELD;
+    w->locks--;
+    return flush(target, win);
 }
 
 /* In the order of ranks, so that nobody waits in a circle with one who locks exclusively. */
 static int lock_all(int assertion, ompi_win_t *win)
 {
-    for (int i = 0; i < window_of(win)->size; i++)
-        lock(MPI_LOCK_SHARED, i, assertion, win);
+    struct window *w = window_of(win);
+    if (w->accessed != NULL || w->locks != 0)
+        return OMPI_ERR_RMA_SYNC;
+    w->locks = -1;
+    for (int i = 0; i < w->size; i++)
+        take_lock(w, MPI_LOCK_SHARED, i, assertion);
     return OMPI_SUCCESS;
 }
 
 static int unlock_all(ompi_win_t *win)
 {
     struct window *w = window_of(win);
+    if (w->locks >= 0)
+        return OMPI_ERR_RMA_SYNC;
+    w->locks = 0;
     for (int i = 0; i < w->size; i++)
-        if (w->locked[i])
+        if (w->locked[i] == GRANTED)
             window_ask_and_expect(w, i, UNLOCK, 0);
         else if (w->dirty[i])
             window_ask_and_expect(w, i, FLUSH, 0);
     for (int i = 0; i < w->size; i++) {
-        w->locked[i] = false;
+        w->locked[i] = NOT_HELD;
         window_await(w, i);
     }
     return OMPI_SUCCESS;
@@ -86,6 +114,12 @@ int epoch_fence(int assertion, ompi_win_t *win)
     return w->comm->c_coll->coll_barrier(w->comm, w->comm->c_coll->coll_barrier_module);
 }
 
+static int fence(int assertion, ompi_win_t *win)
+{
+    const struct window *w = window_of(win);
+    return w->accessed != NULL || w->locks != 0 ? OMPI_ERR_RMA_SYNC : epoch_fence(assertion, win);
+}
+
 /* The rank in the window's communicator of each member, one after the other. */
 static int member(const struct window *w, ompi_group_t *group, int i)
 {
@@ -98,6 +132,8 @@ static int post(ompi_group_t *group, int assertion, ompi_win_t *win)
 {
     (void)assertion;
     struct window *w = window_of(win);
+    if (w->exposed != NULL)
+        return OMPI_ERR_RMA_SYNC;
     OBJ_RETAIN(group);
     w->exposed = group;
     for (int i = 0; i < group->grp_proc_count; i++)
@@ -109,6 +145,8 @@ static int start(ompi_group_t *group, int assertion, ompi_win_t *win)
 {
     (void)assertion;
     struct window *w = window_of(win);
+    if (w->accessed != NULL || w->locks != 0)
+        return OMPI_ERR_RMA_SYNC;
     OBJ_RETAIN(group);
     w->accessed = group;
     for (int i = 0; i < group->grp_proc_count; i++) {
@@ -168,7 +206,7 @@ static int test_for_all(ompi_win_t *win, int *flag)
 
 void epochs_fill(ompi_osc_base_module_t *calls)
 {
-    calls->osc_fence = epoch_fence;
+    calls->osc_fence = fence;
     calls->osc_start = start;
     calls->osc_complete = complete;
     calls->osc_post = post;
@@ -179,8 +217,8 @@ void epochs_fill(ompi_osc_base_module_t *calls)
     calls->osc_lock_all = lock_all;
     calls->osc_unlock_all = unlock_all;
     calls->osc_sync = synchronize;
-    calls->osc_flush = flush;
-    calls->osc_flush_all = flush_all;
-    calls->osc_flush_local = flush;
-    calls->osc_flush_local_all = flush_all;
+    calls->osc_flush = flush_locked;
+    calls->osc_flush_all = flush_all_locked;
+    calls->osc_flush_local = flush_locked;
+    calls->osc_flush_local_all = flush_all_locked;
 }

@@ -32,6 +32,8 @@ enum request_kind {
 };
 enum request_tag { TAG_REQUEST = 1, TAG_BODY, TAG_REPLY };
 
+enum held { NOT_HELD, TRUSTED /* MPI_MODE_NOCHECK: no request was sent */, GRANTED };
+
 struct waiting { /* for a lock */
     struct waiting *next;
     int source, type;
@@ -60,7 +62,8 @@ struct window {
     /* this process as an origin, by target */
     int *awaited; /* replies */
     bool *dirty;  /* requests without a reply were sent since the last one with */
-    bool *locked; /* by a request */
+    char *locked; /* enum held */
+    int locks;    /* targets that are locked; -1: all, by one call */
     ompi_group_t *exposed, *accessed; /* post, start */
 };
 
