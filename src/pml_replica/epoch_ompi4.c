@@ -124,12 +124,6 @@ static int fence(int assertion, ompi_win_t *win)
     return w->accessed != NULL || w->locks != 0 ? OMPI_ERR_RMA_SYNC : epoch_fence(assertion, win);
 }
 
-static int fence(int assertion, ompi_win_t *win)
-{
-    const struct window *w = window_of(win);
-    return w->accessed != NULL || w->locks != 0 ? OMPI_ERR_RMA_SYNC : epoch_fence(assertion, win);
-}
-
 /* The rank in the window's communicator of each member, one after the other. */
 static int member(const struct window *w, ompi_group_t *group, int i)
 {
