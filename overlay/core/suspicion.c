@@ -76,7 +76,7 @@ void suspicion_raise(struct group *g, struct member *m, uint32_t incarnation, co
     m->reached_us = 0;
     confirm(g, m, by);
     gossip_say(g, GROUP_DOUBTED, &m->peer);
-    if (group_submits(g))
+    if (decides(g, m))
         gossip_probe(g, m);
     if (!id_equal(by, &g->self.id))
         group_watch(g, m); /* is it so? */

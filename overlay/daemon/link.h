@@ -48,6 +48,9 @@ bool link_is_open(const struct links *l, const struct id *peer);
 /* Has the peer's host acknowledged anything in the last so many ms? It does, as long as it is
  * there, whatever its daemon does. */
 bool link_heard(const struct links *l, const struct id *peer, unsigned ms);
+/* As far as this daemon has come to ask it, does it? Known for sure two seconds after something was
+ * sent to it. */
+bool link_answers(const struct links *l, const struct id *peer);
 
 /* Who gets messages of kinds first..last: one handler for each kind. */
 void links_handle(struct links *l, enum message_kind first, enum message_kind last,
