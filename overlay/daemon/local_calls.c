@@ -174,6 +174,8 @@ void local_take(struct local_client *c, const struct message *m)
         on_allocate(c, &m->local_allocate);
     else if (m->kind == MSG_local_launch)
         on_launch(c, &m->local_launch);
+    else if (m->kind == MSG_local_look)
+        hold_look(c->local->holds, c, &m->local_look.lease);
     else if (m->kind == MSG_local_release)
         hold_release(c->local->holds, c, &m->local_release.lease);
     else if (m->kind == MSG_local_status)
