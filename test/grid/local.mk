@@ -28,6 +28,7 @@ grid_scripts = \
     test/grid/plain_user \
     test/grid/kill_campaign \
     test/grid/silent_host \
+    test/grid/crowded \
     test/grid/survive_io \
     test/grid/own_files \
     test/grid/printed \
@@ -47,6 +48,7 @@ soak_scripts = \
     test/grid/tight_deaths \
     test/grid/lending \
     test/grid/silent_long \
+    test/grid/crowded_long \
     test/grid/stalls \
     test/grid/parted \
     test/grid/hundred
