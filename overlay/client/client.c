@@ -127,6 +127,7 @@ static void queue_event(struct client *c, const struct msg_local_event *m)
     event->lease = m->lease;
     event->pid = (int)m->pid;
     event->status = (int)m->status;
+    event->waits = m->waits;
     memcpy(event->cores, m->cores, sizeof event->cores);
     memcpy(event->text, m->text, sizeof event->text);
     eventfd_write(c->waiting, 1);

@@ -102,6 +102,10 @@ struct grid_launch {
 int client_launch(struct client *c, const struct id *lease, const struct grid_launch *what,
                   struct err *e);
 
+/* Asks the lease's peer how what runs there gets on: answered by an event, unless it is slow
+ * itself. */
+int client_look(struct client *c, const struct id *lease, struct err *e);
+
 /* Ends what runs under the lease and gives its slots back. */
 int client_release(struct client *c, const struct id *lease, struct err *e);
 
@@ -114,13 +118,16 @@ enum grid_event_kind {
     GRID_ALLOCATION_ENDED, /* .lease is the reservation: its time is over, its leases are gone */
     GRID_DAEMON_GONE,      /* the local daemon went away; client_close is all that is left to do */
     GRID_LEASE_ENDING, /* its peer is about to end it: text says why; GRID_LEASE_ENDED follows */
+    GRID_LEASE_SEEN,   /* its peer was asked by client_look(): waits */
 };
 
 struct grid_event {
     enum grid_event_kind kind;
     struct id lease;
     int pid;
-    int status;                /* wait status of the command, when it ended by itself */
+    int status;     /* wait status of the command, when it ended by itself */
+    unsigned waits; /* permille of the time since the last look that it waited for a processor; 0:
+                       it had its turns, or is stopped */
     char cores[GRID_LINE + 1]; /* of GRID_LAUNCHED: processors that no other lease has, "2-5" */
     char text[GRID_LINE + 1];  /* why */
 };

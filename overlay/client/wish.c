@@ -202,6 +202,12 @@ int client_launch(struct client *c, const struct id *lease, const struct grid_la
     return rc;
 }
 
+int client_look(struct client *c, const struct id *lease, struct err *e)
+{
+    struct message m = {.kind = MSG_local_look, .local_look.lease = *lease};
+    return client_send(c, &m, e);
+}
+
 int client_release(struct client *c, const struct id *lease, struct err *e)
 {
     struct message m = {.kind = MSG_local_release};

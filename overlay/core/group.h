@@ -8,8 +8,8 @@
  *
  * The submitter's daemon alone declares the others dead, as it alone gives their work up; they
  * declare only it. A peer that is late itself (a busy host, a frozen process) doubts itself first:
- * all its time-outs stretch. And as long as a suspect's host acknowledges what the submitter's
- * sends, it is the daemon there that waits for its turn, not the host that is gone.
+ * all its time-outs stretch. And as long as a suspect's host acknowledges what is sent to it, it is
+ * the daemon there that waits for its turn, not the host that is gone.
  *
  * Time is microseconds of one clock that never goes back. */
 #ifndef P2P_GROUP_H
@@ -17,11 +17,11 @@
 #include "message.h"
 
 enum {
-    GROUP_PERIOD_US = 120 * 1000,   /* between two pings */
-    GROUP_PING_US = 60 * 1000,      /* for an answer, before others are asked to help */
-    GROUP_SUSPECT_US = 300 * 1000,  /* of suspicion at least: with enough who agree */
-    GROUP_DOUBT_US = 1500 * 1000,   /* of suspicion at most: with nobody else who agrees */
-    GROUP_STALLED_US = 5000 * 1000, /* of a daemon that says nothing on a host that is there */
+    GROUP_PERIOD_US = 120 * 1000,        /* between two pings */
+    GROUP_PING_US = 60 * 1000,           /* for an answer, before others are asked to help */
+    GROUP_SUSPECT_US = 300 * 1000,       /* of suspicion at least: with enough who agree */
+    GROUP_DOUBT_US = 1500 * 1000,        /* of suspicion at most: with nobody else who agrees */
+    GROUP_STALLED_US = 30 * 1000 * 1000, /* of a daemon that says nothing on a host that is there */
     GROUP_CONFIRMERS = 2,
     GROUP_HELPERS = 3,
     GROUP_RUMORS = 8, /* on one message */

@@ -145,8 +145,25 @@ void lease_confirm(struct lease *l, unsigned slots, uint64_t now_ms)
 
 void lease_renew(struct lease *l, uint64_t now_ms)
 {
-    if (l->state == LEASE_HELD || l->state == LEASE_RUNNING)
-        l->until_ms = now_ms + LEASE_TTL_MS;
+    if (l->state != LEASE_HELD && l->state != LEASE_RUNNING)
+        return;
+    l->renewed_ms = now_ms;
+    l->until_ms = now_ms + LEASE_TTL_MS;
+}
+
+bool lease_overdue(const struct lease *l, uint64_t now_ms)
+{
+    return (l->state == LEASE_HELD || l->state == LEASE_RUNNING) &&
+           now_ms >= l->renewed_ms + LEASE_TTL_MS / 2;
+}
+
+void lease_spare(struct lease *l, uint64_t now_ms)
+{
+    uint64_t most = l->renewed_ms + LEASE_STALLED_MS, until = now_ms + LEASE_SPARED_MS;
+    if (until > most)
+        until = most;
+    if (until > l->until_ms)
+        l->until_ms = until;
 }
 
 bool lease_run(struct lease *l)

@@ -13,9 +13,11 @@
 #include <stddef.h>
 
 enum {
-    LEASE_MAX = 256,       /* of one peer, at once */
-    LEASE_TTL_MS = 6000,   /* unrenewed life */
-    LEASE_OFFER_MS = 5000, /* unconfirmed life: longer than a claim takes */
+    LEASE_MAX = 256,          /* of one peer, at once */
+    LEASE_TTL_MS = 6000,      /* unrenewed life */
+    LEASE_STALLED_MS = 30000, /* the same while the host of who should renew it is there */
+    LEASE_SPARED_MS = 2000,   /* of life, each time that this was seen */
+    LEASE_OFFER_MS = 5000,    /* unconfirmed life: longer than a claim takes */
     LEASE_RENEW_MS = 2000,
     LEASE_USER = 31,
 };
@@ -47,7 +49,8 @@ struct lease {
     uint16_t slots;
     uint64_t since_ms, until_ms; /* confirmed at; over unless renewed by then */
     uint64_t used_ms;            /* something ran under it last; a reservation: within it */
-    uint64_t unused_ms; /* so long it stays while nothing does; 0: as long as it is renewed */
+    uint64_t unused_ms;  /* so long it stays while nothing does; 0: as long as it is renewed */
+    uint64_t renewed_ms; /* at last */
     char user[LEASE_USER + 1];
 };
 
@@ -90,6 +93,10 @@ struct lease *lease_find(struct lease_table *t, const struct id *holder, const s
 /* Keeps `slots` of an offer (all when it is more). */
 void lease_confirm(struct lease *l, unsigned slots, uint64_t now_ms);
 void lease_renew(struct lease *l, uint64_t now_ms);
+/* A renewal is late: is the holder's host still there? */
+bool lease_overdue(const struct lease *l, uint64_t now_ms);
+/* It is, so the holder's daemon waits for its turn, and the lease for the daemon. */
+void lease_spare(struct lease *l, uint64_t now_ms);
 /* False unless it is held and nothing was started under it yet. */
 bool lease_run(struct lease *l);
 void lease_end(struct lease *l, enum lease_cause cause); /* the first cause stays */

@@ -6,6 +6,7 @@ libcore_la_SOURCES = \
     overlay/core/fit.c overlay/core/fit.h \
     overlay/core/id.c overlay/core/id.h \
     overlay/core/lease.c overlay/core/lease.h \
+    overlay/core/lived.c overlay/core/lived.h \
     overlay/core/quantity.c overlay/core/quantity.h \
     overlay/core/require.c overlay/core/require.h \
     overlay/core/require_fits.c overlay/core/require_tree.h \

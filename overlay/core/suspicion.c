@@ -78,7 +78,7 @@ void suspicion_raise(struct group *g, struct member *m, uint32_t incarnation, co
     set_dead_time(g, m);
     confirm(g, m, by);
     gossip_say(g, GROUP_DOUBTED, &m->peer);
-    if (group_submits(g))
+    if (decides(g, m))
         gossip_probe(g, m);
     if (!id_equal(by, &g->self.id))
         group_watch(g, m); /* is it so? */

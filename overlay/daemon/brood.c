@@ -31,6 +31,7 @@ bool brood_parse(const char *stat, struct brood_process *p)
         return false;
     p->parent = parent;
     p->zombie = state == 'Z' || state == 'X';
+    p->stopped = state == 'T' || state == 't';
     return true;
 }
 
@@ -197,18 +198,13 @@ int brood_keep(pid_t command, int patience_ms)
     return status;
 }
 
-void brood_each(void (*each)(void *ctx, pid_t pid, pid_t parent), void *ctx)
-{
-    brood_below(getpid(), each, ctx);
-}
-
-void brood_below(pid_t root, void (*each)(void *ctx, pid_t pid, pid_t parent), void *ctx)
+void brood_each(pid_t root, void (*each)(void *ctx, const struct brood_process *p), void *ctx)
 {
     size_t count;
     struct brood_process *all = read_all(&count);
     brood_mark(all, count, root, NULL, 0);
     for (size_t i = 0; i < count; i++)
         if (all[i].member && !all[i].zombie)
-            each(ctx, all[i].pid, all[i].parent);
+            each(ctx, &all[i]);
     free(all);
 }

@@ -10,7 +10,7 @@
 struct brood_process {
     pid_t pid, parent;
     unsigned long long start; /* clock ticks since boot: tells a pid's users apart */
-    bool zombie;
+    bool zombie, stopped;
     bool member;
 };
 
@@ -28,8 +28,6 @@ int brood_begin(void);
 /* ... and after: waits until the command ends, or SIGTERM comes; then ends the brood. The command's
  * wait status. */
 int brood_keep(pid_t command, int patience_ms);
-/* Every living process of the calling process's brood. */
-void brood_each(void (*each)(void *ctx, pid_t pid, pid_t parent), void *ctx);
-/* Every living process below that one. */
-void brood_below(pid_t root, void (*each)(void *ctx, pid_t pid, pid_t parent), void *ctx);
+/* Every living process below root. */
+void brood_each(pid_t root, void (*each)(void *ctx, const struct brood_process *p), void *ctx);
 #endif

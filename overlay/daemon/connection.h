@@ -83,6 +83,9 @@ void connection_send(struct connection *c, const uint8_t *frame, size_t length);
 size_t connection_backlog(const struct connection *c); /* bytes not yet handed to the kernel */
 /* Has the other host acknowledged anything in the last so many ms? Its kernel does that. */
 bool connection_heard(const struct connection *c, unsigned ms);
+/* Nothing had to be sent to it again and again: slower to see that a host is gone, and never wrong
+ * because this daemon is late itself. */
+bool connection_answers(const struct connection *c);
 /* Time passes: ends what took too long or was idle for too long. May call gone. */
 void connection_tick(struct connection *c, uint64_t now_ms);
 #endif

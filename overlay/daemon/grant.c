@@ -9,6 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LOOK_MS = 1000, LATE_MS = 250 };
+
+uint64_t grant_now(struct grant *g)
+{
+    return lived_look(&g->lived, node_now_ms(), LOOK_MS + LATE_MS);
+}
+
 size_t grant_index(const struct grant *g, const struct lease *l)
 {
     return (size_t)(l - g->table.at);
@@ -49,11 +56,14 @@ static void warn(struct grant *g, struct grant_job *job, const struct lease *l)
 
 static void arm(struct grant *g)
 {
-    uint64_t deadline = lease_deadline(&g->table), now = node_now_ms();
+    uint64_t deadline = lease_deadline(&g->table), now = grant_now(g);
     if (deadline == UINT64_MAX) {
         evtimer_del(g->timer);
+        event_del(g->look);
         return;
     }
+    if (!event_pending(g->look, EV_TIMEOUT, NULL))
+        event_add(g->look, &(struct timeval){.tv_sec = LOOK_MS / 1000});
     uint64_t wait = deadline > now ? deadline - now : 0;
     struct timeval t = {.tv_sec = (time_t)(wait / 1000), .tv_usec = (long)(wait % 1000) * 1000};
     evtimer_add(g->timer, &t);
@@ -97,11 +107,37 @@ void grant_settle(struct grant *g)
     arm(g);
 }
 
+/* The holder of a lease says nothing: whether its host is there, its kernel tells. */
+static void probe_holder(struct grant *g, const struct part_peer *holder, struct lease *l)
+{
+    const struct message probe = {.kind = MSG_lease_renewed};
+    if (!link_answers(g->node->links, &holder->id))
+        log_info(g->node->log, "NOANSWER open %d silent %u left %d",
+                 link_is_open(g->node->links, &holder->id),
+                 (unsigned)(grant_now(g) - l->renewed_ms), (int)(l->until_ms - grant_now(g)));
+    if (link_answers(g->node->links, &holder->id))
+        lease_spare(l, grant_now(g));
+    grant_send(g, holder, &probe);
+}
+
+/* A timer of its own: the other is set anew by each message. */
+static void on_look(evutil_socket_t fd, short what, void *ctx)
+{
+    struct grant *g = ctx;
+    uint64_t now = grant_now(g);
+    (void)fd, (void)what;
+    for (size_t i = 0; i < LEASE_MAX; i++)
+        if (lease_overdue(&g->table.at[i], now))
+            probe_holder(g, &g->jobs[i].holder, &g->table.at[i]);
+    lease_expire(&g->table, now);
+    grant_settle(g);
+}
+
 static void on_time(evutil_socket_t fd, short what, void *ctx)
 {
     struct grant *g = ctx;
     (void)fd, (void)what;
-    lease_expire(&g->table, node_now_ms());
+    lease_expire(&g->table, grant_now(g));
     grant_settle(g);
 }
 
@@ -125,7 +161,7 @@ static void on_renew(struct grant *g, const struct link_peer *from, const struct
             tell_ended(g, &from->peer, &m->leases[i].lease, LEASE_UNKNOWN, 0, "");
             continue;
         }
-        lease_renew(l, node_now_ms());
+        lease_renew(l, grant_now(g));
         answer.lease_renewed.leases++;
     }
     grant_send(g, &from->peer, &answer);
@@ -167,7 +203,7 @@ enum takes {
 void grant_take(struct grant *g, const struct link_peer *from, const struct message *m)
 {
     struct lease *l;
-    lease_expire(&g->table, node_now_ms());
+    lease_expire(&g->table, grant_now(g));
     switch ((enum takes)m->kind) {
     case MSG_lease_ask:
         grant_asked(g, from, &m->lease_ask);
@@ -177,7 +213,7 @@ void grant_take(struct grant *g, const struct link_peer *from, const struct mess
         break;
     case MSG_lease_confirm:
         if ((l = find(g, from, &m->lease_confirm.lease)) != NULL)
-            lease_confirm(l, m->lease_confirm.slots, node_now_ms());
+            lease_confirm(l, m->lease_confirm.slots, grant_now(g));
         break;
     case MSG_lease_launch:
         if ((l = find(g, from, &m->lease_launch.lease)) != NULL)
@@ -186,6 +222,10 @@ void grant_take(struct grant *g, const struct link_peer *from, const struct mess
     case MSG_lease_release:
         if ((l = lease_find(&g->table, &from->peer.id, &m->lease_release.lease)) != NULL)
             on_release(l);
+        break;
+    case MSG_lease_look:
+        if ((l = lease_find(&g->table, &from->peer.id, &m->lease_look.lease)) != NULL)
+            grant_look(g, l);
         break;
     }
     grant_settle(g);
@@ -209,8 +249,9 @@ int grant_open(struct grant **out, struct node *node, struct err *e)
     g->node = node;
     lease_init(&g->table);
     g->timer = evtimer_new(node->base, on_time, g);
-    int rc = g->timer != NULL ? launcher_open(&g->launcher, node, e)
-                              : err_set(e, ENOMEM, "out of memory");
+    g->look = event_new(node->base, -1, EV_PERSIST, on_look, g);
+    int rc = g->timer != NULL && g->look != NULL ? launcher_open(&g->launcher, node, e)
+                                                 : err_set(e, ENOMEM, "out of memory");
     if (rc != 0) {
         grant_close(g);
         return rc;
@@ -234,5 +275,7 @@ void grant_close(struct grant *g)
     }
     if (g->timer != NULL)
         event_free(g->timer);
+    if (g->look != NULL)
+        event_free(g->look);
     free(g);
 }

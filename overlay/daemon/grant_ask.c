@@ -30,7 +30,7 @@ static void offer(struct grant *g, const struct link_peer *from, const struct le
     size_t made[MOST];
     randombytes_buf(fresh, sizeof fresh);
     size_t n =
-        lease_offer(&g->table, g->node->settings.slots, want, fresh, MOST, made, node_now_ms());
+        lease_offer(&g->table, g->node->settings.slots, want, fresh, MOST, made, grant_now(g));
     answer->offers_count = (uint16_t)n;
     for (size_t i = 0; i < n; i++) {
         const struct lease *l = &g->table.at[made[i]];
@@ -87,7 +87,7 @@ void grant_asked(struct grant *g, const struct link_peer *from, const struct msg
     const struct lease_want want = want_of(g, from, ask);
     answer->token = ask->token;
     refuse(g, from, ask, answer->reason, sizeof answer->reason);
-    lease_expire(&g->table, node_now_ms());
+    lease_expire(&g->table, grant_now(g));
     struct lease_room room = room_for(g, &want);
     answer->slots_contested = (uint16_t)room.contested;
     answer->slots_total = (uint16_t)room.slots;

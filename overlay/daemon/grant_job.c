@@ -134,6 +134,16 @@ static int start(struct grant *g, struct lease *l, const struct msg_manifest *m,
     return rc;
 }
 
+void grant_look(struct grant *g, const struct lease *l)
+{
+    struct grant_job *job = &g->jobs[grant_index(g, l)];
+    struct message m = {.kind = MSG_lease_seen, .lease_seen.lease = l->id};
+    if (job->launch == NULL)
+        return;
+    m.lease_seen.waits = (uint16_t)launch_waits(job->launch);
+    grant_send(g, &job->holder, &m);
+}
+
 void grant_peers(struct grant *g, const struct id *holder)
 {
     size_t length;

@@ -105,7 +105,7 @@ void grant_describe(const struct grant *g, unsigned nth, struct msg_local_held *
         memcpy(out->user, l->user, sizeof out->user);
         out->slots = l->slots;
         out->pid = (uint32_t)g->jobs[i].pid;
-        out->age_ms = node_now_ms() - l->since_ms;
+        out->age_ms = node_now_ms() - g->lived.lost_ms - l->since_ms;
         return;
     }
 }

@@ -6,6 +6,7 @@
 #include "grant.h"
 #include "launch.h"
 #include "lease.h"
+#include "lived.h"
 #include "node.h"
 
 /* What belongs to the lease of the same place in the table. */
@@ -25,12 +26,14 @@ struct grant_job {
 struct grant {
     struct node *node;
     struct launcher *launcher;
-    struct event *timer;
-    struct lease_table table;
+    struct event *timer, *look;
+    struct lived lived;
+    struct lease_table table; /* its times are grant_now()'s */
     struct grant_job jobs[LEASE_MAX];
 };
 
 /* grant.c */
+uint64_t grant_now(struct grant *g); /* of the time in which this daemon had its turns */
 size_t grant_index(const struct grant *g, const struct lease *l);
 void grant_send(struct grant *g, const struct part_peer *to, const struct message *m);
 /* Brings what runs in line with the table. */
@@ -39,6 +42,8 @@ bool grant_is_guest(const struct grant *g, const struct identity_card *card);
 void grant_ad(const struct grant *g, struct part_ad *ad); /* as it is now */
 
 void grant_asked(struct grant *g, const struct link_peer *from, const struct msg_lease_ask *ask);
+/* Tells the holder how what runs gets on. */
+void grant_look(struct grant *g, const struct lease *l);
 void grant_launch(struct grant *g, struct lease *l, const struct link_peer *from,
                   const struct msg_lease_launch *m);
 #endif

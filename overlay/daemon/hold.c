@@ -2,6 +2,7 @@
 /* hold.c -- the asking side: leases of other peers that are held for this daemon's clients. */
 #include "hold.h"
 #include "lease.h"
+#include "lived.h"
 #include "manifest.h"
 #include "node.h"
 #include "uri.h"
@@ -19,7 +20,7 @@ struct hold {
     char name[64], site[64];
     uint16_t slots;
     struct id within;  /* a reservation; zero: none */
-    uint64_t heard_ms; /* the peer was there */
+    uint64_t heard_ms; /* the peer was there; by lived_ms() */
     bool doubted;      /* its link broke, it was asked again */
     bool renewed;      /* in this round */
     char why[512];     /* the peer is about to end it; empty: not that we know */
@@ -34,9 +35,17 @@ struct holds {
     hold_down_fn *down;
     void *down_ctx;
     struct event *timer;
+    struct lived lived;
     struct hold *at;
     size_t count;
 };
+
+enum { LATE_MS = 500 };
+
+static uint64_t lived_ms(struct holds *h)
+{
+    return lived_look(&h->lived, node_now_ms(), LEASE_RENEW_MS + LATE_MS);
+}
 
 static struct hold *find(struct holds *h, const void *owner, const struct id *lease)
 {
@@ -116,16 +125,31 @@ static void renew(struct holds *h, const struct id *only)
     }
 }
 
+/* A daemon that waits for its turn on a host that is there has more time than a host that is gone.
+ */
+static bool is_lost(struct holds *h, const struct hold *hold, uint64_t now)
+{
+    uint64_t silent = now - hold->heard_ms;
+    bool there = silent > LEASE_TTL_MS && link_answers(h->node->links, &hold->peer.id);
+    return silent > (there ? LEASE_STALLED_MS : LEASE_TTL_MS);
+}
+
 static void on_time(evutil_socket_t fd, short what, void *ctx)
 {
     struct holds *h = ctx;
-    uint64_t now = node_now_ms();
+    uint64_t now = lived_ms(h);
+    char why[64];
     (void)fd, (void)what;
-    for (size_t i = 0; i < h->count;)
-        if (now - h->at[i].heard_ms <= LEASE_TTL_MS)
+    for (size_t i = 0; i < h->count;) {
+        if (!is_lost(h, &h->at[i], now)) {
             i++;
-        else /* the peer has ended it by now, if it lives */
-            lose(h, &h->at[i], GRID_LEASE_ENDED, "did not answer for 6 s");
+            continue;
+        }
+        /* The peer has ended it by now, if it lives. */
+        snprintf(why, sizeof why, "did not answer for %u s",
+                 (unsigned)((now - h->at[i].heard_ms) / 1000));
+        lose(h, &h->at[i], GRID_LEASE_ENDED, why);
+    }
     renew(h, NULL);
 }
 
@@ -133,7 +157,7 @@ static void heard(struct holds *h, const struct id *peer)
 {
     for (size_t i = 0; i < h->count; i++)
         if (id_equal(&h->at[i].peer.id, peer)) {
-            h->at[i].heard_ms = node_now_ms();
+            h->at[i].heard_ms = lived_ms(h);
             h->at[i].doubted = false;
         }
 }
@@ -159,6 +183,13 @@ static void on_ending(struct holds *h, struct hold *hold, const struct msg_lease
     snprintf(hold->why, sizeof hold->why, "%s", m->text);
     struct msg_local_event event = {.event = GRID_LEASE_ENDING, .lease = hold->lease};
     snprintf(event.text, sizeof event.text, "%s: %.440s", hold->name, m->text);
+    h->event(h->event_ctx, hold->owner, &event);
+}
+
+static void on_seen(struct holds *h, const struct hold *hold, const struct msg_lease_seen *m)
+{
+    struct msg_local_event event = {
+        .event = GRID_LEASE_SEEN, .lease = hold->lease, .waits = m->waits};
     h->event(h->event_ctx, hold->owner, &event);
 }
 
@@ -204,6 +235,10 @@ void holds_take(struct holds *h, const struct link_peer *from, const struct mess
     case MSG_lease_ended:
         if ((hold = find_from(h, from, &m->lease_ended.lease)) != NULL)
             on_ended(h, hold, &m->lease_ended);
+        break;
+    case MSG_lease_seen:
+        if ((hold = find_from(h, from, &m->lease_seen.lease)) != NULL)
+            on_seen(h, hold, &m->lease_seen);
         break;
     case MSG_lease_renewed: /* that it was heard of is all */
         break;
@@ -295,7 +330,7 @@ int hold_add(struct holds *h, void *owner, const struct msg_local_lease *lease,
     *hold = (struct hold){
         .owner = owner, .lease = lease->lease, .peer = lease->peer, .slots = lease->slots};
     hold->within = within != NULL ? *within : (struct id){{0}};
-    hold->heard_ms = node_now_ms();
+    hold->heard_ms = lived_ms(h);
     memcpy(hold->name, lease->name, sizeof hold->name);
     memcpy(hold->site, lease->site, sizeof hold->site);
     struct message m = {.kind = MSG_lease_confirm};
@@ -340,6 +375,14 @@ int hold_launch(struct holds *h, const void *owner, const struct msg_local_launc
     rc = link_send(h->node->links, &hold->peer, &m);
     manifest_free(sealed);
     return rc;
+}
+
+void hold_look(struct holds *h, const void *owner, const struct id *lease)
+{
+    const struct hold *hold = find(h, owner, lease);
+    struct message m = {.kind = MSG_lease_look, .lease_look.lease = *lease};
+    if (hold != NULL)
+        link_send(h->node->links, &hold->peer, &m); /* if it is lost, it will be asked again */
 }
 
 bool hold_tell(const struct holds *h, const void *owner, unsigned nth,

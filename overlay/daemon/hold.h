@@ -25,6 +25,8 @@ int hold_add(struct holds *h, void *owner, const struct msg_local_lease *lease,
              const struct id *within);
 /* Has its peer start the command. -ENOENT: the owner holds no such lease. */
 int hold_launch(struct holds *h, const void *owner, const struct msg_local_launch *launch);
+/* Asks its peer how what runs there gets on; an event tells. */
+void hold_look(struct holds *h, const void *owner, const struct id *lease);
 /* The owner's nth lease; false: it has fewer. */
 bool hold_tell(const struct holds *h, const void *owner, unsigned nth,
                struct msg_local_lease *lease);

@@ -13,6 +13,7 @@ enum {
     ROOM_FIRST = 16,         /* members */
     SETTLE_US = 1000 * 1000, /* from a job's begin until its members ping: all know it by then */
     DECLARED_MAX = GROUP_ACTIONS, /* in one step */
+    PROBE_MS = 20,                /* for the loop to send it, and a host to acknowledge it */
 };
 
 /* --- jobs --- */
@@ -151,12 +152,21 @@ struct job_peer *job_member(const struct job *job, const struct id *peer)
     return NULL;
 }
 
+/* Since when the peer's host is asked for a sign of life; NULL: it is none that is asked. */
+static uint64_t *probed_us(struct job *job, const struct id *peer)
+{
+    struct job_peer *m = job_member(job, peer);
+    if (job->owner == NULL)
+        return id_equal(peer, &job->submitter) ? &job->probed_us : NULL;
+    return m != NULL ? &m->probed_us : NULL;
+}
+
 static void probe(struct job *job, const struct group_action *a)
 {
-    struct job_peer *m = job_member(job, &a->peer.id);
-    if (m != NULL &&
+    uint64_t *since = probed_us(job, &a->peer.id);
+    if (since != NULL &&
         link_send_frame(job->jobs->node->links, &a->peer, a->frame, a->frame_length) == 0)
-        m->probed_us = clock_us();
+        *since = clock_us();
 }
 
 struct dead {
@@ -188,18 +198,31 @@ static void take(struct job *job, const struct group_event *event, struct dead *
     }
 }
 
+/* Where this peer is slow itself, so may be its kernel; and nothing is lost when the submitter is
+ * given up later: its leases end by themselves. */
+static bool is_reached(const struct job *job, const struct id *peer, uint64_t *since_us)
+{
+    const struct links *links = job->jobs->node->links;
+    const bool hurry = job->owner != NULL && group_slowness(job->group) == 0;
+    uint64_t ms = (clock_us() - *since_us) / 1000;
+    if (*since_us == 0 || ms < PROBE_MS ||
+        !(hurry ? link_heard(links, peer, (unsigned)ms) : link_answers(links, peer)))
+        return false;
+    *since_us = 0;
+    return true;
+}
+
 /* A suspect whose host has acknowledged the probe. */
 static bool find_reached(struct job *job, struct group_event *event)
 {
-    uint64_t now = clock_us();
+    *event = (struct group_event){.kind = GROUP_REACHED, .peer.id = job->submitter};
+    if (job->owner == NULL)
+        return is_reached(job, &job->submitter, &job->probed_us);
     for (unsigned i = 0; i < job->count; i++) {
         struct job_peer *m = &job->members[i];
-        if (m->probed_us == 0 || !link_heard(job->jobs->node->links, &m->peer.id,
-                                             (unsigned)((now - m->probed_us) / 1000)))
-            continue;
-        m->probed_us = 0;
-        *event = (struct group_event){.kind = GROUP_REACHED, .peer = m->peer};
-        return true;
+        event->peer = m->peer;
+        if (is_reached(job, &m->peer.id, &m->probed_us))
+            return true;
     }
     return false;
 }

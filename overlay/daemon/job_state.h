@@ -24,6 +24,7 @@ struct job {
     struct event *timer;
     struct job_peer *members; /* the submitter's alone */
     unsigned count;
+    uint64_t probed_us; /* others': the submitter's host is asked for a sign of life since then */
     struct job *next;
 };
 

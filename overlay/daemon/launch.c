@@ -9,6 +9,7 @@
 #include "hall.h"
 #include "hardware.h"
 #include "node.h"
+#include "pressure.h"
 #include "room.h"
 #include "sweep.h"
 #include <errno.h>
@@ -31,7 +32,8 @@ enum { STOP_MS = ROOM_PATIENCE_MS + 2000, LAUNCHES_MAX = 256 };
 struct launch {
     struct launcher *launcher;
     struct launch_watcher watcher;
-    pid_t room;
+    pid_t room, command;
+    struct pressure pressure;
     int control;
     struct event *heard, *overdue;
     bool stopped, suspended;
@@ -160,6 +162,7 @@ static void understand(struct launch *one, char *report)
     int number, at = 0;
     if (sscanf(report, "started %d", &number) == 1) {
         one->end = LAUNCH_KILLED;
+        one->command = number;
         strcpy(one->text, "its room on the peer was ended");
         one->watcher.started(one->watcher.ctx, number);
     } else if (sscanf(report, "ended %d %n", &number, &at) == 1) {
@@ -322,6 +325,11 @@ void launch_suspend(struct launch *one, bool suspend)
                               MSG_DONTWAIT | MSG_NOSIGNAL) == 1
                              ? suspend
                              : one->suspended;
+}
+
+unsigned launch_waits(struct launch *one)
+{
+    return one->command > 0 ? pressure_take(&one->pressure, one->room, one->command) : 0;
 }
 
 static void tell_room(struct launch *one, const char *verb, const void *what, size_t length)

@@ -48,6 +48,9 @@ int launch_start(struct launch **out, struct launcher *l, const struct id *lease
 void launch_stop(struct launch *one);
 /* Stops all processes but the command's own, which goes on answering; or lets them go on. */
 void launch_suspend(struct launch *one, bool suspend);
+/* Permille of the time since the last call that what runs there waited for a processor; 0 as well
+ * when its command is stopped. */
+unsigned launch_waits(struct launch *one);
 /* Whom a guest may call besides its own host, from now on, as in room.h. */
 void launch_allow(struct launch *one, const uint8_t *peers, size_t length);
 /* Its room's process; and whose rooms' listeners a guest may call besides its own. */

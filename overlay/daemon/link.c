@@ -140,6 +140,15 @@ bool link_heard(const struct links *l, const struct id *peer, unsigned ms)
     return heard;
 }
 
+bool link_answers(const struct links *l, const struct id *peer)
+{
+    const struct far *f = idmap_get(&l->fars, peer);
+    bool answers = id_equal(peer, &identity_card(l->identity)->id);
+    for (unsigned i = 0; f != NULL && i < f->count; i++)
+        answers = answers || connection_answers(f->all[i]);
+    return answers;
+}
+
 bool link_is_open(const struct links *l, const struct id *peer)
 {
     const struct far *f = idmap_get(&l->fars, peer);

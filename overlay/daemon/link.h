@@ -51,6 +51,9 @@ bool link_address(const struct links *l, const struct id *peer, struct addr *at)
 /* Has the peer's host acknowledged anything in the last so many ms? It does, as long as it is
  * there, whatever its daemon does. */
 bool link_heard(const struct links *l, const struct id *peer, unsigned ms);
+/* As far as this daemon has come to ask it, does it? Known for sure two seconds after something was
+ * sent to it. */
+bool link_answers(const struct links *l, const struct id *peer);
 
 /* Who gets all messages (dispatch.h). */
 void links_on_message(struct links *l, links_receive_fn *receive, void *ctx);

@@ -70,13 +70,12 @@ static void take_out(struct search *s, unsigned long inode)
         }
 }
 
-static void look_at(void *ctx, pid_t pid, pid_t parent)
+static void look_at(void *ctx, const struct brood_process *p)
 {
     struct search *s = ctx;
     char path[64], link[64];
     unsigned long inode;
-    (void)parent;
-    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)p->pid);
     DIR *files = s->count > 0 ? opendir(path) : NULL;
     for (struct dirent *d; files != NULL && (d = readdir(files)) != NULL;) {
         const ssize_t n = readlinkat(dirfd(files), d->d_name, link, sizeof link - 1);
@@ -96,6 +95,6 @@ bool listening_below(uint16_t port, const pid_t *roots, size_t count, struct lis
     if (listen == 0 || s.too_many)
         return false;
     for (size_t i = 0; i < count && s.count > 0; i++)
-        brood_below(roots[i], look_at, &s);
+        brood_each(roots[i], look_at, &s);
     return s.count == 0;
 }

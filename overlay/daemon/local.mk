@@ -62,6 +62,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/node.h \
     overlay/daemon/overlay.c overlay/daemon/overlay.h \
     overlay/daemon/pair.c overlay/daemon/pair.h \
+    overlay/daemon/pressure.c overlay/daemon/pressure.h \
     overlay/daemon/seal.c overlay/daemon/seal.h \
     overlay/daemon/refusal.c overlay/daemon/refusal.h \
     overlay/daemon/rendezvous.c overlay/daemon/rendezvous.h \

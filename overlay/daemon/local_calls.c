@@ -209,6 +209,9 @@ static void take(struct local_client *c, const struct message *m)
     case MSG_local_launch:
         on_launch(c, &m->local_launch);
         break;
+    case MSG_local_look:
+        hold_look(c->local->holds, c, &m->local_look.lease);
+        break;
     case MSG_local_release:
         hold_release(c->local->holds, c, &m->local_release.lease);
         break;

@@ -37,6 +37,7 @@
 enum {
     LOG_BYTES = 1024 * 1024,
     WATCH_MS = 500,   /* a guest's usage is looked at */
+    LEAST_NICE = 4,   /* of a session of rooms: p2pd, outside of it, has its turns before */
     WATCH_SHARE = 20, /* or less often, so that looking takes at most one part in so many */
 };
 
@@ -240,20 +241,19 @@ static bool is_bounded(const struct msg_room_order *o)
 }
 
 /* orted goes on telling that it lives; it is the child of the room's own child. */
-static void signal_one(void *ctx, pid_t pid, pid_t parent)
+static void signal_one(void *ctx, const struct brood_process *p)
 {
     const struct room *r = ctx;
-    bool itself = pid == r->command.pid || parent == r->command.pid;
+    bool itself = p->pid == r->command.pid || p->parent == r->command.pid;
     if (!itself)
-        kill(pid, r->suspended ? SIGSTOP : SIGCONT);
+        kill(p->pid, r->suspended ? SIGSTOP : SIGCONT);
 }
 
 /* A guest may begin sessions of its own. What has to wait its turn is done at the next look. */
-static void lower_one(void *ctx, pid_t pid, pid_t parent)
+static void lower_one(void *ctx, const struct brood_process *p)
 {
     const struct room *r = ctx;
-    (void)parent;
-    autogroup_lower(pid, r->order.room_order.nice);
+    autogroup_lower(p->pid, r->order.room_order.nice);
 }
 
 static void watch_usage(struct room *r)
@@ -268,7 +268,7 @@ static void watch_usage(struct room *r)
         return;
     }
     if (o->nice > 0)
-        brood_each(lower_one, r);
+        brood_each(getpid(), lower_one, r);
     usage_take(&usage, r->place.folder, r->place.memory);
     uint64_t took = now_ms() - begin;
     r->watch_ms = took * WATCH_SHARE > WATCH_MS ? (int)took * WATCH_SHARE : WATCH_MS;
@@ -278,7 +278,7 @@ static void watch_usage(struct room *r)
         return;
     report("overstepped %s", why);
     r->overstepped = r->suspended = true;
-    brood_each(signal_one, r);
+    brood_each(getpid(), signal_one, r);
 }
 
 static void take_kin(struct room *r, const char *pids, size_t length)
@@ -307,7 +307,14 @@ static void take_control(struct room *r)
         return;
     }
     r->suspended = suspend;
-    brood_each(signal_one, r);
+    brood_each(getpid(), signal_one, r);
+}
+
+/* False: the kernel wants to be asked again. */
+static bool lower_session(const struct room *r)
+{
+    const int nice = r->order.room_order.nice;
+    return autogroup_lower(r->command.pid, nice > LEAST_NICE ? nice : LEAST_NICE) == 0;
 }
 
 /* Until the command ends or the room is told to. */
@@ -320,11 +327,11 @@ static void stay(struct room *r)
     bool bounded = is_bounded(&r->order.room_order);
     uint64_t next = now_ms() + WATCH_MS;
     r->began_ms = now_ms();
-    autogroup_lower(r->command.pid, r->order.room_order.nice);
+    bool lowered = lower_session(r);
     while (!r->over && !r->told) {
         on[2].fd = r->output; /* -1 is passed over */
         int left = (int)(next - now_ms());
-        if (poll(on, 4, !bounded && !r->suspended ? -1 : left > 0 ? left : 0) < 0)
+        if (poll(on, 4, !bounded && !r->suspended && lowered ? -1 : left > 0 ? left : 0) < 0)
             continue;
         if (on[0].revents != 0)
             take_control(r);
@@ -338,8 +345,9 @@ static void stay(struct room *r)
             on[3].fd = -1; /* none of those lives who would ask */
         if (now_ms() < next)
             continue;
+        lowered = lowered || lower_session(r);
         if (r->suspended) /* what was started since */
-            brood_each(signal_one, r);
+            brood_each(getpid(), signal_one, r);
         if (bounded)
             watch_usage(r);
         next = now_ms() + (uint64_t)r->watch_ms;

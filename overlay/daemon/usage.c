@@ -44,13 +44,12 @@ static unsigned threads(pid_t pid)
     return stat(path, &st) == 0 && st.st_nlink > 2 ? (unsigned)st.st_nlink - 2 : 1;
 }
 
-static void add_process(void *ctx, pid_t pid, pid_t parent)
+static void add_process(void *ctx, const struct brood_process *p)
 {
-    (void)parent;
     struct usage *u = ctx;
-    uint64_t share = proportional(pid);
-    u->memory += share > 0 ? share : resident(pid);
-    u->processes += threads(pid);
+    uint64_t share = proportional(p->pid);
+    u->memory += share > 0 ? share : resident(p->pid);
+    u->processes += threads(p->pid);
 }
 
 static uint64_t bytes_below(const char *folder, uint64_t *files)
@@ -72,7 +71,7 @@ static uint64_t bytes_below(const char *folder, uint64_t *files)
 void usage_take(struct usage *u, const char *folder, const char *memory)
 {
     memset(u, 0, sizeof *u);
-    brood_each(add_process, u);
+    brood_each(getpid(), add_process, u);
     u->disk = bytes_below(folder, &u->files);
     u->memory += bytes_below(memory, &u->files);
 }

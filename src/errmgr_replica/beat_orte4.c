@@ -7,6 +7,7 @@
 #include "orte/mca/state/state.h"
 #include "orte/util/name_fns.h"
 #include "log.h"
+#include "plm_p2p.h"
 
 static struct errmgr_replica_component *const self = &mca_errmgr_replica_component;
 
@@ -83,6 +84,15 @@ static void on_timer(int fd, short what, void *context)
     unsigned vpid;
     while (heartbeat_silent(self->beat.watch, &vpid))
         accuse(vpid);
+    while (heartbeat_doubted(self->beat.watch, &vpid))
+        plm_p2p_look(vpid);
+}
+
+void beat_seen(orte_vpid_t daemon, unsigned waits)
+{
+    log_trace(2, -1, -1, NULL, "orted %u is slow: it waits for %u permille", daemon, waits);
+    if (self->beat.watch != NULL)
+        heartbeat_seen(self->beat.watch, daemon, waits, survive_now_ms());
 }
 
 void beat_start(void)
@@ -91,6 +101,8 @@ void beat_start(void)
         (unsigned)self->beat_ms, (unsigned)(ORTE_PROC_IS_HNP ? self->silence_ms : self->orphan_ms));
     if (self->beat.watch == NULL)
         return;
+    if (ORTE_PROC_IS_HNP)
+        heartbeat_ask(self->beat.watch);
     orte_rml.recv_buffer_nb(ORTE_NAME_WILDCARD, TAG_BEAT, ORTE_RML_PERSISTENT, on_beat, NULL);
     opal_event_evtimer_set(orte_event_base, &self->beat.timer, on_timer, NULL);
     opal_event_set_priority(&self->beat.timer, ORTE_ERROR_PRI); /* the highest there is */

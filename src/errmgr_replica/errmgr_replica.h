@@ -16,7 +16,7 @@
 struct stock_handlers {
     orte_errmgr_base_module_t *module;
     orte_state_cbfunc_t comm_failed, proc_error, proc_registered, proc_terminated, vm_ready,
-        map_complete, launched;
+        map_complete, launched, running;
 };
 
 struct errmgr_replica_component {
@@ -120,5 +120,7 @@ void pass_silence(const orte_process_name_t *lost);
 /* beat_orte4.c */
 void beat_start(void);
 void beat_stop(void);
+/* In mpirun: how a silent orted gets on, as the daemon of its peer sees it. */
+void beat_seen(orte_vpid_t daemon, unsigned waits);
 
 #endif

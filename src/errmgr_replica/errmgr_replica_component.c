@@ -101,9 +101,11 @@ static int replica_register(void)
     self->silence_ms = 4000;
     register_int("silence_ms",
                  "Milliseconds after which mpirun counts a peer as lost whose orted is silent; "
-                 "the overlay finds out sooner when the peer itself is silent",
+                 "the overlay finds out sooner when the peer itself is silent, and an orted that "
+                 "waits for a processor has as much more time",
                  &self->silence_ms);
-    self->orphan_ms = 5000;
+    /* When mpirun or its host is gone the lease ends: this is for an mpirun that hangs. */
+    self->orphan_ms = 30000;
     register_int("orphan_ms",
                  "Milliseconds after which a peer that hears nothing of mpirun ends its processes",
                  &self->orphan_ms);

@@ -6,14 +6,20 @@
 
 /* A tick that is so many intervals late means that this process was suspended, or its host. */
 enum { PEER_MOST = 1 << 20, ABSENT_INTERVALS = 4 };
+/* A share of its waiting is always held against it, so that one that hangs on a full machine is
+ * found, too; and so is one whose witness says nothing. */
+enum { WAITS_MOST = 950, UNSEEN_TIMES = 10, ASK_SHARE = 4 };
 
 struct watch {
     bool on;
     uint64_t heard_ms, excused_ms; /* when, and how much was excused by then */
+    uint64_t asked_ms, seen_ms;    /* of its witness; 0: not in this silence */
+    uint64_t waited_ms;            /* as its witness says */
 };
 
 struct heartbeat {
     unsigned interval_ms, silence_ms;
+    bool witnesses;
     uint64_t tick_ms;    /* the last tick; 0: none yet */
     uint64_t late_ms;    /* how late it came */
     uint64_t excused_ms; /* time lost in absences, in all */
@@ -63,7 +69,7 @@ bool heartbeat_heard(struct heartbeat *h, unsigned peer, uint64_t now_ms)
 {
     if (!make_room(h, peer))
         return false;
-    h->watch[peer] = (struct watch){true, now_ms, h->excused_ms};
+    h->watch[peer] = (struct watch){.on = true, .heard_ms = now_ms, .excused_ms = h->excused_ms};
     return true;
 }
 
@@ -86,14 +92,60 @@ void heartbeat_tick(struct heartbeat *h, uint64_t now_ms)
     h->tick_ms = now_ms;
 }
 
+void heartbeat_ask(struct heartbeat *h)
+{
+    h->witnesses = true;
+}
+
+static uint64_t silence_of(const struct heartbeat *h, const struct watch *w)
+{
+    return w->on && h->tick_ms > w->heard_ms ? h->tick_ms - w->heard_ms : 0;
+}
+
+bool heartbeat_doubted(struct heartbeat *h, unsigned *peer)
+{
+    const uint64_t every = h->silence_ms / ASK_SHARE;
+    for (unsigned i = 0; h->witnesses && i < h->peers; i++) {
+        struct watch *w = &h->watch[i];
+        if (silence_of(h, w) < every || h->tick_ms - w->asked_ms < every)
+            continue;
+        w->asked_ms = h->tick_ms;
+        *peer = i;
+        return true;
+    }
+    return false;
+}
+
+void heartbeat_seen(struct heartbeat *h, unsigned peer, unsigned waits, uint64_t now_ms)
+{
+    struct watch *w = peer < h->peers ? &h->watch[peer] : NULL;
+    if (w == NULL || !w->on || w->asked_ms == 0 || now_ms < w->seen_ms)
+        return;
+    if (w->seen_ms != 0)
+        w->waited_ms += (now_ms - w->seen_ms) * (waits < WAITS_MOST ? waits : WAITS_MOST) / 1000;
+    else if (now_ms - w->heard_ms > h->silence_ms / ASK_SHARE) /* what was before it cannot say */
+        w->waited_ms = now_ms - w->heard_ms - h->silence_ms / ASK_SHARE;
+    w->seen_ms = now_ms;
+}
+
+/* A word of the witness is good until it is asked again; what its peer may have sent before it has
+ * one interval to be read. */
+static uint64_t patience(const struct heartbeat *h, const struct watch *w)
+{
+    const uint64_t own = h->excused_ms - w->excused_ms + h->late_ms;
+    const bool seen =
+        w->seen_ms != 0 && w->seen_ms >= w->asked_ms && h->tick_ms >= w->seen_ms + h->interval_ms;
+    if (h->witnesses && !seen)
+        return (uint64_t)h->silence_ms * UNSEEN_TIMES + own;
+    return h->silence_ms + w->waited_ms + own;
+}
+
 bool heartbeat_silent(struct heartbeat *h, unsigned *peer)
 {
     for (unsigned i = 0; i < h->peers; i++) {
         struct watch *w = &h->watch[i];
-        if (!w->on || w->heard_ms >= h->tick_ms)
-            continue;
-        uint64_t silence = h->tick_ms - w->heard_ms, excused = h->excused_ms - w->excused_ms;
-        if (silence < h->silence_ms + excused + h->late_ms)
+        const uint64_t silence = silence_of(h, w);
+        if (silence == 0 || silence < patience(h, w))
             continue;
         w->on = false;
         *peer = i;

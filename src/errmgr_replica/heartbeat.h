@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* heartbeat.h -- who has been silent for too long. Anything heard of a peer is a sign of life. Time
  * that this process itself was not scheduled is no peer's silence: what they sent meanwhile is
- * still unread. */
+ * still unread. Nor is time in which the peer was not scheduled: where somebody can be asked who is
+ * beside it and sees that, a witness, whoever is silent is asked about first. */
 #ifndef P2P_HEARTBEAT_H
 #define P2P_HEARTBEAT_H
 #include <stdbool.h>
@@ -19,6 +20,14 @@ void heartbeat_free(struct heartbeat *h);
 bool heartbeat_watch(struct heartbeat *h, unsigned peer, uint64_t now_ms);
 /* A sign of life; it begins the watch, too. */
 bool heartbeat_heard(struct heartbeat *h, unsigned peer, uint64_t now_ms);
+/* Peers have witnesses from now on: without their word nobody is silent, except for very long. */
+void heartbeat_ask(struct heartbeat *h);
+/* A peer about which its witness should be asked, about once a second as long as it is silent;
+ * false: no more. */
+bool heartbeat_doubted(struct heartbeat *h, unsigned *peer);
+/* The witness: of the time since it was last asked the peer has waited for a processor for so many
+ * permille. */
+void heartbeat_seen(struct heartbeat *h, unsigned peer, unsigned waits, uint64_t now_ms);
 void heartbeat_forget(struct heartbeat *h, unsigned peer);
 /* To be called every interval_ms, late or not. */
 void heartbeat_tick(struct heartbeat *h, uint64_t now_ms);

@@ -285,6 +285,7 @@ void hnp_take_over(void)
 {
     mca_plm_p2p_component.on_lost = on_peer_lost;
     mca_plm_p2p_component.on_recall = hnp_recalled;
+    mca_plm_p2p_component.on_seen = beat_seen;
     mca_ras_p2p_component.on_end = tell_end;
     self->hnp.start_ms = survive_now_ms();
     self->stock.comm_failed = state_wrap_proc(ORTE_PROC_STATE_COMM_FAILED, on_error);

@@ -14,6 +14,7 @@
 #include "nodelay.h"
 #include "state.h"
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static struct errmgr_replica_component *const self = &mca_errmgr_replica_component;
@@ -163,6 +164,20 @@ static void on_terminated(int fd, short args, void *context)
     self->stock.proc_terminated(fd, args, context);
 }
 
+/* Within one session nice values count: orted, which has little to do, has its turns before ranks
+ * that wait for messages without a pause. */
+static void on_running(int fd, short args, void *context)
+{
+    enum { NICER = 5, NICEST = 19 };
+    orte_state_caddy_t *caddy = context;
+    ORTE_ACQUIRE_OBJECT(caddy);
+    const orte_proc_t *p = orte_get_proc_object(&caddy->name);
+    const int nice = getpriority(PRIO_PROCESS, 0) + NICER;
+    if (p != NULL && ORTE_FLAG_TEST(p, ORTE_PROC_FLAG_LOCAL) && p->pid > 0)
+        (void)setpriority(PRIO_PROCESS, (id_t)p->pid, nice < NICEST ? nice : NICEST);
+    self->stock.running(fd, args, context);
+}
+
 /* mpirun's order to start processes is a sign of life, often the first one. */
 static void on_launched(int fd, short args, void *context)
 {
@@ -173,6 +188,7 @@ static void on_launched(int fd, short args, void *context)
 void orted_take_over(void)
 {
     self->stock.launched = state_wrap_job(ORTE_JOB_STATE_LOCAL_LAUNCH_COMPLETE, on_launched);
+    self->stock.running = state_wrap_proc(ORTE_PROC_STATE_RUNNING, on_running);
     if (!survive_active())
         return;
     self->stock.comm_failed = state_wrap_proc(ORTE_PROC_STATE_COMM_FAILED, on_error);

@@ -23,6 +23,10 @@ typedef void plm_p2p_lost_fn(orte_vpid_t daemon, enum plm_p2p_loss how, const ch
  * job can do without, and has let go of what runs there. */
 typedef bool plm_p2p_recall_fn(orte_vpid_t daemon, const char *why);
 
+/* Told how what runs on a peer gets on, that was asked by plm_p2p_look(): waits is the permille of
+ * its time that it waited for a processor. */
+typedef void plm_p2p_seen_fn(orte_vpid_t daemon, unsigned waits);
+
 struct plm_p2p_component {
     orte_plm_base_component_t super;
     /* parameters */
@@ -35,6 +39,7 @@ struct plm_p2p_component {
     /* Set by errmgr_replica, which decides what a loss means. */
     plm_p2p_lost_fn *on_lost;
     plm_p2p_recall_fn *on_recall;
+    plm_p2p_seen_fn *on_seen;
     struct seats *seats;
     orte_node_t **seat_node; /* by seat */
     unsigned seat_room;
@@ -78,5 +83,8 @@ void plm_p2p_unwatch(void);
 bool plm_p2p_is_over(void); /* asked when an orted hung up: was it the own daemon that ended? */
 /* A seat lost its lease (`held` false), or is to lose it, before all have reported. */
 void plm_p2p_vacate(unsigned seat, bool held, const char *why);
+/* Asks the daemon of the orted's peer, which is outside of the session that is short of the
+ * processor. It may never answer. */
+void plm_p2p_look(orte_vpid_t daemon);
 int plm_p2p_terminate(void);
 #endif

@@ -175,6 +175,22 @@ static void launched(const struct grid_event *event)
     seats_launched(plm->seats, &event->lease);
 }
 
+static void seen(const struct grid_event *event)
+{
+    unsigned seat;
+    if (plm->on_seen != NULL && seats_find(plm->seats, &event->lease, &seat) &&
+        plm->seat_node[seat]->daemon != NULL)
+        plm->on_seen(plm->seat_node[seat]->daemon->name.vpid, event->waits);
+}
+
+void plm_p2p_look(orte_vpid_t daemon)
+{
+    unsigned seat;
+    if (!plm->asking && !plm->ending && ras_grid() != NULL && find_seat(daemon, &seat) &&
+        !seats_is_empty(plm->seats, seat))
+        (void)client_look(grid_client(ras_grid()), &seats_lease(plm->seats, seat)->id, NULL);
+}
+
 static void on_event(int fd, short what, void *unused)
 {
     (void)fd, (void)what, (void)unused;
@@ -196,6 +212,9 @@ static void on_event(int fd, short what, void *unused)
             break;
         case GRID_LEASE_RECALLED:
             recalled(&event);
+            break;
+        case GRID_LEASE_SEEN:
+            seen(&event);
             break;
         case GRID_ALLOCATION_ENDED: /* p2pctl alloc's; its leases within say so themselves */
             break;

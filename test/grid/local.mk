@@ -33,6 +33,7 @@ grid_scripts = \
     test/grid/plain_user \
     test/grid/kill_campaign \
     test/grid/silent_host \
+    test/grid/crowded \
     test/grid/survive_io \
     test/grid/one_sided \
     test/grid/own_files \
@@ -61,6 +62,7 @@ soak_scripts = \
     test/grid/tight_deaths \
     test/grid/lending \
     test/grid/silent_long \
+    test/grid/crowded_long \
     test/grid/stalls \
     test/grid/parted \
     test/grid/forty \

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WHEEL = 4096, MS = 1000 };
+enum { WHEEL = 4096, MS = 1000, PROBE_MS = 20, RESEND_MS = 200 };
 
 struct letter {
     struct letter *next;
@@ -19,6 +19,7 @@ struct guest {
     struct letter *inbox, **last; /* arrived, not yet read */
     uint64_t due_us;              /* of its group */
     uint64_t cut_us, runs_again_us, declared_last_us;
+    uint64_t reached_us[PARTY_MAX]; /* when that host will have acknowledged a probe; 0: none */
     unsigned declared_by;
     bool busy;
 };
@@ -82,17 +83,38 @@ static void declared(struct party *p, unsigned by, const struct part_peer *peer)
     dead->declared_last_us = p->now;
 }
 
-static void step(struct party *p, unsigned i, const struct group_event *event)
+/* A kernel answers at once, whatever its daemon waits for. */
+static void probe(struct party *p, unsigned from, unsigned to)
+{
+    uint64_t ms = PROBE_MS + (next_random(p) % 1000 < p->setup.lost_permille ? RESEND_MS : 0);
+    if (p->guests[from].cut_us == 0 && p->guests[to].cut_us == 0)
+        p->guests[from].reached_us[to] = p->now + 2 * p->setup.latency_us + ms * MS;
+}
+
+static void take(struct party *p, unsigned i, const struct group_event *event)
 {
     group_step(p->guests[i].group, event, p->now, &p->out);
     for (unsigned k = 0; k < p->out.count; k++) {
         const struct group_action *a = &p->out.action[k];
         if (a->kind == GROUP_SEND)
             post(p, i, a);
+        else if (a->kind == GROUP_PROBE)
+            probe(p, i, a->peer.addr.ip[15]);
         else if (a->kind == GROUP_DECLARED)
             declared(p, i, &a->peer);
     }
     p->guests[i].due_us = group_deadline(p->guests[i].group);
+}
+
+static void step(struct party *p, unsigned i, const struct group_event *event)
+{
+    struct guest *guest = &p->guests[i];
+    for (unsigned k = 0; k < p->setup.members; k++)
+        if (guest->reached_us[k] != 0 && guest->reached_us[k] <= p->now) {
+            guest->reached_us[k] = 0;
+            take(p, i, &(struct group_event){.kind = GROUP_REACHED, .peer = address(k)});
+        }
+    take(p, i, event);
 }
 
 struct party *party_new(const struct party_setup *setup)

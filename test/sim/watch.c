@@ -67,6 +67,11 @@ int main(void)
     good &= check_busy(16, 100, 1800);
     good &= check_busy(2, 100, 1800);
     good &= check_busy(32, 150, 300);
+    /* Ten times more to do than they can: a daemon waits for seconds, again and again. */
+    good &= check_busy(16, 1000, 1800);
+    good &= check_busy(16, 8000, 1800);
+    good &= check_busy(2, 8000, 1800);
+    good &= check_busy(64, 4000, 300);
     if (!good)
         printf("again: test/sim/watch\n"); /* the seeds are in it */
     return !good;

@@ -12,8 +12,8 @@ enum { MEMBERS = 6, SUBMITTER = 0, QUEUE = 1024, MS = 1000 };
 struct job {
     struct group *groups[MEMBERS];
     bool cut[MEMBERS];
-    bool stopped[MEMBERS]; /* cut, but its host acknowledges */
-    unsigned probed;       /* 1 + the one that is to acknowledge; 0: nobody */
+    bool stopped[MEMBERS];         /* cut, but its host acknowledges */
+    bool probed[MEMBERS][MEMBERS]; /* by whom: whose host is to acknowledge */
     uint64_t now;
     struct {
         unsigned from, to;
@@ -48,8 +48,8 @@ static void step(struct job *j, unsigned i, const struct group_event *event)
         const struct group_action *a = &out.action[k];
         unsigned about = a->peer.addr.ip[15];
         if (a->kind == GROUP_PROBE) {
-            assert_int_equal(i, SUBMITTER);
-            j->probed = j->stopped[about] ? about + 1 : j->probed;
+            assert_true((i == SUBMITTER) != (about == SUBMITTER));
+            j->probed[i][about] = j->stopped[about] && !j->cut[i];
         } else if (a->kind == GROUP_SEND) {
             assert_true(j->queued < QUEUE && a->frame_length <= sizeof j->queue[0].bytes);
             j->queue[j->queued].from = i;
@@ -79,10 +79,13 @@ static void deliver_all(struct job *j)
         step(j, to, &event);
     }
     j->queued = 0;
-    if (j->probed != 0) {
-        struct group_event event = {.kind = GROUP_REACHED, .peer = peer(j->probed - 1)};
-        j->probed = 0;
-        step(j, SUBMITTER, &event);
+    for (unsigned i = 0; i < MEMBERS * MEMBERS; i++) {
+        struct group_event event = {.kind = GROUP_REACHED, .peer = peer(i % MEMBERS)};
+        bool *probed = &j->probed[i / MEMBERS][i % MEMBERS];
+        if (!*probed)
+            continue;
+        *probed = false;
+        step(j, i / MEMBERS, &event);
     }
 }
 
@@ -195,6 +198,21 @@ static void test_a_stopped_daemon_is_no_silent_host(void **state)
     j->cut[4] = j->stopped[4] = true; /* but not for ever */
     run(j, GROUP_STALLED_US / 1000 + 2 * MS);
     assert_true(is(j, SUBMITTER, 4, GROUP_DEAD));
+    end(j);
+}
+
+static void test_nor_is_the_stopped_daemon_of_the_submitter(void **state)
+{
+    (void)state;
+    struct job *j = begin();
+    run(j, 2 * MS);
+    j->cut[SUBMITTER] = j->stopped[SUBMITTER] = true;
+    run(j, GROUP_STALLED_US / 2000);
+    assert_true(j->doubted[SUBMITTER] > 0);
+    assert_int_equal(j->declared[SUBMITTER], 0);
+    run(j, GROUP_STALLED_US / 1000); /* but not for ever */
+    for (unsigned i = 1; i < MEMBERS; i++)
+        assert_true(is(j, i, SUBMITTER, GROUP_DEAD));
     end(j);
 }
 
@@ -342,6 +360,7 @@ int main(void)
         cmocka_unit_test(test_the_submitter_is_declared_by_the_others),
         cmocka_unit_test(test_nobody_else_is_declared_without_the_submitter),
         cmocka_unit_test(test_a_stopped_daemon_is_no_silent_host),
+        cmocka_unit_test(test_nor_is_the_stopped_daemon_of_the_submitter),
         cmocka_unit_test(test_a_short_silence_is_forgiven),
         cmocka_unit_test(test_a_broken_link_alone_kills_nobody),
         cmocka_unit_test(test_who_is_cut_off_doubts_itself),

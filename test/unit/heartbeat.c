@@ -136,6 +136,69 @@ static void test_random_lateness_of_both_sides(void **state)
     heartbeat_free(h);
 }
 
+/* Peer 3 is silent from 1000 on; its witness is asked each second. After how long is it accused?
+ * answers: after how many ms; 0: never. */
+static uint64_t accused_after(unsigned waits, unsigned answers)
+{
+    struct heartbeat *h = heartbeat_new(250, 4000);
+    uint64_t now = 1000, due = 0;
+    unsigned peer, asked = 0;
+    heartbeat_ask(h);
+    heartbeat_heard(h, 3, now);
+    for (;;) {
+        heartbeat_tick(h, now += 250);
+        if (accused(h) == 3 || now > 300000)
+            break;
+        while (heartbeat_doubted(h, &peer)) {
+            assert_int_equal(peer, 3);
+            asked++;
+            if (answers > 0 && due == 0)
+                due = now + answers;
+        }
+        if (due != 0 && due <= now) {
+            heartbeat_seen(h, 3, waits, due);
+            due = 0;
+        }
+    }
+    assert_in_range(asked, 1, now / 1000 + 1);
+    heartbeat_free(h);
+    return now - 1000;
+}
+
+static void test_one_that_waits_for_a_core_is_not_silent(void **state)
+{
+    (void)state;
+    assert_in_range(accused_after(0, 1), 4000, 4600); /* it had its turns, or was stopped */
+    assert_in_range(accused_after(500, 1), 6500, 8600);
+    assert_in_range(accused_after(990, 1), 40000, 81000); /* but not for ever */
+}
+
+static void test_a_witness_may_be_late_or_silent_itself(void **state)
+{
+    (void)state;
+    assert_in_range(accused_after(0, 3000), 4000, 12000);
+    assert_in_range(accused_after(0, 0), 40000, 40600);
+}
+
+static void test_a_sign_of_life_ends_the_doubt(void **state)
+{
+    (void)state;
+    struct heartbeat *h = heartbeat_new(250, 4000);
+    uint64_t now = 1000;
+    unsigned peer;
+    heartbeat_ask(h);
+    heartbeat_seen(h, 1, 0, now); /* of one that nobody knows */
+    heartbeat_heard(h, 1, now);
+    for (int i = 0; i < 200; i++) {
+        heartbeat_tick(h, now += 250);
+        if (i % 3 == 0)
+            heartbeat_heard(h, 1, now);
+        assert_false(heartbeat_doubted(h, &peer));
+        assert_int_equal(accused(h), -1);
+    }
+    heartbeat_free(h);
+}
+
 static void test_peers_are_bounded(void **state)
 {
     (void)state;
@@ -156,6 +219,9 @@ int main(void)
         cmocka_unit_test(test_late_ticks_only_slow_it_down),
         cmocka_unit_test(test_a_busy_host_still_finds_silence),
         cmocka_unit_test(test_random_lateness_of_both_sides),
+        cmocka_unit_test(test_one_that_waits_for_a_core_is_not_silent),
+        cmocka_unit_test(test_a_witness_may_be_late_or_silent_itself),
+        cmocka_unit_test(test_a_sign_of_life_ends_the_doubt),
         cmocka_unit_test(test_peers_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

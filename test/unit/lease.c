@@ -324,6 +324,40 @@ static void test_a_reservation_is_used_from_within(void **state)
     assert_int_equal(all->cause, LEASE_UNUSED);
 }
 
+static void test_a_slow_holder_is_spared_for_a_while(void **state)
+{
+    (void)state;
+    struct lease_table t;
+    uint64_t now = 1000;
+    size_t made[1];
+    const struct id fresh = {{7}};
+    const struct lease_want want = {.holder = {{1}}, .slots = 1, .user = "ada"};
+    lease_init(&t);
+    assert_int_equal(lease_offer(&t, 4, &want, &fresh, 1, made, now), 1);
+    struct lease *l = &t.at[made[0]];
+    assert_false(lease_overdue(l, now + LEASE_TTL_MS)); /* an offer is not renewed */
+    lease_confirm(l, 1, now);
+    lease_spare(l, now + 100);
+    assert_int_equal(l->until_ms, now + LEASE_TTL_MS); /* no longer by that */
+    assert_false(lease_overdue(l, now + LEASE_RENEW_MS));
+    assert_true(lease_overdue(l, now + LEASE_TTL_MS / 2));
+    uint64_t renewed = now;
+    for (; l->state == LEASE_HELD && now < renewed + 2 * LEASE_STALLED_MS; now += 1000) {
+        if (lease_overdue(l, now))
+            lease_spare(l, now); /* its host is there, again and again */
+        lease_expire(&t, now);
+    }
+    assert_int_equal(l->cause, LEASE_EXPIRED);
+    assert_in_range(now - renewed, LEASE_STALLED_MS, LEASE_STALLED_MS + 1000);
+    lease_clear(l);
+    assert_int_equal(lease_offer(&t, 4, &want, &fresh, 1, made, now), 1);
+    lease_confirm(l, 1, now);
+    lease_spare(l, renewed = now += LEASE_TTL_MS - 1);
+    while (l->state == LEASE_HELD) /* and then no more */
+        lease_expire(&t, now += 100);
+    assert_in_range(now - renewed, LEASE_SPARED_MS, LEASE_SPARED_MS + 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -338,6 +372,7 @@ int main(void)
         cmocka_unit_test(test_never_more_than_lent),
         cmocka_unit_test(test_jobs_share_a_reservation),
         cmocka_unit_test(test_a_reservation_takes_its_leases_along),
+        cmocka_unit_test(test_a_slow_holder_is_spared_for_a_while),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

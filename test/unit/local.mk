@@ -36,6 +36,7 @@ unit_programs = \
     test/unit/link \
     test/unit/listeners \
     test/unit/listening \
+    test/unit/lived \
     test/unit/looks \
     test/unit/mark \
     test/unit/manifest \
@@ -50,6 +51,7 @@ unit_programs = \
     test/unit/pace \
     test/unit/pair \
     test/unit/policy \
+    test/unit/pressure \
     test/unit/program \
     test/unit/porter \
     test/unit/ports \
@@ -108,6 +110,8 @@ test_unit_manifest_LDADD = libdaemon.la $(LDADD)
 test_unit_link_LDADD = libdaemon.la $(LDADD)
 test_unit_pair_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_pair_LDADD = libdaemon.la $(LDADD)
+test_unit_pressure_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_pressure_LDADD = libdaemon.la $(LDADD)
 test_unit_datagram_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_datagram_LDADD = libdaemon.la $(LDADD)
 test_unit_cores_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
