@@ -46,7 +46,7 @@ test/fuzz/token: test/fuzz/token.c $(fuzz_token_sources) overlay/core/id.c
 
 fuzz_certificate_sources = overlay/daemon/identity.c overlay/daemon/file.c overlay/client/err.c overlay/core/id.c
 test/fuzz/certificate: test/fuzz/certificate.c $(fuzz_certificate_sources)
-	$(call fuzz_build,$(fuzz_certificate_sources) -I$(srcdir)/overlay/daemon,$(OPENSSL_LIBS))
+	$(call fuzz_build,$(fuzz_certificate_sources) -I$(srcdir)/overlay/daemon,$(SODIUM_LIBS) $(OPENSSL_LIBS))
 
 # Ten minutes of each, two or more side by side.
 check-soak: soak-fuzz
