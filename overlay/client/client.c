@@ -238,10 +238,14 @@ static bool is_own(int fd)
 {
     struct ucred who = {0};
     socklen_t size = sizeof who;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == geteuid())
-        return true;
-    errno = EPERM;
-    return false;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == geteuid();
+}
+
+static int hang_up(struct client *c, const struct err *e)
+{
+    close(c->fd);
+    c->fd = -1;
+    return -e->code;
 }
 
 static int dial_at(struct client *c, const char *path, struct err *e)
@@ -255,13 +259,16 @@ static int dial_at(struct client *c, const char *path, struct err *e)
         return err_set(e, errno, "cannot make a socket: %s", strerror(errno));
     struct timeval patience = {.tv_sec = HELLO_MS / 1000};
     setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience); /* bounds connect */
-    if (connect(c->fd, (struct sockaddr *)&a, sizeof a) == 0 && is_own(c->fd))
+    if (connect(c->fd, (struct sockaddr *)&a, sizeof a) != 0) {
+        err_set(e, errno == ENOENT ? ENOENT : ECONNREFUSED,
+                "no p2pd answers at %s (%s); start one with `p2pd --detach`", path,
+                strerror(errno));
+        return hang_up(c, e);
+    }
+    if (is_own(c->fd))
         return 0;
-    err_set(e, errno == ENOENT ? ENOENT : ECONNREFUSED,
-            "no p2pd answers at %s (%s); start one with `p2pd --detach`", path, strerror(errno));
-    close(c->fd);
-    c->fd = -1;
-    return -e->code;
+    err_set(e, EACCES, "the p2pd at %s is not yours: it serves only the user who started it", path);
+    return hang_up(c, e);
 }
 
 /* What is wrong with the first place is said: a daemon would listen there. */

@@ -82,14 +82,7 @@ bool connection_answers(const struct connection *c)
 {
     enum { IN_VAIN = 3 }; /* after 0.2, 0.6 and 1.4 s */
     struct tcp_info i;
-    bool l = look(c, &i);
-    if (!(l && i.tcpi_retransmits < IN_VAIN && i.tcpi_probes < IN_VAIN))
-        fprintf(stderr,
-                "NOANSWER %s: state %u retransmits %u probes %u unacked %u last_ack %u last_sent "
-                "%u sndwnd %u rto %u\n",
-                c->theirs.name, i.tcpi_state, i.tcpi_retransmits, i.tcpi_probes, i.tcpi_unacked,
-                i.tcpi_last_ack_recv, i.tcpi_last_data_sent, i.tcpi_snd_wnd, i.tcpi_rto);
-    return l && i.tcpi_retransmits < IN_VAIN && i.tcpi_probes < IN_VAIN;
+    return look(c, &i) && i.tcpi_retransmits < IN_VAIN && i.tcpi_probes < IN_VAIN;
 }
 
 static void end(struct connection *c, bool clean, const char *why)

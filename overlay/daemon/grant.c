@@ -111,10 +111,6 @@ void grant_settle(struct grant *g)
 static void probe_holder(struct grant *g, const struct part_peer *holder, struct lease *l)
 {
     const struct message probe = {.kind = MSG_lease_renewed};
-    if (!link_answers(g->node->links, &holder->id))
-        log_info(g->node->log, "NOANSWER open %d silent %u left %d",
-                 link_is_open(g->node->links, &holder->id),
-                 (unsigned)(grant_now(g) - l->renewed_ms), (int)(l->until_ms - grant_now(g)));
     if (link_answers(g->node->links, &holder->id))
         lease_spare(l, grant_now(g));
     grant_send(g, holder, &probe);
@@ -152,9 +148,24 @@ void grant_ad(const struct grant *g, struct part_ad *ad)
     machine_ad(g->node->machine, &g->node->settings, identity_card(g->node->identity), &self, ad);
 }
 
+/* The holder's daemon was asked and knows of none: it has been started anew. What it has yet to
+ * confirm is not meant. */
+static void end_all(struct grant *g, const struct id *holder)
+{
+    for (size_t i = 0; i < LEASE_MAX; i++) {
+        struct lease *l = &g->table.at[i];
+        if ((l->state == LEASE_HELD || l->state == LEASE_RUNNING) && id_equal(&l->holder, holder))
+            lease_end(l, LEASE_EXPIRED);
+    }
+}
+
 static void on_renew(struct grant *g, const struct link_peer *from, const struct msg_lease_renew *m)
 {
     struct message answer = {.kind = MSG_lease_renewed};
+    if (m->leases_count == 0) {
+        end_all(g, &from->peer.id);
+        return;
+    }
     for (size_t i = 0; i < m->leases_count; i++) {
         struct lease *l = lease_find(&g->table, &from->peer.id, &m->leases[i].lease);
         if (l == NULL) {

@@ -125,6 +125,17 @@ static void renew(struct holds *h, const struct id *only)
     }
 }
 
+/* A renewal is late, says the peer. If this daemon has been started anew, none will come: so none
+ * is named. */
+static void on_probe(struct holds *h, const struct part_peer *peer)
+{
+    const struct message none = {.kind = MSG_lease_renew};
+    for (size_t i = 0; i < h->count; i++)
+        if (id_equal(&h->at[i].peer.id, &peer->id))
+            return;
+    link_send(h->node->links, peer, &none);
+}
+
 /* A daemon that waits for its turn on a host that is there has more time than a host that is gone.
  */
 static bool is_lost(struct holds *h, const struct hold *hold, uint64_t now)
@@ -240,7 +251,9 @@ void holds_take(struct holds *h, const struct link_peer *from, const struct mess
         if ((hold = find_from(h, from, &m->lease_seen.lease)) != NULL)
             on_seen(h, hold, &m->lease_seen);
         break;
-    case MSG_lease_renewed: /* that it was heard of is all */
+    case MSG_lease_renewed:
+        if (m->lease_renewed.leases == 0)
+            on_probe(h, &from->peer);
         break;
     }
 }

@@ -5,7 +5,7 @@ start_grid "${PEERS:-2}" --slots 2 --pmix
 folder=$P2PGRID_GRID/peer/1/p2pd.pmix
 export P2PGRID_SOCKET=$P2PGRID_GRID/peer/1/p2pd.sock
 
-ask() { # ARG...: captured
+ask_pmix() { # ARG...: captured
     LIMIT=60 capture "$builddir/test/pmix/ask" "$folder" "$@"
 }
 

@@ -232,8 +232,7 @@ static links_receive_fn *honest;
 
 static bool receive(void *ctx, const struct link_peer *from, const struct message *m)
 {
-    bool leases =
-        m->kind == MSG_lease_answer || m->kind == MSG_lease_ended || m->kind == MSG_lease_renewed;
+    bool leases = m->kind == MSG_lease_answer || m->kind == MSG_lease_ended;
     return leases ? take(ctx, from, m) : honest(ctx, from, m);
 }
 
