@@ -57,6 +57,10 @@ static struct message make(enum message_kind kind)
     case MSG_lease_ask:
         m.lease_ask.slots = 1;
         break;
+    case MSG_lease_renew:
+        m.lease_renew.leases_count = 1; /* none has no answer */
+        m.lease_renew.leases[0].lease = self.id;
+        break;
     case MSG_renew_ask:
         m.renew_ask.key = &none;
         m.renew_ask.key_length = 1;
