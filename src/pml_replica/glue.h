@@ -98,6 +98,11 @@ struct replica {
     unsigned strays;     /* looks in turn that nothing of ours has asked for */
     struct nap nap;
     struct crowd crowd;
+    struct fence { /* where Open MPI itself waits for all processes */
+        int32_t state;
+        bool linked;
+        uint64_t since;
+    } fence;
     ompi_request_fns_t stock;
     pthread_t program; /* the thread that called MPI_Init */
     struct rallying {
@@ -161,6 +166,7 @@ static inline uint64_t now_ms(clockid_t clock)
 
 /* nap_ompi4.c */
 int nap_due(void);             /* how long to wait at this look, ms */
+int nap_at_fence(void);        /* 0 elsewhere */
 int nap_taken(int timeout_ms); /* looks at the links; how much there was */
 
 /* silent_ompi4.c */

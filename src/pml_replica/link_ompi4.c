@@ -88,6 +88,14 @@ static void process_lost(void *ctx, int vpid, const char *why)
         transport_drop(replica.transport, (uint32_t)replica.process_of[vpid]);
 }
 
+/* At most a second. The program's signals do not end it. */
+static void sleep_ms(int ms)
+{
+    struct timespec left = {.tv_nsec = ms * 1000000L};
+    while (nanosleep(&left, &left) != 0)
+        continue;
+}
+
 /* mpirun hears how each replica has ended, by MPI_Abort, by a signal, with its desktop, and ends
  * the job with that line and that status: it has the first word. The program does not go on
  * meanwhile. What mpirun does not know, that peers do not reach each other, is said here then.
@@ -95,11 +103,8 @@ static void process_lost(void *ctx, int vpid, const char *why)
 static void let_mpirun_speak(void)
 {
     enum { NAPS = 60, NAP_MS = 50 };
-    for (int i = 0; i < NAPS; i++) {
-        struct timespec left = {.tv_nsec = NAP_MS * 1000000};
-        while (nanosleep(&left, &left) != 0)
-            continue; /* the program's signals do not end it */
-    }
+    for (int i = 0; i < NAPS; i++)
+        sleep_ms(NAP_MS);
 }
 
 /* The engine has given up; it does nothing more. */
@@ -331,7 +336,10 @@ bool link_attend(void)
 int link_progress(void)
 {
     replica.strays = replica.depth == 0 && replica.awaiting == 0 ? replica.strays + 1 : 0;
-    int n = advance(0);
+    const int ms = nap_at_fence();
+    int n = advance(ms);
+    if (ms > 0 && replica.engine == NULL)
+        sleep_ms(ms);
     replica.crowd.turns += n == 0;
     return n > 0 || !replica.slept ? n : 1;
 }

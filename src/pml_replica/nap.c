@@ -52,6 +52,13 @@ int nap_ms(const struct nap *n, struct nap_case is, bool has_errands)
     return ms < most ? ms : most;
 }
 
+int nap_at_fence_ms(uint64_t waited)
+{
+    enum { MS = 1000000, PART = 32 };
+    const uint64_t ms = waited / MS / PART;
+    return ms < WAITS_MOST_MS ? (int)ms : WAITS_MOST_MS;
+}
+
 void nap_looked(struct nap *n, bool waits, bool slept, bool news)
 {
     if (news) {

@@ -32,6 +32,10 @@ void nap_judge(struct nap *n, uint64_t now, uint64_t used, bool lends);
 bool nap_is_due(const struct nap *n, const struct crowd *c, struct nap_case is);
 /* How long, ms. has_errands: others may wait for what this process does by the clock. */
 int nap_ms(const struct nap *n, struct nap_case is, bool has_errands);
+/* MPI_Init and MPI_Finalize wait for all others in a loop of Open MPI's, each with 5000 looks a
+ * second; while hundreds start, most of them wait so. How long to sleep in such a wait, ms: a small
+ * part of what it has taken, ns, so that it is not felt. */
+int nap_at_fence_ms(uint64_t waited);
 /* After each look. waits: as above; news: something came. */
 void nap_looked(struct nap *n, bool waits, bool slept, bool news);
 #endif

@@ -22,6 +22,28 @@ static void look_around(struct crowd *c)
         crowd_judge(c, now, now_ns(CLOCK_THREAD_CPUTIME_ID), sleeps());
 }
 
+/* In MPI_Init or MPI_Finalize, and in no call of ours. */
+static bool is_at_fence(int32_t state)
+{
+    return replica.depth == 0 && replica.awaiting == 0 &&
+           (state < OMPI_MPI_STATE_INIT_COMPLETED ||
+            state >= OMPI_MPI_STATE_FINALIZE_PAST_COMM_SELF_DESTRUCT);
+}
+
+/* MPI_Init has two: one before there are links, one after. */
+int nap_at_fence(void)
+{
+    struct fence *f = &replica.fence;
+    const int32_t state = ompi_mpi_state;
+    const bool linked = replica.engine != NULL;
+    if (!is_at_fence(state))
+        return 0;
+    const uint64_t now = now_ns(CLOCK_MONOTONIC_COARSE);
+    if (f->state != state || f->linked != linked)
+        *f = (struct fence){.state = state, .linked = linked, .since = now};
+    return nap_at_fence_ms(now - f->since);
+}
+
 int nap_due(void)
 {
     look_around(&replica.crowd);

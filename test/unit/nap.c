@@ -138,10 +138,26 @@ static void test_in_a_crowd(void **state)
     assert_int_equal(ms_of(&fresh, &crowd, asks, false), 1);
 }
 
+static void test_at_a_fence_it_sleeps_for_a_small_part_of_the_wait(void **state)
+{
+    (void)state;
+    uint64_t waited = 0, looks = 0;
+    for (; waited < 31 * (uint64_t)MS; waited += 150 * US)
+        assert_int_equal(nap_at_fence_ms(waited), 0);
+    for (; waited < 10000 * (uint64_t)MS; looks++) {
+        const uint64_t ms = (uint64_t)nap_at_fence_ms(waited);
+        assert_true(ms * 32 * MS <= waited);
+        waited += ms * MS + 150 * US;
+    }
+    assert_in_range(looks, 100, 600); /* in 10 s */
+    assert_int_equal(nap_at_fence_ms(UINT64_MAX), 64);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_who_waits_sleeps_longer),
+        cmocka_unit_test(test_at_a_fence_it_sleeps_for_a_small_part_of_the_wait),
         cmocka_unit_test(test_an_only_look_stands_for_many),
         cmocka_unit_test(test_who_asks_goes_on_soon),
         cmocka_unit_test(test_who_computes_never_sleeps),
