@@ -6,6 +6,8 @@ enum { MS = 1000000 };
 enum { WINDOW = 8 * MS, SHORT = 16 * MS, LONG = 128 * MS };
 enum { PROBE_LOOKS = 2 }; /* a probe in vain looks before and after it */
 enum { TURN = 1 * MS };   /* who keeps one for longer computes: the kernel gives 1.4 ms and more */
+enum { TURN_OF_MANY = MS / 20 }; /* twenty that yield to each other, or more */
+enum { MANY = 8 };               /* for each processor */
 
 bool crowd_look(struct crowd *c, uint64_t now, bool asked)
 {
@@ -28,7 +30,12 @@ static bool is_resting(const struct crowd *c, uint64_t now, uint64_t slept)
     return slept - c->slept > c->naps + c->looks / (PROBE_LOOKS + 1);
 }
 
-void crowd_judge(struct crowd *c, uint64_t now, uint64_t used, uint64_t slept)
+bool crowd_is_many(unsigned long load, unsigned processors)
+{
+    return (load >> 16) >= (unsigned long)MANY * processors;
+}
+
+void crowd_judge(struct crowd *c, uint64_t now, uint64_t used, uint64_t slept, bool many)
 {
     struct crowd next = {.since = now, .used = used, .slept = slept};
     if (c->since == 0) { /* it begins to count */
@@ -43,7 +50,7 @@ void crowd_judge(struct crowd *c, uint64_t now, uint64_t used, uint64_t slept)
         next.lasts = c->lasts;
     }
     if (!next.rests && used - c->used < wanted / 4 && c->turns > 0 &&
-        wanted > (uint64_t)c->turns * TURN)
+        wanted > (uint64_t)c->turns * (many ? TURN_OF_MANY : TURN))
         believe(&next, now);
     *c = next;
 }

@@ -2,8 +2,9 @@
 /* crowd.h -- is this processor wanted by others who compute?
  *
  * To yield to them costs the turns of all, at every look; who sleeps instead is woken before his
- * turn. Ranks that wait for each other, and give back what they do not need, are no crowd; nor is
- * it one when the program sleeps between two looks itself. */
+ * turn. Ranks that wait for each other, and give back what they do not need, are no crowd, unless
+ * they are so many that a turn of all of them takes long; nor is it one when the program sleeps
+ * between two looks itself. */
 #ifndef P2P_CROWD_H
 #define P2P_CROWD_H
 #include <stdbool.h>
@@ -23,8 +24,11 @@ struct crowd {
 /* At each look. asked: the program asked for it, and does not wait in a call until something comes.
  * True: it is time to judge. */
 bool crowd_look(struct crowd *c, uint64_t now, bool asked);
-/* used: processor time so far; slept: times it has gone to sleep so far, naps among them. */
-void crowd_judge(struct crowd *c, uint64_t now, uint64_t used, uint64_t slept);
+/* used: processor time so far; slept: times it has gone to sleep so far, naps among them; many: far
+ * more processes want to run on this machine than it has processors. */
+void crowd_judge(struct crowd *c, uint64_t now, uint64_t used, uint64_t slept, bool many);
+/* load: how many wanted to run in the last minute, in 65536ths. */
+bool crowd_is_many(unsigned long load, unsigned processors);
 /* Of a nap: how long it was, how long it was to be, and how often the thread went to sleep in it;
  * not at all when there was news already. */
 void crowd_napped(struct crowd *c, uint64_t took, uint64_t asked, uint64_t slept);

@@ -98,7 +98,8 @@ struct replica {
     unsigned strays;     /* looks in turn that nothing of ours has asked for */
     struct nap nap;
     struct crowd crowd;
-    struct fence { /* where Open MPI itself waits for all processes */
+    unsigned processors; /* of this machine */
+    struct fence {       /* where Open MPI itself waits for all processes */
         int32_t state;
         bool linked;
         uint64_t since;
@@ -165,6 +166,7 @@ static inline uint64_t now_ms(clockid_t clock)
 }
 
 /* nap_ompi4.c */
+void nap_begin(void);
 int nap_due(void);             /* how long to wait at this look, ms */
 int nap_at_fence(void);        /* 0 elsewhere */
 int nap_taken(int timeout_ms); /* looks at the links; how much there was */

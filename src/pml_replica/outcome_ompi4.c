@@ -368,6 +368,7 @@ bool outcome_install(void)
     ompi_request_functions.req_wait_any = wait_any;
     ompi_request_functions.req_wait_some = wait_some;
     replica.program = pthread_self();
+    nap_begin();
     rally_begin();
     return answer((struct preload_questions){.time = the_time,
                                              .clock = replica.params.clock ? the_clock : NULL,

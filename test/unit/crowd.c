@@ -13,6 +13,7 @@ enum { US = 1000, MS = 1000000 };
 struct thread {
     struct crowd crowd;
     uint64_t now, used, slept;
+    bool many;
 };
 
 /* For so long: a look of 1 us, and then this long away, by turns given or by sleep. */
@@ -20,7 +21,7 @@ static void run(struct thread *t, uint64_t lasts, uint64_t away, bool sleeps)
 {
     for (const uint64_t end = t->now + lasts; t->now < end;) {
         if (crowd_look(&t->crowd, t->now, true))
-            crowd_judge(&t->crowd, t->now, t->used, t->slept);
+            crowd_judge(&t->crowd, t->now, t->used, t->slept, t->many);
         t->now += 1 * US + away;
         t->used += 1 * US;
         t->slept += sleeps;
@@ -61,6 +62,19 @@ static void test_who_computes(void **state)
     assert_true(crowd_is_here(&t.crowd));
     run(&t, 300 * MS, 15 * MS, false);
     assert_true(crowd_is_here(&t.crowd));
+}
+
+static void test_many_that_wait(void **state)
+{
+    (void)state;
+    struct thread t = begun();
+    t.many = true;
+    run(&t, 200 * MS, 20 * US, false);
+    assert_false(crowd_is_here(&t.crowd));
+    run(&t, 50 * MS, 200 * US, false);
+    assert_true(crowd_is_here(&t.crowd));
+    assert_false(crowd_is_many(15 << 16, 2));
+    assert_true(crowd_is_many(16 << 16, 2));
 }
 
 static void test_own_sleep(void **state)
@@ -112,7 +126,7 @@ static void test_naps(void **state)
     struct thread t = begun();
     for (int i = 0; i < 100; i++) {
         if (crowd_look(&t.crowd, t.now, true))
-            crowd_judge(&t.crowd, t.now, t.used, t.slept);
+            crowd_judge(&t.crowd, t.now, t.used, t.slept, t.many);
         t.now += 1 * MS + 50 * US;
         t.used += 20 * US;
         t.slept++;
@@ -143,7 +157,7 @@ static void wait_in_call(struct thread *t, uint64_t lasts)
 {
     for (const uint64_t end = t->now + lasts; t->now < end;) {
         if (crowd_look(&t->crowd, t->now, false))
-            crowd_judge(&t->crowd, t->now, t->used, t->slept);
+            crowd_judge(&t->crowd, t->now, t->used, t->slept, t->many);
         t->now += 1 * MS;
         t->used += 5 * US;
         t->slept++;
@@ -179,15 +193,12 @@ static void test_first_look(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_alone),
-                                       cmocka_unit_test(test_ranks_that_wait),
-                                       cmocka_unit_test(test_who_computes),
-                                       cmocka_unit_test(test_own_sleep),
-                                       cmocka_unit_test(test_sleep_after_two_looks),
-                                       cmocka_unit_test(test_belief_grows),
-                                       cmocka_unit_test(test_naps),
-                                       cmocka_unit_test(test_naps_cut_short),
-                                       cmocka_unit_test(test_sleep_between_waits),
-                                       cmocka_unit_test(test_first_look)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_alone),          cmocka_unit_test(test_ranks_that_wait),
+        cmocka_unit_test(test_who_computes),   cmocka_unit_test(test_many_that_wait),
+        cmocka_unit_test(test_own_sleep),      cmocka_unit_test(test_sleep_after_two_looks),
+        cmocka_unit_test(test_belief_grows),   cmocka_unit_test(test_naps),
+        cmocka_unit_test(test_naps_cut_short), cmocka_unit_test(test_sleep_between_waits),
+        cmocka_unit_test(test_first_look)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
