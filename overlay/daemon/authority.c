@@ -311,6 +311,11 @@ static int note(const struct authority *a, struct ledger_entry *entry, const cha
         return err_set(e, EINVAL, "a certificate without an end");
     entry->ends = timegm(&tm);
     entry->revoked = false;
+    struct identity_card card;
+    if (identity_read(&card, c, e) < 0)
+        return -e->code;
+    entry->owned = true;
+    entry->owner = card.owner;
     snprintf(entry->name, sizeof entry->name, "%s", name);
     return ledger_add(a->folder, entry, e);
 }

@@ -13,7 +13,7 @@ struct invitation {
     uint8_t secret[TOKEN_SECRET];
     time_t ends, used;          /* used 0: not yet */
     char by[IDENTITY_NAME + 1]; /* who used it */
-    char owner[ID_TEXT + 1];    /* of the newcomer: an id, "self", or "" for the founder */
+    char owner[ID_TEXT + 1];    /* of the newcomer: an id, "self", or "" (given out before) */
     char groups[IDENTITY_GROUPS][IDENTITY_GROUP + 1];
     size_t group_count;
 };

@@ -70,18 +70,36 @@ static void hear_newcomers(struct keeper *k)
 
 static int check_invite(const struct msg_local_invite *ask, struct err *e)
 {
-    struct id owner;
     if (ask->seconds == 0 || ask->seconds > KEEPER_INVITE_MAX_S)
         return err_set(e, EINVAL, "an invitation is good for at most %d days",
                        KEEPER_INVITE_MAX_S / DAY);
-    if (ask->owner[0] != '\0' && strcmp(ask->owner, "self") != 0 && !id_parse(&owner, ask->owner))
-        return err_set(e, EINVAL, "'%s' is no owner: %d hex digits, or self", ask->owner, ID_TEXT);
+    if (ask->mine && ask->owner[0] != '\0')
+        return err_set(e, EINVAL, "a desktop has one owner");
     for (unsigned i = 0; i < ask->groups_count; i++)
         if (ask->groups[i].text[0] == '\0' ||
             strcspn(ask->groups[i].text, " \t\n/") != strlen(ask->groups[i].text))
             return err_set(e, EINVAL, "'%s' is no name for a group: no blanks, no /",
                            ask->groups[i].text);
     return 0;
+}
+
+/* Who the newcomer will be: none chooses that for himself. */
+static int find_owner(const struct keeper *k, const struct msg_local_invite *ask,
+                      char out[ID_TEXT + 1], struct err *e)
+{
+    struct ledger ledger;
+    struct id owner = identity_card(k->node->identity)->owner;
+    int rc = 0;
+    if (ask->mine) {
+        id_text(&owner, out);
+    } else if (ask->owner[0] == '\0') {
+        strcpy(out, "self");
+    } else if ((rc = ledger_read(&ledger, k->node->settings.authority, e)) == 0) {
+        rc = ledger_owner(&ledger, ask->owner, time(NULL), &owner, e);
+        id_text(&owner, out);
+        ledger_free(&ledger);
+    }
+    return rc;
 }
 
 int keeper_invite(struct keeper *k, const struct msg_local_invite *ask, struct msg_local_token *out,
@@ -97,10 +115,12 @@ int keeper_invite(struct keeper *k, const struct msg_local_invite *ask, struct m
         return rc;
     token.grid = authority_id(a);
     authority_close(a);
+    rc = find_owner(k, ask, fresh.owner, e);
+    if (rc < 0)
+        return rc;
     token.count = links_addresses(k->node->links, token.at, TOKEN_ADDRESSES);
     randombytes_buf(fresh.secret, sizeof fresh.secret);
     memcpy(token.secret, fresh.secret, sizeof token.secret);
-    memcpy(fresh.owner, ask->owner, sizeof fresh.owner);
     for (; fresh.group_count < ask->groups_count; fresh.group_count++)
         memcpy(fresh.groups[fresh.group_count], ask->groups[fresh.group_count].text,
                sizeof fresh.groups[0]);
@@ -109,6 +129,7 @@ int keeper_invite(struct keeper *k, const struct msg_local_invite *ask, struct m
         return rc;
     token_text(&token, out->text);
     out->ends = (uint64_t)fresh.ends;
+    memcpy(out->owner, fresh.owner, sizeof out->owner);
     sodium_memzero(&token, sizeof token);
     hear_newcomers(k);
     return 0;
@@ -130,9 +151,12 @@ static uint32_t put_certificate(uint8_t out[CERTIFICATE_MAX], X509 *c)
 static int check_name(const struct keeper *k, const char *name, EVP_PKEY *key, struct err *e)
 {
     struct ledger ledger;
-    struct id id;
+    struct id id, named;
     if (identity_of_key(&id, key) < 0)
         return err_set(e, EINVAL, "that is no key");
+    if (id_parse(&named, name) || strcmp(name, "self") == 0)
+        return err_set(e, EINVAL, "'%s' is no name for a peer: it could be taken for an owner's",
+                       name);
     int rc = ledger_read(&ledger, k->node->settings.authority, e);
     if (rc < 0)
         return rc;
