@@ -4,6 +4,7 @@
 #define P2P_AUTHORITY_H
 #include "../client/err.h"
 #include "../core/id.h"
+#include "keyfile.h"
 #include <openssl/x509.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,6 +30,17 @@ struct authority_order {
 struct authority;
 
 int authority_open(struct authority **out, const char *folder, struct err *e);
+/* The same where the key may be locked (keyfile.h says with which error). */
+int authority_open_with(struct authority **out, const char *folder,
+                        const struct keyfile_access *with, struct err *e);
+bool authority_is_locked(const char *folder);
+/* Locks the key with a passphrase, or (NULL) unlocks it. Locked, it signs for each member whose
+ * certificate it has kept also those that will renew it, since nobody may be there to ask then. */
+int authority_lock(struct authority *a, const struct keyfile_access *with, struct err *e);
+/* Keeps a member's certificate, with those that will renew it where the key is locked. */
+int authority_keep(struct authority *a, X509 *certificate, struct err *e);
+/* The private key itself. */
+bool authority_seed(const struct authority *a, uint8_t seed[KEYFILE_SEED]);
 void authority_close(struct authority *a);
 /* A key and a certificate for one more peer, written with authority.crt into the folder `out`,
  * which is made when it is missing. A key that is already there is never overwritten. */

@@ -47,6 +47,11 @@ static struct ledger_entry *of_id(const struct ledger *l, const struct id *id)
     return NULL;
 }
 
+const struct ledger_entry *ledger_at(const struct ledger *l, const struct id *id)
+{
+    return of_id(l, id);
+}
+
 const struct ledger_entry *ledger_of_key(const struct ledger *l, const struct id *key)
 {
     for (size_t i = 0; i < l->count; i++)

@@ -26,6 +26,8 @@ struct ledger {
 int ledger_add(const char *folder, const struct ledger_entry *entry, struct err *e);
 int ledger_read(struct ledger *l, const char *folder, struct err *e);
 void ledger_free(struct ledger *l);
+/* Or NULL. */
+const struct ledger_entry *ledger_at(const struct ledger *l, const struct id *id);
 /* The member with this name or id; a word that fits none, or several, is an error. */
 const struct ledger_entry *ledger_find(const struct ledger *l, const char *word, time_t now,
                                        struct err *e);

@@ -3,6 +3,8 @@
 #include "tool.h"
 #include "ad_json.h"
 #include "keeper.h"
+#include "passphrase.h"
+#include <errno.h>
 #include <argp.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -15,6 +17,7 @@ enum { ANSWER_MS = 10000, DAY = 24 * 3600 };
 struct wish {
     struct tool_options shared;
     struct msg_local_invite ask;
+    const char *file;  /* of the passphrase */
     const char *owner; /* as it was given; NULL: it was not */
 };
 
@@ -32,6 +35,8 @@ static const struct argp_option options[] = {
     {"mine", 'm', NULL, 0, "the new desktop is yours, too: whoever uses it is you", 0},
     {"owner", 'w', "PEER", 0,
      "it is another desktop of PEER's owner (a peer's name, or an owner's id)", 0},
+    {"passphrase-file", 'p', "FILE", 0,
+     "where the passphrase of a locked authority is; -: standard input", 0},
     {"json", 'j', NULL, 0, "print one JSON object", 1},
     {"socket", 's', "PATH", 0, "the daemon's socket (default: $P2PGRID_SOCKET, or the usual place)",
      1},
@@ -86,6 +91,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
         if (w->ask.mine && w->owner != NULL)
             argp_error(state, "--mine or --owner=%s: a desktop has one owner", w->owner);
         return 0;
+    case 'p':
+        w->file = value;
+        return 0;
     case 'j':
         w->shared.json = true;
         return 0;
@@ -139,13 +147,33 @@ static void print(const struct msg_local_token *t, const struct wish *w)
     explain(w);
 }
 
+/* Once without the passphrase, unless it was given: only the daemon knows whether it takes one. */
+static int ask(struct client *c, const struct wish *w, struct msg_local_token *token, struct err *e)
+{
+    struct message question = {.kind = MSG_local_invite, .local_invite = w->ask};
+    struct passphrase word = {.length = 0};
+    struct msg_local_done done;
+    struct err first = {0};
+    if (w->file == NULL) {
+        int rc = client_ask(c, &question, ANSWER_MS, take, token, &done, &first);
+        if (rc == 0 || first.code != ENOKEY)
+            return rc == 0 ? 0 : err_set(e, first.code, "%s", first.text);
+    }
+    int rc = passphrase_ask(&word, w->file, false, e);
+    question = (struct message){.kind = MSG_local_invite, .local_invite = w->ask};
+    question.local_invite.passphrase = word.text;
+    question.local_invite.passphrase_length = (uint32_t)word.length;
+    if (rc == 0)
+        rc = client_ask(c, &question, ANSWER_MS, take, token, &done, e);
+    passphrase_forget(&word);
+    return rc;
+}
+
 int tool_invite(int argc, char **argv)
 {
     static const struct argp argp = {options, parse, NULL, doc, NULL, NULL, NULL};
     struct wish w = {.ask.seconds = DAY};
-    struct message question = {.kind = MSG_local_invite};
     struct msg_local_token token = {0};
-    struct msg_local_done done;
     struct client *c;
     struct err e = {0};
     argp_err_exit_status = TOOL_USAGE;
@@ -153,8 +181,7 @@ int tool_invite(int argc, char **argv)
     int rc = tool_connect(&c, &w.shared);
     if (rc != TOOL_OK)
         return rc;
-    question.local_invite = w.ask;
-    if (client_ask(c, &question, ANSWER_MS, take, &token, &done, &e) < 0)
+    if (ask(c, &w, &token, &e) < 0)
         rc = tool_fail(&e);
     else
         print(&token, &w);
