@@ -349,8 +349,9 @@ static int note(const struct authority *a, struct ledger_entry *entry, const cha
     entry->ends = timegm(&tm);
     entry->revoked = false;
     struct identity_card card;
-    if (identity_read(&card, c, e) < 0)
-        return -e->code;
+    int rc = identity_read(&card, c, e);
+    if (rc < 0)
+        return rc;
     entry->owned = true;
     entry->owner = card.owner;
     snprintf(entry->name, sizeof entry->name, "%s", name);
@@ -387,6 +388,16 @@ static int recognize(const struct authority *a, EVP_PKEY *key, const char *known
 }
 
 /* --- what renews a certificate while the key is locked --- */
+
+static const char ahead[] = "signed-ahead"; /* a file that is there once this was done */
+
+static bool has_signed_ahead(const struct authority *a)
+{
+    FILE *f = open_in(a->folder, ahead, false, 0, NULL);
+    if (f != NULL)
+        fclose(f);
+    return f != NULL;
+}
 
 /* The same certificate for the time that follows; NULL: the grid ends before it begins. */
 static X509 *make_next(const struct authority *a, X509 *before, struct err *e)
@@ -444,11 +455,29 @@ static int keep_again(void *ctx, const struct id *member, struct err *e)
     return rc;
 }
 
+/* From now on a revoked peer may have certificates for as long as the grid lasts. */
+static int note_ahead(const struct authority *a, struct err *e)
+{
+    FILE *f = has_signed_ahead(a) ? NULL : open_in(a->folder, ahead, true, 0600, e);
+    return f != NULL ? close_written(f, true, a->folder, e) : has_signed_ahead(a) ? 0 : -EIO;
+}
+
+time_t authority_last_end(const struct authority *a, time_t ends)
+{
+    struct tm tm;
+    if (!has_signed_ahead(a) || !ASN1_TIME_to_tm(X509_get0_notAfter(a->certificate), &tm))
+        return ends;
+    time_t last = timegm(&tm);
+    return last > ends ? last : ends;
+}
+
 int authority_lock(struct authority *a, const struct keyfile_access *with, struct err *e)
 {
     char path[AUTHORITY_PATH];
     int rc = key_path(path, a->folder, e);
     a->locked = with != NULL;
+    if (rc == 0 && a->locked)
+        rc = note_ahead(a, e);
     if (rc == 0)
         rc = drawer_each(a->folder, keep_again, a, e);
     return rc < 0 ? rc : keyfile_replace(path, a->key, with, e);

@@ -8,6 +8,7 @@
 #include <openssl/x509.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 /* A new grid in a new folder: authority.key, authority.crt, and owner.key, its founder's own. */
 struct authority_terms {
@@ -37,6 +38,9 @@ bool authority_is_locked(const char *folder);
 /* Locks the key with a passphrase, or (NULL) unlocks it. Locked, it signs for each member whose
  * certificate it has kept also those that will renew it, since nobody may be there to ask then. */
 int authority_lock(struct authority *a, const struct keyfile_access *with, struct err *e);
+/* Until when somebody has a certificate whose present one ends then: once it was locked, others may
+ * have been signed ahead, and copied. */
+time_t authority_last_end(const struct authority *a, time_t ends);
 /* Keeps a member's certificate, with those that will renew it where the key is locked. */
 int authority_keep(struct authority *a, X509 *certificate, struct err *e);
 /* The private key itself. */

@@ -94,11 +94,6 @@ X509 *drawer_pick(const struct drawer *d, time_t now, time_t after)
     return best;
 }
 
-time_t drawer_ends(const struct drawer *d)
-{
-    return d->count > 0 ? when(X509_get0_notAfter(d->at[d->count - 1])) : 0;
-}
-
 int drawer_each(const char *folder, drawer_each_fn *each, void *ctx, struct err *e)
 {
     char inner[PATH_SIZE];

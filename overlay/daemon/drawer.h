@@ -27,7 +27,6 @@ bool drawer_has(const char *folder, const struct id *member);
 void drawer_forget(const char *folder, const struct id *member);
 /* The last that is good now and longer than `after`; NULL: none. */
 X509 *drawer_pick(const struct drawer *d, time_t now, time_t after);
-time_t drawer_ends(const struct drawer *d); /* of the last one; 0: none */
 /* Stops at the first error. */
 typedef int drawer_each_fn(void *ctx, const struct id *member, struct err *e);
 int drawer_each(const char *folder, drawer_each_fn *each, void *ctx, struct err *e);

@@ -150,6 +150,7 @@ int keeper_invite(struct keeper *k, const struct msg_local_invite *ask, struct m
     struct invitation fresh = {.ends = time(NULL) + (time_t)ask->seconds};
     struct token token;
     struct authority *a;
+    struct err why = {0};
     const struct keyfile_access with = {.passphrase = ask->passphrase,
                                         .length = ask->passphrase_length};
     int rc = check_invite(ask, e);
@@ -159,8 +160,8 @@ int keeper_invite(struct keeper *k, const struct msg_local_invite *ask, struct m
         return rc;
     token.grid = authority_id(a);
     rc = find_owner(k, ask, fresh.owner, e);
-    if (rc == 0)
-        rc = keeper_publish(k, a, e);
+    if (rc == 0 && keeper_publish(k, a, &why) < 0)
+        log_warn(k->node->log, "who renews certificates is not told anew: %s", why.text);
     if (rc == 0)
         rc = hold(k, a, e);
     authority_close(a);

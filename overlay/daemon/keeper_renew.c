@@ -19,8 +19,9 @@ static int note(const struct keeper *k, const struct identity_card *was, X509 *c
     struct ledger ledger;
     struct ledger_entry entry;
     int rc = identity_read(&card, c, e);
-    if (rc == 0 && !id_equal(&card.id, &was->id))
-        rc = err_set(e, EINVAL, "what was kept for it is another's");
+    if (rc == 0 && (!id_equal(&card.id, &was->id) ||
+                    X509_verify(c, identity_authority(k->node->identity)) != 1))
+        rc = err_set(e, EINVAL, "what was kept for it is not the authority's");
     if (rc == 0)
         rc = ledger_read(&ledger, k->node->settings.authority, e);
     if (rc < 0)
@@ -34,6 +35,8 @@ static int note(const struct keeper *k, const struct identity_card *was, X509 *c
     if (rc < 0)
         return rc;
     entry.ends = card.ends;
+    entry.owned = true;
+    entry.owner = card.owner;
     return ledger_add(k->node->settings.authority, &entry, e);
 }
 

@@ -77,19 +77,6 @@ static int find_member(const struct keeper *k, const char *word, struct ledger_e
     return found != NULL ? 0 : -ENOENT;
 }
 
-/* Of what it may have, or may have been taken out of the drawer. */
-static time_t last_end(const struct keeper *k, const struct ledger_entry *entry)
-{
-    struct drawer d;
-    struct err none = {0};
-    time_t ends = entry->ends;
-    if (drawer_read(&d, k->node->settings.authority, &entry->id, &none) == 0 &&
-        drawer_ends(&d) > ends)
-        ends = drawer_ends(&d);
-    drawer_clear(&d);
-    return ends;
-}
-
 int keeper_revoke(struct keeper *k, const struct msg_local_revoke *ask,
                   struct msg_local_revoked *out, struct err *e)
 {
@@ -106,7 +93,7 @@ int keeper_revoke(struct keeper *k, const struct msg_local_revoke *ask,
         rc = err_set(e, EINVAL, "%s is this desktop, which has the authority", peer);
     if (rc == 0 && !entry.revoked) {
         entry.revoked = true;
-        entry.ends = last_end(k, &entry);
+        entry.ends = authority_last_end(a, entry.ends);
         rc = ledger_add(k->node->settings.authority, &entry, e);
     }
     if (rc == 0)
