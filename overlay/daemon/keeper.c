@@ -13,6 +13,7 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 enum { DAY = 24 * 3600 };
@@ -60,14 +61,16 @@ int keeper_authority(const struct keeper *k, const struct keyfile_access *with,
     return err_set(e, EINVAL, "%s is the authority of another grid", k->node->settings.authority);
 }
 
-/* --- a key that is held --- */
+/* --- a key that is held: no program of the same user may look into this one meanwhile --- */
 
 static void let_go(struct keeper *k)
 {
-    if (k->held != NULL)
-        log_info(k->node->log, "the authority's key is not held any more");
+    if (k->held == NULL)
+        return;
     sodium_free(k->held); /* wipes it */
     k->held = NULL;
+    prctl(PR_SET_DUMPABLE, 1);
+    log_info(k->node->log, "the authority's key is not held any more");
 }
 
 /* As long as somebody may come. */
@@ -91,7 +94,7 @@ static int hold(struct keeper *k, const struct authority *a, struct err *e)
     if (!authority_is_locked(k->node->settings.authority) || k->held != NULL)
         return 0;
     k->held = sodium_malloc(KEYFILE_SEED);
-    if (k->held == NULL || !authority_seed(a, k->held)) {
+    if (k->held == NULL || prctl(PR_SET_DUMPABLE, 0) < 0 || !authority_seed(a, k->held)) {
         let_go(k);
         return err_set(e, ENOMEM, "the authority's key cannot be held: %s", strerror(errno));
     }
