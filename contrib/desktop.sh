@@ -186,10 +186,10 @@ desktop_join() { # K
         said=$( (desktop_enter 1 p2pctl grid create private) 2>&1 </dev/null)
     else
         # The first of an owner's desktops makes him, the others are his.
-        if [ "$k" -le "$owners" ]; then
-            owner=(--owner self)
-        elif [ $(((k - 1) % owners)) != 0 ]; then
-            owner=(--owner "$(ask $(((k - 1) % owners + 1)) status | jq -r .owner)")
+        if [ $(((k - 1) % owners)) = 0 ]; then
+            owner=(--mine)
+        elif [ "$k" -gt "$owners" ]; then
+            owner=(--owner "desk$(((k - 1) % owners + 1))")
         fi
         token=$( (desktop_enter 1 p2pctl invite "${owner[@]}") 2>"$home/boot" </dev/null) ||
             fail "no invitation for desktop $k: $(tail -n 1 "$home/boot")"

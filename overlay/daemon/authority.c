@@ -2,9 +2,11 @@
 /* authority.c -- Ed25519 keys and X.509 certificates, made by OpenSSL; keys are 0600 from their
  * first byte. */
 #include "authority.h"
+#include "drawer.h"
 #include "file.h"
 #include "identity.h"
 #include "ledger.h"
+#include "renewal.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/pem.h>
@@ -17,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { AUTHORITY_PATH = 4096, DAY = 24 * 3600, HOUR = 3600 };
+enum { AUTHORITY_PATH = 4096, DAY = 24 * 3600 };
 
 struct authority {
     EVP_PKEY *key;
@@ -25,6 +27,7 @@ struct authority {
     char grid[IDENTITY_NAME + 1];
     char owner[ID_TEXT + 1]; /* of the founder's own key */
     char folder[AUTHORITY_PATH];
+    bool locked;
 };
 
 /* Opens folder/file; writing makes a new file and refuses one that is there. */
@@ -104,19 +107,28 @@ static bool add_extension(X509 *c, X509 *issuer, int nid, const char *value)
     return ok;
 }
 
-/* Version, number, validity and key: what all certificates have in common. An hour of grace for
- * clocks. */
-static X509 *begin_certificate(EVP_PKEY *key, double days)
+struct span {
+    time_t begins, ends;
+};
+
+/* From now on, with some grace for clocks. */
+static struct span span_of_days(double days)
+{
+    time_t now = time(NULL);
+    return (struct span){.begins = now + (days > 0 ? -RENEWAL_GRACE_S : (time_t)((days - 1) * DAY)),
+                         .ends = now + (time_t)(days * DAY)};
+}
+
+/* Version, number, validity and key: what all certificates have in common. */
+static X509 *begin_certificate(EVP_PKEY *key, const struct span *span)
 {
     X509 *c = X509_new();
     uint64_t serial;
-    long from = days > 0 ? -HOUR : (long)((days - 1) * DAY);
     bool ok = c != NULL && X509_set_version(c, X509_VERSION_3) &&
               RAND_bytes((unsigned char *)&serial, sizeof serial) == 1 &&
               ASN1_INTEGER_set_uint64(X509_get_serialNumber(c), serial >> 1 | 1) &&
-              X509_gmtime_adj(X509_getm_notBefore(c), from) != NULL &&
-              X509_gmtime_adj(X509_getm_notAfter(c), (long)(days * DAY)) != NULL &&
-              X509_set_pubkey(c, key);
+              ASN1_TIME_set(X509_getm_notBefore(c), span->begins) != NULL &&
+              ASN1_TIME_set(X509_getm_notAfter(c), span->ends) != NULL && X509_set_pubkey(c, key);
     if (ok)
         return c;
     X509_free(c);
@@ -127,7 +139,8 @@ static X509 *begin_certificate(EVP_PKEY *key, double days)
  * it. */
 static X509 *make_root(EVP_PKEY *key, const char *name, const struct authority_terms *terms)
 {
-    X509 *c = begin_certificate(key, terms->days);
+    struct span span = span_of_days(terms->days);
+    X509 *c = begin_certificate(key, &span);
     X509_NAME *subject = c != NULL ? X509_get_subject_name(c) : NULL;
     bool ok = c != NULL && add_entry(subject, "O", name) && add_entry(subject, "CN", "authority") &&
               (!terms->encrypt || add_entry(subject, "OU", IDENTITY_ENCRYPT)) &&
@@ -205,16 +218,40 @@ static int read_root(struct authority *a, const char *folder, struct err *e)
     return 0;
 }
 
+static int key_path(char out[AUTHORITY_PATH], const char *folder, struct err *e)
+{
+    if (snprintf(out, AUTHORITY_PATH, "%s/authority.key", folder) >= AUTHORITY_PATH)
+        return err_set(e, ENAMETOOLONG, "%s: too long a path", folder);
+    return 0;
+}
+
+bool authority_is_locked(const char *folder)
+{
+    char path[AUTHORITY_PATH];
+    return key_path(path, folder, NULL) == 0 && keyfile_is_locked(path);
+}
+
 int authority_open(struct authority **out, const char *folder, struct err *e)
 {
+    return authority_open_with(out, folder, NULL, e);
+}
+
+int authority_open_with(struct authority **out, const char *folder,
+                        const struct keyfile_access *with, struct err *e)
+{
+    char path[AUTHORITY_PATH];
     struct err ignored = {0};
     e = e != NULL ? e : &ignored;
     struct authority *a = calloc(1, sizeof *a);
     if (a == NULL)
         return err_set(e, ENOMEM, "no memory");
     snprintf(a->folder, sizeof a->folder, "%s", folder);
-    a->key = read_key(folder, "authority.key", e);
-    int rc = a->key != NULL ? read_root(a, folder, e) : -e->code;
+    a->locked = authority_is_locked(folder);
+    int rc = key_path(path, folder, e);
+    if (rc == 0 && (a->key = keyfile_read(path, with, e)) == NULL)
+        rc = -e->code;
+    if (rc == 0)
+        rc = read_root(a, folder, e);
     if (rc == 0)
         rc = read_founder(a, folder, e);
     if (rc == 0 && X509_check_private_key(a->certificate, a->key) != 1)
@@ -244,9 +281,9 @@ static bool add_groups(X509_NAME *subject, const struct authority_order *order)
 }
 
 static X509 *make_peer(const struct authority *a, const struct authority_order *order,
-                       EVP_PKEY *key, const struct ledger_entry *who)
+                       EVP_PKEY *key, const struct ledger_entry *who, const struct span *span)
 {
-    X509 *c = begin_certificate(key, order->days);
+    X509 *c = begin_certificate(key, span);
     X509_NAME *subject = c != NULL ? X509_get_subject_name(c) : NULL;
     char self[ID_TEXT + 1];
     id_text(&who->id, self);
@@ -311,6 +348,12 @@ static int note(const struct authority *a, struct ledger_entry *entry, const cha
         return err_set(e, EINVAL, "a certificate without an end");
     entry->ends = timegm(&tm);
     entry->revoked = false;
+    struct identity_card card;
+    int rc = identity_read(&card, c, e);
+    if (rc < 0)
+        return rc;
+    entry->owned = true;
+    entry->owner = card.owner;
     snprintf(entry->name, sizeof entry->name, "%s", name);
     return ledger_add(a->folder, entry, e);
 }
@@ -344,6 +387,108 @@ static int recognize(const struct authority *a, EVP_PKEY *key, const char *known
                : 0;
 }
 
+/* --- what renews a certificate while the key is locked --- */
+
+static const char ahead[] = "signed-ahead"; /* a file that is there once this was done */
+
+static bool has_signed_ahead(const struct authority *a)
+{
+    FILE *f = open_in(a->folder, ahead, false, 0, NULL);
+    if (f != NULL)
+        fclose(f);
+    return f != NULL;
+}
+
+/* The same certificate for the time that follows; NULL: the grid ends before it begins. */
+static X509 *make_next(const struct authority *a, X509 *before, struct err *e)
+{
+    struct identity_card card;
+    struct ledger_entry who = {0};
+    const char *groups[IDENTITY_GROUPS];
+    char owner[ID_TEXT + 1];
+    struct authority_order order = {.peer = card.name, .owner = owner, .groups = groups};
+    if (identity_read(&card, before, e) < 0)
+        return NULL;
+    struct span span = {card.begins, card.ends};
+    if (!renewal_next(&span.begins, &span.ends) ||
+        X509_cmp_time(X509_get0_notAfter(a->certificate), &span.begins) < 0)
+        return NULL;
+    id_text(&card.owner, owner);
+    for (; order.group_count < card.group_count; order.group_count++)
+        groups[order.group_count] = card.groups[order.group_count];
+    who.id = card.id;
+    memcpy(who.nonce, card.nonce, sizeof who.nonce);
+    return make_peer(a, &order, X509_get0_pubkey(before), &who, &span);
+}
+
+int authority_keep(struct authority *a, X509 *certificate, struct err *e)
+{
+    struct drawer d = {.at = {certificate}, .count = 1};
+    struct id id;
+    X509_up_ref(certificate);
+    int rc = 0;
+    if (identity_of_certificate(&id, certificate) < 0 || X509_verify(certificate, a->key) != 1)
+        rc = err_set(e, EINVAL, "a certificate that the authority has not signed");
+    while (rc == 0 && a->locked && d.count < DRAWER_CERTIFICATES &&
+           (d.at[d.count] = make_next(a, d.at[d.count - 1], e)) != NULL)
+        d.count++;
+    if (rc == 0)
+        rc = drawer_write(&d, a->folder, &id, e);
+    drawer_clear(&d);
+    return rc;
+}
+
+/* From the one that the member has now. What somebody else has put there goes. */
+static int keep_again(void *ctx, const struct id *member, struct err *e)
+{
+    struct authority *a = ctx;
+    struct drawer d;
+    int rc = drawer_read(&d, a->folder, member, e);
+    if (rc < 0)
+        return rc;
+    X509 *now = drawer_pick(&d, time(NULL), 0);
+    if (now != NULL && X509_verify(now, a->key) == 1)
+        rc = authority_keep(a, now, e);
+    else
+        drawer_forget(a->folder, member);
+    drawer_clear(&d);
+    return rc;
+}
+
+/* From now on a revoked peer may have certificates for as long as the grid lasts. */
+static int note_ahead(const struct authority *a, struct err *e)
+{
+    FILE *f = has_signed_ahead(a) ? NULL : open_in(a->folder, ahead, true, 0600, e);
+    return f != NULL ? close_written(f, true, a->folder, e) : has_signed_ahead(a) ? 0 : -EIO;
+}
+
+time_t authority_last_end(const struct authority *a, time_t ends)
+{
+    struct tm tm;
+    if (!has_signed_ahead(a) || !ASN1_TIME_to_tm(X509_get0_notAfter(a->certificate), &tm))
+        return ends;
+    time_t last = timegm(&tm);
+    return last > ends ? last : ends;
+}
+
+int authority_lock(struct authority *a, const struct keyfile_access *with, struct err *e)
+{
+    char path[AUTHORITY_PATH];
+    int rc = key_path(path, a->folder, e);
+    a->locked = with != NULL;
+    if (rc == 0 && a->locked)
+        rc = note_ahead(a, e);
+    if (rc == 0)
+        rc = drawer_each(a->folder, keep_again, a, e);
+    return rc < 0 ? rc : keyfile_replace(path, a->key, with, e);
+}
+
+bool authority_seed(const struct authority *a, uint8_t seed[KEYFILE_SEED])
+{
+    size_t length = KEYFILE_SEED;
+    return EVP_PKEY_get_raw_private_key(a->key, seed, &length) == 1 && length == KEYFILE_SEED;
+}
+
 int authority_admit(struct authority *a, const struct authority_order *order, EVP_PKEY *key,
                     X509 **out, struct err *e)
 {
@@ -353,10 +498,13 @@ int authority_admit(struct authority *a, const struct authority_order *order, EV
         rc = recognize(a, key, order->nonce, &who, e);
     if (rc < 0)
         return rc;
-    X509 *c = make_peer(a, order, key, &who);
+    struct span span = span_of_days(order->days);
+    X509 *c = make_peer(a, order, key, &who, &span);
     if (c == NULL)
         return err_set(e, EIO, "OpenSSL cannot make a certificate");
     rc = note(a, &who, order->peer, c, e);
+    if (rc == 0)
+        rc = authority_keep(a, c, e);
     if (rc < 0)
         X509_free(c);
     else

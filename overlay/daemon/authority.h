@@ -4,9 +4,11 @@
 #define P2P_AUTHORITY_H
 #include "../client/err.h"
 #include "../core/id.h"
+#include "keyfile.h"
 #include <openssl/x509.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 /* A new grid in a new folder: authority.key, authority.crt, and owner.key, its founder's own. */
 struct authority_terms {
@@ -29,6 +31,20 @@ struct authority_order {
 struct authority;
 
 int authority_open(struct authority **out, const char *folder, struct err *e);
+/* The same where the key may be locked (keyfile.h says with which error). */
+int authority_open_with(struct authority **out, const char *folder,
+                        const struct keyfile_access *with, struct err *e);
+bool authority_is_locked(const char *folder);
+/* Locks the key with a passphrase, or (NULL) unlocks it. Locked, it signs for each member whose
+ * certificate it has kept also those that will renew it, since nobody may be there to ask then. */
+int authority_lock(struct authority *a, const struct keyfile_access *with, struct err *e);
+/* Until when somebody has a certificate whose present one ends then: once it was locked, others may
+ * have been signed ahead, and copied. */
+time_t authority_last_end(const struct authority *a, time_t ends);
+/* Keeps a member's certificate, with those that will renew it where the key is locked. */
+int authority_keep(struct authority *a, X509 *certificate, struct err *e);
+/* The private key itself. */
+bool authority_seed(const struct authority *a, uint8_t seed[KEYFILE_SEED]);
 void authority_close(struct authority *a);
 /* A key and a certificate for one more peer, written with authority.crt into the folder `out`,
  * which is made when it is missing. A key that is already there is never overwritten. */

@@ -74,6 +74,7 @@ const struct msg_hello *connection_hello(const struct connection *c); /* the oth
 
 /* Of a newcomer: the key it has shown to hold, and what binds its proof to this session. */
 EVP_PKEY *connection_key(const struct connection *c);
+X509 *connection_certificate(const struct connection *c); /* until the connection ends */
 bool connection_binding(const struct connection *c, uint8_t out[CONNECTION_BINDING]);
 void connection_answer(struct connection *c, const uint8_t *frame, size_t length); /* and closes */
 /* Ends it without losing anything: what is sent later goes over a new one. */

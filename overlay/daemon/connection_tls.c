@@ -62,9 +62,14 @@ static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *o
     return SSL_TLSEXT_ERR_OK;
 }
 
+X509 *connection_certificate(const struct connection *c)
+{
+    return SSL_get0_peer_certificate(bufferevent_openssl_get_ssl(c->bev));
+}
+
 EVP_PKEY *connection_key(const struct connection *c)
 {
-    return X509_get0_pubkey(SSL_get0_peer_certificate(bufferevent_openssl_get_ssl(c->bev)));
+    return X509_get0_pubkey(connection_certificate(c));
 }
 
 bool connection_binding(const struct connection *c, uint8_t out[CONNECTION_BINDING])

@@ -113,6 +113,15 @@ size_t invitations_count(const struct invitations *all)
     return all->count;
 }
 
+time_t invitations_last(const struct invitations *all, time_t now)
+{
+    time_t last = 0;
+    for (size_t i = 0; i < all->count; i++)
+        if (all->at[i].used == 0 && all->at[i].ends > now && all->at[i].ends > last)
+            last = all->at[i].ends;
+    return last;
+}
+
 int invitation_add(struct invitations *all, const struct invitation *fresh, time_t now,
                    struct err *e)
 {

@@ -13,7 +13,7 @@ struct invitation {
     uint8_t secret[TOKEN_SECRET];
     time_t ends, used;          /* used 0: not yet */
     char by[IDENTITY_NAME + 1]; /* who used it */
-    char owner[ID_TEXT + 1];    /* of the newcomer: an id, "self", or "" for the founder */
+    char owner[ID_TEXT + 1];    /* of the newcomer: an id, "self", or "" (given out before) */
     char groups[IDENTITY_GROUPS][IDENTITY_GROUP + 1];
     size_t group_count;
 };
@@ -26,6 +26,8 @@ size_t invitations_count(const struct invitations *all);
 /* On disk when it returns 0. */
 int invitation_add(struct invitations *all, const struct invitation *fresh, time_t now,
                    struct err *e);
+/* When the last of those ends that somebody may still use; 0: there is none. */
+time_t invitations_last(const struct invitations *all, time_t now);
 const struct invitation *invitation_find(const struct invitations *all, const struct id *id);
 /* 0, or why it lets nobody in (any more). */
 int invitation_check(const struct invitation *one, time_t now, struct err *e);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* keeper.c -- what the authority does. Its key is read for each act, and forgotten after it. */
+/* keeper.c -- what the authority does. Its key is read for each act, and forgotten after it; one
+ * that is locked is held while an invitation waits, which was given out with its passphrase. */
 #include "keeper_state.h"
 #include "addr.h"
 #include "authority.h"
@@ -12,9 +13,10 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
-enum { DAY = 24 * 3600, HOUR = 3600 };
+enum { DAY = 24 * 3600 };
 
 /* --- the authority --- */
 
@@ -35,19 +37,20 @@ static int not_here(const struct keeper *k, struct err *e)
                    grid, where);
 }
 
-static bool is_here(const struct keeper *k)
+bool keeper_is_here(const struct keeper *k)
 {
     char path[SETTINGS_PATH + 32];
     snprintf(path, sizeof path, "%s/authority.key", k->node->settings.authority);
     return access(path, R_OK) == 0;
 }
 
-int keeper_authority(const struct keeper *k, struct authority **out, struct err *e)
+int keeper_authority(const struct keeper *k, const struct keyfile_access *with,
+                     struct authority **out, struct err *e)
 {
     struct id known, found;
-    if (!is_here(k))
+    if (!keeper_is_here(k))
         return not_here(k, e);
-    int rc = authority_open(out, k->node->settings.authority, e);
+    int rc = authority_open_with(out, k->node->settings.authority, with, e);
     if (rc < 0)
         return rc;
     found = authority_id(*out);
@@ -56,6 +59,48 @@ int keeper_authority(const struct keeper *k, struct authority **out, struct err 
         return 0;
     authority_close(*out);
     return err_set(e, EINVAL, "%s is the authority of another grid", k->node->settings.authority);
+}
+
+/* --- a key that is held: no program of the same user may look into this one meanwhile --- */
+
+static void let_go(struct keeper *k)
+{
+    if (k->held == NULL)
+        return;
+    sodium_free(k->held); /* wipes it */
+    k->held = NULL;
+    prctl(PR_SET_DUMPABLE, 1);
+    log_info(k->node->log, "the authority's key is not held any more");
+}
+
+/* As long as somebody may come. */
+static void mind_held(struct keeper *k)
+{
+    time_t now = time(NULL), last = invitations_last(k->invitations, now);
+    if (last == 0)
+        let_go(k);
+    else if (k->held != NULL)
+        event_add(k->hold_ends, &(struct timeval){.tv_sec = last - now});
+}
+
+static void on_hold_ends(evutil_socket_t fd, short what, void *ctx)
+{
+    (void)fd, (void)what;
+    mind_held(ctx);
+}
+
+static int hold(struct keeper *k, const struct authority *a, struct err *e)
+{
+    if (!authority_is_locked(k->node->settings.authority) || k->held != NULL)
+        return 0;
+    k->held = sodium_malloc(KEYFILE_SEED);
+    if (k->held == NULL || prctl(PR_SET_DUMPABLE, 0) < 0 || !authority_seed(a, k->held)) {
+        let_go(k);
+        return err_set(e, ENOMEM, "the authority's key cannot be held: %s", strerror(errno));
+    }
+    sodium_mprotect_readonly(k->held);
+    log_info(k->node->log, "the authority's key is held until who is invited has come");
+    return 0;
 }
 
 /* --- invitations --- */
@@ -70,12 +115,11 @@ static void hear_newcomers(struct keeper *k)
 
 static int check_invite(const struct msg_local_invite *ask, struct err *e)
 {
-    struct id owner;
     if (ask->seconds == 0 || ask->seconds > KEEPER_INVITE_MAX_S)
         return err_set(e, EINVAL, "an invitation is good for at most %d days",
                        KEEPER_INVITE_MAX_S / DAY);
-    if (ask->owner[0] != '\0' && strcmp(ask->owner, "self") != 0 && !id_parse(&owner, ask->owner))
-        return err_set(e, EINVAL, "'%s' is no owner: %d hex digits, or self", ask->owner, ID_TEXT);
+    if (ask->mine && ask->owner[0] != '\0')
+        return err_set(e, EINVAL, "a desktop has one owner");
     for (unsigned i = 0; i < ask->groups_count; i++)
         if (ask->groups[i].text[0] == '\0' ||
             strcspn(ask->groups[i].text, " \t\n/") != strlen(ask->groups[i].text))
@@ -84,31 +128,61 @@ static int check_invite(const struct msg_local_invite *ask, struct err *e)
     return 0;
 }
 
+/* Who the newcomer will be: none chooses that for himself. */
+static int find_owner(const struct keeper *k, const struct msg_local_invite *ask,
+                      char out[ID_TEXT + 1], struct err *e)
+{
+    struct ledger ledger;
+    struct id owner = identity_card(k->node->identity)->owner;
+    int rc = 0;
+    if (ask->mine) {
+        id_text(&owner, out);
+    } else if (ask->owner[0] == '\0') {
+        strcpy(out, "self");
+    } else if ((rc = ledger_read(&ledger, k->node->settings.authority, e)) == 0) {
+        rc = ledger_owner(&ledger, ask->owner, time(NULL), &owner, e);
+        id_text(&owner, out);
+        ledger_free(&ledger);
+    }
+    return rc;
+}
+
 int keeper_invite(struct keeper *k, const struct msg_local_invite *ask, struct msg_local_token *out,
                   struct err *e)
 {
     struct invitation fresh = {.ends = time(NULL) + (time_t)ask->seconds};
     struct token token;
     struct authority *a;
+    struct err why = {0};
+    const struct keyfile_access with = {.passphrase = ask->passphrase,
+                                        .length = ask->passphrase_length};
     int rc = check_invite(ask, e);
     if (rc == 0)
-        rc = keeper_authority(k, &a, e);
+        rc = keeper_authority(k, ask->passphrase_length > 0 ? &with : NULL, &a, e);
     if (rc < 0)
         return rc;
     token.grid = authority_id(a);
+    rc = find_owner(k, ask, fresh.owner, e);
+    if (rc == 0 && keeper_publish(k, a, &why) < 0)
+        log_warn(k->node->log, "who renews certificates is not told anew: %s", why.text);
+    if (rc == 0)
+        rc = hold(k, a, e);
     authority_close(a);
+    if (rc < 0)
+        return rc;
     token.count = links_addresses(k->node->links, token.at, TOKEN_ADDRESSES);
     randombytes_buf(fresh.secret, sizeof fresh.secret);
     memcpy(token.secret, fresh.secret, sizeof token.secret);
-    memcpy(fresh.owner, ask->owner, sizeof fresh.owner);
     for (; fresh.group_count < ask->groups_count; fresh.group_count++)
         memcpy(fresh.groups[fresh.group_count], ask->groups[fresh.group_count].text,
                sizeof fresh.groups[0]);
     rc = invitation_add(k->invitations, &fresh, time(NULL), e);
+    mind_held(k);
     if (rc < 0)
         return rc;
     token_text(&token, out->text);
     out->ends = (uint64_t)fresh.ends;
+    memcpy(out->owner, fresh.owner, sizeof out->owner);
     sodium_memzero(&token, sizeof token);
     hear_newcomers(k);
     return 0;
@@ -116,7 +190,7 @@ int keeper_invite(struct keeper *k, const struct msg_local_invite *ask, struct m
 
 /* --- admission --- */
 
-static uint32_t put_certificate(uint8_t out[CERTIFICATE_MAX], X509 *c)
+uint32_t keeper_put_certificate(uint8_t out[CERTIFICATE_MAX], X509 *c)
 {
     int length = i2d_X509(c, NULL);
     if (length <= 0 || length > CERTIFICATE_MAX)
@@ -130,9 +204,12 @@ static uint32_t put_certificate(uint8_t out[CERTIFICATE_MAX], X509 *c)
 static int check_name(const struct keeper *k, const char *name, EVP_PKEY *key, struct err *e)
 {
     struct ledger ledger;
-    struct id id;
+    struct id id, named;
     if (identity_of_key(&id, key) < 0)
         return err_set(e, EINVAL, "that is no key");
+    if (id_parse(&named, name) || strcmp(name, "self") == 0)
+        return err_set(e, EINVAL, "'%s' is no name for a peer: it could be taken for an owner's",
+                       name);
     int rc = ledger_read(&ledger, k->node->settings.authority, e);
     if (rc < 0)
         return rc;
@@ -160,7 +237,12 @@ static int admit(struct keeper *k, const struct link_joiner *who, const struct m
     struct authority *a;
     for (; order.group_count < by->group_count; order.group_count++)
         groups[order.group_count] = by->groups[order.group_count];
-    int rc = keeper_authority(k, &a, e);
+    const struct keyfile_access with = {.seed = k->held};
+    int rc = keeper_authority(k, k->held != NULL ? &with : NULL, &a, e);
+    if (rc == -ENOKEY)
+        return err_set(e, EACCES,
+                       "the grid's authority is locked, and its daemon was started anew since: "
+                       "ask for another invitation");
     if (rc < 0)
         return rc;
     rc = authority_check(&order, e);
@@ -171,6 +253,7 @@ static int admit(struct keeper *k, const struct link_joiner *who, const struct m
     if (rc == 0)
         rc = authority_admit(a, &order, who->key, out, e);
     authority_close(a);
+    mind_held(k);
     return rc;
 }
 
@@ -211,9 +294,10 @@ static void on_join(void *ctx, const struct link_joiner *who, const struct msg_j
         log_info(k->node->log, "admitted %s", ask->name);
     if (c != NULL) {
         answer->certificate = k->certificate;
-        answer->certificate_length = put_certificate(k->certificate, c);
+        answer->certificate_length = keeper_put_certificate(k->certificate, c);
         answer->authority = k->root;
-        answer->authority_length = put_certificate(k->root, identity_root(k->node->identity));
+        answer->authority_length =
+            keeper_put_certificate(k->root, identity_root(k->node->identity));
         list_peers(k, answer);
     }
     if (by != NULL) {
@@ -226,65 +310,6 @@ static void on_join(void *ctx, const struct link_joiner *who, const struct msg_j
     X509_free(c);
 }
 
-/* --- renewal --- */
-
-static int renew(struct keeper *k, const struct link_peer *from, const struct msg_renew_ask *ask,
-                 X509 **out, struct err *e)
-{
-    const struct identity_card *card = from->card;
-    const char *groups[IDENTITY_GROUPS];
-    char owner[ID_TEXT + 1];
-    struct authority_order order = {.peer = card->name,
-                                    .owner = owner,
-                                    .groups = groups,
-                                    .nonce = card->nonce,
-                                    .days = (double)(card->ends - card->begins - HOUR) / DAY};
-    const uint8_t *der = ask->key;
-    struct authority *a;
-    struct id id;
-    id_text(&card->owner, owner);
-    for (; order.group_count < card->group_count; order.group_count++)
-        groups[order.group_count] = card->groups[order.group_count];
-    EVP_PKEY *key = d2i_PUBKEY(NULL, &der, (long)ask->key_length);
-    int rc = key != NULL && identity_of_peer(&id, key, card->nonce) == 0 && id_equal(&id, &card->id)
-                 ? 0
-                 : err_set(e, EINVAL, "that is not its key");
-    if (rc == 0)
-        rc = keeper_authority(k, &a, e);
-    if (rc == 0) {
-        rc = authority_admit(a, &order, key, out, e);
-        authority_close(a);
-    }
-    EVP_PKEY_free(key);
-    return rc;
-}
-
-static void on_renew(struct keeper *k, const struct link_peer *from,
-                     const struct msg_renew_ask *ask)
-{
-    struct message answer = {.kind = MSG_renew_answer};
-    const struct identity_card *card = from->card;
-    struct err e = {0};
-    X509 *c = NULL;
-    enum renewal_verdict verdict =
-        renewal_asked(&k->renewals, &card->id, card->begins, card->ends, time(NULL), clock_ms());
-    if (verdict == RENEWAL_AGAIN)
-        return;
-    if (verdict == RENEWAL_EARLY)
-        err_set(&e, EAGAIN, "it is good for %ld more days; it is renewed in the last thirty",
-                (long)(card->ends - time(NULL)) / DAY);
-    else if (renew(k, from, ask, &c, &e) == 0)
-        log_info(k->node->log, "renewed the certificate of %s", from->card->name);
-    if (c != NULL) {
-        answer.renew_answer.certificate = k->certificate;
-        answer.renew_answer.certificate_length = put_certificate(k->certificate, c);
-    }
-    snprintf(answer.renew_answer.reason, sizeof answer.renew_answer.reason, "%.*s",
-             (int)sizeof answer.renew_answer.reason - 1, e.text);
-    X509_free(c);
-    link_send(k->node->links, &from->peer, &answer);
-}
-
 enum takes {
 #define TO_keeper(name) TAKES_##name = MSG_##name,
 #include "message_to.h"
@@ -294,12 +319,24 @@ void keeper_take(struct keeper *k, const struct link_peer *from, const struct me
 {
     switch ((enum takes)m->kind) {
     case MSG_renew_ask:
-        on_renew(k, from, &m->renew_ask);
+        keeper_on_renew(k, from, &m->renew_ask);
         break;
     }
 }
 
 /* --- begin and end --- */
+
+/* Who renews certificates, and where, is in a list that it signs. */
+static void say_locked(const struct keeper *k)
+{
+    const struct msg_revocations *list = member_list(k->node->member);
+    struct part_peer self = links_self(k->node->links);
+    if (id_equal(&list->keeper.id, &self.id) && addr_equal(&list->keeper.addr, &self.addr))
+        log_info(k->node->log, "the grid's authority is locked");
+    else
+        log_warn(k->node->log, "the grid's authority is locked: members learn with the next invite "
+                               "or revoke that it is here");
+}
 
 int keeper_open(struct keeper **out, struct node *node, struct err *e)
 {
@@ -313,12 +350,20 @@ int keeper_open(struct keeper **out, struct node *node, struct err *e)
     int rc = invitations_open(&k->invitations, node->settings.state, time(NULL), e);
     if (rc < 0)
         return rc;
+    k->hold_ends = evtimer_new(node->base, on_hold_ends, k);
+    if (k->hold_ends == NULL)
+        return err_set(e, ENOMEM, "no memory");
     hear_newcomers(k);
-    if (is_here(k) && keeper_authority(k, &a, &why) == 0) {
+    keeper_meet(k, &(struct link_peer){.card = identity_card(node->identity),
+                                       .certificate =
+                                           SSL_CTX_get0_certificate(identity_tls(node->identity))});
+    if (keeper_is_here(k) && keeper_authority(k, NULL, &a, &why) == 0) {
         keeper_publish(k, a, &why);
         authority_close(a);
     }
-    if (why.code != 0)
+    if (why.code == ENOKEY)
+        say_locked(k);
+    else if (why.code != 0)
         log_warn(node->log, "the grid's authority cannot be used: %s", why.text);
     return 0;
 }
@@ -329,5 +374,8 @@ void keeper_close(struct keeper *k)
         return;
     links_on_join(k->node->links, NULL, NULL);
     invitations_close(k->invitations);
+    let_go(k);
+    if (k->hold_ends != NULL)
+        event_free(k->hold_ends);
     free(k);
 }

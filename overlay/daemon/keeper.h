@@ -18,6 +18,8 @@ void keeper_close(struct keeper *k);
 void keeper_take(struct keeper *k, const struct link_peer *from, const struct message *m);
 int keeper_invite(struct keeper *k, const struct msg_local_invite *ask, struct msg_local_token *out,
                   struct err *e);
-/* peer: its name or its id. */
-int keeper_revoke(struct keeper *k, const char *peer, struct msg_local_revoked *out, struct err *e);
+int keeper_revoke(struct keeper *k, const struct msg_local_revoke *ask,
+                  struct msg_local_revoked *out, struct err *e);
+/* A member is here: what it shows is kept, if it is not yet. */
+void keeper_meet(struct keeper *k, const struct link_peer *who);
 #endif

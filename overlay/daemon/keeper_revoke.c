@@ -3,6 +3,7 @@
  */
 #include "addr.h"
 #include "authority.h"
+#include "drawer.h"
 #include "keeper_state.h"
 #include "ledger.h"
 #include "member.h"
@@ -76,11 +77,15 @@ static int find_member(const struct keeper *k, const char *word, struct ledger_e
     return found != NULL ? 0 : -ENOENT;
 }
 
-int keeper_revoke(struct keeper *k, const char *peer, struct msg_local_revoked *out, struct err *e)
+int keeper_revoke(struct keeper *k, const struct msg_local_revoke *ask,
+                  struct msg_local_revoked *out, struct err *e)
 {
+    const struct keyfile_access with = {.passphrase = ask->passphrase,
+                                        .length = ask->passphrase_length};
+    const char *peer = ask->peer;
     struct ledger_entry entry;
     struct authority *a;
-    int rc = keeper_authority(k, &a, e);
+    int rc = keeper_authority(k, ask->passphrase_length > 0 ? &with : NULL, &a, e);
     if (rc < 0)
         return rc;
     rc = find_member(k, peer, &entry, e);
@@ -88,8 +93,11 @@ int keeper_revoke(struct keeper *k, const char *peer, struct msg_local_revoked *
         rc = err_set(e, EINVAL, "%s is this desktop, which has the authority", peer);
     if (rc == 0 && !entry.revoked) {
         entry.revoked = true;
+        entry.ends = authority_last_end(a, entry.ends);
         rc = ledger_add(k->node->settings.authority, &entry, e);
     }
+    if (rc == 0)
+        drawer_forget(k->node->settings.authority, &entry.id);
     if (rc == 0)
         rc = keeper_publish(k, a, e);
     authority_close(a);

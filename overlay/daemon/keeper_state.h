@@ -3,7 +3,10 @@
 #ifndef P2P_KEEPER_STATE_H
 #define P2P_KEEPER_STATE_H
 #include "keeper.h"
+#include "keyfile.h"
 #include "renewal.h"
+#include <event2/event.h>
+#include <openssl/x509.h>
 #include "token.h"
 
 struct authority;
@@ -13,13 +16,22 @@ struct keeper {
     struct renewals renewals;
     struct node *node;
     struct invitations *invitations;
+    /* A key that is locked, while somebody is invited: in memory that is never swapped. */
+    uint8_t *held;
+    struct event *hold_ends;
     /* What an answer points to until it is on its way. */
     uint8_t certificate[CERTIFICATE_MAX], root[CERTIFICATE_MAX], proof[TOKEN_PROOF];
 };
 
 /* The grid's authority, if this desktop has it: for the one act that needs it. 0 or a negative
  * code. */
-int keeper_authority(const struct keeper *k, struct authority **out, struct err *e);
+int keeper_authority(const struct keeper *k, const struct keyfile_access *with,
+                     struct authority **out, struct err *e);
+bool keeper_is_here(const struct keeper *k);
+/* DER; 0: too long. */
+uint32_t keeper_put_certificate(uint8_t out[CERTIFICATE_MAX], X509 *c);
+void keeper_on_renew(struct keeper *k, const struct link_peer *from,
+                     const struct msg_renew_ask *ask);
 /* Signs what the ledger says, if the grid does not know that yet. */
 int keeper_publish(struct keeper *k, const struct authority *a, struct err *e);
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ledger.c -- the file `ledger`: ID ENDS admitted|revoked NAME [KEY NONCE], a line each. */
+/* ledger.c -- the file `ledger`: ID ENDS admitted|revoked NAME [KEY NONCE|- [OWNER]], a line each.
+ */
 #include "ledger.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = 4096, LINE = 256 };
+enum { PATH_SIZE = 4096, LINE = 320 };
 
 static int open_ledger(const char *folder, int flags)
 {
@@ -22,13 +23,14 @@ static int open_ledger(const char *folder, int flags)
 
 int ledger_add(const char *folder, const struct ledger_entry *entry, struct err *e)
 {
-    char line[LINE], id[ID_TEXT + 1], key[ID_TEXT + 1];
+    char line[LINE], id[ID_TEXT + 1], key[ID_TEXT + 1], owner[ID_TEXT + 1];
     id_text(&entry->id, id);
     id_text(&entry->key, key);
-    bool more = entry->nonce[0] != '\0';
-    int length = snprintf(line, sizeof line, "%s %lld %s %s%s%s%s%s\n", id, (long long)entry->ends,
-                          entry->revoked ? "revoked" : "admitted", entry->name, more ? " " : "",
-                          more ? key : "", more ? " " : "", entry->nonce);
+    id_text(&entry->owner, owner);
+    int length = snprintf(line, sizeof line, "%s %lld %s %s %s %s%s%s\n", id,
+                          (long long)entry->ends, entry->revoked ? "revoked" : "admitted",
+                          entry->name, key, entry->nonce[0] != '\0' ? entry->nonce : "-",
+                          entry->owned ? " " : "", entry->owned ? owner : "");
     int fd = open_ledger(folder, O_WRONLY | O_CREAT | O_APPEND);
     bool ok = fd >= 0 && write(fd, line, (size_t)length) == length && fsync(fd) == 0;
     int why = errno;
@@ -45,6 +47,11 @@ static struct ledger_entry *of_id(const struct ledger *l, const struct id *id)
     return NULL;
 }
 
+const struct ledger_entry *ledger_at(const struct ledger *l, const struct id *id)
+{
+    return of_id(l, id);
+}
+
 const struct ledger_entry *ledger_of_key(const struct ledger *l, const struct id *key)
 {
     for (size_t i = 0; i < l->count; i++)
@@ -55,14 +62,18 @@ const struct ledger_entry *ledger_of_key(const struct ledger *l, const struct id
 
 static bool parse(struct ledger_entry *entry, const char *line)
 {
-    char id[ID_TEXT + 1], key[ID_TEXT + 1], what[16];
+    char id[ID_TEXT + 1], key[ID_TEXT + 1], owner[ID_TEXT + 1], what[16];
     long long ends;
     memset(entry, 0, sizeof *entry);
-    int fields = sscanf(line, "%40s %lld %15s %63s %40s %32s", id, &ends, what, entry->name, key,
-                        entry->nonce);
-    if ((fields != 4 && fields != 6) || !id_parse(&entry->id, id) ||
-        !id_parse(&entry->key, fields == 6 ? key : id))
+    int fields = sscanf(line, "%40s %lld %15s %63s %40s %32s %40s", id, &ends, what, entry->name,
+                        key, entry->nonce, owner);
+    entry->owned = fields == 7;
+    if ((fields != 4 && fields != 6 && fields != 7) || !id_parse(&entry->id, id) ||
+        !id_parse(&entry->key, fields >= 6 ? key : id) ||
+        (entry->owned && !id_parse(&entry->owner, owner)))
         return false;
+    if (strcmp(entry->nonce, "-") == 0)
+        entry->nonce[0] = '\0';
     entry->ends = (time_t)ends;
     entry->revoked = strcmp(what, "revoked") == 0;
     return true;
@@ -144,4 +155,32 @@ const struct ledger_entry *ledger_find(const struct ledger *l, const char *word,
     err_set(e, EEXIST, "several members are called '%s': give an id, %s or %s", word, first,
             second);
     return NULL;
+}
+
+static bool owns_one(const struct ledger *l, const struct id *owner, time_t now)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (l->at[i].owned && is_member(&l->at[i], now) && id_equal(&l->at[i].owner, owner))
+            return true;
+    return false;
+}
+
+int ledger_owner(const struct ledger *l, const char *word, time_t now, struct id *out,
+                 struct err *e)
+{
+    struct err why = {0};
+    if (id_parse(out, word) && owns_one(l, out, now))
+        return 0;
+    const struct ledger_entry *found = ledger_find(l, word, now, &why);
+    if (found == NULL && why.code != ENOENT)
+        return err_set(e, why.code, "%s", why.text);
+    if (found == NULL || !is_member(found, now))
+        return err_set(e, ENOENT, "the grid knows no owner '%s': name a desktop of his", word);
+    if (!found->owned)
+        return err_set(e, ENOENT,
+                       "'%s' joined before the ledger said whose desktop it is; it will when "
+                       "its certificate is renewed",
+                       word);
+    *out = found->owner;
+    return 0;
 }

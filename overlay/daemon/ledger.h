@@ -14,6 +14,8 @@ struct ledger_entry {
     char name[IDENTITY_NAME + 1];
     struct id key; /* of its key: differs from its id when it has a nonce */
     char nonce[IDENTITY_NONCE_TEXT + 1];
+    bool owned;      /* false: admitted before the ledger said whose it is */
+    struct id owner; /* if so */
 };
 
 struct ledger {
@@ -24,9 +26,14 @@ struct ledger {
 int ledger_add(const char *folder, const struct ledger_entry *entry, struct err *e);
 int ledger_read(struct ledger *l, const char *folder, struct err *e);
 void ledger_free(struct ledger *l);
+/* Or NULL. */
+const struct ledger_entry *ledger_at(const struct ledger *l, const struct id *id);
 /* The member with this name or id; a word that fits none, or several, is an error. */
 const struct ledger_entry *ledger_find(const struct ledger *l, const char *word, time_t now,
                                        struct err *e);
+/* An owner that the grid knows: by the name or id of a desktop of his, or by his own id. */
+int ledger_owner(const struct ledger *l, const char *word, time_t now, struct id *out,
+                 struct err *e);
 /* Whoever came with that key, also when it was put out; NULL: nobody. */
 const struct ledger_entry *ledger_of_key(const struct ledger *l, const struct id *key);
 /* Another member than `self` with this name, or NULL. */

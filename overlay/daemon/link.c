@@ -85,7 +85,8 @@ struct link_peer links_who(const struct connection *c)
     return (struct link_peer){
         .peer = {.id = connection_card(c)->id, .addr = connection_hello(c)->listen},
         .seen = *connection_seen(c),
-        .card = connection_card(c)};
+        .card = connection_card(c),
+        .certificate = connection_certificate(c)};
 }
 
 /* The open connection to whoever listens there, or was reached there. */

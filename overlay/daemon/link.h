@@ -19,6 +19,7 @@ struct link_peer {
     struct part_peer peer;            /* addr: where it says it listens; port 0: nowhere */
     struct addr seen;                 /* the other end of the connection */
     const struct identity_card *card; /* name, owner, groups, end date */
+    X509 *certificate;                /* that says so; NULL: of this peer itself */
 };
 
 /* from and m are the callee's only until it returns. False: that is nothing that daemons say to

@@ -17,6 +17,7 @@
 #include <event2/bufferevent.h>
 #include <event2/listener.h>
 #include <stdio.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -83,11 +84,13 @@ static void on_read(struct bufferevent *stream, void *ctx)
         }
         if (length == 0 || evbuffer_get_length(in) < (size_t)length)
             return;
-        const uint8_t *frame = evbuffer_pullup(in, length);
+        uint8_t *frame = evbuffer_pullup(in, length);
         if (frame == NULL || !message_decode(&m, frame, (size_t)length))
             local_refuse(c, "it sent a message that cannot be read");
         else
             local_take(c, &m);
+        if (frame != NULL && (frame[4] == MSG_local_invite || frame[4] == MSG_local_revoke))
+            sodium_memzero(frame, (size_t)length); /* there was a passphrase in it */
         evbuffer_drain(in, (size_t)length);
     }
 }

@@ -19,6 +19,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/datagram.c overlay/daemon/datagram.h \
     overlay/daemon/dispatch.c overlay/daemon/dispatch.h \
     overlay/daemon/door.c overlay/daemon/door.h \
+    overlay/daemon/drawer.c overlay/daemon/drawer.h \
     overlay/daemon/errand.c overlay/daemon/errand.h \
     overlay/daemon/file.c overlay/daemon/file.h \
     overlay/daemon/finder.c overlay/daemon/finder.h \
@@ -28,6 +29,8 @@ libdaemon_la_SOURCES = \
     overlay/daemon/topology.c overlay/daemon/topology.h \
     overlay/daemon/invite.c overlay/daemon/invite.h \
     overlay/daemon/keeper.c overlay/daemon/keeper.h \
+    overlay/daemon/keyfile.c overlay/daemon/keyfile.h \
+    overlay/daemon/keeper_renew.c \
     overlay/daemon/keeper_revoke.c overlay/daemon/keeper_state.h \
     overlay/daemon/ledger.c overlay/daemon/ledger.h \
     overlay/daemon/member.c overlay/daemon/member.h \

@@ -150,7 +150,7 @@ static void on_revoke(struct local_client *c, const struct msg_local_revoke *ask
     struct message m = {.kind = MSG_local_revoked};
     struct err e = {0};
     m.local_revoked.token = ask->token;
-    keeper_revoke(c->local->node->keeper, ask->peer, &m.local_revoked, &e);
+    keeper_revoke(c->local->node->keeper, ask, &m.local_revoked, &e);
     say_row(c, ask->token, &m, &e);
 }
 

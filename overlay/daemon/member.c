@@ -4,6 +4,7 @@
 #include "member.h"
 #include "connection.h"
 #include "grant.h"
+#include "keeper.h"
 #include "node.h"
 #include "renewal.h"
 #include "revocation.h"
@@ -80,7 +81,10 @@ static void tell_serial(struct member *m, const struct part_peer *to)
 
 static void on_up(void *ctx, const struct link_peer *with)
 {
-    tell_serial(ctx, &with->peer);
+    struct member *m = ctx;
+    tell_serial(m, &with->peer);
+    if (m->node->keeper != NULL)
+        keeper_meet(m->node->keeper, with);
 }
 
 static void on_have(struct member *m, const struct link_peer *from, uint64_t serial)

@@ -15,6 +15,17 @@ time_t renewal_due(time_t begins, time_t ends)
     return ends - (before < BEFORE_S ? before : BEFORE_S);
 }
 
+bool renewal_next(time_t *begins, time_t *ends)
+{
+    time_t length = *ends - *begins - RENEWAL_GRACE_S;
+    if (length <= 0)
+        return false;
+    time_t from = renewal_due(*begins + RENEWAL_GRACE_S, *ends);
+    *begins = from - RENEWAL_GRACE_S;
+    *ends = from + length;
+    return true;
+}
+
 /* False: it has asked a moment ago. The one that asked longest ago makes room. */
 static bool note(struct renewals *r, const struct id *member, uint64_t now_ms, uint64_t quiet_ms)
 {

@@ -24,6 +24,10 @@ enum renewal_verdict {
     RENEWAL_AGAIN, /* not worth an answer */
 };
 
+enum { RENEWAL_GRACE_S = 3600 }; /* so much earlier than it is signed does one begin */
+/* From when to when the certificate is good that follows one of these. False: that one has no
+ * length. */
+bool renewal_next(time_t *begins, time_t *ends);
 /* When a certificate that is good from `begins` to `ends` is to be renewed. */
 time_t renewal_due(time_t begins, time_t ends);
 /* For a certificate of that member. */

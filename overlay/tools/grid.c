@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* grid.c -- p2pctl grid create, p2pctl grid issue: founding a grid, and keys for its peers. */
+/* grid.c -- p2pctl grid create, issue, lock, unlock: founding a grid, keys for its peers, and a
+ * passphrase for its authority. */
 #include "tool.h"
 #include "authority.h"
+#include "passphrase.h"
 #include "settings.h"
 #include <argp.h>
 #include <errno.h>
@@ -13,8 +15,8 @@
 enum { NAMES_MAX = 4096, GROUPS_MAX = 8, GRID_DAYS = 3650, PATH_SIZE = 4096 };
 
 struct order {
-    const char *what, *target; /* create NAME, issue FOLDER */
-    const char *out, *owner, *config;
+    const char *what, *target; /* create NAME, issue FOLDER, lock and unlock [FOLDER] */
+    const char *out, *owner, *config, *file;
     const char *names[NAMES_MAX], *groups[GROUPS_MAX];
     size_t name_count, group_count;
     double days;
@@ -25,9 +27,14 @@ static const char doc[] =
     "Founds a grid, with this desktop as its first peer; or makes keys by hand.\n\n"
     "  p2pctl grid create NAME\n"
     "  p2pctl grid create NAME --out=FOLDER\n"
-    "  p2pctl grid issue FOLDER --name=PEER --out=KEYS\n\v"
+    "  p2pctl grid issue FOLDER --name=PEER --out=KEYS\n"
+    "  p2pctl grid lock [FOLDER]\n"
+    "  p2pctl grid unlock [FOLDER]\n\v"
     "The authority of the grid is kept in ~/.config/p2pgrid/authority, or in FOLDER, and then no "
-    "peer is made. Whoever has it can admit peers: keep it safe. Others join with p2pctl invite "
+    "peer is made. Whoever has it can admit peers: keep it safe, and lock it: its key then lies "
+    "there "
+    "encrypted, and p2pctl invite, revoke and grid issue ask for the passphrase. Others join with "
+    "p2pctl invite "
     "and "
     "p2pctl join; or KEYS goes to ~/.config/p2pgrid/keys of that peer. "
     "With several --name, each peer's keys are in KEYS/PEER. All peers issued from one FOLDER "
@@ -41,6 +48,8 @@ static const struct argp_option options[] = {
     {"config", 'c', "FILE", 0, "the settings of p2pd, when they are not at their usual place", 0},
     {"owner", 'w', "ID", 0, "the id of the owner's key, instead of the founder's", 0},
     {"group", 'g', "GROUP", 0, "a group that the peer is in; may be given several times", 0},
+    {"passphrase-file", 'p', "FILE", 0,
+     "where the passphrase is, in the first line; -: standard input", 0},
     {"encrypt", 'e', NULL, 0,
      "create: every peer lends only to jobs that encrypt what their ranks tell each other", 0},
     {"days", 'D', "N", 0, "valid for N days (create: 3650, issue: 365)", 0},
@@ -56,12 +65,21 @@ static void take_days(struct order *o, const char *value, struct argp_state *sta
     o->days = days;
 }
 
+static bool is_verb(const char *word)
+{
+    static const char *const verbs[] = {"create", "issue", "lock", "unlock"};
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
+        if (strcmp(word, verbs[i]) == 0)
+            return true;
+    return false;
+}
+
 static void take_word(struct order *o, const char *word, struct argp_state *state)
 {
-    if (o->what == NULL && (strcmp(word, "create") == 0 || strcmp(word, "issue") == 0))
+    if (o->what == NULL && is_verb(word))
         o->what = word;
     else if (o->what == NULL)
-        argp_error(state, "create or issue, not '%s'", word);
+        argp_error(state, "create, issue, lock or unlock, not '%s'", word);
     else if (o->target == NULL)
         o->target = word;
     else
@@ -71,7 +89,9 @@ static void take_word(struct order *o, const char *word, struct argp_state *stat
 static void check(const struct order *o, struct argp_state *state)
 {
     if (o->what == NULL)
-        argp_error(state, "create or issue?");
+        argp_error(state, "create, issue, lock or unlock?");
+    else if (o->what[0] == 'l' || o->what[0] == 'u')
+        return;
     else if (o->target == NULL)
         argp_error(state, "%s",
                    o->what[0] == 'c' ? "the grid needs a name" : "which grid's folder?");
@@ -95,6 +115,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
         return 0;
     case 'w':
         o->owner = value;
+        return 0;
+    case 'p':
+        o->file = value;
         return 0;
     case 'D':
         take_days(o, value, state);
@@ -137,10 +160,59 @@ static int issue_one(struct authority *a, const struct order *o, const char *nam
     return authority_issue(a, &order, out, e);
 }
 
+/* Asks for the passphrase where the authority is locked. */
+static int open_authority(struct authority **out, const char *folder, const char *file,
+                          struct err *e)
+{
+    struct passphrase word = {.length = 0};
+    if (!authority_is_locked(folder))
+        return authority_open(out, folder, e);
+    int rc = passphrase_ask(&word, file, false, e);
+    const struct keyfile_access with = passphrase_access(&word);
+    if (rc == 0)
+        rc = authority_open_with(out, folder, &with, e);
+    passphrase_forget(&word);
+    return rc;
+}
+
+static int lock(struct authority *a, const char *file, struct err *e)
+{
+    struct passphrase word = {.length = 0};
+    int rc = passphrase_ask(&word, file, true, e);
+    const struct keyfile_access with = passphrase_access(&word);
+    if (rc == 0)
+        rc = keyfile_check(with.passphrase, with.length, e);
+    if (rc == 0)
+        rc = authority_lock(a, &with, e);
+    passphrase_forget(&word);
+    return rc;
+}
+
+static int change_lock(const struct order *o, struct err *e)
+{
+    struct settings s;
+    struct authority *a = NULL;
+    bool locks = o->what[0] == 'l';
+    int rc = o->target == NULL ? settings_read(&s, o->config, e) : 0;
+    const char *folder = o->target != NULL ? o->target : s.authority;
+    if (rc == 0 && authority_is_locked(folder) == locks)
+        rc = err_set(e, EALREADY, "%s is %s", folder, locks ? "locked already" : "not locked");
+    if (rc == 0)
+        rc = open_authority(&a, folder, o->file, e);
+    if (rc == 0)
+        rc = locks ? lock(a, o->file, e) : authority_lock(a, NULL, e);
+    authority_close(a);
+    if (rc == 0)
+        printf("%s is %s\n", folder,
+               locks ? "locked: invite, revoke and grid issue ask for the passphrase"
+                     : "not locked any more");
+    return rc;
+}
+
 static int issue(const struct order *o, struct err *e)
 {
     struct authority *a;
-    int rc = authority_open(&a, o->target, e);
+    int rc = open_authority(&a, o->target, o->file, e);
     if (rc < 0)
         return rc;
     if (o->name_count > 1 && mkdir(o->out, 0700) < 0 && errno != EEXIST)
@@ -182,15 +254,17 @@ static int found(const struct order *o, const struct authority_terms *terms, str
         printf("Grid '%s' is founded, and this desktop is its first peer, %s.\n"
                "  Start its daemon:      p2pd --detach\n"
                "  Let in another one:    p2pctl invite\n"
-               "Keep %s safe: whoever has it can admit peers.\n",
+               "Keep %s safe: whoever has it can admit peers.\n"
+               "  Lock it:               p2pctl grid lock\n",
                o->target, order.peer, s.authority);
     return rc;
 }
 
 int tool_grid(int argc, char **argv)
 {
-    static const struct argp argp = {options, parse, "create NAME\nissue FOLDER", doc, NULL,
-                                     NULL,    NULL};
+    static const struct argp argp = {
+        options, parse, "create NAME\nissue FOLDER\nlock [FOLDER]\nunlock [FOLDER]", doc, NULL,
+        NULL,    NULL};
     static struct order o;
     struct err e = {0};
     argp_err_exit_status = TOOL_USAGE;
@@ -200,6 +274,8 @@ int tool_grid(int argc, char **argv)
     int rc;
     if (o.what[0] == 'i')
         rc = issue(&o, &e);
+    else if (o.what[0] != 'c')
+        rc = change_lock(&o, &e);
     else
         rc = o.out != NULL ? authority_create(o.out, o.target, &terms, &e) : found(&o, &terms, &e);
     if (rc < 0)

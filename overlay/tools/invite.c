@@ -3,6 +3,8 @@
 #include "tool.h"
 #include "ad_json.h"
 #include "keeper.h"
+#include "passphrase.h"
+#include <errno.h>
 #include <argp.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -15,19 +17,26 @@ enum { ANSWER_MS = 10000, DAY = 24 * 3600 };
 struct wish {
     struct tool_options shared;
     struct msg_local_invite ask;
+    const char *file;  /* of the passphrase */
+    const char *owner; /* as it was given; NULL: it was not */
 };
 
 static const char doc[] =
     "Prints a token with which one desktop may join the grid, once.\v"
     "On the new desktop: p2pctl join TOKEN. Whoever has the token can use it: hand it over as you "
     "would a password. It works on the desktop that has the grid's authority, which is where the "
-    "grid was founded. The new peer belongs to the grid's founder, unless --owner says otherwise.";
+    "grid was founded. The new desktop is an owner's of its own: on other desktops its programs "
+    "are guests, behind walls, and theirs on it. --mine is for another desktop of yours, which can "
+    "run anything here as you; --owner for another one of somebody who has one in the grid.";
 
 static const struct argp_option options[] = {
     {"group", 'g', "GROUP", 0, "a group that the peer is in; may be given several times", 0},
     {"expires", 'e', "TIME", 0, "until when it can be used: 10m, 24h, 7d (default: 24h)", 0},
-    {"owner", 'w', "ID", 0, "the id of the owner's key; self: the new desktop is its own owner's",
-     0},
+    {"mine", 'm', NULL, 0, "the new desktop is yours, too: whoever uses it is you", 0},
+    {"owner", 'w', "PEER", 0,
+     "it is another desktop of PEER's owner (a peer's name, or an owner's id)", 0},
+    {"passphrase-file", 'p', "FILE", 0,
+     "where the passphrase of a locked authority is; -: standard input", 0},
     {"json", 'j', NULL, 0, "print one JSON object", 1},
     {"socket", 's', "PATH", 0, "the daemon's socket (default: $P2PGRID_SOCKET, or the usual place)",
      1},
@@ -69,10 +78,21 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case 'e':
         take_time(w, value, state);
         return 0;
+    case 'm':
+        w->ask.mine = 1;
+        return 0;
     case 'w':
-        if (strlen(value) >= sizeof w->ask.owner)
-            argp_error(state, "--owner=%s: %d hex digits, or self", value, ID_TEXT);
-        strcpy(w->ask.owner, value);
+        if (*value == '\0' || strlen(value) >= sizeof w->ask.owner)
+            argp_error(state, "--owner=%s: no peer's name, nor an owner's id", value);
+        strcpy(w->ask.owner, strcmp(value, "self") == 0 ? "" : value);
+        w->owner = value;
+        return 0;
+    case ARGP_KEY_END:
+        if (w->ask.mine && w->owner != NULL)
+            argp_error(state, "--mine or --owner=%s: a desktop has one owner", w->owner);
+        return 0;
+    case 'p':
+        w->file = value;
         return 0;
     case 'j':
         w->shared.json = true;
@@ -90,29 +110,70 @@ static void take(void *ctx, const struct message *m)
         *(struct msg_local_token *)ctx = m->local_token;
 }
 
-static void print(const struct msg_local_token *t, bool json)
+/* What whoever comes with the token will be able to do. */
+static void explain(const struct wish *w)
+{
+    if (w->ask.mine)
+        fputs("--mine: whoever uses that desktop is you: it can run anything here as you, and you "
+              "there.\n",
+              stderr);
+    else if (w->ask.owner[0] != '\0')
+        fprintf(stderr,
+                "It is the owner's of %s: it can run anything on that owner's desktops, and is a "
+                "guest elsewhere.\n",
+                w->ask.owner);
+    else
+        fputs("A guest: its programs run behind walls here, yours there. (--mine: another desktop "
+              "of yours.)\n",
+              stderr);
+}
+
+static void print(const struct msg_local_token *t, const struct wish *w)
 {
     char when[32] = "?";
     time_t ends = (time_t)t->ends;
     struct tm tm;
-    if (json) {
-        tool_print_json(json_pack("{s:s, s:I}", "token", t->text, "ends", (json_int_t)t->ends));
+    if (w->shared.json) {
+        tool_print_json(json_pack("{s:s, s:I, s:s}", "token", t->text, "ends", (json_int_t)t->ends,
+                                  "owner", t->owner));
         return;
     }
     if (localtime_r(&ends, &tm) != NULL)
         strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm);
     puts(t->text);
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "Good once, until %s. On the new desktop: p2pctl join TOKEN\n", when);
+    if (!isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "Good once, until %s. On the new desktop: p2pctl join TOKEN\n", when);
+    explain(w);
+}
+
+/* Once without the passphrase, unless it was given: only the daemon knows whether it takes one. */
+static int ask(struct client *c, const struct wish *w, struct msg_local_token *token, struct err *e)
+{
+    struct message question = {.kind = MSG_local_invite, .local_invite = w->ask};
+    struct passphrase word = {.length = 0};
+    struct msg_local_done done;
+    struct err first = {0};
+    if (w->file == NULL) {
+        int rc = client_ask(c, &question, ANSWER_MS, take, token, &done, &first);
+        if (rc == 0 || first.code != ENOKEY)
+            return rc == 0 ? 0 : err_set(e, first.code, "%s", first.text);
+    }
+    int rc = passphrase_ask(&word, w->file, false, e);
+    question = (struct message){.kind = MSG_local_invite, .local_invite = w->ask};
+    question.local_invite.passphrase = word.text;
+    question.local_invite.passphrase_length = (uint32_t)word.length;
+    if (rc == 0)
+        rc = client_ask(c, &question, ANSWER_MS, take, token, &done, e);
+    passphrase_forget(&word);
+    return rc;
 }
 
 int tool_invite(int argc, char **argv)
 {
     static const struct argp argp = {options, parse, NULL, doc, NULL, NULL, NULL};
     struct wish w = {.ask.seconds = DAY};
-    struct message question = {.kind = MSG_local_invite};
     struct msg_local_token token = {0};
-    struct msg_local_done done;
     struct client *c;
     struct err e = {0};
     argp_err_exit_status = TOOL_USAGE;
@@ -120,11 +181,10 @@ int tool_invite(int argc, char **argv)
     int rc = tool_connect(&c, &w.shared);
     if (rc != TOOL_OK)
         return rc;
-    question.local_invite = w.ask;
-    if (client_ask(c, &question, ANSWER_MS, take, &token, &done, &e) < 0)
+    if (ask(c, &w, &token, &e) < 0)
         rc = tool_fail(&e);
     else
-        print(&token, w.shared.json);
+        print(&token, &w);
     client_close(c);
     return rc;
 }

@@ -226,6 +226,22 @@ static int join(const struct wish *w, const char *name, struct entry *entry, str
     return e->code != 0 ? -e->code : rc;
 }
 
+static const char *as_whom(enum entry_owner owner)
+{
+    switch (owner) {
+    case ENTRY_SELF:
+        return "It is an owner's of its own: its programs run as guests on other desktops, behind "
+               "walls, and theirs here.";
+    case ENTRY_INVITER:
+        return "It belongs to the owner of the desktop that invited it: what he starts runs here "
+               "as you, and yours there as him, without walls.";
+    case ENTRY_OTHER:
+        return "It belongs to an owner who has desktops in the grid: what he starts there runs "
+               "here as you, and yours there as him, without walls.";
+    }
+    return "";
+}
+
 int tool_join(int argc, char **argv)
 {
     static const struct argp argp = {options, parse, "TOKEN", doc, NULL, NULL, NULL};
@@ -244,8 +260,9 @@ int tool_join(int argc, char **argv)
     }
     if (join(&w, name, &entry, &e) < 0)
         return tool_fail(&e);
-    printf("This desktop is %s of grid '%s' now. Start its daemon: p2pd --detach\n", name,
-           entry.grid);
+    printf(
+        "This desktop is %s of grid '%s' now, let in by %s.\n%s\nStart its daemon: p2pd --detach\n",
+        name, entry.grid, entry.inviter, as_whom(entry.owner));
     entry_free(&entry);
     return TOOL_OK;
 }

@@ -13,6 +13,7 @@ p2pctl_SOURCES = \
     overlay/tools/lend.c \
     overlay/tools/order.c overlay/tools/order.h \
     overlay/tools/p2pctl.c \
+    overlay/tools/passphrase.c overlay/tools/passphrase.h \
     overlay/tools/peers.c \
     overlay/tools/pick.c overlay/tools/pick.h \
     overlay/tools/revoke.c \

@@ -146,11 +146,19 @@ static X509 *read_certificate(const uint8_t *der, uint32_t length)
     return d2i_X509(NULL, &der, (long)length);
 }
 
+static enum entry_owner whose(const struct identity_card *mine, const struct identity_card *inviter)
+{
+    if (id_equal(&mine->owner, &mine->id))
+        return ENTRY_SELF;
+    return id_equal(&mine->owner, &inviter->owner) ? ENTRY_INVITER : ENTRY_OTHER;
+}
+
 /* Believed only from a member that knows the secret too, and only what the authority has signed. */
 static int take(struct entry *out, const struct token *token, const struct msg_join_answer *m,
-                const uint8_t binding[TOKEN_BINDING], EVP_PKEY *key, X509 *root, struct err *e)
+                const uint8_t binding[TOKEN_BINDING], EVP_PKEY *key, X509 *inviter, X509 *root,
+                struct err *e)
 {
-    struct identity_card card;
+    struct identity_card card, by;
     if (m->reason[0] != '\0')
         return err_set(e, EACCES, "not admitted: %s", m->reason);
     if (!token_proved(m->proof, m->proof_length, token->secret, TOKEN_INVITER, binding,
@@ -159,13 +167,15 @@ static int take(struct entry *out, const struct token *token, const struct msg_j
     out->certificate = read_certificate(m->certificate, m->certificate_length);
     if (out->certificate == NULL || !is_signed_by(out->certificate, root) ||
         X509_check_private_key(out->certificate, key) != 1 ||
-        identity_read(&card, out->certificate, e) < 0)
+        identity_read(&card, out->certificate, e) < 0 || identity_read(&by, inviter, e) < 0)
         return err_set(e, EPROTO, "the certificate that came is not good");
     X509_up_ref(root);
     out->authority = root;
     out->peer_count = m->peers_count;
     memcpy(out->peers, m->peers, m->peers_count * sizeof m->peers[0]);
     snprintf(out->grid, sizeof out->grid, "%s", card.grid);
+    snprintf(out->inviter, sizeof out->inviter, "%s", by.name);
+    out->owner = whose(&card, &by);
     return 0;
 }
 
@@ -183,7 +193,8 @@ static int talk(struct entry *out, SSL *ssl, const struct token *token, const ch
                                             NULL, 0, 0) == 1 &&
                  ask(ssl, token, name, binding);
     uint8_t *frame = asked ? read_answer(ssl, m) : NULL;
-    int rc = frame != NULL ? take(out, token, &m->join_answer, binding, key, root, e)
+    int rc = frame != NULL ? take(out, token, &m->join_answer, binding, key,
+                                  SSL_get0_peer_certificate(ssl), root, e)
                            : err_set(e, EPROTO, "it did not answer");
     free(frame);
     free(m);

@@ -14,6 +14,8 @@ struct entry {
     struct part_peer peers[64];    /* ways into the ring */
     unsigned peer_count;
     char grid[64];
+    char inviter[64]; /* the desktop that let this one in */
+    enum entry_owner { ENTRY_SELF, ENTRY_INVITER, ENTRY_OTHER } owner;
 };
 
 /* Blocks, for at most some 30 s. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* revoke.c -- p2pctl revoke: a peer is no member any more. */
 #include "tool.h"
+#include "passphrase.h"
 #include <argp.h>
 #include <errno.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 enum { ANSWER_MS = 10000 };
 
 struct wish {
-    const char *peer, *socket;
+    const char *peer, *socket, *file; /* file: of the passphrase */
 };
 
 static const char doc[] =
@@ -18,6 +19,8 @@ static const char doc[] =
     "authority. To come back, the peer needs a new key and a new invitation.";
 
 static const struct argp_option options[] = {
+    {"passphrase-file", 'p', "FILE", 0,
+     "where the passphrase of a locked authority is; -: standard input", 0},
     {"socket", 's', "PATH", 0, "the daemon's socket (default: $P2PGRID_SOCKET, or the usual place)",
      0},
     {0},
@@ -27,6 +30,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
 {
     struct wish *w = state->input;
     switch (key) {
+    case 'p':
+        w->file = value;
+        return 0;
     case 's':
         w->socket = value;
         return 0;
@@ -49,19 +55,41 @@ static void take(void *ctx, const struct message *m)
         *(struct msg_local_revoked *)ctx = m->local_revoked;
 }
 
+static int ask(struct client *c, const struct wish *w, struct msg_local_revoked *answer,
+               struct err *e)
+{
+    struct message question = {.kind = MSG_local_revoke};
+    struct passphrase word = {.length = 0};
+    struct msg_local_done done;
+    struct err first = {0};
+    strcpy(question.local_revoke.peer, w->peer);
+    if (w->file == NULL) {
+        int rc = client_ask(c, &question, ANSWER_MS, take, answer, &done, &first);
+        if (rc == 0 || first.code != ENOKEY)
+            return rc == 0 ? 0 : err_set(e, first.code, "%s", first.text);
+    }
+    int rc = passphrase_ask(&word, w->file, false, e);
+    question = (struct message){.kind = MSG_local_revoke};
+    strcpy(question.local_revoke.peer, w->peer);
+    question.local_revoke.passphrase = word.text;
+    question.local_revoke.passphrase_length = (uint32_t)word.length;
+    if (rc == 0)
+        rc = client_ask(c, &question, ANSWER_MS, take, answer, &done, e);
+    passphrase_forget(&word);
+    return rc;
+}
+
 int tool_revoke(int argc, char **argv)
 {
     static const struct argp argp = {options, parse, "PEER", doc, NULL, NULL, NULL};
     struct wish w = {0};
-    struct message question = {.kind = MSG_local_revoke};
     struct msg_local_revoked answer = {0};
-    struct msg_local_done done;
     struct client *c;
     struct err e = {0};
     char id[TOOL_SHORT_ID + 1];
     argp_err_exit_status = TOOL_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &w);
-    if (strlen(w.peer) >= sizeof question.local_revoke.peer) {
+    if (strlen(w.peer) >= sizeof(struct msg_local_revoke){0}.peer) {
         err_set(&e, EINVAL, "'%s' is no peer", w.peer);
         return tool_fail(&e);
     }
@@ -69,8 +97,7 @@ int tool_revoke(int argc, char **argv)
     int rc = tool_connect(&c, &shared);
     if (rc != TOOL_OK)
         return rc;
-    strcpy(question.local_revoke.peer, w.peer);
-    if (client_ask(c, &question, ANSWER_MS, take, &answer, &done, &e) < 0)
+    if (ask(c, &w, &answer, &e) < 0)
         rc = tool_fail(&e);
     else
         printf("%s (%s) is no member any more\n", answer.name, tool_short_id(&answer.peer, id));

@@ -10,6 +10,7 @@ security_scripts = \
     test/security/encrypted \
     test/security/forged \
     test/security/invited \
+    test/security/locked \
     test/security/programs \
     test/security/inputs \
     test/security/guests

@@ -29,6 +29,7 @@ unit_programs = \
     test/unit/idmap \
     test/unit/input \
     test/unit/invite \
+    test/unit/keyfile \
     test/unit/keys \
     test/unit/lease \
     test/unit/lending \
@@ -98,6 +99,7 @@ test_unit_refusal_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_refusal_LDADD = libdaemon.la $(LDADD)
 test_unit_identity_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 test_unit_idmap_LDADD = libdaemon.la $(LDADD)
+test_unit_keyfile_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 test_unit_invite_LDADD = libdaemon.la $(LDADD)
 test_unit_renewal_LDADD = libdaemon.la $(LDADD)
 test_unit_revocation_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)

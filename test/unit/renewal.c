@@ -22,6 +22,21 @@ static void test_not_before_it_is_due(void **state)
                      RENEWAL_DUE); /* by a clock that is a day behind */
 }
 
+static void test_what_follows(void **state)
+{
+    (void)state;
+    time_t begins = -RENEWAL_GRACE_S, ends = YEAR;
+    for (int i = 1; i < 4; i++) {
+        time_t due = renewal_due(begins, ends);
+        assert_true(renewal_next(&begins, &ends));
+        assert_int_equal(begins, (time_t)i * (YEAR - 30 * DAY) - RENEWAL_GRACE_S);
+        assert_int_equal(ends - begins, YEAR + RENEWAL_GRACE_S);
+        assert_true(begins <= due); /* whoever asks then gets it */
+    }
+    ends = begins;
+    assert_false(renewal_next(&begins, &ends));
+}
+
 static void test_not_again_and_again(void **state)
 {
     (void)state;
@@ -50,6 +65,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_not_before_it_is_due),
+        cmocka_unit_test(test_what_follows),
         cmocka_unit_test(test_not_again_and_again),
         cmocka_unit_test(test_a_crowd_is_served),
     };

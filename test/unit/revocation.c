@@ -90,6 +90,34 @@ static void test_ledger(void **state)
     ledger_free(&l);
 }
 
+static void test_owner(void **state)
+{
+    (void)state;
+    struct ledger l;
+    struct id owner, nobody = {{1}};
+    char text[ID_TEXT + 1];
+    struct err e = {0}, old = {0};
+    time_t now = time(NULL);
+    assert_int_equal(ledger_read(&l, in("grid"), NULL), 0);
+    struct ledger_entry birch = *ledger_find(&l, "birch", now, NULL);
+    assert_int_equal(ledger_owner(&l, "birch", now, &owner, NULL), 0);
+    assert_true(id_equal(&owner, &birch.id)); /* its own */
+    id_text(&birch.owner, text);
+    assert_int_equal(ledger_owner(&l, text, now, &owner, NULL), 0);
+    assert_int_equal(ledger_owner(&l, "oak", now, &owner, &e), -ENOENT);
+    id_text(&nobody, text);
+    assert_int_equal(ledger_owner(&l, text, now, &owner, &e), -ENOENT);
+    assert_non_null(strstr(e.text, "knows no owner"));
+    ledger_free(&l);
+
+    birch.owned = false;
+    assert_int_equal(ledger_add(in("grid"), &birch, NULL), 0);
+    assert_int_equal(ledger_read(&l, in("grid"), NULL), 0);
+    assert_int_equal(ledger_owner(&l, "birch", now, &owner, &old), -ENOENT);
+    assert_non_null(strstr(old.text, "joined before"));
+    ledger_free(&l);
+}
+
 static void test_signed_list(void **state)
 {
     (void)state;
@@ -195,9 +223,10 @@ static void test_owner_of_its_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ledger),           cmocka_unit_test(test_signed_list),
-        cmocka_unit_test(test_revoked_identity), cmocka_unit_test(test_renewal),
-        cmocka_unit_test(test_when_to_renew),    cmocka_unit_test(test_owner_of_its_own),
+        cmocka_unit_test(test_ledger),           cmocka_unit_test(test_owner),
+        cmocka_unit_test(test_signed_list),      cmocka_unit_test(test_revoked_identity),
+        cmocka_unit_test(test_renewal),          cmocka_unit_test(test_when_to_renew),
+        cmocka_unit_test(test_owner_of_its_own),
     };
     return cmocka_run_group_tests(tests, set_up, clean_up);
 }

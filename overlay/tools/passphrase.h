@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* passphrase.h -- asks whoever sits there for the passphrase of the authority's key. */
+#ifndef P2P_PASSPHRASE_H
+#define P2P_PASSPHRASE_H
+#include "keyfile.h"
+
+struct passphrase {
+    uint8_t text[KEYFILE_PASSPHRASE + 1];
+    size_t length;
+};
+
+/* The first line of a file (- is standard input); NULL: from the terminal, unseen, and twice when
+ * it is a new one. -ENOTTY: there is no terminal. */
+int passphrase_ask(struct passphrase *out, const char *file, bool fresh, struct err *e);
+void passphrase_forget(struct passphrase *p);
+/* To open a key with. */
+struct keyfile_access passphrase_access(const struct passphrase *p);
+#endif
