@@ -110,6 +110,7 @@ void window_ask(struct window *w, int target, enum request_kind kind, int argume
     uint64_t head[REQUEST_WORDS] = {
         [KIND] = kind, [OP] = (uint64_t)argument, [EPOCH] = window_epoch(w, target)};
     memcpy(o->bytes, head, sizeof head);
+    w->asked[target]++;
     outgoing_send(w, target, TAG_REQUEST, o, sizeof head);
 }
 
@@ -159,6 +160,7 @@ static void send_request(struct window *w, int target, const struct operation *o
     memcpy(b->bytes, description, described);
     pack(&o->data[0], b->bytes + first);
     pack(&o->data[1], b->bytes + second);
+    w->asked[target]++;
     outgoing_send(w, target, TAG_REQUEST, h, sizeof head);
     outgoing_send(w, target, TAG_BODY, b, first + length);
 }
@@ -184,6 +186,12 @@ static int issue(ompi_win_t *win, int target, const struct operation *o)
     enum { RECORDS = 1024 }; /* what a request takes beside the data, about, on each side */
     struct window *w = window_of(win);
     const size_t cost = RECORDS + data_length(o) + packed_length(&o->result);
+    ompi_request_t *request = o->request;
+    if (!epoch_allows(w, target)) {
+        if (request != NULL)
+            request_free(&request);
+        return OMPI_ERR_RMA_SYNC;
+    }
     await_room(w, cost);
     if (is_answered(o)) {
         expect(w, target, &o->result, cost, o->request);

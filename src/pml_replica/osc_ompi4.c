@@ -39,6 +39,7 @@ static void window_release(struct window *w)
     free(w->awaited);
     free(w->dirty);
     free(w->locked);
+    free(w->asked);
     budget_clear(&w->budget);
     free(w->posted);
     free(w->started);
@@ -82,9 +83,10 @@ static struct window *window_new(int size)
     w->awaited = calloc((size_t)size, sizeof *w->awaited);
     w->dirty = calloc((size_t)size, sizeof *w->dirty);
     w->locked = calloc((size_t)size, sizeof *w->locked);
+    w->asked = calloc((size_t)size, sizeof *w->asked);
     w->posted = calloc((size_t)size, sizeof *w->posted);
     w->started = calloc((size_t)size, sizeof *w->started);
-    if (w->posts && w->completes && w->awaited && w->dirty && w->locked && w->posted &&
+    if (w->posts && w->completes && w->awaited && w->dirty && w->locked && w->asked && w->posted &&
         w->started && budget_init(&w->budget, size, replica.params.window_limit) == 0)
         return w;
     window_release(w);

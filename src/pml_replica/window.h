@@ -42,7 +42,13 @@ enum request_kind {
 };
 enum request_tag { TAG_REQUEST = 1, TAG_BODY, TAG_REPLY };
 
-enum held { NOT_HELD, TRUSTED /* MPI_MODE_NOCHECK: no request was sent */, GRANTED };
+/* What a target is open by. */
+enum held {
+    NOT_HELD,
+    STARTED, /* no lock, but MPI_Win_start */
+    TRUSTED, /* MPI_MODE_NOCHECK: no request was sent */
+    GRANTED,
+};
 
 struct waiting { /* for a lock */
     struct waiting *next;
@@ -78,6 +84,9 @@ struct window {
     bool *dirty;       /* requests without a reply were sent since the last one with */
     char *locked;      /* enum held */
     int locks;         /* targets that are locked; -1: all, by one call */
+    bool fence_open;   /* the last fence has opened all of them */
+    uint32_t *asked;   /* requests sent, */
+    uint32_t served;   /* and, as a target, taken: in all, as the next */
     ompi_group_t *exposed, *accessed; /* post, start */
     /* How many times: a fence was begun, and was over; by rank, it was posted to, and started. */
     uint32_t fences, fenced, *posted, *started;
@@ -106,6 +115,7 @@ void window_await(struct window *w, int target);
 /* epoch_ompi4.c */
 void epochs_fill(ompi_osc_base_module_t *calls);
 int epoch_fence(int assertion, ompi_win_t *win);
+bool epoch_allows(const struct window *w, int target); /* an operation there, now */
 
 /* A message in memory of its own, let go when it is sent. */
 struct outgoing {

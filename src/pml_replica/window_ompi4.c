@@ -242,6 +242,7 @@ static void serve(struct window *w)
         w->stopped = true;
         break;
     }
+    w->served++;
     free(w->body);
     w->body = NULL;
 }

@@ -224,19 +224,23 @@ static void make_communicators(void)
     MPI_Group_free(&world);
 }
 
-/* What is in a window is looked at before it is opened again. */
+/* What is in a window is looked at before it is opened again; and all of it is there. */
 static void fences(void)
 {
-    int memory = 0;
+    static int memory[LARGE], part[LARGE];
     MPI_Win window;
-    MPI_Win_create(&memory, sizeof memory, sizeof memory, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
-    for (int i = 1; i <= 5; i++) {
+    MPI_Win_create(memory, sizeof memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    for (int i = 1; i <= 20; i++) {
         MPI_Win_fence(0, window);
+        for (int k = 0; k < LARGE; k++)
+            part[k] = i;
         if (rank == ANSWERER)
-            MPI_Put(&i, 1, MPI_INT, ASKER, 0, 1, MPI_INT, window);
+            MPI_Put(part, LARGE, MPI_INT, ASKER, 0, LARGE, MPI_INT, window);
         MPI_Win_fence(0, window);
-        late();
-        check(rank != ASKER || memory == i, "what was put at another fence is in the window");
+        if (i % 4 == 0)
+            late();
+        for (int k = 0; k < LARGE; k++)
+            check(rank != ASKER || memory[k] == i, "this was not put at the last fence");
     }
     MPI_Win_free(&window);
 }
