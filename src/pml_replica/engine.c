@@ -228,6 +228,12 @@ static void dispatch(struct engine *e, int vpid, const struct header *h, const v
     case HEADER_RALLY:
         rally_arrived(e, vpid, h->number);
         break;
+    case HEADER_WHERE:
+        place_asked(e, vpid, h->number);
+        break;
+    case HEADER_HERE:
+        place_told(e, vpid, h);
+        break;
     case HEADER_DEAD:
         death_arrived(e, h, payload);
         break;
@@ -336,6 +342,8 @@ int engine_progress(struct engine *e, uint64_t now_ms)
         done += log_copy_late(e);
     if (!TAILQ_EMPTY(&e->held))
         done += future_release(e);
+    if (e->served && e->agents)
+        done += place_progress(e);
     done += decision_progress(e);
     if (later) {
         done += ack_flush_due(e, e->finishing);

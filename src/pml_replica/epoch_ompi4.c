@@ -142,6 +142,7 @@ int epoch_fence(int assertion, ompi_win_t *win)
     struct window *w = window_of(win);
     uint32_t count = 0;
     w->fences++;
+    window_step();
     window_resume(w);
     flush_all(win);
     int rc = count_requests(w, &count);
@@ -176,6 +177,7 @@ static int post(ompi_group_t *group, int assertion, ompi_win_t *win)
     w->exposed = group;
     for (int i = 0; i < group->grp_proc_count; i++)
         w->posted[member(w, group, i)]++;
+    window_step();
     for (int i = 0; i < group->grp_proc_count; i++)
         window_ask(w, member(w, group, i), POST, 0);
     window_resume(w);
@@ -195,6 +197,7 @@ static int start(ompi_group_t *group, int assertion, ompi_win_t *win)
         int target = member(w, group, i);
         while (w->posts[target] == 0)
             link_wait();
+        link_catch_up();
         w->posts[target]--;
         w->started[target]++;
         w->locked[target] = STARTED;
@@ -235,6 +238,7 @@ static int wait_for_all(ompi_win_t *win)
         return OMPI_ERR_RMA_SYNC;
     while (!all_completed(w))
         link_wait();
+    link_catch_up();
     for (int i = 0; i < w->exposed->grp_proc_count; i++)
         w->completes[member(w, w->exposed, i)]--;
     OBJ_RELEASE(w->exposed);

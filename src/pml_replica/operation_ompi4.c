@@ -99,10 +99,17 @@ void window_await(struct window *w, int target)
     while (w->awaited[target] > 0 ||
            (target == w->comm->c_my_rank && !engine_committed(replica.engine)))
         link_wait();
+    link_catch_up();
     link_leave();
 }
 
 /* --- requests --- */
+
+static void count(struct window *w, int target)
+{
+    w->asked[target]++;
+    window_step();
+}
 
 void window_ask(struct window *w, int target, enum request_kind kind, int argument)
 {
@@ -110,7 +117,7 @@ void window_ask(struct window *w, int target, enum request_kind kind, int argume
     uint64_t head[REQUEST_WORDS] = {
         [KIND] = kind, [OP] = (uint64_t)argument, [EPOCH] = window_epoch(w, target)};
     memcpy(o->bytes, head, sizeof head);
-    w->asked[target]++;
+    count(w, target);
     outgoing_send(w, target, TAG_REQUEST, o, sizeof head);
 }
 
@@ -160,7 +167,7 @@ static void send_request(struct window *w, int target, const struct operation *o
     memcpy(b->bytes, description, described);
     pack(&o->data[0], b->bytes + first);
     pack(&o->data[1], b->bytes + second);
-    w->asked[target]++;
+    count(w, target);
     outgoing_send(w, target, TAG_REQUEST, h, sizeof head);
     outgoing_send(w, target, TAG_BODY, b, first + length);
 }

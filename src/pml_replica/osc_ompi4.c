@@ -127,6 +127,7 @@ static int choose(ompi_win_t *win, void **base, size_t size, int unit, ompi_comm
     }
     link_enter();
     w->wire = engine_comm_twin(replica.engine, comm_of(w->comm), true);
+    engine_by_place(replica.engine, w->wire);
     window_listen(w);
     link_leave();
     win->w_osc_module = &w->super;

@@ -94,7 +94,8 @@ struct window {
 };
 
 void window_listen(struct window *w);
-void window_resume(struct window *w); /* the program has come further */
+void window_step(void);               /* the program comes further, */
+void window_resume(struct window *w); /* so much that what was early may not be any more */
 /* For the request's EPOCH. */
 static inline uint64_t window_epoch(const struct window *w, int target)
 {

@@ -260,7 +260,7 @@ static void post_receive(struct window *w, int from, int tag, void *data, size_t
     r->tag = tag;
     r->capacity = length;
     r->data = data;
-    r->awaited = true;
+    r->awaited = r->agents = true;
     r->done = false;
     engine_receive(replica.engine, r);
 }
@@ -299,6 +299,7 @@ static void agent_heard(struct transfer *t)
         if (t->receive.tag == TAG_REQUEST) {
             w->source = t->receive.status.source;
             w->early = is_early(w);
+            engine_serves(w->wire, !w->early);
             if (w->early)
                 break;
             size_t length = body_length(w);
@@ -312,10 +313,18 @@ static void agent_heard(struct transfer *t)
             }
         }
         serve(w);
+        engine_serves(w->wire, false);
         if (!w->stopped)
             listen_on(w);
     }
     w->running = false;
+}
+
+void window_step(void)
+{
+    link_enter();
+    engine_step(replica.engine);
+    link_leave();
 }
 
 void window_resume(struct window *w)

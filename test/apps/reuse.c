@@ -271,6 +271,39 @@ static void posts(void)
     MPI_Group_free(&world);
 }
 
+/* Under a lock only messages say whose turn it is: the asker resets its window and looks at it, the
+ * answerer writes there, and then the asker looks again. */
+static void locks(void)
+{
+    static int memory[LARGE], part[LARGE];
+    MPI_Win window;
+    MPI_Win_create(memory, sizeof memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Win_lock_all(0, window);
+    for (int i = 1; i <= 20; i++) {
+        const int size = i % 2 ? LARGE : 1;
+        for (int k = 0; k < LARGE; k++) {
+            memory[k] = 0;
+            part[k] = i;
+        }
+        MPI_Win_sync(window);
+        if (i % 4 < 2)
+            late();
+        for (int k = 0; k < LARGE; k++)
+            check(memory[k] == 0, "what was put after the next barrier is in the window");
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == ANSWERER) {
+            MPI_Put(part, size, MPI_INT, ASKER, 0, size, MPI_INT, window);
+            MPI_Win_flush(ASKER, window);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Win_sync(window);
+        for (int k = 0; k < size; k++)
+            check(rank != ASKER || memory[k] == i, "what was flushed is not in the window");
+    }
+    MPI_Win_unlock_all(window);
+    MPI_Win_free(&window);
+}
+
 static void future(void)
 {
     if (other && rank == ANSWERER)
@@ -286,6 +319,7 @@ static void future(void)
     make_communicators();
     fences();
     posts();
+    locks();
 }
 
 static void sent(void)
