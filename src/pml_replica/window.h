@@ -14,10 +14,11 @@
  * budget allows; it serves its own window meanwhile. A target takes no request while too much of
  * what it replied has not left; an origin takes replies whenever it is in MPI, so that ends.
  *
- * Where another lane's replica is the origin it may be ahead of this lane (future.c). Its request
- * says by how many fences and by how many posts of the target it came, and waits at the target for
- * those; so do all behind it, none of which the other lane has needed to get there. For locks, and
- * what else a program does to keep order, there is no such number. */
+ * Where another lane's replica is the origin it may be ahead of this lane (future.c). The engine
+ * gives its request to the agent when the program is where it may be served (place.c), and the
+ * program does not go on without what was served by then. Besides, a request says by how many
+ * fences and by how many posts of the target it came, and waits at the target for those; so do all
+ * behind it, none of which the other lane has needed to get there. */
 #ifndef P2P_WINDOW_H
 #define P2P_WINDOW_H
 #include "budget.h"
