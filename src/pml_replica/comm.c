@@ -176,6 +176,7 @@ static void comm_destroy(struct engine *e, struct engine_comm *c)
     channel_each(e, c, forget_unexpected, false);
     match_clear(&c->match);
     channel_clear(e, c);
+    region_clear(c);
     free(c->partner);
     free(c->world);
     free(c->rank_of);

@@ -202,6 +202,17 @@ void engine_step(struct engine *e);
 void engine_serves(struct engine_comm *c, bool serves);
 bool engine_is_behind(const struct engine *e);
 
+/* Memory that others name by its address, which differs between lanes (region.c). engine_region():
+ * where that is here which somebody of a lane calls so, and how many bytes are left of it from
+ * there; false: it is not attached, here or there. */
+struct engine_place {
+    uint64_t at, left;
+};
+void engine_attach(struct engine *e, struct engine_comm *c, uint64_t at, uint64_t length);
+void engine_detach(struct engine *e, struct engine_comm *c, uint64_t at);
+bool engine_region(const struct engine *e, const struct engine_comm *c, int lane, uint64_t address,
+                   struct engine_place *place);
+
 /* Is there a message? 1: yes, status says which. 0: no, only without `wait`. -EAGAIN: not known
  * yet, ask again with the same arguments. wait: the caller will ask until it is 1 (MPI_Probe,
  * Mprobe). With take, the message is taken out of matching and is the caller's until it is

@@ -160,7 +160,8 @@ static void send_request(struct window *w, int target, const struct operation *o
                                           [OP] = (uint64_t)(o->op != NULL ? PMPI_Op_c2f(o->op) : 0),
                                           [TYPE_BYTES] = described,
                                           [DATA_BYTES] = length,
-                                          [EPOCH] = window_epoch(w, target)};
+                                          [EPOCH] = window_epoch(w, target),
+                                          [LANE] = (uint64_t)replica.lane};
     struct outgoing *h = outgoing_new(sizeof head), *b = outgoing_new(first + length);
     ompi_datatype_get_pack_description(o->there.type, &description);
     memcpy(h->bytes, head, sizeof head);

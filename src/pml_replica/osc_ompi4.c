@@ -20,13 +20,17 @@ static int shared_query(ompi_win_t *win, int rank, size_t *size, int *unit, void
 
 static int attach(ompi_win_t *win, void *base, size_t size)
 {
-    (void)win, (void)base, (void)size;
+    link_enter();
+    engine_attach(replica.engine, window_of(win)->wire, (uintptr_t)base, size);
+    link_leave();
     return OMPI_SUCCESS;
 }
 
 static int detach(ompi_win_t *win, const void *base)
 {
-    (void)win, (void)base;
+    link_enter();
+    engine_detach(replica.engine, window_of(win)->wire, (uintptr_t)base);
+    link_leave();
     return OMPI_SUCCESS;
 }
 
@@ -115,11 +119,11 @@ static int choose(ompi_win_t *win, void **base, size_t size, int unit, ompi_comm
     window_fill(&w->super);
     w->bytes = size;
     w->unit = unit;
-    w->anywhere = flavor == MPI_WIN_FLAVOR_DYNAMIC;
+    w->dynamic = flavor == MPI_WIN_FLAVOR_DYNAMIC;
     w->owned = flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED;
     if (w->owned)
         *base = calloc(1, size > 0 ? size : 1);
-    w->base = w->anywhere ? NULL : *base;
+    w->base = w->dynamic ? NULL : *base;
     int rc = w->owned && *base == NULL ? OMPI_ERR_OUT_OF_RESOURCE : ompi_comm_dup(comm, &w->comm);
     if (rc != OMPI_SUCCESS) {
         window_release(w);

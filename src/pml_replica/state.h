@@ -115,6 +115,9 @@ struct engine_comm {
     unsigned once, once_most; /* how many channels they have, and with how many some may go */
     bool swept;               /* it is in e->sweep */
     bool by_place, serving;   /* an agent's; it serves what it has received */
+    struct region *regions;   /* attached, of all lanes */
+    size_t region_count, region_size;
+    uint32_t attached;        /* so many here so far */
     uint64_t begun;           /* its collectives that are counted as steps */
     uint64_t asked;           /* its messages that had come when the others were asked */
     LIST_ENTRY(engine_comm) sweep, all;
@@ -370,6 +373,10 @@ void place_lane_is_served(struct engine *e);
 void place_asked(struct engine *e, int vpid, uint64_t number);
 void place_told(struct engine *e, int vpid, const struct header *h);
 int place_progress(struct engine *e);
+
+/* region.c */
+void region_told(struct engine *e, int lane, const struct header *h);
+void region_clear(struct engine_comm *c);
 
 /* ack.c */
 void ack_count(struct engine *e, struct channel *c, size_t bytes);

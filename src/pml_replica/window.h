@@ -27,7 +27,7 @@
 #include "ompi/win/win.h"
 
 /* Between copies of one program on one kind of machine: words are as memory has them. */
-enum request_word { KIND, WHERE, COUNT, OP, TYPE_BYTES, DATA_BYTES, EPOCH, REQUEST_WORDS };
+enum request_word { KIND, WHERE, COUNT, OP, TYPE_BYTES, DATA_BYTES, EPOCH, LANE, REQUEST_WORDS };
 enum request_kind {
     PUT,
     GET, /* replied to with data */
@@ -65,7 +65,7 @@ struct window {
     size_t bytes;
     int unit;
     bool owned;    /* base is ours to free */
-    bool anywhere; /* dynamic: the base is address 0, and all of memory is in it */
+    bool dynamic;  /* the base is address 0, and what is attached is in it */
     /* the agent */
     struct transfer incoming;
     uint64_t head[REQUEST_WORDS];

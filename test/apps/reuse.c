@@ -304,6 +304,33 @@ static void locks(void)
     MPI_Win_free(&window);
 }
 
+/* An address is another one in each lane, and so is what the answerer is told. */
+static void addresses(void)
+{
+    MPI_Aint at = 0;
+    MPI_Win window;
+    int *memory = malloc((SMALL + (size_t)other * LARGE) * sizeof *memory), part[SMALL];
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Win_attach(window, memory, SMALL * sizeof *memory);
+    MPI_Get_address(memory + 1, &at);
+    MPI_Bcast(&at, 1, MPI_AINT, ASKER, MPI_COMM_WORLD);
+    for (int i = 1; i <= 5; i++) {
+        for (int k = 0; k < SMALL; k++) {
+            memory[k] = 0;
+            part[k] = i + k;
+        }
+        MPI_Win_fence(0, window);
+        if (rank == ANSWERER)
+            MPI_Put(part, SMALL - 1, MPI_INT, ASKER, at, SMALL - 1, MPI_INT, window);
+        MPI_Win_fence(0, window);
+        for (int k = 1; k < SMALL; k++)
+            check(rank != ASKER || memory[k] == i + k - 1, "this was not put at that address");
+    }
+    MPI_Win_detach(window, memory);
+    MPI_Win_free(&window);
+    free(memory);
+}
+
 static void future(void)
 {
     if (other && rank == ANSWERER)
@@ -320,6 +347,7 @@ static void future(void)
     fences();
     posts();
     locks();
+    addresses();
 }
 
 static void sent(void)
