@@ -188,8 +188,7 @@ void decision_match(struct engine *e, const struct engine_receive *r, int source
     header_put_u32(value + 24, (uint32_t)tag);
     header_put_u64(value + 28, number);
     header_put_u64(value + MATCH_BYTES, e->place);
-    engine_decision_give(e, DECIDE_MATCH, value,
-                         r->comm->by_place ? sizeof value : MATCH_BYTES);
+    engine_decision_give(e, DECIDE_MATCH, value, r->comm->by_place ? sizeof value : MATCH_BYTES);
 }
 
 /* The due ones are used up: from here on this replica decides alone. */

@@ -258,8 +258,7 @@ static void dispatch(struct engine *e, int vpid, const struct header *h, const v
 static bool is_sound(const struct engine *e, int vpid, const struct header *h)
 {
     bool of_rank = h->kind == HEADER_DECIDE || h->kind == HEADER_DECIDED ||
-                   h->kind == HEADER_AGREE || h->kind == HEADER_RALLY ||
-                   h->kind == HEADER_ATTACH;
+                   h->kind == HEADER_AGREE || h->kind == HEADER_RALLY || h->kind == HEADER_ATTACH;
     if (h->kind == HEADER_OFFER && h->length != 0 && h->length != ENGINE_LOAN)
         return false;
     return !of_rank || world_of(e, vpid) == e->rank;

@@ -13,8 +13,7 @@ struct match_choice {
 
 int match_init(struct match *m, int worlds, int self)
 {
-    *m = (struct match){
-        .worlds = worlds, .self = self, .until = UINT64_MAX, .place = UINT64_MAX};
+    *m = (struct match){.worlds = worlds, .self = self, .until = UINT64_MAX, .place = UINT64_MAX};
     TAILQ_INIT(&m->any);
     TAILQ_INIT(&m->arrivals);
     m->choices_end = &m->choices;

@@ -46,7 +46,7 @@ struct match_source {
 };
 
 struct match {
-    int worlds, self; /* self: this process's world rank */
+    int worlds, self;             /* self: this process's world rank */
     struct match_source **source; /* by world rank; made on first use */
     struct match_receives any;    /* posted from any source */
     struct match_messages arrivals;
@@ -61,7 +61,7 @@ struct match {
 };
 
 int match_init(struct match *m, int worlds, int self); /* 0 or -ENOMEM */
-void match_clear(struct match *m);           /* frees the unexpected messages */
+void match_clear(struct match *m);                     /* frees the unexpected messages */
 
 /* In all of these, `leads` says that this process decides. *decided: it just did; tell the others.
  */
@@ -85,7 +85,7 @@ bool match_pair(struct match *m, bool leads, struct engine_receive **r,
 void match_withdraw(struct match *m, struct engine_receive *r);
 /* Sets both limits. Look for pairs after it. */
 void match_shut(struct match *m, uint64_t until, uint64_t place);
-bool match_is_shut_out(const struct match *m); /* a message that may not be chosen yet */
+bool match_is_shut_out(const struct match *m);            /* a message that may not be chosen yet */
 bool match_is_due(const struct match *m, uint64_t place); /* a choice for this place, or before */
 
 /* For probes: the first message that a receive with this source and tag would take now. */

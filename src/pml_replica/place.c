@@ -17,9 +17,9 @@
  * none of them has been given the request, as it is not chosen: the leader comes there without it,
  * as they did.
  *
- * Where no other replica lives, all who do are asked, once, what they have from the dead ones, and
- * the leader waits until it has sent as much. (What a process had that is dead itself, and passed
- * on, nobody can tell: doc/replication.md.) */
+ * A replica that is dead may have been ahead of all that live. So after its death everybody is
+ * asked once, what they have of this rank, and the leader waits until it has sent as much. (What a
+ * process had that is dead itself, and passed on, nobody can tell: doc/replication.md.) */
 #include "state.h"
 #include <stdlib.h>
 
@@ -55,7 +55,7 @@ void engine_by_place(struct engine *e, struct engine_comm *c)
     c->by_place = true;
     e->agents = true;
     if (e->served)
-        match_shut(&c->match, e->asking.foremost ? UINT64_MAX : 0, e->place);
+        match_shut(&c->match, 0, e->place);
 }
 
 /* Somebody of this lane is dead. What has come so far is not from the future. */
@@ -86,31 +86,26 @@ bool engine_is_behind(const struct engine *e)
     return false;
 }
 
-/* Others have what this process is yet to send. */
-static bool is_ahead(const struct engine_comm *c)
+/* The lanes in which no replica of this rank lives, all of whose words are not yet said here. */
+static lanes_t unheard(const struct engine *e)
 {
-    const struct channel *i;
-    TAILQ_FOREACH (i, &c->channels, of_comm)
-        if (i->ahead > i->sent || !TAILQ_EMPTY(&i->early))
-            return true;
-    return false;
+    const lanes_t all = (lanes_t)((1u << e->lanes) - 1);
+    return all & (lanes_t) ~(e->of[e->rank].living | e->asking.heard);
 }
 
-static bool owes(const struct engine *e)
+/* Nobody can be ahead of this process any more. */
+static bool is_foremost(const struct engine *e)
 {
-    const struct engine_comm *c;
-    LIST_FOREACH (c, &e->comms, all)
-        if (is_ahead(c))
-            return true;
-    return false;
+    return !others(e) && !unheard(e);
 }
 
-/* Its replicas; when none of them lives, all that it has to do with. */
+/* Its replicas; as long as one that is dead may have been ahead of them, all that it has to do
+ * with. */
 static bool is_asked(const struct engine *e, int vpid)
 {
     if (vpid == e->self || !has(e->of[world_of(e, vpid)].living, lane_of(e, vpid)))
         return false;
-    return others(e) ? world_of(e, vpid) == e->rank : e->link[vpid].used;
+    return world_of(e, vpid) == e->rank || (unheard(e) && e->link[vpid].used);
 }
 
 static void ask(struct engine *e)
@@ -119,7 +114,8 @@ static void ask(struct engine *e)
     struct header h = {.kind = HEADER_WHERE, .number = ++e->asking.number};
     e->asking.place = 0;
     e->asking.open = true;
-    e->asking.alone = !others(e);
+    e->asking.owes = false;
+    e->asking.about = unheard(e);
     LIST_FOREACH (c, &e->comms, all)
         c->asked = c->match.arrived;
     for (int i = 0; i < e->ranks * e->lanes; i++) {
@@ -156,16 +152,51 @@ static bool is_awaited(const struct engine *e, bool lives)
     return false;
 }
 
-/* This process is where the others were when it asked. */
-static bool is_there(const struct engine *e)
+/* How many of its messages others have, sent or not. */
+static uint64_t known_of(const struct engine *e, const struct channel *c)
 {
-    return e->asking.open && e->place >= e->asking.place && !is_awaited(e, true) &&
-           !(e->asking.alone && owes(e));
+    const struct early *last = TAILQ_LAST(&c->early, earlies);
+    uint64_t most = last ? last->h.number + 1 : 0;
+    for (int k = 0; k < e->lanes; k++)
+        if (c->view[k].acked > most)
+            most = c->view[k].acked;
+    return most;
+}
+
+static void note_debts(struct engine *e)
+{
+    struct engine_comm *c;
+    struct channel *i;
+    e->asking.owes = true;
+    LIST_FOREACH (c, &e->comms, all)
+        TAILQ_FOREACH (i, &c->channels, of_comm)
+            i->owed = known_of(e, i);
+}
+
+static bool owes(const struct engine *e)
+{
+    const struct engine_comm *c;
+    const struct channel *i;
+    LIST_FOREACH (c, &e->comms, all)
+        TAILQ_FOREACH (i, &c->channels, of_comm)
+            if (i->owed > i->sent)
+                return true;
+    return false;
+}
+
+/* This process is where the others were when it asked, and has sent what they had. */
+static bool is_there(struct engine *e)
+{
+    if (!e->asking.open || e->place < e->asking.place || is_awaited(e, true))
+        return false;
+    if (e->asking.about && !e->asking.owes)
+        note_debts(e);
+    return !e->asking.about || !owes(e);
 }
 
 static int go_on(struct engine *e, struct engine_comm *c, bool there)
 {
-    const uint64_t until = e->asking.foremost ? UINT64_MAX : there ? c->asked : c->match.until;
+    const uint64_t until = is_foremost(e) ? UINT64_MAX : there ? c->asked : c->match.until;
     if (c->match.place == e->place && c->match.until == until)
         return 0;
     match_shut(&c->match, until, e->place);
@@ -191,7 +222,7 @@ int place_progress(struct engine *e)
     const bool there = is_there(e);
     if (there) {
         e->asking.open = false;
-        e->asking.foremost = e->asking.alone;
+        e->asking.heard |= e->asking.about;
     }
     for (c = LIST_FIRST(&e->comms); c; c = next) {
         next = LIST_NEXT(c, all);

@@ -73,6 +73,7 @@ struct channel {
     /* out */
     uint64_t sent, sent_hash;
     uint64_t ahead; /* the next number that a lane ahead of this one has acknowledged; 0: none */
+    uint64_t owed;  /* so many others had when this process asked (place.c) */
     struct entries entries;
     struct earlies early;
     TAILQ_ENTRY(channel) busy; /* it has entries */
@@ -117,9 +118,9 @@ struct engine_comm {
     bool by_place, serving;   /* an agent's; it serves what it has received */
     struct region *regions;   /* attached, of all lanes */
     size_t region_count, region_size;
-    uint32_t attached;        /* so many here so far */
-    uint64_t begun;           /* its collectives that are counted as steps */
-    uint64_t asked;           /* its messages that had come when the others were asked */
+    uint32_t attached; /* so many here so far */
+    uint64_t begun;    /* its collectives that are counted as steps */
+    uint64_t asked;    /* its messages that had come when the others were asked */
     LIST_ENTRY(engine_comm) sweep, all;
     int size;
     int *world;               /* by rank (of the remote group, if there is one) */
@@ -198,8 +199,8 @@ struct engine {
     struct {
         uint64_t number, place; /* of the question; the furthest of the answers */
         bool open;              /* what was asked for is not yet reached */
-        bool alone;             /* it was asked by the last replica of the rank */
-        bool foremost;          /* and reached: nobody can be ahead of this one any more */
+        bool owes;              /* what the others had is noted in the channels */
+        lanes_t about, heard;   /* lanes whose replicas are gone; all that they said is said here */
     } asking;
     /* decisions */
     struct decide decide;

@@ -64,8 +64,8 @@ struct window {
     char *base;
     size_t bytes;
     int unit;
-    bool owned;    /* base is ours to free */
-    bool dynamic;  /* the base is address 0, and what is attached is in it */
+    bool owned;   /* base is ours to free */
+    bool dynamic; /* the base is address 0, and what is attached is in it */
     /* the agent */
     struct transfer incoming;
     uint64_t head[REQUEST_WORDS];

@@ -412,10 +412,10 @@ void program_make(struct program *of, const struct plan *plan)
 
 void program_show(const struct program *of, int ranks)
 {
-    static const char *const names[] = {"send",  "isend",  "recv",   "irecv", "wait",   "any",
-                                        "probe", "iprobe", "mprobe", "clock", "cancel", "shuffle",
-                                        "dup",   "free",   "rally",  "drift", "dups",   "open",
-                                        "put",   "look"};
+    static const char *const names[] = {"send",   "isend",   "recv",   "irecv",  "wait",
+                                        "any",    "probe",   "iprobe", "mprobe", "clock",
+                                        "cancel", "shuffle", "dup",    "free",   "rally",
+                                        "drift",  "dups",    "open",   "put",    "look"};
     for (int r = 0; r < ranks; r++)
         for (int i = 0; i < of[r].count; i++) {
             const struct op *op = &of[r].op[i];
