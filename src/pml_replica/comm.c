@@ -121,7 +121,7 @@ static struct engine_comm *comm_make(struct engine *e, uint64_t group, uint32_t 
     c->once_most = 2 * (unsigned)e->limits.cycle.window;
     c->partner = engine_memory((size_t)e->ranks * sizeof *c->partner);
     TAILQ_INIT(&c->channels);
-    if (match_init(&c->match, e->ranks) != 0)
+    if (match_init(&c->match, e->ranks, e->rank) != 0)
         abort();
     at = bucket_of(e, &c->name);
     c->next = *at;
@@ -176,6 +176,7 @@ static void comm_destroy(struct engine *e, struct engine_comm *c)
     channel_each(e, c, forget_unexpected, false);
     match_clear(&c->match);
     channel_clear(e, c);
+    region_clear(c);
     free(c->partner);
     free(c->world);
     free(c->rank_of);

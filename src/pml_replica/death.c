@@ -121,7 +121,8 @@ static void die(struct engine *e, int vpid)
         put_dead(e, vpid, vpid); /* it may live, and has to go */
     e->counts.deaths++;
     link->dead = true;
-    e->served |= lane_of(e, vpid) == e->lane;
+    if (lane_of(e, vpid) == e->lane)
+        place_lane_is_served(e);
     if (vpid == e->self) {
         tell_others(e, vpid); /* it may have found out itself: outvoted */
         engine_stop(e, 0, "rank %d, lane %d: declared dead (%s)", e->rank, e->lane,

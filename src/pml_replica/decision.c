@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { MATCH_BYTES = 36, TELL_BYTES = 4096 };
+enum { MATCH_BYTES = 36, PLACE_BYTES = 8, TELL_BYTES = 4096 };
 
 static lanes_t others(const struct engine *e)
 {
@@ -180,14 +180,15 @@ void engine_decision_give(struct engine *e, enum engine_decision kind, const voi
 void decision_match(struct engine *e, const struct engine_receive *r, int source, int tag,
                     uint64_t number)
 {
-    uint8_t value[MATCH_BYTES];
+    uint8_t value[MATCH_BYTES + PLACE_BYTES];
     header_put_u64(value, r->comm->name.group);
     header_put_u32(value + 8, r->comm->name.count);
     header_put_u64(value + 12, r->wildcard);
     header_put_u32(value + 20, (uint32_t)source);
     header_put_u32(value + 24, (uint32_t)tag);
     header_put_u64(value + 28, number);
-    engine_decision_give(e, DECIDE_MATCH, value, sizeof value);
+    header_put_u64(value + MATCH_BYTES, e->place);
+    engine_decision_give(e, DECIDE_MATCH, value, r->comm->by_place ? sizeof value : MATCH_BYTES);
 }
 
 /* The due ones are used up: from here on this replica decides alone. */
@@ -226,7 +227,8 @@ int engine_decision_take(struct engine *e, enum engine_decision kind, void *valu
 static int bind(struct engine *e, const struct decide_record *r)
 {
     const uint8_t *p = r->value;
-    if (r->size != MATCH_BYTES)
+    const bool placed = r->size == MATCH_BYTES + PLACE_BYTES;
+    if (r->size != MATCH_BYTES && !placed)
         return -EPROTO;
     int source = (int)header_get_u32(p + 20), tag = (int)header_get_u32(p + 24);
     struct engine_comm *c = comm_find(e, header_get_u64(p), header_get_u32(p + 8));
@@ -234,7 +236,8 @@ static int bind(struct engine *e, const struct decide_record *r)
         return -EPROTO;
     if (!c || c->freed)
         return 0;
-    int rc = match_bind(&c->match, header_get_u64(p + 12), source, tag, header_get_u64(p + 28));
+    int rc = match_bind(&c->match, header_get_u64(p + 12), source, tag, header_get_u64(p + 28),
+                        placed ? header_get_u64(p + MATCH_BYTES) : 0);
     receive_pairs(e, c);
     return rc;
 }

@@ -228,6 +228,15 @@ static void dispatch(struct engine *e, int vpid, const struct header *h, const v
     case HEADER_RALLY:
         rally_arrived(e, vpid, h->number);
         break;
+    case HEADER_WHERE:
+        place_asked(e, vpid, h->number);
+        break;
+    case HEADER_HERE:
+        place_told(e, vpid, h);
+        break;
+    case HEADER_ATTACH:
+        region_told(e, lane_of(e, vpid), h);
+        break;
     case HEADER_DEAD:
         death_arrived(e, h, payload);
         break;
@@ -245,11 +254,11 @@ static void dispatch(struct engine *e, int vpid, const struct header *h, const v
     }
 }
 
-/* Decisions and rallies are matters of one rank. */
+/* Decisions, rallies and addresses are matters of one rank. */
 static bool is_sound(const struct engine *e, int vpid, const struct header *h)
 {
     bool of_rank = h->kind == HEADER_DECIDE || h->kind == HEADER_DECIDED ||
-                   h->kind == HEADER_AGREE || h->kind == HEADER_RALLY;
+                   h->kind == HEADER_AGREE || h->kind == HEADER_RALLY || h->kind == HEADER_ATTACH;
     if (h->kind == HEADER_OFFER && h->length != 0 && h->length != ENGINE_LOAN)
         return false;
     return !of_rank || world_of(e, vpid) == e->rank;
@@ -336,6 +345,8 @@ int engine_progress(struct engine *e, uint64_t now_ms)
         done += log_copy_late(e);
     if (!TAILQ_EMPTY(&e->held))
         done += future_release(e);
+    if (e->served && e->agents)
+        done += place_progress(e);
     done += decision_progress(e);
     if (later) {
         done += ack_flush_due(e, e->finishing);

@@ -93,6 +93,7 @@ struct engine_receive {
     bool firm;               /* it will not be cancelled */
     bool awaited;            /* the program waits for it: see engine_await() */
     bool inner;              /* no program's request, but a collective's: see engine_hand_out() */
+    bool agents;             /* its agent's, who serves beside it: see engine_by_place() */
     /* by the engine */
     bool done;
     bool held; /* its message is here, but not in its buffer */
@@ -103,6 +104,7 @@ struct engine_receive {
     uint64_t wildcard; /* its number among the receives from any source of the communicator */
     bool bound;        /* the leader's choice is known: this message */
     int bound_source, bound_tag;
+    uint64_t place;                /* and not before the program is here */
     uint64_t number;               /* of the message that is bound, or was taken */
     struct engine_message *coming; /* its message, while its bytes arrive, or are held */
 };
@@ -188,6 +190,28 @@ void engine_await(struct engine *e, struct engine_receive *r);
 int engine_hand_out(struct engine *e, uint64_t now_ms, uint32_t after_ms, bool all);
 bool engine_holds(const struct engine *e);     /* any message */
 bool engine_is_served(const struct engine *e); /* by other lanes' replicas, for some dead */
+
+/* Messages of this communicator are requests to an agent and its answers. They are no steps of the
+ * program, but what it asks of other agents is: engine_step(). When the lane is served, what the
+ * agent receives from any source waits until the program is where it may be served (place.c); and
+ * whenever the program learns something from others it does not go on while it is behind: while a
+ * request that another lane has served by this place is not served here. engine_serves(): the agent
+ * is done with what it has received, or puts it off; or comes back to that. */
+void engine_by_place(struct engine *e, struct engine_comm *c);
+void engine_step(struct engine *e);
+void engine_serves(struct engine_comm *c, bool serves);
+bool engine_is_behind(const struct engine *e);
+
+/* Memory that others name by its address, which differs between lanes (region.c). engine_region():
+ * where that is here which somebody of a lane calls so, and how many bytes are left of it from
+ * there; false: it is not attached, here or there. */
+struct engine_place {
+    uint64_t at, left;
+};
+void engine_attach(struct engine *e, struct engine_comm *c, uint64_t at, uint64_t length);
+void engine_detach(struct engine *e, struct engine_comm *c, uint64_t at);
+bool engine_region(const struct engine *e, const struct engine_comm *c, int lane, uint64_t address,
+                   struct engine_place *place);
 
 /* Is there a message? 1: yes, status says which. 0: no, only without `wait`. -EAGAIN: not known
  * yet, ask again with the same arguments. wait: the caller will ask until it is 1 (MPI_Probe,

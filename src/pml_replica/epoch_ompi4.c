@@ -5,6 +5,16 @@
  */
 #include "window.h"
 
+bool epoch_allows(const struct window *w, int target)
+{
+    return w->fence_open || w->locked[target] != NOT_HELD;
+}
+
+static bool is_locked(const struct window *w, int target)
+{
+    return w->locked[target] == TRUSTED || w->locked[target] == GRANTED;
+}
+
 /* --- passive target --- */
 
 static int flush(int target, ompi_win_t *win)
@@ -29,7 +39,7 @@ static int flush_all(ompi_win_t *win)
 
 static int flush_locked(int target, ompi_win_t *win)
 {
-    return window_of(win)->locked[target] == NOT_HELD ? OMPI_ERR_RMA_SYNC : flush(target, win);
+    return is_locked(window_of(win), target) ? flush(target, win) : OMPI_ERR_RMA_SYNC;
 }
 
 static int flush_all_locked(ompi_win_t *win)
@@ -50,6 +60,7 @@ static int lock(int type, int target, int assertion, ompi_win_t *win)
     struct window *w = window_of(win);
     if (w->accessed != NULL || w->locked[target] != NOT_HELD)
         return OMPI_ERR_RMA_SYNC;
+    w->fence_open = false;
     w->locks++;
     take_lock(w, type, target, assertion);
     return OMPI_SUCCESS;
@@ -58,7 +69,7 @@ static int lock(int type, int target, int assertion, ompi_win_t *win)
 static int unlock(int target, ompi_win_t *win)
 {
     struct window *w = window_of(win);
-    if (w->locks < 0 || w->locked[target] == NOT_HELD)
+    if (w->locks < 0 || !is_locked(w, target))
         return OMPI_ERR_RMA_SYNC;
     if (w->locked[target] == GRANTED)
         window_ask_and_expect(w, target, UNLOCK, 0);
@@ -73,6 +84,7 @@ static int lock_all(int assertion, ompi_win_t *win)
     struct window *w = window_of(win);
     if (w->accessed != NULL || w->locks != 0)
         return OMPI_ERR_RMA_SYNC;
+    w->fence_open = false;
     w->locks = -1;
     for (int i = 0; i < w->size; i++)
         take_lock(w, MPI_LOCK_SHARED, i, assertion);
@@ -106,15 +118,38 @@ static int synchronize(ompi_win_t *win)
 
 /* --- active target --- */
 
+/* How many requests all have sent here. That depends on each of them: who knows it knows, too, that
+ * all have come to this fence. */
+static int count_requests(const struct window *w, uint32_t *count)
+{
+    const mca_coll_base_comm_coll_t *coll = w->comm->c_coll;
+    return coll->coll_reduce_scatter_block(w->asked, count, 1, MPI_UINT32_T, MPI_SUM, w->comm,
+                                           coll->coll_reduce_scatter_block_module);
+}
+
+/* The answers to a flush came from the origin's own lane. Where that is another one this process
+ * may lack what was put by then. */
+static void await_requests(const struct window *w, uint32_t count)
+{
+    link_enter();
+    while ((int32_t)(w->served - count) < 0)
+        link_wait();
+    link_leave();
+}
+
 int epoch_fence(int assertion, ompi_win_t *win)
 {
-    (void)assertion;
     struct window *w = window_of(win);
+    uint32_t count = 0;
     w->fences++;
+    window_step();
     window_resume(w);
     flush_all(win);
-    int rc = w->comm->c_coll->coll_barrier(w->comm, w->comm->c_coll->coll_barrier_module);
+    int rc = count_requests(w, &count);
+    if (rc == OMPI_SUCCESS)
+        await_requests(w, count);
     w->fenced++;
+    w->fence_open = !(assertion & MPI_MODE_NOSUCCEED);
     return rc;
 }
 
@@ -142,6 +177,7 @@ static int post(ompi_group_t *group, int assertion, ompi_win_t *win)
     w->exposed = group;
     for (int i = 0; i < group->grp_proc_count; i++)
         w->posted[member(w, group, i)]++;
+    window_step();
     for (int i = 0; i < group->grp_proc_count; i++)
         window_ask(w, member(w, group, i), POST, 0);
     window_resume(w);
@@ -155,13 +191,16 @@ static int start(ompi_group_t *group, int assertion, ompi_win_t *win)
     if (w->accessed != NULL || w->locks != 0)
         return OMPI_ERR_RMA_SYNC;
     OBJ_RETAIN(group);
+    w->fence_open = false;
     w->accessed = group;
     for (int i = 0; i < group->grp_proc_count; i++) {
         int target = member(w, group, i);
         while (w->posts[target] == 0)
             link_wait();
+        link_catch_up();
         w->posts[target]--;
         w->started[target]++;
+        w->locked[target] = STARTED;
     }
     return OMPI_SUCCESS;
 }
@@ -176,6 +215,7 @@ static int complete(ompi_win_t *win)
         window_await(w, target);
         window_ask(w, target, COMPLETE, 0);
         w->dirty[target] = false;
+        w->locked[target] = NOT_HELD;
     }
     OBJ_RELEASE(w->accessed);
     w->accessed = NULL;
@@ -198,6 +238,7 @@ static int wait_for_all(ompi_win_t *win)
         return OMPI_ERR_RMA_SYNC;
     while (!all_completed(w))
         link_wait();
+    link_catch_up();
     for (int i = 0; i < w->exposed->grp_proc_count; i++)
         w->completes[member(w, w->exposed, i)]--;
     OBJ_RELEASE(w->exposed);

@@ -127,6 +127,9 @@ int link_start(void);   /* after it */
 void link_finish(void); /* good-bye, then close */
 int link_progress(void);
 void link_wait(void); /* once around, while a call blocks */
+/* Before the program goes on with what it has learnt from others: until its windows have what these
+ * know to be there. */
+void link_catch_up(void);
 void link_stop(void *ctx, int status, const char *line);
 
 bool link_attend(void); /* once around, without the program; true: there is more to do */

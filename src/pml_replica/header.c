@@ -17,6 +17,9 @@ static bool has_payload(uint8_t kind)
     case HEADER_DECIDED:
     case HEADER_AGREE:
     case HEADER_RALLY:
+    case HEADER_WHERE:
+    case HEADER_HERE:
+    case HEADER_ATTACH:
     case HEADER_PING:
     case HEADER_PONG:
     case HEADER_BYE:

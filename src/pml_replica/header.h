@@ -20,6 +20,11 @@
  *     AGREE    after a leader's death, from each other replica to the next one: DECIDED, and
  *              all that you lack went before this; extent: the next leader's vpid
  *     RALLY    to the other replicas of its rank: I have come to rally `number` (engine.h)
+ *     WHERE    where is your program, what have you got from my rank (place.c)?
+ *     HERE     the answer to WHERE `number`; acknowledgements went before it; extent: the place,
+ *              of a replica of the same rank
+ *     ATTACH   to the other replicas of its rank: memory `number`, extent: its length, is the
+ *              tag-th that was attached to the window (region.c)
  *     DEAD     payload: vpids, 4 bytes each; extent: enum header_death
  *     PING     a sign of life is wanted
  *     PONG     and given
@@ -45,6 +50,9 @@ enum header_kind {
     HEADER_DEAD,
     HEADER_AGREE,
     HEADER_RALLY,
+    HEADER_WHERE,
+    HEADER_HERE,
+    HEADER_ATTACH,
     HEADER_PING,
     HEADER_PONG,
     HEADER_BYE,

@@ -367,6 +367,16 @@ void link_wait(void)
     replica.waits = false;
 }
 
+void link_catch_up(void)
+{
+    if (!engine_is_served(replica.engine))
+        return;
+    link_enter();
+    while (engine_is_behind(replica.engine))
+        link_wait();
+    link_leave();
+}
+
 static bool all_written(bool to_strangers)
 {
     for (int i = 0; i < replica.process_count; i++)

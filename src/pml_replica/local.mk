@@ -10,6 +10,7 @@ libreplica_la_SOURCES = \
     src/pml_replica/send.c src/pml_replica/log.c src/pml_replica/bulk.c \
     src/pml_replica/loan.c \
     src/pml_replica/receive.c src/pml_replica/future.c \
+    src/pml_replica/place.c src/pml_replica/region.c \
     src/pml_replica/ack.c src/pml_replica/probe.c \
     src/pml_replica/decide.c src/pml_replica/decide.h src/pml_replica/decision.c \
     src/pml_replica/verify.c src/pml_replica/death.c \

@@ -7,13 +7,13 @@
 
 struct match_choice {
     struct match_choice *next;
-    uint64_t wildcard, number;
+    uint64_t wildcard, number, place;
     int source, tag;
 };
 
-int match_init(struct match *m, int worlds)
+int match_init(struct match *m, int worlds, int self)
 {
-    *m = (struct match){.worlds = worlds};
+    *m = (struct match){.worlds = worlds, .self = self, .until = UINT64_MAX, .place = UINT64_MAX};
     TAILQ_INIT(&m->any);
     TAILQ_INIT(&m->arrivals);
     m->choices_end = &m->choices;
@@ -115,13 +115,21 @@ static bool is_behind(struct match *m, const struct engine_receive *r, int sourc
     return false;
 }
 
+/* What the program asks of its own agent is never from its future. */
+static bool may_choose(const struct match *m, int source, uint64_t order)
+{
+    return order < m->until || source == m->self;
+}
+
 /* May r take the message that came as order-th? One that is bound was chosen for just this. */
 static bool may_take(struct match *m, const struct engine_receive *r, int source, uint64_t order,
                      bool leads, bool *decided)
 {
     *decided = false;
+    if (is_wild(r) && r->bound)
+        return r->place <= m->place;
     if (is_wild(r))
-        return r->bound || (*decided = leads);
+        return *decided = leads && may_choose(m, source, order);
     return leads || m->unbound == 0 || !is_behind(m, r, source, order);
 }
 
@@ -225,8 +233,19 @@ static bool choose(struct match *m, struct engine_receive *r)
     r->bound_source = c->source;
     r->bound_tag = c->tag;
     r->number = c->number;
+    r->place = c->place;
     free(c);
     return true;
+}
+
+/* The first that a leader may choose. */
+static struct engine_message *find_any(struct match *m, int tag)
+{
+    struct engine_message *message;
+    TAILQ_FOREACH (message, &m->arrivals, arrival)
+        if (accepts(tag, message->tag) && may_choose(m, message->source, message->order))
+            break;
+    return message;
 }
 
 static struct engine_message *message_for(struct match *m, struct engine_receive *r, bool leads,
@@ -235,10 +254,11 @@ static struct engine_message *message_for(struct match *m, struct engine_receive
     if (!is_wild(r))
         return match_find(m, r->source, r->tag, leads);
     if (choose(m, r))
-        return match_exact(m, r->bound_source, r->bound_tag, r->number);
+        return r->place <= m->place ? match_exact(m, r->bound_source, r->bound_tag, r->number)
+                                    : NULL;
     if (!leads)
         return NULL;
-    struct engine_message *message = match_find(m, ENGINE_ANY_SOURCE, r->tag, true);
+    struct engine_message *message = find_any(m, r->tag);
     *decided = message != NULL;
     return message;
 }
@@ -264,7 +284,8 @@ struct engine_message *match_post(struct match *m, struct engine_receive *r, boo
     return message;
 }
 
-int match_bind(struct match *m, uint64_t wildcard, int source, int tag, uint64_t number)
+int match_bind(struct match *m, uint64_t wildcard, int source, int tag, uint64_t number,
+               uint64_t place)
 {
     struct engine_receive *r;
     TAILQ_FOREACH (r, &m->any, posted)
@@ -274,7 +295,7 @@ int match_bind(struct match *m, uint64_t wildcard, int source, int tag, uint64_t
         struct match_choice *c = malloc(sizeof *c);
         if (!c)
             return -ENOMEM;
-        *c = (struct match_choice){NULL, wildcard, number, source, tag};
+        *c = (struct match_choice){NULL, wildcard, number, place, source, tag};
         *m->choices_end = c;
         m->choices_end = &c->next;
         return 0;
@@ -284,6 +305,7 @@ int match_bind(struct match *m, uint64_t wildcard, int source, int tag, uint64_t
     r->bound_source = source;
     r->bound_tag = tag;
     r->number = number;
+    r->place = place;
     return 0;
 }
 
@@ -307,4 +329,32 @@ bool match_pair(struct match *m, bool leads, struct engine_receive **r,
 void match_withdraw(struct match *m, struct engine_receive *r)
 {
     unpost(m, r);
+}
+
+void match_shut(struct match *m, uint64_t until, uint64_t place)
+{
+    m->until = until;
+    m->place = place;
+}
+
+bool match_is_shut_out(const struct match *m)
+{
+    const struct engine_message *i;
+    TAILQ_FOREACH (i, &m->arrivals, arrival)
+        if (!may_choose(m, i->source, i->order))
+            return true;
+    return false;
+}
+
+bool match_is_due(const struct match *m, uint64_t place)
+{
+    const struct engine_receive *r;
+    const struct match_choice *c;
+    TAILQ_FOREACH (r, &m->any, posted)
+        if (r->bound && r->place <= place)
+            return true;
+    for (c = m->choices; c; c = c->next)
+        if (c->place <= place)
+            return true;
+    return false;
 }

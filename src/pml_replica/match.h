@@ -46,7 +46,7 @@ struct match_source {
 };
 
 struct match {
-    int worlds;
+    int worlds, self;             /* self: this process's world rank */
     struct match_source **source; /* by world rank; made on first use */
     struct match_receives any;    /* posted from any source */
     struct match_messages arrivals;
@@ -55,10 +55,13 @@ struct match {
     unsigned unbound;             /* of `any` */
     struct match_choice *choices; /* made by the leader before the receive is posted here */
     struct match_choice **choices_end;
+    /* Where requests are served at places: only messages that came before this one may be chosen,
+     * and a choice made for a later place is not for now. Else both are beyond all. */
+    uint64_t until, place;
 };
 
-int match_init(struct match *m, int worlds); /* 0 or -ENOMEM */
-void match_clear(struct match *m);           /* frees the unexpected messages */
+int match_init(struct match *m, int worlds, int self); /* 0 or -ENOMEM */
+void match_clear(struct match *m);                     /* frees the unexpected messages */
 
 /* In all of these, `leads` says that this process decides. *decided: it just did; tell the others.
  */
@@ -74,11 +77,16 @@ void match_requeue(struct match *m, struct engine_message *message);
 struct engine_message *match_post(struct match *m, struct engine_receive *r, bool leads,
                                   bool *decided);
 /* The leader's choice for the wildcard-th receive from any source. Look for pairs after it. */
-int match_bind(struct match *m, uint64_t wildcard, int source, int tag, uint64_t number);
+int match_bind(struct match *m, uint64_t wildcard, int source, int tag, uint64_t number,
+               uint64_t place);
 /* After a choice, a cancellation, or when leadership was won: one more pair, or false. */
 bool match_pair(struct match *m, bool leads, struct engine_receive **r,
                 struct engine_message **message, bool *decided);
 void match_withdraw(struct match *m, struct engine_receive *r);
+/* Sets both limits. Look for pairs after it. */
+void match_shut(struct match *m, uint64_t until, uint64_t place);
+bool match_is_shut_out(const struct match *m);            /* a message that may not be chosen yet */
+bool match_is_due(const struct match *m, uint64_t place); /* a choice for this place, or before */
 
 /* For probes: the first message that a receive with this source and tag would take now. */
 struct engine_message *match_find(struct match *m, int source, int tag, bool leads);

@@ -93,6 +93,7 @@ static int do_receive(void *buffer, size_t count, ompi_datatype_t *type, int fro
         transfer_begin(&t);
     while (rc == OMPI_SUCCESS && !t.receive.done)
         link_wait();
+    link_catch_up();
     link_leave();
     if (!plain)
         OBJ_DESTRUCT(&convertor);
@@ -124,6 +125,8 @@ static int look(int from, int tag, ompi_communicator_t *comm, bool wait, int *fo
         link_wait();
     if (rc == 0)
         opal_progress();
+    else
+        link_catch_up();
     link_leave();
     *found = rc == 1;
     if (rc == 1 && status != MPI_STATUS_IGNORE) {

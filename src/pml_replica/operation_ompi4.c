@@ -99,10 +99,17 @@ void window_await(struct window *w, int target)
     while (w->awaited[target] > 0 ||
            (target == w->comm->c_my_rank && !engine_committed(replica.engine)))
         link_wait();
+    link_catch_up();
     link_leave();
 }
 
 /* --- requests --- */
+
+static void count(struct window *w, int target)
+{
+    w->asked[target]++;
+    window_step();
+}
 
 void window_ask(struct window *w, int target, enum request_kind kind, int argument)
 {
@@ -110,6 +117,7 @@ void window_ask(struct window *w, int target, enum request_kind kind, int argume
     uint64_t head[REQUEST_WORDS] = {
         [KIND] = kind, [OP] = (uint64_t)argument, [EPOCH] = window_epoch(w, target)};
     memcpy(o->bytes, head, sizeof head);
+    count(w, target);
     outgoing_send(w, target, TAG_REQUEST, o, sizeof head);
 }
 
@@ -152,13 +160,15 @@ static void send_request(struct window *w, int target, const struct operation *o
                                           [OP] = (uint64_t)(o->op != NULL ? PMPI_Op_c2f(o->op) : 0),
                                           [TYPE_BYTES] = described,
                                           [DATA_BYTES] = length,
-                                          [EPOCH] = window_epoch(w, target)};
+                                          [EPOCH] = window_epoch(w, target),
+                                          [LANE] = (uint64_t)replica.lane};
     struct outgoing *h = outgoing_new(sizeof head), *b = outgoing_new(first + length);
     ompi_datatype_get_pack_description(o->there.type, &description);
     memcpy(h->bytes, head, sizeof head);
     memcpy(b->bytes, description, described);
     pack(&o->data[0], b->bytes + first);
     pack(&o->data[1], b->bytes + second);
+    count(w, target);
     outgoing_send(w, target, TAG_REQUEST, h, sizeof head);
     outgoing_send(w, target, TAG_BODY, b, first + length);
 }
@@ -184,6 +194,12 @@ static int issue(ompi_win_t *win, int target, const struct operation *o)
     enum { RECORDS = 1024 }; /* what a request takes beside the data, about, on each side */
     struct window *w = window_of(win);
     const size_t cost = RECORDS + data_length(o) + packed_length(&o->result);
+    ompi_request_t *request = o->request;
+    if (!epoch_allows(w, target)) {
+        if (request != NULL)
+            request_free(&request);
+        return OMPI_ERR_RMA_SYNC;
+    }
     await_room(w, cost);
     if (is_answered(o)) {
         expect(w, target, &o->result, cost, o->request);

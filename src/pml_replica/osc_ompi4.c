@@ -20,13 +20,17 @@ static int shared_query(ompi_win_t *win, int rank, size_t *size, int *unit, void
 
 static int attach(ompi_win_t *win, void *base, size_t size)
 {
-    (void)win, (void)base, (void)size;
+    link_enter();
+    engine_attach(replica.engine, window_of(win)->wire, (uintptr_t)base, size);
+    link_leave();
     return OMPI_SUCCESS;
 }
 
 static int detach(ompi_win_t *win, const void *base)
 {
-    (void)win, (void)base;
+    link_enter();
+    engine_detach(replica.engine, window_of(win)->wire, (uintptr_t)base);
+    link_leave();
     return OMPI_SUCCESS;
 }
 
@@ -39,6 +43,7 @@ static void window_release(struct window *w)
     free(w->awaited);
     free(w->dirty);
     free(w->locked);
+    free(w->asked);
     budget_clear(&w->budget);
     free(w->posted);
     free(w->started);
@@ -82,9 +87,10 @@ static struct window *window_new(int size)
     w->awaited = calloc((size_t)size, sizeof *w->awaited);
     w->dirty = calloc((size_t)size, sizeof *w->dirty);
     w->locked = calloc((size_t)size, sizeof *w->locked);
+    w->asked = calloc((size_t)size, sizeof *w->asked);
     w->posted = calloc((size_t)size, sizeof *w->posted);
     w->started = calloc((size_t)size, sizeof *w->started);
-    if (w->posts && w->completes && w->awaited && w->dirty && w->locked && w->posted &&
+    if (w->posts && w->completes && w->awaited && w->dirty && w->locked && w->asked && w->posted &&
         w->started && budget_init(&w->budget, size, replica.params.window_limit) == 0)
         return w;
     window_release(w);
@@ -113,11 +119,11 @@ static int choose(ompi_win_t *win, void **base, size_t size, int unit, ompi_comm
     window_fill(&w->super);
     w->bytes = size;
     w->unit = unit;
-    w->anywhere = flavor == MPI_WIN_FLAVOR_DYNAMIC;
+    w->dynamic = flavor == MPI_WIN_FLAVOR_DYNAMIC;
     w->owned = flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED;
     if (w->owned)
         *base = calloc(1, size > 0 ? size : 1);
-    w->base = w->anywhere ? NULL : *base;
+    w->base = w->dynamic ? NULL : *base;
     int rc = w->owned && *base == NULL ? OMPI_ERR_OUT_OF_RESOURCE : ompi_comm_dup(comm, &w->comm);
     if (rc != OMPI_SUCCESS) {
         window_release(w);
@@ -125,6 +131,7 @@ static int choose(ompi_win_t *win, void **base, size_t size, int unit, ompi_comm
     }
     link_enter();
     w->wire = engine_comm_twin(replica.engine, comm_of(w->comm), true);
+    engine_by_place(replica.engine, w->wire);
     window_listen(w);
     link_leave();
     win->w_osc_module = &w->super;

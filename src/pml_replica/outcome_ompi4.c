@@ -68,6 +68,7 @@ static int wait_one(ompi_request_t **request, ompi_status_public_t *status)
     int rc = replica.stock.req_wait(request, status);
     replica.awaiting_others -= other;
     replica.awaiting--;
+    link_catch_up();
     return rc;
 }
 
@@ -83,6 +84,7 @@ static int wait_all(size_t count, ompi_request_t **requests, ompi_status_public_
     int rc = replica.stock.req_wait_all(count, requests, statuses);
     replica.awaiting_others -= other;
     replica.awaiting--;
+    link_catch_up();
     return rc;
 }
 
@@ -235,6 +237,7 @@ static int is_complete(ompi_request_t *r)
     request_await(r);
     while (!REQUEST_COMPLETE(r))
         link_wait();
+    link_catch_up();
     return 1;
 }
 
@@ -314,6 +317,7 @@ bool outcome_test(bool (*holds)(void *ctx), void *ctx)
     }
     while (n > 0 && !holds(ctx))
         link_wait();
+    link_catch_up();
     link_leave();
     return n > 0;
 }

@@ -184,6 +184,7 @@ static void receive_local(struct engine *e, struct engine_receive *r, struct eng
 void receive_message(struct engine *e, struct engine_receive *r, struct engine_message *m)
 {
     r->number = m->number;
+    r->comm->serving |= r->agents;
     if (m->offer) {
         m->receive = r;
         r->coming = m;
@@ -212,6 +213,7 @@ void engine_receive(struct engine *e, struct engine_receive *r)
     r->coming = NULL;
     if (!channel_request_begins(e, r->comm, r->tag))
         return;
+    place_count(e, r->comm, r->tag);
     r->source = r->from == ENGINE_ANY_SOURCE ? ENGINE_ANY_SOURCE : r->comm->world[r->from];
     struct engine_message *m = match_post(&r->comm->match, r, !engine_follows(e), &decided);
     if (decided)
@@ -260,6 +262,7 @@ void receive_from_self(struct engine *e, struct channel *c, struct engine_send *
     if (decided)
         decision_match(e, r, e->rank, s->tag, number);
     if (r) {
+        r->comm->serving |= r->agents;
         receive_local(e, r, s);
         return;
     }
@@ -284,6 +287,7 @@ static void eager_here(struct engine *e, struct channel *c, const struct header 
     if (decided)
         decision_match(e, r, c->world, h->tag, h->number);
     if (r && !placed && !(h->flags & HEADER_SYNC) && future_may_write(e, r)) {
+        r->comm->serving |= r->agents;
         fill(e, r, 0, payload, h->length);
         receive_complete(e, r, c->world, h->tag, h->length);
         return;

@@ -258,6 +258,7 @@ void engine_send(struct engine *e, struct engine_send *s)
     s->done = false;
     if (!channel_request_begins(e, s->comm, s->tag))
         return;
+    place_count(e, s->comm, s->tag);
     struct channel *c = channel_find(e, s->comm, world, s->tag, s->comm->by_tag);
     if (world == e->rank) {
         receive_from_self(e, c, s);

@@ -73,6 +73,7 @@ struct channel {
     /* out */
     uint64_t sent, sent_hash;
     uint64_t ahead; /* the next number that a lane ahead of this one has acknowledged; 0: none */
+    uint64_t owed;  /* so many others had when this process asked (place.c) */
     struct entries entries;
     struct earlies early;
     TAILQ_ENTRY(channel) busy; /* it has entries */
@@ -114,6 +115,12 @@ struct engine_comm {
     struct cycle cycle;       /* its nonblocking collectives, */
     unsigned once, once_most; /* how many channels they have, and with how many some may go */
     bool swept;               /* it is in e->sweep */
+    bool by_place, serving;   /* an agent's; it serves what it has received */
+    struct region *regions;   /* attached, of all lanes */
+    size_t region_count, region_size;
+    uint32_t attached; /* so many here so far */
+    uint64_t begun;    /* its collectives that are counted as steps */
+    uint64_t asked;    /* its messages that had come when the others were asked */
     LIST_ENTRY(engine_comm) sweep, all;
     int size;
     int *world;               /* by rank (of the remote group, if there is one) */
@@ -127,6 +134,7 @@ struct link {
     const char *why;
     bool odd;           /* outvoted */
     bool done, told;    /* it has said DONE, or was told so */
+    bool asked;         /* where it is, and it has not answered (place.c) */
     bool wanted, heard; /* something waits for it; it gave a sign of life since the last look */
     uint64_t waited_ms; /* since when something waits, or it was last heard; 0: nothing does */
     uint64_t pinged_ms;
@@ -185,6 +193,15 @@ struct engine {
     uint8_t *scratch;
     STAILQ_HEAD(, said) kept;
     struct match_messages held; /* that have come, and are not in their receive's buffer yet */
+    /* places */
+    uint64_t place; /* of the program */
+    bool agents;    /* it has some */
+    struct {
+        uint64_t number, place; /* of the question; the furthest of the answers */
+        bool open;              /* what was asked for is not yet reached */
+        bool owes;              /* what the others had is noted in the channels */
+        lanes_t about, heard;   /* lanes whose replicas are gone; all that they said is said here */
+    } asking;
     /* decisions */
     struct decide decide;
     /* By lane of this rank: it holds all decisions below, or will before it notes our death; it has
@@ -350,6 +367,17 @@ void future_hold(struct engine *e, struct engine_message *m);
 void future_forget(struct engine *e, struct engine_message *m); /* it is held no more */
 int future_release(struct engine *e);                           /* what may be written now */
 void future_clear(struct engine *e);
+
+/* place.c */
+void place_count(struct engine *e, struct engine_comm *c, int tag); /* a send or a receive begins */
+void place_lane_is_served(struct engine *e);
+void place_asked(struct engine *e, int vpid, uint64_t number);
+void place_told(struct engine *e, int vpid, const struct header *h);
+int place_progress(struct engine *e);
+
+/* region.c */
+void region_told(struct engine *e, int lane, const struct header *h);
+void region_clear(struct engine_comm *c);
 
 /* ack.c */
 void ack_count(struct engine *e, struct channel *c, size_t bytes);

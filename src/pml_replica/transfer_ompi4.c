@@ -69,6 +69,7 @@ int transfer_to_receive(struct transfer *t, void *buffer, size_t count, ompi_dat
     t->convertor = NULL;
     t->is_send = false;
     t->receive.awaited = t->request == NULL;
+    t->receive.agents = false;
     t->receive.inner = t->request != NULL && t->receive.tag < ENGINE_ANY_TAG;
     t->receive.firm = t->receive.awaited || t->receive.inner; /* no user's request */
     t->receive.span = span_of(buffer, count, type);

@@ -14,10 +14,11 @@
  * budget allows; it serves its own window meanwhile. A target takes no request while too much of
  * what it replied has not left; an origin takes replies whenever it is in MPI, so that ends.
  *
- * Where another lane's replica is the origin it may be ahead of this lane (future.c). Its request
- * says by how many fences and by how many posts of the target it came, and waits at the target for
- * those; so do all behind it, none of which the other lane has needed to get there. For locks, and
- * what else a program does to keep order, there is no such number. */
+ * Where another lane's replica is the origin it may be ahead of this lane (future.c). The engine
+ * gives its request to the agent when the program is where it may be served (place.c), and the
+ * program does not go on without what was served by then. Besides, a request says by how many
+ * fences and by how many posts of the target it came, and waits at the target for those; so do all
+ * behind it, none of which the other lane has needed to get there. */
 #ifndef P2P_WINDOW_H
 #define P2P_WINDOW_H
 #include "budget.h"
@@ -26,7 +27,7 @@
 #include "ompi/win/win.h"
 
 /* Between copies of one program on one kind of machine: words are as memory has them. */
-enum request_word { KIND, WHERE, COUNT, OP, TYPE_BYTES, DATA_BYTES, EPOCH, REQUEST_WORDS };
+enum request_word { KIND, WHERE, COUNT, OP, TYPE_BYTES, DATA_BYTES, EPOCH, LANE, REQUEST_WORDS };
 enum request_kind {
     PUT,
     GET, /* replied to with data */
@@ -42,7 +43,13 @@ enum request_kind {
 };
 enum request_tag { TAG_REQUEST = 1, TAG_BODY, TAG_REPLY };
 
-enum held { NOT_HELD, TRUSTED /* MPI_MODE_NOCHECK: no request was sent */, GRANTED };
+/* What a target is open by. */
+enum held {
+    NOT_HELD,
+    STARTED, /* no lock, but MPI_Win_start */
+    TRUSTED, /* MPI_MODE_NOCHECK: no request was sent */
+    GRANTED,
+};
 
 struct waiting { /* for a lock */
     struct waiting *next;
@@ -57,8 +64,8 @@ struct window {
     char *base;
     size_t bytes;
     int unit;
-    bool owned;    /* base is ours to free */
-    bool anywhere; /* dynamic: the base is address 0, and all of memory is in it */
+    bool owned;   /* base is ours to free */
+    bool dynamic; /* the base is address 0, and what is attached is in it */
     /* the agent */
     struct transfer incoming;
     uint64_t head[REQUEST_WORDS];
@@ -78,6 +85,9 @@ struct window {
     bool *dirty;       /* requests without a reply were sent since the last one with */
     char *locked;      /* enum held */
     int locks;         /* targets that are locked; -1: all, by one call */
+    bool fence_open;   /* the last fence has opened all of them */
+    uint32_t *asked;   /* requests sent, */
+    uint32_t served;   /* and, as a target, taken: in all, as the next */
     ompi_group_t *exposed, *accessed; /* post, start */
     /* How many times: a fence was begun, and was over; by rank, it was posted to, and started. */
     uint32_t fences, fenced, *posted, *started;
@@ -85,7 +95,8 @@ struct window {
 };
 
 void window_listen(struct window *w);
-void window_resume(struct window *w); /* the program has come further */
+void window_step(void);               /* the program comes further, */
+void window_resume(struct window *w); /* so much that what was early may not be any more */
 /* For the request's EPOCH. */
 static inline uint64_t window_epoch(const struct window *w, int target)
 {
@@ -106,6 +117,7 @@ void window_await(struct window *w, int target);
 /* epoch_ompi4.c */
 void epochs_fill(ompi_osc_base_module_t *calls);
 int epoch_fence(int assertion, ompi_win_t *win);
+bool epoch_allows(const struct window *w, int target); /* an operation there, now */
 
 /* A message in memory of its own, let go when it is sent. */
 struct outgoing {

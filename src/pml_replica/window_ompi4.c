@@ -94,13 +94,27 @@ struct target {
     size_t length;
 };
 
-static bool inside(const struct window *w, const struct target *t)
+/* Of a dynamic window the origin says where its own lane has it. */
+static bool inside_attached(const struct window *w, struct target *t, ptrdiff_t begin,
+                            ptrdiff_t end)
+{
+    struct engine_place place;
+    if (!engine_region(replica.engine, w->wire, (int)w->head[LANE], (uint64_t)begin, &place) ||
+        place.left < (uint64_t)(end - begin))
+        return false;
+    t->memory.at = (char *)t->memory.at + ((ptrdiff_t)place.at - begin);
+    return true;
+}
+
+static bool inside(const struct window *w, struct target *t)
 {
     const opal_datatype_t *d = &t->memory.type->super;
     const ptrdiff_t at = (char *)t->memory.at - w->base, extent = d->ub - d->lb;
     const ptrdiff_t begin = at + d->true_lb, end = at + d->true_ub + (t->memory.count - 1) * extent;
-    return w->anywhere || packed_length(&t->memory) == 0 ||
-           (begin >= 0 && end <= (ptrdiff_t)w->bytes);
+    if (packed_length(&t->memory) == 0)
+        return true;
+    return w->dynamic ? inside_attached(w, t, begin, end)
+                      : begin >= 0 && end <= (ptrdiff_t)w->bytes;
 }
 
 static struct target target_of(const struct window *w)
@@ -132,7 +146,7 @@ static void accumulate(const struct target *t)
 }
 
 /* Why it cannot be served, or NULL. */
-static const char *wrong_with(const struct window *w, const struct target *t)
+static const char *wrong_with(const struct window *w, struct target *t)
 {
     if (!inside(w, t))
         return "reaches beyond";
@@ -242,6 +256,7 @@ static void serve(struct window *w)
         w->stopped = true;
         break;
     }
+    w->served++;
     free(w->body);
     w->body = NULL;
 }
@@ -259,7 +274,7 @@ static void post_receive(struct window *w, int from, int tag, void *data, size_t
     r->tag = tag;
     r->capacity = length;
     r->data = data;
-    r->awaited = true;
+    r->awaited = r->agents = true;
     r->done = false;
     engine_receive(replica.engine, r);
 }
@@ -298,6 +313,7 @@ static void agent_heard(struct transfer *t)
         if (t->receive.tag == TAG_REQUEST) {
             w->source = t->receive.status.source;
             w->early = is_early(w);
+            engine_serves(w->wire, !w->early);
             if (w->early)
                 break;
             size_t length = body_length(w);
@@ -311,10 +327,18 @@ static void agent_heard(struct transfer *t)
             }
         }
         serve(w);
+        engine_serves(w->wire, false);
         if (!w->stopped)
             listen_on(w);
     }
     w->running = false;
+}
+
+void window_step(void)
+{
+    link_enter();
+    engine_step(replica.engine);
+    link_leave();
 }
 
 void window_resume(struct window *w)

@@ -224,19 +224,23 @@ static void make_communicators(void)
     MPI_Group_free(&world);
 }
 
-/* What is in a window is looked at before it is opened again. */
+/* What is in a window is looked at before it is opened again; and all of it is there. */
 static void fences(void)
 {
-    int memory = 0;
+    static int memory[LARGE], part[LARGE];
     MPI_Win window;
-    MPI_Win_create(&memory, sizeof memory, sizeof memory, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
-    for (int i = 1; i <= 5; i++) {
+    MPI_Win_create(memory, sizeof memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    for (int i = 1; i <= 20; i++) {
         MPI_Win_fence(0, window);
+        for (int k = 0; k < LARGE; k++)
+            part[k] = i;
         if (rank == ANSWERER)
-            MPI_Put(&i, 1, MPI_INT, ASKER, 0, 1, MPI_INT, window);
+            MPI_Put(part, LARGE, MPI_INT, ASKER, 0, LARGE, MPI_INT, window);
         MPI_Win_fence(0, window);
-        late();
-        check(rank != ASKER || memory == i, "what was put at another fence is in the window");
+        if (i % 4 == 0)
+            late();
+        for (int k = 0; k < LARGE; k++)
+            check(rank != ASKER || memory[k] == i, "this was not put at the last fence");
     }
     MPI_Win_free(&window);
 }
@@ -267,6 +271,66 @@ static void posts(void)
     MPI_Group_free(&world);
 }
 
+/* Under a lock only messages say whose turn it is: the asker resets its window and looks at it, the
+ * answerer writes there, and then the asker looks again. */
+static void locks(void)
+{
+    static int memory[LARGE], part[LARGE];
+    MPI_Win window;
+    MPI_Win_create(memory, sizeof memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Win_lock_all(0, window);
+    for (int i = 1; i <= 20; i++) {
+        const int size = i % 2 ? LARGE : 1;
+        for (int k = 0; k < LARGE; k++) {
+            memory[k] = 0;
+            part[k] = i;
+        }
+        MPI_Win_sync(window);
+        if (i % 4 < 2)
+            late();
+        for (int k = 0; k < LARGE; k++)
+            check(memory[k] == 0, "what was put after the next barrier is in the window");
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == ANSWERER) {
+            MPI_Put(part, size, MPI_INT, ASKER, 0, size, MPI_INT, window);
+            MPI_Win_flush(ASKER, window);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Win_sync(window);
+        for (int k = 0; k < size; k++)
+            check(rank != ASKER || memory[k] == i, "what was flushed is not in the window");
+    }
+    MPI_Win_unlock_all(window);
+    MPI_Win_free(&window);
+}
+
+/* An address is another one in each lane, and so is what the answerer is told. */
+static void addresses(void)
+{
+    MPI_Aint at = 0;
+    MPI_Win window;
+    int *memory = malloc((SMALL + (size_t)other * LARGE) * sizeof *memory), part[SMALL];
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Win_attach(window, memory, SMALL * sizeof *memory);
+    MPI_Get_address(memory + 1, &at);
+    MPI_Bcast(&at, 1, MPI_AINT, ASKER, MPI_COMM_WORLD);
+    for (int i = 1; i <= 5; i++) {
+        for (int k = 0; k < SMALL; k++) {
+            memory[k] = 0;
+            part[k] = i + k;
+        }
+        MPI_Win_fence(0, window);
+        if (rank == ANSWERER)
+            MPI_Put(part, SMALL - 1, MPI_INT, ASKER, at, SMALL - 1, MPI_INT, window);
+        MPI_Win_fence(0, window);
+        for (int k = 1; k < SMALL; k++)
+            check(rank != ASKER || memory[k] == i + k - 1, "this was not put at that address");
+    }
+    MPI_Win_detach(window, memory);
+    MPI_Win_free(&window);
+    free(memory);
+}
+
 static void future(void)
 {
     if (other && rank == ANSWERER)
@@ -282,6 +346,8 @@ static void future(void)
     make_communicators();
     fences();
     posts();
+    locks();
+    addresses();
 }
 
 static void sent(void)

@@ -4,6 +4,7 @@
  *     replica                      a bit of everything, about ten seconds
  *     replica --schedules 1000000  for long
  *     replica --seed 41            that one schedule again, and what happened in it
+ *     replica --mix 0x20000        with these kinds of rounds alone: bits, by enum program_kind
  *     replica --plan 41.2.3...     the same, as another campaign has printed it */
 #include "replica.h"
 #include <getopt.h>
@@ -49,14 +50,17 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int schedules(uint64_t first, uint64_t count)
+static int schedules(uint64_t first, uint64_t count, int mix)
 {
     char why[400];
     int steps;
     double begin = seconds();
     for (uint64_t seed = first; seed < first + count; seed++) {
         struct plan p = plan_of(seed);
-        if (sim_run(&p, why, sizeof why, &steps))
+        p.mix = mix;
+        if (mix != 0 && plan_run(&p, &steps))
+            return 1;
+        if (mix == 0 && sim_run(&p, why, sizeof why, &steps))
             return fail(seed, why);
         if ((seed - first + 1) % 100000 == 0)
             printf("%llu schedules good, %.1f s\n", (unsigned long long)(seed - first + 1),
@@ -73,9 +77,11 @@ int main(int argc, char **argv)
                                             {"schedules", required_argument, NULL, 'n'},
                                             {"first", required_argument, NULL, 'f'},
                                             {"only", no_argument, NULL, 'o'},
+                                            {"mix", required_argument, NULL, 'm'},
                                             {NULL, 0, NULL, 0}};
     uint64_t first = 1, count = 6000;
     bool only = false; /* the drawn schedules */
+    int mix = 0;
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;)
         if (o == 's')
@@ -88,11 +94,13 @@ int main(int argc, char **argv)
             first = strtoull(optarg, NULL, 0);
         else if (o == 'o')
             only = true;
+        else if (o == 'm')
+            mix = (int)strtol(optarg, NULL, 0);
         else
             return 2;
     bool soak = count >= 1000000;
     if (!only && (trouble_noticed() || small_programs(1, soak ? 100 : 2) ||
                   all_schedules(soak ? 500000 : 4000)))
         return 1;
-    return schedules(first, count);
+    return schedules(first, count, mix);
 }

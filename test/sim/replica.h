@@ -29,6 +29,7 @@ enum program_kind {
     PROGRAM_DUPS,
     PROGRAM_OVERTAKEN,
     PROGRAM_ANSWERS,
+    PROGRAM_WINDOWS,
     PROGRAM_KINDS,
 };
 
@@ -86,6 +87,9 @@ enum op_kind {
     OP_RALLY,
     OP_DRIFT, /* `times` nonblocking collectives, `slot` of them in flight */
     OP_DUPS,  /* the same, each on a communicator of its own */
+    OP_OPEN,  /* the window, if it is not open yet */
+    OP_PUT,   /* into the window of the peer, and wait for its answer */
+    OP_LOOK,  /* at the own window */
 };
 
 struct op {
@@ -112,6 +116,7 @@ struct proc_send {
     struct engine_send s;
     uint8_t *bytes;
     bool borrowed; /* a receive's */
+    bool reply;    /* an agent's, which goes when it is sent */
 };
 
 struct proc_receive {
@@ -144,6 +149,14 @@ struct drift {
     int round[DRIFT_DEPTH];
 };
 
+struct window {
+    struct engine_comm *comm; /* NULL: it is not open */
+    uint64_t value;
+    struct proc_receive request, reply;
+    uint8_t answer[8];
+    bool heard, running;
+};
+
 struct proc {
     struct sim *sim;
     struct engine *engine;
@@ -167,6 +180,7 @@ struct proc {
     struct line line_of[MAX_LINES]; /* printed and not shown */
     unsigned lines, printed;
     struct drift drift;
+    struct window window;
     uint64_t found; /* which loans it could take, which links keep what it sent, or are read */
 };
 
@@ -174,6 +188,11 @@ struct proc {
 bool proc_step(struct proc *p);
 bool drift_step(struct proc *p, const struct op *op); /* true: something changed */
 bool drift_is_over(const struct proc *p, const struct op *op);
+void window_open(struct proc *p);
+void window_heard(struct proc *p); /* the agent has a request */
+void window_ask(struct proc *p, int to, struct proc_send *question, size_t length);
+uint64_t window_answer(const struct proc *p);
+void window_close(struct proc *p);
 void proc_begin(struct proc *p);
 void proc_end(struct proc *p);
 extern const struct engine_callbacks proc_callbacks; /* but those of the transport */

@@ -325,6 +325,49 @@ static void answers(struct maker *m)
         put_slot(m, r, OP_WAIT, 0, 0, 1);
 }
 
+/* By way of another, or not. */
+static void tell(struct maker *m, int from, int to, int tag)
+{
+    int by = other_than(m, from);
+    if (by != to) {
+        put(m, from, OP_SEND, by, tag, draw_size(m));
+        put(m, by, OP_RECV, from, tag, 0);
+    }
+    put(m, by != to ? by : from, OP_SEND, to, tag, draw_size(m));
+    put(m, to, OP_RECV, by != to ? by : from, tag, 0);
+}
+
+/* A rank looks at its window, then tells others that it has, who put something there, and tell
+ * that, or the next of them, in turn; then it looks again. */
+static void windows(struct maker *m)
+{
+    int r = draw(m, m->ranks), all = draw(m, 2);
+    for (int i = 0; i < m->ranks; i++)
+        add(m, i, OP_OPEN);
+    for (int times = 1 + draw(m, 2); times > 0; times--) {
+        add(m, r, OP_LOOK);
+        for (int i = 0; i < m->ranks; i++)
+            if (i != r && all)
+                tell(m, r, i, m->tag);
+        for (int i = 0; i < m->ranks; i++) {
+            if (i == r || (!all && draw(m, 2)))
+                continue;
+            if (!all)
+                tell(m, r, i, m->tag);
+            for (int puts = 1 + draw(m, 2); puts > 0; puts--)
+                put(m, i, OP_PUT, r, 0, MESSAGE_MIN + draw(m, 2) * draw(m, 500));
+            if (draw(m, 4) == 0)
+                put(m, r, OP_PUT, r, 0, MESSAGE_MIN);
+            if (!all)
+                tell(m, i, r, m->tag);
+        }
+        for (int i = 0; i < m->ranks; i++)
+            if (i != r && all)
+                tell(m, i, r, m->tag);
+        add(m, r, OP_LOOK);
+    }
+}
+
 void program_make(struct program *of, const struct plan *plan)
 {
     static void (*const kinds[PROGRAM_KINDS])(struct maker *) = {
@@ -345,6 +388,7 @@ void program_make(struct program *of, const struct plan *plan)
         [PROGRAM_DUPS] = dups,
         [PROGRAM_OVERTAKEN] = overtaken,
         [PROGRAM_ANSWERS] = answers,
+        [PROGRAM_WINDOWS] = windows,
     };
     struct maker m = {.of = of,
                       .ranks = plan->ranks,
@@ -368,9 +412,10 @@ void program_make(struct program *of, const struct plan *plan)
 
 void program_show(const struct program *of, int ranks)
 {
-    static const char *const names[] = {"send",  "isend",  "recv",   "irecv", "wait",   "any",
-                                        "probe", "iprobe", "mprobe", "clock", "cancel", "shuffle",
-                                        "dup",   "free",   "rally",  "drift", "dups"};
+    static const char *const names[] = {"send",   "isend",   "recv",   "irecv",  "wait",
+                                        "any",    "probe",   "iprobe", "mprobe", "clock",
+                                        "cancel", "shuffle", "dup",    "free",   "rally",
+                                        "drift",  "dups",    "open",   "put",    "look"};
     for (int r = 0; r < ranks; r++)
         for (int i = 0; i < of[r].count; i++) {
             const struct op *op = &of[r].op[i];

@@ -277,9 +277,9 @@ static bool place(struct sim *s, struct proc *p, int from, struct frame *f)
 
 static void show(const struct sim *s, int from, int to, const struct frame *f)
 {
-    static const char *const names[] = {"?",    "EAGER",  "OFFER",   "ASK",  "BULK",  "HAVE",
-                                        "ACK",  "DECIDE", "DECIDED", "DEAD", "AGREE", "RALLY",
-                                        "PING", "PONG",   "BYE",     "DONE"};
+    static const char *const names[] = {
+        "?",     "EAGER", "OFFER", "ASK",  "BULK",   "HAVE", "ACK",  "DECIDE", "DECIDED", "DEAD",
+        "AGREE", "RALLY", "WHERE", "HERE", "ATTACH", "PING", "PONG", "BYE",    "DONE"};
     _Static_assert(sizeof names / sizeof *names == HEADER_DONE + 1, "each kind has a name");
     struct header h;
     if (header_read(&h, f->header))

@@ -207,7 +207,7 @@ static bool slot_awaited(struct proc *p, int slot)
 {
     if (!p->is_send[slot])
         engine_await(p->engine, &p->receive[slot].r);
-    return slot_done(p, slot);
+    return slot_done(p, slot) && !engine_is_behind(p->engine);
 }
 
 /* The program asks whether it is done. */
@@ -228,7 +228,7 @@ static bool next(struct proc *p)
 /* Starts once, then waits: for blocking sends and receives. */
 static bool finish_blocking(struct proc *p)
 {
-    if (!slot_done(p, BLOCKING))
+    if (!slot_done(p, BLOCKING) || engine_is_behind(p->engine))
         return false;
     slot_close(p, BLOCKING);
     return next(p);
@@ -377,6 +377,25 @@ static bool step_cancel(struct proc *p, const struct op *op)
     return next(p);
 }
 
+static bool step_put(struct proc *p, const struct op *op)
+{
+    struct proc_send *s = &p->send[BLOCKING];
+    if (p->stage == 0) {
+        const int size = make_new(p, p->at, s);
+        s->borrowed = false;
+        sim_made(p, op->peer, (uint32_t)p->at, p->digest);
+        p->open[BLOCKING] = p->is_send[BLOCKING] = true;
+        p->stage = 1;
+        window_ask(p, op->peer, s, (size_t)size);
+        return true;
+    }
+    if (!s->s.done || !p->window.reply.r.done || engine_is_behind(p->engine))
+        return false;
+    see(p, window_answer(p));
+    slot_close(p, BLOCKING);
+    return next(p);
+}
+
 static bool step_rally(struct proc *p)
 {
     if (p->stage == 0) {
@@ -476,6 +495,14 @@ bool proc_step(struct proc *p)
     case OP_DRIFT:
     case OP_DUPS:
         return step_drift(p, op);
+    case OP_OPEN:
+        window_open(p);
+        return next(p);
+    case OP_PUT:
+        return step_put(p, op);
+    case OP_LOOK:
+        see(p, p->window.value);
+        return next(p);
     }
     return false;
 }
@@ -492,4 +519,5 @@ void proc_end(struct proc *p)
     for (int i = 0; i < SLOTS; i++)
         if (p->open[i])
             slot_free(p, i);
+    window_close(p);
 }

@@ -237,6 +237,10 @@ static void on_sent(void *ctx, struct engine_send *s)
         sim_fail(p->sim, "vpid %d: sent, but still lent", p->vpid);
     if (s->synchronous && is_known(p->sim, p->rank, s->to, s->length, bytes))
         learn(p, s->to, header_get_u32(bytes + 4));
+    if (((const struct proc_send *)s)->reply) {
+        free(((struct proc_send *)s)->bytes);
+        free(s);
+    }
 }
 
 static void on_received(void *ctx, struct engine_receive *r)
@@ -248,6 +252,10 @@ static void on_received(void *ctx, struct engine_receive *r)
     if (!r->done)
         sim_fail(s, "received, but not done");
     p->spoiled |= net_spoils(s, p, r);
+    if (own == &p->window.request)
+        window_heard(p);
+    if (own == &p->window.request || own == &p->window.reply)
+        return;
     if (!is_known(s, source, p->rank, r->status.length, own->bytes))
         return;
     s->took[p->lane][source][header_get_u32(own->bytes + 4)] = own->posted;
