@@ -332,6 +332,7 @@ static void launch(orte_job_t *job)
         plm_p2p_abort("out of memory");
         return;
     }
+    trust_start_nothing();
     if (job->originator.jobid != ORTE_JOBID_INVALID)
         open_spares(job);
     const int rc = orte_plm_base_setup_virtual_machine(job);

@@ -53,6 +53,7 @@ struct plm_p2p_component {
     opal_event_t timer;
     opal_event_t grace; /* runs while orteds are told to leave */
     bool watching, asking, ending;
+    unsigned refused; /* messages of peers, that the user was told of */
     orte_state_cbfunc_t comm_failed, proc_error, vm_ready; /* whose place was taken */
 };
 extern struct plm_p2p_component mca_plm_p2p_component;
@@ -75,6 +76,10 @@ void plm_p2p_liken_nodes(void);
 /* prefix: where Open MPI is installed on the peers, or NULL. */
 int plm_p2p_take_programs(const orte_job_t *job, const char *prefix, struct err *e);
 int plm_p2p_terms(const struct grid_lease *lease, struct grid_launch *launch, struct err *e);
+
+/* trust_orte4.c: what peers cannot make mpirun do. */
+int trust_guard_messages(void); /* once ORTE listens; or one line says why not */
+void trust_start_nothing(void); /* before the first launch */
 
 /* watch_orte4.c: what may go wrong meanwhile. */
 int plm_p2p_watch(void);       /* the state machine and reports of orteds */

@@ -16,6 +16,8 @@ static int plm_p2p_init(void)
         rc = orte_plm_base_comm_start();
     if (rc == ORTE_SUCCESS)
         rc = plm_p2p_watch();
+    if (rc == ORTE_SUCCESS)
+        rc = trust_guard_messages();
     orte_plm_globals.daemon_nodes_assigned_at_launch = true;
     /* Never on orted's command line: peers may still change, and the launch message tells all. */
     orte_plm_globals.node_regex_threshold = 0;
