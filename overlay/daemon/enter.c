@@ -44,6 +44,8 @@ static void plan_guest(struct guest *guest, const struct entry *entry, bool apar
     confine_plan_path(plan, entry->memory, CONFINE_WRITE);
     for (size_t i = 0; i < order->readable_count; i++)
         confine_plan_path(plan, order->readable[i].text, CONFINE_READ);
+    if (order->folder[0] != '\0')
+        confine_plan_path(plan, order->folder, CONFINE_WRITE);
     for (size_t i = 0; i < components->count; i++) {
         snprintf(guest->component[i], sizeof guest->component[i], "%s/%s", components->folder,
                  components->name[i]);

@@ -202,6 +202,7 @@ static void ask(const struct seats_action *action)
     const struct id *failed = seats_failed(plm->seats, &count);
     int rc = request_another(&ras->request, action->slots, failed, count, &wish, &e);
     wish.within = ras->within ? &ras->allocation : NULL;
+    wish.own = !plm->confine;
     if (rc != 0 || grid_ask(ras_grid(), &wish, &e) != 0) {
         seats_refused(plm->seats, e.text);
     } else {
@@ -325,6 +326,10 @@ static void launch(orte_job_t *job)
     const int taken = plm_p2p_take_programs(job, prefix, &e);
     free(prefix);
     if (taken != 0) {
+        plm_p2p_abort(e.text);
+        return;
+    }
+    if (plm->seats == NULL && plm_p2p_choose_walls(&e) != 0) {
         plm_p2p_abort(e.text);
         return;
     }
