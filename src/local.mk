@@ -10,11 +10,13 @@ libruntime_la_SOURCES = \
     src/common/defaults.c src/common/defaults.h \
     src/common/gate.c src/common/gate.h \
     src/common/grid.c src/common/grid.h \
+    src/common/guard.c src/common/guard.h \
     src/common/import.c src/common/import.h \
     src/common/listeners.c src/common/listeners.h \
     src/common/names.h \
     src/common/nodelay.c src/common/nodelay.h \
     src/common/secret.c src/common/secret.h \
+    src/common/visitor.c src/common/visitor.h \
     src/common/wish.c src/common/wish.h \
     src/plm_p2p/command.c src/plm_p2p/command.h \
     src/plm_p2p/seats.c src/plm_p2p/seats.h \

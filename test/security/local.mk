@@ -6,6 +6,7 @@ security_scripts = \
     test/security/capture \
     test/security/callers \
     test/security/turncoats \
+    test/security/spawned \
     test/security/delegated \
     test/security/encrypted \
     test/security/forged \
