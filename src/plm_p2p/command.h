@@ -4,9 +4,9 @@
 #ifndef P2P_COMMAND_H
 #define P2P_COMMAND_H
 
-/* "exec 'orted' 'word' ...", with what leads to mpirun in its environment; each word quoted so that sh gives back what went in. prefix: where
- * Open MPI is installed on the peers, NULL for whatever is in PATH there. malloc'd; NULL: out of
- * memory. */
+/* "exec 'orted' 'word' ...", with what leads to mpirun in its environment; each word quoted so that
+ * sh gives back what went in. prefix: where Open MPI is installed on the peers, NULL for whatever
+ * is in PATH there. malloc'd; NULL: out of memory. */
 char *command_line(char *const *words, const char *prefix);
 
 /* The parameters that are in the environment instead, for orted alone; their number. */

@@ -56,7 +56,7 @@ struct plm_p2p_component {
     bool watching, asking, ending;
     bool confine; /* other owners' peers are in the job, so all its processes have walls */
     char folder[FOLDER_PATH + 1]; /* that they may use on our own desktops; "": none */
-    unsigned refused; /* messages of peers, that the user was told of */
+    unsigned refused;             /* messages of peers, that the user was told of */
     orte_state_cbfunc_t comm_failed, proc_error, vm_ready; /* whose place was taken */
 };
 extern struct plm_p2p_component mca_plm_p2p_component;

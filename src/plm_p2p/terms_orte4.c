@@ -104,8 +104,8 @@ static const struct grid_lease *find_foreign(bool *own)
     const struct ras_p2p_component *ras = &mca_ras_p2p_component;
     const struct grid_lease *foreign = NULL;
     for (size_t i = 0; i < ras->node_count + ras->spare_count; i++) {
-        const struct grid_lease *l = i < ras->node_count ? &ras->nodes[i].lease
-                                                         : &ras->spare[i - ras->node_count];
+        const struct grid_lease *l =
+            i < ras->node_count ? &ras->nodes[i].lease : &ras->spare[i - ras->node_count];
         *own |= !l->foreign;
         if (l->foreign && foreign == NULL)
             foreign = l;

@@ -21,6 +21,7 @@ static bool is_own(const char *word, size_t length, const char *own)
 bool trust_names(const char *hosts, const char *own)
 {
     for (const char *word = hosts; word != NULL && *word != '\0';) {
+        word += strspn(word, " ");
         const size_t span = strcspn(word, ",");
         size_t length = 0;
         while (length < span && word[length] != ':' && word[length] != ' ')
@@ -42,14 +43,15 @@ static bool is_usual(const char *word, const char *const *usual)
 int trust_judge(const struct trust_spawn *s, struct err *e)
 {
     static const char *const mappers[] = {"round_robin", "ppr", "locality", NULL},
-                      *const personalities[] = {"ompi", NULL};
+                             *const personalities[] = {"ompi", NULL};
     enum { SEQUENCE = 20, STAGED = 21, BY_FILE = 22 }; /* of Open MPI's mapping policies */
     if (s->strange != NULL)
         return err_set(e, EPERM, "has %s, which a peer may not ask for", s->strange);
     if (trust_names(s->hosts, s->own))
-        return err_set(e, EPERM,
-                       "asks for processes on %s, where mpirun is, which starts none itself: leave 'host' out",
-                       s->own);
+        return err_set(
+            e, EPERM,
+            "asks for processes on %s, where mpirun is, which starts none itself: leave 'host' out",
+            s->own);
     if (s->mapper != NULL && !is_usual(s->mapper, mappers))
         return err_set(e, EPERM, "asks for the mapper '%.32s', which reads files of mpirun's",
                        s->mapper);

@@ -8,12 +8,12 @@
 
 /* What a spawn request says that matters; texts may be NULL. */
 struct trust_spawn {
-    const char *own;           /* the name of mpirun's own host */
-    const char *hosts;         /* info "host" */
-    const char *mapper;        /* info "mapper" */
-    char *const *personality;  /* ended by NULL */
-    unsigned map_by;           /* the mapping policy's number, 0: none */
-    const char *strange;       /* something in it that no program needs: "an attribute 7" */
+    const char *own;          /* the name of mpirun's own host */
+    const char *hosts;        /* info "host" */
+    const char *mapper;       /* info "mapper" */
+    char *const *personality; /* ended by NULL */
+    unsigned map_by;          /* the mapping policy's number, 0: none */
+    const char *strange;      /* something in it that no program needs: "an attribute 7" */
 };
 
 /* The list (of "host", "host:2", "a,b") names mpirun's own host, also as "localhost". */

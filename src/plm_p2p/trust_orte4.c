@@ -28,14 +28,20 @@
 
 enum { LINES_MOST = 20 }; /* a peer that goes on and on does not fill the terminal */
 
+static bool name_is_own(const orte_process_name_t *name)
+{
+    return name->jobid == ORTE_PROC_MY_NAME->jobid && name->vpid == ORTE_PROC_MY_NAME->vpid;
+}
+
 static const char *peer_of(const orte_process_name_t *daemon)
 {
     const orte_job_t *daemons = orte_get_job_data_object(ORTE_PROC_MY_NAME->jobid);
     const orte_proc_t *p = daemons != NULL && daemon->jobid == ORTE_PROC_MY_NAME->jobid
                                ? opal_pointer_array_get_item(daemons->procs, (int)daemon->vpid)
                                : NULL;
-    const struct ras_p2p_node *known =
-        p != NULL && p->node != NULL ? ras_p2p_find(p->node) : NULL;
+    const struct ras_p2p_node *known = p != NULL && p->node != NULL ? ras_p2p_find(p->node) : NULL;
+    if (name_is_own(daemon))
+        return "a peer that speaks for mpirun";
     return known != NULL ? known->lease.name : "an unknown peer";
 }
 
@@ -229,8 +235,8 @@ static const char *strange_in(orte_job_t *job)
         if (app == NULL && i < (int)job->num_apps)
             strange = "no program";
         else if (app != NULL)
-            strange = app->app == NULL ? "no program"
-                                       : find_strange(&app->attributes, is_usual_of_app);
+            strange =
+                app->app == NULL ? "no program" : find_strange(&app->attributes, is_usual_of_app);
     }
     return strange;
 }
