@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* forge.c -- loaded into the orted of a desktop whose owner wants to command the submitter's: says
  * what no orted has to say. It takes the place of a component, and loads the one whose place it
- * took. Which forgery it tries is written into the file: see `order`. */
+ * took. */
 #include "orte_config.h"
 #include "opal/dss/dss.h"
 #include "orte/mca/grpcomm/grpcomm.h"
@@ -19,9 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { UNTIL_RANKS_RUN_US = 700000 };
-
-static const volatile char order[] = "forge=0"; /* the digit is changed in the file */
+enum { UNTIL_RANKS_RUN_US = 600000 };
 
 static opal_buffer_t *end_all(void)
 {
@@ -100,20 +98,10 @@ static void *forge(void *unused)
 {
     (void)unused;
     usleep(UNTIL_RANKS_RUN_US);
-    switch (order[sizeof order - 2]) {
-    case '1':
-        say(ORTE_PROC_MY_HNP, end_all(), ORTE_RML_TAG_DAEMON);
-        break;
-    case '2':
-        say_to_all();
-        break;
-    case '3':
-        say_as_mpirun();
-        break;
-    case '4':
-        spawn();
-        break;
-    }
+    say(ORTE_PROC_MY_HNP, end_all(), ORTE_RML_TAG_DAEMON);
+    say_to_all();
+    say_as_mpirun();
+    spawn();
     return NULL;
 }
 
