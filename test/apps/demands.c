@@ -29,5 +29,5 @@ int main(int argc, char **argv)
     }
     MPI_Info_free(&info);
     MPI_Finalize();
-    return all == MPI_SUCCESS ? 0 : 1;
+    return 0;
 }
