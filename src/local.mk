@@ -10,13 +10,17 @@ libruntime_la_SOURCES = \
     src/common/defaults.c src/common/defaults.h \
     src/common/gate.c src/common/gate.h \
     src/common/grid.c src/common/grid.h \
+    src/common/guard.c src/common/guard.h \
+    src/common/import.c src/common/import.h \
     src/common/listeners.c src/common/listeners.h \
     src/common/names.h \
     src/common/nodelay.c src/common/nodelay.h \
     src/common/secret.c src/common/secret.h \
+    src/common/visitor.c src/common/visitor.h \
     src/common/wish.c src/common/wish.h \
     src/plm_p2p/command.c src/plm_p2p/command.h \
     src/plm_p2p/seats.c src/plm_p2p/seats.h \
+    src/plm_p2p/trust.c src/plm_p2p/trust.h \
     src/ras_p2p/nodename.c src/ras_p2p/nodename.h \
     src/ras_p2p/request.c src/ras_p2p/request.h \
     src/rmaps_locality/policy.c src/rmaps_locality/policy.h
@@ -50,7 +54,8 @@ mca_ras_p2p_la_SOURCES = \
     src/iof_replica/tap_orte4.c \
     src/plm_p2p/plm_p2p.h src/plm_p2p/plm_p2p_component.c \
     src/plm_p2p/daemons_orte4.c src/plm_p2p/launch_orte4.c \
-    src/plm_p2p/terms_orte4.c src/plm_p2p/watch_orte4.c \
+    src/plm_p2p/terms_orte4.c src/plm_p2p/trust_orte4.c \
+    src/plm_p2p/watch_orte4.c \
     src/ras_p2p/ras_p2p.h src/ras_p2p/ras_p2p_component.c src/ras_p2p/ras_p2p_orte4.c \
     src/rmaps_locality/rmaps_locality.h \
     src/rmaps_locality/rmaps_locality_component.c src/rmaps_locality/rmaps_locality_orte4.c

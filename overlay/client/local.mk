@@ -5,6 +5,7 @@ libclient_la_SOURCES = \
     overlay/client/client.c \
     overlay/client/content.c overlay/client/content.h \
     overlay/client/err.c overlay/client/err.h \
+    overlay/client/folder.c overlay/client/folder.h \
     overlay/client/input.c overlay/client/input.h \
     overlay/client/p2pgrid.h \
     overlay/client/place.c overlay/client/place.h \

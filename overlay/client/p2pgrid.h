@@ -34,6 +34,7 @@ struct grid_lease {
     unsigned slots;
     unsigned rtt_us; /* measured round trip, microseconds; 0: this machine */
     bool encrypt;    /* only for jobs that encrypt what their processes tell each other */
+    bool foreign;    /* the peer is another owner's */
 };
 
 struct grid_want {
@@ -49,6 +50,7 @@ struct grid_want {
     size_t exclude_count;
     const struct id *within;  /* take them out of this reservation; NULL: of what is free */
     const struct id *adds_to; /* keep them for this reservation, see client_reserve(); or NULL */
+    bool own;                 /* peers of this user's owner only */
     int timeout_ms;           /* for the whole call */
 };
 
@@ -95,7 +97,9 @@ struct grid_launch {
     size_t input_count;
     uint64_t memory; /* bytes, on this peer; 0: as much as its owner lends */
     unsigned processes, seconds;
-    bool encrypts; /* the job keeps to what struct grid_lease asks for */
+    bool encrypts;      /* the job keeps to what struct grid_lease asks for */
+    bool confine;       /* behind the walls of guests, on its owner's desktops too */
+    const char *folder; /* that is opened to it there; NULL: none */
 };
 
 /* Has it signed and started by the lease's peer: answered by an event. */

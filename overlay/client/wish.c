@@ -9,6 +9,7 @@
 #include "words.h"
 #include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,7 @@ static void add_lease(void *ctx, const struct message *m)
     lease->slots = from->slots;
     lease->rtt_us = from->rtt_us;
     lease->encrypt = from->encrypt != 0;
+    lease->foreign = from->foreign != 0;
 }
 
 static int fill_want(struct msg_local_allocate *m, const struct grid_want *want, struct err *e)
@@ -63,6 +65,7 @@ static int fill_want(struct msg_local_allocate *m, const struct grid_want *want,
     m->apart = want->apart;
     m->per_peer = want->per_peer;
     m->timeout_ms = (uint32_t)want->timeout_ms;
+    m->own = want->own;
     strcpy(m->require, require);
     if (want->within != NULL || want->adds_to != NULL) {
         m->use = want->within != NULL ? LEASE_WITHIN : LEASE_RESERVES;
@@ -197,6 +200,8 @@ int client_launch(struct client *c, const struct id *lease, const struct grid_la
         launch->inputs[launch->inputs_count++] = input_part(&what->inputs[i]);
     launch->bounds = (struct part_bounds){what->memory, what->processes, what->seconds};
     launch->encrypts = what->encrypts;
+    launch->confine = what->confine;
+    snprintf(launch->folder, sizeof launch->folder, "%s", what->folder != NULL ? what->folder : "");
     int rc = client_send(c, &m, e);
     free(packed);
     return rc;

@@ -47,6 +47,18 @@ static bool makes_sense(const struct msg_lease_answer *answer, const struct clai
     return slots <= peer->asked;
 }
 
+/* A job that runs without walls on its owner's desktops takes no other owner's peer in. */
+static void refuse(struct allocation *one, const struct link_peer *from, size_t peer,
+                   const struct msg_lease_answer *answer)
+{
+    for (size_t i = 0; i < answer->offers_count; i++)
+        allocation_release(one->allocator, &from->peer, &answer->offers[i].lease);
+    snprintf(one->candidates.at[peer].why, sizeof one->candidates.at[peer].why,
+             "is another owner's, and the job began on its own owner's peers only");
+    claim_answered(&one->claim, peer, 0, 0);
+    allocation_wake(one, 0);
+}
+
 static void on_answer(struct allocator *a, const struct link_peer *from,
                       const struct msg_lease_answer *answer)
 {
@@ -63,6 +75,11 @@ static void on_answer(struct allocator *a, const struct link_peer *from,
     }
     struct candidate *c = &one->candidates.at[peer];
     c->token = 0;
+    c->foreign = !id_equal(&from->card->owner, &identity_card(a->node->identity)->owner);
+    if (one->want.own && c->foreign) {
+        refuse(one, from, peer, answer);
+        return;
+    }
     c->slots = answer->slots_total;
     memcpy(c->why, answer->reason, sizeof c->why);
     for (size_t i = 0; i < answer->offers_count; i++)

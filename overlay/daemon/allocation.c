@@ -168,7 +168,8 @@ static unsigned hand_over(struct allocation *one, bool spares)
                                             .peer = c->peer,
                                             .slots = o->keep,
                                             .rtt_us = c->rtt_us,
-                                            .encrypt = c->encrypt};
+                                            .encrypt = c->encrypt,
+                                            .foreign = c->foreign};
             memcpy(lease.name, c->name, sizeof lease.name);
             memcpy(lease.site, c->site, sizeof lease.site);
             if (hold_add(a->holds, one->holder, &lease,

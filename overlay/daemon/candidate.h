@@ -18,6 +18,7 @@ struct candidate {
     char why[256];  /* it does not fit, or what it said when it refused; goes on after its name */
     bool fits;
     bool encrypt; /* lends only to jobs that encrypt */
+    bool foreign; /* another owner's, by its certificate: known when it has answered */
 };
 
 struct candidates {

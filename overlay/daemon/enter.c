@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -44,6 +45,8 @@ static void plan_guest(struct guest *guest, const struct entry *entry, bool apar
     confine_plan_path(plan, entry->memory, CONFINE_WRITE);
     for (size_t i = 0; i < order->readable_count; i++)
         confine_plan_path(plan, order->readable[i].text, CONFINE_READ);
+    if (order->folder[0] != '\0')
+        confine_plan_path(plan, order->folder, CONFINE_WRITE);
     for (size_t i = 0; i < components->count; i++) {
         snprintf(guest->component[i], sizeof guest->component[i], "%s/%s", components->folder,
                  components->name[i]);
@@ -111,6 +114,25 @@ static _Noreturn void fail(int trouble, const char *why)
     _exit(write(trouble, why, strlen(why)) < 0 ? 126 : 127);
 }
 
+/* Every user of the machine can read the words of every process, and an orted's lead to its mpirun;
+ * its environment is read by its own user only. */
+static const char unhide[] =
+    "p2pgrid_line=$P2PGRID_COMMAND; unset P2PGRID_COMMAND; eval \"$p2pgrid_line\"";
+
+static char **hide_command(const struct entry *entry)
+{
+    size_t count = 0;
+    char *line;
+    while (entry->environment[count] != NULL)
+        count++;
+    char **all = calloc(count + 2, sizeof *all);
+    if (all == NULL || asprintf(&line, "P2PGRID_COMMAND=%s", entry->command) < 0)
+        return NULL;
+    memcpy(all, entry->environment, count * sizeof *all);
+    all[count] = line;
+    return all;
+}
+
 /* Becomes the command; or says why not on `trouble`, which executing closes. */
 static _Noreturn void become(const struct entry *entry, const struct confine_plan *plan,
                              int trouble)
@@ -130,8 +152,9 @@ static _Noreturn void become(const struct entry *entry, const struct confine_pla
         rc = confine_self(plan, entry->order->required, &done, &e);
     if (rc == 0)
         rc = check_inputs(entry->order, &e);
-    if (rc == 0) {
-        execle("/bin/sh", "sh", "-c", entry->command, (char *)NULL, entry->environment);
+    char **environment = rc == 0 ? hide_command(entry) : NULL;
+    if (environment != NULL) {
+        execle("/bin/sh", "sh", "-c", unhide, (char *)NULL, environment);
         err_set(&e, errno, "/bin/sh: %s", strerror(errno));
     }
     fail(trouble, e.text);

@@ -32,7 +32,6 @@ unsigned grant_count(const struct grant *g);
 void grant_peers(struct grant *g, const struct id *holder);
 /* Does this peer hold a lease here? */
 bool grant_holds(const struct grant *g, const struct id *holder);
-bool grant_has_guest(const struct grant *g, const struct id *holder); /* of another owner */
 /* The i-th lease, for `p2pctl status`. */
 void grant_describe(const struct grant *g, unsigned i, struct msg_local_held *out);
 #endif

@@ -2,6 +2,7 @@
 /* grant_job.c -- what runs under a lease: from the holder's manifest to the end of its room. */
 #include "grant_state.h"
 #include "company.h"
+#include "folder.h"
 #include "manifest.h"
 #include "room.h"
 #include "uri.h"
@@ -50,7 +51,7 @@ static void tell_kin(struct grant *g, const struct id *holder)
         if (is_for(&g->jobs[i], holder))
             rooms[count++] = launch_room(g->jobs[i].launch);
     for (size_t i = 0; i < LEASE_MAX; i++)
-        if (is_for(&g->jobs[i], holder) && g->jobs[i].guest)
+        if (is_for(&g->jobs[i], holder) && g->jobs[i].walled)
             launch_kin(g->jobs[i].launch, rooms, count);
 }
 
@@ -95,10 +96,39 @@ static char *lead_home(struct grant *g, const struct grant_job *job, const struc
     if (there == 0)
         return command;
     if (!id_equal(&job->holder.id, &self.id))
-        there = *port = tunnel_listen(g->node->tunnels, &job->holder, &l->id);
+        there = tunnel_listen(g->node->tunnels, &job->holder, &l->id);
+    *port = there;
     char *led = there != 0 ? uri_rewrite(command, there) : NULL;
     free(command);
     return led;
+}
+
+/* The owner's own job: where other owners' peers are in it, they could have its processes here do
+ * as they like. */
+static void confine_own(struct grant *g, const struct msg_manifest *m, struct msg_room_order *order)
+{
+    const struct settings *s = &g->node->settings;
+    const char *const secrets[] = {s->keys, s->authority, s->state, s->work, s->socket, NULL};
+    struct err e = {0};
+    const bool open = m->folder[0] != '\0' && folder_check(m->folder, secrets, &e) == 0;
+    if (m->folder[0] != '\0' && !open)
+        log_warn(g->node->log, "%s is not open to a job with other owners' peers: %s", m->folder,
+                 e.text);
+    walls_of_owner(order, s, open ? m->folder : "");
+}
+
+static void build_walls(struct grant *g, struct lease *l, const struct msg_manifest *m,
+                        struct msg_room_order *order)
+{
+    struct grant_job *job = &g->jobs[grant_index(g, l)];
+    struct part_ad ad;
+    job->walled = job->guest || m->confine;
+    if (job->guest) {
+        grant_ad(g, &ad);
+        walls_of_guest(order, &g->node->settings, &ad, l->slots);
+    } else if (m->confine) {
+        confine_own(g, m, order);
+    }
 }
 
 static int start(struct grant *g, struct lease *l, const struct msg_manifest *m, struct err *e)
@@ -111,7 +141,6 @@ static int start(struct grant *g, struct lease *l, const struct msg_manifest *m,
         .started = on_started, .overstepped = on_overstepped, .over = on_over, .ctx = job};
     struct msg_room_order order = {.environment = m->environment,
                                    .environment_length = m->environment_length};
-    struct part_ad ad;
     char *command = strndup((const char *)m->command, m->command_length);
     if (command != NULL)
         command = lead_home(g, job, l, command, &order.home);
@@ -119,10 +148,7 @@ static int start(struct grant *g, struct lease *l, const struct msg_manifest *m,
         return err_set(e, ENOMEM, "no way back to its mpirun could be made");
     order.command = (const uint8_t *)command;
     order.command_length = (uint32_t)strlen(command);
-    if (job->guest) {
-        grant_ad(g, &ad);
-        walls_of_guest(&order, &g->node->settings, &ad, l->slots);
-    }
+    build_walls(g, l, m, &order);
     walls_narrow(&order, &m->bounds);
     order.programs_count = m->programs_count;
     memcpy(order.programs, m->programs, m->programs_count * sizeof m->programs[0]);
@@ -149,7 +175,7 @@ void grant_peers(struct grant *g, const struct id *holder)
     size_t length;
     uint8_t *peers = company_list(g->node->company, holder, &length);
     for (size_t i = 0; peers != NULL && i < LEASE_MAX; i++)
-        if (is_for(&g->jobs[i], holder) && g->jobs[i].guest)
+        if (is_for(&g->jobs[i], holder) && g->jobs[i].walled)
             launch_allow(g->jobs[i].launch, peers, length);
     free(peers);
 }

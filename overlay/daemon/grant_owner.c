@@ -86,14 +86,6 @@ bool grant_holds(const struct grant *g, const struct id *holder)
     return false;
 }
 
-bool grant_has_guest(const struct grant *g, const struct id *holder)
-{
-    for (size_t i = 0; i < LEASE_MAX; i++)
-        if (g->table.at[i].state > LEASE_OFFERED && id_equal(&g->table.at[i].holder, holder))
-            return g->jobs[i].guest;
-    return false;
-}
-
 void grant_describe(const struct grant *g, unsigned nth, struct msg_local_held *out)
 {
     for (size_t i = 0; i < LEASE_MAX; i++) {

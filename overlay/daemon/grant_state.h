@@ -14,6 +14,7 @@ struct grant_job {
     struct grant *grant;
     struct part_peer holder;
     bool guest;            /* the holder is another owner's peer */
+    bool walled;           /* what runs has a guest's walls */
     bool recalled;         /* and was told so */
     bool warned;           /* that what runs is about to be ended */
     struct launch *launch; /* NULL: nothing runs */

@@ -19,6 +19,7 @@ struct hold {
     struct part_peer peer;
     char name[64], site[64];
     uint16_t slots;
+    bool foreign;
     struct id within;  /* a reservation; zero: none */
     uint64_t heard_ms; /* the peer was there; by lived_ms() */
     bool doubted;      /* its link broke, it was asked again */
@@ -342,6 +343,7 @@ int hold_add(struct holds *h, void *owner, const struct msg_local_lease *lease,
     struct hold *hold = &more[h->count++];
     *hold = (struct hold){
         .owner = owner, .lease = lease->lease, .peer = lease->peer, .slots = lease->slots};
+    hold->foreign = lease->foreign != 0;
     hold->within = within != NULL ? *within : (struct id){{0}};
     hold->heard_ms = lived_ms(h);
     memcpy(hold->name, lease->name, sizeof hold->name);
@@ -376,7 +378,9 @@ int hold_launch(struct holds *h, const void *owner, const struct msg_local_launc
                                .programs_count = launch->programs_count,
                                .inputs_count = launch->inputs_count,
                                .bounds = launch->bounds,
-                               .encrypts = launch->encrypts};
+                               .encrypts = launch->encrypts,
+                               .confine = launch->confine};
+    memcpy(job.folder, launch->folder, sizeof job.folder);
     memcpy(job.programs, launch->programs, launch->programs_count * sizeof job.programs[0]);
     memcpy(job.inputs, launch->inputs, launch->inputs_count * sizeof job.inputs[0]);
     struct manifest *sealed;
@@ -408,6 +412,7 @@ bool hold_tell(const struct holds *h, const void *owner, unsigned nth,
         lease->lease = hold->lease;
         lease->peer = hold->peer;
         lease->slots = hold->slots;
+        lease->foreign = hold->foreign;
         memcpy(lease->name, hold->name, sizeof lease->name);
         memcpy(lease->site, hold->site, sizeof lease->site);
         return true;

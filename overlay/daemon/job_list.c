@@ -42,6 +42,34 @@ static bool all_leave(const struct job *job)
     return true;
 }
 
+typedef void company_fn(struct company *c, const struct id *submitter,
+                        const struct msg_group_enter *m);
+
+/* What the job has on the submitter's own desktop may have walls, too, and is told nothing by
+ * messages. */
+static void tell_own(struct job *job, company_fn *tell, const struct part_peer *peers,
+                     unsigned count)
+{
+    struct msg_group_enter *m = calloc(1, sizeof *m);
+    enum { MOST = sizeof m->members / sizeof m->members[0] };
+    for (unsigned at = 0; m != NULL && at < count && job_member(job, &job->submitter) != NULL;
+         at += MOST) {
+        m->job = job->id;
+        m->members_count = (uint16_t)(count - at < MOST ? count - at : MOST);
+        memcpy(m->members, &peers[at], m->members_count * sizeof peers[0]);
+        tell(job->jobs->node->company, &job->submitter, m);
+    }
+    free(m);
+}
+
+static void forget_some(struct company *c, const struct id *submitter,
+                        const struct msg_group_enter *m)
+{
+    struct msg_group_leave leave = {.job = m->job, .members_count = m->members_count};
+    memcpy(leave.members, m->members, m->members_count * sizeof m->members[0]);
+    company_leave(c, submitter, &leave);
+}
+
 /* The job has ended: the submitter itself leaves. */
 static void dissolve(struct job *job)
 {
@@ -49,6 +77,7 @@ static void dissolve(struct job *job)
     for (unsigned i = 0; i < job->count; i++)
         if (hears(job, &job->members[i]))
             send_list(job, &job->members[i].peer, MSG_group_leave, &self, 1);
+    tell_own(job, forget_some, &self, 1);
     job_free(job);
 }
 
@@ -69,6 +98,7 @@ static void tell_leaving(struct job *job, struct part_peer *gone)
     for (unsigned i = 0; i < job->count && count > 0; i++)
         if (hears(job, &job->members[i]) && !is_dead(job, &job->members[i].peer.id))
             send_list(job, &job->members[i].peer, MSG_group_leave, gone, count);
+    tell_own(job, forget_some, gone, count);
     unsigned kept = 0;
     for (unsigned i = 0; i < job->count; i++)
         if (!job->members[i].leaves)
@@ -99,6 +129,7 @@ static void tell_entering(struct job *job, struct part_peer *list)
         send_list(job, &job->members[i].peer, MSG_group_enter, list, all);
         job_add(job, &job->members[i].peer);
     }
+    tell_own(job, company_enter, list, all);
 }
 
 /* After the turn of the loop in which leases came or went: an allocation is one message for each
@@ -168,15 +199,16 @@ static unsigned count_of(const struct jobs *j, const struct id *submitter)
     return n;
 }
 
-static bool is_guests(const struct jobs *j, const struct id *submitter)
+/* Also of the own owner's jobs, which may be told later that they have a guest's walls. */
+static bool is_lent(const struct jobs *j, const struct id *submitter)
 {
-    return j->node->grant != NULL && grant_has_guest(j->node->grant, submitter);
+    return j->node->grant != NULL && grant_holds(j->node->grant, submitter);
 }
 
 static void let_call(struct jobs *j, const struct finder_wish *wish, const struct part_peer *peer)
 {
     struct msg_group_enter *one;
-    if (!is_guests(j, &wish->submitter) || (one = calloc(1, sizeof *one)) == NULL)
+    if (!is_lent(j, &wish->submitter) || (one = calloc(1, sizeof *one)) == NULL)
         return;
     one->job = wish->job;
     one->members_count = 1;
@@ -249,7 +281,7 @@ void jobs_take(struct jobs *j, const struct link_peer *from, const struct messag
         break;
     case MSG_group_leave:
         on_leave(j, from, &m->group_leave);
-        if (is_guests(j, &from->peer.id))
+        if (is_lent(j, &from->peer.id))
             company_leave(j->node->company, &from->peer.id, &m->group_leave);
         break;
     }

@@ -1,11 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* walls.c -- what a guest's job may take and touch. */
 #include "walls.h"
+#include "confine.h"
 #include <string.h>
 
 static uint64_t part(uint64_t all, unsigned slots, unsigned of)
 {
     return of == 0 || slots >= of ? all : all / of * slots;
+}
+
+static void allow_reading(struct msg_room_order *order, const struct settings *s)
+{
+    order->readable_count = (uint16_t)s->readable_count;
+    for (size_t i = 0; i < s->readable_count; i++)
+        strcpy(order->readable[i].text, s->readable[i]);
+}
+
+void walls_of_owner(struct msg_room_order *order, const struct settings *s, const char *folder)
+{
+    order->guest = 1;
+    order->required = s->confinement & ~(unsigned)CONFINE_LIMITS;
+    strcpy(order->folder, folder);
+    allow_reading(order, s);
 }
 
 void walls_of_guest(struct msg_room_order *order, const struct settings *s,
@@ -18,9 +34,7 @@ void walls_of_guest(struct msg_room_order *order, const struct settings *s,
     order->processes = s->processes;
     order->open_files = s->open_files;
     order->nice = (uint8_t)s->nice;
-    order->readable_count = (uint16_t)s->readable_count;
-    for (size_t i = 0; i < s->readable_count; i++)
-        strcpy(order->readable[i].text, s->readable[i]);
+    allow_reading(order, s);
 }
 
 static bool is_narrower(uint64_t bound, uint64_t than)

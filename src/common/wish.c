@@ -29,6 +29,7 @@ int wish_serve(struct client *client, const struct wish *wish, struct answer *an
                                    .exclude_count = wish->exclude_count,
                                    .within = wish->within,
                                    .adds_to = wish->adds_to,
+                                   .own = wish->own,
                                    .timeout_ms = wish->timeout_ms};
     *answer = (struct answer){0};
     return client_allocate(client, &want, &answer->leases, &answer->count, &answer->spares,

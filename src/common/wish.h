@@ -17,6 +17,7 @@ struct wish {
     size_t exclude_count;
     const struct id *within;  /* a reservation; NULL: of what is free */
     const struct id *adds_to; /* a reservation that is to keep them; NULL: none */
+    bool own;                 /* peers of this user's owner only */
     int timeout_ms;
 };
 

@@ -10,7 +10,9 @@
 #include "orte/mca/state/state.h"
 #include "orte/runtime/orte_globals.h"
 #include "orte/util/proc_info.h"
+#include "command.h"
 #include "defaults.h"
+#include "guard.h"
 #include "listeners.h"
 #include "gate.h"
 #include "log.h"
@@ -83,6 +85,18 @@ void preload_join(orte_job_t *job)
     }
 }
 
+/* What leads an orted to its mpirun, and only that. */
+static void keep_from_ranks(void)
+{
+    const char *const *names;
+    char name[64];
+    const unsigned count = command_secrets(&names);
+    for (unsigned i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "OMPI_MCA_%s", names[i]);
+        opal_unsetenv(name, &orte_launch_environ);
+    }
+}
+
 /* ORTE opens errmgr in mpirun before every framework whose parameters the grid sets, and grpcomm
  * asks for the level before errmgr is selected: now is early enough. */
 static int replica_register(void)
@@ -126,6 +140,10 @@ static int replica_register(void)
     /* A replica that is not needed any more has no time to say good-bye. */
     if (ORTE_PROC_IS_HNP && survive_active())
         setenv("OMPI_MCA_odls_base_sigkill_timeout", "0", 0);
+    if (ORTE_PROC_IS_HNP || ORTE_PROC_IS_DAEMON)
+        (void)guard_pmix();
+    if (ORTE_PROC_IS_DAEMON)
+        keep_from_ranks();
     if ((ORTE_PROC_IS_HNP || ORTE_PROC_IS_DAEMON) && survive_active()) {
         preload_add(&orte_launch_environ, getenv("LD_PRELOAD"));
         opal_setenv("PYTHONHASHSEED", "0", true, &orte_launch_environ); /* sets in one order */
@@ -201,6 +219,8 @@ static int replica_query(mca_base_module_t **module, int *priority)
     hardware_told();
     /* By now ORTE listens, and nobody knows at which port. */
     (void)listeners_keep_home();
+    if (guard_pmix() != 0 || guard_control(ORTE_PROC_IS_HNP) != 0)
+        log_trace(1, -1, -1, NULL, "other users of this machine can call");
     self->stock.module = (orte_errmgr_base_module_t *)stock_find(
         &orte_errmgr_base_framework, ORTE_PROC_IS_HNP ? "default_hnp" : "default_orted");
     if (self->stock.module == NULL)

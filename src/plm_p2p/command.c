@@ -20,6 +20,27 @@ static void quote(FILE *out, const char *word)
     fputc('\'', out);
 }
 
+/* Whoever reads these in the list of processes could speak to mpirun as one of its orteds. */
+static const char *const secrets[] = {"ess", "ess_base_jobid", "ess_base_vpid",
+                                      "ess_base_num_procs", "orte_hnp_uri"};
+
+/* `-mca NAME VALUE` of such a parameter. */
+static bool is_secret(char *const *word)
+{
+    bool secret = false;
+    if (strcmp(word[0], "-mca") != 0 || word[1] == NULL || word[2] == NULL)
+        return false;
+    for (size_t i = 0; i < sizeof secrets / sizeof secrets[0]; i++)
+        secret |= strcmp(word[1], secrets[i]) == 0;
+    return secret;
+}
+
+unsigned command_secrets(const char *const **names)
+{
+    *names = secrets;
+    return sizeof secrets / sizeof secrets[0];
+}
+
 char *command_line(char *const *words, const char *prefix)
 {
     char *text = NULL;
@@ -34,11 +55,20 @@ char *command_line(char *const *words, const char *prefix)
         quote(out, prefix);
         fputs("/lib${LD_LIBRARY_PATH:+:\"$LD_LIBRARY_PATH\"}; export PATH LD_LIBRARY_PATH; ", out);
     }
+    for (char *const *word = words; *word != NULL; word++)
+        if (is_secret(word)) {
+            fprintf(out, "export %s%s=", prefix_of_params, word[1]);
+            quote(out, word[2]);
+            fputs("; ", out);
+        }
     fputs("exec", out);
-    for (char *const *word = words; *word != NULL; word++) {
-        fputc(' ', out);
-        quote(out, *word);
-    }
+    for (char *const *word = words; *word != NULL; word++)
+        if (is_secret(word)) {
+            word += 2;
+        } else {
+            fputc(' ', out);
+            quote(out, *word);
+        }
     return fclose(out) == 0 ? text : NULL;
 }
 

@@ -4,10 +4,13 @@
 #ifndef P2P_COMMAND_H
 #define P2P_COMMAND_H
 
-/* "exec 'orted' 'word' ...", each word quoted so that sh gives back what went in. prefix: where
- * Open MPI is installed on the peers, NULL for whatever is in PATH there. malloc'd; NULL: out of
- * memory. */
+/* "exec 'orted' 'word' ...", with what leads to mpirun in its environment; each word quoted so that
+ * sh gives back what went in. prefix: where Open MPI is installed on the peers, NULL for whatever
+ * is in PATH there. malloc'd; NULL: out of memory. */
 char *command_line(char *const *words, const char *prefix);
+
+/* The parameters that are in the environment instead, for orted alone; their number. */
+unsigned command_secrets(const char *const **names);
 
 /* The MCA parameters of an environment, for orted and the ranks, without those that are mpirun's
  * alone or stand in `words` as well. malloc'd array of malloc'd strings, NULL at the end. */

@@ -202,6 +202,7 @@ static void ask(const struct seats_action *action)
     const struct id *failed = seats_failed(plm->seats, &count);
     int rc = request_another(&ras->request, action->slots, failed, count, &wish, &e);
     wish.within = ras->within ? &ras->allocation : NULL;
+    wish.own = !plm->confine;
     if (rc != 0 || grid_ask(ras_grid(), &wish, &e) != 0) {
         seats_refused(plm->seats, e.text);
     } else {
@@ -328,10 +329,15 @@ static void launch(orte_job_t *job)
         plm_p2p_abort(e.text);
         return;
     }
+    if (plm->seats == NULL && plm_p2p_choose_walls(&e) != 0) {
+        plm_p2p_abort(e.text);
+        return;
+    }
     if (first_time() != 0) {
         plm_p2p_abort("out of memory");
         return;
     }
+    trust_start_nothing();
     if (job->originator.jobid != ORTE_JOBID_INVALID)
         open_spares(job);
     const int rc = orte_plm_base_setup_virtual_machine(job);

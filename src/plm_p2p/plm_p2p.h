@@ -3,6 +3,7 @@
 #ifndef P2P_PLM_P2P_H
 #define P2P_PLM_P2P_H
 #include "orte_config.h"
+#include "folder.h"
 #include "seats.h"
 #include "opal/mca/event/event.h"
 #include "orte/mca/plm/base/base.h"
@@ -31,7 +32,7 @@ struct plm_p2p_component {
     orte_plm_base_component_t super;
     /* parameters */
     int timeout_s, limit_processes, limit_seconds;
-    char *programs_text, *files_text, *limit_memory;
+    char *programs_text, *files_text, *limit_memory, *confine_text;
     struct program *programs; /* of all jobs so far */
     size_t program_count;
     struct input *inputs;
@@ -53,6 +54,9 @@ struct plm_p2p_component {
     opal_event_t timer;
     opal_event_t grace; /* runs while orteds are told to leave */
     bool watching, asking, ending;
+    bool confine; /* other owners' peers are in the job, so all its processes have walls */
+    char folder[FOLDER_PATH + 1]; /* that they may use on our own desktops; "": none */
+    unsigned refused;             /* messages of peers, that the user was told of */
     orte_state_cbfunc_t comm_failed, proc_error, vm_ready; /* whose place was taken */
 };
 extern struct plm_p2p_component mca_plm_p2p_component;
@@ -74,7 +78,13 @@ void plm_p2p_liken_nodes(void);
 /* terms_orte4.c: what the job binds itself to. */
 /* prefix: where Open MPI is installed on the peers, or NULL. */
 int plm_p2p_take_programs(const orte_job_t *job, const char *prefix, struct err *e);
+/* Before the first start: are there walls on our own desktops, too? */
+int plm_p2p_choose_walls(struct err *e);
 int plm_p2p_terms(const struct grid_lease *lease, struct grid_launch *launch, struct err *e);
+
+/* trust_orte4.c: what peers cannot make mpirun do. */
+int trust_guard_messages(void); /* once ORTE listens; or one line says why not */
+void trust_start_nothing(void); /* before the first launch */
 
 /* watch_orte4.c: what may go wrong meanwhile. */
 int plm_p2p_watch(void);       /* the state machine and reports of orteds */

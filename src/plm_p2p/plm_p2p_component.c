@@ -16,6 +16,8 @@ static int plm_p2p_init(void)
         rc = orte_plm_base_comm_start();
     if (rc == ORTE_SUCCESS)
         rc = plm_p2p_watch();
+    if (rc == ORTE_SUCCESS)
+        rc = trust_guard_messages();
     orte_plm_globals.daemon_nodes_assigned_at_launch = true;
     /* Never on orted's command line: peers may still change, and the launch message tells all. */
     orte_plm_globals.node_regex_threshold = 0;
@@ -91,6 +93,14 @@ static int plm_p2p_register(void)
         "what the owner lends)",
         MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_READONLY,
         &c->limit_memory);
+    c->confine_text = (char *)"auto";
+    mca_base_component_var_register(
+        &c->super.base_version, "confine",
+        "auto: processes on your own desktops have a guest's walls if another owner's peer is in "
+        "the job from the start, and a job without one takes none in later; always: they have "
+        "them in any case",
+        MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY,
+        &c->confine_text);
     register_int("limit_processes",
                  "Processes and threads, orted's among them, that the job runs on each peer at "
                  "most; 0: as many as the owner allows",

@@ -4,15 +4,19 @@
 #include "plm_p2p.h"
 #include "input.h"
 #include "level.h"
+#include "log.h"
 #include "program.h"
+#include "ras_p2p.h"
 #include "size.h"
 #include "survive_orte4.h"
 #include "opal/util/argv.h"
 #include "orte/runtime/orte_globals.h"
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct plm_p2p_component *const plm = &mca_plm_p2p_component;
 
@@ -94,6 +98,53 @@ static bool is_launched(void)
     return ORTE_LOCAL_JOBID(plm->job->jobid) != 1 || seats_all_reported(plm->seats);
 }
 
+/* Leases of the job and spares: the first of another owner, and whether there are own ones. */
+static const struct grid_lease *find_foreign(bool *own)
+{
+    const struct ras_p2p_component *ras = &mca_ras_p2p_component;
+    const struct grid_lease *foreign = NULL;
+    for (size_t i = 0; i < ras->node_count + ras->spare_count; i++) {
+        const struct grid_lease *l =
+            i < ras->node_count ? &ras->nodes[i].lease : &ras->spare[i - ras->node_count];
+        *own |= !l->foreign;
+        if (l->foreign && foreign == NULL)
+            foreign = l;
+    }
+    return foreign;
+}
+
+/* Where the user is working is where results go. */
+static void choose_folder(const struct grid_lease *foreign)
+{
+    static const char *const none[] = {NULL};
+    struct err e = {0};
+    char here[PATH_MAX];
+    if (getcwd(here, sizeof here) == NULL)
+        return;
+    if (folder_check(here, none, &e) == 0)
+        strcpy(plm->folder, here);
+    else if (foreign != NULL)
+        log_line("%s belongs to another owner, so processes on your own desktops have walls as "
+                 "well, and cannot use %s: it %s; start mpirun in a folder of the job's own",
+                 foreign->name, here, e.text);
+    else
+        log_line("processes on your own desktops cannot use %s: it %s", here, e.text);
+}
+
+int plm_p2p_choose_walls(struct err *e)
+{
+    bool own = false;
+    const struct grid_lease *foreign = find_foreign(&own);
+    const bool always = strcmp(plm->confine_text, "always") == 0;
+    if (!always && strcmp(plm->confine_text, "auto") != 0)
+        return err_set(e, EINVAL, "plm_p2p_confine '%.32s': write auto or always",
+                       plm->confine_text);
+    plm->confine = always || foreign != NULL;
+    if (plm->confine && own)
+        choose_folder(foreign);
+    return 0;
+}
+
 int plm_p2p_terms(const struct grid_lease *lease, struct grid_launch *launch, struct err *e)
 {
     if (plm->limit_memory != NULL && !size_parse(&launch->memory, plm->limit_memory))
@@ -111,5 +162,7 @@ int plm_p2p_terms(const struct grid_lease *lease, struct grid_launch *launch, st
             return err_set(e, why.code, "%s: %s", lease->name, why.text);
     }
     launch->encrypts = survive_encrypted();
+    launch->confine = plm->confine;
+    launch->folder = plm->folder;
     return 0;
 }

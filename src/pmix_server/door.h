@@ -2,14 +2,8 @@
 /* door.h -- who may speak to libpmix: processes of this user, and at p2pd's socket only. */
 #ifndef P2P_DOOR_PMIX_H
 #define P2P_DOOR_PMIX_H
-#include <stdbool.h>
-#include <sys/types.h>
-
 /* From now on this program's own bind() gives libpmix the listening socket that p2pd has made. */
 void door_use(int listening);
-/* Does the connection's other end, on this machine's loopback, belong to that user? The kernel is
- * asked, not the other end. */
-bool door_is_of(int connection, uid_t user);
 unsigned door_connections(void); /* of tools that are open now */
 unsigned door_refused(void);     /* so many connections of others */
 #endif

@@ -1,6 +1,7 @@
 # p2pd-pmix: started by p2pd when a PMIx tool comes. libface_keys: what it decides without PMIx.
 pkglibexec_PROGRAMS += p2pd-pmix
 p2pd_pmix_SOURCES = \
+    src/common/visitor.c src/common/visitor.h \
     src/pmix_server/allocate.c \
     src/pmix_server/attributes.c \
     src/pmix_server/bridge.c src/pmix_server/bridge.h \

@@ -62,3 +62,6 @@ test_apps_drift_LDADD = $(OMPI_MPI_LIBS)
 check_PROGRAMS += test/apps/reuse
 test_apps_reuse_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_apps_reuse_LDADD = $(OMPI_MPI_LIBS)
+check_PROGRAMS += test/apps/demands
+test_apps_demands_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+test_apps_demands_LDADD = $(OMPI_MPI_LIBS)

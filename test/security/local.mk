@@ -6,6 +6,7 @@ security_scripts = \
     test/security/capture \
     test/security/callers \
     test/security/turncoats \
+    test/security/spawned \
     test/security/delegated \
     test/security/encrypted \
     test/security/forged \
@@ -27,3 +28,11 @@ test_security_rogue_LDADD =
 test_security_forger_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_security_forger_CFLAGS = $(AM_CFLAGS) $(LIBEVENT_CFLAGS) $(OPENSSL_CFLAGS)
 test_security_forger_LDADD = libdaemon.la $(LDADD)
+# Takes the place of a component in an orted, and loads it. Its thread outlives the component.
+check_LTLIBRARIES += test/security/forge.la
+test_security_forge_la_SOURCES = test/security/forge.c
+test_security_forge_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+test_security_forge_la_CFLAGS = $(AM_CFLAGS) -fno-strict-aliasing
+test_security_forge_la_LDFLAGS = -module -avoid-version -rpath /nowhere -Wl,--no-as-needed -L.libs \
+    -Wl,-z,nodelete -Wl,-l:mca_ras_p2p.so -Wl,-rpath,\$$ORIGIN
+EXTRA_test_security_forge_la_DEPENDENCIES = mca_ras_p2p.la

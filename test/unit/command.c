@@ -30,6 +30,27 @@ static void test_words_survive_the_shell(void **state)
     assert_sh_says(words, NULL, "plain\ntwo words\nit's\n$HOME\n`id`\n\"q\"\na;b\n*\n\n");
 }
 
+static void test_the_way_to_mpirun_is_no_word(void **state)
+{
+    (void)state;
+    const char *words[] = {"sh",
+                           "-c",
+                           "echo \"$# $* $OMPI_MCA_ess_base_jobid $OMPI_MCA_orte_hnp_uri\"",
+                           "x",
+                           "-mca",
+                           "ess_base_jobid",
+                           "7",
+                           "-mca",
+                           "orte_hnp_uri",
+                           "7.0;tcp://127.0.0.1:9",
+                           "-mca",
+                           "ras",
+                           "p2p",
+                           "-mca",
+                           NULL};
+    assert_sh_says(words, NULL, "4 -mca ras p2p -mca 7 7.0;tcp://127.0.0.1:9\n");
+}
+
 static void test_prefix_leads_the_path(void **state)
 {
     (void)state;
@@ -58,6 +79,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words_survive_the_shell),
+        cmocka_unit_test(test_the_way_to_mpirun_is_no_word),
         cmocka_unit_test(test_prefix_leads_the_path),
         cmocka_unit_test(test_environment),
     };

@@ -20,9 +20,11 @@ unit_programs = \
     test/unit/decide \
     test/unit/fate \
     test/unit/feed \
+    test/unit/folder \
     test/unit/gate \
     test/unit/group \
     test/unit/greeting \
+    test/unit/guard \
     test/unit/heartbeat \
     test/unit/id \
     test/unit/identity \
@@ -76,6 +78,7 @@ unit_programs = \
     test/unit/text \
     test/unit/token \
     test/unit/told \
+    test/unit/trust \
     test/unit/uri \
     test/unit/transport \
     test/unit/turn \
@@ -179,6 +182,8 @@ test_unit_tally_LDADD = libdaemon.la $(LDADD)
 test_unit_room_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_room_LDADD = libdaemon.la $(LDADD)
 test_unit_command_LDADD = libruntime.la $(LDADD)
+test_unit_guard_LDADD = libruntime.la $(LDADD)
+test_unit_trust_LDADD = libruntime.la $(LDADD)
 test_unit_commit_LDADD = libruntime.la $(LDADD)
 test_unit_nodelay_LDADD = libruntime.la $(LDADD)
 test_unit_listeners_LDADD = libruntime.la $(LDADD)
