@@ -309,7 +309,7 @@ static void addresses(void)
 {
     MPI_Aint at = 0;
     MPI_Win window;
-    int *memory = malloc((SMALL + (size_t)other * LARGE) * sizeof *memory), part[SMALL];
+    int *room = calloc(2 * SMALL, sizeof *room), *memory = room + other * SMALL, part[SMALL];
     MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window);
     MPI_Win_attach(window, memory, SMALL * sizeof *memory);
     MPI_Get_address(memory + 1, &at);
@@ -328,7 +328,7 @@ static void addresses(void)
     }
     MPI_Win_detach(window, memory);
     MPI_Win_free(&window);
-    free(memory);
+    free(room);
 }
 
 static void future(void)
