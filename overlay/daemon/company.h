@@ -11,11 +11,19 @@ struct company;
 
 int company_open(struct company **out, struct node *node);
 void company_close(struct company *c);
-/* What a submitter says of a job of its own; grant_peers() is called for what changes. */
-void company_enter(struct company *c, const struct id *submitter, const struct msg_group_enter *m);
+/* What a submitter says of a job of its own; grant_peers() is called for what changes. meet: guests
+ * of its run here. */
+void company_enter(struct company *c, const struct id *submitter, const struct msg_group_enter *m,
+                   bool meet);
 void company_leave(struct company *c, const struct id *submitter, const struct msg_group_leave *m);
 /* It holds no lease here any more. */
 void company_forget(struct company *c, const struct id *submitter);
+
+/* Does it name that peer, and so may that peer's guests call its jobs here? */
+bool company_names(const struct company *c, const struct id *submitter, const struct id *peer);
+/* Those who were met at that address, each once: NULL after the last. */
+const struct part_peer *company_at(const struct company *c, const struct id *submitter,
+                                   const uint8_t ip[16], size_t *next);
 
 /* As a room is told (room.h): malloc'd, NULL when there are none. */
 uint8_t *company_list(const struct company *c, const struct id *submitter, size_t *length);

@@ -148,6 +148,14 @@ void jobs_enter(struct jobs *j, const void *owner, const struct part_peer *peer)
     event_active(j->flush, 0, 0);
 }
 
+bool jobs_uses(const struct jobs *j, const struct id *peer)
+{
+    for (const struct job *job = j->all; job != NULL; job = job->next)
+        if (job->owner != NULL && job_member(job, peer) != NULL)
+            return true;
+    return false;
+}
+
 void jobs_leave(struct jobs *j, const void *owner, const struct id *peer)
 {
     struct job *job = jobs_find_own(j, owner);
@@ -170,18 +178,20 @@ static unsigned count_of(const struct jobs *j, const struct id *submitter)
 
 static bool is_guests(const struct jobs *j, const struct id *submitter)
 {
-    return j->node->grant != NULL && grant_has_guest(j->node->grant, submitter);
+    return grant_has_guest(j->node->grant, submitter);
 }
 
+/* Guests here may call it, and its guests what the submitter runs here. */
 static void let_call(struct jobs *j, const struct finder_wish *wish, const struct part_peer *peer)
 {
     struct msg_group_enter *one;
-    if (!is_guests(j, &wish->submitter) || (one = calloc(1, sizeof *one)) == NULL)
+    if (j->node->grant == NULL || !grant_holds(j->node->grant, &wish->submitter) ||
+        (one = calloc(1, sizeof *one)) == NULL)
         return;
     one->job = wish->job;
     one->members_count = 1;
     one->members[0] = *peer;
-    company_enter(j->node->company, &wish->submitter, one);
+    company_enter(j->node->company, &wish->submitter, one, is_guests(j, &wish->submitter));
     free(one);
 }
 
@@ -249,8 +259,7 @@ void jobs_take(struct jobs *j, const struct link_peer *from, const struct messag
         break;
     case MSG_group_leave:
         on_leave(j, from, &m->group_leave);
-        if (is_guests(j, &from->peer.id))
-            company_leave(j->node->company, &from->peer.id, &m->group_leave);
+        company_leave(j->node->company, &from->peer.id, &m->group_leave);
         break;
     }
 }

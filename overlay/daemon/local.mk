@@ -26,6 +26,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/reserve.c overlay/daemon/reserve.h \
     overlay/daemon/roster.c overlay/daemon/roster.h \
     overlay/daemon/topology.c overlay/daemon/topology.h \
+    overlay/daemon/inquiry.c overlay/daemon/inquiry.h \
     overlay/daemon/invite.c overlay/daemon/invite.h \
     overlay/daemon/keeper.c overlay/daemon/keeper.h \
     overlay/daemon/keeper_revoke.c overlay/daemon/keeper_state.h \
@@ -51,6 +52,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/far.c \
     overlay/daemon/link.c overlay/daemon/link.h overlay/daemon/link_state.h \
     overlay/daemon/link_calls.c \
+    overlay/daemon/listens.c overlay/daemon/listens.h \
     overlay/daemon/local.c overlay/daemon/local.h \
     overlay/daemon/local_calls.c overlay/daemon/local_state.h \
     overlay/daemon/local_socket.c overlay/daemon/local_socket.h \

@@ -22,12 +22,15 @@ static void test_lines(void **state)
                       six[] = "   0: 00000000000000000000000001000000:A1B2 "
                               "00000000000000000000000000000000:0000 0A 00000000:00000000 "
                               "00:00000000 00000000     0        0 4713 1 0000000000000000";
-    assert_int_equal(listening_in(listens, 0xa1b2), 4711);
-    assert_int_equal(listening_in(six, 0xa1b2), 4713);
-    assert_int_equal(listening_in(listens, 0xa1b3), 0);
-    assert_int_equal(listening_in(talks, 0xa1b2), 0);
-    assert_int_equal(listening_in("  sl  local_address rem_address   st", 0xa1b2), 0);
-    assert_int_equal(listening_in("", 0), 0);
+    uint16_t port = 0;
+    assert_int_equal(listening_in(listens, &port), 4711);
+    assert_int_equal(port, 0xa1b2);
+    port = 0;
+    assert_int_equal(listening_in(six, &port), 4713);
+    assert_int_equal(port, 0xa1b2);
+    assert_int_equal(listening_in(talks, &port), 0);
+    assert_int_equal(listening_in("  sl  local_address rem_address   st", &port), 0);
+    assert_int_equal(listening_in("", &port), 0);
 }
 
 static int listen_at(int family, uint16_t *port)
