@@ -195,13 +195,6 @@ static void find_a_silent_one(struct porter *p)
     porter_tick(p, 60000);
 }
 
-static void find_here(struct porter *p)
-{
-    own_job = false;
-    allow(p, "127.0.0.1", true);
-    hear(p, "127.0.0.1", ntohs(allowed.sin_port), true);
-}
-
 static int call_allowed(void)
 {
     return call(&allowed);
@@ -280,9 +273,6 @@ static void test_guest(void **state)
     assert_int_equal(served(call_unknown, find_it), ECONNREFUSED);
     assert_int_equal(questions, 1);
     assert_int_equal(served(call_unknown, find_a_silent_one), ECONNREFUSED);
-    own_job = false;
-    assert_int_equal(served(call_allowed, find_here), 0);
-    own_job = true;
     assert_int_equal(met_by_guest(call_nonsense), EBADF);
     assert_int_equal(met_by_guest(call_restless), 0);
     assert_true(accept(in, NULL, NULL) >= 0);
