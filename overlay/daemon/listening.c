@@ -127,6 +127,27 @@ enum listening_who listening_at(const struct listening_table *t, uint16_t port,
     return who;
 }
 
+static bool is_listed(const uint16_t *ports, size_t count, uint16_t port)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ports[i] == port)
+            return true;
+    return false;
+}
+
+size_t listening_ports(const struct listening_table *t, const struct listening_found *found,
+                       uint16_t first, uint16_t *ports, size_t most)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < t->count && count < most; i++) {
+        const uint16_t port = t->at[i].port;
+        if (port >= first && is_found(found, t->at[i].inode) && !is_listed(ports, count, port) &&
+            listening_at(t, port, found) == LISTENING_FOUND)
+            ports[count++] = port;
+    }
+    return count;
+}
+
 bool listening_below(uint16_t port, const pid_t *roots, size_t count, struct listening_found *found)
 {
     struct listening_table t;

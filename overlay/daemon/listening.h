@@ -36,6 +36,9 @@ enum listening_who { LISTENING_NOBODY, LISTENING_FOUND, LISTENING_OTHERS };
  * another user's processes this is not known: they are never found. */
 enum listening_who listening_at(const struct listening_table *t, uint16_t port,
                                 const struct listening_found *found);
+/* Ports from `first` on at which all who listen are among the found; how many. */
+size_t listening_ports(const struct listening_table *t, const struct listening_found *found,
+                       uint16_t first, uint16_t *ports, size_t most);
 /* The three together: are all who listen there, if anybody does, processes below the roots? */
 bool listening_below(uint16_t port, const pid_t *roots, size_t count,
                      struct listening_found *found);

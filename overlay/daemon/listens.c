@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* listens.c -- asks other daemons, and answers them, whose processes listen at a port. */
 #include "listens.h"
+#include "clock.h"
 #include "company.h"
+#include "confine.h"
 #include "grant.h"
 #include "inquiry.h"
 #include "listening.h"
@@ -14,8 +16,7 @@
 enum {
     ASKED_MOST = 256, /* questions of others that wait for a look */
     FOUND_MOST = 8,   /* submitters whose sockets are remembered */
-    LOOK_MS = 10,     /* between two looks ... */
-    LOOK_SHARE = 4,   /* ... or so many times what the last one took */
+    LOOK_SHARE = 4,   /* looks take at most one part in so many of the time */
 };
 
 struct asked {
@@ -36,19 +37,18 @@ struct listens {
     struct inquiry inquiry;
     struct asked asked[ASKED_MOST];
     size_t asked_count;
-    uint64_t next_look_ms;
+    uint64_t next_look_us;
     struct known known[FOUND_MOST];
     size_t next_known;
+    struct message answer; /* the one being made */
 };
 
-/* UINT64_MAX: never. */
-static void set_timer(struct event *timer, uint64_t due_ms)
+static void set_timer(struct event *timer, uint64_t due_us)
 {
-    const uint64_t now = node_now_ms(), wait = due_ms > now ? due_ms - now : 0;
-    const struct timeval t = {.tv_sec = (time_t)(wait / 1000),
-                              .tv_usec = (suseconds_t)(wait % 1000 * 1000)};
-    if (due_ms != UINT64_MAX)
-        evtimer_add(timer, &t);
+    const uint64_t now = clock_us(), wait = due_us > now ? due_us - now : 0;
+    const struct timeval t = {.tv_sec = (time_t)(wait / 1000000),
+                              .tv_usec = (suseconds_t)(wait % 1000000)};
+    evtimer_add(timer, &t);
 }
 
 /* --- asking --- */
@@ -91,7 +91,9 @@ static void go_on(struct listens *l)
             ask(l, &row);
         else
             settle(l, &row.call, false);
-    set_timer(l->timer, inquiry_deadline(&l->inquiry));
+    const uint64_t deadline_ms = inquiry_deadline(&l->inquiry);
+    if (deadline_ms != UINT64_MAX)
+        set_timer(l->timer, deadline_ms * 1000);
 }
 
 static void on_time(evutil_socket_t fd, short what, void *ctx)
@@ -127,21 +129,24 @@ static void on_answer(struct listens *l, const struct link_peer *from,
                       const struct msg_listens_answer *m)
 {
     struct inquiry_call call;
-    bool yes;
+    bool yes = false;
     if (inquiry_hear(&l->inquiry, &from->peer.id, m->token, (enum inquiry_answer)m->answer,
                      node_now_ms(), &call, &yes) == INQUIRY_SETTLED)
         settle(l, &call, yes);
+    for (size_t i = 0; i < m->ports_count && yes; i++) {
+        call.port = m->ports[i].number;
+        settle(l, &call, true);
+    }
     go_on(l);
 }
 
 /* --- answering --- */
 
-static void answer(struct listens *l, const struct asked *a, enum inquiry_answer what)
+static void answer(struct listens *l, const struct asked *a, const struct message *m)
 {
-    struct message m = {.kind = MSG_listens_answer};
-    m.listens_answer.token = a->token;
-    m.listens_answer.answer = (uint8_t)what;
-    link_send(l->node->links, &a->by, &m); /* if it is lost, the asker sees the link break */
+    struct message one = *m;
+    one.listens_answer.token = a->token;
+    link_send(l->node->links, &a->by, &one); /* if it is lost, the asker sees the link break */
 }
 
 static bool is_fellow(const struct listens *l, const struct id *submitter, const struct id *peer)
@@ -175,6 +180,19 @@ static bool is_unknown(const struct listens *l, const struct listening_table *t,
     return false;
 }
 
+/* What is true for all who ask about that submitter. */
+static void describe(struct message *m, const struct listening_table *t,
+                     const struct listening_found *found)
+{
+    enum { MOST = sizeof m->listens_answer.ports / sizeof m->listens_answer.ports[0] };
+    uint16_t ports[MOST];
+    *m = (struct message){.kind = MSG_listens_answer};
+    const size_t count = listening_ports(t, found, confine_rank_ports().first, ports, MOST);
+    m->listens_answer.ports_count = (uint16_t)count;
+    for (size_t i = 0; i < count; i++)
+        m->listens_answer.ports[i].number = ports[i];
+}
+
 /* Answers all that is asked about the first one's submitter. */
 static void look_for_one(struct listens *l, const struct listening_table *t)
 {
@@ -184,6 +202,9 @@ static void look_for_one(struct listens *l, const struct listening_table *t)
     if (is_unknown(l, t, &submitter, found))
         listening_find(found, t, rooms,
                        grant_rooms(l->node->grant, &submitter, rooms, ROOM_KIN_MOST));
+    struct message *yes = &l->answer, no = {.kind = MSG_listens_answer};
+    describe(yes, t, found);
+    yes->listens_answer.answer = INQUIRY_YES;
     for (size_t i = 0; i < l->asked_count;) {
         const struct asked a = l->asked[i];
         if (!id_equal(&a.submitter, &submitter)) {
@@ -191,7 +212,7 @@ static void look_for_one(struct listens *l, const struct listening_table *t)
             continue;
         }
         l->asked[i] = l->asked[--l->asked_count];
-        answer(l, &a, listening_at(t, a.port, found) == LISTENING_FOUND ? INQUIRY_YES : INQUIRY_NO);
+        answer(l, &a, listening_at(t, a.port, found) == LISTENING_FOUND ? yes : &no);
     }
 }
 
@@ -199,14 +220,14 @@ static void on_look(evutil_socket_t fd, short what, void *ctx)
 {
     struct listens *l = ctx;
     struct listening_table t;
-    const uint64_t begin = node_now_ms();
+    const uint64_t begin = clock_us();
     (void)fd, (void)what;
     listening_read(&t);
     while (l->asked_count > 0 && l->node->grant != NULL)
         look_for_one(l, &t);
     free(t.at);
-    const uint64_t now = node_now_ms(), pause = (now - begin) * LOOK_SHARE;
-    l->next_look_ms = now + (pause > LOOK_MS ? pause : LOOK_MS);
+    const uint64_t now = clock_us();
+    l->next_look_us = now + (now - begin) * (LOOK_SHARE - 1);
 }
 
 static void on_ask(struct listens *l, const struct link_peer *from, const struct msg_listens_ask *m)
@@ -214,12 +235,14 @@ static void on_ask(struct listens *l, const struct link_peer *from, const struct
     const struct asked a = {
         .by = from->peer, .token = m->token, .submitter = m->submitter, .port = m->port};
     if (l->asked_count == ASKED_MOST || !is_fellow(l, &m->submitter, &from->peer.id)) {
-        answer(l, &a, INQUIRY_LATER); /* its submitter may be about to name it */
+        struct message later = {.kind = MSG_listens_answer}; /* it may be about to be named */
+        later.listens_answer.answer = INQUIRY_LATER;
+        answer(l, &a, &later);
         return;
     }
     l->asked[l->asked_count++] = a;
     if (!evtimer_pending(l->look, NULL))
-        set_timer(l->look, l->next_look_ms);
+        set_timer(l->look, l->next_look_us);
 }
 
 enum takes {

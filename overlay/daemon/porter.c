@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 enum { CALLS_MAX = 64, WAITING_MAX = 256, STACK = 64 * 1024, NOTICE_BYTES = 512, IP = 16 };
-enum { OPEN_MAX = 256, OPEN_MS = 2000, PATIENCE_MS = 15000 /* p2pd's own is shorter */ };
+enum { OPEN_MAX = 1024, OPEN_MS = 2000, PATIENCE_MS = 15000 /* p2pd's own is shorter */ };
 enum { SOCKET_TYPE = 0xf }; /* without its flags */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define LOW_HALF(i) offsetof(struct seccomp_data, args[i])
