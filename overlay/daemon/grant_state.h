@@ -15,6 +15,7 @@ struct grant_job {
     struct part_peer holder;
     bool guest;            /* the holder is another owner's peer */
     bool recalled;         /* and was told so */
+    uint64_t surplus_ms;   /* since then it is asked back, as others wait; 0: it is not */
     bool warned;           /* that what runs is about to be ended */
     struct launch *launch; /* NULL: nothing runs */
     pid_t pid;
