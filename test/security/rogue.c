@@ -5,7 +5,7 @@
  *     rogue refused|done VERB=WHAT...   does each act; status 0 when all were refused, or all done
  *     rogue serve ADDRESS:PORT
  *     rogue serve                       listens at some port below those of ranks, and prints it
- *     rogue fork|fill|eat|stay          goes on until it is ended, or gives up */
+ *     rogue fork|fill|eat|stay|hide memory|hide disk      goes on until it is ended, or gives up */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -330,6 +330,25 @@ static int eat_on(void)
     return nobody_stopped_me("memory");
 }
 
+/* Memory that is in no process and below no folder: files without a name, each written, none
+ * mapped.
+ */
+static int hide_on(const char *where)
+{
+    static char block[64 * 1024];
+    memset(block, 'x', sizeof block);
+    for (unsigned i = 0; i < MOST_MIB / 4; i++) {
+        int fd = strcmp(where, "memory") == 0 ? memfd_create("hidden", 0)
+                                              : open("hidden", O_RDWR | O_CREAT, 0600);
+        unlink("hidden");
+        for (int k = 0; k < 64 && write(fd, block, sizeof block) > 0; k++)
+            ;
+        usleep(20000);
+    }
+    sleep(LINGER_S);
+    return nobody_stopped_me("files without a name");
+}
+
 /* Leaves its session, its parent and every signal behind; what was started ends at once. */
 static void stay(void)
 {
@@ -392,6 +411,8 @@ int main(int argc, char **argv)
         return fill_on();
     if (strcmp(verb, "eat") == 0)
         return eat_on();
+    if (strcmp(verb, "hide") == 0)
+        return hide_on(argc > 2 ? argv[2] : "memory");
     if (strcmp(verb, "stay") == 0) {
         stay();
         puts("something stays");
