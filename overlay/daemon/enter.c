@@ -55,6 +55,7 @@ static void plan_guest(struct guest *guest, const struct entry *entry, bool apar
         plan->programs[plan->program_count++] = entry->programs[i];
     plan_ports(plan, entry);
     plan->grouped = entry->group >= 0;
+    plan->counted = plan->grouped && faccessat(entry->group, "memory.max", F_OK, 0) == 0;
     plan->apart = apart;
     plan->porter = entry->porter;
     plan->memory = order->memory;

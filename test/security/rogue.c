@@ -21,6 +21,7 @@
 #include <sys/prctl.h>
 #include <sys/inotify.h>
 #include <sys/ptrace.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -199,6 +200,12 @@ static int act_socket(const char *path)
     return rc;
 }
 
+static int act_segment(const char *size)
+{
+    int id = shmget(IPC_PRIVATE, (size_t)atoi(size), 0600);
+    return id < 0 ? errno : outcome(shmctl(id, IPC_RMID, NULL));
+}
+
 static int act_namespace(const char *flags)
 {
     (void)flags;
@@ -236,6 +243,7 @@ static const struct {
     {"fast", act_open_fast, {EACCES}},
     {"udp", act_udp, {EPIPE, EACCES, ENOTCONN}}, /* its socket is one of TCP */
     {"socket", act_socket, {EACCES}},
+    {"segment", act_segment, {EPERM}},
     {"namespace", act_namespace, {EPERM}},
 };
 enum { ACTS = sizeof acts / sizeof acts[0] };
