@@ -97,6 +97,21 @@ p2pd_SOURCES = overlay/daemon/main.c
 p2pd_CFLAGS = $(AM_CFLAGS) $(LIBEVENT_CFLAGS) $(OPENSSL_CFLAGS)
 p2pd_LDADD = libdaemon.la
 
+# A service of systemd's user managers, which look there below ~/.local, /usr/local and /usr. In a home it says so,
+# so that a copy works in another one.
+EXTRA_DIST += overlay/daemon/p2pd.service.in
+serviceunitdir = $(datadir)/systemd/user
+install-data-hook: install-service
+install-service:
+	$(MKDIR_P) "$(DESTDIR)$(serviceunitdir)"
+	bin="$(bindir)"; case "$$bin" in "$$HOME"/*) bin="%h$${bin#"$$HOME"}" ;; esac; \
+	    sed "s,[@]bindir[@],$$bin," $(srcdir)/overlay/daemon/p2pd.service.in >"$(DESTDIR)$(serviceunitdir)/p2pd.service"
+	chmod 644 "$(DESTDIR)$(serviceunitdir)/p2pd.service"
+uninstall-hook: uninstall-service
+uninstall-service:
+	rm -f "$(DESTDIR)$(serviceunitdir)/p2pd.service"
+.PHONY: install-service uninstall-service
+
 # libconfine: keeps guests in their rooms; linked by p2pd (for the ad) and by p2pd-room.
 noinst_LTLIBRARIES += libconfine.la
 libconfine_la_SOURCES = \
