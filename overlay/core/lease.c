@@ -19,15 +19,106 @@ unsigned lease_slots_free(const struct lease_table *t, unsigned slots)
                          : 0; /* fewer may be lent now than when they were granted */
 }
 
-unsigned lease_slots_for(const struct lease_table *t, unsigned slots, const struct lease_want *want)
+static bool counts(const struct lease *l)
+{
+    return l->state != LEASE_FREE && l->use != LEASE_WITHIN;
+}
+
+/* What ends is given up, though its slots are not free yet. */
+static unsigned held_by_owner(const struct lease_table *t, const struct id *owner)
+{
+    unsigned slots = 0;
+    for (size_t i = 0; i < LEASE_MAX; i++)
+        if (counts(&t->at[i]) && t->at[i].state != LEASE_ENDING && id_equal(&t->at[i].owner, owner))
+            slots += t->at[i].slots;
+    return slots;
+}
+
+/* Twice the same: the wish lasts longer. Among too many, the oldest is forgotten. */
+void lease_add_wish(struct lease_table *t, const struct id *owner, uint64_t now_ms)
+{
+    struct lease_wish *place = &t->wishes[0];
+    for (size_t i = 0; i < LEASE_WISHES && !id_equal(&place->owner, owner); i++)
+        if (id_equal(&t->wishes[i].owner, owner) || t->wishes[i].until_ms < place->until_ms)
+            place = &t->wishes[i];
+    *place = (struct lease_wish){.owner = *owner, .until_ms = now_ms + LEASE_WISH_MS};
+}
+
+static bool waits(const struct lease_table *t, const struct id *owner, uint64_t now_ms)
+{
+    for (size_t i = 0; i < LEASE_WISHES; i++)
+        if (now_ms < t->wishes[i].until_ms && id_equal(&t->wishes[i].owner, owner))
+            return true;
+    return false;
+}
+
+static unsigned others_waiting(const struct lease_table *t, const struct id *owner, uint64_t now_ms)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < LEASE_WISHES; i++)
+        n += now_ms < t->wishes[i].until_ms && !id_equal(&t->wishes[i].owner, owner);
+    return n;
+}
+
+/* Of those who hold some and do not wait, each owner once. */
+static unsigned others_content(const struct lease_table *t, const struct id *owner, uint64_t now_ms)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < LEASE_MAX; i++) {
+        bool first = counts(&t->at[i]) && !id_equal(&t->at[i].owner, owner) &&
+                     !waits(t, &t->at[i].owner, now_ms);
+        for (size_t k = 0; k < i && first; k++)
+            first = !counts(&t->at[k]) || !id_equal(&t->at[k].owner, &t->at[i].owner);
+        n += first;
+    }
+    return n;
+}
+
+unsigned lease_share(const struct lease_table *t, unsigned slots, const struct id *owner,
+                     uint64_t now_ms)
+{
+    const unsigned waiting = others_waiting(t, owner, now_ms);
+    if (waiting == 0)
+        return slots;
+    const unsigned all = 1 + waiting + others_content(t, owner, now_ms);
+    return (slots + all - 1) / all;
+}
+
+struct lease *lease_surplus(struct lease_table *t, unsigned slots, uint64_t kept_ms,
+                            uint64_t now_ms)
+{
+    struct lease *found = NULL;
+    if (lease_slots_free(t, slots) > 0)
+        return NULL;
+    for (size_t i = 0; i < LEASE_MAX; i++) {
+        struct lease *l = &t->at[i];
+        if (l->shares && counts(l) && (l->state == LEASE_HELD || l->state == LEASE_RUNNING) &&
+            now_ms - l->since_ms >= kept_ms && (found == NULL || l->since_ms > found->since_ms) &&
+            held_by_owner(t, &l->owner) > lease_share(t, slots, &l->owner, now_ms))
+            found = l;
+    }
+    return found;
+}
+
+static unsigned at_most(unsigned left, unsigned most, unsigned taken)
+{
+    most = taken < most ? most - taken : 0;
+    return left < most ? left : most;
+}
+
+unsigned lease_slots_for(const struct lease_table *t, unsigned slots, const struct lease_want *want,
+                         uint64_t now_ms)
 {
     unsigned left = lease_slots_free(t, slots), taken = 0;
     for (size_t i = 0; i < LEASE_MAX; i++)
-        if (t->at[i].state != LEASE_FREE && t->at[i].use != LEASE_WITHIN &&
-            id_equal(&t->at[i].holder, &want->holder))
+        if (counts(&t->at[i]) && id_equal(&t->at[i].holder, &want->holder))
             taken += t->at[i].slots;
-    unsigned most = taken < want->slots_each ? want->slots_each - taken : 0;
-    return want->slots_each == 0 || left < most ? left : most;
+    if (want->slots_each != 0)
+        left = at_most(left, want->slots_each, taken);
+    if (want->shares)
+        left = at_most(left, lease_share(t, slots, &want->owner, now_ms),
+                       held_by_owner(t, &want->owner));
+    return left;
 }
 
 unsigned lease_slots_contested(const struct lease_table *t)
@@ -95,8 +186,8 @@ bool lease_is_over(const struct lease_table *t, const struct lease *l)
 size_t lease_offer(struct lease_table *t, unsigned slots, const struct lease_want *want,
                    const struct id *fresh, size_t max, size_t *made, uint64_t now_ms)
 {
-    unsigned left =
-        want->use == LEASE_WITHIN ? lease_room(t, want).left : lease_slots_for(t, slots, want);
+    unsigned left = want->use == LEASE_WITHIN ? lease_room(t, want).left
+                                              : lease_slots_for(t, slots, want, now_ms);
     size_t count = 0;
     if (left > want->slots)
         left = want->slots;
@@ -108,6 +199,8 @@ size_t lease_offer(struct lease_table *t, unsigned slots, const struct lease_wan
         *l = (struct lease){.state = LEASE_OFFERED,
                             .id = fresh[count],
                             .holder = want->holder,
+                            .owner = want->owner,
+                            .shares = want->shares,
                             .use = want->use,
                             .reservation = want->reservation,
                             .slots = (uint16_t)n,

@@ -10,6 +10,7 @@
 #ifndef P2P_LEASE_H
 #define P2P_LEASE_H
 #include "id.h"
+#include <stdbool.h>
 #include <stddef.h>
 
 enum {
@@ -20,6 +21,8 @@ enum {
     LEASE_OFFER_MS = 5000,    /* unconfirmed life: longer than a claim takes */
     LEASE_RENEW_MS = 2000,
     LEASE_USER = 31,
+    LEASE_WISHES = 64,
+    LEASE_WISH_MS = 600000, /* so long who found too few slots counts as waiting for them */
 };
 
 /* A reservation is slots that are kept for other leases of the same holder, which take theirs out
@@ -42,8 +45,9 @@ enum lease_cause {
 
 struct lease {
     enum lease_state state;
-    enum lease_cause cause; /* once ENDING */
-    struct id id, holder;
+    enum lease_cause cause;      /* once ENDING */
+    struct id id, holder, owner; /* owner: of the holder */
+    bool shares;                 /* with other owners, when they wait for slots */
     enum lease_use use;
     struct id reservation; /* of that holder; unless the use is plain */
     uint16_t slots;
@@ -54,19 +58,27 @@ struct lease {
     char user[LEASE_USER + 1];
 };
 
+/* An owner, on one of whose desktops somebody waits for slots. */
+struct lease_wish {
+    struct id owner;
+    uint64_t until_ms;
+};
+
 struct lease_table {
     struct lease at[LEASE_MAX];
+    struct lease_wish wishes[LEASE_WISHES];
 };
 
 /* What is asked for: slots in all, at most per_lease (0: no bound) in one lease. */
 struct lease_want {
-    struct id holder;
+    struct id holder, owner;
     uint16_t slots, per_lease;
     const char *user;
     enum lease_use use;
     struct id reservation;
     /* The owner's terms for this holder. */
     unsigned slots_each; /* at most, with what it holds already; 0: all that are lent */
+    bool shares;         /* with other owners, while they wait */
     uint64_t unused_ms;
 };
 
@@ -74,8 +86,18 @@ void lease_init(struct lease_table *t);
 /* Of `slots` lent in all: those that nobody holds. */
 unsigned lease_slots_free(const struct lease_table *t, unsigned slots);
 /* Of these, what that holder may have. */
-unsigned lease_slots_for(const struct lease_table *t, unsigned slots,
-                         const struct lease_want *want);
+unsigned lease_slots_for(const struct lease_table *t, unsigned slots, const struct lease_want *want,
+                         uint64_t now_ms);
+/* That owner waits. */
+void lease_add_wish(struct lease_table *t, const struct id *owner, uint64_t now_ms);
+/* What the desktops of one owner may hold of `slots` together: all, as long as no other one waits;
+ * else as much as each of those who hold some or wait. */
+unsigned lease_share(const struct lease_table *t, unsigned slots, const struct id *owner,
+                     uint64_t now_ms);
+/* While nothing is free and others wait: the youngest lease of an owner that has more than his
+ * share, older than kept_ms; NULL: there is none. */
+struct lease *lease_surplus(struct lease_table *t, unsigned slots, uint64_t kept_ms,
+                            uint64_t now_ms);
 /* Of those that are not free: offered and not confirmed yet. */
 unsigned lease_slots_contested(const struct lease_table *t);
 /* Of the reservation that it wants to be within: slots in all, those that no lease has taken, and

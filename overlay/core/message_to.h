@@ -28,6 +28,9 @@
 #ifndef TO_job
 #define TO_job(name)
 #endif
+#ifndef TO_listens
+#define TO_listens(name)
+#endif
 #ifndef TO_grant
 #define TO_grant(name)
 #endif

@@ -145,8 +145,22 @@ static void finish(struct allocation *one, struct msg_local_done *done)
     a->watcher.done(owner, done);
 }
 
+/* The peers that would do know that somebody waits: so nobody has more than his share for ever. */
+static void wish(const struct allocation *one)
+{
+    enum { MOST = 64 };
+    const struct message m = {.kind = MSG_lease_wish};
+    unsigned told = 0;
+    for (size_t i = 0; i < one->candidates.count && told < MOST; i++) {
+        const struct candidate *c = &one->candidates.at[i];
+        if (c->fits && c->slots_free == 0 && one->want.use != LEASE_WITHIN)
+            told += link_send(one->allocator->node->links, &c->peer, &m) == 0;
+    }
+}
+
 static void fall_short(struct allocation *one)
 {
+    wish(one);
     struct msg_local_done done = {.code = ENOSPC, .silent = one->silent};
     candidates_explain(&one->candidates, &one->claim, one->silent, done.reason, sizeof done.reason);
     finish(one, &done);

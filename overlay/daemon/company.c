@@ -10,10 +10,13 @@
 
 enum { MOST = 8192, ALIKE_MOST = ROOM_PEERS_MOST };
 
+/* Who was not met is still one who may call. */
+enum acquaintance { LOOKED_AT, MET, NOT_MET };
+
 struct fellow {
     struct id job, submitter;
     struct part_peer peer;
-    bool met;
+    enum acquaintance how;
 };
 
 struct company {
@@ -51,19 +54,12 @@ static void on_met(void *ctx, const struct addr *at, const struct link_peer *who
 {
     struct company *c = ctx;
     (void)why;
-    for (size_t i = 0; i < c->count;) {
+    for (size_t i = 0; i < c->count; i++) {
         struct fellow *f = &c->all[i];
-        struct id submitter = f->submitter;
-        bool here = !f->met && f->peer.addr.port == at->port &&
-                    memcmp(f->peer.addr.ip, at->ip, sizeof at->ip) == 0;
-        bool right = who != NULL && id_equal(&who->peer.id, &f->peer.id);
-        if (here && right)
-            f->met = true;
-        else if (here)
-            *f = c->all[--c->count];
-        i += !here || right;
-        if (here)
-            changed(c, &submitter);
+        if (f->how == MET || !addr_equal(&f->peer.addr, at))
+            continue;
+        f->how = who != NULL && id_equal(&who->peer.id, &f->peer.id) ? MET : NOT_MET;
+        changed(c, &f->submitter);
     }
 }
 
@@ -137,16 +133,52 @@ void company_forget(struct company *c, const struct id *submitter)
             i++;
 }
 
+bool company_names(const struct company *c, const struct id *submitter, const struct id *peer)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (id_equal(&c->all[i].submitter, submitter) && id_equal(&c->all[i].peer.id, peer))
+            return true;
+    return false;
+}
+
+static bool is_met_at(const struct fellow *f, const struct id *submitter, const uint8_t ip[16])
+{
+    return f->how == MET && id_equal(&f->submitter, submitter) &&
+           memcmp(f->peer.addr.ip, ip, sizeof f->peer.addr.ip) == 0;
+}
+
+/* A submitter's jobs may have it more than once. */
+static bool came_before(const struct company *c, size_t at, const struct id *submitter,
+                        const uint8_t ip[16])
+{
+    for (size_t i = 0; i < at; i++)
+        if (is_met_at(&c->all[i], submitter, ip) &&
+            id_equal(&c->all[i].peer.id, &c->all[at].peer.id))
+            return true;
+    return false;
+}
+
+const struct part_peer *company_at(const struct company *c, const struct id *submitter,
+                                   const uint8_t ip[16], size_t *next)
+{
+    while (*next < c->count) {
+        const size_t at = (*next)++;
+        if (is_met_at(&c->all[at], submitter, ip) && !came_before(c, at, submitter, ip))
+            return &c->all[at].peer;
+    }
+    return NULL;
+}
+
 uint8_t *company_list(const struct company *c, const struct id *submitter, size_t *length)
 {
     size_t count = count_of(c, submitter), at = 0;
     uint8_t *list = malloc(count * ROOM_PEER + 1);
     for (size_t i = 0; list != NULL && i < c->count; i++) {
         const struct fellow *f = &c->all[i];
-        if (!id_equal(&f->submitter, submitter))
+        if (!id_equal(&f->submitter, submitter) || f->how == NOT_MET)
             continue;
         memcpy(list + at, f->peer.addr.ip, sizeof f->peer.addr.ip);
-        list[at + sizeof f->peer.addr.ip] = f->met;
+        list[at + sizeof f->peer.addr.ip] = f->how == MET;
         at += ROOM_PEER;
     }
     *length = at;

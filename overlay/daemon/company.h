@@ -17,6 +17,12 @@ void company_leave(struct company *c, const struct id *submitter, const struct m
 /* It holds no lease here any more. */
 void company_forget(struct company *c, const struct id *submitter);
 
+/* Does it name that peer, and so may that peer's guests call its jobs here? */
+bool company_names(const struct company *c, const struct id *submitter, const struct id *peer);
+/* Those who were met at that address, each once: NULL after the last. */
+const struct part_peer *company_at(const struct company *c, const struct id *submitter,
+                                   const uint8_t ip[16], size_t *next);
+
 /* As a room is told (room.h): malloc'd, NULL when there are none. */
 uint8_t *company_list(const struct company *c, const struct id *submitter, size_t *length);
 #endif

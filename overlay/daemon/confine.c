@@ -266,7 +266,7 @@ int confine_self(const struct confine_plan *plan, unsigned required, unsigned *d
         *done |= CONFINE_SIGNALS;
     rc = set_landlock(plan, done, e);
     if (rc == 0 && has_seccomp()) {
-        const struct syscalls_walls walls = {plan->apart, plan->viewed,
+        const struct syscalls_walls walls = {plan->counted, plan->apart, plan->viewed,
                                              *done & CONFINE_FILES ? abi_of(plan) : 0};
         rc = syscalls_deny(&walls, e);
         *done |= rc == 0 ? CONFINE_SYSCALLS | CONFINE_SOCKETS : 0;

@@ -53,6 +53,7 @@ struct confine_plan {
     int programs[CONFINE_FILES_MAX]; /* descriptors of files to read and execute */
     size_t program_count;
     bool grouped; /* the process is in a control group of the job's own */
+    bool counted; /* which has the memory controller */
     bool apart;   /* the process is the child of apart_fork() */
     bool viewed;  /* it has a root of its own (view.h) */
     int landlock; /* 0: all that the kernel knows; or an older ABI, which it then pretends to be */

@@ -6,6 +6,7 @@
 #include "grant.h"
 #include "hold.h"
 #include "keeper.h"
+#include "listens.h"
 #include "member.h"
 #include "node.h"
 #include "topology.h"
@@ -30,6 +31,9 @@ static bool take(void *ctx, const struct link_peer *from, const struct message *
         return true;
     case RECEIVER_job:
         jobs_take(n->jobs, from, m);
+        return true;
+    case RECEIVER_listens:
+        listens_take(n->listens, from, m);
         return true;
     case RECEIVER_grant:
         if (n->grant != NULL)

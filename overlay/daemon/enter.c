@@ -10,10 +10,12 @@
 #include "view.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -56,6 +58,7 @@ static void plan_guest(struct guest *guest, const struct entry *entry, bool apar
         plan->programs[plan->program_count++] = entry->programs[i];
     plan_ports(plan, entry);
     plan->grouped = entry->group >= 0;
+    plan->counted = plan->grouped && faccessat(entry->group, "memory.max", F_OK, 0) == 0;
     plan->apart = apart;
     plan->porter = entry->porter;
     plan->memory = order->memory;
@@ -160,15 +163,27 @@ static _Noreturn void become(const struct entry *entry, const struct confine_pla
     fail(trouble, e.text);
 }
 
+/* From here on it ends with the room, and at once if that is gone: getppid() tells nothing of who
+ * is outside of a PID namespace, so the room's pidfd is asked. Before anything else, as what
+ * follows takes time. */
+static void end_with(int room, bool apart)
+{
+    struct pollfd gone = {.fd = room, .events = POLLIN};
+    if (prctl(PR_SET_PDEATHSIG, apart ? SIGKILL : SIGTERM) != 0 || room < 0 ||
+        poll(&gone, 1, 0) != 0)
+        _exit(1);
+}
+
 /* Between the room and its command. In namespaces of their own it is the first process there;
  * elsewhere it ends what descends from it when the room dies, and p2pd perhaps with it. Not
  * confined itself, and no guest can touch it. */
-static _Noreturn void keep(const struct entry *entry, bool apart, pid_t room, const int say[2])
+static _Noreturn void keep(const struct entry *entry, bool apart, int room, const int say[2])
 {
     int status = 127 << 8;
     struct guest guest;
     struct err e = {0};
     clear_signals();
+    end_with(room, apart);
     prctl(PR_SET_NAME, "keeper");
     if (entry->group >= 0 && cgroup_enter(entry->group) != 0)
         fail(say[0], "its control group cannot be entered");
@@ -177,8 +192,7 @@ static _Noreturn void keep(const struct entry *entry, bool apart, pid_t room, co
         if (show(&guest.plan, entry->order, &e) != 0)
             fail(say[0], e.text);
     }
-    if ((apart ? apart_settle() : brood_begin()) != 0 ||
-        prctl(PR_SET_PDEATHSIG, apart ? SIGKILL : SIGTERM) != 0 || (!apart && getppid() != room))
+    if ((apart ? apart_settle() : brood_begin()) != 0)
         _exit(1);
     pid_t command = fork();
     if (command == 0)
@@ -196,9 +210,11 @@ static _Noreturn void keep(const struct entry *entry, bool apart, pid_t room, co
 /* say: where the child tells why it is no command, and in the end the command's wait status. */
 static pid_t start(const struct entry *entry, bool *apart, const int say[2])
 {
-    pid_t room = getpid(), pid = entry->order->guest ? apart_fork(apart) : fork();
+    int room = pidfd_open(getpid(), 0);
+    pid_t pid = entry->order->guest ? apart_fork(apart) : fork();
     if (pid == 0)
         keep(entry, *apart, room, say);
+    close(room);
     return pid;
 }
 

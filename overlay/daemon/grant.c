@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOK_MS = 1000, LATE_MS = 250 };
+enum { LOOK_MS = 1000, LATE_MS = 250, SURPLUS_MS = 5000 };
 
 uint64_t grant_now(struct grant *g)
 {
@@ -116,6 +116,30 @@ static void probe_holder(struct grant *g, const struct part_peer *holder, struct
     grant_send(g, holder, &probe);
 }
 
+/* Whoever has had more than his share for long gives it back when others wait: asked first, so that
+ * a job with copies elsewhere goes on. */
+static void share_out(struct grant *g)
+{
+    const struct settings *s = &g->node->settings;
+    const uint64_t now = grant_now(g);
+    struct lease *l = lease_surplus(&g->table, s->slots, s->share_minutes * 60000ull, now);
+    if (l == NULL)
+        return;
+    struct grant_job *job = &g->jobs[grant_index(g, l)];
+    if (job->surplus_ms == 0) {
+        struct message m = {.kind = MSG_lease_recall};
+        m.lease_recall.lease = l->id;
+        m.lease_recall.within_ms = SURPLUS_MS;
+        snprintf(m.lease_recall.text, sizeof m.lease_recall.text, "shares its slots out");
+        job->surplus_ms = now;
+        grant_send(g, &job->holder, &m);
+    } else if (now - job->surplus_ms >= SURPLUS_MS) {
+        snprintf(job->text, sizeof job->text,
+                 "others wait for slots, and it had more than its share");
+        lease_end(l, LEASE_REVOKED);
+    }
+}
+
 /* A timer of its own: the other is set anew by each message. */
 static void on_look(evutil_socket_t fd, short what, void *ctx)
 {
@@ -126,6 +150,7 @@ static void on_look(evutil_socket_t fd, short what, void *ctx)
         if (lease_overdue(&g->table.at[i], now))
             probe_holder(g, &g->jobs[i].holder, &g->table.at[i]);
     lease_expire(&g->table, now);
+    share_out(g);
     grant_settle(g);
 }
 
@@ -218,6 +243,9 @@ void grant_take(struct grant *g, const struct link_peer *from, const struct mess
     switch ((enum takes)m->kind) {
     case MSG_lease_ask:
         grant_asked(g, from, &m->lease_ask);
+        break;
+    case MSG_lease_wish:
+        lease_add_wish(&g->table, &from->card->owner, grant_now(g));
         break;
     case MSG_lease_renew:
         on_renew(g, from, &m->lease_renew);

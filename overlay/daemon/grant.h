@@ -4,6 +4,8 @@
 #define P2P_GRANT_H
 #include "err.h"
 #include "message.h"
+#include <stdbool.h>
+#include <sys/types.h>
 
 struct node;
 struct grant;
@@ -30,6 +32,11 @@ void grant_end_all(struct grant *g, const char *why); /* why: for the holders */
 unsigned grant_count(const struct grant *g);
 /* The peers of this one's jobs here have changed: its guests may call them. */
 void grant_peers(struct grant *g, const struct id *holder);
+/* What its guests may call at that address, or may not: see listens.h. */
+void grant_tell_call(struct grant *g, const struct id *holder, const uint8_t ip[16], uint16_t port,
+                     bool yes);
+/* The rooms (room.h) of what runs for this peer, at most so many; how many. */
+size_t grant_rooms(const struct grant *g, const struct id *holder, pid_t *rooms, size_t most);
 /* Does this peer hold a lease here? */
 bool grant_holds(const struct grant *g, const struct id *holder);
 /* The i-th lease, for `p2pctl status`. */

@@ -48,6 +48,8 @@ static struct lease_want want_of(const struct grant *g, const struct link_peer *
     const struct settings *s = &g->node->settings;
     bool guest = grant_is_guest(g, from->card);
     return (struct lease_want){.holder = from->peer.id,
+                               .owner = from->card->owner,
+                               .shares = guest,
                                .slots = ask->slots,
                                .per_lease = ask->per_lease,
                                .user = ask->user,
@@ -57,21 +59,25 @@ static struct lease_want want_of(const struct grant *g, const struct link_peer *
                                .unused_ms = guest ? s->unused_minutes * 60000ull : 0};
 }
 
-static struct lease_room room_for(const struct grant *g, const struct lease_want *want)
+static struct lease_room room_for(struct grant *g, const struct lease_want *want)
 {
     unsigned slots = g->node->settings.slots;
     if (want->use == LEASE_WITHIN)
         return lease_room(&g->table, want);
     return (struct lease_room){.slots = slots,
-                               .left = lease_slots_for(&g->table, slots, want),
+                               .left = lease_slots_for(&g->table, slots, want, grant_now(g)),
                                .contested = lease_slots_contested(&g->table)};
 }
 
 static void explain(const struct grant *g, const struct lease_want *want,
                     struct msg_lease_answer *answer)
 {
-    bool free = lease_slots_free(&g->table, g->node->settings.slots) > 0;
-    if (want->use != LEASE_WITHIN && free && answer->slots_free == 0)
+    bool free = want->use != LEASE_WITHIN && answer->slots_free == 0 &&
+                lease_slots_free(&g->table, g->node->settings.slots) > 0;
+    if (free && want->slots_each == 0)
+        snprintf(answer->reason, sizeof answer->reason,
+                 "has no more slots for one owner while others wait for some");
+    else if (free)
         snprintf(answer->reason, sizeof answer->reason,
                  "lends at most %u slots to one other desktop", want->slots_each);
     else

@@ -3,6 +3,7 @@
 #include "grant_state.h"
 #include "company.h"
 #include "folder.h"
+#include "listens.h"
 #include "manifest.h"
 #include "room.h"
 #include "uri.h"
@@ -42,17 +43,37 @@ static bool is_for(const struct grant_job *job, const struct id *holder)
     return job->launch != NULL && id_equal(&job->holder.id, holder);
 }
 
+size_t grant_rooms(const struct grant *g, const struct id *holder, pid_t *rooms, size_t most)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < LEASE_MAX && count < most; i++)
+        if (is_for(&g->jobs[i], holder))
+            rooms[count++] = launch_room(g->jobs[i].launch);
+    return count;
+}
+
 /* A job may have several leases here, whose ranks call each other. */
 static void tell_kin(struct grant *g, const struct id *holder)
 {
     pid_t rooms[ROOM_KIN_MOST];
-    size_t count = 0;
-    for (size_t i = 0; i < LEASE_MAX && count < ROOM_KIN_MOST; i++)
-        if (is_for(&g->jobs[i], holder))
-            rooms[count++] = launch_room(g->jobs[i].launch);
+    size_t count = grant_rooms(g, holder, rooms, ROOM_KIN_MOST);
     for (size_t i = 0; i < LEASE_MAX; i++)
         if (is_for(&g->jobs[i], holder) && g->jobs[i].walled)
             launch_kin(g->jobs[i].launch, rooms, count);
+}
+
+void grant_tell_call(struct grant *g, const struct id *holder, const uint8_t ip[16], uint16_t port,
+                     bool yes)
+{
+    for (size_t i = 0; i < LEASE_MAX; i++)
+        if (is_for(&g->jobs[i], holder) && g->jobs[i].walled)
+            launch_tell_call(g->jobs[i].launch, ip, port, yes);
+}
+
+static void on_calls(void *ctx, const uint8_t ip[16], uint16_t port)
+{
+    struct grant_job *job = ctx;
+    listens_ask(job->grant->node->listens, &job->holder.id, ip, port);
 }
 
 /* Its room waits with ending it until the holder is told. */
@@ -137,8 +158,11 @@ static int start(struct grant *g, struct lease *l, const struct msg_manifest *m,
         return err_set(e, EACCES,
                        "lends only to jobs that encrypt their messages (pml_replica_encrypt)");
     struct grant_job *job = &g->jobs[grant_index(g, l)];
-    struct launch_watcher watcher = {
-        .started = on_started, .overstepped = on_overstepped, .over = on_over, .ctx = job};
+    struct launch_watcher watcher = {.started = on_started,
+                                     .overstepped = on_overstepped,
+                                     .calls = on_calls,
+                                     .over = on_over,
+                                     .ctx = job};
     struct msg_room_order order = {.environment = m->environment,
                                    .environment_length = m->environment_length};
     char *command = strndup((const char *)m->command, m->command_length);

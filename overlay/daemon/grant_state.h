@@ -16,6 +16,7 @@ struct grant_job {
     bool guest;            /* the holder is another owner's peer */
     bool walled;           /* what runs has a guest's walls */
     bool recalled;         /* and was told so */
+    uint64_t surplus_ms;   /* since then it is asked back, as others wait; 0: it is not */
     bool warned;           /* that what runs is about to be ended */
     struct launch *launch; /* NULL: nothing runs */
     pid_t pid;

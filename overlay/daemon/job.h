@@ -11,6 +11,7 @@
 #define P2P_JOB_H
 #include "../client/err.h"
 #include "../core/message.h"
+#include <stdbool.h>
 
 struct node;
 struct jobs;
@@ -31,4 +32,6 @@ void jobs_on_declared(struct jobs *j, jobs_declared_fn *declared, void *ctx);
 /* This peer is the submitter: the owner's job uses that peer from now on, or no more. */
 void jobs_enter(struct jobs *j, const void *owner, const struct part_peer *peer);
 void jobs_leave(struct jobs *j, const void *owner, const struct id *peer);
+/* Does a job of this desktop's use it? */
+bool jobs_uses(const struct jobs *j, const struct id *peer);
 #endif

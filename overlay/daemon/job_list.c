@@ -179,6 +179,14 @@ void jobs_enter(struct jobs *j, const void *owner, const struct part_peer *peer)
     event_active(j->flush, 0, 0);
 }
 
+bool jobs_uses(const struct jobs *j, const struct id *peer)
+{
+    for (const struct job *job = j->all; job != NULL; job = job->next)
+        if (job->owner != NULL && job_member(job, peer) != NULL)
+            return true;
+    return false;
+}
+
 void jobs_leave(struct jobs *j, const void *owner, const struct id *peer)
 {
     struct job *job = jobs_find_own(j, owner);
@@ -205,6 +213,7 @@ static bool is_lent(const struct jobs *j, const struct id *submitter)
     return j->node->grant != NULL && grant_holds(j->node->grant, submitter);
 }
 
+/* Guests here may call it, and its guests what the submitter runs here. */
 static void let_call(struct jobs *j, const struct finder_wish *wish, const struct part_peer *peer)
 {
     struct msg_group_enter *one;
@@ -281,8 +290,7 @@ void jobs_take(struct jobs *j, const struct link_peer *from, const struct messag
         break;
     case MSG_group_leave:
         on_leave(j, from, &m->group_leave);
-        if (is_lent(j, &from->peer.id))
-            company_leave(j->node->company, &from->peer.id, &m->group_leave);
+        company_leave(j->node->company, &from->peer.id, &m->group_leave);
         break;
     }
 }

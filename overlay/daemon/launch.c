@@ -17,6 +17,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,6 +158,16 @@ static void over(struct launch *one)
     w.over(w.ctx, end, status, text);
 }
 
+static void ask_for_call(struct launch *one, const char *words)
+{
+    uint8_t ip[16];
+    uint16_t port;
+    char hex[2 * sizeof ip + 1];
+    if (sscanf(words, "%32s %hu", hex, &port) == 2 &&
+        sodium_hex2bin(ip, sizeof ip, hex, strlen(hex), NULL, NULL, NULL) == 0)
+        one->watcher.calls(one->watcher.ctx, ip, port);
+}
+
 static void understand(struct launch *one, char *report)
 {
     int number, at = 0;
@@ -169,6 +180,8 @@ static void understand(struct launch *one, char *report)
         one->end = LAUNCH_ENDED;
         one->status = number;
         strcpy(one->text, report + at);
+    } else if (strncmp(report, "calls ", 6) == 0) {
+        ask_for_call(one, report + 6);
     } else if (strncmp(report, "overstepped ", 12) == 0) {
         strcpy(one->text, report + 12);
         one->watcher.overstepped(one->watcher.ctx, one->text);
@@ -344,6 +357,13 @@ static void tell_room(struct launch *one, const char *verb, const void *what, si
 void launch_allow(struct launch *one, const uint8_t *peers, size_t length)
 {
     tell_room(one, ROOM_PEERS, peers, length);
+}
+
+void launch_tell_call(struct launch *one, const uint8_t ip[16], uint16_t port, bool yes)
+{
+    struct room_call call = {.port = port, .yes = yes};
+    memcpy(call.ip, ip, sizeof call.ip);
+    tell_room(one, ROOM_CALL, &call, sizeof call);
 }
 
 pid_t launch_room(const struct launch *one)

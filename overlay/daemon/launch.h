@@ -25,6 +25,8 @@ struct launch_watcher {
     /* It took more than is lent to it: launch_stop() it. The room stops it by itself in a second.
      */
     void (*overstepped)(void *ctx, const char *text);
+    /* A guest waits with a call to a peer of its job: launch_tell_call() says how to go on. */
+    void (*calls)(void *ctx, const uint8_t ip[16], uint16_t port);
     /* Nothing of it runs any more and its folder is gone; so is the launch. */
     void (*over)(void *ctx, enum launch_end end, int status, const char *text);
     void *ctx;
@@ -53,6 +55,7 @@ void launch_suspend(struct launch *one, bool suspend);
 unsigned launch_waits(struct launch *one);
 /* Whom a guest may call besides its own host, from now on, as in room.h. */
 void launch_allow(struct launch *one, const uint8_t *peers, size_t length);
+void launch_tell_call(struct launch *one, const uint8_t ip[16], uint16_t port, bool yes);
 /* Its room's process; and whose rooms' listeners a guest may call besides its own. */
 pid_t launch_room(const struct launch *one);
 void launch_kin(struct launch *one, const pid_t *rooms, size_t count);

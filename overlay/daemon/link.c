@@ -89,6 +89,17 @@ struct link_peer links_who(const struct connection *c)
         .certificate = connection_certificate(c)};
 }
 
+/* This side has dialled there; or the other one says that it listens there, and calls from there:
+ * anybody can say so of any address. */
+static bool is_from(const struct connection *c, const struct addr *there)
+{
+    const struct addr *seen = connection_seen(c);
+    if (connection_is_dialled(c) && addr_equal(seen, there))
+        return true;
+    return addr_equal(&connection_hello(c)->listen, there) &&
+           memcmp(seen->ip, there->ip, sizeof seen->ip) == 0;
+}
+
 /* The open connection to whoever listens there, or was reached there. */
 static struct connection *find_there(const struct links *l, const struct addr *there)
 {
@@ -96,9 +107,7 @@ static struct connection *find_there(const struct links *l, const struct addr *t
     for (const struct far *f; (f = idmap_next(&l->fars, &at)) != NULL;)
         for (unsigned i = 0; i < f->count; i++) {
             struct connection *c = f->all[i];
-            bool same = addr_equal(&connection_hello(c)->listen, there) ||
-                        (connection_is_dialled(c) && addr_equal(connection_seen(c), there));
-            if (same && connection_is_open(c))
+            if (connection_is_open(c) && is_from(c, there))
                 return c;
         }
     return NULL;

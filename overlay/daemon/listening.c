@@ -4,18 +4,13 @@
 #include "listening.h"
 #include "brood.h"
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { SOCKETS = 32, TCP_LISTENS = 0x0a };
-
-struct search {
-    unsigned long sockets[SOCKETS]; /* inodes; those that were found are taken out */
-    size_t count;
-    bool too_many;
-    struct listening_found *found;
-};
+enum { TCP_LISTENS = 0x0a, ROOM_FIRST = 64 };
 
 static bool is_found(const struct listening_found *found, unsigned long inode)
 {
@@ -27,74 +22,141 @@ static bool is_found(const struct listening_found *found, unsigned long inode)
 
 static void remember(struct listening_found *found, unsigned long inode)
 {
+    if (is_found(found, inode))
+        return;
     found->sockets[found->next] = inode;
     found->next = (found->next + 1) % (sizeof found->sockets / sizeof found->sockets[0]);
 }
 
-unsigned long listening_in(const char *line, uint16_t port)
+unsigned long listening_in(const char *line, uint16_t *port)
 {
     unsigned at, state;
     unsigned long inode;
     const int found =
         sscanf(line, " %*d: %*[0-9A-F]:%4X %*[0-9A-F]:%*4X %2X %*X:%*X %*X:%*X %*X %*u %*d %lu",
                &at, &state, &inode);
-    return found == 3 && at == port && state == TCP_LISTENS ? inode : 0;
+    if (found != 3 || state != TCP_LISTENS)
+        return 0;
+    *port = (uint16_t)at;
+    return inode;
 }
 
-/* How many listen there. */
-static size_t read_table(struct search *s, const char *path, uint16_t port)
+static bool add(struct listening_table *t, size_t *room, const struct listening_socket *s)
+{
+    if (t->count == *room) {
+        const size_t more = *room == 0 ? ROOM_FIRST : 2 * *room;
+        struct listening_socket *at = realloc(t->at, more * sizeof *at);
+        if (at == NULL)
+            return false;
+        t->at = at;
+        *room = more;
+    }
+    t->at[t->count++] = *s;
+    return true;
+}
+
+/* False: not all of it was read. A host without IPv6 has one table only. */
+static bool read_one(struct listening_table *t, size_t *room, const char *path)
 {
     char line[512];
-    size_t listen = 0;
     FILE *table = fopen(path, "re");
-    while (table != NULL && fgets(line, sizeof line, table) != NULL) {
-        const unsigned long inode = listening_in(line, port);
-        if (inode == 0)
-            continue;
-        listen++;
-        s->too_many = s->too_many || s->count == SOCKETS;
-        if (!s->too_many && !is_found(s->found, inode))
-            s->sockets[s->count++] = inode;
+    bool whole = table != NULL || errno == ENOENT;
+    while (table != NULL && whole && fgets(line, sizeof line, table) != NULL) {
+        struct listening_socket s;
+        s.inode = listening_in(line, &s.port);
+        whole = s.inode == 0 || add(t, room, &s);
     }
     if (table != NULL)
         fclose(table);
-    return listen;
+    return whole;
 }
 
-static void take_out(struct search *s, unsigned long inode)
+void listening_read(struct listening_table *t)
 {
-    for (size_t i = 0; i < s->count; i++)
-        if (s->sockets[i] == inode) {
-            remember(s->found, inode);
-            s->sockets[i--] = s->sockets[--s->count];
-        }
+    size_t room = 0;
+    *t = (struct listening_table){.count = 0};
+    if (!read_one(t, &room, "/proc/net/tcp") || !read_one(t, &room, "/proc/net/tcp6"))
+        t->count = 0;
+}
+
+struct search {
+    const struct listening_table *table;
+    struct listening_found *found;
+};
+
+static bool is_in(const struct listening_table *t, unsigned long inode)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (t->at[i].inode == inode)
+            return true;
+    return false;
 }
 
 static void look_at(void *ctx, const struct brood_process *p)
 {
-    struct search *s = ctx;
+    const struct search *s = ctx;
     char path[64], link[64];
     unsigned long inode;
     snprintf(path, sizeof path, "/proc/%d/fd", (int)p->pid);
-    DIR *files = s->count > 0 ? opendir(path) : NULL;
+    DIR *files = opendir(path);
     for (struct dirent *d; files != NULL && (d = readdir(files)) != NULL;) {
         const ssize_t n = readlinkat(dirfd(files), d->d_name, link, sizeof link - 1);
         link[n > 0 ? n : 0] = '\0';
-        if (sscanf(link, "socket:[%lu]", &inode) == 1)
-            take_out(s, inode);
+        if (sscanf(link, "socket:[%lu]", &inode) == 1 && is_in(s->table, inode))
+            remember(s->found, inode);
     }
     if (files != NULL)
         closedir(files);
 }
 
+void listening_find(struct listening_found *found, const struct listening_table *t,
+                    const pid_t *roots, size_t count)
+{
+    struct search s = {t, found};
+    for (size_t i = 0; i < count; i++)
+        brood_each(roots[i], look_at, &s);
+}
+
+enum listening_who listening_at(const struct listening_table *t, uint16_t port,
+                                const struct listening_found *found)
+{
+    enum listening_who who = LISTENING_NOBODY;
+    for (size_t i = 0; i < t->count && who != LISTENING_OTHERS; i++)
+        if (t->at[i].port == port)
+            who = is_found(found, t->at[i].inode) ? LISTENING_FOUND : LISTENING_OTHERS;
+    return who;
+}
+
+static bool is_listed(const uint16_t *ports, size_t count, uint16_t port)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ports[i] == port)
+            return true;
+    return false;
+}
+
+size_t listening_ports(const struct listening_table *t, const struct listening_found *found,
+                       uint16_t first, uint16_t *ports, size_t most)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < t->count && count < most; i++) {
+        const uint16_t port = t->at[i].port;
+        if (port >= first && is_found(found, t->at[i].inode) && !is_listed(ports, count, port) &&
+            listening_at(t, port, found) == LISTENING_FOUND)
+            ports[count++] = port;
+    }
+    return count;
+}
+
 bool listening_below(uint16_t port, const pid_t *roots, size_t count, struct listening_found *found)
 {
-    struct search s = {.found = found};
-    size_t listen = read_table(&s, "/proc/net/tcp", port);
-    listen += read_table(&s, "/proc/net/tcp6", port);
-    if (listen == 0 || s.too_many)
-        return false;
-    for (size_t i = 0; i < count && s.count > 0; i++)
-        brood_each(roots[i], look_at, &s);
-    return s.count == 0;
+    struct listening_table t;
+    listening_read(&t);
+    enum listening_who who = listening_at(&t, port, found);
+    if (who == LISTENING_OTHERS) {
+        listening_find(found, &t, roots, count);
+        who = listening_at(&t, port, found);
+    }
+    free(t.at);
+    return who == LISTENING_FOUND;
 }

@@ -27,6 +27,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/reserve.c overlay/daemon/reserve.h \
     overlay/daemon/roster.c overlay/daemon/roster.h \
     overlay/daemon/topology.c overlay/daemon/topology.h \
+    overlay/daemon/inquiry.c overlay/daemon/inquiry.h \
     overlay/daemon/invite.c overlay/daemon/invite.h \
     overlay/daemon/keeper.c overlay/daemon/keeper.h \
     overlay/daemon/keyfile.c overlay/daemon/keyfile.h \
@@ -54,6 +55,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/far.c \
     overlay/daemon/link.c overlay/daemon/link.h overlay/daemon/link_state.h \
     overlay/daemon/link_calls.c \
+    overlay/daemon/listens.c overlay/daemon/listens.h \
     overlay/daemon/local.c overlay/daemon/local.h \
     overlay/daemon/local_calls.c overlay/daemon/local_state.h \
     overlay/daemon/local_socket.c overlay/daemon/local_socket.h \
@@ -97,6 +99,21 @@ bin_PROGRAMS += p2pd
 p2pd_SOURCES = overlay/daemon/main.c
 p2pd_CFLAGS = $(AM_CFLAGS) $(LIBEVENT_CFLAGS) $(OPENSSL_CFLAGS)
 p2pd_LDADD = libdaemon.la
+
+# A service of systemd's user managers, which look there below ~/.local, /usr/local and /usr. In a home it says so,
+# so that a copy works in another one.
+EXTRA_DIST += overlay/daemon/p2pd.service.in
+serviceunitdir = $(datadir)/systemd/user
+install-data-hook: install-service
+install-service:
+	$(MKDIR_P) "$(DESTDIR)$(serviceunitdir)"
+	bin="$(bindir)"; case "$$bin" in "$$HOME"/*) bin="%h$${bin#"$$HOME"}" ;; esac; \
+	    sed "s,[@]bindir[@],$$bin," $(srcdir)/overlay/daemon/p2pd.service.in >"$(DESTDIR)$(serviceunitdir)/p2pd.service"
+	chmod 644 "$(DESTDIR)$(serviceunitdir)/p2pd.service"
+uninstall-hook: uninstall-service
+uninstall-service:
+	rm -f "$(DESTDIR)$(serviceunitdir)/p2pd.service"
+.PHONY: install-service uninstall-service
 
 # libconfine: keeps guests in their rooms; linked by p2pd (for the ad) and by p2pd-room.
 noinst_LTLIBRARIES += libconfine.la

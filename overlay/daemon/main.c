@@ -6,6 +6,7 @@
 #include "dispatch.h"
 #include "file.h"
 #include "company.h"
+#include "listens.h"
 #include "grant.h"
 #include "lender.h"
 #include "keeper.h"
@@ -219,7 +220,9 @@ static int open_parts(struct daemon *d, struct err *e)
     if (rc == 0 && (walks_open(&n->walks, n) < 0 || tunnels_open(&n->tunnels, n) < 0))
         rc = err_set(e, ENOMEM, "no memory");
     if (rc == 0)
-        rc = company_open(&n->company, n) == 0 ? 0 : err_set(e, ENOMEM, "no memory");
+        rc = company_open(&n->company, n) == 0 && listens_open(&n->listens, n) == 0
+                 ? 0
+                 : err_set(e, ENOMEM, "no memory");
     if (rc == 0)
         rc = grant_open(&n->grant, n, e);
     if (rc == 0)
@@ -250,6 +253,7 @@ static void close_parts(struct daemon *d)
     jobs_close(n->jobs);
     keeper_close(n->keeper);
     grant_close(n->grant);
+    listens_close(n->listens);
     company_close(n->company);
     tunnels_close(n->tunnels);
     walks_close(n->walks);

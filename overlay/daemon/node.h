@@ -21,6 +21,7 @@ struct member;     /* member.h: revocations, and this peer's own certificate */
 struct keeper;     /* keeper.h: the grid's authority, where it is */
 struct company;    /* company.h: whom guests may call */
 struct finder;     /* finder.h: where members are */
+struct listens;    /* listens.h: whose processes listen where */
 struct grant;      /* grant.h: leases given to others, and what runs under them */
 struct nears;      /* near.h: the ad in the ring, and searches there */
 struct holds;      /* hold.h: leases of other peers */
@@ -44,6 +45,7 @@ struct node {
     struct tunnels *tunnels;
     struct grant *grant;
     struct company *company;
+    struct listens *listens;
     struct finder *finder; /* a part of jobs, and gone with it */
     struct jobs *jobs;
     struct lender *lender;

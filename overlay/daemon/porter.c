@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 enum { CALLS_MAX = 64, WAITING_MAX = 256, STACK = 64 * 1024, NOTICE_BYTES = 512, IP = 16 };
+enum { OPEN_MAX = 1024, OPEN_MS = 2000, PATIENCE_MS = 15000 /* p2pd's own is shorter */ };
 enum { SOCKET_TYPE = 0xf }; /* without its flags */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define LOW_HALF(i) offsetof(struct seccomp_data, args[i])
@@ -41,6 +42,15 @@ struct call {
     int socket; /* the guest's own, once more */
     socklen_t length;
     struct sockaddr_storage to;
+    bool asked; /* whose port that is, or another call that waits has */
+    uint64_t since_ms;
+};
+
+/* A port of a peer, which guests may call for now. */
+struct open_port {
+    uint8_t ip[IP];
+    uint16_t port; /* 0: none */
+    uint64_t until_ms;
 };
 
 struct porter {
@@ -55,6 +65,9 @@ struct porter {
     size_t waiting_count, own_count, count;
     uint8_t own[64][IP]; /* of this host */
     uint8_t others[ROOM_PEERS_MOST][ROOM_PEER];
+    struct open_port open[OPEN_MAX];
+    size_t next_open;
+    uint64_t now_ms; /* as of the last tick */
 };
 
 /* --- in the guest --- */
@@ -164,13 +177,29 @@ static int judge_other(const struct porter *p, const uint8_t *ip)
     return rc;
 }
 
-/* What listens at the ports of ranks may be the owner's: his own mpirun obeys whoever calls it. Of
- * a peer of the job that shares this address, another daemon knows who they are. */
+static bool is_open(const struct porter *p, const uint8_t *ip, uint16_t port)
+{
+    for (size_t i = 0; i < OPEN_MAX; i++)
+        if (p->open[i].port == port && memcmp(p->open[i].ip, ip, IP) == 0)
+            return true;
+    return false;
+}
+
+/* What listens at the ports of ranks may be another job's, or the owner's: his own mpirun obeys
+ * whoever calls it. The daemon there knows. */
+static int judge_peer(const struct porter *p, const uint8_t *ip, uint16_t port)
+{
+    int rc = judge_other(p, ip);
+    return rc == 0 && !is_open(p, ip, port) ? EINPROGRESS : rc;
+}
+
+/* A peer of the job may share this address. */
 static int judge_own(const struct porter *p, const uint8_t *ip, uint16_t port)
 {
     if (p->host.is_own(p->host.ctx, port))
         return 0;
-    return judge_other(p, ip) == 0 ? 0 : ECONNREFUSED;
+    int rc = judge_peer(p, ip, port);
+    return rc == EACCES ? ECONNREFUSED : rc;
 }
 
 /* Also as "any": that connects to this host. */
@@ -198,7 +227,7 @@ int porter_judge(const struct porter *p, const struct sockaddr *to, size_t lengt
         return 0;
     if (!rank)
         return EACCES;
-    return own ? judge_own(p, ip, port) : judge_other(p, ip);
+    return own ? judge_own(p, ip, port) : judge_peer(p, ip, port);
 }
 
 /* --- in the room --- */
@@ -290,20 +319,48 @@ static int take_words(struct call *c, const struct seccomp_notif *n)
     return process_vm_readv((pid_t)n->pid, &here, 1, &there, 1, 0) == (ssize_t)length ? 0 : EFAULT;
 }
 
+static bool goes_to(const struct call *c, const uint8_t *ip, uint16_t port)
+{
+    uint8_t its[IP];
+    uint16_t at;
+    return take_address(its, &at, (const struct sockaddr *)&c->to, c->length) && at == port &&
+           memcmp(its, ip, IP) == 0;
+}
+
+/* Once for all that wait for the same, and once it is known that a peer is there. */
+static void ask(struct porter *p, struct call *c)
+{
+    uint8_t ip[IP];
+    uint16_t port;
+    if (c->asked || !take_address(ip, &port, (const struct sockaddr *)&c->to, c->length) ||
+        judge_other(p, ip) != 0)
+        return;
+    for (size_t i = 0; i < p->waiting_count; i++)
+        c->asked = c->asked || (p->waiting[i].asked && goes_to(&p->waiting[i], ip, port));
+    if (!c->asked)
+        p->host.ask(p->host.ctx, ip, port);
+    c->asked = true;
+}
+
+static void refuse(const struct porter *p, const struct call *c, int error)
+{
+    close(c->socket);
+    answer(p, c->id, error, 0);
+}
+
 /* Answers, now or from a thread; or lets it wait. The call's socket is taken over. */
-static void decide(struct porter *p, const struct call *c)
+static void decide(struct porter *p, struct call *c)
 {
     int error = porter_judge(p, (const struct sockaddr *)&c->to, c->length);
     if (error == EINPROGRESS && p->waiting_count < WAITING_MAX) {
+        ask(p, c);
         p->waiting[p->waiting_count++] = *c;
         return;
     }
     if (error == 0)
         error = start_call(c);
-    if (error == 0)
-        return;
-    close(c->socket);
-    answer(p, c->id, error == EINPROGRESS ? EAGAIN : error, 0);
+    if (error != 0)
+        refuse(p, c, error == EINPROGRESS ? EAGAIN : error);
 }
 
 /* Programs ask a datagram socket which interfaces there are. They get one of TCP, which knows as
@@ -334,7 +391,7 @@ void porter_serve(struct porter *p)
         give_socket(p, n);
         return;
     }
-    struct call c = {.porter = p, .id = n->id, .socket = -1};
+    struct call c = {.porter = p, .id = n->id, .socket = -1, .since_ms = p->now_ms};
     int error = take_words(&c, n);
     if (error == 0 && (c.socket = take_socket((pid_t)n->pid, (int)n->data.args[0])) < 0)
         error = -c.socket;
@@ -349,16 +406,61 @@ void porter_serve(struct porter *p)
         answer(p, c.id, error, 0);
 }
 
-void porter_allow(struct porter *p, const uint8_t *peers, size_t length)
+/* All that wait; those whose answer is still open wait again. */
+static void decide_again(struct porter *p)
 {
     struct call waiting[WAITING_MAX];
     size_t count = p->waiting_count;
-    p->count = length / ROOM_PEER < ROOM_PEERS_MOST ? length / ROOM_PEER : ROOM_PEERS_MOST;
-    memcpy(p->others, peers, p->count * ROOM_PEER);
     memcpy(waiting, p->waiting, count * sizeof waiting[0]);
     p->waiting_count = 0;
     for (size_t i = 0; i < count; i++)
         decide(p, &waiting[i]);
+}
+
+void porter_allow(struct porter *p, const uint8_t *peers, size_t length)
+{
+    p->count = length / ROOM_PEER < ROOM_PEERS_MOST ? length / ROOM_PEER : ROOM_PEERS_MOST;
+    memcpy(p->others, peers, p->count * ROOM_PEER);
+    decide_again(p);
+}
+
+static void open_port(struct porter *p, const uint8_t *ip, uint16_t port)
+{
+    struct open_port *o = &p->open[p->next_open];
+    p->next_open = (p->next_open + 1) % OPEN_MAX;
+    *o = (struct open_port){.port = port, .until_ms = p->now_ms + OPEN_MS};
+    memcpy(o->ip, ip, sizeof o->ip);
+}
+
+void porter_hear(struct porter *p, const uint8_t ip[16], uint16_t port, bool yes)
+{
+    if (yes) {
+        open_port(p, ip, port);
+        decide_again(p);
+        return;
+    }
+    for (size_t i = 0; i < p->waiting_count;)
+        if (p->waiting[i].asked && goes_to(&p->waiting[i], ip, port)) {
+            refuse(p, &p->waiting[i], ECONNREFUSED);
+            p->waiting[i] = p->waiting[--p->waiting_count];
+        } else {
+            i++;
+        }
+}
+
+void porter_tick(struct porter *p, uint64_t now_ms)
+{
+    p->now_ms = now_ms;
+    for (size_t i = 0; i < OPEN_MAX; i++)
+        if (now_ms >= p->open[i].until_ms)
+            p->open[i].port = 0;
+    for (size_t i = 0; i < p->waiting_count;)
+        if (now_ms >= p->waiting[i].since_ms + PATIENCE_MS) {
+            refuse(p, &p->waiting[i], ECONNREFUSED);
+            p->waiting[i] = p->waiting[--p->waiting_count];
+        } else {
+            i++;
+        }
 }
 
 static void find_own(struct porter *p)

@@ -23,6 +23,8 @@ bool porter_probe(void);
 struct porter_host {
     bool (*is_own)(void *ctx,
                    uint16_t port); /* the job's own processes listen there, all that do */
+    /* May a guest call that port of its job's peer? porter_hear() says so, later. */
+    void (*ask)(void *ctx, const uint8_t ip[16], uint16_t port);
     void *ctx;
 };
 struct porter *porter_open(int answers, uint16_t home, const struct porter_host *host);
@@ -31,12 +33,16 @@ int porter_fd(const struct porter *p); /* readable: porter_serve() has something
 void porter_serve(struct porter *p);
 /* The other hosts, in place of those before: as in room.h. */
 void porter_allow(struct porter *p, const uint8_t *peers, size_t length);
+/* What the daemon there has said. Yes is remembered for a moment. */
+void porter_hear(struct porter *p, const uint8_t ip[16], uint16_t port, bool yes);
+/* Time passes: who waits for too long is refused. Monotonic. */
+void porter_tick(struct porter *p, uint64_t now_ms);
 /* Receives what porter_post() sent to the other end; -1: it did not. */
 int porter_receive(int room);
 
 /* The decision: may a guest call a sockaddr of that length? 0, the errno that it meets, or
- * EINPROGRESS: that depends on who is found there. Where others than its job listen on this host it
- * meets what it would where nobody does. */
+ * EINPROGRESS: that depends on who is found there. Where others than its job listen it meets what
+ * it would where nobody does. */
 struct sockaddr;
 int porter_judge(const struct porter *p, const struct sockaddr *to, size_t length);
 #endif

@@ -152,10 +152,26 @@ static int take_place(struct room *r)
     return r->log < 0 ? -errno : furnish(&r->place, r->order.room_order.guest, r->environment);
 }
 
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
 static bool is_of_job(void *ctx, uint16_t port)
 {
     struct room *r = ctx;
     return listening_below(port, r->kin, r->kin_count, &r->found);
+}
+
+static void ask_for_call(void *ctx, const uint8_t ip[16], uint16_t port)
+{
+    char hex[2 * 16 + 1];
+    (void)ctx;
+    for (size_t i = 0; i < 16; i++)
+        snprintf(hex + 2 * i, 3, "%02x", ip[i]);
+    report("calls %s %u", hex, port);
 }
 
 static int start(struct room *r, struct err *e)
@@ -190,7 +206,10 @@ static int start(struct room *r, struct err *e)
     int answers = rc == 0 ? porter_receive(post[0]) : -1;
     close(post[0]);
     if (answers >= 0)
-        r->porter = porter_open(answers, o->home, &(struct porter_host){is_of_job, r});
+        r->porter =
+            porter_open(answers, o->home, &(struct porter_host){is_of_job, ask_for_call, r});
+    if (r->porter != NULL)
+        porter_tick(r->porter, now_ms());
     free(command);
     return rc;
 }
@@ -226,13 +245,6 @@ static void take_output(struct room *r)
     }
     close(r->output); /* everyone closed it */
     r->output = -1;
-}
-
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
 static bool is_bounded(const struct msg_room_order *o)
@@ -288,6 +300,15 @@ static void take_kin(struct room *r, const char *pids, size_t length)
     memcpy(r->kin + 1, pids, (r->kin_count - 1) * sizeof(pid_t));
 }
 
+static void take_call(struct room *r, const char *bytes, size_t length)
+{
+    struct room_call call;
+    if (r->porter == NULL || length != sizeof call)
+        return;
+    memcpy(&call, bytes, sizeof call);
+    porter_hear(r->porter, call.ip, call.port, call.yes != 0);
+}
+
 static void take_control(struct room *r)
 {
     static char word[1 + ROOM_PEERS_MOST * ROOM_PEER];
@@ -295,6 +316,10 @@ static void take_control(struct room *r)
     if (n >= 1 && word[0] == ROOM_PEERS[0]) {
         if (r->porter != NULL)
             porter_allow(r->porter, (const uint8_t *)word + 1, (size_t)n - 1);
+        return;
+    }
+    if (n >= 1 && word[0] == ROOM_CALL[0]) {
+        take_call(r, word + 1, (size_t)n - 1);
         return;
     }
     if (n >= 1 && word[0] == ROOM_KIN[0]) {
@@ -350,6 +375,8 @@ static void stay(struct room *r)
             brood_each(getpid(), signal_one, r);
         if (bounded)
             watch_usage(r);
+        if (r->porter != NULL)
+            porter_tick(r->porter, now_ms());
         next = now_ms() + (uint64_t)r->watch_ms;
     }
 }

@@ -54,6 +54,7 @@ int settings_default(struct settings *s, struct err *e)
     s->nice = 10;
     s->processes = 512;
     s->unused_minutes = 60;
+    s->share_minutes = 8 * 60;
     s->open_files = 1024;
     s->confinement = CONFINE_USUAL;
     terms_default(s);
@@ -259,6 +260,8 @@ static int set_all(struct settings *s, cfg_t *cfg, struct err *e)
     if (rc == 0)
         rc = set_number(&s->slots_each, cfg, "slots_each", 1, SETTINGS_SLOTS, e);
     if (rc == 0)
+        rc = set_number(&s->share_minutes, cfg, "share_minutes", 0, 7 * 24 * 60, e);
+    if (rc == 0)
         rc = set_number(&s->unused_minutes, cfg, "unused_minutes", 1, 7 * 24 * 60, e);
     if (rc == 0)
         rc = set_bytes(&s->memory, cfg, "memory", e);
@@ -308,6 +311,7 @@ int settings_read(struct settings *s, const char *path, struct err *e)
         CFG_STR("cores", NULL, CFGF_NODEFAULT),
         CFG_INT("slots", 0, CFGF_NODEFAULT),
         CFG_INT("slots_each", 0, CFGF_NODEFAULT),
+        CFG_INT("share_minutes", 0, CFGF_NODEFAULT),
         CFG_INT("unused_minutes", 0, CFGF_NODEFAULT),
         CFG_STR("memory", NULL, CFGF_NODEFAULT),
         CFG_STR("disk", NULL, CFGF_NODEFAULT),

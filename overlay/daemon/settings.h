@@ -48,13 +48,14 @@ struct settings {
     char cores[CORES_TEXT + 1];       /* that guests may use: "all", "none", or a list */
     unsigned slots;                   /* lent to the grid; 0: as many as there are cores */
     unsigned slots_each;              /* of these, to one other desktop; 0: all */
-    unsigned unused_minutes;          /* so long slots are kept for a job that starts nothing */
-    uint64_t memory;                  /* bytes lent; 0: all */
-    uint64_t disk;                    /* bytes lent; 0: all that is free */
-    unsigned nice;                    /* of guests: 0 to 19 */
-    unsigned processes;               /* and threads, of a guest's job here */
-    unsigned open_files;              /* of each process of a guest */
-    unsigned confinement;             /* enum confine_ability: without it no guest is let in */
+    unsigned share_minutes;  /* so long an owner keeps more than his share when others wait */
+    unsigned unused_minutes; /* so long slots are kept for a job that starts nothing */
+    uint64_t memory;         /* bytes lent; 0: all */
+    uint64_t disk;           /* bytes lent; 0: all that is free */
+    unsigned nice;           /* of guests: 0 to 19 */
+    unsigned processes;      /* and threads, of a guest's job here */
+    unsigned open_files;     /* of each process of a guest */
+    unsigned confinement;    /* enum confine_ability: without it no guest is let in */
     char readable[SETTINGS_READABLE][SETTINGS_PATH + 1]; /* to guests, besides the system's own */
     size_t readable_count;
     char allow[SETTINGS_WHOMS][SETTINGS_WHOM + 1]; /* see lending.h for the words */

@@ -30,14 +30,6 @@ int sweep_make(const char *path)
     return lock_folder(path);
 }
 
-/* A folder without rights could not be emptied; if they cannot be had, that shows then. Not those
- * of what a link in its place leads to. */
-static void allow(const char *folder)
-{
-    if (fchmodat(AT_FDCWD, folder, 0700, AT_SYMLINK_NOFOLLOW) != 0)
-        return;
-}
-
 int sweep_remove(const char *path)
 {
     char *const paths[] = {(char *)path, NULL};
@@ -45,8 +37,8 @@ int sweep_remove(const char *path)
     int rc = walk != NULL ? 0 : -errno;
     for (FTSENT *f; walk != NULL && (f = fts_read(walk)) != NULL;) {
         int failed = 0;
-        if (f->fts_info == FTS_D)
-            allow(f->fts_accpath);
+        if (f->fts_info == FTS_D) /* without rights it could not be emptied */
+            failed = fchmodat(AT_FDCWD, f->fts_accpath, 0700, AT_SYMLINK_NOFOLLOW);
         else if (f->fts_info == FTS_DP || f->fts_info == FTS_DNR)
             failed = rmdir(f->fts_accpath);
         else

@@ -114,6 +114,14 @@ static int deny_sockets(scmp_filter_ctx filter)
     return rc;
 }
 
+/* System V segments stay without a process that has them, where nobody outside sees them; and
+ * secret memory is not even in smaps. */
+static int deny_hidden_memory(scmp_filter_ctx filter)
+{
+    static const char *const names[] = {"shmget", "memfd_secret"};
+    return deny(filter, names, sizeof names / sizeof *names);
+}
+
 /* Other processes of the same user, where no namespace hides them. */
 static int deny_neighbours(scmp_filter_ctx filter)
 {
@@ -228,6 +236,8 @@ int syscalls_deny(const struct syscalls_walls *walls, struct err *e)
         rc = deny_sockets(filter);
     if (rc == 0)
         rc = deny_files(filter, walls);
+    if (rc == 0 && !walls->counted)
+        rc = deny_hidden_memory(filter);
     if (rc == 0 && !walls->apart)
         rc = deny_neighbours(filter);
     if (rc == 0 && walls->landlock == 0)

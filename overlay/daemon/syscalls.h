@@ -8,6 +8,7 @@
 
 /* What stands already; what does not is made up for here. */
 struct syscalls_walls {
+    bool counted; /* the kernel bounds all memory of the job, wherever it is */
     bool apart;   /* it sees no process of its host, nor its System V objects (apart.h) */
     bool viewed;  /* nothing outside of its room can be changed (view.h) */
     int landlock; /* the ABI in force: it can trace within its room only; 0: none */

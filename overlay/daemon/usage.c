@@ -2,10 +2,14 @@
 /* usage.c -- what a room takes of its host. */
 #include "usage.h"
 #include "brood.h"
+#include <dirent.h>
 #include <fts.h>
+#include <linux/magic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* Shared memory is divided among those who share it. 0: the process does not let itself be read. */
@@ -44,12 +48,69 @@ static unsigned threads(pid_t pid)
     return stat(path, &st) == 0 && st.st_nlink > 2 ? (unsigned)st.st_nlink - 2 : 1;
 }
 
+/* Files without a name that some process has open: memfd_create(2), and what was deleted. */
+struct nameless {
+    dev_t device;
+    ino_t file;
+};
+
+struct census {
+    struct usage *usage;
+    struct nameless *seen;
+    size_t count, room;
+};
+
+/* True: it is new. Without memory for it, it counts again and again. */
+static bool note(struct census *c, const struct stat *st)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (c->seen[i].device == st->st_dev && c->seen[i].file == st->st_ino)
+            return false;
+    if (c->count == c->room) {
+        const size_t room = c->room == 0 ? 64 : 2 * c->room;
+        struct nameless *more = realloc(c->seen, room * sizeof *more);
+        if (more == NULL)
+            return true;
+        c->seen = more;
+        c->room = room;
+    }
+    c->seen[c->count++] = (struct nameless){st->st_dev, st->st_ino};
+    return true;
+}
+
+static bool is_in_memory(int folder, const char *name)
+{
+    struct statfs fs;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d/%.20s", folder, name);
+    return statfs(path, &fs) == 0 && fs.f_type == TMPFS_MAGIC;
+}
+
+static void add_nameless(struct census *c, pid_t pid)
+{
+    char path[48];
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    DIR *files = opendir(path);
+    struct stat st;
+    for (struct dirent *d; files != NULL && (d = readdir(files)) != NULL;) {
+        if (fstatat(dirfd(files), d->d_name, &st, 0) != 0 || !S_ISREG(st.st_mode) ||
+            st.st_nlink > 0 || c->count >= USAGE_FILES || !note(c, &st))
+            continue;
+        *(is_in_memory(dirfd(files), d->d_name) ? &c->usage->memory : &c->usage->disk) +=
+            (uint64_t)st.st_blocks * 512;
+        c->usage->files++;
+    }
+    if (files != NULL)
+        closedir(files);
+}
+
 static void add_process(void *ctx, const struct brood_process *p)
 {
-    struct usage *u = ctx;
+    struct census *c = ctx;
     uint64_t share = proportional(p->pid);
-    u->memory += share > 0 ? share : resident(p->pid);
-    u->processes += threads(p->pid);
+    c->usage->memory += share > 0 ? share : resident(p->pid);
+    c->usage->processes += threads(p->pid);
+    add_nameless(c, p->pid);
 }
 
 static uint64_t bytes_below(const char *folder, uint64_t *files)
@@ -70,9 +131,11 @@ static uint64_t bytes_below(const char *folder, uint64_t *files)
 
 void usage_take(struct usage *u, const char *folder, const char *memory)
 {
+    struct census c = {.usage = u};
     memset(u, 0, sizeof *u);
-    brood_each(getpid(), add_process, u);
-    u->disk = bytes_below(folder, &u->files);
+    brood_each(getpid(), add_process, &c);
+    free(c.seen);
+    u->disk += bytes_below(folder, &u->files);
     u->memory += bytes_below(memory, &u->files);
 }
 

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 struct usage {
-    uint64_t memory; /* bytes; what several share counts once */
-    uint64_t disk;   /* bytes */
+    uint64_t memory; /* bytes; what several share counts once, and files in memory without a name */
+    uint64_t disk;   /* bytes; also of files that were deleted and are still open */
     uint64_t files;
     unsigned processes; /* and threads */
 };

@@ -80,7 +80,7 @@ static const struct {
     {MSG_ad_touch, MSG_ad_touched},       {MSG_lease_ask, MSG_lease_answer},
     {MSG_lease_renew, MSG_lease_renewed}, {MSG_lease_confirm, MSG_lease_ended},
     {MSG_lease_launch, MSG_lease_ended},  {MSG_tunnel_open, MSG_tunnel_close},
-    {MSG_renew_ask, MSG_renew_answer},
+    {MSG_renew_ask, MSG_renew_answer},    {MSG_listens_ask, MSG_listens_answer},
 };
 
 /* What the daemon asks meanwhile is not of interest: it believes that here is a peer. */

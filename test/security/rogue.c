@@ -5,7 +5,7 @@
  *     rogue refused|done VERB=WHAT...   does each act; status 0 when all were refused, or all done
  *     rogue serve ADDRESS:PORT
  *     rogue serve                       listens at some port below those of ranks, and prints it
- *     rogue fork|fill|eat|stay          goes on until it is ended, or gives up */
+ *     rogue fork|fill|eat|stay|hide memory|hide disk      goes on until it is ended, or gives up */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +21,7 @@
 #include <sys/prctl.h>
 #include <sys/inotify.h>
 #include <sys/ptrace.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -199,6 +200,12 @@ static int act_socket(const char *path)
     return rc;
 }
 
+static int act_segment(const char *size)
+{
+    int id = shmget(IPC_PRIVATE, (size_t)atoi(size), 0600);
+    return id < 0 ? errno : outcome(shmctl(id, IPC_RMID, NULL));
+}
+
 static int act_namespace(const char *flags)
 {
     (void)flags;
@@ -236,6 +243,7 @@ static const struct {
     {"fast", act_open_fast, {EACCES}},
     {"udp", act_udp, {EPIPE, EACCES, ENOTCONN}}, /* its socket is one of TCP */
     {"socket", act_socket, {EACCES}},
+    {"segment", act_segment, {EPERM}},
     {"namespace", act_namespace, {EPERM}},
 };
 enum { ACTS = sizeof acts / sizeof acts[0] };
@@ -330,6 +338,25 @@ static int eat_on(void)
     return nobody_stopped_me("memory");
 }
 
+/* Memory that is in no process and below no folder: files without a name, each written, none
+ * mapped.
+ */
+static int hide_on(const char *where)
+{
+    static char block[64 * 1024];
+    memset(block, 'x', sizeof block);
+    for (unsigned i = 0; i < MOST_MIB / 4; i++) {
+        int fd = strcmp(where, "memory") == 0 ? memfd_create("hidden", 0)
+                                              : open("hidden", O_RDWR | O_CREAT, 0600);
+        unlink("hidden");
+        for (int k = 0; k < 64 && write(fd, block, sizeof block) > 0; k++)
+            ;
+        usleep(20000);
+    }
+    sleep(LINGER_S);
+    return nobody_stopped_me("files without a name");
+}
+
 /* Leaves its session, its parent and every signal behind; what was started ends at once. */
 static void stay(void)
 {
@@ -392,6 +419,8 @@ int main(int argc, char **argv)
         return fill_on();
     if (strcmp(verb, "eat") == 0)
         return eat_on();
+    if (strcmp(verb, "hide") == 0)
+        return hide_on(argc > 2 ? argv[2] : "memory");
     if (strcmp(verb, "stay") == 0) {
         stay();
         puts("something stays");

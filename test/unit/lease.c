@@ -249,7 +249,7 @@ static void test_a_holder_has_its_share(void **state)
     struct lease_want want = {.holder = peer(1), .slots = 4, .user = "u", .slots_each = 3};
     for (uint8_t i = 0; i < 8; i++)
         fresh[i] = (struct id){{9, i}};
-    assert_int_equal(lease_slots_for(&t, 4, &want), 3);
+    assert_int_equal(lease_slots_for(&t, 4, &want, 0), 3);
     assert_int_equal(lease_offer(&t, 4, &want, fresh, 8, made, 0), 1);
     assert_int_equal(t.at[made[0]].slots, 3);
     assert_int_equal(lease_offer(&t, 4, &want, fresh + 1, 7, made, 0), 0); /* nor by asking again */
@@ -257,7 +257,52 @@ static void test_a_holder_has_its_share(void **state)
     want.holder = peer(2);
     assert_int_equal(lease_offer(&t, 4, &want, fresh + 2, 6, made, 0), 1);
     want.slots_each = 0;
-    assert_int_equal(lease_slots_for(&t, 9, &want), 5);
+    assert_int_equal(lease_slots_for(&t, 9, &want, 0), 5);
+}
+
+/* One lease of all that the owner of that number can get, confirmed. */
+static unsigned take_all(struct lease_table *t, uint8_t owner, uint8_t id, uint64_t now)
+{
+    const struct id fresh = {{id}};
+    size_t made;
+    const struct lease_want want = {.holder = peer((uint8_t)(100 + owner)),
+                                    .owner = peer(owner),
+                                    .slots = 99,
+                                    .user = "u",
+                                    .shares = owner != 1};
+    if (lease_offer(t, 4, &want, &fresh, 1, &made, now) == 0)
+        return 0;
+    lease_confirm(&t->at[made], 0, now);
+    return t->at[made].slots;
+}
+
+static void test_owners_share_while_others_wait(void **state)
+{
+    (void)state;
+    enum { KEPT = 60000 };
+    struct lease_table t;
+    lease_init(&t);
+    assert_int_equal(take_all(&t, 2, 1, 1000), 4); /* nobody else wants any */
+    assert_null(lease_surplus(&t, 4, 0, 2000));
+    lease_add_wish(&t, &(struct id){{2}}, 2000); /* its own wish changes nothing */
+    assert_int_equal(lease_share(&t, 4, &(struct id){{2}}, 2000), 4);
+    lease_add_wish(&t, &(struct id){{3}}, 2000);
+    lease_add_wish(&t, &(struct id){{3}}, 3000);
+    assert_int_equal(lease_share(&t, 4, &(struct id){{2}}, 3000), 2);
+    assert_null(lease_surplus(&t, 4, KEPT, 1000 + KEPT - 1));
+    struct lease *l = lease_surplus(&t, 4, KEPT, 1000 + KEPT);
+    assert_non_null(l);
+    assert_null(lease_surplus(&t, 4, KEPT, 3000 + LEASE_WISH_MS)); /* it waits no more */
+    lease_end(l, LEASE_REVOKED);
+    lease_clear(l);
+    assert_int_equal(take_all(&t, 2, 2, 1000 + KEPT), 2); /* at once again, but no more */
+    assert_int_equal(take_all(&t, 2, 3, 1000 + KEPT), 0);
+    assert_int_equal(take_all(&t, 3, 4, 1000 + KEPT), 2);
+    assert_null(lease_surplus(&t, 4, 0, 2 * KEPT)); /* each has its share */
+    lease_init(&t);
+    assert_int_equal(take_all(&t, 1, 1, 0), 4); /* the owner's own */
+    lease_add_wish(&t, &(struct id){{3}}, 0);
+    assert_null(lease_surplus(&t, 4, 0, 1000));
 }
 
 enum { UNUSED_MS = 60000 };
@@ -362,6 +407,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_holder_has_its_share),
+        cmocka_unit_test(test_owners_share_while_others_wait),
         cmocka_unit_test(test_what_runs_nothing_ends),
         cmocka_unit_test(test_a_reservation_is_used_from_within),
         cmocka_unit_test(test_slots_are_never_given_twice),

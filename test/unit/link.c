@@ -239,6 +239,29 @@ static void test_meet(void **state)
     turn_until(g, &met, 102);
 }
 
+/* Who says that it listens where it does not is not who is met there. */
+static void test_claimed_address(void **state)
+{
+    struct grid *g = *state;
+    struct peer *a = &g->peers[0], *c = &g->peers[2];
+    unsigned met = 0;
+    char keys[128];
+    struct settings s = {.listen = "127.0.0.1:0", .address = "127.0.0.9"};
+    struct err e = {0};
+    snprintf(keys, sizeof keys, "%s/fen-claims", g->folder);
+    issue(g, "fen", "claims", 10);
+    close_peer(c);
+    memset(c, 0, sizeof *c);
+    assert_int_equal(identity_load(&c->identity, keys, &e), 0);
+    assert_int_equal(links_open(&c->links, g->base, &s, c->identity, g->log, &e), 0);
+    c->at = links_self(c->links);
+    send_pings(c, a, 1, 1);
+    turn_until(g, &a->count, 1);
+    assert_int_equal(links_meet(a->links, &c->at.addr, on_met, &met), 0);
+    assert_int_equal(met, 0);
+    turn_until(g, &met, 100);
+}
+
 static void refused(struct grid *g, const char *grid, const char *name, int days)
 {
     struct peer *a = &g->peers[0], stranger;
@@ -321,6 +344,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_gone, set_up, clean_up),
         cmocka_unit_test_setup_teardown(test_started_again, set_up, clean_up),
         cmocka_unit_test_setup_teardown(test_meet, set_up, clean_up),
+        cmocka_unit_test_setup_teardown(test_claimed_address, set_up, clean_up),
         cmocka_unit_test_setup_teardown(test_strangers, set_up, clean_up),
         cmocka_unit_test_setup_teardown(test_noise_on_the_port, set_up, clean_up),
         cmocka_unit_test_setup_teardown(test_flood_is_bounded, set_up, clean_up),

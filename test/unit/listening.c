@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -22,12 +23,15 @@ static void test_lines(void **state)
                       six[] = "   0: 00000000000000000000000001000000:A1B2 "
                               "00000000000000000000000000000000:0000 0A 00000000:00000000 "
                               "00:00000000 00000000     0        0 4713 1 0000000000000000";
-    assert_int_equal(listening_in(listens, 0xa1b2), 4711);
-    assert_int_equal(listening_in(six, 0xa1b2), 4713);
-    assert_int_equal(listening_in(listens, 0xa1b3), 0);
-    assert_int_equal(listening_in(talks, 0xa1b2), 0);
-    assert_int_equal(listening_in("  sl  local_address rem_address   st", 0xa1b2), 0);
-    assert_int_equal(listening_in("", 0), 0);
+    uint16_t port = 0;
+    assert_int_equal(listening_in(listens, &port), 4711);
+    assert_int_equal(port, 0xa1b2);
+    port = 0;
+    assert_int_equal(listening_in(six, &port), 4713);
+    assert_int_equal(port, 0xa1b2);
+    assert_int_equal(listening_in(talks, &port), 0);
+    assert_int_equal(listening_in("  sl  local_address rem_address   st", &port), 0);
+    assert_int_equal(listening_in("", &port), 0);
 }
 
 static int listen_at(int family, uint16_t *port)
@@ -91,6 +95,16 @@ static void test_whose(void **state)
     assert_false(listening_below(port, &other, 1, &found));
     assert_true(listening_below(port, (const pid_t[]){other, child}, 2, &found));
     assert_true(listening_below(port, &other, 1, &found)); /* it was found once */
+    found = (struct listening_found){.next = 0};
+    uint16_t ports[4];
+    struct listening_table table;
+    listening_read(&table);
+    assert_int_equal(listening_ports(&table, &found, 1, ports, 4), 0);
+    listening_find(&found, &table, &child, 1);
+    assert_int_equal(listening_ports(&table, &found, 1, ports, 4), 1);
+    assert_int_equal(ports[0], port);
+    assert_int_equal(listening_ports(&table, &found, (uint16_t)(port + 1), ports, 4), 0);
+    free(table.at);
     found = (struct listening_found){.next = 0};
     assert_false(listening_below(1, &child, 1, &found)); /* nobody */
     int mine = listen_at(AF_INET6, &port); /* the kernel might give the call to this one */

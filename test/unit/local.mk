@@ -30,6 +30,7 @@ unit_programs = \
     test/unit/identity \
     test/unit/idmap \
     test/unit/input \
+    test/unit/inquiry \
     test/unit/invite \
     test/unit/keyfile \
     test/unit/keys \
@@ -103,6 +104,8 @@ test_unit_refusal_LDADD = libdaemon.la $(LDADD)
 test_unit_identity_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 test_unit_idmap_LDADD = libdaemon.la $(LDADD)
 test_unit_keyfile_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
+test_unit_inquiry_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_inquiry_LDADD = libdaemon.la $(LDADD)
 test_unit_invite_LDADD = libdaemon.la $(LDADD)
 test_unit_renewal_LDADD = libdaemon.la $(LDADD)
 test_unit_revocation_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)

@@ -33,7 +33,13 @@ static bool is_own_job(void *ctx, uint16_t port)
     (void)ctx, (void)port;
     return own_job;
 }
-static const struct porter_host host = {is_own_job, NULL};
+static unsigned questions;
+static void count_question(void *ctx, const uint8_t ip[16], uint16_t port)
+{
+    (void)ctx, (void)ip, (void)port;
+    questions++;
+}
+static const struct porter_host host = {is_own_job, count_question, NULL};
 
 static int judged(const struct porter *p, const char *ip, uint16_t port)
 {
@@ -52,14 +58,28 @@ static void allow(struct porter *p, const char *ip, bool met)
     porter_allow(p, peer, sizeof peer);
 }
 
+static void hear(struct porter *p, const char *ip, uint16_t port, bool yes)
+{
+    uint8_t peer[16] = {[10] = 0xff, [11] = 0xff};
+    inet_pton(AF_INET, ip, peer + 12);
+    porter_hear(p, peer, port, yes);
+}
+
 static void test_whom_it_may_call(void **state)
 {
     (void)state;
     own_job = true;
     struct porter *p = porter_open(-1, 7000, &host);
+    porter_tick(p, 1000);
     allow(p, "192.0.2.7", true);
+    assert_int_equal(judged(p, "192.0.2.7", 40000), EINPROGRESS); /* its daemon is asked first */
+    hear(p, "192.0.2.7", 40000, false);
+    assert_int_equal(judged(p, "192.0.2.7", 40000), EINPROGRESS);
+    hear(p, "192.0.2.7", 40000, true);
     assert_int_equal(judged(p, "192.0.2.7", 40000), 0);
     assert_int_equal(judged(p, "::ffff:192.0.2.7", 40000), 0);
+    assert_int_equal(judged(p, "192.0.2.7", 40001), EINPROGRESS);
+    hear(p, "192.0.2.8", 40000, true); /* is none of its peers, whatever is said */
     assert_int_equal(judged(p, "192.0.2.7", 22), EACCES);
     assert_int_equal(judged(p, "192.0.2.7", 7000), EACCES); /* of this host alone */
     assert_int_equal(judged(p, "192.0.2.8", 40000), EACCES);
@@ -76,7 +96,11 @@ static void test_whom_it_may_call(void **state)
     assert_int_equal(judged(p, "0.0.0.0", 40000), ECONNREFUSED);
     assert_int_equal(judged(p, "127.0.0.1", 7000), 0);
     allow(p, "127.0.0.1", true); /* another daemon at this address has a part of the job */
+    assert_int_equal(judged(p, "127.0.0.1", 40000), EINPROGRESS);
+    hear(p, "127.0.0.1", 40000, true);
     assert_int_equal(judged(p, "127.0.0.1", 40000), 0);
+    porter_tick(p, 4000); /* what was said is forgotten */
+    assert_int_equal(judged(p, "127.0.0.1", 40000), EINPROGRESS);
     own_job = true;
     allow(p, "192.0.2.8", false);
     assert_int_equal(judged(p, "192.0.2.8", 40000), EINPROGRESS);
@@ -114,8 +138,8 @@ static int call(const struct sockaddr_in *to)
 
 typedef int act_fn(void);
 
-/* Serves a child that does the act until it ends; `found` is allowed after its first call. */
-static int met_by_guest(act_fn *act, const char *found)
+/* Serves a child that does the act until it ends; `then` comes after its first call. */
+static int served(act_fn *act, void (*then)(struct porter *p))
 {
     int ends[2], status;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
@@ -134,8 +158,8 @@ static int met_by_guest(act_fn *act, const char *found)
         struct pollfd on = {.fd = porter_fd(p), .events = POLLIN};
         if (poll(&on, 1, 20) == 1 && (on.revents & POLLIN) != 0) {
             porter_serve(p);
-            if (found != NULL)
-                allow(p, found, true);
+            if (then != NULL)
+                then(p);
         }
     }
     porter_close(p);
@@ -144,7 +168,32 @@ static int met_by_guest(act_fn *act, const char *found)
     return WEXITSTATUS(status);
 }
 
+static int met_by_guest(act_fn *act)
+{
+    return served(act, NULL);
+}
+
 static struct sockaddr_in allowed, forbidden;
+
+/* It is known by now that a peer is at 192.0.2.9, and nobody at .8. */
+static void find_another(struct porter *p)
+{
+    allow(p, "192.0.2.9", true);
+}
+
+static void find_it(struct porter *p)
+{
+    allow(p, "192.0.2.8", true);
+    hear(p, "192.0.2.8", 40001, false); /* about another port */
+    hear(p, "192.0.2.8", 40000, false);
+}
+
+static void find_a_silent_one(struct porter *p)
+{
+    allow(p, "192.0.2.8", true);
+    porter_tick(p, 14000);
+    porter_tick(p, 60000);
+}
 
 static int call_allowed(void)
 {
@@ -213,15 +262,19 @@ static void test_guest(void **state)
     forbidden = v4("127.0.0.1", low);
     assert_int_equal(call(&forbidden), 0);
     close(accept(out, NULL, NULL));
-    assert_int_equal(met_by_guest(call_allowed, NULL), 0);
-    assert_int_equal(met_by_guest(call_forbidden, NULL), EACCES);
+    assert_int_equal(met_by_guest(call_allowed), 0);
+    assert_int_equal(met_by_guest(call_forbidden), EACCES);
     own_job = false;
-    assert_int_equal(met_by_guest(call_allowed, NULL), ECONNREFUSED);
+    assert_int_equal(met_by_guest(call_allowed), ECONNREFUSED);
     own_job = true;
-    assert_int_equal(met_by_guest(call_stranger, NULL), EACCES);
-    assert_int_equal(met_by_guest(call_unknown, "192.0.2.9"), EACCES); /* once it is decided */
-    assert_int_equal(met_by_guest(call_nonsense, NULL), EBADF);
-    assert_int_equal(met_by_guest(call_restless, NULL), 0);
+    assert_int_equal(met_by_guest(call_stranger), EACCES);
+    assert_int_equal(served(call_unknown, find_another), EACCES); /* once it is decided */
+    questions = 0;
+    assert_int_equal(served(call_unknown, find_it), ECONNREFUSED);
+    assert_int_equal(questions, 1);
+    assert_int_equal(served(call_unknown, find_a_silent_one), ECONNREFUSED);
+    assert_int_equal(met_by_guest(call_nonsense), EBADF);
+    assert_int_equal(met_by_guest(call_restless), 0);
     assert_true(accept(in, NULL, NULL) >= 0);
     assert_int_equal(accept(out, NULL, NULL), -1); /* not once */
     assert_int_equal(errno, EAGAIN);

@@ -3,7 +3,9 @@
 #include "brood.h"
 #include "environment.h"
 #include "shortage.h"
+#include "sweep.h"
 #include "tail.h"
+#include "temporary.h"
 #include "fit.h"
 #include <errno.h>
 #include <setjmp.h>
@@ -11,6 +13,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 static void test_stat_line(void **state)
@@ -147,6 +151,44 @@ static void test_series(void **state)
     assert_false(fit_series("", ""));
 }
 
+static void make_file(const char *path)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fclose(f);
+}
+
+/* What a guest leaves behind may lead anywhere. */
+static void test_sweeping_follows_no_link(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/p2pgrid-room.XXXXXX";
+    struct stat st;
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(mkdir("home", 0750), 0);
+    make_file("home/letter");
+    int fd = sweep_make("room");
+    assert_true(fd >= 0);
+    assert_int_equal(symlink("../home", "room/home"), 0);
+    assert_int_equal(symlink("../home/letter", "room/letter"), 0);
+    assert_int_equal(mkdir("room/locked", 0700), 0);
+    assert_int_equal(symlink("../../home", "room/locked/home"), 0);
+    assert_int_equal(chmod("room/locked", 0), 0);
+    assert_int_equal(symlink("home", "lease-1"), 0); /* in the place of a room */
+    assert_int_equal(sweep_stale(".", "lease-"), 0);
+    assert_int_equal(sweep_remove("room"), 0);
+    close(fd);
+    assert_int_equal(access("room", F_OK), -1);
+    assert_int_equal(access("home/letter", F_OK), 0);
+    assert_int_equal(stat("home", &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0750);
+    assert_int_equal(sweep_remove("lease-1"), 0); /* the link itself */
+    assert_int_equal(access("home/letter", F_OK), 0);
+    assert_int_equal(chdir("/"), 0);
+    assert_int_equal(temporary_remove(folder), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +198,7 @@ int main(void)
         cmocka_unit_test(test_environment_is_clean),
         cmocka_unit_test(test_shortage_is_one_line),
         cmocka_unit_test(test_series),
+        cmocka_unit_test(test_sweeping_follows_no_link),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
