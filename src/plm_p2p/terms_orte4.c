@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct plm_p2p_component *const plm = &mca_plm_p2p_component;
@@ -113,6 +114,30 @@ static const struct grid_lease *find_foreign(bool *own)
     return foreign;
 }
 
+static bool is_of_folder(const orte_app_context_t *app)
+{
+    struct stat there;
+    char path[PATH_MAX];
+    const char *cwd = app->cwd != NULL ? app->cwd : "";
+    bool found =
+        program_find(path, app->app, cwd, getenv("PATH")) == 0 && !program_is_of_system(path);
+    for (int i = 1; !found && app->argv[0] != NULL && app->argv[i] != NULL; i++)
+        found = snprintf(path, sizeof path, "%s/%s", cwd, app->argv[i]) < (int)sizeof path &&
+                stat(path, &there) == 0;
+    return found;
+}
+
+/* Does the command line name anything in the folder? `hostname` does without. */
+static bool needs_folder(void)
+{
+    for (int i = 0; i < plm->job->apps->size; i++) {
+        const orte_app_context_t *app = opal_pointer_array_get_item(plm->job->apps, i);
+        if (app != NULL && is_of_folder(app))
+            return true;
+    }
+    return false;
+}
+
 /* Where the user is working is where results go. */
 static void choose_folder(const struct grid_lease *foreign)
 {
@@ -123,6 +148,8 @@ static void choose_folder(const struct grid_lease *foreign)
         return;
     if (folder_check(here, none, &e) == 0)
         strcpy(plm->folder, here);
+    else if (!needs_folder())
+        return;
     else if (foreign != NULL)
         log_line("%s belongs to another owner, so processes on your own desktops have walls as "
                  "well, and cannot use %s: it %s; start mpirun in a folder of the job's own",
