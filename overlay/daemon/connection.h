@@ -15,7 +15,7 @@
 #include <event2/event.h>
 
 enum {
-    CONNECTION_PROTOCOL = 5,
+    CONNECTION_PROTOCOL = 6,
     CONNECTION_WHY = 255,
     CONNECTION_BINDING = 32,
     CONNECTION_GREET_MS = 20000, /* for connecting, handshake and hello together */
