@@ -66,6 +66,7 @@ static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *o
     }
     c->joins = true;
     SSL_set_verify(ssl, SSL_get_verify_mode(ssl), take_any);
+    SSL_clear_chain_certs(ssl); /* it is shown the authority's certificate, as its token has it */
     *out = join;
     *out_length = sizeof join - 1;
     return SSL_TLSEXT_ERR_OK;

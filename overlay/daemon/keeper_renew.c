@@ -84,6 +84,18 @@ void keeper_meet(struct keeper *k, const struct link_peer *who)
         log_warn(k->node->log, "the certificate of %s is not kept: %s", who->card->name, e.text);
 }
 
+/* What a stolen key has signed does not become this one's by asking. */
+static int check_known(const struct keeper *k, const struct identity_card *card, struct err *e)
+{
+    struct ledger ledger;
+    int rc = ledger_read(&ledger, k->node->settings.authority, e);
+    if (rc == 0 && !is_known(&ledger, card))
+        rc = err_set(e, EACCES, "the authority's ledger has no member %s of that owner",
+                     card->name);
+    ledger_free(&ledger);
+    return rc;
+}
+
 static int renew(struct keeper *k, const struct link_peer *from, const struct msg_renew_ask *ask,
                  bool current, X509 **out, struct err *e)
 {
@@ -106,6 +118,8 @@ static int renew(struct keeper *k, const struct link_peer *from, const struct ms
     int rc = key != NULL && identity_of_peer(&id, key, card->nonce) == 0 && id_equal(&id, &card->id)
                  ? 0
                  : err_set(e, EINVAL, "that is not its key");
+    if (rc == 0)
+        rc = check_known(k, card, e);
     if (rc == 0 && authority_is_locked(k->node->settings.authority))
         rc = take_out(k, card, current ? card->ends : card->ends - 1, out, e);
     else if (rc == 0 && (rc = keeper_authority(k, NULL, &a, e)) == 0)

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHECK_MIN_S = 3, CHECK_MAX_S = 3600, AGAIN_S = 30, KEY_MAX = 128 };
+enum { CHECK_MIN_S = 3, CHECK_MAX_S = 3600, AGAIN_S = 30, SOON_MS = 200, KEY_MAX = 128 };
 
 struct member {
     struct node *node;
@@ -51,7 +51,7 @@ static int apply(struct member *m)
 
 static void look_soon(struct member *m)
 {
-    event_add(m->timer, &(struct timeval){.tv_sec = 1});
+    event_add(m->timer, &(struct timeval){.tv_usec = SOON_MS * 1000});
 }
 
 int member_take(struct member *m, const struct msg_revocations *list, const struct id *from,
