@@ -251,8 +251,7 @@ int authority_open_with(struct authority **out, const char *folder,
         rc = read_root(a, folder, e);
     if (rc == 0)
         rc = read_founder(a, folder, e);
-    if (rc == 0 && X509_check_private_key(a->certificate, a->key) != 1 &&
-        !authority_resume(a, e))
+    if (rc == 0 && X509_check_private_key(a->certificate, a->key) != 1 && !authority_resume(a, e))
         rc = err_set(e, EINVAL, "%s: authority.key is not that of authority.crt", folder);
     if (rc < 0)
         authority_close(a);

@@ -35,7 +35,8 @@ static int count_one(void *ctx, const struct id *member, struct err *e)
     const struct ledger_entry *entry = ledger_at(&all->ledger, member);
     struct drawer d;
     size_t before = all->count;
-    int rc = entry != NULL && !entry->revoked ? drawer_read(&d, all->a->folder, member, e) : -ENOENT;
+    int rc =
+        entry != NULL && !entry->revoked ? drawer_read(&d, all->a->folder, member, e) : -ENOENT;
     if (rc < 0)
         return rc == -ENOENT ? 0 : rc;
     for (size_t i = 0; rc == 0 && i < d.count; i++) {
@@ -84,13 +85,12 @@ static X509 *make_successor(X509 *old, EVP_PKEY *key, EVP_PKEY *by, const struct
 {
     X509 *c = authority_begin(key, span), *issuer = key == by ? c : old;
     X509_NAME *grid = X509_get_subject_name(old);
-    bool ok =
-        c != NULL && X509_set_subject_name(c, grid) && X509_set_issuer_name(c, grid) &&
-        authority_extend(c, issuer, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") &&
-        authority_extend(c, issuer, NID_key_usage, "critical,keyCertSign,cRLSign") &&
-        authority_extend(c, issuer, NID_subject_key_identifier, "hash") &&
-        (issuer == c || authority_extend(c, issuer, NID_authority_key_identifier, "keyid")) &&
-        X509_sign(c, by, NULL);
+    bool ok = c != NULL && X509_set_subject_name(c, grid) && X509_set_issuer_name(c, grid) &&
+              authority_extend(c, issuer, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") &&
+              authority_extend(c, issuer, NID_key_usage, "critical,keyCertSign,cRLSign") &&
+              authority_extend(c, issuer, NID_subject_key_identifier, "hash") &&
+              (issuer == c || authority_extend(c, issuer, NID_authority_key_identifier, "keyid")) &&
+              X509_sign(c, by, NULL);
     if (ok)
         return c;
     X509_free(c);
@@ -143,9 +143,8 @@ static int make_statement(struct rotation **out, const struct authority *a, EVP_
         struct span its = {mine.begins, until};
         after = make_successor(a->certificate, key, key, &mine);
         cross = make_successor(a->certificate, key, a->key, &its);
-        rc = after != NULL && cross != NULL
-                 ? state(out, a, key, cross, after, &all, until, e)
-                 : err_set(e, EIO, "OpenSSL cannot make a certificate");
+        rc = after != NULL && cross != NULL ? state(out, a, key, cross, after, &all, until, e)
+                                            : err_set(e, EIO, "OpenSSL cannot make a certificate");
     }
     X509_free(cross);
     X509_free(after);

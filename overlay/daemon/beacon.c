@@ -70,8 +70,9 @@ static void send_at_all(struct beacon *b, const uint8_t *frame, size_t length)
 
 static void say(struct beacon *b, bool asks)
 {
-    struct msg_beacon m = {
-        .grid = identity_grid(b->node->identity), .port = links_self(b->node->links).addr.port, .asks = asks};
+    struct msg_beacon m = {.grid = identity_grid(b->node->identity),
+                           .port = links_self(b->node->links).addr.port,
+                           .asks = asks};
     uint8_t frame[64];
     send_at_all(b, frame, message_put_beacon(&m, frame, sizeof frame));
 }
@@ -114,7 +115,8 @@ static void take(struct beacon *b, const struct addr *from, const struct msg_bea
     struct part_peer self = links_self(b->node->links);
     struct addr there = *from;
     there.port = m->port;
-    if (!identity_is_grid(b->node->identity, &m->grid) || addr_equal(&there, &self.addr) || m->port == 0)
+    if (!identity_is_grid(b->node->identity, &m->grid) || addr_equal(&there, &self.addr) ||
+        m->port == 0)
         return;
     if (!overlay_joined(b->node->overlay)) {
         if (b->meets++ < MEETS_MAX)

@@ -19,7 +19,7 @@ struct identity {
     struct identity_card card;
     SSL_CTX *tls;
     X509 *root;
-    struct rotation *rotation; /* that made it the root, or NULL */
+    struct rotation *rotation;       /* that made it the root, or NULL */
     char certificate[IDENTITY_PATH]; /* its file */
     struct part_revoked *revoked;
     size_t revoked_count;
@@ -235,9 +235,9 @@ static int load_root(struct identity *i, const char *path, struct err *e)
     i->root = f != NULL ? PEM_read_X509(f, NULL, NULL, NULL) : NULL;
     if (f != NULL)
         fclose(f);
-    return i->root != NULL ? 0
-                           : err_set(e, EINVAL, "%s: %s", path,
-                                     f == NULL ? strerror(errno) : openssl_reason());
+    return i->root != NULL
+               ? 0
+               : err_set(e, EINVAL, "%s: %s", path, f == NULL ? strerror(errno) : openssl_reason());
 }
 
 /* The root that was joined with, or the one that has followed it. */

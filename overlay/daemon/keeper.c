@@ -44,8 +44,8 @@ bool keeper_is_here(const struct keeper *k)
     return access(path, R_OK) == 0;
 }
 
-int keeper_authority(struct keeper *k, const struct keyfile_access *with,
-                     struct authority **out, struct err *e)
+int keeper_authority(struct keeper *k, const struct keyfile_access *with, struct authority **out,
+                     struct err *e)
 {
     struct id known, found;
     if (!keeper_is_here(k))

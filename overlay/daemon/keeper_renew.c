@@ -90,8 +90,8 @@ static int check_known(const struct keeper *k, const struct identity_card *card,
     struct ledger ledger;
     int rc = ledger_read(&ledger, k->node->settings.authority, e);
     if (rc == 0 && !is_known(&ledger, card))
-        rc = err_set(e, EACCES, "the authority's ledger has no member %s of that owner",
-                     card->name);
+        rc =
+            err_set(e, EACCES, "the authority's ledger has no member %s of that owner", card->name);
     ledger_free(&ledger);
     return rc;
 }

@@ -10,8 +10,8 @@
 
 enum { YEAR_S = 365 * 24 * 3600 };
 
-/* Its first half may have been the last thing that this daemon did: so it is looked at again when it
- * starts. What stands in the folder counts once its certificate is the new one. */
+/* Its first half may have been the last thing that this daemon did: so it is looked at again when
+ * it starts. What stands in the folder counts once its certificate is the new one. */
 int keeper_adopt(struct keeper *k, struct err *e)
 {
     const char *folder = k->node->settings.authority;

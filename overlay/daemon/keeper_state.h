@@ -25,8 +25,8 @@ struct keeper {
 
 /* The grid's authority, if this desktop has it: for the one act that needs it. 0 or a negative
  * code. */
-int keeper_authority(struct keeper *k, const struct keyfile_access *with,
-                     struct authority **out, struct err *e);
+int keeper_authority(struct keeper *k, const struct keyfile_access *with, struct authority **out,
+                     struct err *e);
 bool keeper_is_here(const struct keeper *k);
 /* DER; 0: too long. */
 uint32_t keeper_put_certificate(uint8_t out[CERTIFICATE_MAX], X509 *c);

@@ -130,8 +130,9 @@ static int take_key(struct member *m, const struct rotation *r, const struct id 
     if (rc < 0)
         return rc;
     m->revocation.list.serial = 0; /* any list by the new key is newer */
-    log_info(n->log, "the grid's authority has another key; certificates of before are good "
-                     "until they are renewed, for %ld more hours",
+    log_info(n->log,
+             "the grid's authority has another key; certificates of before are good "
+             "until they are renewed, for %ld more hours",
              (long)(r->until - time(NULL)) / 3600);
     struct message said = {.kind = MSG_rotation, .rotation = r->said};
     links_spread(n->links, &said, from);

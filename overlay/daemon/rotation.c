@@ -84,11 +84,11 @@ static bool both_signed(const struct rotation *r)
     const struct msg_rotation *said = &r->said;
     size_t length;
     uint8_t *text = words(said, &length);
-    bool ok = text != NULL &&
-              is_signed(text, length, X509_get0_pubkey(r->before), said->by_before,
-                        said->by_before_length) &&
-              is_signed(text, length, X509_get0_pubkey(r->after), said->by_after,
-                        said->by_after_length);
+    bool ok =
+        text != NULL &&
+        is_signed(text, length, X509_get0_pubkey(r->before), said->by_before,
+                  said->by_before_length) &&
+        is_signed(text, length, X509_get0_pubkey(r->after), said->by_after, said->by_after_length);
     free(text);
     return ok;
 }
@@ -237,8 +237,8 @@ bool rotation_lets_in(const struct rotation *r, X509 *certificate, time_t now)
 enum rotation_verdict rotation_judge(const struct rotation *fresh, const struct id *key,
                                      const struct rotation *known)
 {
-    bool same = known != NULL && id_equal(&fresh->from, &known->from) &&
-                id_equal(&fresh->to, &known->to);
+    bool same =
+        known != NULL && id_equal(&fresh->from, &known->from) && id_equal(&fresh->to, &known->to);
     if (same || (known != NULL && id_equal(&fresh->to, &known->from)))
         return ROTATION_KNOWN;
     if (id_equal(&fresh->from, key))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rotation.h -- the grid's authority has another key: one statement, signed by the old key and by
- * the new one, so that anyone may pass it on. It lists which of the old key's certificates are still
- * good, and until when; so who has stolen the old key lets nobody in who knows it. */
+ * the new one, so that anyone may pass it on. It lists which of the old key's certificates are
+ * still good, and until when; so who has stolen the old key lets nobody in who knows it. */
 #ifndef P2P_ROTATION_H
 #define P2P_ROTATION_H
 #include "../client/err.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* grid.c -- p2pctl grid create, issue, lock, unlock, rotate: founding a grid, keys for its peers, and a
- * passphrase for its authority. */
+/* grid.c -- p2pctl grid create, issue, lock, unlock, rotate: founding a grid, keys for its peers,
+ * and a passphrase for its authority. */
 #include "tool.h"
 #include "authority.h"
 #include "passphrase.h"
