@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* authority.c -- Ed25519 keys and X.509 certificates, made by OpenSSL; keys are 0600 from their
  * first byte. */
-#include "authority.h"
+#include "authority_state.h"
 #include "drawer.h"
 #include "file.h"
 #include "identity.h"
@@ -19,16 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { AUTHORITY_PATH = 4096, DAY = 24 * 3600 };
-
-struct authority {
-    EVP_PKEY *key;
-    X509 *certificate;
-    char grid[IDENTITY_NAME + 1];
-    char owner[ID_TEXT + 1]; /* of the founder's own key */
-    char folder[AUTHORITY_PATH];
-    bool locked;
-};
+enum { DAY = 24 * 3600 };
 
 /* Opens folder/file; writing makes a new file and refuses one that is there. */
 static FILE *open_in(const char *folder, const char *file, bool writing, mode_t mode, struct err *e)
@@ -97,7 +88,7 @@ static bool add_entry(X509_NAME *subject, const char *field, const char *value)
                                       -1, -1, 0);
 }
 
-static bool add_extension(X509 *c, X509 *issuer, int nid, const char *value)
+bool authority_extend(X509 *c, X509 *issuer, int nid, const char *value)
 {
     X509V3_CTX ctx;
     X509V3_set_ctx(&ctx, issuer, c, NULL, NULL, 0);
@@ -107,10 +98,6 @@ static bool add_extension(X509 *c, X509 *issuer, int nid, const char *value)
     return ok;
 }
 
-struct span {
-    time_t begins, ends;
-};
-
 /* From now on, with some grace for clocks. */
 static struct span span_of_days(double days)
 {
@@ -119,8 +106,7 @@ static struct span span_of_days(double days)
                          .ends = now + (time_t)(days * DAY)};
 }
 
-/* Version, number, validity and key: what all certificates have in common. */
-static X509 *begin_certificate(EVP_PKEY *key, const struct span *span)
+X509 *authority_begin(EVP_PKEY *key, const struct span *span)
 {
     X509 *c = X509_new();
     uint64_t serial;
@@ -140,14 +126,14 @@ static X509 *begin_certificate(EVP_PKEY *key, const struct span *span)
 static X509 *make_root(EVP_PKEY *key, const char *name, const struct authority_terms *terms)
 {
     struct span span = span_of_days(terms->days);
-    X509 *c = begin_certificate(key, &span);
+    X509 *c = authority_begin(key, &span);
     X509_NAME *subject = c != NULL ? X509_get_subject_name(c) : NULL;
     bool ok = c != NULL && add_entry(subject, "O", name) && add_entry(subject, "CN", "authority") &&
               (!terms->encrypt || add_entry(subject, "OU", IDENTITY_ENCRYPT)) &&
               X509_set_issuer_name(c, subject) &&
-              add_extension(c, c, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") &&
-              add_extension(c, c, NID_key_usage, "critical,keyCertSign,cRLSign") &&
-              add_extension(c, c, NID_subject_key_identifier, "hash") && X509_sign(c, key, NULL);
+              authority_extend(c, c, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") &&
+              authority_extend(c, c, NID_key_usage, "critical,keyCertSign,cRLSign") &&
+              authority_extend(c, c, NID_subject_key_identifier, "hash") && X509_sign(c, key, NULL);
     if (ok)
         return c;
     X509_free(c);
@@ -218,7 +204,7 @@ static int read_root(struct authority *a, const char *folder, struct err *e)
     return 0;
 }
 
-static int key_path(char out[AUTHORITY_PATH], const char *folder, struct err *e)
+int authority_key_path(char out[AUTHORITY_PATH], const char *folder, struct err *e)
 {
     if (snprintf(out, AUTHORITY_PATH, "%s/authority.key", folder) >= AUTHORITY_PATH)
         return err_set(e, ENAMETOOLONG, "%s: too long a path", folder);
@@ -228,7 +214,18 @@ static int key_path(char out[AUTHORITY_PATH], const char *folder, struct err *e)
 bool authority_is_locked(const char *folder)
 {
     char path[AUTHORITY_PATH];
-    return key_path(path, folder, NULL) == 0 && keyfile_is_locked(path);
+    return authority_key_path(path, folder, NULL) == 0 && keyfile_is_locked(path);
+}
+
+bool authority_is_of(const char *folder, X509 *certificate)
+{
+    FILE *f = open_in(folder, "authority.crt", false, 0, NULL);
+    X509 *there = f != NULL ? PEM_read_X509(f, NULL, NULL, NULL) : NULL;
+    bool same = there != NULL && X509_cmp(there, certificate) == 0;
+    if (f != NULL)
+        fclose(f);
+    X509_free(there);
+    return same;
 }
 
 int authority_open(struct authority **out, const char *folder, struct err *e)
@@ -247,14 +244,14 @@ int authority_open_with(struct authority **out, const char *folder,
         return err_set(e, ENOMEM, "no memory");
     snprintf(a->folder, sizeof a->folder, "%s", folder);
     a->locked = authority_is_locked(folder);
-    int rc = key_path(path, folder, e);
+    int rc = authority_key_path(path, folder, e);
     if (rc == 0 && (a->key = keyfile_read(path, with, e)) == NULL)
         rc = -e->code;
     if (rc == 0)
         rc = read_root(a, folder, e);
     if (rc == 0)
         rc = read_founder(a, folder, e);
-    if (rc == 0 && X509_check_private_key(a->certificate, a->key) != 1)
+    if (rc == 0 && X509_check_private_key(a->certificate, a->key) != 1 && !authority_resume(a, e))
         rc = err_set(e, EINVAL, "%s: authority.key is not that of authority.crt", folder);
     if (rc < 0)
         authority_close(a);
@@ -283,7 +280,7 @@ static bool add_groups(X509_NAME *subject, const struct authority_order *order)
 static X509 *make_peer(const struct authority *a, const struct authority_order *order,
                        EVP_PKEY *key, const struct ledger_entry *who, const struct span *span)
 {
-    X509 *c = begin_certificate(key, span);
+    X509 *c = authority_begin(key, span);
     X509_NAME *subject = c != NULL ? X509_get_subject_name(c) : NULL;
     char self[ID_TEXT + 1];
     id_text(&who->id, self);
@@ -294,9 +291,10 @@ static X509 *make_peer(const struct authority *a, const struct authority_order *
               add_entry(subject, "UID", owner) && add_entry(subject, "CN", order->peer) &&
               (who->nonce[0] == '\0' || add_entry(subject, "serialNumber", who->nonce)) &&
               X509_set_issuer_name(c, X509_get_subject_name(a->certificate)) &&
-              add_extension(c, a->certificate, NID_basic_constraints, "critical,CA:FALSE") &&
-              add_extension(c, a->certificate, NID_key_usage, "critical,digitalSignature") &&
-              add_extension(c, a->certificate, NID_ext_key_usage, "serverAuth,clientAuth") &&
+              authority_extend(c, a->certificate, NID_basic_constraints, "critical,CA:FALSE") &&
+              authority_extend(c, a->certificate, NID_key_usage, "critical,digitalSignature") &&
+              authority_extend(c, a->certificate, NID_ext_key_usage, "serverAuth,clientAuth") &&
+              authority_extend(c, a->certificate, NID_authority_key_identifier, "keyid") &&
               X509_sign(c, a->key, NULL);
     if (ok)
         return c;
@@ -399,8 +397,8 @@ static bool has_signed_ahead(const struct authority *a)
     return f != NULL;
 }
 
-/* The same certificate for the time that follows; NULL: the grid ends before it begins. */
-static X509 *make_next(const struct authority *a, X509 *before, struct err *e)
+X509 *authority_again(const struct authority *a, X509 *before, bool (*move)(time_t *, time_t *),
+                      struct err *e)
 {
     struct identity_card card;
     struct ledger_entry who = {0};
@@ -410,7 +408,7 @@ static X509 *make_next(const struct authority *a, X509 *before, struct err *e)
     if (identity_read(&card, before, e) < 0)
         return NULL;
     struct span span = {card.begins, card.ends};
-    if (!renewal_next(&span.begins, &span.ends) ||
+    if ((move != NULL && !move(&span.begins, &span.ends)) ||
         X509_cmp_time(X509_get0_notAfter(a->certificate), &span.begins) < 0)
         return NULL;
     id_text(&card.owner, owner);
@@ -430,7 +428,7 @@ int authority_keep(struct authority *a, X509 *certificate, struct err *e)
     if (identity_of_certificate(&id, certificate) < 0 || X509_verify(certificate, a->key) != 1)
         rc = err_set(e, EINVAL, "a certificate that the authority has not signed");
     while (rc == 0 && a->locked && d.count < DRAWER_CERTIFICATES &&
-           (d.at[d.count] = make_next(a, d.at[d.count - 1], e)) != NULL)
+           (d.at[d.count] = authority_again(a, d.at[d.count - 1], renewal_next, e)) != NULL)
         d.count++;
     if (rc == 0)
         rc = drawer_write(&d, a->folder, &id, e);
@@ -474,7 +472,7 @@ time_t authority_last_end(const struct authority *a, time_t ends)
 int authority_lock(struct authority *a, const struct keyfile_access *with, struct err *e)
 {
     char path[AUTHORITY_PATH];
-    int rc = key_path(path, a->folder, e);
+    int rc = authority_key_path(path, a->folder, e);
     a->locked = with != NULL;
     if (rc == 0 && a->locked)
         rc = note_ahead(a, e);

@@ -35,6 +35,7 @@ int authority_open(struct authority **out, const char *folder, struct err *e);
 int authority_open_with(struct authority **out, const char *folder,
                         const struct keyfile_access *with, struct err *e);
 bool authority_is_locked(const char *folder);
+bool authority_is_of(const char *folder, X509 *certificate); /* is that its certificate? */
 /* Locks the key with a passphrase, or (NULL) unlocks it. Locked, it signs for each member whose
  * certificate it has kept also those that will renew it, since nobody may be there to ask then. */
 int authority_lock(struct authority *a, const struct keyfile_access *with, struct err *e);
@@ -43,6 +44,15 @@ int authority_lock(struct authority *a, const struct keyfile_access *with, struc
 time_t authority_last_end(const struct authority *a, time_t ends);
 /* Keeps a member's certificate, with those that will renew it where the key is locked. */
 int authority_keep(struct authority *a, X509 *certificate, struct err *e);
+/* Another key, for a grid that is otherwise as it was: members that are away have `seconds` to come
+ * back with the certificates that they have. A locked one is locked as before, with what opened it.
+ * What all have to know of it is in the folder then (rotation.h); the old key is not. */
+struct authority_change {
+    uint32_t seconds;
+    unsigned members, unlisted; /* who may come back; who has to join again */
+};
+int authority_rotate(struct authority *a, const struct keyfile_access *with,
+                     struct authority_change *change, struct err *e);
 /* The private key itself. */
 bool authority_seed(const struct authority *a, uint8_t seed[KEYFILE_SEED]);
 void authority_close(struct authority *a);

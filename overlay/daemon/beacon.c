@@ -30,7 +30,6 @@ struct beacon {
     void *ctx;
     int fd;
     struct event *readable, *asker, *answerer;
-    struct id grid;
     unsigned meets, answers; /* since the last question */
     int wait_ms;
 };
@@ -71,8 +70,9 @@ static void send_at_all(struct beacon *b, const uint8_t *frame, size_t length)
 
 static void say(struct beacon *b, bool asks)
 {
-    struct msg_beacon m = {
-        .grid = b->grid, .port = links_self(b->node->links).addr.port, .asks = asks};
+    struct msg_beacon m = {.grid = identity_grid(b->node->identity),
+                           .port = links_self(b->node->links).addr.port,
+                           .asks = asks};
     uint8_t frame[64];
     send_at_all(b, frame, message_put_beacon(&m, frame, sizeof frame));
 }
@@ -115,7 +115,8 @@ static void take(struct beacon *b, const struct addr *from, const struct msg_bea
     struct part_peer self = links_self(b->node->links);
     struct addr there = *from;
     there.port = m->port;
-    if (!id_equal(&m->grid, &b->grid) || addr_equal(&there, &self.addr) || m->port == 0)
+    if (!identity_is_grid(b->node->identity, &m->grid) || addr_equal(&there, &self.addr) ||
+        m->port == 0)
         return;
     if (!overlay_joined(b->node->overlay)) {
         if (b->meets++ < MEETS_MAX)
@@ -207,8 +208,7 @@ int beacon_open(struct beacon **out, struct node *node, contacts_found_fn *found
     b->fd = -1;
     b->asker = evtimer_new(node->base, on_ask, b);
     b->answerer = evtimer_new(node->base, on_answer, b);
-    if (b->asker == NULL || b->answerer == NULL ||
-        identity_of_key(&b->grid, identity_authority(node->identity)) < 0) {
+    if (b->asker == NULL || b->answerer == NULL) {
         beacon_close(b);
         return -ENOMEM;
     }

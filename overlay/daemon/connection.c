@@ -164,6 +164,7 @@ static void shaken(struct connection *c)
         connection_drop(c, e.code != 0 ? e.text : "it showed no certificate");
         return;
     }
+    c->ends = identity_ends(c->identity, certificate, c->card.ends);
     c->state = GREETING;
     struct message m = {.kind = MSG_hello, .hello = c->ours};
     uint64_t begun = c->since_ms;
@@ -295,7 +296,7 @@ void connection_tick(struct connection *c, uint64_t now_ms)
         connection_drop(c, c->dialled ? "no answer" : "it never finished the handshake");
     else if (connection_is_ending(c) && quiet > CONNECTION_BYE_MS)
         connection_drop(c, "it never said bye");
-    else if (connection_is_open(c) && c->card.ends < time(NULL))
+    else if (connection_is_open(c) && c->ends < time(NULL))
         connection_drop(c, "its certificate has expired");
     else if (connection_is_open(c) && quiet > CONNECTION_IDLE_MS)
         send_bye(c);

@@ -17,6 +17,7 @@ struct connection {
     bool closes; /* said bye first, and so closes once it has heard bye too */
     struct addr seen;
     struct identity_card card;
+    time_t ends; /* of what that stands in */
     struct msg_hello ours, theirs;
     uint64_t
         since_ms; /* begin of the handshake; then of the last message either way; then of bye */

@@ -36,6 +36,15 @@ static int note_check(int ok, X509_STORE_CTX *store)
     return ok;
 }
 
+/* OpenSSL calls this for the whole chain. */
+static int check_chain(X509_STORE_CTX *store, void *ctx)
+{
+    SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
+    const struct connection *c = SSL_get_app_data(ssl);
+    (void)ctx;
+    return identity_verify(c->identity, store);
+}
+
 /* A newcomer's certificate says which key it holds, and no more. */
 static int take_any(int ok, X509_STORE_CTX *store)
 {
@@ -57,6 +66,7 @@ static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *o
     }
     c->joins = true;
     SSL_set_verify(ssl, SSL_get_verify_mode(ssl), take_any);
+    SSL_clear_chain_certs(ssl); /* it is shown the authority's certificate, as its token has it */
     *out = join;
     *out_length = sizeof join - 1;
     return SSL_TLSEXT_ERR_OK;
@@ -86,6 +96,7 @@ SSL *connection_tls(struct connection *c)
         return NULL;
     SSL_set_app_data(ssl, c);
     SSL_set_verify(ssl, SSL_get_verify_mode(ssl), note_check);
+    SSL_CTX_set_cert_verify_callback(identity_tls(c->identity), check_chain, NULL);
     if (!c->dialled)
         SSL_CTX_set_alpn_select_cb(identity_tls(c->identity), choose_protocol, NULL);
     return ssl;

@@ -2,6 +2,7 @@
 /* identity.c -- loads who this peer is, and reads who others are. */
 #include "identity.h"
 #include "file.h"
+#include "rotation.h"
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -18,6 +19,7 @@ struct identity {
     struct identity_card card;
     SSL_CTX *tls;
     X509 *root;
+    struct rotation *rotation;       /* that made it the root, or NULL */
     char certificate[IDENTITY_PATH]; /* its file */
     struct part_revoked *revoked;
     size_t revoked_count;
@@ -179,6 +181,31 @@ static SSL_CTX *make_context(void)
     return tls;
 }
 
+/* A certificate by the old key counts when the change of keys lists it, and nothing else that this
+ * key has signed: not even another new key. */
+int identity_verify(const struct identity *i, X509_STORE_CTX *check)
+{
+    X509 *shown = X509_STORE_CTX_get0_cert(check);
+    bool old = i->rotation != NULL && rotation_lets_in(i->rotation, shown, time(NULL));
+    STACK_OF(X509) *before = old ? sk_X509_new_null() : NULL;
+    if (old && (before == NULL || !sk_X509_push(before, i->rotation->before))) {
+        sk_X509_free(before);
+        X509_STORE_CTX_set_error(check, X509_V_ERR_OUT_OF_MEM);
+        return 0;
+    }
+    if (old)
+        X509_STORE_CTX_set0_trusted_stack(check, before);
+    int ok = X509_verify_cert(check);
+    sk_X509_free(before);
+    return ok;
+}
+
+time_t identity_ends(const struct identity *i, X509 *certificate, time_t ends)
+{
+    bool old = i->rotation != NULL && !identity_is_current(i, certificate);
+    return old && i->rotation->until < ends ? i->rotation->until : ends;
+}
+
 /* Refused here, with a clear line, rather than by everybody else. */
 static int check_own(const struct identity *i, struct identity_card *card, X509 *own,
                      const char *path, struct err *e)
@@ -192,7 +219,7 @@ static int check_own(const struct identity *i, struct identity_card *card, X509 
         return err_set(e, ENOMEM, "no memory");
     }
     int rc = 0;
-    if (X509_verify_cert(check) != 1)
+    if (identity_verify(i, check) != 1)
         rc = err_set(e, EACCES,
                      "%s: %s; ask the founder of grid '%s' for a new invitation and join "
                      "with it",
@@ -208,9 +235,39 @@ static int load_root(struct identity *i, const char *path, struct err *e)
     i->root = f != NULL ? PEM_read_X509(f, NULL, NULL, NULL) : NULL;
     if (f != NULL)
         fclose(f);
-    if (i->root == NULL || !X509_STORE_add_cert(SSL_CTX_get_cert_store(i->tls), i->root))
-        return err_set(e, EINVAL, "%s: %s", path, f == NULL ? strerror(errno) : openssl_reason());
+    return i->root != NULL
+               ? 0
+               : err_set(e, EINVAL, "%s: %s", path, f == NULL ? strerror(errno) : openssl_reason());
+}
+
+/* The root that was joined with, or the one that has followed it. */
+static int load_rotation(struct identity *i, const char *folder, struct err *e)
+{
+    struct id root = identity_grid(i);
+    i->rotation = rotation_load(folder);
+    enum rotation_verdict verdict =
+        i->rotation != NULL ? rotation_judge(i->rotation, &root, NULL) : ROTATION_OTHER;
+    if (i->rotation != NULL && verdict == ROTATION_OTHER) { /* of another grid */
+        rotation_free(i->rotation);
+        i->rotation = NULL;
+    }
+    if (verdict == ROTATION_NEW) {
+        X509_free(i->root);
+        i->root = i->rotation->after;
+        X509_up_ref(i->root);
+    }
+    if (!X509_STORE_add_cert(SSL_CTX_get_cert_store(i->tls), i->root))
+        return err_set(e, EINVAL, "%s/authority.crt: %s", folder, openssl_reason());
     return 0;
+}
+
+/* Who does not know the new key yet is shown what the old one says of it. */
+static bool show_cross(const struct identity *i)
+{
+    X509 *own = SSL_CTX_get0_certificate(i->tls);
+    if (i->rotation == NULL || !identity_is_current(i, own))
+        return SSL_CTX_clear_chain_certs(i->tls);
+    return SSL_CTX_clear_chain_certs(i->tls) && SSL_CTX_add1_chain_cert(i->tls, i->rotation->cross);
 }
 
 static int load_files(struct identity *i, const char *folder, struct err *e)
@@ -227,12 +284,16 @@ static int load_files(struct identity *i, const char *folder, struct err *e)
         return rc;
     ERR_clear_error();
     rc = load_root(i, authority, e);
+    if (rc == 0)
+        rc = load_rotation(i, folder, e);
     if (rc < 0)
         return rc;
     if (!SSL_CTX_use_certificate_file(i->tls, certificate, SSL_FILETYPE_PEM))
         return err_set(e, EINVAL, "%s: %s", certificate, openssl_reason());
     if (!SSL_CTX_use_PrivateKey_file(i->tls, key, SSL_FILETYPE_PEM))
         return err_set(e, EINVAL, "%s: %s", key, openssl_reason());
+    if (!show_cross(i))
+        return err_set(e, ENOMEM, "no memory");
     return check_own(i, &i->card, SSL_CTX_get0_certificate(i->tls), certificate, e);
 }
 
@@ -256,6 +317,7 @@ void identity_free(struct identity *i)
         return;
     SSL_CTX_free(i->tls);
     X509_free(i->root);
+    rotation_free(i->rotation);
     free(i->revoked);
     free(i);
 }
@@ -286,6 +348,29 @@ bool identity_grid_encrypts(const struct identity *i)
 EVP_PKEY *identity_authority(const struct identity *i)
 {
     return X509_get0_pubkey(i->root);
+}
+
+struct id identity_grid(const struct identity *i)
+{
+    struct id id = {0};
+    identity_of_key(&id, X509_get0_pubkey(i->root));
+    return id;
+}
+
+bool identity_is_grid(const struct identity *i, const struct id *grid)
+{
+    struct id now = identity_grid(i);
+    return id_equal(grid, &now) || (i->rotation != NULL && id_equal(grid, &i->rotation->from));
+}
+
+const struct rotation *identity_rotation(const struct identity *i)
+{
+    return i->rotation;
+}
+
+bool identity_is_current(const struct identity *i, X509 *certificate)
+{
+    return X509_verify(certificate, X509_get0_pubkey(i->root)) == 1;
 }
 
 /* --- what changes while a daemon runs --- */
@@ -352,12 +437,24 @@ int identity_renew(struct identity *i, const uint8_t *der, size_t length, struct
         rc = err_set(e, EINVAL, "the renewed certificate is for another key");
     if (rc == 0)
         rc = write_certificate(i->certificate, fresh, e);
-    if (rc == 0 && !SSL_CTX_use_certificate(i->tls, fresh))
+    if (rc == 0 && (!SSL_CTX_use_certificate(i->tls, fresh) || !show_cross(i)))
         rc = err_set(e, EIO, "the renewed certificate cannot be used: %s", openssl_reason());
     if (rc == 0)
         i->card = card;
     X509_free(fresh);
     return rc;
+}
+
+/* What is in the folder fits together after each step. */
+int identity_rotate(struct identity *i, const char *folder, const struct rotation *r, struct err *e)
+{
+    char path[IDENTITY_PATH];
+    int rc = join_path(path, folder, "authority.crt", e);
+    if (rc == 0 && i->rotation != NULL)
+        rc = write_certificate(path, i->root, e);
+    if (rc == 0)
+        rc = rotation_save(r, folder, e);
+    return rc == 0 ? identity_reload(i, folder, e) : rc;
 }
 
 int identity_sign(const struct identity *i, const void *words, size_t length,

@@ -33,6 +33,7 @@ struct identity_card {
 };
 
 struct identity;
+struct rotation;
 
 /* From the folder's authority.crt, peer.crt and peer.key; a key that others may read is refused. */
 int identity_load(struct identity **out, const char *folder, struct err *e);
@@ -44,6 +45,8 @@ const struct identity_card *identity_card(const struct identity *i);
 
 EVP_PKEY *identity_authority(const struct identity *i); /* its public half */
 X509 *identity_root(const struct identity *i);          /* the authority's certificate */
+struct id identity_grid(const struct identity *i);      /* the id of its key */
+bool identity_is_grid(const struct identity *i, const struct id *grid); /* or of the one before */
 #define IDENTITY_ENCRYPT "encrypt" /* OU of the authority: peers lend to jobs that encrypt only */
 bool identity_grid_encrypts(const struct identity *i);
 
@@ -54,8 +57,21 @@ bool identity_is_revoked(const struct identity *i, const struct id *peer);
  * one. */
 int identity_renew(struct identity *i, const uint8_t *der, size_t length, struct err *e);
 
+/* The last change of the authority's key; NULL: this peer knows of none. */
+const struct rotation *identity_rotation(const struct identity *i);
+/* Takes a change that fits into use, and into the folder. An error when this peer's own certificate
+ * is not among those that are good after it: then it is in the folder all the same. */
+int identity_rotate(struct identity *i, const char *folder, const struct rotation *r,
+                    struct err *e);
+/* Signed by the authority's key as it is now. */
+bool identity_is_current(const struct identity *i, X509 *certificate);
+
 /* TLS 1.3, both sides authenticated against the authority; owned by the identity. */
 SSL_CTX *identity_tls(const struct identity *i);
+/* X509_verify_cert() with what counts as this grid's. */
+int identity_verify(const struct identity *i, X509_STORE_CTX *check);
+/* Until when a certificate that was accepted is: before its own end if the old key signed it. */
+time_t identity_ends(const struct identity *i, X509 *certificate, time_t ends);
 /* What the other end's verified certificate says. */
 int identity_read(struct identity_card *card, X509 *certificate, struct err *e);
 

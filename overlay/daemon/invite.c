@@ -113,6 +113,14 @@ size_t invitations_count(const struct invitations *all)
     return all->count;
 }
 
+int invitations_end(struct invitations *all, time_t now, struct err *e)
+{
+    for (unsigned i = 0; i < all->count; i++)
+        if (all->at[i].ends > now)
+            all->at[i].ends = now;
+    return save(all, e);
+}
+
 time_t invitations_last(const struct invitations *all, time_t now)
 {
     time_t last = 0;

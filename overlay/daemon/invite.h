@@ -26,6 +26,8 @@ size_t invitations_count(const struct invitations *all);
 /* On disk when it returns 0. */
 int invitation_add(struct invitations *all, const struct invitation *fresh, time_t now,
                    struct err *e);
+/* Nobody may use one of them any more. */
+int invitations_end(struct invitations *all, time_t now, struct err *e);
 /* When the last of those ends that somebody may still use; 0: there is none. */
 time_t invitations_last(const struct invitations *all, time_t now);
 const struct invitation *invitation_find(const struct invitations *all, const struct id *id);

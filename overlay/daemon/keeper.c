@@ -44,8 +44,8 @@ bool keeper_is_here(const struct keeper *k)
     return access(path, R_OK) == 0;
 }
 
-int keeper_authority(const struct keeper *k, const struct keyfile_access *with,
-                     struct authority **out, struct err *e)
+int keeper_authority(struct keeper *k, const struct keyfile_access *with, struct authority **out,
+                     struct err *e)
 {
     struct id known, found;
     if (!keeper_is_here(k))
@@ -54,8 +54,10 @@ int keeper_authority(const struct keeper *k, const struct keyfile_access *with,
     if (rc < 0)
         return rc;
     found = authority_id(*out);
-    if (identity_of_key(&known, identity_authority(k->node->identity)) == 0 &&
-        id_equal(&known, &found))
+    known = identity_grid(k->node->identity);
+    if (!id_equal(&known, &found) && keeper_adopt(k, NULL) == 0)
+        known = identity_grid(k->node->identity);
+    if (id_equal(&known, &found))
         return 0;
     authority_close(*out);
     return err_set(e, EINVAL, "%s is the authority of another grid", k->node->settings.authority);
@@ -111,6 +113,13 @@ static void on_join(void *ctx, const struct link_joiner *who, const struct msg_j
 static void hear_newcomers(struct keeper *k)
 {
     links_on_join(k->node->links, invitations_count(k->invitations) > 0 ? on_join : NULL, k);
+}
+
+int keeper_end_invitations(struct keeper *k, struct err *e)
+{
+    int rc = invitations_end(k->invitations, time(NULL), e);
+    mind_held(k);
+    return rc;
 }
 
 static int check_invite(const struct msg_local_invite *ask, struct err *e)
@@ -354,6 +363,9 @@ int keeper_open(struct keeper **out, struct node *node, struct err *e)
     if (k->hold_ends == NULL)
         return err_set(e, ENOMEM, "no memory");
     hear_newcomers(k);
+    if (keeper_adopt(k, &why) < 0)
+        log_warn(node->log, "the authority's key has changed, but: %s", why.text);
+    why = (struct err){0};
     keeper_meet(k, &(struct link_peer){.card = identity_card(node->identity),
                                        .certificate =
                                            SSL_CTX_get0_certificate(identity_tls(node->identity))});

@@ -20,6 +20,9 @@ int keeper_invite(struct keeper *k, const struct msg_local_invite *ask, struct m
                   struct err *e);
 int keeper_revoke(struct keeper *k, const struct msg_local_revoke *ask,
                   struct msg_local_revoked *out, struct err *e);
+/* The authority has another key from now on. */
+int keeper_rotate(struct keeper *k, const struct msg_local_rotate *ask,
+                  struct msg_local_rotated *out, struct err *e);
 /* A member is here: what it shows is kept, if it is not yet. */
 void keeper_meet(struct keeper *k, const struct link_peer *who);
 #endif

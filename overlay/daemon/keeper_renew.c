@@ -41,12 +41,12 @@ static int note(const struct keeper *k, const struct identity_card *was, X509 *c
 }
 
 /* Signed when the key was there. */
-static int take_out(const struct keeper *k, const struct identity_card *card, X509 **out,
-                    struct err *e)
+static int take_out(const struct keeper *k, const struct identity_card *card, time_t after,
+                    X509 **out, struct err *e)
 {
     struct drawer d;
     int rc = drawer_read(&d, k->node->settings.authority, &card->id, e);
-    X509 *next = rc == 0 ? drawer_pick(&d, time(NULL), card->ends) : NULL;
+    X509 *next = rc == 0 ? drawer_pick(&d, time(NULL), after) : NULL;
     if (rc == 0 && next == NULL)
         rc = err_set(e, ENOKEY,
                      "the grid's authority is locked, and nothing is signed for this day; its "
@@ -84,8 +84,20 @@ void keeper_meet(struct keeper *k, const struct link_peer *who)
         log_warn(k->node->log, "the certificate of %s is not kept: %s", who->card->name, e.text);
 }
 
+/* What a stolen key has signed does not become this one's by asking. */
+static int check_known(const struct keeper *k, const struct identity_card *card, struct err *e)
+{
+    struct ledger ledger;
+    int rc = ledger_read(&ledger, k->node->settings.authority, e);
+    if (rc == 0 && !is_known(&ledger, card))
+        rc =
+            err_set(e, EACCES, "the authority's ledger has no member %s of that owner", card->name);
+    ledger_free(&ledger);
+    return rc;
+}
+
 static int renew(struct keeper *k, const struct link_peer *from, const struct msg_renew_ask *ask,
-                 X509 **out, struct err *e)
+                 bool current, X509 **out, struct err *e)
 {
     const struct identity_card *card = from->card;
     const char *groups[IDENTITY_GROUPS];
@@ -106,13 +118,24 @@ static int renew(struct keeper *k, const struct link_peer *from, const struct ms
     int rc = key != NULL && identity_of_peer(&id, key, card->nonce) == 0 && id_equal(&id, &card->id)
                  ? 0
                  : err_set(e, EINVAL, "that is not its key");
+    if (rc == 0)
+        rc = check_known(k, card, e);
     if (rc == 0 && authority_is_locked(k->node->settings.authority))
-        rc = take_out(k, card, out, e);
+        rc = take_out(k, card, current ? card->ends : card->ends - 1, out, e);
     else if (rc == 0 && (rc = keeper_authority(k, NULL, &a, e)) == 0)
         rc = authority_admit(a, &order, key, out, e);
     authority_close(a);
     EVP_PKEY_free(key);
     return rc;
+}
+
+/* What the old key has signed is due at once: it was listed, or its holder would not be here. */
+static bool is_current(const struct keeper *k, const struct link_peer *from)
+{
+    const struct identity *i = k->node->identity;
+    return identity_is_current(i, from->certificate != NULL
+                                      ? from->certificate
+                                      : SSL_CTX_get0_certificate(identity_tls(i)));
 }
 
 void keeper_on_renew(struct keeper *k, const struct link_peer *from,
@@ -122,14 +145,17 @@ void keeper_on_renew(struct keeper *k, const struct link_peer *from,
     const struct identity_card *card = from->card;
     struct err e = {0};
     X509 *c = NULL;
+    time_t now = time(NULL);
+    bool current = is_current(k, from);
     enum renewal_verdict verdict =
-        renewal_asked(&k->renewals, &card->id, card->begins, card->ends, time(NULL), clock_ms());
+        renewal_asked(&k->renewals, &card->id, current ? card->begins : now,
+                      current ? card->ends : now, now, clock_ms());
     if (verdict == RENEWAL_AGAIN)
         return;
     if (verdict == RENEWAL_EARLY)
         err_set(&e, EAGAIN, "it is good for %ld more days; it is renewed in the last thirty",
                 (long)(card->ends - time(NULL)) / DAY);
-    else if (renew(k, from, ask, &c, &e) == 0)
+    else if (renew(k, from, ask, current, &c, &e) == 0)
         log_info(k->node->log, "renewed the certificate of %s", from->card->name);
     else if (e.code == ENOKEY)
         log_warn(k->node->log, "the certificate of %s is not renewed: %s", from->card->name,

@@ -25,13 +25,16 @@ struct keeper {
 
 /* The grid's authority, if this desktop has it: for the one act that needs it. 0 or a negative
  * code. */
-int keeper_authority(const struct keeper *k, const struct keyfile_access *with,
-                     struct authority **out, struct err *e);
+int keeper_authority(struct keeper *k, const struct keyfile_access *with, struct authority **out,
+                     struct err *e);
 bool keeper_is_here(const struct keeper *k);
 /* DER; 0: too long. */
 uint32_t keeper_put_certificate(uint8_t out[CERTIFICATE_MAX], X509 *c);
 void keeper_on_renew(struct keeper *k, const struct link_peer *from,
                      const struct msg_renew_ask *ask);
+/* Takes the key into use that the authority's folder has been given. */
+int keeper_adopt(struct keeper *k, struct err *e);
+int keeper_end_invitations(struct keeper *k, struct err *e);
 /* Signs what the ledger says, if the grid does not know that yet. */
 int keeper_publish(struct keeper *k, const struct authority *a, struct err *e);
 #endif

@@ -89,7 +89,8 @@ static void on_read(struct bufferevent *stream, void *ctx)
             local_refuse(c, "it sent a message that cannot be read");
         else
             local_take(c, &m);
-        if (frame != NULL && (frame[4] == MSG_local_invite || frame[4] == MSG_local_revoke))
+        if (frame != NULL && (frame[4] == MSG_local_invite || frame[4] == MSG_local_revoke ||
+                              frame[4] == MSG_local_rotate))
             sodium_memzero(frame, (size_t)length); /* there was a passphrase in it */
         evbuffer_drain(in, (size_t)length);
     }

@@ -5,6 +5,7 @@ libdaemon_la_SOURCES = \
     overlay/daemon/allocate.c overlay/daemon/allocate.h \
     overlay/daemon/allocation.c overlay/daemon/allocation.h overlay/daemon/allocation_look.c \
     overlay/daemon/authority.c overlay/daemon/authority.h \
+    overlay/daemon/authority_rotate.c overlay/daemon/authority_state.h \
     overlay/daemon/beacon.c overlay/daemon/beacon.h \
     overlay/daemon/brood.c overlay/daemon/brood.h \
     overlay/daemon/listening.c overlay/daemon/listening.h \
@@ -31,12 +32,13 @@ libdaemon_la_SOURCES = \
     overlay/daemon/invite.c overlay/daemon/invite.h \
     overlay/daemon/keeper.c overlay/daemon/keeper.h \
     overlay/daemon/keyfile.c overlay/daemon/keyfile.h \
-    overlay/daemon/keeper_renew.c \
+    overlay/daemon/keeper_renew.c overlay/daemon/keeper_rotate.c \
     overlay/daemon/keeper_revoke.c overlay/daemon/keeper_state.h \
     overlay/daemon/ledger.c overlay/daemon/ledger.h \
     overlay/daemon/member.c overlay/daemon/member.h \
     overlay/daemon/renewal.c overlay/daemon/renewal.h \
     overlay/daemon/revocation.c overlay/daemon/revocation.h \
+    overlay/daemon/rotation.c overlay/daemon/rotation.h \
     overlay/daemon/token.c overlay/daemon/token.h \
     overlay/daemon/environment.c overlay/daemon/environment.h \
     overlay/daemon/grant.c overlay/daemon/grant.h overlay/daemon/grant_state.h \

@@ -154,6 +154,15 @@ static void on_revoke(struct local_client *c, const struct msg_local_revoke *ask
     say_row(c, ask->token, &m, &e);
 }
 
+static void on_rotate(struct local_client *c, const struct msg_local_rotate *ask)
+{
+    struct message m = {.kind = MSG_local_rotated};
+    struct err e = {0};
+    m.local_rotated.token = ask->token;
+    keeper_rotate(c->local->node->keeper, ask, &m.local_rotated, &e);
+    say_row(c, ask->token, &m, &e);
+}
+
 static void on_lend(struct local_client *c, const struct msg_local_lend *wish)
 {
     struct message m = {.kind = MSG_local_terms};
@@ -226,6 +235,9 @@ static void take(struct local_client *c, const struct message *m)
         break;
     case MSG_local_lend:
         on_lend(c, &m->local_lend);
+        break;
+    case MSG_local_rotate:
+        on_rotate(c, &m->local_rotate);
         break;
     case MSG_local_revoke:
         on_revoke(c, &m->local_revoke);

@@ -8,11 +8,12 @@
 #include "node.h"
 #include "renewal.h"
 #include "revocation.h"
+#include "rotation.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHECK_MIN_S = 3, CHECK_MAX_S = 3600, KEY_MAX = 128 };
+enum { CHECK_MIN_S = 3, CHECK_MAX_S = 3600, AGAIN_S = 30, SOON_MS = 200, KEY_MAX = 128 };
 
 struct member {
     struct node *node;
@@ -48,6 +49,11 @@ static int apply(struct member *m)
     return rc;
 }
 
+static void look_soon(struct member *m)
+{
+    event_add(m->timer, &(struct timeval){.tv_usec = SOON_MS * 1000});
+}
+
 int member_take(struct member *m, const struct msg_revocations *list, const struct id *from,
                 struct err *e)
 {
@@ -69,6 +75,8 @@ int member_take(struct member *m, const struct msg_revocations *list, const stru
     all->revocations = m->revocation.list;
     links_spread(n->links, all, from);
     free(all);
+    if (identity_rotation(n->identity) != NULL)
+        look_soon(m); /* it says who renews this peer's certificate by the new key */
     return apply(m) < 0 ? err_set(e, ENOMEM, "no memory") : 0;
 }
 
@@ -79,9 +87,21 @@ static void tell_serial(struct member *m, const struct part_peer *to)
     link_send(m->node->links, to, &have);
 }
 
+/* Before the list, which is signed by the newest key. */
+static void tell_key(struct member *m, const struct part_peer *to)
+{
+    const struct rotation *known = identity_rotation(m->node->identity);
+    struct message have = {.kind = MSG_rotation_have};
+    have.rotation_have.after = identity_grid(m->node->identity);
+    if (known != NULL)
+        have.rotation_have.before = known->from;
+    link_send(m->node->links, to, &have);
+}
+
 static void on_up(void *ctx, const struct link_peer *with)
 {
     struct member *m = ctx;
+    tell_key(m, &with->peer);
     tell_serial(m, &with->peer);
     if (m->node->keeper != NULL)
         keeper_meet(m->node->keeper, with);
@@ -98,6 +118,64 @@ static void on_have(struct member *m, const struct link_peer *from, uint64_t ser
     all->revocations = m->revocation.list;
     link_send(m->node->links, &from->peer, all);
     free(all);
+}
+
+/* --- the authority's key --- */
+
+static int take_key(struct member *m, const struct rotation *r, const struct id *from,
+                    struct err *e)
+{
+    struct node *n = m->node;
+    int rc = identity_rotate(n->identity, n->settings.keys, r, e);
+    if (rc < 0)
+        return rc;
+    m->revocation.list.serial = 0; /* any list by the new key is newer */
+    log_info(n->log,
+             "the grid's authority has another key; certificates of before are good "
+             "until they are renewed, for %ld more hours",
+             (long)(r->until - time(NULL)) / 3600);
+    struct message said = {.kind = MSG_rotation, .rotation = r->said};
+    links_spread(n->links, &said, from);
+    links_renew(n->links);
+    look_soon(m);
+    return 0;
+}
+
+int member_rotate(struct member *m, const struct rotation *r, const struct id *from, struct err *e)
+{
+    struct node *n = m->node;
+    struct id key = identity_grid(n->identity);
+    switch (rotation_judge(r, &key, identity_rotation(n->identity))) {
+    case ROTATION_KNOWN:
+        return 0;
+    case ROTATION_NEW:
+        return take_key(m, r, from, e);
+    case ROTATION_PAST:
+        return identity_rotate(n->identity, n->settings.keys, r, e);
+    case ROTATION_OTHER:
+        break;
+    }
+    return err_set(e, EACCES, "another change of the authority's key is refused: the first counts");
+}
+
+static void on_rotation(struct member *m, const struct link_peer *from,
+                        const struct msg_rotation *said, struct err *e)
+{
+    struct rotation *r = NULL;
+    if (rotation_take(&r, said, e) == 0)
+        member_rotate(m, r, &from->peer.id, e);
+    rotation_free(r);
+}
+
+static void on_key_have(struct member *m, const struct link_peer *from,
+                        const struct msg_rotation_have *its)
+{
+    const struct rotation *known = identity_rotation(m->node->identity);
+    if (known == NULL || id_equal(&its->before, &known->to) ||
+        (id_equal(&its->after, &known->to) && !id_is_zero(&its->before)))
+        return;
+    struct message said = {.kind = MSG_rotation, .rotation = known->said};
+    link_send(m->node->links, &from->peer, &said);
 }
 
 /* --- the own certificate --- */
@@ -123,10 +201,12 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
     struct member *m = ctx;
     const struct identity_card *card = identity_card(m->node->identity);
     time_t now = time(NULL), due = renewal_due(card->begins, card->ends), wait = due - now;
+    bool current = identity_is_current(m->node->identity,
+                                       SSL_CTX_get0_certificate(identity_tls(m->node->identity)));
     (void)fd, (void)what;
-    if (due <= now) {
+    if (due <= now || !current) {
         ask_renewal(m);
-        wait = (card->ends - now) / 10;
+        wait = current ? (card->ends - now) / 10 : AGAIN_S;
     }
     wait = wait < CHECK_MIN_S ? CHECK_MIN_S : wait > CHECK_MAX_S ? CHECK_MAX_S : wait;
     event_add(m->timer, &(struct timeval){.tv_sec = wait});
@@ -157,6 +237,12 @@ void member_hear(struct member *self, const struct link_peer *from, const struct
 {
     struct err e = {0};
     switch ((enum takes)m->kind) {
+    case MSG_rotation_have:
+        on_key_have(self, from, &m->rotation_have);
+        break;
+    case MSG_rotation:
+        on_rotation(self, from, &m->rotation, &e);
+        break;
     case MSG_revocations_have:
         on_have(self, from, m->revocations_have.serial);
         break;
@@ -172,6 +258,18 @@ void member_hear(struct member *self, const struct link_peer *from, const struct
         log_warn(self->node->log, "from %s: %s", from->card->name, e.text);
 }
 
+/* One by the key of before is from before: it counts until there is one by the new key. */
+static void load_list(struct member *m)
+{
+    const struct rotation *last = identity_rotation(m->node->identity);
+    const char *folder = m->node->settings.state;
+    revocation_load(&m->revocation, folder, identity_authority(m->node->identity));
+    if (m->revocation.list.serial != 0 || last == NULL)
+        return;
+    revocation_load(&m->revocation, folder, X509_get0_pubkey(last->before));
+    m->revocation.list.serial = 0;
+}
+
 int member_open(struct member **out, struct node *node, struct err *e)
 {
     struct member *m = calloc(1, sizeof *m);
@@ -181,7 +279,7 @@ int member_open(struct member **out, struct node *node, struct err *e)
         return err_set(e, ENOMEM, "no memory");
     m->node = node;
     m->timer = evtimer_new(node->base, on_time, m);
-    revocation_load(&m->revocation, node->settings.state, identity_authority(node->identity));
+    load_list(m);
     if (revocation_has(&m->revocation.list, &card->id))
         return err_set(
             e, EACCES,

@@ -10,6 +10,7 @@
 struct node;
 struct member;
 struct link_peer;
+struct rotation;
 
 /* Needs node->links. A peer that was revoked itself is refused. */
 int member_open(struct member **out, struct node *node, struct err *e);
@@ -20,4 +21,7 @@ const struct msg_revocations *member_list(const struct member *m); /* serial 0: 
  * it on to every link but `from` (NULL: none). */
 int member_take(struct member *m, const struct msg_revocations *list, const struct id *from,
                 struct err *e);
+/* The authority has another key: if that fits what this peer knows, keeps it and passes it on;
+ * every link is made anew, under what is good from now on. */
+int member_rotate(struct member *m, const struct rotation *r, const struct id *from, struct err *e);
 #endif

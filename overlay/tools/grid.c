@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* grid.c -- p2pctl grid create, issue, lock, unlock: founding a grid, keys for its peers, and a
- * passphrase for its authority. */
+/* grid.c -- p2pctl grid create, issue, lock, unlock, rotate: founding a grid, keys for its peers,
+ * and a passphrase for its authority. */
 #include "tool.h"
 #include "authority.h"
 #include "passphrase.h"
+#include "rotate.h"
 #include "settings.h"
 #include <argp.h>
 #include <errno.h>
@@ -16,7 +17,7 @@ enum { NAMES_MAX = 4096, GROUPS_MAX = 8, GRID_DAYS = 3650, PATH_SIZE = 4096 };
 
 struct order {
     const char *what, *target; /* create NAME, issue FOLDER, lock and unlock [FOLDER] */
-    const char *out, *owner, *config, *file;
+    const char *out, *owner, *config, *file, *socket;
     const char *names[NAMES_MAX], *groups[GROUPS_MAX];
     size_t name_count, group_count;
     double days;
@@ -29,7 +30,8 @@ static const char doc[] =
     "  p2pctl grid create NAME --out=FOLDER\n"
     "  p2pctl grid issue FOLDER --name=PEER --out=KEYS\n"
     "  p2pctl grid lock [FOLDER]\n"
-    "  p2pctl grid unlock [FOLDER]\n\v"
+    "  p2pctl grid unlock [FOLDER]\n"
+    "  p2pctl grid rotate\n\v"
     "The authority of the grid is kept in ~/.config/p2pgrid/authority, or in FOLDER, and then no "
     "peer is made. Whoever has it can admit peers: keep it safe, and lock it: its key then lies "
     "there "
@@ -52,7 +54,12 @@ static const struct argp_option options[] = {
      "where the passphrase is, in the first line; -: standard input", 0},
     {"encrypt", 'e', NULL, 0,
      "create: every peer lends only to jobs that encrypt what their ranks tell each other", 0},
-    {"days", 'D', "N", 0, "valid for N days (create: 3650, issue: 365)", 0},
+    {"days", 'D', "N", 0,
+     "valid for N days (create: 3650, issue: 365); rotate: who is away may come back for N days "
+     "(30)",
+     0},
+    {"socket", 's', "PATH", 0,
+     "rotate: the daemon's socket (default: $P2PGRID_SOCKET, or the usual place)", 0},
     {0},
 };
 
@@ -67,7 +74,7 @@ static void take_days(struct order *o, const char *value, struct argp_state *sta
 
 static bool is_verb(const char *word)
 {
-    static const char *const verbs[] = {"create", "issue", "lock", "unlock"};
+    static const char *const verbs[] = {"create", "issue", "lock", "unlock", "rotate"};
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
         if (strcmp(word, verbs[i]) == 0)
             return true;
@@ -79,17 +86,28 @@ static void take_word(struct order *o, const char *word, struct argp_state *stat
     if (o->what == NULL && is_verb(word))
         o->what = word;
     else if (o->what == NULL)
-        argp_error(state, "create, issue, lock or unlock, not '%s'", word);
+        argp_error(state, "create, issue, lock, unlock or rotate, not '%s'", word);
     else if (o->target == NULL)
         o->target = word;
     else
         argp_error(state, "what is '%s'?", word);
 }
 
+/* By the daemon, which tells the others. */
+static void check_rotate(const struct order *o, struct argp_state *state)
+{
+    if (o->target != NULL)
+        argp_error(state, "rotate changes the key that p2pd uses, not that in a folder");
+    if (o->days < 0 || o->days > 365 || (o->days > 0 && o->days < 0.0001))
+        argp_error(state, "--days: who is away has up to 365 days");
+}
+
 static void check(const struct order *o, struct argp_state *state)
 {
     if (o->what == NULL)
-        argp_error(state, "create, issue, lock or unlock?");
+        argp_error(state, "create, issue, lock, unlock or rotate?");
+    else if (o->what[0] == 'r')
+        check_rotate(o, state);
     else if (o->what[0] == 'l' || o->what[0] == 'u')
         return;
     else if (o->target == NULL)
@@ -115,6 +133,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
         return 0;
     case 'w':
         o->owner = value;
+        return 0;
+    case 's':
+        o->socket = value;
         return 0;
     case 'p':
         o->file = value;
@@ -263,8 +284,9 @@ static int found(const struct order *o, const struct authority_terms *terms, str
 int tool_grid(int argc, char **argv)
 {
     static const struct argp argp = {
-        options, parse, "create NAME\nissue FOLDER\nlock [FOLDER]\nunlock [FOLDER]", doc, NULL,
-        NULL,    NULL};
+        options, parse, "create NAME\nissue FOLDER\nlock [FOLDER]\nunlock [FOLDER]\nrotate",
+        doc,     NULL,  NULL,
+        NULL};
     static struct order o;
     struct err e = {0};
     argp_err_exit_status = TOOL_USAGE;
@@ -272,6 +294,8 @@ int tool_grid(int argc, char **argv)
     const struct authority_terms terms = {.days = o.days != 0 ? (int)o.days : GRID_DAYS,
                                           .encrypt = o.encrypt};
     int rc;
+    if (o.what[0] == 'r')
+        return rotate(o.socket, o.days, o.file);
     if (o.what[0] == 'i')
         rc = issue(&o, &e);
     else if (o.what[0] != 'c')

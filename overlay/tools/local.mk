@@ -17,6 +17,7 @@ p2pctl_SOURCES = \
     overlay/tools/peers.c \
     overlay/tools/pick.c overlay/tools/pick.h \
     overlay/tools/revoke.c \
+    overlay/tools/rotate.c overlay/tools/rotate.h \
     overlay/tools/status.c \
     overlay/tools/tool.c overlay/tools/tool.h \
     overlay/tools/why.c

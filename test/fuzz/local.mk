@@ -9,6 +9,7 @@ fuzzers = \
     test/fuzz/pair \
     test/fuzz/require \
     test/fuzz/ring \
+    test/fuzz/rotation \
     test/fuzz/token
 
 fuzz_message_sources = $(libcore_la_SOURCES)
@@ -44,8 +45,11 @@ fuzz_token_sources = overlay/daemon/token.c overlay/daemon/addr.c overlay/client
 test/fuzz/token: test/fuzz/token.c $(fuzz_token_sources) overlay/core/id.c
 	$(call fuzz_build,$(fuzz_token_sources) overlay/core/id.c -I$(srcdir)/overlay/daemon,$(SODIUM_LIBS))
 
-fuzz_certificate_sources = overlay/daemon/identity.c overlay/daemon/file.c overlay/client/err.c overlay/core/id.c
+fuzz_certificate_sources = overlay/daemon/identity.c overlay/daemon/rotation.c overlay/daemon/file.c overlay/client/err.c \
+    $(fuzz_message_sources)
 test/fuzz/certificate: test/fuzz/certificate.c $(fuzz_certificate_sources)
+	$(call fuzz_build,$(fuzz_certificate_sources) -I$(srcdir)/overlay/daemon,$(SODIUM_LIBS) $(OPENSSL_LIBS))
+test/fuzz/rotation: test/fuzz/rotation.c $(fuzz_certificate_sources)
 	$(call fuzz_build,$(fuzz_certificate_sources) -I$(srcdir)/overlay/daemon,$(SODIUM_LIBS) $(OPENSSL_LIBS))
 
 # Ten minutes of each, two or more side by side.

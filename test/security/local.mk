@@ -12,6 +12,7 @@ security_scripts = \
     test/security/forged \
     test/security/invited \
     test/security/locked \
+    test/security/rotated \
     test/security/programs \
     test/security/inputs \
     test/security/guests

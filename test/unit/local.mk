@@ -69,6 +69,7 @@ unit_programs = \
     test/unit/require \
     test/unit/roll \
     test/unit/room \
+    test/unit/rotation \
     test/unit/roster \
     test/unit/seal \
     test/unit/seats \
@@ -109,6 +110,7 @@ test_unit_inquiry_LDADD = libdaemon.la $(LDADD)
 test_unit_invite_LDADD = libdaemon.la $(LDADD)
 test_unit_renewal_LDADD = libdaemon.la $(LDADD)
 test_unit_revocation_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
+test_unit_rotation_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 test_unit_token_LDADD = libdaemon.la $(LDADD)
 test_unit_uri_LDADD = libdaemon.la $(LDADD)
 test_unit_lending_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rotate.c -- p2pctl grid rotate: the authority of the grid gets another key. */
+#include "tool.h"
+#include "passphrase.h"
+#include "rotate.h"
+#include <errno.h>
+#include <time.h>
+
+enum { ANSWER_MS = 30000, AWAY_DAYS = 30, DAY = 24 * 3600 };
+
+static void take(void *ctx, const struct message *m)
+{
+    if (m->kind == MSG_local_rotated)
+        *(struct msg_local_rotated *)ctx = m->local_rotated;
+}
+
+static int ask(struct client *c, uint32_t seconds, const char *file,
+               struct msg_local_rotated *answer, struct err *e)
+{
+    struct message question = {.kind = MSG_local_rotate, .local_rotate.seconds = seconds};
+    struct passphrase word = {.length = 0};
+    struct msg_local_done done;
+    struct err first = {0};
+    if (file == NULL) {
+        int rc = client_ask(c, &question, ANSWER_MS, take, answer, &done, &first);
+        if (rc == 0 || first.code != ENOKEY)
+            return rc == 0 ? 0 : err_set(e, first.code, "%s", first.text);
+    }
+    int rc = passphrase_ask(&word, file, false, e);
+    question = (struct message){.kind = MSG_local_rotate, .local_rotate.seconds = seconds};
+    question.local_rotate.passphrase = word.text;
+    question.local_rotate.passphrase_length = (uint32_t)word.length;
+    if (rc == 0)
+        rc = client_ask(c, &question, ANSWER_MS, take, answer, &done, e);
+    passphrase_forget(&word);
+    return rc;
+}
+
+static void tell(const struct msg_local_rotated *answer)
+{
+    time_t until = (time_t)answer->until;
+    char day[64] = "";
+    struct tm tm;
+    if (localtime_r(&until, &tm) != NULL)
+        strftime(day, sizeof day, "%Y-%m-%d %H:%M", &tm);
+    printf("The authority has another key; the old one lets nobody in any more, and is not kept.\n"
+           "  %u peers get new certificates by themselves; one that is away has to be back before "
+           "%s\n"
+           "  Tokens of before are void: p2pctl invite gives new ones\n"
+           "  Copies of the authority's folder are of no use any more: copy it anew\n",
+           answer->members, day);
+    if (answer->unlisted > 0)
+        printf("  %u peers were never seen by this version, and have to join again\n",
+               answer->unlisted);
+}
+
+int rotate(const char *socket, double days, const char *file)
+{
+    const struct tool_options shared = {.socket = socket};
+    struct msg_local_rotated answer = {0};
+    struct client *c;
+    struct err e = {0};
+    int rc = tool_connect(&c, &shared);
+    if (rc != TOOL_OK)
+        return rc;
+    if (ask(c, (uint32_t)((days > 0 ? days : AWAY_DAYS) * DAY), file, &answer, &e) < 0)
+        rc = tool_fail(&e);
+    else
+        tell(&answer);
+    client_close(c);
+    return rc;
+}
