@@ -7,6 +7,7 @@
 #include "log.h"
 #include "ras_p2p.h"
 #include "opal/util/argv.h"
+#include "opal/util/opal_environ.h"
 #include "orte/constants.h"
 #include "orte/mca/errmgr/errmgr.h"
 #include "orte/mca/plm/base/plm_private.h"
@@ -20,6 +21,10 @@
 #include <time.h>
 
 enum { EXIT_FAILED = 1 };
+
+/* What ranks are told of the desktop on which they run. */
+#define OF_DESKTOP_REPLICA "OMPI_MCA_pml_replica_address"
+#define OF_DESKTOP_BTL "OMPI_MCA_btl_tcp_if_include"
 
 static struct plm_p2p_component *const plm = &mca_plm_p2p_component;
 extern char **environ;
@@ -63,13 +68,13 @@ static int add_address(char ***environment, const struct addr *addr)
     if (link_local ||
         inet_ntop(v4 ? AF_INET : AF_INET6, addr->ip + (v4 ? 12 : 0), text, sizeof text) == NULL)
         return 0; /* such an address is good on one cable only: the ranks look for themselves */
-    int rc = command_add(environment, "OMPI_MCA_pml_replica_address", text);
+    int rc = command_add(environment, OF_DESKTOP_REPLICA, text);
     if (rc != 0 || !v4)
         return rc;
     const bool loopback = addr->ip[12] == 127;
     /* Not /32: for that Open MPI 4.1 shifts a word by all its bits and takes every interface. */
     snprintf(value, sizeof value, loopback ? "127.0.0.0/8" : "%s/31", text);
-    return command_add(environment, "OMPI_MCA_btl_tcp_if_include", value);
+    return command_add(environment, OF_DESKTOP_BTL, value);
 }
 
 /* What neither orteds nor ranks on desktops ever use, and would open all the same: a component
@@ -261,6 +266,19 @@ void plm_p2p_go_on(void)
     wait_for_deadline();
 }
 
+/* Children are given their parent's parameters, those of its desktop among them; their own orted
+ * knows better. */
+static void forget_parents_desktop(orte_job_t *job)
+{
+    for (int i = 0; i < job->apps->size; i++) {
+        orte_app_context_t *app = opal_pointer_array_get_item(job->apps, i);
+        if (app != NULL) {
+            opal_unsetenv(OF_DESKTOP_BTL, &app->env);
+            opal_unsetenv(OF_DESKTOP_REPLICA, &app->env);
+        }
+    }
+}
+
 /* MPI_Comm_spawn may need more slots than are free: the spares join in. */
 static void open_spares(orte_job_t *job)
 {
@@ -338,8 +356,10 @@ static void launch(orte_job_t *job)
         return;
     }
     trust_start_nothing();
-    if (job->originator.jobid != ORTE_JOBID_INVALID)
+    if (job->originator.jobid != ORTE_JOBID_INVALID) {
+        forget_parents_desktop(job);
         open_spares(job);
+    }
     const int rc = orte_plm_base_setup_virtual_machine(job);
     if (rc != ORTE_SUCCESS) {
         ORTE_ERROR_LOG(rc);

@@ -86,6 +86,9 @@ int plm_p2p_terms(const struct grid_lease *lease, struct grid_launch *launch, st
 int trust_guard_messages(void); /* once ORTE listens; or one line says why not */
 void trust_start_nothing(void); /* before the first launch */
 
+/* publish_orte4.c: a message to what keeps published data; view: of its bytes, from the start. */
+void publish_as_one_user(opal_buffer_t *view, uint8_t *bytes);
+
 /* watch_orte4.c: what may go wrong meanwhile. */
 int plm_p2p_watch(void);       /* the state machine and reports of orteds */
 void plm_p2p_watch_grid(void); /* the connection to the daemon */

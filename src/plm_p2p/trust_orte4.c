@@ -335,10 +335,20 @@ static bool is_good(orte_rml_recv_t *msg)
     return false;
 }
 
+static void join_users(orte_rml_recv_t *msg)
+{
+    opal_buffer_t view;
+    if (look_into(&view, msg))
+        publish_as_one_user(&view, (uint8_t *)msg->iov.iov_base);
+    OBJ_DESTRUCT(&view);
+}
+
 static void arrived(int fd, short flags, void *context)
 {
     orte_rml_recv_t *msg = context;
     ORTE_ACQUIRE_OBJECT(msg);
+    if (msg->tag == ORTE_RML_TAG_DATA_SERVER)
+        join_users(msg);
     if (is_good(msg))
         orte_rml_base_process_msg(fd, flags, msg);
     else
