@@ -2,6 +2,7 @@
 /* identity.c -- keys are made, kept private, and let in whom the grid admitted and nobody else. */
 #include "../../overlay/daemon/authority.h"
 #include "../../overlay/daemon/identity.h"
+#include "handshake.h"
 #include "temporary.h"
 #include <errno.h>
 #include <setjmp.h>
@@ -203,18 +204,7 @@ static void test_bad_orders_are_refused(void **state)
 static bool shake(struct identity *a, struct identity *b)
 {
     SSL *client = SSL_new(identity_tls(a)), *server = SSL_new(identity_tls(b));
-    BIO *left, *right;
-    assert_int_equal(BIO_new_bio_pair(&left, 0, &right, 0), 1);
-    SSL_set_bio(client, left, left);
-    SSL_set_bio(server, right, right);
-    SSL_set_connect_state(client);
-    SSL_set_accept_state(server);
-    int c = 0, s = 0;
-    for (int turn = 0; turn < 10; turn++) {
-        c = SSL_do_handshake(client);
-        s = SSL_do_handshake(server);
-    }
-    bool ok = c == 1 && s == 1 && SSL_version(client) == TLS1_3_VERSION;
+    bool ok = handshake(client, server) && SSL_version(client) == TLS1_3_VERSION;
     SSL_free(client);
     SSL_free(server);
     return ok;

@@ -7,6 +7,7 @@
 #include "../../overlay/daemon/identity.h"
 #include "../../overlay/daemon/ledger.h"
 #include "../../overlay/daemon/rotation.h"
+#include "handshake.h"
 #include "temporary.h"
 #include <errno.h>
 #include <openssl/pem.h>
@@ -221,20 +222,10 @@ static SSL *end_of(struct identity *i)
 static bool shake(struct identity *a, struct identity *b)
 {
     SSL *client = end_of(a), *server = end_of(b);
-    BIO *left, *right;
-    assert_int_equal(BIO_new_bio_pair(&left, 0, &right, 0), 1);
-    SSL_set_bio(client, left, left);
-    SSL_set_bio(server, right, right);
-    SSL_set_connect_state(client);
-    SSL_set_accept_state(server);
-    int c = 0, s = 0;
-    for (int turn = 0; turn < 10; turn++) {
-        c = SSL_do_handshake(client);
-        s = SSL_do_handshake(server);
-    }
+    const bool ok = handshake(client, server);
     SSL_free(client);
     SSL_free(server);
-    return c == 1 && s == 1;
+    return ok;
 }
 
 static bool both_ways(struct identity *a, struct identity *b)
