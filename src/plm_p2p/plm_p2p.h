@@ -86,6 +86,12 @@ int plm_p2p_terms(const struct grid_lease *lease, struct grid_launch *launch, st
 int trust_guard_messages(void); /* once ORTE listens; or one line says why not */
 void trust_start_nothing(void); /* before the first launch */
 
+/* spawn_orte4.c: may a peer have that started? -EPERM: what it says that is not a program's to say.
+ */
+int spawn_judge(orte_job_t *job, struct err *e);
+/* MPI_Comm_spawn fails there, with an error that the program may handle. */
+void spawn_answer_no(orte_process_name_t *to, orte_job_t *job);
+
 /* publish_orte4.c: a message to what keeps published data; view: of its bytes, from the start. */
 void publish_as_one_user(opal_buffer_t *view, uint8_t *bytes);
 
