@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* engine.c -- what the engine itself costs: a small message from one engine to another, no
  * transport. */
-#include "engine.h"
-#include "header.h"
+#include "src/replica/engine.h"
+#include "src/replica/header.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

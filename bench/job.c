@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* job.c -- many short lives with one cut each, and a long one without. */
 #include "job.h"
-#include "party.h"
+#include "test/sim/party.h"
 #include <stdlib.h>
 
 enum { CUTS = 21, SECOND = 1000 * 1000, GIVE_UP_S = 10 };

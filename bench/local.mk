@@ -1,7 +1,6 @@
 # The overlay, measured in the simulator: `make bench-overlay`; fewer peers with BENCH='--max 1024'.
 bench_overlay_SOURCES = bench/overlay.c bench/gossip.c bench/gossip.h bench/job.c bench/job.h \
     bench/measure.c bench/measure.h bench/supernode.c bench/supernode.h
-bench_overlay_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/test/sim
 bench_overlay_LDADD = libsim.la $(LDADD)
 EXTRA_PROGRAMS += bench/overlay
 bench-overlay: bench/overlay
@@ -10,7 +9,6 @@ bench-overlay: bench/overlay
 
 # What the replication engine itself costs: `make bench-engine`.
 EXTRA_PROGRAMS += bench/engine
-bench_engine_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 bench_engine_LDADD = libreplica.la $(LDADD)
 bench-engine: bench/engine
 	bench/engine

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* measure.c -- what is asked of the simulated grid, and the truth beside it. */
 #include "measure.h"
-#include "sim.h"
+#include "test/sim/sim.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

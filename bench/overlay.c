@@ -5,7 +5,7 @@
 #include "gossip.h"
 #include "job.h"
 #include "measure.h"
-#include "ring.h"
+#include "overlay/core/ring/ring.h"
 #include "supernode.h"
 #include <argp.h>
 #include <stdbool.h>

@@ -3,17 +3,17 @@
 # since they are one file, they share what they know. libruntime is what they decide; it knows no Open MPI type.
 # A further component adds its files to mca_ras_p2p_la_SOURCES and its name to component_names.
 noinst_LTLIBRARIES += libruntime.la
-libruntime_la_CPPFLAGS = $(AM_CPPFLAGS) $(runtime_include) $(SODIUM_CFLAGS)
+libruntime_la_CPPFLAGS = $(AM_CPPFLAGS) $(SODIUM_CFLAGS)
 libruntime_la_LIBADD = $(SODIUM_LIBS)
 libruntime_la_SOURCES = \
-    src/common/commit.c src/common/commit.h \
+    src/survive/commit.c src/survive/commit.h \
     src/common/defaults.c src/common/defaults.h \
     src/common/gate.c src/common/gate.h \
     src/common/grid.c src/common/grid.h \
     src/common/guard.c src/common/guard.h \
     src/common/import.c src/common/import.h \
     src/common/listeners.c src/common/listeners.h \
-    src/common/names.h \
+    src/survive/names.h \
     src/common/nodelay.c src/common/nodelay.h \
     src/common/secret.c src/common/secret.h \
     src/common/visitor.c src/common/visitor.h \
@@ -25,12 +25,8 @@ libruntime_la_SOURCES = \
     src/ras_p2p/request.c src/ras_p2p/request.h \
     src/rmaps_locality/policy.c src/rmaps_locality/policy.h
 
-runtime_include = \
-    -I$(top_srcdir)/src/ras_p2p -I$(top_srcdir)/src/plm_p2p -I$(top_srcdir)/src/rmaps_locality \
-    -I$(top_srcdir)/src/errmgr_replica
-
 component_LTLIBRARIES += mca_ras_p2p.la
-mca_ras_p2p_la_CPPFLAGS = $(AM_CPPFLAGS) $(runtime_include) $(OMPI_CPPFLAGS)
+mca_ras_p2p_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 mca_ras_p2p_la_CFLAGS = $(AM_CFLAGS) -fno-strict-aliasing
 mca_ras_p2p_la_LDFLAGS = -module -avoid-version -export-symbols-regex '^mca_' $(AM_LDFLAGS)
 mca_ras_p2p_la_LIBADD = libruntime.la libsurvive.la libclient.la $(OMPI_RTE_LIBS) $(HWLOC_LIBS)
@@ -89,3 +85,7 @@ install-data-hook:
 uninstall-hook:
 	cd $(DESTDIR)$(componentdir) 2>/dev/null || exit 0; for name in $(component_names) $(mpi_component_names) $(component_LTLIBRARIES:.la=); do \
 	    rm -f $$name.so; done
+
+src_folders = common errmgr_replica grpcomm_replica iof_replica plm_p2p pmix_server pml_replica pml_replica/file \
+    pml_replica/preload pml_replica/wait pml_replica/window ras_p2p replica rmaps_locality survive transport
+EXTRA_DIST += $(src_folders:%=src/%/.may_include)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ask.h -- a question to the daemon that is answered by a row of messages, and what it takes to put
  * it; for tools and wish.c. */
-#ifndef P2P_ASK_H
-#define P2P_ASK_H
-#include "message.h"
+#ifndef P2P_OVERLAY_CLIENT_ASK_H
+#define P2P_OVERLAY_CLIENT_ASK_H
+#include "overlay/wire/message.h"
 #include "p2pgrid.h"
 
 /* One message of the row. m is the callee's only until it returns. */

@@ -3,7 +3,7 @@
 #include "config.h"
 #include "p2pgrid.h"
 #include "ask.h"
-#include "place.h"
+#include "socket_path.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdint.h>
@@ -141,14 +141,14 @@ static uint32_t token_of(const struct message *m)
     case MSG_##name:                                                                               \
         return m->name.token;
 #define TO_errand_row(name) TO_row(name)
-#include "message_to.h"
+#include "overlay/wire/message_to.h"
     }
     return 0;
 }
 
 enum unasked {
 #define TO_unasked(name) UNASKED_##name = MSG_##name,
-#include "message_to.h"
+#include "overlay/wire/message_to.h"
 };
 
 /* What is no answer to the question asked now: an event, or the rest of a row given up earlier. */
@@ -175,7 +175,7 @@ static void set_token(struct message *m, uint32_t token)
         m->name.token = token;                                                                     \
         break;
 #define TO_errand(name) TO_local(name)
-#include "message_to.h"
+#include "overlay/wire/message_to.h"
     }
 }
 

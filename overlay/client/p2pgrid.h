@@ -5,18 +5,18 @@
  * lease that was asked for on it and ends what ran there. Calls block, each at most its time-out;
  * pushed events wait in the socket: watch client_fd(), then call client_event() until it returns 0.
  */
-#ifndef P2P_GRID_H
-#define P2P_GRID_H
-#include "err.h"
-#include "../core/id.h"
-#include "../core/share.h"
+#ifndef P2P_OVERLAY_CLIENT_P2PGRID_H
+#define P2P_OVERLAY_CLIENT_P2PGRID_H
+#include "overlay/base/err.h"
+#include "overlay/base/id.h"
+#include "overlay/core/lease/share.h"
 #include <stdbool.h>
 #include <stddef.h>
 
 struct client;
 
-/* path NULL: the places of place.h. -ECONNREFUSED or -ENOENT with a line that says how to start a
- * daemon.
+/* path NULL: the places of socket_path.h. -ECONNREFUSED or -ENOENT with a line that says how to
+ * start a daemon.
  */
 int client_open(struct client **out, const char *path, struct err *e);
 void client_close(struct client *c);

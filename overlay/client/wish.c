@@ -3,9 +3,9 @@
  * told of. */
 #include "p2pgrid.h"
 #include "ask.h"
-#include "input.h"
-#include "lease.h"
-#include "program.h"
+#include "overlay/manifest/input.h"
+#include "overlay/core/lease/lease.h"
+#include "overlay/manifest/program.h"
 #include "words.h"
 #include <errno.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* words.h -- what the numbers in local.def mean to both sides. */
-#ifndef P2P_WORDS_H
-#define P2P_WORDS_H
+#ifndef P2P_OVERLAY_CLIENT_WORDS_H
+#define P2P_OVERLAY_CLIENT_WORDS_H
 
 enum reserve_verb {
     RESERVE_NEW,

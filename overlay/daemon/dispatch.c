@@ -2,15 +2,15 @@
 /* dispatch.c -- each receiver of message.def is a part of the daemon; in each part a switch over
  * what that receiver takes goes on from here. Neither compiles when one is missing. */
 #include "dispatch.h"
-#include "allocate.h"
-#include "grant.h"
-#include "hold.h"
-#include "keeper.h"
-#include "listens.h"
-#include "member.h"
+#include "overlay/borrow/searches.h"
+#include "overlay/lend/grant.h"
+#include "overlay/borrow/borrowed.h"
+#include "overlay/membership/registrar.h"
+#include "overlay/lend/listens.h"
+#include "overlay/membership/member.h"
 #include "node.h"
-#include "topology.h"
-#include "visited.h"
+#include "overlay/host/topology.h"
+#include "overlay/discovery/probe_replies.h"
 
 /* The parts that end first are gone while the last words are sent. */
 static bool take(void *ctx, const struct link_peer *from, const struct message *m)

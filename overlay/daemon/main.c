@@ -2,17 +2,17 @@
 /* main.c -- p2pd, the daemon of one desktop: reads what its owner wants, puts the parts together,
  * and takes them down again in order. */
 #include "config.h"
-#include "addr.h"
+#include "overlay/base/addr.h"
 #include "dispatch.h"
-#include "file.h"
-#include "company.h"
-#include "listens.h"
-#include "grant.h"
-#include "lender.h"
-#include "keeper.h"
-#include "local.h"
-#include "member.h"
-#include "near.h"
+#include "overlay/base/file.h"
+#include "overlay/lend/allowlist.h"
+#include "overlay/lend/listens.h"
+#include "overlay/lend/grant.h"
+#include "overlay/lend/lender.h"
+#include "overlay/membership/registrar.h"
+#include "overlay/local/local.h"
+#include "overlay/membership/member.h"
+#include "overlay/discovery/ad_search.h"
 #include "node.h"
 #include <argp.h>
 #include <errno.h>

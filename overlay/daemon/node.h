@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* node.h -- what the parts of one daemon share. Made and taken down by main.c, in this order. */
-#ifndef P2P_NODE_H
-#define P2P_NODE_H
-#include "settings.h"
-#include "clock.h"
-#include "cores.h"
-#include "datagram.h"
-#include "identity.h"
-#include "job.h"
-#include "link.h"
-#include "log.h"
-#include "machine.h"
-#include "overlay.h"
-#include "tunnel.h"
-#include "walk.h"
+#ifndef P2P_OVERLAY_DAEMON_NODE_H
+#define P2P_OVERLAY_DAEMON_NODE_H
+#include "overlay/settings/settings.h"
+#include "overlay/base/clock.h"
+#include "overlay/host/cores.h"
+#include "overlay/transport/datagram.h"
+#include "overlay/crypto/identity.h"
+#include "overlay/watch/job.h"
+#include "overlay/transport/link.h"
+#include "overlay/base/log.h"
+#include "overlay/host/machine.h"
+#include "overlay/discovery/overlay.h"
+#include "overlay/transport/tunnel.h"
+#include "overlay/discovery/walk.h"
 #include <event2/event.h>
 
 struct local;      /* local.h: the socket of the same user's programs */
 struct member;     /* member.h: revocations, and this peer's own certificate */
-struct keeper;     /* keeper.h: the grid's authority, where it is */
-struct company;    /* company.h: whom guests may call */
+struct keeper;     /* registrar.h: the grid's authority, where it is */
+struct company;    /* allowlist.h: whom guests may call */
 struct finder;     /* finder.h: where members are */
 struct listens;    /* listens.h: whose processes listen where */
 struct grant;      /* grant.h: leases given to others, and what runs under them */
-struct nears;      /* near.h: the ad in the ring, and searches there */
-struct holds;      /* hold.h: leases of other peers */
-struct allocator;  /* allocate.h: searches for slots */
+struct nears;      /* ad_search.h: the ad in the ring, and searches there */
+struct holds;      /* borrowed.h: leases of other peers */
+struct allocator;  /* searches.h: searches for slots */
 struct topologies; /* topology.h: hwloc's descriptions of machines */
 
 struct node {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ad_json.c -- what a peer offers, as JSON: the same names wherever an ad is printed. */
 #include "ad_json.h"
-#include "addr.h"
-#include "confine.h"
+#include "overlay/base/addr.h"
+#include "overlay/sandbox/confine.h"
 #include <stdio.h>
 
 json_t *tool_json_confinement(unsigned bits)

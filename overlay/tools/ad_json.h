@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ad_json.h -- what a peer offers, as JSON. */
-#ifndef P2P_AD_JSON_H
-#define P2P_AD_JSON_H
-#include "message.h"
+#ifndef P2P_OVERLAY_TOOLS_AD_JSON_H
+#define P2P_OVERLAY_TOOLS_AD_JSON_H
+#include "overlay/wire/message.h"
 #include <jansson.h>
 
 json_t *tool_json_confinement(unsigned bits);   /* ["files", ...] */

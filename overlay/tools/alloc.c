@@ -2,10 +2,10 @@
 /* alloc.c -- p2pctl alloc: slots held for as long as a command runs, shared by every mpirun in it.
  */
 #include "tool.h"
-#include "level.h"
+#include "src/survive/level.h"
 #include "order.h"
-#include "request.h"
-#include "wish.h"
+#include "src/ras_p2p/request.h"
+#include "src/common/wish.h"
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>

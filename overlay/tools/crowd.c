@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* crowd.c -- every peer of the grid that answers. */
 #include "crowd.h"
-#include "ask.h"
+#include "overlay/client/ask.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* crowd.h -- every peer of the grid that answers, for the subcommands that look at all of them. */
-#ifndef P2P_CROWD_H
-#define P2P_CROWD_H
-#include "message.h"
-#include "p2pgrid.h"
+#ifndef P2P_OVERLAY_TOOLS_CROWD_H
+#define P2P_OVERLAY_TOOLS_CROWD_H
+#include "overlay/wire/message.h"
+#include "overlay/client/p2pgrid.h"
 
 struct crowd {
     struct msg_local_peer *at; /* nearest first; this desktop's own peer has a round trip of 0 */

@@ -2,10 +2,10 @@
 /* grid.c -- p2pctl grid create, issue, lock, unlock, rotate: founding a grid, keys for its peers,
  * and a passphrase for its authority. */
 #include "tool.h"
-#include "authority.h"
+#include "overlay/membership/authority.h"
 #include "passphrase.h"
 #include "rotate.h"
-#include "settings.h"
+#include "overlay/settings/settings.h"
 #include <argp.h>
 #include <errno.h>
 #include <stdlib.h>

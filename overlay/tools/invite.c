@@ -2,7 +2,7 @@
 /* invite.c -- p2pctl invite: a token that lets one more desktop into the grid. */
 #include "tool.h"
 #include "ad_json.h"
-#include "keeper.h"
+#include "overlay/membership/registrar.h"
 #include "passphrase.h"
 #include <errno.h>
 #include <argp.h>

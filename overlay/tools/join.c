@@ -2,10 +2,10 @@
 /* join.c -- p2pctl join: makes this desktop's key, has it admitted to a grid, and leaves everything
  * where p2pd looks. */
 #include "tool.h"
-#include "addr.h"
+#include "overlay/base/addr.h"
 #include "newcomer.h"
-#include "file.h"
-#include "settings.h"
+#include "overlay/base/file.h"
+#include "overlay/settings/settings.h"
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lend.c -- p2pctl policy, pause, resume, leave: what this desktop lends, and when it stops. */
 #include "ad_json.h"
-#include "confine.h"
-#include "lender.h"
+#include "overlay/sandbox/confine.h"
+#include "overlay/lend/lender.h"
 #include "tool.h"
 #include <errno.h>
 #include <stdlib.h>

@@ -21,6 +21,5 @@ p2pctl_SOURCES = \
     overlay/tools/status.c \
     overlay/tools/tool.c overlay/tools/tool.h \
     overlay/tools/why.c
-p2pctl_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon -I$(top_srcdir)/src/errmgr_replica \
-    -I$(top_srcdir)/src/rmaps_locality -I$(top_srcdir)/src/ras_p2p -I$(top_srcdir)/src/common $(JANSSON_CFLAGS)
+p2pctl_CPPFLAGS = $(AM_CPPFLAGS)      $(JANSSON_CFLAGS)
 p2pctl_LDADD = libdaemon.la libruntime.la libsurvive.la libclient.la libcore.la $(JANSSON_LIBS) -lm

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* newcomer.c -- one TLS session with the inviter, in blocking OpenSSL. */
 #include "newcomer.h"
-#include "addr.h"
-#include "connection.h"
-#include "identity.h"
+#include "overlay/base/addr.h"
+#include "overlay/transport/connection.h"
+#include "overlay/crypto/identity.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/err.h>

@@ -3,10 +3,10 @@
  * is of the grid in the token, proves to know the secret without sending it, and gets a
  * certificate.
  */
-#ifndef P2P_NEWCOMER_H
-#define P2P_NEWCOMER_H
-#include "message.h"
-#include "token.h"
+#ifndef P2P_OVERLAY_TOOLS_NEWCOMER_H
+#define P2P_OVERLAY_TOOLS_NEWCOMER_H
+#include "overlay/wire/message.h"
+#include "overlay/membership/token.h"
 #include <openssl/x509.h>
 
 struct entry {

@@ -7,8 +7,8 @@
  * as often as computed here, where each process has a peer of its own: survival of the ranks are
  * increasing functions of the same independent lifetimes, hence positively associated (Esary,
  * Proschan and Walkup, Association of random variables, 1967). */
-#ifndef P2P_ODDS_H
-#define P2P_ODDS_H
+#ifndef P2P_OVERLAY_TOOLS_ODDS_H
+#define P2P_OVERLAY_TOOLS_ODDS_H
 
 /* Losses an hour and peer, when `lost` were seen in so many peer-hours: the mean of the posterior
  * with Jeffreys' prior for a Poisson rate, (lost + 1/2) / hours. */

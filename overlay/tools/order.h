@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* order.h -- numbers and times on the command lines of p2pctl. */
-#ifndef P2P_ORDER_H
-#define P2P_ORDER_H
+#ifndef P2P_OVERLAY_TOOLS_ORDER_H
+#define P2P_OVERLAY_TOOLS_ORDER_H
 #include <argp.h>
 #include <stdbool.h>
 

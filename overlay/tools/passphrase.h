@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* passphrase.h -- asks whoever sits there for the passphrase of the authority's key. */
-#ifndef P2P_PASSPHRASE_H
-#define P2P_PASSPHRASE_H
-#include "keyfile.h"
+#ifndef P2P_OVERLAY_TOOLS_PASSPHRASE_H
+#define P2P_OVERLAY_TOOLS_PASSPHRASE_H
+#include "overlay/crypto/keyfile.h"
 
 struct passphrase {
     uint8_t text[KEYFILE_PASSPHRASE + 1];

@@ -2,7 +2,7 @@
 /* peers.c -- p2pctl peers: every peer of the grid, nearest first. */
 #include "tool.h"
 #include "ad_json.h"
-#include "addr.h"
+#include "overlay/base/addr.h"
 #include "crowd.h"
 
 static void print_one(const struct msg_local_peer *p, const struct tool_style *style)

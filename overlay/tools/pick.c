@@ -2,7 +2,7 @@
 /* pick.c -- what an allocation would choose if it were made now: every peer is taken to give what
  * it says is free. */
 #include "pick.h"
-#include "policy.h"
+#include "src/rmaps_locality/policy.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pick.h -- what an allocation would choose if it were made now, by the code that makes it: the
  * peers that fit, the claim on their slots, the placement of the ranks. */
-#ifndef P2P_PICK_H
-#define P2P_PICK_H
-#include "candidate.h"
-#include "claim.h"
+#ifndef P2P_OVERLAY_TOOLS_PICK_H
+#define P2P_OVERLAY_TOOLS_PICK_H
+#include "overlay/borrow/candidate.h"
+#include "overlay/core/lease/claim.h"
 #include "crowd.h"
-#include "level.h"
+#include "src/survive/level.h"
 
 struct pick_want {
     unsigned ranks, spares;

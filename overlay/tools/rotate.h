@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rotate.h -- p2pctl grid rotate; an exit code. */
-#ifndef P2P_ROTATE_H
-#define P2P_ROTATE_H
+#ifndef P2P_OVERLAY_TOOLS_ROTATE_H
+#define P2P_OVERLAY_TOOLS_ROTATE_H
 
 /* days: for who is away, 0: the usual; file: of the passphrase, or NULL. */
 int rotate(const char *socket, double days, const char *file);

@@ -2,8 +2,8 @@
 /* status.c -- p2pctl status: this desktop's own peer. */
 #include "tool.h"
 #include "ad_json.h"
-#include "addr.h"
-#include "lease.h"
+#include "overlay/base/addr.h"
+#include "overlay/core/lease/lease.h"
 #include <jansson.h>
 #include <string.h>
 

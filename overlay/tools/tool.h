@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tool.h -- what the subcommands of p2pctl share. */
-#ifndef P2P_TOOL_H
-#define P2P_TOOL_H
-#include "ask.h"
-#include "p2pgrid.h"
+#ifndef P2P_OVERLAY_TOOLS_TOOL_H
+#define P2P_OVERLAY_TOOLS_TOOL_H
+#include "overlay/client/ask.h"
+#include "overlay/client/p2pgrid.h"
 #include <argp.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
 #include "ad_json.h"
 #include "order.h"
 #include "pick.h"
-#include "request.h"
-#include "require.h"
+#include "src/ras_p2p/request.h"
+#include "overlay/core/lease/require.h"
 #include <argp.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* defaults.c -- what the grid needs of the stock components, and why. */
 #include "defaults.h"
-#include "ports.h"
+#include "overlay/base/ports.h"
 #include <assert.h>
 #include <ifaddrs.h>
 #include <net/if.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* defaults.h -- stock parameters that a grid wants otherwise than a cluster. Set in the environment
  * of mpirun, where nothing given by the user is touched, before the frameworks that read them. */
-#ifndef P2P_DEFAULTS_H
-#define P2P_DEFAULTS_H
+#ifndef P2P_SRC_COMMON_DEFAULTS_H
+#define P2P_SRC_COMMON_DEFAULTS_H
 #include <stdbool.h>
 
 struct default_value {

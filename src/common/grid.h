@@ -2,8 +2,8 @@
 /* grid.h -- mpirun's one connection to the local daemon. It holds every lease of the job: when it
  * closes, whatever the reason, all of them end. Asking takes seconds, so a thread of its own does
  * it; mpirun goes on answering signals. */
-#ifndef P2P_GRID_JOB_H
-#define P2P_GRID_JOB_H
+#ifndef P2P_SRC_COMMON_GRID_H
+#define P2P_SRC_COMMON_GRID_H
 #include "wish.h"
 
 struct grid;

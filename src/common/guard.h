@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* guard.h -- Open MPI and PMIx listen on loopback, and believe whoever calls there. In mpirun and
  * in orteds a connection of another user is closed before a byte of it is read. */
-#ifndef P2P_GUARD_H
-#define P2P_GUARD_H
+#ifndef P2P_SRC_COMMON_GUARD_H
+#define P2P_SRC_COMMON_GUARD_H
 #include <stdbool.h>
 
 /* Of the PMIx server of this process, which need not have started yet. 0, or -errno. */

@@ -2,8 +2,8 @@
 /* import.h -- puts a function of ours between a loaded library and one that it calls in another,
  * for that library alone: Open MPI and PMIx have no other place to look at who calls, and at what
  * arrives. */
-#ifndef P2P_IMPORT_H
-#define P2P_IMPORT_H
+#ifndef P2P_SRC_COMMON_IMPORT_H
+#define P2P_SRC_COMMON_IMPORT_H
 #include <stdbool.h>
 
 /* object: how the library's file name begins ("libpmix.so"). Calls of `function` go to

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* log.h -- what the components say: one line to the user, or a trace with rank, lane and peer. */
-#ifndef P2P_LOG_H
-#define P2P_LOG_H
+#ifndef P2P_SRC_COMMON_LOG_H
+#define P2P_SRC_COMMON_LOG_H
 
 /* `p2pgrid: ...` on stderr, a line break added. For refusals and losses: what, where, what to do.
  */

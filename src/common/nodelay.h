@@ -2,8 +2,8 @@
 /* nodelay.h -- libpmix writes a few short messages one after the other and leaves Nagle's algorithm
  * (RFC 896) on, at both ends: the last ones wait for the delayed acknowledgement of the first, 40
  * ms in each MPI_Finalize, and now and then in MPI_Init. Its sockets are found by what they are. */
-#ifndef P2P_NODELAY_H
-#define P2P_NODELAY_H
+#ifndef P2P_SRC_COMMON_NODELAY_H
+#define P2P_SRC_COMMON_NODELAY_H
 
 /* Both return for how many sockets it is off now. */
 

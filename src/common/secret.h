@@ -4,8 +4,8 @@
  * mpirun makes it, anew for every job. It travels in the environment of the processes: from mpirun
  * to the peers inside the daemons' links, and it is never printed. With it the processes know each
  * other, and from it come the keys of encrypted connections. */
-#ifndef P2P_SECRET_H
-#define P2P_SECRET_H
+#ifndef P2P_SRC_COMMON_SECRET_H
+#define P2P_SRC_COMMON_SECRET_H
 #include <stdbool.h>
 #include <stdint.h>
 

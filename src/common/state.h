@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* state.h -- stepping into ORTE's state machine: take a handler's place and call it from there. */
-#ifndef P2P_STATE_H
-#define P2P_STATE_H
+#ifndef P2P_SRC_COMMON_STATE_H
+#define P2P_SRC_COMMON_STATE_H
 #include "orte_config.h"
 #include "orte/mca/state/state.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stock.h -- a component of ours that takes the place of one of Open MPI's still has it do most of
  * the work. */
-#ifndef P2P_STOCK_H
-#define P2P_STOCK_H
+#ifndef P2P_SRC_COMMON_STOCK_H
+#define P2P_SRC_COMMON_STOCK_H
 #include "orte_config.h"
 #include "opal/mca/base/base.h"
 

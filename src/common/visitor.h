@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* visitor.h -- whose the other end of a connection on this machine is: the kernel is asked, not the
  * other end. */
-#ifndef P2P_VISITOR_H
-#define P2P_VISITOR_H
+#ifndef P2P_SRC_COMMON_VISITOR_H
+#define P2P_SRC_COMMON_VISITOR_H
 #include <stdbool.h>
 #include <sys/types.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wish.h -- what a job asks the grid for, and the leases that serve it. */
-#ifndef P2P_WISH_H
-#define P2P_WISH_H
-#include "p2pgrid.h"
+#ifndef P2P_SRC_COMMON_WISH_H
+#define P2P_SRC_COMMON_WISH_H
+#include "overlay/client/p2pgrid.h"
 
 struct wish {
     unsigned slots;

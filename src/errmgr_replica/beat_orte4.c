@@ -6,8 +6,8 @@
 #include "orte/mca/rml/rml.h"
 #include "orte/mca/state/state.h"
 #include "orte/util/name_fns.h"
-#include "log.h"
-#include "plm_p2p.h"
+#include "src/common/log.h"
+#include "src/plm_p2p/plm_p2p.h"
 
 static struct errmgr_replica_component *const self = &mca_errmgr_replica_component;
 

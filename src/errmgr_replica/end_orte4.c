@@ -3,7 +3,7 @@
 #include "errmgr_replica.h"
 #include "orte/mca/plm/plm.h"
 #include "orte/runtime/orte_quit.h"
-#include "log.h"
+#include "src/common/log.h"
 #include <stdlib.h>
 #include <string.h>
 

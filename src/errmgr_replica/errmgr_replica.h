@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* errmgr_replica.h -- the component's own state and its parts; nobody outside the folder needs it.
  */
-#ifndef P2P_ERRMGR_REPLICA_H
-#define P2P_ERRMGR_REPLICA_H
+#ifndef P2P_SRC_ERRMGR_REPLICA_ERRMGR_REPLICA_H
+#define P2P_SRC_ERRMGR_REPLICA_ERRMGR_REPLICA_H
 #include "survive_orte4.h"
 #include "opal/mca/event/event.h"
 #include "orte/mca/errmgr/base/base.h"
 #include "orte/mca/state/state_types.h"
-#include "fate.h"
-#include "heartbeat.h"
-#include "told.h"
+#include "src/survive/fate.h"
+#include "src/survive/heartbeat.h"
+#include "src/survive/told.h"
 
 /* Handlers of the stock component and of the state machine, which ours call for all that is not
  * theirs. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* loss_orte4.c -- mpirun's side: what ORTE must believe of a process or a peer that is gone, so
  * that it goes on without. */
-#include "../ras_p2p/ras_p2p.h"
+#include "src/ras_p2p/ras_p2p.h"
 #include "errmgr_replica.h"
 #include "orte/mca/errmgr/errmgr.h"
 #include "orte/mca/rml/rml.h"
 #include "orte/mca/routed/routed.h"
 #include "orte/mca/state/state.h"
-#include "log.h"
-#include "words.h"
+#include "src/common/log.h"
+#include "overlay/client/words.h"
 #include <stdio.h>
 #include <string.h>
 

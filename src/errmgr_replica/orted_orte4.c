@@ -10,9 +10,9 @@
 #include "orte/mca/state/state.h"
 #include "orte/util/name_fns.h"
 #include "orte/util/threads.h"
-#include "log.h"
-#include "nodelay.h"
-#include "state.h"
+#include "src/common/log.h"
+#include "src/common/nodelay.h"
+#include "src/common/state.h"
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>

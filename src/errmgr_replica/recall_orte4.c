@@ -2,7 +2,7 @@
 /* recall_orte4.c -- mpirun's side: a peer's owner wants it back. Copies that other peers have too
  * are given up at once; a last copy stays as long as it may. */
 #include "errmgr_replica.h"
-#include "log.h"
+#include "src/common/log.h"
 
 static struct errmgr_replica_component *const self = &mca_errmgr_replica_component;
 

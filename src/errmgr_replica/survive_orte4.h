@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* survive_orte4.h -- what errmgr_replica, grpcomm_replica and iof_replica tell each other in one
  * process. They are one shared object. Only files that speak with ORTE may include this. */
-#ifndef P2P_SURVIVE_ORTE4_H
-#define P2P_SURVIVE_ORTE4_H
+#ifndef P2P_SRC_ERRMGR_REPLICA_SURVIVE_ORTE4_H
+#define P2P_SRC_ERRMGR_REPLICA_SURVIVE_ORTE4_H
 #include "orte_config.h"
 #include "orte/mca/rml/rml_types.h"
 #include "orte/runtime/orte_globals.h"
-#include "level.h"
+#include "src/survive/level.h"
 #include <stdbool.h>
 #include <stdint.h>
 

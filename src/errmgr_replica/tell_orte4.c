@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tell_orte4.c -- mpirun tells the local daemon where its ranks run and what becomes of them, for
  * PMIx tools and whoever asks. The job never waits for it, and does without when it fails. */
-#include "../ras_p2p/ras_p2p.h"
+#include "src/ras_p2p/ras_p2p.h"
 #include "errmgr_replica.h"
-#include "told.h"
-#include "words.h"
+#include "src/survive/told.h"
+#include "overlay/client/words.h"
 #include <errno.h>
 
 enum { TOGETHER_MS = 50 }; /* what happens at once is told at once, and after a refusal again */

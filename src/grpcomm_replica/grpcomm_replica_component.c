@@ -2,7 +2,7 @@
 /* grpcomm_replica_component.c -- collectives of the orteds that do not wait for the lost. Every
  * orted sends to mpirun, which releases all when those who can report have. Broadcast and release
  * stay with grpcomm/direct: a module without them is passed over. */
-#include "../errmgr_replica/survive_orte4.h"
+#include "src/errmgr_replica/survive_orte4.h"
 #include "opal/dss/dss.h"
 #include "opal/mca/base/base.h"
 #include "orte/constants.h"
@@ -10,9 +10,9 @@
 #include "orte/mca/grpcomm/base/base.h"
 #include "orte/mca/rml/rml.h"
 #include "orte/util/name_fns.h"
-#include "gate.h"
-#include "log.h"
-#include "roll.h"
+#include "src/common/gate.h"
+#include "src/common/log.h"
+#include "src/survive/roll.h"
 #include <stdlib.h>
 #include <string.h>
 

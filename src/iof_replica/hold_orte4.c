@@ -4,8 +4,8 @@
  * waits when the process has died is dropped, for the next replica may write something else. */
 #include "iof_replica.h"
 #include "orte/runtime/orte_globals.h"
-#include "commit.h"
-#include "pace.h"
+#include "src/survive/commit.h"
+#include "src/survive/pace.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* iof_replica.h -- the component's parts; nobody outside the folder needs it. */
-#ifndef P2P_IOF_REPLICA_H
-#define P2P_IOF_REPLICA_H
-#include "../errmgr_replica/survive_orte4.h"
+#ifndef P2P_SRC_IOF_REPLICA_IOF_REPLICA_H
+#define P2P_SRC_IOF_REPLICA_IOF_REPLICA_H
+#include "src/errmgr_replica/survive_orte4.h"
 #include "opal/mca/event/event.h"
 #include "orte/mca/iof/base/base.h"
 #include "orte/mca/iof/iof.h"
 #include "orte/mca/rml/rml.h"
-#include "feed.h"
-#include "merge.h"
+#include "src/survive/feed.h"
+#include "src/survive/merge.h"
 
 struct outlet; /* where the output of one rank's stream goes: output_orte4.c */
 struct tap;    /* one output of a process on mpirun's own host: tap_orte4.c */

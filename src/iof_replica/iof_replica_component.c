@@ -8,8 +8,8 @@
 #include "orte/mca/errmgr/errmgr.h"
 #include "orte/mca/rml/rml.h"
 #include "orte/util/name_fns.h"
-#include "gate.h"
-#include "stock.h"
+#include "src/common/gate.h"
+#include "src/common/stock.h"
 #include <dlfcn.h>
 #include <string.h>
 #include <unistd.h>

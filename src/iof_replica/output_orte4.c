@@ -5,7 +5,7 @@
 #include "opal/util/os_dirpath.h"
 #include "orte/constants.h"
 #include "orte/util/attr.h"
-#include "log.h"
+#include "src/common/log.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* command.h -- what a peer is asked to run: orted's words as one line for sh, and its environment.
  */
-#ifndef P2P_COMMAND_H
-#define P2P_COMMAND_H
+#ifndef P2P_SRC_PLM_P2P_COMMAND_H
+#define P2P_SRC_PLM_P2P_COMMAND_H
 
 /* "exec 'orted' 'word' ...", with what leads to mpirun in its environment; each word quoted so that
  * sh gives back what went in. prefix: where Open MPI is installed on the peers, NULL for whatever

@@ -2,7 +2,7 @@
 /* daemons_orte4.c -- orteds in ORTE's tables. A replaced orted leaves its vpid for good: its
  * successor gets a new one, so that nothing the old one may still send can be taken for it. */
 #include "plm_p2p.h"
-#include "ras_p2p.h"
+#include "src/ras_p2p/ras_p2p.h"
 #include "orte/constants.h"
 #include "orte/mca/rml/rml.h"
 #include "orte/mca/routed/routed.h"

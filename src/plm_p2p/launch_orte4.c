@@ -3,9 +3,9 @@
  * decided in seats.c; here it is done. */
 #include "plm_p2p.h"
 #include "command.h"
-#include "defaults.h"
-#include "log.h"
-#include "ras_p2p.h"
+#include "src/common/defaults.h"
+#include "src/common/log.h"
+#include "src/ras_p2p/ras_p2p.h"
 #include "opal/util/argv.h"
 #include "opal/util/opal_environ.h"
 #include "orte/constants.h"

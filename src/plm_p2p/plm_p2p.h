@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* plm_p2p.h -- the launcher: one orted for each lease, started by the peer's daemon. */
-#ifndef P2P_PLM_P2P_H
-#define P2P_PLM_P2P_H
+#ifndef P2P_SRC_PLM_P2P_PLM_P2P_H
+#define P2P_SRC_PLM_P2P_PLM_P2P_H
 #include "orte_config.h"
-#include "folder.h"
+#include "overlay/manifest/folder.h"
 #include "seats.h"
 #include "opal/mca/event/event.h"
 #include "orte/mca/plm/base/base.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* plm_p2p_component.c -- how Open MPI sees the launcher: parameters, selection, the module. */
 #include "plm_p2p.h"
-#include "gate.h"
-#include "ras_p2p.h"
+#include "src/common/gate.h"
+#include "src/ras_p2p/ras_p2p.h"
 #include "opal/mca/base/base.h"
 #include "orte/constants.h"
 #include "orte/mca/plm/base/plm_private.h"

@@ -2,9 +2,9 @@
 /* seats.h -- who sits behind each virtual node until all have reported. A seat is a virtual node of
  * the job; its lease may change: a peer that refuses, fails or stays silent is replaced by a spare
  * or by a newly asked lease. Plain decisions: time and events come in, actions come out. */
-#ifndef P2P_SEATS_H
-#define P2P_SEATS_H
-#include "p2pgrid.h"
+#ifndef P2P_SRC_PLM_P2P_SEATS_H
+#define P2P_SRC_PLM_P2P_SEATS_H
+#include "overlay/client/p2pgrid.h"
 #include <stdbool.h>
 #include <stdint.h>
 

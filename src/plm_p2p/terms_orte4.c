@@ -2,13 +2,13 @@
 /* terms_orte4.c -- what the job binds itself to on its peers: the programs that it executes, the
  * files that it reads, what it takes at most, and that it encrypts where that is asked for. */
 #include "plm_p2p.h"
-#include "input.h"
-#include "level.h"
-#include "log.h"
-#include "program.h"
-#include "ras_p2p.h"
-#include "size.h"
-#include "survive_orte4.h"
+#include "overlay/manifest/input.h"
+#include "src/survive/level.h"
+#include "src/common/log.h"
+#include "overlay/manifest/program.h"
+#include "src/ras_p2p/ras_p2p.h"
+#include "overlay/base/size.h"
+#include "src/errmgr_replica/survive_orte4.h"
 #include "opal/util/argv.h"
 #include "orte/runtime/orte_globals.h"
 #include <errno.h>

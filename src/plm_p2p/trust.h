@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* trust.h -- what mpirun does not do for its peers, whoever owns them: decided here, found out in
  * trust_orte4.c. */
-#ifndef P2P_TRUST_H
-#define P2P_TRUST_H
-#include "err.h"
+#ifndef P2P_SRC_PLM_P2P_TRUST_H
+#define P2P_SRC_PLM_P2P_TRUST_H
+#include "overlay/base/err.h"
 #include <stdbool.h>
 
 /* What a spawn request says that matters; texts may be NULL. */

@@ -4,10 +4,10 @@
  * say to each other is passed on if it is data, and a spawn request is looked through. And mpirun
  * starts no process itself, whatever the order was. */
 #include "plm_p2p.h"
-#include "import.h"
-#include "log.h"
-#include "ras_p2p.h"
-#include "survive_orte4.h"
+#include "src/common/import.h"
+#include "src/common/log.h"
+#include "src/ras_p2p/ras_p2p.h"
+#include "src/errmgr_replica/survive_orte4.h"
 #include "opal/dss/dss.h"
 #include "orte/constants.h"
 #include "orte/mca/grpcomm/grpcomm.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* watch_orte4.c -- reports and deaths of orteds, news from the daemon, and the end. */
 #include "plm_p2p.h"
-#include "log.h"
-#include "ras_p2p.h"
-#include "state.h"
+#include "src/common/log.h"
+#include "src/ras_p2p/ras_p2p.h"
+#include "src/common/state.h"
 #include "orte/constants.h"
 #include "orte/mca/errmgr/errmgr.h"
 #include "orte/mca/plm/base/plm_private.h"

@@ -2,11 +2,11 @@
 /* allocate.c -- PMIx_Allocation_request: new, extend, release, re-acquire by id. An allocation is
  * the user's, not the tool's: it stays when the tool leaves, until its time is over. */
 #include "face.h"
-#include "lease.h"
+#include "overlay/core/lease/lease.h"
 #include "p2pgrid_pmix.h"
 #include "put.h"
-#include "share.h"
-#include "words.h"
+#include "overlay/core/lease/share.h"
+#include "overlay/client/words.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

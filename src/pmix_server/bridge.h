@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bridge.h -- from PMIx's threads to this program's event loop: they post, the loop works. */
-#ifndef P2P_BRIDGE_H
-#define P2P_BRIDGE_H
+#ifndef P2P_SRC_PMIX_SERVER_BRIDGE_H
+#define P2P_SRC_PMIX_SERVER_BRIDGE_H
 #include <event2/event.h>
 
 struct face;

@@ -2,7 +2,7 @@
 /* control.c -- PMIx_Job_control: ends, pauses and resumes jobs of this user. */
 #include "face.h"
 #include "put.h"
-#include "words.h"
+#include "overlay/client/words.h"
 #include <stdlib.h>
 #include <string.h>
 

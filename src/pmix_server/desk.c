@@ -2,7 +2,7 @@
 /* desk.c -- questions to p2pd over its local socket. */
 #include "config.h"
 #include "desk.h"
-#include "place.h"
+#include "overlay/client/socket_path.h"
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -72,7 +72,7 @@ static void take_unasked(struct desk *d, const struct message *m)
 {
     enum unasked {
 #define TO_unasked(name) UNASKED_##name = MSG_##name,
-#include "message_to.h"
+#include "overlay/wire/message_to.h"
     };
     switch ((enum unasked)m->kind) {
     case MSG_local_notice:

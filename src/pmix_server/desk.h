@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* desk.h -- questions to p2pd over its local socket, any number at a time, none of which blocks. */
-#ifndef P2P_DESK_H
-#define P2P_DESK_H
-#include "err.h"
-#include "message.h"
+#ifndef P2P_SRC_PMIX_SERVER_DESK_H
+#define P2P_SRC_PMIX_SERVER_DESK_H
+#include "overlay/base/err.h"
+#include "overlay/wire/message.h"
 #include <event2/event.h>
 
 struct desk;

@@ -4,7 +4,7 @@
  * one that guests are kept from; the second lets nobody in but this user, whom the kernel names.
  * And its send(): libpmix 4.2.2 crashes when a tool has died while it is let in. */
 #include "door.h"
-#include "visitor.h"
+#include "src/common/visitor.h"
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdatomic.h>

@@ -4,7 +4,7 @@
 #include "face.h"
 #include "p2pgrid_pmix.h"
 #include "put.h"
-#include "words.h"
+#include "overlay/client/words.h"
 #include <stdlib.h>
 
 /* PMIx itself knows which tool wants what; every event is passed on. */

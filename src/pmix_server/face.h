@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* face.h -- p2pd-pmix: what its upcalls share, all of it used in the event loop only. An upcall
  * runs on a thread of PMIx: it copies what it is given and posts it (bridge.h). */
-#ifndef P2P_FACE_H
-#define P2P_FACE_H
+#ifndef P2P_SRC_PMIX_SERVER_FACE_H
+#define P2P_SRC_PMIX_SERVER_FACE_H
 #include "bridge.h"
 #include "desk.h"
 #include "gather.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gather.c -- what p2pd knows, asked for as a picture. */
 #include "gather.h"
-#include "clock.h"
-#include "words.h"
+#include "overlay/base/clock.h"
+#include "overlay/client/words.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gather.h -- what p2pd knows, asked for as a picture. Pictures are made one after the other; a
  * walk to all peers is good for a second. */
-#ifndef P2P_GATHER_H
-#define P2P_GATHER_H
+#ifndef P2P_SRC_PMIX_SERVER_GATHER_H
+#define P2P_SRC_PMIX_SERVER_GATHER_H
 #include "desk.h"
 #include "keys.h"
 #include <stddef.h>

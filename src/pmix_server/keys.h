@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* keys.h -- which keys a query may name, and what must be known to answer each. Plain C: the names
  * are PMIx's own strings. */
-#ifndef P2P_KEYS_H
-#define P2P_KEYS_H
+#ifndef P2P_SRC_PMIX_SERVER_KEYS_H
+#define P2P_SRC_PMIX_SERVER_KEYS_H
 #include <stddef.h>
 
 enum key {

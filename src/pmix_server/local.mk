@@ -17,7 +17,6 @@ p2pd_pmix_SOURCES = \
     src/pmix_server/put.c src/pmix_server/put.h \
     src/pmix_server/query.c \
     src/pmix_server/tools.c
-p2pd_pmix_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pmix_server -I$(top_srcdir)/overlay/daemon
 p2pd_pmix_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS) $(LIBEVENT_CFLAGS)
 p2pd_pmix_LDADD = libclient.la libcore.la $(PMIX_LIBS) $(LIBEVENT_LIBS) -lpthread
 include_HEADERS = src/pmix_server/p2pgrid_pmix.h

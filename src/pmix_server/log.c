@@ -2,7 +2,7 @@
 /* log.c -- PMIx_Log: lines of text for p2pd's own log, which is where all channels end here. */
 #include "face.h"
 #include "put.h"
-#include "../../overlay/daemon/log.h"
+#include "overlay/base/log.h"
 #include <stdlib.h>
 #include <string.h>
 

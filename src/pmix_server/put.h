@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* put.h -- lists of PMIx's key and value pairs, made one by one, and how one is read safely. */
-#ifndef P2P_PUT_H
-#define P2P_PUT_H
+#ifndef P2P_SRC_PMIX_SERVER_PUT_H
+#define P2P_SRC_PMIX_SERVER_PUT_H
 #include <pmix_common.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
 #include "face.h"
 #include "p2pgrid_pmix.h"
 #include "put.h"
-#include "words.h"
+#include "overlay/client/words.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -16,17 +16,17 @@
  * operation_ompi4.c        its operations; budget.h
  * epoch_ompi4.c            and when they are done
  * link_ompi4.c             engine and transport joined, addresses by modex, progress
- * nap_ompi4.c              who waits in vain sleeps; nap.h, crowd.h
- * attendant_ompi4.c        a thread that stands in while the program computes; turn.h */
-#ifndef P2P_GLUE_H
-#define P2P_GLUE_H
+ * backoff_ompi4.c              who waits in vain sleeps; backoff.h, contention.h
+ * progress_ompi4.c        a thread that stands in while the program computes; turn.h */
+#ifndef P2P_SRC_PML_REPLICA_GLUE_H
+#define P2P_SRC_PML_REPLICA_GLUE_H
 #include "ompi_config.h"
-#include "crowd.h"
-#include "engine.h"
-#include "looks.h"
-#include "nap.h"
-#include "transport.h"
-#include "turn.h"
+#include "src/pml_replica/wait/contention.h"
+#include "src/replica/engine.h"
+#include "src/pml_replica/wait/spin.h"
+#include "src/pml_replica/wait/backoff.h"
+#include "src/transport/transport.h"
+#include "src/pml_replica/wait/turn.h"
 #include "ompi/communicator/communicator.h"
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/pml/base/pml_base_request.h"
@@ -168,7 +168,7 @@ static inline uint64_t now_ms(clockid_t clock)
     return now_ns(clock) / 1000000;
 }
 
-/* nap_ompi4.c */
+/* backoff_ompi4.c */
 void nap_begin(void);
 int nap_due(void);             /* how long to wait at this look, ms */
 int nap_at_fence(void);        /* 0 elsewhere */
@@ -179,7 +179,7 @@ void silent_start(void);
 void silent_take(void); /* what mpirun has said, if anything */
 void silent_stop(void);
 
-/* attendant_ompi4.c */
+/* progress_ompi4.c */
 void attendant_start(void);
 void attendant_stop(void);
 

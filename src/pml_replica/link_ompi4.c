@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* link_ompi4.c -- engine and transport joined; addresses by modex; progress. */
 #include "glue.h"
-#include "header.h"
-#include "secret.h"
+#include "src/replica/header.h"
+#include "src/common/secret.h"
 #include "opal/mca/pmix/pmix.h"
 #include "opal/runtime/opal_progress.h"
 #include "ompi/mca/rte/rte.h"

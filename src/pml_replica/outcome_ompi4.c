@@ -5,7 +5,7 @@
  * The leader looks and tells which; the followers wait until the same are complete. Waits for one
  * or for all need no word. Nothing is told where no request is active: all lanes see that alike. */
 #include "glue.h"
-#include "preload.h"
+#include "src/pml_replica/preload/preload.h"
 #include "opal/runtime/opal_progress.h"
 #include <dlfcn.h>
 

@@ -3,7 +3,7 @@
  * reads it (iof_replica, hold_orte4.c) waits until all replicas hold what it may depend on. The
  * program does not wait; the attendant hears of it while the program computes. */
 #include "glue.h"
-#include "commit.h"
+#include "src/survive/commit.h"
 #include <stdlib.h>
 
 enum { SETTLE_MS = 1000 };

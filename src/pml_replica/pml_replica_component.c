@@ -2,12 +2,12 @@
 /* pml_replica_component.c -- off unless the job runs replicas; then the message layer of every
  * process. */
 #include "glue.h"
-#include "err.h"
-#include "gate.h"
-#include "level.h"
-#include "nodelay.h"
-#include "names.h"
-#include "secret.h"
+#include "overlay/base/err.h"
+#include "src/common/gate.h"
+#include "src/survive/level.h"
+#include "src/common/nodelay.h"
+#include "src/survive/names.h"
+#include "src/common/secret.h"
 #include "opal/runtime/opal_params.h"
 #include "ompi/mca/hook/base/base.h"
 #include "ompi/mca/hook/hook.h"

@@ -3,7 +3,7 @@
  *
  * Who is far behind is not waited for: lanes have the same time for it as at the end of the job. */
 #include "glue.h"
-#include "fate.h"
+#include "src/survive/fate.h"
 #include <unistd.h>
 
 static const clockid_t coarse = CLOCK_MONOTONIC_COARSE;

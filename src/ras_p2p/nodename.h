@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* nodename.h -- what Open MPI calls a lease: the peer's name, made safe and unlike any real host
  * that mpirun would take for itself. */
-#ifndef P2P_NODENAME_H
-#define P2P_NODENAME_H
+#ifndef P2P_SRC_RAS_P2P_NODENAME_H
+#define P2P_SRC_RAS_P2P_NODENAME_H
 #include <stddef.h>
 
 enum { NODENAME_MOST = 79 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ras_p2p.h -- the allocation: the connection that holds it, and the node that each lease is. */
-#ifndef P2P_RAS_P2P_H
-#define P2P_RAS_P2P_H
+#ifndef P2P_SRC_RAS_P2P_RAS_P2P_H
+#define P2P_SRC_RAS_P2P_RAS_P2P_H
 #include "orte_config.h"
-#include "grid.h"
+#include "src/common/grid.h"
 #include "request.h"
 #include "orte/mca/ras/ras.h"
 #include "orte/mca/ras/base/base.h"

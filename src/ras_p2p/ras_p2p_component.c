@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ras_p2p_component.c -- how Open MPI sees the allocator: parameters, selection. */
 #include "ras_p2p.h"
-#include "gate.h"
+#include "src/common/gate.h"
 #include "orte/constants.h"
 #include "opal/mca/base/base.h"
 #include "opal/mca/base/mca_base_component_repository.h"

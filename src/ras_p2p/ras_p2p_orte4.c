@@ -2,8 +2,8 @@
 /* ras_p2p_orte4.c -- asks the local daemon for the job's leases and makes each a node. mpirun goes
  * on with other events while the question is on its way. */
 #include "ras_p2p.h"
-#include "level.h"
-#include "log.h"
+#include "src/survive/level.h"
+#include "src/common/log.h"
 #include "nodename.h"
 #include "request.h"
 #include "opal/mca/base/mca_base_var.h"

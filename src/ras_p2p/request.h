@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* request.h -- from what stands on mpirun's command line to a wish for leases. */
-#ifndef P2P_REQUEST_H
-#define P2P_REQUEST_H
-#include "err.h"
-#include "wish.h"
+#ifndef P2P_SRC_RAS_P2P_REQUEST_H
+#define P2P_SRC_RAS_P2P_REQUEST_H
+#include "overlay/base/err.h"
+#include "src/common/wish.h"
 
 struct request {
     unsigned apps;        /* app contexts */

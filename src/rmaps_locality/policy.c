@@ -8,7 +8,7 @@
  * ranks of R copies left it fits if and only if sum over domains of min(free, m) >= m * R (Gale and
  * Ryser, 1957); for unequal copies the same is asked of the m highest, for each m. */
 #include "policy.h"
-#include "domain.h"
+#include "overlay/core/lease/domain.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>

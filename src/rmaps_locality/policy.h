@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* policy.h -- which node runs rank i of lane k. Near nodes first; the copies of a rank on different
  * peers always, in different subnets or sites when there are enough of them. */
-#ifndef P2P_POLICY_H
-#define P2P_POLICY_H
-#include "err.h"
-#include "id.h"
+#ifndef P2P_SRC_RMAPS_LOCALITY_POLICY_H
+#define P2P_SRC_RMAPS_LOCALITY_POLICY_H
+#include "overlay/base/err.h"
+#include "overlay/base/id.h"
 #include <stdbool.h>
 
 struct policy_node {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rmaps_locality.h -- the mapper: which rank runs on which leased peer. */
-#ifndef P2P_RMAPS_LOCALITY_H
-#define P2P_RMAPS_LOCALITY_H
+#ifndef P2P_SRC_RMAPS_LOCALITY_RMAPS_LOCALITY_H
+#define P2P_SRC_RMAPS_LOCALITY_RMAPS_LOCALITY_H
 #include "orte_config.h"
 #include "orte/mca/rmaps/base/base.h"
 #include "orte/mca/rmaps/rmaps.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rmaps_locality_component.c -- how Open MPI sees the mapper: parameters, selection. */
 #include "rmaps_locality.h"
-#include "gate.h"
+#include "src/common/gate.h"
 #include "opal/mca/base/base.h"
 #include "orte/constants.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rmaps_locality_orte4.c -- tells policy.c about the job and its nodes, and ORTE the answer. */
 #include "rmaps_locality.h"
-#include "level.h"
-#include "log.h"
-#include "names.h"
+#include "src/survive/level.h"
+#include "src/common/log.h"
+#include "src/survive/names.h"
 #include "policy.h"
-#include "ras_p2p.h"
+#include "src/ras_p2p/ras_p2p.h"
 #include "opal/mca/hwloc/base/base.h"
 #include "orte/constants.h"
 #include "orte/mca/rmaps/base/rmaps_private.h"

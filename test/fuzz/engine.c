@@ -2,8 +2,8 @@
 /* engine.c -- a replica whose three fellows (2 ranks, 2 lanes) say anything at all while its own
  * program sends, receives and probes: it stays within its memory, and stops with a line at worst.
  */
-#include "engine.h"
-#include "header.h"
+#include "src/replica/engine.h"
+#include "src/replica/header.h"
 #include "script.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* greeting.c -- strangers who connect and say anything, in two pieces, are not heard, and nothing
  * of theirs is kept. */
-#include "greeting.h"
-#include "transport.h"
+#include "src/transport/greeting.h"
+#include "src/transport/transport.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@ fuzzers = \
     test/fuzz/greeting \
     test/fuzz/group \
     test/fuzz/message \
-    test/fuzz/pair \
+    test/fuzz/session_keys \
     test/fuzz/require \
     test/fuzz/ring \
     test/fuzz/rotation \
@@ -32,25 +32,24 @@ test/fuzz/group: test/fuzz/group.c $(fuzz_message_sources)
 	$(call fuzz_build,$(fuzz_message_sources))
 
 test/fuzz/engine: test/fuzz/engine.c $(libreplica_la_SOURCES)
-	$(call fuzz_build,$(libreplica_la_SOURCES) -I$(srcdir)/src/pml_replica)
+	$(call fuzz_build,$(libreplica_la_SOURCES) )
 
 test/fuzz/greeting: test/fuzz/greeting.c $(libtransport_la_SOURCES)
-	$(call fuzz_build,$(libtransport_la_SOURCES) -I$(srcdir)/src/pml_replica,$(SODIUM_LIBS) $(OPENSSL_LIBS))
+	$(call fuzz_build,$(libtransport_la_SOURCES) ,$(SODIUM_LIBS) $(OPENSSL_LIBS))
 
-test/fuzz/pair: test/fuzz/pair.c overlay/daemon/pair.c overlay/daemon/seal.c $(fuzz_message_sources)
-	$(call fuzz_build,overlay/daemon/pair.c overlay/daemon/seal.c $(fuzz_message_sources) \
-	    -I$(srcdir)/overlay/daemon,$(SODIUM_LIBS))
+test/fuzz/session_keys: test/fuzz/session_keys.c overlay/crypto/session_keys.c overlay/crypto/aead.c $(fuzz_message_sources)
+	$(call fuzz_build,overlay/crypto/session_keys.c overlay/crypto/aead.c $(fuzz_message_sources) ,$(SODIUM_LIBS))
 
-fuzz_token_sources = overlay/daemon/token.c overlay/daemon/addr.c overlay/client/err.c
-test/fuzz/token: test/fuzz/token.c $(fuzz_token_sources) overlay/core/id.c
-	$(call fuzz_build,$(fuzz_token_sources) overlay/core/id.c -I$(srcdir)/overlay/daemon,$(SODIUM_LIBS))
+fuzz_token_sources = overlay/membership/token.c overlay/base/addr.c overlay/base/err.c
+test/fuzz/token: test/fuzz/token.c $(fuzz_token_sources) overlay/base/id.c
+	$(call fuzz_build,$(fuzz_token_sources) overlay/base/id.c ,$(SODIUM_LIBS))
 
-fuzz_certificate_sources = overlay/daemon/identity.c overlay/daemon/rotation.c overlay/daemon/file.c overlay/client/err.c \
+fuzz_certificate_sources = overlay/crypto/identity.c overlay/crypto/rotation.c overlay/base/file.c overlay/base/err.c \
     $(fuzz_message_sources)
 test/fuzz/certificate: test/fuzz/certificate.c $(fuzz_certificate_sources)
-	$(call fuzz_build,$(fuzz_certificate_sources) -I$(srcdir)/overlay/daemon,$(SODIUM_LIBS) $(OPENSSL_LIBS))
+	$(call fuzz_build,$(fuzz_certificate_sources) ,$(SODIUM_LIBS) $(OPENSSL_LIBS))
 test/fuzz/rotation: test/fuzz/rotation.c $(fuzz_certificate_sources)
-	$(call fuzz_build,$(fuzz_certificate_sources) -I$(srcdir)/overlay/daemon,$(SODIUM_LIBS) $(OPENSSL_LIBS))
+	$(call fuzz_build,$(fuzz_certificate_sources) ,$(SODIUM_LIBS) $(OPENSSL_LIBS))
 
 # Ten minutes of each, two or more side by side.
 check-soak: soak-fuzz

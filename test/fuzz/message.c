@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* message.c -- noise into the codec: no message may be read past its end or come out otherwise than
  * it went in. */
-#include "message.h"
+#include "overlay/wire/message.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

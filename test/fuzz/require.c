@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* require.c -- noise as a requirement: it is refused with a column inside the text, or can be
  * evaluated. */
-#include "require.h"
+#include "overlay/core/lease/require.h"
 #include <stdlib.h>
 #include <string.h>
 

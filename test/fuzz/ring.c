@@ -2,7 +2,7 @@
 /* ring.c -- a member that says anything at all: the ring stays within its memory, keeps its lists
  * in order and always has a next deadline. The input is a script: what happens, after how long,
  * with which bytes. */
-#include "ring.h"
+#include "overlay/core/ring/ring.h"
 #include "script.h"
 #include <stdint.h>
 #include <stdlib.h>

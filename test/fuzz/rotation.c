@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rotation.c -- a change of the authority's key, as any member may send one: whole but for what it
  * says. What is taken is a whole one, and is the same when it is written again. */
-#include "rotation.h"
+#include "overlay/crypto/rotation.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* seeds.c -- the corpus that the fuzzers of messages begin with: one message of each kind with
  * something in every field, written by the real encoder. usage: seeds FOLDER */
-#include "message.h"
+#include "overlay/wire/message.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +45,8 @@ static const uint8_t bytes[] = "some bytes";
     {                                                                                              \
         (void)m;
 #define END }
-#include "message.def"
-#include "message_undef.h"
+#include "overlay/wire/message.def"
+#include "overlay/wire/message_undef.h"
 
 static void save(const char *folder, const char *fuzzer, const char *name, const uint8_t *head,
                  size_t head_length, const uint8_t *body, size_t length)
@@ -89,8 +89,8 @@ int main(int argc, char **argv)
     m.kind = MSG_##name;                                                                           \
     fill_msg_##name(&m.name);                                                                      \
     save_frame(argv[1], #name, frame, message_encode(&m, frame, sizeof frame));
-#include "message_only.h"
-#include "message.def"
-#include "message_undef.h"
+#include "overlay/wire/message_only.h"
+#include "overlay/wire/message.def"
+#include "overlay/wire/message_undef.h"
     return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* token.c -- what a person pastes: an invitation, whole but for what it says, or any text; an
  * address; a place to connect to. What is taken is written again, and then it is the same. */
-#include "token.h"
-#include "addr.h"
+#include "overlay/membership/token.h"
+#include "overlay/base/addr.h"
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>

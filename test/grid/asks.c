@@ -2,8 +2,8 @@
 /* asks.c -- a member asks a daemon everything that a daemon answers, one after the other.
  *
  *     asks ADDRESS KEYS     0: all was answered; else each that was not is a line */
-#include "../security/session.h"
-#include "../../overlay/daemon/identity.h"
+#include "test/security/session.h"
+#include "overlay/crypto/identity.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

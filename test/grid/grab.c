@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* grab.c -- a bare holder of leases, for tests: allocates, starts a command in each lease, prints
  * what happens. */
-#include "p2pgrid.h"
-#include "input.h"
-#include "program.h"
+#include "overlay/client/p2pgrid.h"
+#include "overlay/manifest/input.h"
+#include "overlay/manifest/program.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>

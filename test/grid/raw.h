@@ -3,8 +3,8 @@
  * not. raw_dial() ends the program when nobody listens; that the daemon hangs up is no error. */
 #ifndef P2P_RAW_H
 #define P2P_RAW_H
-#include "message.h"
-#include "place.h"
+#include "overlay/wire/message.h"
+#include "overlay/client/socket_path.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
  * signed.
  *
  *     forger KEYS ADDRESS LEASE    the stolen lease's id; prints what each try was answered */
-#include "addr.h"
-#include "identity.h"
-#include "link.h"
-#include "manifest.h"
+#include "overlay/base/addr.h"
+#include "overlay/crypto/identity.h"
+#include "overlay/transport/link.h"
+#include "overlay/manifest/manifest.h"
 #include <event2/event.h>
 #include <signal.h>
 #include <stdio.h>

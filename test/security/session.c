@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* session.c -- a TLS session with a daemon, frame by frame. */
 #include "session.h"
-#include "../../overlay/daemon/addr.h"
-#include "../../overlay/daemon/connection.h"
+#include "overlay/base/addr.h"
+#include "overlay/transport/connection.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * program. */
 #ifndef P2P_TEST_SESSION_H
 #define P2P_TEST_SESSION_H
-#include "../../overlay/core/message.h"
+#include "overlay/wire/message.h"
 #include <openssl/ssl.h>
 
 enum { SESSION_PATIENCE_MS = 5000 }; /* for each word of the daemon */

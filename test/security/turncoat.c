@@ -11,13 +11,13 @@
 #define main p2pd_main
 #define dispatch_open honest_dispatch_open
 int p2pd_main(int argc, char **argv);
-#include "../../overlay/daemon/main.c"
+#include "overlay/daemon/main.c"
 #undef dispatch_open
 #undef main
-#include "../../overlay/core/group_state.h"
-#include "../../overlay/daemon/job_state.h"
-#include "../../overlay/daemon/link_state.h"
-#include "../../overlay/daemon/revocation.h"
+#include "overlay/core/swim/group_state.h"
+#include "overlay/watch/job_state.h"
+#include "overlay/transport/link_state.h"
+#include "overlay/crypto/revocation.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sodium.h>

@@ -3,7 +3,7 @@
  * aside and taken up again: for every.c only. */
 #ifndef P2P_EVERY_WORLD_H
 #define P2P_EVERY_WORLD_H
-#include "ring.h"
+#include "overlay/core/ring/ring.h"
 
 enum { NODES = 4, FLIGHT = 24, SECOND = 1000 * 1000 };
 

@@ -18,7 +18,6 @@ test_sim_replica_SOURCES = test/sim/replica.c test/sim/replica.h test/sim/replic
     test/sim/replica_drift.c test/sim/replica_make.c test/sim/replica_net.c test/sim/replica_plan.c test/sim/replica_proc.c \
     test/sim/replica_schedule.c test/sim/replica_explore.c test/sim/replica_small.c test/sim/replica_trouble.c \
     test/sim/replica_window.c test/sim/replica_world.c
-test_sim_replica_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_sim_replica_LDADD = libreplica.la $(LDADD)
 test_sim_allocate_LDADD = libsim.la $(LDADD)
 test_sim_contest_LDADD = libsim.la $(LDADD)

@@ -2,7 +2,7 @@
 /* market.c -- a queue of messages between claims and tables of leases; claims step back and try
  * again as those of p2pd do. */
 #include "market.h"
-#include "lease.h"
+#include "overlay/core/lease/lease.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * between: the same claim.c and lease.c that run in p2pd. Deterministic by seed. */
 #ifndef P2P_MARKET_H
 #define P2P_MARKET_H
-#include "claim.h"
+#include "overlay/core/lease/claim.h"
 
 struct market;
 

@@ -2,7 +2,7 @@
 /* party.h -- the groups of one job in one process, on a network and on hosts that may be busy. */
 #ifndef P2P_PARTY_H
 #define P2P_PARTY_H
-#include "group.h"
+#include "overlay/core/swim/group.h"
 
 enum { PARTY_MAX = 256 };
 

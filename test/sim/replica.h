@@ -3,9 +3,9 @@
  * schedule drawn from a seed, or from a list of choices. Nothing else is random. */
 #ifndef P2P_SIM_REPLICA_H
 #define P2P_SIM_REPLICA_H
-#include "commit.h"
-#include "engine.h"
-#include "header.h"
+#include "src/survive/commit.h"
+#include "src/replica/engine.h"
+#include "src/replica/header.h"
 
 enum { MAX_RANKS = 6, MAX_LANES = 4, MAX_PROCS = MAX_RANKS * MAX_LANES };
 enum { MOST_CHOICES = 4096 };

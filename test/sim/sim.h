@@ -5,7 +5,7 @@
  * `peers`; a peer that is restarted keeps its number and its id. Time is simulated microseconds. */
 #ifndef P2P_SIM_H
 #define P2P_SIM_H
-#include "ring.h"
+#include "overlay/core/ring/ring.h"
 
 enum { SIM_SECOND = 1000 * 1000, SIM_SITES = 64 };
 

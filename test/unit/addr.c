@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* addr.c -- addresses from text and back. */
-#include "../../overlay/daemon/addr.h"
+#include "overlay/base/addr.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

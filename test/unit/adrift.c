@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* adrift.c -- a member whom nobody takes for a successor meets the one before it. */
-#include "ring.h"
+#include "overlay/core/ring/ring.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* autogroup.c -- a session gets nicer as a whole, and never less nice. */
-#include "autogroup.h"
+#include "overlay/sandbox/autogroup.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* budget.c -- never more on its way than the limit, never waiting for what nobody sends, and
  * answers asked for at places that no chance decides. */
-#include "budget.h"
+#include "src/pml_replica/window/budget.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

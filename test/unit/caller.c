@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "../../overlay/daemon/caller.h"
+#include "overlay/transport/caller.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <setjmp.h>

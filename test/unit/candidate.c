@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "candidate.h"
+#include "overlay/borrow/candidate.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cell.h"
+#include "overlay/core/tree/cell.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

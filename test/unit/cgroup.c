@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the group is, and what is written for limits. What the kernel makes of it:
  * test/security/delegated. */
-#include "cgroup.h"
+#include "overlay/sandbox/cgroup.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

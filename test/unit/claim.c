@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "claim.h"
+#include "overlay/core/lease/claim.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>

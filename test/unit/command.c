@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "../../src/plm_p2p/command.h"
+#include "src/plm_p2p/command.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* commit.c -- two numbers that a process shares with the daemon that reads its output. */
-#include "commit.h"
+#include "src/survive/commit.h"
 #include "temporary.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* components.c -- which files of whose folder guests load. */
-#include "components.h"
+#include "overlay/sandbox/components.h"
 #include "temporary.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every prohibition is tried for real by a confined child, and the same act by an unconfined one.
  */
-#include "confine.h"
-#include "apart.h"
+#include "overlay/sandbox/confine.h"
+#include "overlay/sandbox/namespaces.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "../../overlay/daemon/cores.h"
+#include "overlay/host/cores.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

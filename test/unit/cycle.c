@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cycle.h"
+#include "src/replica/cycle.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* datagram.c -- datagrams between real peers over loopback: a link is made for their keys, a
  * restart costs a moment, and nobody else is heard. */
-#include "addr.h"
-#include "authority.h"
-#include "datagram.h"
+#include "overlay/base/addr.h"
+#include "overlay/membership/authority.h"
+#include "overlay/transport/datagram.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "decide.h"
+#include "src/replica/decide.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

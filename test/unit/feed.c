@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "../../src/iof_replica/feed.h"
+#include "src/survive/feed.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

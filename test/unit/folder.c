@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* folder.c -- folders that are opened to a job with walls, and folders that are not. */
-#include "../../overlay/client/folder.h"
+#include "overlay/manifest/folder.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

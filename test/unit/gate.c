@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "../../src/common/gate.h"
-#include "../../src/common/defaults.h"
-#include "../../src/common/names.h"
+#include "src/common/gate.h"
+#include "src/common/defaults.h"
+#include "src/survive/names.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* greeting.c -- nothing but what the job's processes said is heard, and each of it once. */
-#include "greeting.h"
+#include "src/transport/greeting.h"
 #include <setjmp.h>
 #include <sodium.h>
 #include <stdarg.h>

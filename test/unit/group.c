@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "group.h"
+#include "overlay/core/swim/group.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

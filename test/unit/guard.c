@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* guard.c -- a function is put between a library and the next one; whose a visitor is. */
-#include "../../src/common/import.h"
-#include "../../src/common/visitor.h"
+#include "src/common/import.h"
+#include "src/common/visitor.h"
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "../../src/errmgr_replica/heartbeat.h"
+#include "src/survive/heartbeat.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

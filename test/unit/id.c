@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "id.h"
+#include "overlay/base/id.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

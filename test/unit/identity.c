@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* identity.c -- keys are made, kept private, and let in whom the grid admitted and nobody else. */
-#include "../../overlay/daemon/authority.h"
-#include "../../overlay/daemon/identity.h"
+#include "overlay/membership/authority.h"
+#include "overlay/crypto/identity.h"
 #include "handshake.h"
 #include "temporary.h"
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* idmap.c -- the map against a plain array, through many puts and removes. */
-#include "../../overlay/daemon/idmap.h"
+#include "overlay/base/idmap.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>

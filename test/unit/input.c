@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* input.c -- a peer has the submitter's file or says what is wrong with its own. */
-#include "input.h"
+#include "overlay/manifest/input.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inquiry.h"
+#include "overlay/lend/inquiry.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

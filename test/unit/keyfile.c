@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* keyfile.c -- a locked authority needs its passphrase, and signs ahead what renews certificates.
  */
-#include "../../overlay/daemon/authority.h"
-#include "../../overlay/daemon/drawer.h"
-#include "../../overlay/daemon/identity.h"
+#include "overlay/membership/authority.h"
+#include "overlay/membership/certificates.h"
+#include "overlay/crypto/identity.h"
 #include "temporary.h"
 #include <errno.h>
 #include <setjmp.h>

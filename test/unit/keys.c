@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* keys.c -- every key that a query may name is found by its name, needs what its answer is made of,
  * and is in the list that tools get. */
-#include "../../src/pmix_server/keys.h"
-#include "../../src/pmix_server/p2pgrid_pmix.h"
+#include "src/pmix_server/keys.h"
+#include "src/pmix_server/p2pgrid_pmix.h"
 #include <pmix_common.h>
 #include <setjmp.h>
 #include <stdarg.h>

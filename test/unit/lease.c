@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lease.h"
+#include "overlay/core/lease/lease.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lending.c -- hours, members, and the owner's coming and going. */
-#include "lending.h"
+#include "overlay/lend/lending.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "../../src/errmgr_replica/level.h"
+#include "src/survive/level.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* link.c -- links between real peers over loopback: nothing is lost, doubled or out of order,
  * whoever dials. */
-#include "../../overlay/daemon/addr.h"
-#include "../../overlay/daemon/authority.h"
-#include "../../overlay/daemon/link.h"
+#include "overlay/base/addr.h"
+#include "overlay/membership/authority.h"
+#include "overlay/transport/link.h"
 #include <errno.h>
 #include <netinet/in.h>
 #include <setjmp.h>

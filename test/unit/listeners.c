@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* listeners.c -- sockets that listen everywhere are kept on loopback; others are left alone. */
-#include "listeners.h"
+#include "src/common/listeners.h"
 #include <errno.h>
 #include <netinet/in.h>
 #include <setjmp.h>

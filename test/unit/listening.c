@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "listening.h"
+#include "overlay/host/listening.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lived.h"
+#include "overlay/core/lease/lived.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -14,7 +14,7 @@ unit_programs = \
     test/unit/components \
     test/unit/confine \
     test/unit/cores \
-    test/unit/crowd \
+    test/unit/contention \
     test/unit/cycle \
     test/unit/datagram \
     test/unit/decide \
@@ -31,7 +31,7 @@ unit_programs = \
     test/unit/idmap \
     test/unit/input \
     test/unit/inquiry \
-    test/unit/invite \
+    test/unit/invitations \
     test/unit/keyfile \
     test/unit/keys \
     test/unit/lease \
@@ -41,29 +41,29 @@ unit_programs = \
     test/unit/listeners \
     test/unit/listening \
     test/unit/lived \
-    test/unit/looks \
-    test/unit/mark \
+    test/unit/spin \
+    test/unit/inner \
     test/unit/manifest \
     test/unit/match \
     test/unit/merge \
     test/unit/message \
-    test/unit/nap \
+    test/unit/backoff \
     test/unit/nodelay \
     test/unit/notice \
     test/unit/odds \
     test/unit/order \
     test/unit/pace \
-    test/unit/pair \
+    test/unit/session_keys \
     test/unit/policy \
     test/unit/pressure \
     test/unit/program \
-    test/unit/porter \
+    test/unit/broker \
     test/unit/ports \
     test/unit/refusal \
     test/unit/put \
     test/unit/renewal \
     test/unit/request \
-    test/unit/reserve \
+    test/unit/reservations \
     test/unit/ring \
     test/unit/revocation \
     test/unit/require \
@@ -71,12 +71,12 @@ unit_programs = \
     test/unit/room \
     test/unit/rotation \
     test/unit/roster \
-    test/unit/seal \
+    test/unit/aead \
     test/unit/seats \
     test/unit/settings \
     test/unit/share \
     test/unit/store \
-    test/unit/tally \
+    test/unit/churn \
     test/unit/text \
     test/unit/token \
     test/unit/told \
@@ -98,93 +98,59 @@ test_unit_roll_LDADD = libsurvive.la $(LDADD)
 test_unit_level_LDADD = libsurvive.la $(LDADD)
 test_unit_addr_LDADD = libdaemon.la $(LDADD)
 test_unit_caller_LDADD = libdaemon.la $(LDADD)
-test_unit_cgroup_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_cgroup_LDADD = libdaemon.la $(LDADD)
-test_unit_refusal_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_refusal_LDADD = libdaemon.la $(LDADD)
 test_unit_identity_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 test_unit_idmap_LDADD = libdaemon.la $(LDADD)
 test_unit_keyfile_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
-test_unit_inquiry_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_inquiry_LDADD = libdaemon.la $(LDADD)
-test_unit_invite_LDADD = libdaemon.la $(LDADD)
+test_unit_invitations_LDADD = libdaemon.la $(LDADD)
 test_unit_renewal_LDADD = libdaemon.la $(LDADD)
 test_unit_revocation_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 test_unit_rotation_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 test_unit_token_LDADD = libdaemon.la $(LDADD)
 test_unit_uri_LDADD = libdaemon.la $(LDADD)
-test_unit_lending_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_lending_LDADD = libdaemon.la $(LDADD)
-test_unit_manifest_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_manifest_LDADD = libdaemon.la $(LDADD)
 test_unit_link_LDADD = libdaemon.la $(LDADD)
-test_unit_pair_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
-test_unit_pair_LDADD = libdaemon.la $(LDADD)
-test_unit_pressure_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_session_keys_LDADD = libdaemon.la $(LDADD)
 test_unit_pressure_LDADD = libdaemon.la $(LDADD)
-test_unit_datagram_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_datagram_LDADD = libdaemon.la $(LDADD)
-test_unit_cores_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_cores_LDADD = libdaemon.la $(LDADD)
 test_unit_settings_LDADD = libdaemon.la $(LDADD)
-test_unit_autogroup_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_autogroup_LDADD = libconfine.la $(LDADD)
-test_unit_confine_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
-test_unit_view_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_view_LDADD = libconfine.la $(LDADD)
 test_unit_confine_LDADD = libconfine.la $(LDADD)
-test_unit_listening_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_listening_LDADD = libdaemon.la $(LDADD)
-test_unit_porter_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
-test_unit_porter_LDADD = libconfine.la $(LDADD)
-test_unit_cycle_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
+test_unit_broker_LDADD = libconfine.la $(LDADD)
 test_unit_cycle_LDADD = libreplica.la $(LDADD)
-test_unit_decide_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_decide_LDADD = libreplica.la $(LDADD)
-test_unit_match_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_match_LDADD = libreplica.la $(LDADD)
-test_unit_word_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_word_LDADD = libreplica.la $(LDADD)
-test_unit_transport_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
 test_unit_transport_LDADD = libtransport.la $(LDADD)
-test_unit_components_SOURCES = test/unit/components.c overlay/daemon/components.c
-test_unit_components_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon \
+test_unit_components_SOURCES = test/unit/components.c overlay/sandbox/components.c
+test_unit_components_CPPFLAGS = $(AM_CPPFLAGS) \
     -DCOMPONENTDIR='"/nonexistent"' -DCOMPONENT_FILES='"one.so two.so"'
-test_unit_budget_SOURCES = test/unit/budget.c src/pml_replica/budget.c
-test_unit_budget_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
-test_unit_crowd_SOURCES = test/unit/crowd.c src/pml_replica/crowd.c
-test_unit_crowd_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
-test_unit_looks_SOURCES = test/unit/looks.c src/pml_replica/looks.c
-test_unit_looks_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
-test_unit_nap_SOURCES = test/unit/nap.c src/pml_replica/nap.c src/pml_replica/crowd.c
-test_unit_nap_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
-test_unit_turn_SOURCES = test/unit/turn.c src/pml_replica/turn.c
-test_unit_turn_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
-test_unit_greeting_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
+test_unit_budget_SOURCES = test/unit/budget.c src/pml_replica/window/budget.c
+test_unit_contention_SOURCES = test/unit/contention.c src/pml_replica/wait/contention.c
+test_unit_spin_SOURCES = test/unit/spin.c src/pml_replica/wait/spin.c
+test_unit_backoff_SOURCES = test/unit/backoff.c src/pml_replica/wait/backoff.c src/pml_replica/wait/contention.c
+test_unit_turn_SOURCES = test/unit/turn.c src/pml_replica/wait/turn.c
 test_unit_greeting_LDADD = libtransport.la $(SODIUM_LIBS) $(LDADD)
-test_unit_seal_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/pml_replica
-test_unit_seal_LDADD = libtransport.la $(LDADD)
-test_unit_candidate_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_aead_LDADD = libtransport.la $(LDADD)
 test_unit_candidate_LDADD = libdaemon.la $(LDADD)
 test_unit_order_SOURCES = test/unit/order.c overlay/tools/order.c
-test_unit_order_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/tools
 test_unit_odds_SOURCES = test/unit/odds.c overlay/tools/odds.c
-test_unit_odds_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/tools
 test_unit_odds_LDADD = $(LDADD) -lm
 test_unit_keys_SOURCES = test/unit/keys.c src/pmix_server/keys.c
 test_unit_keys_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS)
 test_unit_put_SOURCES = test/unit/put.c src/pmix_server/put.c
 test_unit_put_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS)
 test_unit_put_LDADD = $(LDADD) $(PMIX_LIBS)
-test_unit_notice_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
 test_unit_notice_LDADD = libdaemon.la $(LDADD)
-test_unit_reserve_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
-test_unit_reserve_LDADD = libdaemon.la $(LDADD) $(SODIUM_LIBS) $(LIBEVENT_LIBS)
-test_unit_roster_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_reservations_LDADD = libdaemon.la $(LDADD) $(SODIUM_LIBS) $(LIBEVENT_LIBS)
 test_unit_roster_LDADD = libdaemon.la $(LDADD)
-test_unit_tally_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
-test_unit_tally_LDADD = libdaemon.la $(LDADD)
-test_unit_room_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/overlay/daemon
+test_unit_churn_LDADD = libdaemon.la $(LDADD)
 test_unit_room_LDADD = libdaemon.la $(LDADD)
 test_unit_command_LDADD = libruntime.la $(LDADD)
 test_unit_guard_LDADD = libruntime.la $(LDADD)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* manifest.c -- a job that is signed is taken as it was written, and only where it was meant. */
-#include "manifest.h"
-#include "authority.h"
+#include "overlay/manifest/manifest.h"
+#include "overlay/membership/authority.h"
 #include "temporary.h"
 #include <errno.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "match.h"
+#include "src/replica/match.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "../../src/iof_replica/merge.h"
+#include "src/survive/merge.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "message.h"
+#include "overlay/wire/message.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

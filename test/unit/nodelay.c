@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* nodelay.c -- of all sockets only libpmix's is touched. */
-#include "nodelay.h"
+#include "src/common/nodelay.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* notice.c -- every watcher hears of everything once, numbered without gaps, and nobody of a peer
  * twice. */
-#include "../../overlay/daemon/notice.h"
-#include "words.h"
+#include "overlay/watch/notice.h"
+#include "overlay/client/words.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

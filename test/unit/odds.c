@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* odds.c -- the formula beside jobs that are played through, with lifetimes drawn by chance. */
-#include "odds.h"
+#include "overlay/tools/odds.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "order.h"
+#include "overlay/tools/order.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pace.c -- a few pieces of output go at once, many only so often. */
-#include "../../src/iof_replica/pace.h"
+#include "src/survive/pace.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "../../src/rmaps_locality/policy.h"
+#include "src/rmaps_locality/policy.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "ports.h"
+#include "overlay/base/ports.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

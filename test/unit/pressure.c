@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "pressure.h"
+#include "overlay/sandbox/pressure.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* program.c -- a peer executes the submitter's program or none, and says what differs. */
-#include "program.h"
+#include "overlay/manifest/program.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

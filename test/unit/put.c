@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* put.c -- what is put into a list is in it with its type, and what a tool sends is read only when
  * it is what it should be. */
-#include "../../src/pmix_server/put.h"
+#include "src/pmix_server/put.h"
 #include <pmix.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "refusal.h"
-#include "confine.h"
-#include "lease.h"
+#include "overlay/lend/refusal.h"
+#include "overlay/sandbox/confine.h"
+#include "overlay/core/lease/lease.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

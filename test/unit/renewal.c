@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "../../overlay/daemon/renewal.h"
+#include "overlay/membership/renewal.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "require.h"
+#include "overlay/core/lease/require.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* revocation.c -- who was put out stays out: names find one member, lists count only when the
  * authority has signed them, and a certificate is renewed for its own key alone. */
-#include "../../overlay/daemon/ledger.h"
-#include "../../overlay/daemon/member.h"
-#include "../../overlay/daemon/renewal.h"
-#include "../../overlay/daemon/revocation.h"
+#include "overlay/membership/ledger.h"
+#include "overlay/membership/member.h"
+#include "overlay/membership/renewal.h"
+#include "overlay/crypto/revocation.h"
 #include "temporary.h"
 #include <errno.h>
 #include <setjmp.h>

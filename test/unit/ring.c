@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "ring.h"
+#include "overlay/core/ring/ring.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "../../src/grpcomm_replica/roll.h"
+#include "src/survive/roll.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

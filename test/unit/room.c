@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* room.c -- what a room decides: who belongs to it, its last words, its environment. */
-#include "brood.h"
-#include "environment.h"
-#include "shortage.h"
-#include "sweep.h"
-#include "tail.h"
+#include "overlay/sandbox/proctree.h"
+#include "overlay/sandbox/environment.h"
+#include "overlay/borrow/shortage.h"
+#include "overlay/sandbox/sweep.h"
+#include "overlay/sandbox/tail.h"
 #include "temporary.h"
-#include "fit.h"
+#include "overlay/core/lease/fit.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* roster.c -- jobs are listed with their places, watchers hear of losses and ends, and nobody is
  * believed more than once. */
-#include "../../overlay/daemon/notice.h"
-#include "../../overlay/daemon/roster.h"
-#include "words.h"
+#include "overlay/watch/notice.h"
+#include "overlay/borrow/roster.h"
+#include "overlay/client/words.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

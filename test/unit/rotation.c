@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rotation.c -- the authority has another key: members stay members, whether they know it already
  * or were away, and who has the old key lets nobody in and changes nothing any more. */
-#include "../../overlay/daemon/authority.h"
-#include "../../overlay/daemon/drawer.h"
-#include "../../overlay/daemon/file.h"
-#include "../../overlay/daemon/identity.h"
-#include "../../overlay/daemon/ledger.h"
-#include "../../overlay/daemon/rotation.h"
+#include "overlay/membership/authority.h"
+#include "overlay/membership/certificates.h"
+#include "overlay/base/file.h"
+#include "overlay/crypto/identity.h"
+#include "overlay/membership/ledger.h"
+#include "overlay/crypto/rotation.h"
 #include "handshake.h"
 #include "temporary.h"
 #include <errno.h>

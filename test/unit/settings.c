@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* settings.c -- what p2pd.conf may say, and the line that a wrong one is answered with. */
-#include "../../overlay/daemon/confine.h"
-#include "../../overlay/daemon/settings.h"
-#include "../../overlay/daemon/log.h"
-#include "size.h"
+#include "overlay/sandbox/confine.h"
+#include "overlay/settings/settings.h"
+#include "overlay/base/log.h"
+#include "overlay/base/size.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

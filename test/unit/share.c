@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "share.h"
+#include "overlay/core/lease/share.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "store.h"
+#include "overlay/core/ring/store.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "text.h"
-#include "message.h"
+#include "overlay/base/text.h"
+#include "overlay/wire/message.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* token.c -- an invitation survives being copied, a damaged one is refused, and its secret proves
  * nothing in another session. */
-#include "../../overlay/daemon/addr.h"
-#include "../../overlay/daemon/token.h"
+#include "overlay/base/addr.h"
+#include "overlay/membership/token.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

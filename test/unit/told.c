@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* told.c -- what is news is told once, in order, and what has ended is not told to run again. */
-#include "../../src/errmgr_replica/told.h"
-#include "../../overlay/client/words.h"
+#include "src/survive/told.h"
+#include "overlay/client/words.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

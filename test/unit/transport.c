@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* transport.c -- frames arrive once, whole and in order, through rings and TCP, over breaks and up
  * to a death. */
-#include "transport.h"
+#include "src/transport/transport.h"
 #include <errno.h>
 #include <arpa/inet.h>
 #include <netinet/in.h>

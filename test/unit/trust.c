@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* trust.c -- spawn requests that are refused, and why. */
-#include "../../src/plm_p2p/trust.h"
+#include "src/plm_p2p/trust.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* turn.c -- the program and its attendant are never inside together, and the attendant is let in.
  */
-#include "turn.h"
+#include "src/pml_replica/wait/turn.h"
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What Landlock does not judge: metadata, truncation by older kernels, who opens what. Each act is
  * tried for real without walls, where it works, and behind each kind of walls. */
-#include "view.h"
-#include "apart.h"
+#include "overlay/sandbox/view.h"
+#include "overlay/sandbox/namespaces.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

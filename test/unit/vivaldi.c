@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "vivaldi.h"
+#include "overlay/core/ring/vivaldi.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

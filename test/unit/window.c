@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* window.c -- every number is taken at most once, whatever the order. */
-#include "window.h"
+#include "overlay/base/window.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

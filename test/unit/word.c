@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* decision.c -- a replica that can do nothing before another one's word comes says so: one that
  * follows and asks, one that leads and holds a message back. */
-#include "engine.h"
-#include "header.h"
+#include "src/replica/engine.h"
+#include "src/replica/header.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

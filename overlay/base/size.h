@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* size.h -- sizes as people write them. */
+#ifndef P2P_OVERLAY_BASE_SIZE_H
+#define P2P_OVERLAY_BASE_SIZE_H
+#include <stdbool.h>
+#include <stdint.h>
+
+/* "4G" -> bytes; K, M, G and T count in 1024s. */
+bool size_parse(uint64_t *bytes, const char *text);
+#endif

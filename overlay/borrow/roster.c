@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* roster.c -- the jobs of this daemon's user. */
+#include "roster.h"
+#include "overlay/watch/notice.h"
+#include "overlay/client/words.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { JOBS_MAX = 128, PLACES_MAX = 1 << 18, STATUS_UNKNOWN = 255 };
+
+struct job {
+    void *client;
+    struct msg_local_job is;
+    pid_t pid;
+    struct part_place *places; /* [lane * ranks + rank]; state 0: not said */
+    size_t count;
+};
+
+struct roster {
+    struct notices *notices;
+    roster_say_fn *say;
+    struct job at[JOBS_MAX];
+    size_t count;
+};
+
+struct roster *roster_new(struct notices *notices, roster_say_fn *say)
+{
+    struct roster *r = calloc(1, sizeof *r);
+    if (r != NULL)
+        *r = (struct roster){.notices = notices, .say = say};
+    return r;
+}
+
+void roster_free(struct roster *r)
+{
+    for (size_t i = 0; r != NULL && i < r->count; i++)
+        free(r->at[i].places);
+    free(r);
+}
+
+static struct job *find(struct roster *r, const void *client)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (r->at[i].client == client)
+            return &r->at[i];
+    return NULL;
+}
+
+static void say_done(struct roster *r, const struct job *j)
+{
+    struct msg_local_notice notice = {.what = NOTICE_JOB_DONE, .status = j->is.status};
+    memcpy(notice.job, j->is.name, sizeof notice.job);
+    snprintf(notice.text, sizeof notice.text, "%s (%.200s) ended with status %u", j->is.name,
+             j->is.program, j->is.status);
+    notice_send(r->notices, &notice);
+}
+
+void roster_job(struct roster *r, void *client, pid_t pid, const struct msg_local_job *said)
+{
+    struct job *j = find(r, client);
+    size_t count = (size_t)said->ranks * said->lanes;
+    if (j != NULL) { /* the first word on what it is stays, the last one on how it ended, too */
+        if (said->over && !j->is.over) {
+            j->is.over = 1;
+            j->is.status = said->status;
+            say_done(r, j);
+        }
+        return;
+    }
+    if (said->over || count == 0 || count > PLACES_MAX || r->count == JOBS_MAX)
+        return;
+    j = &r->at[r->count];
+    *j = (struct job){.client = client, .is = *said, .pid = pid, .count = count};
+    j->places = calloc(count, sizeof j->places[0]);
+    if (j->places == NULL)
+        return;
+    j->is.pid = (uint32_t)pid;
+    snprintf(j->is.name, sizeof j->is.name, "mpirun-%d", (int)pid);
+    r->count++;
+}
+
+static unsigned living(const struct job *j, uint32_t rank)
+{
+    unsigned n = 0;
+    for (unsigned lane = 0; lane < j->is.lanes; lane++)
+        n += j->places[(size_t)lane * j->is.ranks + rank].state == PLACE_RUNS;
+    return n;
+}
+
+static void say_lost(struct roster *r, const struct job *j, const struct part_place *p)
+{
+    struct msg_local_notice notice = {.what = NOTICE_REPLICA_LOST,
+                                      .peer = p->peer,
+                                      .rank = p->rank,
+                                      .lane = p->lane,
+                                      .left = living(j, p->rank)};
+    memcpy(notice.job, j->is.name, sizeof notice.job);
+    memcpy(notice.peer_name, p->name, sizeof notice.peer_name);
+    snprintf(notice.text, sizeof notice.text, "%s lost rank %u, lane %u on %s; %u left", j->is.name,
+             p->rank, p->lane, p->name, notice.left);
+    notice_send(r->notices, &notice);
+}
+
+void roster_places(struct roster *r, const void *client, const struct msg_local_places *said)
+{
+    struct job *j = find(r, client);
+    for (size_t i = 0; j != NULL && i < said->places_count; i++) {
+        const struct part_place *p = &said->places[i];
+        if (p->rank >= j->is.ranks || p->lane >= j->is.lanes || p->state < PLACE_RUNS ||
+            p->state > PLACE_FINISHED)
+            continue;
+        struct part_place *known = &j->places[(size_t)p->lane * j->is.ranks + p->rank];
+        bool lost = p->state == PLACE_LOST && known->state < PLACE_LOST;
+        *known = *p;
+        if (lost)
+            say_lost(r, j, p);
+    }
+}
+
+void roster_forget(struct roster *r, const void *client)
+{
+    struct job *j = find(r, client);
+    if (j == NULL)
+        return;
+    if (!j->is.over) {
+        j->is.status = STATUS_UNKNOWN;
+        say_done(r, j);
+    }
+    free(j->places);
+    *j = r->at[--r->count];
+}
+
+static void tell_places(const struct roster *r, const struct job *j, void *client, uint32_t token)
+{
+    struct message m = {.kind = MSG_local_places};
+    struct msg_local_places *p = &m.local_places;
+    p->token = token;
+    for (size_t i = 0; i < j->count; i++) {
+        if (j->places[i].state != 0)
+            p->places[p->places_count++] = j->places[i];
+        if (p->places_count == sizeof p->places / sizeof p->places[0] || i + 1 == j->count) {
+            r->say(client, &m);
+            p->places_count = 0;
+        }
+    }
+}
+
+void roster_tell(const struct roster *r, void *client, uint32_t token)
+{
+    struct message done = {.kind = MSG_local_done};
+    for (size_t i = 0; i < r->count; i++) {
+        struct message m = {.kind = MSG_local_job, .local_job = r->at[i].is};
+        m.local_job.token = token;
+        r->say(client, &m);
+        tell_places(r, &r->at[i], client, token);
+    }
+    done.local_done.token = token;
+    done.local_done.count = (uint32_t)r->count;
+    r->say(client, &done);
+}
+
+/* mpirun ends its job at SIGTERM, and passes the other two on to the ranks. */
+int roster_control(struct roster *r, const struct msg_local_control *order, struct err *e)
+{
+    static const int signals[] = {
+        [ROSTER_TERMINATE] = SIGTERM, [ROSTER_PAUSE] = SIGTSTP, [ROSTER_RESUME] = SIGCONT};
+    if (order->verb > ROSTER_RESUME)
+        return err_set(e, EINVAL, "a job can be terminated, paused and resumed");
+    for (size_t i = 0; i < r->count; i++)
+        if (strcmp(r->at[i].is.name, order->name) == 0)
+            return kill(r->at[i].pid, signals[order->verb]) == 0
+                       ? 0
+                       : err_set(e, errno, "%s: %s", order->name, strerror(errno));
+    return err_set(e, ENOENT, "there is no job %s of yours here (any more)", order->name);
+}

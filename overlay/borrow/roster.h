@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* roster.h -- the jobs of this daemon's user: what each mpirun says of its ranks and copies, for
+ * whoever asks, and how to end, pause and resume them. */
+#ifndef P2P_OVERLAY_BORROW_ROSTER_H
+#define P2P_OVERLAY_BORROW_ROSTER_H
+#include "overlay/base/err.h"
+#include "overlay/wire/message.h"
+#include <sys/types.h>
+
+struct notices;
+struct roster;
+typedef void roster_say_fn(void *client, const struct message *m);
+
+struct roster *roster_new(struct notices *notices, roster_say_fn *say);
+void roster_free(struct roster *r);
+
+/* What the program with this pid says of its job, first; again when it is over. */
+void roster_job(struct roster *r, void *client, pid_t pid, const struct msg_local_job *job);
+void roster_places(struct roster *r, const void *client, const struct msg_local_places *places);
+/* The program is gone, and its job with it. */
+void roster_forget(struct roster *r, const void *client);
+/* A row: each job, then its places. */
+void roster_tell(const struct roster *r, void *client, uint32_t token);
+/* -ENOENT: there is no such job. */
+int roster_control(struct roster *r, const struct msg_local_control *order, struct err *e);
+#endif

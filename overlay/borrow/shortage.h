@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* shortage.h -- the line that says why too few slots were found. */
+#ifndef P2P_OVERLAY_BORROW_SHORTAGE_H
+#define P2P_OVERLAY_BORROW_SHORTAGE_H
+#include <stdbool.h>
+#include <stddef.h>
+
+struct shortage {
+    char *out;
+    size_t size, at;
+    unsigned told, untold; /* peers named, and left out for want of room */
+};
+
+/* "asked for 32 slots, found 19 on 6 peers" */
+void shortage_begin(struct shortage *s, char *out, size_t size, unsigned asked, unsigned found,
+                    unsigned peers);
+/* "desk3 has 0 of 4 slots free": name and what goes on after it. */
+void shortage_peer(struct shortage *s, const char *name, const char *why);
+/* Peers that are known and never said who they are; and what to do. none_fits: fewer processes
+ * would not help. */
+void shortage_end(struct shortage *s, unsigned silent, bool none_fits);
+#endif

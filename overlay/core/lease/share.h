@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* share.h -- how many slots a job takes of each peer. */
+#ifndef P2P_OVERLAY_CORE_LEASE_SHARE_H
+#define P2P_OVERLAY_CORE_LEASE_SHARE_H
+#include <stddef.h>
+#include <stdint.h>
+
+enum share_strategy {
+    SHARE_CONCENTRATE, /* all of the nearest, then all of the next */
+    SHARE_SPREAD,      /* one of each while peers last, then a second of each */
+    SHARE_BALANCED,    /* in proportion to what the slots of each can do, among near ones */
+    SHARE_STRATEGIES
+};
+
+struct share_peer {
+    uint16_t slots; /* it can give */
+    uint32_t speed; /* of one slot, in any unit; 0: unknown, as slow as the slowest */
+    uint16_t share; /* the answer */
+};
+
+/* Deals `slots` out to peers, which are sorted nearest first; when they have less, they give all.
+ * Balanced: d'Hondt's rule with slots times speed as weights, among the nearest peers that together
+ * have twice the slots. */
+void share_out(struct share_peer *peers, size_t count, uint32_t slots,
+               enum share_strategy strategy);
+#endif

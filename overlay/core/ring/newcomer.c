@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* newcomer.c -- peers that may live in a ring apart: contacts to join through, neighbours that went
+ * silent.
+ *
+ * Joining, coming back from sleep and closing a partition are one thing: ask a stranger now and
+ * then; when it answers, have its ring look up the place after this peer; whoever is there, if
+ * closer than the first successor, is asked for its lists and becomes it. If it is not closer, it
+ * is told of this peer, so that whoever comes before it there hears of this ring. From one such
+ * meeting the two rings close like a zip.
+ *
+ * A joiner that hears no member for long takes itself for a ring of one, or two joiners that know
+ * only each other would wait for ever. Whom members list, it asks as well: contacts may go while it
+ * joins. */
+#include "ring_state.h"
+#include <string.h>
+
+enum {
+    QUIET_US = 10 * SECOND,
+    LEFT_US = 3 * SECOND,
+    ROUNDS = 5, /* of a member between two asks */
+    JOIN_ROUNDS =
+        10, /* without a member's answer, before a joiner takes itself for a ring of one */
+    ALONE_ROUNDS = 3, /* before it joins a ring of one, when it knows somebody else */
+    JOIN_AT_ONCE = 2, /* contacts asked in a round; ways tried side by side */
+};
+
+static struct stranger *find(const struct ring *ring, const struct id *id)
+{
+    for (unsigned i = 0; i < STRANGERS; i++) {
+        const struct stranger *s = &ring->strangers[i];
+        if (s->used && id_equal(&s->peer.id, id))
+            return (struct stranger *)s;
+    }
+    return NULL;
+}
+
+/* A free place, else that of one who left, else of the one whose silence is oldest. */
+static struct stranger *place(struct ring *ring)
+{
+    struct stranger *best = &ring->strangers[0];
+    for (unsigned i = 0; i < STRANGERS; i++) {
+        struct stranger *s = &ring->strangers[i];
+        if (!s->used)
+            return s;
+        if (s->left > best->left ||
+            (s->left == best->left && s->quiet_until_us < best->quiet_until_us))
+            best = s;
+    }
+    return best;
+}
+
+void stranger_add(struct ring *ring, const struct part_peer *peer, bool left)
+{
+    if (peer_is(peer, &ring->self))
+        return;
+    struct stranger *s = find(ring, &peer->id);
+    bool contact = s != NULL && s->contact;
+    if (s == NULL)
+        s = place(ring);
+    *s = (struct stranger){.peer = *peer,
+                           .quiet_until_us = ring->now + (left ? LEFT_US : QUIET_US),
+                           .used = true,
+                           .contact = contact,
+                           .left = left && !contact};
+}
+
+void stranger_seen(struct ring *ring, const struct id *id)
+{
+    struct stranger *s = find(ring, id);
+    if (s != NULL)
+        s->used = false;
+}
+
+bool stranger_quiet(const struct ring *ring, const struct id *id)
+{
+    const struct stranger *s = find(ring, id);
+    return s != NULL && s->quiet_until_us > ring->now;
+}
+
+bool stranger_left(const struct ring *ring, const struct id *id)
+{
+    const struct stranger *s = find(ring, id);
+    return s != NULL && s->left && s->quiet_until_us > ring->now;
+}
+
+/* With nobody left, it is this peer that was cut off: whoever is listed from now on is believed in.
+ */
+void stranger_forgive(struct ring *ring)
+{
+    for (unsigned i = 0; i < STRANGERS; i++)
+        if (!ring->strangers[i].left)
+            ring->strangers[i].quiet_until_us = 0;
+}
+
+/* Whoever speaks is alive, and is reached where it says. */
+void stranger_spoke(struct ring *ring, const struct part_peer *peer)
+{
+    struct stranger *s = find(ring, &peer->id);
+    if (s == NULL || s->left)
+        return;
+    s->quiet_until_us = 0;
+    if (peer->addr.port != 0)
+        s->peer.addr = peer->addr;
+}
+
+void stranger_join(struct ring *ring, const struct part_peer *contact)
+{
+    if (peer_is(contact, &ring->self) || ring->standing == RING_GONE)
+        return;
+    stranger_add(ring, contact, false);
+    struct stranger *s = find(ring, &contact->id);
+    s->contact = true;
+    s->quiet_until_us = 0;
+    if (ring->standing == RING_ALONE) {
+        ring->standing = RING_JOINING;
+        ring->unheard = 0;
+    }
+    if (ring->standing == RING_JOINING)
+        ask_peer(ring, contact, WHY_STRANGER);
+}
+
+static void ask_next(struct ring *ring)
+{
+    for (unsigned tries = 0; tries < STRANGERS; tries++) {
+        struct stranger *s = &ring->strangers[ring->stranger_next++ % STRANGERS];
+        if (s->used && s->left && s->quiet_until_us <= ring->now)
+            s->used = false;
+        if (!s->used || s->left)
+            continue;
+        ask_peer(ring, &s->peer, WHY_STRANGER);
+        return;
+    }
+}
+
+void stranger_round(struct ring *ring)
+{
+    if (ring->standing == RING_JOINING && ++ring->unheard >= JOIN_ROUNDS)
+        ring->standing = RING_ALONE;
+    if (ring->standing == RING_MEMBER) {
+        if (ring->rounds % ROUNDS == 0)
+            ask_next(ring);
+        return;
+    }
+    for (unsigned i = 0; i < JOIN_AT_ONCE; i++)
+        ask_next(ring);
+}
+
+void stranger_look(struct ring *ring, const struct part_peer *through, const struct id *key)
+{
+    unsigned ways = ring->standing == RING_MEMBER ? 1 : JOIN_AT_ONCE;
+    for (unsigned i = 0; i < LOOKUPS; i++)
+        if (ring->lookups[i].serial != 0 && ring->lookups[i].why == LOOK_MERGE &&
+            (--ways == 0 || peer_is(&ring->lookups[i].through, through)))
+            return;
+    struct lookup *l = route_lookup(ring, LOOK_MERGE, 0, key);
+    if (l != NULL)
+        l->through = *through;
+}
+
+void stranger_answered(struct ring *ring, const struct part_peer *peer)
+{
+    struct stranger *s = find(ring, &peer->id);
+    struct id next = id_plus_power(&ring->self.id, 0);
+    if (s != NULL)
+        s->quiet_until_us = 0;
+    stranger_look(ring, peer, &next);
+}
+
+static unsigned others(const struct ring *ring, const struct part_peer *than)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < STRANGERS; i++) {
+        const struct stranger *s = &ring->strangers[i];
+        n += s->used && !s->left && !peer_is(&s->peer, than);
+    }
+    return n;
+}
+
+/* Room for contacts stays. */
+static void also_ask(struct ring *ring, const struct part_peer *peers, unsigned count)
+{
+    for (unsigned i = 0; i < count && others(ring, &ring->self) < STRANGERS / 2; i++)
+        if (find(ring, &peers[i].id) == NULL)
+            stranger_add(ring, &peers[i], false);
+}
+
+void stranger_member(struct ring *ring, const struct part_peer *peer,
+                     const struct msg_ring_state *m)
+{
+    bool ring_of_one = m->member == RING_OF_ONE;
+    if (ring_of_one && ring->standing == RING_JOINING && ring->unheard < ALONE_ROUNDS &&
+        others(ring, peer) > 0)
+        return; /* there may be a ring with more in it */
+    if (ring->standing != RING_MEMBER && !ring_of_one) {
+        ring->unheard = 0;
+        also_ask(ring, m->successors, m->successors_count);
+    }
+    stranger_answered(ring, peer);
+}
+
+void stranger_found(struct ring *ring, const struct part_peer *through,
+                    const struct part_peer *owner, const struct msg_ring_found *m)
+{
+    stranger_seen(ring, &through->id); /* its ring has been told of this peer, or is this ring */
+    if (peer_is(owner, &ring->self))
+        return;
+    const struct part_peer *head = &ring->successors[0], *next = owner;
+    for (unsigned i = 0; i < m->successors_count; i++) /* when it comes before this peer */
+        if (id_between(&m->successors[i].id, &ring->self.id, &next->id))
+            next = &m->successors[i];
+    if (ring->successor_count == 0 || id_between(&next->id, &ring->self.id, &head->id))
+        ask_peer(ring, next, WHY_CANDIDATE);
+    else if (!peer_is(next, head))
+        ask_peer(ring, next, WHY_APART);
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* nearest.c -- the peers that are nearest and fit: a walk outward over the tree of ads.
+ *
+ * It begins with a cell around this peer's own place that should hold enough, and with the cells
+ * beside the path to it, which divide the rest of the plane. What is split answers with cells some
+ * levels further down and who keeps them, so these are asked straight away. Cells are asked in the
+ * order of their distance, as many side by side as the wanted number calls for, until none is left
+ * that could hold anything nearer than what was found. */
+#include "overlay/core/ring/ring_state.h"
+#include <string.h>
+
+enum {
+    SPARE_PERCENT = 150,
+    EXPECT = 11, /* ads in a bucket of which nothing is known */
+    SUBCLASSES = 4,
+    CLIMBS = 2,
+};
+
+static struct part_cell cell_of(const struct search_cell *c)
+{
+    return (struct part_cell){.prefix = c->prefix, .depth = c->depth};
+}
+
+static uint32_t distance(const struct ring *ring, const struct search_cell *c)
+{
+    struct part_cell cell = cell_of(c);
+    return cell_distance_us(&cell, &ring->vivaldi.told);
+}
+
+/* --- how near what was found is: counted in classes, four to each doubling --- */
+
+static unsigned class_of(uint32_t us)
+{
+    unsigned octave = us < SUBCLASSES ? 2 : 31u - (unsigned)__builtin_clz(us);
+    unsigned class = (octave - 2) * SUBCLASSES + (us >> (octave - 2)) % SUBCLASSES;
+    return class < NEAR_CLASSES ? class : NEAR_CLASSES - 1;
+}
+
+static void note(struct search *s, uint32_t rtt_us)
+{
+    s->found[class_of(rtt_us)]++;
+    s->have++;
+}
+
+/* Is nothing needed from so far away? Of what is wanted the nearer two thirds are to be the nearest
+ * there are; the rest, for the caller to choose from, may come from anywhere near. */
+static bool enough_within(const struct search *s, uint32_t us)
+{
+    unsigned n = 0, end = class_of(us);
+    for (unsigned class = 0; class < end; class ++)
+        n += s->found[class];
+    return s->have >= s->want && n >= s->want * 2u / 3;
+}
+
+/* --- who keeps a cell: what answers said, for this search and the next --- */
+
+static struct keeper *known(struct ring *ring, const struct part_cell *cell)
+{
+    for (unsigned i = 0; i < KEEPERS; i++) {
+        struct keeper *k = &ring->keepers[i];
+        if (k->peer.addr.port != 0 && k->depth == cell->depth && k->prefix == cell->prefix)
+            return k;
+    }
+    return NULL;
+}
+
+/* How willingly it is given up: those that were asked before those that were not, then the far
+ * ones.
+ */
+static uint64_t worth_less(const struct ring *ring, const struct keeper *k)
+{
+    struct part_cell cell = {.prefix = k->prefix, .depth = k->depth};
+    return (uint64_t)(k->held == 0) << 32 | cell_distance_us(&cell, &ring->vivaldi.told);
+}
+
+void nearest_learn(struct ring *ring, const struct part_branch *branch)
+{
+    struct keeper new = {.prefix = branch->cell.prefix,
+                         .peer = branch->keeper,
+                         .held = branch->held,
+                         .depth = branch->cell.depth};
+    struct keeper *k = known(ring, &branch->cell), *last = &ring->keepers[0];
+    if (branch->keeper.addr.port == 0)
+        return;
+    for (unsigned i = 0; i < KEEPERS && k == NULL; i++) {
+        struct keeper *other = &ring->keepers[i];
+        if (other->peer.addr.port == 0)
+            k = other;
+        else if (worth_less(ring, other) > worth_less(ring, last))
+            last = other;
+    }
+    if (k == NULL && worth_less(ring, &new) < worth_less(ring, last))
+        k = last;
+    if (k != NULL)
+        *k = new;
+}
+
+static void forget(struct ring *ring, const struct part_cell *cell)
+{
+    struct keeper *k = known(ring, cell);
+    if (k != NULL)
+        k->peer.addr.port = 0;
+}
+
+/* --- the cells still to be asked --- */
+
+static void add(const struct ring *ring, struct search *s, const struct part_cell *cell,
+                uint16_t held, bool told, bool only)
+{
+    struct search_cell new = {.prefix = cell->prefix,
+                              .held = held > 0 ? held : EXPECT,
+                              .depth = cell->depth,
+                              .told = told,
+                              .only = only,
+                              .state = CELL_NEW};
+    struct search_cell *room = NULL;
+    for (unsigned i = 0; i < CELLS; i++) {
+        struct part_cell other = cell_of(&s->cells[i]);
+        if (s->cells[i].state != CELL_FREE && cell_equal(&other, cell))
+            return;
+    }
+    for (unsigned i = 0; i < CELLS; i++) {
+        struct search_cell *c = &s->cells[i];
+        if (c->state == CELL_FREE) {
+            *c = new;
+            return;
+        }
+        if (c->state == CELL_NEW && (room == NULL || distance(ring, c) > distance(ring, room)))
+            room = c;
+    }
+    if (room == NULL || distance(ring, &new) >= distance(ring, room))
+        room = &new;
+    if (distance(ring, room) < s->left_out_us) /* the furthest */
+        s->left_out_us = distance(ring, room);
+    *room = new;
+}
+
+static struct search_cell *nearest_new(const struct ring *ring, struct search *s)
+{
+    struct search_cell *best = NULL;
+    for (unsigned i = 0; i < CELLS; i++) {
+        struct search_cell *c = &s->cells[i];
+        if (c->state == CELL_NEW && (best == NULL || distance(ring, c) < distance(ring, best)))
+            best = c;
+    }
+    return best;
+}
+
+/* Of the tree: the members in the arc of this peer's successors tell how many there are. */
+static unsigned levels_of_grid(const struct ring *ring)
+{
+    unsigned last = ring->successor_count;
+    return last < RING_SUCCESSORS ? 0 : finger_slot(ring, &ring->successors[last - 1].id);
+}
+
+static void lay_out(const struct ring *ring, struct search *s)
+{
+    const struct own_ad *ad = &ring->ad;
+    unsigned levels = 1, depth = 0;
+    while ((EXPECT << levels) < s->want * SPARE_PERCENT / 100)
+        levels++;
+    bool own = ad->length > 0 && ad->settled && !s->from_top;
+    if (own && levels_of_grid(ring) >= levels && ad->cell.depth > levels)
+        depth = ad->cell.depth - levels;
+    struct part_cell start = cell_around(ad->cell.prefix, depth);
+    add(ring, s, &start, (uint16_t)(EXPECT << levels), false, false);
+    for (unsigned d = depth; d > 0; d--) {
+        struct part_cell beside = cell_around(ad->cell.prefix ^ 1ull << (64 - d), d);
+        add(ring, s, &beside, (uint16_t)(EXPECT << levels), false, false);
+    }
+}
+
+/* --- asking --- */
+
+static struct search *by_lookup(struct ring *ring, const struct lookup *l, struct search_cell **c)
+{
+    struct search *s = &ring->searches[l->token % ring->search_count];
+    for (unsigned i = 0; s->used && i < CELLS; i++) {
+        *c = &s->cells[i];
+        if ((*c)->state == CELL_ASKED && (*c)->serial == l->serial)
+            return s;
+    }
+    return NULL;
+}
+
+static bool ask(struct ring *ring, struct search *s, struct search_cell *c)
+{
+    struct part_cell cell = cell_of(c);
+    struct id key = cell_key(&cell);
+    struct lookup *l = route_lookup(ring, LOOK_NEAR, (uint32_t)(s - ring->searches), &key);
+    if (l == NULL)
+        return false;
+    c->state = CELL_ASKED;
+    c->serial = l->serial;
+    struct keeper *k = known(ring, &cell);
+    if (k != NULL) { /* should it not answer, the cell is looked up */
+        struct part_peer keeper = k->peer;
+        k->held = 0;
+        l->due = ring->now + SECOND;
+        nearest_owner(ring, l, &keeper);
+    }
+    return true;
+}
+
+/* What is on its way, if as many fit as so far: enough? */
+static bool promised(const struct search *s)
+{
+    unsigned asked = 0;
+    for (unsigned i = 0; i < CELLS; i++)
+        if (s->cells[i].state == CELL_ASKED)
+            asked += s->cells[i].held < EXPECT ? s->cells[i].held : EXPECT;
+    unsigned fit = asked * (s->have + 2u) / (s->seen + 3u);
+    return s->have + fit >= s->want * SPARE_PERCENT / 100u;
+}
+
+static unsigned count(const struct search *s, enum cell_state state)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < CELLS; i++)
+        n += s->cells[i].state == state;
+    return n;
+}
+
+/* Asks on, or ends. */
+static void go_on(struct ring *ring, struct search *s)
+{
+    unsigned asked = count(s, CELL_ASKED);
+    while (asked < NEAR_AT_ONCE) {
+        struct search_cell *c = nearest_new(ring, s);
+        if (c == NULL || enough_within(s, distance(ring, c) + ring->vivaldi.told.height) ||
+            (asked > 0 && s->have < s->want && promised(s)) || !ask(ring, s, c))
+            break;
+        asked++;
+    }
+    if (asked > 0)
+        return;
+    s->used = false;
+    if (s->left_out_us != UINT32_MAX && !enough_within(s, s->left_out_us))
+        s->incomplete = true;
+    act(ring, RING_DONE, s->token)->status = s->incomplete ? RING_TIMEOUT : RING_OK;
+}
+
+void nearest_start(struct ring *ring, uint32_t token, unsigned want, const char *require)
+{
+    struct search *s = NULL;
+    for (unsigned i = 0; i < ring->search_count && s == NULL; i++)
+        if (!ring->searches[i].used)
+            s = &ring->searches[i];
+    size_t length = require != NULL ? strnlen(require, RING_REQUIRE_MAX + 1) : 0;
+    if (s == NULL || length > RING_REQUIRE_MAX) {
+        act(ring, RING_FAILED, token)->status = RING_FULL;
+        return;
+    }
+    memset(s, 0, sizeof *s);
+    s->used = true;
+    s->token = token;
+    s->left_out_us = UINT32_MAX;
+    s->want = (uint16_t)(want > RING_WANT_MAX ? RING_WANT_MAX : want < 1 ? 1 : want);
+    if (length > 0)
+        memcpy(s->require, require, length);
+    lay_out(ring, s);
+    go_on(ring, s);
+}
+
+void nearest_cancel(struct ring *ring, uint32_t token)
+{
+    for (unsigned i = 0; i < ring->search_count; i++)
+        if (ring->searches[i].token == token)
+            ring->searches[i].used = false; /* its lookups find nobody to serve */
+}
+
+void nearest_owner(struct ring *ring, struct lookup *l, const struct part_peer *owner)
+{
+    struct search_cell *c;
+    struct search *s = by_lookup(ring, l, &c);
+    if (s == NULL) {
+        l->serial = 0;
+        return;
+    }
+    l->found = true;
+    struct msg_ad_near m = {
+        .token = l->serial, .cell = cell_of(c), .place = ring->vivaldi.told, .want = s->want};
+    memcpy(m.require, s->require, sizeof m.require);
+    act_send(ring, owner, message_put_ad_near(&m, act_room(ring), act_left(ring)));
+}
+
+void nearest_failed(struct ring *ring, struct lookup *l)
+{
+    struct search_cell *c;
+    struct search *s = by_lookup(ring, l, &c);
+    if (s == NULL)
+        return;
+    c->state = CELL_FREE;
+    s->incomplete = true;
+    go_on(ring, s);
+}
+
+/* --- answers --- */
+
+static void deeper(struct ring *ring, struct search *s, const struct part_cell *cell,
+                   const struct msg_ad_near_answer *m)
+{
+    for (unsigned i = 0; i < m->branches_count; i++) {
+        const struct part_branch *b = &m->branches[i];
+        if (!cell_sane(&b->cell) || b->cell.depth <= cell->depth ||
+            !cell_holds(cell, b->cell.prefix))
+            continue;
+        nearest_learn(ring, b);
+        add(ring, s, &b->cell, b->held, b->cell.depth > cell->depth + 1u, b->only);
+    }
+}
+
+/* It has just been merged. */
+static void higher(struct ring *ring, struct search *s, const struct part_cell *cell)
+{
+    struct part_cell above = cell_around(cell->prefix, cell->depth - 1u);
+    forget(ring, cell);
+    if (s->climbs++ < CLIMBS)
+        add(ring, s, &above, 0, false, false);
+}
+
+/* This peer's own place in the tree is another by now: from the top. */
+static void start_again(struct ring *ring, struct search *s)
+{
+    for (unsigned i = 0; i < CELLS; i++)
+        if (s->cells[i].state == CELL_NEW)
+            s->cells[i].state = CELL_FREE;
+    s->from_top = true;
+    lay_out(ring, s);
+}
+
+static void look_again(struct ring *ring, struct lookup *l, const struct part_cell *cell)
+{
+    forget(ring, cell);
+    l->found = false;
+    l->due = l->tries == 0 ? ring->now : ring->now + SECOND / 2;
+}
+
+void nearest_answered(struct ring *ring, const struct msg_ad_near_answer *m)
+{
+    struct lookup *l = route_by_serial(ring, m->token);
+    if (l == NULL || l->why != LOOK_NEAR || !l->found)
+        return;
+    struct search_cell *c;
+    struct search *s = by_lookup(ring, l, &c);
+    if (s != NULL && m->status == RING_ELSEWHERE) { /* the neighbourhood has changed */
+        struct part_cell cell = cell_of(c);
+        look_again(ring, l, &cell);
+        return;
+    }
+    l->serial = 0;
+    if (s == NULL)
+        return;
+    struct part_cell cell = cell_of(c);
+    bool told = c->told && !c->only;
+    bool only = c->only && m->held >= c->held; /* else some have gone further down since */
+    c->state = CELL_FREE;
+    if (m->ads_count > 0) {
+        struct ring_action *a = act(ring, RING_NEAR, s->token);
+        a->ads = m->ads;
+        a->count = m->ads_count;
+    }
+    for (unsigned i = 0; i < m->ads_count; i++)
+        note(s, vivaldi_rtt_us(&ring->vivaldi.told, &m->ads[i].place));
+    s->seen = (uint16_t)(s->seen + m->held);
+    bool around = cell.depth > 0 && cell_holds(&cell, ring->ad.cell.prefix);
+    if (m->status == RING_DEEPER && !only)
+        deeper(ring, s, &cell, m);
+    else if (m->status == RING_HIGHER && around && !s->from_top)
+        start_again(ring, s);
+    else if (m->status == RING_HIGHER && told && cell.depth > 0)
+        higher(ring, s, &cell);
+    go_on(ring, s);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* revocation.h -- the list of peers that were put out: signed by the authority, so that anyone may
+ * pass it on, and kept on disk. It also says who renews certificates. */
+#ifndef P2P_OVERLAY_CRYPTO_REVOCATION_H
+#define P2P_OVERLAY_CRYPTO_REVOCATION_H
+#include "overlay/wire/message.h"
+#include "overlay/membership/authority.h"
+#include "identity.h"
+
+/* Owns its signature, unlike a message that was just decoded. */
+struct revocation {
+    struct msg_revocations list; /* serial 0: none */
+    uint8_t signature[AUTHORITY_SIGNATURE];
+};
+
+void revocation_copy(struct revocation *to, const struct msg_revocations *list);
+/* Fills in the signature. */
+int revocation_sign(struct revocation *r, const struct authority *a, struct err *e);
+bool revocation_is_signed(const struct msg_revocations *list, EVP_PKEY *authority);
+bool revocation_has(const struct msg_revocations *list, const struct id *peer);
+
+/* In that folder; a list that is missing or not signed is none. */
+void revocation_load(struct revocation *r, const char *folder, EVP_PKEY *authority);
+int revocation_save(const struct revocation *r, const char *folder, struct err *e);
+#endif

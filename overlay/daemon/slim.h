@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
-/* slim.h -- what a daemon that mostly waits need not keep in memory. */
-#ifndef P2P_SLIM_H
-#define P2P_SLIM_H
-
-/* Now and then: heap that is free, and code that may not be needed again, go back to the system. */
-void slim_down(void);
-#endif

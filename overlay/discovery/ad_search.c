@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ad_search.c -- ads go into the ring's tree as frames of ad_answer; searches hand them out again.
+ */
+#include "ad_search.h"
+#include "overlay/daemon/node.h"
+#include "overlay/core/lease/require.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PUBLISH_MS = 2000,           /* between two looks at the own ad */
+    NEAR_TOKENS = (1 << 30) - 1, /* finder.c has those above */
+    AFRESH_MS = 60000,           /* what changes all the time, such as the load, is told so often */
+};
+
+struct near {
+    struct nears *all;
+    struct near *next;
+    uint32_t token; /* of the ring */
+    struct event *ended;
+    near_found_fn *found;
+    near_end_fn *end;
+    void *ctx;
+};
+
+struct nears {
+    struct node *node;
+    struct near *first;
+    uint32_t token;
+    struct event *timer;
+    uint64_t version, told_ms; /* of the ad that the ring has */
+    struct message ad;         /* the one just looked at */
+    char text[RING_REQUIRE_MAX + 1];
+    struct require require; /* of `text` */
+    bool parsed;
+};
+
+/* --- this peer's ad --- */
+
+/* Labels that do not fit are left out; whoever asks for one of them finds the peer by walking. */
+static uint32_t encode(struct part_ad *ad, uint8_t *out)
+{
+    struct msg_ad_answer m = {.ad = *ad};
+    size_t length;
+    while ((length = message_put_ad_answer(&m, out, RING_AD_MAX)) == 0 && m.ad.labels_count > 0)
+        m.ad.labels_count--;
+    return (uint32_t)length;
+}
+
+void nears_publish(struct nears *all)
+{
+    struct node *n = all->node;
+    struct part_peer self = links_self(n->links);
+    struct part_ad ad;
+    uint8_t bytes[RING_AD_MAX];
+    machine_ad(n->machine, &n->settings, identity_card(n->identity), &self, &ad);
+    if (!overlay_joined(n->overlay) ||
+        (ad.version == all->version && node_now_ms() < all->told_ms + AFRESH_MS))
+        return;
+    struct ring_event event = {.kind = RING_PUBLISH, .value = bytes};
+    event.value_length = encode(&ad, bytes);
+    if (event.value_length == 0)
+        return;
+    all->version = ad.version;
+    all->told_ms = node_now_ms();
+    overlay_step(n->overlay, &event);
+}
+
+static void on_time(evutil_socket_t fd, short what, void *ctx)
+{
+    (void)fd, (void)what;
+    nears_publish(ctx);
+}
+
+/* --- what the ring asks --- */
+
+static const struct part_ad *decode(struct nears *all, const uint8_t *ad, uint32_t length)
+{
+    if (!message_decode(&all->ad, ad, length) || all->ad.kind != MSG_ad_answer)
+        return NULL;
+    return &all->ad.ad_answer.ad;
+}
+
+bool nears_fit(void *ctx, const uint8_t *bytes, uint32_t length, const char *text)
+{
+    struct nears *all = ctx;
+    struct require_error wrong;
+    const struct part_ad *ad = decode(all, bytes, length);
+    if (ad == NULL)
+        return false;
+    if (!all->parsed || strcmp(all->text, text) != 0) {
+        strcpy(all->text, text);
+        all->parsed = require_parse(&all->require, text, &wrong);
+    }
+    return all->parsed && require_may_fit(&all->require, ad);
+}
+
+static struct near *find(struct nears *all, uint32_t token)
+{
+    struct near *n = all->first;
+    while (n != NULL && n->token != token)
+        n = n->next;
+    return n;
+}
+
+void nears_take(struct nears *all, const struct ring_action *a)
+{
+    struct near *n = find(all, a->token);
+    if (n == NULL)
+        return;
+    if (a->kind != RING_NEAR) {
+        event_active(n->ended, EV_TIMEOUT, 0);
+        return;
+    }
+    for (unsigned i = 0; i < a->count; i++) {
+        const struct part_ad *ad = decode(all, a->ads[i].ad, a->ads[i].ad_length);
+        if (ad != NULL && id_equal(&ad->peer.id, &a->ads[i].peer))
+            n->found(n->ctx, ad);
+    }
+}
+
+/* --- searches --- */
+
+static void forget(struct near *n)
+{
+    struct near **at = &n->all->first;
+    while (*at != n)
+        at = &(*at)->next;
+    *at = n->next;
+    event_free(n->ended);
+    free(n);
+}
+
+static void on_ended(evutil_socket_t fd, short what, void *ctx)
+{
+    struct near *n = ctx;
+    near_end_fn *end = n->end;
+    void *owner = n->ctx;
+    (void)fd, (void)what;
+    forget(n);
+    end(owner);
+}
+
+struct near *near_start(struct node *node, unsigned want, const char *require, near_found_fn *found,
+                        near_end_fn *end, void *ctx)
+{
+    struct nears *all = node->nears;
+    struct near *n = calloc(1, sizeof *n);
+    if (n == NULL)
+        return NULL;
+    *n = (struct near){.all = all, .found = found, .end = end, .ctx = ctx};
+    n->ended = evtimer_new(node->base, on_ended, n);
+    if (n->ended == NULL) {
+        free(n);
+        return NULL;
+    }
+    n->token = all->token = all->token % NEAR_TOKENS + 1;
+    n->next = all->first;
+    all->first = n;
+    struct ring_event event = {.kind = RING_NEAREST, .token = n->token, .want = want};
+    event.require = strlen(require) <= RING_REQUIRE_MAX ? require : "";
+    overlay_step(node->overlay, &event);
+    return n;
+}
+
+void near_cancel(struct near *n)
+{
+    struct node *node = n->all->node;
+    struct ring_event event = {.kind = RING_CANCEL, .token = n->token};
+    forget(n);
+    overlay_step(node->overlay, &event);
+}
+
+int nears_open(struct nears **out, struct node *node)
+{
+    struct nears *all = calloc(1, sizeof *all);
+    struct event *timer = all != NULL ? event_new(node->base, -1, EV_PERSIST, on_time, all) : NULL;
+    if (timer == NULL) {
+        free(all);
+        return -ENOMEM;
+    }
+    all->node = node;
+    all->timer = timer;
+    event_add(timer,
+              &(struct timeval){.tv_sec = PUBLISH_MS / 1000, .tv_usec = PUBLISH_MS % 1000 * 1000});
+    *out = all;
+    return 0;
+}
+
+void nears_close(struct nears *all)
+{
+    if (all == NULL)
+        return;
+    while (all->first != NULL)
+        forget(all->first);
+    event_free(all->timer);
+    free(all);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* contact.h -- ways into the ring: the addresses that the owner names, and the peers known before a
+ * restart.
+ */
+#ifndef P2P_OVERLAY_DISCOVERY_CONTACT_H
+#define P2P_OVERLAY_DISCOVERY_CONTACT_H
+#include "overlay/wire/message.h"
+
+struct node;
+struct contacts;
+
+/* A peer that answered at one of the addresses; called again whenever it answers again. */
+typedef void contacts_found_fn(void *ctx, const struct part_peer *peer);
+
+int contacts_open(struct contacts **out, struct node *node, contacts_found_fn *found, void *ctx);
+void contacts_close(struct contacts *c);
+/* Tries all of them soon, and on, less and less often; at once again after a reload of the
+ * settings. */
+void contacts_try(struct contacts *c);
+
+/* The list in the state folder. */
+enum { CONTACTS_MAX = 64 };
+void contacts_save(struct node *node, const struct part_peer *peers, unsigned count);
+unsigned contacts_load(struct node *node, struct part_peer peers[CONTACTS_MAX]);
+#endif

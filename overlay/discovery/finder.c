@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* finder.c -- members by their ids: a few look-ups in the ring at a time. */
+#include "finder.h"
+#include "overlay/core/ring/ring.h"
+#include "overlay/daemon/node.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WISHES_MAX = 4096,
+    WISHES_ALIKE = 512, /* of one submitter */
+    SIDE_BY_SIDE = 4,
+    TRIES = 3,
+    AGAIN_MS = 500,
+    KNOWN_MAX = 64,
+    TOKENS = 1 << 30, /* and above; searches for near peers have those below */
+};
+
+struct wish {
+    struct finder_wish wish;
+    uint32_t token; /* 0: it waits */
+    unsigned tries;
+    uint64_t after_ms;       /* not before */
+    struct part_peer answer; /* port 0: none yet */
+};
+
+struct finder {
+    struct node *node;
+    finder_found_fn *found;
+    void *ctx;
+    struct event *timer;
+    struct wish *at;
+    size_t count;
+    uint32_t token;
+};
+
+static void wake(struct finder *f, unsigned ms)
+{
+    event_add(f->timer, &(struct timeval){.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000});
+}
+
+static void drop(struct finder *f, size_t i)
+{
+    f->at[i] = f->at[--f->count];
+}
+
+/* Without asking anybody. */
+static bool is_known(const struct finder *f, const struct id *id, struct part_peer *peer)
+{
+    struct part_peer known[KNOWN_MAX];
+    if (link_address(f->node->links, id, &peer->addr)) {
+        peer->id = *id;
+        return true;
+    }
+    for (size_t n = overlay_known(f->node->overlay, known, KNOWN_MAX); n > 0; n--)
+        if (id_equal(&known[n - 1].id, id)) {
+            *peer = known[n - 1];
+            return true;
+        }
+    return false;
+}
+
+static bool is_wanted(const struct finder *f, const struct finder_wish *wish)
+{
+    unsigned alike = 0;
+    for (size_t i = 0; i < f->count; i++) {
+        const struct finder_wish *w = &f->at[i].wish;
+        alike += id_equal(&w->submitter, &wish->submitter);
+        if (id_equal(&w->job, &wish->job) && id_equal(&w->peer, &wish->peer))
+            return true;
+    }
+    return alike >= WISHES_ALIKE;
+}
+
+void finder_want(struct finder *f, const struct finder_wish *wish)
+{
+    struct part_peer peer;
+    if (is_known(f, &wish->peer, &peer)) {
+        f->found(f->ctx, wish, &peer);
+        return;
+    }
+    if (is_wanted(f, wish))
+        return;
+    struct wish *more =
+        f->count < WISHES_MAX ? realloc(f->at, (f->count + 1) * sizeof *more) : NULL;
+    if (more == NULL)
+        return;
+    f->at = more;
+    more[f->count++] = (struct wish){.wish = *wish};
+    wake(f, 0);
+}
+
+void finder_forget(struct finder *f, const struct id *job, const struct id *peer)
+{
+    for (size_t i = 0; i < f->count;)
+        if (id_equal(&f->at[i].wish.job, job) &&
+            (peer == NULL || id_equal(&f->at[i].wish.peer, peer)))
+            drop(f, i);
+        else
+            i++;
+}
+
+static void look_up(struct finder *f, struct wish *w)
+{
+    w->tries++;
+    w->token = f->token = f->token < INT32_MAX ? f->token + 1 : TOKENS;
+    struct ring_event event = {.kind = RING_LOOKUP, .token = w->token, .key = w->wish.peer};
+    overlay_step(f->node->overlay, &event); /* its end is noted by finder_take() */
+}
+
+static void say_lost(const struct finder *f, const struct wish *w)
+{
+    char text[ID_TEXT + 1];
+    id_text(&w->wish.peer, text);
+    log_debug(f->node->log, "peer %.8s of another's job is not in the ring", text);
+}
+
+static void hand_over(struct finder *f)
+{
+    for (size_t i = 0; i < f->count;) {
+        struct wish w = f->at[i];
+        bool found = w.answer.addr.port != 0;
+        if (!found && (w.token != 0 || w.tries < TRIES)) {
+            i++;
+            continue;
+        }
+        drop(f, i);
+        if (!found)
+            say_lost(f, &w);
+        else
+            f->found(f->ctx, &w.wish, &w.answer);
+        i = 0; /* the callee may have forgotten some */
+    }
+}
+
+static void on_time(evutil_socket_t fd, short what, void *ctx)
+{
+    struct finder *f = ctx;
+    uint64_t now = node_now_ms();
+    unsigned under_way = 0;
+    (void)fd, (void)what;
+    hand_over(f);
+    for (size_t i = 0; i < f->count; i++)
+        under_way += f->at[i].token != 0;
+    for (size_t i = 0; i < f->count && under_way < SIDE_BY_SIDE; i++)
+        if (f->at[i].token == 0 && f->at[i].after_ms <= now) {
+            look_up(f, &f->at[i]);
+            under_way++;
+        }
+    if (f->count > 0)
+        wake(f, AGAIN_MS);
+}
+
+bool finder_take(struct finder *f, const struct ring_action *a)
+{
+    if (a->token < TOKENS)
+        return false;
+    for (size_t i = 0; i < f->count; i++) {
+        struct wish *w = &f->at[i];
+        if (w->token != a->token)
+            continue;
+        w->token = 0;
+        w->after_ms = node_now_ms() + AGAIN_MS;
+        if (a->kind == RING_FOUND && id_equal(&a->peer.id, &w->wish.peer))
+            w->answer = a->peer;
+        wake(f, 0);
+    }
+    return true;
+}
+
+int finder_open(struct finder **out, struct node *node, finder_found_fn *found, void *ctx)
+{
+    struct finder *f = calloc(1, sizeof *f);
+    if (f == NULL)
+        return -ENOMEM;
+    *f = (struct finder){.node = node, .found = found, .ctx = ctx, .token = TOKENS};
+    f->timer = evtimer_new(node->base, on_time, f);
+    if (f->timer == NULL) {
+        free(f);
+        return -ENOMEM;
+    }
+    *out = f;
+    return 0;
+}
+
+void finder_close(struct finder *f)
+{
+    if (f == NULL)
+        return;
+    event_free(f->timer);
+    free(f->at);
+    free(f);
+}

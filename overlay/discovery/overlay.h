@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* overlay.h -- drives the ring: hands it time and messages, sends what it wants sent. */
+#ifndef P2P_OVERLAY_DISCOVERY_OVERLAY_H
+#define P2P_OVERLAY_DISCOVERY_OVERLAY_H
+#include "overlay/wire/message.h"
+#include "overlay/base/err.h"
+#include <stdbool.h>
+
+struct node;
+struct overlay;
+struct ring_event;
+struct link_peer;
+
+int overlay_open(struct overlay **out, struct node *node, struct err *e);
+void overlay_contact(
+    struct overlay *o);                /* tries the addresses of the settings, as after a reload */
+void overlay_leave(struct overlay *o); /* hands all over to the neighbours; takes a moment */
+bool overlay_left(const struct overlay *o);
+void overlay_close(struct overlay *o);
+void overlay_take(struct overlay *o, const struct link_peer *from, const struct message *m);
+
+bool overlay_joined(const struct overlay *o);
+bool overlay_joining(const struct overlay *o); /* somebody of a ring is known */
+bool overlay_predecessor(const struct overlay *o, struct part_peer *p); /* false: none known */
+size_t overlay_successors(const struct overlay *o, struct part_peer *out, size_t max);
+/* Everyone this peer knows right now, nearest on the ring first: successors, predecessor, fingers.
+ */
+size_t overlay_known(const struct overlay *o, struct part_peer *out, size_t max);
+/* A neighbour was lost a moment ago: it, or who comes after it, may be back and not in all lists.
+ */
+bool overlay_has_lost(const struct overlay *o);
+bool overlay_is_small(const struct overlay *o); /* everyone is a neighbour */
+/* For ad_search.c: an event that is not a message of the ring's. */
+void overlay_step(struct overlay *o, const struct ring_event *event);
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* probe_replies.c -- what this peer tells those whose walk comes by: its ad, whom it knows, and
+ * that it is there. */
+#include "probe_replies.h"
+#include "overlay/daemon/node.h"
+
+static void answer_ad(struct node *n, const struct link_peer *from, uint32_t token)
+{
+    struct part_peer self = links_self(n->links);
+    struct message m = {.kind = MSG_ad_answer, .ad_answer.token = token};
+    machine_ad(n->machine, &n->settings, identity_card(n->identity), &self, &m.ad_answer.ad);
+    link_send(n->links, &from->peer, &m);
+}
+
+static void answer_known(struct node *n, const struct link_peer *from, uint32_t token)
+{
+    struct message m = {.kind = MSG_known_answer, .known_answer.token = token};
+    struct msg_known_answer *k = &m.known_answer;
+    k->peers_count =
+        (uint16_t)overlay_known(n->overlay, k->peers, sizeof k->peers / sizeof *k->peers);
+    link_send(n->links, &from->peer, &m);
+}
+
+enum takes {
+#define TO_visited(name) TAKES_##name = MSG_##name,
+#include "overlay/wire/message_to.h"
+};
+
+void visited_take(struct node *n, const struct link_peer *from, const struct message *m)
+{
+    struct message pong = {.kind = MSG_pong};
+    switch ((enum takes)m->kind) {
+    case MSG_ad_ask:
+        answer_ad(n, from, m->ad_ask.token);
+        break;
+    case MSG_known_ask:
+        answer_known(n, from, m->known_ask.token);
+        break;
+    case MSG_ping:
+        pong.pong.token = m->ping.token;
+        link_send(n->links, &from->peer, &pong);
+        break;
+    }
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* listening.c -- looks a port up in the kernel's tables, and its sockets among the files of
+ * processes. */
+#include "listening.h"
+#include "overlay/sandbox/proctree.h"
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TCP_LISTENS = 0x0a, ROOM_FIRST = 64 };
+
+static bool is_found(const struct listening_found *found, unsigned long inode)
+{
+    for (size_t i = 0; i < sizeof found->sockets / sizeof found->sockets[0]; i++)
+        if (found->sockets[i] == inode)
+            return true;
+    return false;
+}
+
+static void remember(struct listening_found *found, unsigned long inode)
+{
+    if (is_found(found, inode))
+        return;
+    found->sockets[found->next] = inode;
+    found->next = (found->next + 1) % (sizeof found->sockets / sizeof found->sockets[0]);
+}
+
+unsigned long listening_in(const char *line, uint16_t *port)
+{
+    unsigned at, state;
+    unsigned long inode;
+    const int found =
+        sscanf(line, " %*d: %*[0-9A-F]:%4X %*[0-9A-F]:%*4X %2X %*X:%*X %*X:%*X %*X %*u %*d %lu",
+               &at, &state, &inode);
+    if (found != 3 || state != TCP_LISTENS)
+        return 0;
+    *port = (uint16_t)at;
+    return inode;
+}
+
+static bool add(struct listening_table *t, size_t *room, const struct listening_socket *s)
+{
+    if (t->count == *room) {
+        const size_t more = *room == 0 ? ROOM_FIRST : 2 * *room;
+        struct listening_socket *at = realloc(t->at, more * sizeof *at);
+        if (at == NULL)
+            return false;
+        t->at = at;
+        *room = more;
+    }
+    t->at[t->count++] = *s;
+    return true;
+}
+
+/* False: not all of it was read. A host without IPv6 has one table only. */
+static bool read_one(struct listening_table *t, size_t *room, const char *path)
+{
+    char line[512];
+    FILE *table = fopen(path, "re");
+    bool whole = table != NULL || errno == ENOENT;
+    while (table != NULL && whole && fgets(line, sizeof line, table) != NULL) {
+        struct listening_socket s;
+        s.inode = listening_in(line, &s.port);
+        whole = s.inode == 0 || add(t, room, &s);
+    }
+    if (table != NULL)
+        fclose(table);
+    return whole;
+}
+
+void listening_read(struct listening_table *t)
+{
+    size_t room = 0;
+    *t = (struct listening_table){.count = 0};
+    if (!read_one(t, &room, "/proc/net/tcp") || !read_one(t, &room, "/proc/net/tcp6"))
+        t->count = 0;
+}
+
+struct search {
+    const struct listening_table *table;
+    struct listening_found *found;
+};
+
+static bool is_in(const struct listening_table *t, unsigned long inode)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (t->at[i].inode == inode)
+            return true;
+    return false;
+}
+
+static void look_at(void *ctx, const struct brood_process *p)
+{
+    const struct search *s = ctx;
+    char path[64], link[64];
+    unsigned long inode;
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)p->pid);
+    DIR *files = opendir(path);
+    for (struct dirent *d; files != NULL && (d = readdir(files)) != NULL;) {
+        const ssize_t n = readlinkat(dirfd(files), d->d_name, link, sizeof link - 1);
+        link[n > 0 ? n : 0] = '\0';
+        if (sscanf(link, "socket:[%lu]", &inode) == 1 && is_in(s->table, inode))
+            remember(s->found, inode);
+    }
+    if (files != NULL)
+        closedir(files);
+}
+
+void listening_find(struct listening_found *found, const struct listening_table *t,
+                    const pid_t *roots, size_t count)
+{
+    struct search s = {t, found};
+    for (size_t i = 0; i < count; i++)
+        brood_each(roots[i], look_at, &s);
+}
+
+enum listening_who listening_at(const struct listening_table *t, uint16_t port,
+                                const struct listening_found *found)
+{
+    enum listening_who who = LISTENING_NOBODY;
+    for (size_t i = 0; i < t->count && who != LISTENING_OTHERS; i++)
+        if (t->at[i].port == port)
+            who = is_found(found, t->at[i].inode) ? LISTENING_FOUND : LISTENING_OTHERS;
+    return who;
+}
+
+static bool is_listed(const uint16_t *ports, size_t count, uint16_t port)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ports[i] == port)
+            return true;
+    return false;
+}
+
+size_t listening_ports(const struct listening_table *t, const struct listening_found *found,
+                       uint16_t first, uint16_t *ports, size_t most)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < t->count && count < most; i++) {
+        const uint16_t port = t->at[i].port;
+        if (port >= first && is_found(found, t->at[i].inode) && !is_listed(ports, count, port) &&
+            listening_at(t, port, found) == LISTENING_FOUND)
+            ports[count++] = port;
+    }
+    return count;
+}
+
+bool listening_below(uint16_t port, const pid_t *roots, size_t count, struct listening_found *found)
+{
+    struct listening_table t;
+    listening_read(&t);
+    enum listening_who who = listening_at(&t, port, found);
+    if (who == LISTENING_OTHERS) {
+        listening_find(found, &t, roots, count);
+        who = listening_at(&t, port, found);
+    }
+    free(t.at);
+    return who == LISTENING_FOUND;
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* launch.c -- starts a lease's command in a room (p2pd-room) and hears from it. */
+#include "config.h"
+#include "launch.h"
+#include "overlay/sandbox/proctree.h"
+#include "overlay/sandbox/cgroup.h"
+#include "overlay/sandbox/confine.h"
+#include "overlay/sandbox/environment.h"
+#include "overlay/sandbox/forkserver.h"
+#include "overlay/host/hardware.h"
+#include "overlay/daemon/node.h"
+#include "overlay/sandbox/pressure.h"
+#include "overlay/sandbox/room.h"
+#include "overlay/sandbox/sweep.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { STOP_MS = ROOM_PATIENCE_MS + 2000, LAUNCHES_MAX = 256 };
+
+struct launch {
+    struct launcher *launcher;
+    struct launch_watcher watcher;
+    pid_t room, command;
+    struct pressure pressure;
+    int control;
+    struct event *heard, *overdue;
+    bool stopped, suspended;
+    enum launch_end end;
+    int status;
+    char text[ROOM_REPORT + 1];
+    char folder[PATH_MAX];
+};
+
+struct launcher {
+    struct node *node;
+    struct launch *all[LAUNCHES_MAX];
+    size_t count;
+    char groups[CGROUP_PATH + 1]; /* where theirs are made; "": nowhere */
+    char controllers[CGROUP_CONTROLLERS + 1];
+    int hardware; /* a file for rooms: what this machine is like */
+    struct hall hall;
+};
+
+extern char **environ;
+
+static int make_work(const char *work, struct err *e)
+{
+    if (mkdir(work, 0700) != 0 && errno != EEXIST)
+        return err_set(e, errno, "cannot make %s, where the folders of jobs go: %s", work,
+                       strerror(errno));
+    return 0;
+}
+
+/* Before anything else is started, which would be in the group that is to be emptied. */
+static void take_groups(struct launcher *l)
+{
+    if (cgroup_take(l->groups, l->controllers) != 0) {
+        l->groups[0] = '\0';
+        return;
+    }
+    machine_enforces(l->node->machine, CONFINE_CGROUP);
+    log_info(l->node->log, "jobs run in control groups below %s, which have %s", l->groups,
+             l->controllers[0] != '\0' ? l->controllers : "no controllers");
+}
+
+const char *launcher_controllers(const struct launcher *l)
+{
+    return l->groups[0] != '\0' ? l->controllers : NULL;
+}
+
+int launcher_open(struct launcher **out, struct node *node, struct err *e)
+{
+    char memory[64];
+    int rc = make_work(node->settings.work, e);
+    if (rc != 0)
+        return rc;
+    *out = calloc(1, sizeof **out);
+    if (*out == NULL)
+        return err_set(e, ENOMEM, "out of memory");
+    (*out)->node = node;
+    take_groups(*out);
+    (*out)->hardware = hardware_file();
+    if ((*out)->hardware < 0)
+        return err_set(e, -(*out)->hardware, "no memory for what this machine is like");
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* to get at what a room leaves if someone kills it */
+    snprintf(memory, sizeof memory, "%s%u-", ROOM_MEMORY_PREFIX, (unsigned)getuid());
+    int swept = sweep_stale(node->settings.work, ROOM_PREFIX) + sweep_stale(ROOM_MEMORY, memory);
+    if (swept > 0)
+        log_info(node->log, "removed %d folders of jobs that an earlier p2pd left", swept);
+    return 0;
+}
+
+/* The room died without having ended its brood, which then became this process's. */
+static void clear_after(struct launch *one)
+{
+    struct launcher *l = one->launcher;
+    pid_t living[LAUNCHES_MAX + 1];
+    char group[PATH_MAX];
+    size_t count = 0;
+    if (l->hall.pid > 0)
+        living[count++] = l->hall.pid;
+    for (size_t i = 0; i < l->count; i++)
+        if (l->all[i] != one)
+            living[count++] = l->all[i]->room;
+    log_warn(l->node->log, "the room in %s died; ending what is left of it", one->folder);
+    if (l->groups[0] != '\0') {
+        snprintf(group, sizeof group, "%s/%s", l->groups, strrchr(one->folder, '/') + 1);
+        cgroup_end(group, ROOM_PATIENCE_MS);
+    }
+    if (brood_end(living, count, ROOM_PATIENCE_MS) != 0)
+        log_error(l->node->log, "some process of %s could not be ended", one->folder);
+    sweep_remove(one->folder);
+    char memory[PATH_MAX + 64];
+    snprintf(memory, sizeof memory, "%s/%s%u-%s", ROOM_MEMORY, ROOM_MEMORY_PREFIX,
+             (unsigned)getuid(), strrchr(one->folder, '/') + 1);
+    sweep_remove(memory);
+}
+
+static void forget(struct launch *one)
+{
+    struct launcher *l = one->launcher;
+    for (size_t i = 0; i < l->count; i++)
+        if (l->all[i] == one)
+            l->all[i--] = l->all[--l->count];
+    if (one->heard != NULL)
+        event_free(one->heard);
+    if (one->overdue != NULL)
+        event_free(one->overdue);
+    close(one->control);
+    free(one);
+}
+
+static void over(struct launch *one)
+{
+    int room_status;
+    waitpid(one->room, &room_status, 0); /* its socket is closed: it has ended, or is about to */
+    if (!WIFEXITED(room_status) || WEXITSTATUS(room_status) != 0)
+        clear_after(one);
+    struct launch_watcher w = one->watcher;
+    enum launch_end end = one->end;
+    int status = one->status;
+    char text[sizeof one->text];
+    strcpy(text, one->text);
+    forget(one);
+    w.over(w.ctx, end, status, text);
+}
+
+static void ask_for_call(struct launch *one, const char *words)
+{
+    uint8_t ip[16];
+    uint16_t port;
+    char hex[2 * sizeof ip + 1];
+    if (sscanf(words, "%32s %hu", hex, &port) == 2 &&
+        sodium_hex2bin(ip, sizeof ip, hex, strlen(hex), NULL, NULL, NULL) == 0)
+        one->watcher.calls(one->watcher.ctx, ip, port);
+}
+
+static void understand(struct launch *one, char *report)
+{
+    int number, at = 0;
+    if (sscanf(report, "started %d", &number) == 1) {
+        one->end = LAUNCH_KILLED;
+        one->command = number;
+        strcpy(one->text, "its room on the peer was ended");
+        one->watcher.started(one->watcher.ctx, number);
+    } else if (sscanf(report, "ended %d %n", &number, &at) == 1) {
+        one->end = LAUNCH_ENDED;
+        one->status = number;
+        strcpy(one->text, report + at);
+    } else if (strncmp(report, "calls ", 6) == 0) {
+        ask_for_call(one, report + 6);
+    } else if (strncmp(report, "overstepped ", 12) == 0) {
+        strcpy(one->text, report + 12);
+        one->watcher.overstepped(one->watcher.ctx, one->text);
+    } else if (strncmp(report, "failed ", 7) == 0) {
+        strcpy(one->text, report + 7);
+    }
+}
+
+static void hear(evutil_socket_t fd, short what, void *ctx)
+{
+    struct launch *one = ctx;
+    char report[ROOM_REPORT + 1];
+    (void)what;
+    ssize_t n = recv(fd, report, sizeof report - 1, MSG_DONTWAIT);
+    if (n < 0 && errno == ECONNRESET) /* it ended with words of ours unread: its own are behind */
+        n = recv(fd, report, sizeof report - 1, MSG_DONTWAIT);
+    if (n > 0) {
+        report[n] = '\0';
+        understand(one, report);
+    } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+        over(one);
+    }
+}
+
+static void overdue(evutil_socket_t fd, short what, void *ctx)
+{
+    struct launch *one = ctx;
+    (void)fd, (void)what;
+    kill(one->room, SIGKILL); /* hear() then clears up */
+}
+
+void launch_program(char path[PATH_MAX], const char *name)
+{
+    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 64);
+    path[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(path, '/');
+    static const char *const beside[] = {"", "../libexec/p2pgrid/"}; /* built; installed anywhere */
+    for (size_t i = 0; slash != NULL && i < sizeof beside / sizeof *beside; i++) {
+        snprintf(slash, 64, "/%s%s", beside[i], name);
+        if (access(path, X_OK) == 0)
+            return;
+    }
+    snprintf(path, PATH_MAX, PKGLIBEXECDIR "/%s", name);
+}
+
+/* The order as a file in memory, with the whole environment that the command gets; or -errno. */
+static int write_order(const struct launcher *l, const struct msg_room_order *order, struct err *e)
+{
+    struct msg_room_order whole = *order;
+    char **all = environment_make(environ, order->environment, order->environment_length);
+    char *flat = NULL;
+    uint8_t *frame = malloc(WIRE_MAX_FRAME);
+    size_t length = 0;
+    int fd = -1;
+    FILE *f = open_memstream(&flat, &length);
+    for (char **v = all; f != NULL && v != NULL && *v != NULL; v++)
+        fwrite(*v, strlen(*v) + 1, 1, f);
+    if (f == NULL || fclose(f) != 0 || frame == NULL) {
+        err_set(e, ENOMEM, "out of memory");
+    } else if (all == NULL) {
+        err_set(e, EINVAL, "the environment of the command cannot be used");
+    } else {
+        whole.environment = (const uint8_t *)flat;
+        whole.environment_length = (uint32_t)length;
+        strcpy(whole.groups, l->groups);
+        length = message_put_room_order(&whole, frame, WIRE_MAX_FRAME);
+        fd = length > 0 ? memfd_create("order", MFD_CLOEXEC) : -1;
+        if (length == 0)
+            err_set(e, E2BIG, "the command and its environment are too long");
+        else if (fd < 0 || write(fd, frame, length) != (ssize_t)length)
+            err_set(e, ENOMEM, "no memory for the command and its environment");
+    }
+    environment_free(all);
+    free(flat);
+    free(frame);
+    if (e->code != 0 && fd >= 0)
+        close(fd);
+    return e->code == 0 ? fd : -e->code;
+}
+
+static int spawn(struct launch *one, int its_end, int order, unsigned nice, struct err *e)
+{
+    const int files[HALL_FILES] = {its_end, order, one->launcher->hardware};
+    one->room = hall_room(&one->launcher->hall, nice, one->folder, files, e);
+    return one->room > 0 ? 0 : (int)one->room;
+}
+
+static int prepare(struct launch *one, const struct id *lease, int ends[2], struct err *e)
+{
+    struct node *node = one->launcher->node;
+    char hex[ID_TEXT + 1];
+    id_text(lease, hex);
+    int n = snprintf(one->folder, sizeof one->folder / 2, "%s/%s%.12s", node->settings.work,
+                     ROOM_PREFIX, hex); /* short: paths of sockets are made from it */
+    if (n >= (int)sizeof one->folder / 2)
+        return err_set(e, ENAMETOOLONG, "the folder for jobs has too long a name");
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return err_set(e, errno, "no socket for a room: %s", strerror(errno));
+    one->control = ends[0];
+    one->heard = event_new(node->base, ends[0], EV_READ | EV_PERSIST, hear, one);
+    one->overdue = evtimer_new(node->base, overdue, one);
+    if (one->heard == NULL || one->overdue == NULL || event_add(one->heard, NULL) != 0)
+        return err_set(e, ENOMEM, "out of memory");
+    return 0;
+}
+
+int launch_start(struct launch **out, struct launcher *l, const struct id *lease,
+                 const struct msg_room_order *order, const struct launch_watcher *watcher,
+                 struct err *e)
+{
+    int ends[2] = {-1, -1};
+    *out = NULL;
+    if (l->count == LAUNCHES_MAX)
+        return err_set(e, EAGAIN, "too many commands run here already");
+    int file = write_order(l, order, e);
+    if (file < 0)
+        return file;
+    struct launch *one = calloc(1, sizeof *one);
+    if (one == NULL) {
+        close(file);
+        return err_set(e, ENOMEM, "out of memory");
+    }
+    one->launcher = l;
+    one->control = -1;
+    one->watcher = *watcher;
+    strcpy(one->text, "its room did not start");
+    l->all[l->count++] = one;
+    int rc = prepare(one, lease, ends, e);
+    if (rc == 0)
+        rc = spawn(one, ends[1], file, order->nice, e);
+    close(file);
+    if (ends[1] >= 0)
+        close(ends[1]);
+    if (rc != 0)
+        forget(one);
+    else
+        *out = one;
+    return rc;
+}
+
+void launch_stop(struct launch *one)
+{
+    if (one->stopped)
+        return;
+    one->stopped = true;
+    send(one->control, "end", 3, MSG_DONTWAIT | MSG_NOSIGNAL);
+    evtimer_add(one->overdue, &(struct timeval){.tv_sec = STOP_MS / 1000});
+}
+
+void launch_suspend(struct launch *one, bool suspend)
+{
+    if (!one->stopped && suspend != one->suspended)
+        one->suspended = send(one->control, suspend ? ROOM_SUSPEND : ROOM_RESUME, 1,
+                              MSG_DONTWAIT | MSG_NOSIGNAL) == 1
+                             ? suspend
+                             : one->suspended;
+}
+
+unsigned launch_waits(struct launch *one)
+{
+    return one->command > 0 ? pressure_take(&one->pressure, one->room, one->command) : 0;
+}
+
+static void tell_room(struct launch *one, const char *verb, const void *what, size_t length)
+{
+    struct iovec parts[] = {{(void *)verb, 1}, {(void *)what, length}};
+    const struct msghdr m = {.msg_iov = parts, .msg_iovlen = 2};
+    if (!one->stopped && sendmsg(one->control, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+        log_warn(one->launcher->node->log, "the room in %s is not told of its job's peers: %s",
+                 one->folder, strerror(errno));
+}
+
+void launch_allow(struct launch *one, const uint8_t *peers, size_t length)
+{
+    tell_room(one, ROOM_PEERS, peers, length);
+}
+
+void launch_tell_call(struct launch *one, const uint8_t ip[16], uint16_t port, bool yes)
+{
+    struct room_call call = {.port = port, .yes = yes};
+    memcpy(call.ip, ip, sizeof call.ip);
+    tell_room(one, ROOM_CALL, &call, sizeof call);
+}
+
+pid_t launch_room(const struct launch *one)
+{
+    return one->room;
+}
+
+void launch_kin(struct launch *one, const pid_t *rooms, size_t count)
+{
+    tell_room(one, ROOM_KIN, rooms, count * sizeof rooms[0]);
+}
+
+/* The event loop no longer runs when the daemon ends: wait here, all rooms at once. */
+void launcher_close(struct launcher *l)
+{
+    if (l == NULL)
+        return;
+    for (size_t i = 0; i < l->count; i++)
+        launch_stop(l->all[i]);
+    uint64_t until = node_now_ms() + STOP_MS;
+    while (l->count > 0) {
+        struct launch *one = l->all[0];
+        uint64_t now = node_now_ms();
+        struct pollfd p = {.fd = one->control, .events = POLLIN};
+        if (poll(&p, 1, now < until ? (int)(until - now) : 0) == 0)
+            kill(one->room, SIGKILL);
+        hear(one->control, EV_READ, one);
+    }
+    hall_close(&l->hall);
+    close(l->hardware);
+    free(l);
+}

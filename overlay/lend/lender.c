@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lender.c -- carries out what lending.h decides. */
+#include "lender.h"
+#include "grant.h"
+#include "lending.h"
+#include "overlay/daemon/node.h"
+#include "overlay/host/presence.h"
+#include "overlay/settings/terms.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LOOK_MS = 1000, LEAVE_MOST_S = 24 * 3600 };
+
+struct lender {
+    struct node *node;
+    struct event *timer;
+    struct presence *presence;
+    struct lending lending;
+    struct lending_act act;
+};
+
+static void see(struct lender *l, struct lending_view *v)
+{
+    struct node *n = l->node;
+    double load = 0;
+    time_t now = time(NULL);
+    struct tm tm = {0};
+    bool idle;
+    localtime_r(&now, &tm);
+    *v = (struct lending_view){.now_ms = node_now_ms(),
+                               .weekday = (unsigned)(tm.tm_wday + 6) % 7,
+                               .minute = (unsigned)(tm.tm_hour * 60 + tm.tm_min),
+                               .leases = grant_count(n->grant)};
+    if (!n->settings.idle_only)
+        return;
+    presence_look(l->presence, v->now_ms);
+    v->sure = presence_known(l->presence, &idle);
+    if (v->sure)
+        v->in_use = !idle;
+    else if (getloadavg(&load, 1) == 1)
+        v->in_use = lending_load_is_use((uint32_t)(load * 1000), grant_slots_held(n->grant),
+                                        machine_cores(n->machine));
+}
+
+void lender_look(struct lender *l)
+{
+    struct lending_view v;
+    struct lending_act was = l->act;
+    struct log *log = l->node->log;
+    see(l, &v);
+    lending_step(&l->lending, &l->node->settings, &v, &l->act);
+    if (l->act.state != was.state)
+        log_info(log, "%s", lending_text(l->act.state));
+    if (l->act.suspend != was.suspend)
+        log_info(log, "what others run here %s", l->act.suspend ? "is suspended" : "goes on");
+    grant_suspend(l->node->grant, l->act.suspend);
+    if (l->act.end_by_ms > v.now_ms)
+        grant_recall(l->node->grant, (uint32_t)(l->act.end_by_ms - v.now_ms),
+                     l->lending.leaving ? "leaves the grid" : "has its owner back");
+    if (l->act.end_all)
+        grant_end_all(l->node->grant,
+                      l->act.quit ? "the peer has left the grid" : "the peer's owner came back");
+    if (l->act.quit && !was.quit)
+        kill(getpid(), SIGTERM);
+}
+
+static void on_time(evutil_socket_t fd, short what, void *ctx)
+{
+    (void)fd, (void)what;
+    lender_look(ctx);
+}
+
+int lender_open(struct lender **out, struct node *node, struct err *e)
+{
+    struct lender *l = calloc(1, sizeof *l);
+    const struct timeval period = {.tv_sec = LOOK_MS / 1000};
+    if (l == NULL)
+        return err_set(e, ENOMEM, "no memory");
+    l->node = node;
+    l->timer = event_new(node->base, -1, EV_PERSIST, on_time, l);
+    if (l->timer == NULL || event_add(l->timer, &period) != 0 ||
+        presence_open(&l->presence, node->base) != 0) {
+        lender_close(l);
+        return err_set(e, ENOMEM, "no memory");
+    }
+    *out = l;
+    lender_look(l);
+    return 0;
+}
+
+void lender_close(struct lender *l)
+{
+    if (l == NULL)
+        return;
+    presence_close(l->presence);
+    if (l->timer != NULL)
+        event_free(l->timer);
+    free(l);
+}
+
+enum lending_state lender_state(const struct lender *l)
+{
+    return l == NULL ? LENDING_OPEN : l->act.state;
+}
+
+bool lender_is_open(const struct lender *l)
+{
+    return l == NULL || l->act.state == LENDING_OPEN;
+}
+
+const char *lender_refuses(const struct lender *l, const struct identity_card *who)
+{
+    if (!lender_is_open(l))
+        return lending_text(l->act.state);
+    if (!lending_allows(&l->node->settings, &identity_card(l->node->identity)->owner, who))
+        return "does not lend to you: its owner's allow and deny say so";
+    return NULL;
+}
+
+void lender_take(struct lender *l, const struct msg_local_lend *wish)
+{
+    struct lending *now = &l->lending;
+    uint32_t seconds = wish->within_s < LEAVE_MOST_S ? wish->within_s : LEAVE_MOST_S;
+    switch (wish->verb) { /* from a program: any number */
+    default:
+        return;
+    case LENDER_PAUSE:
+        now->paused = true;
+        now->stop_guests = wish->suspend != 0;
+        break;
+    case LENDER_RESUME:
+        now->paused = now->stop_guests = now->leaving = false;
+        break;
+    case LENDER_LEAVE:
+        now->leaving = true;
+        now->leave_by_ms = node_now_ms() + (uint64_t)seconds * 1000;
+        break;
+    }
+    event_active(l->timer, 0, 0); /* once the answer is on its way */
+}
+
+static void copy(struct part_path *out, uint16_t *count, const char (*words)[SETTINGS_WHOM + 1],
+                 size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        strcpy(out[i].text, words[i]);
+    *count = (uint16_t)n;
+}
+
+void lender_describe(const struct lender *l, struct msg_local_terms *out)
+{
+    const struct settings *s = &l->node->settings;
+    struct part_peer self = links_self(l->node->links);
+    struct part_ad ad;
+    machine_ad(l->node->machine, s, identity_card(l->node->identity), &self, &ad);
+    out->open = lender_is_open(l);
+    strcpy(out->state, lending_text(l->act.state));
+    out->suspended = l->act.suspend;
+    out->leases = (uint16_t)grant_count(l->node->grant);
+    copy(out->allow, &out->allow_count, s->allow, s->allow_count);
+    copy(out->deny, &out->deny_count, s->deny, s->deny_count);
+    copy(out->hours, &out->hours_count, s->hours_text, s->hours_count);
+    out->idle_only = s->idle_only;
+    out->idle_minutes = (uint16_t)s->idle_minutes;
+    strcpy(out->owner_returns, terms_owner_back(s->owner_back));
+    out->slots = (uint16_t)s->slots;
+    out->memory = ad.memory;
+    out->disk = ad.disk;
+    out->processes = s->processes;
+    out->open_files = s->open_files;
+    out->nice = (uint8_t)s->nice;
+    out->enforces = ad.confinement;
+    out->required = s->confinement;
+    out->encrypt = s->encrypt;
+    const char *controllers = grant_controllers(l->node->grant);
+    snprintf(out->controllers, sizeof out->controllers, "%s",
+             controllers != NULL ? controllers : "");
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* listens.h -- whose processes listen at a port. A guest here wants to call another peer of its
+ * job: the daemon there is asked (inquiry.h). Others ask this one: it answers for the rooms of one
+ * submitter, and only to those whom that submitter names among its peers. */
+#ifndef P2P_OVERLAY_LEND_LISTENS_H
+#define P2P_OVERLAY_LEND_LISTENS_H
+#include "overlay/wire/message.h"
+
+struct link_peer;
+struct listens;
+struct node;
+
+int listens_open(struct listens **out, struct node *node);
+void listens_close(struct listens *l);
+void listens_take(struct listens *l, const struct link_peer *from, const struct message *m);
+/* Guests of that submitter want to call; grant_tell_call() is called, perhaps at once. */
+void listens_ask(struct listens *l, const struct id *submitter, const uint8_t ip[16],
+                 uint16_t port);
+#endif

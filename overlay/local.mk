@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The overlay: what each folder is for stands in doc/source.md; what each may include in its .may_include.
+# libcore: the protocols as state machines, and their messages; needs nothing but mem*, str* and assert
+# (test/unit/core_symbols).
+noinst_LTLIBRARIES += libcore.la
+libcore_la_SOURCES = \
+    overlay/base/id.c overlay/base/id.h overlay/base/text.c overlay/base/text.h overlay/base/window.c \
+    overlay/base/window.h \
+    overlay/core/lease/claim.c overlay/core/lease/claim.h overlay/core/lease/domain.c \
+    overlay/core/lease/domain.h overlay/core/lease/fit.c overlay/core/lease/fit.h overlay/core/lease/lease.c \
+    overlay/core/lease/lease.h overlay/core/lease/lived.c overlay/core/lease/lived.h \
+    overlay/core/lease/quantity.c overlay/core/lease/quantity.h overlay/core/lease/require.c \
+    overlay/core/lease/require.h overlay/core/lease/require_fits.c overlay/core/lease/require_tree.h \
+    overlay/core/lease/share.c overlay/core/lease/share.h \
+    overlay/core/ring/act.c overlay/core/ring/ask.c overlay/core/ring/copies.c overlay/core/ring/finger.c \
+    overlay/core/ring/neighbour.c overlay/core/ring/newcomer.c overlay/core/ring/records.c \
+    overlay/core/ring/ring.c overlay/core/ring/ring.h overlay/core/ring/ring_state.h overlay/core/ring/route.c \
+    overlay/core/ring/store.c overlay/core/ring/store.h overlay/core/ring/vivaldi.c overlay/core/ring/vivaldi.h \
+    overlay/core/ring/watch.c \
+    overlay/core/swim/gossip.c overlay/core/swim/group.c overlay/core/swim/group.h \
+    overlay/core/swim/group_state.h overlay/core/swim/suspicion.c \
+    overlay/core/tree/ads.c overlay/core/tree/bucket.c overlay/core/tree/cell.c overlay/core/tree/cell.h \
+    overlay/core/tree/inner.c overlay/core/tree/inner.h overlay/core/tree/nearest.c overlay/core/tree/report.c \
+    overlay/wire/group.def overlay/wire/lease.def overlay/wire/link.def overlay/wire/local.def \
+    overlay/wire/member.def overlay/wire/message.c overlay/wire/message.def overlay/wire/message.h \
+    overlay/wire/message_only.h overlay/wire/message_to.h overlay/wire/message_undef.h overlay/wire/receiver.def \
+    overlay/wire/ring.def overlay/wire/room.def overlay/wire/wire.c overlay/wire/wire.h
+
+# libclient: what components and tools link to talk to the local daemon.
+noinst_LTLIBRARIES += libclient.la
+libclient_la_SOURCES = \
+    overlay/base/err.c overlay/base/err.h overlay/base/ports.c overlay/base/ports.h overlay/base/size.c \
+    overlay/base/size.h \
+    overlay/client/ask.h overlay/client/client.c overlay/client/p2pgrid.h overlay/client/socket_path.c \
+    overlay/client/socket_path.h overlay/client/wish.c overlay/client/words.h \
+    overlay/manifest/content.c overlay/manifest/content.h overlay/manifest/folder.c overlay/manifest/folder.h \
+    overlay/manifest/input.c overlay/manifest/input.h overlay/manifest/program.c overlay/manifest/program.h
+libclient_la_CFLAGS = $(AM_CFLAGS) $(SODIUM_CFLAGS)
+libclient_la_LIBADD = libcore.la $(SODIUM_LIBS)
+
+# libdaemon: the parts of p2pd, so that unit tests and tools can link them too.
+noinst_LTLIBRARIES += libdaemon.la
+libdaemon_la_SOURCES = \
+    overlay/base/addr.c overlay/base/addr.h overlay/base/clock.h overlay/base/file.c overlay/base/file.h \
+    overlay/base/idmap.c overlay/base/idmap.h overlay/base/log.c overlay/base/log.h \
+    overlay/borrow/borrowed.c overlay/borrow/borrowed.h overlay/borrow/candidate.c overlay/borrow/candidate.h \
+    overlay/borrow/reservations.c overlay/borrow/reservations.h overlay/borrow/roster.c overlay/borrow/roster.h \
+    overlay/borrow/search.c overlay/borrow/search.h overlay/borrow/search_candidates.c overlay/borrow/searches.c \
+    overlay/borrow/searches.h overlay/borrow/shortage.c overlay/borrow/shortage.h overlay/borrow/uri.c \
+    overlay/borrow/uri.h \
+    overlay/crypto/aead.c overlay/crypto/aead.h overlay/crypto/identity.c overlay/crypto/identity.h \
+    overlay/crypto/keyfile.c overlay/crypto/keyfile.h overlay/crypto/revocation.c overlay/crypto/revocation.h \
+    overlay/crypto/rotation.c overlay/crypto/rotation.h overlay/crypto/session_keys.c \
+    overlay/crypto/session_keys.h \
+    overlay/daemon/dispatch.c overlay/daemon/dispatch.h overlay/daemon/node.h \
+    overlay/discovery/ad_search.c overlay/discovery/ad_search.h overlay/discovery/beacon.c \
+    overlay/discovery/beacon.h overlay/discovery/churn.c overlay/discovery/churn.h overlay/discovery/contact.c \
+    overlay/discovery/contact.h overlay/discovery/finder.c overlay/discovery/finder.h \
+    overlay/discovery/overlay.c overlay/discovery/overlay.h overlay/discovery/probe_replies.c \
+    overlay/discovery/probe_replies.h overlay/discovery/walk.c overlay/discovery/walk.h \
+    overlay/host/address_monitor.c overlay/host/address_monitor.h overlay/host/cores.c overlay/host/cores.h \
+    overlay/host/hardware.c overlay/host/hardware.h overlay/host/listening.c overlay/host/listening.h \
+    overlay/host/machine.c overlay/host/machine.h overlay/host/presence.c overlay/host/presence.h \
+    overlay/host/speed.c overlay/host/speed.h overlay/host/topology.c overlay/host/topology.h \
+    overlay/host/trim.c overlay/host/trim.h \
+    overlay/lend/allowlist.c overlay/lend/allowlist.h overlay/lend/grant.c overlay/lend/grant.h \
+    overlay/lend/grant_ask.c overlay/lend/grant_job.c overlay/lend/grant_owner.c overlay/lend/grant_state.h \
+    overlay/lend/inquiry.c overlay/lend/inquiry.h overlay/lend/launch.c overlay/lend/launch.h \
+    overlay/lend/lender.c overlay/lend/lender.h overlay/lend/lending.c overlay/lend/lending.h \
+    overlay/lend/listens.c overlay/lend/listens.h overlay/lend/refusal.c overlay/lend/refusal.h \
+    overlay/local/local.c overlay/local/local.h overlay/local/local_calls.c overlay/local/local_socket.c \
+    overlay/local/local_socket.h overlay/local/local_state.h overlay/local/rendezvous.c \
+    overlay/local/rendezvous.h overlay/local/rpc.c overlay/local/rpc.h overlay/local/status.c \
+    overlay/local/status.h \
+    overlay/manifest/manifest.c overlay/manifest/manifest.h \
+    overlay/membership/authority.c overlay/membership/authority.h overlay/membership/authority_rotate.c \
+    overlay/membership/authority_state.h overlay/membership/certificates.c overlay/membership/certificates.h \
+    overlay/membership/invitations.c overlay/membership/invitations.h overlay/membership/ledger.c \
+    overlay/membership/ledger.h overlay/membership/member.c overlay/membership/member.h \
+    overlay/membership/registrar.c overlay/membership/registrar.h overlay/membership/registrar_renew.c \
+    overlay/membership/registrar_revoke.c overlay/membership/registrar_rotate.c \
+    overlay/membership/registrar_state.h overlay/membership/renewal.c overlay/membership/renewal.h \
+    overlay/membership/token.c overlay/membership/token.h \
+    overlay/sandbox/environment.c overlay/sandbox/environment.h overlay/sandbox/forkserver.c \
+    overlay/sandbox/forkserver.h overlay/sandbox/limits.c overlay/sandbox/limits.h overlay/sandbox/pressure.c \
+    overlay/sandbox/pressure.h overlay/sandbox/proctree.c overlay/sandbox/proctree.h overlay/sandbox/room.h \
+    overlay/sandbox/sweep.c overlay/sandbox/sweep.h overlay/sandbox/tail.c overlay/sandbox/tail.h \
+    overlay/sandbox/usage.c overlay/sandbox/usage.h \
+    overlay/settings/hours.c overlay/settings/hours.h overlay/settings/settings.c overlay/settings/settings.h \
+    overlay/settings/terms.c overlay/settings/terms.h \
+    overlay/transport/caller.c overlay/transport/caller.h overlay/transport/connection.c \
+    overlay/transport/connection.h overlay/transport/connection_state.h overlay/transport/connection_tls.c \
+    overlay/transport/datagram.c overlay/transport/datagram.h overlay/transport/door.c overlay/transport/door.h \
+    overlay/transport/link.c overlay/transport/link.h overlay/transport/link_calls.c \
+    overlay/transport/link_peer.c overlay/transport/link_state.h overlay/transport/round_trip.c \
+    overlay/transport/round_trip.h overlay/transport/tunnel.c overlay/transport/tunnel.h \
+    overlay/watch/job.c overlay/watch/job.h overlay/watch/job_list.c overlay/watch/job_state.h \
+    overlay/watch/notice.c overlay/watch/notice.h
+libdaemon_la_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBEXECDIR='"$(pkglibexecdir)"'
+libdaemon_la_CFLAGS = $(AM_CFLAGS) $(LIBEVENT_CFLAGS) $(OPENSSL_CFLAGS) $(CONFUSE_CFLAGS) \
+    $(SODIUM_CFLAGS) $(HWLOC_CFLAGS)
+libdaemon_la_LIBADD = libconfine.la libclient.la libcore.la $(LIBEVENT_LIBS) $(OPENSSL_LIBS) \
+    $(CONFUSE_LIBS) $(SODIUM_LIBS) $(HWLOC_LIBS)
+
+# p2pd: the daemon of one desktop.
+bin_PROGRAMS += p2pd
+p2pd_SOURCES = overlay/daemon/main.c
+p2pd_CFLAGS = $(AM_CFLAGS) $(LIBEVENT_CFLAGS) $(OPENSSL_CFLAGS)
+p2pd_LDADD = libdaemon.la
+
+# A service of systemd's user managers, which look there below ~/.local, /usr/local and /usr. In a home it says so,
+# so that a copy works in another one.
+EXTRA_DIST += overlay/daemon/p2pd.service.in
+serviceunitdir = $(datadir)/systemd/user
+install-data-hook: install-service
+install-service:
+	$(MKDIR_P) "$(DESTDIR)$(serviceunitdir)"
+	bin="$(bindir)"; case "$$bin" in "$$HOME"/*) bin="%h$${bin#"$$HOME"}" ;; esac; \
+	    sed "s,[@]bindir[@],$$bin," $(srcdir)/overlay/daemon/p2pd.service.in >"$(DESTDIR)$(serviceunitdir)/p2pd.service"
+	chmod 644 "$(DESTDIR)$(serviceunitdir)/p2pd.service"
+uninstall-hook: uninstall-service
+uninstall-service:
+	rm -f "$(DESTDIR)$(serviceunitdir)/p2pd.service"
+.PHONY: install-service uninstall-service
+
+# libconfine: keeps guests in their rooms; linked by p2pd (for the ad) and by p2pd-room.
+noinst_LTLIBRARIES += libconfine.la
+libconfine_la_SOURCES = \
+    overlay/sandbox/autogroup.c overlay/sandbox/autogroup.h overlay/sandbox/broker.c overlay/sandbox/broker.h \
+    overlay/sandbox/cgroup.c overlay/sandbox/cgroup.h overlay/sandbox/clone.h overlay/sandbox/confine.c \
+    overlay/sandbox/confine.h overlay/sandbox/landlock.c overlay/sandbox/landlock.h overlay/sandbox/namespaces.c \
+    overlay/sandbox/namespaces.h overlay/sandbox/syscalls.c overlay/sandbox/syscalls.h overlay/sandbox/view.c \
+    overlay/sandbox/view.h
+libconfine_la_CFLAGS = $(AM_CFLAGS) $(SECCOMP_CFLAGS)
+libconfine_la_LIBADD = libclient.la $(SECCOMP_LIBS)
+
+# p2pd-room: one for each lease that runs something.
+pkglibexec_PROGRAMS += p2pd-room
+p2pd_room_SOURCES = \
+    overlay/host/listening.c overlay/host/listening.h \
+    overlay/sandbox/components.c overlay/sandbox/components.h overlay/sandbox/environment.c \
+    overlay/sandbox/environment.h overlay/sandbox/forkserver.h overlay/sandbox/forkserver_serve.c \
+    overlay/sandbox/proctree.c overlay/sandbox/proctree.h overlay/sandbox/room.c overlay/sandbox/room.h \
+    overlay/sandbox/room_dirs.c overlay/sandbox/room_dirs.h overlay/sandbox/room_exec.c \
+    overlay/sandbox/room_exec.h overlay/sandbox/sweep.c overlay/sandbox/sweep.h overlay/sandbox/tail.c \
+    overlay/sandbox/tail.h overlay/sandbox/usage.c overlay/sandbox/usage.h
+p2pd_room_CPPFLAGS = $(AM_CPPFLAGS) -DCOMPONENTDIR='"$(componentdir)"' \
+    -DCOMPONENT_FILES='"$(component_files)"'
+p2pd_room_LDADD = libconfine.la libclient.la libcore.la
+
+overlay_folders = base borrow client core/lease core/ring core/swim core/tree crypto daemon discovery host lend \
+    local manifest membership sandbox settings tools transport watch wire
+EXTRA_DIST += $(overlay_folders:%=overlay/%/.may_include)

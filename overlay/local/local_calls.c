@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* local_calls.c -- what programs ask on the local socket, and what they are told. */
+#include "config.h"
+#include "local_state.h"
+#include "overlay/client/socket_path.h"
+#include "overlay/lend/lender.h"
+#include "overlay/membership/registrar.h"
+#include "status.h"
+#include "overlay/daemon/node.h"
+#include "overlay/client/p2pgrid.h"
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BACKLOG_MAX = 8 * 1024 * 1024 };
+
+void local_say(void *client, const struct message *m)
+{
+    struct local_client *c = client;
+    struct evbuffer *out = bufferevent_get_output(c->stream);
+    if (c->gone || c->deaf)
+        return;
+    if (evbuffer_get_length(out) > BACKLOG_MAX) {
+        local_refuse(c, "it does not read what it is told");
+        return;
+    }
+    size_t length = message_encode(m, c->local->frame, sizeof c->local->frame);
+    if (length == 0 || bufferevent_write(c->stream, c->local->frame, length) != 0)
+        local_refuse(c, "an answer to it could not be sent");
+}
+
+static void say_failed(struct local_client *c, uint32_t token, const struct err *e)
+{
+    struct message m = {.kind = MSG_local_done};
+    m.local_done.token = token;
+    m.local_done.code = (uint32_t)e->code;
+    memcpy(m.local_done.reason, e->text, sizeof m.local_done.reason);
+    local_say(c, &m);
+}
+
+static void say_event(void *client, const struct msg_local_event *event)
+{
+    struct message m = {.kind = MSG_local_event, .local_event = *event};
+    local_say(client, &m);
+}
+
+void local_lease_event(void *ctx, void *owner, const struct msg_local_event *event)
+{
+    struct local *l = ctx;
+    if (l->errands == NULL || !errand_hears(l->errands, owner, event))
+        say_event(owner, event);
+}
+
+void local_say_lease(void *client, const struct msg_local_lease *lease)
+{
+    struct message m = {.kind = MSG_local_lease, .local_lease = *lease};
+    local_say(client, &m);
+}
+
+void local_say_done(void *client, const struct msg_local_done *done)
+{
+    struct message m = {.kind = MSG_local_done, .local_done = *done};
+    local_say(client, &m);
+}
+
+static void say_peer(void *client, const struct message *m)
+{
+    struct local_client *c = client;
+    if (m->kind == MSG_local_done)
+        c->look = NULL;
+    local_say(c, m);
+}
+
+/* --- what they ask --- */
+
+static void on_hello(struct local_client *c, const struct msg_local_hello *hello)
+{
+    struct message m = {.kind = MSG_local_hello};
+    m.local_hello.protocol = LOCAL_PROTOCOL;
+    strcpy(m.local_hello.version, PACKAGE_VERSION);
+    c->greeted = true;
+    bufferevent_set_timeouts(c->stream, NULL, NULL);
+    local_say(c, &m);
+    if (hello->protocol != LOCAL_PROTOCOL) /* it sees by the answer, and says so to its user */
+        log_info(c->local->node->log, "a program of version %s came to the local socket",
+                 hello->version);
+}
+
+static void on_allocate(struct local_client *c, const struct msg_local_allocate *want)
+{
+    struct err e = {0};
+    void *holder = errand_holder(c->local->errands, c, want, &e);
+    if (holder == NULL || allocate_start(c->local->allocator, c, holder, want, &e) != 0)
+        say_failed(c, want->token, &e);
+}
+
+static void on_launch(struct local_client *c, const struct msg_local_launch *launch)
+{
+    int rc = hold_launch(c->local->holds, c, launch);
+    if (rc == 0)
+        return;
+    hold_release(c->local->holds, c, &launch->lease);
+    struct msg_local_event event = {.event = GRID_LAUNCH_FAILED, .lease = launch->lease};
+    snprintf(event.text, sizeof event.text, "%s",
+             rc == -ENOENT ? "the lease has ended already" : strerror(-rc));
+    say_event(c, &event);
+}
+
+static void on_peers(struct local_client *c, const struct msg_local_peers *question)
+{
+    struct err e = {0};
+    if (c->look == NULL)
+        c->look = look_peers(c->local->node, question, say_peer, c);
+    else
+        err_set(&e, EBUSY, "the last search still goes on");
+    if (c->look == NULL)
+        err_set(&e, EAGAIN, "p2pd has too many searches going on; try again");
+    if (e.code != 0)
+        say_failed(c, question->token, &e);
+}
+
+/* A row of one, if it could be done. */
+static void say_row(struct local_client *c, uint32_t token, const struct message *row,
+                    const struct err *e)
+{
+    struct message m = {.kind = MSG_local_done};
+    if (e->code != 0) {
+        say_failed(c, token, e);
+        return;
+    }
+    local_say(c, row);
+    m.local_done.token = token;
+    m.local_done.count = 1;
+    local_say(c, &m);
+}
+
+static void on_invite(struct local_client *c, const struct msg_local_invite *ask)
+{
+    struct message m = {.kind = MSG_local_token};
+    struct err e = {0};
+    m.local_token.token = ask->token;
+    keeper_invite(c->local->node->keeper, ask, &m.local_token, &e);
+    say_row(c, ask->token, &m, &e);
+}
+
+static void on_revoke(struct local_client *c, const struct msg_local_revoke *ask)
+{
+    struct message m = {.kind = MSG_local_revoked};
+    struct err e = {0};
+    m.local_revoked.token = ask->token;
+    keeper_revoke(c->local->node->keeper, ask, &m.local_revoked, &e);
+    say_row(c, ask->token, &m, &e);
+}
+
+static void on_rotate(struct local_client *c, const struct msg_local_rotate *ask)
+{
+    struct message m = {.kind = MSG_local_rotated};
+    struct err e = {0};
+    m.local_rotated.token = ask->token;
+    keeper_rotate(c->local->node->keeper, ask, &m.local_rotated, &e);
+    say_row(c, ask->token, &m, &e);
+}
+
+static void on_lend(struct local_client *c, const struct msg_local_lend *wish)
+{
+    struct message m = {.kind = MSG_local_terms};
+    struct err none = {0};
+    lender_take(c->local->node->lender, wish);
+    m.local_terms.token = wish->token;
+    lender_describe(c->local->node->lender, &m.local_terms);
+    local_say(c, &m);
+    say_failed(c, wish->token, &none);
+}
+
+/* Beside allocating and launching. */
+static bool is_errand(const struct message *m)
+{
+    switch (message_receiver(m->kind)) {
+    case RECEIVER_errand:
+    case RECEIVER_errand_order:
+    case RECEIVER_errand_row:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_mine(const struct message *m)
+{
+    switch (message_receiver(m->kind)) {
+    case RECEIVER_program_greeting:
+    case RECEIVER_local:
+    case RECEIVER_local_order:
+        return true;
+    default:
+        return false;
+    }
+}
+
+enum takes {
+#define TO_program_greeting(name) TAKES_##name = MSG_##name,
+#define TO_local(name) TAKES_##name = MSG_##name,
+#define TO_local_order(name) TAKES_##name = MSG_##name,
+#include "overlay/wire/message_to.h"
+};
+
+static void take(struct local_client *c, const struct message *m)
+{
+    switch ((enum takes)m->kind) {
+    case MSG_local_hello:
+        on_hello(c, &m->local_hello);
+        break;
+    case MSG_local_allocate:
+        on_allocate(c, &m->local_allocate);
+        break;
+    case MSG_local_launch:
+        on_launch(c, &m->local_launch);
+        break;
+    case MSG_local_look:
+        hold_look(c->local->holds, c, &m->local_look.lease);
+        break;
+    case MSG_local_release:
+        hold_release(c->local->holds, c, &m->local_release.lease);
+        break;
+    case MSG_local_status:
+        look_status(c->local->node, m->local_status.token, local_say, c);
+        break;
+    case MSG_local_peers:
+        on_peers(c, &m->local_peers);
+        break;
+    case MSG_local_invite:
+        on_invite(c, &m->local_invite);
+        break;
+    case MSG_local_lend:
+        on_lend(c, &m->local_lend);
+        break;
+    case MSG_local_rotate:
+        on_rotate(c, &m->local_rotate);
+        break;
+    case MSG_local_revoke:
+        on_revoke(c, &m->local_revoke);
+        break;
+    }
+}
+
+void local_take(struct local_client *c, const struct message *m)
+{
+    if (!c->greeted && m->kind != MSG_local_hello)
+        local_refuse(c, "it did not begin with hello");
+    else if (is_mine(m))
+        take(c, m);
+    else if (is_errand(m))
+        errand_take(c->local->errands, c, c->pid, m);
+    else
+        local_refuse(c, "it sent what only daemons say");
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* local_state.h -- what local.c and local_calls.c share; nobody else includes it. */
+#ifndef P2P_OVERLAY_LOCAL_LOCAL_STATE_H
+#define P2P_OVERLAY_LOCAL_LOCAL_STATE_H
+#include "local.h"
+#include "overlay/borrow/searches.h"
+#include "rpc.h"
+#include "overlay/borrow/borrowed.h"
+#include "local_socket.h"
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum { CLIENTS_MAX = 128 };
+
+struct local_client {
+    struct local *local;
+    struct bufferevent *stream;
+    struct look *look;
+    pid_t pid;
+    bool greeted;
+    bool deaf; /* its end is closed, or half of it */
+    bool gone; /* to be dropped from the event loop: someone up the stack may still use it */
+};
+
+struct local {
+    struct node *node;
+    struct holds *holds;
+    struct allocator *allocator;
+    struct errands *errands;
+    struct rendezvous *rendezvous;
+    struct local_socket *socket;
+    struct event *dropper;
+    struct local_client *clients[CLIENTS_MAX];
+    size_t count;
+    uint8_t frame[WIRE_MAX_FRAME]; /* local_say()'s */
+};
+
+/* local.c */
+void local_refuse(struct local_client *c, const char *why);
+
+/* local_calls.c */
+void local_take(struct local_client *c, const struct message *m);
+void local_say(void *client, const struct message *m);
+void local_say_lease(void *client, const struct msg_local_lease *lease);
+void local_say_done(void *client, const struct msg_local_done *done);
+void local_lease_event(void *ctx, void *owner, const struct msg_local_event *event);
+#endif

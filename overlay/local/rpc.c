@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rpc.c -- what programs on the local socket have done beside allocating and launching. */
+#include "rpc.h"
+#include "overlay/borrow/borrowed.h"
+#include "overlay/core/lease/lease.h"
+#include "overlay/daemon/node.h"
+#include "overlay/watch/notice.h"
+#include "overlay/borrow/reservations.h"
+#include "overlay/borrow/roster.h"
+#include "overlay/host/topology.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct errands {
+    struct node *node;
+    errand_say_fn *say;
+    struct notices *notices;
+    struct reserves *reserves;
+    struct roster *roster;
+    struct topologies *topologies;
+};
+
+static void say_done(struct errands *x, void *client, uint32_t token, const struct err *e)
+{
+    struct message m = {.kind = MSG_local_done};
+    m.local_done.token = token;
+    m.local_done.code = (uint32_t)e->code;
+    memcpy(m.local_done.reason, e->text, sizeof m.local_done.reason);
+    x->say(client, &m);
+}
+
+static void on_watch(struct errands *x, void *client, uint32_t token)
+{
+    struct err e = {0};
+    if (notice_watch(x->notices, client) != 0)
+        err_set(&e, ENOSPC, "too many programs watch already");
+    say_done(x, client, token, &e);
+}
+
+static void on_control(struct errands *x, void *client, const struct msg_local_control *order)
+{
+    struct err e = {0};
+    roster_control(x->roster, order, &e);
+    say_done(x, client, order->token, &e);
+}
+
+static void on_note(struct errands *x, pid_t pid, const struct msg_local_note *note)
+{
+    if (note->level == LOG_LEVEL_ERROR)
+        log_error(x->node->log, "pid %d: %s", (int)pid, note->text);
+    else if (note->level == LOG_LEVEL_WARN)
+        log_warn(x->node->log, "pid %d: %s", (int)pid, note->text);
+    else
+        log_info(x->node->log, "pid %d: %s", (int)pid, note->text);
+}
+
+enum takes {
+#define TO_errand(name) TAKES_##name = MSG_##name,
+#define TO_errand_order(name) TAKES_##name = MSG_##name,
+#define TO_errand_row(name) TAKES_##name = MSG_##name,
+#include "overlay/wire/message_to.h"
+};
+
+void errand_take(struct errands *x, void *client, pid_t pid, const struct message *m)
+{
+    switch ((enum takes)m->kind) {
+    case MSG_local_reserve:
+        reserve_serve(x->reserves, client, &m->local_reserve);
+        break;
+    case MSG_local_job:
+        roster_job(x->roster, client, pid, &m->local_job);
+        break;
+    case MSG_local_places:
+        roster_places(x->roster, client, &m->local_places);
+        break;
+    case MSG_local_jobs:
+        roster_tell(x->roster, client, m->local_jobs.token);
+        break;
+    case MSG_local_control:
+        on_control(x, client, &m->local_control);
+        break;
+    case MSG_local_watch:
+        on_watch(x, client, m->local_watch.token);
+        break;
+    case MSG_local_note:
+        on_note(x, pid, &m->local_note);
+        break;
+    case MSG_local_topology:
+        topology_ask(x->topologies, client, &m->local_topology);
+        break;
+    }
+}
+
+void errand_forget(struct errands *x, const void *client)
+{
+    notice_forget(x->notices, client);
+    topology_forget(x->topologies, client);
+    roster_forget(x->roster, client);
+    reserve_forget(x->reserves, client);
+}
+
+void *errand_holder(struct errands *x, void *client, const struct msg_local_allocate *want,
+                    struct err *e)
+{
+    char id[ID_TEXT + 1];
+    if (want->use == LEASE_PLAIN)
+        return client;
+    void *holder = reserve_holder(x->reserves, &want->reservation);
+    id_text(&want->reservation, id);
+    if (want->use >= LEASE_USES)
+        err_set(e, EINVAL, "use %u: there is no such one", want->use);
+    else if (holder == NULL)
+        err_set(e, ENOENT, "there is no allocation %s (any more); p2pctl alloc makes a new one",
+                id);
+    if (e->code != 0)
+        return NULL;
+    return want->use == LEASE_RESERVES ? holder : client;
+}
+
+bool errand_hears(struct errands *x, const void *owner, const struct msg_local_event *event)
+{
+    return reserve_hears(x->reserves, owner, event);
+}
+
+static void on_down(void *ctx, const struct id *peer, const char *name, const char *why)
+{
+    struct errands *x = ctx;
+    notice_node_down(x->notices, peer, name, why);
+}
+
+int errands_open(struct errands **out, struct node *node, struct holds *holds,
+                 struct allocator *allocator, errand_say_fn *say, struct err *e)
+{
+    struct errands *x = calloc(1, sizeof *x);
+    *out = x;
+    if (x == NULL)
+        return err_set(e, ENOMEM, "out of memory");
+    x->node = node;
+    x->say = say;
+    x->notices = notices_new(say);
+    x->roster = roster_new(x->notices, say);
+    x->topologies = topologies_open(node, say);
+    if (x->notices == NULL || x->roster == NULL || x->topologies == NULL ||
+        reserves_open(&x->reserves, node, holds, allocator, x->notices, say, e) != 0)
+        return err_set(e, ENOMEM, "out of memory");
+    holds_on_down(holds, on_down, x);
+    return 0;
+}
+
+void errands_close(struct errands *x)
+{
+    if (x == NULL)
+        return;
+    reserves_close(x->reserves);
+    topologies_close(x->topologies);
+    roster_free(x->roster);
+    notices_free(x->notices);
+    free(x);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rpc.h -- what programs on the local socket have done beside allocating and launching:
+ * reservations, the roster of jobs, notices, topologies, lines for the log. */
+#ifndef P2P_OVERLAY_LOCAL_RPC_H
+#define P2P_OVERLAY_LOCAL_RPC_H
+#include "overlay/base/err.h"
+#include "overlay/wire/message.h"
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct node;
+struct holds;
+struct allocator;
+struct errands;
+typedef void errand_say_fn(void *client, const struct message *m);
+
+int errands_open(struct errands **out, struct node *node, struct holds *holds,
+                 struct allocator *allocator, errand_say_fn *say, struct err *e);
+void errands_close(struct errands *x);
+/* pid: of the program. */
+void errand_take(struct errands *x, void *client, pid_t pid, const struct message *m);
+void errand_forget(struct errands *x, const void *client);
+/* Who holds what is asked for: the client itself, or a reservation. NULL: there is no such. */
+void *errand_holder(struct errands *x, void *client, const struct msg_local_allocate *want,
+                    struct err *e);
+/* An event for a reservation; false: the owner is a program. */
+bool errand_hears(struct errands *x, const void *owner, const struct msg_local_event *event);
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* status.c -- answers to the tools' questions: how this peer is, and which others there are. */
+#include "config.h"
+#include "status.h"
+#include "overlay/lend/grant.h"
+#include "overlay/daemon/node.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NEIGHBOURS_MAX = 64, LOOK_MS_MAX = 60000 };
+
+struct look {
+    struct walk *walk;
+    uint32_t token, count;
+    look_row_fn *row;
+    void *ctx;
+};
+
+static void say_self(struct node *node, uint32_t token, look_row_fn *row, void *ctx)
+{
+    struct message m = {.kind = MSG_local_self};
+    struct part_peer self = links_self(node->links);
+    m.local_self.token = token;
+    strcpy(m.local_self.version, PACKAGE_VERSION);
+    machine_ad(node->machine, &node->settings, identity_card(node->identity), &self,
+               &m.local_self.ad);
+    m.local_self.pid = (uint32_t)getpid();
+    row(ctx, &m);
+}
+
+static void say_neighbours(struct node *node, uint32_t token, look_row_fn *row, void *ctx)
+{
+    struct part_peer near[NEIGHBOURS_MAX];
+    struct message m = {.kind = MSG_local_neighbour};
+    m.local_neighbour.token = token;
+    if (overlay_predecessor(node->overlay, &m.local_neighbour.peer))
+        row(ctx, &m);
+    size_t count = overlay_successors(node->overlay, near, NEIGHBOURS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        m.local_neighbour.place = (uint8_t)(i + 1);
+        m.local_neighbour.peer = near[i];
+        row(ctx, &m);
+    }
+}
+
+void look_status(struct node *node, uint32_t token, look_row_fn *row, void *ctx)
+{
+    say_self(node, token, row, ctx);
+    say_neighbours(node, token, row, ctx);
+    for (unsigned i = 0; i < grant_count(node->grant); i++) {
+        struct message m = {.kind = MSG_local_held};
+        grant_describe(node->grant, i, &m.local_held);
+        m.local_held.token = token;
+        row(ctx, &m);
+    }
+    struct message m = {.kind = MSG_local_done};
+    m.local_done.token = token;
+    row(ctx, &m);
+}
+
+static void on_ad(void *ctx, const struct part_ad *ad, unsigned rtt_us)
+{
+    struct look *l = ctx;
+    struct message m = {.kind = MSG_local_peer};
+    m.local_peer.token = l->token;
+    m.local_peer.ad = *ad;
+    m.local_peer.rtt_us = rtt_us;
+    l->count++;
+    l->row(l->ctx, &m);
+}
+
+static void on_end(void *ctx, unsigned answered, unsigned silent)
+{
+    struct look *l = ctx;
+    struct look last = *l;
+    struct message m = {.kind = MSG_local_done};
+    (void)answered;
+    free(l);
+    m.local_done.token = last.token;
+    m.local_done.count = last.count;
+    m.local_done.silent = silent;
+    last.row(last.ctx, &m);
+}
+
+struct look *look_peers(struct node *node, const struct msg_local_peers *question, look_row_fn *row,
+                        void *ctx)
+{
+    struct look *l = malloc(sizeof *l);
+    if (l == NULL)
+        return NULL;
+    uint32_t ms = question->timeout_ms < LOOK_MS_MAX ? question->timeout_ms : LOOK_MS_MAX;
+    *l = (struct look){.token = question->token, .row = row, .ctx = ctx};
+    l->walk = walk_start(node, 0, (int)ms, on_ad, on_end, l);
+    if (l->walk != NULL)
+        return l;
+    free(l);
+    return NULL;
+}
+
+void look_cancel(struct look *l)
+{
+    if (l == NULL)
+        return;
+    walk_cancel(l->walk);
+    free(l);
+}

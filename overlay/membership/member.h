@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* member.h -- this peer as a member of its grid: keeps the list of revoked peers in effect and
+ * passes it on, and has its own certificate renewed in time. */
+#ifndef P2P_OVERLAY_MEMBERSHIP_MEMBER_H
+#define P2P_OVERLAY_MEMBERSHIP_MEMBER_H
+#include "overlay/base/err.h"
+#include "overlay/wire/message.h"
+#include <time.h>
+
+struct node;
+struct member;
+struct link_peer;
+struct rotation;
+
+/* Needs node->links. A peer that was revoked itself is refused. */
+int member_open(struct member **out, struct node *node, struct err *e);
+void member_close(struct member *m);
+void member_hear(struct member *m, const struct link_peer *from, const struct message *said);
+const struct msg_revocations *member_list(const struct member *m); /* serial 0: none */
+/* If it is newer and signed by the authority: keeps it, ends what revoked peers have here, passes
+ * it on to every link but `from` (NULL: none). */
+int member_take(struct member *m, const struct msg_revocations *list, const struct id *from,
+                struct err *e);
+/* The authority has another key: if that fits what this peer knows, keeps it and passes it on;
+ * every link is made anew, under what is good from now on. */
+int member_rotate(struct member *m, const struct rotation *r, const struct id *from, struct err *e);
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* registrar_renew.c -- who is a member stays one: signs its certificate anew, or, where the key is
+ * locked, hands out what was signed for that day. */
+#include "authority.h"
+#include "overlay/base/clock.h"
+#include "certificates.h"
+#include "registrar_state.h"
+#include "ledger.h"
+#include "overlay/daemon/node.h"
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+enum { DAY = 24 * 3600 };
+
+static int note(const struct keeper *k, const struct identity_card *was, X509 *c, struct err *e)
+{
+    struct identity_card card;
+    struct ledger ledger;
+    struct ledger_entry entry;
+    int rc = identity_read(&card, c, e);
+    if (rc == 0 && (!id_equal(&card.id, &was->id) ||
+                    X509_verify(c, identity_authority(k->node->identity)) != 1))
+        rc = err_set(e, EINVAL, "what was kept for it is not the authority's");
+    if (rc == 0)
+        rc = ledger_read(&ledger, k->node->settings.authority, e);
+    if (rc < 0)
+        return rc;
+    const struct ledger_entry *before = ledger_at(&ledger, &card.id);
+    if (before == NULL || before->revoked)
+        rc = err_set(e, EACCES, "it is no member in the ledger");
+    else
+        entry = *before;
+    ledger_free(&ledger);
+    if (rc < 0)
+        return rc;
+    entry.ends = card.ends;
+    entry.owned = true;
+    entry.owner = card.owner;
+    return ledger_add(k->node->settings.authority, &entry, e);
+}
+
+/* Signed when the key was there. */
+static int take_out(const struct keeper *k, const struct identity_card *card, time_t after,
+                    X509 **out, struct err *e)
+{
+    struct drawer d;
+    int rc = drawer_read(&d, k->node->settings.authority, &card->id, e);
+    X509 *next = rc == 0 ? drawer_pick(&d, time(NULL), after) : NULL;
+    if (rc == 0 && next == NULL)
+        rc = err_set(e, ENOKEY,
+                     "the grid's authority is locked, and nothing is signed for this day; its "
+                     "founder unlocks and locks it (p2pctl grid lock)");
+    if (rc == 0)
+        rc = note(k, card, next, e);
+    if (rc == 0 && X509_up_ref(next))
+        *out = next;
+    drawer_clear(&d);
+    return rc;
+}
+
+/* Of what the ledger says; the groups of a member that was admitted before certificates were kept
+ * stand in its certificate alone. */
+static bool is_known(const struct ledger *l, const struct identity_card *card)
+{
+    const struct ledger_entry *known = ledger_at(l, &card->id);
+    return known != NULL && !known->revoked && strcmp(known->name, card->name) == 0 &&
+           (!known->owned || id_equal(&known->owner, &card->owner));
+}
+
+void keeper_meet(struct keeper *k, const struct link_peer *who)
+{
+    const char *folder = k->node->settings.authority;
+    struct drawer d = {.at = {who->certificate}, .count = 1};
+    struct ledger ledger;
+    struct err e = {0};
+    if (!keeper_is_here(k) || who->certificate == NULL || drawer_has(folder, &who->card->id) ||
+        ledger_read(&ledger, folder, &e) < 0)
+        return;
+    if (is_known(&ledger, who->card))
+        drawer_write(&d, folder, &who->card->id, &e);
+    ledger_free(&ledger);
+    if (e.code != 0)
+        log_warn(k->node->log, "the certificate of %s is not kept: %s", who->card->name, e.text);
+}
+
+/* What a stolen key has signed does not become this one's by asking. */
+static int check_known(const struct keeper *k, const struct identity_card *card, struct err *e)
+{
+    struct ledger ledger;
+    int rc = ledger_read(&ledger, k->node->settings.authority, e);
+    if (rc == 0 && !is_known(&ledger, card))
+        rc =
+            err_set(e, EACCES, "the authority's ledger has no member %s of that owner", card->name);
+    ledger_free(&ledger);
+    return rc;
+}
+
+static int renew(struct keeper *k, const struct link_peer *from, const struct msg_renew_ask *ask,
+                 bool current, X509 **out, struct err *e)
+{
+    const struct identity_card *card = from->card;
+    const char *groups[IDENTITY_GROUPS];
+    char owner[ID_TEXT + 1];
+    struct authority_order order = {.peer = card->name,
+                                    .owner = owner,
+                                    .groups = groups,
+                                    .nonce = card->nonce,
+                                    .days = (double)(card->ends - card->begins - RENEWAL_GRACE_S) /
+                                            DAY};
+    const uint8_t *der = ask->key;
+    struct authority *a = NULL;
+    struct id id;
+    id_text(&card->owner, owner);
+    for (; order.group_count < card->group_count; order.group_count++)
+        groups[order.group_count] = card->groups[order.group_count];
+    EVP_PKEY *key = d2i_PUBKEY(NULL, &der, (long)ask->key_length);
+    int rc = key != NULL && identity_of_peer(&id, key, card->nonce) == 0 && id_equal(&id, &card->id)
+                 ? 0
+                 : err_set(e, EINVAL, "that is not its key");
+    if (rc == 0)
+        rc = check_known(k, card, e);
+    if (rc == 0 && authority_is_locked(k->node->settings.authority))
+        rc = take_out(k, card, current ? card->ends : card->ends - 1, out, e);
+    else if (rc == 0 && (rc = keeper_authority(k, NULL, &a, e)) == 0)
+        rc = authority_admit(a, &order, key, out, e);
+    authority_close(a);
+    EVP_PKEY_free(key);
+    return rc;
+}
+
+/* What the old key has signed is due at once: it was listed, or its holder would not be here. */
+static bool is_current(const struct keeper *k, const struct link_peer *from)
+{
+    const struct identity *i = k->node->identity;
+    return identity_is_current(i, from->certificate != NULL
+                                      ? from->certificate
+                                      : SSL_CTX_get0_certificate(identity_tls(i)));
+}
+
+void keeper_on_renew(struct keeper *k, const struct link_peer *from,
+                     const struct msg_renew_ask *ask)
+{
+    struct message answer = {.kind = MSG_renew_answer};
+    const struct identity_card *card = from->card;
+    struct err e = {0};
+    X509 *c = NULL;
+    time_t now = time(NULL);
+    bool current = is_current(k, from);
+    enum renewal_verdict verdict =
+        renewal_asked(&k->renewals, &card->id, current ? card->begins : now,
+                      current ? card->ends : now, now, clock_ms());
+    if (verdict == RENEWAL_AGAIN)
+        return;
+    if (verdict == RENEWAL_EARLY)
+        err_set(&e, EAGAIN, "it is good for %ld more days; it is renewed in the last thirty",
+                (long)(card->ends - time(NULL)) / DAY);
+    else if (renew(k, from, ask, current, &c, &e) == 0)
+        log_info(k->node->log, "renewed the certificate of %s", from->card->name);
+    else if (e.code == ENOKEY)
+        log_warn(k->node->log, "the certificate of %s is not renewed: %s", from->card->name,
+                 e.text);
+    if (c != NULL) {
+        answer.renew_answer.certificate = k->certificate;
+        answer.renew_answer.certificate_length = keeper_put_certificate(k->certificate, c);
+    }
+    snprintf(answer.renew_answer.reason, sizeof answer.renew_answer.reason, "%.*s",
+             (int)sizeof answer.renew_answer.reason - 1, e.text);
+    X509_free(c);
+    link_send(k->node->links, &from->peer, &answer);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* forkserver.h -- the session that all rooms of a p2pd share.
+ *
+ * Where the kernel shares the processor among sessions first (sched(7), "The autogroup feature"),
+ * ranks with a session each cannot give each other turns: sched_yield() passes on none to another
+ * session. And an owner's session would have to share with each guest's instead of with all of
+ * them. So a small process with a session of its own, p2pd-room as `p2pd-room hall`, forks the
+ * rooms, as children of p2pd (CLONE_PARENT). */
+#ifndef P2P_OVERLAY_SANDBOX_FORKSERVER_H
+#define P2P_OVERLAY_SANDBOX_FORKSERVER_H
+#include "overlay/base/err.h"
+#include "room.h"
+#include <sys/types.h>
+
+enum { HALL_FILES = ROOM_HARDWARE - ROOM_CONTROL + 1 };
+
+/* --- p2pd --- */
+
+struct hall {
+    pid_t pid; /* 0: none was needed so far */
+    int control;
+    unsigned nice; /* of its rooms: a session gets nicer, and never less nice */
+};
+
+/* Starts a room with these files as ROOM_CONTROL and so on, in the session of other rooms with this
+ * nice value. Its pid, or -errno and why. Waits until it is forked, not for what it does. */
+pid_t hall_room(struct hall *h, unsigned nice, const char *folder, const int files[HALL_FILES],
+                struct err *e);
+/* Its rooms live on. */
+void hall_close(struct hall *h);
+
+/* --- p2pd-room --- */
+
+/* Until p2pd closes the other end of ROOM_CONTROL, or ends. */
+void hall_keep(void);
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* namespaces.c -- a child in PID, IPC and mount namespaces of its own, under a user namespace. */
+#include "namespaces.h"
+#include "clone.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int put(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    ssize_t n = write(fd, text, strlen(text));
+    int rc = n < 0 ? -errno : 0;
+    close(fd);
+    return rc;
+}
+
+/* The child keeps its user and group; all others are nobody to it. */
+static int map_self(uid_t user, gid_t group)
+{
+    char users[40], groups[40];
+    snprintf(users, sizeof users, "%u %u 1\n", (unsigned)user, (unsigned)user);
+    snprintf(groups, sizeof groups, "%u %u 1\n", (unsigned)group, (unsigned)group);
+    int rc = put("/proc/self/setgroups", "deny");
+    if (rc == 0)
+        rc = put("/proc/self/uid_map", users);
+    return rc == 0 ? put("/proc/self/gid_map", groups) : rc;
+}
+
+/* Some systems let a user make the namespace and then nothing in it (AppArmor): the child says
+ * through the pipe whether it came so far. */
+pid_t apart_fork(bool *apart)
+{
+    uid_t user = geteuid();
+    gid_t group = getegid();
+    int said[2];
+    char mapped = 0;
+    *apart = false;
+    if (pipe2(said, O_CLOEXEC) != 0)
+        return -1;
+    pid_t child = clone_as_fork(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNS);
+    if (child == 0) {
+        mapped = map_self(user, group) == 0;
+        if (write(said[1], &mapped, 1) != 1 || !mapped)
+            _exit(1);
+        close(said[0]);
+        close(said[1]);
+        *apart = true;
+        return 0;
+    }
+    close(said[1]);
+    if (child > 0 && (read(said[0], &mapped, 1) != 1 || !mapped)) {
+        waitpid(child, NULL, 0);
+        child = -1;
+    }
+    close(said[0]);
+    *apart = child > 0;
+    return child > 0 ? child : fork();
+}
+
+int apart_settle(void)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
+    for (unsigned long c = 0; prctl(PR_CAPBSET_READ, c, 0, 0, 0) >= 0; c++)
+        if (prctl(PR_CAPBSET_DROP, c, 0, 0, 0) != 0)
+            return -errno;
+    return syscall(SYS_capset, &head, none) == 0 ? 0 : -errno;
+}
+
+int apart_keep(pid_t main_child)
+{
+    for (;;) {
+        int status;
+        pid_t pid = waitpid(-1, &status, 0);
+        if (pid == main_child)
+            return status;
+        if (pid < 0 && errno != EINTR)
+            return 0;
+    }
+}
+
+bool apart_probe(void)
+{
+    bool apart;
+    pid_t child = apart_fork(&apart);
+    if (child == 0)
+        _exit(apart_settle() == 0 ? 0 : 1);
+    int status = 1;
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return child > 0 && apart && status == 0;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* namespaces.h -- a child that sees no process and no System V object but those of its own family:
+ * PID and IPC namespaces under a user namespace, where a plain user may have them; and a mount
+ * namespace, for view.h. */
+#ifndef P2P_OVERLAY_SANDBOX_NAMESPACES_H
+#define P2P_OVERLAY_SANDBOX_NAMESPACES_H
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* fork(), but the child is the first process of namespaces of its own: all that it starts, also
+ * what forks twice or leaves its session, is killed by the kernel once it ends. *apart: false when
+ * this machine has no such thing; the child is an ordinary one then. */
+pid_t apart_fork(bool *apart);
+/* In that child: gives up the capabilities that a user namespace brings. 0 or -errno. */
+int apart_settle(void);
+/* In that child, as it must reap whatever is left behind: returns the wait status of `main_child`
+ * when that ends. */
+int apart_keep(pid_t main_child);
+/* Can this be had here? Forks once. */
+bool apart_probe(void);
+#endif

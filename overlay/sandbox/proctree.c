@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* proctree.c -- all that descends from a process, and how to end it. */
+#include "proctree.h"
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAUSE_MS = 2 };
+
+bool brood_parse(const char *stat, struct brood_process *p)
+{
+    const char *name_end = strrchr(stat, ')'); /* the name may hold anything, also brackets */
+    char state;
+    int parent;
+    memset(p, 0, sizeof *p);
+    if (name_end == NULL || sscanf(stat, "%d (", &p->pid) != 1)
+        return false;
+    if (sscanf(name_end + 1,
+               " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+               &state, &parent, &p->start) != 3)
+        return false;
+    p->parent = parent;
+    p->zombie = state == 'Z' || state == 'X';
+    p->stopped = state == 'T' || state == 't';
+    return true;
+}
+
+static bool read_process(const char *pid, struct brood_process *p)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n <= 0)
+        return false;
+    text[n] = '\0';
+    return brood_parse(text, p);
+}
+
+/* Every process of this machine; malloc'd. */
+static struct brood_process *read_all(size_t *count)
+{
+    struct brood_process *all = NULL;
+    size_t room = 0;
+    DIR *proc = opendir("/proc");
+    *count = 0;
+    for (struct dirent *d; proc != NULL && (d = readdir(proc)) != NULL;) {
+        if (!isdigit((unsigned char)d->d_name[0]))
+            continue;
+        if (*count == room) {
+            room = room == 0 ? 512 : 2 * room;
+            struct brood_process *more = realloc(all, room * sizeof *all);
+            if (more == NULL)
+                break;
+            all = more;
+        }
+        *count += read_process(d->d_name, &all[*count]);
+    }
+    if (proc != NULL)
+        closedir(proc);
+    return all;
+}
+
+static bool listed(pid_t pid, const pid_t *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i] == pid)
+            return true;
+    return false;
+}
+
+static bool member(const struct brood_process *all, size_t count, pid_t pid)
+{
+    for (size_t i = 0; i < count; i++)
+        if (all[i].pid == pid)
+            return all[i].member;
+    return false;
+}
+
+size_t brood_mark(struct brood_process *all, size_t count, pid_t root, const pid_t *spare,
+                  size_t spare_count)
+{
+    size_t living = 0;
+    for (bool grown = true; grown;) {
+        grown = false;
+        for (size_t i = 0; i < count; i++) {
+            struct brood_process *p = &all[i];
+            if (p->member || listed(p->pid, spare, spare_count))
+                continue;
+            if (p->parent != root && !member(all, count, p->parent))
+                continue;
+            p->member = grown = true;
+            living += !p->zombie;
+        }
+    }
+    return living;
+}
+
+/* Not the pid's next user: the descriptor is taken first, then the start is compared. */
+static void kill_one(const struct brood_process *p)
+{
+    struct brood_process now;
+    char pid[16];
+    int fd = pidfd_open(p->pid, 0);
+    if (fd < 0)
+        return;
+    snprintf(pid, sizeof pid, "%d", p->pid);
+    if (read_process(pid, &now) && now.start == p->start)
+        pidfd_send_signal(fd, SIGKILL, NULL, 0);
+    close(fd);
+}
+
+static long elapsed_ms(const struct timespec *since)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (now.tv_sec - since->tv_sec) * 1000 + (now.tv_nsec - since->tv_nsec) / 1000000;
+}
+
+/* Whoever has no children has no descendants either: orphans below become its children. */
+static bool childless(void)
+{
+    pid_t pid;
+    while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+        ;
+    return pid < 0 && errno == ECHILD;
+}
+
+int brood_end(const pid_t *spare, size_t spare_count, int patience_ms)
+{
+    struct timespec begin;
+    if (spare_count == 0 && childless()) /* mostly so, and /proc takes milliseconds to read */
+        return 0;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    for (;;) {
+        size_t count, living;
+        struct brood_process *all = read_all(&count);
+        living = brood_mark(all, count, getpid(), spare, spare_count);
+        for (size_t i = 0; i < count; i++) {
+            if (!all[i].member)
+                continue;
+            if (!all[i].zombie)
+                kill_one(&all[i]);
+            waitpid(all[i].pid, NULL, WNOHANG); /* works for children only, which all become */
+        }
+        free(all);
+        if (living == 0)
+            return 0;
+        if (elapsed_ms(&begin) > patience_ms)
+            return -ETIMEDOUT;
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
+    }
+}
+
+static sigset_t news(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigaddset(&set, SIGTERM);
+    return set;
+}
+
+int brood_begin(void)
+{
+    const sigset_t set = news();
+    return sigprocmask(SIG_BLOCK, &set, NULL) == 0 && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0
+               ? 0
+               : -errno;
+}
+
+int brood_keep(pid_t command, int patience_ms)
+{
+    const sigset_t set = news();
+    int status = SIGKILL, one;
+    bool over = false;
+    for (pid_t pid; !over;) {
+        while (!over && (pid = waitpid(-1, &one, WNOHANG)) > 0) {
+            over = pid == command;
+            status = over ? one : status;
+        }
+        over = over || (pid < 0 && errno == ECHILD) || sigwaitinfo(&set, NULL) == SIGTERM;
+    }
+    brood_end(NULL, 0, patience_ms);
+    return status;
+}
+
+void brood_each(pid_t root, void (*each)(void *ctx, const struct brood_process *p), void *ctx)
+{
+    size_t count;
+    struct brood_process *all = read_all(&count);
+    brood_mark(all, count, root, NULL, 0);
+    for (size_t i = 0; i < count; i++)
+        if (all[i].member && !all[i].zombie)
+            each(ctx, &all[i]);
+    free(all);
+}

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* room.c -- p2pd-room: the walls round one lease's command. Whatever it starts is a descendant of
+ * this process and dies when the room is told to end, when the command ends, or when p2pd dies in
+ * any way. */
+#include "room.h"
+#include "autogroup.h"
+#include "proctree.h"
+#include "cgroup.h"
+#include "room_exec.h"
+#include "environment.h"
+#include "room_dirs.h"
+#include "forkserver.h"
+#include "overlay/host/listening.h"
+#include "broker.h"
+#include "overlay/manifest/program.h"
+#include "tail.h"
+#include "usage.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    LOG_BYTES = 1024 * 1024,
+    WATCH_MS = 500,   /* a guest's usage is looked at */
+    LEAST_NICE = 4,   /* of a session of rooms: p2pd, outside of it, has its turns before */
+    WATCH_SHARE = 20, /* or less often, so that looking takes at most one part in so many */
+};
+
+struct room {
+    struct furnished place;
+    char group[PATH_MAX / 2]; /* its control group; "": none is delegated */
+    int signals;              /* signalfd */
+    int output;               /* of the command */
+    int log;                  /* output in its folder, the first LOG_BYTES */
+    size_t logged;
+    struct message order;
+    char **environment;
+    int programs[PROGRAMS_MAX]; /* as the submitter has them, for each of the order's */
+    struct entered command;
+    struct porter *porter;        /* NULL: nobody asks */
+    pid_t kin[1 + ROOM_KIN_MOST]; /* itself, and rooms of the same submitter */
+    size_t kin_count;
+    struct listening_found found;
+    bool over; /* the command ended */
+    int status;
+    bool told; /* to end */
+    bool overstepped, suspended;
+    int watch_ms;
+    uint64_t began_ms;
+    struct tail tail;
+};
+
+__attribute__((format(printf, 1, 2))) static void report(const char *format, ...)
+{
+    char text[ROOM_REPORT];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (n >= (int)sizeof text)
+        n = sizeof text - 1;
+    send(ROOM_CONTROL, text, (size_t)n, MSG_NOSIGNAL); /* p2pd may be gone: then nobody asks */
+}
+
+/* Own process group, all orphans below, and no way to be left behind by p2pd. */
+static int stand_apart(struct room *r)
+{
+    sigset_t wanted;
+    sigemptyset(&wanted);
+    sigaddset(&wanted, SIGCHLD);
+    sigaddset(&wanted, SIGTERM);
+    sigaddset(&wanted, SIGINT);
+    sigaddset(&wanted, SIGHUP);
+    sigprocmask(SIG_SETMASK, &wanted, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    prctl(PR_SET_NAME, "p2pd-room"); /* the hall has executed /proc/self/exe */
+    fcntl(ROOM_CONTROL, F_SETFD, FD_CLOEXEC);
+    fcntl(ROOM_ORDER, F_SETFD, FD_CLOEXEC);
+    fcntl(ROOM_HARDWARE, F_SETFD, FD_CLOEXEC);
+    r->signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+    setpgid(0, 0);
+    if (r->signals < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 ||
+        prctl(PR_SET_PDEATHSIG, SIGTERM) != 0)
+        return -errno;
+    const struct rlimit no_core = {0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    return 0;
+}
+
+/* What is to be done: stays mapped, as the message points into it. */
+static int take_order(struct room *r)
+{
+    static char *const nothing[] = {NULL};
+    struct stat st;
+    if (fstat(ROOM_ORDER, &st) != 0 || st.st_size <= 0 || st.st_size > WIRE_MAX_FRAME)
+        return -EPROTO;
+    const uint8_t *frame = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, ROOM_ORDER, 0);
+    if (frame == MAP_FAILED)
+        return -errno;
+    if (!message_decode(&r->order, frame, (size_t)st.st_size) || r->order.kind != MSG_room_order)
+        return -EPROTO;
+    const struct msg_room_order *o = &r->order.room_order;
+    r->environment = environment_make(nothing, o->environment, o->environment_length);
+    return r->environment != NULL ? 0 : -errno;
+}
+
+static int check_programs(struct room *r, struct err *e)
+{
+    const struct msg_room_order *o = &r->order.room_order;
+    for (size_t i = 0; i < o->programs_count; i++) {
+        r->programs[i] = program_open(&o->programs[i], e);
+        if (r->programs[i] < 0)
+            return r->programs[i];
+    }
+    return 0;
+}
+
+/* -1: none is to be made. */
+static int make_group(struct room *r, struct err *e)
+{
+    const struct msg_room_order *o = &r->order.room_order;
+    const struct cgroup_limits limits = {o->memory, o->processes, o->nice};
+    if (o->groups[0] == '\0')
+        return -1;
+    snprintf(r->group, sizeof r->group, "%s/%s", o->groups, strrchr(r->place.folder, '/') + 1);
+    int group = cgroup_make(r->group, &limits);
+    return group >= 0 ? group
+                      : err_set(e, -group, "no control group %s: %s", r->group, strerror(-group));
+}
+
+static int take_place(struct room *r)
+{
+    int rc = furnish_folder(&r->place);
+    if (rc < 0)
+        return rc;
+    r->log = open("output", O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+    return r->log < 0 ? -errno : furnish(&r->place, r->order.room_order.guest, r->environment);
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static bool is_of_job(void *ctx, uint16_t port)
+{
+    struct room *r = ctx;
+    return listening_below(port, r->kin, r->kin_count, &r->found);
+}
+
+static void ask_for_call(void *ctx, const uint8_t ip[16], uint16_t port)
+{
+    char hex[2 * 16 + 1];
+    (void)ctx;
+    for (size_t i = 0; i < 16; i++)
+        snprintf(hex + 2 * i, 3, "%02x", ip[i]);
+    report("calls %s %u", hex, port);
+}
+
+static int start(struct room *r, struct err *e)
+{
+    int ends[2], post[2];
+    r->kin[0] = getpid();
+    r->kin_count = 1;
+    const struct msg_room_order *o = &r->order.room_order;
+    char *command = strndup((const char *)o->command, o->command_length);
+    if (command == NULL || pipe2(ends, O_CLOEXEC) != 0 ||
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, post) != 0)
+        return err_set(e, errno, "%s", strerror(errno));
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    r->output = ends[0];
+    int group = make_group(r, e);
+    const struct entry entry = {.order = o,
+                                .command = command,
+                                .environment = r->environment,
+                                .folder = r->place.folder,
+                                .memory = r->place.memory,
+                                .components = &r->place.components,
+                                .programs = r->programs,
+                                .control = r->place.control,
+                                .output = ends[1],
+                                .group = group,
+                                .porter = post[1]};
+    int rc = e->code == 0 ? enter(&r->command, &entry, e) : -e->code;
+    if (group >= 0)
+        close(group);
+    close(ends[1]);
+    close(post[1]);
+    int answers = rc == 0 ? porter_receive(post[0]) : -1;
+    close(post[0]);
+    if (answers >= 0)
+        r->porter =
+            porter_open(answers, o->home, &(struct porter_host){is_of_job, ask_for_call, r});
+    if (r->porter != NULL)
+        porter_tick(r->porter, now_ms());
+    free(command);
+    return rc;
+}
+
+static void reap(struct room *r)
+{
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
+        if (pid == r->command.pid) {
+            r->over = true;
+            r->status = enter_outcome(&r->command, status);
+        }
+}
+
+static void take_signals(struct room *r)
+{
+    struct signalfd_siginfo s;
+    while (read(r->signals, &s, sizeof s) == sizeof s)
+        if (s.ssi_signo != SIGCHLD)
+            r->told = true;
+    reap(r);
+}
+
+static void take_output(struct room *r)
+{
+    char bytes[4096];
+    for (ssize_t n; (n = read(r->output, bytes, sizeof bytes)) != 0;) {
+        if (n < 0)
+            return; /* nothing more for now */
+        tail_add(&r->tail, bytes, (size_t)n);
+        if (r->logged + (size_t)n <= LOG_BYTES && write(r->log, bytes, (size_t)n) == n)
+            r->logged += (size_t)n;
+    }
+    close(r->output); /* everyone closed it */
+    r->output = -1;
+}
+
+static bool is_bounded(const struct msg_room_order *o)
+{
+    return o->guest || o->memory > 0 || o->processes > 0 || o->seconds > 0;
+}
+
+/* orted goes on telling that it lives; it is the child of the room's own child. */
+static void signal_one(void *ctx, const struct brood_process *p)
+{
+    const struct room *r = ctx;
+    bool itself = p->pid == r->command.pid || p->parent == r->command.pid;
+    if (!itself)
+        kill(p->pid, r->suspended ? SIGSTOP : SIGCONT);
+}
+
+/* A guest may begin sessions of its own. What has to wait its turn is done at the next look. */
+static void lower_one(void *ctx, const struct brood_process *p)
+{
+    const struct room *r = ctx;
+    autogroup_lower(p->pid, r->order.room_order.nice);
+}
+
+static void watch_usage(struct room *r)
+{
+    const struct msg_room_order *o = &r->order.room_order;
+    const struct usage most = {.memory = o->memory, .disk = o->disk, .processes = o->processes};
+    struct usage usage;
+    char why[160];
+    uint64_t begin = now_ms();
+    if (r->overstepped) {
+        r->told = true; /* p2pd was told, and says nothing */
+        return;
+    }
+    if (o->nice > 0)
+        brood_each(getpid(), lower_one, r);
+    usage_take(&usage, r->place.folder, r->place.memory);
+    uint64_t took = now_ms() - begin;
+    r->watch_ms = took * WATCH_SHARE > WATCH_MS ? (int)took * WATCH_SHARE : WATCH_MS;
+    if (o->seconds > 0 && begin - r->began_ms > o->seconds * 1000ull)
+        snprintf(why, sizeof why, "it ran for more than the %u s of its manifest", o->seconds);
+    else if (!usage_exceeds(&usage, &most, why, sizeof why))
+        return;
+    report("overstepped %s", why);
+    r->overstepped = r->suspended = true;
+    brood_each(getpid(), signal_one, r);
+}
+
+static void take_kin(struct room *r, const char *pids, size_t length)
+{
+    const size_t count = length / sizeof(pid_t);
+    r->kin_count = 1 + (count < ROOM_KIN_MOST ? count : ROOM_KIN_MOST);
+    memcpy(r->kin + 1, pids, (r->kin_count - 1) * sizeof(pid_t));
+}
+
+static void take_call(struct room *r, const char *bytes, size_t length)
+{
+    struct room_call call;
+    if (r->porter == NULL || length != sizeof call)
+        return;
+    memcpy(&call, bytes, sizeof call);
+    porter_hear(r->porter, call.ip, call.port, call.yes != 0);
+}
+
+static void take_control(struct room *r)
+{
+    static char word[1 + ROOM_PEERS_MOST * ROOM_PEER];
+    ssize_t n = recv(ROOM_CONTROL, word, sizeof word, MSG_DONTWAIT);
+    if (n >= 1 && word[0] == ROOM_PEERS[0]) {
+        if (r->porter != NULL)
+            porter_allow(r->porter, (const uint8_t *)word + 1, (size_t)n - 1);
+        return;
+    }
+    if (n >= 1 && word[0] == ROOM_CALL[0]) {
+        take_call(r, word + 1, (size_t)n - 1);
+        return;
+    }
+    if (n >= 1 && word[0] == ROOM_KIN[0]) {
+        take_kin(r, word + 1, (size_t)n - 1);
+        return;
+    }
+    bool suspend = n == 1 && word[0] == ROOM_SUSPEND[0];
+    if (!suspend && !(n == 1 && word[0] == ROOM_RESUME[0])) {
+        r->told = true;
+        return;
+    }
+    r->suspended = suspend;
+    brood_each(getpid(), signal_one, r);
+}
+
+/* False: the kernel wants to be asked again. */
+static bool lower_session(const struct room *r)
+{
+    const int nice = r->order.room_order.nice;
+    return autogroup_lower(r->command.pid, nice > LEAST_NICE ? nice : LEAST_NICE) == 0;
+}
+
+/* Until the command ends or the room is told to. */
+static void stay(struct room *r)
+{
+    struct pollfd on[] = {{.fd = ROOM_CONTROL, .events = POLLIN},
+                          {.fd = r->signals, .events = POLLIN},
+                          {.fd = r->output, .events = POLLIN},
+                          {.fd = r->porter != NULL ? porter_fd(r->porter) : -1, .events = POLLIN}};
+    bool bounded = is_bounded(&r->order.room_order);
+    uint64_t next = now_ms() + WATCH_MS;
+    r->began_ms = now_ms();
+    bool lowered = lower_session(r);
+    while (!r->over && !r->told) {
+        on[2].fd = r->output; /* -1 is passed over */
+        int left = (int)(next - now_ms());
+        if (poll(on, 4, !bounded && !r->suspended && lowered ? -1 : left > 0 ? left : 0) < 0)
+            continue;
+        if (on[0].revents != 0)
+            take_control(r);
+        if (on[1].revents != 0)
+            take_signals(r);
+        if (on[2].revents != 0)
+            take_output(r);
+        if ((on[3].revents & POLLIN) != 0)
+            porter_serve(r->porter);
+        else if (on[3].revents != 0)
+            on[3].fd = -1; /* none of those lives who would ask */
+        if (now_ms() < next)
+            continue;
+        lowered = lowered || lower_session(r);
+        if (r->suspended) /* what was started since */
+            brood_each(getpid(), signal_one, r);
+        if (bounded)
+            watch_usage(r);
+        if (r->porter != NULL)
+            porter_tick(r->porter, now_ms());
+        next = now_ms() + (uint64_t)r->watch_ms;
+    }
+}
+
+/* Whoever keeps it ends it, also when this process is killed meanwhile. */
+static void end_command(const struct entered *command)
+{
+    enum { PAUSE_MS = 2 };
+    kill(command->pid, command->apart ? SIGKILL : SIGTERM);
+    for (int ms = 0; ms < ROOM_PATIENCE_MS && waitpid(command->pid, NULL, WNOHANG) == 0;
+         ms += PAUSE_MS)
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
+}
+
+static int leave(struct room *r)
+{
+    char words[TAIL_BYTES];
+    const bool starved = r->group[0] != '\0' && cgroup_starved(r->group);
+    int rc = r->group[0] != '\0' ? cgroup_end(r->group, ROOM_PATIENCE_MS) : 0;
+    if (!r->over && r->command.outcome >= 0)
+        end_command(&r->command);
+    if (brood_end(NULL, 0, ROOM_PATIENCE_MS) != 0)
+        rc = -ETIMEDOUT;
+    if (rc != 0)
+        fprintf(stderr, "p2pd-room: some process of %s could not be ended\n", r->place.folder);
+    if (r->output >= 0)
+        take_output(r);
+    if (starved && !r->overstepped) {
+        report("overstepped it took more memory than is lent to it");
+    } else if (r->over && !r->overstepped) {
+        tail_text(&r->tail, words, sizeof words);
+        report("ended %d %s", r->status, words);
+    }
+    int left = furnish_remove(&r->place);
+    if (left != 0) {
+        fprintf(stderr, "p2pd-room: %s could not be removed: %s\n", r->place.folder,
+                strerror(-left));
+        rc = left;
+    }
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    static struct room r = {.output = -1, .command.outcome = -1, .watch_ms = WATCH_MS};
+    if (argc == 2 && strcmp(argv[1], "hall") == 0 && fcntl(ROOM_CONTROL, F_GETFD) >= 0) {
+        hall_keep();
+        return 0;
+    }
+    if (argc != 2 || argv[1][0] != '/' || strlen(argv[1]) >= sizeof r.place.folder - 64 ||
+        fcntl(ROOM_CONTROL, F_GETFD) < 0 || fcntl(ROOM_ORDER, F_GETFD) < 0 ||
+        fcntl(ROOM_HARDWARE, F_GETFD) < 0) {
+        fprintf(stderr, "p2pd-room is started by p2pd; it is of no use by hand\n");
+        return 2;
+    }
+    strcpy(r.place.folder, argv[1]);
+    struct err e = {0};
+    int rc = stand_apart(&r);
+    if (rc == 0)
+        rc = take_order(&r);
+    if (rc == 0)
+        rc = take_place(&r);
+    if (rc != 0)
+        err_set(&e, -rc, "%s in %s", strerror(-rc), argv[1]);
+    if (rc == 0)
+        rc = check_programs(&r, &e);
+    if (rc == 0)
+        rc = start(&r, &e);
+    if (rc == 0) {
+        report("started %d", r.command.pid);
+        stay(&r);
+    } else {
+        report("failed %s", e.text);
+    }
+    return leave(&r) == 0 ? 0 : 1;
+}

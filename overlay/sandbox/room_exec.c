@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* room_exec.c -- how a command enters its room. */
+#include "room_exec.h"
+#include "namespaces.h"
+#include "proctree.h"
+#include "cgroup.h"
+#include "confine.h"
+#include "overlay/manifest/input.h"
+#include "room.h"
+#include "view.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void plan_ports(struct confine_plan *plan, const struct entry *entry)
+{
+    const struct confine_ports any = {0, 0, .bind = true}, /* the kernel picks */
+        ranks = confine_rank_ports(), own = {entry->control, entry->control, .bind = true},
+                               home = {entry->order->home, entry->order->home, .connect = true};
+    confine_plan_ports(plan, &any);
+    confine_plan_ports(plan, &ranks);
+    if (own.first != 0)
+        confine_plan_ports(plan, &own);
+    if (home.first != 0)
+        confine_plan_ports(plan, &home);
+}
+
+struct guest {
+    struct confine_plan plan;
+    char component[COMPONENTS_MOST][PATH_MAX]; /* paths of the plan */
+};
+
+static void plan_guest(struct guest *guest, const struct entry *entry, bool apart)
+{
+    const struct msg_room_order *order = entry->order;
+    const struct components *components = entry->components;
+    struct confine_plan *plan = &guest->plan;
+    confine_plan_guest(plan, entry->folder);
+    confine_plan_path(plan, entry->memory, CONFINE_WRITE);
+    for (size_t i = 0; i < order->readable_count; i++)
+        confine_plan_path(plan, order->readable[i].text, CONFINE_READ);
+    if (order->folder[0] != '\0')
+        confine_plan_path(plan, order->folder, CONFINE_WRITE);
+    for (size_t i = 0; i < components->count; i++) {
+        snprintf(guest->component[i], sizeof guest->component[i], "%s/%s", components->folder,
+                 components->name[i]);
+        confine_plan_path(plan, guest->component[i], CONFINE_READ);
+    }
+    for (size_t i = 0; i < order->programs_count; i++)
+        plan->programs[plan->program_count++] = entry->programs[i];
+    plan_ports(plan, entry);
+    plan->grouped = entry->group >= 0;
+    plan->counted = plan->grouped && faccessat(entry->group, "memory.max", F_OK, 0) == 0;
+    plan->apart = apart;
+    plan->porter = entry->porter;
+    plan->memory = order->memory;
+    plan->file_size = order->disk;
+    plan->processes = order->processes;
+    plan->open_files = order->open_files;
+    plan->nice = order->nice;
+}
+
+/* What makes a root of its own comes before the capabilities of the namespaces are given up. Where
+ * there is none, seccomp denies more. */
+static int show(struct confine_plan *plan, const struct msg_room_order *order, struct err *e)
+{
+    const char *programs[CONFINE_FILES_MAX];
+    for (size_t i = 0; i < order->programs_count; i++)
+        programs[i] = order->programs[i].path;
+    int rc = plan->apart ? view_enter(plan, programs, e) : -EOPNOTSUPP;
+    plan->viewed = rc == 0;
+    return rc == -EOPNOTSUPP ? 0 : rc;
+}
+
+/* Behind the walls, so that nobody learns of files that his job could not read. */
+static int check_inputs(const struct msg_room_order *order, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; i < order->inputs_count && rc == 0; i++)
+        rc = input_check(&order->inputs[i], order->guest, e);
+    return rc;
+}
+
+static void clear_signals(void)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    for (int s = 1; s < NSIG; s++)
+        signal(s, SIG_DFL);
+}
+
+static int set_streams(int output)
+{
+    int null = open("/dev/null", O_RDONLY);
+    return null < 0 || dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0 ? -errno : 0;
+}
+
+/* Short of memory, the kernel takes guests first. */
+static void offer_to_oom(void)
+{
+    int oom = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (oom >= 0 && write(oom, "500", 3) != 3)
+        close(oom);
+}
+
+static _Noreturn void fail(int trouble, const char *why)
+{
+    _exit(write(trouble, why, strlen(why)) < 0 ? 126 : 127);
+}
+
+/* Every user of the machine can read the words of every process, and an orted's lead to its mpirun;
+ * its environment is read by its own user only. */
+static const char unhide[] =
+    "p2pgrid_line=$P2PGRID_COMMAND; unset P2PGRID_COMMAND; eval \"$p2pgrid_line\"";
+
+static char **hide_command(const struct entry *entry)
+{
+    size_t count = 0;
+    char *line;
+    while (entry->environment[count] != NULL)
+        count++;
+    char **all = calloc(count + 2, sizeof *all);
+    if (all == NULL || asprintf(&line, "P2PGRID_COMMAND=%s", entry->command) < 0)
+        return NULL;
+    memcpy(all, entry->environment, count * sizeof *all);
+    all[count] = line;
+    return all;
+}
+
+/* Becomes the command; or says why not on `trouble`, which executing closes. */
+static _Noreturn void become(const struct entry *entry, const struct confine_plan *plan,
+                             int trouble)
+{
+    struct err e = {0};
+    unsigned done;
+    clear_signals();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setpgid(0, 0);
+    offer_to_oom();
+    int rc = set_streams(entry->output);
+    if (rc == 0)
+        close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
+    else
+        err_set(&e, -rc, "no standard streams: %s", strerror(-rc));
+    if (rc == 0 && entry->order->guest)
+        rc = confine_self(plan, entry->order->required, &done, &e);
+    if (rc == 0)
+        rc = check_inputs(entry->order, &e);
+    char **environment = rc == 0 ? hide_command(entry) : NULL;
+    if (environment != NULL) {
+        execle("/bin/sh", "sh", "-c", unhide, (char *)NULL, environment);
+        err_set(&e, errno, "/bin/sh: %s", strerror(errno));
+    }
+    fail(trouble, e.text);
+}
+
+/* From here on it ends with the room, and at once if that is gone: getppid() tells nothing of who
+ * is outside of a PID namespace, so the room's pidfd is asked. Before anything else, as what
+ * follows takes time. */
+static void end_with(int room, bool apart)
+{
+    struct pollfd gone = {.fd = room, .events = POLLIN};
+    if (prctl(PR_SET_PDEATHSIG, apart ? SIGKILL : SIGTERM) != 0 || room < 0 ||
+        poll(&gone, 1, 0) != 0)
+        _exit(1);
+}
+
+/* Between the room and its command. In namespaces of their own it is the first process there;
+ * elsewhere it ends what descends from it when the room dies, and p2pd perhaps with it. Not
+ * confined itself, and no guest can touch it. */
+static _Noreturn void keep(const struct entry *entry, bool apart, int room, const int say[2])
+{
+    int status = 127 << 8;
+    struct guest guest;
+    struct err e = {0};
+    clear_signals();
+    end_with(room, apart);
+    prctl(PR_SET_NAME, "keeper");
+    if (entry->group >= 0 && cgroup_enter(entry->group) != 0)
+        fail(say[0], "its control group cannot be entered");
+    if (entry->order->guest) {
+        plan_guest(&guest, entry, apart);
+        if (show(&guest.plan, entry->order, &e) != 0)
+            fail(say[0], e.text);
+    }
+    if ((apart ? apart_settle() : brood_begin()) != 0)
+        _exit(1);
+    pid_t command = fork();
+    if (command == 0)
+        become(entry, &guest.plan, say[0]);
+    if (say[1] != 3)
+        dup2(say[1], 3);
+    close_range(4, ~0u, 0);
+    for (int fd = 0; fd < 3; fd++)
+        close(fd);
+    if (command > 0)
+        status = apart ? apart_keep(command) : brood_keep(command, ROOM_PATIENCE_MS);
+    _exit(write(3, &status, sizeof status) == sizeof status ? 0 : 1);
+}
+
+/* say: where the child tells why it is no command, and in the end the command's wait status. */
+static pid_t start(const struct entry *entry, bool *apart, const int say[2])
+{
+    int room = pidfd_open(getpid(), 0);
+    pid_t pid = entry->order->guest ? apart_fork(apart) : fork();
+    if (pid == 0)
+        keep(entry, *apart, room, say);
+    close(room);
+    return pid;
+}
+
+/* Until the command has been executed (nothing comes), or says what went wrong. */
+static void hear_trouble(int fd, struct err *e)
+{
+    char text[sizeof e->text];
+    size_t have = 0;
+    for (ssize_t n; (n = read(fd, text + have, sizeof text - 1 - have)) != 0;)
+        if (n > 0)
+            have += (size_t)n;
+        else if (errno != EINTR)
+            break;
+    text[have] = '\0';
+    if (have > 0)
+        err_set(e, EPERM, "%s", text);
+}
+
+int enter(struct entered *out, const struct entry *entry, struct err *e)
+{
+    int trouble[2], outcome[2];
+    struct err why = {0};
+    *out = (struct entered){.outcome = -1};
+    if (pipe2(trouble, O_CLOEXEC) != 0 || pipe2(outcome, O_CLOEXEC) != 0)
+        return err_set(e, errno, "no pipe: %s", strerror(errno));
+    out->pid = start(entry, &out->apart, (const int[]){trouble[1], outcome[1]});
+    int rc = out->pid > 0 ? 0 : err_set(e, errno, "cannot fork: %s", strerror(errno));
+    close(trouble[1]);
+    close(outcome[1]);
+    if (rc == 0)
+        hear_trouble(trouble[0], &why);
+    close(trouble[0]);
+    if (why.code != 0) {
+        waitpid(out->pid, NULL, 0);
+        rc = err_set(e, why.code, "%s", why.text);
+    }
+    if (rc == 0)
+        out->outcome = outcome[0];
+    else
+        close(outcome[0]);
+    return rc;
+}
+
+int enter_outcome(struct entered *entered, int status)
+{
+    int said;
+    if (read(entered->outcome, &said, sizeof said) == sizeof said)
+        status = said;
+    close(entered->outcome);
+    entered->outcome = -1;
+    return status;
+}

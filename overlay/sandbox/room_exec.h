@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* room_exec.h -- how a command enters its room: forked, apart from the host's other processes and
+ * confined when it is a guest's, executed. */
+#ifndef P2P_OVERLAY_SANDBOX_ROOM_EXEC_H
+#define P2P_OVERLAY_SANDBOX_ROOM_EXEC_H
+#include "overlay/base/err.h"
+#include "overlay/wire/message.h"
+#include "components.h"
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct entry {
+    const struct msg_room_order *order;
+    const char *command;
+    char *const *environment;
+    const char *folder, *memory;         /* where a guest may write */
+    const struct components *components; /* what a guest may load */
+    const int *programs;                 /* what a guest may execute: for each of the order's */
+    uint16_t control;                    /* the port at which its orted listens; 0: none */
+    int output;                          /* a descriptor for what it says */
+    int group;                           /* a control group to be in (cgroup.h); -1: none */
+    int porter; /* a guest sends there who is asked before it calls (broker.h) */
+};
+
+struct entered {
+    pid_t pid;   /* a child; once it has ended, so has the command */
+    bool apart;  /* it is the first process of namespaces, which end with it */
+    int outcome; /* the command's wait status can be read here then; -1: nothing was started */
+};
+
+/* Returns when the command has been executed, or could not be: then nothing of it is left. */
+int enter(struct entered *out, const struct entry *entry, struct err *e);
+/* The command's wait status, from that of the child. */
+int enter_outcome(struct entered *entered, int status);
+#endif

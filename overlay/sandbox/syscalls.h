@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* syscalls.h -- the seccomp filter of a guest: what no MPI program needs and what could be used
+ * against the kernel, or against its host's other programs. */
+#ifndef P2P_OVERLAY_SANDBOX_SYSCALLS_H
+#define P2P_OVERLAY_SANDBOX_SYSCALLS_H
+#include "overlay/base/err.h"
+#include <stdbool.h>
+
+/* What stands already; what does not is made up for here. */
+struct syscalls_walls {
+    bool counted; /* the kernel bounds all memory of the job, wherever it is */
+    bool apart;   /* it sees no process of its host, nor its System V objects (namespaces.h) */
+    bool viewed;  /* nothing outside of its room can be changed (view.h) */
+    int landlock; /* the ABI in force: it can trace within its room only; 0: none */
+};
+
+/* For the calling process and its later children, for good; needs no_new_privs. */
+int syscalls_deny(const struct syscalls_walls *walls, struct err *e);
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* terms.h -- the part of p2pd.conf that says to whom and when the machine is lent. */
+#ifndef P2P_OVERLAY_SETTINGS_TERMS_H
+#define P2P_OVERLAY_SETTINGS_TERMS_H
+#include "settings.h"
+#include <confuse.h>
+
+/* clang-format off */
+#define TERMS_OPTIONS \
+    CFG_STR_LIST("allow", NULL, CFGF_NONE), \
+    CFG_STR_LIST("deny", NULL, CFGF_NONE), \
+    CFG_STR_LIST("hours", NULL, CFGF_NONE), \
+    CFG_BOOL("only_when_idle", cfg_false, CFGF_NONE), \
+    CFG_BOOL("encrypt", cfg_false, CFGF_NONE), \
+    CFG_INT("idle_minutes", 10, CFGF_NONE), \
+    CFG_STR("owner_returns", NULL, CFGF_NODEFAULT)
+/* clang-format on */
+
+void terms_default(struct settings *s);
+int terms_set(struct settings *s, cfg_t *cfg, struct err *e);
+const char *terms_owner_back(enum settings_owner_back what); /* "suspend" */
+#endif

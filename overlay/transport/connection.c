@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* connection.c -- a bufferevent_openssl with hello, frames and bye on top. */
+#include "connection_state.h"
+#include "overlay/base/addr.h"
+#include "overlay/base/clock.h"
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/bufferevent_ssl.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <openssl/err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What one connection may make this daemon keep: a whole frame, and what came with its end. */
+enum { INPUT_MAX = WIRE_MAX_FRAME + 16 * 1024 };
+
+bool connection_is_open(const struct connection *c)
+{
+    return c->state == OPEN && !c->bye_sent && !c->bye_heard && !c->dropped;
+}
+
+bool connection_is_ending(const struct connection *c)
+{
+    return c->state == OPEN && !connection_is_open(c);
+}
+
+bool connection_is_greeted(const struct connection *c)
+{
+    return c->state == OPEN;
+}
+
+bool connection_is_dialled(const struct connection *c)
+{
+    return c->dialled;
+}
+
+const struct addr *connection_seen(const struct connection *c)
+{
+    return &c->seen;
+}
+
+const struct identity_card *connection_card(const struct connection *c)
+{
+    return &c->card;
+}
+
+const struct msg_hello *connection_hello(const struct connection *c)
+{
+    return &c->theirs;
+}
+
+size_t connection_backlog(const struct connection *c)
+{
+    return evbuffer_get_length(bufferevent_get_output(c->bev));
+}
+
+static bool look(const struct connection *c, struct tcp_info *info)
+{
+    enum { ESTABLISHED = 1 };
+    socklen_t size = sizeof *info;
+    memset(info, 0, sizeof *info);
+    return getsockopt(bufferevent_getfd(c->bev), IPPROTO_TCP, TCP_INFO, info, &size) == 0 &&
+           info->tcpi_state == ESTABLISHED;
+}
+
+/* What waits in this process has not been said yet, so nobody can have heard it: then it is this
+ * daemon that is late. */
+bool connection_heard(const struct connection *c, unsigned ms)
+{
+    struct tcp_info i;
+    return look(c, &i) &&
+           (i.tcpi_last_ack_recv < ms || (i.tcpi_unacked == 0 && i.tcpi_notsent_bytes == 0));
+}
+
+/* A kernel that is short of the processor itself answers late, too, but within a second. A full
+ * window is looked into again and again, and one that answers says that it is full. */
+bool connection_answers(const struct connection *c)
+{
+    enum { IN_VAIN = 3 }; /* after 0.2, 0.6 and 1.4 s */
+    struct tcp_info i;
+    return look(c, &i) && i.tcpi_retransmits < IN_VAIN && i.tcpi_probes < IN_VAIN;
+}
+
+static void end(struct connection *c, bool clean, const char *why)
+{
+    c->dropped = true;
+    c->calls.gone(c->ctx, c, clean, why);
+    connection_free(c);
+}
+
+void connection_free(struct connection *c)
+{
+    bufferevent_free(c->bev);
+    free(c);
+}
+
+void connection_drop(struct connection *c, const char *why)
+{
+    if (c->dropped)
+        return;
+    c->dropped = true;
+    snprintf(c->why, sizeof c->why, "%s", why);
+    bufferevent_trigger_event(c->bev, BEV_EVENT_ERROR, BEV_TRIG_DEFER_CALLBACKS);
+}
+
+void connection_accuse(struct connection *c, const char *why)
+{
+    c->guilty = c->guilty || !c->dropped;
+    connection_drop(c, why);
+}
+
+bool connection_is_guilty(const struct connection *c)
+{
+    return c->guilty;
+}
+
+void connection_answer(struct connection *c, const uint8_t *frame, size_t length)
+{
+    c->closes = true;
+    connection_send(c, frame, length);
+}
+
+void connection_send(struct connection *c, const uint8_t *frame, size_t length)
+{
+    c->since_ms = clock_ms();
+    bufferevent_write(c->bev, frame, length);
+}
+
+static void send_message(struct connection *c, const struct message *m)
+{
+    uint8_t frame[256];
+    size_t length = message_encode(m, frame, sizeof frame);
+    connection_send(c, frame, length);
+}
+
+static void send_bye(struct connection *c)
+{
+    struct message m = {.kind = MSG_bye};
+    c->bye_sent = true;
+    send_message(c, &m);
+}
+
+void connection_say_bye(struct connection *c)
+{
+    if (connection_is_open(c))
+        send_bye(c);
+}
+
+/* --- who is there --- */
+
+static void shaken(struct connection *c)
+{
+    struct err e = {0};
+    X509 *certificate = SSL_get0_peer_certificate(bufferevent_openssl_get_ssl(c->bev));
+    if (c->joins && certificate != NULL) {
+        c->state = JOINING;
+        return;
+    }
+    if (certificate == NULL || identity_read(&c->card, certificate, &e) < 0) {
+        connection_drop(c, e.code != 0 ? e.text : "it showed no certificate");
+        return;
+    }
+    c->ends = identity_ends(c->identity, certificate, c->card.ends);
+    c->state = GREETING;
+    struct message m = {.kind = MSG_hello, .hello = c->ours};
+    uint64_t begun = c->since_ms;
+    send_message(c, &m);
+    c->since_ms = begun;
+}
+
+static void greet(struct connection *c, const struct message *m)
+{
+    if (m->kind != MSG_hello) {
+        connection_accuse(c, "it did not say hello");
+    } else if (m->hello.protocol != CONNECTION_PROTOCOL) {
+        char why[CONNECTION_WHY + 1];
+        snprintf(why, sizeof why, "it speaks protocol %u, this daemon %d: update the older one",
+                 m->hello.protocol, CONNECTION_PROTOCOL);
+        connection_drop(c, why);
+    } else {
+        c->theirs = m->hello;
+        if (addr_is_any(&c->theirs.listen))
+            memcpy(c->theirs.listen.ip, c->seen.ip, sizeof c->seen.ip);
+        c->state = OPEN;
+        c->since_ms = clock_ms();
+        c->calls.ready(c->ctx, c);
+    }
+}
+
+/* --- frames --- */
+
+static void hear_bye(struct connection *c)
+{
+    c->bye_heard = true;
+    c->closes = c->bye_sent;
+    if (!c->bye_sent)
+        send_bye(c);
+    if (c->closes && connection_backlog(c) == 0)
+        connection_drop(c, "idle");
+}
+
+static void take_frame(struct connection *c, const uint8_t *frame, size_t length)
+{
+    if (c->state == OPEN && frame[WIRE_HEADER - 1] != MSG_bye) {
+        c->since_ms = c->bye_sent ? c->since_ms : clock_ms();
+        c->calls.frame(c->ctx, c, frame, length);
+        return;
+    }
+    /* Only join_ask, hello and bye are looked at here: all are short. */
+    struct message m;
+    if (c->state == SHAKING || length > 256 || !message_decode(&m, frame, length))
+        connection_accuse(c, "it sent what is no message");
+    else if (c->state == JOINING && (m.kind != MSG_join_ask || c->closes))
+        connection_accuse(c, "it did not ask to join");
+    else if (c->state == JOINING)
+        c->calls.join(c->ctx, c, &m.join_ask);
+    else if (c->state == GREETING)
+        greet(c, &m);
+    else
+        hear_bye(c);
+}
+
+static void on_read(struct bufferevent *bev, void *ctx)
+{
+    struct connection *c = ctx;
+    struct evbuffer *in = bufferevent_get_input(bev);
+    while (!c->dropped) {
+        uint8_t head[4];
+        ev_ssize_t have = evbuffer_copyout(in, head, sizeof head);
+        long length = message_frame_length(head, have > 0 ? (size_t)have : 0);
+        if (length < 0) {
+            connection_accuse(c, "it sent a frame that is too long");
+            return;
+        }
+        if (length == 0 || evbuffer_get_length(in) < (size_t)length)
+            return;
+        const uint8_t *frame = evbuffer_pullup(in, length);
+        if (frame == NULL) {
+            connection_drop(c, "no memory");
+            return;
+        }
+        take_frame(c, frame, (size_t)length);
+        evbuffer_drain(in, (size_t)length);
+    }
+}
+
+static void on_written(struct bufferevent *bev, void *ctx)
+{
+    struct connection *c = ctx;
+    (void)bev;
+    if (c->closes)
+        connection_drop(c, "idle");
+}
+
+/* --- ends --- */
+
+static void explain(const struct connection *c, short what, char why[CONNECTION_WHY + 1])
+{
+    unsigned long code = bufferevent_get_openssl_error(c->bev);
+    int socket_error = EVUTIL_SOCKET_ERROR();
+    const char *reason = code != 0 ? ERR_reason_error_string(code) : NULL;
+    if (c->why[0] != '\0')
+        snprintf(why, CONNECTION_WHY + 1, "%s", c->why);
+    else if (reason != NULL && ERR_GET_REASON(code) >= SSL_AD_REASON_OFFSET)
+        snprintf(why, CONNECTION_WHY + 1, CONNECTION_REFUSED ": %s", reason);
+    else if (reason != NULL)
+        snprintf(why, CONNECTION_WHY + 1, "no TLS handshake of a member: %s", reason);
+    else if ((what & BEV_EVENT_ERROR) != 0 && socket_error != 0)
+        snprintf(why, CONNECTION_WHY + 1, "%s", strerror(socket_error));
+    else
+        snprintf(why, CONNECTION_WHY + 1,
+                 c->state == OPEN ? "it closed the link" : "it closed before the handshake's end");
+}
+
+static void on_event(struct bufferevent *bev, short what, void *ctx)
+{
+    struct connection *c = ctx;
+    (void)bev;
+    if ((what & BEV_EVENT_CONNECTED) != 0 && !c->dropped) {
+        shaken(c);
+        return;
+    }
+    char why[CONNECTION_WHY + 1];
+    explain(c, what, why);
+    end(c, (c->bye_sent && c->bye_heard) || (c->joins && c->closes), why);
+}
+
+void connection_tick(struct connection *c, uint64_t now_ms)
+{
+    uint64_t quiet = now_ms > c->since_ms ? now_ms - c->since_ms : 0;
+    if (c->state != OPEN && quiet > CONNECTION_GREET_MS)
+        connection_drop(c, c->dialled ? "no answer" : "it never finished the handshake");
+    else if (connection_is_ending(c) && quiet > CONNECTION_BYE_MS)
+        connection_drop(c, "it never said bye");
+    else if (connection_is_open(c) && c->ends < time(NULL))
+        connection_drop(c, "its certificate has expired");
+    else if (connection_is_open(c) && quiet > CONNECTION_IDLE_MS)
+        send_bye(c);
+}
+
+/* --- begins --- */
+
+static void set_socket(int fd)
+{
+    int on = 1, idle = 5, every = 2, times = 3, lost = CONNECTION_LOST_MS;
+    int syns = 3; /* again, then it is dialled anew: what is tried for long is tried seldom */
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof every);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
+    setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &syns, sizeof syns);
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &lost, sizeof lost);
+}
+
+static struct connection *make(const struct connection_setup *setup, int fd,
+                               const struct addr *seen, bool dialled)
+{
+    struct connection *c = calloc(1, sizeof *c);
+    if (c == NULL)
+        return NULL;
+    *c = (struct connection){.calls = *setup->calls,
+                             .ctx = setup->ctx,
+                             .identity = setup->identity,
+                             .joinable = setup->joinable,
+                             .dialled = dialled,
+                             .seen = *seen,
+                             .ours = *setup->hello,
+                             .since_ms = clock_ms()};
+    SSL *ssl = connection_tls(c);
+    if (ssl == NULL) {
+        free(c);
+        return NULL;
+    }
+    c->bev = bufferevent_openssl_socket_new(
+        setup->base, fd, ssl, dialled ? BUFFEREVENT_SSL_CONNECTING : BUFFEREVENT_SSL_ACCEPTING,
+        BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
+    if (c->bev == NULL) {
+        SSL_free(ssl);
+        free(c);
+        return NULL;
+    }
+    bufferevent_openssl_set_allow_dirty_shutdown(c->bev, 1);
+    bufferevent_setwatermark(c->bev, EV_READ, 0, INPUT_MAX);
+    bufferevent_setcb(c->bev, on_read, on_written, on_event, c);
+    bufferevent_enable(c->bev, EV_READ | EV_WRITE);
+    return c;
+}
+
+struct connection *connection_accept(const struct connection_setup *setup, int fd,
+                                     const struct addr *from)
+{
+    set_socket(fd);
+    struct connection *c = make(setup, fd, from, false);
+    if (c == NULL)
+        close(fd);
+    return c;
+}
+
+struct connection *connection_dial(const struct connection_setup *setup, const struct addr *to)
+{
+    struct sockaddr_storage address;
+    socklen_t length = addr_to_sock(to, &address);
+    int fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return NULL;
+    set_socket(fd);
+    struct connection *c = make(setup, fd, to, true);
+    if (c == NULL) {
+        close(fd);
+        errno = ENOMEM;
+        return NULL;
+    }
+    bufferevent_socket_connect(c->bev, (struct sockaddr *)&address, (int)length);
+    return c;
+}

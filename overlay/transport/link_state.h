@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* link_state.h -- what the files of the links share; nobody else includes it. */
+#ifndef P2P_OVERLAY_TRANSPORT_LINK_STATE_H
+#define P2P_OVERLAY_TRANSPORT_LINK_STATE_H
+#include "link.h"
+#include "connection.h"
+#include "door.h"
+#include "overlay/base/idmap.h"
+#include <event2/buffer.h>
+
+enum {
+    FAR_CONNECTIONS = 4,
+    FAR_BACKLOG = 4 * 1024 * 1024, /* bytes for one peer, taken and not yet with the kernel */
+    LINKS_MAX = 2048,
+    TICK_MS = 1000,
+    TOLD_MS = 60000,
+};
+
+/* What is kept on another peer while there is a connection to it, or something for it. */
+struct far {
+    struct id id;
+    struct connection *in_use; /* what is sent goes there; NULL: into waiting */
+    struct connection *all[FAR_CONNECTIONS];
+    unsigned count;
+    struct evbuffer *waiting; /* frames */
+};
+
+/* A connection that has no far yet: it is being made, either way. */
+struct stranger {
+    struct connection *connection;
+    struct id wanted; /* zero: whoever answers */
+    links_met_fn *met;
+    void *met_ctx;
+    struct stranger *next;
+};
+
+struct watcher {
+    links_gone_fn *gone;
+    void *ctx;
+    struct watcher *next;
+};
+
+struct links {
+    struct event_base *base;
+    const struct identity *identity;
+    struct log *log;
+    struct door *door;
+    struct event *tick, *deferred;
+    struct idmap fars;
+    struct stranger *strangers;
+    unsigned connections;
+    struct evbuffer *to_self;
+    struct msg_hello hello;
+    links_receive_fn *receive;
+    void *receive_ctx;
+    struct watcher *watchers;
+    uint64_t told_ms; /* when it was last said that others refuse this peer */
+    links_up_fn *up;
+    void *up_ctx;
+    links_join_fn *join;
+    void *join_ctx;
+    struct message message; /* the one being handled */
+    uint8_t frame[WIRE_MAX_FRAME];
+};
+
+/* link_peer.c */
+struct far *far_get(struct links *l, const struct id *id); /* made when it is missing */
+void far_free(struct links *l, struct far *f);
+/* No connection could be made, or the last one broke: what waits is given up. */
+void far_give_up(struct links *l, struct far *f, const char *why);
+/* A connection to send on, once none is ending: what went there before must be heard first. */
+void far_choose(struct far *f);
+size_t far_backlog(const struct far *f);
+struct stranger *stranger_new(struct links *l, const struct id *wanted); /* wanted: may be NULL */
+struct stranger *stranger_of(struct links *l, const struct connection *c, const struct id *wanted);
+void stranger_remove(struct links *l, struct stranger *s);
+
+/* link.c */
+struct connection_setup links_setup(struct links *l);
+int links_dial(struct links *l, const struct addr *at, const struct id *wanted, links_met_fn *met,
+               void *ctx);
+struct link_peer links_who(const struct connection *c);
+void links_tell_gone(struct links *l, const struct id *peer, const char *why);
+
+/* link_calls.c: from the event loop */
+extern const struct connection_calls link_calls;
+void links_accept(void *links, int fd, const struct addr *from);
+void links_to_self(evutil_socket_t fd, short what, void *links);
+void links_tick(evutil_socket_t fd, short what, void *links);
+#endif

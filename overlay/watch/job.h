@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* job.h -- the peers of one job watch each other (group.h), so that a desktop that falls silent is
+ * known within a second, and one that is merely busy is not taken for dead.
+ *
+ *     the submitter's daemon  --group_enter, group_leave-->  those of its leases
+ *     all of them             <--group_ping ... datagrams-->  each other
+ *
+ * The submitter's daemon is a member, too: when the others hold it for dead, their part in the job
+ * is over. Only who holds a lease here may make this peer a member of anything. */
+#ifndef P2P_OVERLAY_WATCH_JOB_H
+#define P2P_OVERLAY_WATCH_JOB_H
+#include "overlay/base/err.h"
+#include "overlay/wire/message.h"
+#include <stdbool.h>
+
+struct node;
+struct jobs;
+struct link_peer;
+
+/* The job of that owner has lost this peer: the others agree that it is silent. Called from the
+ * event loop. */
+typedef void jobs_declared_fn(void *ctx, const void *owner, const struct id *peer);
+
+int jobs_open(struct jobs **out, struct node *node, struct err *e);
+void jobs_close(struct jobs *j);
+/* What came over a link: who is in a job; and what its members say to each other, which may also
+ * have come as a datagram. */
+void jobs_take(struct jobs *j, const struct link_peer *from, const struct message *m);
+void jobs_take_group(void *jobs, const struct part_peer *from, const struct message *m);
+void jobs_on_declared(struct jobs *j, jobs_declared_fn *declared, void *ctx);
+
+/* This peer is the submitter: the owner's job uses that peer from now on, or no more. */
+void jobs_enter(struct jobs *j, const void *owner, const struct part_peer *peer);
+void jobs_leave(struct jobs *j, const void *owner, const struct id *peer);
+/* Does a job of this desktop's use it? */
+bool jobs_uses(const struct jobs *j, const struct id *peer);
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* job_state.h -- jobs from inside, for job.c (each one's group and its clock) and job_list.c (who
+ * is in which) only. */
+#ifndef P2P_OVERLAY_WATCH_JOB_STATE_H
+#define P2P_OVERLAY_WATCH_JOB_STATE_H
+#include "job.h"
+#include "overlay/daemon/node.h"
+#include "overlay/core/swim/group.h"
+
+/* The submitter's list. */
+struct job_peer {
+    struct part_peer peer;
+    bool told, leaves;
+    uint64_t probed_us; /* its host is asked for a sign of life since then; 0: it is not */
+};
+
+struct job {
+    struct jobs *jobs;
+    struct id id;
+    struct id submitter;
+    const void *owner; /* NULL: another peer is the submitter */
+    struct group *group;
+    unsigned room;
+    struct event *timer;
+    struct job_peer *members; /* the submitter's alone */
+    unsigned count;
+    uint64_t probed_us; /* others': the submitter's host is asked for a sign of life since then */
+    struct job *next;
+};
+
+struct jobs {
+    struct node *node;
+    struct job *all;
+    unsigned count;
+    struct event *flush;
+    jobs_declared_fn *declared;
+    void *ctx;
+    struct group_out out;
+};
+
+struct job *jobs_find(const struct jobs *j, const struct id *id);
+struct job *jobs_find_own(const struct jobs *j, const void *owner);
+struct job *job_new(struct jobs *j, const struct id *id, const struct id *submitter); /* or NULL */
+void job_free(struct job *job);
+struct job_peer *job_member(const struct job *job, const struct id *peer);
+/* A step of its group; the job may be gone after it. */
+void job_add(struct job *job, const struct part_peer *peer);
+void job_take_out(struct job *job, const struct id *peer);
+
+/* job_list.c: the submitter tells what has changed; the others hear it. */
+struct finder_wish;
+void jobs_found(void *jobs, const struct finder_wish *wish, const struct part_peer *peer);
+void jobs_tell(evutil_socket_t fd, short what, void *jobs);
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* notice.h -- what happens to peers, jobs and allocations of this daemon's user, told to every
+ * program that watches: each with its time, its number, and the daemon's life that it belongs to.
+ */
+#ifndef P2P_OVERLAY_WATCH_NOTICE_H
+#define P2P_OVERLAY_WATCH_NOTICE_H
+#include "overlay/wire/message.h"
+
+struct notices;
+typedef void notice_say_fn(void *client, const struct message *m);
+
+struct notices *notices_new(notice_say_fn *say); /* NULL: no memory */
+void notices_free(struct notices *n);
+int notice_watch(struct notices *n, void *client); /* -ENOSPC: too many watch already */
+void notice_forget(struct notices *n, const void *client);
+/* Time, epoch and number are filled in here. */
+void notice_send(struct notices *n, const struct msg_local_notice *notice);
+/* A peer is lost; said once, however many of its leases end. */
+void notice_node_down(struct notices *n, const struct id *peer, const char *name, const char *why);
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* message.h -- every message as a struct, made from message.def; the only way onto and off the
+ * wire.
+ *
+ * BYTES fields of a decoded message point into the frame it was decoded from. Everything else is
+ * copied. A decoded message is inside all its bounds. */
+#ifndef P2P_OVERLAY_WIRE_MESSAGE_H
+#define P2P_OVERLAY_WIRE_MESSAGE_H
+#include "wire.h"
+
+#define PART(name) struct part_##name {
+#define MESSAGE(name, kind, to) struct msg_##name {
+#define U8(f) uint8_t f;
+#define U16(f) uint16_t f;
+#define U32(f) uint32_t f;
+#define U64(f) uint64_t f;
+#define ID(f) struct id f;
+#define ADDR(f) struct addr f;
+#define TEXT(f, max) char f[(max) + 1];
+#define LINES(f, max) char f[(max) + 1];
+#define BYTES(f, max)                                                                              \
+    const uint8_t *f;                                                                              \
+    uint32_t f##_length;
+#define ONE(part, f) struct part_##part f;
+#define LIST(part, f, max)                                                                         \
+    uint16_t f##_count;                                                                            \
+    struct part_##part f[max];
+#define END                                                                                        \
+    }                                                                                              \
+    ;
+#include "message.def"
+#include "message_undef.h"
+
+enum message_kind {
+#define MESSAGE(name, kind, to) MSG_##name = kind,
+#include "message_only.h"
+#include "message.def"
+#include "message_undef.h"
+};
+
+enum receiver {
+#define RECEIVER(name) RECEIVER_##name,
+#include "receiver.def"
+#undef RECEIVER
+};
+
+struct message {
+    enum message_kind kind;
+    union {
+#define MESSAGE(name, kind, to) struct msg_##name name;
+#include "message_only.h"
+#include "message.def"
+#include "message_undef.h"
+    };
+};
+
+/* The frame of m into out: its length, or 0 when it does not fit or a field is out of its bounds.
+ */
+size_t message_encode(const struct message *m, uint8_t *out, size_t size);
+
+/* The same for one kind, without the room that a union of all kinds takes: message_put_ping(...).
+ */
+#define MESSAGE(name, kind, to)                                                                    \
+    size_t message_put_##name(const struct msg_##name *m, uint8_t *out, size_t size);
+#include "message_only.h"
+#include "message.def"
+#include "message_undef.h"
+
+/* What a stream holds so far: the length of the frame at its start once the header is there, 0
+ * before, -1 when no frame may be that long. */
+long message_frame_length(const uint8_t *in, size_t have);
+
+/* One whole frame. False for a kind that does not exist, a field out of bounds, or bytes left over.
+ */
+bool message_decode(struct message *m, const uint8_t *frame, size_t length);
+
+enum receiver message_receiver(enum message_kind kind); /* of a kind that there is */
+const char *message_name(enum message_kind kind);       /* "lease_ask"; "?" for no kind */
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* window.h -- one-sided communication by requests that the target serves in one order.
+ *
+ * osc_ompi4.c        windows: made and freed
+ * operation_ompi4.c  the calls: every operation becomes a request to the target, also to oneself
+ * epoch_ompi4.c      locks, fences, groups: when operations are done
+ * window_ompi4.c     the agent: takes requests from any source, one after the other, and replies
+ *
+ * The agent's receives are decided by the leader of the target like any from MPI_ANY_SOURCE, so all
+ * copies of the target serve the same requests in the same order: puts, accumulates, locks. Nothing
+ * else changes the window while others may look at it, so all copies of all ranks see the same.
+ *
+ * Memory is bounded on both sides. An origin waits, in the call, while more is on its way than its
+ * budget allows; it serves its own window meanwhile. A target takes no request while too much of
+ * what it replied has not left; an origin takes replies whenever it is in MPI, so that ends.
+ *
+ * Where another lane's replica is the origin it may be ahead of this lane (future.c). The engine
+ * gives its request to the agent when the program is where it may be served (place.c), and the
+ * program does not go on without what was served by then. Besides, a request says by how many
+ * fences and by how many posts of the target it came, and waits at the target for those; so do all
+ * behind it, none of which the other lane has needed to get there. */
+#ifndef P2P_SRC_PML_REPLICA_WINDOW_WINDOW_H
+#define P2P_SRC_PML_REPLICA_WINDOW_WINDOW_H
+#include "budget.h"
+#include "src/pml_replica/glue.h"
+#include "ompi/mca/osc/osc.h"
+#include "ompi/win/win.h"
+
+/* Between copies of one program on one kind of machine: words are as memory has them. */
+enum request_word { KIND, WHERE, COUNT, OP, TYPE_BYTES, DATA_BYTES, EPOCH, LANE, REQUEST_WORDS };
+enum request_kind {
+    PUT,
+    GET, /* replied to with data */
+    ACCUMULATE,
+    GET_ACCUMULATE,   /* with the data before */
+    COMPARE_AND_SWAP, /* the same; data: what to compare with, then what to put */
+    LOCK,             /* replied to when it is granted; OP: MPI_LOCK_SHARED or _EXCLUSIVE */
+    UNLOCK,           /* replied to, and so is all before it done */
+    FLUSH,            /* the same */
+    POST,
+    COMPLETE,
+    STOP, /* to oneself: the window goes */
+};
+enum request_tag { TAG_REQUEST = 1, TAG_BODY, TAG_REPLY };
+
+/* What a target is open by. */
+enum held {
+    NOT_HELD,
+    STARTED, /* no lock, but MPI_Win_start */
+    TRUSTED, /* MPI_MODE_NOCHECK: no request was sent */
+    GRANTED,
+};
+
+struct waiting { /* for a lock */
+    struct waiting *next;
+    int source, type;
+};
+
+struct window {
+    ompi_osc_base_module_t super;
+    ompi_communicator_t *comm; /* for barriers */
+    struct engine_comm *wire;  /* for requests and replies */
+    int size;                  /* processes */
+    char *base;
+    size_t bytes;
+    int unit;
+    bool owned;   /* base is ours to free */
+    bool dynamic; /* the base is address 0, and what is attached is in it */
+    /* the agent */
+    struct transfer incoming;
+    uint64_t head[REQUEST_WORDS];
+    char *body; /* of the request that is being received */
+    int source; /* its sender */
+    bool arrived, running, stopped;
+    size_t replying; /* bytes of replies that have not left, */
+    bool full;       /* so many that no request is taken meanwhile */
+    /* locks of this window */
+    int holders; /* -1: one, exclusively */
+    struct waiting *first, **last;
+    int *posts, *completes; /* by rank: heard, and not yet waited for */
+    /* this process as an origin, by target */
+    struct budget budget;
+    size_t requesting; /* bytes of requests that have not left, as other lanes lack them, say */
+    int *awaited;      /* replies */
+    bool *dirty;       /* requests without a reply were sent since the last one with */
+    char *locked;      /* enum held */
+    int locks;         /* targets that are locked; -1: all, by one call */
+    bool fence_open;   /* the last fence has opened all of them */
+    uint32_t *asked;   /* requests sent, */
+    uint32_t served;   /* and, as a target, taken: in all, as the next */
+    ompi_group_t *exposed, *accessed; /* post, start */
+    /* How many times: a fence was begun, and was over; by rank, it was posted to, and started. */
+    uint32_t fences, fenced, *posted, *started;
+    bool early; /* the agent has a request that this process is not there for */
+};
+
+void window_listen(struct window *w);
+void window_step(void);               /* the program comes further, */
+void window_resume(struct window *w); /* so much that what was early may not be any more */
+/* For the request's EPOCH. */
+static inline uint64_t window_epoch(const struct window *w, int target)
+{
+    return (uint64_t)w->fenced << 32 | w->started[target];
+}
+static inline struct window *window_of(const ompi_win_t *win)
+{
+    return (struct window *)win->w_osc_module;
+}
+
+/* operation_ompi4.c */
+void operations_fill(ompi_osc_base_module_t *calls);
+/* A request without data; one that is replied to; until all replies of the target are here. */
+void window_ask(struct window *w, int target, enum request_kind kind, int argument);
+void window_ask_and_expect(struct window *w, int target, enum request_kind kind, int argument);
+void window_await(struct window *w, int target);
+
+/* epoch_ompi4.c */
+void epochs_fill(ompi_osc_base_module_t *calls);
+int epoch_fence(int assertion, ompi_win_t *win);
+bool epoch_allows(const struct window *w, int target); /* an operation there, now */
+
+/* A message in memory of its own, let go when it is sent. */
+struct outgoing {
+    struct transfer transfer;
+    struct window *of;
+    size_t *account; /* of the window: where its weight is counted until it has left */
+    size_t weight;
+    _Alignas(16) char bytes[];
+};
+struct outgoing *outgoing_new(size_t length);
+void outgoing_send(struct window *w, int to, int tag, struct outgoing *o, size_t length);
+
+/* Memory as a call names it. NULL is a place like any other: MPI_BOTTOM, where the type has the
+ * addresses. There are no data where they have no length, and the type may be none then. */
+struct buffer {
+    void *at;
+    int count;
+    ompi_datatype_t *type;
+};
+static inline size_t packed_length(const struct buffer *b)
+{
+    return b->count > 0 ? (size_t)b->count * b->type->super.size : 0;
+}
+/* To and from one piece; as many of its bytes as there are. */
+void pack(const struct buffer *b, void *bytes);
+void unpack(const struct buffer *b, const void *bytes, size_t length);
+#endif

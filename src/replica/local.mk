@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# libreplica: the protocol of pml_replica; no Open MPI type is known in it.
+noinst_LTLIBRARIES += libreplica.la
+libreplica_la_SOURCES = \
+    src/replica/engine.h src/replica/state.h src/replica/engine.c \
+    src/replica/header.c src/replica/header.h \
+    src/replica/comm.c src/replica/channel.c \
+    src/replica/cycle.c src/replica/cycle.h \
+    src/replica/match.c src/replica/match.h \
+    src/replica/send.c src/replica/log.c src/replica/bulk.c \
+    src/replica/loan.c \
+    src/replica/receive.c src/replica/future.c \
+    src/replica/place.c src/replica/region.c \
+    src/replica/ack.c src/replica/probe.c \
+    src/replica/decide.c src/replica/decide.h src/replica/decision.c \
+    src/replica/verify.c src/replica/death.c \
+    src/replica/finish.c src/replica/stall.c \
+    src/replica/barrier.c

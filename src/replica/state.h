@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* state.h -- what the files of the engine share; nobody else includes it. */
+#ifndef P2P_SRC_REPLICA_STATE_H
+#define P2P_SRC_REPLICA_STATE_H
+#include "cycle.h"
+#include "decide.h"
+#include "engine.h"
+#include "header.h"
+#include "match.h"
+
+/* A set of lanes: bit k is lane k. */
+typedef uint8_t lanes_t;
+
+/* A message sent that somebody still needs: a copy (or the user's buffer, while the request is not
+ * done), until every living lane of the receiver has it. */
+struct entry {
+    TAILQ_ENTRY(entry) sent;    /* in its channel, by number */
+    TAILQ_ENTRY(entry) waiting; /* among those whose request is not done */
+    struct channel *channel;
+    uint64_t number;
+    int tag;
+    size_t length;
+    uint64_t rolling;  /* hash of the channel up to and with this message */
+    uint64_t payload;  /* hash of its bytes, if verified */
+    uint64_t depends;  /* output commit: the decisions below must be held by all replicas */
+    uint64_t since_ms; /* when it began to wait */
+    bool offer, synchronous;
+    bool lent; /* the request's bytes, to the receiver in this lane */
+    uint8_t loan[ENGINE_LOAN];
+    lanes_t have_not;            /* an offer, or synchronous: lanes that have not said HAVE */
+    lanes_t unsure;              /* synchronous: those that have not said it for good */
+    lanes_t same, other;         /* verify: lanes that got the same from others; other bytes */
+    unsigned transfers;          /* going on */
+    struct engine_send *request; /* not done; NULL: done */
+    uint8_t *copy;               /* NULL: the request's buffer */
+    uint8_t own[];               /* where a copy is that was made at once */
+};
+TAILQ_HEAD(entries, entry);
+STAILQ_HEAD(finished, engine_send);
+
+/* How a lane of the receiver stands. A lane is sent to by this process (its bit is in e->duty), or
+ * by another replica of this rank, and then acknowledges to this one. */
+struct view {
+    uint64_t acked, hash; /* it has all below acked; the hash it gave with that */
+    struct entry *next;   /* to send to it; NULL: nothing waits */
+    struct entry *mark;   /* the first that it has not acknowledged, if known */
+    bool hashed;          /* it gave one */
+    uint64_t agreed;      /* up to this number its hash was as here */
+    uint64_t doubt;       /* verify: it was not at this number; 0: it always was */
+};
+
+/* HAVE for a message that this lane has not sent yet. */
+struct early {
+    TAILQ_ENTRY(early) by_number;
+    struct header h;
+    int lane;
+};
+TAILQ_HEAD(earlies, early);
+
+enum { CHANNEL_USER = INT32_MIN }; /* in place of a tag: all user tags */
+
+/* Messages between this process and a rank that all lanes number alike: of a communicator, and of
+ * one tag if it is internal. Both directions. */
+struct channel {
+    struct engine_comm *comm;
+    int world, tag; /* or CHANNEL_USER */
+    bool by_tag;
+    bool pending;      /* in e->pending: something waits to be sent */
+    bool unacked;      /* in the dirty list of its rank */
+    unsigned messages; /* that point to it */
+    unsigned copies;   /* in the log */
+    TAILQ_ENTRY(channel) of_comm;
+    /* out */
+    uint64_t sent, sent_hash;
+    uint64_t ahead; /* the next number that a lane ahead of this one has acknowledged; 0: none */
+    uint64_t owed;  /* so many others had when this process asked (place.c) */
+    struct entries entries;
+    struct earlies early;
+    TAILQ_ENTRY(channel) busy; /* it has entries */
+    TAILQ_ENTRY(channel) to_send;
+    /* in */
+    uint64_t received, received_hash;
+    struct match_messages coming;
+    TAILQ_ENTRY(channel) dirty;
+    struct view view[]; /* by lane */
+};
+TAILQ_HEAD(channels, channel);
+
+struct tag_slot {
+    int tag;
+    struct channel *channel;
+};
+
+/* The channels with one rank in one communicator. */
+struct partner {
+    struct channel *user;
+    struct tag_slot *tags; /* internal tags: open addressing */
+    unsigned tag_count, tag_size;
+};
+
+struct comm_name {
+    uint64_t group;
+    uint32_t count;
+};
+
+struct engine_comm {
+    struct engine_comm *next; /* in its bucket */
+    struct comm_name name;
+    bool bound; /* the program has it; before, only frames named it */
+    bool freed; /* the program has it no more; entries may be left */
+    bool by_tag;
+    struct channels channels; /* all of them, the oldest first */
+    unsigned busy;            /* channels with entries */
+    unsigned copies;          /* in the log */
+    struct cycle cycle;       /* its nonblocking collectives, */
+    unsigned once, once_most; /* how many channels they have, and with how many some may go */
+    bool swept;               /* it is in e->sweep */
+    bool by_place, serving;   /* an agent's; it serves what it has received */
+    struct region *regions;   /* attached, of all lanes */
+    size_t region_count, region_size;
+    uint32_t attached; /* so many here so far */
+    uint64_t begun;    /* its collectives that are counted as steps */
+    uint64_t asked;    /* its messages that had come when the others were asked */
+    LIST_ENTRY(engine_comm) sweep, all;
+    int size;
+    int *world;               /* by rank (of the remote group, if there is one) */
+    int *rank_of;             /* by world rank; -1: no member */
+    struct partner **partner; /* by world rank */
+    struct match match;
+};
+
+struct link {
+    bool dead, noted, finished, used;
+    const char *why;
+    bool odd;           /* outvoted */
+    bool done, told;    /* it has said DONE, or was told so */
+    bool asked;         /* where it is, and it has not answered (place.c) */
+    bool wanted, heard; /* something waits for it; it gave a sign of life since the last look */
+    uint64_t waited_ms; /* since when something waits, or it was last heard; 0: nothing does */
+    uint64_t pinged_ms;
+    /* Of the frame that is being read: room of no request, or the message that it will be. */
+    void *room;
+    struct engine_message *placed;
+};
+
+/* What is known of one world rank. */
+struct rank {
+    lanes_t living; /* neither dead nor finished */
+    lanes_t finished;
+    struct channels busy;
+    struct channels dirty; /* received from it and not acknowledged */
+    uint32_t unacked;
+    size_t unacked_bytes;
+    uint64_t unacked_ms;
+};
+
+/* HAVE that waits until all replicas hold the decisions below `depends`. */
+struct said {
+    STAILQ_ENTRY(said) kept;
+    struct header h;
+    int world; /* whom it is for: all replicas of it */
+    uint64_t depends;
+};
+
+struct engine {
+    int ranks, lanes, rank, lane, self;
+    struct engine_limits limits;
+    struct engine_callbacks call;
+    void *ctx;
+    uint64_t now_ms;
+    struct link *link; /* by vpid */
+    struct rank *of;   /* by world rank */
+    lanes_t duty;      /* the lanes that this process sends to */
+    bool stopped, finishing, compared, finished;
+    bool deaths;   /* some are noted */
+    bool served;   /* some of this lane are dead, or never were: others do their work */
+    bool released; /* what waits should be looked at again */
+    bool absent;   /* it did not run for so long that the others may have dropped it */
+    bool lost;     /* nobody of this rank is left: */
+    int lost_rank;
+    bool doubtful; /* lanes differ, and who is wrong is not known yet */
+    uint64_t checked_ms;
+    /* communicators */
+    LIST_HEAD(, engine_comm) comms, sweep;   /* all; those of which something may go */
+    struct engine_comm **bucket, *last_comm; /* by name */
+    size_t bucket_count;
+    struct group_count *groups;
+    size_t group_count, group_size;
+    /* sending */
+    struct channels pending;
+    struct entries waiting;
+    LIST_HEAD(, transfer) transfers; /* large messages on their way out (bulk.c) */
+    uint8_t *scratch;
+    STAILQ_HEAD(, said) kept;
+    struct match_messages held; /* that have come, and are not in their receive's buffer yet */
+    /* places */
+    uint64_t place; /* of the program */
+    bool agents;    /* it has some */
+    struct {
+        uint64_t number, place; /* of the question; the furthest of the answers */
+        bool open;              /* what was asked for is not yet reached */
+        bool owes;              /* what the others had is noted in the channels */
+        lanes_t about, heard;   /* lanes whose replicas are gone; all that they said is said here */
+    } asking;
+    /* decisions */
+    struct decide decide;
+    /* By lane of this rank: it holds all decisions below, or will before it notes our death; it has
+     * said so. */
+    uint64_t holds[ENGINE_MAX_LANES], said[ENGINE_MAX_LANES];
+    uint64_t committed;    /* every living replica of this rank does */
+    struct commit *commit; /* who shows the output reads it there; or NULL */
+    lanes_t agreed;        /* replicas that have agreed to this one as leader */
+    int leader;            /* lane */
+    bool leads;
+    bool waits_for_leader;
+    bool rests;              /* the program does, between its tests */
+    uint64_t polls_since_ms; /* its tests have found nothing since then; 0: the last one did */
+    uint64_t rallies[ENGINE_MAX_LANES]; /* by lane of this rank: how many it has come to */
+    lanes_t awaited;                    /* at the rally that this one is at */
+    struct engine_counts counts;
+    char reason[320];
+};
+
+static inline int vpid_of(const struct engine *e, int world, int lane)
+{
+    return lane * e->ranks + world;
+}
+
+static inline int world_of(const struct engine *e, int vpid)
+{
+    return vpid % e->ranks;
+}
+
+static inline int lane_of(const struct engine *e, int vpid)
+{
+    return vpid / e->ranks;
+}
+
+static inline bool has(lanes_t set, int lane)
+{
+    return set >> lane & 1;
+}
+
+static inline lanes_t only(int lane)
+{
+    return (lanes_t)(1u << lane);
+}
+
+static inline int lowest(int set)
+{
+    return set ? __builtin_ctz((unsigned)set) : -1;
+}
+
+static inline void engine_count(size_t *now, size_t *peak)
+{
+    if (++*now > *peak)
+        *peak = *now;
+}
+
+#define FOR_LANES(k, set)                                                                          \
+    for (int left_##k = (set), k = lowest(left_##k); left_##k;                                     \
+         left_##k &= left_##k - 1, k = lowest(left_##k))
+
+/* engine.c */
+void *engine_memory(size_t bytes); /* zeroed; there is always some */
+/* There is always some as well; what comes behind the head is not zeroed. */
+void *engine_record(size_t head, size_t room);
+void engine_stop(struct engine *e, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+int engine_put(struct engine *e, int vpid, const struct header *h, const void *payload,
+               void *cookie);
+
+/* finish.c */
+bool engine_has_met(const struct engine *e, int world); /* a replica of that rank */
+void finish_compared(struct engine *e, int vpid);       /* DONE */
+
+/* comm.c */
+void comm_clear(struct engine *e);
+/* The communicator of a frame, made if it is still to come; NULL: it is no more. */
+struct engine_comm *comm_find(struct engine *e, uint64_t group, uint32_t count);
+/* It, or some channels of it, may be needed by nobody; what is not goes then. */
+void comm_sweep_later(struct engine *e, struct engine_comm *c);
+void comm_sweep(struct engine *e);
+size_t comm_size(const struct engine *e);
+
+/* channel.c */
+struct channel *channel_find(struct engine *e, struct engine_comm *c, int world, int tag,
+                             bool by_tag); /* NULL: of a collective that is over */
+struct channel *channel_named(struct engine *e, struct engine_comm *c, int world, int name);
+void channel_clear(struct engine *e, struct engine_comm *c);
+void channel_sweep(struct engine *e, struct engine_comm *c); /* collectives that are over */
+size_t channel_size(const struct engine *e);
+/* The program's requests, with any tag. False: it cannot begin, and the engine has stopped. */
+bool channel_request_begins(struct engine *e, struct engine_comm *c, int tag);
+void channel_request_ends(struct engine *e, struct engine_comm *c, int tag);
+void channel_each(struct engine *e, struct engine_comm *comm,
+                  void (*visit)(struct engine *, struct channel *, int), int arg);
+
+/* verify.c */
+uint64_t channel_roll(uint64_t hash, int tag, size_t length);
+uint64_t payload_hash(uint64_t hash, const void *bytes, size_t length);
+void verify_channel(struct engine *e, struct channel *c, int lane, uint64_t number, bool same);
+void verify_entry(struct engine *e, struct entry *entry, int lane, uint64_t hash);
+void verify_again(struct engine *e);
+
+/* log.c */
+struct entry *log_add(struct engine *e, struct channel *c, struct engine_send *s, const void *bytes,
+                      bool offer);
+void log_trim(struct engine *e, struct channel *c, struct finished *done);
+void log_settle(struct engine *e, struct entry *entry, struct finished *done);
+void log_complete(struct engine *e, struct finished *done);
+int log_copy_late(struct engine *e);
+void log_clear(struct engine *e, struct channel *c);
+
+/* send.c */
+void send_complete(struct engine *e, struct engine_send *s);
+void send_pump(struct engine *e, struct channel *c);
+int send_pump_all(struct engine *e);
+void send_again(struct engine *e, struct channel *c, int lane); /* all that is kept; pump later */
+void send_have(struct engine *e, int lane, struct channel *c, const struct header *h);
+void send_acked(struct engine *e, int lane, struct channel *c, uint64_t number, uint64_t hash,
+                bool hashed);
+
+/* loan.c */
+const uint8_t *loan_give(struct engine *e, struct entry *entry, int lane); /* NULL: none */
+void loan_end(struct engine *e, struct entry *entry);
+bool loan_take(struct engine *e, struct engine_message *m); /* to its receive; false: ask for it */
+
+/* bulk.c */
+void bulk_ask(struct engine *e, int vpid, struct channel *c, uint64_t number);
+int bulk_retry(struct engine *e);
+void bulk_forget(struct engine *e, int vpid);
+void bulk_clear(struct engine *e);
+
+/* receive.c */
+void receive_message(struct engine *e, struct engine_receive *r, struct engine_message *m);
+void receive_complete(struct engine *e, struct engine_receive *r, int world, int tag,
+                      size_t length);
+void receive_from_self(struct engine *e, struct channel *c, struct engine_send *s);
+/* Give receives their messages after a choice, a cancellation, or when leadership was won. */
+void receive_pairs(struct engine *e, struct engine_comm *c);
+void receive_all_pairs(struct engine *e);
+void receive_supplier_died(struct engine *e, struct channel *c, int vpid);
+void receive_say_have(struct engine *e, const struct engine_message *m, bool firm);
+void receive_say_kept(struct engine *e); /* HAVE that may leave now */
+void receive_clear(struct engine *e);
+void receive_arrived(struct engine *e, int vpid, struct channel *c, const struct header *h,
+                     const void *payload, struct engine_message *placed);
+void receive_bulk(struct engine *e, int vpid, struct channel *c, const struct header *h,
+                  const void *payload);
+void *receive_place(int vpid, struct channel *c, const struct header *h,
+                    struct engine_message **placed);
+struct engine_message *message_new(struct channel *c, int tag, uint64_t number, size_t length,
+                                   size_t room);
+void message_free(struct engine_message *m);
+void receive_deliver(struct engine *e, struct engine_message *m); /* one that is held */
+void *receive_room(const struct engine_message *m); /* of an offer; NULL: callbacks.unpack() */
+
+/* future.c */
+bool future_allows(const struct engine *e, const struct engine_receive *r);
+static inline bool future_may_write(const struct engine *e, const struct engine_receive *r)
+{
+    return (!e->served && TAILQ_EMPTY(&e->waiting)) || future_allows(e, r);
+}
+void future_set_aside(struct engine_message *m); /* an offer's bytes: in memory of the engine */
+void future_hold(struct engine *e, struct engine_message *m);
+void future_forget(struct engine *e, struct engine_message *m); /* it is held no more */
+int future_release(struct engine *e);                           /* what may be written now */
+void future_clear(struct engine *e);
+
+/* place.c */
+void place_count(struct engine *e, struct engine_comm *c, int tag); /* a send or a receive begins */
+void place_lane_is_served(struct engine *e);
+void place_asked(struct engine *e, int vpid, uint64_t number);
+void place_told(struct engine *e, int vpid, const struct header *h);
+int place_progress(struct engine *e);
+
+/* region.c */
+void region_told(struct engine *e, int lane, const struct header *h);
+void region_clear(struct engine_comm *c);
+
+/* ack.c */
+void ack_count(struct engine *e, struct channel *c, size_t bytes);
+void ack_flush(struct engine *e, int world);
+int ack_flush_due(struct engine *e, bool all);
+void ack_closed(struct engine *e, int vpid, const struct header *h);
+void ack_arrived(struct engine *e, int vpid, const struct header *h, const uint8_t *payload);
+
+/* decision.c */
+void decision_match(struct engine *e, const struct engine_receive *r, int source, int tag,
+                    uint64_t number);
+int decision_due(struct engine *e, enum engine_decision kind, void *value, size_t max, bool peek);
+void decision_tell(struct engine *e);
+/* Output commit: what depends on the decisions below `depends`, or on all so far, may not leave.
+ * The second one also tells what was not told yet, so that it soon may. */
+bool decision_holds(const struct engine *e, uint64_t depends);
+bool decision_holds_all(struct engine *e);
+int decision_progress(struct engine *e);
+void decision_lanes_changed(struct engine *e);
+void decision_arrived(struct engine *e, int vpid, const struct header *h, const uint8_t *payload);
+void decision_held(struct engine *e, int vpid, uint64_t number);
+bool decision_has_untold(const struct engine *e);
+void decision_agreed(struct engine *e, int vpid, const struct header *h);
+bool decision_settled(const struct engine *e);
+
+/* barrier.c */
+void rally_arrived(struct engine *e, int vpid, uint64_t number);
+
+/* death.c */
+void death_handle_all(struct engine *e);
+void death_look_for_lost(struct engine *e); /* then the job is over, or this process */
+void death_take_duty(struct engine *e);
+void death_tell_all(struct engine *e, int to); /* who has not been told of any */
+void death_outvote(struct engine *e, int vpid);
+void death_arrived(struct engine *e, const struct header *h, const uint8_t *payload);
+void death_goodbye(struct engine *e, int vpid);
+
+/* stall.c */
+int stall_check(struct engine *e);
+#endif
