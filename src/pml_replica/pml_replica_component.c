@@ -124,17 +124,17 @@ static bool roles_assign(const struct level *level, unsigned processes, unsigned
     replica.lanes = (int)lanes;
     replica.process_count = (int)processes;
     replica.process_of = calloc(ranks * lanes, sizeof *replica.process_of);
-    replica.vpid_of = calloc(processes, sizeof *replica.vpid_of);
-    if (replica.process_of == NULL || replica.vpid_of == NULL)
+    replica.replica_of = calloc(processes, sizeof *replica.replica_of);
+    if (replica.process_of == NULL || replica.replica_of == NULL)
         return false;
-    for (unsigned vpid = 0; vpid < ranks * lanes; vpid++) {
-        bool there = level_of(level, names_rank(ranks, vpid)) > names_lane(ranks, vpid);
-        replica.process_of[vpid] = there ? (int)process : -1;
+    for (unsigned i = 0; i < ranks * lanes; i++) {
+        bool there = level_of(level, names_rank(ranks, i)) > names_lane(ranks, i);
+        replica.process_of[i] = there ? (int)process : -1;
         if (there)
-            replica.vpid_of[process++] = (int)vpid;
+            replica.replica_of[process++] = (int)i;
     }
-    replica.rank = replica.vpid_of[self] % (int)ranks;
-    replica.lane = replica.vpid_of[self] / (int)ranks;
+    replica.rank = replica.replica_of[self] % (int)ranks;
+    replica.lane = replica.replica_of[self] / (int)ranks;
     return true;
 }
 
