@@ -15,4 +15,8 @@ void log_progress(const char *line);
  * none. */
 void log_trace(int verbose, int level, int rank, int lane, const char *peer, const char *format,
                ...) __attribute__((format(printf, 6, 7)));
+
+/* The same in a rank. All lanes must write the same, so it names neither lane nor process. */
+void log_rank(int verbose, int level, int rank, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 #endif

@@ -45,3 +45,15 @@ void log_trace(int verbose, int level, int rank, int lane, const char *peer, con
     opal_output(0, "p2pgrid: %s%s%s%s%s", copy, peer != NULL ? "peer " : "",
                 peer != NULL ? peer : "", peer != NULL ? ": " : "", text);
 }
+
+void log_rank(int verbose, int level, int rank, const char *format, ...)
+{
+    if (verbose < level)
+        return;
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    fprintf(stderr, "p2pgrid: rank %d: %s\n", rank, text);
+}

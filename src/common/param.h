@@ -39,6 +39,7 @@ int param_check(int index, struct err *e);
 /* Did anybody give it a value? */
 bool param_is_given(int index);
 
-/* The parameter's name until the version before this one; Open MPI still takes it. */
-void param_renamed(int index, const mca_base_component_t *c, const char *old);
+/* In mpirun: one line for each parameter that is given by its old name. Open MPI takes it, but
+ * tells of it only where it comes from a file. */
+void param_tell_renamed(void);
 #endif

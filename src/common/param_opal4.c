@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* param_opal4.c -- registers parameters with OPAL, which ORTE's and OMPI's components share. */
 #include "param.h"
+#include "log.h"
 #include "opal/constants.h"
 #include "opal/mca/base/mca_base_var_enum.h"
 #include <errno.h>
@@ -8,12 +9,49 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Old names, which work for one version more. */
+static const struct {
+    const char *framework, *component, *old, *name;
+} renamed[] = {
+    {"plm", "p2p", "timeout", "timeout_s"},  {"plm", "p2p", "limit_seconds", "limit_time_s"},
+    {"pml", "replica", "lag", "lag_ms"},     {"pml", "replica", "drop_after", "drop_after_ms"},
+    {"pml", "replica", "retry", "retry_ms"}, {"pml", "replica", "silence", "silence_ms"},
+};
+enum { RENAMED = sizeof renamed / sizeof renamed[0] };
+
+static void add_old_name(const mca_base_component_t *c, const char *name, int index)
+{
+    for (unsigned i = 0; i < RENAMED; i++)
+        if (strcmp(renamed[i].framework, c->mca_type_name) == 0 &&
+            strcmp(renamed[i].component, c->mca_component_name) == 0 &&
+            strcmp(renamed[i].name, name) == 0)
+            (void)mca_base_var_register_synonym(index, c->mca_project_name, c->mca_type_name,
+                                                c->mca_component_name, renamed[i].old,
+                                                MCA_BASE_VAR_SYN_FLAG_DEPRECATED);
+}
+
+void param_tell_renamed(void)
+{
+    for (unsigned i = 0; i < RENAMED; i++) {
+        char variable[128];
+        snprintf(variable, sizeof variable, "OMPI_MCA_%s_%s_%s", renamed[i].framework,
+                 renamed[i].component, renamed[i].old);
+        if (getenv(variable) != NULL)
+            log_line("%s is called %s_%s_%s now: the next version will not know the old name",
+                     variable + strlen("OMPI_MCA_"), renamed[i].framework, renamed[i].component,
+                     renamed[i].name);
+    }
+}
+
 static int param_register(const mca_base_component_t *c, const char *name, const char *help,
                           mca_base_var_info_lvl_t level, mca_base_var_type_t type,
                           mca_base_var_enum_t *words, void *value)
 {
-    return mca_base_component_var_register(c, name, help, type, words, 0, 0, level,
-                                           MCA_BASE_VAR_SCOPE_READONLY, value);
+    const int index = mca_base_component_var_register(c, name, help, type, words, 0, 0, level,
+                                                      MCA_BASE_VAR_SCOPE_READONLY, value);
+    if (index >= 0)
+        add_old_name(c, name, index);
+    return index;
 }
 
 void param_common(const mca_base_component_t *c, const mca_base_framework_t *framework,
@@ -99,6 +137,7 @@ static struct words *words_new(const char *name, const mca_base_var_enum_value_t
     w->stock = w->super.value_from_string;
     w->super.value_from_string = words_read;
     w->unset = unset;
+    w->wrong[0] = '\0'; /* OBJ_NEW clears nothing */
     return w;
 }
 
@@ -143,12 +182,4 @@ bool param_is_given(int index)
     mca_base_var_source_t source = MCA_BASE_VAR_SOURCE_DEFAULT;
     return index >= 0 && mca_base_var_get_value(index, NULL, &source, NULL) == OPAL_SUCCESS &&
            source != MCA_BASE_VAR_SOURCE_DEFAULT;
-}
-
-void param_renamed(int index, const mca_base_component_t *c, const char *old)
-{
-    if (index >= 0)
-        (void)mca_base_var_register_synonym(index, c->mca_project_name, c->mca_type_name,
-                                            c->mca_component_name, old,
-                                            MCA_BASE_VAR_SYN_FLAG_DEPRECATED);
 }

@@ -109,7 +109,7 @@ static void trace_leader(struct outlet *o)
 {
     const unsigned leader = merge_leader(o->merge);
     if (leader != o->leader)
-        log_trace(self->verbose, 1, (int)o->name.vpid, (int)leader, NULL,
+        log_trace(self->verbose, 2, (int)o->name.vpid, (int)leader, NULL,
                   "its %s is what is shown now",
                   o->stream == ORTE_IOF_STDOUT ? "output" : "error output");
     o->leader = leader;

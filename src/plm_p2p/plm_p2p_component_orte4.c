@@ -66,12 +66,11 @@ static orte_plm_base_module_t module = {
 static void register_limits(struct plm_p2p_component *c, const mca_base_component_t *base)
 {
     c->timeout_s = 3;
-    int index = param_int(
+    param_int(
         base, "timeout_s",
         "Seconds that a peer may take from being asked to its orted's report. Then another peer "
         "takes its place; when there is none it may take four times as long",
         OPAL_INFO_LVL_4, &c->timeout_s);
-    param_renamed(index, base, "timeout");
     param_text(base, "limit_memory",
                "Memory that the job takes on each peer at most, in bytes or such as 512M or 4G; "
                "more ends it there (default: what the owner lends)",
@@ -80,9 +79,8 @@ static void register_limits(struct plm_p2p_component *c, const mca_base_componen
               "Processes and threads, orted's among them, that the job runs on each peer at most; "
               "0: as many as the owner allows",
               OPAL_INFO_LVL_3, &c->limit_processes);
-    index = param_int(base, "limit_time_s", "Seconds after which a peer ends the job; 0: never",
-                      OPAL_INFO_LVL_3, &c->limit_time_s);
-    param_renamed(index, base, "limit_seconds");
+    param_int(base, "limit_time_s", "Seconds after which a peer ends the job; 0: never",
+              OPAL_INFO_LVL_3, &c->limit_time_s);
 }
 
 static int plm_p2p_register(void)

@@ -41,27 +41,23 @@ static void register_sizes(const mca_base_component_t *c, struct replica_params 
                OPAL_INFO_LVL_5, &p->window_limit);
 }
 
-static void register_ms(const mca_base_component_t *c, const char *name, const char *old,
-                        const char *help, unsigned *value)
-{
-    param_renamed(param_unsigned(c, name, help, OPAL_INFO_LVL_5, value), c, old);
-}
-
 static void register_times(const mca_base_component_t *c, struct replica_params *p)
 {
-    register_ms(c, "lag_ms", "lag",
-                "Milliseconds after which a large message waits for a slow lane as a copy",
-                &p->lag_ms);
-    register_ms(c, "drop_after_ms", "drop_after",
-                "Milliseconds after which a process that others wait for, and that gives no sign "
-                "of life, is taken for dead; 0: never",
-                &p->drop_after_ms);
-    register_ms(c, "retry_ms", "retry", "Milliseconds for which a broken connection is tried again",
-                &p->retry_ms);
-    register_ms(c, "silence_ms", "silence",
-                "Milliseconds without a sign of a host after which a connection is broken; 0: as "
-                "the system thinks",
-                &p->silence_ms);
+    param_unsigned(c, "lag_ms",
+                   "Milliseconds after which a large message waits for a slow lane as a copy",
+                   OPAL_INFO_LVL_5, &p->lag_ms);
+    param_unsigned(
+        c, "drop_after_ms",
+        "Milliseconds after which a process that others wait for, and that gives no sign "
+        "of life, is taken for dead; 0: never",
+        OPAL_INFO_LVL_5, &p->drop_after_ms);
+    param_unsigned(c, "retry_ms", "Milliseconds for which a broken connection is tried again",
+                   OPAL_INFO_LVL_5, &p->retry_ms);
+    param_unsigned(
+        c, "silence_ms",
+        "Milliseconds without a sign of a host after which a connection is broken; 0: as "
+        "the system thinks",
+        OPAL_INFO_LVL_5, &p->silence_ms);
 }
 
 static void register_switches(const mca_base_component_t *c, struct replica_params *p)
@@ -166,6 +162,16 @@ static ompi_hook_base_component_1_0_0_t hook = {
     .hookm_mpi_init_bottom = init_bottom,
 };
 
+/* The same words in each lane, as of all that a rank writes. */
+static void trace_copies(const struct level *level)
+{
+    for (unsigned lane = 0, process; lane < (unsigned)replica.lanes; lane++)
+        if (level_process(level, (unsigned)replica.ranks, (unsigned)replica.rank, lane, &process))
+            log_rank(replica.pml.verbose, 1, replica.rank,
+                     "process %u of %d is the copy in lane %u of %d", process,
+                     replica.process_count, lane, replica.lanes);
+}
+
 static mca_pml_base_module_t *component_init(int *priority, bool progress_threads, bool threads)
 {
     (void)progress_threads, (void)threads;
@@ -199,9 +205,7 @@ static mca_pml_base_module_t *component_init(int *priority, bool progress_thread
     nodelay_to(getenv("PMIX_SERVER_URI41"));
     ompi_async_mpi_finalize = true; /* we say good-bye ourselves */
     ompi_hook_base_register_callbacks(&hook);
-    log_trace(replica.pml.verbose, 1, replica.rank, replica.lane, NULL,
-              "process %u of %u is this copy of the rank; %d ranks, %d lanes",
-              (unsigned)OMPI_PROC_MY_NAME->vpid, processes, replica.ranks, replica.lanes);
+    trace_copies(&level);
     *priority = replica.pml.priority;
     return &replica_module;
 }

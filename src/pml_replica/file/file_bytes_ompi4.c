@@ -42,9 +42,9 @@ static size_t write_entries(void *ctx, void *word)
 
 static void trace(const ompio_file_t *fh, const char *what, int error, int64_t bytes)
 {
-    log_trace(replica.fbtl.verbose, 2, replica.rank, replica.lane, NULL, "%s: %lld bytes %s%s%s",
-              fh->f_fullfilename, (long long)bytes, what, error != 0 ? ", and then " : "",
-              error != 0 ? strerror(error) : "");
+    log_rank(replica.fbtl.verbose, 2, replica.rank, "%s: %lld bytes %s%s%s", fh->f_fullfilename,
+             (long long)bytes, what, error != 0 ? ", and then " : "",
+             error != 0 ? strerror(error) : "");
 }
 
 static ssize_t fbtl_write(ompio_file_t *fh)

@@ -113,8 +113,8 @@ static int fs_open(struct ompi_communicator_t *comm, const char *name, int mode,
     int rc = comm->c_coll->coll_bcast(&error, 1, MPI_INT, 0, comm, comm->c_coll->coll_bcast_module);
     if (rc == OMPI_SUCCESS && error == 0 && fh->f_rank != 0)
         error = deed_settle(open_plainly, &d).error;
-    log_trace(replica.fs.verbose, 1, replica.rank, replica.lane, NULL, "%s: %s", d.name,
-              error != 0 ? strerror(error) : "open");
+    log_rank(replica.fs.verbose, 1, replica.rank, "%s: %s", d.name,
+             error != 0 ? strerror(error) : "open");
     return rc != OMPI_SUCCESS ? rc : mpi_error(error);
 }
 

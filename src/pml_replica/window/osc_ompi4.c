@@ -147,8 +147,8 @@ static int choose(ompi_win_t *win, void **base, size_t size, int unit, ompi_comm
     window_listen(w);
     link_leave();
     win->w_osc_module = &w->super;
-    log_trace(replica.osc.verbose, 1, replica.rank, replica.lane, NULL,
-              "a window of %zu bytes, for %d ranks", size, ompi_comm_size(comm));
+    log_rank(replica.osc.verbose, 1, replica.rank, "a window of %zu bytes, for %d ranks", size,
+             ompi_comm_size(comm));
     *model = MPI_WIN_UNIFIED;
     return w->comm->c_coll->coll_barrier(w->comm, w->comm->c_coll->coll_barrier_module);
 }

@@ -92,9 +92,9 @@ static int next(ompio_file_t *fh, int count, ompi_datatype_t *type, OMPI_MPI_OFF
     long long at;
     int rc = draw(fh, (long long)type->super.size * count, &at);
     *offset = at / (long long)fh->f_etype_size;
-    log_trace(replica.sharedfp.verbose, 2, replica.rank, replica.lane, NULL,
-              "%s: the next %d elements are at byte %lld of the view", fh->f_fullfilename, count,
-              at);
+    log_rank(replica.sharedfp.verbose, 2, replica.rank,
+             "%s: the next %d elements are at byte %lld of the view", fh->f_fullfilename, count,
+             at);
     return rc;
 }
 
