@@ -5,7 +5,7 @@
 #include "overlay/core/lease/lived.h"
 #include "overlay/manifest/manifest.h"
 #include "overlay/daemon/node.h"
-#include "uri.h"
+#include "overlay/transport/uri.h"
 #include "overlay/client/p2pgrid.h"
 #include <errno.h>
 #include <stdio.h>

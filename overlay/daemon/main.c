@@ -13,6 +13,7 @@
 #include "overlay/local/local.h"
 #include "overlay/membership/member.h"
 #include "overlay/discovery/ad_search.h"
+#include "overlay/sandbox/confine.h"
 #include "node.h"
 #include <argp.h>
 #include <errno.h>
@@ -195,6 +196,8 @@ static int open_parts(struct daemon *d, struct err *e)
     n->cores = cores_new();
     int rc = n->cores != NULL ? machine_open(&n->machine, cores_count(n->cores), e)
                               : err_set(e, ENOMEM, "no memory");
+    if (rc == 0)
+        machine_enforces(n->machine, confine_probe());
     if (rc == 0)
         rc = read_settings(d, &n->settings, e);
     if (rc == 0)

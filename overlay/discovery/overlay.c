@@ -48,7 +48,7 @@ struct overlay {
     size_t near_count;
     uint64_t lost_ms; /* when one of them was there no more; 0: never */
     uint64_t due_us;  /* when the timer was to fire */
-    struct roam *roam;
+    struct address_monitor *roam;
     uint64_t moved_ms; /* when this desktop was found to be elsewhere */
 };
 
@@ -249,7 +249,7 @@ static void bring_tally_up_to_date(struct overlay *o)
     uint64_t now = node_now_ms();
     tally_watch(&o->tally, (unsigned)o->near_count, now - o->tallied_ms);
     o->tallied_ms = now;
-    machine_observed(o->node->machine, &o->tally);
+    machine_observed(o->node->machine, o->tally.watched_ms, o->tally.vanished);
     tally_save(&o->tally, o->node->settings.state);
 }
 
@@ -258,7 +258,7 @@ static void on_save(evutil_socket_t fd, short what, void *ctx)
     (void)fd, (void)what;
     save(ctx);
     bring_tally_up_to_date(ctx);
-    slim_down();
+    trim_memory();
 }
 
 void overlay_contact(struct overlay *o)
@@ -290,7 +290,7 @@ static int make_ring(struct overlay *o, struct err *e)
     if (memory == NULL || o->out == NULL || o->timer == NULL || o->saver == NULL ||
         contacts_open(&o->contacts, o->node, on_contact, o) < 0 ||
         beacon_open(&o->beacon, o->node, on_contact, o) < 0 ||
-        roam_open(&o->roam, o->node->base, find_ring, o) < 0) {
+        address_monitor_open(&o->roam, o->node->base, find_ring, o) < 0) {
         free(memory);
         return err_set(e, ENOMEM, "no memory");
     }
@@ -315,7 +315,7 @@ int overlay_open(struct overlay **out, struct node *node, struct err *e)
     set_timer(o);
     tally_load(&o->tally, node->settings.state);
     o->tallied_ms = node_now_ms();
-    machine_observed(node->machine, &o->tally);
+    machine_observed(node->machine, o->tally.watched_ms, o->tally.vanished);
     join_known(o);
     find_ring(o);
     *out = o;
@@ -342,7 +342,7 @@ void overlay_close(struct overlay *o)
     links_forget_gone(o->node->links, on_gone, o);
     contacts_close(o->contacts);
     beacon_close(o->beacon);
-    roam_close(o->roam);
+    address_monitor_close(o->roam);
     if (o->timer != NULL)
         event_free(o->timer);
     if (o->saver != NULL)
