@@ -5,6 +5,7 @@
 #include "overlay/membership/member.h"
 #include "overlay/membership/renewal.h"
 #include "overlay/crypto/revocation.h"
+#include "overlay/membership/authority.h"
 #include "temporary.h"
 #include <errno.h>
 #include <setjmp.h>

@@ -201,7 +201,7 @@ static _Noreturn void act_behind(const struct walls *w, act_fn *act)
         _exit(255);
     if (w->viewed) {
         int rc = view_enter(&plan, (const char *const[]){program}, &e);
-        plan.viewed = plan.apart = rc == 0;
+        plan.viewed = plan.namespaced = rc == 0;
         if (rc != 0 || namespaces_drop_rights() != 0) {
             fprintf(stderr, "no view: %s\n", e.text);
             _exit(254);
