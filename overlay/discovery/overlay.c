@@ -54,7 +54,7 @@ struct overlay {
     size_t near_count;
     uint64_t lost_ms; /* when one of them was there no more; 0: never */
     uint64_t due_us;  /* when the timer was to fire */
-    struct roam *roam;
+    struct address_monitor *roam;
     uint64_t moved_ms; /* when this desktop was found to be elsewhere */
 };
 
@@ -264,7 +264,7 @@ static void on_save(evutil_socket_t fd, short what, void *ctx)
     (void)fd, (void)what;
     save(ctx);
     bring_tally_up_to_date(ctx);
-    slim_down();
+    trim_memory();
 }
 
 void overlay_contact(struct overlay *o)
@@ -298,7 +298,7 @@ static int make_ring(struct overlay *o, struct err *e)
     if (memory == NULL || o->out == NULL || o->timer == NULL || o->saver == NULL ||
         contacts_open(&o->contacts, o->node, o, on_contact, o) < 0 ||
         beacon_open(&o->beacon, o->node, o, on_contact, o) < 0 ||
-        roam_open(&o->roam, o->node->base, find_ring, o) < 0) {
+        address_monitor_open(&o->roam, o->node->base, find_ring, o) < 0) {
         free(memory);
         return err_set(e, ENOMEM, "no memory");
     }
@@ -350,7 +350,7 @@ void overlay_close(struct overlay *o)
     links_forget_gone(o->node->links, on_gone, o);
     contacts_close(o->contacts);
     beacon_close(o->beacon);
-    roam_close(o->roam);
+    address_monitor_close(o->roam);
     nears_close(o->ads);
     if (o->timer != NULL)
         event_free(o->timer);
