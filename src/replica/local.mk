@@ -2,7 +2,7 @@
 # libreplica: the protocol of pml_replica; no Open MPI type is known in it.
 noinst_LTLIBRARIES += libreplica.la
 libreplica_la_SOURCES = \
-    src/replica/engine.h src/replica/state.h src/replica/engine.c src/replica/event.c \
+    src/replica/engine.h src/replica/invariants.h src/replica/state.h src/replica/engine.c src/replica/event.c \
     src/replica/header.c src/replica/header.h src/replica/memory.c src/replica/memory.h src/replica/link.c \
     src/replica/comm.c src/replica/channel.c \
     src/replica/cycle.c src/replica/cycle.h \

@@ -6,6 +6,7 @@
 #include "src/survive/commit.h"
 #include "src/replica/engine.h"
 #include "src/replica/header.h"
+#include "src/replica/invariants.h"
 
 enum { MAX_RANKS = 6, MAX_LANES = 4, MAX_PROCS = MAX_RANKS * MAX_LANES };
 enum { MOST_CHOICES = 4096 };
@@ -60,7 +61,8 @@ struct plan {
     bool holes;       /* some ranks have fewer replicas */
     bool tight;       /* small limits, a transport that often has no room */
     bool verify;
-    bool explored; /* nothing is drawn: the schedule is chosen from outside */
+    enum invariant plant; /* is broken on purpose; 0: none */
+    bool explored;        /* nothing is drawn: the schedule is chosen from outside */
     /* Turns to skip at each step, or which of the possible actions, instead of drawing; 0 beyond
      * the last. */
     const uint8_t *choices;
@@ -212,7 +214,10 @@ void sim_passed_barrier(struct proc *p);
 void sim_made(struct proc *p, int to, uint32_t id, uint64_t digest);
 /* Its bytes are in a buffer whose receive the program has not waited for. */
 void sim_came_early(struct proc *p, const uint8_t *bytes);
-void sim_fail(struct sim *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The run fails, with the invariant's name and the line. */
+void sim_broken(struct sim *s, enum invariant which, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+bool sim_plants(const struct sim *s, enum invariant which); /* breaks it on purpose */
 int sim_ranks(const struct sim *s);
 const struct plan *sim_plan(const struct sim *s);
 
@@ -233,4 +238,5 @@ int small_programs(int seeds, int delays);
 int all_schedules(long most);               /* of tiny programs, up to so many states of each */
 int explore_again(const struct plan *plan); /* what that has printed */
 int trouble_noticed(void);
+int planted_breaks(void); /* each invariant is broken, and must be named */
 #endif

@@ -150,9 +150,12 @@ int net_send(void *ctx, int replica, const uint8_t *header, const void *payload,
     struct proc *p = ctx;
     struct sim *s = p->sim;
     if (header_length(header) != length)
-        sim_fail(s, "replica %d: the header does not tell the payload's length", p->replica);
+        sim_broken(s, I4_DELIVERY, "replica %d: the header does not tell the payload's length",
+                   p->replica);
     if (s->plan->tight && header_may_wait(header) && sim_below(s, 3) == 0)
         return -EAGAIN;
+    if (sim_plants(s, I9_PROGRESS) && header[0] == HEADER_CTS)
+        return 0; /* lost */
     struct frame *f = calloc(1, sizeof *f);
     memcpy(f->header, header, HEADER_BYTES);
     f->payload = payload;
@@ -162,6 +165,8 @@ int net_send(void *ctx, int replica, const uint8_t *header, const void *payload,
     if (at_once && length > 0) {
         frame_copy(f);
         maybe_spoil(s, p, f);
+        if (sim_plants(s, I4_DELIVERY) && header[0] == HEADER_EAGER && length > MESSAGE_MIN)
+            f->own[length - 1] ^= 1;
     }
     wire_push(s, p->replica, replica, f);
     return cookie && at_once;
@@ -222,8 +227,9 @@ void net_revoke(void *ctx, int replica, const uint8_t rkey[ENGINE_RKEY])
     struct proc *p = ctx;
     struct exposed *l = &p->sim->exposed[bytes_get_u32(rkey)];
     if (!l->bytes || l->from != p->replica || l->to != replica)
-        sim_fail(p->sim, "replica %d revokes what it did not expose", p->replica);
-    l->bytes = NULL;
+        sim_broken(p->sim, I6_COMPLETION, "replica %d revokes what it did not expose", p->replica);
+    if (!sim_plants(p->sim, I6_COMPLETION))
+        l->bytes = NULL;
 }
 
 bool net_is_exposed(const struct sim *s, int from, const void *bytes)

@@ -44,11 +44,13 @@ static void maybe_spoil(struct proc *p, const struct op *op, uint8_t *bytes, int
 
 static void message_make(const struct proc *p, int at, uint8_t *bytes, int size)
 {
+    const bool differs = sim_plants(p->sim, I1_ONE_PROGRAM);
+    const uint64_t digest = p->digest + (differs ? (uint64_t)p->lane : 0);
     bytes_put_u32(bytes, (uint32_t)p->rank);
     bytes_put_u32(bytes + 4, (uint32_t)at);
-    bytes_put_u64(bytes + 8, p->digest);
+    bytes_put_u64(bytes + 8, digest);
     for (int i = MESSAGE_MIN; i < size; i++)
-        bytes[i] = pattern((uint32_t)at, p->digest, i);
+        bytes[i] = pattern((uint32_t)at, digest, i);
 }
 
 /* It was put into the buffer of a receive that is posted. */
@@ -61,8 +63,8 @@ static int take_part(struct proc *p, int at, struct proc_send *s)
     for (int i = MESSAGE_MIN; i < r->part; i++)
         good &= r->bytes[i] == pattern((uint32_t)at, digest, i);
     if (!good)
-        sim_fail(p->sim, "replica %d op %d: its part is not in its buffer any more", p->replica,
-                 at);
+        sim_broken(p->sim, I5_NOTHING_FROM_THE_FUTURE,
+                   "replica %d op %d: its part is not in its buffer any more", p->replica, at);
     s->bytes = r->bytes;
     return r->part;
 }
@@ -111,7 +113,8 @@ static void receive_prepare(struct proc *p, int comm, int from, int tag, int slo
                                    .capacity = ROOM,
                                    .span = {r->bytes, ROOM},
                                    .firm = slot == BLOCKING || tag < ENGINE_ANY_TAG,
-                                   .awaited = slot == BLOCKING,
+                                   .awaited = slot == BLOCKING ||
+                                              sim_plants(p->sim, I5_NOTHING_FROM_THE_FUTURE),
                                    .data = (p->at + p->replica) % 3 ? r->bytes : NULL};
     r->posted = mix64(p->digest ^ p->printed);
     p->open[slot] = true;
@@ -164,11 +167,12 @@ static void receive_check(struct proc *p, const struct engine_receive *r, const 
     if (sim_plan(p->sim)->flip >= 0)
         return;
     if (bytes_get_u32(bytes) != (uint32_t)st->source)
-        sim_fail(p->sim, "replica %d: a message of another source", p->replica);
+        sim_broken(p->sim, I4_DELIVERY, "replica %d: a message of another source", p->replica);
     for (size_t i = MESSAGE_MIN; i < st->length; i++)
         if (bytes[i] != pattern(id, digest, (int)i)) {
-            sim_fail(p->sim, "replica %d op %d: byte %zu of message %u from %d is wrong",
-                     p->replica, p->at, i, id, st->source);
+            sim_broken(p->sim, I4_DELIVERY,
+                       "replica %d op %d: byte %zu of message %u from %d is wrong", p->replica,
+                       p->at, i, id, st->source);
             return;
         }
     sim_saw(p, st->source, id, digest, ((const struct proc_receive *)r)->posted);
@@ -279,7 +283,8 @@ static bool step_probe(struct proc *p, const struct op *op)
     if (rc == 1)
         return probed(p, op, &st);
     if (rc == 0 && op->kind != OP_IPROBE)
-        sim_fail(p->sim, "replica %d: a blocking probe said no", p->replica);
+        sim_broken(p->sim, I2_ONE_SEQUENCE_OF_DECISIONS, "replica %d: a blocking probe said no",
+                   p->replica);
     if (rc == 0)
         see(p, 7);
     return rc == 0;
@@ -293,6 +298,8 @@ static int test_any(struct proc *p)
         int rc = engine_decision_take(p->engine, DECIDE_TEST, &slot, 1);
         if (rc < 0)
             return rc;
+        if (sim_plants(p->sim, I2_ONE_SEQUENCE_OF_DECISIONS) && rc > 0)
+            slot = (uint8_t)((slot + 1) % (SLOTS - 1));
         return rc == 0 ? SLOTS : slot;
     }
     for (slot = 0; slot < SLOTS - 1; slot++)
@@ -327,7 +334,8 @@ static bool step_any(struct proc *p)
         p->stage = 1 + slot;
     }
     if (!p->open[p->stage - 1]) {
-        sim_fail(p->sim, "replica %d: told that a closed request is done", p->replica);
+        sim_broken(p->sim, I2_ONE_SEQUENCE_OF_DECISIONS,
+                   "replica %d: told that a closed request is done", p->replica);
         return false;
     }
     if (!slot_awaited(p, p->stage - 1))
@@ -366,7 +374,8 @@ static bool step_cancel(struct proc *p, const struct op *op)
     }
     if (p->stage == 2) {
         if (!p->receive[op->slot].r.status.cancelled)
-            sim_fail(p->sim, "replica %d: cancelled, but not so marked", p->replica);
+            sim_broken(p->sim, I6_COMPLETION, "replica %d: cancelled, but not so marked",
+                       p->replica);
         free(p->receive[op->slot].bytes);
         receive_start(p, op->comm, op->peer, op->tag, op->slot);
         p->stage = 1;
@@ -405,7 +414,7 @@ static bool step_barrier(struct proc *p)
         engine_barrier_enter(p->engine);
         return true;
     }
-    if (!engine_barrier_done(p->engine))
+    if (!engine_barrier_done(p->engine) && !sim_plants(p->sim, I7_BARRIER))
         return false;
     sim_passed_barrier(p);
     return next(p);

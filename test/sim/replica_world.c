@@ -31,15 +31,21 @@ const struct plan *sim_plan(const struct sim *s)
     return s->plan;
 }
 
-void sim_fail(struct sim *s, const char *format, ...)
+void sim_broken(struct sim *s, enum invariant which, const char *format, ...)
 {
     va_list args;
     if (s->failed)
         return;
     s->failed = true;
+    const int at = snprintf(s->why, sizeof s->why, "%s: ", invariant_name(which));
     va_start(args, format);
-    vsnprintf(s->why, sizeof s->why, format, args);
+    vsnprintf(s->why + at, sizeof s->why - (size_t)at, format, args);
     va_end(args);
+}
+
+bool sim_plants(const struct sim *s, enum invariant which)
+{
+    return s->plan->plant == which;
 }
 
 /* Messages must be the same in all lanes, unless the plan is to see what happens if not. */
@@ -59,14 +65,15 @@ void sim_saw(struct proc *p, int source, uint32_t id, uint64_t digest, uint64_t 
     if (!is_sound(s->plan))
         return;
     if (id >= MAX_OPS || source < 0 || source >= s->plan->ranks) {
-        sim_fail(s, "replica %d: a message that nobody made", p->replica);
+        sim_broken(s, I4_DELIVERY, "replica %d: a message that nobody made", p->replica);
         return;
     }
     if (source == p->rank)
         return; /* not seen outside: it may depend on what is not committed */
     if (s->saw[source][id] && s->saw_digest[source][id] != digest)
-        sim_fail(s, "replica %d: message %u of rank %d was another one in another lane", p->replica,
-                 id, source);
+        sim_broken(s, I1_ONE_PROGRAM,
+                   "replica %d: message %u of rank %d was another one in another lane", p->replica,
+                   id, source);
     for (int r = 0; r < s->plan->ranks; r++)
         if (p->past.of[r] < s->past[source][id].of[r])
             p->past.of[r] = s->past[source][id].of[r];
@@ -97,12 +104,13 @@ static void show(struct proc *p)
 {
     struct sim *s = p->sim;
     unsigned n = 0;
-    for (; n < p->lines && p->commit.held >= p->line_of[n].decided; n++) {
+    const bool early = sim_plants(s, I3_OUTPUT_COMMIT);
+    for (; n < p->lines && (early || p->commit.held >= p->line_of[n].decided); n++) {
         const struct line *l = &p->line_of[n];
         uint64_t *shown = &s->shown[p->rank][l->number];
         if (*shown != 0 && *shown != l->digest && is_sound(s->plan))
-            sim_fail(s, "replica %d: line %u was another one in another lane", p->replica,
-                     l->number);
+            sim_broken(s, I3_OUTPUT_COMMIT, "replica %d: line %u was another one in another lane",
+                       p->replica, l->number);
         *shown = l->digest;
     }
     p->lines -= n;
@@ -115,8 +123,9 @@ void sim_passed_barrier(struct proc *p)
     for (int v = p->rank; v < s->procs; v += s->plan->ranks) {
         const struct proc *other = &s->proc[v];
         if (other->barriers < p->barriers && proc_is_there(other) && !engine_is_dead(p->engine, v))
-            sim_fail(s, "replica %d: goes on from its barrier %d, where replica %d is not",
-                     p->replica, p->barriers, v);
+            sim_broken(s, I7_BARRIER,
+                       "replica %d: goes on from its barrier %d, where replica %d is not",
+                       p->replica, p->barriers, v);
     }
 }
 
@@ -138,8 +147,9 @@ void sim_came_early(struct proc *p, const uint8_t *bytes)
     const int begun = p->at + (p->stage > 0);
     if (is_sound(s->plan) && source < (uint32_t)s->plan->ranks && id < MAX_OPS &&
         s->past[source][id].of[p->rank] > begun)
-        sim_fail(
-            s, "replica %d op %d: message %u of rank %u is from the future: it follows from op %d",
+        sim_broken(
+            s, I5_NOTHING_FROM_THE_FUTURE,
+            "replica %d op %d: message %u of rank %u is from the future: it follows from op %d",
             p->replica, p->at, id, source, s->past[source][id].of[p->rank] - 1);
 }
 
@@ -225,8 +235,9 @@ static void learn(struct proc *p, int to, uint32_t id)
             break;
     }
     if (found == 0)
-        sim_fail(s, "replica %d: synchronous send %u is done, and nobody has taken it", p->replica,
-                 id);
+        sim_broken(s, I6_COMPLETION,
+                   "replica %d: synchronous send %u is done, and nobody has taken it", p->replica,
+                   id);
     *learnt = *learnt != 0 ? *learnt : found;
 }
 
@@ -235,9 +246,9 @@ static void on_sent(void *ctx, struct engine_send *s)
     struct proc *p = ctx;
     const uint8_t *bytes = ((const struct proc_send *)s)->bytes;
     if (!s->done)
-        sim_fail(p->sim, "sent, but not done");
+        sim_broken(p->sim, I6_COMPLETION, "sent, but not done");
     if (s->data && net_is_exposed(p->sim, p->replica, s->data))
-        sim_fail(p->sim, "replica %d: sent, but still exposed", p->replica);
+        sim_broken(p->sim, I6_COMPLETION, "replica %d: sent, but still exposed", p->replica);
     if (s->synchronous && is_known(p->sim, p->rank, s->to, s->length, bytes))
         learn(p, s->to, bytes_get_u32(bytes + 4));
     if (((const struct proc_send *)s)->reply) {
@@ -253,7 +264,7 @@ static void on_received(void *ctx, struct engine_receive *r)
     const struct proc_receive *own = (const struct proc_receive *)r;
     const int source = r->status.source;
     if (!r->done)
-        sim_fail(s, "received, but not done");
+        sim_broken(s, I6_COMPLETION, "received, but not done");
     p->spoiled |= net_spoils(s, p, r);
     if (own == &p->window.request)
         window_heard(p);
@@ -422,7 +433,10 @@ void sim_begin(struct sim *s, const struct plan *plan)
         p->program = &s->program[p->rank];
         if (!p->alive)
             continue;
-        p->engine = engine_create(plan->ranks, plan->lanes, p->rank, p->lane, alive, &s->limits,
+        struct engine_limits limits = s->limits;
+        if (sim_plants(s, I8_BOUNDED_MEMORY))
+            limits.log *= 8;
+        p->engine = engine_create(plan->ranks, plan->lanes, p->rank, p->lane, alive, &limits,
                                   &callbacks, p);
         engine_publish(p->engine, &p->commit);
         engine_rests(p->engine, (plan->seed + (uint64_t)v) % 2 == 0);
@@ -444,7 +458,7 @@ void sim_look_for_stop(struct sim *s)
     for (int v = 0; v < s->procs; v++) {
         struct proc *p = &s->proc[v];
         if (p->stopped && p->status != 0)
-            sim_fail(s, "replica %d stopped: %s", v, p->line);
+            sim_broken(s, I9_PROGRESS, "replica %d stopped: %s", v, p->line);
         else if (p->stopped && p->alive)
             let_notice(s, v);
         p->alive &= !p->stopped;
@@ -468,8 +482,9 @@ static void check_learnt(struct sim *s, const struct proc *p)
             const uint64_t learnt = s->learnt[r][i], saw = s->saw_by[p->lane][r][i];
             if (learnt != 0 && saw != 0 && saw != learnt && !s->undone[r][i] &&
                 s->program[r].op[i].peer == p->rank)
-                sim_fail(s, "replica %d took message %d in another way than rank %d has learnt",
-                         p->replica, i, r);
+                sim_broken(s, I3_OUTPUT_COMMIT,
+                           "replica %d took message %d in another way than rank %d has learnt",
+                           p->replica, i, r);
         }
 }
 
@@ -482,11 +497,14 @@ static void check_memory(struct sim *s, const struct proc *p)
     const size_t log = s->limits.log, ranks = (size_t)s->plan->ranks;
     const size_t usual = 64 + 8 * (size_t)s->limits.cycle.window;
     if (c->log_peak > log)
-        sim_fail(s, "replica %d: the log grew to %zu", p->replica, c->log_peak);
+        sim_broken(s, I8_BOUNDED_MEMORY, "replica %d: the log grew to %zu", p->replica,
+                   c->log_peak);
     if (c->channels_peak > ranks * usual + 2 * log / OF_CHANNEL)
-        sim_fail(s, "replica %d: %zu channels at once", p->replica, c->channels_peak);
+        sim_broken(s, I8_BOUNDED_MEMORY, "replica %d: %zu channels at once", p->replica,
+                   c->channels_peak);
     if (c->comms_peak > usual + log / OF_COMM)
-        sim_fail(s, "replica %d: %zu communicators at once", p->replica, c->comms_peak);
+        sim_broken(s, I8_BOUNDED_MEMORY, "replica %d: %zu communicators at once", p->replica,
+                   c->comms_peak);
 }
 
 static void check_process(struct sim *s, const struct proc *p, const struct proc **first)
@@ -495,18 +513,19 @@ static void check_process(struct sim *s, const struct proc *p, const struct proc
     if (!p->left)
         return;
     if (*f && (*f)->digest != p->digest)
-        sim_fail(s, "rank %d: replica %d and replica %d ended differently", p->rank, p->replica,
-                 (*f)->replica);
+        sim_broken(s, I1_ONE_PROGRAM, "rank %d: replica %d and replica %d ended differently",
+                   p->rank, p->replica, (*f)->replica);
     if (p->spoiled || p->strayed)
-        sim_fail(s, "replica %d ended well, with %s", p->replica,
-                 p->spoiled ? "spoiled data" : "what no other lane has sent");
+        sim_broken(s, I10_NO_WRONG_RESULT, "replica %d ended well, with %s", p->replica,
+                   p->spoiled ? "spoiled data" : "what no other lane has sent");
     check_learnt(s, p);
     check_memory(s, p);
     *f = p;
     for (int i = 0; i < MAX_OPS; i++)
         if (s->saw[p->rank][i] && s->made[p->replica][i] &&
             s->saw_digest[p->rank][i] != s->made_digest[p->replica][i])
-            sim_fail(s, "replica %d made another message %d than was received", p->replica, i);
+            sim_broken(s, I1_ONE_PROGRAM, "replica %d made another message %d than was received",
+                       p->replica, i);
 }
 
 void sim_check_end(struct sim *s)
@@ -516,7 +535,7 @@ void sim_check_end(struct sim *s)
         check_process(s, &s->proc[v], first);
     for (int r = 0; r < s->plan->ranks; r++)
         if (!first[r])
-            sim_fail(s, "rank %d did not end", r);
+            sim_broken(s, I9_PROGRESS, "rank %d did not end", r);
 }
 
 void sim_tell_stuck(struct sim *s)
@@ -534,5 +553,5 @@ void sim_tell_stuck(struct sim *s)
         if (at > 250)
             break;
     }
-    sim_fail(s, "stuck after %d steps:%s", s->step, text);
+    sim_broken(s, I9_PROGRESS, "stuck after %d steps:%s", s->step, text);
 }
