@@ -60,7 +60,8 @@ void ad_index_publish(struct ad_index *all)
     struct part_peer self = links_self(n->links);
     struct part_ad ad;
     uint8_t bytes[RING_AD_MAX];
-    machine_ad(n->machine, &n->settings, identity_card(n->identity), &self, &ad);
+    machine_update(n->machine, &n->settings, identity_card(n->identity), &self);
+    ad = *machine_ad(n->machine);
     if (!overlay_joined(all->overlay) ||
         (ad.version == all->version && node_now_ms() < all->told_ms + AFRESH_MS))
         return;

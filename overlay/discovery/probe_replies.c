@@ -12,7 +12,8 @@ static void answer_ad(struct node *n, const struct link_peer *from, uint32_t tok
 {
     struct part_peer self = links_self(n->links);
     struct message m = {.kind = MSG_ad_answer, .ad_answer.token = token};
-    machine_ad(n->machine, &n->settings, identity_card(n->identity), &self, &m.ad_answer.ad);
+    machine_update(n->machine, &n->settings, identity_card(n->identity), &self);
+    m.ad_answer.ad = *machine_ad(n->machine);
     link_send(n->links, &from->peer, &m);
 }
 

@@ -28,8 +28,8 @@ static void say_self(struct node *node, uint32_t token, status_row_fn *row, void
     struct part_peer self = links_self(node->links);
     m.local_self.token = token;
     strcpy(m.local_self.version, PACKAGE_VERSION);
-    machine_ad(node->machine, &node->settings, identity_card(node->identity), &self,
-               &m.local_self.ad);
+    machine_update(node->machine, &node->settings, identity_card(node->identity), &self);
+    m.local_self.ad = *machine_ad(node->machine);
     m.local_self.pid = (uint32_t)getpid();
     row(ctx, &m);
 }

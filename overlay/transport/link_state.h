@@ -63,7 +63,7 @@ struct links {
     uint8_t frame[WIRE_MAX_FRAME];
 };
 
-/* link_peer.c */
+/* peer_link.c */
 struct peer_link *peer_link_get(struct links *l, const struct id *id); /* made when it is missing */
 void peer_link_free(struct links *l, struct peer_link *f);
 /* No connection could be made, or the last one broke: what waits is given up. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* door.h -- the port where other daemons knock, TCP and UDP: how many may stand before it, and what
- * is written down about those that are turned away. */
+/* listener.h -- the port at which other daemons connect, TCP and UDP: how many may be in the
+ * handshake, and what is written down about those that are turned away. */
 #ifndef P2P_OVERLAY_TRANSPORT_LISTENER_H
 #define P2P_OVERLAY_TRANSPORT_LISTENER_H
 #include "overlay/base/err.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* link_peer.c -- the connections to each other peer, and those whose peer is not known yet. */
+/* peer_link.c -- the connections to each other peer, and those whose peer is not known yet. */
 #include "link_state.h"
 #include <stdlib.h>
 
