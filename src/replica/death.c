@@ -13,6 +13,7 @@ static void death_lane_gone(struct engine *e, int world, int lane)
     struct channel *c, *next;
     struct rank *r = &e->by_rank[world];
     r->living &= (lanes_t)~lane_bit(lane);
+    place_lost(e);
     for (c = TAILQ_FIRST(&r->busy); c; c = next) {
         next = TAILQ_NEXT(c, busy);
         c->view[lane].next = NULL;
@@ -159,6 +160,8 @@ void death_handle_all(struct engine *e)
         if (e->link[e->self].noted)
             death_handle(e, e->self); /* then no other death matters */
         for (int i = 0; i < e->ranks * e->lanes && !e->stopped; i++) {
+            if (e->link[i].left && !e->link[i].noted && !e->link[i].finished)
+                death_goodbye(e, i);
             if (!e->link[i].noted || e->link[i].dead)
                 continue;
             if (death_is_drained(e, i))
@@ -178,12 +181,20 @@ static void death_note(struct engine *e, int replica)
     e->deaths = true;
 }
 
+/* Notes it. That nothing answers where nothing was met is no death: its program may be over, and
+ * its good-byes have gone to those that it had met. Those know if it is dead. */
 void death_declare(struct engine *e, int replica, const char *why)
 {
     struct link *link = &e->link[replica];
     if (why && !link->noted)
         link->why = why;
-    if (!link->finished && !e->finished)
+    if (why)
+        link->unmet = false;
+    if (link->finished || e->finished)
+        return;
+    if (link->unmet && world_of(e, replica) != e->rank)
+        link->left = e->deaths = true;
+    else
         death_note(e, replica);
 }
 

@@ -59,6 +59,8 @@ static void begin_ranks(struct engine *e, const bool *alive)
             e->served |= link->dead && k == e->lane;
             if (!link->dead)
                 e->by_rank[i].living |= lane_bit(k);
+            else if (i == e->rank)
+                e->asking.caught = e->asking.heard |= lane_bit(k); /* it has never said anything */
         }
     }
 }

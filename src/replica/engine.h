@@ -126,9 +126,9 @@ struct engine_callbacks {
     /* For replicas of this rank, on a link that outlives its processes (a ring in the memory of one
      * host); NULL: there is none. survives: the other end reads all that was sent to it so far
      * before it acts on this process's death, whenever that comes. drained: asked until it is true,
-     * before a death is acted upon. It is true when all that the dead replica sent was brought, and
-     * nothing is just being brought. From the first call on, the other end's survives() is false.
-     */
+     * before a death is acted upon, and in a served lane. It is true when all that the other end
+     * sent was brought, and nothing is just being brought. From the first call on, the other end's
+     * survives() is false. */
     bool (*survives)(void *ctx, int replica);
     bool (*drained)(void *ctx, int replica);
     /* The replica is dead: forget the link. Tell the runtime, unless the news came from there (why
@@ -206,7 +206,7 @@ bool engine_is_served(
 void engine_by_place(struct engine *e, struct engine_comm *c);
 void engine_step(struct engine *e);
 void engine_serves(struct engine_comm *c, bool serves);
-bool engine_is_behind(const struct engine *e);
+bool engine_is_behind(struct engine *e);
 
 /* Memory that others name by its address, which differs between lanes (region.c). engine_region():
  * where the memory is here that a process of that lane names so, and how many bytes are left of it

@@ -93,7 +93,7 @@ static void frame_dispatch(struct engine *e, int replica, const struct header *h
         barrier_arrived(e, replica, h->number);
         break;
     case HEADER_WHERE:
-        place_asked(e, replica, h->number);
+        place_asked(e, replica, h);
         break;
     case HEADER_HERE:
         place_told(e, replica, h);
@@ -141,6 +141,7 @@ static void event_frame(struct engine *e, const struct event *ev)
     link->placed = NULL;
     link->room = NULL;
     link->heard = true;
+    link->unmet = false;
     if (!header_read(&h, ev->header) || !frame_is_sound(e, ev->replica, &h)) {
         death_declare(e, ev->replica, "it sent what makes no sense");
     } else {
@@ -220,7 +221,7 @@ static int event_time(struct engine *e, uint64_t now_ms)
         done += log_copy_late(e);
     if (!TAILQ_EMPTY(&e->withheld))
         done += future_release(e);
-    if (e->served && e->agents)
+    if ((e->served && e->agents) || e->asking.by_others)
         done += place_progress(e);
     done += decision_progress(e);
     return later ? done + event_tick(e) : done;

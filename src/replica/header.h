@@ -21,7 +21,8 @@
  *     AGREE    after a leader's death, from each other replica to the next one: DECIDED, and
  *              all that you lack went before this; extent: the next leader, as a replica's number
  *     BARRIER  to the other replicas of its rank: this one has entered barrier `number` (engine.h)
- *     WHERE    where is your program, and which messages of my rank have you got (place.c)?
+ *     WHERE    where is your program, and which messages of my rank have you got (place.c)? extent
+ *              1: answer when you have sent all that others have got from yours
  *     HERE     the answer to WHERE `number`; acknowledgements went before it; extent: the place,
  *              if the two are of the same rank
  *     ATTACH   to the other replicas of its rank: memory `number`, extent: its length, is the

@@ -73,6 +73,9 @@ static void stall_find_wanted(struct engine *e)
             stall_wait_for(e, replica_of(e, e->rank, k));
     FOR_LANES (k, e->awaited)
         stall_wait_for(e, replica_of(e, e->rank, k));
+    for (int i = 0; i < e->ranks * e->lanes; i++)
+        if (e->link[i].asked)
+            stall_wait_for(e, i);
 }
 
 static void stall_ping(struct engine *e, int replica)

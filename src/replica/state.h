@@ -136,6 +136,9 @@ struct link {
     bool outvoted;      /* its messages differ from those of the other lanes */
     bool done, told;    /* it has sent DONE; DONE was sent to it */
     bool asked;         /* WHERE was sent, and HERE has not come (place.c) */
+    bool unmet;         /* only WHERE was ever sent to it, and nothing has come from it; */
+    bool left;          /* nor was it there */
+    uint64_t settles;   /* its WHERE, which is answered when all is caught up; 0: none */
     bool wanted, heard; /* something waits for it; a frame came since the last check */
     uint64_t waited_ms; /* since when something waits, or it was last heard; 0: nothing does */
     uint64_t pinged_ms;
@@ -163,6 +166,9 @@ struct deferred {
     int world; /* to all replicas of this rank */
     uint64_t depends;
 };
+
+/* What this process is asking others for. */
+enum place_stage { PLACE_RESTS, PLACE_CATCHES_UP, PLACE_SETTLES, PLACE_LOOKS };
 
 struct engine {
     int ranks, lanes, rank, lane, self;
@@ -198,13 +204,17 @@ struct engine {
     STAILQ_HEAD(, deferred) deferred;
     struct match_messages withheld; /* that have come, and are not in their receive's buffer yet */
     /* places */
-    uint64_t place; /* of the program */
-    bool agents;    /* it has some */
+    uint64_t place;   /* of the program */
+    bool agents;      /* it has some */
+    lanes_t read_out; /* of this rank: links that keep nothing any more, and have brought all */
     struct {
+        enum place_stage stage;
         uint64_t number, place; /* of the question; the furthest of the answers */
-        bool open;              /* what was asked for is not yet reached */
-        bool owes;              /* what the others had is noted in the channels */
-        lanes_t about, heard;   /* lanes whose replicas are gone; all that they said is said here */
+        bool again;             /* a process has died since */
+        bool noted;             /* what the others had is, in the channels */
+        bool by_others;         /* others wait for this process to catch up */
+        lanes_t about;          /* lanes whose replicas are gone, for which all are asked; */
+        lanes_t caught, heard;  /* it has caught up with them; so have all, and it has heard that */
     } asking;
     /* decisions */
     struct decide decide;
@@ -391,8 +401,9 @@ void future_clear(struct engine *e);
 /* place.c */
 void place_count(struct engine *e, struct engine_comm *c, int tag); /* a send or a receive begins */
 void place_lane_is_served(struct engine *e);
-void place_asked(struct engine *e, int replica, uint64_t number);
+void place_asked(struct engine *e, int replica, const struct header *h);
 void place_told(struct engine *e, int replica, const struct header *h);
+void place_lost(struct engine *e); /* a process: it is dead, or has said good-bye */
 int place_progress(struct engine *e);
 
 /* region.c */
