@@ -71,7 +71,7 @@ libdaemon_la_SOURCES = \
     overlay/local/local.c overlay/local/local.h overlay/local/local_calls.c overlay/local/local_socket.c \
     overlay/local/local_socket.h overlay/local/local_state.h overlay/local/rendezvous.c \
     overlay/local/rendezvous.h overlay/local/rpc.c overlay/local/rpc.h overlay/local/status.c \
-    overlay/local/status.h \
+    overlay/local/status.h overlay/wire/version.c overlay/wire/version.h \
     overlay/manifest/manifest.c overlay/manifest/manifest.h \
     overlay/membership/authority.c overlay/membership/authority.h overlay/membership/authority_rotate.c \
     overlay/membership/authority_state.h overlay/membership/certificates.c overlay/membership/certificates.h \
@@ -92,7 +92,8 @@ libdaemon_la_SOURCES = \
     overlay/transport/connection.h overlay/transport/connection_state.h overlay/transport/connection_tls.c \
     overlay/transport/datagram.c overlay/transport/datagram.h overlay/transport/door.c overlay/transport/door.h \
     overlay/transport/link.c overlay/transport/link.h overlay/transport/link_calls.c \
-    overlay/transport/link_peer.c overlay/transport/link_state.h overlay/transport/round_trip.c \
+    overlay/transport/link_peer.c overlay/transport/link_state.h overlay/transport/other_versions.c overlay/transport/other_versions.h \
+    overlay/transport/other_versions.c overlay/transport/other_versions.h overlay/transport/round_trip.c \
     overlay/transport/round_trip.h overlay/transport/tunnel.c overlay/transport/tunnel.h \
     overlay/watch/job.c overlay/watch/job.h overlay/watch/job_list.c overlay/watch/job_state.h \
     overlay/watch/notice.c overlay/watch/notice.h

@@ -11,6 +11,7 @@
 enum { NEIGHBOURS_MAX = 64, LOOK_MS_MAX = 60000 };
 
 struct look {
+    struct node *node;
     struct walk *walk;
     uint32_t token, count;
     look_row_fn *row;
@@ -56,6 +57,7 @@ void look_status(struct node *node, uint32_t token, look_row_fn *row, void *ctx)
     }
     struct message m = {.kind = MSG_local_done};
     m.local_done.token = token;
+    links_other_versions(node->links, m.local_done.reason, sizeof m.local_done.reason);
     row(ctx, &m);
 }
 
@@ -80,6 +82,7 @@ static void on_end(void *ctx, unsigned answered, unsigned silent)
     m.local_done.token = last.token;
     m.local_done.count = last.count;
     m.local_done.silent = silent;
+    links_other_versions(last.node->links, m.local_done.reason, sizeof m.local_done.reason);
     last.row(last.ctx, &m);
 }
 
@@ -90,7 +93,7 @@ struct look *look_peers(struct node *node, const struct msg_local_peers *questio
     if (l == NULL)
         return NULL;
     uint32_t ms = question->timeout_ms < LOOK_MS_MAX ? question->timeout_ms : LOOK_MS_MAX;
-    *l = (struct look){.token = question->token, .row = row, .ctx = ctx};
+    *l = (struct look){.node = node, .token = question->token, .row = row, .ctx = ctx};
     l->walk = walk_start(node, 0, (int)ms, on_ad, on_end, l);
     if (l->walk != NULL)
         return l;
