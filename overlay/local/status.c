@@ -3,7 +3,12 @@
 #include "config.h"
 #include "status.h"
 #include "overlay/lend/grant.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
+#include "overlay/transport/link.h"
+#include "overlay/crypto/identity.h"
+#include "overlay/host/machine.h"
+#include "overlay/discovery/overlay.h"
+#include "overlay/discovery/walk.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +16,7 @@
 enum { NEIGHBOURS_MAX = 64, LOOK_MS_MAX = 60000 };
 
 struct look {
-    struct node *node;
+    const struct links *links;
     struct walk *walk;
     uint32_t token, count;
     look_row_fn *row;
@@ -24,20 +29,21 @@ static void say_self(struct node *node, uint32_t token, look_row_fn *row, void *
     struct part_peer self = links_self(node->links);
     m.local_self.token = token;
     strcpy(m.local_self.version, PACKAGE_VERSION);
-    machine_ad(node->machine, &node->settings, identity_card(node->identity), &self,
-               &m.local_self.ad);
+    machine_update(node->machine, &node->settings, identity_card(node->identity), &self);
+    m.local_self.ad = *machine_ad(node->machine);
     m.local_self.pid = (uint32_t)getpid();
     row(ctx, &m);
 }
 
-static void say_neighbours(struct node *node, uint32_t token, look_row_fn *row, void *ctx)
+static void say_neighbours(const struct overlay *overlay, uint32_t token, look_row_fn *row,
+                           void *ctx)
 {
     struct part_peer near[NEIGHBOURS_MAX];
     struct message m = {.kind = MSG_local_neighbour};
     m.local_neighbour.token = token;
-    if (overlay_predecessor(node->overlay, &m.local_neighbour.peer))
+    if (overlay_predecessor(overlay, &m.local_neighbour.peer))
         row(ctx, &m);
-    size_t count = overlay_successors(node->overlay, near, NEIGHBOURS_MAX);
+    size_t count = overlay_successors(overlay, near, NEIGHBOURS_MAX);
     for (size_t i = 0; i < count; i++) {
         m.local_neighbour.place = (uint8_t)(i + 1);
         m.local_neighbour.peer = near[i];
@@ -45,13 +51,14 @@ static void say_neighbours(struct node *node, uint32_t token, look_row_fn *row, 
     }
 }
 
-void look_status(struct node *node, uint32_t token, look_row_fn *row, void *ctx)
+void look_status(struct node *node, const struct overlay *overlay, const struct grant *grant,
+                 uint32_t token, look_row_fn *row, void *ctx)
 {
     say_self(node, token, row, ctx);
-    say_neighbours(node, token, row, ctx);
-    for (unsigned i = 0; i < grant_count(node->grant); i++) {
+    say_neighbours(overlay, token, row, ctx);
+    for (unsigned i = 0; i < grant_count(grant); i++) {
         struct message m = {.kind = MSG_local_held};
-        grant_describe(node->grant, i, &m.local_held);
+        grant_describe(grant, i, &m.local_held);
         m.local_held.token = token;
         row(ctx, &m);
     }
@@ -82,19 +89,19 @@ static void on_end(void *ctx, unsigned answered, unsigned silent)
     m.local_done.token = last.token;
     m.local_done.count = last.count;
     m.local_done.silent = silent;
-    links_other_versions(last.node->links, m.local_done.reason, sizeof m.local_done.reason);
+    links_other_versions(last.links, m.local_done.reason, sizeof m.local_done.reason);
     last.row(last.ctx, &m);
 }
 
-struct look *look_peers(struct node *node, const struct msg_local_peers *question, look_row_fn *row,
-                        void *ctx)
+struct look *look_peers(struct walks *walks, const struct links *links,
+                        const struct msg_local_peers *question, look_row_fn *row, void *ctx)
 {
     struct look *l = malloc(sizeof *l);
     if (l == NULL)
         return NULL;
     uint32_t ms = question->timeout_ms < LOOK_MS_MAX ? question->timeout_ms : LOOK_MS_MAX;
-    *l = (struct look){.node = node, .token = question->token, .row = row, .ctx = ctx};
-    l->walk = walk_start(node, 0, (int)ms, on_ad, on_end, l);
+    *l = (struct look){.links = links, .token = question->token, .row = row, .ctx = ctx};
+    l->walk = walk_start(walks, 0, (int)ms, on_ad, on_end, l);
     if (l->walk != NULL)
         return l;
     free(l);

@@ -8,13 +8,15 @@
 #define main p2pd_main
 #define dispatch_open next_dispatch_open
 int p2pd_main(int argc, char **argv);
+#include "overlay/daemon/daemon.c"
 #include "overlay/daemon/main.c"
 #undef dispatch_open
 #undef main
 #include "overlay/transport/link_state.h"
 #include "overlay/wire/version.h"
-
-void dispatch_open(struct node *node);
+#include "overlay/base/log.h"
+#include "overlay/crypto/identity.h"
+#include <event2/event.h>
 
 enum { WORD = 4711, EXTRA = 42 };
 
@@ -44,10 +46,11 @@ static bool next_receive(void *ctx, const struct link_peer *from, const struct m
     return m->kind == MSG_next_word || next.others(ctx, from, m);
 }
 
-void next_dispatch_open(struct node *node)
+void next_dispatch_open(struct daemon *d)
 {
+    struct node *node = &d->node;
     const char *lowest = getenv("NEXT_LOWEST"), *highest = getenv("NEXT_HIGHEST");
-    dispatch_open(node);
+    dispatch_open(d);
     next = (struct next){.node = node, .others = node->links->receive};
     if (lowest != NULL && highest != NULL) {
         node->links->hello.lowest = (uint8_t)atoi(lowest);
