@@ -18,6 +18,8 @@ int p2pd_main(int argc, char **argv);
 #include "overlay/crypto/identity.h"
 #include <event2/event.h>
 
+void dispatch_open(struct daemon *d);
+
 enum { WORD = 4711, EXTRA = 42 };
 
 static struct next {
