@@ -178,6 +178,30 @@ enum receiver message_receiver(enum message_kind kind)
     return RECEIVER_inside;
 }
 
+uint32_t message_token(const struct message *m)
+{
+    switch ((unsigned)m->kind) {
+#define TO_row(name)                                                                               \
+    case MSG_##name:                                                                               \
+        return m->name.token;
+#define TO_rpc_row(name) TO_row(name)
+#include "message_to.h"
+    }
+    return 0;
+}
+
+void message_set_token(struct message *question, uint32_t token)
+{
+    switch ((unsigned)question->kind) {
+#define TO_local(name)                                                                             \
+    case MSG_##name:                                                                               \
+        question->name.token = token;                                                              \
+        return;
+#define TO_rpc(name) TO_local(name)
+#include "message_to.h"
+    }
+}
+
 const char *message_name(enum message_kind kind)
 {
     switch (kind) {

@@ -82,6 +82,10 @@ bool message_decode(struct message *m, const uint8_t *frame, size_t length);
 bool message_decode_version(struct message *m, const uint8_t *frame, size_t length,
                             unsigned version);
 
+/* What a program on the local socket is answered has the token of its question; 0: it has none. */
+uint32_t message_token(const struct message *m);
+void message_set_token(struct message *question, uint32_t token);
+
 enum receiver message_receiver(enum message_kind kind); /* of a kind that there is */
 const char *message_name(enum message_kind kind);       /* "lease_ask"; "?" for no kind */
 #endif
