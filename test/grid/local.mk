@@ -30,6 +30,7 @@ grid_scripts = \
     test/grid/near \
     test/grid/netns \
     test/grid/versions \
+    test/grid/json \
     test/grid/wire \
     test/grid/plain_user \
     test/grid/kill_campaign \
