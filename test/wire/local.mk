@@ -6,8 +6,9 @@ EXTRA_DIST += test/wire/kept/links.6 test/wire/kept/links.7 test/wire/kept/local
 # version is compiled with lists that have one field and one message more; all else is p2pd's as it is.
 next_lists = test/wire/next/overlay/wire/message.c
 $(next_lists): $(srcdir)/overlay/wire/*.def $(srcdir)/overlay/wire/*.[ch] $(srcdir)/test/wire/local.mk
-	rm -rf test/wire/next && $(MKDIR_P) test/wire/next/overlay
-	cp -R $(srcdir)/overlay/wire test/wire/next/overlay/ && chmod -R u+w test/wire/next
+	$(MKDIR_P) test/wire/next/overlay/wire && rm -f test/wire/next/overlay/wire/*.[ch] test/wire/next/overlay/wire/*.def
+	cp $(srcdir)/overlay/wire/*.def $(srcdir)/overlay/wire/*.[ch] test/wire/next/overlay/wire/
+	chmod u+w test/wire/next/overlay/wire/*.[ch] test/wire/next/overlay/wire/*.def
 	sed -i 's/^\( *WIRE_HIGHEST = \)7,/\18,/' test/wire/next/overlay/wire/version.h
 	sed -i '/^MESSAGE(ping,/,/^END/s/^END/    SINCE(8)\n    U32(extra)\nEND/' test/wire/next/overlay/wire/link.def
 	printf 'MESSAGE(next_word, 0x7e, inside)\n    SINCE(8)\n    U32(number)\nEND\n' >>test/wire/next/overlay/wire/member.def
@@ -22,5 +23,5 @@ test_wire_next_p2pd_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS) $(SODIUM_LIBS)
 $(test_wire_next_p2pd_OBJECTS): $(next_lists)
 clean-local: clean-next
 clean-next:
-	rm -rf test/wire/next
+	rm -f test/wire/next/overlay/wire/*.[ch] test/wire/next/overlay/wire/*.def
 .PHONY: clean-next
