@@ -10,6 +10,10 @@
  * follows from it, before it knows that its lane is served. From then on what comes is withheld
  * here until the program waits for it.
  *
+ * A nonblocking collective's message waits for the lag at most: nothing that MPI allows, nor a
+ * collective itself, reads the buffer of its receive once that is posted
+ * (doc/replication-reasons.md).
+ *
  * The other way round, a send may be over for the program's partner, and not yet here: until other
  * lanes have the message too, or it is copied, its bytes are read from where the program has them.
  * So the answer waits until the send is done. */
