@@ -12,7 +12,7 @@
  * output_ompi4.c           what the program prints is under output commit, too
  * barrier_ompi4.c          the lanes of a rank wait for each other
  * link_ompi4.c             engine and transport joined, addresses by modex, progress
- * silent_ompi4.c           hosts that have fallen silent, by mpirun's word
+ * silent_ompi4.c           hosts that have fallen silent, as mpirun tells
  * file/                    files; what is read from them, and written
  * window/                  one-sided communication: windows, operations, epochs
  * wait/                    how a waiter waits: spin, contention, backoff, the progress thread and

@@ -143,7 +143,8 @@ static bool roles_assign(const struct level *level, unsigned processes, unsigned
     return true;
 }
 
-/* One thread at a time, which the standard allows to say. Who wanted more may not listen. */
+/* One thread at a time, which the standard allows to say. A program that wanted more may not heed
+ * that. */
 static void init_bottom(int argc, char **argv, int requested, int *provided)
 {
     (void)argc, (void)argv;

@@ -13,17 +13,11 @@ struct group_count {
     uint32_t count;
 };
 
-static uint64_t name_mix(uint64_t h, uint64_t v)
-{
-    h = (h ^ v) * 0x9e3779b97f4a7c15u;
-    return h ^ h >> 29;
-}
-
 static uint64_t hash_group(const int *world, int size)
 {
-    uint64_t h = name_mix(0, (uint64_t)size);
+    uint64_t h = hash_mix(0, (uint64_t)size);
     for (int i = 0; i < size; i++)
-        h = name_mix(h, (uint64_t)world[i]);
+        h = hash_mix(h, (uint64_t)world[i]);
     return h;
 }
 
@@ -34,7 +28,7 @@ static uint64_t name_group(const int *local, int local_size, const int *remote, 
     if (!remote)
         return h;
     uint64_t other = hash_group(remote, remote_size);
-    return h < other ? name_mix(h, other) : name_mix(other, h);
+    return h < other ? hash_mix(h, other) : hash_mix(other, h);
 }
 
 static struct group_count *group_find(struct engine *e, uint64_t group)
@@ -79,7 +73,7 @@ static bool comm_was_made(struct engine *e, uint64_t group, uint32_t count)
 
 static struct engine_comm **comm_bucket(const struct engine *e, const struct comm_name *name)
 {
-    return &e->bucket[name_mix(name->group, name->count) & (e->bucket_count - 1)];
+    return &e->bucket[hash_mix(name->group, name->count) & (e->bucket_count - 1)];
 }
 
 static struct engine_comm *comm_look_up(const struct engine *e, uint64_t group, uint32_t count)
@@ -243,7 +237,7 @@ struct engine_comm *engine_comm_add(struct engine *e, const int *local, int loca
 struct engine_comm *engine_comm_twin(struct engine *e, const struct engine_comm *of, bool by_tag)
 {
     enum { TWIN = 2 };
-    uint64_t group = name_mix(name_mix(of->name.group, of->name.count), TWIN);
+    uint64_t group = hash_mix(hash_mix(of->name.group, of->name.count), TWIN);
     return comm_bind(e, group, of->world, of->size, by_tag);
 }
 

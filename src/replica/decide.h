@@ -3,7 +3,7 @@
  *
  * A record: | kind 1 | size 4 | value |; in a run of "not yet" kind has the top bit set, size is
  * the count and there is no value. Records are numbered from 0. Those that some living replica may
- * lack are retained, so that whoever leads next can pass them on; those with a place in the program
+ * lack are retained, so that the next leader can pass them on; those with a place in the program
  * wait in `due` until the program gets there. */
 #ifndef P2P_SRC_REPLICA_DECIDE_H
 #define P2P_SRC_REPLICA_DECIDE_H

@@ -141,7 +141,7 @@ struct engine_callbacks {
      * and must give it back. NULL: not possible; the job then stops with a line that says so. */
     void (*repack)(void *ctx, struct engine_receive *r, size_t offset, void *bytes, size_t length);
     /* Large messages between processes that can read each other's memory; NULL: none can. expose:
-     * the other process may read these bytes until revoke(); `rkey` tells it, and nobody else,
+     * the other process may read these bytes until revoke(); `rkey` tells it, and no other,
      * where they are. False: it cannot, and is sent the bytes when it asks for them (CTS).
      * remote_read: reads what is exposed. False: the owner is gone or has revoked it, and `to` may
      * hold anything. */

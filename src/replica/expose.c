@@ -38,6 +38,6 @@ bool expose_read(struct engine *e, struct engine_message *m)
     if (!e->call.remote_read(e->ctx, m->supplier, m->rkey, room, length))
         return false;
     if (e->limits.verify)
-        m->hash = payload_hash(0, room, length);
+        m->hash = hash_bytes(0, room, length);
     return true;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* link.c -- the ground: frames to other replicas. It calls the transport, and nothing above it.
  *
- * The first frame on a link is preceded by all deaths that this process knows of. Whoever gets a
- * message that follows from another's work in a dead replica's place has thus heard of that death
- * before (doc/replication.md, "The future"). */
+ * The first frame on a link is preceded by all deaths that this process knows of. A process that
+ * gets a message that follows from another's work in a dead replica's place has thus heard of that
+ * death before (doc/replication.md, "The future"). */
 #include "state.h"
 
 static int link_write(struct engine *e, int to, const struct header *h, const void *payload,

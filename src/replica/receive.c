@@ -390,9 +390,9 @@ void receive_arrived(struct engine *e, int replica, struct channel *c, const str
     }
     c->received++;
     c->received_hash =
-        channel_roll(c->received_hash, h->tag, h->kind == HEADER_RTS ? h->extent : h->length);
+        hash_roll(c->received_hash, h->tag, h->kind == HEADER_RTS ? h->extent : h->length);
     if (e->limits.verify && h->kind == HEADER_EAGER)
-        c->received_hash = payload_hash(c->received_hash, payload, h->length);
+        c->received_hash = hash_bytes(c->received_hash, payload, h->length);
     ack_count(e, c, h->kind == HEADER_RTS ? 0 : h->length);
     if (h->kind == HEADER_RTS)
         rts_arrived(e, replica, c, h, payload);
@@ -427,7 +427,7 @@ void receive_data(struct engine *e, int replica, struct channel *c, const struct
         return;
     data_put(e, m, h->extent, payload, h->length);
     if (e->limits.verify)
-        m->hash = payload_hash(m->hash, payload, h->length);
+        m->hash = hash_bytes(m->hash, payload, h->length);
     m->got += h->length;
     if (m->got == m->length)
         rendezvous_complete(e, m);

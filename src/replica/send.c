@@ -144,9 +144,9 @@ static void channel_count_message(struct engine *e, struct channel *c, const str
                                   const void *bytes)
 {
     c->sent++;
-    c->sent_hash = channel_roll(c->sent_hash, s->tag, s->length);
+    c->sent_hash = hash_roll(c->sent_hash, s->tag, s->length);
     if (e->limits.verify && bytes)
-        c->sent_hash = payload_hash(c->sent_hash, bytes, s->length);
+        c->sent_hash = hash_bytes(c->sent_hash, bytes, s->length);
     if (c->sent == c->ahead)
         channel_check_ahead(e, c);
     e->counts.sent++;
@@ -230,11 +230,11 @@ static uint64_t send_hash_all(struct engine *e, struct engine_send *s)
 {
     uint64_t hash = 0;
     if (s->data)
-        return payload_hash(0, s->data, s->length);
+        return hash_bytes(0, s->data, s->length);
     for (size_t at = 0, n; at < s->length; at += n) {
         n = s->length - at < e->limits.eager ? s->length - at : e->limits.eager;
         e->call.pack(e->ctx, s, at, e->scratch, n);
-        hash = payload_hash(hash, e->scratch, n);
+        hash = hash_bytes(hash, e->scratch, n);
     }
     return hash;
 }

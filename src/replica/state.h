@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* state.h -- what the files of the engine share; nobody else includes it. */
+/* state.h -- what the files of the engine share; no other file includes it. */
 #ifndef P2P_SRC_REPLICA_STATE_H
 #define P2P_SRC_REPLICA_STATE_H
 #include "cycle.h"
 #include "decide.h"
 #include "engine.h"
+#include "hash.h"
 #include "header.h"
 #include "match.h"
 #include "memory.h"
@@ -188,7 +189,7 @@ struct engine {
     bool absent;   /* it did not run for so long that the others may have declared it dead */
     bool lost;     /* no replica of this rank is left: */
     int lost_rank;
-    bool doubtful; /* lanes differ, and who is wrong is not known yet */
+    bool doubtful; /* lanes differ, and which is wrong is not known yet */
     uint64_t checked_ms;
     /* communicators */
     LIST_HEAD(, engine_comm) comms, sweep;   /* all; those of which something may go */
@@ -323,8 +324,6 @@ void channel_each(struct engine *e, struct engine_comm *comm,
                   void (*visit)(struct engine *, struct channel *, int), int arg);
 
 /* verify.c */
-uint64_t channel_roll(uint64_t hash, int tag, size_t length);
-uint64_t payload_hash(uint64_t hash, const void *bytes, size_t length);
 void verify_channel(struct engine *e, struct channel *c, int lane, uint64_t number, bool same);
 void verify_entry(struct engine *e, struct entry *entry, int lane, uint64_t hash);
 void verify_again(struct engine *e);

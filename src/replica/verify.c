@@ -6,31 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-uint64_t channel_roll(uint64_t hash, int tag, size_t length)
-{
-    return (hash ^ ((uint64_t)length << 32 ^ (uint32_t)tag)) * 0x9e3779b97f4a7c15u + 1;
-}
-
-/* Pieces may be hashed one after the other: all except the last must be a multiple of 8 bytes long.
- */
-uint64_t payload_hash(uint64_t hash, const void *bytes, size_t length)
-{
-    const uint8_t *p = bytes;
-    uint64_t word;
-    for (; length >= 8; p += 8, length -= 8) {
-        memcpy(&word, p, 8);
-        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 32;
-    }
-    if (length > 0) {
-        word = length;
-        memcpy((uint8_t *)&word + 1, p, length);
-        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 32;
-    }
-    return hash;
-}
-
 static void verify_diverged(struct engine *e, const struct channel *c, int lane, uint64_t first,
                             uint64_t last, const char *what)
 {

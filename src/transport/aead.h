@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* aead.h -- a TCP connection whose bytes nobody else can read or change: AES-256-GCM (OpenSSL).
+/* aead.h -- a TCP connection whose bytes no third party can read or change: AES-256-GCM (OpenSSL).
  *
  *     0        4                4 + length      + 16
  *     | length | ciphertext ... | tag           |      up to AEAD_RECORD bytes a record
@@ -7,7 +7,7 @@
  * The length, little-endian, is authenticated too. Each direction of each connection has a key of
  * its own, and the nonce is the number of the record, which is not sent: so no pair of key and
  * nonce is ever used twice, and a record that is repeated, left out or moved is as wrong as one
- * that was changed. A wrong record ends the connection. A connection that somebody cuts short is
+ * that was changed. A wrong record ends the connection. A connection that is cut short is
  * one that broke: what was not acknowledged comes again over the next one, with new keys. Every
  * AEAD_REKEY records a key is replaced by its hash, long before AES-GCM has seen too much of one
  * key (RFC 8446, 5.5).

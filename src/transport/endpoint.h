@@ -4,8 +4,8 @@
  * transport.c  open, send, poll, and what becomes of a peer
  * queue.c      frames on their way out
  * address.c    the line of text by which a process is found
- * listen.c     who has connected, and whether it is let in
- * greet.c      connecting, the verdict
+ * listen.c     which processes have connected, and whether they are let in
+ * greet.c      connecting, the answer
  * greeting.c   the bytes of both, and the keys that come of them
  * aead.c       an encrypted TCP connection
  * tcp.c        frames on a TCP connection, kept until acknowledged

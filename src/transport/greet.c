@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* greet.c -- how two processes find each other: connecting, saying who one is, and the verdict.
+/* greet.c -- how two processes find each other: connecting, the greeting, and its answer.
  *
  * Each may try. When both do, the greeting of the lower process stands; over a UNIX socket it
  * brings the shared memory along. The other one may still be on its way when the connection is
@@ -206,7 +206,7 @@ static void greet_connected(struct transport *t, struct endpoint *e)
 }
 
 /* The answer is read whole or not at all; nothing but frames comes after a yes. */
-static void greet_verdict(struct transport *t, struct endpoint *e)
+static void greet_answered(struct transport *t, struct endpoint *e)
 {
     uint8_t bytes[GREETING_BYTES];
     struct greeting g;
@@ -243,5 +243,5 @@ void greet_ready(struct transport *t, struct endpoint *e, uint32_t events)
     if (e->state == LINK_CONNECTING)
         greet_connected(t, e);
     else
-        greet_verdict(t, e);
+        greet_answered(t, e);
 }

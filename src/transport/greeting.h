@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* greeting.h -- what two processes say when a connection begins, and the keys that come of it.
  *
- * Who connects asks; who was asked says yes or no. All three look alike, numbers are little-endian:
+ * The side that connects asks; the other says yes or no. All three look alike, numbers are
+ * little-endian:
  *
  *     0       4      8     16     20   24         28        32    36      40      48      64
  *     | magic | kind | job | from | to | received | attempt | pid | flags | probe | nonce | ...
@@ -12,15 +13,15 @@
  *     attempt   see greet.c
  *     pid, probe  only over a UNIX socket: may memory be read without a copy?
  *     flags     1: the connection is encrypted
- *     nonce     of the process that was asked; everybody has it with its address
+ *     nonce     of the process that was asked; all processes have it with the address
  *     share     X25519, of the side that speaks, made for this connection alone
  *     mac       BLAKE2b, keyed with the job's secret, over all that is before it; that of an answer
  *               also over the question
  *
- * So only who has the secret is heard. A question is good for the one process that it was meant
- * for, and once, since the numbers of attempts only grow; an answer is good for one question. The
- * keys are BLAKE2b, keyed with the secret, of the X25519 secret, question and answer: who learns
- * the job's secret later cannot read what was recorded. */
+ * So only processes with the secret are heard. A question is good for the one process that it was
+ * meant for, and once, since the numbers of attempts only grow; an answer is good for one question.
+ * The keys are BLAKE2b, keyed with the secret, of the X25519 secret, question and answer: an
+ * attacker that learns the job's secret later cannot read what was recorded. */
 #ifndef P2P_SRC_TRANSPORT_GREETING_H
 #define P2P_SRC_TRANSPORT_GREETING_H
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* greeting.c -- strangers who connect and say anything, in two pieces, are not heard, and nothing
+/* greeting.c -- strangers that connect and say anything, in two pieces, are not heard, and nothing
  * of theirs is kept. */
 #include "src/transport/greeting.h"
 #include "src/transport/transport.h"

@@ -70,7 +70,7 @@ struct plan {
     int choice_count;
     bool loud;
 };
-extern const struct plan plain_plan; /* nobody dies, stops, or spoils anything */
+extern const struct plan plain_plan; /* no process dies, stops, or spoils anything */
 
 enum op_kind {
     OP_SEND,
@@ -134,7 +134,7 @@ struct past {
     uint16_t of[MAX_RANKS];
 };
 
-/* A line that a process has printed, and who shows it waits for: output commit. */
+/* A line that a process has printed, and for which output commit waits. */
 struct line {
     uint64_t decided, digest;
     unsigned number;
@@ -166,7 +166,7 @@ struct proc {
     const struct program *program;
     int replica, rank, lane, at, stage, times, barriers;
     bool alive, done, left, frozen;
-    bool condemned;        /* somebody takes it for dead */
+    bool condemned;        /* some process takes it for dead */
     bool spoiled, strayed; /* it was given spoiled bytes; it sent what no other lane sends */
     bool stopped;
     int status;
@@ -203,7 +203,7 @@ extern const struct engine_callbacks proc_callbacks; /* but those of the transpo
 /* What the processes ask of the world. */
 uint64_t sim_random(struct sim *s);
 uint64_t sim_now(struct sim *s);
-/* A message was received: whoever receives it must see the same. */
+/* A message was received: all lanes must receive the same. */
 void sim_saw(struct proc *p, int source, uint32_t id, uint64_t digest, uint64_t posted);
 /* It has cancelled a receive that had its message, which says what it is. */
 void sim_undid(struct proc *p, const uint8_t *bytes);
@@ -214,7 +214,7 @@ void sim_passed_barrier(struct proc *p);
 /* A message was made. */
 void sim_made(struct proc *p, int to, uint32_t id, uint64_t digest);
 /* Its bytes are in a buffer whose receive the program has not waited for. */
-void sim_came_early(struct proc *p, const uint8_t *bytes);
+void sim_came_early(struct proc *p, enum invariant which, const uint8_t *bytes);
 /* The run fails, with the invariant's name and the line. */
 void sim_broken(struct sim *s, enum invariant which, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

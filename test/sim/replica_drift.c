@@ -89,7 +89,7 @@ static void check(struct proc *p, int i, int round)
         bytes_get_u32(r->bytes) != (uint32_t)neighbour(p, round == 0) ||
         bytes_get_u32(r->bytes + 4) != (uint32_t)i ||
         bytes_get_u32(r->bytes + 8) != (uint32_t)round)
-        sim_broken(p->sim, I4_DELIVERY,
+        sim_broken(p->sim, I2_EACH_ONCE,
                    "replica %d: round %d of collective %d has the message of another", p->replica,
                    round, i);
 }

@@ -112,7 +112,7 @@ static void remember(struct explorer *x, int replica, uint64_t what)
     x->vain[replica] = 0;
 }
 
-/* Who polls changes at each look, without end; more than a few are like those few. */
+/* A process that polls changes at each poll, without end; more than a few are like those few. */
 static void set_vain(struct explorer *x, int replica, int vain)
 {
     x->vain[replica] = vain;

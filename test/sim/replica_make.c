@@ -94,7 +94,7 @@ static void ring(struct maker *m)
     }
 }
 
-/* A root takes one message from everybody, itself not, as they come. */
+/* A root takes one message from each other rank, as they come. */
 static void gather(struct maker *m)
 {
     int root = draw(m, m->ranks);

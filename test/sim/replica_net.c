@@ -122,7 +122,7 @@ void net_cut(struct sim *s, int from, int to, int keep)
 
 void net_end(struct sim *s)
 {
-    while (s->active_count > 0) { /* who is told that it wrote may write more */
+    while (s->active_count > 0) { /* a process that is told that it wrote may write more */
         int i = s->active[0];
         net_cut(s, i / MAX_PROCS, i % MAX_PROCS, 0);
     }
@@ -150,11 +150,11 @@ int net_send(void *ctx, int replica, const uint8_t *header, const void *payload,
     struct proc *p = ctx;
     struct sim *s = p->sim;
     if (header_length(header) != length)
-        sim_broken(s, I4_DELIVERY, "replica %d: the header does not tell the payload's length",
+        sim_broken(s, I2_EACH_ONCE, "replica %d: the header does not tell the payload's length",
                    p->replica);
     if (s->plan->tight && header_may_wait(header) && sim_below(s, 3) == 0)
         return -EAGAIN;
-    if (sim_plants(s, I9_PROGRESS) && header[0] == HEADER_CTS)
+    if (sim_plants(s, I11_ALL_END) && header[0] == HEADER_CTS)
         return 0; /* lost */
     struct frame *f = calloc(1, sizeof *f);
     memcpy(f->header, header, HEADER_BYTES);
@@ -165,7 +165,7 @@ int net_send(void *ctx, int replica, const uint8_t *header, const void *payload,
     if (at_once && length > 0) {
         frame_copy(f);
         maybe_spoil(s, p, f);
-        if (sim_plants(s, I4_DELIVERY) && header[0] == HEADER_EAGER && length > MESSAGE_MIN)
+        if (sim_plants(s, I2_EACH_ONCE) && header[0] == HEADER_EAGER && length > MESSAGE_MIN)
             f->own[length - 1] ^= 1;
     }
     wire_push(s, p->replica, replica, f);
@@ -227,8 +227,8 @@ void net_revoke(void *ctx, int replica, const uint8_t rkey[ENGINE_RKEY])
     struct proc *p = ctx;
     struct exposed *l = &p->sim->exposed[bytes_get_u32(rkey)];
     if (!l->bytes || l->from != p->replica || l->to != replica)
-        sim_broken(p->sim, I6_COMPLETION, "replica %d revokes what it did not expose", p->replica);
-    if (!sim_plants(p->sim, I6_COMPLETION))
+        sim_broken(p->sim, I9_DONE_IS_SO, "replica %d revokes what it did not expose", p->replica);
+    if (!sim_plants(p->sim, I9_DONE_IS_SO))
         l->bytes = NULL;
 }
 
@@ -261,7 +261,7 @@ bool net_remote_read(void *ctx, int replica, const uint8_t rkey[ENGINE_RKEY], vo
     return true;
 }
 
-/* A process that has ended refuses links; who has its good-bye does not mind. */
+/* A process that has ended refuses links; one that has its good-bye does not mind. */
 static void refuse(struct sim *s, int from, int to)
 {
     struct frame *f = s->wire[to][from].head;
@@ -340,7 +340,7 @@ static void hand_over(struct sim *s, int from, int to)
     frame_free(f);
 }
 
-/* Who drops a link is told that all is written. */
+/* A process that drops a link is told that all is written. */
 static bool write_all(struct sim *s, int from, int to)
 {
     bool any = false;

@@ -7,32 +7,30 @@
 
 enum { SEEDS = 300 };
 
-/* A program in which it shows. */
+/* Programs in which it shows. An invariant without one has no check of its own. */
+static const int kinds[INVARIANTS + 1] = {
+    [I1_ONE_ORDER] = 1 << PROGRAM_PAIRS,    [I2_EACH_ONCE] = 1 << PROGRAM_PAIRS,
+    [I4_COMMIT] = 1 << PROGRAM_CLOCKS,      [I5_ONE_LEADER] = 1 << PROGRAM_TESTS,
+    [I7_NO_FUTURE] = 1 << PROGRAM_ANSWERS,  [I8_WINDOWS_ALIKE] = 1 << PROGRAM_WINDOWS,
+    [I9_DONE_IS_SO] = 1 << PROGRAM_PAIRS,   [I10_BOUNDED] = 1 << PROGRAM_STREAM,
+    [I11_ALL_END] = 1 << PROGRAM_PAIRS,     [I12_ALIKE_OR_NOTHING] = 1 << PROGRAM_PAIRS,
+    [I13_TOGETHER] = 1 << PROGRAM_BARRIERS,
+};
+
 static struct plan planted(enum invariant which, uint64_t seed)
 {
-    static const int kinds[INVARIANTS + 1] = {
-        [I1_ONE_PROGRAM] = PROGRAM_PAIRS,
-        [I2_ONE_SEQUENCE_OF_DECISIONS] = PROGRAM_TESTS,
-        [I3_OUTPUT_COMMIT] = PROGRAM_CLOCKS,
-        [I4_DELIVERY] = PROGRAM_PAIRS,
-        [I5_NOTHING_FROM_THE_FUTURE] = PROGRAM_ANSWERS,
-        [I6_COMPLETION] = PROGRAM_PAIRS,
-        [I7_BARRIER] = PROGRAM_BARRIERS,
-        [I8_BOUNDED_MEMORY] = PROGRAM_STREAM,
-        [I9_PROGRESS] = PROGRAM_PAIRS,
-        [I10_NO_WRONG_RESULT] = PROGRAM_PAIRS,
-    };
+    const bool bounds = which == I10_BOUNDED;
     struct plan p = plain_plan;
     p.seed = seed;
     p.rounds = 3;
-    p.mix = 1 << kinds[which];
+    p.mix = kinds[which];
     p.plant = which;
-    p.tight = which == I8_BOUNDED_MEMORY;
-    p.stream = which == I8_BOUNDED_MEMORY ? 200 : 0;
-    p.slow = which == I8_BOUNDED_MEMORY ? 1 : -1;
-    p.kills = which == I3_OUTPUT_COMMIT || which == I5_NOTHING_FROM_THE_FUTURE;
+    p.tight = bounds;
+    p.stream = bounds ? 200 : 0;
+    p.slow = bounds ? 1 : -1;
+    p.kills = which == I4_COMMIT || which == I7_NO_FUTURE || which == I8_WINDOWS_ALIKE;
     p.kill[0] = (struct kill){.step = (int)(mix64(seed) % 120), .who = -1};
-    p.flip = which == I10_NO_WRONG_RESULT ? (int)(seed % 4) : -1; /* and nothing is verified */
+    p.flip = which == I12_ALIKE_OR_NOTHING ? (int)(seed % 4) : -1; /* and nothing is verified */
     return p;
 }
 
@@ -55,17 +53,21 @@ static int find_named(enum invariant which, int *others)
 
 int planted_breaks(void)
 {
-    int failed = 0;
+    int failed = 0, named = 0;
     for (int which = 1; which <= INVARIANTS; which++) {
         int others = 0;
-        if (find_named((enum invariant)which, &others) > 0)
+        if (kinds[which] == 0)
             continue;
+        if (find_named((enum invariant)which, &others) > 0) {
+            named++;
+            continue;
+        }
         printf("%s was broken, and no check in %d programs has said so (%d named others)\n",
                invariant_name((enum invariant)which), SEEDS, others);
         failed = 1;
     }
     if (failed)
         return 1;
-    printf("each of %d invariants, broken on purpose, is named\n", INVARIANTS);
+    printf("%d invariants, broken on purpose, are named\n", named);
     return 0;
 }

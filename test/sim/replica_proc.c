@@ -44,7 +44,7 @@ static void maybe_spoil(struct proc *p, const struct op *op, uint8_t *bytes, int
 
 static void message_make(const struct proc *p, int at, uint8_t *bytes, int size)
 {
-    const bool differs = sim_plants(p->sim, I1_ONE_PROGRAM);
+    const bool differs = sim_plants(p->sim, I1_ONE_ORDER);
     const uint64_t digest = p->digest + (differs ? (uint64_t)p->lane : 0);
     bytes_put_u32(bytes, (uint32_t)p->rank);
     bytes_put_u32(bytes + 4, (uint32_t)at);
@@ -63,8 +63,8 @@ static int take_part(struct proc *p, int at, struct proc_send *s)
     for (int i = MESSAGE_MIN; i < r->part; i++)
         good &= r->bytes[i] == pattern((uint32_t)at, digest, i);
     if (!good)
-        sim_broken(p->sim, I5_NOTHING_FROM_THE_FUTURE,
-                   "replica %d op %d: its part is not in its buffer any more", p->replica, at);
+        sim_broken(p->sim, I7_NO_FUTURE, "replica %d op %d: its part is not in its buffer any more",
+                   p->replica, at);
     s->bytes = r->bytes;
     return r->part;
 }
@@ -113,8 +113,7 @@ static void receive_prepare(struct proc *p, int comm, int from, int tag, int slo
                                    .capacity = ROOM,
                                    .span = {r->bytes, ROOM},
                                    .firm = slot == BLOCKING || tag < ENGINE_ANY_TAG,
-                                   .awaited = slot == BLOCKING ||
-                                              sim_plants(p->sim, I5_NOTHING_FROM_THE_FUTURE),
+                                   .awaited = slot == BLOCKING || sim_plants(p->sim, I7_NO_FUTURE),
                                    .data = (p->at + p->replica) % 3 ? r->bytes : NULL};
     r->posted = mix64(p->digest ^ p->printed);
     p->open[slot] = true;
@@ -149,7 +148,7 @@ static void look_at_buffers(struct proc *p)
             memcmp(r->bytes, untouched, MESSAGE_MIN) == 0)
             continue;
         if (!r->part || bytes_get_u32(r->bytes) != (uint32_t)p->rank)
-            sim_came_early(p, r->bytes);
+            sim_came_early(p, I7_NO_FUTURE, r->bytes);
     }
 }
 
@@ -167,10 +166,10 @@ static void receive_check(struct proc *p, const struct engine_receive *r, const 
     if (sim_plan(p->sim)->flip >= 0)
         return;
     if (bytes_get_u32(bytes) != (uint32_t)st->source)
-        sim_broken(p->sim, I4_DELIVERY, "replica %d: a message of another source", p->replica);
+        sim_broken(p->sim, I2_EACH_ONCE, "replica %d: a message of another source", p->replica);
     for (size_t i = MESSAGE_MIN; i < st->length; i++)
         if (bytes[i] != pattern(id, digest, (int)i)) {
-            sim_broken(p->sim, I4_DELIVERY,
+            sim_broken(p->sim, I2_EACH_ONCE,
                        "replica %d op %d: byte %zu of message %u from %d is wrong", p->replica,
                        p->at, i, id, st->source);
             return;
@@ -283,8 +282,7 @@ static bool step_probe(struct proc *p, const struct op *op)
     if (rc == 1)
         return probed(p, op, &st);
     if (rc == 0 && op->kind != OP_IPROBE)
-        sim_broken(p->sim, I2_ONE_SEQUENCE_OF_DECISIONS, "replica %d: a blocking probe said no",
-                   p->replica);
+        sim_broken(p->sim, I5_ONE_LEADER, "replica %d: a blocking probe said no", p->replica);
     if (rc == 0)
         see(p, 7);
     return rc == 0;
@@ -298,7 +296,7 @@ static int test_any(struct proc *p)
         int rc = engine_decision_take(p->engine, DECIDE_TEST, &slot, 1);
         if (rc < 0)
             return rc;
-        if (sim_plants(p->sim, I2_ONE_SEQUENCE_OF_DECISIONS) && rc > 0)
+        if (sim_plants(p->sim, I5_ONE_LEADER) && rc > 0)
             slot = (uint8_t)((slot + 1) % (SLOTS - 1));
         return rc == 0 ? SLOTS : slot;
     }
@@ -334,8 +332,8 @@ static bool step_any(struct proc *p)
         p->stage = 1 + slot;
     }
     if (!p->open[p->stage - 1]) {
-        sim_broken(p->sim, I2_ONE_SEQUENCE_OF_DECISIONS,
-                   "replica %d: told that a closed request is done", p->replica);
+        sim_broken(p->sim, I5_ONE_LEADER, "replica %d: told that a closed request is done",
+                   p->replica);
         return false;
     }
     if (!slot_awaited(p, p->stage - 1))
@@ -374,7 +372,7 @@ static bool step_cancel(struct proc *p, const struct op *op)
     }
     if (p->stage == 2) {
         if (!p->receive[op->slot].r.status.cancelled)
-            sim_broken(p->sim, I6_COMPLETION, "replica %d: cancelled, but not so marked",
+            sim_broken(p->sim, I9_DONE_IS_SO, "replica %d: cancelled, but not so marked",
                        p->replica);
         free(p->receive[op->slot].bytes);
         receive_start(p, op->comm, op->peer, op->tag, op->slot);
@@ -414,7 +412,7 @@ static bool step_barrier(struct proc *p)
         engine_barrier_enter(p->engine);
         return true;
     }
-    if (!engine_barrier_done(p->engine) && !sim_plants(p->sim, I7_BARRIER))
+    if (!engine_barrier_done(p->engine) && !sim_plants(p->sim, I13_TOGETHER))
         return false;
     sim_passed_barrier(p);
     return next(p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* replica_schedule.c -- one run: who acts next, who dies when, who is stopped for a while. */
+/* replica_schedule.c -- one run: which process acts next, dies, or is stopped for a while. */
 #include "replica_sim.h"
 #include <stdio.h>
 

@@ -61,8 +61,8 @@ struct sim {
 /* world: begins, acts, ends. What "acts" returns is whether anything changed. */
 void sim_begin(struct sim *s, const struct plan *plan);
 void sim_end(struct sim *s);
-bool sim_is_over(const struct sim *s); /* nobody is left to act */
-void sim_look_for_stop(struct sim *s); /* fails when somebody has stopped the job */
+bool sim_is_over(const struct sim *s); /* no process is left to act */
+void sim_look_for_stop(struct sim *s); /* fails when a process has stopped the job */
 void sim_check_end(struct sim *s);     /* fails if it did not end as it should */
 bool sim_run_proc(struct sim *s, int replica);
 bool sim_notice(struct sim *s, int to, int of);

@@ -50,8 +50,8 @@ static int strays(void)
     return stopped < PROGRAMS / 2;
 }
 
-/* A process whose messages have bits flipped: two lanes stop, three go on without it. Nobody ends
- * well who has seen the spoiled data. */
+/* A process whose messages have bits flipped: two lanes stop, three go on without it. No process
+ * that has seen the spoiled data ends well. */
 static int flips(int lanes, bool source)
 {
     int stopped = 0;

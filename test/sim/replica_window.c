@@ -25,7 +25,8 @@ void window_open(struct proc *p)
     if (p->window.comm)
         return;
     p->window.comm = engine_comm_twin(p->engine, p->comm[0], true);
-    engine_by_place(p->engine, p->window.comm);
+    if (!sim_plants(p->sim, I8_WINDOWS_ALIKE))
+        engine_by_place(p->engine, p->window.comm);
     p->window.request.bytes = malloc(LARGEST);
     listen_on(p);
 }
@@ -48,7 +49,7 @@ static void answer(struct proc *p, int to)
 static void serve(struct proc *p)
 {
     const uint8_t *bytes = p->window.request.bytes;
-    sim_came_early(p, bytes);
+    sim_came_early(p, I8_WINDOWS_ALIKE, bytes);
     p->window.value = mix64(p->window.value ^ bytes_get_u64(bytes + 8));
     answer(p, p->window.request.r.status.source);
     engine_serves(p->window.comm, false);

@@ -65,13 +65,13 @@ void sim_saw(struct proc *p, int source, uint32_t id, uint64_t digest, uint64_t 
     if (!is_sound(s->plan))
         return;
     if (id >= MAX_OPS || source < 0 || source >= s->plan->ranks) {
-        sim_broken(s, I4_DELIVERY, "replica %d: a message that nobody made", p->replica);
+        sim_broken(s, I2_EACH_ONCE, "replica %d: a message that nobody made", p->replica);
         return;
     }
     if (source == p->rank)
         return; /* not seen outside: it may depend on what is not committed */
     if (s->saw[source][id] && s->saw_digest[source][id] != digest)
-        sim_broken(s, I1_ONE_PROGRAM,
+        sim_broken(s, I1_ONE_ORDER,
                    "replica %d: message %u of rank %d was another one in another lane", p->replica,
                    id, source);
     for (int r = 0; r < s->plan->ranks; r++)
@@ -104,12 +104,12 @@ static void show(struct proc *p)
 {
     struct sim *s = p->sim;
     unsigned n = 0;
-    const bool early = sim_plants(s, I3_OUTPUT_COMMIT);
+    const bool early = sim_plants(s, I4_COMMIT);
     for (; n < p->lines && (early || p->commit.held >= p->line_of[n].decided); n++) {
         const struct line *l = &p->line_of[n];
         uint64_t *shown = &s->shown[p->rank][l->number];
         if (*shown != 0 && *shown != l->digest && is_sound(s->plan))
-            sim_broken(s, I3_OUTPUT_COMMIT, "replica %d: line %u was another one in another lane",
+            sim_broken(s, I4_COMMIT, "replica %d: line %u was another one in another lane",
                        p->replica, l->number);
         *shown = l->digest;
     }
@@ -123,7 +123,7 @@ void sim_passed_barrier(struct proc *p)
     for (int v = p->rank; v < s->procs; v += s->plan->ranks) {
         const struct proc *other = &s->proc[v];
         if (other->barriers < p->barriers && proc_is_there(other) && !engine_is_dead(p->engine, v))
-            sim_broken(s, I7_BARRIER,
+            sim_broken(s, I13_TOGETHER,
                        "replica %d: goes on from its barrier %d, where replica %d is not",
                        p->replica, p->barriers, v);
     }
@@ -140,7 +140,7 @@ void sim_made(struct proc *p, int to, uint32_t id, uint64_t digest)
 }
 
 /* In a lane that is whole, what has come follows from nothing that its receiver has yet to do. */
-void sim_came_early(struct proc *p, const uint8_t *bytes)
+void sim_came_early(struct proc *p, enum invariant which, const uint8_t *bytes)
 {
     struct sim *s = p->sim;
     const uint32_t source = bytes_get_u32(bytes), id = bytes_get_u32(bytes + 4);
@@ -148,7 +148,7 @@ void sim_came_early(struct proc *p, const uint8_t *bytes)
     if (is_sound(s->plan) && source < (uint32_t)s->plan->ranks && id < MAX_OPS &&
         s->past[source][id].of[p->rank] > begun)
         sim_broken(
-            s, I5_NOTHING_FROM_THE_FUTURE,
+            s, which,
             "replica %d op %d: message %u of rank %u is from the future: it follows from op %d",
             p->replica, p->at, id, source, s->past[source][id].of[p->rank] - 1);
 }
@@ -235,7 +235,7 @@ static void learn(struct proc *p, int to, uint32_t id)
             break;
     }
     if (found == 0)
-        sim_broken(s, I6_COMPLETION,
+        sim_broken(s, I9_DONE_IS_SO,
                    "replica %d: synchronous send %u is done, and nobody has taken it", p->replica,
                    id);
     *learnt = *learnt != 0 ? *learnt : found;
@@ -246,9 +246,9 @@ static void on_sent(void *ctx, struct engine_send *s)
     struct proc *p = ctx;
     const uint8_t *bytes = ((const struct proc_send *)s)->bytes;
     if (!s->done)
-        sim_broken(p->sim, I6_COMPLETION, "sent, but not done");
+        sim_broken(p->sim, I9_DONE_IS_SO, "sent, but not done");
     if (s->data && net_is_exposed(p->sim, p->replica, s->data))
-        sim_broken(p->sim, I6_COMPLETION, "replica %d: sent, but still exposed", p->replica);
+        sim_broken(p->sim, I9_DONE_IS_SO, "replica %d: sent, but still exposed", p->replica);
     if (s->synchronous && is_known(p->sim, p->rank, s->to, s->length, bytes))
         learn(p, s->to, bytes_get_u32(bytes + 4));
     if (((const struct proc_send *)s)->reply) {
@@ -264,7 +264,7 @@ static void on_received(void *ctx, struct engine_receive *r)
     const struct proc_receive *own = (const struct proc_receive *)r;
     const int source = r->status.source;
     if (!r->done)
-        sim_broken(s, I6_COMPLETION, "received, but not done");
+        sim_broken(s, I9_DONE_IS_SO, "received, but not done");
     p->spoiled |= net_spoils(s, p, r);
     if (own == &p->window.request)
         window_heard(p);
@@ -289,7 +289,7 @@ static const struct engine_callbacks callbacks = {.send = net_send,
                                                   .received = on_received,
                                                   .stop = on_stop};
 
-/* Who of its rank will do its work: not itself, nor one that is about to go. */
+/* Replicas of its rank that can do its work: not itself, nor one that is about to go. */
 static int others_left(const struct sim *s, int replica)
 {
     int n = s->plan->ranks, left = 0;
@@ -317,7 +317,7 @@ bool sim_may_kill(const struct sim *s, int replica)
     return others_left(s, replica) > 0;
 }
 
-/* Everybody will see the end of its links, some time. */
+/* All others see the end of its links, some time. */
 static void let_notice(struct sim *s, int replica)
 {
     for (int i = 0; i < s->procs; i++) {
@@ -434,7 +434,7 @@ void sim_begin(struct sim *s, const struct plan *plan)
         if (!p->alive)
             continue;
         struct engine_limits limits = s->limits;
-        if (sim_plants(s, I8_BOUNDED_MEMORY))
+        if (sim_plants(s, I10_BOUNDED))
             limits.log *= 8;
         p->engine = engine_create(plan->ranks, plan->lanes, p->rank, p->lane, alive, &limits,
                                   &callbacks, p);
@@ -458,7 +458,7 @@ void sim_look_for_stop(struct sim *s)
     for (int v = 0; v < s->procs; v++) {
         struct proc *p = &s->proc[v];
         if (p->stopped && p->status != 0)
-            sim_broken(s, I9_PROGRESS, "replica %d stopped: %s", v, p->line);
+            sim_broken(s, I11_ALL_END, "replica %d stopped: %s", v, p->line);
         else if (p->stopped && p->alive)
             let_notice(s, v);
         p->alive &= !p->stopped;
@@ -482,7 +482,7 @@ static void check_learnt(struct sim *s, const struct proc *p)
             const uint64_t learnt = s->learnt[r][i], saw = s->saw_by[p->lane][r][i];
             if (learnt != 0 && saw != 0 && saw != learnt && !s->undone[r][i] &&
                 s->program[r].op[i].peer == p->rank)
-                sim_broken(s, I3_OUTPUT_COMMIT,
+                sim_broken(s, I9_DONE_IS_SO,
                            "replica %d took message %d in another way than rank %d has learnt",
                            p->replica, i, r);
         }
@@ -497,13 +497,12 @@ static void check_memory(struct sim *s, const struct proc *p)
     const size_t log = s->limits.log, ranks = (size_t)s->plan->ranks;
     const size_t usual = 64 + 8 * (size_t)s->limits.cycle.window;
     if (c->log_peak > log)
-        sim_broken(s, I8_BOUNDED_MEMORY, "replica %d: the log grew to %zu", p->replica,
-                   c->log_peak);
+        sim_broken(s, I10_BOUNDED, "replica %d: the log grew to %zu", p->replica, c->log_peak);
     if (c->channels_peak > ranks * usual + 2 * log / OF_CHANNEL)
-        sim_broken(s, I8_BOUNDED_MEMORY, "replica %d: %zu channels at once", p->replica,
+        sim_broken(s, I10_BOUNDED, "replica %d: %zu channels at once", p->replica,
                    c->channels_peak);
     if (c->comms_peak > usual + log / OF_COMM)
-        sim_broken(s, I8_BOUNDED_MEMORY, "replica %d: %zu communicators at once", p->replica,
+        sim_broken(s, I10_BOUNDED, "replica %d: %zu communicators at once", p->replica,
                    c->comms_peak);
 }
 
@@ -513,10 +512,10 @@ static void check_process(struct sim *s, const struct proc *p, const struct proc
     if (!p->left)
         return;
     if (*f && (*f)->digest != p->digest)
-        sim_broken(s, I1_ONE_PROGRAM, "rank %d: replica %d and replica %d ended differently",
+        sim_broken(s, I12_ALIKE_OR_NOTHING, "rank %d: replica %d and replica %d ended differently",
                    p->rank, p->replica, (*f)->replica);
     if (p->spoiled || p->strayed)
-        sim_broken(s, I10_NO_WRONG_RESULT, "replica %d ended well, with %s", p->replica,
+        sim_broken(s, I12_ALIKE_OR_NOTHING, "replica %d ended well, with %s", p->replica,
                    p->spoiled ? "spoiled data" : "what no other lane has sent");
     check_learnt(s, p);
     check_memory(s, p);
@@ -524,7 +523,7 @@ static void check_process(struct sim *s, const struct proc *p, const struct proc
     for (int i = 0; i < MAX_OPS; i++)
         if (s->saw[p->rank][i] && s->made[p->replica][i] &&
             s->saw_digest[p->rank][i] != s->made_digest[p->replica][i])
-            sim_broken(s, I1_ONE_PROGRAM, "replica %d made another message %d than was received",
+            sim_broken(s, I1_ONE_ORDER, "replica %d made another message %d than was received",
                        p->replica, i);
 }
 
@@ -535,7 +534,7 @@ void sim_check_end(struct sim *s)
         check_process(s, &s->proc[v], first);
     for (int r = 0; r < s->plan->ranks; r++)
         if (!first[r])
-            sim_broken(s, I9_PROGRESS, "rank %d did not end", r);
+            sim_broken(s, I11_ALL_END, "rank %d did not end", r);
 }
 
 void sim_tell_stuck(struct sim *s)
@@ -553,5 +552,5 @@ void sim_tell_stuck(struct sim *s)
         if (at > 250)
             break;
     }
-    sim_broken(s, I9_PROGRESS, "stuck after %d steps:%s", s->step, text);
+    sim_broken(s, I11_ALL_END, "stuck after %d steps:%s", s->step, text);
 }

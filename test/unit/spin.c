@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* spin.c -- who finds something by looking on does so more and more; who does not gives it up, and
- * tries it again. */
+/* spin.c -- a waiter that finds something by spinning does so more and more; one that does not
+ * gives it up, and tries it again. */
 #include "src/pml_replica/wait/spin.h"
 #include <setjmp.h>
 #include <stdarg.h>

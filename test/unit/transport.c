@@ -397,7 +397,7 @@ static void heard_out(bool dies, unsigned microseconds)
     while (!transport_drained(a.t, 1))
         transport_poll(a.t, 0);
     const uint32_t heard = a.headless_in;
-    usleep(1000); /* who lives goes on sending */
+    usleep(1000); /* the one that lives goes on sending */
     assert_true(heard > 0 && *kept <= heard);
     child_kill(&child);
     side_close(&a);
@@ -462,7 +462,7 @@ static void test_exposed_memory(void **state)
     (void)state;
     side_open(&a, 0, &b, true);
     side_open(&b, 1, &a, true);
-    assert_false(transport_expose(a.t, 1, bytes, rkey[0])); /* nobody knows b yet */
+    assert_false(transport_expose(a.t, 1, bytes, rkey[0])); /* b is not known yet */
     while (a.next_in + b.next_in < 10) {
         side_send(&a);
         side_send(&b);
@@ -573,7 +573,7 @@ static void test_crowd(void **state)
     side_close(&b);
 }
 
-/* Who has everything but the secret is not let in, and lets nobody in. */
+/* A process that has everything except the secret is not let in, and lets no other in. */
 static void test_strangers(void **state)
 {
     (void)state;
@@ -702,7 +702,7 @@ static void test_tampering(void **state)
     side_close(&b);
 }
 
-/* Who was only ever called learns where the other one is when it must. */
+/* A process that was only ever connected to learns the other's address when it must. */
 static void test_called_calls_back(void **state)
 {
     (void)state;

@@ -27,7 +27,7 @@ struct file_op {
 };
 
 /* The leader acts, unless an earlier one has told its result already. */
-static inline struct file_result file_op_settle(size_t (*act)(void *ctx, void *word),
+static inline struct file_result file_op_settle(size_t (*act)(void *ctx, void *result),
                                                 struct file_op *d)
 {
     struct file_result w = {0};

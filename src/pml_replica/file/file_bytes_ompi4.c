@@ -25,10 +25,10 @@ static int file_write_all(int fd, const char *bytes, size_t length, off_t at)
     return 0;
 }
 
-static size_t file_write_entries(void *ctx, void *word)
+static size_t file_write_entries(void *ctx, void *result)
 {
     ompio_file_t *fh = ((struct file_op *)ctx)->fh;
-    struct file_result *w = word;
+    struct file_result *w = result;
     *w = result_of(file_fd(fh) < 0 ? -1 : 0);
     for (int i = 0; w->error == 0 && i < fh->f_num_of_io_entries; i++) {
         const mca_common_ompio_io_array_t *e = &fh->f_io_array[i];
@@ -63,7 +63,7 @@ struct reading {
 };
 
 struct batch {
-    struct file_result word; /* value: bytes; fewer than there is room for: the file ends */
+    struct file_result result; /* value: bytes; fewer than there is room for: the file ends */
     char bytes[BATCH];
 };
 
@@ -126,8 +126,8 @@ static size_t read_batch(void *ctx, void *value)
     struct reading copy = *(struct reading *)ctx;
     struct batch *b = value;
     size_t n = file_fd(copy.fh) < 0 ? SIZE_MAX : batch_walk(&copy, b, BATCH, batch_from_file);
-    b->word = result_of(n == SIZE_MAX ? -1 : (int64_t)n);
-    return sizeof b->word + (n == SIZE_MAX ? 0 : n);
+    b->result = result_of(n == SIZE_MAX ? -1 : (int64_t)n);
+    return sizeof b->result + (n == SIZE_MAX ? 0 : n);
 }
 
 static ssize_t fbtl_read(ompio_file_t *fh)
@@ -138,14 +138,14 @@ static ssize_t fbtl_read(ompio_file_t *fh)
     bool more = b != NULL;
     while (more) {
         outcome_settle(b, sizeof *b, read_batch, &r);
-        if (b->word.error != 0)
+        if (b->result.error != 0)
             total = OMPI_ERROR;
-        more = b->word.error == 0 && b->word.value == BATCH;
-        if (b->word.error == 0)
-            total += (ssize_t)batch_walk(&r, b, (size_t)b->word.value, batch_to_memory);
+        more = b->result.error == 0 && b->result.value == BATCH;
+        if (b->result.error == 0)
+            total += (ssize_t)batch_walk(&r, b, (size_t)b->result.value, batch_to_memory);
     }
     if (b != NULL)
-        file_trace(fh, "read", b->word.error, total);
+        file_trace(fh, "read", b->result.error, total);
     free(b);
     return b != NULL ? total : OMPI_ERR_OUT_OF_RESOURCE;
 }

@@ -2,8 +2,8 @@
 /* file_ompi4.c -- MPI-IO: files as one rank sees them, though it runs several times.
  *
  * Of every rank the leader alone touches the file, and then tells what came of it: bytes read, the
- * size, an error. The others take its word and do not open the file at all. A leader that dies
- * between the file_op and the word has told nobody, so no message that depends on it has left
+ * size, an error. The others take its result and do not open the file at all. A leader that dies
+ * between the operation and its result has told no other, so no message that depends on it has left
  * either: the next leader does it again, with the same bytes at the same place. What it did before
  * has been told, and is not done again, so nothing overwrites what another rank has written since.
  *
@@ -57,15 +57,15 @@ int file_fd(ompio_file_t *fh)
     return fh->fd;
 }
 
-static size_t file_exists(void *ctx, void *word)
+static size_t file_exists(void *ctx, void *result)
 {
     const struct file_op *d = ctx;
     struct stat s;
-    *(struct file_result *)word = (struct file_result){.value = stat(d->name, &s) == 0};
+    *(struct file_result *)result = (struct file_result){.value = stat(d->name, &s) == 0};
     return sizeof(struct file_result);
 }
 
-static size_t file_create(void *ctx, void *word)
+static size_t file_create(void *ctx, void *result)
 {
     struct file_op *d = ctx;
     mode_t mask = umask(0);
@@ -74,16 +74,16 @@ static size_t file_create(void *ctx, void *word)
     d->fh->fd = open(d->name, O_RDWR | O_CREAT | O_CLOEXEC, perm);
     if (d->fh->fd < 0 && d->fh->f_amode & MPI_MODE_WRONLY && errno == EACCES)
         d->fh->fd = open(d->name, O_WRONLY | O_CREAT | O_CLOEXEC, perm);
-    *(struct file_result *)word = result_of(d->fh->fd);
-    ((struct file_result *)word)->value = 0;
+    *(struct file_result *)result = result_of(d->fh->fd);
+    ((struct file_result *)result)->value = 0;
     return sizeof(struct file_result);
 }
 
-static size_t file_open(void *ctx, void *word)
+static size_t file_open(void *ctx, void *result)
 {
     struct file_op *d = ctx;
-    *(struct file_result *)word = result_of(file_fd(d->fh));
-    ((struct file_result *)word)->value = 0;
+    *(struct file_result *)result = result_of(file_fd(d->fh));
+    ((struct file_result *)result)->value = 0;
     return sizeof(struct file_result);
 }
 
@@ -126,10 +126,10 @@ static int fs_close(ompio_file_t *fh)
     return OMPI_SUCCESS;
 }
 
-static size_t file_remove(void *ctx, void *word)
+static size_t file_remove(void *ctx, void *result)
 {
     struct file_op *d = ctx;
-    *(struct file_result *)word = result_of(unlink(d->name));
+    *(struct file_result *)result = result_of(unlink(d->name));
     return sizeof(struct file_result);
 }
 
@@ -142,10 +142,10 @@ static int fs_delete(char *name, struct opal_info_t *info)
     return there && error == ENOENT ? OMPI_SUCCESS : file_mpi_error(error);
 }
 
-static size_t file_resize(void *ctx, void *word)
+static size_t file_resize(void *ctx, void *result)
 {
     struct file_op *d = ctx;
-    *(struct file_result *)word =
+    *(struct file_result *)result =
         result_of(file_fd(d->fh) < 0 ? -1 : ftruncate(d->fh->fd, d->number));
     return sizeof(struct file_result);
 }
@@ -157,12 +157,12 @@ static int fs_set_size(ompio_file_t *fh, OMPI_MPI_OFFSET_TYPE size)
     return fh->f_rank == 0 ? file_mpi_error(file_op_settle(file_resize, &d).error) : OMPI_SUCCESS;
 }
 
-static size_t file_measure(void *ctx, void *word)
+static size_t file_measure(void *ctx, void *result)
 {
     struct file_op *d = ctx;
     struct stat s = {.st_size = 0};
     int rc = file_fd(d->fh) < 0 ? -1 : fstat(d->fh->fd, &s);
-    *(struct file_result *)word = result_of(rc < 0 ? -1 : s.st_size);
+    *(struct file_result *)result = result_of(rc < 0 ? -1 : s.st_size);
     return sizeof(struct file_result);
 }
 
@@ -174,10 +174,10 @@ static int fs_get_size(ompio_file_t *fh, OMPI_MPI_OFFSET_TYPE *size)
     return file_mpi_error(w.error);
 }
 
-static size_t file_synchronize(void *ctx, void *word)
+static size_t file_synchronize(void *ctx, void *result)
 {
     struct file_op *d = ctx;
-    *(struct file_result *)word = result_of(file_fd(d->fh) < 0 ? -1 : fsync(d->fh->fd));
+    *(struct file_result *)result = result_of(file_fd(d->fh) < 0 ? -1 : fsync(d->fh->fd));
     return sizeof(struct file_result);
 }
 

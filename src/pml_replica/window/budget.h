@@ -3,7 +3,7 @@
  *
  * What an operation costs is spent when its request leaves, and given back by an answer of its
  * target: by its own, if it has one, or by that of a later one. After a share of what goes without
- * an answer one has to be asked for, so who waits always has an answer to wait for. When that is
+ * an answer one has to be asked for, so a waiter always has an answer to wait for. When that is
  * depends on nothing but what was sent to the same target: all lanes ask at the same places. */
 #ifndef P2P_SRC_PML_REPLICA_WINDOW_BUDGET_H
 #define P2P_SRC_PML_REPLICA_WINDOW_BUDGET_H
