@@ -37,3 +37,11 @@ bench-stall: all bench/beat
 	@$(TEST_ENV) $(srcdir)/bench/stall $(BENCH)
 .PHONY: bench-stall
 EXTRA_DIST += bench/stall
+
+# Programs of others, beside stock: `make bench-osu OSU=DIR`, `make bench-npb NPB=DIR`; BENCH='--repeat 3 ...'.
+bench-osu: all
+	@$(TEST_ENV) OSU="$(OSU)" $(srcdir)/bench/osu $(BENCH)
+bench-npb: all
+	@$(TEST_ENV) NPB="$(NPB)" $(srcdir)/bench/npb $(BENCH)
+.PHONY: bench-osu bench-npb
+EXTRA_DIST += bench/beside.sh bench/osu bench/npb
