@@ -52,7 +52,7 @@ libdaemon_la_SOURCES = \
     overlay/crypto/keyfile.c overlay/crypto/keyfile.h overlay/crypto/revocation.c overlay/crypto/revocation.h \
     overlay/crypto/rotation.c overlay/crypto/rotation.h overlay/crypto/session_keys.c \
     overlay/crypto/session_keys.h \
-    overlay/daemon/dispatch.c overlay/daemon/dispatch.h overlay/daemon/node.h \
+    overlay/daemon/daemon.c overlay/daemon/daemon.h overlay/daemon/dispatch.c overlay/node/node.h \
     overlay/discovery/ad_search.c overlay/discovery/ad_search.h overlay/discovery/beacon.c \
     overlay/discovery/beacon.h overlay/discovery/churn.c overlay/discovery/churn.h overlay/discovery/contact.c \
     overlay/discovery/contact.h overlay/discovery/finder.c overlay/discovery/finder.h \
@@ -61,7 +61,7 @@ libdaemon_la_SOURCES = \
     overlay/host/address_monitor.c overlay/host/address_monitor.h overlay/host/cores.c overlay/host/cores.h \
     overlay/host/hardware.c overlay/host/hardware.h overlay/host/listening.c overlay/host/listening.h \
     overlay/host/machine.c overlay/host/machine.h overlay/host/presence.c overlay/host/presence.h \
-    overlay/host/speed.c overlay/host/speed.h overlay/host/topology.c overlay/host/topology.h \
+    overlay/host/speed.c overlay/host/speed.h \
     overlay/host/trim.c overlay/host/trim.h \
     overlay/lend/allowlist.c overlay/lend/allowlist.h overlay/lend/grant.c overlay/lend/grant.h \
     overlay/lend/grant_ask.c overlay/lend/grant_job.c overlay/lend/grant_owner.c overlay/lend/grant_state.h \
@@ -71,7 +71,7 @@ libdaemon_la_SOURCES = \
     overlay/local/local.c overlay/local/local.h overlay/local/local_calls.c overlay/local/local_socket.c \
     overlay/local/local_socket.h overlay/local/local_state.h overlay/local/rendezvous.c \
     overlay/local/rendezvous.h overlay/local/rpc.c overlay/local/rpc.h overlay/local/status.c \
-    overlay/local/status.h \
+    overlay/local/status.h overlay/local/topology.c overlay/local/topology.h \
     overlay/manifest/manifest.c overlay/manifest/manifest.h \
     overlay/membership/authority.c overlay/membership/authority.h overlay/membership/authority_rotate.c \
     overlay/membership/authority_state.h overlay/membership/certificates.c overlay/membership/certificates.h \

@@ -4,10 +4,14 @@
 #include "overlay/core/lease/lease.h"
 #include "overlay/core/lease/lived.h"
 #include "overlay/manifest/manifest.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
 #include "uri.h"
 #include "overlay/client/p2pgrid.h"
+#include "overlay/transport/link.h"
+#include "overlay/transport/tunnel.h"
+#include "overlay/watch/job.h"
 #include <errno.h>
+#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +33,8 @@ struct hold {
 
 struct holds {
     struct node *node;
+    struct jobs *jobs;
+    struct tunnels *tunnels;
     hold_event_fn *event;
     void *event_ctx;
     hold_owner_fn *find_owner;
@@ -67,10 +73,10 @@ static bool uses(const struct holds *h, const void *owner, const struct id *peer
 static void drop(struct holds *h, struct hold *hold)
 {
     const struct hold was = *hold;
-    tunnel_end(h->node->tunnels, &was.lease);
+    tunnel_end(h->tunnels, &was.lease);
     *hold = h->at[--h->count];
     if (!uses(h, was.owner, &was.peer.id))
-        jobs_leave(h->node->jobs, was.owner, &was.peer.id);
+        jobs_leave(h->jobs, was.owner, &was.peer.id);
 }
 
 static void send_release(struct holds *h, const struct part_peer *peer, const struct id *lease)
@@ -293,14 +299,16 @@ static void on_declared(void *ctx, const void *owner, const struct id *peer)
     }
 }
 
-int holds_open(struct holds **out, struct node *node, hold_event_fn *event, void *ctx,
-               struct err *e)
+int holds_open(struct holds **out, struct node *node, struct jobs *jobs, struct tunnels *tunnels,
+               hold_event_fn *event, void *ctx, struct err *e)
 {
     struct holds *h = calloc(1, sizeof *h);
     *out = h;
     if (h == NULL)
         return err_set(e, ENOMEM, "out of memory");
     h->node = node;
+    h->jobs = jobs;
+    h->tunnels = tunnels;
     h->event = event;
     h->event_ctx = ctx;
     h->timer = event_new(node->base, -1, EV_PERSIST, on_time, h);
@@ -311,8 +319,7 @@ int holds_open(struct holds **out, struct node *node, hold_event_fn *event, void
         *out = NULL;
         return err_set(e, ENOMEM, "out of memory");
     }
-    node->holds = h;
-    jobs_on_declared(node->jobs, on_declared, h);
+    jobs_on_declared(jobs, on_declared, h);
     return 0;
 }
 
@@ -321,8 +328,7 @@ void holds_close(struct holds *h)
     if (h == NULL)
         return;
     links_forget_gone(h->node->links, on_gone, h);
-    h->node->holds = NULL;
-    jobs_on_declared(h->node->jobs, NULL, NULL);
+    jobs_on_declared(h->jobs, NULL, NULL);
     for (size_t i = 0; i < h->count; i++)
         send_release(h, &h->at[i].peer, &h->at[i].lease);
     if (h->timer != NULL)
@@ -352,7 +358,7 @@ int hold_add(struct holds *h, void *owner, const struct msg_local_lease *lease,
     m.lease_confirm.lease = lease->lease;
     m.lease_confirm.slots = lease->slots;
     link_send(h->node->links, &lease->peer, &m); /* if it is lost, the first renewal says so */
-    jobs_enter(h->node->jobs, owner, &lease->peer);
+    jobs_enter(h->jobs, owner, &lease->peer);
     return 0;
 }
 
@@ -364,7 +370,7 @@ int hold_launch(struct holds *h, const void *owner, const struct msg_local_launc
     struct part_peer self = links_self(h->node->links);
     uint16_t port = uri_port((const char *)launch->command, launch->command_length);
     if (port != 0 && !id_equal(&hold->peer.id, &self.id) &&
-        tunnel_allow(h->node->tunnels, &hold->peer, &hold->lease, port) < 0)
+        tunnel_allow(h->tunnels, &hold->peer, &hold->lease, port) < 0)
         return -ENOMEM;
     struct msg_manifest job = {.submitter = self.id,
                                .peer = hold->peer.id,

@@ -7,15 +7,17 @@
 #include "overlay/wire/message.h"
 #include <stdbool.h>
 
-struct node;
 struct holds;
+struct jobs;
+struct node;
+struct tunnels;
 struct link_peer;
 
 /* What happens to a lease of that owner. Not called inside the functions below. */
 typedef void hold_event_fn(void *ctx, void *owner, const struct msg_local_event *event);
 
-int holds_open(struct holds **out, struct node *node, hold_event_fn *event, void *ctx,
-               struct err *e);
+int holds_open(struct holds **out, struct node *node, struct jobs *jobs, struct tunnels *tunnels,
+               hold_event_fn *event, void *ctx, struct err *e);
 void holds_close(struct holds *h); /* gives everything back */
 void holds_take(struct holds *h, const struct link_peer *from, const struct message *m);
 

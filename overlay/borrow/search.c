@@ -5,7 +5,12 @@
 #include "borrowed.h"
 #include "overlay/core/lease/lease.h"
 #include "overlay/lend/lending.h"
+#include "overlay/transport/link.h"
+#include "overlay/crypto/identity.h"
+#include "overlay/host/machine.h"
+#include "overlay/discovery/walk.h"
 #include <errno.h>
+#include <event2/event.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "candidate.h"
 #include "overlay/core/lease/claim.h"
 #include "overlay/discovery/ad_search.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
 #include "overlay/core/lease/require.h"
 
 enum { ALLOCATIONS_MAX = 64 };
@@ -42,6 +42,8 @@ struct allocation {
 
 struct allocator {
     struct node *node;
+    struct overlay *overlay;
+    struct walks *walks;
     struct holds *holds;
     struct allocation_watcher watcher;
     struct allocation *all[ALLOCATIONS_MAX];

@@ -5,6 +5,10 @@
 #include "borrowed.h"
 #include "overlay/core/lease/lease.h"
 #include "overlay/lend/lending.h"
+#include "overlay/transport/link.h"
+#include "overlay/base/log.h"
+#include "overlay/discovery/overlay.h"
+#include "overlay/discovery/walk.h"
 #include <errno.h>
 
 enum {
@@ -75,7 +79,7 @@ int allocation_look_all(struct allocation *one)
     int half = (int)(one->want.timeout_ms / 2), most = one->again ? NEAR_MS : WALK_MS;
     log_debug(one->allocator->node->log, "looks at all peers for %u slots", one->want.slots);
     begin_walk(one, false);
-    one->walk = walk_start(one->allocator->node, 0, half < most ? half : most, on_ad, on_end, one);
+    one->walk = walk_start(one->allocator->walks, 0, half < most ? half : most, on_ad, on_end, one);
     return one->walk != NULL ? 0 : -EAGAIN;
 }
 
@@ -109,7 +113,7 @@ static int visit_reserved(struct allocation *one)
 {
     struct allocator *a = one->allocator;
     begin_walk(one, false);
-    one->walk = walk_start_named(a->node, NEAR_MS, on_ad, on_end, one);
+    one->walk = walk_start_named(a->walks, NEAR_MS, on_ad, on_end, one);
     if (one->walk == NULL)
         return -EAGAIN;
     hold_peers(a->holds, &one->want.reservation, visit, one->walk);
@@ -120,16 +124,16 @@ static int visit_reserved(struct allocation *one)
 /* In a grid too large to be walked in a moment: the ring names peers that are near and fit. */
 static int visit_near(struct allocation *one)
 {
-    struct node *node = one->allocator->node;
+    struct allocator *a = one->allocator;
     uint32_t want = 2 * (one->want.slots + one->want.spares);
-    if (overlay_is_small(node->overlay))
+    if (overlay_is_small(a->overlay))
         return allocation_look_all(one);
     begin_walk(one, true);
-    one->walk = walk_start_named(node, NEAR_MS, on_ad, on_end, one);
+    one->walk = walk_start_named(a->walks, NEAR_MS, on_ad, on_end, one);
     if (one->walk == NULL)
         return -EAGAIN;
-    one->near = near_start(node, want < NAMED_MIN ? NAMED_MIN : want, one->want.require, on_named,
-                           on_all_named, one);
+    one->near = near_start(overlay_ads(a->overlay), want < NAMED_MIN ? NAMED_MIN : want,
+                           one->want.require, on_named, on_all_named, one);
     if (one->near == NULL)
         walk_named(one->walk);
     return 0;
@@ -150,7 +154,7 @@ bool allocation_look_further(struct allocation *one)
  * is looked for once more. */
 bool allocation_look_again(struct allocation *one, uint64_t now)
 {
-    bool missed = one->silent > 0 || overlay_has_lost(one->allocator->node->overlay);
+    bool missed = one->silent > 0 || overlay_has_lost(one->allocator->overlay);
     if (one->again || !missed || one->want.use == LEASE_WITHIN)
         return false;
     allocation_give_back(one);

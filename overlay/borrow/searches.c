@@ -2,6 +2,8 @@
 /* searches.c -- all the searches for slots that go on: takes them on, and hands each the answers to
  * its asks. */
 #include "search.h"
+#include "overlay/transport/link.h"
+#include "overlay/crypto/identity.h"
 #include <errno.h>
 #include <pwd.h>
 #include <sodium.h>
@@ -173,7 +175,8 @@ void allocate_cancel(struct allocator *a, const void *owner)
             i++;
 }
 
-int allocator_open(struct allocator **out, struct node *node, struct holds *holds,
+int allocator_open(struct allocator **out, struct node *node, struct overlay *overlay,
+                   struct walks *walks, struct holds *holds,
                    const struct allocation_watcher *watcher, struct err *e)
 {
     struct allocator *a = calloc(1, sizeof *a);
@@ -184,6 +187,8 @@ int allocator_open(struct allocator **out, struct node *node, struct holds *hold
         return err_set(e, ENOMEM, "out of memory");
     }
     a->node = node;
+    a->overlay = overlay;
+    a->walks = walks;
     a->holds = holds;
     a->watcher = *watcher;
     a->token = randombytes_random();
@@ -191,7 +196,6 @@ int allocator_open(struct allocator **out, struct node *node, struct holds *hold
         snprintf(a->user, sizeof a->user, "%.31s", user->pw_name);
     else
         snprintf(a->user, sizeof a->user, "uid %u", (unsigned)getuid());
-    node->allocator = a;
     *out = a;
     return 0;
 }
@@ -201,7 +205,6 @@ void allocator_close(struct allocator *a)
     if (a == NULL)
         return;
     links_forget_gone(a->node->links, on_gone, a);
-    a->node->allocator = NULL;
     while (a->count > 0)
         allocation_cancel(a->all[0]);
     free(a);

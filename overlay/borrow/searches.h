@@ -9,6 +9,8 @@
 struct node;
 struct holds;
 struct allocator;
+struct overlay;
+struct walks;
 struct link_peer;
 
 /* The row for the client: its leases, nearest first, then the last word. The allocation is gone
@@ -18,7 +20,8 @@ struct allocation_watcher {
     void (*done)(void *owner, const struct msg_local_done *done);
 };
 
-int allocator_open(struct allocator **out, struct node *node, struct holds *holds,
+int allocator_open(struct allocator **out, struct node *node, struct overlay *overlay,
+                   struct walks *walks, struct holds *holds,
                    const struct allocation_watcher *watcher, struct err *e);
 void allocator_close(struct allocator *a);
 void allocator_take(struct allocator *a, const struct link_peer *from, const struct message *m);

@@ -105,11 +105,11 @@ void machine_count_free(struct machine *m, machine_slots_free_fn *slots_free, vo
     m->ctx = ctx;
 }
 
-void machine_observed(struct machine *m, const struct tally *t)
+void machine_observed(struct machine *m, uint64_t watched_ms, uint32_t vanished)
 {
     enum { MS_A_MINUTE = 60000 };
-    m->watched = (uint32_t)(t->watched_ms / MS_A_MINUTE);
-    m->vanished = t->vanished;
+    m->watched = (uint32_t)(watched_ms / MS_A_MINUTE);
+    m->vanished = vanished;
 }
 
 unsigned machine_cores(const struct machine *m)

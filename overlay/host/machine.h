@@ -5,7 +5,6 @@
 #include "overlay/wire/message.h"
 #include "overlay/settings/settings.h"
 #include "overlay/crypto/identity.h"
-#include "overlay/discovery/churn.h"
 
 struct machine;
 /* *closed: enum lending_state. */
@@ -21,6 +20,6 @@ void machine_count_free(struct machine *m, machine_slots_free_fn *slots_free, vo
 void machine_ad(struct machine *m, const struct settings *settings,
                 const struct identity_card *card, const struct part_peer *self, struct part_ad *ad);
 /* How often this one saw other peers vanish, for the next ads. */
-void machine_observed(struct machine *m, const struct tally *t);
+void machine_observed(struct machine *m, uint64_t watched_ms, uint32_t vanished);
 unsigned machine_cores(const struct machine *m);
 #endif

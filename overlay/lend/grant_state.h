@@ -7,7 +7,9 @@
 #include "launch.h"
 #include "overlay/core/lease/lease.h"
 #include "overlay/core/lease/lived.h"
-#include "overlay/daemon/node.h"
+#include "overlay/crypto/identity.h"
+#include "overlay/node/node.h"
+#include "overlay/host/cores.h"
 
 /* What belongs to the lease of the same place in the table. */
 struct grant_job {
@@ -27,6 +29,8 @@ struct grant_job {
 
 struct grant {
     struct node *node;
+    struct grant_parts parts;
+    const struct lender *lender;
     struct launcher *launcher;
     struct event *timer, *look;
     struct lived lived;

@@ -8,11 +8,14 @@
 #include "overlay/sandbox/environment.h"
 #include "overlay/sandbox/forkserver.h"
 #include "overlay/host/hardware.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
 #include "overlay/sandbox/pressure.h"
 #include "overlay/sandbox/room.h"
 #include "overlay/sandbox/sweep.h"
+#include "overlay/base/log.h"
+#include "overlay/host/machine.h"
 #include <errno.h>
+#include <event2/event.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>

@@ -24,6 +24,7 @@ struct local_client {
 
 struct local {
     struct node *node;
+    struct local_parts parts;
     struct holds *holds;
     struct allocator *allocator;
     struct errands *errands;

@@ -4,11 +4,13 @@
 #include "rendezvous.h"
 #include "overlay/base/file.h"
 #include "overlay/lend/launch.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
 #include "overlay/client/socket_path.h"
 #include "overlay/base/ports.h"
 #include "overlay/sandbox/sweep.h"
+#include "overlay/base/log.h"
 #include <errno.h>
+#include <event2/event.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
