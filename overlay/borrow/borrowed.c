@@ -5,10 +5,10 @@
 #include "overlay/core/lease/lived.h"
 #include "overlay/manifest/manifest.h"
 #include "overlay/node/node.h"
-#include "uri.h"
 #include "overlay/client/p2pgrid.h"
 #include "overlay/transport/link.h"
 #include "overlay/transport/tunnel.h"
+#include "overlay/transport/uri.h"
 #include "overlay/watch/job.h"
 #include <errno.h>
 #include <event2/event.h>

@@ -38,7 +38,8 @@ void allocation_wake(struct allocation *one, uint64_t in_ms)
 void allocation_own_ad(const struct node *node, struct part_ad *ad)
 {
     struct part_peer self = links_self(node->links);
-    machine_ad(node->machine, &node->settings, identity_card(node->identity), &self, ad);
+    machine_update(node->machine, &node->settings, identity_card(node->identity), &self);
+    *ad = *machine_ad(node->machine);
 }
 
 /* What the holder has already; copies are kept apart from these, too. malloc'd. */

@@ -16,6 +16,7 @@
 #include "overlay/local/local.h"
 #include "overlay/membership/member.h"
 #include "overlay/membership/registrar.h"
+#include "overlay/sandbox/confine.h"
 #include "overlay/transport/datagram.h"
 #include "overlay/transport/link.h"
 #include "overlay/transport/tunnel.h"
@@ -133,6 +134,8 @@ static int open_node(struct daemon *d, struct err *e)
     d->cores = cores_new();
     int rc = d->cores != NULL ? machine_open(&n->machine, cores_count(d->cores), e)
                               : err_set(e, ENOMEM, "no memory");
+    if (rc == 0)
+        machine_enforces(n->machine, confine_probe());
     if (rc == 0)
         rc = read_settings(d, &n->settings, e);
     if (rc == 0)

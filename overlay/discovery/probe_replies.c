@@ -12,7 +12,8 @@ static void answer_ad(struct node *n, const struct link_peer *from, uint32_t tok
 {
     struct part_peer self = links_self(n->links);
     struct message m = {.kind = MSG_ad_answer, .ad_answer.token = token};
-    machine_ad(n->machine, &n->settings, identity_card(n->identity), &self, &m.ad_answer.ad);
+    machine_update(n->machine, &n->settings, identity_card(n->identity), &self);
+    m.ad_answer.ad = *machine_ad(n->machine);
     link_send(n->links, &from->peer, &m);
 }
 
@@ -26,12 +27,12 @@ static void answer_known(struct node *n, const struct overlay *overlay,
 }
 
 enum takes {
-#define TO_visited(name) TAKES_##name = MSG_##name,
+#define TO_probe(name) TAKES_##name = MSG_##name,
 #include "overlay/wire/message_to.h"
 };
 
-void visited_take(struct node *n, const struct overlay *overlay, const struct link_peer *from,
-                  const struct message *m)
+void probe_replies_take(struct node *n, const struct overlay *overlay, const struct link_peer *from,
+                        const struct message *m)
 {
     struct message pong = {.kind = MSG_pong};
     switch ((enum takes)m->kind) {

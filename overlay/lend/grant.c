@@ -176,7 +176,8 @@ bool grant_is_guest(const struct grant *g, const struct identity_card *card)
 void grant_ad(const struct grant *g, struct part_ad *ad)
 {
     struct part_peer self = links_self(g->node->links);
-    machine_ad(g->node->machine, &g->node->settings, identity_card(g->node->identity), &self, ad);
+    machine_update(g->node->machine, &g->node->settings, identity_card(g->node->identity), &self);
+    *ad = *machine_ad(g->node->machine);
 }
 
 /* The holder's daemon was asked and knows of none: it has been started anew. What it has yet to

@@ -5,7 +5,7 @@
 #include "overlay/manifest/folder.h"
 #include "overlay/manifest/manifest.h"
 #include "overlay/sandbox/room.h"
-#include "overlay/borrow/uri.h"
+#include "overlay/transport/uri.h"
 #include "overlay/sandbox/limits.h"
 #include "overlay/transport/link.h"
 #include "overlay/base/log.h"
@@ -58,11 +58,11 @@ size_t grant_rooms(const struct grant *g, const struct id *holder, pid_t *rooms,
 /* A job may have several leases here, whose ranks call each other. */
 static void tell_kin(struct grant *g, const struct id *holder)
 {
-    pid_t rooms[ROOM_KIN_MOST];
-    size_t count = grant_rooms(g, holder, rooms, ROOM_KIN_MOST);
+    pid_t rooms[ROOM_SIBLINGS_MOST];
+    size_t count = grant_rooms(g, holder, rooms, ROOM_SIBLINGS_MOST);
     for (size_t i = 0; i < LEASE_MAX; i++)
         if (is_for(&g->jobs[i], holder) && g->jobs[i].walled)
-            launch_kin(g->jobs[i].launch, rooms, count);
+            launch_siblings(g->jobs[i].launch, rooms, count);
 }
 
 void grant_tell_call(struct grant *g, const struct id *holder, const uint8_t ip[16], uint16_t port,
@@ -139,7 +139,7 @@ static void confine_own(struct grant *g, const struct msg_manifest *m, struct ms
     if (m->folder[0] != '\0' && !open)
         log_warn(g->node->log, "%s is not open to a job with other owners' peers: %s", m->folder,
                  e.text);
-    walls_of_owner(order, s, open ? m->folder : "");
+    limits_of_owner(order, s, open ? m->folder : "");
 }
 
 static void build_walls(struct grant *g, struct lease *l, const struct msg_manifest *m,
@@ -150,7 +150,7 @@ static void build_walls(struct grant *g, struct lease *l, const struct msg_manif
     job->walled = job->guest || m->confine;
     if (job->guest) {
         grant_ad(g, &ad);
-        walls_of_guest(order, &g->node->settings, &ad, l->slots);
+        limits_of_guest(order, &g->node->settings, &ad, l->slots);
     } else if (m->confine) {
         confine_own(g, m, order);
     }
@@ -177,7 +177,7 @@ static int start(struct grant *g, struct lease *l, const struct msg_manifest *m,
     order.command = (const uint8_t *)command;
     order.command_length = (uint32_t)strlen(command);
     build_walls(g, l, m, &order);
-    walls_narrow(&order, &m->bounds);
+    limits_narrow(&order, &m->bounds);
     order.programs_count = m->programs_count;
     memcpy(order.programs, m->programs, m->programs_count * sizeof m->programs[0]);
     order.inputs_count = m->inputs_count;

@@ -23,8 +23,8 @@ struct grant_job {
     struct launch *launch; /* NULL: nothing runs */
     pid_t pid;
     int status;
-    char cores[CORES_TEXT + 1]; /* that are its own; "": none are */
-    char text[512];             /* why it ended, when there is more to say than the cause */
+    char cores[CORE_LIST_TEXT + 1]; /* that are its own; "": none are */
+    char text[512];                 /* why it ended, when there is more to say than the cause */
 };
 
 struct grant {

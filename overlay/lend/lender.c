@@ -165,7 +165,8 @@ void lender_describe(const struct lender *l, struct msg_local_terms *out)
     const struct settings *s = &l->node->settings;
     struct part_peer self = links_self(l->node->links);
     struct part_ad ad;
-    machine_ad(l->node->machine, s, identity_card(l->node->identity), &self, &ad);
+    machine_update(l->node->machine, s, identity_card(l->node->identity), &self);
+    ad = *machine_ad(l->node->machine);
     out->open = lender_is_open(l);
     strcpy(out->state, lending_text(l->act.state));
     out->suspended = l->act.suspend;

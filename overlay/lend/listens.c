@@ -202,9 +202,10 @@ static void look_for_one(struct listens *l, const struct listening_table *t)
 {
     const struct id submitter = l->asked[0].submitter;
     struct listening_found *found = found_of(l, &submitter);
-    pid_t rooms[ROOM_KIN_MOST];
+    pid_t rooms[ROOM_SIBLINGS_MOST];
     if (is_unknown(l, t, &submitter, found))
-        listening_find(found, t, rooms, grant_rooms(l->grant, &submitter, rooms, ROOM_KIN_MOST));
+        listening_find(found, t, rooms,
+                       grant_rooms(l->grant, &submitter, rooms, ROOM_SIBLINGS_MOST));
     struct message *yes = &l->answer, no = {.kind = MSG_listens_answer};
     describe(yes, t, found);
     yes->listens_answer.answer = INQUIRY_YES;

@@ -59,7 +59,7 @@ int keeper_publish(struct keeper *k, const struct authority *a, struct err *e)
         ledger_free(&ledger);
     }
     if (rc == 0 && !says_the_same(&fresh->list, now)) {
-        rc = revocation_sign(fresh, a, e);
+        rc = revocation_sign(fresh, authority_key(a), e);
         if (rc == 0)
             rc = member_take(k->member, &fresh->list, NULL, e);
     }

@@ -126,8 +126,9 @@ static void ask_leases(void)
     size_t count = overlay_known(self.daemon->overlay, known, NEIGHBOURS);
     struct part_ad ad;
     struct part_peer here = links_self(self.node->links);
-    machine_ad(self.node->machine, &self.node->settings, identity_card(self.node->identity), &here,
-               &ad);
+    machine_update(self.node->machine, &self.node->settings, identity_card(self.node->identity),
+                   &here);
+    ad = *machine_ad(self.node->machine);
     struct message m = {.kind = MSG_lease_ask, .lease_ask = {.slots = 99, .token = 1}};
     memcpy(m.lease_ask.ompi, ad.ompi, sizeof m.lease_ask.ompi);
     strcpy(m.lease_ask.user, "mallory");
