@@ -2,7 +2,7 @@
 acceptance_programs = \
     test/acceptance/programs/ring test/acceptance/programs/farm test/acceptance/programs/fractal \
     test/acceptance/programs/storm test/acceptance/programs/stdio
-check_PROGRAMS += $(acceptance_programs)
+EXTRA_PROGRAMS += $(acceptance_programs)
 test_acceptance_programs_ring_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_acceptance_programs_ring_CFLAGS = $(AM_CFLAGS) -ffp-contract=off
 test_acceptance_programs_ring_LDADD = $(OMPI_MPI_LIBS)

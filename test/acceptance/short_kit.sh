@@ -3,6 +3,7 @@
 # short_kit.sh -- the acceptance programs on small problems, a few seconds each, so that they can be run a thousand
 # times. The kit itself judges the answers; the references come from stock Open MPI, here and now. To have other
 # sizes, set the variables.
+# needs: test/acceptance/programs/ring test/acceptance/programs/farm test/acceptance/programs/fractal test/acceptance/programs/storm test/acceptance/programs/stdio
 
 # N and NB of the matrix; taxa and sites of the sequences; points of the polytope.
 short_hpcc=96:16 short_puzzle='12 400' short_phyml='8 200' short_iqtree='12 300' short_mplrs=30

@@ -4,7 +4,7 @@
 # leases.sh -- after lib.sh: holders of leases (grab), and the processes that run under these.
 export P2PGRID_SOCKET=$P2PGRID_GRID/peer/1/p2pd.sock
 grab=$builddir/test/grid/grab
-mark=$((1000000 + $$)) # seconds to sleep: nobody else sleeps as long
+mark=$((1000000 + 10 * $$)) # seconds to sleep: nobody else sleeps as long, nor a second more
 
 # A command that leaves its session, its process group and its parent, and ignores requests to end.
 # shellcheck disable=SC2034

@@ -47,10 +47,10 @@ EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh test/grid/raw.h test/grid/roo
 # A bare holder of leases, one who says wrong things, one who does not wait for an answer, and one who goes on writing,
 # for tests of the daemons alone.
 # One who asks a daemon all that daemons answer.
-check_PROGRAMS += test/grid/asks
+EXTRA_PROGRAMS += test/grid/asks
 test_grid_asks_SOURCES = test/grid/asks.c test/security/session.c test/security/session.h
 test_grid_asks_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
-check_PROGRAMS += test/grid/grab test/grid/garbage test/grid/lastword test/grid/lag test/grid/spout
+EXTRA_PROGRAMS += test/grid/grab test/grid/garbage test/grid/lastword test/grid/lag test/grid/spout
 # Tests that take minutes or want the machine for themselves: make check-soak.
 soak_scripts = \
     test/grid/stream \

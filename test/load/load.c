@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* load.c -- can Open MPI load every component? Binds all symbols now, and looks for the component's
- * own, under each name that is installed. */
+ * own, under each name that is installed.
+ * needs: all */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <stdio.h>

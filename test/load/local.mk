@@ -1,4 +1,4 @@
 # Can the components be loaded?
-check_PROGRAMS += test/load/load
+EXTRA_PROGRAMS += test/load/load
 test_load_load_LDADD = -ldl
-UNIT += test/load/load
+GRID += test/load/load

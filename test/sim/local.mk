@@ -1,5 +1,5 @@
 # The simulator: thousands of rings in one process, on a network that follows from a seed.
-noinst_LTLIBRARIES += libsim.la
+EXTRA_LTLIBRARIES += libsim.la
 libsim_la_SOURCES = test/sim/answer.c test/sim/check.c test/sim/market.c test/sim/market.h \
     test/sim/net.c test/sim/party.c test/sim/party.h test/sim/queue.c test/sim/queue.h \
     test/sim/sim.c test/sim/sim.h test/sim/sim_state.h
@@ -27,7 +27,7 @@ test_sim_churn_LDADD = libsim.la $(LDADD)
 test_sim_parted_LDADD = libsim.la $(LDADD)
 test_sim_quiet_LDADD = libsim.la $(LDADD)
 test_sim_watch_LDADD = libsim.la $(LDADD)
-check_PROGRAMS += $(sim_programs)
+EXTRA_PROGRAMS += $(sim_programs)
 SIM += $(sim_programs)
 
 # A million schedules of replicated programs; about ten minutes.

@@ -167,7 +167,6 @@ test_unit_policy_LDADD = libruntime.la $(LDADD)
 test_unit_request_LDADD = libruntime.la $(LDADD)
 test_unit_seats_LDADD = libruntime.la $(LDADD)
 if HAVE_CMOCKA
-check_PROGRAMS += $(unit_programs)
 UNIT += $(unit_programs)
 endif
 EXTRA_PROGRAMS += $(unit_programs)

@@ -13,7 +13,7 @@ $(next_lists): $(srcdir)/overlay/wire/*.def $(srcdir)/overlay/wire/*.[ch] $(srcd
 	sed -i '/^MESSAGE(ping,/,/^END/s/^END/    SINCE(8)\n    U32(extra)\nEND/' test/wire/next/overlay/wire/link.def
 	printf 'MESSAGE(next_word, 0x7e, inside)\n    SINCE(8)\n    U32(number)\nEND\n' >>test/wire/next/overlay/wire/member.def
 	touch $@
-check_PROGRAMS += test/wire/next_p2pd
+EXTRA_PROGRAMS += test/wire/next_p2pd
 test_wire_next_p2pd_SOURCES = test/wire/next.c overlay/transport/connection.c overlay/transport/datagram.c \
     overlay/transport/link.c overlay/transport/link_calls.c
 nodist_test_wire_next_p2pd_SOURCES = $(next_lists)
