@@ -39,13 +39,13 @@ static bool take(void *ctx, const struct link_peer *from, const struct message *
         if (n->grant != NULL)
             grant_take(n->grant, from, m);
         return true;
-    case RECEIVER_allocate:
-        if (n->allocator != NULL)
-            allocator_take(n->allocator, from, m);
+    case RECEIVER_search:
+        if (n->searches != NULL)
+            searches_take(n->searches, from, m);
         return true;
-    case RECEIVER_hold:
-        if (n->holds != NULL)
-            holds_take(n->holds, from, m);
+    case RECEIVER_borrowed:
+        if (n->borrowed != NULL)
+            borrowed_take(n->borrowed, from, m);
         return true;
     case RECEIVER_tunnel:
         tunnels_take(n->tunnels, from, m);

@@ -24,8 +24,8 @@ struct finder;     /* finder.h: where members are */
 struct listens;    /* listens.h: whose processes listen where */
 struct grant;      /* grant.h: leases given to others, and what runs under them */
 struct nears;      /* ad_search.h: the ad in the ring, and searches there */
-struct holds;      /* borrowed.h: leases of other peers */
-struct allocator;  /* searches.h: searches for slots */
+struct borrowed;   /* borrowed.h: leases of other peers */
+struct searches;   /* searches.h: searches for slots */
 struct topologies; /* topology.h: hwloc's descriptions of machines */
 
 struct node {
@@ -50,8 +50,8 @@ struct node {
     struct jobs *jobs;
     struct lender *lender;
     struct local *local;
-    struct holds *holds; /* these three are parts of local, and gone with it */
-    struct allocator *allocator;
+    struct borrowed *borrowed; /* these three are parts of local, and gone with it */
+    struct searches *searches;
     struct topologies *topologies;
 };
 

@@ -86,7 +86,7 @@ bool grant_holds(const struct grant *g, const struct id *holder)
     return false;
 }
 
-void grant_describe(const struct grant *g, unsigned nth, struct msg_local_held *out)
+void grant_describe(const struct grant *g, unsigned nth, struct msg_local_granted *out)
 {
     for (size_t i = 0; i < LEASE_MAX; i++) {
         const struct lease *l = &g->table.at[i];

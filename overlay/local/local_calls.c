@@ -92,16 +92,16 @@ static void on_allocate(struct local_client *c, const struct msg_local_allocate 
 {
     struct err e = {0};
     void *holder = errand_holder(c->local->errands, c, want, &e);
-    if (holder == NULL || allocate_start(c->local->allocator, c, holder, want, &e) != 0)
+    if (holder == NULL || searches_start(c->local->searches, c, holder, want, &e) != 0)
         say_failed(c, want->token, &e);
 }
 
 static void on_launch(struct local_client *c, const struct msg_local_launch *launch)
 {
-    int rc = hold_launch(c->local->holds, c, launch);
+    int rc = borrowed_launch(c->local->borrowed, c, launch);
     if (rc == 0)
         return;
-    hold_release(c->local->holds, c, &launch->lease);
+    borrowed_release(c->local->borrowed, c, &launch->lease);
     struct msg_local_event event = {.event = GRID_LAUNCH_FAILED, .lease = launch->lease};
     snprintf(event.text, sizeof event.text, "%s",
              rc == -ENOENT ? "the lease has ended already" : strerror(-rc));
@@ -219,10 +219,10 @@ static void take(struct local_client *c, const struct message *m)
         on_launch(c, &m->local_launch);
         break;
     case MSG_local_look:
-        hold_look(c->local->holds, c, &m->local_look.lease);
+        borrowed_look(c->local->borrowed, c, &m->local_look.lease);
         break;
     case MSG_local_release:
-        hold_release(c->local->holds, c, &m->local_release.lease);
+        borrowed_release(c->local->borrowed, c, &m->local_release.lease);
         break;
     case MSG_local_status:
         look_status(c->local->node, m->local_status.token, local_say, c);

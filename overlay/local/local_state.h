@@ -24,8 +24,8 @@ struct local_client {
 
 struct local {
     struct node *node;
-    struct holds *holds;
-    struct allocator *allocator;
+    struct borrowed *borrowed;
+    struct searches *searches;
     struct errands *errands;
     struct rendezvous *rendezvous;
     struct local_socket *socket;

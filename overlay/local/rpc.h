@@ -9,13 +9,13 @@
 #include <sys/types.h>
 
 struct node;
-struct holds;
-struct allocator;
+struct borrowed;
+struct searches;
 struct errands;
 typedef void errand_say_fn(void *client, const struct message *m);
 
-int errands_open(struct errands **out, struct node *node, struct holds *holds,
-                 struct allocator *allocator, errand_say_fn *say, struct err *e);
+int errands_open(struct errands **out, struct node *node, struct borrowed *borrowed,
+                 struct searches *searches, errand_say_fn *say, struct err *e);
 void errands_close(struct errands *x);
 /* pid: of the program. */
 void errand_take(struct errands *x, void *client, pid_t pid, const struct message *m);

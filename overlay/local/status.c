@@ -49,9 +49,9 @@ void look_status(struct node *node, uint32_t token, look_row_fn *row, void *ctx)
     say_self(node, token, row, ctx);
     say_neighbours(node, token, row, ctx);
     for (unsigned i = 0; i < grant_count(node->grant); i++) {
-        struct message m = {.kind = MSG_local_held};
-        grant_describe(node->grant, i, &m.local_held);
-        m.local_held.token = token;
+        struct message m = {.kind = MSG_local_granted};
+        grant_describe(node->grant, i, &m.local_granted);
+        m.local_granted.token = token;
         row(ctx, &m);
     }
     struct message m = {.kind = MSG_local_done};

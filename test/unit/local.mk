@@ -72,6 +72,7 @@ unit_programs = \
     test/unit/rotation \
     test/unit/roster \
     test/unit/aead \
+    test/unit/search \
     test/unit/seats \
     test/unit/settings \
     test/unit/share \
@@ -138,7 +139,6 @@ test_unit_backoff_SOURCES = test/unit/backoff.c src/pml_replica/wait/backoff.c s
 test_unit_turn_SOURCES = test/unit/turn.c src/pml_replica/wait/turn.c
 test_unit_greeting_LDADD = libtransport.la $(SODIUM_LIBS) $(LDADD)
 test_unit_aead_LDADD = libtransport.la $(LDADD)
-test_unit_candidate_LDADD = libdaemon.la $(LDADD)
 test_unit_order_SOURCES = test/unit/order.c overlay/tools/order.c
 test_unit_odds_SOURCES = test/unit/odds.c overlay/tools/odds.c
 test_unit_odds_LDADD = $(LDADD) -lm
