@@ -34,6 +34,7 @@ libcore_la_SOURCES = \
 # libclient: what components and tools link to talk to the local daemon.
 noinst_LTLIBRARIES += libclient.la
 libclient_la_SOURCES = \
+    overlay/base/confinement.c overlay/base/confinement.h overlay/base/core_list.c overlay/base/core_list.h \
     overlay/base/err.c overlay/base/err.h overlay/base/ports.c overlay/base/ports.h overlay/base/size.c \
     overlay/base/size.h \
     overlay/client/ask.h overlay/client/client.c overlay/client/p2pgrid.h overlay/client/socket_path.c \
@@ -47,16 +48,16 @@ libclient_la_LIBADD = libcore.la $(SODIUM_LIBS)
 noinst_LTLIBRARIES += libdaemon.la
 libdaemon_la_SOURCES = \
     overlay/base/addr.c overlay/base/addr.h overlay/base/clock.h overlay/base/file.c overlay/base/file.h \
+    overlay/base/helper.c overlay/base/helper.h \
     overlay/base/idmap.c overlay/base/idmap.h overlay/base/log.c overlay/base/log.h \
     overlay/borrow/borrowed.c overlay/borrow/borrowed.h overlay/borrow/reservations.c \
     overlay/borrow/reservations.h overlay/borrow/roster.c overlay/borrow/roster.h overlay/borrow/search_run.c \
-    overlay/borrow/search_run.h overlay/borrow/searches.c overlay/borrow/searches.h overlay/borrow/uri.c \
-    overlay/borrow/uri.h \
+    overlay/borrow/search_run.h overlay/borrow/searches.c overlay/borrow/searches.h \
     overlay/crypto/aead.c overlay/crypto/aead.h overlay/crypto/identity.c overlay/crypto/identity.h \
     overlay/crypto/keyfile.c overlay/crypto/keyfile.h overlay/crypto/revocation.c overlay/crypto/revocation.h \
     overlay/crypto/rotation.c overlay/crypto/rotation.h overlay/crypto/session_keys.c \
-    overlay/crypto/session_keys.h \
-    overlay/daemon/dispatch.c overlay/daemon/dispatch.h overlay/daemon/node.h \
+    overlay/crypto/session_keys.h overlay/crypto/signature.c overlay/crypto/signature.h \
+    overlay/daemon/daemon.c overlay/daemon/daemon.h overlay/daemon/dispatch.c overlay/node/node.h \
     overlay/discovery/ad_search.c overlay/discovery/ad_search.h overlay/discovery/beacon.c \
     overlay/discovery/beacon.h overlay/discovery/churn.c overlay/discovery/churn.h overlay/discovery/contact.c \
     overlay/discovery/contact.h overlay/discovery/finder.c overlay/discovery/finder.h \
@@ -65,7 +66,7 @@ libdaemon_la_SOURCES = \
     overlay/host/address_monitor.c overlay/host/address_monitor.h overlay/host/cores.c overlay/host/cores.h \
     overlay/host/hardware.c overlay/host/hardware.h overlay/host/listening.c overlay/host/listening.h \
     overlay/host/machine.c overlay/host/machine.h overlay/host/presence.c overlay/host/presence.h \
-    overlay/host/speed.c overlay/host/speed.h overlay/host/topology.c overlay/host/topology.h \
+    overlay/host/proctree.c overlay/host/proctree.h overlay/host/speed.c overlay/host/speed.h \
     overlay/host/trim.c overlay/host/trim.h \
     overlay/lend/allowlist.c overlay/lend/allowlist.h overlay/lend/grant.c overlay/lend/grant.h \
     overlay/lend/grant_ask.c overlay/lend/grant_job.c overlay/lend/grant_owner.c overlay/lend/grant_state.h \
@@ -75,7 +76,7 @@ libdaemon_la_SOURCES = \
     overlay/local/local.c overlay/local/local.h overlay/local/local_calls.c overlay/local/local_socket.c \
     overlay/local/local_socket.h overlay/local/local_state.h overlay/local/rendezvous.c \
     overlay/local/rendezvous.h overlay/local/rpc.c overlay/local/rpc.h overlay/local/status.c \
-    overlay/local/status.h \
+    overlay/local/status.h overlay/local/topology.c overlay/local/topology.h \
     overlay/manifest/manifest.c overlay/manifest/manifest.h \
     overlay/membership/authority.c overlay/membership/authority.h overlay/membership/authority_rotate.c \
     overlay/membership/authority_state.h overlay/membership/certificates.c overlay/membership/certificates.h \
@@ -87,7 +88,7 @@ libdaemon_la_SOURCES = \
     overlay/membership/token.c overlay/membership/token.h \
     overlay/sandbox/environment.c overlay/sandbox/environment.h overlay/sandbox/forkserver.c \
     overlay/sandbox/forkserver.h overlay/sandbox/limits.c overlay/sandbox/limits.h overlay/sandbox/pressure.c \
-    overlay/sandbox/pressure.h overlay/sandbox/proctree.c overlay/sandbox/proctree.h overlay/sandbox/room.h \
+    overlay/sandbox/pressure.h overlay/sandbox/room.h \
     overlay/sandbox/sweep.c overlay/sandbox/sweep.h overlay/sandbox/tail.c overlay/sandbox/tail.h \
     overlay/sandbox/usage.c overlay/sandbox/usage.h \
     overlay/settings/hours.c overlay/settings/hours.h overlay/settings/settings.c overlay/settings/settings.h \
@@ -98,6 +99,7 @@ libdaemon_la_SOURCES = \
     overlay/transport/link.c overlay/transport/link.h overlay/transport/link_calls.c \
     overlay/transport/link_peer.c overlay/transport/link_state.h overlay/transport/round_trip.c \
     overlay/transport/round_trip.h overlay/transport/tunnel.c overlay/transport/tunnel.h \
+    overlay/transport/uri.c overlay/transport/uri.h \
     overlay/watch/job.c overlay/watch/job.h overlay/watch/job_list.c overlay/watch/job_state.h \
     overlay/watch/notice.c overlay/watch/notice.h
 libdaemon_la_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBEXECDIR='"$(pkglibexecdir)"'
@@ -141,10 +143,10 @@ libconfine_la_LIBADD = libclient.la $(SECCOMP_LIBS)
 # p2pd-room: one for each lease that runs something.
 pkglibexec_PROGRAMS += p2pd-room
 p2pd_room_SOURCES = \
-    overlay/host/listening.c overlay/host/listening.h \
+    overlay/host/listening.c overlay/host/listening.h overlay/host/proctree.c overlay/host/proctree.h \
     overlay/sandbox/components.c overlay/sandbox/components.h overlay/sandbox/environment.c \
     overlay/sandbox/environment.h overlay/sandbox/forkserver.h overlay/sandbox/forkserver_serve.c \
-    overlay/sandbox/proctree.c overlay/sandbox/proctree.h overlay/sandbox/room.c overlay/sandbox/room.h \
+    overlay/sandbox/room.c overlay/sandbox/room.h \
     overlay/sandbox/room_dirs.c overlay/sandbox/room_dirs.h overlay/sandbox/room_exec.c \
     overlay/sandbox/room_exec.h overlay/sandbox/sweep.c overlay/sandbox/sweep.h overlay/sandbox/tail.c \
     overlay/sandbox/tail.h overlay/sandbox/usage.c overlay/sandbox/usage.h
@@ -153,5 +155,5 @@ p2pd_room_CPPFLAGS = $(AM_CPPFLAGS) -DCOMPONENTDIR='"$(componentdir)"' \
 p2pd_room_LDADD = libconfine.la libclient.la libcore.la
 
 overlay_folders = base borrow client core/lease core/ring core/swim core/tree crypto daemon discovery host lend \
-    local manifest membership sandbox settings tools transport watch wire
+    local manifest membership node sandbox settings tools transport watch wire
 EXTRA_DIST += $(overlay_folders:%=overlay/%/.may_include)

@@ -4,10 +4,14 @@
 #include "overlay/core/lease/lease.h"
 #include "overlay/core/lease/lived.h"
 #include "overlay/manifest/manifest.h"
-#include "overlay/daemon/node.h"
-#include "uri.h"
+#include "overlay/node/node.h"
 #include "overlay/client/p2pgrid.h"
+#include "overlay/transport/link.h"
+#include "overlay/transport/tunnel.h"
+#include "overlay/transport/uri.h"
+#include "overlay/watch/job.h"
 #include <errno.h>
+#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +33,8 @@ struct borrowed_lease {
 
 struct borrowed {
     struct node *node;
+    struct jobs *jobs;
+    struct tunnels *tunnels;
     borrowed_event_fn *event;
     void *event_ctx;
     borrowed_owner_fn *find_owner;
@@ -67,10 +73,10 @@ static bool uses(const struct borrowed *b, const void *owner, const struct id *p
 static void drop(struct borrowed *b, struct borrowed_lease *one)
 {
     const struct borrowed_lease was = *one;
-    tunnel_end(b->node->tunnels, &was.lease);
+    tunnel_end(b->tunnels, &was.lease);
     *one = b->at[--b->count];
     if (!uses(b, was.owner, &was.peer.id))
-        jobs_leave(b->node->jobs, was.owner, &was.peer.id);
+        jobs_leave(b->jobs, was.owner, &was.peer.id);
 }
 
 static void send_release(struct borrowed *b, const struct part_peer *peer, const struct id *lease)
@@ -299,14 +305,16 @@ static void on_declared(void *ctx, const void *owner, const struct id *peer)
     }
 }
 
-int borrowed_open(struct borrowed **out, struct node *node, borrowed_event_fn *event, void *ctx,
-                  struct err *e)
+int borrowed_open(struct borrowed **out, struct node *node, struct jobs *jobs,
+                  struct tunnels *tunnels, borrowed_event_fn *event, void *ctx, struct err *e)
 {
     struct borrowed *b = calloc(1, sizeof *b);
     *out = b;
     if (b == NULL)
         return err_set(e, ENOMEM, "out of memory");
     b->node = node;
+    b->jobs = jobs;
+    b->tunnels = tunnels;
     b->event = event;
     b->event_ctx = ctx;
     b->timer = event_new(node->base, -1, EV_PERSIST, on_time, b);
@@ -317,8 +325,7 @@ int borrowed_open(struct borrowed **out, struct node *node, borrowed_event_fn *e
         *out = NULL;
         return err_set(e, ENOMEM, "out of memory");
     }
-    node->borrowed = b;
-    jobs_on_declared(node->jobs, on_declared, b);
+    jobs_on_declared(jobs, on_declared, b);
     return 0;
 }
 
@@ -327,8 +334,7 @@ void borrowed_close(struct borrowed *b)
     if (b == NULL)
         return;
     links_forget_gone(b->node->links, on_gone, b);
-    b->node->borrowed = NULL;
-    jobs_on_declared(b->node->jobs, NULL, NULL);
+    jobs_on_declared(b->jobs, NULL, NULL);
     for (size_t i = 0; i < b->count; i++)
         send_release(b, &b->at[i].peer, &b->at[i].lease);
     if (b->timer != NULL)
@@ -358,7 +364,7 @@ int borrowed_add(struct borrowed *b, void *owner, const struct msg_local_lease *
     m.lease_confirm.lease = lease->lease;
     m.lease_confirm.slots = lease->slots;
     link_send(b->node->links, &lease->peer, &m); /* if it is lost, the first renewal says so */
-    jobs_enter(b->node->jobs, owner, &lease->peer);
+    jobs_enter(b->jobs, owner, &lease->peer);
     return 0;
 }
 
@@ -370,7 +376,7 @@ int borrowed_launch(struct borrowed *b, const void *owner, const struct msg_loca
     struct part_peer self = links_self(b->node->links);
     uint16_t port = uri_port((const char *)launch->command, launch->command_length);
     if (port != 0 && !id_equal(&one->peer.id, &self.id) &&
-        tunnel_allow(b->node->tunnels, &one->peer, &one->lease, port) < 0)
+        tunnel_allow(b->tunnels, &one->peer, &one->lease, port) < 0)
         return -ENOMEM;
     struct msg_manifest job = {.submitter = self.id,
                                .peer = one->peer.id,

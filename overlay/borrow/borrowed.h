@@ -8,15 +8,17 @@
 #include "overlay/wire/message.h"
 #include <stdbool.h>
 
-struct node;
 struct borrowed;
+struct jobs;
+struct node;
+struct tunnels;
 struct link_peer;
 
 /* What happens to a lease of that owner. Not called inside the functions below. */
 typedef void borrowed_event_fn(void *ctx, void *owner, const struct msg_local_event *event);
 
-int borrowed_open(struct borrowed **out, struct node *node, borrowed_event_fn *event, void *ctx,
-                  struct err *e);
+int borrowed_open(struct borrowed **out, struct node *node, struct jobs *jobs,
+                  struct tunnels *tunnels, borrowed_event_fn *event, void *ctx, struct err *e);
 void borrowed_close(struct borrowed *b); /* gives everything back */
 void borrowed_take(struct borrowed *b, const struct link_peer *from, const struct message *m);
 

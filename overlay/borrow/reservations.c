@@ -3,11 +3,13 @@
 #include "reservations.h"
 #include "searches.h"
 #include "borrowed.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
 #include "overlay/watch/notice.h"
 #include "overlay/client/p2pgrid.h"
 #include "overlay/client/words.h"
+#include "overlay/base/log.h"
 #include <errno.h>
+#include <event2/event.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>

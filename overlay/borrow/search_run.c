@@ -2,17 +2,25 @@
 /* search_run.c -- drives one search for slots: carries out what it says. */
 #include "search_run.h"
 #include "borrowed.h"
+#include "overlay/base/log.h"
 #include "overlay/core/lease/lending_state.h"
+#include "overlay/crypto/identity.h"
+#include "overlay/discovery/overlay.h"
+#include "overlay/discovery/walk.h"
+#include "overlay/host/machine.h"
+#include "overlay/transport/link.h"
 #include <errno.h>
+#include <event2/event.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void own_ad(const struct node *node, struct part_ad *ad)
+static const struct part_ad *own_ad(const struct node *node)
 {
-    struct part_peer self = links_self(node->links);
-    machine_ad(node->machine, &node->settings, identity_card(node->identity), &self, ad);
+    const struct part_peer self = links_self(node->links);
+    machine_update(node->machine, &node->settings, identity_card(node->identity), &self);
+    return machine_ad(node->machine);
 }
 
 static void arm_timer(struct search_run *r)
@@ -91,8 +99,8 @@ static void visit(void *ctx, const struct part_peer *peer)
 
 static void look_near(struct search_run *r, const struct search_action *a)
 {
-    r->near = near_start(r->all->node, a->count, search_request(r->search)->require, on_named,
-                         on_all_named, r);
+    r->near = near_start(overlay_ads(r->all->overlay), a->count, search_request(r->search)->require,
+                         on_named, on_all_named, r);
     if (r->near == NULL)
         on_all_named(r);
 }
@@ -109,8 +117,9 @@ static void look(struct search_run *r, const struct search_action *a)
     const int within_ms = (int)a->within_ms;
     log_debug(node->log, "looks at %s peers for %u slots",
               a->kind == SEARCH_LOOK_ALL ? "all" : "some", search_request(r->search)->slots);
-    r->walk = a->kind == SEARCH_LOOK_ALL ? walk_start(node, 0, within_ms, on_ad, on_walked, r)
-                                         : walk_start_named(node, within_ms, on_ad, on_walked, r);
+    r->walk = a->kind == SEARCH_LOOK_ALL
+                  ? walk_start(r->all->walks, 0, within_ms, on_ad, on_walked, r)
+                  : walk_start_named(r->all->walks, within_ms, on_ad, on_walked, r);
     if (r->walk == NULL)
         search_run_note(r, &(struct search_event){.kind = SEARCH_BLOCKED});
     else if (a->kind == SEARCH_LOOK_NEAR)
@@ -133,15 +142,13 @@ static void ask(struct search_run *r, const struct search_action *a)
 {
     const struct request *request = search_request(r->search);
     struct node *node = r->all->node;
-    struct part_ad own;
     struct message m = {.kind = MSG_lease_ask};
-    own_ad(node, &own);
     m.lease_ask.token = a->token;
     m.lease_ask.slots = a->slots;
     m.lease_ask.per_lease = (uint16_t)request->per_lease;
     m.lease_ask.use = (uint8_t)request->use;
     m.lease_ask.reservation = request->reservation;
-    memcpy(m.lease_ask.ompi, own.ompi, sizeof m.lease_ask.ompi);
+    memcpy(m.lease_ask.ompi, own_ad(node)->ompi, sizeof m.lease_ask.ompi);
     memcpy(m.lease_ask.user, r->all->user, sizeof m.lease_ask.user);
     if (link_send(node->links, &a->peer, &m) != 0)
         search_run_note(r, &(struct search_event){.kind = SEARCH_UNREACHABLE, .token = a->token});
@@ -239,11 +246,10 @@ void search_run_step(struct search_run *r, const struct search_event *event)
 static void on_time(evutil_socket_t fd, short what, void *ctx)
 {
     struct search_run *r = ctx;
-    struct node *node = r->all->node;
     size_t count = borrowed_count(r->all->borrowed, r->holder);
     struct candidate_borrowed *borrowed = calloc(count + 1, sizeof *borrowed);
     struct search_event event = {
-        .kind = SEARCH_TICK, .borrowed = borrowed, .has_lost = overlay_has_lost(node->overlay)};
+        .kind = SEARCH_TICK, .borrowed = borrowed, .has_lost = overlay_has_lost(r->all->overlay)};
     (void)fd, (void)what;
     if (borrowed != NULL)
         event.borrowed_count = borrowed_list(r->all->borrowed, r->holder, borrowed, count);
@@ -257,14 +263,12 @@ int search_run_begin(struct search_run *r, const struct request *request,
                      const struct require *require)
 {
     struct node *node = r->all->node;
-    struct part_ad own;
     struct search_setup setup = {.request = request,
                                  .require = require,
                                  .owner = identity_card(node->identity)->owner,
                                  .token_step = SEARCHES_MAX,
                                  .peers = CANDIDATES_MAX};
-    own_ad(node, &own);
-    memcpy(setup.ompi, own.ompi, sizeof setup.ompi);
+    memcpy(setup.ompi, own_ad(node)->ompi, sizeof setup.ompi);
     randombytes_buf(&setup.seed, sizeof setup.seed);
     setup.token = randombytes_random() / SEARCHES_MAX * SEARCHES_MAX + r->number;
     void *memory = malloc(search_size(&setup)); /* only what is used of it is ever touched */
@@ -276,8 +280,8 @@ int search_run_begin(struct search_run *r, const struct request *request,
         return -ENOMEM;
     }
     r->search = search_init(memory, &setup, node_now_ms());
-    search_run_step(
-        r, &(struct search_event){.kind = SEARCH_BEGIN, .small = overlay_is_small(node->overlay)});
+    search_run_step(r, &(struct search_event){.kind = SEARCH_BEGIN,
+                                              .small = overlay_is_small(r->all->overlay)});
     return r->walk != NULL ? 0 : -EAGAIN;
 }
 

@@ -4,8 +4,8 @@
 #ifndef P2P_OVERLAY_BORROW_SEARCH_RUN_H
 #define P2P_OVERLAY_BORROW_SEARCH_RUN_H
 #include "overlay/core/lease/search.h"
-#include "overlay/daemon/node.h"
 #include "overlay/discovery/ad_search.h"
+#include "overlay/node/node.h"
 #include "searches.h"
 
 enum { SEARCHES_MAX = 64 };
@@ -26,6 +26,8 @@ struct search_run {
 
 struct searches {
     struct node *node;
+    struct overlay *overlay;
+    struct walks *walks;
     struct borrowed *borrowed;
     struct search_watcher watcher;
     struct search_run *at[SEARCHES_MAX]; /* NULL: free */

@@ -2,6 +2,8 @@
 /* searches.c -- all the searches for slots that go on: takes them on, and hands each the answers to
  * its asks. */
 #include "search_run.h"
+#include "overlay/crypto/identity.h"
+#include "overlay/transport/link.h"
 #include <errno.h>
 #include <pwd.h>
 #include <sodium.h>
@@ -124,7 +126,8 @@ void searches_cancel(struct searches *all, const void *owner)
             search_run_cancel(all->at[i]);
 }
 
-int searches_open(struct searches **out, struct node *node, struct borrowed *borrowed,
+int searches_open(struct searches **out, struct node *node, struct overlay *overlay,
+                  struct walks *walks, struct borrowed *borrowed,
                   const struct search_watcher *watcher, struct err *e)
 {
     struct searches *all = calloc(1, sizeof *all);
@@ -135,13 +138,14 @@ int searches_open(struct searches **out, struct node *node, struct borrowed *bor
         return err_set(e, ENOMEM, "out of memory");
     }
     all->node = node;
+    all->overlay = overlay;
+    all->walks = walks;
     all->borrowed = borrowed;
     all->watcher = *watcher;
     if (user != NULL)
         snprintf(all->user, sizeof all->user, "%.31s", user->pw_name);
     else
         snprintf(all->user, sizeof all->user, "uid %u", (unsigned)getuid());
-    node->searches = all;
     *out = all;
     return 0;
 }
@@ -151,7 +155,6 @@ void searches_close(struct searches *all)
     if (all == NULL)
         return;
     links_forget_gone(all->node->links, on_gone, all);
-    all->node->searches = NULL;
     for (unsigned i = 0; i < SEARCHES_MAX; i++)
         if (all->at[i] != NULL)
             search_run_cancel(all->at[i]);

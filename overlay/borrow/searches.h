@@ -6,9 +6,11 @@
 #include "overlay/base/err.h"
 #include "overlay/wire/message.h"
 
-struct node;
 struct borrowed;
+struct node;
+struct overlay;
 struct searches;
+struct walks;
 struct link_peer;
 
 /* The row for the client: its leases, nearest first, then the last word. The search is gone after
@@ -18,7 +20,8 @@ struct search_watcher {
     void (*done)(void *owner, const struct msg_local_done *done);
 };
 
-int searches_open(struct searches **out, struct node *node, struct borrowed *borrowed,
+int searches_open(struct searches **out, struct node *node, struct overlay *overlay,
+                  struct walks *walks, struct borrowed *borrowed,
                   const struct search_watcher *watcher, struct err *e);
 void searches_close(struct searches *all);
 void searches_take(struct searches *all, const struct link_peer *from, const struct message *m);

@@ -458,26 +458,16 @@ int identity_rotate(struct identity *i, const char *folder, const struct rotatio
 }
 
 int identity_sign(const struct identity *i, const void *words, size_t length,
-                  uint8_t signature[IDENTITY_SIGNATURE])
+                  uint8_t signature[SIGNATURE_BYTES])
 {
-    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-    size_t size = IDENTITY_SIGNATURE;
-    EVP_PKEY *key = SSL_CTX_get0_privatekey(i->tls);
-    bool done = ctx != NULL && EVP_DigestSignInit(ctx, NULL, NULL, NULL, key) == 1 &&
-                EVP_DigestSign(ctx, signature, &size, words, length) == 1;
-    EVP_MD_CTX_free(ctx);
-    return done ? 0 : -EIO;
+    return signature_make(signature, SSL_CTX_get0_privatekey(i->tls), words, length) ? 0 : -EIO;
 }
 
 bool identity_signed(const struct identity_card *by, const void *words, size_t length,
                      const uint8_t *signature, size_t signature_length)
 {
     EVP_PKEY *key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, by->key, sizeof by->key);
-    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-    bool good = key != NULL && ctx != NULL && signature_length == IDENTITY_SIGNATURE &&
-                EVP_DigestVerifyInit(ctx, NULL, NULL, NULL, key) == 1 &&
-                EVP_DigestVerify(ctx, signature, signature_length, words, length) == 1;
-    EVP_MD_CTX_free(ctx);
+    bool good = key != NULL && signature_check(key, words, length, signature, signature_length);
     EVP_PKEY_free(key);
     return good;
 }

@@ -11,12 +11,13 @@
 #define P2P_OVERLAY_CRYPTO_IDENTITY_H
 #include "overlay/base/err.h"
 #include "overlay/wire/message.h"
+#include "signature.h"
 #include <openssl/ssl.h>
 #include <stddef.h>
 #include <time.h>
 
 enum { IDENTITY_NAME = 63, IDENTITY_GROUPS = 8, IDENTITY_GROUP = 32 };
-enum { IDENTITY_KEY = 32, IDENTITY_SIGNATURE = 64 }; /* Ed25519 */
+enum { IDENTITY_KEY = 32 }; /* Ed25519 */
 enum { IDENTITY_NONCE = 16, IDENTITY_NONCE_TEXT = 2 * IDENTITY_NONCE };
 
 /* What a certificate says about its holder. */
@@ -77,7 +78,7 @@ int identity_read(struct identity_card *card, X509 *certificate, struct err *e);
 
 /* By this peer's key. */
 int identity_sign(const struct identity *i, const void *words, size_t length,
-                  uint8_t signature[IDENTITY_SIGNATURE]);
+                  uint8_t signature[SIGNATURE_BYTES]);
 bool identity_signed(const struct identity_card *by, const void *words, size_t length,
                      const uint8_t *signature, size_t signature_length);
 

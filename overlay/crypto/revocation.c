@@ -33,11 +33,11 @@ static uint8_t *words(const struct msg_revocations *list, size_t *length)
     return out;
 }
 
-int revocation_sign(struct revocation *r, const struct authority *a, struct err *e)
+int revocation_sign(struct revocation *r, EVP_PKEY *authority, struct err *e)
 {
     size_t length;
     uint8_t *text = words(&r->list, &length);
-    bool ok = text != NULL && authority_sign(a, text, length, r->signature);
+    bool ok = text != NULL && signature_make(r->signature, authority, text, length);
     free(text);
     r->list.signature = r->signature;
     r->list.signature_length = sizeof r->signature;
@@ -48,11 +48,8 @@ bool revocation_is_signed(const struct msg_revocations *list, EVP_PKEY *authorit
 {
     size_t length;
     uint8_t *text = words(list, &length);
-    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-    bool ok = text != NULL && ctx != NULL && list->signature_length == AUTHORITY_SIGNATURE &&
-              EVP_DigestVerifyInit(ctx, NULL, NULL, NULL, authority) == 1 &&
-              EVP_DigestVerify(ctx, list->signature, list->signature_length, text, length) == 1;
-    EVP_MD_CTX_free(ctx);
+    bool ok = text != NULL &&
+              signature_check(authority, text, length, list->signature, list->signature_length);
     free(text);
     return ok;
 }

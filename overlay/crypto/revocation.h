@@ -3,19 +3,19 @@
  * pass it on, and kept on disk. It also says who renews certificates. */
 #ifndef P2P_OVERLAY_CRYPTO_REVOCATION_H
 #define P2P_OVERLAY_CRYPTO_REVOCATION_H
+#include "overlay/base/err.h"
 #include "overlay/wire/message.h"
-#include "overlay/membership/authority.h"
-#include "identity.h"
+#include "signature.h"
 
 /* Owns its signature, unlike a message that was just decoded. */
 struct revocation {
     struct msg_revocations list; /* serial 0: none */
-    uint8_t signature[AUTHORITY_SIGNATURE];
+    uint8_t signature[SIGNATURE_BYTES];
 };
 
 void revocation_copy(struct revocation *to, const struct msg_revocations *list);
-/* Fills in the signature. */
-int revocation_sign(struct revocation *r, const struct authority *a, struct err *e);
+/* Fills in the signature, by the authority's private key. */
+int revocation_sign(struct revocation *r, EVP_PKEY *authority, struct err *e);
 bool revocation_is_signed(const struct msg_revocations *list, EVP_PKEY *authority);
 bool revocation_has(const struct msg_revocations *list, const struct id *peer);
 

@@ -3,6 +3,7 @@
 #include "rotation.h"
 #include "overlay/base/file.h"
 #include "identity.h"
+#include "signature.h"
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
@@ -40,41 +41,19 @@ static uint8_t *words(const struct msg_rotation *said, size_t *length)
     return out;
 }
 
-static bool is_signed(const uint8_t *text, size_t length, EVP_PKEY *by, const uint8_t *signature,
-                      size_t size)
-{
-    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-    bool ok = ctx != NULL && size == ROTATION_SIGNATURE &&
-              EVP_DigestVerifyInit(ctx, NULL, NULL, NULL, by) == 1 &&
-              EVP_DigestVerify(ctx, signature, size, text, length) == 1;
-    EVP_MD_CTX_free(ctx);
-    return ok;
-}
-
-static bool put_signature(uint8_t out[ROTATION_SIGNATURE], const uint8_t *text, size_t length,
-                          EVP_PKEY *by)
-{
-    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-    size_t size = ROTATION_SIGNATURE;
-    bool ok = ctx != NULL && EVP_DigestSignInit(ctx, NULL, NULL, NULL, by) == 1 &&
-              EVP_DigestSign(ctx, out, &size, text, length) == 1;
-    EVP_MD_CTX_free(ctx);
-    return ok;
-}
-
 int rotation_sign(struct rotation **out, const struct msg_rotation *bare, EVP_PKEY *before,
                   EVP_PKEY *after, struct err *e)
 {
-    uint8_t by_before[ROTATION_SIGNATURE], by_after[ROTATION_SIGNATURE];
+    uint8_t by_before[SIGNATURE_BYTES], by_after[SIGNATURE_BYTES];
     struct msg_rotation said = *bare;
     size_t length;
     uint8_t *text = words(bare, &length);
-    bool ok = text != NULL && put_signature(by_before, text, length, before) &&
-              put_signature(by_after, text, length, after);
+    bool ok = text != NULL && signature_make(by_before, before, text, length) &&
+              signature_make(by_after, after, text, length);
     free(text);
     said.by_before = by_before;
     said.by_after = by_after;
-    said.by_before_length = said.by_after_length = ROTATION_SIGNATURE;
+    said.by_before_length = said.by_after_length = SIGNATURE_BYTES;
     return ok ? rotation_take(out, &said, e)
               : err_set(e, EIO, "the change of keys cannot be signed");
 }
@@ -84,11 +63,11 @@ static bool both_signed(const struct rotation *r)
     const struct msg_rotation *said = &r->said;
     size_t length;
     uint8_t *text = words(said, &length);
-    bool ok =
-        text != NULL &&
-        is_signed(text, length, X509_get0_pubkey(r->before), said->by_before,
-                  said->by_before_length) &&
-        is_signed(text, length, X509_get0_pubkey(r->after), said->by_after, said->by_after_length);
+    bool ok = text != NULL &&
+              signature_check(X509_get0_pubkey(r->before), text, length, said->by_before,
+                              said->by_before_length) &&
+              signature_check(X509_get0_pubkey(r->after), text, length, said->by_after,
+                              said->by_after_length);
     free(text);
     return ok;
 }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <time.h>
 
-enum { ROTATION_HASH = 20, ROTATION_GOOD = 4096, ROTATION_SIGNATURE = 64 };
+enum { ROTATION_HASH = 20, ROTATION_GOOD = 4096 };
 
 struct rotation {
     X509 *before, *after;     /* the authority's certificates */

@@ -1,67 +1,65 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dispatch.c -- each receiver of message.def is a part of the daemon; in each part a switch over
  * what that receiver takes goes on from here. Neither compiles when one is missing. */
-#include "dispatch.h"
-#include "overlay/borrow/searches.h"
-#include "overlay/lend/grant.h"
-#include "overlay/borrow/borrowed.h"
-#include "overlay/membership/registrar.h"
-#include "overlay/lend/listens.h"
-#include "overlay/membership/member.h"
-#include "node.h"
-#include "overlay/host/topology.h"
+#include "daemon.h"
+#include "overlay/discovery/overlay.h"
 #include "overlay/discovery/probe_replies.h"
+#include "overlay/discovery/walk.h"
+#include "overlay/lend/grant.h"
+#include "overlay/lend/listens.h"
+#include "overlay/local/local.h"
+#include "overlay/membership/member.h"
+#include "overlay/membership/registrar.h"
+#include "overlay/transport/datagram.h"
+#include "overlay/transport/link.h"
+#include "overlay/transport/tunnel.h"
+#include "overlay/watch/job.h"
 
 /* The parts that end first are gone while the last words are sent. */
-static bool take(void *ctx, const struct link_peer *from, const struct message *m)
+static bool dispatch_take(void *ctx, const struct link_peer *from, const struct message *m)
 {
-    struct node *n = ctx;
+    struct daemon *d = ctx;
     switch (message_receiver(m->kind)) {
     case RECEIVER_visited:
-        visited_take(n, from, m);
+        visited_take(&d->node, d->overlay, from, m);
         return true;
     case RECEIVER_walk:
-        walks_take(n->walks, from, m);
+        walks_take(d->walks, from, m);
         return true;
     case RECEIVER_ring:
-        overlay_take(n->overlay, from, m);
+        overlay_take(d->overlay, from, m);
         return true;
     case RECEIVER_group:
-        jobs_take_group(n->jobs, &from->peer, m);
+        jobs_take_group(d->jobs, &from->peer, m);
         return true;
     case RECEIVER_job:
-        jobs_take(n->jobs, from, m);
+        jobs_take(d->jobs, from, m);
         return true;
     case RECEIVER_listens:
-        listens_take(n->listens, from, m);
+        if (d->listens != NULL)
+            listens_take(d->listens, from, m);
         return true;
     case RECEIVER_grant:
-        if (n->grant != NULL)
-            grant_take(n->grant, from, m);
+        if (d->grant != NULL)
+            grant_take(d->grant, from, m);
         return true;
     case RECEIVER_search:
-        if (n->searches != NULL)
-            searches_take(n->searches, from, m);
-        return true;
     case RECEIVER_borrowed:
-        if (n->borrowed != NULL)
-            borrowed_take(n->borrowed, from, m);
+    case RECEIVER_topology:
+        if (d->local != NULL)
+            local_hear(d->local, from, m);
         return true;
     case RECEIVER_tunnel:
-        tunnels_take(n->tunnels, from, m);
+        tunnels_take(d->tunnels, from, m);
         return true;
     case RECEIVER_datagram:
-        datagrams_take(n->datagrams, from, m);
-        return true;
-    case RECEIVER_topology:
-        if (n->topologies != NULL)
-            topologies_take(n->topologies, from, m);
+        datagrams_take(d->datagrams, from, m);
         return true;
     case RECEIVER_member:
-        member_hear(n->member, from, m);
+        member_hear(d->member, from, m);
         return true;
     case RECEIVER_keeper:
-        keeper_take(n->keeper, from, m);
+        keeper_take(d->keeper, from, m);
         return true;
     case RECEIVER_greeting: /* the connection has taken what it wants of these */
     case RECEIVER_beacon:
@@ -79,7 +77,7 @@ static bool take(void *ctx, const struct link_peer *from, const struct message *
     return false;
 }
 
-void dispatch_open(struct node *node)
+void dispatch_open(struct daemon *d)
 {
-    links_on_message(node->links, take, node);
+    links_on_message(d->node.links, dispatch_take, d);
 }

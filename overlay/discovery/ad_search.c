@@ -2,9 +2,14 @@
 /* ad_search.c -- ads go into the ring's tree as frames of ad_answer; searches hand them out again.
  */
 #include "ad_search.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
 #include "overlay/core/lease/require.h"
+#include "overlay/transport/link.h"
+#include "overlay/crypto/identity.h"
+#include "overlay/host/machine.h"
+#include "overlay.h"
 #include <errno.h>
+#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +31,7 @@ struct near {
 
 struct nears {
     struct node *node;
+    struct overlay *overlay;
     struct near *first;
     uint32_t token;
     struct event *timer;
@@ -54,8 +60,9 @@ void nears_publish(struct nears *all)
     struct part_peer self = links_self(n->links);
     struct part_ad ad;
     uint8_t bytes[RING_AD_MAX];
-    machine_ad(n->machine, &n->settings, identity_card(n->identity), &self, &ad);
-    if (!overlay_joined(n->overlay) ||
+    machine_update(n->machine, &n->settings, identity_card(n->identity), &self);
+    ad = *machine_ad(n->machine);
+    if (!overlay_joined(all->overlay) ||
         (ad.version == all->version && node_now_ms() < all->told_ms + AFRESH_MS))
         return;
     struct ring_event event = {.kind = RING_PUBLISH, .value = bytes};
@@ -64,7 +71,7 @@ void nears_publish(struct nears *all)
         return;
     all->version = ad.version;
     all->told_ms = node_now_ms();
-    overlay_step(n->overlay, &event);
+    overlay_step(all->overlay, &event);
 }
 
 static void on_time(evutil_socket_t fd, short what, void *ctx)
@@ -142,15 +149,14 @@ static void on_ended(evutil_socket_t fd, short what, void *ctx)
     end(owner);
 }
 
-struct near *near_start(struct node *node, unsigned want, const char *require, near_found_fn *found,
+struct near *near_start(struct nears *all, unsigned want, const char *require, near_found_fn *found,
                         near_end_fn *end, void *ctx)
 {
-    struct nears *all = node->nears;
     struct near *n = calloc(1, sizeof *n);
     if (n == NULL)
         return NULL;
     *n = (struct near){.all = all, .found = found, .end = end, .ctx = ctx};
-    n->ended = evtimer_new(node->base, on_ended, n);
+    n->ended = evtimer_new(all->node->base, on_ended, n);
     if (n->ended == NULL) {
         free(n);
         return NULL;
@@ -160,19 +166,19 @@ struct near *near_start(struct node *node, unsigned want, const char *require, n
     all->first = n;
     struct ring_event event = {.kind = RING_NEAREST, .token = n->token, .want = want};
     event.require = strlen(require) <= RING_REQUIRE_MAX ? require : "";
-    overlay_step(node->overlay, &event);
+    overlay_step(all->overlay, &event);
     return n;
 }
 
 void near_cancel(struct near *n)
 {
-    struct node *node = n->all->node;
+    struct overlay *overlay = n->all->overlay;
     struct ring_event event = {.kind = RING_CANCEL, .token = n->token};
     forget(n);
-    overlay_step(node->overlay, &event);
+    overlay_step(overlay, &event);
 }
 
-int nears_open(struct nears **out, struct node *node)
+int nears_open(struct nears **out, struct node *node, struct overlay *overlay)
 {
     struct nears *all = calloc(1, sizeof *all);
     struct event *timer = all != NULL ? event_new(node->base, -1, EV_PERSIST, on_time, all) : NULL;
@@ -181,6 +187,7 @@ int nears_open(struct nears **out, struct node *node)
         return -ENOMEM;
     }
     all->node = node;
+    all->overlay = overlay;
     all->timer = timer;
     event_add(timer,
               &(struct timeval){.tv_sec = PUBLISH_MS / 1000, .tv_usec = PUBLISH_MS % 1000 * 1000});

@@ -9,10 +9,12 @@
 #include "overlay/core/ring/ring.h"
 
 struct node;
+struct overlay;
 struct nears;
 struct near;
 
-int nears_open(struct nears **out, struct node *node);
+/* Made by overlay_open(); overlay_ads() gives it to others. */
+int nears_open(struct nears **out, struct node *node, struct overlay *overlay);
 void nears_close(struct nears *all);
 
 /* For the ring: does this ad fulfil the requirement? The round trip counts as what it has to be. */
@@ -26,7 +28,7 @@ typedef void near_found_fn(void *ctx, const struct part_ad *ad);
 typedef void near_end_fn(void *ctx); /* from the event loop; the search is gone */
 
 /* NULL: too many, or no memory. */
-struct near *near_start(struct node *node, unsigned want, const char *require, near_found_fn *found,
+struct near *near_start(struct nears *all, unsigned want, const char *require, near_found_fn *found,
                         near_end_fn *end, void *ctx);
 void near_cancel(struct near *n); /* no callback comes after this */
 #endif

@@ -2,9 +2,14 @@
 /* beacon.c -- one socket in a multicast group; questions and answers go out at every interface. */
 #include "beacon.h"
 #include "overlay/base/addr.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
+#include "overlay/transport/link.h"
+#include "overlay/crypto/identity.h"
+#include "overlay/base/log.h"
+#include "overlay.h"
 #include <arpa/inet.h>
 #include <errno.h>
+#include <event2/event.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -26,6 +31,7 @@ static const char group[] = "239.255.71.17";
 
 struct beacon {
     struct node *node;
+    struct overlay *overlay;
     contacts_found_fn *found;
     void *ctx;
     int fd;
@@ -81,7 +87,7 @@ static void on_ask(evutil_socket_t fd, short what, void *ctx)
 {
     struct beacon *b = ctx;
     (void)fd, (void)what;
-    if (overlay_joined(b->node->overlay))
+    if (overlay_joined(b->overlay))
         return; /* overlay.c asks again when the ring is lost */
     b->meets = 0;
     say(b, true);
@@ -118,7 +124,7 @@ static void take(struct beacon *b, const struct addr *from, const struct msg_bea
     if (!identity_is_grid(b->node->identity, &m->grid) || addr_equal(&there, &self.addr) ||
         m->port == 0)
         return;
-    if (!overlay_joined(b->node->overlay)) {
+    if (!overlay_joined(b->overlay)) {
         if (b->meets++ < MEETS_MAX)
             links_meet(b->node->links, &there, on_met, b);
     } else if (!m->asks) {
@@ -197,12 +203,14 @@ void beacon_ask(struct beacon *b)
         event_del(b->asker);
 }
 
-int beacon_open(struct beacon **out, struct node *node, contacts_found_fn *found, void *ctx)
+int beacon_open(struct beacon **out, struct node *node, struct overlay *overlay,
+                contacts_found_fn *found, void *ctx)
 {
     struct beacon *b = calloc(1, sizeof *b);
     if (b == NULL)
         return -ENOMEM;
     b->node = node;
+    b->overlay = overlay;
     b->found = found;
     b->ctx = ctx;
     b->fd = -1;

@@ -13,7 +13,8 @@ enum { BEACON_PORT = 7118 }; /* UDP; of the group 239.255.71.17 */
 struct beacon;
 
 /* `found` is called with whoever was met on a link, as for contacts. */
-int beacon_open(struct beacon **out, struct node *node, contacts_found_fn *found, void *ctx);
+int beacon_open(struct beacon **out, struct node *node, struct overlay *overlay,
+                contacts_found_fn *found, void *ctx);
 void beacon_close(struct beacon *b);
 /* Asks soon, and on, less and less often, as long as there is no ring. Does nothing when the owner
  * has not allowed it (`lan`). */

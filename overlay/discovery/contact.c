@@ -4,9 +4,12 @@
  * large one somebody does, as often. */
 #include "contact.h"
 #include "overlay/base/addr.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
 #include "overlay.h"
+#include "overlay/transport/link.h"
+#include "overlay/base/log.h"
 #include <errno.h>
+#include <event2/event.h>
 #include <netdb.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -29,6 +32,7 @@ struct contact {
 
 struct contacts {
     struct node *node;
+    struct overlay *overlay;
     struct event *timer, *poll;
     contacts_found_fn *found;
     void *ctx;
@@ -122,7 +126,7 @@ static void wait_on(struct contacts *c, int ms)
 /* Half as long to half as long again, that not all of a ring do it at once. */
 static int again_ms(const struct contacts *c)
 {
-    int ms = overlay_is_small(c->node->overlay) ? SMALL_MS : LARGE_MS;
+    int ms = overlay_is_small(c->overlay) ? SMALL_MS : LARGE_MS;
     return ms / 2 + (int)randombytes_uniform((uint32_t)ms);
 }
 
@@ -161,12 +165,14 @@ void contacts_try(struct contacts *c)
         wait_on(c, 0);
 }
 
-int contacts_open(struct contacts **out, struct node *node, contacts_found_fn *found, void *ctx)
+int contacts_open(struct contacts **out, struct node *node, struct overlay *overlay,
+                  contacts_found_fn *found, void *ctx)
 {
     struct contacts *c = calloc(1, sizeof *c);
     if (c == NULL)
         return -ENOMEM;
     c->node = node;
+    c->overlay = overlay;
     c->found = found;
     c->ctx = ctx;
     c->timer = evtimer_new(node->base, on_time, c);

@@ -7,12 +7,14 @@
 #include "overlay/wire/message.h"
 
 struct node;
+struct overlay;
 struct contacts;
 
 /* A peer that answered at one of the addresses; called again whenever it answers again. */
 typedef void contacts_found_fn(void *ctx, const struct part_peer *peer);
 
-int contacts_open(struct contacts **out, struct node *node, contacts_found_fn *found, void *ctx);
+int contacts_open(struct contacts **out, struct node *node, struct overlay *overlay,
+                  contacts_found_fn *found, void *ctx);
 void contacts_close(struct contacts *c);
 /* Tries all of them soon, and on, less and less often; at once again after a reload of the
  * settings. */

@@ -2,8 +2,12 @@
 /* finder.c -- members by their ids: a few look-ups in the ring at a time. */
 #include "finder.h"
 #include "overlay/core/ring/ring.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
+#include "overlay/transport/link.h"
+#include "overlay/base/log.h"
+#include "overlay.h"
 #include <errno.h>
+#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +31,7 @@ struct wish {
 
 struct finder {
     struct node *node;
+    struct overlay *overlay;
     finder_found_fn *found;
     void *ctx;
     struct event *timer;
@@ -53,7 +58,7 @@ static bool is_known(const struct finder *f, const struct id *id, struct part_pe
         peer->id = *id;
         return true;
     }
-    for (size_t n = overlay_known(f->node->overlay, known, KNOWN_MAX); n > 0; n--)
+    for (size_t n = overlay_known(f->overlay, known, KNOWN_MAX); n > 0; n--)
         if (id_equal(&known[n - 1].id, id)) {
             *peer = known[n - 1];
             return true;
@@ -106,7 +111,7 @@ static void look_up(struct finder *f, struct wish *w)
     w->tries++;
     w->token = f->token = f->token < INT32_MAX ? f->token + 1 : TOKENS;
     struct ring_event event = {.kind = RING_LOOKUP, .token = w->token, .key = w->wish.peer};
-    overlay_step(f->node->overlay, &event); /* its end is noted by finder_take() */
+    overlay_step(f->overlay, &event); /* its end is noted by finder_take() */
 }
 
 static void say_lost(const struct finder *f, const struct wish *w)
@@ -152,8 +157,10 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
         wake(f, AGAIN_MS);
 }
 
-bool finder_take(struct finder *f, const struct ring_action *a)
+/* The end of a look-up; false: it is not one of these. */
+static bool finder_take(void *ctx, const struct ring_action *a)
 {
+    struct finder *f = ctx;
     if (a->token < TOKENS)
         return false;
     for (size_t i = 0; i < f->count; i++) {
@@ -169,17 +176,20 @@ bool finder_take(struct finder *f, const struct ring_action *a)
     return true;
 }
 
-int finder_open(struct finder **out, struct node *node, finder_found_fn *found, void *ctx)
+int finder_open(struct finder **out, struct node *node, struct overlay *overlay,
+                finder_found_fn *found, void *ctx)
 {
     struct finder *f = calloc(1, sizeof *f);
     if (f == NULL)
         return -ENOMEM;
-    *f = (struct finder){.node = node, .found = found, .ctx = ctx, .token = TOKENS};
+    *f = (struct finder){
+        .node = node, .overlay = overlay, .found = found, .ctx = ctx, .token = TOKENS};
     f->timer = evtimer_new(node->base, on_time, f);
     if (f->timer == NULL) {
         free(f);
         return -ENOMEM;
     }
+    overlay_on_lookup(overlay, finder_take, f);
     *out = f;
     return 0;
 }
@@ -188,6 +198,7 @@ void finder_close(struct finder *f)
 {
     if (f == NULL)
         return;
+    overlay_on_lookup(f->overlay, NULL, NULL);
     event_free(f->timer);
     free(f->at);
     free(f);

@@ -8,7 +8,7 @@
 
 struct node;
 struct finder;
-struct ring_action;
+struct overlay;
 
 /* Whom it is wanted for, as the caller has it. */
 struct finder_wish {
@@ -19,12 +19,10 @@ struct finder_wish {
 typedef void finder_found_fn(void *ctx, const struct finder_wish *wish,
                              const struct part_peer *peer);
 
-int finder_open(struct finder **out, struct node *node, finder_found_fn *found, void *ctx);
+int finder_open(struct finder **out, struct node *node, struct overlay *overlay,
+                finder_found_fn *found, void *ctx);
 void finder_close(struct finder *f);
 void finder_want(struct finder *f, const struct finder_wish *wish);
 /* No more: of that job, and peer unless it is NULL. */
 void finder_forget(struct finder *f, const struct id *job, const struct id *peer);
-
-/* From overlay.c: is this the end of a look-up of ours? */
-bool finder_take(struct finder *f, const struct ring_action *a);
 #endif

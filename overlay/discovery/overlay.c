@@ -5,13 +5,16 @@
 #include "overlay/base/addr.h"
 #include "beacon.h"
 #include "contact.h"
-#include "finder.h"
 #include "ad_search.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
 #include "overlay/host/address_monitor.h"
 #include "overlay/host/trim.h"
 #include "churn.h"
+#include "overlay/transport/link.h"
+#include "overlay/base/log.h"
+#include "overlay/host/machine.h"
 #include <errno.h>
+#include <event2/event.h>
 #include <openssl/rand.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +40,9 @@ struct overlay {
     struct node *node;
     struct ring *ring;
     struct ring_out *out;
+    struct nears *ads;
+    overlay_lookup_fn *lookup_ended;
+    void *lookup_ctx;
     struct contacts *contacts;
     struct beacon *beacon;
     struct event *timer, *saver;
@@ -48,7 +54,7 @@ struct overlay {
     size_t near_count;
     uint64_t lost_ms; /* when one of them was there no more; 0: never */
     uint64_t due_us;  /* when the timer was to fire */
-    struct roam *roam;
+    struct address_monitor *roam;
     uint64_t moved_ms; /* when this desktop was found to be elsewhere */
 };
 
@@ -107,12 +113,12 @@ static void do_action(struct overlay *o, const struct ring_action *a)
         break;
     case RING_NEAR:
     case RING_DONE:
-        nears_take(o->node->nears, a);
+        nears_take(o->ads, a);
         break;
     case RING_FAILED:
     case RING_FOUND:
-        if (o->node->finder == NULL || !finder_take(o->node->finder, a))
-            nears_take(o->node->nears, a);
+        if (o->lookup_ended == NULL || !o->lookup_ended(o->lookup_ctx, a))
+            nears_take(o->ads, a);
         break;
     case RING_NEIGHBOURS:
         see_neighbours(o);
@@ -249,7 +255,7 @@ static void bring_tally_up_to_date(struct overlay *o)
     uint64_t now = node_now_ms();
     tally_watch(&o->tally, (unsigned)o->near_count, now - o->tallied_ms);
     o->tallied_ms = now;
-    machine_observed(o->node->machine, &o->tally);
+    machine_observed(o->node->machine, o->tally.watched_ms, o->tally.vanished);
     tally_save(&o->tally, o->node->settings.state);
 }
 
@@ -258,7 +264,7 @@ static void on_save(evutil_socket_t fd, short what, void *ctx)
     (void)fd, (void)what;
     save(ctx);
     bring_tally_up_to_date(ctx);
-    slim_down();
+    trim_memory();
 }
 
 void overlay_contact(struct overlay *o)
@@ -276,11 +282,13 @@ static void join_known(struct overlay *o)
 
 static int make_ring(struct overlay *o, struct err *e)
 {
+    if (nears_open(&o->ads, o->node, o) < 0)
+        return err_set(e, ENOMEM, "no memory");
     struct ring_setup setup = {.self = links_self(o->node->links),
                                .record_bytes = RECORD_BYTES,
                                .searches = SEARCHES,
                                .fits = nears_fit,
-                               .context = o->node->nears};
+                               .context = o->ads};
     if (RAND_bytes((unsigned char *)&setup.seed, sizeof setup.seed) != 1)
         return err_set(e, EIO, "no random numbers");
     void *memory = malloc(ring_size(&setup));
@@ -288,9 +296,9 @@ static int make_ring(struct overlay *o, struct err *e)
     o->timer = evtimer_new(o->node->base, on_time, o);
     o->saver = event_new(o->node->base, -1, EV_PERSIST, on_save, o);
     if (memory == NULL || o->out == NULL || o->timer == NULL || o->saver == NULL ||
-        contacts_open(&o->contacts, o->node, on_contact, o) < 0 ||
-        beacon_open(&o->beacon, o->node, on_contact, o) < 0 ||
-        roam_open(&o->roam, o->node->base, find_ring, o) < 0) {
+        contacts_open(&o->contacts, o->node, o, on_contact, o) < 0 ||
+        beacon_open(&o->beacon, o->node, o, on_contact, o) < 0 ||
+        address_monitor_open(&o->roam, o->node->base, find_ring, o) < 0) {
         free(memory);
         return err_set(e, ENOMEM, "no memory");
     }
@@ -315,7 +323,7 @@ int overlay_open(struct overlay **out, struct node *node, struct err *e)
     set_timer(o);
     tally_load(&o->tally, node->settings.state);
     o->tallied_ms = node_now_ms();
-    machine_observed(node->machine, &o->tally);
+    machine_observed(node->machine, o->tally.watched_ms, o->tally.vanished);
     join_known(o);
     find_ring(o);
     *out = o;
@@ -342,7 +350,8 @@ void overlay_close(struct overlay *o)
     links_forget_gone(o->node->links, on_gone, o);
     contacts_close(o->contacts);
     beacon_close(o->beacon);
-    roam_close(o->roam);
+    address_monitor_close(o->roam);
+    nears_close(o->ads);
     if (o->timer != NULL)
         event_free(o->timer);
     if (o->saver != NULL)
@@ -353,6 +362,17 @@ void overlay_close(struct overlay *o)
 }
 
 /* --- reading it --- */
+
+struct nears *overlay_ads(const struct overlay *o)
+{
+    return o->ads;
+}
+
+void overlay_on_lookup(struct overlay *o, overlay_lookup_fn *ended, void *ctx)
+{
+    o->lookup_ended = ended;
+    o->lookup_ctx = ctx;
+}
 
 bool overlay_joining(const struct overlay *o)
 {

@@ -7,7 +7,9 @@
 #include <stdbool.h>
 
 struct node;
+struct nears;
 struct overlay;
+struct ring_action;
 struct ring_event;
 struct link_peer;
 
@@ -30,6 +32,12 @@ size_t overlay_known(const struct overlay *o, struct part_peer *out, size_t max)
  */
 bool overlay_has_lost(const struct overlay *o);
 bool overlay_is_small(const struct overlay *o); /* everyone is a neighbour */
-/* For ad_search.c: an event that is not a message of the ring's. */
+/* Ads of other peers, and searches among them. */
+struct nears *overlay_ads(const struct overlay *o);
+/* Called with the end of each look-up in the ring; false: it is somebody else's. One watcher, or
+ * NULL. */
+typedef bool overlay_lookup_fn(void *ctx, const struct ring_action *end);
+void overlay_on_lookup(struct overlay *o, overlay_lookup_fn *ended, void *ctx);
+/* An event that is not a message of the ring's, such as the begin of a search. */
 void overlay_step(struct overlay *o, const struct ring_event *event);
 #endif

@@ -2,22 +2,27 @@
 /* probe_replies.c -- what this peer tells those whose walk comes by: its ad, whom it knows, and
  * that it is there. */
 #include "probe_replies.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
+#include "overlay/transport/link.h"
+#include "overlay/crypto/identity.h"
+#include "overlay/host/machine.h"
+#include "overlay.h"
 
 static void answer_ad(struct node *n, const struct link_peer *from, uint32_t token)
 {
     struct part_peer self = links_self(n->links);
     struct message m = {.kind = MSG_ad_answer, .ad_answer.token = token};
-    machine_ad(n->machine, &n->settings, identity_card(n->identity), &self, &m.ad_answer.ad);
+    machine_update(n->machine, &n->settings, identity_card(n->identity), &self);
+    m.ad_answer.ad = *machine_ad(n->machine);
     link_send(n->links, &from->peer, &m);
 }
 
-static void answer_known(struct node *n, const struct link_peer *from, uint32_t token)
+static void answer_known(struct node *n, const struct overlay *overlay,
+                         const struct link_peer *from, uint32_t token)
 {
     struct message m = {.kind = MSG_known_answer, .known_answer.token = token};
     struct msg_known_answer *k = &m.known_answer;
-    k->peers_count =
-        (uint16_t)overlay_known(n->overlay, k->peers, sizeof k->peers / sizeof *k->peers);
+    k->peers_count = (uint16_t)overlay_known(overlay, k->peers, sizeof k->peers / sizeof *k->peers);
     link_send(n->links, &from->peer, &m);
 }
 
@@ -26,7 +31,8 @@ enum takes {
 #include "overlay/wire/message_to.h"
 };
 
-void visited_take(struct node *n, const struct link_peer *from, const struct message *m)
+void visited_take(struct node *n, const struct overlay *overlay, const struct link_peer *from,
+                  const struct message *m)
 {
     struct message pong = {.kind = MSG_pong};
     switch ((enum takes)m->kind) {
@@ -34,7 +40,7 @@ void visited_take(struct node *n, const struct link_peer *from, const struct mes
         answer_ad(n, from, m->ad_ask.token);
         break;
     case MSG_known_ask:
-        answer_known(n, from, m->known_ask.token);
+        answer_known(n, overlay, from, m->known_ask.token);
         break;
     case MSG_ping:
         pong.pong.token = m->ping.token;

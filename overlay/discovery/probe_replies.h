@@ -4,8 +4,10 @@
 #define P2P_OVERLAY_DISCOVERY_PROBE_REPLIES_H
 
 struct node;
+struct overlay;
 struct link_peer;
 struct message;
 
-void visited_take(struct node *n, const struct link_peer *from, const struct message *m);
+void visited_take(struct node *n, const struct overlay *overlay, const struct link_peer *from,
+                  const struct message *m);
 #endif

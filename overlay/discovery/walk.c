@@ -3,9 +3,11 @@
  * other, whose median is the round trip. Whom it knows is visited next. */
 #include "walk.h"
 #include "overlay/base/idmap.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
 #include "overlay/transport/round_trip.h"
+#include "overlay/transport/link.h"
 #include <errno.h>
+#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,10 +207,9 @@ static void on_deadline(evutil_socket_t fd, short what, void *ctx)
     end_walk(ctx);
 }
 
-static struct walk *start(struct node *node, unsigned limit, bool naming, int timeout_ms,
+static struct walk *start(struct walks *all, unsigned limit, bool naming, int timeout_ms,
                           walk_ad_fn *on_ad, walk_end_fn *on_end, void *ctx)
 {
-    struct walks *all = node->walks;
     struct walk *w = all->count < WALKS_MAX ? calloc(1, sizeof *w) : NULL;
     if (w == NULL)
         return NULL;
@@ -220,7 +221,7 @@ static struct walk *start(struct node *node, unsigned limit, bool naming, int ti
                        .on_end = on_end,
                        .ctx = ctx};
     w->last = &w->first;
-    w->deadline = evtimer_new(node->base, on_deadline, w);
+    w->deadline = evtimer_new(all->node->base, on_deadline, w);
     if (w->deadline == NULL) {
         free(w);
         return NULL;
@@ -231,7 +232,7 @@ static struct walk *start(struct node *node, unsigned limit, bool naming, int ti
     event_add(w->deadline,
               &(struct timeval){.tv_sec = timeout_ms / 1000, .tv_usec = timeout_ms % 1000 * 1000});
     /* This peer is the first to be visited, and knows the rest; its answer comes from the loop. */
-    struct part_peer self = links_self(node->links);
+    struct part_peer self = links_self(all->node->links);
     add_visit(w, &self);
     struct visit *v = w->upcoming;
     if (v == NULL || !ask(w, v)) {
@@ -243,16 +244,16 @@ static struct walk *start(struct node *node, unsigned limit, bool naming, int ti
     return w;
 }
 
-struct walk *walk_start(struct node *node, unsigned limit, int timeout_ms, walk_ad_fn *on_ad,
+struct walk *walk_start(struct walks *all, unsigned limit, int timeout_ms, walk_ad_fn *on_ad,
                         walk_end_fn *on_end, void *ctx)
 {
-    return start(node, limit, false, timeout_ms, on_ad, on_end, ctx);
+    return start(all, limit, false, timeout_ms, on_ad, on_end, ctx);
 }
 
-struct walk *walk_start_named(struct node *node, int timeout_ms, walk_ad_fn *on_ad,
+struct walk *walk_start_named(struct walks *all, int timeout_ms, walk_ad_fn *on_ad,
                               walk_end_fn *on_end, void *ctx)
 {
-    return start(node, 0, true, timeout_ms, on_ad, on_end, ctx);
+    return start(all, 0, true, timeout_ms, on_ad, on_end, ctx);
 }
 
 bool walk_visit(struct walk *w, const struct part_peer *peer)

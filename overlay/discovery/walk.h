@@ -21,12 +21,12 @@ void walks_take(struct walks *w, const struct link_peer *from, const struct mess
 
 /* At most `limit` ads (0: all), for at most timeout_ms. This peer's own ad comes too. NULL: no
  * memory, or too many walks at once. No callback runs inside walk_start. */
-struct walk *walk_start(struct node *node, unsigned limit, int timeout_ms, walk_ad_fn *on_ad,
+struct walk *walk_start(struct walks *all, unsigned limit, int timeout_ms, walk_ad_fn *on_ad,
                         walk_end_fn *on_end, void *ctx);
 /* Only visits peers that the caller names, and itself; none is asked whom it knows, and a round
  * trip that was measured lately is good enough. Goes on until walk_named(), and then until all have
  * answered. */
-struct walk *walk_start_named(struct node *node, int timeout_ms, walk_ad_fn *on_ad,
+struct walk *walk_start_named(struct walks *all, int timeout_ms, walk_ad_fn *on_ad,
                               walk_end_fn *on_end, void *ctx);
 bool walk_visit(struct walk *w, const struct part_peer *peer); /* false: it was named before */
 void walk_named(struct walk *w);  /* no others follow; no callback runs inside */

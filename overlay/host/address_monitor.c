@@ -11,23 +11,23 @@
 
 enum { BURST_MS = 200 };
 
-struct roam {
+struct address_monitor {
     int fd;
     struct event *readable, *timer;
-    roam_fn *changed;
+    address_monitor_fn *changed;
     void *ctx;
 };
 
 static void on_time(evutil_socket_t fd, short what, void *ctx)
 {
-    struct roam *r = ctx;
+    struct address_monitor *r = ctx;
     (void)fd, (void)what;
     r->changed(r->ctx);
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *ctx)
 {
-    struct roam *r = ctx;
+    struct address_monitor *r = ctx;
     char word[4096];
     (void)what;
     while (recv(fd, word, sizeof word, 0) > 0)
@@ -47,9 +47,10 @@ static int open_socket(void)
     return -1;
 }
 
-int roam_open(struct roam **out, struct event_base *base, roam_fn *changed, void *ctx)
+int address_monitor_open(struct address_monitor **out, struct event_base *base,
+                         address_monitor_fn *changed, void *ctx)
 {
-    struct roam *r = calloc(1, sizeof *r);
+    struct address_monitor *r = calloc(1, sizeof *r);
     if (r == NULL)
         return -ENOMEM;
     r->changed = changed;
@@ -59,14 +60,14 @@ int roam_open(struct roam **out, struct event_base *base, roam_fn *changed, void
     if (r->fd >= 0)
         r->readable = event_new(base, r->fd, EV_READ | EV_PERSIST, on_readable, r);
     if (r->timer == NULL || (r->fd >= 0 && (r->readable == NULL || event_add(r->readable, NULL)))) {
-        roam_close(r);
+        address_monitor_close(r);
         return -ENOMEM;
     }
     *out = r;
     return 0;
 }
 
-void roam_close(struct roam *r)
+void address_monitor_close(struct address_monitor *r)
 {
     if (r == NULL)
         return;

@@ -6,11 +6,12 @@
 #define P2P_OVERLAY_HOST_ADDRESS_MONITOR_H
 #include <event2/event.h>
 
-struct roam;
+struct address_monitor;
 
-typedef void roam_fn(void *ctx);
+typedef void address_monitor_fn(void *ctx);
 
 /* 0 or -errno. Without word from the kernel it works on, and says nothing. */
-int roam_open(struct roam **out, struct event_base *base, roam_fn *changed, void *ctx);
-void roam_close(struct roam *r);
+int address_monitor_open(struct address_monitor **out, struct event_base *base,
+                         address_monitor_fn *changed, void *ctx);
+void address_monitor_close(struct address_monitor *r);
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cores.c -- which cores of this machine guests may use, and which of them each lease has. */
 #include "cores.h"
-#include <ctype.h>
 #include <errno.h>
 #include <hwloc.h>
 #include <stdlib.h>
@@ -88,26 +87,6 @@ unsigned cores_allowed(const struct cores *c)
     return allowed;
 }
 
-/* Stricter than hwloc, which takes "-3" and "2-". */
-static bool is_list(const char *list)
-{
-    while (isdigit((unsigned char)*list)) {
-        list += strspn(list, "0123456789");
-        if (*list == '-' && isdigit((unsigned char)list[1]))
-            list += 1 + strspn(list + 1, "0123456789");
-        if (*list == '\0')
-            return true;
-        list += *list == ',';
-    }
-    return false;
-}
-
-bool cores_are_named(const char *list)
-{
-    return strcmp(list, "all") == 0 || strcmp(list, "none") == 0 ||
-           (strlen(list) <= CORES_TEXT && is_list(list));
-}
-
 int cores_allow(struct cores *c, const char *list, struct err *e)
 {
     const bool all = strcmp(list, "all") == 0, none = strcmp(list, "none") == 0;
@@ -150,7 +129,7 @@ static unsigned find_row(const struct cores *c, unsigned count)
     return best < c->count ? best : first;
 }
 
-bool cores_take(struct cores *c, unsigned user, unsigned count, char text[CORES_TEXT + 1])
+bool cores_take(struct cores *c, unsigned user, unsigned count, char text[CORE_LIST_TEXT + 1])
 {
     unsigned open = 0, taken = 0;
     hwloc_bitmap_t all = hwloc_bitmap_alloc();
@@ -167,7 +146,7 @@ bool cores_take(struct cores *c, unsigned user, unsigned count, char text[CORES_
             taken++;
         }
     const bool told =
-        taken > 0 && hwloc_bitmap_list_snprintf(text, CORES_TEXT + 1, all) <= CORES_TEXT;
+        taken > 0 && hwloc_bitmap_list_snprintf(text, CORE_LIST_TEXT + 1, all) <= CORE_LIST_TEXT;
     hwloc_bitmap_free(all);
     if (!told) {
         cores_give(c, user);

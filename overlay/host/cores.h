@@ -2,10 +2,9 @@
 /* cores.h -- which cores of this machine guests may use, and which of them each lease has. */
 #ifndef P2P_OVERLAY_HOST_CORES_H
 #define P2P_OVERLAY_HOST_CORES_H
+#include "overlay/base/core_list.h"
 #include "overlay/base/err.h"
 #include <stdbool.h>
-
-enum { CORES_TEXT = 511 };
 
 struct cores;
 
@@ -16,14 +15,12 @@ void cores_free(struct cores *c);
 unsigned cores_count(const struct cores *c);
 unsigned cores_allowed(const struct cores *c);
 
-/* Is it "all", "none", or a list of the system's processor numbers such as "2-7,12"? */
-bool cores_are_named(const char *list);
 /* Guests use those from now on; leases keep what they have. -EINVAL: none of them is here. */
 int cores_allow(struct cores *c, const char *list, struct err *e);
 
 /* Gives `user` so many cores that nobody else has, neighbours as far as possible; what it had is
  * given back. text: the processors of these cores, as a list. False, and "": there are not so many,
  * or the list is too long. */
-bool cores_take(struct cores *c, unsigned user, unsigned count, char text[CORES_TEXT + 1]);
+bool cores_take(struct cores *c, unsigned user, unsigned count, char text[CORE_LIST_TEXT + 1]);
 void cores_give(struct cores *c, unsigned user);
 #endif

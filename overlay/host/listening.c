@@ -2,7 +2,7 @@
 /* listening.c -- looks a port up in the kernel's tables, and its sockets among the files of
  * processes. */
 #include "listening.h"
-#include "overlay/sandbox/proctree.h"
+#include "proctree.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -92,7 +92,7 @@ static bool is_in(const struct listening_table *t, unsigned long inode)
     return false;
 }
 
-static void look_at(void *ctx, const struct brood_process *p)
+static void look_at(void *ctx, const struct proctree_process *p)
 {
     const struct search *s = ctx;
     char path[64], link[64];
@@ -114,7 +114,7 @@ void listening_find(struct listening_found *found, const struct listening_table 
 {
     struct search s = {t, found};
     for (size_t i = 0; i < count; i++)
-        brood_each(roots[i], look_at, &s);
+        proctree_each(roots[i], look_at, &s);
 }
 
 enum listening_who listening_at(const struct listening_table *t, uint16_t port,

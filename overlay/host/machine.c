@@ -2,7 +2,6 @@
 /* machine.c -- asked once at the start: what does not change; at each ad: memory, disk, load, free
  * slots. */
 #include "machine.h"
-#include "overlay/sandbox/confine.h"
 #include "speed.h"
 #include <ctype.h>
 #include <dirent.h>
@@ -18,7 +17,7 @@
 
 struct machine {
     struct part_ad fixed; /* os, arch, libc, ompi, cores, memory, confinement, speed, bandwidth */
-    struct part_ad last;  /* as given out last, to see whether anything has changed */
+    struct part_ad ad;    /* as of the last update */
     uint32_t watched, vanished;
     machine_slots_free_fn *slots_free;
     void *ctx;
@@ -81,7 +80,6 @@ int machine_open(struct machine **out, unsigned cores, struct err *e)
     find_ompi(ad->ompi, sizeof ad->ompi);
     ad->cores = (uint16_t)cores;
     ad->memory = (uint64_t)info.totalram * info.mem_unit;
-    ad->confinement = confine_probe();
     ad->speed = speed_measure();
     ad->bandwidth = find_bandwidth();
     ad->version = (uint64_t)time(NULL) << 16; /* above whatever this peer said before a restart */
@@ -105,11 +103,11 @@ void machine_count_free(struct machine *m, machine_slots_free_fn *slots_free, vo
     m->ctx = ctx;
 }
 
-void machine_observed(struct machine *m, const struct tally *t)
+void machine_observed(struct machine *m, uint64_t watched_ms, uint32_t vanished)
 {
     enum { MS_A_MINUTE = 60000 };
-    m->watched = (uint32_t)(t->watched_ms / MS_A_MINUTE);
-    m->vanished = t->vanished;
+    m->watched = (uint32_t)(watched_ms / MS_A_MINUTE);
+    m->vanished = vanished;
 }
 
 unsigned machine_cores(const struct machine *m)
@@ -132,8 +130,9 @@ static uint32_t load_now(void)
     return getloadavg(&load, 1) == 1 ? (uint32_t)(load * 1000) : 0;
 }
 
-void machine_ad(struct machine *m, const struct settings *settings,
-                const struct identity_card *card, const struct part_peer *self, struct part_ad *ad)
+static void machine_describe(const struct machine *m, const struct settings *settings,
+                             const struct identity_card *card, const struct part_peer *self,
+                             struct part_ad *ad)
 {
     *ad = m->fixed;
     ad->peer = *self;
@@ -152,19 +151,36 @@ void machine_ad(struct machine *m, const struct settings *settings,
     ad->slots = (uint16_t)(settings->slots != 0 ? settings->slots : m->fixed.cores);
     ad->slots_free =
         m->slots_free != NULL ? (uint16_t)m->slots_free(m->ctx, &ad->closed) : ad->slots;
-    /* What drifts all the time is told, but makes no new version. */
-    ad->load = m->last.load;
-    ad->disk = m->last.disk;
-    ad->watched = m->last.watched;
-    ad->vanished = m->last.vanished;
-    ad->version = m->last.version;
-    if (memcmp(ad, &m->last, sizeof *ad) != 0) {
-        m->fixed.version++;
-        ad->version = m->fixed.version;
-        m->last = *ad;
-    }
-    ad->watched = m->last.watched = m->watched;
-    ad->vanished = m->last.vanished = m->vanished;
-    ad->load = m->last.load = load_now();
-    ad->disk = m->last.disk = disk_free(settings);
+}
+
+/* What drifts all the time is told, but makes no new version. */
+static bool machine_has_changed(const struct part_ad *now, const struct part_ad *last)
+{
+    struct part_ad same = *now;
+    same.load = last->load;
+    same.disk = last->disk;
+    same.watched = last->watched;
+    same.vanished = last->vanished;
+    same.version = last->version;
+    return memcmp(&same, last, sizeof same) != 0;
+}
+
+void machine_update(struct machine *m, const struct settings *settings,
+                    const struct identity_card *card, const struct part_peer *self)
+{
+    struct part_ad ad;
+    machine_describe(m, settings, card, self, &ad);
+    ad.version = m->ad.version;
+    if (machine_has_changed(&ad, &m->ad))
+        ad.version = ++m->fixed.version;
+    ad.watched = m->watched;
+    ad.vanished = m->vanished;
+    ad.load = load_now();
+    ad.disk = disk_free(settings);
+    m->ad = ad;
+}
+
+const struct part_ad *machine_ad(const struct machine *m)
+{
+    return &m->ad;
 }

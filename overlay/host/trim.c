@@ -28,7 +28,7 @@ static int drop_code(struct dl_phdr_info *info, size_t size, void *ctx)
     return 0;
 }
 
-void slim_down(void)
+void trim_memory(void)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     malloc_trim(0);

@@ -4,5 +4,5 @@
 #define P2P_OVERLAY_HOST_TRIM_H
 
 /* Now and then: heap that is free, and code that may not be needed again, go back to the system. */
-void slim_down(void);
+void trim_memory(void);
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* allowlist.c -- the peers of guests' jobs, and who of them has been met. */
 #include "allowlist.h"
-#include "grant.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
 #include "overlay/sandbox/room.h"
+#include "overlay/transport/link.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,16 +21,18 @@ struct fellow {
 
 struct company {
     struct node *node;
+    company_changed_fn *changed;
+    void *ctx;
     struct fellow *all;
     size_t count;
 };
 
-int company_open(struct company **out, struct node *node)
+int company_open(struct company **out, struct node *node, company_changed_fn *changed, void *ctx)
 {
     *out = calloc(1, sizeof **out);
     if (*out == NULL)
         return -ENOMEM;
-    (*out)->node = node;
+    **out = (struct company){.node = node, .changed = changed, .ctx = ctx};
     return 0;
 }
 
@@ -43,12 +45,6 @@ void company_close(struct company *c)
     free(c);
 }
 
-static void changed(struct company *c, const struct id *submitter)
-{
-    if (c->node->grant != NULL)
-        grant_peers(c->node->grant, submitter);
-}
-
 /* Who answers there is who it was said to be, or nobody's guest calls that address for it. */
 static void on_met(void *ctx, const struct addr *at, const struct link_peer *who, const char *why)
 {
@@ -59,7 +55,7 @@ static void on_met(void *ctx, const struct addr *at, const struct link_peer *who
         if (f->how == MET || !addr_equal(&f->peer.addr, at))
             continue;
         f->how = who != NULL && id_equal(&who->peer.id, &f->peer.id) ? MET : NOT_MET;
-        changed(c, &f->submitter);
+        c->changed(c->ctx, &f->submitter);
     }
 }
 
@@ -99,7 +95,7 @@ void company_enter(struct company *c, const struct id *submitter, const struct m
         if (!id_equal(&f.peer.id, &self) && f.peer.addr.port != 0 && !is_there(c, &f))
             add(c, &f);
     }
-    changed(c, submitter); /* they are being looked at */
+    c->changed(c->ctx, submitter); /* they are being looked at */
     for (unsigned i = 0; i < m->members_count; i++) {
         const struct addr *at = &m->members[i].addr;
         if (!id_equal(&m->members[i].id, &self) && at->port != 0 &&
@@ -121,7 +117,7 @@ void company_leave(struct company *c, const struct id *submitter, const struct m
             else
                 k++;
     }
-    changed(c, submitter);
+    c->changed(c->ctx, submitter);
 }
 
 void company_forget(struct company *c, const struct id *submitter)

@@ -9,9 +9,12 @@
 struct node;
 struct company;
 
-int company_open(struct company **out, struct node *node);
+/* What guests of that submitter may call has changed: company_list() tells. */
+typedef void company_changed_fn(void *ctx, const struct id *submitter);
+
+int company_open(struct company **out, struct node *node, company_changed_fn *changed, void *ctx);
 void company_close(struct company *c);
-/* What a submitter says of a job of its own; grant_peers() is called for what changes. */
+/* What a submitter says of a job of its own; `changed` is called. */
 void company_enter(struct company *c, const struct id *submitter, const struct msg_group_enter *m);
 void company_leave(struct company *c, const struct id *submitter, const struct msg_group_leave *m);
 /* It holds no lease here any more. */

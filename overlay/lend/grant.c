@@ -3,7 +3,13 @@
 #include "grant_state.h"
 #include "allowlist.h"
 #include "lender.h"
+#include "overlay/transport/link.h"
+#include "overlay/base/log.h"
+#include "overlay/host/machine.h"
+#include "overlay/transport/tunnel.h"
+#include "overlay/host/cores.h"
 #include <errno.h>
+#include <event2/event.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,13 +95,13 @@ static void settle_those(struct grant *g, bool reserving)
         tell_ended(g, &job->holder, &l->id, l->cause, job->status, job->text);
         log_info(g->node->log, "lease of %u slots for %s ended: %s", l->slots, l->user,
                  job->text[0] != '\0' ? job->text : lease_cause_text(l->cause));
-        tunnel_end(g->node->tunnels, &l->id);
-        cores_give(g->node->cores, (unsigned)i);
+        tunnel_end(g->parts.tunnels, &l->id);
+        cores_give(g->parts.cores, (unsigned)i);
         const struct id holder = job->holder.id;
         memset(job, 0, sizeof *job);
         lease_clear(l);
         if (!grant_holds(g, &holder))
-            company_forget(g->node->company, &holder);
+            company_forget(g->parts.company, &holder);
     }
 }
 
@@ -170,7 +176,8 @@ bool grant_is_guest(const struct grant *g, const struct identity_card *card)
 void grant_ad(const struct grant *g, struct part_ad *ad)
 {
     struct part_peer self = links_self(g->node->links);
-    machine_ad(g->node->machine, &g->node->settings, identity_card(g->node->identity), &self, ad);
+    machine_update(g->node->machine, &g->node->settings, identity_card(g->node->identity), &self);
+    *ad = *machine_ad(g->node->machine);
 }
 
 /* The holder's daemon was asked and knows of none: it has been started anew. What it has yet to
@@ -273,11 +280,12 @@ void grant_take(struct grant *g, const struct link_peer *from, const struct mess
 static unsigned count_free(void *ctx, uint8_t *closed)
 {
     const struct grant *g = ctx;
-    *closed = (uint8_t)lender_state(g->node->lender);
+    *closed = (uint8_t)lender_state(g->lender);
     return grant_slots_free(ctx);
 }
 
-int grant_open(struct grant **out, struct node *node, struct err *e)
+int grant_open(struct grant **out, struct node *node, const struct grant_parts *parts,
+               struct err *e)
 {
     struct grant *g = calloc(1, sizeof *g);
     *out = NULL;
@@ -286,6 +294,7 @@ int grant_open(struct grant **out, struct node *node, struct err *e)
         return err_set(e, ENOMEM, "out of memory");
     }
     g->node = node;
+    g->parts = *parts;
     lease_init(&g->table);
     g->timer = evtimer_new(node->base, on_time, g);
     g->look = event_new(node->base, -1, EV_PERSIST, on_look, g);
@@ -298,6 +307,11 @@ int grant_open(struct grant **out, struct node *node, struct err *e)
     machine_count_free(node->machine, count_free, g);
     *out = g;
     return 0;
+}
+
+void grant_obey(struct grant *g, const struct lender *lender)
+{
+    g->lender = lender;
 }
 
 void grant_close(struct grant *g)

@@ -7,12 +7,29 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct node;
+struct company;
+struct cores;
 struct grant;
+struct lender;
+struct node;
+struct tunnels;
 struct link_peer;
 
-/* Answers machine_count_free(). Slots: node->config.slots, as it is at each ask. */
-int grant_open(struct grant **out, struct node *node, struct err *e);
+/* What it is given of the daemon's other parts. */
+struct grant_parts {
+    struct cores *cores;
+    struct tunnels *tunnels;
+    struct company *company;
+    /* A guest of that holder waits with a call: grant_tell_call() says how to go on. */
+    void (*calls)(void *ctx, const struct id *holder, const uint8_t ip[16], uint16_t port);
+    void *ctx;
+};
+
+/* Answers machine_count_free(). Slots: those of the settings, as they are at each ask. */
+int grant_open(struct grant **out, struct node *node, const struct grant_parts *parts,
+               struct err *e);
+/* Who says whether anything is lent; NULL: it is. */
+void grant_obey(struct grant *g, const struct lender *lender);
 /* Ends every lease; returns once nothing runs any more (at most a few seconds). */
 void grant_close(struct grant *g);
 void grant_take(struct grant *g, const struct link_peer *from, const struct message *m);

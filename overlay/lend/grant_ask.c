@@ -3,6 +3,7 @@
 #include "grant_state.h"
 #include "lender.h"
 #include "refusal.h"
+#include "overlay/transport/link.h"
 #include <sodium.h>
 #include <stdio.h>
 
@@ -13,7 +14,7 @@ static void refuse(const struct grant *g, const struct link_peer *from,
     struct part_ad ad;
     grant_ad(g, &ad);
     const bool within = ask->use == LEASE_WITHIN; /* those slots were lent before */
-    const struct refusal r = {.closed = within ? NULL : lender_refuses(g->node->lender, from->card),
+    const struct refusal r = {.closed = within ? NULL : lender_refuses(g->lender, from->card),
                               .guest = grant_is_guest(g, from->card),
                               .missing = g->node->settings.confinement & ~ad.confinement,
                               .use = ask->use,

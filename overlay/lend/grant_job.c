@@ -3,11 +3,14 @@
 #include "grant_state.h"
 #include "allowlist.h"
 #include "overlay/manifest/folder.h"
-#include "listens.h"
 #include "overlay/manifest/manifest.h"
 #include "overlay/sandbox/room.h"
-#include "overlay/borrow/uri.h"
+#include "overlay/transport/uri.h"
 #include "overlay/sandbox/limits.h"
+#include "overlay/transport/link.h"
+#include "overlay/base/log.h"
+#include "overlay/transport/tunnel.h"
+#include "overlay/host/cores.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,11 +58,11 @@ size_t grant_rooms(const struct grant *g, const struct id *holder, pid_t *rooms,
 /* A job may have several leases here, whose ranks call each other. */
 static void tell_kin(struct grant *g, const struct id *holder)
 {
-    pid_t rooms[ROOM_KIN_MOST];
-    size_t count = grant_rooms(g, holder, rooms, ROOM_KIN_MOST);
+    pid_t rooms[ROOM_SIBLINGS_MOST];
+    size_t count = grant_rooms(g, holder, rooms, ROOM_SIBLINGS_MOST);
     for (size_t i = 0; i < LEASE_MAX; i++)
         if (is_for(&g->jobs[i], holder) && g->jobs[i].walled)
-            launch_kin(g->jobs[i].launch, rooms, count);
+            launch_siblings(g->jobs[i].launch, rooms, count);
 }
 
 void grant_tell_call(struct grant *g, const struct id *holder, const uint8_t ip[16], uint16_t port,
@@ -73,7 +76,8 @@ void grant_tell_call(struct grant *g, const struct id *holder, const uint8_t ip[
 static void on_calls(void *ctx, const uint8_t ip[16], uint16_t port)
 {
     struct grant_job *job = ctx;
-    listens_ask(job->grant->node->listens, &job->holder.id, ip, port);
+    const struct grant_parts *parts = &job->grant->parts;
+    parts->calls(parts->ctx, &job->holder.id, ip, port);
 }
 
 /* Its room waits with ending it until the holder is told. */
@@ -117,7 +121,7 @@ static char *lead_home(struct grant *g, const struct grant_job *job, const struc
     if (there == 0)
         return command;
     if (!id_equal(&job->holder.id, &self.id))
-        there = tunnel_listen(g->node->tunnels, &job->holder, &l->id);
+        there = tunnel_listen(g->parts.tunnels, &job->holder, &l->id);
     *port = there;
     char *led = there != 0 ? uri_rewrite(command, there) : NULL;
     free(command);
@@ -135,7 +139,7 @@ static void confine_own(struct grant *g, const struct msg_manifest *m, struct ms
     if (m->folder[0] != '\0' && !open)
         log_warn(g->node->log, "%s is not open to a job with other owners' peers: %s", m->folder,
                  e.text);
-    walls_of_owner(order, s, open ? m->folder : "");
+    limits_of_owner(order, s, open ? m->folder : "");
 }
 
 static void build_walls(struct grant *g, struct lease *l, const struct msg_manifest *m,
@@ -146,7 +150,7 @@ static void build_walls(struct grant *g, struct lease *l, const struct msg_manif
     job->walled = job->guest || m->confine;
     if (job->guest) {
         grant_ad(g, &ad);
-        walls_of_guest(order, &g->node->settings, &ad, l->slots);
+        limits_of_guest(order, &g->node->settings, &ad, l->slots);
     } else if (m->confine) {
         confine_own(g, m, order);
     }
@@ -173,12 +177,12 @@ static int start(struct grant *g, struct lease *l, const struct msg_manifest *m,
     order.command = (const uint8_t *)command;
     order.command_length = (uint32_t)strlen(command);
     build_walls(g, l, m, &order);
-    walls_narrow(&order, &m->bounds);
+    limits_narrow(&order, &m->bounds);
     order.programs_count = m->programs_count;
     memcpy(order.programs, m->programs, m->programs_count * sizeof m->programs[0]);
     order.inputs_count = m->inputs_count;
     memcpy(order.inputs, m->inputs, m->inputs_count * sizeof m->inputs[0]);
-    cores_take(g->node->cores, (unsigned)grant_index(g, l), l->slots, job->cores);
+    cores_take(g->parts.cores, (unsigned)grant_index(g, l), l->slots, job->cores);
     int rc = launch_start(&job->launch, g->launcher, &l->id, &order, &watcher, e);
     free(command);
     return rc;
@@ -197,7 +201,7 @@ void grant_look(struct grant *g, const struct lease *l)
 void grant_peers(struct grant *g, const struct id *holder)
 {
     size_t length;
-    uint8_t *peers = company_list(g->node->company, holder, &length);
+    uint8_t *peers = company_list(g->parts.company, holder, &length);
     for (size_t i = 0; peers != NULL && i < LEASE_MAX; i++)
         if (is_for(&g->jobs[i], holder) && g->jobs[i].walled)
             launch_allow(g->jobs[i].launch, peers, length);

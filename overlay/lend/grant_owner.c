@@ -19,7 +19,7 @@ void grant_end_of(struct grant *g, const struct id *holder, const char *why)
 
 unsigned grant_slots_free(const struct grant *g)
 {
-    if (!lender_is_open(g->node->lender))
+    if (!lender_is_open(g->lender))
         return 0;
     unsigned slots = g->node->settings.slots;
     unsigned available = lease_slots_free(&g->table, slots) + lease_slots_contested(&g->table);

@@ -7,7 +7,9 @@
 #include "launch.h"
 #include "overlay/core/lease/lease.h"
 #include "overlay/core/lease/lived.h"
-#include "overlay/daemon/node.h"
+#include "overlay/crypto/identity.h"
+#include "overlay/node/node.h"
+#include "overlay/host/cores.h"
 
 /* What belongs to the lease of the same place in the table. */
 struct grant_job {
@@ -21,12 +23,14 @@ struct grant_job {
     struct launch *launch; /* NULL: nothing runs */
     pid_t pid;
     int status;
-    char cores[CORES_TEXT + 1]; /* that are its own; "": none are */
-    char text[512];             /* why it ended, when there is more to say than the cause */
+    char cores[CORE_LIST_TEXT + 1]; /* that are its own; "": none are */
+    char text[512];                 /* why it ended, when there is more to say than the cause */
 };
 
 struct grant {
     struct node *node;
+    struct grant_parts parts;
+    const struct lender *lender;
     struct launcher *launcher;
     struct event *timer, *look;
     struct lived lived;

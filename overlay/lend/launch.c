@@ -2,17 +2,20 @@
 /* launch.c -- starts a lease's command in a room (p2pd-room) and hears from it. */
 #include "config.h"
 #include "launch.h"
-#include "overlay/sandbox/proctree.h"
+#include "overlay/host/proctree.h"
 #include "overlay/sandbox/cgroup.h"
-#include "overlay/sandbox/confine.h"
+#include "overlay/base/confinement.h"
 #include "overlay/sandbox/environment.h"
 #include "overlay/sandbox/forkserver.h"
 #include "overlay/host/hardware.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
 #include "overlay/sandbox/pressure.h"
 #include "overlay/sandbox/room.h"
 #include "overlay/sandbox/sweep.h"
+#include "overlay/base/log.h"
+#include "overlay/host/machine.h"
 #include <errno.h>
+#include <event2/event.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -51,7 +54,7 @@ struct launcher {
     char groups[CGROUP_PATH + 1]; /* where theirs are made; "": nowhere */
     char controllers[CGROUP_CONTROLLERS + 1];
     int hardware; /* a file for rooms: what this machine is like */
-    struct hall hall;
+    struct forkserver forkserver;
 };
 
 extern char **environ;
@@ -110,8 +113,8 @@ static void clear_after(struct launch *one)
     pid_t living[LAUNCHES_MAX + 1];
     char group[PATH_MAX];
     size_t count = 0;
-    if (l->hall.pid > 0)
-        living[count++] = l->hall.pid;
+    if (l->forkserver.pid > 0)
+        living[count++] = l->forkserver.pid;
     for (size_t i = 0; i < l->count; i++)
         if (l->all[i] != one)
             living[count++] = l->all[i]->room;
@@ -120,7 +123,7 @@ static void clear_after(struct launch *one)
         snprintf(group, sizeof group, "%s/%s", l->groups, strrchr(one->folder, '/') + 1);
         cgroup_end(group, ROOM_PATIENCE_MS);
     }
-    if (brood_end(living, count, ROOM_PATIENCE_MS) != 0)
+    if (proctree_end(living, count, ROOM_PATIENCE_MS) != 0)
         log_error(l->node->log, "some process of %s could not be ended", one->folder);
     sweep_remove(one->folder);
     char memory[PATH_MAX + 64];
@@ -213,20 +216,6 @@ static void overdue(evutil_socket_t fd, short what, void *ctx)
     kill(one->room, SIGKILL); /* hear() then clears up */
 }
 
-void launch_program(char path[PATH_MAX], const char *name)
-{
-    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 64);
-    path[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(path, '/');
-    static const char *const beside[] = {"", "../libexec/p2pgrid/"}; /* built; installed anywhere */
-    for (size_t i = 0; slash != NULL && i < sizeof beside / sizeof *beside; i++) {
-        snprintf(slash, 64, "/%s%s", beside[i], name);
-        if (access(path, X_OK) == 0)
-            return;
-    }
-    snprintf(path, PATH_MAX, PKGLIBEXECDIR "/%s", name);
-}
-
 /* The order as a file in memory, with the whole environment that the command gets; or -errno. */
 static int write_order(const struct launcher *l, const struct msg_room_order *order, struct err *e)
 {
@@ -264,8 +253,8 @@ static int write_order(const struct launcher *l, const struct msg_room_order *or
 
 static int spawn(struct launch *one, int its_end, int order, unsigned nice, struct err *e)
 {
-    const int files[HALL_FILES] = {its_end, order, one->launcher->hardware};
-    one->room = hall_room(&one->launcher->hall, nice, one->folder, files, e);
+    const int files[ROOM_FILES] = {its_end, order, one->launcher->hardware};
+    one->room = forkserver_room(&one->launcher->forkserver, nice, one->folder, files, e);
     return one->room > 0 ? 0 : (int)one->room;
 }
 
@@ -371,9 +360,9 @@ pid_t launch_room(const struct launch *one)
     return one->room;
 }
 
-void launch_kin(struct launch *one, const pid_t *rooms, size_t count)
+void launch_siblings(struct launch *one, const pid_t *rooms, size_t count)
 {
-    tell_room(one, ROOM_KIN, rooms, count * sizeof rooms[0]);
+    tell_room(one, ROOM_SIBLINGS, rooms, count * sizeof rooms[0]);
 }
 
 /* The event loop no longer runs when the daemon ends: wait here, all rooms at once. */
@@ -392,7 +381,7 @@ void launcher_close(struct launcher *l)
             kill(one->room, SIGKILL);
         hear(one->control, EV_READ, one);
     }
-    hall_close(&l->hall);
+    forkserver_close(&l->forkserver);
     close(l->hardware);
     free(l);
 }

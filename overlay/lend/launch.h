@@ -32,9 +32,6 @@ struct launch_watcher {
     void *ctx;
 };
 
-/* Where a helper of p2pd is: beside its own file when that is run from where it was built. */
-void launch_program(char path[PATH_MAX], const char *name);
-
 /* Removes what rooms of an earlier life left in node->settings.work. */
 int launcher_open(struct launcher **out, struct node *node, struct err *e);
 /* Stops every launch and returns when they are over; their watchers are told. */
@@ -58,5 +55,5 @@ void launch_allow(struct launch *one, const uint8_t *peers, size_t length);
 void launch_tell_call(struct launch *one, const uint8_t ip[16], uint16_t port, bool yes);
 /* Its room's process; and whose rooms' listeners a guest may call besides its own. */
 pid_t launch_room(const struct launch *one);
-void launch_kin(struct launch *one, const pid_t *rooms, size_t count);
+void launch_siblings(struct launch *one, const pid_t *rooms, size_t count);
 #endif

@@ -3,10 +3,15 @@
 #include "lender.h"
 #include "grant.h"
 #include "lending.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
 #include "overlay/host/presence.h"
 #include "overlay/settings/terms.h"
+#include "overlay/transport/link.h"
+#include "overlay/crypto/identity.h"
+#include "overlay/base/log.h"
+#include "overlay/host/machine.h"
 #include <errno.h>
+#include <event2/event.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +22,7 @@ enum { LOOK_MS = 1000, LEAVE_MOST_S = 24 * 3600 };
 
 struct lender {
     struct node *node;
+    struct grant *grant;
     struct event *timer;
     struct presence *presence;
     struct lending lending;
@@ -34,7 +40,7 @@ static void see(struct lender *l, struct lending_view *v)
     *v = (struct lending_view){.now_ms = node_now_ms(),
                                .weekday = (unsigned)(tm.tm_wday + 6) % 7,
                                .minute = (unsigned)(tm.tm_hour * 60 + tm.tm_min),
-                               .leases = grant_count(n->grant)};
+                               .leases = grant_count(l->grant)};
     if (!n->settings.idle_only)
         return;
     presence_look(l->presence, v->now_ms);
@@ -42,7 +48,7 @@ static void see(struct lender *l, struct lending_view *v)
     if (v->sure)
         v->in_use = !idle;
     else if (getloadavg(&load, 1) == 1)
-        v->in_use = lending_load_is_use((uint32_t)(load * 1000), grant_slots_held(n->grant),
+        v->in_use = lending_load_is_use((uint32_t)(load * 1000), grant_slots_held(l->grant),
                                         machine_cores(n->machine));
 }
 
@@ -57,12 +63,12 @@ void lender_look(struct lender *l)
         log_info(log, "%s", lending_text(l->act.state));
     if (l->act.suspend != was.suspend)
         log_info(log, "what others run here %s", l->act.suspend ? "is suspended" : "goes on");
-    grant_suspend(l->node->grant, l->act.suspend);
+    grant_suspend(l->grant, l->act.suspend);
     if (l->act.end_by_ms > v.now_ms)
-        grant_recall(l->node->grant, (uint32_t)(l->act.end_by_ms - v.now_ms),
+        grant_recall(l->grant, (uint32_t)(l->act.end_by_ms - v.now_ms),
                      l->lending.leaving ? "leaves the grid" : "has its owner back");
     if (l->act.end_all)
-        grant_end_all(l->node->grant,
+        grant_end_all(l->grant,
                       l->act.quit ? "the peer has left the grid" : "the peer's owner came back");
     if (l->act.quit && !was.quit)
         kill(getpid(), SIGTERM);
@@ -74,13 +80,14 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
     lender_look(ctx);
 }
 
-int lender_open(struct lender **out, struct node *node, struct err *e)
+int lender_open(struct lender **out, struct node *node, struct grant *grant, struct err *e)
 {
     struct lender *l = calloc(1, sizeof *l);
     const struct timeval period = {.tv_sec = LOOK_MS / 1000};
     if (l == NULL)
         return err_set(e, ENOMEM, "no memory");
     l->node = node;
+    l->grant = grant;
     l->timer = event_new(node->base, -1, EV_PERSIST, on_time, l);
     if (l->timer == NULL || event_add(l->timer, &period) != 0 ||
         presence_open(&l->presence, node->base) != 0) {
@@ -89,6 +96,7 @@ int lender_open(struct lender **out, struct node *node, struct err *e)
     }
     *out = l;
     lender_look(l);
+    grant_obey(grant, l);
     return 0;
 }
 
@@ -96,6 +104,7 @@ void lender_close(struct lender *l)
 {
     if (l == NULL)
         return;
+    grant_obey(l->grant, NULL);
     presence_close(l->presence);
     if (l->timer != NULL)
         event_free(l->timer);
@@ -156,11 +165,12 @@ void lender_describe(const struct lender *l, struct msg_local_terms *out)
     const struct settings *s = &l->node->settings;
     struct part_peer self = links_self(l->node->links);
     struct part_ad ad;
-    machine_ad(l->node->machine, s, identity_card(l->node->identity), &self, &ad);
+    machine_update(l->node->machine, s, identity_card(l->node->identity), &self);
+    ad = *machine_ad(l->node->machine);
     out->open = lender_is_open(l);
     strcpy(out->state, lending_text(l->act.state));
     out->suspended = l->act.suspend;
-    out->leases = (uint16_t)grant_count(l->node->grant);
+    out->leases = (uint16_t)grant_count(l->grant);
     copy(out->allow, &out->allow_count, s->allow, s->allow_count);
     copy(out->deny, &out->deny_count, s->deny, s->deny_count);
     copy(out->hours, &out->hours_count, s->hours_text, s->hours_count);
@@ -176,7 +186,7 @@ void lender_describe(const struct lender *l, struct msg_local_terms *out)
     out->enforces = ad.confinement;
     out->required = s->confinement;
     out->encrypt = s->encrypt;
-    const char *controllers = grant_controllers(l->node->grant);
+    const char *controllers = grant_controllers(l->grant);
     snprintf(out->controllers, sizeof out->controllers, "%s",
              controllers != NULL ? controllers : "");
 }

@@ -7,12 +7,14 @@
 #include "lending.h"
 #include "overlay/wire/message.h"
 
-struct node;
+struct grant;
 struct lender;
+struct node;
 
 enum lender_verb { LENDER_TELL, LENDER_PAUSE, LENDER_RESUME, LENDER_LEAVE };
 
-int lender_open(struct lender **out, struct node *node, struct err *e); /* node->grant is there */
+/* The grant obeys it until it is closed. */
+int lender_open(struct lender **out, struct node *node, struct grant *grant, struct err *e);
 void lender_close(struct lender *l);
 
 /* Is anything lent now? l may be NULL: yes. */

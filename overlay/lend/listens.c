@@ -7,9 +7,11 @@
 #include "grant.h"
 #include "inquiry.h"
 #include "overlay/host/listening.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
 #include "overlay/sandbox/room.h"
+#include "overlay/transport/link.h"
 #include <errno.h>
+#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +35,10 @@ struct known {
 
 struct listens {
     struct node *node;
+    const struct company *company;
+    struct grant *grant;
+    listens_uses_fn *uses;
+    void *ctx; /* of uses */
     struct event *timer, *look;
     struct inquiry inquiry;
     struct asked asked[ASKED_MOST];
@@ -59,7 +65,7 @@ static struct part_peer find_peer(const struct listens *l, const struct inquiry_
     const struct inquiry_call *call = &row->call;
     size_t next = 0;
     for (const struct part_peer *p;
-         (p = company_at(l->node->company, &call->submitter, call->ip, &next)) != NULL;)
+         (p = company_at(l->company, &call->submitter, call->ip, &next)) != NULL;)
         if (id_equal(&p->id, &row->peer))
             return *p;
     return (struct part_peer){.id = row->peer};
@@ -78,8 +84,7 @@ static void ask(struct listens *l, const struct inquiry_row *row)
 
 static void settle(struct listens *l, const struct inquiry_call *call, bool yes)
 {
-    if (l->node->grant != NULL)
-        grant_tell_call(l->node->grant, &call->submitter, call->ip, call->port, yes);
+    grant_tell_call(l->grant, &call->submitter, call->ip, call->port, yes);
 }
 
 static void go_on(struct listens *l)
@@ -117,8 +122,7 @@ void listens_ask(struct listens *l, const struct id *submitter, const uint8_t ip
     memcpy(call.ip, ip, sizeof call.ip);
     if (inquiry_is_open(&l->inquiry, &call))
         return;
-    for (const struct part_peer *p;
-         (p = company_at(l->node->company, submitter, ip, &next)) != NULL;)
+    for (const struct part_peer *p; (p = company_at(l->company, submitter, ip, &next)) != NULL;)
         inquiry_add(&l->inquiry, &call, &p->id, node_now_ms());
     if (!inquiry_is_open(&l->inquiry, &call))
         settle(l, &call, false);
@@ -154,8 +158,8 @@ static bool is_fellow(const struct listens *l, const struct id *submitter, const
     const struct part_peer self = links_self(l->node->links);
     if (id_equal(submitter, peer))
         return true;
-    return id_equal(submitter, &self.id) ? l->node->jobs != NULL && jobs_uses(l->node->jobs, peer)
-                                         : company_names(l->node->company, submitter, peer);
+    return id_equal(submitter, &self.id) ? l->uses(l->ctx, peer)
+                                         : company_names(l->company, submitter, peer);
 }
 
 static struct listening_found *found_of(struct listens *l, const struct id *submitter)
@@ -198,10 +202,10 @@ static void look_for_one(struct listens *l, const struct listening_table *t)
 {
     const struct id submitter = l->asked[0].submitter;
     struct listening_found *found = found_of(l, &submitter);
-    pid_t rooms[ROOM_KIN_MOST];
+    pid_t rooms[ROOM_SIBLINGS_MOST];
     if (is_unknown(l, t, &submitter, found))
         listening_find(found, t, rooms,
-                       grant_rooms(l->node->grant, &submitter, rooms, ROOM_KIN_MOST));
+                       grant_rooms(l->grant, &submitter, rooms, ROOM_SIBLINGS_MOST));
     struct message *yes = &l->answer, no = {.kind = MSG_listens_answer};
     describe(yes, t, found);
     yes->listens_answer.answer = INQUIRY_YES;
@@ -223,7 +227,7 @@ static void on_look(evutil_socket_t fd, short what, void *ctx)
     const uint64_t begin = clock_us();
     (void)fd, (void)what;
     listening_read(&t);
-    while (l->asked_count > 0 && l->node->grant != NULL)
+    while (l->asked_count > 0)
         look_for_one(l, &t);
     free(t.at);
     const uint64_t now = clock_us();
@@ -264,13 +268,18 @@ void listens_take(struct listens *l, const struct link_peer *from, const struct 
 
 /* --- begin and end --- */
 
-int listens_open(struct listens **out, struct node *node)
+int listens_open(struct listens **out, struct node *node, const struct company *company,
+                 struct grant *grant, listens_uses_fn *uses, void *ctx)
 {
     struct listens *l = calloc(1, sizeof *l);
     *out = l;
     if (l == NULL)
         return -ENOMEM;
     l->node = node;
+    l->company = company;
+    l->grant = grant;
+    l->uses = uses;
+    l->ctx = ctx;
     l->timer = evtimer_new(node->base, on_time, l);
     l->look = evtimer_new(node->base, on_look, l);
     return l->timer != NULL && l->look != NULL ? links_on_gone(node->links, on_gone, l) : -ENOMEM;

@@ -6,11 +6,17 @@
 #define P2P_OVERLAY_LEND_LISTENS_H
 #include "overlay/wire/message.h"
 
+struct company;
+struct grant;
 struct link_peer;
 struct listens;
 struct node;
 
-int listens_open(struct listens **out, struct node *node);
+/* Do the own owner's jobs use that peer? */
+typedef bool listens_uses_fn(void *ctx, const struct id *peer);
+
+int listens_open(struct listens **out, struct node *node, const struct company *company,
+                 struct grant *grant, listens_uses_fn *uses, void *ctx);
 void listens_close(struct listens *l);
 void listens_take(struct listens *l, const struct link_peer *from, const struct message *m);
 /* Guests of that submitter want to call; grant_tell_call() is called, perhaps at once. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* refusal.c -- the reasons, in the order in which a person should hear of them. */
 #include "refusal.h"
-#include "overlay/sandbox/confine.h"
+#include "overlay/base/confinement.h"
 #include "overlay/core/lease/fit.h"
 #include "overlay/core/lease/lease.h"
 #include <stdio.h>
@@ -14,7 +14,7 @@ bool refusal_text(const struct refusal *r, char *why, size_t size)
         snprintf(why, size, "%s", r->closed);
     else if (r->guest && r->missing != 0)
         snprintf(why, size, "lets in no guests: it cannot confine their %s",
-                 confine_text(r->missing, words, sizeof words));
+                 confinement_text(r->missing, words, sizeof words));
     else if (r->use >= LEASE_USES)
         snprintf(why, size, "does not know what the slots are for");
     else if (!fit_series(r->ours, r->theirs))

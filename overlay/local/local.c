@@ -9,12 +9,14 @@
 #include "overlay/lend/lender.h"
 #include "overlay/membership/registrar.h"
 #include "status.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
 #include "overlay/client/p2pgrid.h"
 #include "rendezvous.h"
+#include "overlay/base/log.h"
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
+#include <event2/event.h>
 #include <event2/listener.h>
 #include <stdio.h>
 #include <sodium.h>
@@ -181,7 +183,8 @@ static void on_moved(void *ctx)
     open_to_tools(l);
 }
 
-int local_open(struct local **out, struct node *node, struct err *e)
+int local_open(struct local **out, struct node *node, const struct local_parts *parts,
+               struct err *e)
 {
     static const struct search_watcher watcher = {.lease = local_say_lease, .done = local_say_done};
     struct local *l = calloc(1, sizeof *l);
@@ -192,12 +195,15 @@ int local_open(struct local **out, struct node *node, struct err *e)
     if (l == NULL)
         return err_set(e, ENOMEM, "out of memory");
     l->node = node;
+    l->parts = *parts;
     l->dropper = event_new(node->base, -1, 0, drop_gone, l);
     int rc = l->dropper != NULL ? 0 : err_set(e, ENOMEM, "out of memory");
     if (rc == 0)
-        rc = borrowed_open(&l->borrowed, node, local_lease_event, l, e);
+        rc =
+            borrowed_open(&l->borrowed, node, parts->jobs, parts->tunnels, local_lease_event, l, e);
     if (rc == 0)
-        rc = searches_open(&l->searches, node, l->borrowed, &watcher, e);
+        rc = searches_open(&l->searches, node, parts->overlay, parts->walks, l->borrowed, &watcher,
+                           e);
     if (rc == 0)
         rc = errands_open(&l->errands, node, l->borrowed, l->searches, local_say, e);
     if (rc == 0)

@@ -5,12 +5,35 @@
 #define P2P_OVERLAY_LOCAL_LOCAL_H
 #include "overlay/base/err.h"
 
-struct node;
+struct grant;
+struct jobs;
+struct keeper;
+struct lender;
+struct link_peer;
 struct local;
+struct message;
+struct node;
+struct overlay;
+struct tunnels;
+struct walks;
 
-/* At node->config.socket; "": the usual place (socket_path.h). Its folder is made (0700) when it is
- * missing. -EADDRINUSE when another daemon answers there; what a dead one left is replaced. */
-int local_open(struct local **out, struct node *node, struct err *e);
+/* What it is given of the daemon's other parts. */
+struct local_parts {
+    struct overlay *overlay;
+    struct walks *walks;
+    struct tunnels *tunnels;
+    struct jobs *jobs;
+    struct grant *grant;
+    struct lender *lender;
+    struct keeper *keeper;
+};
+
+/* At the settings' socket; "": the usual place (socket_path.h). Its folder is made (0700) when it
+ * is missing. -EADDRINUSE when another daemon answers there; what a dead one left is replaced. */
+int local_open(struct local **out, struct node *node, const struct local_parts *parts,
+               struct err *e);
 /* Every client is dropped, what they held released, and the socket's file removed. */
 void local_close(struct local *l);
+/* What other daemons say to searches, borrowed leases and questions about their machines. */
+void local_hear(struct local *l, const struct link_peer *from, const struct message *m);
 #endif

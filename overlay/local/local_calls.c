@@ -6,8 +6,9 @@
 #include "overlay/lend/lender.h"
 #include "overlay/membership/registrar.h"
 #include "status.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
 #include "overlay/client/p2pgrid.h"
+#include "overlay/base/log.h"
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -112,7 +113,7 @@ static void on_peers(struct local_client *c, const struct msg_local_peers *quest
 {
     struct err e = {0};
     if (c->look == NULL)
-        c->look = look_peers(c->local->node, question, say_peer, c);
+        c->look = look_peers(c->local->parts.walks, question, say_peer, c);
     else
         err_set(&e, EBUSY, "the last search still goes on");
     if (c->look == NULL)
@@ -141,7 +142,7 @@ static void on_invite(struct local_client *c, const struct msg_local_invite *ask
     struct message m = {.kind = MSG_local_token};
     struct err e = {0};
     m.local_token.token = ask->token;
-    keeper_invite(c->local->node->keeper, ask, &m.local_token, &e);
+    keeper_invite(c->local->parts.keeper, ask, &m.local_token, &e);
     say_row(c, ask->token, &m, &e);
 }
 
@@ -150,7 +151,7 @@ static void on_revoke(struct local_client *c, const struct msg_local_revoke *ask
     struct message m = {.kind = MSG_local_revoked};
     struct err e = {0};
     m.local_revoked.token = ask->token;
-    keeper_revoke(c->local->node->keeper, ask, &m.local_revoked, &e);
+    keeper_revoke(c->local->parts.keeper, ask, &m.local_revoked, &e);
     say_row(c, ask->token, &m, &e);
 }
 
@@ -159,7 +160,7 @@ static void on_rotate(struct local_client *c, const struct msg_local_rotate *ask
     struct message m = {.kind = MSG_local_rotated};
     struct err e = {0};
     m.local_rotated.token = ask->token;
-    keeper_rotate(c->local->node->keeper, ask, &m.local_rotated, &e);
+    keeper_rotate(c->local->parts.keeper, ask, &m.local_rotated, &e);
     say_row(c, ask->token, &m, &e);
 }
 
@@ -167,9 +168,9 @@ static void on_lend(struct local_client *c, const struct msg_local_lend *wish)
 {
     struct message m = {.kind = MSG_local_terms};
     struct err none = {0};
-    lender_take(c->local->node->lender, wish);
+    lender_take(c->local->parts.lender, wish);
     m.local_terms.token = wish->token;
-    lender_describe(c->local->node->lender, &m.local_terms);
+    lender_describe(c->local->parts.lender, &m.local_terms);
     local_say(c, &m);
     say_failed(c, wish->token, &none);
 }
@@ -225,7 +226,8 @@ static void take(struct local_client *c, const struct message *m)
         borrowed_release(c->local->borrowed, c, &m->local_release.lease);
         break;
     case MSG_local_status:
-        look_status(c->local->node, m->local_status.token, local_say, c);
+        look_status(c->local->node, c->local->parts.overlay, c->local->parts.grant,
+                    m->local_status.token, local_say, c);
         break;
     case MSG_local_peers:
         on_peers(c, &m->local_peers);
@@ -243,6 +245,17 @@ static void take(struct local_client *c, const struct message *m)
         on_revoke(c, &m->local_revoke);
         break;
     }
+}
+
+void local_hear(struct local *l, const struct link_peer *from, const struct message *m)
+{
+    const enum receiver receiver = message_receiver(m->kind);
+    if (receiver == RECEIVER_search)
+        searches_take(l->searches, from, m);
+    else if (receiver == RECEIVER_borrowed)
+        borrowed_take(l->borrowed, from, m);
+    else if (receiver == RECEIVER_topology)
+        errand_hear(l->errands, from, m);
 }
 
 void local_take(struct local_client *c, const struct message *m)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* local_socket.c -- the daemon's UNIX socket, made again when somebody has removed it. */
 #include "local_socket.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
 #include "overlay/client/socket_path.h"
+#include "overlay/base/log.h"
 #include <errno.h>
 #include <event2/event.h>
 #include <stdlib.h>

@@ -24,6 +24,7 @@ struct local_client {
 
 struct local {
     struct node *node;
+    struct local_parts parts;
     struct borrowed *borrowed;
     struct searches *searches;
     struct errands *errands;

@@ -3,12 +3,14 @@
 #include "config.h"
 #include "rendezvous.h"
 #include "overlay/base/file.h"
-#include "overlay/lend/launch.h"
-#include "overlay/daemon/node.h"
+#include "overlay/base/helper.h"
+#include "overlay/node/node.h"
 #include "overlay/client/socket_path.h"
 #include "overlay/base/ports.h"
 #include "overlay/sandbox/sweep.h"
+#include "overlay/base/log.h"
 #include <errno.h>
+#include <event2/event.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
@@ -135,7 +137,7 @@ static int spawn(struct rendezvous *p, int its_end)
             more = grown;
             more[count++] = *v;
         }
-    launch_program(program, "p2pd-pmix");
+    helper_path(program, "p2pd-pmix");
     posix_spawn_file_actions_init(&files);
     int listening = fcntl(p->listening, F_DUPFD_CLOEXEC, 16);
     int lifeline = fcntl(its_end, F_DUPFD_CLOEXEC, 16);

@@ -3,11 +3,12 @@
 #include "rpc.h"
 #include "overlay/borrow/borrowed.h"
 #include "overlay/core/lease/lease.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
 #include "overlay/watch/notice.h"
 #include "overlay/borrow/reservations.h"
 #include "overlay/borrow/roster.h"
-#include "overlay/host/topology.h"
+#include "topology.h"
+#include "overlay/base/log.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,11 @@ void errand_take(struct errands *x, void *client, pid_t pid, const struct messag
         topology_ask(x->topologies, client, &m->local_topology);
         break;
     }
+}
+
+void errand_hear(struct errands *x, const struct link_peer *from, const struct message *m)
+{
+    topologies_take(x->topologies, from, m);
 }
 
 void errand_forget(struct errands *x, const void *client)

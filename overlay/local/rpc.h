@@ -12,6 +12,7 @@ struct node;
 struct borrowed;
 struct searches;
 struct errands;
+struct link_peer;
 typedef void errand_say_fn(void *client, const struct message *m);
 
 int errands_open(struct errands **out, struct node *node, struct borrowed *borrowed,
@@ -19,6 +20,8 @@ int errands_open(struct errands **out, struct node *node, struct borrowed *borro
 void errands_close(struct errands *x);
 /* pid: of the program. */
 void errand_take(struct errands *x, void *client, pid_t pid, const struct message *m);
+/* What another daemon says about its machine, or asks about this one. */
+void errand_hear(struct errands *x, const struct link_peer *from, const struct message *m);
 void errand_forget(struct errands *x, const void *client);
 /* Who holds what is asked for: the client itself, or a reservation. NULL: there is no such. */
 void *errand_holder(struct errands *x, void *client, const struct msg_local_allocate *want,

@@ -3,7 +3,12 @@
 #include "config.h"
 #include "status.h"
 #include "overlay/lend/grant.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
+#include "overlay/transport/link.h"
+#include "overlay/crypto/identity.h"
+#include "overlay/host/machine.h"
+#include "overlay/discovery/overlay.h"
+#include "overlay/discovery/walk.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,20 +28,21 @@ static void say_self(struct node *node, uint32_t token, look_row_fn *row, void *
     struct part_peer self = links_self(node->links);
     m.local_self.token = token;
     strcpy(m.local_self.version, PACKAGE_VERSION);
-    machine_ad(node->machine, &node->settings, identity_card(node->identity), &self,
-               &m.local_self.ad);
+    machine_update(node->machine, &node->settings, identity_card(node->identity), &self);
+    m.local_self.ad = *machine_ad(node->machine);
     m.local_self.pid = (uint32_t)getpid();
     row(ctx, &m);
 }
 
-static void say_neighbours(struct node *node, uint32_t token, look_row_fn *row, void *ctx)
+static void say_neighbours(const struct overlay *overlay, uint32_t token, look_row_fn *row,
+                           void *ctx)
 {
     struct part_peer near[NEIGHBOURS_MAX];
     struct message m = {.kind = MSG_local_neighbour};
     m.local_neighbour.token = token;
-    if (overlay_predecessor(node->overlay, &m.local_neighbour.peer))
+    if (overlay_predecessor(overlay, &m.local_neighbour.peer))
         row(ctx, &m);
-    size_t count = overlay_successors(node->overlay, near, NEIGHBOURS_MAX);
+    size_t count = overlay_successors(overlay, near, NEIGHBOURS_MAX);
     for (size_t i = 0; i < count; i++) {
         m.local_neighbour.place = (uint8_t)(i + 1);
         m.local_neighbour.peer = near[i];
@@ -44,13 +50,14 @@ static void say_neighbours(struct node *node, uint32_t token, look_row_fn *row, 
     }
 }
 
-void look_status(struct node *node, uint32_t token, look_row_fn *row, void *ctx)
+void look_status(struct node *node, const struct overlay *overlay, const struct grant *grant,
+                 uint32_t token, look_row_fn *row, void *ctx)
 {
     say_self(node, token, row, ctx);
-    say_neighbours(node, token, row, ctx);
-    for (unsigned i = 0; i < grant_count(node->grant); i++) {
+    say_neighbours(overlay, token, row, ctx);
+    for (unsigned i = 0; i < grant_count(grant); i++) {
         struct message m = {.kind = MSG_local_granted};
-        grant_describe(node->grant, i, &m.local_granted);
+        grant_describe(grant, i, &m.local_granted);
         m.local_granted.token = token;
         row(ctx, &m);
     }
@@ -83,15 +90,15 @@ static void on_end(void *ctx, unsigned answered, unsigned silent)
     last.row(last.ctx, &m);
 }
 
-struct look *look_peers(struct node *node, const struct msg_local_peers *question, look_row_fn *row,
-                        void *ctx)
+struct look *look_peers(struct walks *walks, const struct msg_local_peers *question,
+                        look_row_fn *row, void *ctx)
 {
     struct look *l = malloc(sizeof *l);
     if (l == NULL)
         return NULL;
     uint32_t ms = question->timeout_ms < LOOK_MS_MAX ? question->timeout_ms : LOOK_MS_MAX;
     *l = (struct look){.token = question->token, .row = row, .ctx = ctx};
-    l->walk = walk_start(node, 0, (int)ms, on_ad, on_end, l);
+    l->walk = walk_start(walks, 0, (int)ms, on_ad, on_end, l);
     if (l->walk != NULL)
         return l;
     free(l);

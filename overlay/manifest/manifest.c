@@ -12,7 +12,7 @@ enum { PURPOSE = sizeof purpose - 1 };
 struct manifest {
     struct message job;
     size_t length; /* of the frame */
-    uint8_t signature[IDENTITY_SIGNATURE];
+    uint8_t signature[SIGNATURE_BYTES];
     uint8_t words[PURPOSE + WIRE_MAX_FRAME]; /* the purpose, then the frame */
 };
 

@@ -71,7 +71,5 @@ int authority_admit(struct authority *a, const struct authority_order *order, EV
 const char *authority_grid(const struct authority *a);
 X509 *authority_certificate(const struct authority *a);
 struct id authority_id(const struct authority *a);
-enum { AUTHORITY_SIGNATURE = 64 };
-bool authority_sign(const struct authority *a, const void *words, size_t length,
-                    uint8_t signature[AUTHORITY_SIGNATURE]);
+EVP_PKEY *authority_key(const struct authority *a); /* owned by the authority */
 #endif

@@ -3,13 +3,15 @@
  * and on from there, so that the whole grid has it as soon as it is connected. */
 #include "member.h"
 #include "overlay/transport/connection.h"
-#include "overlay/lend/grant.h"
-#include "registrar.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
 #include "renewal.h"
 #include "overlay/crypto/revocation.h"
 #include "overlay/crypto/rotation.h"
+#include "overlay/transport/link.h"
+#include "overlay/crypto/identity.h"
+#include "overlay/base/log.h"
 #include <errno.h>
+#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +19,7 @@ enum { CHECK_MIN_S = 3, CHECK_MAX_S = 3600, AGAIN_S = 30, SOON_MS = 200, KEY_MAX
 
 struct member {
     struct node *node;
+    struct member_watcher watcher;
     struct event *timer;
     struct revocation revocation;
 };
@@ -34,9 +37,7 @@ static void put_out(struct member *m, const struct part_revoked *one)
     if (id_equal(&one->peer, &identity_card(n->identity)->id))
         log_error(n->log, "this peer was revoked: the others refuse it from now on");
     links_break(n->links, &one->peer, "it was revoked");
-    datagrams_forget(n->datagrams, &one->peer);
-    if (n->grant != NULL)
-        grant_end_of(n->grant, &one->peer, "its holder was revoked");
+    m->watcher.revoked(m->watcher.ctx, &one->peer);
 }
 
 /* In effect for new links and for open ones. */
@@ -103,8 +104,7 @@ static void on_up(void *ctx, const struct link_peer *with)
     struct member *m = ctx;
     tell_key(m, &with->peer);
     tell_serial(m, &with->peer);
-    if (m->node->keeper != NULL)
-        keeper_meet(m->node->keeper, with);
+    m->watcher.met(m->watcher.ctx, with);
 }
 
 static void on_have(struct member *m, const struct link_peer *from, uint64_t serial)
@@ -270,7 +270,8 @@ static void load_list(struct member *m)
     m->revocation.list.serial = 0;
 }
 
-int member_open(struct member **out, struct node *node, struct err *e)
+int member_open(struct member **out, struct node *node, const struct member_watcher *watcher,
+                struct err *e)
 {
     struct member *m = calloc(1, sizeof *m);
     const struct identity_card *card = identity_card(node->identity);
@@ -278,6 +279,7 @@ int member_open(struct member **out, struct node *node, struct err *e)
     if (m == NULL)
         return err_set(e, ENOMEM, "no memory");
     m->node = node;
+    m->watcher = *watcher;
     m->timer = evtimer_new(node->base, on_time, m);
     load_list(m);
     if (revocation_has(&m->revocation.list, &card->id))

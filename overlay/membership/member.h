@@ -12,8 +12,16 @@ struct member;
 struct link_peer;
 struct rotation;
 
-/* Needs node->links. A peer that was revoked itself is refused. */
-int member_open(struct member **out, struct node *node, struct err *e);
+/* Both are called from the event loop, the first also inside member_open(). */
+struct member_watcher {
+    void (*revoked)(void *ctx, const struct id *peer);    /* its links are broken already */
+    void (*met)(void *ctx, const struct link_peer *with); /* a link to or from it is greeted */
+    void *ctx;
+};
+
+/* A peer that was revoked itself is refused. */
+int member_open(struct member **out, struct node *node, const struct member_watcher *watcher,
+                struct err *e);
 void member_close(struct member *m);
 void member_hear(struct member *m, const struct link_peer *from, const struct message *said);
 const struct msg_revocations *member_list(const struct member *m); /* serial 0: none */

@@ -8,8 +8,13 @@
 #include "invitations.h"
 #include "ledger.h"
 #include "member.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
+#include "overlay/transport/link.h"
+#include "overlay/crypto/identity.h"
+#include "overlay/base/log.h"
+#include "overlay/discovery/overlay.h"
 #include <errno.h>
+#include <event2/event.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +27,7 @@ enum { DAY = 24 * 3600 };
 
 static int not_here(const struct keeper *k, struct err *e)
 {
-    const struct msg_revocations *list = member_list(k->node->member);
+    const struct msg_revocations *list = member_list(k->member);
     const char *grid = identity_card(k->node->identity)->grid;
     char where[ADDR_TEXT + 1];
     addr_text(&list->keeper.addr, where);
@@ -281,8 +286,7 @@ static void list_peers(const struct keeper *k, struct msg_join_answer *answer)
 {
     enum { MOST = sizeof answer->peers / sizeof answer->peers[0] };
     answer->peers[0] = links_self(k->node->links);
-    answer->peers_count =
-        (uint16_t)(1 + overlay_known(k->node->overlay, answer->peers + 1, MOST - 1));
+    answer->peers_count = (uint16_t)(1 + overlay_known(k->overlay, answer->peers + 1, MOST - 1));
 }
 
 static void on_join(void *ctx, const struct link_joiner *who, const struct msg_join_ask *ask,
@@ -338,7 +342,7 @@ void keeper_take(struct keeper *k, const struct link_peer *from, const struct me
 /* Who renews certificates, and where, is in a list that it signs. */
 static void say_locked(const struct keeper *k)
 {
-    const struct msg_revocations *list = member_list(k->node->member);
+    const struct msg_revocations *list = member_list(k->member);
     struct part_peer self = links_self(k->node->links);
     if (id_equal(&list->keeper.id, &self.id) && addr_equal(&list->keeper.addr, &self.addr))
         log_info(k->node->log, "the grid's authority is locked");
@@ -347,7 +351,8 @@ static void say_locked(const struct keeper *k)
                                "or revoke that it is here");
 }
 
-int keeper_open(struct keeper **out, struct node *node, struct err *e)
+int keeper_open(struct keeper **out, struct node *node, struct member *member,
+                const struct overlay *overlay, struct err *e)
 {
     struct keeper *k = calloc(1, sizeof *k);
     struct authority *a;
@@ -356,6 +361,8 @@ int keeper_open(struct keeper **out, struct node *node, struct err *e)
     if (k == NULL)
         return err_set(e, ENOMEM, "no memory");
     k->node = node;
+    k->member = member;
+    k->overlay = overlay;
     int rc = invitations_open(&k->invitations, node->settings.state, time(NULL), e);
     if (rc < 0)
         return rc;

@@ -7,13 +7,16 @@
 #include "overlay/base/err.h"
 #include "overlay/wire/message.h"
 
+struct member;
 struct node;
+struct overlay;
 struct keeper;
 struct link_peer;
 
 enum { KEEPER_INVITE_MAX_S = 30 * 24 * 3600 };
 
-int keeper_open(struct keeper **out, struct node *node, struct err *e);
+int keeper_open(struct keeper **out, struct node *node, struct member *member,
+                const struct overlay *overlay, struct err *e);
 void keeper_close(struct keeper *k);
 void keeper_take(struct keeper *k, const struct link_peer *from, const struct message *m);
 int keeper_invite(struct keeper *k, const struct msg_local_invite *ask, struct msg_local_token *out,

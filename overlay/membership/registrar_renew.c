@@ -6,7 +6,10 @@
 #include "certificates.h"
 #include "registrar_state.h"
 #include "ledger.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
+#include "overlay/transport/link.h"
+#include "overlay/crypto/identity.h"
+#include "overlay/base/log.h"
 #include <errno.h>
 #include <string.h>
 #include <time.h>

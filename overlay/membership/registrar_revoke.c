@@ -8,8 +8,11 @@
 #include "registrar_state.h"
 #include "ledger.h"
 #include "member.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
 #include "overlay/crypto/revocation.h"
+#include "overlay/transport/link.h"
+#include "overlay/crypto/identity.h"
+#include "overlay/base/log.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +45,7 @@ static bool says_the_same(const struct msg_revocations *a, const struct msg_revo
 
 int keeper_publish(struct keeper *k, const struct authority *a, struct err *e)
 {
-    const struct msg_revocations *now = member_list(k->node->member);
+    const struct msg_revocations *now = member_list(k->member);
     struct revocation *fresh = calloc(1, sizeof *fresh);
     struct ledger ledger;
     if (fresh == NULL)
@@ -56,9 +59,9 @@ int keeper_publish(struct keeper *k, const struct authority *a, struct err *e)
         ledger_free(&ledger);
     }
     if (rc == 0 && !says_the_same(&fresh->list, now)) {
-        rc = revocation_sign(fresh, a, e);
+        rc = revocation_sign(fresh, authority_key(a), e);
         if (rc == 0)
-            rc = member_take(k->node->member, &fresh->list, NULL, e);
+            rc = member_take(k->member, &fresh->list, NULL, e);
     }
     free(fresh);
     return rc;

@@ -4,8 +4,9 @@
 #include "authority.h"
 #include "registrar_state.h"
 #include "member.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
 #include "overlay/crypto/rotation.h"
+#include "overlay/crypto/identity.h"
 #include <errno.h>
 
 enum { YEAR_S = 365 * 24 * 3600 };
@@ -19,7 +20,7 @@ int keeper_adopt(struct keeper *k, struct err *e)
     struct id key = identity_grid(k->node->identity);
     int rc = 0;
     if (r != NULL && id_equal(&r->from, &key) && authority_is_of(folder, r->after))
-        rc = member_rotate(k->node->member, r, NULL, e);
+        rc = member_rotate(k->member, r, NULL, e);
     rotation_free(r);
     return rc;
 }

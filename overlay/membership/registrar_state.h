@@ -15,6 +15,8 @@ enum { CERTIFICATE_MAX = 4096 };
 struct keeper {
     struct renewals renewals;
     struct node *node;
+    struct member *member;
+    const struct overlay *overlay;
     struct invitations *invitations;
     /* A key that is locked, while somebody is invited: in memory that is never swapped. */
     uint8_t *held;

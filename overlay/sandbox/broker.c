@@ -37,7 +37,7 @@ enum { SOCKET_TYPE = 0xf }; /* without its flags */
 enum { KILLABLE = 1 << 5 }; /* only death ends the guest's waiting (Linux 5.19) */
 
 struct call {
-    struct porter *porter;
+    struct broker *broker;
     uint64_t id;
     int socket; /* the guest's own, once more */
     socklen_t length;
@@ -53,10 +53,10 @@ struct open_port {
     uint64_t until_ms;
 };
 
-struct porter {
+struct broker {
     int answers;
     uint16_t home;
-    struct porter_host host;
+    struct broker_host host;
     struct confine_ports ranks;
     /* Its owner, and threads that connect: their sockets may block, this process must not. The last
      * one closes it. */
@@ -100,7 +100,7 @@ static int listen_to_calls(void)
 #endif
 }
 
-int porter_post(int room)
+int broker_install(int room)
 {
     char byte = 0, space[CMSG_SPACE(sizeof(int))] = {0};
     struct iovec text = {&byte, 1};
@@ -118,7 +118,7 @@ int porter_post(int room)
     return rc;
 }
 
-int porter_receive(int room)
+int broker_receive(int room)
 {
     int fd = -1;
     char byte, space[CMSG_SPACE(sizeof fd)];
@@ -133,7 +133,7 @@ int porter_receive(int room)
     return fd;
 }
 
-bool porter_probe(void)
+bool broker_probe(void)
 {
     int status = 1;
     if (syscall(SYS_pidfd_getfd, -1, -1, 0) < 0 && errno == ENOSYS)
@@ -168,7 +168,7 @@ static bool take_address(uint8_t ip[IP], uint16_t *port, const struct sockaddr *
 }
 
 /* One address may be that of several peers: one that is known counts. */
-static int judge_other(const struct porter *p, const uint8_t *ip)
+static int judge_other(const struct broker *p, const uint8_t *ip)
 {
     int rc = EACCES;
     for (size_t i = 0; i < p->count && rc != 0; i++)
@@ -177,7 +177,7 @@ static int judge_other(const struct porter *p, const uint8_t *ip)
     return rc;
 }
 
-static bool is_open(const struct porter *p, const uint8_t *ip, uint16_t port)
+static bool is_open(const struct broker *p, const uint8_t *ip, uint16_t port)
 {
     for (size_t i = 0; i < OPEN_MAX; i++)
         if (p->open[i].port == port && memcmp(p->open[i].ip, ip, IP) == 0)
@@ -187,14 +187,14 @@ static bool is_open(const struct porter *p, const uint8_t *ip, uint16_t port)
 
 /* What listens at the ports of ranks may be another job's, or the owner's: his own mpirun obeys
  * whoever calls it. The daemon there knows. */
-static int judge_peer(const struct porter *p, const uint8_t *ip, uint16_t port)
+static int judge_peer(const struct broker *p, const uint8_t *ip, uint16_t port)
 {
     int rc = judge_other(p, ip);
     return rc == 0 && !is_open(p, ip, port) ? EINPROGRESS : rc;
 }
 
 /* A peer of the job may share this address. */
-static int judge_own(const struct porter *p, const uint8_t *ip, uint16_t port)
+static int judge_own(const struct broker *p, const uint8_t *ip, uint16_t port)
 {
     if (p->host.is_own(p->host.ctx, port))
         return 0;
@@ -203,7 +203,7 @@ static int judge_own(const struct porter *p, const uint8_t *ip, uint16_t port)
 }
 
 /* Also as "any": that connects to this host. */
-static bool is_own(const struct porter *p, const uint8_t *ip)
+static bool is_own(const struct broker *p, const uint8_t *ip)
 {
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff}, zero[IP], one[IP] = {[15] = 1};
     if (memcmp(ip, mapped, sizeof mapped) == 0 && (ip[12] == 127 || memcmp(ip + 12, zero, 4) == 0))
@@ -214,7 +214,7 @@ static bool is_own(const struct porter *p, const uint8_t *ip)
     return own;
 }
 
-int porter_judge(const struct porter *p, const struct sockaddr *to, size_t length)
+int broker_judge(const struct broker *p, const struct sockaddr *to, size_t length)
 {
     uint8_t ip[IP];
     uint16_t port;
@@ -232,7 +232,7 @@ int porter_judge(const struct porter *p, const struct sockaddr *to, size_t lengt
 
 /* --- in the room --- */
 
-static void answer(const struct porter *p, uint64_t id, int error, int value)
+static void answer(const struct broker *p, uint64_t id, int error, int value)
 {
     union {
         struct seccomp_notif_resp answer;
@@ -241,7 +241,7 @@ static void answer(const struct porter *p, uint64_t id, int error, int value)
     ioctl(p->answers, SECCOMP_IOCTL_NOTIF_SEND, &u); /* fails when the guest is gone */
 }
 
-static void let_go(struct porter *p)
+static void let_go(struct broker *p)
 {
     if (atomic_fetch_sub(&p->users, 1) > 1)
         return;
@@ -253,9 +253,9 @@ static void *make_call(void *ctx)
 {
     struct call *c = ctx;
     int error = connect(c->socket, (const struct sockaddr *)&c->to, c->length) == 0 ? 0 : errno;
-    answer(c->porter, c->id, error, 0);
+    answer(c->broker, c->id, error, 0);
     close(c->socket);
-    let_go(c->porter);
+    let_go(c->broker);
     free(c);
     return NULL;
 }
@@ -264,7 +264,7 @@ static int start_call(const struct call *c)
 {
     pthread_t thread;
     pthread_attr_t attributes;
-    if (atomic_load(&c->porter->users) > CALLS_MAX)
+    if (atomic_load(&c->broker->users) > CALLS_MAX)
         return EAGAIN;
     struct call *copy = malloc(sizeof *copy);
     if (copy == NULL || pthread_attr_init(&attributes) != 0) {
@@ -274,11 +274,11 @@ static int start_call(const struct call *c)
     *copy = *c;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, STACK);
-    atomic_fetch_add(&c->porter->users, 1);
+    atomic_fetch_add(&c->broker->users, 1);
     int rc = pthread_create(&thread, &attributes, make_call, copy);
     pthread_attr_destroy(&attributes);
     if (rc != 0) {
-        let_go(c->porter);
+        let_go(c->broker);
         free(copy);
     }
     return rc;
@@ -328,7 +328,7 @@ static bool goes_to(const struct call *c, const uint8_t *ip, uint16_t port)
 }
 
 /* Once for all that wait for the same, and once it is known that a peer is there. */
-static void ask(struct porter *p, struct call *c)
+static void ask(struct broker *p, struct call *c)
 {
     uint8_t ip[IP];
     uint16_t port;
@@ -342,16 +342,16 @@ static void ask(struct porter *p, struct call *c)
     c->asked = true;
 }
 
-static void refuse(const struct porter *p, const struct call *c, int error)
+static void refuse(const struct broker *p, const struct call *c, int error)
 {
     close(c->socket);
     answer(p, c->id, error, 0);
 }
 
 /* Answers, now or from a thread; or lets it wait. The call's socket is taken over. */
-static void decide(struct porter *p, struct call *c)
+static void decide(struct broker *p, struct call *c)
 {
-    int error = porter_judge(p, (const struct sockaddr *)&c->to, c->length);
+    int error = broker_judge(p, (const struct sockaddr *)&c->to, c->length);
     if (error == EINPROGRESS && p->waiting_count < WAITING_MAX) {
         ask(p, c);
         p->waiting[p->waiting_count++] = *c;
@@ -365,7 +365,7 @@ static void decide(struct porter *p, struct call *c)
 
 /* Programs ask a datagram socket which interfaces there are. They get one of TCP, which knows as
  * well, and cannot send to just any address. */
-static void give_socket(const struct porter *p, const struct seccomp_notif *n)
+static void give_socket(const struct broker *p, const struct seccomp_notif *n)
 {
     const int flags = (int)n->data.args[1] & ~SOCKET_TYPE;
     int fd = socket((int)n->data.args[0], SOCK_STREAM | SOCK_CLOEXEC | (flags & SOCK_NONBLOCK), 0);
@@ -378,7 +378,7 @@ static void give_socket(const struct porter *p, const struct seccomp_notif *n)
     answer(p, n->id, given >= 0 ? 0 : EACCES, given >= 0 ? given : 0);
 }
 
-void porter_serve(struct porter *p)
+void broker_serve(struct broker *p)
 {
     union {
         struct seccomp_notif notice;
@@ -391,7 +391,7 @@ void porter_serve(struct porter *p)
         give_socket(p, n);
         return;
     }
-    struct call c = {.porter = p, .id = n->id, .socket = -1, .since_ms = p->now_ms};
+    struct call c = {.broker = p, .id = n->id, .socket = -1, .since_ms = p->now_ms};
     int error = take_words(&c, n);
     if (error == 0 && (c.socket = take_socket((pid_t)n->pid, (int)n->data.args[0])) < 0)
         error = -c.socket;
@@ -407,7 +407,7 @@ void porter_serve(struct porter *p)
 }
 
 /* All that wait; those whose answer is still open wait again. */
-static void decide_again(struct porter *p)
+static void decide_again(struct broker *p)
 {
     struct call waiting[WAITING_MAX];
     size_t count = p->waiting_count;
@@ -417,14 +417,14 @@ static void decide_again(struct porter *p)
         decide(p, &waiting[i]);
 }
 
-void porter_allow(struct porter *p, const uint8_t *peers, size_t length)
+void broker_allow(struct broker *p, const uint8_t *peers, size_t length)
 {
     p->count = length / ROOM_PEER < ROOM_PEERS_MOST ? length / ROOM_PEER : ROOM_PEERS_MOST;
     memcpy(p->others, peers, p->count * ROOM_PEER);
     decide_again(p);
 }
 
-static void open_port(struct porter *p, const uint8_t *ip, uint16_t port)
+static void open_port(struct broker *p, const uint8_t *ip, uint16_t port)
 {
     struct open_port *o = &p->open[p->next_open];
     p->next_open = (p->next_open + 1) % OPEN_MAX;
@@ -432,7 +432,7 @@ static void open_port(struct porter *p, const uint8_t *ip, uint16_t port)
     memcpy(o->ip, ip, sizeof o->ip);
 }
 
-void porter_hear(struct porter *p, const uint8_t ip[16], uint16_t port, bool yes)
+void broker_decide(struct broker *p, const uint8_t ip[16], uint16_t port, bool yes)
 {
     if (yes) {
         open_port(p, ip, port);
@@ -448,7 +448,7 @@ void porter_hear(struct porter *p, const uint8_t ip[16], uint16_t port, bool yes
         }
 }
 
-void porter_tick(struct porter *p, uint64_t now_ms)
+void broker_tick(struct broker *p, uint64_t now_ms)
 {
     p->now_ms = now_ms;
     for (size_t i = 0; i < OPEN_MAX; i++)
@@ -463,7 +463,7 @@ void porter_tick(struct porter *p, uint64_t now_ms)
         }
 }
 
-static void find_own(struct porter *p)
+static void find_own(struct broker *p)
 {
     struct ifaddrs *all = NULL;
     uint16_t port;
@@ -477,9 +477,9 @@ static void find_own(struct porter *p)
     freeifaddrs(all);
 }
 
-struct porter *porter_open(int answers, uint16_t home, const struct porter_host *host)
+struct broker *broker_open(int answers, uint16_t home, const struct broker_host *host)
 {
-    struct porter *p = calloc(1, sizeof *p);
+    struct broker *p = calloc(1, sizeof *p);
     if (p == NULL)
         return NULL;
     p->answers = answers;
@@ -491,13 +491,13 @@ struct porter *porter_open(int answers, uint16_t home, const struct porter_host 
     return p;
 }
 
-void porter_close(struct porter *p)
+void broker_close(struct broker *p)
 {
     if (p != NULL)
         let_go(p);
 }
 
-int porter_fd(const struct porter *p)
+int broker_fd(const struct broker *p)
 {
     return p->answers;
 }

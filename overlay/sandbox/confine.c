@@ -40,40 +40,11 @@ unsigned confine_probe(void)
         can |= CONFINE_FILES;
     if (abi >= LANDLOCK_ABI_TCP)
         can |= CONFINE_TCP;
-    if (abi >= LANDLOCK_ABI_SCOPE || apart_probe())
+    if (abi >= LANDLOCK_ABI_SCOPE || namespaces_probe())
         can |= CONFINE_SIGNALS;
-    if (has_seccomp() && porter_probe())
+    if (has_seccomp() && broker_probe())
         can |= CONFINE_PEERS;
     return can;
-}
-
-static const struct {
-    unsigned bit;
-    const char *word;
-} words[] = {
-    {CONFINE_FILES, "files"},       {CONFINE_TCP, "tcp"},       {CONFINE_SIGNALS, "signals"},
-    {CONFINE_SYSCALLS, "syscalls"}, {CONFINE_LIMITS, "limits"}, {CONFINE_SOCKETS, "sockets"},
-    {CONFINE_PEERS, "peers"},       {CONFINE_CGROUP, "cgroup"},
-};
-
-bool confine_bit(const char *word, unsigned *bit)
-{
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(word, words[i].word) == 0) {
-            *bit = words[i].bit;
-            return true;
-        }
-    return false;
-}
-
-const char *confine_text(unsigned abilities, char *text, size_t size)
-{
-    size_t at = 0;
-    snprintf(text, size, "nothing");
-    for (size_t i = 0; i < sizeof words / sizeof *words && at < size; i++)
-        if (abilities & words[i].bit)
-            at += (size_t)snprintf(text + at, size - at, "%s%s", at > 0 ? ", " : "", words[i].word);
-    return text;
 }
 
 int confine_plan_path(struct confine_plan *plan, const char *path, enum confine_use use)
@@ -126,7 +97,7 @@ void confine_plan_guest(struct confine_plan *plan, const char *room)
     static const char *const writable[] = {"/dev/null", "/dev/zero", "/dev/full"};
 
     memset(plan, 0, sizeof *plan);
-    plan->porter = -1;
+    plan->broker = -1;
     for (size_t i = 0; i < sizeof runnable / sizeof *runnable; i++)
         confine_plan_path(plan, runnable[i], CONFINE_RUN);
     for (size_t i = 0; i < sizeof readable / sizeof *readable; i++)
@@ -262,19 +233,19 @@ int confine_self(const struct confine_plan *plan, unsigned required, unsigned *d
         *done |= CONFINE_LIMITS;
     if (plan->grouped)
         *done |= CONFINE_CGROUP;
-    if (plan->apart)
+    if (plan->namespaced)
         *done |= CONFINE_SIGNALS;
     rc = set_landlock(plan, done, e);
     if (rc == 0 && has_seccomp()) {
-        const struct syscalls_walls walls = {plan->counted, plan->apart, plan->viewed,
-                                             *done & CONFINE_FILES ? abi_of(plan) : 0};
-        rc = syscalls_deny(&walls, e);
+        const struct syscalls_sandbox sandbox = {plan->counted, plan->namespaced, plan->viewed,
+                                                 *done & CONFINE_FILES ? abi_of(plan) : 0};
+        rc = syscalls_deny(&sandbox, e);
         *done |= rc == 0 ? CONFINE_SYSCALLS | CONFINE_SOCKETS : 0;
     }
-    if (rc == 0 && plan->porter >= 0 && porter_post(plan->porter) == 0)
+    if (rc == 0 && plan->broker >= 0 && broker_install(plan->broker) == 0)
         *done |= CONFINE_PEERS;
     if (rc == 0 && (required & ~*done) != 0)
         rc = err_set(e, ENOTSUP, "this machine cannot confine: %s",
-                     confine_text(required & ~*done, text, sizeof text));
+                     confinement_text(required & ~*done, text, sizeof text));
     return rc;
 }

@@ -5,29 +5,11 @@
  * it can enforce. */
 #ifndef P2P_OVERLAY_SANDBOX_CONFINE_H
 #define P2P_OVERLAY_SANDBOX_CONFINE_H
+#include "overlay/base/confinement.h"
 #include "overlay/base/err.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Bits of part_ad.confinement; they travel, so they never change their meaning. */
-enum confine_ability {
-    CONFINE_LIMITS = 1 << 0,   /* memory, processes, file size, open files */
-    CONFINE_SYSCALLS = 1 << 1, /* no tracing, mounting, kernel keys, namespaces, BPF ... */
-    CONFINE_FILES = 1 << 2,    /* only what is listed can be read, only the room written */
-    CONFINE_TCP = 1 << 3,      /* TCP ports to bind and to connect to are listed */
-    CONFINE_SIGNALS = 1 << 4,  /* no signal reaches a process outside of the room */
-    CONFINE_SOCKETS = 1 << 5,  /* no UNIX socket: no session bus, ssh-agent, display, p2pd */
-    CONFINE_PEERS = 1 << 6,    /* calls this host and the job's peers only (broker.h) */
-    CONFINE_CGROUP = 1 << 7,   /* a control group of its own, killed as one (cgroup.h) */
-};
-
-/* Without one of these a guest could read or command what is its host's. TCP is left out: kernels
- * have it since 6.7 only. */
-enum {
-    CONFINE_USUAL =
-        CONFINE_LIMITS | CONFINE_SYSCALLS | CONFINE_FILES | CONFINE_SIGNALS | CONFINE_SOCKETS
-};
 
 enum { CONFINE_PATHS = 96, CONFINE_FILES_MAX = 16, CONFINE_PORTS = 16 };
 
@@ -52,10 +34,10 @@ struct confine_plan {
     size_t path_count;
     int programs[CONFINE_FILES_MAX]; /* descriptors of files to read and execute */
     size_t program_count;
-    bool grouped; /* the process is in a control group of the job's own */
-    bool counted; /* which has the memory controller */
-    bool apart;   /* the process is the child of apart_fork() */
-    bool viewed;  /* it has a root of its own (view.h) */
+    bool grouped;    /* the process is in a control group of the job's own */
+    bool counted;    /* which has the memory controller */
+    bool namespaced; /* the process is the child of namespaces_fork() */
+    bool viewed;     /* it has a root of its own (view.h) */
     int landlock; /* 0: all that the kernel knows; or an older ABI, which it then pretends to be */
     bool tcp;     /* false: TCP is not restricted */
     struct confine_ports ports[CONFINE_PORTS];
@@ -65,15 +47,12 @@ struct confine_plan {
     unsigned processes;  /* besides those that the user runs already; 0: no limit */
     unsigned open_files; /* 0: as it is */
     int nice;
-    int porter; /* a UNIX socket to who answers for connect(), see broker.h; -1: nobody does */
+    int broker; /* a UNIX socket to who answers for connect(), see broker.h; -1: nobody does */
 };
 
 /* What this kernel lets a plain user enforce; CONFINE_CGROUP is left to cgroup_take(). Forks once.
  */
 unsigned confine_probe(void);
-bool confine_bit(const char *word, unsigned *bit); /* "files" */
-/* Words for a person or an ad: "files, tcp, ...", "nothing". */
-const char *confine_text(unsigned abilities, char *text, size_t size);
 
 /* A plan with what any dynamically linked MPI program reads on Debian, and `room` to write in. */
 void confine_plan_guest(struct confine_plan *plan, const char *room);

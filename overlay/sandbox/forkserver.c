@@ -3,7 +3,7 @@
  * rooms. */
 #include "config.h"
 #include "forkserver.h"
-#include "overlay/lend/launch.h"
+#include "overlay/base/helper.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -19,21 +19,21 @@ enum { PATIENCE_MS = 5000 }; /* on a machine that has no time for guests */
 
 extern char **environ;
 
-void hall_close(struct hall *h)
+void forkserver_close(struct forkserver *h)
 {
     if (h->pid <= 0)
         return;
     close(h->control);
     kill(h->pid, SIGKILL);
     waitpid(h->pid, NULL, 0);
-    *h = (struct hall){0};
+    *h = (struct forkserver){0};
 }
 
 /* Its environment is the daemon's, and that of its rooms: what a guest wants there is not for them.
  */
-static int spawn(struct hall *h, int its_end, const char *program)
+static int spawn(struct forkserver *h, int its_end, const char *program)
 {
-    char *const argv[] = {"p2pd-room", "hall", NULL};
+    char *const argv[] = {"p2pd-room", "forkserver", NULL};
     posix_spawn_file_actions_t files;
     const int high = fcntl(its_end, F_DUPFD_CLOEXEC, ROOM_CONTROL + 1); /* dup2() onto itself */
     if (high < 0)                                                       /* would close it */
@@ -49,18 +49,18 @@ static int spawn(struct hall *h, int its_end, const char *program)
     return rc;
 }
 
-static int open_hall(struct hall *h, unsigned nice, struct err *e)
+static int forkserver_open(struct forkserver *h, unsigned nice, struct err *e)
 {
     char program[PATH_MAX];
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return err_set(e, errno, "no socket for rooms: %s", strerror(errno));
-    launch_program(program, "p2pd-room");
+    helper_path(program, "p2pd-room");
     const int rc = spawn(h, ends[1], program);
     close(ends[1]);
     if (rc != 0) {
         close(ends[0]);
-        *h = (struct hall){0};
+        *h = (struct forkserver){0};
         return err_set(e, rc, "cannot start %s: %s", program, strerror(rc));
     }
     h->control = ends[0];
@@ -68,26 +68,26 @@ static int open_hall(struct hall *h, unsigned nice, struct err *e)
     return 0;
 }
 
-static int ask(const struct hall *h, const char *folder, const int files[HALL_FILES])
+static int ask(const struct forkserver *h, const char *folder, const int files[ROOM_FILES])
 {
     union {
         struct cmsghdr head;
-        char bytes[CMSG_SPACE(HALL_FILES * sizeof(int))];
+        char bytes[CMSG_SPACE(ROOM_FILES * sizeof(int))];
     } passed = {{0}};
     struct iovec text = {(void *)folder, strlen(folder) + 1};
     const struct msghdr m = {.msg_iov = &text,
                              .msg_iovlen = 1,
                              .msg_control = &passed,
                              .msg_controllen = sizeof passed.bytes};
-    passed.head = (struct cmsghdr){.cmsg_len = CMSG_LEN(HALL_FILES * sizeof(int)),
+    passed.head = (struct cmsghdr){.cmsg_len = CMSG_LEN(ROOM_FILES * sizeof(int)),
                                    .cmsg_level = SOL_SOCKET,
                                    .cmsg_type = SCM_RIGHTS};
-    memcpy(CMSG_DATA(&passed.head), files, HALL_FILES * sizeof(int));
+    memcpy(CMSG_DATA(&passed.head), files, ROOM_FILES * sizeof(int));
     return sendmsg(h->control, &m, MSG_NOSIGNAL) > 0 ? 0 : -errno;
 }
 
 /* The room's pid, or -errno. */
-static pid_t hear(const struct hall *h)
+static pid_t hear(const struct forkserver *h)
 {
     struct pollfd p = {.fd = h->control, .events = POLLIN};
     pid_t answer;
@@ -99,25 +99,25 @@ static pid_t hear(const struct hall *h)
     return recv(h->control, &answer, sizeof answer, 0) == sizeof answer ? answer : -EPIPE;
 }
 
-/* It stays a zombie, whose pid nobody else can get, until hall_close(). */
-static bool has_died(const struct hall *h)
+/* It stays a zombie, whose pid nobody else can get, until forkserver_close(). */
+static bool has_died(const struct forkserver *h)
 {
     siginfo_t end = {0};
     return waitid(P_PID, (id_t)h->pid, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid != 0;
 }
 
 /* One that has died is replaced; so is one that does not answer, at the next room. */
-pid_t hall_room(struct hall *h, unsigned nice, const char *folder, const int files[HALL_FILES],
-                struct err *e)
+pid_t forkserver_room(struct forkserver *h, unsigned nice, const char *folder,
+                      const int files[ROOM_FILES], struct err *e)
 {
     if (h->pid > 0 && (nice != h->nice || has_died(h)))
-        hall_close(h);
-    if (h->pid <= 0 && open_hall(h, nice, e) != 0)
+        forkserver_close(h);
+    if (h->pid <= 0 && forkserver_open(h, nice, e) != 0)
         return -e->code;
     int rc = ask(h, folder, files);
     pid_t room = rc == 0 ? hear(h) : rc;
     if (room > 0)
         return room;
-    hall_close(h);
+    forkserver_close(h);
     return err_set(e, -room, "no room can be started: %s", strerror(-room));
 }

@@ -4,19 +4,19 @@
  * Where the kernel shares the processor among sessions first (sched(7), "The autogroup feature"),
  * ranks with a session each cannot give each other turns: sched_yield() passes on none to another
  * session. And an owner's session would have to share with each guest's instead of with all of
- * them. So a small process with a session of its own, p2pd-room as `p2pd-room hall`, forks the
- * rooms, as children of p2pd (CLONE_PARENT). */
+ * them. So a small process with a session of its own, p2pd-room as `p2pd-room forkserver`, forks
+ * the rooms, as children of p2pd (CLONE_PARENT). */
 #ifndef P2P_OVERLAY_SANDBOX_FORKSERVER_H
 #define P2P_OVERLAY_SANDBOX_FORKSERVER_H
 #include "overlay/base/err.h"
 #include "room.h"
 #include <sys/types.h>
 
-enum { HALL_FILES = ROOM_HARDWARE - ROOM_CONTROL + 1 };
+enum { ROOM_FILES = ROOM_HARDWARE - ROOM_CONTROL + 1 };
 
 /* --- p2pd --- */
 
-struct hall {
+struct forkserver {
     pid_t pid; /* 0: none was needed so far */
     int control;
     unsigned nice; /* of its rooms: a session gets nicer, and never less nice */
@@ -24,13 +24,13 @@ struct hall {
 
 /* Starts a room with these files as ROOM_CONTROL and so on, in the session of other rooms with this
  * nice value. Its pid, or -errno and why. Waits until it is forked, not for what it does. */
-pid_t hall_room(struct hall *h, unsigned nice, const char *folder, const int files[HALL_FILES],
-                struct err *e);
+pid_t forkserver_room(struct forkserver *h, unsigned nice, const char *folder,
+                      const int files[ROOM_FILES], struct err *e);
 /* Its rooms live on. */
-void hall_close(struct hall *h);
+void forkserver_close(struct forkserver *h);
 
 /* --- p2pd-room --- */
 
 /* Until p2pd closes the other end of ROOM_CONTROL, or ends. */
-void hall_keep(void);
+void forkserver_serve(void);
 #endif

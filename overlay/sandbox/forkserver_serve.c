@@ -12,14 +12,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static _Noreturn void become_room(char *folder, const int files[HALL_FILES])
+static _Noreturn void become_room(char *folder, const int files[ROOM_FILES])
 {
     char *const argv[] = {"p2pd-room", folder, NULL};
-    int high[HALL_FILES];
-    for (int i = 0; i < HALL_FILES; i++) /* none may stand where another goes */
+    int high[ROOM_FILES];
+    for (int i = 0; i < ROOM_FILES; i++) /* none may stand where another goes */
         if ((high[i] = fcntl(files[i], F_DUPFD, ROOM_HARDWARE + 1)) < 0)
             _exit(127);
-    for (int i = 0; i < HALL_FILES; i++)
+    for (int i = 0; i < ROOM_FILES; i++)
         if (dup2(high[i], ROOM_CONTROL + i) < 0)
             _exit(127);
     close_range(ROOM_HARDWARE + 1, ~0u, 0);
@@ -33,9 +33,9 @@ static bool serve(void)
     char folder[PATH_MAX];
     union {
         struct cmsghdr head;
-        char bytes[CMSG_SPACE(HALL_FILES * sizeof(int))];
+        char bytes[CMSG_SPACE(ROOM_FILES * sizeof(int))];
     } passed;
-    int files[HALL_FILES];
+    int files[ROOM_FILES];
     struct iovec text = {folder, sizeof folder - 1};
     struct msghdr m = {.msg_iov = &text,
                        .msg_iovlen = 1,
@@ -54,14 +54,14 @@ static bool serve(void)
         become_room(folder, files);
     if (room < 0)
         room = -errno;
-    for (int i = 0; i < HALL_FILES; i++)
+    for (int i = 0; i < ROOM_FILES; i++)
         close(files[i]);
     return send(ROOM_CONTROL, &room, sizeof room, MSG_NOSIGNAL) == sizeof room;
 }
 
-void hall_keep(void)
+void forkserver_serve(void)
 {
-    prctl(PR_SET_NAME, "p2pd-hall");
+    prctl(PR_SET_NAME, "p2pd-forkserver");
     setsid();
     while (serve())
         ;

@@ -16,7 +16,7 @@ static void allow_reading(struct msg_room_order *order, const struct settings *s
         strcpy(order->readable[i].text, s->readable[i]);
 }
 
-void walls_of_owner(struct msg_room_order *order, const struct settings *s, const char *folder)
+void limits_of_owner(struct msg_room_order *order, const struct settings *s, const char *folder)
 {
     order->guest = 1;
     order->required = s->confinement & ~(unsigned)CONFINE_LIMITS;
@@ -24,8 +24,8 @@ void walls_of_owner(struct msg_room_order *order, const struct settings *s, cons
     allow_reading(order, s);
 }
 
-void walls_of_guest(struct msg_room_order *order, const struct settings *s,
-                    const struct part_ad *ad, unsigned slots)
+void limits_of_guest(struct msg_room_order *order, const struct settings *s,
+                     const struct part_ad *ad, unsigned slots)
 {
     order->guest = 1;
     order->required = s->confinement;
@@ -42,7 +42,7 @@ static bool is_narrower(uint64_t bound, uint64_t than)
     return bound > 0 && (than == 0 || bound < than);
 }
 
-void walls_narrow(struct msg_room_order *order, const struct part_bounds *bounds)
+void limits_narrow(struct msg_room_order *order, const struct part_bounds *bounds)
 {
     if (is_narrower(bounds->memory, order->memory))
         order->memory = bounds->memory;

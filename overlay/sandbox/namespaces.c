@@ -38,13 +38,13 @@ static int map_self(uid_t user, gid_t group)
 
 /* Some systems let a user make the namespace and then nothing in it (AppArmor): the child says
  * through the pipe whether it came so far. */
-pid_t apart_fork(bool *apart)
+pid_t namespaces_fork(bool *namespaced)
 {
     uid_t user = geteuid();
     gid_t group = getegid();
     int said[2];
     char mapped = 0;
-    *apart = false;
+    *namespaced = false;
     if (pipe2(said, O_CLOEXEC) != 0)
         return -1;
     pid_t child = clone_as_fork(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNS);
@@ -54,7 +54,7 @@ pid_t apart_fork(bool *apart)
             _exit(1);
         close(said[0]);
         close(said[1]);
-        *apart = true;
+        *namespaced = true;
         return 0;
     }
     close(said[1]);
@@ -63,11 +63,11 @@ pid_t apart_fork(bool *apart)
         child = -1;
     }
     close(said[0]);
-    *apart = child > 0;
+    *namespaced = child > 0;
     return child > 0 ? child : fork();
 }
 
-int apart_settle(void)
+int namespaces_drop_rights(void)
 {
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
@@ -77,7 +77,7 @@ int apart_settle(void)
     return syscall(SYS_capset, &head, none) == 0 ? 0 : -errno;
 }
 
-int apart_keep(pid_t main_child)
+int namespaces_reap(pid_t main_child)
 {
     for (;;) {
         int status;
@@ -89,14 +89,14 @@ int apart_keep(pid_t main_child)
     }
 }
 
-bool apart_probe(void)
+bool namespaces_probe(void)
 {
-    bool apart;
-    pid_t child = apart_fork(&apart);
+    bool namespaced;
+    pid_t child = namespaces_fork(&namespaced);
     if (child == 0)
-        _exit(apart_settle() == 0 ? 0 : 1);
+        _exit(namespaces_drop_rights() == 0 ? 0 : 1);
     int status = 1;
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    return child > 0 && apart && status == 0;
+    return child > 0 && namespaced && status == 0;
 }

@@ -8,14 +8,14 @@
 #include <sys/types.h>
 
 /* fork(), but the child is the first process of namespaces of its own: all that it starts, also
- * what forks twice or leaves its session, is killed by the kernel once it ends. *apart: false when
- * this machine has no such thing; the child is an ordinary one then. */
-pid_t apart_fork(bool *apart);
+ * what forks twice or leaves its session, is killed by the kernel once it ends. *namespaced: false
+ * when this machine has no such thing; the child is an ordinary one then. */
+pid_t namespaces_fork(bool *namespaced);
 /* In that child: gives up the capabilities that a user namespace brings. 0 or -errno. */
-int apart_settle(void);
+int namespaces_drop_rights(void);
 /* In that child, as it must reap whatever is left behind: returns the wait status of `main_child`
  * when that ends. */
-int apart_keep(pid_t main_child);
+int namespaces_reap(pid_t main_child);
 /* Can this be had here? Forks once. */
-bool apart_probe(void);
+bool namespaces_probe(void);
 #endif

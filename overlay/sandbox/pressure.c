@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pressure.c -- by /proc/PID/schedstat: nanoseconds on a processor, and runnable without one. */
 #include "pressure.h"
-#include "proctree.h"
+#include "overlay/host/proctree.h"
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static bool read_one(struct pressure_one *one)
     return pressure_parse(text, one);
 }
 
-static void look_at(void *ctx, const struct brood_process *p)
+static void look_at(void *ctx, const struct proctree_process *p)
 {
     struct look *l = ctx;
     bool own = p->pid == l->command || p->parent == l->command;
@@ -76,7 +76,7 @@ unsigned pressure_take(struct pressure *p, pid_t room, pid_t command)
     if (l == NULL)
         return 0;
     l->command = command;
-    brood_each(room, look_at, l);
+    proctree_each(room, look_at, l);
     unsigned waits = l->stopped ? 0 : pressure_between(p, &l->now);
     *p = l->now;
     free(l);

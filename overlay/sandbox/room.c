@@ -4,7 +4,7 @@
  * any way. */
 #include "room.h"
 #include "autogroup.h"
-#include "proctree.h"
+#include "overlay/host/proctree.h"
 #include "cgroup.h"
 #include "room_exec.h"
 #include "environment.h"
@@ -42,7 +42,7 @@ enum {
 };
 
 struct room {
-    struct furnished place;
+    struct room_dirs place;
     char group[PATH_MAX / 2]; /* its control group; "": none is delegated */
     int signals;              /* signalfd */
     int output;               /* of the command */
@@ -51,10 +51,10 @@ struct room {
     struct message order;
     char **environment;
     int programs[PROGRAMS_MAX]; /* as the submitter has them, for each of the order's */
-    struct entered command;
-    struct porter *porter;        /* NULL: nobody asks */
-    pid_t kin[1 + ROOM_KIN_MOST]; /* itself, and rooms of the same submitter */
-    size_t kin_count;
+    struct room_child command;
+    struct broker *broker;                  /* NULL: nobody asks */
+    pid_t siblings[1 + ROOM_SIBLINGS_MOST]; /* itself, and rooms of the same submitter */
+    size_t sibling_count;
     struct listening_found found;
     bool over; /* the command ended */
     int status;
@@ -145,11 +145,12 @@ static int make_group(struct room *r, struct err *e)
 
 static int take_place(struct room *r)
 {
-    int rc = furnish_folder(&r->place);
+    int rc = room_dirs_make(&r->place);
     if (rc < 0)
         return rc;
     r->log = open("output", O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
-    return r->log < 0 ? -errno : furnish(&r->place, r->order.room_order.guest, r->environment);
+    return r->log < 0 ? -errno
+                      : room_dirs_fill(&r->place, r->order.room_order.guest, r->environment);
 }
 
 static uint64_t now_ms(void)
@@ -162,7 +163,7 @@ static uint64_t now_ms(void)
 static bool is_of_job(void *ctx, uint16_t port)
 {
     struct room *r = ctx;
-    return listening_below(port, r->kin, r->kin_count, &r->found);
+    return listening_below(port, r->siblings, r->sibling_count, &r->found);
 }
 
 static void ask_for_call(void *ctx, const uint8_t ip[16], uint16_t port)
@@ -177,8 +178,8 @@ static void ask_for_call(void *ctx, const uint8_t ip[16], uint16_t port)
 static int start(struct room *r, struct err *e)
 {
     int ends[2], post[2];
-    r->kin[0] = getpid();
-    r->kin_count = 1;
+    r->siblings[0] = getpid();
+    r->sibling_count = 1;
     const struct msg_room_order *o = &r->order.room_order;
     char *command = strndup((const char *)o->command, o->command_length);
     if (command == NULL || pipe2(ends, O_CLOEXEC) != 0 ||
@@ -187,29 +188,29 @@ static int start(struct room *r, struct err *e)
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     r->output = ends[0];
     int group = make_group(r, e);
-    const struct entry entry = {.order = o,
-                                .command = command,
-                                .environment = r->environment,
-                                .folder = r->place.folder,
-                                .memory = r->place.memory,
-                                .components = &r->place.components,
-                                .programs = r->programs,
-                                .control = r->place.control,
-                                .output = ends[1],
-                                .group = group,
-                                .porter = post[1]};
-    int rc = e->code == 0 ? enter(&r->command, &entry, e) : -e->code;
+    const struct room_command entry = {.order = o,
+                                       .command = command,
+                                       .environment = r->environment,
+                                       .folder = r->place.folder,
+                                       .memory = r->place.memory,
+                                       .components = &r->place.components,
+                                       .programs = r->programs,
+                                       .control = r->place.control,
+                                       .output = ends[1],
+                                       .group = group,
+                                       .broker = post[1]};
+    int rc = e->code == 0 ? room_exec(&r->command, &entry, e) : -e->code;
     if (group >= 0)
         close(group);
     close(ends[1]);
     close(post[1]);
-    int answers = rc == 0 ? porter_receive(post[0]) : -1;
+    int answers = rc == 0 ? broker_receive(post[0]) : -1;
     close(post[0]);
     if (answers >= 0)
-        r->porter =
-            porter_open(answers, o->home, &(struct porter_host){is_of_job, ask_for_call, r});
-    if (r->porter != NULL)
-        porter_tick(r->porter, now_ms());
+        r->broker =
+            broker_open(answers, o->home, &(struct broker_host){is_of_job, ask_for_call, r});
+    if (r->broker != NULL)
+        broker_tick(r->broker, now_ms());
     free(command);
     return rc;
 }
@@ -220,7 +221,7 @@ static void reap(struct room *r)
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
         if (pid == r->command.pid) {
             r->over = true;
-            r->status = enter_outcome(&r->command, status);
+            r->status = room_exec_status(&r->command, status);
         }
 }
 
@@ -253,7 +254,7 @@ static bool is_bounded(const struct msg_room_order *o)
 }
 
 /* orted goes on telling that it lives; it is the child of the room's own child. */
-static void signal_one(void *ctx, const struct brood_process *p)
+static void signal_one(void *ctx, const struct proctree_process *p)
 {
     const struct room *r = ctx;
     bool itself = p->pid == r->command.pid || p->parent == r->command.pid;
@@ -262,7 +263,7 @@ static void signal_one(void *ctx, const struct brood_process *p)
 }
 
 /* A guest may begin sessions of its own. What has to wait its turn is done at the next look. */
-static void lower_one(void *ctx, const struct brood_process *p)
+static void lower_one(void *ctx, const struct proctree_process *p)
 {
     const struct room *r = ctx;
     autogroup_lower(p->pid, r->order.room_order.nice);
@@ -280,7 +281,7 @@ static void watch_usage(struct room *r)
         return;
     }
     if (o->nice > 0)
-        brood_each(getpid(), lower_one, r);
+        proctree_each(getpid(), lower_one, r);
     usage_take(&usage, r->place.folder, r->place.memory);
     uint64_t took = now_ms() - begin;
     r->watch_ms = took * WATCH_SHARE > WATCH_MS ? (int)took * WATCH_SHARE : WATCH_MS;
@@ -290,23 +291,23 @@ static void watch_usage(struct room *r)
         return;
     report("overstepped %s", why);
     r->overstepped = r->suspended = true;
-    brood_each(getpid(), signal_one, r);
+    proctree_each(getpid(), signal_one, r);
 }
 
-static void take_kin(struct room *r, const char *pids, size_t length)
+static void room_take_siblings(struct room *r, const char *pids, size_t length)
 {
     const size_t count = length / sizeof(pid_t);
-    r->kin_count = 1 + (count < ROOM_KIN_MOST ? count : ROOM_KIN_MOST);
-    memcpy(r->kin + 1, pids, (r->kin_count - 1) * sizeof(pid_t));
+    r->sibling_count = 1 + (count < ROOM_SIBLINGS_MOST ? count : ROOM_SIBLINGS_MOST);
+    memcpy(r->siblings + 1, pids, (r->sibling_count - 1) * sizeof(pid_t));
 }
 
 static void take_call(struct room *r, const char *bytes, size_t length)
 {
     struct room_call call;
-    if (r->porter == NULL || length != sizeof call)
+    if (r->broker == NULL || length != sizeof call)
         return;
     memcpy(&call, bytes, sizeof call);
-    porter_hear(r->porter, call.ip, call.port, call.yes != 0);
+    broker_decide(r->broker, call.ip, call.port, call.yes != 0);
 }
 
 static void take_control(struct room *r)
@@ -314,16 +315,16 @@ static void take_control(struct room *r)
     static char word[1 + ROOM_PEERS_MOST * ROOM_PEER];
     ssize_t n = recv(ROOM_CONTROL, word, sizeof word, MSG_DONTWAIT);
     if (n >= 1 && word[0] == ROOM_PEERS[0]) {
-        if (r->porter != NULL)
-            porter_allow(r->porter, (const uint8_t *)word + 1, (size_t)n - 1);
+        if (r->broker != NULL)
+            broker_allow(r->broker, (const uint8_t *)word + 1, (size_t)n - 1);
         return;
     }
     if (n >= 1 && word[0] == ROOM_CALL[0]) {
         take_call(r, word + 1, (size_t)n - 1);
         return;
     }
-    if (n >= 1 && word[0] == ROOM_KIN[0]) {
-        take_kin(r, word + 1, (size_t)n - 1);
+    if (n >= 1 && word[0] == ROOM_SIBLINGS[0]) {
+        room_take_siblings(r, word + 1, (size_t)n - 1);
         return;
     }
     bool suspend = n == 1 && word[0] == ROOM_SUSPEND[0];
@@ -332,7 +333,7 @@ static void take_control(struct room *r)
         return;
     }
     r->suspended = suspend;
-    brood_each(getpid(), signal_one, r);
+    proctree_each(getpid(), signal_one, r);
 }
 
 /* False: the kernel wants to be asked again. */
@@ -348,7 +349,7 @@ static void stay(struct room *r)
     struct pollfd on[] = {{.fd = ROOM_CONTROL, .events = POLLIN},
                           {.fd = r->signals, .events = POLLIN},
                           {.fd = r->output, .events = POLLIN},
-                          {.fd = r->porter != NULL ? porter_fd(r->porter) : -1, .events = POLLIN}};
+                          {.fd = r->broker != NULL ? broker_fd(r->broker) : -1, .events = POLLIN}};
     bool bounded = is_bounded(&r->order.room_order);
     uint64_t next = now_ms() + WATCH_MS;
     r->began_ms = now_ms();
@@ -365,27 +366,27 @@ static void stay(struct room *r)
         if (on[2].revents != 0)
             take_output(r);
         if ((on[3].revents & POLLIN) != 0)
-            porter_serve(r->porter);
+            broker_serve(r->broker);
         else if (on[3].revents != 0)
             on[3].fd = -1; /* none of those lives who would ask */
         if (now_ms() < next)
             continue;
         lowered = lowered || lower_session(r);
         if (r->suspended) /* what was started since */
-            brood_each(getpid(), signal_one, r);
+            proctree_each(getpid(), signal_one, r);
         if (bounded)
             watch_usage(r);
-        if (r->porter != NULL)
-            porter_tick(r->porter, now_ms());
+        if (r->broker != NULL)
+            broker_tick(r->broker, now_ms());
         next = now_ms() + (uint64_t)r->watch_ms;
     }
 }
 
 /* Whoever keeps it ends it, also when this process is killed meanwhile. */
-static void end_command(const struct entered *command)
+static void end_command(const struct room_child *command)
 {
     enum { PAUSE_MS = 2 };
-    kill(command->pid, command->apart ? SIGKILL : SIGTERM);
+    kill(command->pid, command->namespaced ? SIGKILL : SIGTERM);
     for (int ms = 0; ms < ROOM_PATIENCE_MS && waitpid(command->pid, NULL, WNOHANG) == 0;
          ms += PAUSE_MS)
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
@@ -398,7 +399,7 @@ static int leave(struct room *r)
     int rc = r->group[0] != '\0' ? cgroup_end(r->group, ROOM_PATIENCE_MS) : 0;
     if (!r->over && r->command.outcome >= 0)
         end_command(&r->command);
-    if (brood_end(NULL, 0, ROOM_PATIENCE_MS) != 0)
+    if (proctree_end(NULL, 0, ROOM_PATIENCE_MS) != 0)
         rc = -ETIMEDOUT;
     if (rc != 0)
         fprintf(stderr, "p2pd-room: some process of %s could not be ended\n", r->place.folder);
@@ -410,7 +411,7 @@ static int leave(struct room *r)
         tail_text(&r->tail, words, sizeof words);
         report("ended %d %s", r->status, words);
     }
-    int left = furnish_remove(&r->place);
+    int left = room_dirs_remove(&r->place);
     if (left != 0) {
         fprintf(stderr, "p2pd-room: %s could not be removed: %s\n", r->place.folder,
                 strerror(-left));
@@ -422,8 +423,8 @@ static int leave(struct room *r)
 int main(int argc, char **argv)
 {
     static struct room r = {.output = -1, .command.outcome = -1, .watch_ms = WATCH_MS};
-    if (argc == 2 && strcmp(argv[1], "hall") == 0 && fcntl(ROOM_CONTROL, F_GETFD) >= 0) {
-        hall_keep();
+    if (argc == 2 && strcmp(argv[1], "forkserver") == 0 && fcntl(ROOM_CONTROL, F_GETFD) >= 0) {
+        forkserver_serve();
         return 0;
     }
     if (argc != 2 || argv[1][0] != '/' || strlen(argv[1]) >= sizeof r.place.folder - 64 ||

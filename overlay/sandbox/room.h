@@ -5,7 +5,7 @@
  *                             ROOM_ORDER: a file with a room_order (see room.def): in no argument
  *                             nor variable that others could read, or that ld.so would obey;
  *                             ROOM_HARDWARE: hwloc's XML of this machine, or nothing
- *     p2pd-room hall          the process that forks them (forkserver.h)
+ *     p2pd-room forkserver          the process that forks them (forkserver.h)
  *
  * The room reports, one packet each, text:
  *     started PID
@@ -15,21 +15,21 @@
  * WHY                 a guest took more than is lent to it; it is stopped, and ended when p2pd says
  * so, or says nothing for a moment and closes the socket by ending, when nothing of the brood lives
  * and the folders are gone. It is told to end by any packet but ROOM_SUSPEND, ROOM_RESUME,
- * ROOM_PEERS, ROOM_CALL and ROOM_KIN, by SIGTERM, or by the other end's being closed. */
+ * ROOM_PEERS, ROOM_CALL and ROOM_SIBLINGS, by SIGTERM, or by the other end's being closed. */
 #ifndef P2P_OVERLAY_SANDBOX_ROOM_H
 #define P2P_OVERLAY_SANDBOX_ROOM_H
 #include <stdint.h>
 
 enum { ROOM_CONTROL = 3, ROOM_ORDER, ROOM_HARDWARE, ROOM_REPORT = 2048, ROOM_PATIENCE_MS = 3000 };
 /* An IPv6 address, or IPv4 mapped into it; then 1, or 0: who is there is still being looked at. */
-enum { ROOM_PEER = 17, ROOM_PEERS_MOST = 4096, ROOM_KIN_MOST = 64 };
+enum { ROOM_PEER = 17, ROOM_PEERS_MOST = 4096, ROOM_SIBLINGS_MOST = 64 };
 
 #define ROOM_SUSPEND "s" /* all but the command itself */
 #define ROOM_RESUME "r"
 #define ROOM_PEERS "p" /* then whom a guest may call, in place of those before: ROOM_PEER each */
 /* Then the pids (pid_t each) of the rooms of its submitter's jobs here, in place of those before: a
  * guest may call what listens in them. */
-#define ROOM_KIN "k"
+#define ROOM_SIBLINGS "k"
 #define ROOM_CALL "c" /* then a room_call: may a guest call there? */
 struct room_call {
     uint8_t ip[ROOM_PEER - 1];

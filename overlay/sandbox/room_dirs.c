@@ -30,14 +30,14 @@ static int offer(char **environment, const char *name, const char *value)
     return set(environment, name, value);
 }
 
-static int make_temporary(const struct furnished *f, char **environment)
+static int make_temporary(const struct room_dirs *f, char **environment)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/tmp", f->folder);
     return mkdir(path, 0700) != 0 ? -errno : set(environment, "TMPDIR", path);
 }
 
-static int choose_port(struct furnished *f, char **environment)
+static int choose_port(struct room_dirs *f, char **environment)
 {
     char text[8];
     int claim; /* stays open as long as the room */
@@ -51,7 +51,7 @@ static int choose_port(struct furnished *f, char **environment)
 
 /* Programs look for their files at home, and a guest's home is its room. Open MPI finds there what
  * a plain user has installed. */
-static int make_home(struct furnished *f, char **environment)
+static int make_home(struct room_dirs *f, char **environment)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/.openmpi", f->folder);
@@ -67,7 +67,7 @@ static int make_home(struct furnished *f, char **environment)
 
 /* Shared memory of ranks belongs into memory, but in a folder of this lease: Open MPI names the
  * files by host, user and job, which two leases of one job on one host have in common. */
-static int make_memory(struct furnished *f, char **environment)
+static int make_memory(struct room_dirs *f, char **environment)
 {
     static const char *const users[] = {"OMPI_MCA_btl_vader_backing_directory",
                                         "OMPI_MCA_osc_sm_backing_directory",
@@ -98,7 +98,7 @@ static int copy(int from, size_t size, const char *to)
 /* orted and each rank would find out for themselves, twice, what p2pd knows: with four ranks on two
  * cores that takes 60 ms. A copy, since guests may write in their room. hwloc's plug-ins would look
  * for X servers and OpenCL, which are nothing to guests. */
-static int describe_machine(const struct furnished *f, char **environment)
+static int describe_machine(const struct room_dirs *f, char **environment)
 {
     static const char name[] = "hardware.xml";
     char path[PATH_MAX];
@@ -116,7 +116,7 @@ static int describe_machine(const struct furnished *f, char **environment)
                            "hwloc_gl,hwloc_opencl,hwloc_xml_libxml");
 }
 
-int furnish_folder(struct furnished *f)
+int room_dirs_make(struct room_dirs *f)
 {
     int rc = sweep_make(f->folder);
     if (rc < 0) {
@@ -126,7 +126,7 @@ int furnish_folder(struct furnished *f)
     return chdir(f->folder) == 0 ? 0 : -errno;
 }
 
-int furnish(struct furnished *f, bool guest, char **environment)
+int room_dirs_fill(struct room_dirs *f, bool guest, char **environment)
 {
     int rc = make_temporary(f, environment);
     if (rc == 0)
@@ -138,7 +138,7 @@ int furnish(struct furnished *f, bool guest, char **environment)
     return rc == 0 ? make_memory(f, environment) : rc;
 }
 
-int furnish_remove(const struct furnished *f)
+int room_dirs_remove(const struct room_dirs *f)
 {
     int rc = chdir("/") == 0 ? 0 : -errno;
     if (rc == 0 && f->memory[0] != '\0')

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct furnished {
+struct room_dirs {
     char folder[PATH_MAX / 2];    /* chosen by the caller; "": not ours to remove */
     char memory[PATH_MAX / 2];    /* for files that are mapped by several ranks; "": not made yet */
     struct components components; /* a guest's, links to which are at its home */
@@ -15,9 +15,9 @@ struct furnished {
 };
 
 /* Makes the folder and goes there. 0 or -errno. */
-int furnish_folder(struct furnished *f);
+int room_dirs_make(struct room_dirs *f);
 /* Fills the folder, a home for a guest, and says so in the environment. 0 or -errno. */
-int furnish(struct furnished *f, bool guest, char **environment);
+int room_dirs_fill(struct room_dirs *f, bool guest, char **environment);
 /* Removes all of it. 0 or -errno. */
-int furnish_remove(const struct furnished *f);
+int room_dirs_remove(const struct room_dirs *f);
 #endif

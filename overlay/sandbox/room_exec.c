@@ -2,7 +2,7 @@
 /* room_exec.c -- how a command enters its room. */
 #include "room_exec.h"
 #include "namespaces.h"
-#include "proctree.h"
+#include "overlay/host/proctree.h"
 #include "cgroup.h"
 #include "confine.h"
 #include "overlay/manifest/input.h"
@@ -20,11 +20,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void plan_ports(struct confine_plan *plan, const struct entry *entry)
+static void plan_ports(struct confine_plan *plan, const struct room_command *c)
 {
     const struct confine_ports any = {0, 0, .bind = true}, /* the kernel picks */
-        ranks = confine_rank_ports(), own = {entry->control, entry->control, .bind = true},
-                               home = {entry->order->home, entry->order->home, .connect = true};
+        ranks = confine_rank_ports(), own = {c->control, c->control, .bind = true},
+                               home = {c->order->home, c->order->home, .connect = true};
     confine_plan_ports(plan, &any);
     confine_plan_ports(plan, &ranks);
     if (own.first != 0)
@@ -38,13 +38,13 @@ struct guest {
     char component[COMPONENTS_MOST][PATH_MAX]; /* paths of the plan */
 };
 
-static void plan_guest(struct guest *guest, const struct entry *entry, bool apart)
+static void plan_guest(struct guest *guest, const struct room_command *c, bool namespaced)
 {
-    const struct msg_room_order *order = entry->order;
-    const struct components *components = entry->components;
+    const struct msg_room_order *order = c->order;
+    const struct components *components = c->components;
     struct confine_plan *plan = &guest->plan;
-    confine_plan_guest(plan, entry->folder);
-    confine_plan_path(plan, entry->memory, CONFINE_WRITE);
+    confine_plan_guest(plan, c->folder);
+    confine_plan_path(plan, c->memory, CONFINE_WRITE);
     for (size_t i = 0; i < order->readable_count; i++)
         confine_plan_path(plan, order->readable[i].text, CONFINE_READ);
     if (order->folder[0] != '\0')
@@ -55,12 +55,12 @@ static void plan_guest(struct guest *guest, const struct entry *entry, bool apar
         confine_plan_path(plan, guest->component[i], CONFINE_READ);
     }
     for (size_t i = 0; i < order->programs_count; i++)
-        plan->programs[plan->program_count++] = entry->programs[i];
-    plan_ports(plan, entry);
-    plan->grouped = entry->group >= 0;
-    plan->counted = plan->grouped && faccessat(entry->group, "memory.max", F_OK, 0) == 0;
-    plan->apart = apart;
-    plan->porter = entry->porter;
+        plan->programs[plan->program_count++] = c->programs[i];
+    plan_ports(plan, c);
+    plan->grouped = c->group >= 0;
+    plan->counted = plan->grouped && faccessat(c->group, "memory.max", F_OK, 0) == 0;
+    plan->namespaced = namespaced;
+    plan->broker = c->broker;
     plan->memory = order->memory;
     plan->file_size = order->disk;
     plan->processes = order->processes;
@@ -75,7 +75,7 @@ static int show(struct confine_plan *plan, const struct msg_room_order *order, s
     const char *programs[CONFINE_FILES_MAX];
     for (size_t i = 0; i < order->programs_count; i++)
         programs[i] = order->programs[i].path;
-    int rc = plan->apart ? view_enter(plan, programs, e) : -EOPNOTSUPP;
+    int rc = plan->namespaced ? view_enter(plan, programs, e) : -EOPNOTSUPP;
     plan->viewed = rc == 0;
     return rc == -EOPNOTSUPP ? 0 : rc;
 }
@@ -122,22 +122,22 @@ static _Noreturn void fail(int trouble, const char *why)
 static const char unhide[] =
     "p2pgrid_line=$P2PGRID_COMMAND; unset P2PGRID_COMMAND; eval \"$p2pgrid_line\"";
 
-static char **hide_command(const struct entry *entry)
+static char **hide_command(const struct room_command *c)
 {
     size_t count = 0;
     char *line;
-    while (entry->environment[count] != NULL)
+    while (c->environment[count] != NULL)
         count++;
     char **all = calloc(count + 2, sizeof *all);
-    if (all == NULL || asprintf(&line, "P2PGRID_COMMAND=%s", entry->command) < 0)
+    if (all == NULL || asprintf(&line, "P2PGRID_COMMAND=%s", c->command) < 0)
         return NULL;
-    memcpy(all, entry->environment, count * sizeof *all);
+    memcpy(all, c->environment, count * sizeof *all);
     all[count] = line;
     return all;
 }
 
 /* Becomes the command; or says why not on `trouble`, which executing closes. */
-static _Noreturn void become(const struct entry *entry, const struct confine_plan *plan,
+static _Noreturn void become(const struct room_command *c, const struct confine_plan *plan,
                              int trouble)
 {
     struct err e = {0};
@@ -146,16 +146,16 @@ static _Noreturn void become(const struct entry *entry, const struct confine_pla
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);
     offer_to_oom();
-    int rc = set_streams(entry->output);
+    int rc = set_streams(c->output);
     if (rc == 0)
         close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
     else
         err_set(&e, -rc, "no standard streams: %s", strerror(-rc));
-    if (rc == 0 && entry->order->guest)
-        rc = confine_self(plan, entry->order->required, &done, &e);
+    if (rc == 0 && c->order->guest)
+        rc = confine_self(plan, c->order->required, &done, &e);
     if (rc == 0)
-        rc = check_inputs(entry->order, &e);
-    char **environment = rc == 0 ? hide_command(entry) : NULL;
+        rc = check_inputs(c->order, &e);
+    char **environment = rc == 0 ? hide_command(c) : NULL;
     if (environment != NULL) {
         execle("/bin/sh", "sh", "-c", unhide, (char *)NULL, environment);
         err_set(&e, errno, "/bin/sh: %s", strerror(errno));
@@ -166,10 +166,10 @@ static _Noreturn void become(const struct entry *entry, const struct confine_pla
 /* From here on it ends with the room, and at once if that is gone: getppid() tells nothing of who
  * is outside of a PID namespace, so the room's pidfd is asked. Before anything else, as what
  * follows takes time. */
-static void end_with(int room, bool apart)
+static void end_with(int room, bool namespaced)
 {
     struct pollfd gone = {.fd = room, .events = POLLIN};
-    if (prctl(PR_SET_PDEATHSIG, apart ? SIGKILL : SIGTERM) != 0 || room < 0 ||
+    if (prctl(PR_SET_PDEATHSIG, namespaced ? SIGKILL : SIGTERM) != 0 || room < 0 ||
         poll(&gone, 1, 0) != 0)
         _exit(1);
 }
@@ -177,43 +177,45 @@ static void end_with(int room, bool apart)
 /* Between the room and its command. In namespaces of their own it is the first process there;
  * elsewhere it ends what descends from it when the room dies, and p2pd perhaps with it. Not
  * confined itself, and no guest can touch it. */
-static _Noreturn void keep(const struct entry *entry, bool apart, int room, const int say[2])
+static _Noreturn void keep(const struct room_command *c, bool namespaced, int room,
+                           const int say[2])
 {
     int status = 127 << 8;
     struct guest guest;
     struct err e = {0};
     clear_signals();
-    end_with(room, apart);
-    prctl(PR_SET_NAME, "keeper");
-    if (entry->group >= 0 && cgroup_enter(entry->group) != 0)
+    end_with(room, namespaced);
+    prctl(PR_SET_NAME, "supervisor");
+    if (c->group >= 0 && cgroup_enter(c->group) != 0)
         fail(say[0], "its control group cannot be entered");
-    if (entry->order->guest) {
-        plan_guest(&guest, entry, apart);
-        if (show(&guest.plan, entry->order, &e) != 0)
+    if (c->order->guest) {
+        plan_guest(&guest, c, namespaced);
+        if (show(&guest.plan, c->order, &e) != 0)
             fail(say[0], e.text);
     }
-    if ((apart ? apart_settle() : brood_begin()) != 0)
+    if ((namespaced ? namespaces_drop_rights() : proctree_supervise_begin()) != 0)
         _exit(1);
     pid_t command = fork();
     if (command == 0)
-        become(entry, &guest.plan, say[0]);
+        become(c, &guest.plan, say[0]);
     if (say[1] != 3)
         dup2(say[1], 3);
     close_range(4, ~0u, 0);
     for (int fd = 0; fd < 3; fd++)
         close(fd);
     if (command > 0)
-        status = apart ? apart_keep(command) : brood_keep(command, ROOM_PATIENCE_MS);
+        status =
+            namespaced ? namespaces_reap(command) : proctree_supervise(command, ROOM_PATIENCE_MS);
     _exit(write(3, &status, sizeof status) == sizeof status ? 0 : 1);
 }
 
 /* say: where the child tells why it is no command, and in the end the command's wait status. */
-static pid_t start(const struct entry *entry, bool *apart, const int say[2])
+static pid_t start(const struct room_command *c, bool *namespaced, const int say[2])
 {
     int room = pidfd_open(getpid(), 0);
-    pid_t pid = entry->order->guest ? apart_fork(apart) : fork();
+    pid_t pid = c->order->guest ? namespaces_fork(namespaced) : fork();
     if (pid == 0)
-        keep(entry, *apart, room, say);
+        keep(c, *namespaced, room, say);
     close(room);
     return pid;
 }
@@ -233,14 +235,14 @@ static void hear_trouble(int fd, struct err *e)
         err_set(e, EPERM, "%s", text);
 }
 
-int enter(struct entered *out, const struct entry *entry, struct err *e)
+int room_exec(struct room_child *out, const struct room_command *c, struct err *e)
 {
     int trouble[2], outcome[2];
     struct err why = {0};
-    *out = (struct entered){.outcome = -1};
+    *out = (struct room_child){.outcome = -1};
     if (pipe2(trouble, O_CLOEXEC) != 0 || pipe2(outcome, O_CLOEXEC) != 0)
         return err_set(e, errno, "no pipe: %s", strerror(errno));
-    out->pid = start(entry, &out->apart, (const int[]){trouble[1], outcome[1]});
+    out->pid = start(c, &out->namespaced, (const int[]){trouble[1], outcome[1]});
     int rc = out->pid > 0 ? 0 : err_set(e, errno, "cannot fork: %s", strerror(errno));
     close(trouble[1]);
     close(outcome[1]);
@@ -258,12 +260,12 @@ int enter(struct entered *out, const struct entry *entry, struct err *e)
     return rc;
 }
 
-int enter_outcome(struct entered *entered, int status)
+int room_exec_status(struct room_child *child, int status)
 {
     int said;
-    if (read(entered->outcome, &said, sizeof said) == sizeof said)
+    if (read(child->outcome, &said, sizeof said) == sizeof said)
         status = said;
-    close(entered->outcome);
-    entered->outcome = -1;
+    close(child->outcome);
+    child->outcome = -1;
     return status;
 }

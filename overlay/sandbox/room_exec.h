@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct entry {
+struct room_command {
     const struct msg_room_order *order;
     const char *command;
     char *const *environment;
@@ -19,17 +19,17 @@ struct entry {
     uint16_t control;                    /* the port at which its orted listens; 0: none */
     int output;                          /* a descriptor for what it says */
     int group;                           /* a control group to be in (cgroup.h); -1: none */
-    int porter; /* a guest sends there who is asked before it calls (broker.h) */
+    int broker; /* a guest sends there who is asked before it calls (broker.h) */
 };
 
-struct entered {
-    pid_t pid;   /* a child; once it has ended, so has the command */
-    bool apart;  /* it is the first process of namespaces, which end with it */
-    int outcome; /* the command's wait status can be read here then; -1: nothing was started */
+struct room_child {
+    pid_t pid;       /* a child; once it has ended, so has the command */
+    bool namespaced; /* it is the first process of namespaces, which end with it */
+    int outcome;     /* the command's wait status can be read here then; -1: nothing was started */
 };
 
 /* Returns when the command has been executed, or could not be: then nothing of it is left. */
-int enter(struct entered *out, const struct entry *entry, struct err *e);
+int room_exec(struct room_child *out, const struct room_command *c, struct err *e);
 /* The command's wait status, from that of the child. */
-int enter_outcome(struct entered *entered, int status);
+int room_exec_status(struct room_child *child, int status);
 #endif

@@ -214,17 +214,17 @@ static int deny_watching(scmp_filter_ctx filter)
     return deny(filter, names, sizeof names / sizeof *names);
 }
 
-static int deny_files(scmp_filter_ctx filter, const struct syscalls_walls *walls)
+static int deny_files(scmp_filter_ctx filter, const struct syscalls_sandbox *sandbox)
 {
     int rc = deny_set_id(filter);
-    if (rc == 0 && !walls->viewed)
+    if (rc == 0 && !sandbox->viewed)
         rc = deny_metadata(filter);
-    if (rc == 0 && !walls->viewed && walls->landlock < LANDLOCK_ABI_TRUNCATE)
+    if (rc == 0 && !sandbox->viewed && sandbox->landlock < LANDLOCK_ABI_TRUNCATE)
         rc = deny_truncation(filter);
     return rc == 0 ? deny_watching(filter) : rc;
 }
 
-int syscalls_deny(const struct syscalls_walls *walls, struct err *e)
+int syscalls_deny(const struct syscalls_sandbox *sandbox, struct err *e)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     if (filter == NULL)
@@ -235,12 +235,12 @@ int syscalls_deny(const struct syscalls_walls *walls, struct err *e)
     if (rc == 0)
         rc = deny_sockets(filter);
     if (rc == 0)
-        rc = deny_files(filter, walls);
-    if (rc == 0 && !walls->counted)
+        rc = deny_files(filter, sandbox);
+    if (rc == 0 && !sandbox->counted)
         rc = deny_hidden_memory(filter);
-    if (rc == 0 && !walls->apart)
+    if (rc == 0 && !sandbox->namespaced)
         rc = deny_neighbours(filter);
-    if (rc == 0 && walls->landlock == 0)
+    if (rc == 0 && sandbox->landlock == 0)
         rc = deny_tracing(filter);
     if (rc == 0)
         rc = seccomp_load(filter);

@@ -7,13 +7,13 @@
 #include <stdbool.h>
 
 /* What stands already; what does not is made up for here. */
-struct syscalls_walls {
-    bool counted; /* the kernel bounds all memory of the job, wherever it is */
-    bool apart;   /* it sees no process of its host, nor its System V objects (namespaces.h) */
-    bool viewed;  /* nothing outside of its room can be changed (view.h) */
-    int landlock; /* the ABI in force: it can trace within its room only; 0: none */
+struct syscalls_sandbox {
+    bool counted;    /* the kernel bounds all memory of the job, wherever it is */
+    bool namespaced; /* it sees no process of its host, nor its System V objects (namespaces.h) */
+    bool viewed;     /* nothing outside of its room can be changed (view.h) */
+    int landlock;    /* the ABI in force: it can trace within its room only; 0: none */
 };
 
 /* For the calling process and its later children, for good; needs no_new_privs. */
-int syscalls_deny(const struct syscalls_walls *walls, struct err *e);
+int syscalls_deny(const struct syscalls_sandbox *sandbox, struct err *e);
 #endif

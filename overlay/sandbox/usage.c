@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* usage.c -- what a room takes of its host. */
 #include "usage.h"
-#include "proctree.h"
+#include "overlay/host/proctree.h"
 #include <dirent.h>
 #include <fts.h>
 #include <linux/magic.h>
@@ -104,7 +104,7 @@ static void add_nameless(struct census *c, pid_t pid)
         closedir(files);
 }
 
-static void add_process(void *ctx, const struct brood_process *p)
+static void add_process(void *ctx, const struct proctree_process *p)
 {
     struct census *c = ctx;
     uint64_t share = proportional(p->pid);
@@ -133,7 +133,7 @@ void usage_take(struct usage *u, const char *folder, const char *memory)
 {
     struct census c = {.usage = u};
     memset(u, 0, sizeof *u);
-    brood_each(getpid(), add_process, &c);
+    proctree_each(getpid(), add_process, &c);
     free(c.seen);
     u->disk += bytes_below(folder, &u->files);
     u->memory += bytes_below(memory, &u->files);

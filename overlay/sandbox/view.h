@@ -2,8 +2,8 @@
 /* view.h -- the file system as a guest sees it: a root of its own, in which there is only what it
  * may touch, and in which only what it may write can be changed. Landlock judges what is read and
  * written, but not chmod(2), utime(2) or setxattr(2), nor on older kernels truncate(2); here the
- * kernel refuses them all outside of the room. Needs the mount namespace that apart_fork() makes,
- * and Linux 5.12. */
+ * kernel refuses them all outside of the room. Needs the mount namespace that namespaces_fork()
+ * makes, and Linux 5.12. */
 #ifndef P2P_OVERLAY_SANDBOX_VIEW_H
 #define P2P_OVERLAY_SANDBOX_VIEW_H
 #include "confine.h"

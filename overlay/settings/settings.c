@@ -3,7 +3,7 @@
 #include "settings.h"
 #include "overlay/base/size.h"
 #include "overlay/base/addr.h"
-#include "overlay/sandbox/confine.h"
+#include "overlay/base/confinement.h"
 #include "overlay/base/log.h"
 #include "terms.h"
 #include <confuse.h>
@@ -120,7 +120,7 @@ static int set_confinement(struct settings *s, cfg_t *cfg, struct err *e)
     for (unsigned i = 0; i < cfg_size(cfg, "confinement"); i++) {
         const char *word = cfg_getnstr(cfg, "confinement", i);
         unsigned bit;
-        if (!confine_bit(word, &bit))
+        if (!confinement_bit(word, &bit))
             return err_set(e, EINVAL,
                            "%s: confinement: '%s' is none of limits, syscalls, files, tcp, "
                            "signals, sockets, peers, cgroup",
@@ -133,7 +133,7 @@ static int set_confinement(struct settings *s, cfg_t *cfg, struct err *e)
 static int set_cores(struct settings *s, cfg_t *cfg, struct err *e)
 {
     const char *value = cfg_getstr(cfg, "cores");
-    if (value != NULL && !cores_are_named(value))
+    if (value != NULL && !core_list_is_valid(value))
         return err_set(e, EINVAL, "%s: cores = '%s': must be all, none, or a list such as 2-7,12",
                        cfg->filename, value);
     return set_text(s->cores, sizeof s->cores, cfg, "cores", e);

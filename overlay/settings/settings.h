@@ -3,8 +3,8 @@
  * default, so that no file is needed. */
 #ifndef P2P_OVERLAY_SETTINGS_SETTINGS_H
 #define P2P_OVERLAY_SETTINGS_SETTINGS_H
+#include "overlay/base/core_list.h"
 #include "overlay/base/err.h"
-#include "overlay/host/cores.h"
 #include "hours.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ struct settings {
     char state[SETTINGS_PATH + 1];    /* folder for what survives a restart */
     char work[SETTINGS_PATH + 1];     /* folder in which each lease has its own */
     char socket[SETTINGS_SOCKET + 1]; /* of the same user's programs; "": the usual place */
-    char cores[CORES_TEXT + 1];       /* that guests may use: "all", "none", or a list */
+    char cores[CORE_LIST_TEXT + 1];   /* that guests may use: "all", "none", or a list */
     unsigned slots;                   /* lent to the grid; 0: as many as there are cores */
     unsigned slots_each;              /* of these, to one other desktop; 0: all */
     unsigned share_minutes;  /* so long an owner keeps more than his share when others wait */

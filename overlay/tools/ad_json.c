@@ -2,7 +2,7 @@
 /* ad_json.c -- what a peer offers, as JSON: the same names wherever an ad is printed. */
 #include "ad_json.h"
 #include "overlay/base/addr.h"
-#include "overlay/sandbox/confine.h"
+#include "overlay/base/confinement.h"
 #include <stdio.h>
 
 json_t *tool_json_confinement(unsigned bits)
@@ -11,7 +11,7 @@ json_t *tool_json_confinement(unsigned bits)
     for (unsigned i = 0; i < 32; i++) {
         char word[80];
         if (bits >> i & 1)
-            json_array_append_new(words, json_string(confine_text(1u << i, word, sizeof word)));
+            json_array_append_new(words, json_string(confinement_text(1u << i, word, sizeof word)));
     }
     return words;
 }

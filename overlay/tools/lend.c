@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lend.c -- p2pctl policy, pause, resume, leave: what this desktop lends, and when it stops. */
 #include "ad_json.h"
-#include "overlay/sandbox/confine.h"
+#include "overlay/base/confinement.h"
 #include "overlay/lend/lender.h"
 #include "tool.h"
 #include <errno.h>
@@ -77,12 +77,12 @@ static void print(const struct msg_local_terms *t)
            tool_size(t->memory, a), tool_size(t->disk, b));
     printf("  %-12s %u processes, %u open files each, nice %u\n", "guests", t->processes,
            t->open_files, t->nice);
-    printf("  %-12s %s\n", "enforced", confine_text(t->enforces, a, sizeof a));
+    printf("  %-12s %s\n", "enforced", confinement_text(t->enforces, a, sizeof a));
     if (t->enforces & CONFINE_CGROUP)
         printf("  %-12s %s%s%s\n", "cgroup", "its own for each job, ended as one",
                t->controllers[0] != '\0' ? "; limits: " : "; no controller is delegated",
                t->controllers);
-    printf("  %-12s %s%s\n", "required", confine_text(t->required, a, sizeof a),
+    printf("  %-12s %s%s\n", "required", confinement_text(t->required, a, sizeof a),
            (t->required & ~t->enforces) != 0 ? ": so no guests are let in" : "");
     printf("  %-12s %s\n", "encrypted",
            t->encrypt ? "only jobs that encrypt their messages run here"

@@ -6,11 +6,14 @@
 #include "tunnel.h"
 #include "overlay/base/addr.h"
 #include "caller.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
 #include "overlay/base/ports.h"
+#include "link.h"
+#include "overlay/base/log.h"
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
+#include <event2/event.h>
 #include <event2/listener.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -3,7 +3,11 @@
 #include "job_state.h"
 #include "overlay/transport/datagram.h"
 #include "overlay/discovery/finder.h"
+#include "overlay/transport/link.h"
+#include "overlay/crypto/identity.h"
+#include "overlay/base/log.h"
 #include <errno.h>
+#include <event2/event.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,7 +186,7 @@ static void take(struct job *job, const struct group_event *event, struct dead *
         const struct group_action *a = &j->out.action[i];
         switch (a->kind) {
         case GROUP_SEND:
-            datagram_send(j->node->datagrams, &a->peer, a->frame, a->frame_length);
+            datagram_send(j->parts.datagrams, &a->peer, a->frame, a->frame_length);
             break;
         case GROUP_PROBE:
             probe(job, a);
@@ -293,19 +297,20 @@ void jobs_take_group(void *jobs, const struct part_peer *from, const struct mess
 
 /* --- begin and end --- */
 
-int jobs_open(struct jobs **out, struct node *node, struct err *e)
+int jobs_open(struct jobs **out, struct node *node, const struct jobs_parts *parts, struct err *e)
 {
     struct jobs *j = calloc(1, sizeof *j);
     if (j == NULL)
         return err_set(e, ENOMEM, "no memory");
     j->node = node;
+    j->parts = *parts;
     j->flush = event_new(node->base, -1, 0, jobs_tell, j);
-    if (j->flush == NULL || finder_open(&node->finder, node, jobs_found, j) < 0 ||
+    if (j->flush == NULL || finder_open(&j->finder, node, parts->overlay, jobs_found, j) < 0 ||
         links_on_gone(node->links, on_gone, j) < 0) {
         jobs_close(j);
         return err_set(e, ENOMEM, "no memory");
     }
-    datagrams_on_message(node->datagrams, jobs_take_group, j);
+    datagrams_on_message(parts->datagrams, jobs_take_group, j);
     *out = j;
     return 0;
 }
@@ -315,9 +320,8 @@ void jobs_close(struct jobs *j)
     if (j == NULL)
         return;
     links_forget_gone(j->node->links, on_gone, j);
-    finder_close(j->node->finder);
-    j->node->finder = NULL;
-    datagrams_on_message(j->node->datagrams, NULL, NULL);
+    finder_close(j->finder);
+    datagrams_on_message(j->parts.datagrams, NULL, NULL);
     while (j->all != NULL)
         job_free(j->all);
     if (j->flush != NULL)

@@ -13,15 +13,27 @@
 #include "overlay/wire/message.h"
 #include <stdbool.h>
 
-struct node;
+struct company;
+struct datagrams;
 struct jobs;
+struct node;
+struct overlay;
 struct link_peer;
 
 /* The job of that owner has lost this peer: the others agree that it is silent. Called from the
  * event loop. */
 typedef void jobs_declared_fn(void *ctx, const void *owner, const struct id *peer);
 
-int jobs_open(struct jobs **out, struct node *node, struct err *e);
+/* What it is given of the daemon's other parts. */
+struct jobs_parts {
+    struct datagrams *datagrams;
+    struct overlay *overlay;
+    struct company *company;
+    bool (*holds_lease)(void *ctx, const struct id *peer); /* of this desktop's slots */
+    void *ctx;
+};
+
+int jobs_open(struct jobs **out, struct node *node, const struct jobs_parts *parts, struct err *e);
 void jobs_close(struct jobs *j);
 /* What came over a link: who is in a job; and what its members say to each other, which may also
  * have come as a datagram. */

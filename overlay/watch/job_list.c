@@ -3,7 +3,9 @@
 #include "job_state.h"
 #include "overlay/lend/allowlist.h"
 #include "overlay/discovery/finder.h"
-#include "overlay/lend/grant.h"
+#include "overlay/transport/link.h"
+#include "overlay/crypto/identity.h"
+#include <event2/event.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +59,7 @@ static void tell_own(struct job *job, company_fn *tell, const struct part_peer *
         m->job = job->id;
         m->members_count = (uint16_t)(count - at < MOST ? count - at : MOST);
         memcpy(m->members, &peers[at], m->members_count * sizeof peers[0]);
-        tell(job->jobs->node->company, &job->submitter, m);
+        tell(job->jobs->parts.company, &job->submitter, m);
     }
     free(m);
 }
@@ -210,7 +212,7 @@ static unsigned count_of(const struct jobs *j, const struct id *submitter)
 /* Also of the own owner's jobs, which may be told later that they have a guest's walls. */
 static bool is_lent(const struct jobs *j, const struct id *submitter)
 {
-    return j->node->grant != NULL && grant_holds(j->node->grant, submitter);
+    return j->parts.holds_lease(j->parts.ctx, submitter);
 }
 
 /* Guests here may call it, and its guests what the submitter runs here. */
@@ -222,7 +224,7 @@ static void let_call(struct jobs *j, const struct finder_wish *wish, const struc
     one->job = wish->job;
     one->members_count = 1;
     one->members[0] = *peer;
-    company_enter(j->node->company, &wish->submitter, one);
+    company_enter(j->parts.company, &wish->submitter, one);
     free(one);
 }
 
@@ -240,7 +242,7 @@ static void on_enter(struct jobs *j, const struct link_peer *from, const struct 
 {
     const struct id *self = &identity_card(j->node->identity)->id;
     struct job *job = jobs_find(j, &m->job);
-    if (j->node->grant == NULL || !grant_holds(j->node->grant, &from->peer.id))
+    if (!is_lent(j, &from->peer.id))
         return;
     if (job == NULL && count_of(j, &from->peer.id) < JOBS_ALIKE_MAX) {
         job = job_new(j, &m->job, &from->peer.id);
@@ -255,7 +257,7 @@ static void on_enter(struct jobs *j, const struct link_peer *from, const struct 
         if (id_equal(&wish.peer, &wish.submitter)) /* by which of its addresses, its link says */
             let_call(j, &wish, &from->peer);
         else if (!id_equal(&wish.peer, self))
-            finder_want(j->node->finder, &wish);
+            finder_want(j->finder, &wish);
     }
 }
 
@@ -268,7 +270,7 @@ static void on_leave(struct jobs *j, const struct link_peer *from, const struct 
     for (unsigned i = 0; i < m->members_count && job != NULL; i++) {
         const struct id *peer = &m->members[i].id;
         bool all = id_equal(peer, self) || id_equal(peer, &job->submitter);
-        finder_forget(j->node->finder, &m->job, all ? NULL : peer);
+        finder_forget(j->finder, &m->job, all ? NULL : peer);
         if (all)
             job_free(job);
         else
@@ -290,7 +292,7 @@ void jobs_take(struct jobs *j, const struct link_peer *from, const struct messag
         break;
     case MSG_group_leave:
         on_leave(j, from, &m->group_leave);
-        company_leave(j->node->company, &from->peer.id, &m->group_leave);
+        company_leave(j->parts.company, &from->peer.id, &m->group_leave);
         break;
     }
 }

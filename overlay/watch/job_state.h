@@ -4,8 +4,9 @@
 #ifndef P2P_OVERLAY_WATCH_JOB_STATE_H
 #define P2P_OVERLAY_WATCH_JOB_STATE_H
 #include "job.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
 #include "overlay/core/swim/group.h"
+#include <event2/event.h>
 
 /* The submitter's list. */
 struct job_peer {
@@ -28,8 +29,12 @@ struct job {
     struct job *next;
 };
 
+struct finder;
+
 struct jobs {
     struct node *node;
+    struct jobs_parts parts;
+    struct finder *finder;
     struct job *all;
     unsigned count;
     struct event *flush;

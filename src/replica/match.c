@@ -284,10 +284,26 @@ struct engine_message *match_post(struct match *m, struct engine_receive *r, boo
     return message;
 }
 
+/* Some replica has served a later one at this place, and so all before it by then. */
+static void lower_places(struct match *m, uint64_t place)
+{
+    struct engine_receive *r;
+    struct match_choice *c;
+    TAILQ_FOREACH (r, &m->any, posted)
+        if (r->bound && r->place > place)
+            r->place = place;
+    for (c = m->choices; c; c = c->next)
+        if (c->place > place)
+            c->place = place;
+}
+
 int match_bind(struct match *m, uint64_t wildcard, int source, int tag, uint64_t number,
                uint64_t place)
 {
     struct engine_receive *r;
+    if (place < m->latest)
+        lower_places(m, place);
+    m->latest = place;
     TAILQ_FOREACH (r, &m->any, posted)
         if (r->wildcard == wildcard)
             break;

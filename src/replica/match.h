@@ -58,6 +58,7 @@ struct match {
     /* Where requests are served at places: only messages that came before this one may be chosen,
      * and a choice made for a later place is not for now. Else both are beyond all. */
     uint64_t until, place;
+    uint64_t latest; /* place of the last choice that was heard of */
 };
 
 int match_init(struct match *m, int worlds, int self); /* 0 or -ENOMEM */
@@ -76,7 +77,10 @@ void match_requeue(struct match *m, struct engine_message *message);
 /* Post r (source, tag set): the message for it, taken off the queue, or NULL: it waits. */
 struct engine_message *match_post(struct match *m, struct engine_receive *r, bool leads,
                                   bool *decided);
-/* The leader's choice for the wildcard-th receive from any source. Look for pairs after it. */
+/* The leader's choice for the wildcard-th receive from any source; they come in their order. Look
+ * for pairs after it. A leader whose lane is whole serves a request when it comes, also one that
+ * the leader before it chose for a later place; then no lane need wait for that place, and one that
+ * did would wait in vain, if the next request is due before. */
 int match_bind(struct match *m, uint64_t wildcard, int source, int tag, uint64_t number,
                uint64_t place);
 /* After a choice, a cancellation, or when leadership was won: one more pair, or false. */

@@ -44,8 +44,8 @@ fuzz_token_sources = overlay/membership/token.c overlay/base/addr.c overlay/base
 test/fuzz/token: test/fuzz/token.c $(fuzz_token_sources) overlay/base/id.c
 	$(call fuzz_build,$(fuzz_token_sources) overlay/base/id.c ,$(SODIUM_LIBS))
 
-fuzz_certificate_sources = overlay/crypto/identity.c overlay/crypto/rotation.c overlay/base/file.c overlay/base/err.c \
-    $(fuzz_message_sources)
+fuzz_certificate_sources = overlay/crypto/identity.c overlay/crypto/rotation.c overlay/crypto/signature.c \
+    overlay/base/file.c overlay/base/err.c $(fuzz_message_sources)
 test/fuzz/certificate: test/fuzz/certificate.c $(fuzz_certificate_sources)
 	$(call fuzz_build,$(fuzz_certificate_sources) ,$(SODIUM_LIBS) $(OPENSSL_LIBS))
 test/fuzz/rotation: test/fuzz/rotation.c $(fuzz_certificate_sources)

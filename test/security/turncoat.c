@@ -11,6 +11,7 @@
 #define main p2pd_main
 #define dispatch_open honest_dispatch_open
 int p2pd_main(int argc, char **argv);
+#include "overlay/daemon/daemon.c"
 #include "overlay/daemon/main.c"
 #undef dispatch_open
 #undef main
@@ -18,14 +19,20 @@ int p2pd_main(int argc, char **argv);
 #include "overlay/watch/job_state.h"
 #include "overlay/transport/link_state.h"
 #include "overlay/crypto/revocation.h"
+#include "overlay/transport/link.h"
+#include "overlay/crypto/identity.h"
+#include "overlay/base/log.h"
+#include "overlay/host/machine.h"
+#include "overlay/discovery/overlay.h"
 #include <arpa/inet.h>
+#include <event2/event.h>
 #include <netinet/in.h>
 #include <sodium.h>
 #include <sys/socket.h>
 
 enum { DEED_MS = 300, RENEWALS = 500, NEIGHBOURS = 16, LEASES = 64, JOBS = 64, LOOKS = 5 };
 
-void dispatch_open(struct node *node);
+void dispatch_open(struct daemon *d);
 
 struct held {
     struct part_peer peer;
@@ -38,7 +45,8 @@ struct seen {
 };
 
 static struct turncoat {
-    struct node *node;
+    struct daemon *daemon;
+    struct node *node; /* of the daemon */
     struct event *timer;
     const char *deed;
     int trap; /* a socket that nobody has a reason to call */
@@ -98,7 +106,7 @@ static void ruin(const struct job *job)
 
 static void ask_renewals(void)
 {
-    const struct part_peer *keeper = &member_list(self.node->member)->keeper;
+    const struct part_peer *keeper = &member_list(self.daemon->member)->keeper;
     struct message m = {.kind = MSG_renew_ask};
     uint8_t key[128], *at = key;
     EVP_PKEY *mine = SSL_CTX_get0_privatekey(identity_tls(self.node->identity));
@@ -115,11 +123,12 @@ static void ask_renewals(void)
 static void ask_leases(void)
 {
     struct part_peer known[NEIGHBOURS];
-    size_t count = overlay_known(self.node->overlay, known, NEIGHBOURS);
+    size_t count = overlay_known(self.daemon->overlay, known, NEIGHBOURS);
     struct part_ad ad;
     struct part_peer here = links_self(self.node->links);
-    machine_ad(self.node->machine, &self.node->settings, identity_card(self.node->identity), &here,
-               &ad);
+    machine_update(self.node->machine, &self.node->settings, identity_card(self.node->identity),
+                   &here);
+    ad = *machine_ad(self.node->machine);
     struct message m = {.kind = MSG_lease_ask, .lease_ask = {.slots = 99, .token = 1}};
     memcpy(m.lease_ask.ompi, ad.ompi, sizeof m.lease_ask.ompi);
     strcpy(m.lease_ask.user, "mallory");
@@ -203,10 +212,10 @@ static void set_trap(void)
 static void on_deed(evutil_socket_t fd, short what, void *ctx)
 {
     (void)fd, (void)what, (void)ctx;
-    if (!overlay_joined(self.node->overlay))
+    if (!overlay_joined(self.daemon->overlay))
         return;
     if (strcmp(self.deed, "dead") == 0) {
-        for (const struct job *job = self.node->jobs->all; job != NULL; job = job->next)
+        for (const struct job *job = self.daemon->jobs->all; job != NULL; job = job->next)
             ruin(job);
     } else if (strcmp(self.deed, "renew") == 0) {
         ask_renewals();
@@ -236,17 +245,18 @@ static bool receive(void *ctx, const struct link_peer *from, const struct messag
     return leases ? take(ctx, from, m) : honest(ctx, from, m);
 }
 
-void honest_dispatch_open(struct node *node)
+void honest_dispatch_open(struct daemon *d)
 {
-    dispatch_open(node);
-    self = (struct turncoat){.node = node, .deed = getenv("TURNCOAT"), .trap = -1};
+    struct node *node = &d->node;
+    dispatch_open(d);
+    self = (struct turncoat){.daemon = d, .node = node, .deed = getenv("TURNCOAT"), .trap = -1};
     if (self.deed == NULL)
         exit(2);
     if (strcmp(self.deed, "dial") == 0)
         set_trap();
     if (strcmp(self.deed, "dial") == 0 || strcmp(self.deed, "hoard") == 0) {
         honest = node->links->receive;
-        links_on_message(node->links, receive, node);
+        links_on_message(node->links, receive, d);
     }
     self.timer = event_new(node->base, -1, EV_PERSIST, on_deed, NULL);
     event_add(self.timer, &(struct timeval){.tv_usec = DEED_MS * 1000});

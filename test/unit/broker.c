@@ -39,38 +39,38 @@ static void count_question(void *ctx, const uint8_t ip[16], uint16_t port)
     (void)ctx, (void)ip, (void)port;
     questions++;
 }
-static const struct porter_host host = {is_own_job, count_question, NULL};
+static const struct broker_host host = {is_own_job, count_question, NULL};
 
-static int judged(const struct porter *p, const char *ip, uint16_t port)
+static int judged(const struct broker *p, const char *ip, uint16_t port)
 {
     struct sockaddr_in four = v4(ip, port);
     struct sockaddr_in6 a = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
     if (strchr(ip, ':') == NULL)
-        return porter_judge(p, (struct sockaddr *)&four, sizeof four);
+        return broker_judge(p, (struct sockaddr *)&four, sizeof four);
     inet_pton(AF_INET6, ip, &a.sin6_addr);
-    return porter_judge(p, (struct sockaddr *)&a, sizeof a);
+    return broker_judge(p, (struct sockaddr *)&a, sizeof a);
 }
 
-static void allow(struct porter *p, const char *ip, bool met)
+static void allow(struct broker *p, const char *ip, bool met)
 {
     uint8_t peer[ROOM_PEER] = {[10] = 0xff, [11] = 0xff, [16] = met};
     inet_pton(AF_INET, ip, peer + 12);
-    porter_allow(p, peer, sizeof peer);
+    broker_allow(p, peer, sizeof peer);
 }
 
-static void hear(struct porter *p, const char *ip, uint16_t port, bool yes)
+static void hear(struct broker *p, const char *ip, uint16_t port, bool yes)
 {
     uint8_t peer[16] = {[10] = 0xff, [11] = 0xff};
     inet_pton(AF_INET, ip, peer + 12);
-    porter_hear(p, peer, port, yes);
+    broker_decide(p, peer, port, yes);
 }
 
 static void test_whom_it_may_call(void **state)
 {
     (void)state;
     own_job = true;
-    struct porter *p = porter_open(-1, 7000, &host);
-    porter_tick(p, 1000);
+    struct broker *p = broker_open(-1, 7000, &host);
+    broker_tick(p, 1000);
     allow(p, "192.0.2.7", true);
     assert_int_equal(judged(p, "192.0.2.7", 40000), EINPROGRESS); /* its daemon is asked first */
     hear(p, "192.0.2.7", 40000, false);
@@ -99,18 +99,18 @@ static void test_whom_it_may_call(void **state)
     assert_int_equal(judged(p, "127.0.0.1", 40000), EINPROGRESS);
     hear(p, "127.0.0.1", 40000, true);
     assert_int_equal(judged(p, "127.0.0.1", 40000), 0);
-    porter_tick(p, 4000); /* what was said is forgotten */
+    broker_tick(p, 4000); /* what was said is forgotten */
     assert_int_equal(judged(p, "127.0.0.1", 40000), EINPROGRESS);
     own_job = true;
     allow(p, "192.0.2.8", false);
     assert_int_equal(judged(p, "192.0.2.8", 40000), EINPROGRESS);
     assert_int_equal(judged(p, "192.0.2.7", 40000), EACCES); /* no more */
     struct sockaddr hang_up = {.sa_family = AF_UNSPEC}, path = {.sa_family = AF_UNIX};
-    assert_int_equal(porter_judge(p, &hang_up, sizeof hang_up), 0);
-    assert_int_equal(porter_judge(p, &path, sizeof path), EACCES);
-    assert_int_equal(porter_judge(p, &path, 1), EINVAL);
+    assert_int_equal(broker_judge(p, &hang_up, sizeof hang_up), 0);
+    assert_int_equal(broker_judge(p, &path, sizeof path), EACCES);
+    assert_int_equal(broker_judge(p, &path, 1), EINVAL);
     struct sockaddr_in cut = v4("127.0.0.1", 40000);
-    assert_int_equal(porter_judge(p, (struct sockaddr *)&cut, 7), EACCES);
+    assert_int_equal(broker_judge(p, (struct sockaddr *)&cut, 7), EACCES);
     free(p); /* there is nothing to close */
 }
 
@@ -139,30 +139,30 @@ static int call(const struct sockaddr_in *to)
 typedef int act_fn(void);
 
 /* Serves a child that does the act until it ends; `then` comes after its first call. */
-static int served(act_fn *act, void (*then)(struct porter *p))
+static int served(act_fn *act, void (*then)(struct broker *p))
 {
     int ends[2], status;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     pid_t child = fork();
     if (child == 0) {
-        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || porter_post(ends[1]) != 0)
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || broker_install(ends[1]) != 0)
             _exit(255);
         _exit(act());
     }
     close(ends[1]);
     assert_int_equal(poll(&(struct pollfd){.fd = ends[0], .events = POLLIN}, 1, 10000), 1);
-    struct porter *p = porter_open(porter_receive(ends[0]), 0, &host);
+    struct broker *p = broker_open(broker_receive(ends[0]), 0, &host);
     assert_non_null(p);
     allow(p, "192.0.2.8", false);
     while (waitpid(child, &status, WNOHANG) == 0) {
-        struct pollfd on = {.fd = porter_fd(p), .events = POLLIN};
+        struct pollfd on = {.fd = broker_fd(p), .events = POLLIN};
         if (poll(&on, 1, 20) == 1 && (on.revents & POLLIN) != 0) {
-            porter_serve(p);
+            broker_serve(p);
             if (then != NULL)
                 then(p);
         }
     }
-    porter_close(p);
+    broker_close(p);
     close(ends[0]);
     assert_true(WIFEXITED(status));
     return WEXITSTATUS(status);
@@ -176,23 +176,23 @@ static int met_by_guest(act_fn *act)
 static struct sockaddr_in allowed, forbidden;
 
 /* It is known by now that a peer is at 192.0.2.9, and nobody at .8. */
-static void find_another(struct porter *p)
+static void find_another(struct broker *p)
 {
     allow(p, "192.0.2.9", true);
 }
 
-static void find_it(struct porter *p)
+static void find_it(struct broker *p)
 {
     allow(p, "192.0.2.8", true);
     hear(p, "192.0.2.8", 40001, false); /* about another port */
     hear(p, "192.0.2.8", 40000, false);
 }
 
-static void find_a_silent_one(struct porter *p)
+static void find_a_silent_one(struct broker *p)
 {
     allow(p, "192.0.2.8", true);
-    porter_tick(p, 14000);
-    porter_tick(p, 60000);
+    broker_tick(p, 14000);
+    broker_tick(p, 60000);
 }
 
 static int call_allowed(void)
@@ -253,7 +253,7 @@ static void test_guest(void **state)
 {
     (void)state;
     uint16_t high, low;
-    if (!porter_probe()) {
+    if (!broker_probe()) {
         puts("this kernel does not ask about calls");
         return;
     }

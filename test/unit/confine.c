@@ -215,14 +215,14 @@ static int met_apart(act_fn *act)
 {
     bool apart;
     int status;
-    pid_t first = apart_fork(&apart);
+    pid_t first = namespaces_fork(&apart);
     if (first == 0) {
-        if (!apart || apart_settle() != 0)
+        if (!apart || namespaces_drop_rights() != 0)
             _exit(EXDEV);
         pid_t second = fork();
         if (second == 0)
             _exit(act());
-        status = apart_keep(second);
+        status = namespaces_reap(second);
         _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 255);
     }
     assert_int_equal(waitpid(first, &status, 0), first);
@@ -374,7 +374,7 @@ static void test_apart(void **state)
         pause();
         _exit(0);
     }
-    if (apart_probe()) {
+    if (namespaces_probe()) {
         assert_int_equal(met_apart(count_pids), 0);
         assert_int_equal(met_apart(signal_neighbour), ESRCH);
         assert_int_equal(met_apart(share_memory), 0); /* nobody else's */
@@ -395,13 +395,14 @@ static void test_text(void **state)
 {
     (void)state;
     char text[80], tiny[7];
-    assert_string_equal(confine_text(0, text, sizeof text), "nothing");
-    assert_string_equal(confine_text(CONFINE_TCP | CONFINE_FILES, text, sizeof text), "files, tcp");
+    assert_string_equal(confinement_text(0, text, sizeof text), "nothing");
+    assert_string_equal(confinement_text(CONFINE_TCP | CONFINE_FILES, text, sizeof text),
+                        "files, tcp");
     unsigned bit = 0;
-    assert_true(confine_bit("sockets", &bit));
+    assert_true(confinement_bit("sockets", &bit));
     assert_int_equal(bit, CONFINE_SOCKETS);
-    assert_false(confine_bit("socket", &bit));
-    assert_string_equal(confine_text(CONFINE_TCP | CONFINE_FILES, tiny, sizeof tiny), "files,");
+    assert_false(confinement_bit("socket", &bit));
+    assert_string_equal(confinement_text(CONFINE_TCP | CONFINE_FILES, tiny, sizeof tiny), "files,");
 }
 
 int main(void)

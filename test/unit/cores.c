@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-static char text[CORES_TEXT + 1];
+static char text[CORE_LIST_TEXT + 1];
 
 /* Two sockets of four cores; the second hardware thread of core n is processor n + 8. */
 static struct cores *eight(void)
@@ -93,9 +93,9 @@ static void test_lists(void **state)
     static const char *const bad[] = {"",     "some", "-3",  "2-",      "1,,2",
                                       "1, 2", "0x3",  "3-,", "0-3 all", "1.5"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
-        assert_true(cores_are_named(good[i]));
+        assert_true(core_list_is_valid(good[i]));
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_false(cores_are_named(bad[i]));
+        assert_false(core_list_is_valid(bad[i]));
 }
 
 int main(void)

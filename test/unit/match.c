@@ -152,6 +152,31 @@ static void test_limits(void **state)
     match_clear(&m);
 }
 
+/* The leader after that one served the first where it is due to serve the second. */
+static void test_no_choice_waits_behind_a_later_place(void **state)
+{
+    (void)state;
+    struct match m;
+    struct engine_receive first = receive(ENGINE_ANY_SOURCE, 1), second = first;
+    bool decided;
+    assert_int_equal(match_init(&m, 2, 0), 0);
+    match_shut(&m, 0, 5);
+    match_queue(&m, message(1, 1, 0));
+    match_queue(&m, message(1, 1, 1));
+    assert_int_equal(match_bind(&m, 0, 1, 1, 0, 6), 0);
+    assert_null(match_post(&m, &first, false, &decided));
+    assert_int_equal(match_bind(&m, 1, 1, 1, 1, 5), 0);
+    struct engine_receive *r;
+    struct engine_message *got;
+    assert_true(match_pair(&m, false, &r, &got, &decided));
+    assert_ptr_equal(r, &first);
+    free(got);
+    got = match_post(&m, &second, false, &decided);
+    assert_int_equal(got->number, 1);
+    free(got);
+    match_clear(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +186,7 @@ int main(void)
         cmocka_unit_test(test_choice_before_the_receive),
         cmocka_unit_test(test_goes_back_to_where_it_was),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_no_choice_waits_behind_a_later_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "overlay/lend/refusal.h"
-#include "overlay/sandbox/confine.h"
+#include "overlay/base/confinement.h"
 #include "overlay/core/lease/lease.h"
 #include <setjmp.h>
 #include <stdarg.h>

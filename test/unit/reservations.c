@@ -5,10 +5,11 @@
 #include "overlay/borrow/reservations.h"
 #include "overlay/borrow/searches.h"
 #include "overlay/borrow/borrowed.h"
-#include "overlay/daemon/node.h"
+#include "overlay/node/node.h"
 #include "overlay/watch/notice.h"
 #include "overlay/client/p2pgrid.h"
 #include "overlay/client/words.h"
+#include "overlay/base/log.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include <event2/event.h>
 
 /* What was said, by kind; the last of each. */
 static struct {

@@ -5,6 +5,7 @@
 #include "overlay/membership/member.h"
 #include "overlay/membership/renewal.h"
 #include "overlay/crypto/revocation.h"
+#include "overlay/membership/authority.h"
 #include "temporary.h"
 #include <errno.h>
 #include <setjmp.h>
@@ -128,7 +129,7 @@ static void test_signed_list(void **state)
     r->list.serial = 7;
     r->list.revoked_count = 1;
     r->list.revoked[0].peer.b[3] = 9;
-    assert_int_equal(revocation_sign(r, a, NULL), 0);
+    assert_int_equal(revocation_sign(r, authority_key(a), NULL), 0);
     assert_true(revocation_is_signed(&r->list, identity_authority(i)));
     assert_true(revocation_has(&r->list, &r->list.revoked[0].peer));
 
@@ -139,7 +140,7 @@ static void test_signed_list(void **state)
 
     back->list.revoked_count = 0; /* an entry left out */
     assert_false(revocation_is_signed(&back->list, identity_authority(i)));
-    assert_int_equal(revocation_sign(back, other, NULL), 0);
+    assert_int_equal(revocation_sign(back, authority_key(other), NULL), 0);
     assert_false(revocation_is_signed(&back->list, identity_authority(i)));
     assert_int_equal(revocation_save(back, folder, NULL), 0);
     revocation_load(back, folder, identity_authority(i));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* room.c -- what a room decides: who belongs to it, its last words, its environment. */
-#include "overlay/sandbox/proctree.h"
+#include "overlay/host/proctree.h"
 #include "overlay/sandbox/environment.h"
 #include "overlay/core/lease/shortage.h"
 #include "overlay/sandbox/sweep.h"
@@ -20,25 +20,26 @@
 static void test_stat_line(void **state)
 {
     (void)state;
-    struct brood_process p;
-    assert_true(brood_parse("71 (a) b (c)) S 12 71 71 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 99887 "
-                            "1 2 3",
-                            &p));
+    struct proctree_process p;
+    assert_true(
+        proctree_parse("71 (a) b (c)) S 12 71 71 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 99887 "
+                       "1 2 3",
+                       &p));
     assert_int_equal(p.pid, 71);
     assert_int_equal(p.parent, 12);
     assert_int_equal(p.start, 99887);
     assert_false(p.zombie);
-    assert_true(brood_parse("71 (x) Z 12 71 71 0 -1 0 1 0 0 0 0 0 0 0 20 0 1 0 5 1", &p));
+    assert_true(proctree_parse("71 (x) Z 12 71 71 0 -1 0 1 0 0 0 0 0 0 0 20 0 1 0 5 1", &p));
     assert_true(p.zombie);
-    assert_false(brood_parse("71 (x", &p));
-    assert_false(brood_parse("", &p));
-    assert_false(brood_parse("71 (x) S 12", &p));
+    assert_false(proctree_parse("71 (x", &p));
+    assert_false(proctree_parse("", &p));
+    assert_false(proctree_parse("71 (x) S 12", &p));
 }
 
 static void test_brood_is_everything_below(void **state)
 {
     (void)state;
-    struct brood_process all[] = {
+    struct proctree_process all[] = {
         {.pid = 9, .parent = 8}, /* listed before its parent */
         {.pid = 1, .parent = 0},   {.pid = 5, .parent = 1},
         {.pid = 6, .parent = 5},   {.pid = 7, .parent = 6, .zombie = true},
@@ -46,7 +47,7 @@ static void test_brood_is_everything_below(void **state)
         {.pid = 21, .parent = 20},
     };
     const pid_t spare[] = {20};
-    assert_int_equal(brood_mark(all, 8, 5, spare, 1), 3); /* 6, 8, 9; 7 is dead already */
+    assert_int_equal(proctree_mark(all, 8, 5, spare, 1), 3); /* 6, 8, 9; 7 is dead already */
     assert_true(all[0].member && all[3].member && all[4].member && all[5].member);
     assert_false(all[1].member || all[2].member || all[6].member || all[7].member);
 }

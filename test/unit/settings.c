@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* settings.c -- what p2pd.conf may say, and the line that a wrong one is answered with. */
-#include "overlay/sandbox/confine.h"
+#include "overlay/base/confinement.h"
 #include "overlay/settings/settings.h"
 #include "overlay/base/log.h"
 #include "overlay/base/size.h"

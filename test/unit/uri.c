@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* uri.c -- mpirun's address is found in an orted's command line and replaced, nothing else is. */
-#include "overlay/borrow/uri.h"
+#include "overlay/transport/uri.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -201,8 +201,8 @@ static _Noreturn void act_behind(const struct walls *w, act_fn *act)
         _exit(255);
     if (w->viewed) {
         int rc = view_enter(&plan, (const char *const[]){program}, &e);
-        plan.viewed = plan.apart = rc == 0;
-        if (rc != 0 || apart_settle() != 0) {
+        plan.viewed = plan.namespaced = rc == 0;
+        if (rc != 0 || namespaces_drop_rights() != 0) {
             fprintf(stderr, "no view: %s\n", e.text);
             _exit(254);
         }
@@ -218,7 +218,7 @@ static int met(const struct walls *w, act_fn *act)
 {
     bool apart = false;
     int status;
-    pid_t child = w->viewed ? apart_fork(&apart) : fork();
+    pid_t child = w->viewed ? namespaces_fork(&apart) : fork();
     if (child == 0)
         act_behind(w, act);
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -230,7 +230,7 @@ static bool can_view(void)
 {
     static int can = -1;
     if (can < 0)
-        can = apart_probe() && met(&(struct walls){false, true, 0}, find_secret) != 254;
+        can = namespaces_probe() && met(&(struct walls){false, true, 0}, find_secret) != 254;
     return can;
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* topology.c -- hwloc's description of machines. */
 #include "topology.h"
-#include "hardware.h"
-#include "overlay/daemon/node.h"
+#include "overlay/host/hardware.h"
+#include "overlay/node/node.h"
+#include "overlay/transport/link.h"
 #include <errno.h>
+#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,7 +155,6 @@ struct topologies *topologies_open(struct node *node, topology_say_fn *say)
     t->node = node;
     t->say = say;
     t->timer = evtimer_new(node->base, on_time, t);
-    node->topologies = t;
     return t;
 }
 
@@ -161,7 +162,6 @@ void topologies_close(struct topologies *t)
 {
     if (t == NULL)
         return;
-    t->node->topologies = NULL;
     event_free(t->timer);
     free(t->own);
     free(t);

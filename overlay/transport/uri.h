@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* uri.h -- the address of mpirun's control channel in the command line that starts an orted. */
-#ifndef P2P_OVERLAY_BORROW_URI_H
-#define P2P_OVERLAY_BORROW_URI_H
+#ifndef P2P_OVERLAY_TRANSPORT_URI_H
+#define P2P_OVERLAY_TRANSPORT_URI_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

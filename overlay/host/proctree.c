@@ -17,7 +17,7 @@
 
 enum { PAUSE_MS = 2 };
 
-bool brood_parse(const char *stat, struct brood_process *p)
+bool proctree_parse(const char *stat, struct proctree_process *p)
 {
     const char *name_end = strrchr(stat, ')'); /* the name may hold anything, also brackets */
     char state;
@@ -35,7 +35,7 @@ bool brood_parse(const char *stat, struct brood_process *p)
     return true;
 }
 
-static bool read_process(const char *pid, struct brood_process *p)
+static bool read_process(const char *pid, struct proctree_process *p)
 {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
@@ -47,13 +47,13 @@ static bool read_process(const char *pid, struct brood_process *p)
     if (n <= 0)
         return false;
     text[n] = '\0';
-    return brood_parse(text, p);
+    return proctree_parse(text, p);
 }
 
 /* Every process of this machine; malloc'd. */
-static struct brood_process *read_all(size_t *count)
+static struct proctree_process *read_all(size_t *count)
 {
-    struct brood_process *all = NULL;
+    struct proctree_process *all = NULL;
     size_t room = 0;
     DIR *proc = opendir("/proc");
     *count = 0;
@@ -62,7 +62,7 @@ static struct brood_process *read_all(size_t *count)
             continue;
         if (*count == room) {
             room = room == 0 ? 512 : 2 * room;
-            struct brood_process *more = realloc(all, room * sizeof *all);
+            struct proctree_process *more = realloc(all, room * sizeof *all);
             if (more == NULL)
                 break;
             all = more;
@@ -82,7 +82,7 @@ static bool listed(pid_t pid, const pid_t *list, size_t count)
     return false;
 }
 
-static bool member(const struct brood_process *all, size_t count, pid_t pid)
+static bool member(const struct proctree_process *all, size_t count, pid_t pid)
 {
     for (size_t i = 0; i < count; i++)
         if (all[i].pid == pid)
@@ -90,14 +90,14 @@ static bool member(const struct brood_process *all, size_t count, pid_t pid)
     return false;
 }
 
-size_t brood_mark(struct brood_process *all, size_t count, pid_t root, const pid_t *spare,
-                  size_t spare_count)
+size_t proctree_mark(struct proctree_process *all, size_t count, pid_t root, const pid_t *spare,
+                     size_t spare_count)
 {
     size_t living = 0;
     for (bool grown = true; grown;) {
         grown = false;
         for (size_t i = 0; i < count; i++) {
-            struct brood_process *p = &all[i];
+            struct proctree_process *p = &all[i];
             if (p->member || listed(p->pid, spare, spare_count))
                 continue;
             if (p->parent != root && !member(all, count, p->parent))
@@ -110,9 +110,9 @@ size_t brood_mark(struct brood_process *all, size_t count, pid_t root, const pid
 }
 
 /* Not the pid's next user: the descriptor is taken first, then the start is compared. */
-static void kill_one(const struct brood_process *p)
+static void kill_one(const struct proctree_process *p)
 {
-    struct brood_process now;
+    struct proctree_process now;
     char pid[16];
     int fd = pidfd_open(p->pid, 0);
     if (fd < 0)
@@ -139,7 +139,7 @@ static bool childless(void)
     return pid < 0 && errno == ECHILD;
 }
 
-int brood_end(const pid_t *spare, size_t spare_count, int patience_ms)
+int proctree_end(const pid_t *spare, size_t spare_count, int patience_ms)
 {
     struct timespec begin;
     if (spare_count == 0 && childless()) /* mostly so, and /proc takes milliseconds to read */
@@ -147,8 +147,8 @@ int brood_end(const pid_t *spare, size_t spare_count, int patience_ms)
     clock_gettime(CLOCK_MONOTONIC, &begin);
     for (;;) {
         size_t count, living;
-        struct brood_process *all = read_all(&count);
-        living = brood_mark(all, count, getpid(), spare, spare_count);
+        struct proctree_process *all = read_all(&count);
+        living = proctree_mark(all, count, getpid(), spare, spare_count);
         for (size_t i = 0; i < count; i++) {
             if (!all[i].member)
                 continue;
@@ -174,7 +174,7 @@ static sigset_t news(void)
     return set;
 }
 
-int brood_begin(void)
+int proctree_supervise_begin(void)
 {
     const sigset_t set = news();
     return sigprocmask(SIG_BLOCK, &set, NULL) == 0 && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0
@@ -182,7 +182,7 @@ int brood_begin(void)
                : -errno;
 }
 
-int brood_keep(pid_t command, int patience_ms)
+int proctree_supervise(pid_t command, int patience_ms)
 {
     const sigset_t set = news();
     int status = SIGKILL, one;
@@ -194,15 +194,15 @@ int brood_keep(pid_t command, int patience_ms)
         }
         over = over || (pid < 0 && errno == ECHILD) || sigwaitinfo(&set, NULL) == SIGTERM;
     }
-    brood_end(NULL, 0, patience_ms);
+    proctree_end(NULL, 0, patience_ms);
     return status;
 }
 
-void brood_each(pid_t root, void (*each)(void *ctx, const struct brood_process *p), void *ctx)
+void proctree_each(pid_t root, void (*each)(void *ctx, const struct proctree_process *p), void *ctx)
 {
     size_t count;
-    struct brood_process *all = read_all(&count);
-    brood_mark(all, count, root, NULL, 0);
+    struct proctree_process *all = read_all(&count);
+    proctree_mark(all, count, root, NULL, 0);
     for (size_t i = 0; i < count; i++)
         if (all[i].member && !all[i].zombie)
             each(ctx, &all[i]);

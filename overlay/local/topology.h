@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* topology.h -- hwloc's description of this machine for those who ask, and of other peers for this
  * daemon's programs. */
-#ifndef P2P_OVERLAY_HOST_TOPOLOGY_H
-#define P2P_OVERLAY_HOST_TOPOLOGY_H
+#ifndef P2P_OVERLAY_LOCAL_TOPOLOGY_H
+#define P2P_OVERLAY_LOCAL_TOPOLOGY_H
 #include "overlay/wire/message.h"
 
 struct node;
