@@ -63,7 +63,7 @@ static void on_ad(void *ctx, const struct part_ad *ad, unsigned rtt_us)
 static void stop_naming(struct search_run *r)
 {
     if (r->near != NULL)
-        near_cancel(r->near);
+        ad_search_cancel(r->near);
     r->near = NULL;
 }
 
@@ -99,8 +99,8 @@ static void visit(void *ctx, const struct part_peer *peer)
 
 static void look_near(struct search_run *r, const struct search_action *a)
 {
-    r->near = near_start(overlay_ads(r->all->overlay), a->count, search_request(r->search)->require,
-                         on_named, on_all_named, r);
+    r->near = ad_search_start(overlay_ads(r->all->overlay), a->count,
+                              search_request(r->search)->require, on_named, on_all_named, r);
     if (r->near == NULL)
         on_all_named(r);
 }

@@ -17,10 +17,10 @@ struct search_run {
     void *holder;    /* that has what is granted: the owner, or a reservation */
     uint32_t token;  /* of the owner's question */
     struct walk *walk;
-    struct near *near;     /* names the peers that the walk visits; or NULL */
-    unsigned rows, spares; /* told so far; spares are rows, too */
-    struct search *search; /* malloc'd */
-    struct search_out out; /* its array is malloc'd */
+    struct ad_search *near; /* names the peers that the walk visits; or NULL */
+    unsigned rows, spares;  /* told so far; spares are rows, too */
+    struct search *search;  /* malloc'd */
+    struct search_out out;  /* its array is malloc'd */
     struct event *timer;
 };
 
