@@ -9,7 +9,8 @@ libcore_la_SOURCES = \
     overlay/core/lease/candidate.c overlay/core/lease/candidate.h overlay/core/lease/claim.c \
     overlay/core/lease/claim.h overlay/core/lease/domain.c overlay/core/lease/domain.h overlay/core/lease/fit.c \
     overlay/core/lease/fit.h overlay/core/lease/lease.c overlay/core/lease/lease.h \
-    overlay/core/lease/lending_state.c overlay/core/lease/lending_state.h overlay/core/lease/lived.c \
+    overlay/core/lease/lend.c overlay/core/lease/lend.h overlay/core/lease/lend_ask.c \
+    overlay/core/lease/lend_end.c overlay/core/lease/lend_state.h overlay/core/lease/lending_state.c overlay/core/lease/lending_state.h overlay/core/lease/lived.c \
     overlay/core/lease/lived.h overlay/core/lease/phrase.c overlay/core/lease/phrase.h \
     overlay/core/lease/quantity.c overlay/core/lease/quantity.h overlay/core/lease/request.h \
     overlay/core/lease/require.c overlay/core/lease/require.h overlay/core/lease/require_fits.c \
@@ -69,7 +70,7 @@ libdaemon_la_SOURCES = \
     overlay/host/proctree.c overlay/host/proctree.h overlay/host/speed.c overlay/host/speed.h \
     overlay/host/trim.c overlay/host/trim.h \
     overlay/lend/allowlist.c overlay/lend/allowlist.h overlay/lend/grant.c overlay/lend/grant.h \
-    overlay/lend/grant_ask.c overlay/lend/grant_job.c overlay/lend/grant_owner.c overlay/lend/grant_state.h \
+    overlay/lend/grant_job.c overlay/lend/grant_owner.c overlay/lend/grant_state.h \
     overlay/lend/inquiry.c overlay/lend/inquiry.h overlay/lend/launch.c overlay/lend/launch.h \
     overlay/lend/lender.c overlay/lend/lender.h overlay/lend/lending.c overlay/lend/lending.h \
     overlay/lend/listens.c overlay/lend/listens.h overlay/lend/refusal.c overlay/lend/refusal.h \

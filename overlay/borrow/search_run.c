@@ -201,7 +201,7 @@ static void finish(struct search_run *r, const struct search_action *a)
 /* False: the search is over, and r is gone. */
 static bool carry_out(struct search_run *r, const struct search_action *a)
 {
-    const struct message waiting = {.kind = MSG_lease_wish};
+    const struct message waiting = {.kind = MSG_lease_waiting};
     switch (a->kind) {
     case SEARCH_LOOK_NEAR:
     case SEARCH_LOOK_ALL:

@@ -1,13 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* market.c -- a queue of messages between searches and tables of leases. */
+/* market.c -- a queue of messages between searches and lenders. */
 #include "market.h"
+#include "overlay/core/lease/lend.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MS = 1000 };
 
-enum event_kind { BEGIN, NAMED, ALL_NAMED, VISITED, LOOKED, TICK, ASK, ANSWER, RELEASE, CONFIRM };
+enum event_kind {
+    BEGIN,
+    NAMED,
+    ALL_NAMED,
+    VISITED,
+    LOOKED,
+    TICK,
+    LEND_TICKS, /* a peer's */
+    ASK,
+    ANSWER,
+    RELEASE,
+    CONFIRM,
+    RENEW,
+};
 
 struct event {
     uint64_t at, order;
@@ -33,13 +47,20 @@ struct bid {
     uint64_t begun, asked, ended;
 };
 
+struct lender {
+    struct lend lend;
+    uint64_t tick_us; /* the last one that was planned */
+};
+
 struct market {
     struct market_setup setup;
     uint64_t now, order, random;
     struct event **queue;
     size_t queued, room;
-    struct lease_table *tables;
+    struct lender *lenders;
     struct bid *bids;
+    struct message message;
+    struct lend_out out;
 };
 
 static void *must(void *memory)
@@ -88,7 +109,12 @@ static struct event *send(struct market *m, enum event_kind kind, unsigned bidde
 
 static struct id holder(unsigned bidder)
 {
-    return (struct id){{(uint8_t)(bidder + 1), (uint8_t)(bidder >> 8)}};
+    return (struct id){{(uint8_t)(bidder + 1), (uint8_t)((bidder + 1) >> 8)}};
+}
+
+static unsigned bidder_of(const struct id *id)
+{
+    return (id->b[0] | (unsigned)id->b[1] << 8) - 1;
 }
 
 static struct part_peer address(unsigned peer)
@@ -228,41 +254,70 @@ static void answered(struct market *m, const struct event *e)
 
 /* --- a peer --- */
 
-static void asked(struct market *m, const struct event *e)
+static bool goes_on(const struct market *m)
 {
-    enum { MOST = sizeof e->answer.offers / sizeof e->answer.offers[0] };
-    struct lease_table *t = &m->tables[e->peer];
-    struct msg_lease_answer *answer = &send(m, ANSWER, e->bidder, e->peer)->answer;
-    struct lease_want want = {.holder = holder(e->bidder), .slots = e->slots, .user = "sim"};
-    struct id fresh[MOST];
-    size_t made[MOST];
-    uint64_t now_ms = m->now / MS;
-    lease_expire(t, now_ms);
-    for (unsigned i = 0; i < MOST; i++)
-        for (unsigned k = 0; k < ID_BYTES; k++)
-            fresh[i].b[k] = (uint8_t)chance(m);
-    answer->token = e->token;
-    answer->slots_total = (uint16_t)m->setup.slots;
-    answer->slots_contested = (uint16_t)lease_slots_contested(t);
-    answer->offers_count =
-        (uint16_t)lease_offer(t, m->setup.slots, &want, fresh, MOST, made, now_ms);
-    for (unsigned i = 0; i < answer->offers_count; i++)
-        answer->offers[i] = (struct part_offer){t->at[made[i]].id, t->at[made[i]].slots};
-    answer->slots_free = (uint16_t)lease_slots_free(t, m->setup.slots);
+    for (unsigned i = 0; i < m->setup.bidders; i++)
+        if (m->bids[i].state == BID_GOES_ON)
+            return true;
+    return false;
 }
 
-static void handle_lease(struct market *m, const struct event *e)
+static void lend(struct market *m, unsigned peer, struct lend_event *event)
 {
-    const struct id who = holder(e->bidder);
-    struct lease *l = lease_find(&m->tables[e->peer], &who, &e->lease);
-    if (l == NULL)
-        return;
-    if (e->kind == CONFIRM) {
-        lease_confirm(l, e->slots, m->now / MS);
-        return;
+    struct lender *l = &m->lenders[peer];
+    const struct lend_terms terms = {.slots = m->setup.slots};
+    event->terms = &terms;
+    lend_step(&l->lend, event, m->now / MS, &m->out);
+    for (size_t i = 0; i < m->out.count; i++) {
+        const struct lend_action *a = &m->out.action[i];
+        if (a->kind == LEND_ANSWER)
+            send(m, ANSWER, bidder_of(&a->peer.id), peer)->answer = *a->answer;
     }
-    lease_end(l, LEASE_RELEASED);
-    lease_clear(l);
+    const uint64_t due = lend_deadline(&l->lend);
+    if (due == UINT64_MAX || due * MS == l->tick_us || !goes_on(m))
+        return;
+    l->tick_us = due * MS;
+    plan(m, LEND_TICKS, 0, peer, l->tick_us > m->now ? l->tick_us - m->now : 0);
+}
+
+static void tick_lender(struct market *m, unsigned peer)
+{
+    m->lenders[peer].tick_us = 0;
+    lend(m, peer, &(struct lend_event){.kind = LEND_TICK});
+}
+
+/* What a bidder says to a peer, as its daemon would. */
+static void hear(struct market *m, const struct event *e)
+{
+    struct id fresh[LEND_OFFERS_MAX];
+    struct message *said = &m->message;
+    memset(said, 0, sizeof *said);
+    for (unsigned i = 0; i < LEND_OFFERS_MAX && e->kind == ASK; i++)
+        for (unsigned k = 0; k < ID_BYTES; k++)
+            fresh[i].b[k] = (uint8_t)chance(m);
+    if (e->kind == ASK) {
+        said->kind = MSG_lease_ask;
+        said->lease_ask.token = e->token;
+        said->lease_ask.slots = e->slots;
+    } else if (e->kind == CONFIRM) {
+        said->kind = MSG_lease_confirm;
+        said->lease_confirm.lease = e->lease;
+        said->lease_confirm.slots = e->slots;
+    } else if (e->kind == RENEW) {
+        said->kind = MSG_lease_renew;
+        said->lease_renew.leases[said->lease_renew.leases_count++].lease = e->lease;
+    } else {
+        said->kind = MSG_lease_release;
+        said->lease_release.lease = e->lease;
+    }
+    lend(m, e->peer,
+         &(struct lend_event){.kind = LEND_MESSAGE,
+                              .peer.id = holder(e->bidder),
+                              .owner = holder(e->bidder),
+                              .message = said,
+                              .fresh = fresh});
+    if ((e->kind == CONFIRM || e->kind == RENEW) && goes_on(m))
+        plan(m, RENEW, e->bidder, e->peer, LEASE_RENEW_MS * MS)->lease = e->lease;
 }
 
 /* --- all of it --- */
@@ -297,15 +352,17 @@ static void handle(struct market *m, const struct event *e)
     case TICK:
         tick(m, e->bidder);
         break;
-    case ASK:
-        asked(m, e);
+    case LEND_TICKS:
+        tick_lender(m, e->peer);
         break;
     case ANSWER:
         answered(m, e);
         break;
+    case ASK:
     case RELEASE:
     case CONFIRM:
-        handle_lease(m, e);
+    case RENEW:
+        hear(m, e);
         break;
     }
 }
@@ -315,10 +372,10 @@ struct market *market_new(const struct market_setup *setup)
     struct market *m = must(calloc(1, sizeof *m));
     m->setup = *setup;
     m->random = setup->seed;
-    m->tables = must(calloc(setup->peers, sizeof *m->tables));
+    m->lenders = must(calloc(setup->peers, sizeof *m->lenders));
     m->bids = must(calloc(setup->bidders, sizeof *m->bids));
     for (unsigned i = 0; i < setup->peers; i++)
-        lease_init(&m->tables[i]);
+        lend_init(&m->lenders[i].lend);
     return m;
 }
 
@@ -332,7 +389,7 @@ void market_free(struct market *m)
     while (m->queued > 0)
         free(m->queue[--m->queued]);
     free(m->queue);
-    free(m->tables);
+    free(m->lenders);
     free(m->bids);
     free(m);
 }
@@ -411,7 +468,7 @@ unsigned market_held(const struct market *m, unsigned bidder, unsigned peer)
     struct id who = holder(bidder);
     unsigned slots = 0;
     for (unsigned i = 0; i < LEASE_MAX; i++) {
-        const struct lease *l = &m->tables[peer].at[i];
+        const struct lease *l = &m->lenders[peer].lend.table.at[i];
         if (l->state != LEASE_FREE && id_equal(&l->holder, &who))
             slots += l->slots;
     }
@@ -420,5 +477,5 @@ unsigned market_held(const struct market *m, unsigned bidder, unsigned peer)
 
 unsigned market_lent(const struct market *m, unsigned peer)
 {
-    return m->setup.slots - lease_slots_free(&m->tables[peer], m->setup.slots);
+    return m->setup.slots - lease_slots_free(&m->lenders[peer].lend.table, m->setup.slots);
 }
