@@ -184,6 +184,17 @@ static void borrow(struct search_run *r, const struct search_action *a)
     r->spares += a->spare;
 }
 
+/* Peers that could not be talked to may be what is missing. */
+static void add_other_versions(const struct searches *all, char *reason, size_t size)
+{
+    const size_t used = strlen(reason);
+    if (size - used < 3)
+        return;
+    links_other_versions(all->node->links, reason + used + 2, size - used - 2);
+    if (reason[used + 2] != '\0')
+        memcpy(reason + used, "; ", 2);
+}
+
 static void finish(struct search_run *r, const struct search_action *a)
 {
     const struct search_watcher watcher = r->all->watcher;
@@ -193,6 +204,7 @@ static void finish(struct search_run *r, const struct search_action *a)
         done.code = ENOSPC;
         done.silent = a->count;
         snprintf(done.reason, sizeof done.reason, "%s", a->reason);
+        add_other_versions(r->all, done.reason, sizeof done.reason);
     }
     search_run_free(r);
     watcher.done(owner, &done);
