@@ -36,6 +36,7 @@ unit_programs = \
     test/unit/keyfile \
     test/unit/keys \
     test/unit/lease \
+    test/unit/lend \
     test/unit/lending \
     test/unit/level \
     test/unit/link \
