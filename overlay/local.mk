@@ -6,12 +6,18 @@ noinst_LTLIBRARIES += libcore.la
 libcore_la_SOURCES = \
     overlay/base/id.c overlay/base/id.h overlay/base/text.c overlay/base/text.h overlay/base/window.c \
     overlay/base/window.h \
-    overlay/core/lease/claim.c overlay/core/lease/claim.h overlay/core/lease/domain.c \
-    overlay/core/lease/domain.h overlay/core/lease/fit.c overlay/core/lease/fit.h overlay/core/lease/lease.c \
-    overlay/core/lease/lease.h overlay/core/lease/lived.c overlay/core/lease/lived.h \
-    overlay/core/lease/quantity.c overlay/core/lease/quantity.h overlay/core/lease/require.c \
-    overlay/core/lease/require.h overlay/core/lease/require_fits.c overlay/core/lease/require_tree.h \
-    overlay/core/lease/share.c overlay/core/lease/share.h \
+    overlay/core/lease/candidate.c overlay/core/lease/candidate.h overlay/core/lease/claim.c \
+    overlay/core/lease/claim.h overlay/core/lease/domain.c overlay/core/lease/domain.h overlay/core/lease/fit.c \
+    overlay/core/lease/fit.h overlay/core/lease/lease.c overlay/core/lease/lease.h \
+    overlay/core/lease/lend.c overlay/core/lease/lend.h overlay/core/lease/lend_ask.c \
+    overlay/core/lease/lend_end.c overlay/core/lease/lend_state.h overlay/core/lease/lending_state.c overlay/core/lease/lending_state.h overlay/core/lease/lived.c \
+    overlay/core/lease/lived.h overlay/core/lease/phrase.c overlay/core/lease/phrase.h \
+    overlay/core/lease/quantity.c overlay/core/lease/quantity.h overlay/core/lease/request.h \
+    overlay/core/lease/require.c overlay/core/lease/require.h overlay/core/lease/require_fits.c \
+    overlay/core/lease/require_tree.h overlay/core/lease/search.c overlay/core/lease/search.h \
+    overlay/core/lease/search_event.c overlay/core/lease/search_look.c overlay/core/lease/search_state.h \
+    overlay/core/lease/share.c overlay/core/lease/share.h overlay/core/lease/shortage.c \
+    overlay/core/lease/shortage.h \
     overlay/core/ring/act.c overlay/core/ring/ask.c overlay/core/ring/copies.c overlay/core/ring/finger.c \
     overlay/core/ring/neighbour.c overlay/core/ring/outsider.c overlay/core/ring/records.c \
     overlay/core/ring/ring.c overlay/core/ring/ring.h overlay/core/ring/ring_state.h overlay/core/ring/route.c \
@@ -45,10 +51,9 @@ libdaemon_la_SOURCES = \
     overlay/base/addr.c overlay/base/addr.h overlay/base/bytes.h overlay/base/clock.h overlay/base/file.c overlay/base/file.h \
     overlay/base/helper.c overlay/base/helper.h \
     overlay/base/idmap.c overlay/base/idmap.h overlay/base/log.c overlay/base/log.h \
-    overlay/borrow/borrowed.c overlay/borrow/borrowed.h overlay/borrow/candidate.c overlay/borrow/candidate.h \
-    overlay/borrow/reservations.c overlay/borrow/reservations.h overlay/borrow/roster.c overlay/borrow/roster.h \
-    overlay/borrow/search.c overlay/borrow/search.h overlay/borrow/search_candidates.c overlay/borrow/searches.c \
-    overlay/borrow/searches.h overlay/borrow/shortage.c overlay/borrow/shortage.h \
+    overlay/borrow/borrowed.c overlay/borrow/borrowed.h overlay/borrow/reservations.c \
+    overlay/borrow/reservations.h overlay/borrow/roster.c overlay/borrow/roster.h overlay/borrow/search_run.c \
+    overlay/borrow/search_run.h overlay/borrow/searches.c overlay/borrow/searches.h \
     overlay/crypto/aead.c overlay/crypto/aead.h overlay/crypto/identity.c overlay/crypto/identity.h \
     overlay/crypto/keyfile.c overlay/crypto/keyfile.h overlay/crypto/revocation.c overlay/crypto/revocation.h \
     overlay/crypto/rotation.c overlay/crypto/rotation.h overlay/crypto/session_keys.c \
@@ -65,7 +70,7 @@ libdaemon_la_SOURCES = \
     overlay/host/proctree.c overlay/host/proctree.h overlay/host/speed.c overlay/host/speed.h \
     overlay/host/trim.c overlay/host/trim.h \
     overlay/lend/allowlist.c overlay/lend/allowlist.h overlay/lend/grant.c overlay/lend/grant.h \
-    overlay/lend/grant_ask.c overlay/lend/grant_job.c overlay/lend/grant_owner.c overlay/lend/grant_state.h \
+    overlay/lend/grant_job.c overlay/lend/grant_owner.c overlay/lend/grant_state.h \
     overlay/lend/inquiry.c overlay/lend/inquiry.h overlay/lend/launch.c overlay/lend/launch.h \
     overlay/lend/lender.c overlay/lend/lender.h overlay/lend/lending.c overlay/lend/lending.h \
     overlay/lend/listens.c overlay/lend/listens.h overlay/lend/refusal.c overlay/lend/refusal.h \

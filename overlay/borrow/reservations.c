@@ -28,8 +28,8 @@ struct reservation {
 
 struct reserves {
     struct node *node;
-    struct holds *holds;
-    struct allocator *allocator;
+    struct borrowed *borrowed;
+    struct searches *searches;
     struct notices *notices;
     reserve_say_fn *say;
     struct reservation *at[RESERVATIONS_MAX];
@@ -62,8 +62,8 @@ static void end(struct reservation *one, const char *why)
     for (size_t i = 0; i < r->count; i++)
         if (r->at[i] == one)
             r->at[i] = r->at[--r->count];
-    allocate_cancel(r->allocator, one);
-    hold_release_all(r->holds, one);
+    searches_cancel(r->searches, one);
+    borrowed_release_all(r->borrowed, one);
     log_info(r->node->log, "allocation %s ended: %s", one->name, why);
     snprintf(notice.text, sizeof notice.text, "allocation %s ended: %s", one->name, why);
     notice_send(r->notices, &notice);
@@ -122,14 +122,14 @@ static void tell(const struct reservation *one, void *client, uint32_t token, bo
     struct message row = {.kind = MSG_local_lease};
     uint64_t now = node_now_ms();
     m.local_reservation.token = row.local_lease.token = token;
-    for (unsigned i = 0; hold_tell(r->holds, one, i, &row.local_lease); i++) {
+    for (unsigned i = 0; borrowed_nth(r->borrowed, one, i, &row.local_lease); i++) {
         m.local_reservation.slots += row.local_lease.slots;
         if (leases)
             r->say(client, &row);
     }
     m.local_reservation.reservation = one->id;
     memcpy(m.local_reservation.name, one->name, sizeof one->name);
-    m.local_reservation.used = hold_used(r->holds, &one->id);
+    m.local_reservation.used = borrowed_used(r->borrowed, &one->id);
     m.local_reservation.seconds =
         (uint32_t)(((one->until_ms > now ? one->until_ms - now : 0) + 999) / 1000);
     r->say(client, &m);
@@ -196,8 +196,8 @@ bool reserve_hears(struct reserves *r, const void *owner, const struct msg_local
     return false;
 }
 
-int reserves_open(struct reserves **out, struct node *node, struct holds *holds,
-                  struct allocator *allocator, struct notices *notices, reserve_say_fn *say,
+int reserves_open(struct reserves **out, struct node *node, struct borrowed *borrowed,
+                  struct searches *searches, struct notices *notices, reserve_say_fn *say,
                   struct err *e)
 {
     struct reserves *r = calloc(1, sizeof *r);
@@ -205,8 +205,8 @@ int reserves_open(struct reserves **out, struct node *node, struct holds *holds,
     if (r == NULL)
         return err_set(e, ENOMEM, "out of memory");
     *r = (struct reserves){
-        .node = node, .holds = holds, .allocator = allocator, .notices = notices, .say = say};
-    holds_find_owner(holds, find_owner, r);
+        .node = node, .borrowed = borrowed, .searches = searches, .notices = notices, .say = say};
+    borrowed_find_owner(borrowed, find_owner, r);
     return 0;
 }
 

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 
 struct node;
-struct holds;
-struct allocator;
+struct borrowed;
+struct searches;
 struct notices;
 struct reserves;
 
@@ -19,8 +19,8 @@ enum { RESERVE_SECONDS_MAX = 365 * 24 * 3600 };
 /* Says something to a program. */
 typedef void reserve_say_fn(void *client, const struct message *m);
 
-int reserves_open(struct reserves **out, struct node *node, struct holds *holds,
-                  struct allocator *allocator, struct notices *notices, reserve_say_fn *say,
+int reserves_open(struct reserves **out, struct node *node, struct borrowed *borrowed,
+                  struct searches *searches, struct notices *notices, reserve_say_fn *say,
                   struct err *e);
 void reserves_close(struct reserves *r); /* ends them all */
 

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* searches.h -- finds slots for a local client: walks for candidates, asks the nearest side by
- * side, keeps what is needed and gives the rest back. */
+/* searches.h -- finds slots for local clients: the searches (overlay/core/lease/search.h) that go
+ * on in this daemon. */
 #ifndef P2P_OVERLAY_BORROW_SEARCHES_H
 #define P2P_OVERLAY_BORROW_SEARCHES_H
 #include "overlay/base/err.h"
 #include "overlay/wire/message.h"
 
+struct borrowed;
 struct node;
-struct holds;
-struct allocator;
 struct overlay;
+struct searches;
 struct walks;
 struct link_peer;
 
-/* The row for the client: its leases, nearest first, then the last word. The allocation is gone
- * after that. */
-struct allocation_watcher {
+/* The row for the client: its leases, nearest first, then the last word. The search is gone after
+ * that. */
+struct search_watcher {
     void (*lease)(void *owner, const struct msg_local_lease *lease);
     void (*done)(void *owner, const struct msg_local_done *done);
 };
 
-int allocator_open(struct allocator **out, struct node *node, struct overlay *overlay,
-                   struct walks *walks, struct holds *holds,
-                   const struct allocation_watcher *watcher, struct err *e);
-void allocator_close(struct allocator *a);
-void allocator_take(struct allocator *a, const struct link_peer *from, const struct message *m);
-/* For `owner`, who is told; `holder` gets the leases in his holds. No watcher is called inside. */
-int allocate_start(struct allocator *a, void *owner, void *holder,
+int searches_open(struct searches **out, struct node *node, struct overlay *overlay,
+                  struct walks *walks, struct borrowed *borrowed,
+                  const struct search_watcher *watcher, struct err *e);
+void searches_close(struct searches *all);
+void searches_take(struct searches *all, const struct link_peer *from, const struct message *m);
+/* For `owner`, which is told; `holder` gets the leases. No watcher is called inside. */
+int searches_start(struct searches *all, void *owner, void *holder,
                    const struct msg_local_allocate *want, struct err *e);
 /* Gives back what was offered for that owner or holder so far; no watcher is called for it any
  * more. */
-void allocate_cancel(struct allocator *a, const void *owner);
+void searches_cancel(struct searches *all, const void *owner);
 #endif

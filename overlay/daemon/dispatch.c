@@ -43,8 +43,8 @@ static bool dispatch_take(void *ctx, const struct link_peer *from, const struct 
         if (d->grant != NULL)
             grant_take(d->grant, from, m);
         return true;
-    case RECEIVER_allocate:
-    case RECEIVER_hold:
+    case RECEIVER_search:
+    case RECEIVER_borrowed:
     case RECEIVER_topology:
         if (d->local != NULL)
             local_hear(d->local, from, m);

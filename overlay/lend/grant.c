@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* grant.c -- the granting side: drives lease.c with messages, time, and what happens in rooms. */
+/* grant.c -- the lending side: tells overlay/core/lease/lend.h what others say and what time it is,
+ * and carries out what it says. */
 #include "grant_state.h"
 #include "allowlist.h"
 #include "lender.h"
-#include "overlay/transport/link.h"
+#include "refusal.h"
 #include "overlay/base/log.h"
-#include "overlay/host/machine.h"
-#include "overlay/transport/tunnel.h"
 #include "overlay/host/cores.h"
+#include "overlay/host/machine.h"
+#include "overlay/transport/link.h"
+#include "overlay/transport/tunnel.h"
 #include <errno.h>
 #include <event2/event.h>
 #include <sodium.h>
@@ -15,16 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOK_MS = 1000, LATE_MS = 250, SURPLUS_MS = 5000 };
+enum { LATE_MS = 250 };
 
 uint64_t grant_now(struct grant *g)
 {
-    return lived_look(&g->lived, node_now_ms(), LOOK_MS + LATE_MS);
-}
-
-size_t grant_index(const struct grant *g, const struct lease *l)
-{
-    return (size_t)(l - g->table.at);
+    return lived_look(&g->lived, node_now_ms(), LEND_LOOK_MS + LATE_MS);
 }
 
 void grant_send(struct grant *g, const struct part_peer *to, const struct message *m)
@@ -32,140 +29,6 @@ void grant_send(struct grant *g, const struct part_peer *to, const struct messag
     int rc = link_send(g->node->links, to, m);
     if (rc != 0) /* the other side does without: its time-outs are made for this */
         log_debug(g->node->log, "%s not sent: %s", message_name(m->kind), strerror(-rc));
-}
-
-static void tell_ended(struct grant *g, const struct part_peer *holder, const struct id *lease,
-                       enum lease_cause cause, int status, const char *text)
-{
-    struct message m = {.kind = MSG_lease_ended};
-    m.lease_ended.lease = *lease;
-    m.lease_ended.cause = (uint8_t)cause;
-    m.lease_ended.status = (uint32_t)status;
-    snprintf(m.lease_ended.text, sizeof m.lease_ended.text, "%s",
-             text[0] != '\0' ? text : lease_cause_text(cause));
-    grant_send(g, holder, &m);
-}
-
-/* Before anything is killed, and over the same link: whoever sees its connections to the job
- * break knows why by then. */
-static void warn(struct grant *g, struct grant_job *job, const struct lease *l)
-{
-    struct message m = {.kind = MSG_lease_ending};
-    if (job->warned || l->cause == LEASE_RELEASED)
-        return;
-    job->warned = true;
-    m.lease_ending.lease = l->id;
-    snprintf(m.lease_ending.text, sizeof m.lease_ending.text, "%s",
-             job->text[0] != '\0' ? job->text : lease_cause_text(l->cause));
-    grant_send(g, &job->holder, &m);
-}
-
-static void arm(struct grant *g)
-{
-    uint64_t deadline = lease_deadline(&g->table), now = grant_now(g);
-    if (deadline == UINT64_MAX) {
-        evtimer_del(g->timer);
-        event_del(g->look);
-        return;
-    }
-    if (!event_pending(g->look, EV_TIMEOUT, NULL))
-        event_add(g->look, &(struct timeval){.tv_sec = LOOK_MS / 1000});
-    uint64_t wait = deadline > now ? deadline - now : 0;
-    struct timeval t = {.tv_sec = (time_t)(wait / 1000), .tv_usec = (long)(wait % 1000) * 1000};
-    evtimer_add(g->timer, &t);
-}
-
-/* A lease that ends is cleared once nothing runs under it. */
-static void settle_those(struct grant *g, bool reserving)
-{
-    for (size_t i = 0; i < LEASE_MAX; i++) {
-        struct lease *l = &g->table.at[i];
-        struct grant_job *job = &g->jobs[i];
-        if (l->state != LEASE_ENDING || (l->use == LEASE_RESERVES) != reserving ||
-            !lease_is_over(&g->table, l))
-            continue;
-        if (l->cause == LEASE_UNUSED && job->text[0] == '\0')
-            snprintf(job->text, sizeof job->text, "nothing ran under it for %llu minutes",
-                     (unsigned long long)l->unused_ms / 60000);
-        if (job->launch != NULL) {
-            warn(g, job, l);
-            launch_stop(job->launch);
-            continue;
-        }
-        tell_ended(g, &job->holder, &l->id, l->cause, job->status, job->text);
-        log_info(g->node->log, "lease of %u slots for %s ended: %s", l->slots, l->user,
-                 job->text[0] != '\0' ? job->text : lease_cause_text(l->cause));
-        tunnel_end(g->parts.tunnels, &l->id);
-        cores_give(g->parts.cores, (unsigned)i);
-        const struct id holder = job->holder.id;
-        memset(job, 0, sizeof *job);
-        lease_clear(l);
-        if (!grant_holds(g, &holder))
-            company_forget(g->parts.company, &holder);
-    }
-}
-
-void grant_settle(struct grant *g)
-{
-    lease_close(&g->table);
-    settle_those(g, false);
-    settle_those(g, true); /* those that waited for leases within them */
-    arm(g);
-}
-
-/* The holder of a lease says nothing: whether its host is there, its kernel tells. */
-static void probe_holder(struct grant *g, const struct part_peer *holder, struct lease *l)
-{
-    const struct message probe = {.kind = MSG_lease_renewed};
-    if (link_answers(g->node->links, &holder->id))
-        lease_spare(l, grant_now(g));
-    grant_send(g, holder, &probe);
-}
-
-/* Whoever has had more than his share for long gives it back when others wait: asked first, so that
- * a job with copies elsewhere goes on. */
-static void share_out(struct grant *g)
-{
-    const struct settings *s = &g->node->settings;
-    const uint64_t now = grant_now(g);
-    struct lease *l = lease_surplus(&g->table, s->slots, s->share_minutes * 60000ull, now);
-    if (l == NULL)
-        return;
-    struct grant_job *job = &g->jobs[grant_index(g, l)];
-    if (job->surplus_ms == 0) {
-        struct message m = {.kind = MSG_lease_recall};
-        m.lease_recall.lease = l->id;
-        m.lease_recall.within_ms = SURPLUS_MS;
-        snprintf(m.lease_recall.text, sizeof m.lease_recall.text, "shares its slots out");
-        job->surplus_ms = now;
-        grant_send(g, &job->holder, &m);
-    } else if (now - job->surplus_ms >= SURPLUS_MS) {
-        snprintf(job->text, sizeof job->text,
-                 "others wait for slots, and it had more than its share");
-        lease_end(l, LEASE_REVOKED);
-    }
-}
-
-/* A timer of its own: the other is set anew by each message. */
-static void on_look(evutil_socket_t fd, short what, void *ctx)
-{
-    struct grant *g = ctx;
-    uint64_t now = grant_now(g);
-    (void)fd, (void)what;
-    for (size_t i = 0; i < LEASE_MAX; i++)
-        if (lease_overdue(&g->table.at[i], now))
-            probe_holder(g, &g->jobs[i].holder, &g->table.at[i]);
-    lease_expire(&g->table, now);
-    share_out(g);
-    grant_settle(g);
-}
-
-static void on_time(evutil_socket_t fd, short what, void *ctx)
-{
-    struct grant *g = ctx;
-    (void)fd, (void)what;
-    lease_expire(&g->table, grant_now(g));
-    grant_settle(g);
 }
 
 bool grant_is_guest(const struct grant *g, const struct identity_card *card)
@@ -180,101 +43,192 @@ void grant_ad(const struct grant *g, struct part_ad *ad)
     *ad = *machine_ad(g->node->machine);
 }
 
-/* The holder's daemon was asked and knows of none: it has been started anew. What it has yet to
- * confirm is not meant. */
-static void end_all(struct grant *g, const struct id *holder)
+static struct lend_terms terms_of(const struct grant *g)
 {
-    for (size_t i = 0; i < LEASE_MAX; i++) {
-        struct lease *l = &g->table.at[i];
-        if ((l->state == LEASE_HELD || l->state == LEASE_RUNNING) && id_equal(&l->holder, holder))
-            lease_end(l, LEASE_EXPIRED);
-    }
+    const struct settings *s = &g->node->settings;
+    return (struct lend_terms){.slots = s->slots,
+                               .slots_each = s->slots_each,
+                               .unused_ms = s->unused_minutes * 60000ull,
+                               .kept_ms = s->share_minutes * 60000ull};
 }
 
-static void on_renew(struct grant *g, const struct link_peer *from, const struct msg_lease_renew *m)
+/* --- what it says --- */
+
+static void tell(struct grant *g, const struct lend_action *a)
 {
-    struct message answer = {.kind = MSG_lease_renewed};
-    if (m->leases_count == 0) {
-        end_all(g, &from->peer.id);
+    struct message m = {0};
+    switch (a->kind) {
+    case LEND_ANSWER:
+        m.kind = MSG_lease_answer;
+        m.lease_answer = *a->answer;
+        break;
+    case LEND_RENEWED:
+        m.kind = MSG_lease_renewed;
+        m.lease_renewed.leases = (uint16_t)a->count;
+        break;
+    case LEND_ENDED:
+        m.kind = MSG_lease_ended;
+        m.lease_ended.lease = a->lease;
+        m.lease_ended.cause = (uint8_t)a->cause;
+        m.lease_ended.status = (uint32_t)a->status;
+        snprintf(m.lease_ended.text, sizeof m.lease_ended.text, "%s", a->text);
+        break;
+    case LEND_ENDING:
+        m.kind = MSG_lease_ending;
+        m.lease_ending.lease = a->lease;
+        snprintf(m.lease_ending.text, sizeof m.lease_ending.text, "%s", a->text);
+        break;
+    case LEND_RECALLED:
+        m.kind = MSG_lease_recall;
+        m.lease_recall.lease = a->lease;
+        m.lease_recall.within_ms = a->within_ms;
+        snprintf(m.lease_recall.text, sizeof m.lease_recall.text, "%s", a->text);
+        break;
+    case LEND_SEEN:
+    case LEND_PROBE:
+    case LEND_START:
+    case LEND_STOP:
+    case LEND_CLEARED:
+    case LEND_FORGED:
+    case LEND_TWICE:
         return;
     }
-    for (size_t i = 0; i < m->leases_count; i++) {
-        struct lease *l = lease_find(&g->table, &from->peer.id, &m->leases[i].lease);
-        if (l == NULL) {
-            tell_ended(g, &from->peer, &m->leases[i].lease, LEASE_UNKNOWN, 0, "");
-            continue;
-        }
-        lease_renew(l, grant_now(g));
-        answer.lease_renewed.leases++;
+    grant_send(g, &a->peer, &m);
+}
+
+/* The holder of a lease says nothing: whether its host is there, its kernel tells. */
+static void probe_holder(struct grant *g, const struct lend_action *a)
+{
+    const struct message probe = {.kind = MSG_lease_renewed};
+    const struct lend_event answers = {.kind = LEND_ANSWERS, .place = a->place};
+    if (link_answers(g->node->links, &a->peer.id))
+        lend_step(&g->lend, &answers, grant_now(g), NULL);
+    grant_send(g, &a->peer, &probe);
+}
+
+static void clear(struct grant *g, const struct lend_action *a)
+{
+    log_info(g->node->log, "lease of %u slots for %s ended: %s", a->slots, a->user, a->text);
+    tunnel_end(g->parts.tunnels, &a->lease);
+    cores_give(g->parts.cores, (unsigned)a->place);
+    g->jobs[a->place] = (struct grant_job){.grant = g};
+    if (a->last)
+        company_forget(g->parts.company, &a->peer.id);
+}
+
+static void carry_out(struct grant *g, const struct lend_action *a)
+{
+    switch (a->kind) {
+    case LEND_ANSWER:
+    case LEND_RENEWED:
+    case LEND_ENDED:
+    case LEND_ENDING:
+    case LEND_RECALLED:
+        tell(g, a);
+        break;
+    case LEND_SEEN:
+        grant_look(g, a->place);
+        break;
+    case LEND_PROBE:
+        probe_holder(g, a);
+        break;
+    case LEND_START: /* grant_take() does */
+        break;
+    case LEND_STOP:
+        if (g->jobs[a->place].launch != NULL)
+            launch_stop(g->jobs[a->place].launch);
+        break;
+    case LEND_CLEARED:
+        clear(g, a);
+        break;
+    case LEND_FORGED: /* grant_take() knows its name */
+        break;
+    case LEND_TWICE:
+        log_warn(g->node->log, "a second command for one lease was asked for and not started");
+        break;
     }
-    grant_send(g, &from->peer, &answer);
 }
 
-static void on_release(struct lease *l)
+static void arm_timer(struct grant *g)
 {
-    bool offered = l->state == LEASE_OFFERED;
-    lease_end(l, LEASE_RELEASED);
-    if (offered)
-        lease_clear(l); /* nobody waits for a word about it */
+    const uint64_t due = lend_deadline(&g->lend), now = grant_now(g);
+    const uint64_t wait = due > now ? due - now : 0;
+    const struct timeval t = {.tv_sec = (time_t)(wait / 1000),
+                              .tv_usec = (long)(wait % 1000) * 1000};
+    if (due == UINT64_MAX)
+        evtimer_del(g->timer);
+    else
+        evtimer_add(g->timer, &t);
 }
 
-/* Ids are random and told to the holder alone: whoever names another's has not guessed it. */
-static void note_forgery(const struct grant *g, const struct link_peer *from, const struct id *id)
+void grant_step(struct grant *g, const struct lend_event *event)
 {
-    for (size_t i = 0; i < LEASE_MAX; i++)
-        if (g->table.at[i].state != LEASE_FREE && id_equal(&g->table.at[i].id, id) &&
-            !id_equal(&g->table.at[i].holder, &from->peer.id))
+    lend_step(&g->lend, event, grant_now(g), &g->out);
+    for (size_t i = 0; i < g->out.count; i++)
+        carry_out(g, &g->out.action[i]);
+    arm_timer(g);
+}
+
+static void on_time(evutil_socket_t fd, short what, void *ctx)
+{
+    struct grant *g = ctx;
+    const struct lend_terms terms = terms_of(g);
+    (void)fd, (void)what;
+    grant_step(g, &(struct lend_event){.kind = LEND_TICK, .terms = &terms});
+}
+
+/* --- what it is told --- */
+
+/* "" when it may have some. */
+static void refuse(const struct grant *g, const struct link_peer *from,
+                   const struct msg_lease_ask *ask, char *why, size_t size)
+{
+    struct part_ad ad;
+    grant_ad(g, &ad);
+    const bool within = ask->use == LEASE_WITHIN; /* those slots were lent before */
+    const struct refusal r = {.closed = within ? NULL : lender_refuses(g->lender, from->card),
+                              .guest = grant_is_guest(g, from->card),
+                              .missing = g->node->settings.confinement & ~ad.confinement,
+                              .use = ask->use,
+                              .ours = ad.ompi,
+                              .theirs = ask->ompi};
+    refusal_text(&r, why, size);
+}
+
+/* What takes the sender and the message: at most one command is started by one message. */
+static void follow_message(struct grant *g, const struct link_peer *from, const struct message *m)
+{
+    struct err e = {0};
+    size_t place = LEASE_MAX;
+    for (size_t i = 0; i < g->out.count; i++)
+        if (g->out.action[i].kind == LEND_START)
+            place = g->out.action[i].place;
+        else if (g->out.action[i].kind == LEND_FORGED)
             log_warn(g->node->log, "refused %s: it used a lease of another peer", from->card->name);
+    if (place < LEASE_MAX && grant_launch(g, place, from, &m->lease_launch, &e) != 0)
+        grant_step(g,
+                   &(struct lend_event){.kind = LEND_NOT_STARTED, .place = place, .text = e.text});
 }
-
-/* The lease that a message is about; its sender is told when there is none. */
-static struct lease *find(struct grant *g, const struct link_peer *from, const struct id *id)
-{
-    struct lease *l = lease_find(&g->table, &from->peer.id, id);
-    if (l == NULL) {
-        note_forgery(g, from, id);
-        tell_ended(g, &from->peer, id, LEASE_UNKNOWN, 0, "");
-    }
-    return l;
-}
-
-enum takes {
-#define TO_grant(name) TAKES_##name = MSG_##name,
-#include "overlay/wire/message_to.h"
-};
 
 void grant_take(struct grant *g, const struct link_peer *from, const struct message *m)
 {
-    struct lease *l;
-    lease_expire(&g->table, grant_now(g));
-    switch ((enum takes)m->kind) {
-    case MSG_lease_ask:
-        grant_asked(g, from, &m->lease_ask);
-        break;
-    case MSG_lease_wish:
-        lease_add_wish(&g->table, &from->card->owner, grant_now(g));
-        break;
-    case MSG_lease_renew:
-        on_renew(g, from, &m->lease_renew);
-        break;
-    case MSG_lease_confirm:
-        if ((l = find(g, from, &m->lease_confirm.lease)) != NULL)
-            lease_confirm(l, m->lease_confirm.slots, grant_now(g));
-        break;
-    case MSG_lease_launch:
-        if ((l = find(g, from, &m->lease_launch.lease)) != NULL)
-            grant_launch(g, l, from, &m->lease_launch);
-        break;
-    case MSG_lease_release:
-        if ((l = lease_find(&g->table, &from->peer.id, &m->lease_release.lease)) != NULL)
-            on_release(l);
-        break;
-    case MSG_lease_look:
-        if ((l = lease_find(&g->table, &from->peer.id, &m->lease_look.lease)) != NULL)
-            grant_look(g, l);
-        break;
+    const struct lend_terms terms = terms_of(g);
+    struct id fresh[LEND_OFFERS_MAX];
+    char refusal[sizeof m->lease_answer.reason] = "";
+    struct lend_event event = {.kind = LEND_MESSAGE,
+                               .peer = from->peer,
+                               .owner = from->card->owner,
+                               .guest = grant_is_guest(g, from->card),
+                               .terms = &terms,
+                               .message = m,
+                               .refusal = refusal,
+                               .fresh = fresh};
+    if (m->kind == MSG_lease_ask) {
+        randombytes_buf(fresh, sizeof fresh);
+        refuse(g, from, &m->lease_ask, refusal, sizeof refusal);
     }
-    grant_settle(g);
+    grant_step(g, &event);
+    follow_message(g, from, m);
 }
 
 static unsigned count_free(void *ctx, uint8_t *closed)
@@ -295,11 +249,12 @@ int grant_open(struct grant **out, struct node *node, const struct grant_parts *
     }
     g->node = node;
     g->parts = *parts;
-    lease_init(&g->table);
+    lend_init(&g->lend);
+    for (size_t i = 0; i < LEASE_MAX; i++)
+        g->jobs[i].grant = g;
     g->timer = evtimer_new(node->base, on_time, g);
-    g->look = event_new(node->base, -1, EV_PERSIST, on_look, g);
-    int rc = g->timer != NULL && g->look != NULL ? launcher_open(&g->launcher, node, e)
-                                                 : err_set(e, ENOMEM, "out of memory");
+    int rc = g->timer != NULL ? launcher_open(&g->launcher, node, e)
+                              : err_set(e, ENOMEM, "out of memory");
     if (rc != 0) {
         grant_close(g);
         return rc;
@@ -318,17 +273,12 @@ void grant_close(struct grant *g)
 {
     if (g == NULL)
         return;
-    for (size_t i = 0; i < LEASE_MAX; i++)
-        if (g->table.at[i].state == LEASE_HELD || g->table.at[i].state == LEASE_RUNNING)
-            lease_end(&g->table.at[i], LEASE_REVOKED);
     if (g->launcher != NULL) {
-        grant_settle(g);
+        grant_end_all(g, "");
         launcher_close(g->launcher);
         machine_count_free(g->node->machine, NULL, NULL);
     }
     if (g->timer != NULL)
         event_free(g->timer);
-    if (g->look != NULL)
-        event_free(g->look);
     free(g);
 }

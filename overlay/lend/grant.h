@@ -57,5 +57,5 @@ size_t grant_rooms(const struct grant *g, const struct id *holder, pid_t *rooms,
 /* Does this peer hold a lease here? */
 bool grant_holds(const struct grant *g, const struct id *holder);
 /* The i-th lease, for `p2pctl status`. */
-void grant_describe(const struct grant *g, unsigned i, struct msg_local_held *out);
+void grant_describe(const struct grant *g, unsigned i, struct msg_local_granted *out);
 #endif

@@ -17,33 +17,40 @@
 #include <string.h>
 #include <sys/wait.h>
 
+size_t grant_place(const struct grant_job *job)
+{
+    return (size_t)(job - job->grant->jobs);
+}
+
+static const struct part_peer *holder_of(const struct grant_job *job)
+{
+    return &job->grant->lend.granted[grant_place(job)].holder;
+}
+
 static void on_started(void *ctx, pid_t pid)
 {
     struct grant_job *job = ctx;
     struct grant *g = job->grant;
     struct message m = {.kind = MSG_lease_launched};
-    m.lease_launched.lease = g->table.at[job - g->jobs].id;
+    m.lease_launched.lease = g->lend.table.at[grant_place(job)].id;
     m.lease_launched.pid = (uint32_t)pid;
     memcpy(m.lease_launched.cores, job->cores, sizeof m.lease_launched.cores);
     job->pid = pid;
-    grant_send(g, &job->holder, &m);
+    grant_send(g, holder_of(job), &m);
 }
 
-static void describe_end(struct grant_job *job, const char *words)
+static void describe_end(char *text, size_t size, int status, const char *words)
 {
-    size_t size = sizeof job->text;
-    int n = WIFSIGNALED(job->status)
-                ? snprintf(job->text, size, "its command was killed by signal %d",
-                           WTERMSIG(job->status))
-                : snprintf(job->text, size, "its command ended with status %d",
-                           WEXITSTATUS(job->status));
+    int n = WIFSIGNALED(status)
+                ? snprintf(text, size, "its command was killed by signal %d", WTERMSIG(status))
+                : snprintf(text, size, "its command ended with status %d", WEXITSTATUS(status));
     if (words[0] != '\0')
-        snprintf(job->text + n, size - (size_t)n, ": %s", words);
+        snprintf(text + n, size - (size_t)n, ": %s", words);
 }
 
 static bool is_for(const struct grant_job *job, const struct id *holder)
 {
-    return job->launch != NULL && id_equal(&job->holder.id, holder);
+    return job->launch != NULL && id_equal(&holder_of(job)->id, holder);
 }
 
 size_t grant_rooms(const struct grant *g, const struct id *holder, pid_t *rooms, size_t most)
@@ -56,7 +63,7 @@ size_t grant_rooms(const struct grant *g, const struct id *holder, pid_t *rooms,
 }
 
 /* A job may have several leases here, whose ranks call each other. */
-static void tell_kin(struct grant *g, const struct id *holder)
+static void tell_siblings(struct grant *g, const struct id *holder)
 {
     pid_t rooms[ROOM_SIBLINGS_MOST];
     size_t count = grant_rooms(g, holder, rooms, ROOM_SIBLINGS_MOST);
@@ -77,51 +84,48 @@ static void on_calls(void *ctx, const uint8_t ip[16], uint16_t port)
 {
     struct grant_job *job = ctx;
     const struct grant_parts *parts = &job->grant->parts;
-    parts->calls(parts->ctx, &job->holder.id, ip, port);
+    parts->calls(parts->ctx, &holder_of(job)->id, ip, port);
 }
 
-/* Its room waits with ending it until the holder is told. */
 static void on_overstepped(void *ctx, const char *text)
 {
     struct grant_job *job = ctx;
-    struct grant *g = job->grant;
-    struct lease *l = &g->table.at[job - g->jobs];
-    if (l->state == LEASE_ENDING)
-        return; /* for another reason, which is known */
-    snprintf(job->text, sizeof job->text, "%s", text);
-    lease_end(l, LEASE_REVOKED);
-    grant_settle(g);
+    grant_step(job->grant, &(struct lend_event){
+                               .kind = LEND_OVERSTEPPED, .place = grant_place(job), .text = text});
 }
 
 static void on_over(void *ctx, enum launch_end end, int status, const char *text)
 {
     struct grant_job *job = ctx;
     struct grant *g = job->grant;
-    struct lease *l = &g->table.at[job - g->jobs];
+    char why[sizeof g->lend.granted[0].text];
+    struct lend_event event = {.kind = LEND_OVER,
+                               .place = grant_place(job),
+                               .cause = end == LAUNCH_ENDED    ? LEASE_FINISHED
+                                        : end == LAUNCH_FAILED ? LEASE_FAILED
+                                                               : LEASE_REVOKED,
+                               .status = status,
+                               .text = text};
     job->launch = NULL;
-    tell_kin(g, &job->holder.id); /* its pid may be another process's soon */
-    job->status = status;
-    if (l->state != LEASE_ENDING && end == LAUNCH_ENDED) {
-        describe_end(job, text);
-        lease_end(l, LEASE_FINISHED);
-    } else if (l->state != LEASE_ENDING) { /* else as was wanted, for a reason that is known */
-        snprintf(job->text, sizeof job->text, "%s", text);
-        lease_end(l, end == LAUNCH_FAILED ? LEASE_FAILED : LEASE_REVOKED);
+    tell_siblings(g, &holder_of(job)->id); /* its pid may be another process's soon */
+    if (end == LAUNCH_ENDED) {
+        describe_end(why, sizeof why, status, text);
+        event.text = why;
     }
-    grant_settle(g);
+    grant_step(g, &event);
 }
 
 /* The orted of another desktop's mpirun is to talk to it through the daemons' link, at *port; that
  * of this one over loopback, where alone mpirun listens. */
-static char *lead_home(struct grant *g, const struct grant_job *job, const struct lease *l,
-                       char *command, uint16_t *port)
+static char *lead_home(struct grant *g, const struct grant_job *job, char *command, uint16_t *port)
 {
     struct part_peer self = links_self(g->node->links);
     uint16_t there = uri_port(command, strlen(command));
     if (there == 0)
         return command;
-    if (!id_equal(&job->holder.id, &self.id))
-        there = tunnel_listen(g->parts.tunnels, &job->holder, &l->id);
+    if (!id_equal(&holder_of(job)->id, &self.id))
+        there =
+            tunnel_listen(g->parts.tunnels, holder_of(job), &g->lend.table.at[grant_place(job)].id);
     *port = there;
     char *led = there != 0 ? uri_rewrite(command, there) : NULL;
     free(command);
@@ -142,26 +146,27 @@ static void confine_own(struct grant *g, const struct msg_manifest *m, struct ms
     limits_of_owner(order, s, open ? m->folder : "");
 }
 
-static void build_walls(struct grant *g, struct lease *l, const struct msg_manifest *m,
+static void build_walls(struct grant *g, size_t place, const struct msg_manifest *m,
                         struct msg_room_order *order)
 {
-    struct grant_job *job = &g->jobs[grant_index(g, l)];
+    const bool guest = g->lend.granted[place].guest;
     struct part_ad ad;
-    job->walled = job->guest || m->confine;
-    if (job->guest) {
+    g->jobs[place].walled = guest || m->confine;
+    if (guest) {
         grant_ad(g, &ad);
-        limits_of_guest(order, &g->node->settings, &ad, l->slots);
+        limits_of_guest(order, &g->node->settings, &ad, g->lend.table.at[place].slots);
     } else if (m->confine) {
         confine_own(g, m, order);
     }
 }
 
-static int start(struct grant *g, struct lease *l, const struct msg_manifest *m, struct err *e)
+static int start(struct grant *g, size_t place, const struct msg_manifest *m, struct err *e)
 {
     if (g->node->settings.encrypt && !m->encrypts)
         return err_set(e, EACCES,
                        "lends only to jobs that encrypt their messages (pml_replica_encrypt)");
-    struct grant_job *job = &g->jobs[grant_index(g, l)];
+    const struct lease *l = &g->lend.table.at[place];
+    struct grant_job *job = &g->jobs[place];
     struct launch_watcher watcher = {.started = on_started,
                                      .overstepped = on_overstepped,
                                      .calls = on_calls,
@@ -171,31 +176,31 @@ static int start(struct grant *g, struct lease *l, const struct msg_manifest *m,
                                    .environment_length = m->environment_length};
     char *command = strndup((const char *)m->command, m->command_length);
     if (command != NULL)
-        command = lead_home(g, job, l, command, &order.home);
+        command = lead_home(g, job, command, &order.home);
     if (command == NULL)
         return err_set(e, ENOMEM, "no way back to its mpirun could be made");
     order.command = (const uint8_t *)command;
     order.command_length = (uint32_t)strlen(command);
-    build_walls(g, l, m, &order);
+    build_walls(g, place, m, &order);
     limits_narrow(&order, &m->bounds);
     order.programs_count = m->programs_count;
     memcpy(order.programs, m->programs, m->programs_count * sizeof m->programs[0]);
     order.inputs_count = m->inputs_count;
     memcpy(order.inputs, m->inputs, m->inputs_count * sizeof m->inputs[0]);
-    cores_take(g->parts.cores, (unsigned)grant_index(g, l), l->slots, job->cores);
+    cores_take(g->parts.cores, (unsigned)place, l->slots, job->cores);
     int rc = launch_start(&job->launch, g->launcher, &l->id, &order, &watcher, e);
     free(command);
     return rc;
 }
 
-void grant_look(struct grant *g, const struct lease *l)
+void grant_look(struct grant *g, size_t place)
 {
-    struct grant_job *job = &g->jobs[grant_index(g, l)];
-    struct message m = {.kind = MSG_lease_seen, .lease_seen.lease = l->id};
+    struct grant_job *job = &g->jobs[place];
+    struct message m = {.kind = MSG_lease_seen, .lease_seen.lease = g->lend.table.at[place].id};
     if (job->launch == NULL)
         return;
     m.lease_seen.waits = (uint16_t)launch_waits(job->launch);
-    grant_send(g, &job->holder, &m);
+    grant_send(g, holder_of(job), &m);
 }
 
 void grant_peers(struct grant *g, const struct id *holder)
@@ -208,28 +213,21 @@ void grant_peers(struct grant *g, const struct id *holder)
     free(peers);
 }
 
-void grant_launch(struct grant *g, struct lease *l, const struct link_peer *from,
-                  const struct msg_lease_launch *m)
+int grant_launch(struct grant *g, size_t place, const struct link_peer *from,
+                 const struct msg_lease_launch *m, struct err *e)
 {
-    struct grant_job *job = &g->jobs[grant_index(g, l)];
-    struct part_peer self = links_self(g->node->links);
+    const struct part_peer self = links_self(g->node->links);
     struct manifest *signed_job;
-    struct err e = {0};
-    if (l->use == LEASE_RESERVES || !lease_run(l)) {
-        log_warn(g->node->log, "a second command for one lease was asked for and not started");
-        return;
-    }
-    int rc = manifest_open(&signed_job, m, from->card, &self.id, &e);
+    int rc = manifest_open(&signed_job, m, from->card, &self.id, e);
     if (rc == 0) {
-        rc = start(g, l, manifest_job(signed_job), &e);
+        rc = start(g, place, manifest_job(signed_job), e);
         manifest_free(signed_job);
     }
     if (rc == 0) {
         grant_peers(g, &from->peer.id);
-        tell_kin(g, &from->peer.id);
-        return;
+        tell_siblings(g, &from->peer.id);
+        return 0;
     }
-    log_warn(g->node->log, "a job of %s is not started: %s", from->card->name, e.text);
-    snprintf(job->text, sizeof job->text, "%s", e.text);
-    lease_end(l, LEASE_FAILED);
+    log_warn(g->node->log, "a job of %s is not started: %s", from->card->name, e->text);
+    return rc;
 }

@@ -50,23 +50,6 @@ void lending_step(struct lending *l, const struct settings *s, const struct lend
     act->quit = l->leaving && (v->leases == 0 || act->end_all);
 }
 
-const char *lending_text(enum lending_state state)
-{
-    switch (state) {
-    case LENDING_OPEN:
-        return "lends";
-    case LENDING_PAUSED:
-        return "lends nothing now: paused by its owner";
-    case LENDING_LEAVING:
-        return "lends nothing now: it leaves the grid";
-    case LENDING_HOURS:
-        return "lends nothing at this time of the day";
-    case LENDING_IN_USE:
-        return "lends nothing now: its owner uses it";
-    }
-    return "lends nothing";
-}
-
 static bool names(const char *word, const struct identity_card *who)
 {
     struct id owner;

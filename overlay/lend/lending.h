@@ -3,6 +3,7 @@
  * comes back. Decisions only: lender.h carries them out. */
 #ifndef P2P_OVERLAY_LEND_LENDING_H
 #define P2P_OVERLAY_LEND_LENDING_H
+#include "overlay/core/lease/lending_state.h"
 #include "overlay/crypto/identity.h"
 #include "overlay/settings/settings.h"
 
@@ -11,14 +12,6 @@ enum {
 };
 
 enum { LENDING_SURE_MS = 2000 }; /* the owner is back, and that is no first impression */
-
-enum lending_state {
-    LENDING_OPEN,
-    LENDING_PAUSED,  /* p2pctl pause */
-    LENDING_LEAVING, /* p2pctl leave */
-    LENDING_HOURS,   /* not at this time */
-    LENDING_IN_USE,  /* its owner uses it */
-};
 
 struct lending {
     bool paused, stop_guests; /* p2pctl pause [--suspend] */
@@ -47,8 +40,6 @@ struct lending_act {
 
 void lending_step(struct lending *l, const struct settings *s, const struct lending_view *v,
                   struct lending_act *act);
-/* Goes on after the peer's name: "lends nothing now: paused by its owner". */
-const char *lending_text(enum lending_state state);
 
 /* Is this member among them? Words: all, @GROUP, a peer's name, or the id of an owner's key. */
 bool lending_names(const char (*words)[SETTINGS_WHOM + 1], size_t count,

@@ -37,8 +37,8 @@ static void drop(struct local_client *c)
             l->clients[i] = l->clients[--l->count];
             break;
         }
-    allocate_cancel(l->allocator, c);
-    hold_release_all(l->holds, c);
+    searches_cancel(l->searches, c);
+    borrowed_release_all(l->borrowed, c);
     status_cancel(c->query);
     rpc_forget(l->rpc, c);
     bufferevent_free(c->stream);
@@ -186,8 +186,7 @@ static void on_moved(void *ctx)
 int local_open(struct local **out, struct node *node, const struct local_parts *parts,
                struct err *e)
 {
-    static const struct allocation_watcher watcher = {.lease = local_say_lease,
-                                                      .done = local_say_done};
+    static const struct search_watcher watcher = {.lease = local_say_lease, .done = local_say_done};
     struct local *l = calloc(1, sizeof *l);
     struct err none = {0};
     *out = NULL;
@@ -200,12 +199,13 @@ int local_open(struct local **out, struct node *node, const struct local_parts *
     l->dropper = event_new(node->base, -1, 0, drop_gone, l);
     int rc = l->dropper != NULL ? 0 : err_set(e, ENOMEM, "out of memory");
     if (rc == 0)
-        rc = holds_open(&l->holds, node, parts->jobs, parts->tunnels, local_lease_event, l, e);
+        rc =
+            borrowed_open(&l->borrowed, node, parts->jobs, parts->tunnels, local_lease_event, l, e);
     if (rc == 0)
-        rc = allocator_open(&l->allocator, node, parts->overlay, parts->walks, l->holds, &watcher,
-                            e);
+        rc = searches_open(&l->searches, node, parts->overlay, parts->walks, l->borrowed, &watcher,
+                           e);
     if (rc == 0)
-        rc = rpc_open(&l->rpc, node, l->holds, l->allocator, local_say, e);
+        rc = rpc_open(&l->rpc, node, l->borrowed, l->searches, local_say, e);
     if (rc == 0)
         rc = local_socket_open(&l->socket, node,
                                &(struct local_socket_owner){on_accept, on_moved, l}, e);
@@ -226,8 +226,8 @@ void local_close(struct local *l)
     while (l->count > 0)
         drop(l->clients[0]);
     rpc_close(l->rpc);
-    allocator_close(l->allocator);
-    holds_close(l->holds);
+    searches_close(l->searches);
+    borrowed_close(l->borrowed);
     local_socket_close(l->socket);
     if (l->dropper != NULL)
         event_free(l->dropper);

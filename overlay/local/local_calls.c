@@ -93,16 +93,16 @@ static void on_local_allocate(struct local_client *c, const struct msg_local_all
 {
     struct err e = {0};
     void *holder = rpc_holder(c->local->rpc, c, want, &e);
-    if (holder == NULL || allocate_start(c->local->allocator, c, holder, want, &e) != 0)
+    if (holder == NULL || searches_start(c->local->searches, c, holder, want, &e) != 0)
         say_failed(c, want->token, &e);
 }
 
 static void on_local_launch(struct local_client *c, const struct msg_local_launch *launch)
 {
-    int rc = hold_launch(c->local->holds, c, launch);
+    int rc = borrowed_launch(c->local->borrowed, c, launch);
     if (rc == 0)
         return;
-    hold_release(c->local->holds, c, &launch->lease);
+    borrowed_release(c->local->borrowed, c, &launch->lease);
     struct msg_local_event event = {.event = GRID_LAUNCH_FAILED, .lease = launch->lease};
     snprintf(event.text, sizeof event.text, "%s",
              rc == -ENOENT ? "the lease has ended already" : strerror(-rc));
@@ -178,12 +178,12 @@ static void on_local_lend(struct local_client *c, const struct msg_local_lend *w
 
 static void on_local_look(struct local_client *c, const struct msg_local_look *look)
 {
-    hold_look(c->local->holds, c, &look->lease);
+    borrowed_look(c->local->borrowed, c, &look->lease);
 }
 
 static void on_local_release(struct local_client *c, const struct msg_local_release *release)
 {
-    hold_release(c->local->holds, c, &release->lease);
+    borrowed_release(c->local->borrowed, c, &release->lease);
 }
 
 static void on_local_status(struct local_client *c, const struct msg_local_status *question)
@@ -211,10 +211,10 @@ static bool local_dispatch(struct local_client *c, const struct message *m)
 void local_hear(struct local *l, const struct link_peer *from, const struct message *m)
 {
     const enum receiver receiver = message_receiver(m->kind);
-    if (receiver == RECEIVER_allocate)
-        allocator_take(l->allocator, from, m);
-    else if (receiver == RECEIVER_hold)
-        holds_take(l->holds, from, m);
+    if (receiver == RECEIVER_search)
+        searches_take(l->searches, from, m);
+    else if (receiver == RECEIVER_borrowed)
+        borrowed_take(l->borrowed, from, m);
     else if (receiver == RECEIVER_topology)
         rpc_hear(l->rpc, from, m);
 }

@@ -25,8 +25,8 @@ struct local_client {
 struct local {
     struct node *node;
     struct local_parts parts;
-    struct holds *holds;
-    struct allocator *allocator;
+    struct borrowed *borrowed;
+    struct searches *searches;
     struct rpc *rpc;
     struct rendezvous *rendezvous;
     struct local_socket *socket;

@@ -150,8 +150,8 @@ static void on_down(void *ctx, const struct id *peer, const char *name, const ch
     notice_node_down(x->notices, peer, name, why);
 }
 
-int rpc_open(struct rpc **out, struct node *node, struct holds *holds, struct allocator *allocator,
-             rpc_say_fn *say, struct err *e)
+int rpc_open(struct rpc **out, struct node *node, struct borrowed *borrowed,
+             struct searches *searches, rpc_say_fn *say, struct err *e)
 {
     struct rpc *x = calloc(1, sizeof *x);
     *out = x;
@@ -163,9 +163,9 @@ int rpc_open(struct rpc **out, struct node *node, struct holds *holds, struct al
     x->roster = roster_new(x->notices, say);
     x->topologies = topologies_open(node, say);
     if (x->notices == NULL || x->roster == NULL || x->topologies == NULL ||
-        reserves_open(&x->reserves, node, holds, allocator, x->notices, say, e) != 0)
+        reserves_open(&x->reserves, node, borrowed, searches, x->notices, say, e) != 0)
         return err_set(e, ENOMEM, "out of memory");
-    holds_on_down(holds, on_down, x);
+    borrowed_on_down(borrowed, on_down, x);
     return 0;
 }
 

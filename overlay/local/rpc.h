@@ -9,14 +9,14 @@
 #include <sys/types.h>
 
 struct node;
-struct holds;
-struct allocator;
+struct borrowed;
+struct searches;
 struct rpc;
 struct link_peer;
 typedef void rpc_say_fn(void *client, const struct message *m);
 
-int rpc_open(struct rpc **out, struct node *node, struct holds *holds, struct allocator *allocator,
-             rpc_say_fn *say, struct err *e);
+int rpc_open(struct rpc **out, struct node *node, struct borrowed *borrowed,
+             struct searches *searches, rpc_say_fn *say, struct err *e);
 void rpc_close(struct rpc *x);
 /* pid: of the program. */
 /* False: that is no message for it. */

@@ -57,9 +57,9 @@ void status_self(struct node *node, const struct overlay *overlay, const struct 
     say_self(node, token, row, ctx);
     say_neighbours(overlay, token, row, ctx);
     for (unsigned i = 0; i < grant_count(grant); i++) {
-        struct message m = {.kind = MSG_local_held};
-        grant_describe(grant, i, &m.local_held);
-        m.local_held.token = token;
+        struct message m = {.kind = MSG_local_granted};
+        grant_describe(grant, i, &m.local_granted);
+        m.local_granted.token = token;
         row(ctx, &m);
     }
     struct message m = {.kind = MSG_local_done};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pick.c -- what an allocation would choose if it were made now: every peer is taken to give what
+/* pick.c -- what a search would choose if it were made now: every peer is taken to give what
  * it says is free. */
 #include "pick.h"
 #include "src/rmaps_locality/policy.h"
@@ -10,13 +10,19 @@
 
 static void judge_all(struct pick *p, const struct crowd *crowd, const struct pick_want *want)
 {
-    static const struct msg_local_allocate nobody_excluded;
     const struct part_ad *self = crowd_self(crowd);
     const struct candidate_want fit = {
-        .want = &nobody_excluded, .require = want->require, .ompi = self != NULL ? self->ompi : ""};
+        .request = &p->request, .require = want->require, .ompi = self != NULL ? self->ompi : ""};
     for (size_t i = 0; i < crowd->count; i++)
         candidates_add(&p->candidates, &crowd->at[i].ad, crowd->at[i].rtt_us, &fit);
     p->fitting = candidates_sort(&p->candidates);
+}
+
+static int make_candidates(struct pick *p, const struct crowd *crowd)
+{
+    p->candidates.most = crowd->count;
+    p->candidates.at = calloc(crowd->count + 1, sizeof *p->candidates.at);
+    return p->candidates.at != NULL ? 0 : -ENOMEM;
 }
 
 static int make_room(struct pick *p, const struct pick_want *want)
@@ -27,11 +33,13 @@ static int make_room(struct pick *p, const struct pick_want *want)
     p->slots = calloc(n, sizeof *p->slots);
     p->spares = calloc(n, sizeof *p->spares);
     p->place = calloc((size_t)p->ranks * p->lanes + 1, sizeof *p->place);
+    p->request = (struct request){.slots = slots,
+                                  .spares = want->spares,
+                                  .strategy = want->strategy,
+                                  .apart = p->lanes > 1 ? p->ranks : 0,
+                                  .per_peer = p->lanes > 1 ? p->ranks : 0};
     p->claim = (struct claim){
-        .want = {.slots = slots,
-                 .spares = (uint16_t)want->spares,
-                 .strategy = want->strategy,
-                 .per_peer = p->lanes > 1 ? p->ranks : 0},
+        .request = &p->request,
         .peers = calloc(n, sizeof *p->claim.peers),
         .deal = calloc(n, sizeof *p->claim.deal),
         .peer_count = p->fitting,
@@ -59,7 +67,7 @@ static void claim_all(struct pick *p)
     struct claim *c = &p->claim;
     size_t peer;
     uint16_t slots;
-    candidates_claim(&p->candidates, p->fitting, c->want.per_peer, NULL, 0, c);
+    candidates_claim(&p->candidates, p->fitting, NULL, 0, c);
     while (claim_next(c, 0, &peer, &slots))
         give(p, peer, slots);
     if (claim_verdict(c, 0) != CLAIM_ENOUGH)
@@ -113,6 +121,8 @@ int pick_make(struct pick *p, const struct crowd *crowd, const struct pick_want 
 {
     struct err trouble = {0};
     *p = (struct pick){.ranks = want->ranks, .lanes = level_lanes(&want->level, want->ranks)};
+    if (make_candidates(p, crowd) != 0)
+        return err_set(e, ENOMEM, "no memory");
     judge_all(p, crowd, want);
     if (make_room(p, want) != 0)
         return err_set(e, ENOMEM, "no memory");
@@ -132,7 +142,7 @@ int pick_make(struct pick *p, const struct crowd *crowd, const struct pick_want 
 
 void pick_clear(struct pick *p)
 {
-    candidates_clear(&p->candidates);
+    free(p->candidates.at);
     free(p->claim.peers);
     free(p->claim.deal);
     free(p->claim.offers);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pick.h -- what an allocation would choose if it were made now, by the code that makes it: the
+/* pick.h -- what a search would choose if it were made now, by the code that makes it: the
  * peers that fit, the claim on their slots, the placement of the ranks. */
 #ifndef P2P_OVERLAY_TOOLS_PICK_H
 #define P2P_OVERLAY_TOOLS_PICK_H
-#include "overlay/borrow/candidate.h"
+#include "overlay/core/lease/candidate.h"
 #include "overlay/core/lease/claim.h"
 #include "crowd.h"
 #include "src/survive/level.h"
@@ -19,6 +19,7 @@ struct pick_want {
 struct pick {
     struct candidates candidates; /* fitting ones first, nearest first */
     size_t fitting;
+    struct request request;
     struct claim claim;
     size_t offers_max;
     unsigned *slots, *spares; /* taken of each; both 0 when there are too few */

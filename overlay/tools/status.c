@@ -13,7 +13,7 @@ struct status {
     struct msg_local_self self;
     struct msg_local_neighbour near[NEIGHBOURS_MAX];
     size_t near_count;
-    struct msg_local_held leases[LEASE_MAX];
+    struct msg_local_granted leases[LEASE_MAX];
     size_t lease_count;
     char other_versions[TOOL_LINES + 1];
 };
@@ -25,8 +25,8 @@ static void take(void *ctx, const struct message *m)
         s->self = m->local_self;
     else if (m->kind == MSG_local_neighbour && s->near_count < NEIGHBOURS_MAX)
         s->near[s->near_count++] = m->local_neighbour;
-    else if (m->kind == MSG_local_held && s->lease_count < LEASE_MAX)
-        s->leases[s->lease_count++] = m->local_held;
+    else if (m->kind == MSG_local_granted && s->lease_count < LEASE_MAX)
+        s->leases[s->lease_count++] = m->local_granted;
 }
 
 static void print_ring(const struct status *s)
@@ -46,7 +46,7 @@ static void print_leases(const struct status *s)
 {
     char id[TOOL_SHORT_ID + 1], holder[TOOL_SHORT_ID + 1];
     for (size_t i = 0; i < s->lease_count; i++) {
-        const struct msg_local_held *l = &s->leases[i];
+        const struct msg_local_granted *l = &s->leases[i];
         printf("  %-8s %s  %u slot%s for %s of peer %s, %llu s", i == 0 ? "leases" : "",
                tool_short_id(&l->lease, id), l->slots, l->slots == 1 ? "" : "s", l->user,
                tool_short_id(&l->holder, holder), (unsigned long long)(l->age_ms / 1000));
@@ -98,7 +98,7 @@ static json_t *json_leases(const struct status *s)
 {
     json_t *all = json_array();
     for (size_t i = 0; i < s->lease_count; i++) {
-        const struct msg_local_held *l = &s->leases[i];
+        const struct msg_local_granted *l = &s->leases[i];
         char id[ID_TEXT + 1], holder[ID_TEXT + 1];
         id_text(&l->lease, id);
         id_text(&l->holder, holder);

@@ -34,11 +34,11 @@
 #ifndef TO_grant
 #define TO_grant(name)
 #endif
-#ifndef TO_allocate
-#define TO_allocate(name)
+#ifndef TO_search
+#define TO_search(name)
 #endif
-#ifndef TO_hold
-#define TO_hold(name)
+#ifndef TO_borrowed
+#define TO_borrowed(name)
 #endif
 #ifndef TO_tunnel
 #define TO_tunnel(name)
@@ -95,8 +95,8 @@
 #undef TO_job
 #undef TO_listens
 #undef TO_grant
-#undef TO_allocate
-#undef TO_hold
+#undef TO_search
+#undef TO_borrowed
 #undef TO_tunnel
 #undef TO_datagram
 #undef TO_topology

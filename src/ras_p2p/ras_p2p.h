@@ -24,7 +24,7 @@ struct ras_p2p_component {
     int spares;
     struct id allocation; /* that the job runs within, when it is */
     bool within;
-    struct request request;     /* what the command line asks for; without `processes` */
+    struct job_request request; /* what the command line asks for; without `processes` */
     struct grid *grid;          /* NULL before the first allocation and after the job */
     struct ras_p2p_node *nodes; /* of the job, nearest first */
     size_t node_count;

@@ -213,10 +213,11 @@ static void start_watching(void)
 }
 
 /* What the command line asks for. `processes` has room for every app context. */
-static int read_request(orte_job_t *job, int *processes, struct request *r, struct err *e)
+static int read_request(orte_job_t *job, int *processes, struct job_request *r, struct err *e)
 {
     const struct level *level = survive_level();
-    *r = (struct request){.processes = processes, .spares = ras->spares, .require = ras->require};
+    *r = (struct job_request){
+        .processes = processes, .spares = ras->spares, .require = ras->require};
     for (int i = 0; i < job->apps->size; i++) {
         const orte_app_context_t *app = opal_pointer_array_get_item(job->apps, i);
         if (app != NULL)
@@ -237,7 +238,7 @@ int ras_p2p_allocate(orte_job_t *job, opal_list_t *nodes)
 {
     (void)nodes;
     struct err e = {0};
-    struct request request;
+    struct job_request request;
     struct wish wish = {0};
     int *processes = calloc((size_t)job->apps->size + 1, sizeof *processes);
     int rc = processes == NULL ? err_set(&e, ENOMEM, "out of memory")

@@ -27,7 +27,7 @@ int request_strategy(const char *name, enum share_strategy *strategy, struct err
                    name);
 }
 
-int request_count(struct request *r, struct err *e)
+int request_count(struct job_request *r, struct err *e)
 {
     long sum = 0;
     for (unsigned i = 0; i < r->apps; i++) {
@@ -45,7 +45,7 @@ int request_count(struct request *r, struct err *e)
     return 0;
 }
 
-int request_wish(const struct request *r, struct wish *wish, struct err *e)
+int request_wish(const struct job_request *r, struct wish *wish, struct err *e)
 {
     *wish = (struct wish){0};
     if (r->spares < 0 || r->spares > SLOTS_MOST) {
@@ -70,8 +70,8 @@ int request_wish(const struct request *r, struct wish *wish, struct err *e)
     return 0;
 }
 
-int request_another(const struct request *r, unsigned slots, const struct id *failed, size_t count,
-                    struct wish *wish, struct err *e)
+int request_another(const struct job_request *r, unsigned slots, const struct id *failed,
+                    size_t count, struct wish *wish, struct err *e)
 {
     const int rc = request_wish(r, wish, e);
     if (rc != 0)

@@ -5,7 +5,7 @@
 #include "overlay/base/err.h"
 #include "src/common/wish.h"
 
-struct request {
+struct job_request {
     unsigned apps;        /* app contexts */
     const int *processes; /* of each app context; 0: -n not given */
     unsigned ranks;       /* filled in by request_count() */
@@ -22,13 +22,13 @@ int request_strategy(const char *name, enum share_strategy *strategy, struct err
 
 /* Sums up `ranks`. -EINVAL when a number of processes is missing: the grid does not take every free
  * desktop unasked, as a cluster's mpirun takes every slot of an allocation that is paid for. */
-int request_count(struct request *r, struct err *e);
+int request_count(struct job_request *r, struct err *e);
 
 /* Fills the wish from a complete request. */
-int request_wish(const struct request *r, struct wish *wish, struct err *e);
+int request_wish(const struct job_request *r, struct wish *wish, struct err *e);
 /* The wish for so many slots in place of what was lost, without the peers that let the job down. */
-int request_another(const struct request *r, unsigned slots, const struct id *failed, size_t count,
-                    struct wish *wish, struct err *e);
+int request_another(const struct job_request *r, unsigned slots, const struct id *failed,
+                    size_t count, struct wish *wish, struct err *e);
 
 /* Processes per node in a pattern of --map-by ppr or -N, such as "2:node"; 0 when it is another. */
 unsigned request_per_node(const char *pattern);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* allocate.c -- slots found as p2pd finds them: the ring's tree names near peers that fit, these
+/* allocate.c -- slots found by p2pd's own search: the ring's tree names near peers that fit, these
  * are visited and measured, and the nearest are claimed. 600 slots among 1,000 peers of one LAN
  * take at most a second; among sites far apart the chosen set is within 10% of the best there is.
  */
@@ -25,20 +25,20 @@ struct ad {
     uint8_t rest[200];
 };
 
-struct ad_search {
+struct near {
     uint32_t rtt_us;
     unsigned peer;
 };
 
 struct found {
-    uint64_t search_us, visits_us, claim_us;
-    double mean_us, best_us; /* round trips of what was chosen, and of the best */
+    uint64_t named_us, looked_us, all_us; /* until all were named, the first was asked, the end */
+    double mean_us, best_us;              /* round trips of what was chosen, and of the best */
     unsigned named, slots;
 };
 
 static int by_rtt(const void *a, const void *b)
 {
-    const struct ad_search *x = a, *y = b;
+    const struct near *x = a, *y = b;
     return x->rtt_us < y->rtt_us ? -1 : x->rtt_us > y->rtt_us;
 }
 
@@ -67,9 +67,9 @@ static struct sim *grow(unsigned peers, uint64_t seed, uint32_t flat_us)
     return sim;
 }
 
-/* The peers that were named, measured and sorted, each once. */
-static unsigned measure(const struct sim *sim, unsigned from, const struct sim_answer *a,
-                        struct ad_search *near)
+/* The peers that were named, each once. */
+static unsigned list_named(const struct sim *sim, const struct sim_answer *a,
+                           struct market_find *finds)
 {
     unsigned n = 0;
     bool *seen = calloc(sim_peers(sim), sizeof *seen);
@@ -77,8 +77,7 @@ static unsigned measure(const struct sim *sim, unsigned from, const struct sim_a
         abort();
     for (unsigned i = 0; i < a->count; i++) {
         if (!seen[a->ads[i]])
-            near[n++] =
-                (struct ad_search){.rtt_us = sim_rtt_us(sim, from, a->ads[i]), .peer = a->ads[i]};
+            finds[n++] = (struct market_find){.peer = a->ads[i], .named_us = a->took_us};
         seen[a->ads[i]] = true;
     }
     free(seen);
@@ -86,17 +85,16 @@ static unsigned measure(const struct sim *sim, unsigned from, const struct sim_a
 }
 
 /* In the order of the answers, as many at once as p2pd visits. */
-static uint64_t visit(const struct ad_search *near, unsigned n)
+static void visit(const struct sim *sim, unsigned from, struct market_find *finds, unsigned n)
 {
-    uint64_t free_at[AT_ONCE] = {0}, end = 0;
+    uint64_t free_at[AT_ONCE] = {0};
     for (unsigned i = 0; i < n; i++) {
         unsigned first = 0;
         for (unsigned k = 1; k < AT_ONCE; k++)
             first = free_at[k] < free_at[first] ? k : first;
-        free_at[first] += (uint64_t)ROUND_TRIPS * near[i].rtt_us;
-        end = free_at[first] > end ? free_at[first] : end;
+        free_at[first] += (uint64_t)ROUND_TRIPS * sim_rtt_us(sim, from, finds[i].peer);
+        finds[i].visited_us = finds[i].named_us + free_at[first];
     }
-    return end;
 }
 
 struct view {
@@ -111,8 +109,8 @@ static uint32_t rtt_us(void *ctx, unsigned bidder, unsigned peer)
     return sim_rtt_us(v->sim, v->from, peer);
 }
 
-static void claim(const struct sim *sim, unsigned from, unsigned slots,
-                  const struct ad_search *near, unsigned n, struct found *f)
+static void search(const struct sim *sim, unsigned from, unsigned slots,
+                   const struct market_find *finds, unsigned n, struct found *f)
 {
     struct view view = {.sim = sim, .from = from};
     struct market_setup setup = {.seed = from,
@@ -121,34 +119,29 @@ static void claim(const struct sim *sim, unsigned from, unsigned slots,
                                  .bidders = 1,
                                  .rtt_us = rtt_us,
                                  .ctx = &view};
-    struct claim_want want = {.slots = slots};
+    const struct request request = {.slots = slots, .timeout_ms = 15000};
     struct market *m = market_new(&setup);
-    unsigned *peers = calloc(n + 1, sizeof *peers);
-    if (peers == NULL)
-        abort();
-    for (unsigned i = 0; i < n; i++)
-        peers[i] = near[i].peer;
-    market_bid(m, 0, &want, peers, n, 0);
+    market_bid(m, 0, &request, false, finds, n, 0);
     market_run(m, 60 * ONE_SECOND);
-    f->claim_us = market_took_us(m, 0);
+    f->looked_us = market_looked_us(m, 0);
+    f->all_us = market_took_us(m, 0);
     for (unsigned i = 0; i < sim_peers(sim); i++) {
         f->slots += market_held(m, 0, i);
         f->mean_us += (double)market_held(m, 0, i) * sim_rtt_us(sim, from, i);
     }
     f->mean_us /= f->slots > 0 ? f->slots : 1;
-    free(peers);
     market_free(m);
 }
 
 static double best(const struct sim *sim, unsigned from, unsigned slots)
 {
     unsigned n = sim_peers(sim), left = slots;
-    struct ad_search *all = calloc(n, sizeof *all);
+    struct near *all = calloc(n, sizeof *all);
     double sum = 0;
     if (all == NULL)
         abort();
     for (unsigned i = 0; i < n; i++)
-        all[i] = (struct ad_search){.rtt_us = sim_rtt_us(sim, from, i), .peer = i};
+        all[i] = (struct near){.rtt_us = sim_rtt_us(sim, from, i), .peer = i};
     qsort(all, n, sizeof *all, by_rtt);
     for (unsigned i = 0; i < n && left > 0; i++) {
         unsigned take = left < SLOTS ? left : SLOTS;
@@ -165,16 +158,15 @@ static struct found allocate(struct sim *sim, unsigned from, unsigned slots)
     unsigned want = 2 * slots / SLOTS;
     const struct sim_answer *a = sim_nearest(sim, from, want < NAMED_MIN ? NAMED_MIN : want, "");
     sim_wait_for(sim, a);
-    struct ad_search *near = calloc(a->count + 1, sizeof *near);
-    if (near == NULL)
+    struct market_find *finds = calloc(a->count + 1, sizeof *finds);
+    if (finds == NULL)
         abort();
-    f.search_us = a->took_us;
-    f.named = measure(sim, from, a, near);
-    f.visits_us = visit(near, f.named);
-    qsort(near, f.named, sizeof *near, by_rtt);
-    claim(sim, from, slots, near, f.named, &f);
+    f.named_us = a->took_us;
+    f.named = list_named(sim, a, finds);
+    visit(sim, from, finds, f.named);
+    search(sim, from, slots, finds, f.named, &f);
     f.best_us = best(sim, from, slots);
-    free(near);
+    free(finds);
     return f;
 }
 
@@ -182,11 +174,12 @@ static bool in_a_lan(unsigned peers, unsigned slots, unsigned long seed)
 {
     struct sim *sim = grow(peers, seed, LAN_US);
     struct found f = allocate(sim, (unsigned)(sim_random(sim) % peers), slots);
-    double all = (double)(f.search_us + f.visits_us + f.claim_us) / ONE_SECOND;
+    double all = (double)f.all_us / ONE_SECOND;
     printf("LAN: %u of %u slots among %u peers after %.3f s: %.3f to have %u named, %.3f to visit "
            "them, %.3f to claim\n",
-           f.slots, slots, peers, all, (double)f.search_us / ONE_SECOND, f.named,
-           (double)f.visits_us / ONE_SECOND, (double)f.claim_us / ONE_SECOND);
+           f.slots, slots, peers, all, (double)f.named_us / ONE_SECOND, f.named,
+           (double)(f.looked_us - f.named_us) / ONE_SECOND,
+           (double)(f.all_us - f.looked_us) / ONE_SECOND);
     sim_free(sim);
     bool good = f.slots == slots && all <= 1;
     if (!good)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { PEERS_MAX = 40, SLOTS_MAX = 4, LIMIT_US = 30 * 1000 * 1000 };
+enum { PEERS_MAX = 40, SLOTS_MAX = 4, LIMIT_US = 30 * 1000 * 1000, TIMEOUT_MS = 15000 };
 
 struct topology {
     uint64_t random;
@@ -27,18 +27,8 @@ static uint32_t rtt_us(void *ctx, unsigned bidder, unsigned peer)
     return t->rtt_us[bidder][peer];
 }
 
-static void sort_by_rtt(const struct topology *t, unsigned bidder, unsigned *peers, unsigned n)
-{
-    for (unsigned i = 0; i < n; i++) {
-        unsigned k = i;
-        for (; k > 0 && t->rtt_us[bidder][peers[k - 1]] > t->rtt_us[bidder][i]; k--)
-            peers[k] = peers[k - 1];
-        peers[k] = i;
-    }
-}
-
 static const char *judge(const struct market *m, const struct market_setup *s,
-                         const struct claim_want want[2])
+                         const struct request want[2])
 {
     unsigned held[2] = {0, 0};
     for (unsigned peer = 0; peer < s->peers; peer++) {
@@ -51,7 +41,7 @@ static const char *judge(const struct market *m, const struct market_setup *s,
     for (unsigned i = 0; i < 2; i++) {
         bool won = market_state(m, i) == BID_WON;
         if (won ? held[i] < want[i].slots : held[i] != 0)
-            return won ? "a winner holds too little" : "who was refused holds something";
+            return won ? "a winner holds too little" : "one that was refused holds something";
         if (held[i] > want[i].slots + want[i].spares)
             return "a winner holds too much";
     }
@@ -66,7 +56,7 @@ struct churn {
 static const char *contest(uint64_t seed, struct churn *churn)
 {
     struct topology t = {.random = seed};
-    unsigned peers[2][PEERS_MAX];
+    struct market_find peers[PEERS_MAX] = {0}; /* all found at once */
     struct market_setup setup = {.seed = seed,
                                  .peers = 2 + (unsigned)(chance(&t.random) % (PEERS_MAX - 1)),
                                  .slots = 1 + (unsigned)(chance(&t.random) % SLOTS_MAX),
@@ -74,17 +64,19 @@ static const char *contest(uint64_t seed, struct churn *churn)
                                  .rtt_us = rtt_us,
                                  .ctx = &t};
     unsigned all = setup.peers * setup.slots;
-    struct claim_want want[2];
+    struct request want[2];
     struct market *m = market_new(&setup);
+    for (unsigned k = 0; k < setup.peers; k++)
+        peers[k].peer = k;
     for (unsigned i = 0; i < 2; i++) {
         for (unsigned k = 0; k < setup.peers; k++)
             t.rtt_us[i][k] = 100 + (uint32_t)(chance(&t.random) % 40000);
-        sort_by_rtt(&t, i, peers[i], setup.peers);
-        want[i] = (struct claim_want){
-            .slots = 1 + (uint32_t)(chance(&t.random) % all),
-            .spares = (uint16_t)(chance(&t.random) % 3),
-            .strategy = (enum share_strategy)(chance(&t.random) % SHARE_STRATEGIES)};
-        market_bid(m, i, &want[i], peers[i], setup.peers, chance(&t.random) % 50000);
+        want[i] = (struct request){.slots = 1 + (unsigned)(chance(&t.random) % all),
+                                   .spares = (unsigned)(chance(&t.random) % 3),
+                                   .strategy =
+                                       (enum share_strategy)(chance(&t.random) % SHARE_STRATEGIES),
+                                   .timeout_ms = TIMEOUT_MS};
+        market_bid(m, i, &want[i], true, peers, setup.peers, chance(&t.random) % 50000);
     }
     const char *wrong = market_run(m, LIMIT_US) ? judge(m, &setup, want) : "it does not end";
     unsigned won = (market_state(m, 0) == BID_WON) + (market_state(m, 1) == BID_WON);

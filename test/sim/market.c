@@ -1,34 +1,55 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* market.c -- a queue of messages between claims and tables of leases; claims step back and try
- * again as those of p2pd do. */
+/* market.c -- a queue of messages between searches and lenders. */
 #include "market.h"
-#include "overlay/core/lease/lease.h"
+#include "overlay/core/lease/lend.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAUSE_MS = 40, TRY_MS = 4000, MADE = 64 };
+enum { MS = 1000 };
 
-enum event_kind { ASK, ANSWER, RELEASE, CONFIRM, WAKE };
+enum event_kind {
+    BEGIN,
+    NAMED,
+    ALL_NAMED,
+    VISITED,
+    LOOKED,
+    TICK,
+    LEND_TICKS, /* a peer's */
+    ASK,
+    ANSWER,
+    RELEASE,
+    CONFIRM,
+    RENEW,
+};
 
 struct event {
     uint64_t at, order;
     enum event_kind kind;
-    unsigned bidder, peer, round; /* peer: of the market */
-    uint16_t slots, free, contested;
+    unsigned bidder, peer, look; /* peer: of the market; a find: its place among them */
+    uint32_t token;
+    uint16_t slots;
     struct id lease;
-    unsigned count; /* of an answer */
-    struct id leases[MADE];
-    uint16_t lent[MADE];
+    struct msg_lease_answer answer;
 };
 
 struct bid {
-    struct claim claim;
-    size_t room;
-    unsigned *peers; /* of the market, in the claim's order */
+    struct search *search;
+    struct search_out out;
+    struct market_find *finds;
+    size_t count;
+    bool small;
+    unsigned look;     /* events of an earlier one come to nothing */
+    uint64_t look_us;  /* when it began */
+    uint64_t named_us; /* those that were named later are not visited */
+    uint64_t tick_us;  /* the last one that was planned */
     enum bid_state state;
-    unsigned round, tries;
-    uint64_t begun, tried, ended;
+    uint64_t begun, asked, ended;
+};
+
+struct lender {
+    struct lend lend;
+    uint64_t tick_us; /* the last one that was planned */
 };
 
 struct market {
@@ -36,8 +57,10 @@ struct market {
     uint64_t now, order, random;
     struct event **queue;
     size_t queued, room;
-    struct lease_table *tables;
+    struct lender *lenders;
     struct bid *bids;
+    struct message message;
+    struct lend_out out;
 };
 
 static void *must(void *memory)
@@ -55,12 +78,16 @@ static uint64_t chance(struct market *m)
     return z ^ z >> 31;
 }
 
-static struct event *send(struct market *m, enum event_kind kind, unsigned bidder, unsigned peer,
+static struct event *plan(struct market *m, enum event_kind kind, unsigned bidder, unsigned peer,
                           uint64_t delay)
 {
     struct event *e = must(calloc(1, sizeof *e));
-    *e = (struct event){
-        .at = m->now + delay, .order = m->order++, .kind = kind, .bidder = bidder, .peer = peer};
+    e->at = m->now + delay;
+    e->order = m->order++;
+    e->kind = kind;
+    e->bidder = bidder;
+    e->peer = peer;
+    e->look = m->bids[bidder].look;
     if (m->queued == m->room) {
         m->room = 2 * m->room + 64;
         m->queue = must(realloc(m->queue, m->room * sizeof *m->queue));
@@ -75,220 +102,319 @@ static uint64_t one_way(struct market *m, unsigned bidder, unsigned peer)
     return us + us * (chance(m) % 200) / 1000;
 }
 
+static struct event *send(struct market *m, enum event_kind kind, unsigned bidder, unsigned peer)
+{
+    return plan(m, kind, bidder, peer, one_way(m, bidder, peer));
+}
+
 static struct id holder(unsigned bidder)
 {
-    return (struct id){{(uint8_t)(bidder + 1), (uint8_t)(bidder >> 8)}};
+    return (struct id){{(uint8_t)(bidder + 1), (uint8_t)((bidder + 1) >> 8)}};
+}
+
+static unsigned bidder_of(const struct id *id)
+{
+    return (id->b[0] | (unsigned)id->b[1] << 8) - 1;
+}
+
+static struct part_peer address(unsigned peer)
+{
+    struct part_peer p = {.addr = {.port = 7117}};
+    p.id.b[0] = (uint8_t)peer;
+    p.id.b[1] = (uint8_t)(peer >> 8);
+    p.id.b[2] = 1;
+    return p;
+}
+
+static unsigned number(const struct part_peer *peer)
+{
+    return peer->id.b[0] | (unsigned)peer->id.b[1] << 8;
 }
 
 /* --- a bidder --- */
 
-static void release(struct market *m, unsigned bidder, unsigned peer, const struct id *lease)
+/* The last find that is visited. */
+static uint64_t end_of_look(const struct bid *b)
 {
-    send(m, RELEASE, bidder, peer, one_way(m, bidder, peer))->lease = *lease;
+    uint64_t end = 0;
+    for (size_t i = 0; i < b->count; i++)
+        if (b->finds[i].visited_us > end && b->look_us + b->finds[i].named_us <= b->named_us)
+            end = b->finds[i].visited_us;
+    return end;
 }
 
-static void give_back(struct market *m, unsigned bidder)
+static void begin_look(struct market *m, unsigned bidder, bool named)
 {
     struct bid *b = &m->bids[bidder];
-    for (size_t i = 0; i < b->claim.offer_count; i++)
-        release(m, bidder, b->peers[b->claim.offers[i].peer], &b->claim.offers[i].lease);
-    b->claim.offer_count = 0;
-    b->round++;
-}
-
-static void end(struct market *m, unsigned bidder, enum bid_state state)
-{
-    struct bid *b = &m->bids[bidder];
-    give_back(m, bidder);
-    b->state = state;
-    b->ended = m->now;
-}
-
-static void keep(struct market *m, unsigned bidder)
-{
-    struct bid *b = &m->bids[bidder];
-    size_t rest = 0;
-    claim_pick(&b->claim);
-    for (size_t i = 0; i < b->claim.offer_count; i++) {
-        struct claim_offer *o = &b->claim.offers[i];
-        unsigned peer = b->peers[o->peer];
-        if (o->keep == 0) {
-            b->claim.offers[rest++] = *o;
-            continue;
-        }
-        struct event *e = send(m, CONFIRM, bidder, peer, one_way(m, bidder, peer));
-        e->lease = o->lease;
-        e->slots = o->keep;
+    uint64_t all_named = 0;
+    b->look++;
+    b->look_us = m->now;
+    b->named_us = UINT64_MAX;
+    for (unsigned i = 0; i < b->count; i++) {
+        if (named)
+            plan(m, NAMED, bidder, i, b->finds[i].named_us);
+        plan(m, VISITED, bidder, i, b->finds[i].visited_us);
+        all_named = b->finds[i].named_us > all_named ? b->finds[i].named_us : all_named;
     }
-    b->claim.offer_count = rest;
-    end(m, bidder, BID_WON);
+    if (named)
+        plan(m, ALL_NAMED, bidder, 0, all_named);
+    plan(m, LOOKED, bidder, 0, end_of_look(b));
 }
 
-static void wake(struct market *m, unsigned bidder, uint64_t in_us)
-{
-    send(m, WAKE, bidder, 0, in_us)->round = m->bids[bidder].round;
-}
-
-static void step_back(struct market *m, unsigned bidder)
+/* What was named before is visited to the end. */
+static void stop_naming(struct market *m, unsigned bidder)
 {
     struct bid *b = &m->bids[bidder];
-    if (b->tries >= CLAIM_TRIES) {
-        end(m, bidder, BID_REFUSED);
+    b->named_us = m->now;
+    const uint64_t end = b->look_us + end_of_look(b);
+    plan(m, LOOKED, bidder, 0, end > m->now ? end - m->now : 0);
+}
+
+static void carry_out(struct market *m, unsigned bidder, const struct search_action *a)
+{
+    struct bid *b = &m->bids[bidder];
+    const unsigned peer = number(&a->peer);
+    struct event *e;
+    switch (a->kind) {
+    case SEARCH_LOOK_NEAR:
+    case SEARCH_LOOK_ALL:
+    case SEARCH_LOOK_RESERVED:
+        begin_look(m, bidder, a->kind == SEARCH_LOOK_NEAR);
+        return;
+    case SEARCH_STOP_NAMING:
+        stop_naming(m, bidder);
+        return;
+    case SEARCH_STOP_LOOKING:
+        b->look++;
+        return;
+    case SEARCH_ASK:
+        e = send(m, ASK, bidder, peer);
+        e->token = a->token;
+        e->slots = a->slots;
+        b->asked = b->asked == 0 ? m->now : b->asked;
+        return;
+    case SEARCH_RELEASE:
+        send(m, RELEASE, bidder, peer)->lease = a->lease;
+        return;
+    case SEARCH_TELL_WAITING:
+        return;
+    case SEARCH_BORROW:
+        e = send(m, CONFIRM, bidder, peer);
+        e->lease = a->lease;
+        e->slots = a->slots;
+        return;
+    case SEARCH_ENDED:
+        b->state = a->reason == NULL ? BID_WON : BID_REFUSED;
+        b->ended = m->now;
         return;
     }
-    give_back(m, bidder);
-    b->state = BID_PAUSING;
-    wake(m, bidder, (PAUSE_MS + chance(m) % (PAUSE_MS * b->tries * 4)) * 1000);
 }
 
-static void try_again(struct market *m, unsigned bidder)
+static void step(struct market *m, unsigned bidder, const struct search_event *event)
 {
     struct bid *b = &m->bids[bidder];
-    for (size_t i = 0; i < b->claim.peer_count; i++)
-        b->claim.peers[i] =
-            (struct claim_peer){.free = (uint16_t)m->setup.slots, .speed = b->claim.peers[i].speed};
-    b->claim.offer_count = 0;
-    b->state = BID_ASKING;
-    b->tried = m->now;
-    b->tries++;
-}
-
-static void go_on(struct market *m, unsigned bidder)
-{
-    struct bid *b = &m->bids[bidder];
-    uint64_t now_ms = m->now / 1000;
-    size_t i;
-    uint16_t slots;
-    if (b->state == BID_PAUSING || b->state == BID_NONE)
-        try_again(m, bidder);
-    if (b->state != BID_ASKING)
+    search_step(b->search, event, m->now / MS, &b->out);
+    for (size_t i = 0; i < b->out.count; i++)
+        carry_out(m, bidder, &b->out.action[i]);
+    const uint64_t due = search_deadline(b->search);
+    if (due == UINT64_MAX || due * MS == b->tick_us)
         return;
-    while (claim_next(&b->claim, now_ms, &i, &slots)) {
-        struct event *e = send(m, ASK, bidder, b->peers[i], one_way(m, bidder, b->peers[i]));
-        e->slots = slots;
-        e->round = b->round;
-    }
-    enum claim_verdict verdict = claim_verdict(&b->claim, now_ms);
-    if (verdict == CLAIM_WAIT && m->now >= b->tried + TRY_MS * 1000ull)
-        verdict = claim_offered(&b->claim) >= b->claim.want.slots ? CLAIM_ENOUGH : CLAIM_SHORT;
-    uint64_t due = claim_deadline(&b->claim, now_ms) * 1000;
-    if (verdict == CLAIM_WAIT)
-        wake(m, bidder, due > m->now ? due - m->now : 1000);
-    else if (verdict == CLAIM_ENOUGH)
-        keep(m, bidder);
-    else if (verdict == CLAIM_CONTESTED)
-        step_back(m, bidder);
-    else
-        end(m, bidder, BID_REFUSED);
+    b->tick_us = due * MS;
+    plan(m, TICK, bidder, 0, b->tick_us > m->now ? b->tick_us - m->now : 0);
+}
+
+static void tick(struct market *m, unsigned bidder)
+{
+    m->bids[bidder].tick_us = 0;
+    step(m, bidder, &(struct search_event){.kind = SEARCH_TICK});
+}
+
+static void visited(struct market *m, unsigned bidder, unsigned find)
+{
+    const struct bid *b = &m->bids[bidder];
+    const unsigned peer = b->finds[find].peer;
+    const struct part_ad ad = {.peer = address(peer),
+                               .slots = (uint16_t)m->setup.slots,
+                               .slots_free = (uint16_t)m->setup.slots,
+                               .name = "peer",
+                               .ompi = "4.1.4"};
+    if (b->look_us + b->finds[find].named_us <= b->named_us)
+        step(m, bidder,
+             &(struct search_event){.kind = SEARCH_FOUND,
+                                    .ad = &ad,
+                                    .rtt_us = m->setup.rtt_us(m->setup.ctx, bidder, peer)});
 }
 
 static void answered(struct market *m, const struct event *e)
 {
-    struct bid *b = &m->bids[e->bidder];
-    size_t i = 0;
-    if (e->round != b->round || b->state != BID_ASKING) { /* too late */
-        for (unsigned k = 0; k < e->count; k++)
-            release(m, e->bidder, e->peer, &e->leases[k]);
-        return;
-    }
-    while (b->peers[i] != e->peer)
-        i++;
-    if (b->claim.offer_count + e->count > b->room) {
-        b->room = 2 * b->room + MADE;
-        b->claim.offers = must(realloc(b->claim.offers, b->room * sizeof *b->claim.offers));
-    }
-    for (unsigned k = 0; k < e->count; k++)
-        claim_offer(&b->claim, i, &e->leases[k], e->lent[k]);
-    claim_answered(&b->claim, i, e->free, e->contested);
-    go_on(m, e->bidder);
+    step(m, e->bidder,
+         &(struct search_event){
+             .kind = SEARCH_ANSWER, .peer = address(e->peer), .answer = &e->answer});
 }
 
 /* --- a peer --- */
 
-static void asked(struct market *m, const struct event *e)
+static bool goes_on(const struct market *m)
 {
-    struct lease_table *t = &m->tables[e->peer];
-    struct event *answer = send(m, ANSWER, e->bidder, e->peer, one_way(m, e->bidder, e->peer));
-    struct lease_want want = {.holder = holder(e->bidder), .slots = e->slots, .user = "sim"};
-    struct id fresh[MADE];
-    size_t made[MADE];
-    uint64_t now_ms = m->now / 1000;
-    lease_expire(t, now_ms);
-    for (unsigned i = 0; i < MADE; i++)
+    for (unsigned i = 0; i < m->setup.bidders; i++)
+        if (m->bids[i].state == BID_GOES_ON)
+            return true;
+    return false;
+}
+
+static void lend(struct market *m, unsigned peer, struct lend_event *event)
+{
+    struct lender *l = &m->lenders[peer];
+    const struct lend_terms terms = {.slots = m->setup.slots};
+    event->terms = &terms;
+    lend_step(&l->lend, event, m->now / MS, &m->out);
+    for (size_t i = 0; i < m->out.count; i++) {
+        const struct lend_action *a = &m->out.action[i];
+        if (a->kind == LEND_ANSWER)
+            send(m, ANSWER, bidder_of(&a->peer.id), peer)->answer = *a->answer;
+    }
+    const uint64_t due = lend_deadline(&l->lend);
+    if (due == UINT64_MAX || due * MS == l->tick_us || !goes_on(m))
+        return;
+    l->tick_us = due * MS;
+    plan(m, LEND_TICKS, 0, peer, l->tick_us > m->now ? l->tick_us - m->now : 0);
+}
+
+static void tick_lender(struct market *m, unsigned peer)
+{
+    m->lenders[peer].tick_us = 0;
+    lend(m, peer, &(struct lend_event){.kind = LEND_TICK});
+}
+
+/* What a bidder says to a peer, as its daemon would. */
+static void hear(struct market *m, const struct event *e)
+{
+    struct id fresh[LEND_OFFERS_MAX];
+    struct message *said = &m->message;
+    memset(said, 0, sizeof *said);
+    for (unsigned i = 0; i < LEND_OFFERS_MAX && e->kind == ASK; i++)
         for (unsigned k = 0; k < ID_BYTES; k++)
             fresh[i].b[k] = (uint8_t)chance(m);
-    answer->round = e->round;
-    answer->contested = (uint16_t)lease_slots_contested(t);
-    answer->count = (unsigned)lease_offer(t, m->setup.slots, &want, fresh, MADE, made, now_ms);
-    for (unsigned i = 0; i < answer->count; i++) {
-        answer->leases[i] = t->at[made[i]].id;
-        answer->lent[i] = t->at[made[i]].slots;
+    if (e->kind == ASK) {
+        said->kind = MSG_lease_ask;
+        said->lease_ask.token = e->token;
+        said->lease_ask.slots = e->slots;
+    } else if (e->kind == CONFIRM) {
+        said->kind = MSG_lease_confirm;
+        said->lease_confirm.lease = e->lease;
+        said->lease_confirm.slots = e->slots;
+    } else if (e->kind == RENEW) {
+        said->kind = MSG_lease_renew;
+        said->lease_renew.leases[said->lease_renew.leases_count++].lease = e->lease;
+    } else {
+        said->kind = MSG_lease_release;
+        said->lease_release.lease = e->lease;
     }
-    answer->free = (uint16_t)lease_slots_free(t, m->setup.slots);
+    lend(m, e->peer,
+         &(struct lend_event){.kind = LEND_MESSAGE,
+                              .peer.id = holder(e->bidder),
+                              .owner = holder(e->bidder),
+                              .message = said,
+                              .fresh = fresh});
+    if ((e->kind == CONFIRM || e->kind == RENEW) && goes_on(m))
+        plan(m, RENEW, e->bidder, e->peer, LEASE_RENEW_MS * MS)->lease = e->lease;
+}
+
+/* --- all of it --- */
+
+static void handle_look(struct market *m, const struct event *e)
+{
+    if (e->look != m->bids[e->bidder].look)
+        return;
+    if (e->kind == VISITED)
+        visited(m, e->bidder, e->peer);
+    else if (e->kind == LOOKED)
+        step(m, e->bidder, &(struct search_event){.kind = SEARCH_LOOKED});
+    else if (e->kind == ALL_NAMED)
+        step(m, e->bidder, &(struct search_event){.kind = SEARCH_ALL_NAMED});
+    else if (m->bids[e->bidder].named_us == UINT64_MAX)
+        step(m, e->bidder, &(struct search_event){.kind = SEARCH_NAMED, .slots = m->setup.slots});
 }
 
 static void handle(struct market *m, const struct event *e)
 {
-    struct id who = holder(e->bidder);
-    struct lease *l = e->kind == RELEASE || e->kind == CONFIRM
-                          ? lease_find(&m->tables[e->peer], &who, &e->lease)
-                          : NULL;
-    if (e->kind == ASK)
-        asked(m, e);
-    else if (e->kind == ANSWER)
+    switch (e->kind) {
+    case BEGIN:
+        step(m, e->bidder,
+             &(struct search_event){.kind = SEARCH_BEGIN, .small = m->bids[e->bidder].small});
+        break;
+    case NAMED:
+    case ALL_NAMED:
+    case VISITED:
+    case LOOKED:
+        handle_look(m, e);
+        break;
+    case TICK:
+        tick(m, e->bidder);
+        break;
+    case LEND_TICKS:
+        tick_lender(m, e->peer);
+        break;
+    case ANSWER:
         answered(m, e);
-    else if (e->kind == WAKE && e->round == m->bids[e->bidder].round)
-        go_on(m, e->bidder);
-    else if (e->kind == CONFIRM && l != NULL)
-        lease_confirm(l, e->slots, m->now / 1000);
-    else if (e->kind == RELEASE && l != NULL) {
-        lease_end(l, LEASE_RELEASED);
-        lease_clear(l);
+        break;
+    case ASK:
+    case RELEASE:
+    case CONFIRM:
+    case RENEW:
+        hear(m, e);
+        break;
     }
 }
-
-/* --- all of it --- */
 
 struct market *market_new(const struct market_setup *setup)
 {
     struct market *m = must(calloc(1, sizeof *m));
     m->setup = *setup;
     m->random = setup->seed;
-    m->tables = must(calloc(setup->peers, sizeof *m->tables));
+    m->lenders = must(calloc(setup->peers, sizeof *m->lenders));
     m->bids = must(calloc(setup->bidders, sizeof *m->bids));
     for (unsigned i = 0; i < setup->peers; i++)
-        lease_init(&m->tables[i]);
+        lend_init(&m->lenders[i].lend);
     return m;
 }
 
 void market_free(struct market *m)
 {
     for (unsigned i = 0; i < m->setup.bidders; i++) {
-        free(m->bids[i].claim.peers);
-        free(m->bids[i].claim.deal);
-        free(m->bids[i].claim.offers);
-        free(m->bids[i].peers);
+        free(m->bids[i].search);
+        free(m->bids[i].out.action);
+        free(m->bids[i].finds);
     }
     while (m->queued > 0)
         free(m->queue[--m->queued]);
     free(m->queue);
-    free(m->tables);
+    free(m->lenders);
     free(m->bids);
     free(m);
 }
 
-void market_bid(struct market *m, unsigned bidder, const struct claim_want *want,
-                const unsigned *peers, size_t count, uint64_t at_us)
+void market_bid(struct market *m, unsigned bidder, const struct request *request, bool small,
+                const struct market_find *finds, size_t count, uint64_t at_us)
 {
+    static const struct require nothing;
     struct bid *b = &m->bids[bidder];
-    b->claim.want = *want;
-    b->claim.peer_count = count;
-    b->claim.peers = must(calloc(count + 1, sizeof *b->claim.peers));
-    b->claim.deal = must(calloc(count + 1, sizeof *b->claim.deal));
-    b->peers = must(calloc(count + 1, sizeof *b->peers));
-    memcpy(b->peers, peers, count * sizeof *peers);
+    const struct search_setup setup = {.request = request,
+                                       .require = &nothing,
+                                       .ompi = "4.1.4",
+                                       .seed = chance(m),
+                                       .token_step = 1,
+                                       .peers = count};
+    b->search = search_init(must(malloc(search_size(&setup))), &setup, at_us / MS);
+    b->out.most = search_actions(&setup);
+    b->out.action = must(malloc(b->out.most * sizeof *b->out.action));
+    b->finds = must(calloc(count + 1, sizeof *finds));
+    memcpy(b->finds, finds, count * sizeof *finds);
+    b->count = count;
+    b->small = small;
+    b->state = BID_GOES_ON;
     b->begun = at_us;
-    wake(m, bidder, at_us - m->now);
+    plan(m, BEGIN, bidder, 0, at_us - m->now);
 }
 
 static struct event *take_first(struct market *m)
@@ -316,7 +442,7 @@ bool market_run(struct market *m, uint64_t limit_us)
             return false;
     }
     for (unsigned i = 0; i < m->setup.bidders; i++)
-        if (m->bids[i].state != BID_WON && m->bids[i].state != BID_REFUSED)
+        if (m->bids[i].state == BID_GOES_ON)
             return false;
     return true;
 }
@@ -331,12 +457,18 @@ uint64_t market_took_us(const struct market *m, unsigned bidder)
     return m->bids[bidder].ended - m->bids[bidder].begun;
 }
 
+uint64_t market_looked_us(const struct market *m, unsigned bidder)
+{
+    const struct bid *b = &m->bids[bidder];
+    return (b->asked != 0 ? b->asked : b->ended) - b->begun;
+}
+
 unsigned market_held(const struct market *m, unsigned bidder, unsigned peer)
 {
     struct id who = holder(bidder);
     unsigned slots = 0;
     for (unsigned i = 0; i < LEASE_MAX; i++) {
-        const struct lease *l = &m->tables[peer].at[i];
+        const struct lease *l = &m->lenders[peer].lend.table.at[i];
         if (l->state != LEASE_FREE && id_equal(&l->holder, &who))
             slots += l->slots;
     }
@@ -345,5 +477,5 @@ unsigned market_held(const struct market *m, unsigned bidder, unsigned peer)
 
 unsigned market_lent(const struct market *m, unsigned peer)
 {
-    return m->setup.slots - lease_slots_free(&m->tables[peer], m->setup.slots);
+    return m->setup.slots - lease_slots_free(&m->lenders[peer].lend.table, m->setup.slots);
 }

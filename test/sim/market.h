@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* market.h -- submitters who claim slots, and peers who lend them, with nothing but latency
- * between: the same claim.c and lease.c that run in p2pd. Deterministic by seed. */
+/* market.h -- submitters that search for slots, and peers that lend them, with nothing but latency
+ * between: the very machines that p2pd drives. Deterministic by seed. */
 #ifndef P2P_MARKET_H
 #define P2P_MARKET_H
-#include "overlay/core/lease/claim.h"
+#include "overlay/core/lease/search.h"
 
 struct market;
 
@@ -14,17 +14,25 @@ struct market_setup {
     void *ctx;
 };
 
-enum bid_state { BID_NONE, BID_ASKING, BID_PAUSING, BID_WON, BID_REFUSED };
+enum bid_state { BID_NONE, BID_GOES_ON, BID_WON, BID_REFUSED };
+
+/* A peer as it is found: named by the ring so long after the search has begun, then visited. */
+struct market_find {
+    unsigned peer;
+    uint64_t named_us, visited_us;
+};
 
 struct market *market_new(const struct market_setup *setup);
 void market_free(struct market *m);
-/* Bidder number i wants that of those peers, which are sorted nearest first, from `at_us` on. */
-void market_bid(struct market *m, unsigned bidder, const struct claim_want *want,
-                const unsigned *peers, size_t count, uint64_t at_us);
+/* Bidder number i wants that from `at_us` on. It finds these peers, and no others: as the ring
+ * names them, or, in a grid that is small, as all there are. */
+void market_bid(struct market *m, unsigned bidder, const struct request *request, bool small,
+                const struct market_find *finds, size_t count, uint64_t at_us);
 /* Until all have ended and nothing is on its way; false: that takes longer than `limit_us`. */
 bool market_run(struct market *m, uint64_t limit_us);
 enum bid_state market_state(const struct market *m, unsigned bidder);
 uint64_t market_took_us(const struct market *m, unsigned bidder);
+uint64_t market_looked_us(const struct market *m, unsigned bidder); /* until it first asked */
 unsigned market_held(const struct market *m, unsigned bidder, unsigned peer); /* slots */
 unsigned market_lent(const struct market *m, unsigned peer);                  /* not free */
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "overlay/borrow/candidate.h"
+#include "overlay/core/lease/candidate.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
-static const struct msg_local_allocate nothing_excluded;
+enum { MOST = 8 };
+
+static const struct request nothing_excluded;
 static const struct require anything;
 
 static struct part_ad desk(unsigned n, const char *ompi, uint16_t slots_free)
@@ -19,16 +21,17 @@ static struct part_ad desk(unsigned n, const char *ompi, uint16_t slots_free)
 }
 
 static void add(struct candidates *all, struct part_ad ad, uint32_t rtt_us,
-                const struct msg_local_allocate *want, const struct require *require)
+                const struct request *want, const struct require *require)
 {
-    const struct candidate_want w = {.want = want, .require = require, .ompi = "4.1.4"};
+    const struct candidate_want w = {.request = want, .require = require, .ompi = "4.1.4"};
     candidates_add(all, &ad, rtt_us, &w);
 }
 
 static void test_nearest_fitting_first(void **state)
 {
     (void)state;
-    struct candidates all = {0};
+    struct candidate room[MOST];
+    struct candidates all = {.at = room, .most = MOST};
     add(&all, desk(1, "4.1.4", 4), 300, &nothing_excluded, &anything);
     add(&all, desk(2, "5.0.7", 4), 1, &nothing_excluded, &anything);
     add(&all, desk(3, "4.1.6", 4), 0, &nothing_excluded, &anything);
@@ -37,22 +40,22 @@ static void test_nearest_fitting_first(void **state)
     assert_string_equal(all.at[0].name, "desk3");
     assert_string_equal(all.at[1].name, "desk4");
     assert_string_equal(all.at[2].name, "desk1");
-    assert_true(candidates_suffice(&all, &(struct claim_want){.slots = 9, .spares = 2}));
+    assert_true(candidates_suffice(&all, &(struct request){.slots = 9, .spares = 2}));
     assert_false(
-        candidates_suffice(&all, &(struct claim_want){.slots = 12})); /* nothing to overbook */
-    assert_false(candidates_suffice(&all, &(struct claim_want){.slots = 1, .spares = 3}));
-    candidates_clear(&all);
+        candidates_suffice(&all, &(struct request){.slots = 12})); /* nothing to overbook */
+    assert_false(candidates_suffice(&all, &(struct request){.slots = 1, .spares = 3}));
 }
 
 static void test_the_line_names_the_reasons(void **state)
 {
     (void)state;
-    struct candidates all = {0};
-    struct msg_local_allocate want = {.exclude_count = 1};
+    struct candidate room[MOST];
+    struct candidates all = {.at = room, .most = MOST};
+    const struct id excluded = {{6}};
+    const struct request want = {.slots = 32, .exclude = &excluded, .exclude_count = 1};
     struct require require;
     struct require_error wrong;
     char line[512];
-    want.exclude[0].peer.b[0] = 6;
     assert_true(require_parse(&require, "cores != 7", &wrong));
     add(&all, desk(1, "4.1.4", 4), 10, &want, &require);
     add(&all, desk(3, "4.1.4", 0), 20, &want, &require);
@@ -66,23 +69,24 @@ static void test_the_line_names_the_reasons(void **state)
         {.state = CLAIM_OFFERED, .offered = 4}, {.state = CLAIM_UNASKED}, {.state = CLAIM_SILENT}};
     struct claim_offer offers[] = {{.slots = 4}};
     struct claim claim = {
-        .want = {.slots = 32}, .peers = peers, .peer_count = 3, .offers = offers, .offer_count = 1};
+        .request = &want, .peers = peers, .peer_count = 3, .offers = offers, .offer_count = 1};
     candidates_explain(&all, &claim, 0, line, sizeof line);
     assert_string_equal(line, "asked for 32 slots, found 4 on 1 peer: desk3 has 0 of 4 slots free, "
                               "desk4 did not answer, desk5 runs Open MPI 5.0.7 (needs 4.1), "
                               "desk6 was not to be used, desk7 does not fit cores != 7, "
                               "desk8 has no Open MPI (needs 4.1); start "
                               "fewer processes or wait");
-    candidates_clear(&all);
 }
 
 /* Two sites of two desktops; then one of them is full. */
 static void test_the_widest_domains_that_do(void **state)
 {
     (void)state;
-    struct candidates all = {0};
+    struct candidate room[MOST];
+    struct candidates all = {.at = room, .most = MOST};
     struct claim_peer peers[4];
-    struct claim claim = {.want = {.slots = 4}, .peers = peers};
+    struct request request = {.slots = 4, .apart = 2};
+    struct claim claim = {.request = &request, .peers = peers};
     for (unsigned i = 0; i < 4; i++) {
         struct part_ad ad = desk(i + 1, "4.1.4", 2);
         strcpy(ad.site, i < 2 ? "lab" : "hall");
@@ -90,49 +94,50 @@ static void test_the_widest_domains_that_do(void **state)
         add(&all, ad, i, &nothing_excluded, &anything);
     }
     assert_int_equal(candidates_sort(&all), 4);
-    candidates_claim(&all, 4, 2, NULL, 0, &claim);
+    candidates_claim(&all, 4, NULL, 0, &claim);
     assert_int_equal(peers[1].domain, 0);
     assert_int_equal(peers[2].domain, 2);
     assert_int_equal(peers[3].domain, 2);
-    assert_int_equal(claim.want.per_domain, 2);
+    assert_int_equal(claim.per_domain, 2);
     all.at[2].slots_free = all.at[3].slots_free = 0;
-    candidates_claim(&all, 4, 2, NULL, 0, &claim); /* only peers are left to be told apart */
+    candidates_claim(&all, 4, NULL, 0, &claim); /* only peers are left to be told apart */
     assert_int_equal(peers[1].domain, 1);
     assert_int_equal(peers[3].domain, 3);
-    candidates_claim(&all, 4, 0, NULL, 0, &claim);
-    assert_int_equal(claim.want.per_domain, 0);
-    candidates_clear(&all);
+    request.apart = 0;
+    candidates_claim(&all, 4, NULL, 0, &claim);
+    assert_int_equal(claim.per_domain, 0);
 }
 
 /* Of two sites one has as much of the job as it may, of its two desktops only the first. */
-static void test_what_is_held_counts(void **state)
+static void test_what_is_borrowed_counts(void **state)
 {
     (void)state;
-    struct candidates all = {0};
+    struct candidate room[MOST];
+    struct candidates all = {.at = room, .most = MOST};
     struct claim_peer peers[4];
-    struct claim claim = {.want = {.slots = 2, .per_peer = 2}, .peers = peers};
+    const struct request request = {.slots = 2, .per_peer = 2, .apart = 2};
+    struct claim claim = {.request = &request, .peers = peers};
     for (unsigned i = 0; i < 4; i++) {
         struct part_ad ad = desk(i + 1, "4.1.4", 2);
         strcpy(ad.site, i < 2 ? "lab" : "hall");
         add(&all, ad, i, &nothing_excluded, &anything);
     }
     assert_int_equal(candidates_sort(&all), 4);
-    struct candidate_held held[] = {{.peer = all.at[0].peer, .site = "lab", .slots = 1},
-                                    {.peer = all.at[0].peer, .site = "lab", .slots = 1}};
-    candidates_claim(&all, 4, 2, held, 2, &claim);
+    struct candidate_borrowed borrowed[] = {{.peer = all.at[0].peer, .site = "lab", .slots = 1},
+                                            {.peer = all.at[0].peer, .site = "lab", .slots = 1}};
+    candidates_claim(&all, 4, borrowed, 2, &claim);
     assert_int_equal(peers[1].domain, 0); /* the other site is enough */
-    assert_int_equal(peers[0].domain_held, 2);
-    assert_int_equal(peers[2].domain_held, 0);
-    assert_int_equal(peers[0].held, 2);
-    assert_int_equal(peers[1].held, 0);
+    assert_int_equal(peers[0].domain_borrowed, 2);
+    assert_int_equal(peers[2].domain_borrowed, 0);
+    assert_int_equal(peers[0].borrowed, 2);
+    assert_int_equal(peers[1].borrowed, 0);
     assert_true(claim_is_used_up(&claim, 0));
     assert_false(claim_is_used_up(&claim, 1));
     all.at[2].slots_free = all.at[3].slots_free = 0;
-    candidates_claim(&all, 4, 2, held, 2, &claim); /* the other desktop of the first one is */
+    candidates_claim(&all, 4, borrowed, 2, &claim); /* the other desktop of the first one is */
     assert_int_equal(peers[1].domain, 1);
-    assert_int_equal(peers[0].domain_held, 2);
-    assert_int_equal(peers[1].domain_held, 0);
-    candidates_clear(&all);
+    assert_int_equal(peers[0].domain_borrowed, 2);
+    assert_int_equal(peers[1].domain_borrowed, 0);
 }
 
 int main(void)
@@ -141,7 +146,7 @@ int main(void)
         cmocka_unit_test(test_nearest_fitting_first),
         cmocka_unit_test(test_the_line_names_the_reasons),
         cmocka_unit_test(test_the_widest_domains_that_do),
-        cmocka_unit_test(test_what_is_held_counts),
+        cmocka_unit_test(test_what_is_borrowed_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 enum { PEERS = 64, OFFERS = 512 };
 
 struct scene {
+    struct request request;
     struct claim claim;
     struct claim_peer peers[PEERS];
     struct share_peer deal[PEERS];
@@ -16,11 +17,16 @@ struct scene {
     uint16_t asked[PEERS]; /* in this round */
 };
 
-static void begin(struct scene *s, struct claim_want want, size_t peers, uint16_t free)
+static void begin(struct scene *s, struct request want, size_t peers, uint16_t free)
 {
     memset(s, 0, sizeof *s);
-    s->claim = (struct claim){
-        .want = want, .peers = s->peers, .deal = s->deal, .peer_count = peers, .offers = s->offers};
+    s->request = want;
+    s->claim = (struct claim){.request = &s->request,
+                              .per_domain = want.apart,
+                              .peers = s->peers,
+                              .deal = s->deal,
+                              .peer_count = peers,
+                              .offers = s->offers};
     for (size_t i = 0; i < peers; i++) {
         s->peers[i].free = free;
         s->peers[i].speed = 100;
@@ -54,7 +60,7 @@ static void test_asks_the_nearest_and_a_little_more(void **state)
 {
     (void)state;
     struct scene s;
-    begin(&s, (struct claim_want){.slots = 8}, 20, 4);
+    begin(&s, (struct request){.slots = 8}, 20, 4);
     assert_int_equal(ask_all(&s, 0), 3); /* 8 and a quarter: 4 + 4 + 2 */
     assert_int_equal(s.asked[0], 4);
     assert_int_equal(s.asked[2], 2);
@@ -74,7 +80,7 @@ static void test_keeps_the_nearest_and_not_more(void **state)
 {
     (void)state;
     struct scene s;
-    begin(&s, (struct claim_want){.slots = 6}, 3, 4);
+    begin(&s, (struct request){.slots = 6}, 3, 4);
     ask_all(&s, 0);
     grant(&s, 1, 3); /* the farther one answers first */
     grant(&s, 0, 4);
@@ -87,7 +93,7 @@ static void test_refusals_are_replaced(void **state)
 {
     (void)state;
     struct scene s;
-    begin(&s, (struct claim_want){.slots = 2}, 5, 1);
+    begin(&s, (struct request){.slots = 2}, 5, 1);
     assert_int_equal(ask_all(&s, 0), 3);
     refuse(&s, 0, 0);
     refuse(&s, 1, 0);
@@ -102,7 +108,7 @@ static void test_slow_peers_are_not_waited_for(void **state)
 {
     (void)state;
     struct scene s;
-    begin(&s, (struct claim_want){.slots = 1}, 3, 1);
+    begin(&s, (struct request){.slots = 1}, 3, 1);
     ask_all(&s, 0); /* two of them */
     assert_true(claim_deadline(&s.claim, 0) == CLAIM_PROMPT_MS);
     assert_int_equal(ask_all(&s, CLAIM_PROMPT_MS), 1); /* neither answered: the third as well */
@@ -114,7 +120,7 @@ static void test_short_and_contested(void **state)
 {
     (void)state;
     struct scene s;
-    begin(&s, (struct claim_want){.slots = 2}, 2, 1);
+    begin(&s, (struct request){.slots = 2}, 2, 1);
     ask_all(&s, 0);
     grant(&s, 0, 1);
     refuse(&s, 1, 0);
@@ -122,7 +128,7 @@ static void test_short_and_contested(void **state)
     assert_int_equal(claim_verdict(&s.claim, 1), CLAIM_SHORT);
     assert_int_equal(claim_offered(&s.claim), 1);
 
-    begin(&s, (struct claim_want){.slots = 2}, 2, 1);
+    begin(&s, (struct request){.slots = 2}, 2, 1);
     ask_all(&s, 0);
     grant(&s, 0, 1);
     refuse(&s, 1, 1); /* offered to someone else, who may not take it */
@@ -133,7 +139,7 @@ static void test_silence_ends(void **state)
 {
     (void)state;
     struct scene s;
-    begin(&s, (struct claim_want){.slots = 1}, 1, 1);
+    begin(&s, (struct request){.slots = 1}, 1, 1);
     ask_all(&s, 0);
     assert_int_equal(claim_verdict(&s.claim, CLAIM_PROMPT_MS), CLAIM_WAIT);
     assert_true(claim_deadline(&s.claim, CLAIM_PROMPT_MS) == CLAIM_SILENT_MS);
@@ -145,7 +151,7 @@ static void test_a_lost_peer_takes_its_offers_along(void **state)
 {
     (void)state;
     struct scene s;
-    begin(&s, (struct claim_want){.slots = 1}, 2, 1);
+    begin(&s, (struct request){.slots = 1}, 2, 1);
     ask_all(&s, 0);
     grant(&s, 0, 1);
     grant(&s, 1, 1);
@@ -161,7 +167,7 @@ static void test_spares_stand_on_other_peers(void **state)
 {
     (void)state;
     struct scene s;
-    begin(&s, (struct claim_want){.slots = 2, .spares = 2}, 6, 2);
+    begin(&s, (struct request){.slots = 2, .spares = 2}, 6, 2);
     size_t asked = ask_all(&s, 0);
     assert_in_range(asked, 3, 4);
     for (size_t i = 0; i < asked; i++)
@@ -182,7 +188,7 @@ static void test_spares_are_a_wish_not_a_condition(void **state)
 {
     (void)state;
     struct scene s;
-    begin(&s, (struct claim_want){.slots = 2, .spares = 5}, 1, 2);
+    begin(&s, (struct request){.slots = 2, .spares = 5}, 1, 2);
     ask_all(&s, 0);
     grant(&s, 0, 2);
     assert_int_equal(claim_verdict(&s.claim, 1), CLAIM_ENOUGH);
@@ -192,7 +198,7 @@ static void test_spread_takes_one_of_each(void **state)
 {
     (void)state;
     struct scene s;
-    begin(&s, (struct claim_want){.slots = 4, .strategy = SHARE_SPREAD}, 6, 4);
+    begin(&s, (struct request){.slots = 4, .strategy = SHARE_SPREAD}, 6, 4);
     assert_int_equal(ask_all(&s, 0), 5);
     for (size_t i = 0; i < 5; i++)
         grant(&s, i, 1);
@@ -200,7 +206,7 @@ static void test_spread_takes_one_of_each(void **state)
     for (size_t i = 0; i < 5; i++)
         assert_int_equal(s.offers[i].keep, i < 4);
 
-    begin(&s, (struct claim_want){.slots = 4, .strategy = SHARE_SPREAD}, 3, 4);
+    begin(&s, (struct request){.slots = 4, .strategy = SHARE_SPREAD}, 3, 4);
     ask_all(&s, 0); /* 2, 2 and 1 */
     for (size_t i = 0; i < 3; i++)
         grant(&s, i, s.asked[i]);
@@ -214,7 +220,7 @@ static void test_copies_are_kept_apart(void **state)
 {
     (void)state;
     struct scene s;
-    begin(&s, (struct claim_want){.slots = 4, .per_domain = 2}, 6, 2);
+    begin(&s, (struct request){.slots = 4, .apart = 2}, 6, 2);
     for (size_t i = 0; i < 6; i++)
         s.peers[i].domain = (uint32_t)(i / 3 * 3); /* three peers on each of two sites */
     assert_int_equal(ask_all(&s, 0), 2);
@@ -238,10 +244,10 @@ static void test_no_more_of_a_peer_than_it_may_give(void **state)
 {
     (void)state;
     struct scene s;
-    begin(&s, (struct claim_want){.slots = 4, .per_domain = 3, .per_peer = 3}, 4, 5);
+    begin(&s, (struct request){.slots = 4, .apart = 3, .per_peer = 3}, 4, 5);
     for (size_t i = 0; i < 4; i++)
         s.peers[i].domain = (uint32_t)(i / 2 * 2);
-    s.peers[0].held = s.peers[0].domain_held = 2;
+    s.peers[0].borrowed = s.peers[0].domain_borrowed = 2;
     assert_int_equal(ask_all(&s, 0), 2);
     assert_int_equal(s.asked[0], 1);
     assert_int_equal(s.asked[2], 3);
@@ -264,7 +270,7 @@ static void test_who_gave_some_is_asked_for_more(void **state)
     (void)state;
     struct scene s;
     struct id lease = {{1}};
-    begin(&s, (struct claim_want){.slots = 3, .strategy = SHARE_SPREAD}, 2, 4);
+    begin(&s, (struct request){.slots = 3, .strategy = SHARE_SPREAD}, 2, 4);
     ask_all(&s, 0); /* 2 and 2 */
     assert_int_equal(s.asked[1], 2);
     claim_offer(&s.claim, 0, &lease, 2);
@@ -288,9 +294,9 @@ static void test_any_answers(void **state)
         struct scene s;
         uint32_t slots = 1 + (uint32_t)rand() % 40;
         begin(&s,
-              (struct claim_want){.slots = slots,
-                                  .spares = (uint16_t)(rand() % 3),
-                                  .strategy = (enum share_strategy)(rand() % SHARE_STRATEGIES)},
+              (struct request){.slots = slots,
+                               .spares = (uint16_t)(rand() % 3),
+                               .strategy = (enum share_strategy)(rand() % SHARE_STRATEGIES)},
               PEERS, (uint16_t)(1 + rand() % 4));
         uint64_t now = 0;
         enum claim_verdict v;

@@ -284,15 +284,15 @@ static void test_owners_share_while_others_wait(void **state)
     lease_init(&t);
     assert_int_equal(take_all(&t, 2, 1, 1000), 4); /* nobody else wants any */
     assert_null(lease_surplus(&t, 4, 0, 2000));
-    lease_add_wish(&t, &(struct id){{2}}, 2000); /* its own wish changes nothing */
+    lease_add_waiter(&t, &(struct id){{2}}, 2000); /* its own wish changes nothing */
     assert_int_equal(lease_share(&t, 4, &(struct id){{2}}, 2000), 4);
-    lease_add_wish(&t, &(struct id){{3}}, 2000);
-    lease_add_wish(&t, &(struct id){{3}}, 3000);
+    lease_add_waiter(&t, &(struct id){{3}}, 2000);
+    lease_add_waiter(&t, &(struct id){{3}}, 3000);
     assert_int_equal(lease_share(&t, 4, &(struct id){{2}}, 3000), 2);
     assert_null(lease_surplus(&t, 4, KEPT, 1000 + KEPT - 1));
     struct lease *l = lease_surplus(&t, 4, KEPT, 1000 + KEPT);
     assert_non_null(l);
-    assert_null(lease_surplus(&t, 4, KEPT, 3000 + LEASE_WISH_MS)); /* it waits no more */
+    assert_null(lease_surplus(&t, 4, KEPT, 3000 + LEASE_WAIT_MS)); /* it waits no more */
     lease_end(l, LEASE_REVOKED);
     lease_clear(l);
     assert_int_equal(take_all(&t, 2, 2, 1000 + KEPT), 2); /* at once again, but no more */
@@ -301,7 +301,7 @@ static void test_owners_share_while_others_wait(void **state)
     assert_null(lease_surplus(&t, 4, 0, 2 * KEPT)); /* each has its share */
     lease_init(&t);
     assert_int_equal(take_all(&t, 1, 1, 0), 4); /* the owner's own */
-    lease_add_wish(&t, &(struct id){{3}}, 0);
+    lease_add_waiter(&t, &(struct id){{3}}, 0);
     assert_null(lease_surplus(&t, 4, 0, 1000));
 }
 

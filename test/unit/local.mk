@@ -36,6 +36,7 @@ unit_programs = \
     test/unit/keyfile \
     test/unit/keys \
     test/unit/lease \
+    test/unit/lend \
     test/unit/lending \
     test/unit/level \
     test/unit/link \
@@ -73,6 +74,7 @@ unit_programs = \
     test/unit/rotation \
     test/unit/roster \
     test/unit/aead \
+    test/unit/search \
     test/unit/seats \
     test/unit/settings \
     test/unit/share \
@@ -142,7 +144,6 @@ test_unit_backoff_SOURCES = test/unit/backoff.c src/pml_replica/wait/backoff.c s
 test_unit_biased_lock_SOURCES = test/unit/biased_lock.c src/pml_replica/wait/biased_lock.c
 test_unit_greeting_LDADD = libtransport.la $(SODIUM_LIBS) $(LDADD)
 test_unit_aead_LDADD = libtransport.la $(LDADD)
-test_unit_candidate_LDADD = libdaemon.la $(LDADD)
 test_unit_order_SOURCES = test/unit/order.c overlay/tools/order.c
 test_unit_odds_SOURCES = test/unit/odds.c overlay/tools/odds.c
 test_unit_odds_LDADD = $(LDADD) -lm

@@ -65,7 +65,7 @@ static void test_number_of_processes(void **state)
 {
     (void)state;
     struct err e = {0};
-    struct request r = {.apps = 2, .processes = (const int[]){3, 4}};
+    struct job_request r = {.apps = 2, .processes = (const int[]){3, 4}};
     assert_int_equal(request_count(&r, &e), 0);
     assert_int_equal(r.ranks, 7);
     r.processes = (const int[]){3, 0};
@@ -79,7 +79,7 @@ static void test_wish(void **state)
 {
     (void)state;
     struct wish w;
-    struct request r = {.ranks = 4, .started = 4, .spares = 2, .require = "cores >= 2"};
+    struct job_request r = {.ranks = 4, .started = 4, .spares = 2, .require = "cores >= 2"};
     assert_int_equal(request_wish(&r, &w, NULL), 0);
     assert_int_equal(w.slots, 4);
     assert_int_equal(w.spares, 2);
@@ -87,7 +87,7 @@ static void test_wish(void **state)
     assert_int_equal(w.per_peer, 0);
     assert_string_equal(w.require, "cores >= 2");
     wish_clear(&w);
-    r = (struct request){.ranks = 4, .started = 8, .replicated = true};
+    r = (struct job_request){.ranks = 4, .started = 8, .replicated = true};
     assert_int_equal(request_wish(&r, &w, NULL), 0);
     assert_int_equal(w.slots, 8);
     assert_int_equal(w.per_lease, 0);
@@ -112,7 +112,7 @@ static void test_wish_for_another(void **state)
     (void)state;
     struct wish w;
     const struct id gone[] = {{{7}}, {{9}}};
-    struct request r = {
+    struct job_request r = {
         .ranks = 4, .started = 8, .spares = 2, .replicated = true, .require = "cores >= 2"};
     assert_int_equal(request_another(&r, 3, gone, 2, &w, NULL), 0);
     assert_int_equal(w.slots, 3);
@@ -124,7 +124,7 @@ static void test_wish_for_another(void **state)
     assert_memory_equal(w.exclude, gone, sizeof gone);
     assert_true(w.timeout_ms < 5000); /* so soon a job goes on, or ends */
     wish_clear(&w);
-    r = (struct request){.ranks = 4, .started = 4, .per_node = 2, .strategy = SHARE_SPREAD};
+    r = (struct job_request){.ranks = 4, .started = 4, .per_node = 2, .strategy = SHARE_SPREAD};
     assert_int_equal(request_another(&r, 2, NULL, 0, &w, NULL), 0);
     assert_int_equal(w.per_lease, 2);
     assert_int_equal(w.per_peer, 0);

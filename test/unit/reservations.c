@@ -30,32 +30,33 @@ static struct {
 static const void *released, *cancelled; /* the last owner whose leases were given back */
 static void *owner;                      /* of the two leases of this test */
 
-void hold_release_all(struct holds *h, const void *of)
+void borrowed_release_all(struct borrowed *h, const void *of)
 {
     (void)h;
     released = of;
 }
 
-void allocate_cancel(struct allocator *a, const void *of)
+void searches_cancel(struct searches *a, const void *of)
 {
     (void)a;
     cancelled = of;
 }
 
-bool hold_tell(const struct holds *h, const void *of, unsigned nth, struct msg_local_lease *lease)
+bool borrowed_nth(const struct borrowed *h, const void *of, unsigned nth,
+                  struct msg_local_lease *lease)
 {
     (void)h;
     lease->slots = 3;
     return of == owner && nth < 2;
 }
 
-unsigned hold_used(const struct holds *h, const struct id *reservation)
+unsigned borrowed_used(const struct borrowed *h, const struct id *reservation)
 {
     (void)h, (void)reservation;
     return 4;
 }
 
-void holds_find_owner(struct holds *h, hold_owner_fn *find, void *ctx)
+void borrowed_find_owner(struct borrowed *h, borrowed_owner_fn *find, void *ctx)
 {
     (void)h, (void)find, (void)ctx;
 }

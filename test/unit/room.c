@@ -2,7 +2,7 @@
 /* room.c -- what a room decides: who belongs to it, its last words, its environment. */
 #include "overlay/host/proctree.h"
 #include "overlay/sandbox/environment.h"
-#include "overlay/borrow/shortage.h"
+#include "overlay/core/lease/shortage.h"
 #include "overlay/sandbox/sweep.h"
 #include "overlay/sandbox/tail.h"
 #include "temporary.h"

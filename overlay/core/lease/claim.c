@@ -16,7 +16,7 @@ static uint16_t open_slots(const struct claim *c, const struct claim_peer *p, ui
 {
     if (p->state != CLAIM_UNASKED && p->state != CLAIM_OFFERED)
         return 0;
-    const uint32_t has = p->held + counted(p, now_ms), most = c->want.per_peer;
+    const uint32_t has = p->borrowed + counted(p, now_ms), most = c->request->per_peer;
     const uint32_t may = most == 0 ? UINT16_MAX : most > has ? most - has : 0;
     return p->free < may ? p->free : (uint16_t)may;
 }
@@ -24,17 +24,17 @@ static uint16_t open_slots(const struct claim *c, const struct claim_peer *p, ui
 bool claim_is_used_up(const struct claim *c, size_t peer)
 {
     const struct claim_peer *p = &c->peers[peer];
-    return c->want.per_peer > 0 && p->held + p->offered >= c->want.per_peer;
+    return c->request->per_peer > 0 && p->borrowed + p->offered >= c->request->per_peer;
 }
 
 /* Cuts what may be dealt out, the farthest first, so that no domain gives more than it may. */
 static void keep_apart(struct claim *c, uint64_t now_ms)
 {
-    if (c->want.per_domain == 0)
+    if (c->per_domain == 0)
         return;
     for (size_t first = 0; first < c->peer_count; first++) {
-        const uint32_t held = c->peers[first].domain_held;
-        uint32_t left = c->want.per_domain > held ? c->want.per_domain - held : 0;
+        const uint32_t has = c->peers[first].domain_borrowed;
+        uint32_t left = c->per_domain > has ? c->per_domain - has : 0;
         if (c->peers[first].domain != first)
             continue;
         for (size_t i = first; i < c->peer_count; i++) {
@@ -59,7 +59,7 @@ static void deal(struct claim *c, uint32_t more, uint64_t now_ms)
         c->deal[i] = (struct share_peer){.slots = open_slots(c, p, now_ms), .speed = p->speed};
     }
     keep_apart(c, now_ms);
-    share_out(c->deal, c->peer_count, more, c->want.strategy);
+    share_out(c->deal, c->peer_count, more, c->request->strategy);
     for (size_t i = 0; i < c->peer_count; i++)
         c->peers[i].due = c->deal[i].share;
 }
@@ -75,16 +75,16 @@ static bool is_dealt(const struct claim *c)
 /* What to ask for beyond what is counted on: slots, or else peers for spares (one slot each). */
 static uint32_t missing(const struct claim *c, uint64_t now_ms)
 {
-    uint32_t overbook = c->want.slots / 4 > 0 ? c->want.slots / 4 : 1;
-    uint32_t target = c->want.slots + overbook, slots = 0, others = 0;
+    uint32_t overbook = c->request->slots / 4 > 0 ? c->request->slots / 4 : 1;
+    uint32_t target = c->request->slots + overbook, slots = 0, others = 0;
     for (size_t i = 0; i < c->peer_count; i++) {
         uint32_t n = counted(&c->peers[i], now_ms);
-        others += n > 0 && slots >= c->want.slots; /* not needed for the job itself */
+        others += n > 0 && slots >= c->request->slots; /* not needed for the job itself */
         slots += n;
     }
     if (slots < target)
         return target - slots;
-    return others < c->want.spares ? 1 : 0;
+    return others < c->request->spares ? 1 : 0;
 }
 
 /* Too little is offered, no answer is due, and domains have given all that they may. */
@@ -93,7 +93,7 @@ static bool is_stuck(const struct claim *c)
     for (size_t i = 0; i < c->peer_count; i++)
         if (c->peers[i].state == CLAIM_ASKED)
             return false;
-    return c->want.per_domain > 0 && claim_offered(c) < c->want.slots;
+    return c->per_domain > 0 && claim_offered(c) < c->request->slots;
 }
 
 bool claim_next(struct claim *c, uint64_t now_ms, size_t *peer, uint16_t *slots)
@@ -102,7 +102,7 @@ bool claim_next(struct claim *c, uint64_t now_ms, size_t *peer, uint16_t *slots)
     if (more > 0 && !is_dealt(c))
         deal(c, more, now_ms);
     if (more > 0 && !is_dealt(c) && is_stuck(c)) { /* rather close together than not at all */
-        c->want.per_domain = 0;
+        c->per_domain = 0;
         deal(c, more, now_ms);
     }
     for (size_t i = 0; more > 0 && i < c->peer_count; i++) {
@@ -172,7 +172,7 @@ enum claim_verdict claim_verdict(struct claim *c, uint64_t now_ms)
     }
     if (soon)
         return CLAIM_WAIT;
-    if (claim_offered(c) >= c->want.slots)
+    if (claim_offered(c) >= c->request->slots)
         return CLAIM_ENOUGH;
     if (due)
         return CLAIM_WAIT;
@@ -205,7 +205,7 @@ static void pick_slots(struct claim *c)
 {
     for (size_t i = 0; i < c->peer_count; i++)
         c->deal[i] = (struct share_peer){.slots = c->peers[i].offered, .speed = c->peers[i].speed};
-    share_out(c->deal, c->peer_count, c->want.slots, c->want.strategy);
+    share_out(c->deal, c->peer_count, c->request->slots, c->request->strategy);
     for (size_t i = 0; i < c->offer_count; i++) {
         struct claim_offer *o = &c->offers[i];
         uint16_t *left = &c->deal[o->peer].share;
@@ -232,5 +232,5 @@ static uint32_t pick_spares(struct claim *c, uint32_t left, bool own_peer)
 void claim_pick(struct claim *c)
 {
     pick_slots(c);
-    pick_spares(c, pick_spares(c, c->want.spares, true), false);
+    pick_spares(c, pick_spares(c, c->request->spares, true), false);
 }

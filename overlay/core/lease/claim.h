@@ -12,7 +12,7 @@
 #ifndef P2P_OVERLAY_CORE_LEASE_CLAIM_H
 #define P2P_OVERLAY_CORE_LEASE_CLAIM_H
 #include "overlay/base/id.h"
-#include "share.h"
+#include "request.h"
 #include <stddef.h>
 
 enum {
@@ -24,11 +24,11 @@ enum {
 enum claim_state { CLAIM_UNASKED, CLAIM_ASKED, CLAIM_OFFERED, CLAIM_REFUSED, CLAIM_SILENT };
 
 struct claim_peer {
-    uint16_t free;        /* as advertised, then as answered: it can be asked for these */
-    uint32_t speed;       /* of one core, as advertised */
-    uint32_t domain;      /* index of the first peer in its domain */
-    uint32_t held;        /* slots that the asker has there already */
-    uint32_t domain_held; /* the same in all its domain; of the first peer in it */
+    uint16_t free;            /* as advertised, then as answered: it can be asked for these */
+    uint32_t speed;           /* of one core, as advertised */
+    uint32_t domain;          /* index of the first peer in its domain */
+    uint32_t borrowed;        /* slots that the asker has there already */
+    uint32_t domain_borrowed; /* the same in all its domain; of the first peer in it */
     enum claim_state state;
     uint16_t due;                       /* slots that it is to be asked for */
     uint16_t asked, offered, contested; /* slots; asked: on the way */
@@ -43,19 +43,11 @@ struct claim_offer {
     bool spare;
 };
 
-struct claim_want {
-    uint32_t slots;
-    uint16_t spares, per_lease;
-    enum share_strategy strategy;
-    /* Slots that the job may have in all, to keep copies apart; 0: no bound. */
-    uint32_t per_domain; /* of one domain, as long as that works out */
-    uint32_t per_peer;   /* of one peer, in any case */
-};
-
 /* The arrays are the caller's: `peers` fitting ones, nearest first; `deal` as many, for claim.c to
  * work in; `offers` with room for what is added. */
 struct claim {
-    struct claim_want want;
+    const struct request *request;
+    uint32_t per_domain; /* slots of one domain, until that does not work out; 0: no bound */
     struct claim_peer *peers;
     struct share_peer *deal;
     size_t peer_count;

@@ -34,20 +34,20 @@ static unsigned held_by_owner(const struct lease_table *t, const struct id *owne
     return slots;
 }
 
-/* Twice the same: the wish lasts longer. Among too many, the oldest is forgotten. */
-void lease_add_wish(struct lease_table *t, const struct id *owner, uint64_t now_ms)
+/* One that says so again waits for longer. Among too many, the oldest is forgotten. */
+void lease_add_waiter(struct lease_table *t, const struct id *owner, uint64_t now_ms)
 {
-    struct lease_wish *place = &t->wishes[0];
-    for (size_t i = 0; i < LEASE_WISHES && !id_equal(&place->owner, owner); i++)
-        if (id_equal(&t->wishes[i].owner, owner) || t->wishes[i].until_ms < place->until_ms)
-            place = &t->wishes[i];
-    *place = (struct lease_wish){.owner = *owner, .until_ms = now_ms + LEASE_WISH_MS};
+    struct lease_waiter *place = &t->waiters[0];
+    for (size_t i = 0; i < LEASE_WAITERS && !id_equal(&place->owner, owner); i++)
+        if (id_equal(&t->waiters[i].owner, owner) || t->waiters[i].until_ms < place->until_ms)
+            place = &t->waiters[i];
+    *place = (struct lease_waiter){.owner = *owner, .until_ms = now_ms + LEASE_WAIT_MS};
 }
 
 static bool waits(const struct lease_table *t, const struct id *owner, uint64_t now_ms)
 {
-    for (size_t i = 0; i < LEASE_WISHES; i++)
-        if (now_ms < t->wishes[i].until_ms && id_equal(&t->wishes[i].owner, owner))
+    for (size_t i = 0; i < LEASE_WAITERS; i++)
+        if (now_ms < t->waiters[i].until_ms && id_equal(&t->waiters[i].owner, owner))
             return true;
     return false;
 }
@@ -55,8 +55,8 @@ static bool waits(const struct lease_table *t, const struct id *owner, uint64_t 
 static unsigned others_waiting(const struct lease_table *t, const struct id *owner, uint64_t now_ms)
 {
     unsigned n = 0;
-    for (size_t i = 0; i < LEASE_WISHES; i++)
-        n += now_ms < t->wishes[i].until_ms && !id_equal(&t->wishes[i].owner, owner);
+    for (size_t i = 0; i < LEASE_WAITERS; i++)
+        n += now_ms < t->waiters[i].until_ms && !id_equal(&t->waiters[i].owner, owner);
     return n;
 }
 

@@ -21,8 +21,8 @@ enum {
     LEASE_OFFER_MS = 5000,    /* unconfirmed life: longer than a claim takes */
     LEASE_RENEW_MS = 2000,
     LEASE_USER = 31,
-    LEASE_WISHES = 64,
-    LEASE_WISH_MS = 600000, /* so long who found too few slots counts as waiting for them */
+    LEASE_WAITERS = 64,
+    LEASE_WAIT_MS = 600000, /* so long who found too few slots counts as waiting for them */
 };
 
 /* A reservation is slots that are kept for other leases of the same holder, which take theirs out
@@ -59,14 +59,14 @@ struct lease {
 };
 
 /* An owner, on one of whose desktops somebody waits for slots. */
-struct lease_wish {
+struct lease_waiter {
     struct id owner;
     uint64_t until_ms;
 };
 
 struct lease_table {
     struct lease at[LEASE_MAX];
-    struct lease_wish wishes[LEASE_WISHES];
+    struct lease_waiter waiters[LEASE_WAITERS];
 };
 
 /* What is asked for: slots in all, at most per_lease (0: no bound) in one lease. */
@@ -89,7 +89,7 @@ unsigned lease_slots_free(const struct lease_table *t, unsigned slots);
 unsigned lease_slots_for(const struct lease_table *t, unsigned slots, const struct lease_want *want,
                          uint64_t now_ms);
 /* That owner waits. */
-void lease_add_wish(struct lease_table *t, const struct id *owner, uint64_t now_ms);
+void lease_add_waiter(struct lease_table *t, const struct id *owner, uint64_t now_ms);
 /* What the desktops of one owner may hold of `slots` together: all, as long as no other one waits;
  * else as much as each of those who hold some or wait. */
 unsigned lease_share(const struct lease_table *t, unsigned slots, const struct id *owner,

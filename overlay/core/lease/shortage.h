@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* shortage.h -- the line that says why too few slots were found. */
-#ifndef P2P_OVERLAY_BORROW_SHORTAGE_H
-#define P2P_OVERLAY_BORROW_SHORTAGE_H
+#ifndef P2P_OVERLAY_CORE_LEASE_SHORTAGE_H
+#define P2P_OVERLAY_CORE_LEASE_SHORTAGE_H
+#include "phrase.h"
 #include <stdbool.h>
-#include <stddef.h>
 
 struct shortage {
-    char *out;
-    size_t size, at;
+    struct phrase line;
     unsigned told, untold; /* peers named, and left out for want of room */
 };
 

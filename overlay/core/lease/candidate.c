@@ -1,30 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* candidate.c -- the peers that an allocation may ask: which fit, which are near, and why the
- * others do not. */
+/* candidate.c -- the peers that a search may ask: which fit, which are near, and why the others do
+ * not. */
 #include "candidate.h"
-#include "overlay/core/lease/domain.h"
-#include "overlay/core/lease/fit.h"
-#include "overlay/lend/lending.h"
+#include "domain.h"
+#include "fit.h"
+#include "lending_state.h"
+#include "phrase.h"
 #include "shortage.h"
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static bool excluded(const struct msg_local_allocate *want, const struct id *peer)
+static bool is_excluded(const struct request *request, const struct id *peer)
 {
-    for (size_t i = 0; i < want->exclude_count; i++)
-        if (id_equal(&want->exclude[i].peer, peer))
+    for (size_t i = 0; i < request->exclude_count; i++)
+        if (id_equal(&request->exclude[i], peer))
             return true;
     return false;
 }
 
+void candidate_explain(struct candidate *c, const char *why)
+{
+    struct phrase p;
+    phrase_begin(&p, c->why, sizeof c->why);
+    phrase_add(&p, why);
+}
+
 static void explain_series(struct candidate *c, const char *has, const char *needs)
 {
-    int length = (int)fit_series_length(needs);
-    if (has[0] == '\0')
-        snprintf(c->why, sizeof c->why, "has no Open MPI (needs %.*s)", length, needs);
-    else
-        snprintf(c->why, sizeof c->why, "runs Open MPI %s (needs %.*s)", has, length, needs);
+    struct phrase p;
+    phrase_begin(&p, c->why, sizeof c->why);
+    phrase_add(&p, has[0] == '\0' ? "has no Open MPI" : "runs Open MPI ");
+    phrase_add(&p, has);
+    phrase_add(&p, " (needs ");
+    phrase_add_part(&p, needs, fit_series_length(needs));
+    phrase_add(&p, ")");
 }
 
 static void explain_requirement(struct candidate *c, const struct part_ad *ad,
@@ -38,14 +46,14 @@ static void explain_requirement(struct candidate *c, const struct part_ad *ad,
 
 static void judge(struct candidate *c, const struct part_ad *ad, const struct candidate_want *want)
 {
-    if (excluded(want->want, &ad->peer.id))
-        snprintf(c->why, sizeof c->why, "was not to be used");
+    if (is_excluded(want->request, &ad->peer.id))
+        candidate_explain(c, "was not to be used");
     else if (!fit_series(ad->ompi, want->ompi))
         explain_series(c, ad->ompi, want->ompi);
     else if (!require_fits(want->require, ad, c->rtt_us))
         explain_requirement(c, ad, want->require);
     else if (ad->closed != LENDING_OPEN)
-        snprintf(c->why, sizeof c->why, "%s", lending_text((enum lending_state)ad->closed));
+        candidate_explain(c, lending_text((enum lending_state)ad->closed));
     else
         c->fits = true;
 }
@@ -53,43 +61,58 @@ static void judge(struct candidate *c, const struct part_ad *ad, const struct ca
 void candidates_add(struct candidates *all, const struct part_ad *ad, uint32_t rtt_us,
                     const struct candidate_want *want)
 {
-    if (all->count == CANDIDATES_MAX)
+    if (all->count == all->most)
         return;
-    struct candidate *more = realloc(all->at, (all->count + 1) * sizeof *more);
-    if (more == NULL)
-        return;
-    all->at = more;
-    struct candidate *c = &more[all->count++];
+    struct candidate *c = &all->at[all->count];
     *c = (struct candidate){.peer = ad->peer,
                             .slots = ad->slots,
                             .slots_free = ad->slots_free,
                             .rtt_us = rtt_us,
                             .speed = ad->speed,
+                            .order = (uint32_t)all->count++,
                             .encrypt = ad->encrypt != 0};
     memcpy(c->name, ad->name, sizeof c->name);
     memcpy(c->site, ad->site, sizeof c->site);
     judge(c, ad, want);
 }
 
-void candidates_clear(struct candidates *all)
+static bool is_behind(const struct candidate *x, const struct candidate *y)
 {
-    free(all->at);
-    *all = (struct candidates){0};
+    if (x->fits != y->fits)
+        return !x->fits;
+    if (x->rtt_us != y->rtt_us)
+        return x->rtt_us > y->rtt_us;
+    return x->order > y->order;
 }
 
-static int by_round_trip(const void *a, const void *b)
+static void exchange(struct candidate *x, struct candidate *y)
 {
-    const struct candidate *x = a, *y = b;
-    if (x->fits != y->fits)
-        return x->fits ? -1 : 1;
-    return x->rtt_us < y->rtt_us ? -1 : x->rtt_us > y->rtt_us;
+    const struct candidate was = *x;
+    *x = *y;
+    *y = was;
+}
+
+/* Heapsort, as qsort() may allocate: lets at[i] sink until nothing below it is behind it. */
+static void sink(struct candidate *at, size_t i, size_t count)
+{
+    for (size_t below; (below = 2 * i + 1) < count; i = below) {
+        if (below + 1 < count && is_behind(&at[below + 1], &at[below]))
+            below++;
+        if (!is_behind(&at[below], &at[i]))
+            return;
+        exchange(&at[i], &at[below]);
+    }
 }
 
 size_t candidates_sort(struct candidates *all)
 {
     size_t fitting = 0;
-    if (all->count > 0)
-        qsort(all->at, all->count, sizeof all->at[0], by_round_trip);
+    for (size_t i = all->count / 2; i-- > 0;)
+        sink(all->at, i, all->count);
+    for (size_t left = all->count; left > 1;) {
+        exchange(&all->at[0], &all->at[--left]);
+        sink(all->at, 0, left);
+    }
     while (fitting < all->count && all->at[fitting].fits)
         fitting++;
     return fitting;
@@ -113,17 +136,19 @@ static void find_domains(const struct candidates *all, enum domain_scheme scheme
 }
 
 /* What the asker has in the domain of each. */
-static void count_held(const struct candidates *all, enum domain_scheme scheme,
-                       const struct candidate_held *held, size_t held_count, struct claim *claim)
+static void count_borrowed(const struct candidates *all, enum domain_scheme scheme,
+                           const struct candidate_borrowed *borrowed, size_t borrowed_count,
+                           struct claim *claim)
 {
     for (size_t i = 0; i < claim->peer_count; i++) {
         const struct candidate *c = &all->at[i];
         const struct domain_place here = {&c->peer.id, &c->peer.addr, c->site};
-        claim->peers[i].domain_held = 0;
-        for (size_t k = 0; k < held_count; k++) {
-            const struct domain_place there = {&held[k].peer.id, &held[k].peer.addr, held[k].site};
+        claim->peers[i].domain_borrowed = 0;
+        for (size_t k = 0; k < borrowed_count; k++) {
+            const struct domain_place there = {&borrowed[k].peer.id, &borrowed[k].peer.addr,
+                                               borrowed[k].site};
             if (domain_same(&here, &there, scheme))
-                claim->peers[i].domain_held += held[k].slots;
+                claim->peers[i].domain_borrowed += borrowed[k].slots;
         }
     }
 }
@@ -133,8 +158,8 @@ static uint64_t room_apart(const struct claim *claim, uint32_t apart)
 {
     uint64_t room = 0;
     for (size_t first = 0; first < claim->peer_count; first++) {
-        const uint32_t held = claim->peers[first].domain_held;
-        const uint64_t most = apart > held ? apart - held : 0;
+        const uint32_t has = claim->peers[first].domain_borrowed;
+        const uint64_t most = apart > has ? apart - has : 0;
         uint64_t here = 0;
         for (size_t i = first; claim->peers[first].domain == first && i < claim->peer_count; i++)
             here += claim->peers[i].domain == first ? claim->peers[i].free : 0;
@@ -143,31 +168,35 @@ static uint64_t room_apart(const struct claim *claim, uint32_t apart)
     return room;
 }
 
-void candidates_claim(const struct candidates *all, size_t count, uint32_t apart,
-                      const struct candidate_held *held, size_t held_count, struct claim *claim)
+void candidates_claim(const struct candidates *all, size_t count,
+                      const struct candidate_borrowed *borrowed, size_t borrowed_count,
+                      struct claim *claim)
 {
+    const uint32_t apart = claim->request->apart;
     claim->peer_count = count;
     claim->offer_count = 0;
-    claim->want.per_domain = apart;
+    claim->per_domain = apart;
     for (size_t i = 0; i < count; i++)
         claim->peers[i] = (struct claim_peer){
             .free = all->at[i].slots_free, .speed = all->at[i].speed, .domain = (uint32_t)i};
-    count_held(all, DOMAIN_PEER, held, held_count, claim);
+    count_borrowed(all, DOMAIN_PEER, borrowed, borrowed_count, claim);
     for (size_t i = 0; i < count; i++)
-        claim->peers[i].held = claim->peers[i].domain_held;
+        claim->peers[i].borrowed = claim->peers[i].domain_borrowed;
     for (enum domain_scheme s = DOMAIN_SITE; apart > 0 && s < DOMAIN_SCHEMES; s++) {
         find_domains(all, s, claim);
-        count_held(all, s, held, held_count, claim);
-        if (room_apart(claim, apart) >= claim->want.slots)
+        count_borrowed(all, s, borrowed, borrowed_count, claim);
+        if (room_apart(claim, apart) >= claim->request->slots)
             return;
     }
 }
 
-bool candidates_suffice(const struct candidates *all, const struct claim_want *want)
+bool candidates_suffice(const struct candidates *all, const struct request *request)
 {
     uint32_t found = 0, peers = 0;
-    const uint32_t slots = want->slots * (want->strategy == SHARE_BALANCED ? 2 : 1) + want->spares;
-    const uint32_t others = want->spares + (want->strategy == SHARE_SPREAD ? want->slots : 0);
+    const uint32_t slots =
+        request->slots * (request->strategy == SHARE_BALANCED ? 2 : 1) + request->spares;
+    const uint32_t others =
+        request->spares + (request->strategy == SHARE_SPREAD ? request->slots : 0);
     for (size_t i = 0; i < all->count; i++) {
         const struct candidate *c = &all->at[i];
         found += c->fits ? c->slots_free : 0;
@@ -176,30 +205,42 @@ bool candidates_suffice(const struct candidates *all, const struct claim_want *w
     return found > slots && peers > others;
 }
 
+static void explain_free(const struct candidate *c, char *why, size_t size)
+{
+    struct phrase p;
+    phrase_begin(&p, why, size);
+    phrase_add(&p, "has ");
+    phrase_add_number(&p, c->slots_free);
+    phrase_add(&p, " of ");
+    phrase_add_number(&p, c->slots);
+    phrase_add(&p, " slots free");
+}
+
 void candidates_explain(const struct candidates *all, const struct claim *claim, unsigned silent,
                         char *out, size_t size)
 {
     struct shortage s;
     unsigned peers = 0;
     bool none_fits = all->count > 0 && silent == 0;
-    char why[300];
+    char free[64];
     for (size_t i = 0; i < claim->peer_count; i++)
         peers += claim->peers[i].offered > 0;
-    shortage_begin(&s, out, size, claim->want.slots, claim_offered(claim), peers);
+    shortage_begin(&s, out, size, claim->request->slots, claim_offered(claim), peers);
     for (size_t i = 0; i < all->count; i++) {
         const struct candidate *c = &all->at[i];
+        const char *why = free;
         none_fits = none_fits && !c->fits;
         enum claim_state state = i < claim->peer_count ? claim->peers[i].state : CLAIM_UNASKED;
         if (state == CLAIM_OFFERED)
             continue;
         if (c->why[0] != '\0')
-            snprintf(why, sizeof why, "%s", c->why);
+            why = c->why;
         else if (i < claim->peer_count && claim_is_used_up(claim, i))
-            snprintf(why, sizeof why, "has a copy of as many ranks as it may");
+            why = "has a copy of as many ranks as it may";
         else if (state == CLAIM_SILENT || state == CLAIM_ASKED)
-            snprintf(why, sizeof why, "did not answer");
+            why = "did not answer";
         else
-            snprintf(why, sizeof why, "has %u of %u slots free", c->slots_free, c->slots);
+            explain_free(c, free, sizeof free);
         shortage_peer(&s, c->name, why);
     }
     shortage_end(&s, silent, none_fits);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lending_state.c -- whether a peer lends its slots now, in words. */
+#include "lending_state.h"
+
+const char *lending_text(enum lending_state state)
+{
+    switch (state) {
+    case LENDING_OPEN:
+        return "lends";
+    case LENDING_PAUSED:
+        return "lends nothing now: paused by its owner";
+    case LENDING_LEAVING:
+        return "lends nothing now: it leaves the grid";
+    case LENDING_HOURS:
+        return "lends nothing at this time of the day";
+    case LENDING_IN_USE:
+        return "lends nothing now: its owner uses it";
+    }
+    return "lends nothing";
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lending_state.h -- whether a peer lends its slots now, as its ad says (part_ad.closed). */
+#ifndef P2P_OVERLAY_CORE_LEASE_LENDING_STATE_H
+#define P2P_OVERLAY_CORE_LEASE_LENDING_STATE_H
+
+enum lending_state {
+    LENDING_OPEN,
+    LENDING_PAUSED,  /* p2pctl pause */
+    LENDING_LEAVING, /* p2pctl leave */
+    LENDING_HOURS,   /* not at this time */
+    LENDING_IN_USE,  /* its owner uses it */
+};
+
+/* Goes on after the peer's name: "lends nothing now: paused by its owner". */
+const char *lending_text(enum lending_state state);
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* request.h -- what a job asks the grid for: the one shape of it in a program, in the daemon and in
+ * the search. Between the two it travels as msg_local_allocate. */
+#ifndef P2P_OVERLAY_CORE_LEASE_REQUEST_H
+#define P2P_OVERLAY_CORE_LEASE_REQUEST_H
+#include "lease.h"
+#include "share.h"
+
+struct request {
+    unsigned slots;               /* in all */
+    unsigned per_lease;           /* at most so many slots in one lease; 0: no bound */
+    unsigned spares;              /* further leases of one slot, best effort */
+    enum share_strategy strategy; /* which peers, and how many slots of each */
+    /* What the asker has already counts in both, to keep copies apart; 0: no bound. */
+    unsigned apart;           /* slots of all that fails together, as long as that works out */
+    unsigned per_peer;        /* slots of one peer, in any case */
+    enum lease_use use;       /* of what is free, added to a reservation, or taken out of one */
+    struct id reservation;    /* unless the use is plain */
+    bool own;                 /* of peers of the asker's owner only */
+    unsigned timeout_ms;      /* for all of it */
+    const char *require;      /* requirement expression; NULL or "": none */
+    const struct id *exclude; /* peers not to use */
+    size_t exclude_count;
+};
+#endif
