@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void judge_all(struct pick *p, const struct crowd *crowd, const struct pick_want *want)
+static void judge_all(struct pick *p, const struct all_peers *all, const struct pick_want *want)
 {
     static const struct msg_local_allocate nobody_excluded;
-    const struct part_ad *self = crowd_self(crowd);
+    const struct part_ad *self = all_peers_self(all);
     const struct candidate_want fit = {
         .want = &nobody_excluded, .require = want->require, .ompi = self != NULL ? self->ompi : ""};
-    for (size_t i = 0; i < crowd->count; i++)
-        candidates_add(&p->candidates, &crowd->at[i].ad, crowd->at[i].rtt_us, &fit);
+    for (size_t i = 0; i < all->count; i++)
+        candidates_add(&p->candidates, &all->at[i].ad, all->at[i].rtt_us, &fit);
     p->fitting = candidates_sort(&p->candidates);
 }
 
@@ -108,17 +108,17 @@ static int place_all(struct pick *p, const struct pick_want *want, struct err *e
     return rc;
 }
 
-int pick_make(struct pick *p, const struct crowd *crowd, const struct pick_want *want,
+int pick_make(struct pick *p, const struct all_peers *all, const struct pick_want *want,
               struct err *e)
 {
     struct err trouble = {0};
     *p = (struct pick){.ranks = want->ranks, .lanes = level_lanes(&want->level, want->ranks)};
-    judge_all(p, crowd, want);
+    judge_all(p, all, want);
     if (make_room(p, want) != 0)
         return err_set(e, ENOMEM, "no memory");
     claim_all(p);
     if (!p->enough) {
-        candidates_explain(&p->candidates, &p->claim, crowd->silent, p->why, sizeof p->why);
+        candidates_explain(&p->candidates, &p->claim, all->silent, p->why, sizeof p->why);
     } else if (place_all(p, want, &trouble) != 0) {
         p->enough = false;
         snprintf(p->why, sizeof p->why, "%s", trouble.text);
