@@ -149,7 +149,7 @@ static void client_set_aside(struct client *c, const struct message *m)
     case MSG_local_event:
         queue_event(c, &m->local_event);
         break;
-    case MSG_local_notice: /* of those who asked for them (local_watch): nobody here does */
+    case MSG_local_notice: /* for programs that asked for them (local_watch): none here does */
         break;
     }
 }

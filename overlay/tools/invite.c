@@ -110,7 +110,7 @@ static void invite_row(void *ctx, const struct message *m)
         *(struct msg_local_token *)ctx = m->local_token;
 }
 
-/* What whoever comes with the token will be able to do. */
+/* What the desktop that joins with the token will be able to do. */
 static void invite_explain(const struct invite_options *w)
 {
     if (w->ask.mine)

@@ -44,7 +44,7 @@ static int newcomer_dial(const struct addr *at)
     return -why;
 }
 
-/* Signed by nobody but the key itself: TLS then shows that whoever has it asks. */
+/* Signed by the key itself: TLS then shows that the newcomer has it. */
 static X509 *introduce(EVP_PKEY *key)
 {
     X509 *c = X509_new();
@@ -64,7 +64,8 @@ static SSL_CTX *make_context(EVP_PKEY *key)
     static const unsigned char join[] = "\x0c" CONNECTION_JOIN;
     SSL_CTX *tls = SSL_CTX_new(TLS_client_method());
     X509 *c = introduce(key);
-    /* Who answers is checked after the handshake: its grid is known by a fingerprint alone. */
+    /* The answering side is checked after the handshake: its grid is known by a fingerprint alone.
+     */
     bool ok = tls != NULL && c != NULL && SSL_CTX_set_min_proto_version(tls, TLS1_3_VERSION) &&
               SSL_CTX_use_certificate(tls, c) && SSL_CTX_use_PrivateKey(tls, key) &&
               SSL_CTX_set_alpn_protos(tls, join, sizeof join - 1) == 0;
@@ -75,7 +76,7 @@ static SSL_CTX *make_context(EVP_PKEY *key)
     return NULL;
 }
 
-/* --- who answers --- */
+/* --- the answering side --- */
 
 static bool is_signed_by(X509 *certificate, X509 *root)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* why.c -- p2pctl why: who would be chosen for a job, and why the others would not. */
+/* why.c -- p2pctl why: which peers would be chosen for a job, and why the others would not. */
 #include "tool.h"
 #include "ad_json.h"
 #include "order.h"

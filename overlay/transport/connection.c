@@ -187,7 +187,7 @@ void connection_say_bye(struct connection *c)
         send_bye(c);
 }
 
-/* --- who is there --- */
+/* --- the other side --- */
 
 static void connection_shaken(struct connection *c)
 {
