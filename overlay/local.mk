@@ -39,7 +39,7 @@ libclient_la_SOURCES = \
     overlay/base/err.c overlay/base/err.h overlay/base/ports.c overlay/base/ports.h overlay/base/size.c \
     overlay/base/size.h \
     overlay/client/ask.h overlay/client/client.c overlay/client/p2pgrid.h overlay/client/socket_path.c \
-    overlay/client/socket_path.h overlay/client/wish.c overlay/client/words.h \
+    overlay/client/socket_path.h overlay/client/requests.c overlay/client/words.h \
     overlay/manifest/content.c overlay/manifest/content.h overlay/manifest/folder.c overlay/manifest/folder.h \
     overlay/manifest/input.c overlay/manifest/input.h overlay/manifest/program.c overlay/manifest/program.h
 libclient_la_CFLAGS = $(AM_CFLAGS) $(SODIUM_CFLAGS)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ask.h -- a question to the daemon that is answered by a row of messages, and what it takes to put
- * it; for tools and wish.c. */
+ * it; for tools and requests.c. */
 #ifndef P2P_OVERLAY_CLIENT_ASK_H
 #define P2P_OVERLAY_CLIENT_ASK_H
 #include "overlay/wire/message.h"

@@ -38,7 +38,7 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static bool wait_for(int fd, short what, int64_t until)
+static bool client_wait(int fd, short what, int64_t until)
 {
     for (;;) {
         int64_t left = until - now_ms();
@@ -73,7 +73,7 @@ int client_send(struct client *c, const struct message *m, struct err *e)
         ssize_t n = send(c->fd, frame + at, length - at, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n > 0)
             at += (size_t)n;
-        else if (errno == EAGAIN && !wait_for(c->fd, POLLOUT, until))
+        else if (errno == EAGAIN && !client_wait(c->fd, POLLOUT, until))
             rc = err_set(e, ETIMEDOUT, "the local p2pd does not read what it is sent");
         else if (errno != EAGAIN && errno != EINTR)
             rc = daemon_gone(c, e);
@@ -83,7 +83,7 @@ int client_send(struct client *c, const struct message *m, struct err *e)
 }
 
 /* Reads what the socket holds, as far as there is room. */
-static void fill(struct client *c)
+static void client_fill(struct client *c)
 {
     while (!c->gone && c->have < WIRE_MAX_FRAME) {
         ssize_t n = recv(c->fd, c->in + c->have, WIRE_MAX_FRAME - c->have, MSG_DONTWAIT);
@@ -139,7 +139,7 @@ enum unasked {
 };
 
 /* What is no answer to the question asked now: an event, or the rest of a row given up earlier. */
-static void aside(struct client *c, const struct message *m)
+static void client_set_aside(struct client *c, const struct message *m)
 {
     if (m->kind == MSG_local_lease)
         client_release(c, &m->local_lease.lease, NULL);
@@ -149,7 +149,7 @@ static void aside(struct client *c, const struct message *m)
     case MSG_local_event:
         queue_event(c, &m->local_event);
         break;
-    case MSG_local_notice: /* of those who asked for them (local_watch): nobody here does */
+    case MSG_local_notice: /* for programs that asked for them (local_watch): none here does */
         break;
     }
 }
@@ -165,10 +165,10 @@ int client_ask(struct client *c, struct message *question, int timeout_ms, clien
     int64_t until = now_ms() + timeout_ms;
     struct message *m = question; /* sent, and large enough to be used again */
     for (;;) {
-        fill(c);
+        client_fill(c);
         while (next_message(c, m)) {
             if (message_token(m) != token) {
-                aside(c, m);
+                client_set_aside(c, m);
             } else if (m->kind != MSG_local_done) {
                 row(ctx, m);
             } else {
@@ -178,12 +178,12 @@ int client_ask(struct client *c, struct message *question, int timeout_ms, clien
         }
         if (c->gone)
             return daemon_gone(c, e);
-        if (!wait_for(c->fd, POLLIN, until))
+        if (!client_wait(c->fd, POLLIN, until))
             return err_set(e, ETIMEDOUT, "the local p2pd did not answer within %d ms", timeout_ms);
     }
 }
 
-static int greet(struct client *c, struct err *e)
+static int client_greet(struct client *c, struct err *e)
 {
     struct message m = {.kind = MSG_local_hello};
     m.local_hello.protocol = LOCAL_PROTOCOL;
@@ -191,14 +191,14 @@ static int greet(struct client *c, struct err *e)
     int64_t until = now_ms() + HELLO_MS;
     client_send(c, &m, NULL); /* one that it does not want is closed, perhaps before this */
     for (;;) {
-        fill(c);
+        client_fill(c);
         if (next_message(c, &m))
             break;
         if (c->gone)
             return err_set(e, ECONNREFUSED,
                            "p2pd closed the connection: it serves only the user "
                            "who started it, and has room for a bounded number of programs");
-        if (!wait_for(c->fd, POLLIN, until))
+        if (!client_wait(c->fd, POLLIN, until))
             return err_set(e, ETIMEDOUT, "p2pd is there and does not answer; look at its log");
     }
     if (m.kind != MSG_local_hello || m.local_hello.protocol != LOCAL_PROTOCOL)
@@ -209,21 +209,21 @@ static int greet(struct client *c, struct err *e)
 }
 
 /* A folder of /tmp may be anybody's. */
-static bool is_own(int fd)
+static bool is_own_daemon(int fd)
 {
     struct ucred who = {0};
     socklen_t size = sizeof who;
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == geteuid();
 }
 
-static int hang_up(struct client *c, const struct err *e)
+static int client_hang_up(struct client *c, const struct err *e)
 {
     close(c->fd);
     c->fd = -1;
     return -e->code;
 }
 
-static int dial_at(struct client *c, const char *path, struct err *e)
+static int client_dial_at(struct client *c, const char *path, struct err *e)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
     if (strlen(path) > PLACE_MAX)
@@ -238,33 +238,33 @@ static int dial_at(struct client *c, const char *path, struct err *e)
         err_set(e, errno == ENOENT ? ENOENT : ECONNREFUSED,
                 "no p2pd answers at %s (%s); start one with `p2pd --detach`", path,
                 strerror(errno));
-        return hang_up(c, e);
+        return client_hang_up(c, e);
     }
-    if (is_own(c->fd))
+    if (is_own_daemon(c->fd))
         return 0;
     err_set(e, EACCES, "the p2pd at %s is not yours: it serves only the user who started it", path);
-    return hang_up(c, e);
+    return client_hang_up(c, e);
 }
 
 /* What is wrong with the first place is said: a daemon would listen there. */
-static int dial(struct client *c, const char *path, struct err *e)
+static int client_dial(struct client *c, const char *path, struct err *e)
 {
     char place[PLACE_MAX + 1];
     struct err other = {0};
     if (path != NULL)
-        return dial_at(c, path, e);
+        return client_dial_at(c, path, e);
     int rc = place_socket(0, place, e);
     if (rc == 0)
-        rc = dial_at(c, place, e);
+        rc = client_dial_at(c, place, e);
     for (unsigned i = 1; rc != 0 && place_socket(i, place, &other) == 0; i++)
-        if (dial_at(c, place, &other) == 0)
+        if (client_dial_at(c, place, &other) == 0)
             rc = 0;
     if (rc == 0)
         *e = (struct err){0};
     return rc;
 }
 
-static int watch(struct client *c, struct err *e)
+static int client_watch(struct client *c, struct err *e)
 {
     c->waiting = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     c->ready = epoll_create1(EPOLL_CLOEXEC);
@@ -285,11 +285,11 @@ int client_open(struct client **out, const char *path, struct err *e)
     c->in = malloc(WIRE_MAX_FRAME);
     int rc = c->in != NULL ? 0 : err_set(e, ENOMEM, "out of memory");
     if (rc == 0)
-        rc = dial(c, path, e);
+        rc = client_dial(c, path, e);
     if (rc == 0)
-        rc = watch(c, e);
+        rc = client_watch(c, e);
     if (rc == 0)
-        rc = greet(c, e);
+        rc = client_greet(c, e);
     if (rc != 0)
         client_close(c);
     else
@@ -317,16 +317,16 @@ int client_fd(const struct client *c)
 
 int client_tell(struct client *c, const struct message *m)
 {
-    return c->gone || wait_for(c->fd, POLLOUT, 0) ? client_send(c, m, NULL) : -EAGAIN;
+    return c->gone || client_wait(c->fd, POLLOUT, 0) ? client_send(c, m, NULL) : -EAGAIN;
 }
 
 int client_event(struct client *c, struct grid_event *event)
 {
     struct message m;
     eventfd_t ignored;
-    fill(c);
+    client_fill(c);
     while (next_message(c, &m))
-        aside(c, &m);
+        client_set_aside(c, &m);
     if (c->event_count > 0) {
         *event = c->events[0];
         c->event_count--;

@@ -10,7 +10,7 @@
 
 #define NAME "p2pgrid/p2pd.sock"
 
-static int put(char out[PLACE_MAX + 1], struct err *e, const char *path)
+static int put_path(char out[PLACE_MAX + 1], struct err *e, const char *path)
 {
     if (snprintf(out, PLACE_MAX + 1, "%s", path) <= PLACE_MAX)
         return 0;
@@ -26,7 +26,7 @@ int place_socket(unsigned choice, char out[PLACE_MAX + 1], struct err *e)
     const unsigned long user = geteuid();
     char path[PATH_MAX], usual[32];
     if (set != NULL && set[0] != '\0')
-        return choice == 0 ? put(out, e, set) : -ENOENT;
+        return choice == 0 ? put_path(out, e, set) : -ENOENT;
     snprintf(usual, sizeof usual, "/run/user/%lu", user);
     if (run == NULL || run[0] != '/' || strcmp(run, usual) == 0)
         choice++; /* there is no other such folder */
@@ -43,5 +43,5 @@ int place_socket(unsigned choice, char out[PLACE_MAX + 1], struct err *e)
     default:
         return -ENOENT;
     }
-    return put(out, e, path);
+    return put_path(out, e, path);
 }

@@ -22,7 +22,7 @@ struct rpc {
     struct topologies *topologies;
 };
 
-/* Who has asked. */
+/* The program that has asked. */
 struct rpc_caller {
     struct rpc *rpc;
     void *client;

@@ -24,7 +24,7 @@ bool rpc_take(struct rpc *x, void *client, pid_t pid, const struct message *m);
 /* What another daemon says about its machine, or asks about this one. */
 void rpc_hear(struct rpc *x, const struct link_peer *from, const struct message *m);
 void rpc_forget(struct rpc *x, const void *client);
-/* Who holds what is asked for: the client itself, or a reservation. NULL: there is no such. */
+/* The holder of what is asked for: the client itself, or a reservation. NULL: there is no such. */
 void *rpc_holder(struct rpc *x, void *client, const struct msg_local_allocate *want, struct err *e);
 /* An event for a reservation; false: the owner is a program. */
 bool rpc_event(struct rpc *x, const void *owner, const struct msg_local_event *event);

@@ -3,7 +3,7 @@
  * seen to vanish. */
 #include "tool.h"
 #include "ad_json.h"
-#include "crowd.h"
+#include "all_peers.h"
 #include "odds.h"
 #include <argp.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static double positive(const char *value, const char *option, double most, struc
     return x;
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t advise_parse(int key, char *value, struct argp_state *state)
 {
     struct order *o = state->input;
     switch (key) {
@@ -70,11 +70,11 @@ static error_t parse(int key, char *value, struct argp_state *state)
     return ARGP_ERR_UNKNOWN;
 }
 
-static void add_up(struct record *r, const struct crowd *crowd)
+static void add_up(struct record *r, const struct all_peers *all)
 {
-    for (size_t i = 0; i < crowd->count; i++) {
-        r->hours += crowd->at[i].ad.watched / 60.0;
-        r->vanished += crowd->at[i].ad.vanished;
+    for (size_t i = 0; i < all->count; i++) {
+        r->hours += all->at[i].ad.watched / 60.0;
+        r->vanished += all->at[i].ad.vanished;
         r->peers++;
     }
     if (r->hours > 0)
@@ -90,7 +90,7 @@ static unsigned recommended(const struct order *o, double rate)
     return 0;
 }
 
-static void print(const struct order *o, const struct record *r)
+static void advise_print(const struct order *o, const struct record *r)
 {
     const struct tool_style style = tool_style(stdout);
     const unsigned best = recommended(o, r->rate);
@@ -115,7 +115,7 @@ static void print(const struct order *o, const struct record *r)
                100 * o->target);
 }
 
-static void print_json(const struct order *o, const struct record *r)
+static void advise_print_json(const struct order *o, const struct record *r)
 {
     const unsigned best = recommended(o, r->rate);
     json_t *levels = json_array();
@@ -131,20 +131,20 @@ static void print_json(const struct order *o, const struct record *r)
 
 static int observe(const struct order *o, struct record *r)
 {
-    struct crowd crowd = {0};
+    struct all_peers all = {0};
     struct client *client;
     struct err e = {0};
     int rc = tool_connect(&client, &o->shared);
     if (rc != TOOL_OK)
         return rc;
-    if (crowd_ask(&crowd, client, &e) == 0) {
-        add_up(r, &crowd);
+    if (all_peers_ask(&all, client, &e) == 0) {
+        add_up(r, &all);
         if (r->hours <= 0)
             err_set(&e, 1,
                     "the grid is too young: no peer has watched another for a minute; say "
                     "how long peers stay with --lifetime=HOURS");
     }
-    crowd_clear(&crowd);
+    all_peers_clear(&all);
     client_close(client);
     return e.code != 0 ? tool_fail(&e) : TOOL_OK;
 }
@@ -152,7 +152,7 @@ static int observe(const struct order *o, struct record *r)
 int tool_advise(int argc, char **argv)
 {
     static const struct argp_child children[] = {{&tool_argp, 0, NULL, 0}, {0}};
-    static const struct argp argp = {options, parse, NULL, doc, children, NULL, NULL};
+    static const struct argp argp = {options, advise_parse, NULL, doc, children, NULL, NULL};
     struct order o = {.target = 0.99};
     struct record r = {0};
     argp_err_exit_status = TOOL_USAGE;
@@ -163,6 +163,6 @@ int tool_advise(int argc, char **argv)
     else
         rc = observe(&o, &r);
     if (rc == TOOL_OK)
-        (o.shared.json ? print_json : print)(&o, &r);
+        (o.shared.json ? advise_print_json : advise_print)(&o, &r);
     return rc;
 }

@@ -52,7 +52,7 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t alloc_parse(int key, char *value, struct argp_state *state)
 {
     struct order *o = state->input;
     struct err e = {0};
@@ -212,8 +212,8 @@ static int run(struct client *c, const struct order *o, const struct id *reserva
 int tool_alloc(int argc, char **argv)
 {
     static const struct argp_child children[] = {{&tool_argp, 0, NULL, 0}, {0}};
-    static const struct argp argp = {options, parse, "-- COMMAND [ARGUMENT...]", doc, children,
-                                     NULL,    NULL};
+    static const struct argp argp = {
+        options, alloc_parse, "-- COMMAND [ARGUMENT...]", doc, children, NULL, NULL};
     struct order o = {.copies = 1, .seconds = USUAL_S, .time = "1h"};
     struct client *c;
     struct id reservation;

@@ -104,7 +104,7 @@ static void check_rotate(const struct order *o, struct argp_state *state)
         argp_error(state, "--days: who is away has up to 365 days");
 }
 
-static void check(const struct order *o, struct argp_state *state)
+static void grid_check(const struct order *o, struct argp_state *state)
 {
     if (o->what == NULL)
         argp_error(state, "create, issue, lock, unlock or rotate?");
@@ -123,7 +123,7 @@ static void check(const struct order *o, struct argp_state *state)
         argp_error(state, "--name=PEER is missing");
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t grid_parse(int key, char *value, struct argp_state *state)
 {
     struct order *o = state->input;
     switch (key) {
@@ -165,7 +165,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         take_word(o, value, state);
         return 0;
     case ARGP_KEY_END:
-        check(o, state);
+        grid_check(o, state);
         return 0;
     }
     return ARGP_ERR_UNKNOWN;
@@ -201,7 +201,7 @@ static int open_authority(struct authority **out, const char *folder, const char
     return rc;
 }
 
-static int lock(struct authority *a, const char *file, struct err *e)
+static int grid_lock(struct authority *a, const char *file, struct err *e)
 {
     struct passphrase word = {.length = 0};
     int rc = passphrase_ask(&word, file, true, e);
@@ -226,7 +226,7 @@ static int change_lock(const struct order *o, struct err *e)
     if (rc == 0)
         rc = open_authority(&a, folder, o->file, e);
     if (rc == 0)
-        rc = locks ? lock(a, o->file, e) : authority_lock(a, NULL, e);
+        rc = locks ? grid_lock(a, o->file, e) : authority_lock(a, NULL, e);
     authority_close(a);
     if (rc == 0 && o->json)
         tool_print_json(json_pack("{s:s, s:b}", "authority", folder, "locked", locks));
@@ -237,7 +237,7 @@ static int change_lock(const struct order *o, struct err *e)
     return rc;
 }
 
-static int issue(const struct order *o, struct err *e)
+static int grid_issue(const struct order *o, struct err *e)
 {
     struct authority *a;
     int rc = open_authority(&a, o->target, o->file, e);
@@ -252,7 +252,7 @@ static int issue(const struct order *o, struct err *e)
 }
 
 /* On this desktop, which becomes its first peer. */
-static int found(const struct order *o, const struct authority_terms *terms, struct err *e)
+static int grid_create(const struct order *o, const struct authority_terms *terms, struct err *e)
 {
     struct settings s;
     char host[SETTINGS_TEXT + 1], certificate[SETTINGS_PATH + 32];
@@ -294,8 +294,8 @@ static int found(const struct order *o, const struct authority_terms *terms, str
 int tool_grid(int argc, char **argv)
 {
     static const struct argp argp = {
-        options, parse, "create NAME\nissue FOLDER\nlock [FOLDER]\nunlock [FOLDER]\nrotate",
-        doc,     NULL,  NULL,
+        options, grid_parse, "create NAME\nissue FOLDER\nlock [FOLDER]\nunlock [FOLDER]\nrotate",
+        doc,     NULL,       NULL,
         NULL};
     static struct order o;
     struct err e = {0};
@@ -307,11 +307,12 @@ int tool_grid(int argc, char **argv)
     if (o.what[0] == 'r')
         return rotate(&(struct tool_options){.json = o.json, .socket = o.socket}, o.days, o.file);
     if (o.what[0] == 'i')
-        rc = issue(&o, &e);
+        rc = grid_issue(&o, &e);
     else if (o.what[0] != 'c')
         rc = change_lock(&o, &e);
     else
-        rc = o.out != NULL ? authority_create(o.out, o.target, &terms, &e) : found(&o, &terms, &e);
+        rc = o.out != NULL ? authority_create(o.out, o.target, &terms, &e)
+                           : grid_create(&o, &terms, &e);
     if (rc < 0)
         return tool_fail(&e);
     if (o.out != NULL && o.json)

@@ -14,7 +14,7 @@
 
 enum { ANSWER_MS = 10000, DAY = 24 * 3600 };
 
-struct wish {
+struct invite_options {
     struct tool_options shared;
     struct msg_local_invite ask;
     const char *file;  /* of the passphrase */
@@ -43,7 +43,7 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static void take_time(struct wish *w, const char *value, struct argp_state *state)
+static void take_time(struct invite_options *w, const char *value, struct argp_state *state)
 {
     static const char units[] = "smhd";
     static const unsigned seconds[] = {1, 60, 3600, DAY};
@@ -58,7 +58,7 @@ static void take_time(struct wish *w, const char *value, struct argp_state *stat
         w->ask.seconds = (uint32_t)n * seconds[unit - units];
 }
 
-static void take_group(struct wish *w, const char *value, struct argp_state *state)
+static void take_group(struct invite_options *w, const char *value, struct argp_state *state)
 {
     enum { MOST = sizeof w->ask.groups / sizeof w->ask.groups[0] };
     if (w->ask.groups_count == MOST)
@@ -68,9 +68,9 @@ static void take_group(struct wish *w, const char *value, struct argp_state *sta
     strcpy(w->ask.groups[w->ask.groups_count++].text, value);
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t invite_parse(int key, char *value, struct argp_state *state)
 {
-    struct wish *w = state->input;
+    struct invite_options *w = state->input;
     switch (key) {
     case 'g':
         take_group(w, value, state);
@@ -104,14 +104,14 @@ static error_t parse(int key, char *value, struct argp_state *state)
     return ARGP_ERR_UNKNOWN;
 }
 
-static void take(void *ctx, const struct message *m)
+static void invite_row(void *ctx, const struct message *m)
 {
     if (m->kind == MSG_local_token)
         *(struct msg_local_token *)ctx = m->local_token;
 }
 
-/* What whoever comes with the token will be able to do. */
-static void explain(const struct wish *w)
+/* What the desktop that joins with the token will be able to do. */
+static void invite_explain(const struct invite_options *w)
 {
     if (w->ask.mine)
         fputs("--mine: whoever uses that desktop is you: it can run anything here as you, and you "
@@ -128,7 +128,7 @@ static void explain(const struct wish *w)
               stderr);
 }
 
-static void print(const struct msg_local_token *t, const struct wish *w)
+static void invite_print(const struct msg_local_token *t, const struct invite_options *w)
 {
     char when[32] = "?";
     time_t ends = (time_t)t->ends;
@@ -144,35 +144,20 @@ static void print(const struct msg_local_token *t, const struct wish *w)
     if (!isatty(STDERR_FILENO))
         return;
     fprintf(stderr, "Good once, until %s. On the new desktop: p2pctl join TOKEN\n", when);
-    explain(w);
+    invite_explain(w);
 }
 
-/* Once without the passphrase, unless it was given: only the daemon knows whether it takes one. */
-static int ask(struct client *c, const struct wish *w, struct msg_local_token *token, struct err *e)
+static int invite_ask(struct client *c, const struct invite_options *w,
+                      struct msg_local_token *token, struct err *e)
 {
-    struct message question = {.kind = MSG_local_invite, .local_invite = w->ask};
-    struct passphrase word = {.length = 0};
-    struct msg_local_done done;
-    struct err first = {0};
-    if (w->file == NULL) {
-        int rc = client_ask(c, &question, ANSWER_MS, take, token, &done, &first);
-        if (rc == 0 || first.code != ENOKEY)
-            return rc == 0 ? 0 : err_set(e, first.code, "%s", first.text);
-    }
-    int rc = passphrase_ask(&word, w->file, false, e);
-    question = (struct message){.kind = MSG_local_invite, .local_invite = w->ask};
-    question.local_invite.passphrase = word.text;
-    question.local_invite.passphrase_length = (uint32_t)word.length;
-    if (rc == 0)
-        rc = client_ask(c, &question, ANSWER_MS, take, token, &done, e);
-    passphrase_forget(&word);
-    return rc;
+    const struct message question = {.kind = MSG_local_invite, .local_invite = w->ask};
+    return passphrase_client_ask(c, &question, w->file, ANSWER_MS, invite_row, token, e);
 }
 
 int tool_invite(int argc, char **argv)
 {
-    static const struct argp argp = {options, parse, NULL, doc, NULL, NULL, NULL};
-    struct wish w = {.ask.seconds = DAY};
+    static const struct argp argp = {options, invite_parse, NULL, doc, NULL, NULL, NULL};
+    struct invite_options w = {.ask.seconds = DAY};
     struct msg_local_token token = {0};
     struct client *c;
     struct err e = {0};
@@ -181,10 +166,10 @@ int tool_invite(int argc, char **argv)
     int rc = tool_connect(&c, &w.shared);
     if (rc != TOOL_OK)
         return rc;
-    if (ask(c, &w, &token, &e) < 0)
+    if (invite_ask(c, &w, &token, &e) < 0)
         rc = tool_fail(&e);
     else
-        print(&token, &w);
+        invite_print(&token, &w);
     client_close(c);
     return rc;
 }

@@ -18,7 +18,7 @@
 
 enum { PATH_SIZE = 4096, NAME_SIZE = 64 };
 
-struct wish {
+struct join_options {
     const char *token, *name, *config;
 };
 
@@ -33,9 +33,9 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t join_parse(int key, char *value, struct argp_state *state)
 {
-    struct wish *w = state->input;
+    struct join_options *w = state->input;
     switch (key) {
     case 'n':
         w->name = value;
@@ -159,7 +159,7 @@ static int write_peers(const char *state, const struct entry *entry, struct err 
     return file_end(&f, true, e);
 }
 
-static int keep(const struct settings *s, const struct entry *entry, struct err *e)
+static int join_write(const struct settings *s, const struct entry *entry, struct err *e)
 {
     int rc = write_certificate(s->keys, "authority.crt", entry->authority, e);
     if (rc == 0)
@@ -205,7 +205,7 @@ int tool_host_name(char out[64], struct err *e)
     return 0;
 }
 
-static int join(const struct wish *w, const char *name, struct entry *entry, struct err *e)
+static int join(const struct join_options *w, const char *name, struct entry *entry, struct err *e)
 {
     struct settings s;
     struct token token;
@@ -219,7 +219,7 @@ static int join(const struct wish *w, const char *name, struct entry *entry, str
     if (rc == 0)
         key = find_key(s.keys, &made, e);
     if (key != NULL && (rc = newcomer_enter(entry, &token, name, key, e)) == 0)
-        rc = keep(&s, entry, e);
+        rc = join_write(&s, entry, e);
     if (made && (rc < 0 || e->code != 0))
         undo(&s);
     EVP_PKEY_free(key);
@@ -244,8 +244,8 @@ static const char *as_whom(enum entry_owner owner)
 
 int tool_join(int argc, char **argv)
 {
-    static const struct argp argp = {options, parse, "TOKEN", doc, NULL, NULL, NULL};
-    struct wish w = {0};
+    static const struct argp argp = {options, join_parse, "TOKEN", doc, NULL, NULL, NULL};
+    struct join_options w = {0};
     struct entry entry = {0};
     struct err e = {0};
     char host[NAME_SIZE];

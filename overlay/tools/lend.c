@@ -11,14 +11,14 @@
 
 enum { ANSWER_MS = 5000, LEAVE_S = 30, LEAVE_POLL_MS = 200, LEAVE_MOST_S = 24 * 3600 };
 
-struct wish {
+struct lend_options {
     struct tool_options shared;
     struct msg_local_lend ask;
 };
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t lend_parse(int key, char *value, struct argp_state *state)
 {
-    struct wish *w = state->input;
+    struct lend_options *w = state->input;
     char *end;
     if (key == ARGP_KEY_INIT) {
         state->child_inputs[0] = &w->shared;
@@ -35,18 +35,18 @@ static error_t parse(int key, char *value, struct argp_state *state)
     return 0;
 }
 
-static void take(void *ctx, const struct message *m)
+static void lend_row(void *ctx, const struct message *m)
 {
     if (m->kind == MSG_local_terms)
         *(struct msg_local_terms *)ctx = m->local_terms;
 }
 
-static int ask(struct client *c, const struct msg_local_lend *wish, struct msg_local_terms *terms,
-               struct err *e)
+static int lend_ask(struct client *c, const struct msg_local_lend *asked,
+                    struct msg_local_terms *terms, struct err *e)
 {
-    struct message question = {.kind = MSG_local_lend, .local_lend = *wish};
+    struct message question = {.kind = MSG_local_lend, .local_lend = *asked};
     struct msg_local_done done;
-    return client_ask(c, &question, ANSWER_MS, take, terms, &done, e);
+    return client_ask(c, &question, ANSWER_MS, lend_row, terms, &done, e);
 }
 
 /* --- policy --- */
@@ -60,7 +60,7 @@ static void print_words(const char *name, const struct part_path *words, size_t 
     printf("\n");
 }
 
-static void print(const struct msg_local_terms *t)
+static void lend_print(const struct msg_local_terms *t)
 {
     const struct tool_style style = tool_style(stdout);
     char a[80], b[80];
@@ -97,7 +97,7 @@ static json_t *json_words(const struct part_path *words, size_t count)
     return all;
 }
 
-static void print_json(const struct msg_local_terms *t)
+static void lend_print_json(const struct msg_local_terms *t)
 {
     tool_print_json(json_pack(
         "{s:b, s:s, s:b, s:i, s:o, s:o, s:o, s:b, s:i, s:s, s:i, s:I, s:I, s:I, s:I, s:i, s:o, "
@@ -114,19 +114,19 @@ static void print_json(const struct msg_local_terms *t)
 
 /* --- the others --- */
 
-static void say(const struct msg_local_terms *t, const struct msg_local_lend *wish)
+static void lend_say(const struct msg_local_terms *t, const struct msg_local_lend *asked)
 {
-    const char *rest = t->leases == 0               ? "; nothing of others runs here"
-                       : wish->suspend              ? "; what others run here is suspended"
-                       : wish->verb == LENDER_LEAVE ? ""
-                                                    : "; what others run here goes on";
-    if (wish->verb == LENDER_PAUSE)
+    const char *rest = t->leases == 0                ? "; nothing of others runs here"
+                       : asked->suspend              ? "; what others run here is suspended"
+                       : asked->verb == LENDER_LEAVE ? ""
+                                                     : "; what others run here goes on";
+    if (asked->verb == LENDER_PAUSE)
         printf("lends nothing from now on%s\n", rest);
-    else if (wish->verb == LENDER_RESUME)
+    else if (asked->verb == LENDER_RESUME)
         printf("lends again, as its policy says\n");
     else
         printf("leaves%s: %u lease%s held, which may end within %u s\n", rest, t->leases,
-               t->leases == 1 ? "" : "s", wish->within_s);
+               t->leases == 1 ? "" : "s", asked->within_s);
     fflush(stdout);
 }
 
@@ -138,7 +138,7 @@ static int await_end(struct client *c, unsigned seconds)
     struct msg_local_terms t = {0};
     for (unsigned i = 0; i < (seconds + 10) * 1000 / LEAVE_POLL_MS; i++) {
         struct err e = {0};
-        if (ask(c, &tell, &t, &e) != 0) {
+        if (lend_ask(c, &tell, &t, &e) != 0) {
             puts("left the grid; p2pd has ended");
             return TOOL_OK;
         }
@@ -151,7 +151,7 @@ static int await_end(struct client *c, unsigned seconds)
 
 static int run(int argc, char **argv, const struct argp *argp, enum lender_verb verb)
 {
-    struct wish w = {.ask = {.verb = (uint8_t)verb, .within_s = LEAVE_S}};
+    struct lend_options w = {.ask = {.verb = (uint8_t)verb, .within_s = LEAVE_S}};
     struct msg_local_terms terms = {0};
     struct client *c;
     struct err e = {0};
@@ -160,14 +160,14 @@ static int run(int argc, char **argv, const struct argp *argp, enum lender_verb 
     int rc = tool_connect(&c, &w.shared);
     if (rc != TOOL_OK)
         return rc;
-    if (ask(c, &w.ask, &terms, &e) != 0)
+    if (lend_ask(c, &w.ask, &terms, &e) != 0)
         rc = tool_fail(&e);
     else if (w.shared.json)
-        print_json(&terms);
+        lend_print_json(&terms);
     else if (verb == LENDER_TELL)
-        print(&terms);
+        lend_print(&terms);
     else
-        say(&terms, &w.ask);
+        lend_say(&terms, &w.ask);
     if (rc == TOOL_OK && verb == LENDER_LEAVE)
         rc = await_end(c, w.ask.within_s);
     client_close(c);
@@ -178,7 +178,7 @@ static const struct argp_child shared[] = {{&tool_argp, 0, NULL, 0}, {0}};
 
 int tool_policy(int argc, char **argv)
 {
-    const struct argp argp = {.parser = parse,
+    const struct argp argp = {.parser = lend_parse,
                               .children = shared,
                               .doc = "Shows to whom, when and how much this desktop is lent, and "
                                      "what guests are kept from."};
@@ -190,7 +190,7 @@ int tool_pause(int argc, char **argv)
     static const struct argp_option options[] = {
         {"suspend", 'S', NULL, 0, "stop what others run here, until resume", 0}, {0}};
     const struct argp argp = {.options = options,
-                              .parser = parse,
+                              .parser = lend_parse,
                               .children = shared,
                               .doc = "Lends nothing more, until p2pctl resume."};
     return run(argc, argv, &argp, LENDER_PAUSE);
@@ -199,7 +199,7 @@ int tool_pause(int argc, char **argv)
 int tool_resume(int argc, char **argv)
 {
     const struct argp argp = {
-        .parser = parse, .children = shared, .doc = "Lends again, after p2pctl pause."};
+        .parser = lend_parse, .children = shared, .doc = "Lends again, after p2pctl pause."};
     return run(argc, argv, &argp, LENDER_RESUME);
 }
 
@@ -209,7 +209,7 @@ int tool_leave(int argc, char **argv)
         {"within", 'W', "SECONDS", 0, "end what others run here by then (30)", 0}, {0}};
     const struct argp argp = {
         .options = options,
-        .parser = parse,
+        .parser = lend_parse,
         .children = shared,
         .doc =
             "Leaves the grid: lends nothing more, waits for what others run here to end, ends it "

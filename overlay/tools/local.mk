@@ -4,7 +4,7 @@ p2pctl_SOURCES = \
     overlay/tools/ad_json.c overlay/tools/ad_json.h \
     overlay/tools/advise.c \
     overlay/tools/alloc.c \
-    overlay/tools/crowd.c overlay/tools/crowd.h \
+    overlay/tools/all_peers.c overlay/tools/all_peers.h \
     overlay/tools/grid.c \
     overlay/tools/invite.c \
     overlay/tools/join.c \

@@ -17,7 +17,7 @@ enum { CONNECT_MS = 4000, ANSWER_S = 15 };
 
 /* --- reaching it --- */
 
-static int dial(const struct addr *at)
+static int newcomer_dial(const struct addr *at)
 {
     struct sockaddr_storage s;
     socklen_t length = addr_to_sock(at, &s);
@@ -44,7 +44,7 @@ static int dial(const struct addr *at)
     return -why;
 }
 
-/* Signed by nobody but the key itself: TLS then shows that whoever has it asks. */
+/* Signed by the key itself: TLS then shows that the newcomer has it. */
 static X509 *introduce(EVP_PKEY *key)
 {
     X509 *c = X509_new();
@@ -64,7 +64,8 @@ static SSL_CTX *make_context(EVP_PKEY *key)
     static const unsigned char join[] = "\x0c" CONNECTION_JOIN;
     SSL_CTX *tls = SSL_CTX_new(TLS_client_method());
     X509 *c = introduce(key);
-    /* Who answers is checked after the handshake: its grid is known by a fingerprint alone. */
+    /* The answering side is checked after the handshake: its grid is known by a fingerprint alone.
+     */
     bool ok = tls != NULL && c != NULL && SSL_CTX_set_min_proto_version(tls, TLS1_3_VERSION) &&
               SSL_CTX_use_certificate(tls, c) && SSL_CTX_use_PrivateKey(tls, key) &&
               SSL_CTX_set_alpn_protos(tls, join, sizeof join - 1) == 0;
@@ -75,7 +76,7 @@ static SSL_CTX *make_context(EVP_PKEY *key)
     return NULL;
 }
 
-/* --- who answers --- */
+/* --- the answering side --- */
 
 static bool is_signed_by(X509 *certificate, X509 *root)
 {
@@ -127,8 +128,8 @@ static uint8_t *read_answer(SSL *ssl, struct message *m)
     return NULL;
 }
 
-static bool ask(SSL *ssl, const struct token *token, const char *name,
-                const uint8_t binding[TOKEN_BINDING])
+static bool newcomer_ask(SSL *ssl, const struct token *token, const char *name,
+                         const uint8_t binding[TOKEN_BINDING])
 {
     struct msg_join_ask m = {.lowest = WIRE_LOWEST, .highest = WIRE_HIGHEST};
     uint8_t proof[TOKEN_PROOF], frame[256];
@@ -155,9 +156,9 @@ static enum entry_owner whose(const struct identity_card *mine, const struct ide
 }
 
 /* Believed only from a member that knows the secret too, and only what the authority has signed. */
-static int take(struct entry *out, const struct token *token, const struct msg_join_answer *m,
-                const uint8_t binding[TOKEN_BINDING], EVP_PKEY *key, X509 *inviter, X509 *root,
-                struct err *e)
+static int newcomer_admitted(struct entry *out, const struct token *token,
+                             const struct msg_join_answer *m, const uint8_t binding[TOKEN_BINDING],
+                             EVP_PKEY *key, X509 *inviter, X509 *root, struct err *e)
 {
     struct identity_card card, by;
     if (m->reason[0] != '\0')
@@ -180,8 +181,8 @@ static int take(struct entry *out, const struct token *token, const struct msg_j
     return 0;
 }
 
-static int talk(struct entry *out, SSL *ssl, const struct token *token, const char *name,
-                EVP_PKEY *key, struct err *e)
+static int newcomer_talk(struct entry *out, SSL *ssl, const struct token *token, const char *name,
+                         EVP_PKEY *key, struct err *e)
 {
     static const char label[] = CONNECTION_EXPORTER;
     uint8_t binding[TOKEN_BINDING];
@@ -192,10 +193,10 @@ static int talk(struct entry *out, SSL *ssl, const struct token *token, const ch
     bool asked = m != NULL &&
                  SSL_export_keying_material(ssl, binding, sizeof binding, label, sizeof label - 1,
                                             NULL, 0, 0) == 1 &&
-                 ask(ssl, token, name, binding);
+                 newcomer_ask(ssl, token, name, binding);
     uint8_t *frame = asked ? read_answer(ssl, m) : NULL;
-    int rc = frame != NULL ? take(out, token, &m->join_answer, binding, key,
-                                  SSL_get0_peer_certificate(ssl), root, e)
+    int rc = frame != NULL ? newcomer_admitted(out, token, &m->join_answer, binding, key,
+                                               SSL_get0_peer_certificate(ssl), root, e)
                            : err_set(e, EPROTO, "it did not answer");
     free(frame);
     free(m);
@@ -211,7 +212,7 @@ static int shake(struct entry *out, SSL_CTX *tls, int fd, const struct token *to
     if (ssl == NULL || SSL_set_fd(ssl, fd) != 1)
         rc = err_set(e, ENOMEM, "no memory");
     else if (SSL_connect(ssl) == 1)
-        rc = talk(out, ssl, token, name, key, e);
+        rc = newcomer_talk(out, ssl, token, name, key, e);
     else if (ERR_GET_REASON(ERR_peek_error()) == SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL)
         rc = err_set(e, EACCES, "it has no invitation open; ask for another one");
     else
@@ -234,7 +235,7 @@ int newcomer_enter(struct entry *out, const struct token *token, const char *nam
     for (unsigned i = 0; i < token->count && rc < 0 && rc != -EACCES; i++) {
         why = (struct err){0};
         addr_text(&token->at[i], where);
-        int fd = dial(&token->at[i]);
+        int fd = newcomer_dial(&token->at[i]);
         rc = fd >= 0 ? shake(out, tls, fd, token, name, key, &why)
                      : err_set(&why, -fd, "%s; is p2pd running there, and is its port open?",
                                strerror(-fd));

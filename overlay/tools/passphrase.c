@@ -106,3 +106,39 @@ struct keyfile_access passphrase_access(const struct passphrase *p)
 {
     return (struct keyfile_access){.passphrase = p->text, .length = p->length};
 }
+
+static void passphrase_put(struct message *question, const struct passphrase *word)
+{
+    const uint32_t length = (uint32_t)word->length;
+    if (question->kind == MSG_local_invite) {
+        question->local_invite.passphrase = word->text;
+        question->local_invite.passphrase_length = length;
+    } else if (question->kind == MSG_local_revoke) {
+        question->local_revoke.passphrase = word->text;
+        question->local_revoke.passphrase_length = length;
+    } else if (question->kind == MSG_local_rotate) {
+        question->local_rotate.passphrase = word->text;
+        question->local_rotate.passphrase_length = length;
+    }
+}
+
+int passphrase_client_ask(struct client *c, const struct message *question, const char *file,
+                          int timeout_ms, client_row_fn *row, void *ctx, struct err *e)
+{
+    struct message m = *question;
+    struct passphrase word = {.length = 0};
+    struct msg_local_done done;
+    struct err first = {0};
+    if (file == NULL) {
+        int rc = client_ask(c, &m, timeout_ms, row, ctx, &done, &first);
+        if (rc == 0 || first.code != ENOKEY)
+            return rc == 0 ? 0 : err_set(e, first.code, "%s", first.text);
+    }
+    int rc = passphrase_ask(&word, file, false, e);
+    m = *question;
+    passphrase_put(&m, &word);
+    if (rc == 0)
+        rc = client_ask(c, &m, timeout_ms, row, ctx, &done, e);
+    passphrase_forget(&word);
+    return rc;
+}

@@ -3,9 +3,9 @@
 #include "tool.h"
 #include "ad_json.h"
 #include "overlay/base/addr.h"
-#include "crowd.h"
+#include "all_peers.h"
 
-static void print_one(const struct msg_local_peer *p, const struct tool_style *style)
+static void peers_print_one(const struct msg_local_peer *p, const struct tool_style *style)
 {
     const struct part_ad *ad = &p->ad;
     char where[ADDR_TEXT + 1], memory[24], rtt[24], slots[16];
@@ -18,14 +18,14 @@ static void print_one(const struct msg_local_peer *p, const struct tool_style *s
            ad->site);
 }
 
-static void print(const struct crowd *p)
+static void peers_print(const struct all_peers *p)
 {
     const struct tool_style style = tool_style(stdout);
     unsigned slots = 0, slots_free = 0;
     printf("%s%-16s %-22s %9s  %-9s %5s %9s %6s  %-7s %s%s\n", style.bold, "name", "address",
            "distance", "slots", "cores", "memory", "load", "openmpi", "site", style.end);
     for (size_t i = 0; i < p->count; i++) {
-        print_one(&p->at[i], &style);
+        peers_print_one(&p->at[i], &style);
         slots += p->at[i].ad.slots;
         slots_free += p->at[i].ad.slots_free;
     }
@@ -37,7 +37,7 @@ static void print(const struct crowd *p)
     tool_print_lines(p->other_versions);
 }
 
-static void print_json(const struct crowd *p)
+static void peers_print_json(const struct all_peers *p)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < p->count; i++) {
@@ -51,7 +51,7 @@ static void print_json(const struct crowd *p)
 
 int tool_peers(int argc, char **argv)
 {
-    struct crowd crowd = {0};
+    struct all_peers all = {0};
     struct tool_options options = {0};
     struct client *client;
     struct err e = {0};
@@ -60,11 +60,11 @@ int tool_peers(int argc, char **argv)
     int rc = tool_connect(&client, &options);
     if (rc != TOOL_OK)
         return rc;
-    if (crowd_ask(&crowd, client, &e) != 0)
+    if (all_peers_ask(&all, client, &e) != 0)
         rc = tool_fail(&e);
     else
-        (options.json ? print_json : print)(&crowd);
-    crowd_clear(&crowd);
+        (options.json ? peers_print_json : peers_print)(&all);
+    all_peers_clear(&all);
     client_close(client);
     return rc;
 }

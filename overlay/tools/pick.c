@@ -8,20 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void judge_all(struct pick *p, const struct crowd *crowd, const struct pick_want *want)
+static void judge_all(struct pick *p, const struct all_peers *all, const struct pick_want *want)
 {
-    const struct part_ad *self = crowd_self(crowd);
+    const struct part_ad *self = all_peers_self(all);
     const struct candidate_want fit = {
         .request = &p->request, .require = want->require, .ompi = self != NULL ? self->ompi : ""};
-    for (size_t i = 0; i < crowd->count; i++)
-        candidates_add(&p->candidates, &crowd->at[i].ad, crowd->at[i].rtt_us, &fit);
+    for (size_t i = 0; i < all->count; i++)
+        candidates_add(&p->candidates, &all->at[i].ad, all->at[i].rtt_us, &fit);
     p->fitting = candidates_sort(&p->candidates);
 }
 
-static int make_candidates(struct pick *p, const struct crowd *crowd)
+static int make_candidates(struct pick *p, const struct all_peers *all)
 {
-    p->candidates.most = crowd->count;
-    p->candidates.at = calloc(crowd->count + 1, sizeof *p->candidates.at);
+    p->candidates.most = all->count;
+    p->candidates.at = calloc(all->count + 1, sizeof *p->candidates.at);
     return p->candidates.at != NULL ? 0 : -ENOMEM;
 }
 
@@ -116,19 +116,19 @@ static int place_all(struct pick *p, const struct pick_want *want, struct err *e
     return rc;
 }
 
-int pick_make(struct pick *p, const struct crowd *crowd, const struct pick_want *want,
+int pick_make(struct pick *p, const struct all_peers *all, const struct pick_want *want,
               struct err *e)
 {
     struct err trouble = {0};
     *p = (struct pick){.ranks = want->ranks, .lanes = level_lanes(&want->level, want->ranks)};
-    if (make_candidates(p, crowd) != 0)
+    if (make_candidates(p, all) != 0)
         return err_set(e, ENOMEM, "no memory");
-    judge_all(p, crowd, want);
+    judge_all(p, all, want);
     if (make_room(p, want) != 0)
         return err_set(e, ENOMEM, "no memory");
     claim_all(p);
     if (!p->enough) {
-        candidates_explain(&p->candidates, &p->claim, crowd->silent, p->why, sizeof p->why);
+        candidates_explain(&p->candidates, &p->claim, all->silent, p->why, sizeof p->why);
     } else if (place_all(p, want, &trouble) != 0) {
         p->enough = false;
         snprintf(p->why, sizeof p->why, "%s", trouble.text);

@@ -5,7 +5,7 @@
 #define P2P_OVERLAY_TOOLS_PICK_H
 #include "overlay/core/lease/candidate.h"
 #include "overlay/core/lease/claim.h"
-#include "crowd.h"
+#include "all_peers.h"
 #include "src/survive/level.h"
 
 struct pick_want {
@@ -32,7 +32,7 @@ struct pick {
 enum { PICK_NOWHERE = ~0u };
 
 /* 0, or -ENOMEM with a line. pick_clear() in either case. */
-int pick_make(struct pick *p, const struct crowd *crowd, const struct pick_want *want,
+int pick_make(struct pick *p, const struct all_peers *all, const struct pick_want *want,
               struct err *e);
 void pick_clear(struct pick *p);
 #endif

@@ -29,7 +29,7 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t revoke_parse(int key, char *value, struct argp_state *state)
 {
     struct revoke_options *w = state->input;
     switch (key) {
@@ -55,34 +55,18 @@ static error_t parse(int key, char *value, struct argp_state *state)
     return ARGP_ERR_UNKNOWN;
 }
 
-static void take(void *ctx, const struct message *m)
+static void revoke_row(void *ctx, const struct message *m)
 {
     if (m->kind == MSG_local_revoked)
         *(struct msg_local_revoked *)ctx = m->local_revoked;
 }
 
-static int ask(struct client *c, const struct revoke_options *w, struct msg_local_revoked *answer,
-               struct err *e)
+static int revoke_ask(struct client *c, const struct revoke_options *w,
+                      struct msg_local_revoked *answer, struct err *e)
 {
     struct message question = {.kind = MSG_local_revoke};
-    struct passphrase word = {.length = 0};
-    struct msg_local_done done;
-    struct err first = {0};
     strcpy(question.local_revoke.peer, w->peer);
-    if (w->file == NULL) {
-        int rc = client_ask(c, &question, ANSWER_MS, take, answer, &done, &first);
-        if (rc == 0 || first.code != ENOKEY)
-            return rc == 0 ? 0 : err_set(e, first.code, "%s", first.text);
-    }
-    int rc = passphrase_ask(&word, w->file, false, e);
-    question = (struct message){.kind = MSG_local_revoke};
-    strcpy(question.local_revoke.peer, w->peer);
-    question.local_revoke.passphrase = word.text;
-    question.local_revoke.passphrase_length = (uint32_t)word.length;
-    if (rc == 0)
-        rc = client_ask(c, &question, ANSWER_MS, take, answer, &done, e);
-    passphrase_forget(&word);
-    return rc;
+    return passphrase_client_ask(c, &question, w->file, ANSWER_MS, revoke_row, answer, e);
 }
 
 static void revoke_print(const struct msg_local_revoked *r, bool json)
@@ -97,7 +81,7 @@ static void revoke_print(const struct msg_local_revoked *r, bool json)
 
 int tool_revoke(int argc, char **argv)
 {
-    static const struct argp argp = {options, parse, "PEER", doc, NULL, NULL, NULL};
+    static const struct argp argp = {options, revoke_parse, "PEER", doc, NULL, NULL, NULL};
     struct revoke_options w = {0};
     struct msg_local_revoked answer = {0};
     struct client *c;
@@ -111,7 +95,7 @@ int tool_revoke(int argc, char **argv)
     int rc = tool_connect(&c, &w.shared);
     if (rc != TOOL_OK)
         return rc;
-    if (ask(c, &w, &answer, &e) < 0)
+    if (revoke_ask(c, &w, &answer, &e) < 0)
         rc = tool_fail(&e);
     else
         revoke_print(&answer, w.shared.json);

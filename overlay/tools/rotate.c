@@ -9,32 +9,17 @@
 
 enum { ANSWER_MS = 30000, AWAY_DAYS = 30, DAY = 24 * 3600 };
 
-static void take(void *ctx, const struct message *m)
+static void rotate_row(void *ctx, const struct message *m)
 {
     if (m->kind == MSG_local_rotated)
         *(struct msg_local_rotated *)ctx = m->local_rotated;
 }
 
-static int ask(struct client *c, uint32_t seconds, const char *file,
-               struct msg_local_rotated *answer, struct err *e)
+static int rotate_ask(struct client *c, uint32_t seconds, const char *file,
+                      struct msg_local_rotated *answer, struct err *e)
 {
-    struct message question = {.kind = MSG_local_rotate, .local_rotate.seconds = seconds};
-    struct passphrase word = {.length = 0};
-    struct msg_local_done done;
-    struct err first = {0};
-    if (file == NULL) {
-        int rc = client_ask(c, &question, ANSWER_MS, take, answer, &done, &first);
-        if (rc == 0 || first.code != ENOKEY)
-            return rc == 0 ? 0 : err_set(e, first.code, "%s", first.text);
-    }
-    int rc = passphrase_ask(&word, file, false, e);
-    question = (struct message){.kind = MSG_local_rotate, .local_rotate.seconds = seconds};
-    question.local_rotate.passphrase = word.text;
-    question.local_rotate.passphrase_length = (uint32_t)word.length;
-    if (rc == 0)
-        rc = client_ask(c, &question, ANSWER_MS, take, answer, &done, e);
-    passphrase_forget(&word);
-    return rc;
+    const struct message question = {.kind = MSG_local_rotate, .local_rotate.seconds = seconds};
+    return passphrase_client_ask(c, &question, file, ANSWER_MS, rotate_row, answer, e);
 }
 
 static void rotate_print(const struct msg_local_rotated *answer)
@@ -69,7 +54,7 @@ int rotate(const struct tool_options *options, double days, const char *file)
     int rc = tool_connect(&c, options);
     if (rc != TOOL_OK)
         return rc;
-    if (ask(c, (uint32_t)((days > 0 ? days : AWAY_DAYS) * DAY), file, &answer, &e) < 0)
+    if (rotate_ask(c, (uint32_t)((days > 0 ? days : AWAY_DAYS) * DAY), file, &answer, &e) < 0)
         rc = tool_fail(&e);
     else if (options->json)
         rotate_print_json(&answer);

@@ -5,6 +5,6 @@
 
 struct tool_options;
 
-/* days: for who is away, 0: the usual; file: of the passphrase, or NULL. */
+/* days: for members that are away, 0: the usual; file: of the passphrase, or NULL. */
 int rotate(const struct tool_options *options, double days, const char *file);
 #endif

@@ -18,7 +18,7 @@ struct status {
     char other_versions[TOOL_LINES + 1];
 };
 
-static void take(void *ctx, const struct message *m)
+static void status_row(void *ctx, const struct message *m)
 {
     struct status *s = ctx;
     if (m->kind == MSG_local_self)
@@ -56,7 +56,7 @@ static void print_leases(const struct status *s)
     }
 }
 
-static void print(const struct status *s)
+static void status_print(const struct status *s)
 {
     const struct part_ad *ad = &s->self.ad;
     const struct tool_style style = tool_style(stdout);
@@ -109,7 +109,7 @@ static json_t *json_leases(const struct status *s)
     return all;
 }
 
-static void print_json(const struct status *s)
+static void status_print_json(const struct status *s)
 {
     json_t *all = tool_json_ad(&s->self.ad);
     json_object_set_new(all, "version", json_string(s->self.version));
@@ -136,12 +136,12 @@ int tool_status(int argc, char **argv)
     int rc = tool_connect(&c, &options);
     if (rc != TOOL_OK)
         return rc;
-    if (client_ask(c, &question, ANSWER_MS, take, &s, &done, &e) != 0)
+    if (client_ask(c, &question, ANSWER_MS, status_row, &s, &done, &e) != 0)
         rc = tool_fail(&e);
     else
         memcpy(s.other_versions, done.reason, sizeof s.other_versions);
     if (rc == TOOL_OK)
-        (options.json ? print_json : print)(&s);
+        (options.json ? status_print_json : status_print)(&s);
     client_close(c);
     return rc;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* why.c -- p2pctl why: who would be chosen for a job, and why the others would not. */
+/* why.c -- p2pctl why: which peers would be chosen for a job, and why the others would not. */
 #include "tool.h"
 #include "ad_json.h"
 #include "order.h"
@@ -41,7 +41,7 @@ static void take_require(struct order *o, const char *text, struct argp_state *s
     argp_error(state, "%s: '%s' %s (column %u)", text, wrong.word, wrong.what, wrong.column);
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t why_parse(int key, char *value, struct argp_state *state)
 {
     struct order *o = state->input;
     struct err e = {0};
@@ -98,7 +98,7 @@ static const char *list_ranks(const struct pick *p, size_t candidate, unsigned l
 }
 
 /* What becomes of a candidate, in words. */
-static void explain(const struct pick *p, size_t i, char *out, size_t size)
+static void why_explain(const struct pick *p, size_t i, char *out, size_t size)
 {
     const struct candidate *c = &p->candidates.at[i];
     char ranks[LIST], copies[LIST];
@@ -119,7 +119,7 @@ static void explain(const struct pick *p, size_t i, char *out, size_t size)
     }
 }
 
-static void print(const struct pick *p, const struct crowd *crowd)
+static void why_print(const struct pick *p, const struct all_peers *all)
 {
     const struct tool_style style = tool_style(stdout);
     char line[2 * LIST + 64], rtt[24], slots[16];
@@ -128,15 +128,15 @@ static void print(const struct pick *p, const struct crowd *crowd)
     for (size_t i = 0; i < p->candidates.count; i++) {
         const struct candidate *c = &p->candidates.at[i];
         const bool used = p->slots[i] + p->spares[i] > 0;
-        explain(p, i, line, sizeof line);
+        why_explain(p, i, line, sizeof line);
         snprintf(slots, sizeof slots, "%u of %u", c->slots_free, c->slots);
         printf("%-16s %9s  %-9s %s%s%s\n", c->name,
                c->rtt_us == 0 ? "here" : tool_round_trip(c->rtt_us, rtt), slots,
                used ? style.good : "", line, used ? style.end : "");
     }
-    if (crowd->silent > 0)
-        printf("%s%u more did not answer%s\n", style.dim, crowd->silent, style.end);
-    tool_print_lines(crowd->other_versions);
+    if (all->silent > 0)
+        printf("%s%u more did not answer%s\n", style.dim, all->silent, style.end);
+    tool_print_lines(all->other_versions);
 }
 
 static json_t *json_copies(const struct pick *p, size_t candidate)
@@ -149,13 +149,13 @@ static json_t *json_copies(const struct pick *p, size_t candidate)
     return all;
 }
 
-static void print_json(const struct pick *p, const struct crowd *crowd)
+static void why_print_json(const struct pick *p, const struct all_peers *all)
 {
     json_t *list = json_array();
     char line[2 * LIST + 64];
     for (size_t i = 0; i < p->candidates.count; i++) {
         const struct candidate *c = &p->candidates.at[i];
-        explain(p, i, line, sizeof line);
+        why_explain(p, i, line, sizeof line);
         json_array_append_new(list, json_pack("{s:s, s:I, s:i, s:b, s:i, s:i, s:o, s:s}", "name",
                                               c->name, "rtt_us", (json_int_t)c->rtt_us,
                                               "slots_free", c->slots_free, "fits", c->fits, "slots",
@@ -163,16 +163,16 @@ static void print_json(const struct pick *p, const struct crowd *crowd)
                                               json_copies(p, i), "why", line));
     }
     tool_print_json(json_pack("{s:b, s:s, s:o, s:i, s:o}", "enough", p->enough, "why", p->why,
-                              "peers", list, "silent", crowd->silent, "other_versions",
-                              tool_json_lines(crowd->other_versions)));
+                              "peers", list, "silent", all->silent, "other_versions",
+                              tool_json_lines(all->other_versions)));
 }
 
 int tool_why(int argc, char **argv)
 {
     static const struct argp_child children[] = {{&tool_argp, 0, NULL, 0}, {0}};
-    static const struct argp argp = {options, parse, NULL, doc, children, NULL, NULL};
+    static const struct argp argp = {options, why_parse, NULL, doc, children, NULL, NULL};
     static struct order o;
-    struct crowd crowd = {0};
+    struct all_peers all = {0};
     struct pick pick = {0};
     struct client *client;
     struct err e = {0};
@@ -183,15 +183,15 @@ int tool_why(int argc, char **argv)
     int rc = tool_connect(&client, &o.shared);
     if (rc != TOOL_OK)
         return rc;
-    if (crowd_ask(&crowd, client, &e) != 0 || pick_make(&pick, &crowd, &o.want, &e) != 0) {
+    if (all_peers_ask(&all, client, &e) != 0 || pick_make(&pick, &all, &o.want, &e) != 0) {
         rc = tool_fail(&e);
     } else {
-        (o.shared.json ? print_json : print)(&pick, &crowd);
+        (o.shared.json ? why_print_json : why_print)(&pick, &all);
         snprintf(e.text, sizeof e.text, "%s", pick.why);
         rc = pick.enough ? TOOL_OK : tool_fail(&e);
     }
     pick_clear(&pick);
-    crowd_clear(&crowd);
+    all_peers_clear(&all);
     client_close(client);
     return rc;
 }

@@ -69,7 +69,7 @@ size_t connection_backlog(const struct connection *c)
     return evbuffer_get_length(bufferevent_get_output(c->bev));
 }
 
-static bool look(const struct connection *c, struct tcp_info *info)
+static bool tcp_look(const struct connection *c, struct tcp_info *info)
 {
     enum { ESTABLISHED = 1 };
     socklen_t size = sizeof *info;
@@ -83,7 +83,7 @@ static bool look(const struct connection *c, struct tcp_info *info)
 bool connection_heard(const struct connection *c, unsigned ms)
 {
     struct tcp_info i;
-    return look(c, &i) &&
+    return tcp_look(c, &i) &&
            (i.tcpi_last_ack_recv < ms || (i.tcpi_unacked == 0 && i.tcpi_notsent_bytes == 0));
 }
 
@@ -93,10 +93,10 @@ bool connection_answers(const struct connection *c)
 {
     enum { IN_VAIN = 3 }; /* after 0.2, 0.6 and 1.4 s */
     struct tcp_info i;
-    return look(c, &i) && i.tcpi_retransmits < IN_VAIN && i.tcpi_probes < IN_VAIN;
+    return tcp_look(c, &i) && i.tcpi_retransmits < IN_VAIN && i.tcpi_probes < IN_VAIN;
 }
 
-static void end(struct connection *c, bool clean, const char *why)
+static void connection_end(struct connection *c, bool clean, const char *why)
 {
     c->dropped = true;
     c->calls.gone(c->ctx, c, clean, why);
@@ -187,9 +187,9 @@ void connection_say_bye(struct connection *c)
         send_bye(c);
 }
 
-/* --- who is there --- */
+/* --- the other side --- */
 
-static void shaken(struct connection *c)
+static void connection_shaken(struct connection *c)
 {
     struct err e = {0};
     X509 *certificate = SSL_get0_peer_certificate(bufferevent_openssl_get_ssl(c->bev));
@@ -221,7 +221,7 @@ static void refuse_version(struct connection *c, struct version_range theirs)
         connection_drop(c, c->why);
 }
 
-static void greet(struct connection *c, const struct message *m)
+static void connection_greet(struct connection *c, const struct message *m)
 {
     const struct msg_hello *hello = &m->hello;
     struct version_range theirs = version_said(hello->lowest, hello->highest);
@@ -246,7 +246,7 @@ static void greet(struct connection *c, const struct message *m)
 
 /* --- frames --- */
 
-static void hear_bye(struct connection *c)
+static void connection_hear_bye(struct connection *c)
 {
     c->bye_heard = true;
     c->closes = c->bye_sent;
@@ -272,9 +272,9 @@ static void take_frame(struct connection *c, const uint8_t *frame, size_t length
     else if (c->state == JOINING)
         c->calls.join(c->ctx, c, &m.join_ask);
     else if (c->state == GREETING)
-        greet(c, &m);
+        connection_greet(c, &m);
     else
-        hear_bye(c);
+        connection_hear_bye(c);
 }
 
 static void on_read(struct bufferevent *bev, void *ctx)
@@ -311,7 +311,7 @@ static void on_written(struct bufferevent *bev, void *ctx)
 
 /* --- ends --- */
 
-static void explain(const struct connection *c, short what, char why[CONNECTION_WHY + 1])
+static void connection_explain(const struct connection *c, short what, char why[CONNECTION_WHY + 1])
 {
     unsigned long code = bufferevent_get_openssl_error(c->bev);
     int socket_error = EVUTIL_SOCKET_ERROR();
@@ -334,12 +334,12 @@ static void on_event(struct bufferevent *bev, short what, void *ctx)
     struct connection *c = ctx;
     (void)bev;
     if ((what & BEV_EVENT_CONNECTED) != 0 && !c->dropped) {
-        shaken(c);
+        connection_shaken(c);
         return;
     }
     char why[CONNECTION_WHY + 1];
-    explain(c, what, why);
-    end(c, (c->bye_sent && c->bye_heard) || (c->joins && c->closes), why);
+    connection_explain(c, what, why);
+    connection_end(c, (c->bye_sent && c->bye_heard) || (c->joins && c->closes), why);
 }
 
 void connection_tick(struct connection *c, uint64_t now_ms)
@@ -370,8 +370,8 @@ static void set_socket(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &lost, sizeof lost);
 }
 
-static struct connection *make(const struct connection_setup *setup, int fd,
-                               const struct addr *seen, bool dialled)
+static struct connection *connection_make(const struct connection_setup *setup, int fd,
+                                          const struct addr *seen, bool dialled)
 {
     struct connection *c = calloc(1, sizeof *c);
     if (c == NULL)
@@ -408,7 +408,7 @@ struct connection *connection_accept(const struct connection_setup *setup, int f
                                      const struct addr *from)
 {
     set_socket(fd);
-    struct connection *c = make(setup, fd, from, false);
+    struct connection *c = connection_make(setup, fd, from, false);
     if (c == NULL)
         close(fd);
     return c;
@@ -422,7 +422,7 @@ struct connection *connection_dial(const struct connection_setup *setup, const s
     if (fd < 0)
         return NULL;
     set_socket(fd);
-    struct connection *c = make(setup, fd, to, true);
+    struct connection *c = connection_make(setup, fd, to, true);
     if (c == NULL) {
         close(fd);
         errno = ENOMEM;

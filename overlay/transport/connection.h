@@ -4,8 +4,8 @@
  *
  *     dials or accepts -> handshake -> hello both ways -> frames -> bye both ways -> closed
  *
- * Nothing is parsed before the handshake has shown a member of the grid; but for one frame of
- * whoever says in the handshake that it comes with an invitation, and only while there is one:
+ * Nothing is parsed before the handshake has shown a member of the grid, except one frame of a
+ * newcomer that says in the handshake that it has an invitation, and only while there is one:
  *
  *     accepts -> handshake -> join_ask -> join_answer -> closed */
 #ifndef P2P_OVERLAY_TRANSPORT_CONNECTION_H
@@ -36,7 +36,8 @@ struct connection;
 struct connection_calls {
     void (*ready)(void *ctx, struct connection *c); /* its card and listening address are known */
     void (*frame)(void *ctx, struct connection *c, const uint8_t *frame, size_t length);
-    /* Whoever has no certificate of the grid asks to get one; answered by connection_answer(). */
+    /* A newcomer without a certificate of the grid asks to get one; answered by
+     * connection_answer(). */
     void (*join)(void *ctx, struct connection *c, const struct msg_join_ask *ask);
     /* It is no more, and freed on return. clean: after bye both ways, so that nothing was lost. */
     void (*gone)(void *ctx, struct connection *c, bool clean, const char *why);

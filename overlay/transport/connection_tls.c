@@ -52,7 +52,7 @@ static int take_any(int ok, X509_STORE_CTX *store)
     return 1;
 }
 
-/* Called for those alone who ask for a protocol by name: members do not. */
+/* Called only for a side that asks for a protocol by name: members do not. */
 static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_length,
                            const unsigned char *in, unsigned int in_length, void *ctx)
 {

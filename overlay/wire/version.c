@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* version.c -- which version two daemons use, and who must be updated when there is none. */
+/* version.c -- which version two daemons use, and which must be updated when there is none. */
 #include "version.h"
 #include <stdio.h>
 

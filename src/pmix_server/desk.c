@@ -50,7 +50,7 @@ void desk_ask(struct desk *d, struct message *question, desk_row_fn *row, desk_d
     desk_say(d, question);
 }
 
-static void answer(struct desk *d, const struct message *m)
+static void desk_answer(struct desk *d, const struct message *m)
 {
     struct asked **at = &d->first, *a;
     while (*at != NULL && (*at)->token != message_token(m))
@@ -68,7 +68,7 @@ static void answer(struct desk *d, const struct message *m)
     free(a);
 }
 
-static void take_unasked(struct desk *d, const struct message *m)
+static void desk_take_unasked(struct desk *d, const struct message *m)
 {
     enum unasked {
 #define TO_unasked(name) UNASKED_##name = MSG_##name,
@@ -83,22 +83,22 @@ static void take_unasked(struct desk *d, const struct message *m)
     }
 }
 
-static void take(struct desk *d, const struct message *m)
+static void desk_take(struct desk *d, const struct message *m)
 {
     switch (message_receiver(m->kind)) {
     case RECEIVER_row:
     case RECEIVER_rpc_row:
-        answer(d, m);
+        desk_answer(d, m);
         break;
     case RECEIVER_unasked:
-        take_unasked(d, m);
+        desk_take_unasked(d, m);
         break;
     default: /* the greeting, and what p2pd does not say */
         break;
     }
 }
 
-static void on_read(struct bufferevent *stream, void *ctx)
+static void desk_on_read(struct bufferevent *stream, void *ctx)
 {
     struct desk *d = ctx;
     struct evbuffer *in = bufferevent_get_input(stream);
@@ -114,12 +114,12 @@ static void on_read(struct bufferevent *stream, void *ctx)
             d->watcher.gone(d->watcher.ctx);
             return;
         }
-        take(d, &m);
+        desk_take(d, &m);
         evbuffer_drain(in, (size_t)length);
     }
 }
 
-static void on_close(struct bufferevent *stream, short what, void *ctx)
+static void desk_on_close(struct bufferevent *stream, short what, void *ctx)
 {
     struct desk *d = ctx;
     (void)stream, (void)what;
@@ -148,7 +148,7 @@ int desk_open(struct desk **out, struct event_base *base, const struct desk_watc
         free(d);
         return -e->code;
     }
-    bufferevent_setcb(d->stream, on_read, NULL, on_close, d);
+    bufferevent_setcb(d->stream, desk_on_read, NULL, desk_on_close, d);
     bufferevent_enable(d->stream, EV_READ | EV_WRITE);
     hello.local_hello.protocol = LOCAL_PROTOCOL;
     strcpy(hello.local_hello.version, PACKAGE_VERSION);

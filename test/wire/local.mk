@@ -9,9 +9,9 @@ $(next_lists): $(srcdir)/overlay/wire/*.def $(srcdir)/overlay/wire/*.[ch] $(srcd
 	$(MKDIR_P) test/wire/next/overlay/wire && rm -f test/wire/next/overlay/wire/*.[ch] test/wire/next/overlay/wire/*.def
 	cp $(srcdir)/overlay/wire/*.def $(srcdir)/overlay/wire/*.[ch] test/wire/next/overlay/wire/
 	chmod u+w test/wire/next/overlay/wire/*.[ch] test/wire/next/overlay/wire/*.def
-	sed -i 's/^\( *WIRE_HIGHEST = \)7,/\18,/' test/wire/next/overlay/wire/version.h
-	sed -i '/^MESSAGE(ping,/,/^END/s/^END/    SINCE(8)\n    U32(extra)\nEND/' test/wire/next/overlay/wire/link.def
-	printf 'MESSAGE(next_word, 0x7e, inside)\n    SINCE(8)\n    U32(number)\nEND\n' >>test/wire/next/overlay/wire/member.def
+	sed -i 's/^\( *WIRE_HIGHEST = [0-9]*\),/\1 + 1,/' test/wire/next/overlay/wire/version.h
+	sed -i '/^MESSAGE(ping,/,/^END/s/^END/    SINCE(WIRE_HIGHEST)\n    U32(extra)\nEND/' test/wire/next/overlay/wire/link.def
+	printf 'MESSAGE(next_word, 0x7e, inside)\n    SINCE(WIRE_HIGHEST)\n    U32(number)\nEND\n' >>test/wire/next/overlay/wire/member.def
 	touch $@
 EXTRA_PROGRAMS += test/wire/next_p2pd
 test_wire_next_p2pd_SOURCES = test/wire/next.c overlay/transport/connection.c overlay/transport/datagram.c \

@@ -4,7 +4,7 @@
  * links, every second, and logs what it hears of them.
  *
  *     next --config FILE                       speaks versions WIRE_LOWEST to WIRE_HIGHEST
- *     NEXT_LOWEST=9 NEXT_HIGHEST=12 next ...   other ones, whatever they are */
+ *     NEXT_LOWEST=90 NEXT_HIGHEST=99 next ...   other ones, whatever they are */
 #define main p2pd_main
 #define dispatch_open next_dispatch_open
 int p2pd_main(int argc, char **argv);

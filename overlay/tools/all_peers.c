@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* crowd.c -- every peer of the grid that answers. */
-#include "crowd.h"
+/* all_peers.c -- every peer of the grid that answers. */
+#include "all_peers.h"
 #include "overlay/client/ask.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 
 enum { WALK_MS = 20000, GRACE_MS = 3000 };
 
-static void take(void *ctx, const struct message *m)
+static void all_peers_row(void *ctx, const struct message *m)
 {
-    struct crowd *c = ctx;
+    struct all_peers *c = ctx;
     if (m->kind != MSG_local_peer)
         return;
     if (c->count == c->room) {
@@ -35,12 +35,12 @@ static int by_round_trip(const void *a, const void *b)
     return strcmp(x->ad.name, y->ad.name);
 }
 
-int crowd_ask(struct crowd *c, struct client *client, struct err *e)
+int all_peers_ask(struct all_peers *c, struct client *client, struct err *e)
 {
     struct message question = {.kind = MSG_local_peers, .local_peers.timeout_ms = WALK_MS};
     struct msg_local_done done;
-    *c = (struct crowd){.progress = isatty(2)};
-    int rc = client_ask(client, &question, WALK_MS + GRACE_MS, take, c, &done, e);
+    *c = (struct all_peers){.progress = isatty(2)};
+    int rc = client_ask(client, &question, WALK_MS + GRACE_MS, all_peers_row, c, &done, e);
     if (c->progress)
         fprintf(stderr, "\r\033[K");
     if (rc != 0)
@@ -52,13 +52,13 @@ int crowd_ask(struct crowd *c, struct client *client, struct err *e)
     return 0;
 }
 
-const struct part_ad *crowd_self(const struct crowd *c)
+const struct part_ad *all_peers_self(const struct all_peers *c)
 {
     return c->count > 0 && c->at[0].rtt_us == 0 ? &c->at[0].ad : NULL;
 }
 
-void crowd_clear(struct crowd *c)
+void all_peers_clear(struct all_peers *c)
 {
     free(c->at);
-    *c = (struct crowd){0};
+    *c = (struct all_peers){0};
 }

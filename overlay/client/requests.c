@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wish.c -- what a program wants of its daemon: leases, reservations, launches, and that its job is
- * told of. */
+/* requests.c -- what a program wants of its daemon: leases, reservations, launches, and that its
+ * job is told of. */
 #include "p2pgrid.h"
 #include "ask.h"
 #include "overlay/manifest/input.h"
@@ -21,7 +21,7 @@ struct lease_row {
     bool failed;
 };
 
-static void add_lease(void *ctx, const struct message *m)
+static void lease_row_add(void *ctx, const struct message *m)
 {
     struct lease_row *row = ctx;
     if (m->kind != MSG_local_lease || row->count == LEASES_MAX)
@@ -87,7 +87,7 @@ int client_allocate(struct client *c, const struct grid_want *want, struct grid_
     *count = *spares = 0;
     int rc = fill_want(&m.local_allocate, want, e);
     if (rc == 0)
-        rc = client_ask(c, &m, want->timeout_ms + GRACE_MS, add_lease, &row, &done, e);
+        rc = client_ask(c, &m, want->timeout_ms + GRACE_MS, lease_row_add, &row, &done, e);
     if (rc == 0 && (row.failed || done.count != row.count || done.spares > row.count))
         rc = err_set(e, row.failed ? ENOMEM : EPROTO, "the answer of p2pd could not be kept");
     if (rc != 0) {
@@ -102,7 +102,7 @@ int client_allocate(struct client *c, const struct grid_want *want, struct grid_
     return 0;
 }
 
-static void keep_reservation(void *ctx, const struct message *m)
+static void take_reservation(void *ctx, const struct message *m)
 {
     if (m->kind == MSG_local_reservation)
         *(struct id *)ctx = m->local_reservation.reservation;
@@ -114,7 +114,7 @@ int client_reserve(struct client *c, unsigned seconds, struct id *reservation, s
     struct msg_local_done done;
     m.local_reserve.verb = RESERVE_NEW;
     m.local_reserve.seconds = seconds;
-    return client_ask(c, &m, RESERVE_MS, keep_reservation, reservation, &done, e);
+    return client_ask(c, &m, RESERVE_MS, take_reservation, reservation, &done, e);
 }
 
 int client_release_all(struct client *c, const struct id *reservation, struct err *e)
@@ -124,7 +124,7 @@ int client_release_all(struct client *c, const struct id *reservation, struct er
     struct id same;
     m.local_reserve.verb = RESERVE_RELEASE;
     m.local_reserve.reservation = *reservation;
-    return client_ask(c, &m, RESERVE_MS, keep_reservation, &same, &done, e);
+    return client_ask(c, &m, RESERVE_MS, take_reservation, &same, &done, e);
 }
 
 int client_tell_job(struct client *c, const struct grid_job *job)
@@ -162,7 +162,7 @@ int client_tell_places(struct client *c, const struct grid_place *places, size_t
 }
 
 /* The strings one after the other, each with its NUL; malloc'd. */
-static uint8_t *pack(char *const *strings, uint32_t *length)
+static uint8_t *pack_strings(char *const *strings, uint32_t *length)
 {
     size_t total = 0, at = 0;
     for (char *const *s = strings; s != NULL && *s != NULL; s++)
@@ -185,7 +185,7 @@ int client_launch(struct client *c, const struct id *lease, const struct grid_la
         return err_set(e, E2BIG, "a job has more than %d programs of its own", PROGRAMS_MAX);
     if (what->input_count > INPUTS_MAX)
         return err_set(e, E2BIG, "a job has more than %d files", INPUTS_MAX);
-    uint8_t *packed = pack(what->environment, &launch->environment_length);
+    uint8_t *packed = pack_strings(what->environment, &launch->environment_length);
     if (packed == NULL || strlen(what->command) > WIRE_MAX_FRAME) {
         free(packed);
         return err_set(e, E2BIG, "the command or its environment is too long to be sent");
