@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* local_calls.c -- what programs ask on the local socket, and what they are told. */
+/* local_calls.c -- requests of programs on the local socket, and their answers. */
 #include "config.h"
 #include "local_state.h"
 #include "overlay/client/socket_path.h"
@@ -74,9 +74,9 @@ static void say_peer(void *client, const struct message *m)
     local_say(c, m);
 }
 
-/* --- what they ask --- */
+/* --- requests --- */
 
-static void on_hello(struct local_client *c, const struct msg_local_hello *hello)
+static void local_on_hello(struct local_client *c, const struct msg_local_hello *hello)
 {
     struct message m = {.kind = MSG_local_hello};
     m.local_hello.protocol = LOCAL_PROTOCOL;
@@ -84,7 +84,7 @@ static void on_hello(struct local_client *c, const struct msg_local_hello *hello
     c->greeted = true;
     bufferevent_set_timeouts(c->stream, NULL, NULL);
     local_say(c, &m);
-    if (hello->protocol != LOCAL_PROTOCOL) /* it sees by the answer, and says so to its user */
+    if (hello->protocol != LOCAL_PROTOCOL) /* the program tells its user */
         log_info(c->local->node->log, "a program of version %s came to the local socket",
                  hello->version);
 }
@@ -97,7 +97,7 @@ static void on_allocate(struct local_client *c, const struct msg_local_allocate 
         say_failed(c, want->token, &e);
 }
 
-static void on_launch(struct local_client *c, const struct msg_local_launch *launch)
+static void local_on_launch(struct local_client *c, const struct msg_local_launch *launch)
 {
     int rc = hold_launch(c->local->holds, c, launch);
     if (rc == 0)
@@ -109,7 +109,7 @@ static void on_launch(struct local_client *c, const struct msg_local_launch *lau
     say_event(c, &event);
 }
 
-static void on_peers(struct local_client *c, const struct msg_local_peers *question)
+static void local_on_peers(struct local_client *c, const struct msg_local_peers *question)
 {
     struct err e = {0};
     if (c->query == NULL)
@@ -122,7 +122,7 @@ static void on_peers(struct local_client *c, const struct msg_local_peers *quest
         say_failed(c, question->token, &e);
 }
 
-/* A row of one, if it could be done. */
+/* Answers with one row, or with the error. */
 static void say_row(struct local_client *c, uint32_t token, const struct message *row,
                     const struct err *e)
 {
@@ -137,7 +137,7 @@ static void say_row(struct local_client *c, uint32_t token, const struct message
     local_say(c, &m);
 }
 
-static void on_invite(struct local_client *c, const struct msg_local_invite *ask)
+static void local_on_invite(struct local_client *c, const struct msg_local_invite *ask)
 {
     struct message m = {.kind = MSG_local_token};
     struct err e = {0};
@@ -146,7 +146,7 @@ static void on_invite(struct local_client *c, const struct msg_local_invite *ask
     say_row(c, ask->token, &m, &e);
 }
 
-static void on_revoke(struct local_client *c, const struct msg_local_revoke *ask)
+static void local_on_revoke(struct local_client *c, const struct msg_local_revoke *ask)
 {
     struct message m = {.kind = MSG_local_revoked};
     struct err e = {0};
@@ -155,7 +155,7 @@ static void on_revoke(struct local_client *c, const struct msg_local_revoke *ask
     say_row(c, ask->token, &m, &e);
 }
 
-static void on_rotate(struct local_client *c, const struct msg_local_rotate *ask)
+static void local_on_rotate(struct local_client *c, const struct msg_local_rotate *ask)
 {
     struct message m = {.kind = MSG_local_rotated};
     struct err e = {0};
@@ -164,7 +164,7 @@ static void on_rotate(struct local_client *c, const struct msg_local_rotate *ask
     say_row(c, ask->token, &m, &e);
 }
 
-static void on_lend(struct local_client *c, const struct msg_local_lend *wish)
+static void local_on_lend(struct local_client *c, const struct msg_local_lend *wish)
 {
     struct message m = {.kind = MSG_local_terms};
     struct err none = {0};
@@ -175,7 +175,7 @@ static void on_lend(struct local_client *c, const struct msg_local_lend *wish)
     say_failed(c, wish->token, &none);
 }
 
-/* Beside allocating and launching. */
+/* Is it for rpc.c? */
 static bool is_rpc(const struct message *m)
 {
     switch (message_receiver(m->kind)) {
@@ -207,17 +207,17 @@ enum takes {
 #include "overlay/wire/message_to.h"
 };
 
-static void take(struct local_client *c, const struct message *m)
+static void local_take_request(struct local_client *c, const struct message *m)
 {
     switch ((enum takes)m->kind) {
     case MSG_local_hello:
-        on_hello(c, &m->local_hello);
+        local_on_hello(c, &m->local_hello);
         break;
     case MSG_local_allocate:
         on_allocate(c, &m->local_allocate);
         break;
     case MSG_local_launch:
-        on_launch(c, &m->local_launch);
+        local_on_launch(c, &m->local_launch);
         break;
     case MSG_local_look:
         hold_look(c->local->holds, c, &m->local_look.lease);
@@ -230,19 +230,19 @@ static void take(struct local_client *c, const struct message *m)
                     m->local_status.token, local_say, c);
         break;
     case MSG_local_peers:
-        on_peers(c, &m->local_peers);
+        local_on_peers(c, &m->local_peers);
         break;
     case MSG_local_invite:
-        on_invite(c, &m->local_invite);
+        local_on_invite(c, &m->local_invite);
         break;
     case MSG_local_lend:
-        on_lend(c, &m->local_lend);
+        local_on_lend(c, &m->local_lend);
         break;
     case MSG_local_rotate:
-        on_rotate(c, &m->local_rotate);
+        local_on_rotate(c, &m->local_rotate);
         break;
     case MSG_local_revoke:
-        on_revoke(c, &m->local_revoke);
+        local_on_revoke(c, &m->local_revoke);
         break;
     }
 }
@@ -263,7 +263,7 @@ void local_take(struct local_client *c, const struct message *m)
     if (!c->greeted && m->kind != MSG_local_hello)
         local_refuse(c, "it did not begin with hello");
     else if (is_mine(m))
-        take(c, m);
+        local_take_request(c, m);
     else if (is_rpc(m))
         rpc_take(c->local->rpc, c, c->pid, m);
     else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rpc.c -- what programs on the local socket have done beside allocating and launching. */
+/* rpc.c -- local remote procedure calls: everything but allocating and launching. */
 #include "rpc.h"
 #include "overlay/borrow/borrowed.h"
 #include "overlay/core/lease/lease.h"
@@ -31,7 +31,7 @@ static void say_done(struct rpc *x, void *client, uint32_t token, const struct e
     x->say(client, &m);
 }
 
-static void on_watch(struct rpc *x, void *client, uint32_t token)
+static void rpc_on_watch(struct rpc *x, void *client, uint32_t token)
 {
     struct err e = {0};
     if (notice_watch(x->notices, client) != 0)
@@ -39,14 +39,14 @@ static void on_watch(struct rpc *x, void *client, uint32_t token)
     say_done(x, client, token, &e);
 }
 
-static void on_control(struct rpc *x, void *client, const struct msg_local_control *order)
+static void rpc_on_control(struct rpc *x, void *client, const struct msg_local_control *order)
 {
     struct err e = {0};
     roster_control(x->roster, order, &e);
     say_done(x, client, order->token, &e);
 }
 
-static void on_note(struct rpc *x, pid_t pid, const struct msg_local_note *note)
+static void rpc_on_note(struct rpc *x, pid_t pid, const struct msg_local_note *note)
 {
     if (note->level == LOG_LEVEL_ERROR)
         log_error(x->node->log, "pid %d: %s", (int)pid, note->text);
@@ -79,13 +79,13 @@ void rpc_take(struct rpc *x, void *client, pid_t pid, const struct message *m)
         roster_tell(x->roster, client, m->local_jobs.token);
         break;
     case MSG_local_control:
-        on_control(x, client, &m->local_control);
+        rpc_on_control(x, client, &m->local_control);
         break;
     case MSG_local_watch:
-        on_watch(x, client, m->local_watch.token);
+        rpc_on_watch(x, client, m->local_watch.token);
         break;
     case MSG_local_note:
-        on_note(x, pid, &m->local_note);
+        rpc_on_note(x, pid, &m->local_note);
         break;
     case MSG_local_topology:
         topology_ask(x->topologies, client, &m->local_topology);
@@ -128,7 +128,7 @@ bool rpc_event(struct rpc *x, const void *owner, const struct msg_local_event *e
     return reserve_hears(x->reserves, owner, event);
 }
 
-static void on_down(void *ctx, const struct id *peer, const char *name, const char *why)
+static void rpc_on_down(void *ctx, const struct id *peer, const char *name, const char *why)
 {
     struct rpc *x = ctx;
     notice_node_down(x->notices, peer, name, why);
@@ -149,7 +149,7 @@ int rpc_open(struct rpc **out, struct node *node, struct holds *holds, struct al
     if (x->notices == NULL || x->roster == NULL || x->topologies == NULL ||
         reserves_open(&x->reserves, node, holds, allocator, x->notices, say, e) != 0)
         return err_set(e, ENOMEM, "out of memory");
-    holds_on_down(holds, on_down, x);
+    holds_on_down(holds, rpc_on_down, x);
     return 0;
 }
 
