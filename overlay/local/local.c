@@ -208,7 +208,7 @@ int local_open(struct local **out, struct node *node, const struct local_parts *
         rc = rpc_open(&l->rpc, node, l->holds, l->allocator, local_say, e);
     if (rc == 0)
         rc = local_socket_open(&l->socket, node,
-                               &(struct local_socket_owner){on_accept, local_on_moved, l}, e);
+                               &(struct local_socket_owner){local_on_accept, local_on_moved, l}, e);
     if (rc == 0)
         open_to_tools(l);
     if (rc != 0)
