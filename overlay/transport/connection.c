@@ -28,11 +28,6 @@ bool connection_is_ending(const struct connection *c)
     return c->state == OPEN && !connection_is_open(c);
 }
 
-bool connection_is_greeted(const struct connection *c)
-{
-    return c->state == OPEN;
-}
-
 bool connection_is_dialled(const struct connection *c)
 {
     return c->dialled;

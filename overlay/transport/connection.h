@@ -69,7 +69,6 @@ bool connection_is_guilty(const struct connection *c);
 bool connection_is_open(const struct connection *c);    /* greeted, and neither side has said bye */
 bool connection_is_ending(const struct connection *c);  /* greeted, and bye is on its way */
 bool connection_is_dialled(const struct connection *c); /* by this side */
-bool connection_is_greeted(const struct connection *c);
 const struct addr *connection_seen(const struct connection *c); /* the other end */
 /* From here on: of a greeted connection. */
 const struct identity_card *connection_card(const struct connection *c);

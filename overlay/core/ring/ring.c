@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ring.c -- one peer's part of the overlay: hands each event to the file that deals with it. */
 #include "ring_state.h"
+#include "overlay/base/random.h"
 #include <assert.h>
 #include <string.h>
 
@@ -47,12 +48,9 @@ struct ring *ring_init(void *memory, const struct ring_setup *setup, uint64_t no
 
 /* --- for the other files --- */
 
-uint64_t ring_random(struct ring *ring) /* SplitMix64 */
+uint64_t ring_random(struct ring *ring)
 {
-    uint64_t z = ring->random += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    return splitmix64(&ring->random);
 }
 
 uint64_t ring_soon(struct ring *ring, uint64_t delay_us)

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* group.c -- the members of a group take turns in pinging each other. */
 #include "group_state.h"
+#include "overlay/base/random.h"
 #include <assert.h>
 #include <string.h>
 
-static uint64_t next_random(struct group *g) /* SplitMix64 */
+static uint64_t next_random(struct group *g)
 {
-    uint64_t z = g->random += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    return splitmix64(&g->random);
 }
 
 static uint32_t next_serial(struct group *g)

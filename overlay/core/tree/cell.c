@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cell.c -- boxes of the plane as prefixes of a Z-order curve. */
 #include "cell.h"
+#include "overlay/base/random.h"
 #include "overlay/core/ring/vivaldi.h"
 #include <assert.h>
 
@@ -74,13 +75,10 @@ bool cell_sane(const struct part_cell *cell)
     return cell->depth <= CELL_DEPTH_MAX && (cell->prefix & ~cell_mask(cell->depth)) == 0;
 }
 
-/* Steele's SplitMix64: spreads neighbouring cells over the whole ring. */
+/* Spreads neighbouring cells over the whole ring. */
 static uint64_t cell_mix(uint64_t z)
 {
-    z += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    return splitmix64(&z);
 }
 
 struct id cell_key(const struct part_cell *cell)
