@@ -19,7 +19,8 @@ int rpc_open(struct rpc **out, struct node *node, struct holds *holds, struct al
              rpc_say_fn *say, struct err *e);
 void rpc_close(struct rpc *x);
 /* pid: of the program. */
-void rpc_take(struct rpc *x, void *client, pid_t pid, const struct message *m);
+/* False: the message is not for it. */
+bool rpc_take(struct rpc *x, void *client, pid_t pid, const struct message *m);
 /* Another daemon's topology, or its question for this one's. */
 void rpc_hear(struct rpc *x, const struct link_peer *from, const struct message *m);
 void rpc_forget(struct rpc *x, const void *client);
