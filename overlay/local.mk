@@ -4,7 +4,7 @@
 # (test/unit/core_symbols).
 noinst_LTLIBRARIES += libcore.la
 libcore_la_SOURCES = \
-    overlay/base/id.c overlay/base/id.h overlay/base/text.c overlay/base/text.h overlay/base/window.c \
+    overlay/base/id.c overlay/base/id.h overlay/base/random.h overlay/base/text.c overlay/base/text.h overlay/base/window.c \
     overlay/base/window.h \
     overlay/core/lease/candidate.c overlay/core/lease/candidate.h overlay/core/lease/claim.c \
     overlay/core/lease/claim.h overlay/core/lease/domain.c overlay/core/lease/domain.h overlay/core/lease/fit.c \

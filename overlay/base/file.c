@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* file.c -- written beside, synced, renamed. */
+/* file.c -- writes to a new file beside the old one, syncs it and renames it. */
 #include "file.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* id.h -- places on the ring. An id is the first 160 bits of the SHA-256 of a peer's public key (or
- * of a record's name), big-endian, on a circle of 2^160: nobody picks a place. */
+ * of a record's name), big-endian, on a circle of 2^160: so a peer cannot choose its place. */
 #ifndef P2P_OVERLAY_BASE_ID_H
 #define P2P_OVERLAY_BASE_ID_H
 #include <stdbool.h>

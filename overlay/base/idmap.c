@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* idmap.c -- open addressing with linear probing. Ids are hashes already, so their first bytes will
- * do; keys cannot be chosen by an attacker, for a place costs a certificate. */
+/* idmap.c -- open addressing with linear probing. Ids are hashes, so their first bytes serve as the
+ * hash; an attacker cannot choose them, as each id costs a certificate. */
 #include "idmap.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ struct idmap_slot {
     void *value; /* NULL: free */
 };
 
-static size_t home(const struct idmap *m, const struct id *id)
+static size_t idmap_home(const struct idmap *m, const struct id *id)
 {
     uint64_t h;
     memcpy(&h, id->b, sizeof h);
@@ -19,15 +19,15 @@ static size_t home(const struct idmap *m, const struct id *id)
 }
 
 /* The slot of id, or the free one where it would go. */
-static struct idmap_slot *find(const struct idmap *m, const struct id *id)
+static struct idmap_slot *idmap_find(const struct idmap *m, const struct id *id)
 {
-    size_t i = home(m, id);
+    size_t i = idmap_home(m, id);
     while (m->slots[i].value != NULL && !id_equal(&m->slots[i].id, id))
         i = (i + 1) & (m->size - 1);
     return &m->slots[i];
 }
 
-static int grow(struct idmap *m)
+static int idmap_grow(struct idmap *m)
 {
     struct idmap bigger = {.size = m->size == 0 ? 16 : 2 * m->size, .used = m->used};
     bigger.slots = calloc(bigger.size, sizeof *bigger.slots);
@@ -35,7 +35,7 @@ static int grow(struct idmap *m)
         return -ENOMEM;
     for (size_t i = 0; i < m->size; i++)
         if (m->slots[i].value != NULL)
-            *find(&bigger, &m->slots[i].id) = m->slots[i];
+            *idmap_find(&bigger, &m->slots[i].id) = m->slots[i];
     free(m->slots);
     *m = bigger;
     return 0;
@@ -43,14 +43,14 @@ static int grow(struct idmap *m)
 
 void *idmap_get(const struct idmap *m, const struct id *id)
 {
-    return m->size == 0 ? NULL : find(m, id)->value;
+    return m->size == 0 ? NULL : idmap_find(m, id)->value;
 }
 
 int idmap_put(struct idmap *m, const struct id *id, void *value)
 {
-    if (4 * (m->used + 1) > 3 * m->size && grow(m) < 0)
+    if (4 * (m->used + 1) > 3 * m->size && idmap_grow(m) < 0)
         return -ENOMEM;
-    struct idmap_slot *s = find(m, id);
+    struct idmap_slot *s = idmap_find(m, id);
     if (s->value == NULL)
         m->used++;
     *s = (struct idmap_slot){.id = *id, .value = value};
@@ -59,20 +59,21 @@ int idmap_put(struct idmap *m, const struct id *id, void *value)
 
 void *idmap_remove(struct idmap *m, const struct id *id)
 {
-    struct idmap_slot *s = m->size == 0 ? NULL : find(m, id);
+    struct idmap_slot *s = m->size == 0 ? NULL : idmap_find(m, id);
     if (s == NULL || s->value == NULL)
         return NULL;
     void *value = s->value;
     s->value = NULL;
     m->used--;
-    /* Whatever stands behind the hole, up to the next free slot, may have been pushed past it. */
+    /* Entries behind the hole, up to the next free slot, may belong into it: they are inserted
+     * again. */
     for (size_t i = (size_t)(s - m->slots);;) {
         i = (i + 1) & (m->size - 1);
         if (m->slots[i].value == NULL)
             return value;
         struct idmap_slot moved = m->slots[i];
         m->slots[i].value = NULL;
-        *find(m, &moved.id) = moved;
+        *idmap_find(m, &moved.id) = moved;
     }
 }
 

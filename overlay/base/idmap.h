@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* idmap.h -- from ids to whatever the caller keeps under them. */
+/* idmap.h -- a hash table from ids to pointers of the caller. */
 #ifndef P2P_OVERLAY_BASE_IDMAP_H
 #define P2P_OVERLAY_BASE_IDMAP_H
 #include "id.h"
@@ -10,7 +10,7 @@ struct idmap {
     size_t size, used; /* size: a power of two, or 0 */
 };
 
-void *idmap_get(const struct idmap *m, const struct id *id);      /* NULL: nothing there */
+void *idmap_get(const struct idmap *m, const struct id *id);      /* NULL: not in the map */
 int idmap_put(struct idmap *m, const struct id *id, void *value); /* value not NULL; 0 or -ENOMEM */
 void *idmap_remove(struct idmap *m, const struct id *id);
 /* The first entry at or after *at, which moves past it; NULL at the end. Nothing may be put or

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* log.c -- lines with time and peer, written whole, so that two daemons may share a file. */
+/* log.c -- lines with time and peer, each in one write(), so that two daemons may share a file. */
 #include "log.h"
 #include <errno.h>
 #include <fcntl.h>

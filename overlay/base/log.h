@@ -14,7 +14,7 @@ void log_rename(struct log *l, const char *peer);
 void log_set_level(struct log *l, enum log_level level);
 int log_reopen(struct log *l); /* after the file was rotated away */
 
-/* What strangers sent is printed with everything but printable ASCII replaced. */
+/* Characters other than printable ASCII are replaced, as text may come from other peers. */
 void log_error(struct log *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void log_warn(struct log *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void log_info(struct log *l, const char *format, ...) __attribute__((format(printf, 2, 3)));

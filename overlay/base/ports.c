@@ -20,7 +20,8 @@ static bool is_free(uint16_t port)
     return bound;
 }
 
-/* A name that only one process can have; the system takes it back when that ends. */
+/* An abstract socket name, which only one process can bind; the kernel frees it with the process.
+ */
 static int claim_port(uint16_t port)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -52,8 +53,8 @@ static uint16_t pick_from(uint32_t first, bool claimed, int *claim)
     return 0;
 }
 
-/* Anybody may take all the names, also another user of the host. Then a free port will do: it must
- * not be one of those that guests may call. */
+/* Another user of the host may occupy all names. Then a port that is merely free must do, of those
+ * that guests may not connect to. */
 uint16_t ports_pick(int *claim)
 {
     uint32_t first = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* text.c -- what may be shown on a terminal. */
+/* text.c -- checks and cleans text for a terminal. */
 #include "text.h"
 
-/* The least character of so many bytes: a longer form of a smaller one is none. */
+/* The smallest character of so many bytes: a longer encoding of a smaller one is invalid. */
 static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 
 static size_t bytes_of(uint8_t first)

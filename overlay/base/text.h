@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* text.h -- what may be shown on a terminal: UTF-8 (RFC 3629) without control characters, so that
- * nobody's ad or last words move another person's cursor or colour his screen. */
+ * text of other peers cannot move the cursor or colour the screen. */
 #ifndef P2P_OVERLAY_BASE_TEXT_H
 #define P2P_OVERLAY_BASE_TEXT_H
 #include <stdbool.h>

@@ -6,7 +6,7 @@
 
 enum { WORDS = WINDOW_BITS / 64 };
 
-static uint64_t bit(uint64_t number)
+static uint64_t window_bit(uint64_t number)
 {
     return UINT64_C(1) << number % 64;
 }
@@ -17,17 +17,18 @@ bool window_admits(const struct window *w, uint64_t number)
         return false;
     if (number > w->newest)
         return true;
-    return w->newest - number < WINDOW_BITS && (w->seen[number / 64 % WORDS] & bit(number)) == 0;
+    return w->newest - number < WINDOW_BITS &&
+           (w->seen[number / 64 % WORDS] & window_bit(number)) == 0;
 }
 
-/* Those between the newest and this one have not come yet. */
-static void move(struct window *w, uint64_t number)
+/* The numbers between the newest and this one have not come yet. */
+static void window_move(struct window *w, uint64_t number)
 {
     if (number - w->newest >= WINDOW_BITS)
         memset(w->seen, 0, sizeof w->seen);
     else
         for (uint64_t n = w->newest + 1; n < number; n++)
-            w->seen[n / 64 % WORDS] &= ~bit(n);
+            w->seen[n / 64 % WORDS] &= ~window_bit(n);
     w->newest = number;
 }
 
@@ -35,6 +36,6 @@ void window_take(struct window *w, uint64_t number)
 {
     assert(window_admits(w, number));
     if (number > w->newest)
-        move(w, number);
-    w->seen[number / 64 % WORDS] |= bit(number);
+        window_move(w, number);
+    w->seen[number / 64 % WORDS] |= window_bit(number);
 }

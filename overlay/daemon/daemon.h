@@ -36,7 +36,7 @@ struct daemon {
     struct overlay *overlay;     /* the ring, and the ads in it */
     struct walks *walks;
     struct tunnels *tunnels;
-    /* These four are gone while the last words are sent: NULL. */
+    /* These four are NULL once daemon_leave() was called. */
     struct grant *grant; /* leases given to others, and what runs under them */
     struct lender *lender;
     struct listens *listens; /* whose processes listen where */

@@ -15,7 +15,7 @@
 #include "overlay/transport/tunnel.h"
 #include "overlay/watch/job.h"
 
-/* The parts that end first are gone while the last words are sent. */
+/* The parts that end first are gone while the last messages are sent. */
 static bool dispatch_take(void *ctx, const struct link_peer *from, const struct message *m)
 {
     struct daemon *d = ctx;

@@ -44,7 +44,7 @@ struct process {
     int ready_fd; /* the waiting foreground process learns there how it went; -1: there is none */
 };
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t p2pd_parse(int key, char *value, struct argp_state *state)
 {
     struct daemon_options *a = state->input;
     switch (key) {
@@ -78,7 +78,7 @@ static void on_end_poll(evutil_socket_t fd, short what, void *ctx)
 }
 
 /* The second one does not wait for the others to hear of it. */
-static void on_stop(evutil_socket_t signal, short what, void *ctx)
+static void p2pd_on_stop(evutil_socket_t signal, short what, void *ctx)
 {
     struct process *p = ctx;
     struct node *n = &p->daemon.node;
@@ -93,7 +93,7 @@ static void on_stop(evutil_socket_t signal, short what, void *ctx)
     event_add(p->end_poll, &(struct timeval){.tv_usec = END_POLL_MS * 1000});
 }
 
-static void on_reload(evutil_socket_t signal, short what, void *ctx)
+static void p2pd_on_reload(evutil_socket_t signal, short what, void *ctx)
 {
     struct process *p = ctx;
     (void)signal, (void)what;
@@ -109,8 +109,9 @@ static int watch_signal(struct process *p, unsigned i, int signal, event_callbac
 static int watch_signals(struct process *p, struct err *e)
 {
     p->end_poll = event_new(p->daemon.node.base, -1, EV_PERSIST, on_end_poll, p);
-    if (p->end_poll == NULL || watch_signal(p, 0, SIGTERM, on_stop) < 0 ||
-        watch_signal(p, 1, SIGINT, on_stop) < 0 || watch_signal(p, 2, SIGHUP, on_reload) < 0)
+    if (p->end_poll == NULL || watch_signal(p, 0, SIGTERM, p2pd_on_stop) < 0 ||
+        watch_signal(p, 1, SIGINT, p2pd_on_stop) < 0 ||
+        watch_signal(p, 2, SIGHUP, p2pd_on_reload) < 0)
         return err_set(e, ENOMEM, "no memory");
     return 0;
 }
@@ -128,8 +129,8 @@ static void end_signals(struct process *p)
 
 /* --- in the background --- */
 
-/* The foreground process may go: it is told so by the end of the pipe, without a word. */
-static void let_go(struct process *p)
+/* Lets the foreground process end: it sees the end of the pipe. */
+static void p2pd_let_go(struct process *p)
 {
     int null = open("/dev/null", O_RDWR);
     for (int fd = 0; null >= 0 && fd <= 2; fd++)
@@ -140,7 +141,8 @@ static void let_go(struct process *p)
     p->ready_fd = -1;
 }
 
-/* What its user types next shall see the grid; but a grid that is away holds nobody up for long. */
+/* The next command of the user should find the grid, so the foreground process waits for it, but
+ * not for long. */
 static void on_ready_poll(evutil_socket_t fd, short what, void *ctx)
 {
     struct process *p = ctx;
@@ -150,7 +152,7 @@ static void on_ready_poll(evutil_socket_t fd, short what, void *ctx)
     if (wanted && !overlay_joined(d->overlay) && clock_ms() < p->ready_by_ms)
         return;
     event_del(p->ready_poll);
-    let_go(p);
+    p2pd_let_go(p);
 }
 
 static int say_ready(struct process *p)
@@ -187,7 +189,7 @@ static struct event_base *make_base(void)
     return base;
 }
 
-static int run(const struct daemon_options *options, int ready_fd)
+static int p2pd_run(const struct daemon_options *options, int ready_fd)
 {
     struct process p = {.daemon.options = *options, .ready_fd = ready_fd};
     struct err e = {0};
@@ -209,7 +211,7 @@ static int run(const struct daemon_options *options, int ready_fd)
 }
 
 /* The child goes on as the daemon; the parent waits until that runs, or prints why it does not. */
-static int detach(const struct daemon_options *options)
+static int p2pd_detach(const struct daemon_options *options)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0) {
@@ -220,7 +222,7 @@ static int detach(const struct daemon_options *options)
     if (child == 0) {
         close(ends[0]);
         setsid();
-        return run(options, ends[1]);
+        return p2pd_run(options, ends[1]);
     }
     close(ends[1]);
     char words[1024];
@@ -242,11 +244,11 @@ static void raise_file_limit(void)
 
 int main(int argc, char **argv)
 {
-    static const struct argp argp = {argument_list, parse, NULL, doc, NULL, NULL, NULL};
+    static const struct argp argp = {argument_list, p2pd_parse, NULL, doc, NULL, NULL, NULL};
     struct daemon_options options = {0};
     argp_parse(&argp, argc, argv, 0, NULL, &options);
     signal(SIGPIPE, SIG_IGN);
     umask(077);
     raise_file_limit();
-    return options.detach ? detach(&options) : run(&options, -1);
+    return options.detach ? p2pd_detach(&options) : p2pd_run(&options, -1);
 }

@@ -14,9 +14,10 @@
 #include <string.h>
 
 enum {
-    PUBLISH_MS = 2000,             /* between two looks at the own ad */
+    PUBLISH_MS = 2000,             /* between two checks of the own ad */
     SEARCH_TOKENS = (1 << 30) - 1, /* finder.c has those above */
-    AFRESH_MS = 60000, /* what changes all the time, such as the load, is told so often */
+    AFRESH_MS =
+        60000, /* values that change all the time, such as the load, are published this often */
 };
 
 struct ad_search {
@@ -36,7 +37,7 @@ struct ad_index {
     uint32_t token;
     struct event *timer;
     uint64_t version, told_ms; /* of the ad that the ring has */
-    struct message ad;         /* the one just looked at */
+    struct message ad;         /* the one just decoded */
     char text[RING_REQUIRE_MAX + 1];
     struct require require; /* of `text` */
     bool parsed;
@@ -44,8 +45,8 @@ struct ad_index {
 
 /* --- this peer's ad --- */
 
-/* Labels that do not fit are left out; whoever asks for one of them finds the peer by walking. */
-static uint32_t encode(struct part_ad *ad, uint8_t *out)
+/* Labels that do not fit are left out; a search for one of them finds the peer by walking. */
+static uint32_t ad_search_encode(struct part_ad *ad, uint8_t *out)
 {
     struct msg_ad_answer m = {.ad = *ad};
     size_t length;
@@ -66,7 +67,7 @@ void ad_index_publish(struct ad_index *all)
         (ad.version == all->version && node_now_ms() < all->told_ms + AFRESH_MS))
         return;
     struct ring_event event = {.kind = RING_PUBLISH, .value = bytes};
-    event.value_length = encode(&ad, bytes);
+    event.value_length = ad_search_encode(&ad, bytes);
     if (event.value_length == 0)
         return;
     all->version = ad.version;
@@ -74,7 +75,7 @@ void ad_index_publish(struct ad_index *all)
     overlay_step(all->overlay, &event);
 }
 
-static void on_time(evutil_socket_t fd, short what, void *ctx)
+static void ad_search_on_time(evutil_socket_t fd, short what, void *ctx)
 {
     (void)fd, (void)what;
     ad_index_publish(ctx);
@@ -82,7 +83,8 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
 
 /* --- what the ring asks --- */
 
-static const struct part_ad *decode(struct ad_index *all, const uint8_t *ad, uint32_t length)
+static const struct part_ad *ad_search_decode(struct ad_index *all, const uint8_t *ad,
+                                              uint32_t length)
 {
     if (!message_decode(&all->ad, ad, length) || all->ad.kind != MSG_ad_answer)
         return NULL;
@@ -93,7 +95,7 @@ bool ad_index_fits(void *ctx, const uint8_t *bytes, uint32_t length, const char 
 {
     struct ad_index *all = ctx;
     struct require_error wrong;
-    const struct part_ad *ad = decode(all, bytes, length);
+    const struct part_ad *ad = ad_search_decode(all, bytes, length);
     if (ad == NULL)
         return false;
     if (!all->parsed || strcmp(all->text, text) != 0) {
@@ -103,7 +105,7 @@ bool ad_index_fits(void *ctx, const uint8_t *bytes, uint32_t length, const char 
     return all->parsed && require_may_fit(&all->require, ad);
 }
 
-static struct ad_search *find(struct ad_index *all, uint32_t token)
+static struct ad_search *ad_search_find(struct ad_index *all, uint32_t token)
 {
     struct ad_search *s = all->first;
     while (s != NULL && s->token != token)
@@ -113,7 +115,7 @@ static struct ad_search *find(struct ad_index *all, uint32_t token)
 
 void ad_index_take(struct ad_index *all, const struct ring_action *a)
 {
-    struct ad_search *s = find(all, a->token);
+    struct ad_search *s = ad_search_find(all, a->token);
     if (s == NULL)
         return;
     if (a->kind != RING_NEAR) {
@@ -121,7 +123,7 @@ void ad_index_take(struct ad_index *all, const struct ring_action *a)
         return;
     }
     for (unsigned i = 0; i < a->count; i++) {
-        const struct part_ad *ad = decode(all, a->ads[i].ad, a->ads[i].ad_length);
+        const struct part_ad *ad = ad_search_decode(all, a->ads[i].ad, a->ads[i].ad_length);
         if (ad != NULL && id_equal(&ad->peer.id, &a->ads[i].peer))
             s->found(s->ctx, ad);
     }
@@ -129,7 +131,7 @@ void ad_index_take(struct ad_index *all, const struct ring_action *a)
 
 /* --- searches --- */
 
-static void forget(struct ad_search *s)
+static void ad_search_forget(struct ad_search *s)
 {
     struct ad_search **at = &s->all->first;
     while (*at != s)
@@ -139,13 +141,13 @@ static void forget(struct ad_search *s)
     free(s);
 }
 
-static void on_ended(evutil_socket_t fd, short what, void *ctx)
+static void ad_search_on_ended(evutil_socket_t fd, short what, void *ctx)
 {
     struct ad_search *s = ctx;
     ad_search_end_fn *end = s->end;
     void *owner = s->ctx;
     (void)fd, (void)what;
-    forget(s);
+    ad_search_forget(s);
     end(owner);
 }
 
@@ -156,7 +158,7 @@ struct ad_search *ad_search_start(struct ad_index *all, unsigned want, const cha
     if (s == NULL)
         return NULL;
     *s = (struct ad_search){.all = all, .found = found, .end = end, .ctx = ctx};
-    s->ended = evtimer_new(all->node->base, on_ended, s);
+    s->ended = evtimer_new(all->node->base, ad_search_on_ended, s);
     if (s->ended == NULL) {
         free(s);
         return NULL;
@@ -174,14 +176,15 @@ void ad_search_cancel(struct ad_search *s)
 {
     struct overlay *overlay = s->all->overlay;
     struct ring_event event = {.kind = RING_CANCEL, .token = s->token};
-    forget(s);
+    ad_search_forget(s);
     overlay_step(overlay, &event);
 }
 
 int ad_index_open(struct ad_index **out, struct node *node, struct overlay *overlay)
 {
     struct ad_index *all = calloc(1, sizeof *all);
-    struct event *timer = all != NULL ? event_new(node->base, -1, EV_PERSIST, on_time, all) : NULL;
+    struct event *timer =
+        all != NULL ? event_new(node->base, -1, EV_PERSIST, ad_search_on_time, all) : NULL;
     if (timer == NULL) {
         free(all);
         return -ENOMEM;
@@ -200,7 +203,7 @@ void ad_index_close(struct ad_index *all)
     if (all == NULL)
         return;
     while (all->first != NULL)
-        forget(all->first);
+        ad_search_forget(all->first);
     event_free(all->timer);
     free(all);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ad_search.h -- this peer's ad in the ring's tree, and searches there for near peers that fit.
  *
- * An ad in the tree is up to two minutes old and tells where a peer seems to be; who means to use
- * one visits it (walk.h). */
+ * An ad in the tree is up to two minutes old, so a search is followed by a walk to the peers that
+ * it found (walk.h). */
 #ifndef P2P_OVERLAY_DISCOVERY_AD_SEARCH_H
 #define P2P_OVERLAY_DISCOVERY_AD_SEARCH_H
 #include "overlay/wire/message.h"
@@ -17,13 +17,13 @@ struct ad_search;
 int ad_index_open(struct ad_index **out, struct node *node, struct overlay *overlay);
 void ad_index_close(struct ad_index *all);
 
-/* For the ring: does this ad fulfil the requirement? The round trip counts as what it has to be. */
+/* For the ring: may this ad fulfil the requirement? The round trip is not known here, and assumed
+ * to be good enough. */
 bool ad_index_fits(void *all, const uint8_t *ad, uint32_t length, const char *require);
-void ad_index_take(struct ad_index *all, const struct ring_action *a); /* what a search came upon */
-void ad_index_publish(struct ad_index *all); /* now and then: tells the ring of a changed ad */
+void ad_index_take(struct ad_index *all, const struct ring_action *a); /* results of a search */
+void ad_index_publish(struct ad_index *all); /* periodically: gives the ring a changed ad */
 
-/* One that fits, nearest ones first, more or less; some may come twice. The ring must not be called
- * from here. */
+/* One that fits, roughly nearest first; some may come twice. Must not call the ring. */
 typedef void ad_search_found_fn(void *ctx, const struct part_ad *ad);
 typedef void ad_search_end_fn(void *ctx); /* from the event loop; the search is gone */
 

@@ -22,9 +22,9 @@
 enum {
     FIRST_MS = 500,
     LONGEST_MS = 30000,
-    ANSWER_MS = 500, /* within which a member answers, unless enough others do */
+    ANSWER_MS = 500, /* within which a member answers, unless enough others did */
     ANSWERS_ENOUGH = 2,
-    MEETS_MAX = 4, /* for one question: anyone can send anything here */
+    MEETS_MAX = 4, /* peers dialled for one question, as anyone can send an answer */
 };
 
 static const char group[] = "239.255.71.17";
@@ -40,7 +40,7 @@ struct beacon {
     int wait_ms;
 };
 
-static void wait_on(struct event *timer, uint32_t ms)
+static void beacon_wait(struct event *timer, uint32_t ms)
 {
     event_add(timer,
               &(struct timeval){.tv_sec = ms / 1000, .tv_usec = (suseconds_t)(ms % 1000 * 1000)});
@@ -54,7 +54,8 @@ static bool is_lan(const struct ifaddrs *i)
            (i->ifa_flags & (IFF_UP | IFF_MULTICAST | IFF_LOOPBACK)) == (IFF_UP | IFF_MULTICAST);
 }
 
-/* Interfaces come and go, so the group is joined each time; it does no harm to be in already. */
+/* Interfaces come and go, so the multicast group is joined each time; joining twice does no harm.
+ */
 static void send_at_all(struct beacon *b, const uint8_t *frame, size_t length)
 {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(BEACON_PORT)};
@@ -74,7 +75,7 @@ static void send_at_all(struct beacon *b, const uint8_t *frame, size_t length)
     freeifaddrs(all);
 }
 
-static void say(struct beacon *b, bool asks)
+static void beacon_send(struct beacon *b, bool asks)
 {
     struct msg_beacon m = {.grid = identity_grid(b->node->identity),
                            .port = links_self(b->node->links).addr.port,
@@ -83,29 +84,30 @@ static void say(struct beacon *b, bool asks)
     send_at_all(b, frame, message_put_beacon(&m, frame, sizeof frame));
 }
 
-static void on_ask(evutil_socket_t fd, short what, void *ctx)
+static void beacon_on_ask(evutil_socket_t fd, short what, void *ctx)
 {
     struct beacon *b = ctx;
     (void)fd, (void)what;
     if (overlay_joined(b->overlay))
         return; /* overlay.c asks again when the ring is lost */
     b->meets = 0;
-    say(b, true);
-    wait_on(b->asker, (uint32_t)b->wait_ms);
+    beacon_send(b, true);
+    beacon_wait(b->asker, (uint32_t)b->wait_ms);
     b->wait_ms = 2 * b->wait_ms < LONGEST_MS ? 2 * b->wait_ms : LONGEST_MS;
 }
 
-static void on_answer(evutil_socket_t fd, short what, void *ctx)
+static void beacon_on_answer(evutil_socket_t fd, short what, void *ctx)
 {
     struct beacon *b = ctx;
     (void)fd, (void)what;
     if (b->answers < ANSWERS_ENOUGH)
-        say(b, false);
+        beacon_send(b, false);
 }
 
 /* --- in --- */
 
-static void on_met(void *ctx, const struct addr *at, const struct link_peer *who, const char *why)
+static void beacon_on_met(void *ctx, const struct addr *at, const struct link_peer *who,
+                          const char *why)
 {
     struct beacon *b = ctx;
     char where[ADDR_TEXT + 1];
@@ -116,7 +118,7 @@ static void on_met(void *ctx, const struct addr *at, const struct link_peer *who
         log_info(b->node->log, "found %s on the local network, but: %s", where, why);
 }
 
-static void take(struct beacon *b, const struct addr *from, const struct msg_beacon *m)
+static void beacon_take(struct beacon *b, const struct addr *from, const struct msg_beacon *m)
 {
     struct part_peer self = links_self(b->node->links);
     struct addr there = *from;
@@ -126,16 +128,16 @@ static void take(struct beacon *b, const struct addr *from, const struct msg_bea
         return;
     if (!overlay_joined(b->overlay)) {
         if (b->meets++ < MEETS_MAX)
-            links_meet(b->node->links, &there, on_met, b);
+            links_meet(b->node->links, &there, beacon_on_met, b);
     } else if (!m->asks) {
         b->answers++;
     } else if (!event_pending(b->answerer, EV_TIMEOUT, NULL)) {
         b->answers = 0;
-        wait_on(b->answerer, randombytes_uniform(ANSWER_MS));
+        beacon_wait(b->answerer, randombytes_uniform(ANSWER_MS));
     }
 }
 
-static void on_readable(evutil_socket_t fd, short what, void *ctx)
+static void beacon_on_readable(evutil_socket_t fd, short what, void *ctx)
 {
     struct beacon *b = ctx;
     struct message m;
@@ -148,7 +150,7 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
                               (struct sockaddr *)&from, &size);
     if (length > 0 && (size_t)length <= sizeof frame && message_decode(&m, frame, (size_t)length) &&
         m.kind == MSG_beacon && addr_from_sock(&at, (struct sockaddr *)&from))
-        take(b, &at, &m.beacon);
+        beacon_take(b, &at, &m.beacon);
 }
 
 /* --- begin and end --- */
@@ -161,7 +163,7 @@ static int open_socket(void)
     inet_pton(AF_INET, group, &at.sin_addr);
     if (fd < 0)
         return -1;
-    /* Several daemons of one machine all hear what comes. */
+    /* So that several daemons of one machine all receive. */
     if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
         bind(fd, (struct sockaddr *)&at, sizeof at) == 0)
         return fd;
@@ -169,7 +171,7 @@ static int open_socket(void)
     return -1;
 }
 
-/* The socket is there as long as the owner allows it. */
+/* Opens or closes the socket, as the owner allows. */
 static bool is_open(struct beacon *b)
 {
     bool wanted = b->node->settings.lan;
@@ -187,10 +189,10 @@ static bool is_open(struct beacon *b)
                  strerror(errno));
         return false;
     }
-    b->readable = event_new(b->node->base, b->fd, EV_READ | EV_PERSIST, on_readable, b);
+    b->readable = event_new(b->node->base, b->fd, EV_READ | EV_PERSIST, beacon_on_readable, b);
     if (b->readable != NULL)
         event_add(b->readable, NULL);
-    send_at_all(b, NULL, 0); /* into the group, to hear others */
+    send_at_all(b, NULL, 0); /* joins the group, to receive from others */
     return true;
 }
 
@@ -198,7 +200,7 @@ void beacon_ask(struct beacon *b)
 {
     b->wait_ms = FIRST_MS;
     if (is_open(b))
-        wait_on(b->asker, randombytes_uniform(FIRST_MS));
+        beacon_wait(b->asker, randombytes_uniform(FIRST_MS));
     else
         event_del(b->asker);
 }
@@ -214,8 +216,8 @@ int beacon_open(struct beacon **out, struct node *node, struct overlay *overlay,
     b->found = found;
     b->ctx = ctx;
     b->fd = -1;
-    b->asker = evtimer_new(node->base, on_ask, b);
-    b->answerer = evtimer_new(node->base, on_answer, b);
+    b->asker = evtimer_new(node->base, beacon_on_ask, b);
+    b->answerer = evtimer_new(node->base, beacon_on_answer, b);
     if (b->asker == NULL || b->answerer == NULL) {
         beacon_close(b);
         return -ENOMEM;

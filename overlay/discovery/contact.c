@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* contact.c -- dials the contacts until the ring is found, and now and then later: a ring that was
- * cut in two grows together again through them. In a small ring each peer sees to that often; in a
- * large one somebody does, as often. */
+/* contact.c -- dials the contacts until the ring is found, and periodically after that, so that a
+ * ring that was cut in two merges again. In a small ring each peer does so often; in a large ring
+ * each does so rarely, which together is as often. */
 #include "contact.h"
 #include "overlay/base/addr.h"
 #include "overlay/node/node.h"
@@ -20,8 +20,7 @@
 enum { FIRST_MS = 200, LONGEST_MS = 30000, SMALL_MS = 20000, LARGE_MS = 300000, POLL_MS = 50 };
 
 /* One address of the settings. A name is resolved in a thread of the C library's, since that may
- * take seconds, by everything that nsswitch.conf names; it is asked again each time, for desktops
- * move. */
+ * take seconds, from all sources of nsswitch.conf; and again for each try, as desktops move. */
 struct contact {
     struct gaicb request; /* must stay where it is until done */
     struct addrinfo hints;
@@ -37,13 +36,14 @@ struct contacts {
     contacts_found_fn *found;
     void *ctx;
     int wait_ms;
-    bool answered;   /* one of them, since the last try */
-    bool found_once; /* from then on silence is no news */
+    bool answered;   /* a contact has, since the last try */
+    bool found_once; /* from then on failures are not logged */
     unsigned count;
     struct contact all[SETTINGS_JOIN];
 };
 
-static void on_met(void *ctx, const struct addr *at, const struct link_peer *who, const char *why)
+static void contact_on_met(void *ctx, const struct addr *at, const struct link_peer *who,
+                           const char *why)
 {
     struct contacts *c = ctx;
     char where[ADDR_TEXT + 1];
@@ -55,14 +55,14 @@ static void on_met(void *ctx, const struct addr *at, const struct link_peer *who
         log_info(c->node->log, "no contact at %s: %s", where, why);
 }
 
-static void meet(struct contacts *c, const struct addr *at)
+static void contact_dial(struct contacts *c, const struct addr *at)
 {
     struct part_peer self = links_self(c->node->links);
     if (!addr_equal(at, &self.addr))
-        links_meet(c->node->links, at, on_met, c);
+        links_meet(c->node->links, at, contact_on_met, c);
 }
 
-static void resolve(struct contact *one)
+static void contact_resolve(struct contact *one)
 {
     struct gaicb *request = &one->request;
     one->hints = (struct addrinfo){.ai_socktype = SOCK_STREAM};
@@ -76,10 +76,10 @@ static void try_one(struct contacts *c, struct contact *one)
     if (one->resolving)
         return;
     if (addr_parse_ip(&at, one->host)) {
-        meet(c, &at);
+        contact_dial(c, &at);
         return;
     }
-    resolve(one);
+    contact_resolve(one);
     event_add(c->poll, &(struct timeval){.tv_usec = POLL_MS * 1000});
 }
 
@@ -91,12 +91,12 @@ static void take_names(struct contacts *c, struct contact *one)
         if (!addr_from_sock(&at, i->ai_addr))
             continue;
         at.port = one->port;
-        meet(c, &at);
+        contact_dial(c, &at);
     }
     freeaddrinfo(one->request.ar_result);
 }
 
-static void on_poll(evutil_socket_t fd, short what, void *ctx)
+static void contact_on_poll(evutil_socket_t fd, short what, void *ctx)
 {
     struct contacts *c = ctx;
     bool more = false;
@@ -118,19 +118,19 @@ static void on_poll(evutil_socket_t fd, short what, void *ctx)
         event_add(c->poll, &(struct timeval){.tv_usec = POLL_MS * 1000});
 }
 
-static void wait_on(struct contacts *c, int ms)
+static void contacts_wait(struct contacts *c, int ms)
 {
     event_add(c->timer, &(struct timeval){.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000});
 }
 
-/* Half as long to half as long again, that not all of a ring do it at once. */
+/* Between half and one and a half times as long, so that not all peers try at once. */
 static int again_ms(const struct contacts *c)
 {
     int ms = overlay_is_small(c->overlay) ? SMALL_MS : LARGE_MS;
     return ms / 2 + (int)randombytes_uniform((uint32_t)ms);
 }
 
-static void on_time(evutil_socket_t fd, short what, void *ctx)
+static void contact_on_time(evutil_socket_t fd, short what, void *ctx)
 {
     struct contacts *c = ctx;
     (void)fd, (void)what;
@@ -140,10 +140,10 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
     for (unsigned i = 0; i < c->count; i++)
         try_one(c, &c->all[i]);
     c->wait_ms = 2 * c->wait_ms < LONGEST_MS ? 2 * c->wait_ms : LONGEST_MS;
-    wait_on(c, done ? again_ms(c) : c->wait_ms);
+    contacts_wait(c, done ? again_ms(c) : c->wait_ms);
 }
 
-static bool resolving(const struct contacts *c)
+static bool is_resolving(const struct contacts *c)
 {
     for (unsigned i = 0; i < c->count; i++)
         if (c->all[i].resolving)
@@ -156,13 +156,13 @@ void contacts_try(struct contacts *c)
     const struct settings *s = &c->node->settings;
     c->wait_ms = FIRST_MS;
     c->answered = c->found_once = false;
-    if (!resolving(c)) {
+    if (!is_resolving(c)) {
         c->count = (unsigned)s->join_count;
         for (unsigned i = 0; i < c->count; i++)
             addr_split(s->join[i], SETTINGS_PORT, c->all[i].host, &c->all[i].port, NULL);
     }
     if (c->count > 0)
-        wait_on(c, 0);
+        contacts_wait(c, 0);
 }
 
 int contacts_open(struct contacts **out, struct node *node, struct overlay *overlay,
@@ -175,8 +175,8 @@ int contacts_open(struct contacts **out, struct node *node, struct overlay *over
     c->overlay = overlay;
     c->found = found;
     c->ctx = ctx;
-    c->timer = evtimer_new(node->base, on_time, c);
-    c->poll = evtimer_new(node->base, on_poll, c);
+    c->timer = evtimer_new(node->base, contact_on_time, c);
+    c->poll = evtimer_new(node->base, contact_on_poll, c);
     if (c->timer == NULL || c->poll == NULL) {
         contacts_close(c);
         return -ENOMEM;
@@ -228,7 +228,7 @@ void contacts_save(struct node *node, const struct part_peer *peers, unsigned co
         fprintf(f, "%s %s\n", id, address);
     }
     if (fclose(f) == 0)
-        rename(fresh, path); /* a crash leaves the old list or the new one, whole */
+        rename(fresh, path); /* after a crash either list is there, complete */
 }
 
 unsigned contacts_load(struct node *node, struct part_peer peers[CONTACTS_MAX])

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* contact.h -- ways into the ring: the addresses that the owner names, and the peers known before a
- * restart.
- */
+/* contact.h -- peers to join through: the addresses that the owner names, and the peers known
+ * before a restart. */
 #ifndef P2P_OVERLAY_DISCOVERY_CONTACT_H
 #define P2P_OVERLAY_DISCOVERY_CONTACT_H
 #include "overlay/wire/message.h"
@@ -16,8 +15,7 @@ typedef void contacts_found_fn(void *ctx, const struct part_peer *peer);
 int contacts_open(struct contacts **out, struct node *node, struct overlay *overlay,
                   contacts_found_fn *found, void *ctx);
 void contacts_close(struct contacts *c);
-/* Tries all of them soon, and on, less and less often; at once again after a reload of the
- * settings. */
+/* Tries all of them now, and again at growing intervals; called again after a reload. */
 void contacts_try(struct contacts *c);
 
 /* The list in the state folder. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* finder.c -- members by their ids: a few look-ups in the ring at a time. */
+/* finder.c -- finds members by their ids, with a few lookups in the ring at a time. */
 #include "finder.h"
 #include "overlay/core/ring/ring.h"
 #include "overlay/node/node.h"
@@ -18,7 +18,7 @@ enum {
     TRIES = 3,
     AGAIN_MS = 500,
     KNOWN_MAX = 64,
-    TOKENS = 1 << 30, /* and above; searches for near peers have those below */
+    TOKENS = 1 << 30, /* and above; those below are of ad_search.c */
 };
 
 struct lookup {
@@ -40,17 +40,17 @@ struct finder {
     uint32_t token;
 };
 
-static void wake(struct finder *f, unsigned ms)
+static void finder_wake(struct finder *f, unsigned ms)
 {
     event_add(f->timer, &(struct timeval){.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000});
 }
 
-static void drop(struct finder *f, size_t i)
+static void finder_drop(struct finder *f, size_t i)
 {
     f->at[i] = f->at[--f->count];
 }
 
-/* Without asking anybody. */
+/* From open links and the ring's lists, without a lookup. */
 static bool is_known(const struct finder *f, const struct id *id, struct part_peer *peer)
 {
     struct part_peer known[KNOWN_MAX];
@@ -93,7 +93,7 @@ void finder_want(struct finder *f, const struct finder_request *request)
         return;
     f->at = more;
     more[f->count++] = (struct lookup){.request = *request};
-    wake(f, 0);
+    finder_wake(f, 0);
 }
 
 void finder_forget(struct finder *f, const struct id *job, const struct id *peer)
@@ -101,12 +101,12 @@ void finder_forget(struct finder *f, const struct id *job, const struct id *peer
     for (size_t i = 0; i < f->count;)
         if (id_equal(&f->at[i].request.job, job) &&
             (peer == NULL || id_equal(&f->at[i].request.peer, peer)))
-            drop(f, i);
+            finder_drop(f, i);
         else
             i++;
 }
 
-static void look_up(struct finder *f, struct lookup *w)
+static void finder_look_up(struct finder *f, struct lookup *w)
 {
     w->tries++;
     w->token = f->token = f->token < INT32_MAX ? f->token + 1 : TOKENS;
@@ -121,7 +121,7 @@ static void say_lost(const struct finder *f, const struct lookup *w)
     log_debug(f->node->log, "peer %.8s of another's job is not in the ring", text);
 }
 
-static void hand_over(struct finder *f)
+static void finder_hand_over(struct finder *f)
 {
     for (size_t i = 0; i < f->count;) {
         struct lookup w = f->at[i];
@@ -130,31 +130,31 @@ static void hand_over(struct finder *f)
             i++;
             continue;
         }
-        drop(f, i);
+        finder_drop(f, i);
         if (!found)
             say_lost(f, &w);
         else
             f->found(f->ctx, &w.request, &w.answer);
-        i = 0; /* the callee may have forgotten some */
+        i = 0; /* the callee may have removed some */
     }
 }
 
-static void on_time(evutil_socket_t fd, short what, void *ctx)
+static void finder_on_time(evutil_socket_t fd, short what, void *ctx)
 {
     struct finder *f = ctx;
     uint64_t now = node_now_ms();
     unsigned under_way = 0;
     (void)fd, (void)what;
-    hand_over(f);
+    finder_hand_over(f);
     for (size_t i = 0; i < f->count; i++)
         under_way += f->at[i].token != 0;
     for (size_t i = 0; i < f->count && under_way < SIDE_BY_SIDE; i++)
         if (f->at[i].token == 0 && f->at[i].after_ms <= now) {
-            look_up(f, &f->at[i]);
+            finder_look_up(f, &f->at[i]);
             under_way++;
         }
     if (f->count > 0)
-        wake(f, AGAIN_MS);
+        finder_wake(f, AGAIN_MS);
 }
 
 /* The end of a look-up; false: it is not one of these. */
@@ -171,7 +171,7 @@ static bool finder_take(void *ctx, const struct ring_action *a)
         w->after_ms = node_now_ms() + AGAIN_MS;
         if (a->kind == RING_FOUND && id_equal(&a->peer.id, &w->request.peer))
             w->answer = a->peer;
-        wake(f, 0);
+        finder_wake(f, 0);
     }
     return true;
 }
@@ -184,7 +184,7 @@ int finder_open(struct finder **out, struct node *node, struct overlay *overlay,
         return -ENOMEM;
     *f = (struct finder){
         .node = node, .overlay = overlay, .found = found, .ctx = ctx, .token = TOKENS};
-    f->timer = evtimer_new(node->base, on_time, f);
+    f->timer = evtimer_new(node->base, finder_on_time, f);
     if (f->timer == NULL) {
         free(f);
         return -ENOMEM;

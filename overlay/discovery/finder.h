@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* finder.h -- where the members are that somebody else names. A submitter says who is in its job;
- * if it said where they are, too, it could have this peer call any address there is. So it is taken
- * from open links, from the ring's lists, or found in the ring, where each answers for itself. */
+/* finder.h -- finds the addresses of members that another peer names. A submitter says which peers
+ * are in its job. If it also gave their addresses, it could make this peer connect anywhere. So an
+ * address comes from an open link, from the ring's lists or from a lookup, which the member itself
+ * answers. */
 #ifndef P2P_OVERLAY_DISCOVERY_FINDER_H
 #define P2P_OVERLAY_DISCOVERY_FINDER_H
 #include "overlay/wire/message.h"
@@ -10,7 +11,7 @@ struct node;
 struct finder;
 struct overlay;
 
-/* Whom it is wanted for, as the caller has it. */
+/* What is wanted, and for which job. */
 struct finder_request {
     struct id job, submitter, peer;
 };
@@ -23,6 +24,6 @@ int finder_open(struct finder **out, struct node *node, struct overlay *overlay,
                 finder_found_fn *found, void *ctx);
 void finder_close(struct finder *f);
 void finder_want(struct finder *f, const struct finder_request *request);
-/* No more: of that job, and peer unless it is NULL. */
+/* Drops the requests of that job: for one peer, or all when it is NULL. */
 void finder_forget(struct finder *f, const struct id *job, const struct id *peer);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* overlay.c -- the ring's clock, its messages, and its way in. */
+/* overlay.c -- gives the ring its time and messages, and peers to join through. */
 #include "overlay.h"
 #include "overlay/core/ring/ring.h"
 #include "overlay/base/addr.h"
@@ -24,13 +24,13 @@ enum {
     SEARCHES = 4,
     SAVE_S = 30,
     NEIGHBOURS_MAX = 16,          /* successors and predecessor */
-    LOST_MS = 30000,              /* so long the loss of a neighbour is news */
-    SILENT_MS = 2500,             /* less than a peer's silence takes that the ring blames it for */
+    LOST_MS = 30000,              /* how long overlay_has_lost() says so */
+    SILENT_MS = 2500,             /* less than the silence after which the ring gives up a peer */
     MOVED_MS = 1000,              /* until the links to the old address have ended */
-    ASLEEP_US = 15 * 1000 * 1000, /* so late: others have given this peer up */
+    ASLEEP_US = 15 * 1000 * 1000, /* a timer this late: others have given this peer up */
 };
 
-/* A peer that could not be sent to: the ring is told once its step is over. */
+/* A peer that could not be sent to: the ring is told after its step. */
 struct unreachable {
     struct part_peer peer;
     struct unreachable *next;
@@ -52,10 +52,10 @@ struct overlay {
     uint64_t churn_ms;                     /* when it was brought up to date */
     struct part_peer near[NEIGHBOURS_MAX]; /* as the ring said last, each once */
     size_t near_count;
-    uint64_t lost_ms; /* when one of them was there no more; 0: never */
+    uint64_t lost_ms; /* when a neighbour was last lost; 0: never */
     uint64_t due_us;  /* when the timer was to fire */
     struct address_monitor *address_monitor;
-    uint64_t moved_ms; /* when this desktop was found to be elsewhere */
+    uint64_t moved_ms; /* when this desktop's address last changed */
 };
 
 static void note_unreachable(struct overlay *o, const struct part_peer *peer)
@@ -78,7 +78,7 @@ static size_t add_new(struct part_peer *out, size_t n, size_t max, const struct 
 }
 
 /* Successors and predecessor, each once: in a small ring it is a successor, too. */
-static size_t neighbours(const struct overlay *o, struct part_peer *out, size_t max)
+static size_t overlay_neighbours(const struct overlay *o, struct part_peer *out, size_t max)
 {
     const struct part_peer *before = ring_predecessor(o->ring);
     size_t n = overlay_successors(o, out, max);
@@ -98,7 +98,7 @@ static void see_neighbours(struct overlay *o)
     struct part_peer before[NEIGHBOURS_MAX];
     size_t count = o->near_count;
     memcpy(before, o->near, count * sizeof *before);
-    o->near_count = neighbours(o, o->near, NEIGHBOURS_MAX);
+    o->near_count = overlay_neighbours(o, o->near, NEIGHBOURS_MAX);
     for (size_t i = 0; i < count; i++)
         if (!is_neighbour(o, &before[i].id))
             o->lost_ms = node_now_ms();
@@ -123,7 +123,7 @@ static void do_action(struct overlay *o, const struct ring_action *a)
     case RING_NEIGHBOURS:
         see_neighbours(o);
         break;
-    case RING_SILENT: /* a host that is there acknowledges at least, unless it is elsewhere by now
+    case RING_SILENT: /* a host that is there acknowledges at least, unless its address has changed
                        */
         if (!link_heard(o->node->links, &a->peer.id, SILENT_MS))
             links_break(o->node->links, &a->peer.id, "it fell silent");
@@ -135,7 +135,7 @@ static void do_action(struct overlay *o, const struct ring_action *a)
     }
 }
 
-static void step(struct overlay *o, const struct ring_event *event);
+static void overlay_run(struct overlay *o, const struct ring_event *event);
 
 static void look_where(struct overlay *o)
 {
@@ -146,10 +146,10 @@ static void look_where(struct overlay *o)
     addr_text(&self.addr, where);
     log_info(o->node->log, "at %s now", where);
     o->moved_ms = node_now_ms();
-    step(o, &(struct ring_event){.kind = RING_MOVED, .peer = self});
+    overlay_run(o, &(struct ring_event){.kind = RING_MOVED, .peer = self});
 }
 
-/* Nobody is left, or this desktop is elsewhere by now. */
+/* Looks for peers to join through: no neighbour is left, or the address may have changed. */
 static void find_ring(void *ctx)
 {
     struct overlay *o = ctx;
@@ -182,7 +182,7 @@ static void set_timer(struct overlay *o)
                                           .tv_usec = (suseconds_t)(wait % 1000000)});
 }
 
-static void step(struct overlay *o, const struct ring_event *event)
+static void overlay_run(struct overlay *o, const struct ring_event *event)
 {
     ring_step(o->ring, event, clock_us(), o->out);
     for (unsigned i = 0; i < o->out->count; i++)
@@ -202,16 +202,16 @@ static void step(struct overlay *o, const struct ring_event *event)
 
 void overlay_step(struct overlay *o, const struct ring_event *event)
 {
-    step(o, event);
+    overlay_run(o, event);
 }
 
-static void on_time(evutil_socket_t fd, short what, void *ctx)
+static void overlay_on_time(evutil_socket_t fd, short what, void *ctx)
 {
     struct overlay *o = ctx;
     struct ring_event tick = {.kind = RING_TICK};
     (void)fd, (void)what;
     bool slept = clock_us() > o->due_us + ASLEEP_US;
-    step(o, &tick);
+    overlay_run(o, &tick);
     if (slept)
         find_ring(o);
 }
@@ -219,34 +219,34 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
 void overlay_take(struct overlay *o, const struct link_peer *from, const struct message *m)
 {
     struct ring_event event = {.kind = RING_MESSAGE, .peer = from->peer, .message = m};
-    step(o, &event);
+    overlay_run(o, &event);
 }
 
-static void on_gone(void *ctx, const struct id *peer, const char *why)
+static void overlay_on_gone(void *ctx, const struct id *peer, const char *why)
 {
     struct overlay *o = ctx;
     struct ring_event event = {.kind = RING_UNREACHABLE, .peer.id = *peer};
     (void)why;
     if (link_is_open(o->node->links, peer)) /* only one of several links broke */
         return;
-    if (node_now_ms() < o->moved_ms + MOVED_MS) /* this peer dropped it, to dial anew */
+    if (node_now_ms() < o->moved_ms + MOVED_MS) /* this peer broke the link itself, to dial anew */
         return;
-    if (is_neighbour(o, peer)) /* one that leaves says so first, and is none any more */
+    if (is_neighbour(o, peer)) /* one that leaves says so first, and is no neighbour by now */
         churn_vanished(&o->churn);
-    step(o, &event);
+    overlay_run(o, &event);
 }
 
-static void on_contact(void *ctx, const struct part_peer *peer)
+static void overlay_on_contact(void *ctx, const struct part_peer *peer)
 {
     struct ring_event event = {.kind = RING_JOIN, .peer = *peer};
-    step(ctx, &event);
+    overlay_run(ctx, &event);
 }
 
-static void save(struct overlay *o)
+static void overlay_save(struct overlay *o)
 {
     struct part_peer known[CONTACTS_MAX];
     unsigned count = ring_known(o->ring, known, CONTACTS_MAX);
-    if (count > 0) /* a peer that has lost everybody keeps its last list */
+    if (count > 0) /* a peer that has lost all others keeps its last list */
         contacts_save(o->node, known, count);
 }
 
@@ -259,10 +259,10 @@ static void update_churn(struct overlay *o)
     churn_save(&o->churn, o->node->settings.state);
 }
 
-static void on_save(evutil_socket_t fd, short what, void *ctx)
+static void overlay_on_save(evutil_socket_t fd, short what, void *ctx)
 {
     (void)fd, (void)what;
-    save(ctx);
+    overlay_save(ctx);
     update_churn(ctx);
     trim_memory();
 }
@@ -277,7 +277,7 @@ static void join_known(struct overlay *o)
     struct part_peer known[CONTACTS_MAX];
     unsigned count = contacts_load(o->node, known);
     for (unsigned i = 0; i < count; i++)
-        on_contact(o, &known[i]);
+        overlay_on_contact(o, &known[i]);
 }
 
 static int make_ring(struct overlay *o, struct err *e)
@@ -293,11 +293,11 @@ static int make_ring(struct overlay *o, struct err *e)
         return err_set(e, EIO, "no random numbers");
     void *memory = malloc(ring_size(&setup));
     o->out = malloc(sizeof *o->out);
-    o->timer = evtimer_new(o->node->base, on_time, o);
-    o->saver = event_new(o->node->base, -1, EV_PERSIST, on_save, o);
+    o->timer = evtimer_new(o->node->base, overlay_on_time, o);
+    o->saver = event_new(o->node->base, -1, EV_PERSIST, overlay_on_save, o);
     if (memory == NULL || o->out == NULL || o->timer == NULL || o->saver == NULL ||
-        contacts_open(&o->contacts, o->node, o, on_contact, o) < 0 ||
-        beacon_open(&o->beacon, o->node, o, on_contact, o) < 0 ||
+        contacts_open(&o->contacts, o->node, o, overlay_on_contact, o) < 0 ||
+        beacon_open(&o->beacon, o->node, o, overlay_on_contact, o) < 0 ||
         address_monitor_open(&o->address_monitor, o->node->base, find_ring, o) < 0) {
         free(memory);
         return err_set(e, ENOMEM, "no memory");
@@ -313,7 +313,7 @@ int overlay_open(struct overlay **out, struct node *node, struct err *e)
         return err_set(e, ENOMEM, "no memory");
     o->node = node;
     int rc = make_ring(o, e);
-    if (rc == 0 && links_on_gone(node->links, on_gone, o) < 0)
+    if (rc == 0 && links_on_gone(node->links, overlay_on_gone, o) < 0)
         rc = err_set(e, ENOMEM, "no memory");
     if (rc < 0) {
         overlay_close(o);
@@ -333,9 +333,9 @@ int overlay_open(struct overlay **out, struct node *node, struct err *e)
 void overlay_leave(struct overlay *o)
 {
     struct ring_event leave = {.kind = RING_LEAVE};
-    save(o);
+    overlay_save(o);
     update_churn(o);
-    step(o, &leave);
+    overlay_run(o, &leave);
 }
 
 bool overlay_left(const struct overlay *o)
@@ -347,7 +347,7 @@ void overlay_close(struct overlay *o)
 {
     if (o == NULL)
         return;
-    links_forget_gone(o->node->links, on_gone, o);
+    links_forget_gone(o->node->links, overlay_on_gone, o);
     contacts_close(o->contacts);
     beacon_close(o->beacon);
     address_monitor_close(o->address_monitor);
@@ -414,7 +414,7 @@ bool overlay_is_small(const struct overlay *o)
 size_t overlay_known(const struct overlay *o, struct part_peer *out, size_t max)
 {
     const struct part_peer *p;
-    size_t n = neighbours(o, out, max);
+    size_t n = overlay_neighbours(o, out, max);
     for (unsigned i = 0; (p = ring_finger(o->ring, i)) != NULL; i++)
         n = add_new(out, n, max, p);
     return n;

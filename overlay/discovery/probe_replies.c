@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* probe_replies.c -- what this peer tells those whose walk comes by: its ad, whom it knows, and
- * that it is there. */
+/* probe_replies.c -- the answers to another peer's walk: this peer's ad, the peers that it knows,
+ * and pongs. */
 #include "probe_replies.h"
 #include "overlay/node/node.h"
 #include "overlay/transport/link.h"

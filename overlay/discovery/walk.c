@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* walk.c -- every peer is visited once: ad_ask and known_ask together, then pings one after the
- * other, whose median is the round trip. Whom it knows is visited next. */
+/* walk.c -- visits every peer once: ad_ask and known_ask together, then pings one after the other,
+ * whose median is the round trip. The peers that it knows are visited next. */
 #include "walk.h"
 #include "overlay/base/idmap.h"
 #include "overlay/node/node.h"
@@ -24,7 +24,7 @@ struct visit {
     struct part_ad *ad; /* once it has come */
     uint64_t pinged_us;
     unsigned rtts[WALK_PINGS], pings;
-    bool asked, told, over; /* told: it has said whom it knows */
+    bool asked, told, over; /* told: it has named the peers that it knows */
     bool again;             /* its link broke, and it was asked once more */
 };
 
@@ -35,7 +35,7 @@ struct walk {
     unsigned limit, running, answered, silent;
     struct idmap visits;
     struct visit *first, **last, *upcoming; /* upcoming: the first one not asked yet */
-    bool naming, named;                     /* the caller says whom to visit; and has said all */
+    bool naming, named; /* the caller names the peers to visit; and has named all */
     struct event *deadline;
     walk_ad_fn *on_ad;
     walk_end_fn *on_end;
@@ -52,7 +52,7 @@ struct walks {
 
 /* --- one walk --- */
 
-/* False: it is to be visited already, or cannot be. */
+/* False: the peer is already on the list, or cannot be added. */
 static bool add_visit(struct walk *w, const struct part_peer *peer)
 {
     if (idmap_get(&w->visits, &peer->id) != NULL || w->visits.used >= WALK_PEERS_MAX)
@@ -105,18 +105,18 @@ static void end_walk(struct walk *w)
     on_end(ctx, answered, silent);
 }
 
-static bool send_to(struct walk *w, struct visit *v, const struct message *m)
+static bool walk_send_to(struct walk *w, struct visit *v, const struct message *m)
 {
     return link_send(w->walks->node->links, &v->peer, m) == 0;
 }
 
-static bool ask(struct walk *w, struct visit *v)
+static bool walk_ask_peer(struct walk *w, struct visit *v)
 {
     struct message ad = {.kind = MSG_ad_ask, .ad_ask.token = w->token};
     struct message known = {.kind = MSG_known_ask, .known_ask.token = w->token};
     v->asked = true;
     v->told = w->naming;
-    return send_to(w, v, &ad) && (w->naming || send_to(w, v, &known));
+    return walk_send_to(w, v, &ad) && (w->naming || walk_send_to(w, v, &known));
 }
 
 static void end_visit(struct walk *w, struct visit *v)
@@ -125,14 +125,14 @@ static void end_visit(struct walk *w, struct visit *v)
     w->running--;
 }
 
-/* Asks the next ones; the walk is over when nobody is left to be asked or waited for. */
-static void go_on(struct walk *w)
+/* Asks the next peers; the walk ends when none is left to ask or to wait for. */
+static void walk_go_on(struct walk *w)
 {
     while (w->running < WALK_SIDE_BY_SIDE && w->upcoming != NULL) {
         struct visit *v = w->upcoming;
         w->upcoming = v->next;
         w->running++;
-        if (!ask(w, v)) {
+        if (!walk_ask_peer(w, v)) {
             end_visit(w, v);
             w->silent++;
         }
@@ -141,26 +141,26 @@ static void go_on(struct walk *w)
         end_walk(w);
 }
 
-static bool ping(struct walk *w, struct visit *v)
+static bool walk_ping_peer(struct walk *w, struct visit *v)
 {
     struct message m = {.kind = MSG_ping, .ping.token = w->token};
     v->pinged_us = clock_us();
-    return send_to(w, v, &m);
+    return walk_send_to(w, v, &m);
 }
 
-static int compare(const void *a, const void *b)
+static int compare_rtt(const void *a, const void *b)
 {
     unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
     return x < y ? -1 : x > y;
 }
 
-/* Everything is there: the ad goes to the caller, who may cancel the walk in there. */
+/* The visit is complete: the caller gets the ad, and may cancel the walk in its callback. */
 static void finish_visit(struct walk *w, struct visit *v)
 {
     struct walks *all = w->walks;
     uint32_t token = w->token;
     struct part_peer self = links_self(all->node->links);
-    qsort(v->rtts, v->pings, sizeof v->rtts[0], compare);
+    qsort(v->rtts, v->pings, sizeof v->rtts[0], compare_rtt);
     unsigned rtt = v->rtts[v->pings / 2];
     if (id_equal(&v->peer.id, &self.id))
         rtt = 0;
@@ -181,7 +181,7 @@ static void finish_visit(struct walk *w, struct visit *v)
     if (w->limit != 0 && w->answered == w->limit)
         end_walk(w);
     else
-        go_on(w);
+        walk_go_on(w);
 }
 
 static void step_visit(struct walk *w, struct visit *v)
@@ -194,10 +194,10 @@ static void step_visit(struct walk *w, struct visit *v)
         v->rtts[v->pings++] = known;
     if (v->pings == WALK_PINGS || known > 0)
         finish_visit(w, v);
-    else if (!ping(w, v)) {
+    else if (!walk_ping_peer(w, v)) {
         end_visit(w, v);
         w->silent++;
-        go_on(w);
+        walk_go_on(w);
     }
 }
 
@@ -207,8 +207,8 @@ static void on_deadline(evutil_socket_t fd, short what, void *ctx)
     end_walk(ctx);
 }
 
-static struct walk *start(struct walks *all, unsigned limit, bool naming, int timeout_ms,
-                          walk_ad_fn *on_ad, walk_end_fn *on_end, void *ctx)
+static struct walk *walk_begin(struct walks *all, unsigned limit, bool naming, int timeout_ms,
+                               walk_ad_fn *on_ad, walk_end_fn *on_end, void *ctx)
 {
     struct walk *w = all->count < WALKS_MAX ? calloc(1, sizeof *w) : NULL;
     if (w == NULL)
@@ -235,7 +235,7 @@ static struct walk *start(struct walks *all, unsigned limit, bool naming, int ti
     struct part_peer self = links_self(all->node->links);
     add_visit(w, &self);
     struct visit *v = w->upcoming;
-    if (v == NULL || !ask(w, v)) {
+    if (v == NULL || !walk_ask_peer(w, v)) {
         free_walk(w);
         return NULL;
     }
@@ -247,19 +247,19 @@ static struct walk *start(struct walks *all, unsigned limit, bool naming, int ti
 struct walk *walk_start(struct walks *all, unsigned limit, int timeout_ms, walk_ad_fn *on_ad,
                         walk_end_fn *on_end, void *ctx)
 {
-    return start(all, limit, false, timeout_ms, on_ad, on_end, ctx);
+    return walk_begin(all, limit, false, timeout_ms, on_ad, on_end, ctx);
 }
 
 struct walk *walk_start_named(struct walks *all, int timeout_ms, walk_ad_fn *on_ad,
                               walk_end_fn *on_end, void *ctx)
 {
-    return start(all, 0, true, timeout_ms, on_ad, on_end, ctx);
+    return walk_begin(all, 0, true, timeout_ms, on_ad, on_end, ctx);
 }
 
 bool walk_visit(struct walk *w, const struct part_peer *peer)
 {
     bool fresh = add_visit(w, peer);
-    go_on(w);
+    walk_go_on(w);
     return fresh;
 }
 
@@ -270,11 +270,11 @@ void walk_named(struct walk *w)
         event_active(w->deadline, EV_TIMEOUT, 0);
 }
 
-/* --- what others say --- */
+/* --- answers --- */
 
-/* The visit that an answer belongs to; NULL when nobody waits for it any more. */
-static struct visit *find(struct walks *all, uint32_t token, const struct id *from,
-                          struct walk **walk)
+/* The visit that an answer belongs to; NULL: it has ended. */
+static struct visit *walk_find_visit(struct walks *all, uint32_t token, const struct id *from,
+                                     struct walk **walk)
 {
     struct walk *w = all->first;
     while (w != NULL && w->token != token)
@@ -287,13 +287,13 @@ static struct visit *find(struct walks *all, uint32_t token, const struct id *fr
 static void take_ad(struct walks *all, const struct link_peer *from, const struct msg_ad_answer *m)
 {
     struct walk *w;
-    struct visit *v = find(all, m->token, &from->peer.id, &w);
+    struct visit *v = walk_find_visit(all, m->token, &from->peer.id, &w);
     if (v == NULL || v->ad != NULL)
         return;
     v->ad = malloc(sizeof *v->ad);
     if (v->ad == NULL)
         return;
-    /* Who it is, its certificate says. */
+    /* Its identity comes from its certificate. */
     *v->ad = m->ad;
     v->ad->peer = from->peer;
     v->ad->owner = from->card->owner;
@@ -308,7 +308,7 @@ static void take_known(struct walks *all, const struct link_peer *from,
                        const struct msg_known_answer *m)
 {
     struct walk *w;
-    struct visit *v = find(all, m->token, &from->peer.id, &w);
+    struct visit *v = walk_find_visit(all, m->token, &from->peer.id, &w);
     if (v == NULL || v->told)
         return;
     v->told = true;
@@ -320,7 +320,7 @@ static void take_known(struct walks *all, const struct link_peer *from,
 static void take_pong(struct walks *all, const struct link_peer *from, const struct msg_pong *m)
 {
     struct walk *w;
-    struct visit *v = find(all, m->token, &from->peer.id, &w);
+    struct visit *v = walk_find_visit(all, m->token, &from->peer.id, &w);
     if (v == NULL || v->pinged_us == 0 || v->pings == WALK_PINGS)
         return;
     v->rtts[v->pings++] = (unsigned)(clock_us() - v->pinged_us);
@@ -348,16 +348,16 @@ void walks_take(struct walks *all, const struct link_peer *from, const struct me
     }
 }
 
-/* It may be there and only have given up an older link. */
+/* The peer may be alive, and only have closed an older link. */
 static bool ask_again(struct walk *w, struct visit *v)
 {
     if (v->again)
         return false;
     v->again = true;
-    return v->ad == NULL || !v->told ? ask(w, v) : ping(w, v);
+    return v->ad == NULL || !v->told ? walk_ask_peer(w, v) : walk_ping_peer(w, v);
 }
 
-static void on_gone(void *ctx, const struct id *peer, const char *why)
+static void walk_on_gone(void *ctx, const struct id *peer, const char *why)
 {
     struct walks *all = ctx;
     (void)why;
@@ -368,14 +368,14 @@ static void on_gone(void *ctx, const struct id *peer, const char *why)
             continue;
         end_visit(w, v);
         w->silent++;
-        go_on(w);
+        walk_go_on(w);
     }
 }
 
 int walks_open(struct walks **out, struct node *node)
 {
     struct walks *w = calloc(1, sizeof *w);
-    if (w == NULL || links_on_gone(node->links, on_gone, w) < 0) {
+    if (w == NULL || links_on_gone(node->links, walk_on_gone, w) < 0) {
         free(w);
         return -ENOMEM;
     }
@@ -388,7 +388,7 @@ void walks_close(struct walks *w)
 {
     if (w == NULL)
         return;
-    links_forget_gone(w->node->links, on_gone, w);
+    links_forget_gone(w->node->links, walk_on_gone, w);
     while (w->first != NULL)
         free_walk(w->first);
     free(w);

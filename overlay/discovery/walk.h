@@ -12,7 +12,7 @@ struct link_peer;
 
 /* One peer that answered; rtt_us is 0 for this peer itself. */
 typedef void walk_ad_fn(void *ctx, const struct part_ad *ad, unsigned rtt_us);
-/* Last word of a walk: how many answered, how many were known and did not. The walk is gone. */
+/* The end of a walk: how many answered, and how many were known and did not. The walk is freed. */
 typedef void walk_end_fn(void *ctx, unsigned answered, unsigned silent);
 
 int walks_open(struct walks **out, struct node *node);
@@ -23,9 +23,9 @@ void walks_take(struct walks *w, const struct link_peer *from, const struct mess
  * memory, or too many walks at once. No callback runs inside walk_start. */
 struct walk *walk_start(struct walks *all, unsigned limit, int timeout_ms, walk_ad_fn *on_ad,
                         walk_end_fn *on_end, void *ctx);
-/* Only visits peers that the caller names, and itself; none is asked whom it knows, and a round
- * trip that was measured lately is good enough. Goes on until walk_named(), and then until all have
- * answered. */
+/* Visits only this peer and those that the caller names, without asking them for others; a round
+ * trip that was measured lately is not measured again. Goes on until walk_named(), and then until
+ * all have answered. */
 struct walk *walk_start_named(struct walks *all, int timeout_ms, walk_ad_fn *on_ad,
                               walk_end_fn *on_end, void *ctx);
 bool walk_visit(struct walk *w, const struct part_peer *peer); /* false: it was named before */

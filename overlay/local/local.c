@@ -29,7 +29,7 @@ enum { GREET_S = 5 };
 
 /* --- clients --- */
 
-static void drop(struct local_client *c)
+static void local_drop(struct local_client *c)
 {
     struct local *l = c->local;
     for (size_t i = 0; i < l->count; i++)
@@ -51,7 +51,7 @@ static void drop_gone(evutil_socket_t fd, short what, void *ctx)
     (void)fd, (void)what;
     for (size_t i = 0; i < l->count;)
         if (l->clients[i]->gone)
-            drop(l->clients[i]);
+            local_drop(l->clients[i]);
         else
             i++;
 }
@@ -69,9 +69,9 @@ void local_refuse(struct local_client *c, const char *why)
     drop_soon(c);
 }
 
-/* --- what they say --- */
+/* --- messages of clients --- */
 
-static void on_read(struct bufferevent *stream, void *ctx)
+static void local_on_read(struct bufferevent *stream, void *ctx)
 {
     struct local_client *c = ctx;
     struct evbuffer *in = bufferevent_get_input(stream);
@@ -98,9 +98,9 @@ static void on_read(struct bufferevent *stream, void *ctx)
     }
 }
 
-/* Who cannot be told anything any more may have left its last words, such as how its job ended:
- * they are read up to their end, which comes as another event. */
-static void on_close(struct bufferevent *stream, short what, void *ctx)
+/* A client that no longer reads may still have sent something, such as how its job ended. This is
+ * read up to its end, which comes as another event. */
+static void local_on_close(struct bufferevent *stream, short what, void *ctx)
 {
     struct local_client *c = ctx;
     (void)stream;
@@ -113,14 +113,14 @@ static void on_close(struct bufferevent *stream, short what, void *ctx)
     drop_soon(c);
 }
 
-/* Whoever says nothing keeps nobody else out. */
+/* A client that has not said hello makes room for others. */
 static void make_room(struct local *l)
 {
     for (size_t i = 0; l->count == CLIENTS_MAX && i < l->count; i++)
         if (!l->clients[i]->greeted) {
             log_warn(l->node->log, "dropped a program on the local socket: it has not said hello "
                                    "while others waited");
-            drop(l->clients[i]);
+            local_drop(l->clients[i]);
         }
 }
 
@@ -133,8 +133,8 @@ static bool same_user(evutil_socket_t fd, pid_t *pid)
     return known && who.uid == geteuid();
 }
 
-static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *from,
-                      int from_length, void *ctx)
+static void local_on_accept(struct evconnlistener *listener, evutil_socket_t fd,
+                            struct sockaddr *from, int from_length, void *ctx)
 {
     struct local *l = ctx;
     (void)listener, (void)from, (void)from_length;
@@ -160,13 +160,13 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
     c->local = l;
     c->pid = pid;
     l->clients[l->count++] = c;
-    bufferevent_setcb(c->stream, on_read, NULL, on_close, c);
+    bufferevent_setcb(c->stream, local_on_read, NULL, local_on_close, c);
     bufferevent_setwatermark(c->stream, EV_READ, 0, WIRE_MAX_FRAME);
     bufferevent_set_timeouts(c->stream, &(struct timeval){.tv_sec = GREET_S}, NULL);
     bufferevent_enable(c->stream, EV_READ | EV_WRITE);
 }
 
-/* A daemon without it is as good for everything else. */
+/* A failure here disables PMIx tools only. */
 static void open_to_tools(struct local *l)
 {
     struct err e = {0};
@@ -175,7 +175,7 @@ static void open_to_tools(struct local *l)
         log_warn(l->node->log, "no PMIx tool can come: %s", e.text);
 }
 
-static void on_moved(void *ctx)
+static void local_on_moved(void *ctx)
 {
     struct local *l = ctx;
     rendezvous_close(l->rendezvous);
@@ -208,7 +208,7 @@ int local_open(struct local **out, struct node *node, const struct local_parts *
         rc = rpc_open(&l->rpc, node, l->borrowed, l->searches, local_say, e);
     if (rc == 0)
         rc = local_socket_open(&l->socket, node,
-                               &(struct local_socket_owner){on_accept, on_moved, l}, e);
+                               &(struct local_socket_owner){local_on_accept, local_on_moved, l}, e);
     if (rc == 0)
         open_to_tools(l);
     if (rc != 0)
@@ -224,7 +224,7 @@ void local_close(struct local *l)
         return;
     rendezvous_close(l->rendezvous);
     while (l->count > 0)
-        drop(l->clients[0]);
+        local_drop(l->clients[0]);
     rpc_close(l->rpc);
     searches_close(l->searches);
     borrowed_close(l->borrowed);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* local.h -- the daemon's UNIX socket, where programs of the same user allocate, launch and look.
- */
+/* local.h -- the daemon's UNIX socket, where programs of the same user allocate, launch and ask. */
 #ifndef P2P_OVERLAY_LOCAL_LOCAL_H
 #define P2P_OVERLAY_LOCAL_LOCAL_H
 #include "overlay/base/err.h"
@@ -34,6 +33,6 @@ int local_open(struct local **out, struct node *node, const struct local_parts *
                struct err *e);
 /* Every client is dropped, what they held released, and the socket's file removed. */
 void local_close(struct local *l);
-/* What other daemons say to searches, borrowed leases and questions about their machines. */
+/* Messages of other daemons to searches, borrowed leases and topology queries. */
 void local_hear(struct local *l, const struct link_peer *from, const struct message *m);
 #endif

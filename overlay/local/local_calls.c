@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* local_calls.c -- what programs ask on the local socket, and what they are told. */
+/* local_calls.c -- requests of programs on the local socket, and their answers. */
 #include "config.h"
 #include "local_state.h"
 #include "overlay/client/socket_path.h"
@@ -74,7 +74,7 @@ static void say_peer(void *client, const struct message *m)
     local_say(c, m);
 }
 
-/* --- what they ask --- */
+/* --- requests --- */
 
 static void on_local_hello(struct local_client *c, const struct msg_local_hello *hello)
 {
@@ -84,7 +84,7 @@ static void on_local_hello(struct local_client *c, const struct msg_local_hello 
     c->greeted = true;
     bufferevent_set_timeouts(c->stream, NULL, NULL);
     local_say(c, &m);
-    if (hello->protocol != LOCAL_PROTOCOL) /* it sees by the answer, and says so to its user */
+    if (hello->protocol != LOCAL_PROTOCOL) /* the program tells its user */
         log_info(c->local->node->log, "a program of version %s came to the local socket",
                  hello->version);
 }
@@ -123,7 +123,7 @@ static void on_local_peers(struct local_client *c, const struct msg_local_peers 
         say_failed(c, question->token, &e);
 }
 
-/* A row of one, if it could be done. */
+/* Answers with one row, or with the error. */
 static void say_row(struct local_client *c, uint32_t token, const struct message *row,
                     const struct err *e)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* local_socket.c -- the daemon's UNIX socket, made again when somebody has removed it. */
+/* local_socket.c -- the daemon's UNIX socket, made again when its file was removed. */
 #include "local_socket.h"
 #include "overlay/node/node.h"
 #include "overlay/client/socket_path.h"
@@ -20,7 +20,7 @@ struct local_socket {
     struct local_socket_owner owner;
     struct evconnlistener *listener;
     struct event *look;
-    bool told; /* that it cannot listen */
+    bool told; /* it was logged that it cannot listen */
     char path[PLACE_MAX + 1];
     dev_t device;
     ino_t file;
@@ -80,7 +80,7 @@ static int listen_at(struct local_socket *s, const char *path, struct err *e)
     return 0;
 }
 
-/* What keeps it from the first place is what is said. */
+/* The error reported is that of the first place. */
 static int listen_somewhere(struct local_socket *s, struct err *e)
 {
     char path[PLACE_MAX + 1];
@@ -106,7 +106,7 @@ static bool is_there(const struct local_socket *s)
            st.st_ino == s->file;
 }
 
-static void on_look(evutil_socket_t fd, short what, void *ctx)
+static void local_socket_on_look(evutil_socket_t fd, short what, void *ctx)
 {
     struct local_socket *s = ctx;
     struct err e = {0};
@@ -137,7 +137,7 @@ int local_socket_open(struct local_socket **out, struct node *node,
         return err_set(e, ENOMEM, "out of memory");
     s->node = node;
     s->owner = *owner;
-    s->look = event_new(node->base, -1, EV_PERSIST, on_look, s);
+    s->look = event_new(node->base, -1, EV_PERSIST, local_socket_on_look, s);
     int rc = s->look != NULL ? listen_somewhere(s, e) : err_set(e, ENOMEM, "out of memory");
     if (rc == 0 && event_add(s->look, &(struct timeval){.tv_sec = LOOK_S}) != 0)
         rc = err_set(e, ENOMEM, "out of memory");

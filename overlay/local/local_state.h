@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* local_state.h -- what local.c and local_calls.c share; nobody else includes it. */
+/* local_state.h -- shared by local.c and local_calls.c only. */
 #ifndef P2P_OVERLAY_LOCAL_LOCAL_STATE_H
 #define P2P_OVERLAY_LOCAL_LOCAL_STATE_H
 #include "local.h"
@@ -18,8 +18,8 @@ struct local_client {
     struct status_query *query;
     pid_t pid;
     bool greeted;
-    bool deaf; /* its end is closed, or half of it */
-    bool gone; /* to be dropped from the event loop: someone up the stack may still use it */
+    bool deaf; /* it does not read any more */
+    bool gone; /* freed from the event loop, as callers on the stack may still use it */
 };
 
 struct local {

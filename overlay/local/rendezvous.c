@@ -35,7 +35,7 @@ struct rendezvous {
     char inner[PLACE_MAX + 16]; /* libpmix's own */
     int listening, claim;       /* the port is this daemon's by the claim */
     uint16_t port;
-    struct event *comes; /* a tool, while nobody listens */
+    struct event *comes; /* a tool connects while p2pd-pmix does not run */
     struct event *ended, *again;
     pid_t child;
     int lifeline; /* readable when the child has ended */
@@ -83,7 +83,7 @@ static int make_folder(struct rendezvous *p, struct err *e)
         length -= 5;
     snprintf(p->folder, sizeof p->folder, "%.*s.pmix", (int)length, p->socket);
     snprintf(p->inner, sizeof p->inner, "%s/inner", p->folder);
-    sweep_remove(p->folder); /* of an earlier life: the socket is this daemon's alone */
+    sweep_remove(p->folder); /* of an earlier daemon: the socket belongs to this one */
     if (mkdir(p->folder, 0700) != 0 || lstat(p->folder, &s) != 0 || !S_ISDIR(s.st_mode) ||
         s.st_uid != geteuid() || (s.st_mode & 077) != 0)
         return err_set(e, EPERM, "cannot make the folder %s for PMIx tools: %s", p->folder,
@@ -100,8 +100,8 @@ static void listen_again(evutil_socket_t fd, short what, void *ctx)
     event_add(p->comes, NULL);
 }
 
-/* One that dies young is not started again at once. */
-static void on_ended(evutil_socket_t fd, short what, void *ctx)
+/* One that ended soon after its start is not restarted at once. */
+static void rendezvous_on_ended(evutil_socket_t fd, short what, void *ctx)
 {
     struct rendezvous *p = ctx;
     int status = 0;
@@ -120,7 +120,7 @@ static void on_ended(evutil_socket_t fd, short what, void *ctx)
         evtimer_add(p->again, &(struct timeval){.tv_sec = AGAIN_MS / 1000});
 }
 
-static int spawn(struct rendezvous *p, int its_end)
+static int rendezvous_spawn(struct rendezvous *p, int its_end)
 {
     char program[PATH_MAX], socket[sizeof p->socket + 24];
     char *argv[] = {"p2pd-pmix", p->inner, NULL};
@@ -157,24 +157,25 @@ static int spawn(struct rendezvous *p, int its_end)
     return -rc;
 }
 
-static void on_tool(evutil_socket_t fd, short what, void *ctx)
+static void rendezvous_on_tool(evutil_socket_t fd, short what, void *ctx)
 {
     struct rendezvous *p = ctx;
     int ends[2];
     struct pollfd waiting = {.fd = fd, .events = POLLIN};
     (void)what;
     if (poll(&waiting, 1, 0) <= 0)
-        return; /* p2pd-pmix has let it in: the socket is shared */
+        return; /* p2pd-pmix has accepted it: the socket is shared */
     event_del(p->comes);
     if (pipe2(ends, O_CLOEXEC) != 0) {
         evtimer_add(p->again, &(struct timeval){.tv_sec = AGAIN_MS / 1000});
         return;
     }
-    int rc = spawn(p, ends[1]);
+    int rc = rendezvous_spawn(p, ends[1]);
     close(ends[1]);
     p->lifeline = ends[0];
     p->started_ms = node_now_ms();
-    if (rc == 0 && (p->ended = event_new(p->node->base, ends[0], EV_READ, on_ended, p)) != NULL) {
+    if (rc == 0 &&
+        (p->ended = event_new(p->node->base, ends[0], EV_READ, rendezvous_on_ended, p)) != NULL) {
         event_add(p->ended, NULL);
         log_info(p->node->log, "a PMIx tool came: p2pd-pmix runs as pid %d", (int)p->child);
         return;
@@ -217,7 +218,7 @@ int rendezvous_open(struct rendezvous **out, struct node *node, const char *sock
     if (rc == 0)
         rc = write_all(p, e);
     if (rc == 0) {
-        p->comes = event_new(node->base, p->listening, EV_READ | EV_PERSIST, on_tool, p);
+        p->comes = event_new(node->base, p->listening, EV_READ | EV_PERSIST, rendezvous_on_tool, p);
         p->again = evtimer_new(node->base, listen_again, p);
         if (p->comes == NULL || p->again == NULL || event_add(p->comes, NULL) != 0)
             rc = err_set(e, ENOMEM, "out of memory");
@@ -234,7 +235,8 @@ void rendezvous_close(struct rendezvous *p)
     if (p == NULL)
         return;
     if (p->child != 0) {
-        kill(p->child, SIGKILL); /* it holds nothing: what tools asked for is this daemon's */
+        kill(p->child,
+             SIGKILL); /* it has no state: what tools asked for is stored in this daemon */
         waitpid(p->child, NULL, 0);
         close(p->lifeline);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rendezvous.h -- where PMIx tools find this daemon. No libpmix here: the first tool that comes is
- * what starts p2pd-pmix, which gets the listening socket and ends when it has been idle. */
+/* rendezvous.h -- where PMIx tools find this daemon. p2pd does not link libpmix: the first tool
+ * that connects makes it start p2pd-pmix, which inherits the listening socket and ends when it has
+ * been idle. */
 #ifndef P2P_OVERLAY_LOCAL_RENDEZVOUS_H
 #define P2P_OVERLAY_LOCAL_RENDEZVOUS_H
 #include "overlay/base/err.h"

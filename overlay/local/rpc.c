@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rpc.c -- what programs on the local socket have done beside allocating and launching. */
+/* rpc.c -- local remote procedure calls: everything but allocating and launching. */
 #include "rpc.h"
 #include "overlay/borrow/borrowed.h"
 #include "overlay/core/lease/lease.h"
@@ -144,7 +144,7 @@ bool rpc_event(struct rpc *x, const void *owner, const struct msg_local_event *e
     return reserve_hears(x->reserves, owner, event);
 }
 
-static void on_down(void *ctx, const struct id *peer, const char *name, const char *why)
+static void rpc_on_down(void *ctx, const struct id *peer, const char *name, const char *why)
 {
     struct rpc *x = ctx;
     notice_node_down(x->notices, peer, name, why);
@@ -165,7 +165,7 @@ int rpc_open(struct rpc **out, struct node *node, struct borrowed *borrowed,
     if (x->notices == NULL || x->roster == NULL || x->topologies == NULL ||
         reserves_open(&x->reserves, node, borrowed, searches, x->notices, say, e) != 0)
         return err_set(e, ENOMEM, "out of memory");
-    borrowed_on_down(borrowed, on_down, x);
+    borrowed_on_down(borrowed, rpc_on_down, x);
     return 0;
 }
 

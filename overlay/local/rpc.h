@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rpc.h -- what programs on the local socket have done beside allocating and launching:
- * reservations, the roster of jobs, notices, topologies, lines for the log. */
+/* rpc.h -- calls of programs on the local socket, except allocating and launching: reservations,
+ * the roster of jobs, notices, topologies, lines for the log. */
 #ifndef P2P_OVERLAY_LOCAL_RPC_H
 #define P2P_OVERLAY_LOCAL_RPC_H
 #include "overlay/base/err.h"
@@ -19,12 +19,13 @@ int rpc_open(struct rpc **out, struct node *node, struct borrowed *borrowed,
              struct searches *searches, rpc_say_fn *say, struct err *e);
 void rpc_close(struct rpc *x);
 /* pid: of the program. */
-/* False: that is no message for it. */
+/* False: the message is not for it. */
 bool rpc_take(struct rpc *x, void *client, pid_t pid, const struct message *m);
-/* What another daemon says about its machine, or asks about this one. */
+/* Another daemon's topology, or its question for this one's. */
 void rpc_hear(struct rpc *x, const struct link_peer *from, const struct message *m);
 void rpc_forget(struct rpc *x, const void *client);
-/* The holder of what is asked for: the client itself, or a reservation. NULL: there is no such. */
+/* The holder of the leases to be found: the client itself, or a reservation. NULL: there is no such
+ * reservation. */
 void *rpc_holder(struct rpc *x, void *client, const struct msg_local_allocate *want, struct err *e);
 /* An event for a reservation; false: the owner is a program. */
 bool rpc_event(struct rpc *x, const void *owner, const struct msg_local_event *event);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* status.c -- answers to the tools' questions: how this peer is, and which others there are. */
+/* status.c -- status queries of the tools: this peer, and all others. */
 #include "config.h"
 #include "status.h"
 #include "overlay/lend/grant.h"
@@ -68,7 +68,7 @@ void status_self(struct node *node, const struct overlay *overlay, const struct 
     row(ctx, &m);
 }
 
-static void on_ad(void *ctx, const struct part_ad *ad, unsigned rtt_us)
+static void status_on_ad(void *ctx, const struct part_ad *ad, unsigned rtt_us)
 {
     struct status_query *l = ctx;
     struct message m = {.kind = MSG_local_peer};
@@ -79,7 +79,7 @@ static void on_ad(void *ctx, const struct part_ad *ad, unsigned rtt_us)
     l->row(l->ctx, &m);
 }
 
-static void on_end(void *ctx, unsigned answered, unsigned silent)
+static void status_on_end(void *ctx, unsigned answered, unsigned silent)
 {
     struct status_query *l = ctx;
     struct status_query last = *l;
@@ -102,7 +102,7 @@ struct status_query *status_peers(struct walks *walks, const struct links *links
         return NULL;
     uint32_t ms = question->timeout_ms < STATUS_MS_MAX ? question->timeout_ms : STATUS_MS_MAX;
     *l = (struct status_query){.links = links, .token = question->token, .row = row, .ctx = ctx};
-    l->walk = walk_start(walks, 0, (int)ms, on_ad, on_end, l);
+    l->walk = walk_start(walks, 0, (int)ms, status_on_ad, status_on_end, l);
     if (l->walk != NULL)
         return l;
     free(l);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* status.h -- answers to the tools' questions: how this peer is, and which others there are. */
+/* status.h -- status queries of the tools: this peer, and all others. */
 #ifndef P2P_OVERLAY_LOCAL_STATUS_H
 #define P2P_OVERLAY_LOCAL_STATUS_H
 #include "overlay/wire/message.h"
@@ -17,8 +17,8 @@ typedef void status_row_fn(void *ctx, const struct message *m);
 /* The whole row at once. */
 void status_self(struct node *node, const struct overlay *overlay, const struct grant *grant,
                  uint32_t token, status_row_fn *row, void *ctx);
-/* Walks; the row comes from the event loop, and the look is gone after its last. NULL: too many at
- * once. */
+/* Walks; the row comes from the event loop, and the query is freed after its last message. NULL:
+ * too many queries at once. */
 struct status_query *status_peers(struct walks *walks, const struct links *links,
                                   const struct msg_local_peers *question, status_row_fn *row,
                                   void *ctx);

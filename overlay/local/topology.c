@@ -26,10 +26,10 @@ struct topologies {
     struct question at[QUESTIONS_MAX];
     size_t count;
     uint32_t token;
-    char *own; /* made when it is asked for first */
+    char *own; /* made for the first question */
 };
 
-static const char *describe(struct topologies *t)
+static const char *topology_describe(struct topologies *t)
 {
     char *xml = t->own == NULL ? hardware_describe() : NULL;
     if (xml != NULL && strlen(xml) < XML_MAX)
@@ -49,14 +49,14 @@ static void say_failed(struct topologies *t, void *client, uint32_t token, int c
     t->say(client, &m);
 }
 
-static void drop(struct topologies *t, size_t i, const char *why)
+static void topology_drop(struct topologies *t, size_t i, const char *why)
 {
     struct question q = t->at[i];
     t->at[i] = t->at[--t->count];
     say_failed(t, q.client, q.token, EHOSTUNREACH, why);
 }
 
-static void answer(struct topologies *t, size_t i, const struct msg_topology *said)
+static void topology_answer(struct topologies *t, size_t i, const struct msg_topology *said)
 {
     struct question q = t->at[i];
     struct message m = {.kind = MSG_local_machine};
@@ -68,12 +68,12 @@ static void answer(struct topologies *t, size_t i, const struct msg_topology *sa
     say_failed(t, q.client, q.token, 0, "");
 }
 
-static void on_topology(struct topologies *t, const struct link_peer *from,
-                        const struct msg_topology *said)
+static void topology_on_topology(struct topologies *t, const struct link_peer *from,
+                                 const struct msg_topology *said)
 {
     struct message back = {.kind = MSG_topology};
     if (said->xml_length == 0) {
-        const char *xml = describe(t);
+        const char *xml = topology_describe(t);
         if (xml == NULL)
             return;
         back.topology.token = said->token;
@@ -84,7 +84,7 @@ static void on_topology(struct topologies *t, const struct link_peer *from,
     }
     for (size_t i = 0; i < t->count; i++)
         if (t->at[i].asked == said->token && id_equal(&t->at[i].peer, &from->peer.id)) {
-            answer(t, i, said);
+            topology_answer(t, i, said);
             return;
         }
 }
@@ -98,19 +98,19 @@ void topologies_take(struct topologies *t, const struct link_peer *from, const s
 {
     switch ((enum takes)m->kind) {
     case MSG_topology:
-        on_topology(t, from, &m->topology);
+        topology_on_topology(t, from, &m->topology);
         break;
     }
 }
 
-static void on_time(evutil_socket_t fd, short what, void *ctx)
+static void topology_on_time(evutil_socket_t fd, short what, void *ctx)
 {
     struct topologies *t = ctx;
     uint64_t now = node_now_ms();
     (void)fd, (void)what;
     for (size_t i = 0; i < t->count;)
         if (now >= t->at[i].until_ms)
-            drop(t, i, "the peer does not say what its machine is like");
+            topology_drop(t, i, "the peer does not say what its machine is like");
         else
             i++;
     if (t->count > 0)
@@ -133,7 +133,7 @@ void topology_ask(struct topologies *t, void *client, const struct msg_local_top
     m.topology.token = q->asked;
     t->count++;
     if (link_send(t->node->links, &question->peer, &m) != 0)
-        drop(t, t->count - 1, "the peer cannot be reached");
+        topology_drop(t, t->count - 1, "the peer cannot be reached");
     else
         evtimer_add(t->timer, &(struct timeval){.tv_usec = LOOK_MS * 1000});
 }
@@ -154,7 +154,7 @@ struct topologies *topologies_open(struct node *node, topology_say_fn *say)
         return NULL;
     t->node = node;
     t->say = say;
-    t->timer = evtimer_new(node->base, on_time, t);
+    t->timer = evtimer_new(node->base, topology_on_time, t);
     return t;
 }
 

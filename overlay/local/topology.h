@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* topology.h -- hwloc's description of this machine for those who ask, and of other peers for this
- * daemon's programs. */
+/* topology.h -- hwloc's description of this machine, for other daemons; and of other peers'
+ * machines, for this daemon's programs. */
 #ifndef P2P_OVERLAY_LOCAL_TOPOLOGY_H
 #define P2P_OVERLAY_LOCAL_TOPOLOGY_H
 #include "overlay/wire/message.h"

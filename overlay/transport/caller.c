@@ -13,7 +13,7 @@ bool caller_is_in(const char *line, uint16_t from, uint16_t to, uid_t user)
     unsigned long inode;
     const int found = sscanf(line, " %*d: %8X:%4X %8X:%4X %*2X %*X:%*X %*X:%*X %*X %u %*d %lu",
                              &near, &near_port, &far, &far_port, &owner, &inode);
-    /* A socket that nobody has open any more has no inode, and is said to be root's. */
+    /* A socket that no process has open any more has no inode, and is listed as root's. */
     return found == 6 && near == htonl(INADDR_LOOPBACK) && far == htonl(INADDR_LOOPBACK) &&
            near_port == from && far_port == to && owner == user && inode != 0;
 }

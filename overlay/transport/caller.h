@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* caller.h -- whose process is at the other end of a connection on loopback. */
+/* caller.h -- which user's process is at the other end of a loopback connection. */
 #ifndef P2P_OVERLAY_TRANSPORT_CALLER_H
 #define P2P_OVERLAY_TRANSPORT_CALLER_H
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Does this line of /proc/net/tcp tell of the socket at 127.0.0.1:`from` that is connected to
+/* Does this line of /proc/net/tcp describe the socket at 127.0.0.1:`from` that is connected to
  * 127.0.0.1:`to`, and that a process of `user` has open? */
 bool caller_is_in(const char *line, uint16_t from, uint16_t to, uid_t user);
 /* Was this connection made by a process of this process's own user? The kernel is asked. */

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What one connection may make this daemon keep: a whole frame, and what came with its end. */
+/* The most input that is buffered for one connection: a whole frame, and what came with its end. */
 enum { INPUT_MAX = WIRE_MAX_FRAME + 16 * 1024 };
 
 bool connection_is_open(const struct connection *c)
@@ -27,11 +27,6 @@ bool connection_is_open(const struct connection *c)
 bool connection_is_ending(const struct connection *c)
 {
     return c->state == OPEN && !connection_is_open(c);
-}
-
-bool connection_is_greeted(const struct connection *c)
-{
-    return c->state == OPEN;
 }
 
 bool connection_is_dialled(const struct connection *c)
@@ -78,8 +73,8 @@ static bool tcp_look(const struct connection *c, struct tcp_info *info)
            info->tcpi_state == ESTABLISHED;
 }
 
-/* What waits in this process has not been said yet, so nobody can have heard it: then it is this
- * daemon that is late. */
+/* Data that still waits in this process cannot have been acknowledged: then this daemon is late,
+ * not the other. */
 bool connection_heard(const struct connection *c, unsigned ms)
 {
     struct tcp_info i;
@@ -87,8 +82,8 @@ bool connection_heard(const struct connection *c, unsigned ms)
            (i.tcpi_last_ack_recv < ms || (i.tcpi_unacked == 0 && i.tcpi_notsent_bytes == 0));
 }
 
-/* A kernel that is short of the processor itself answers late, too, but within a second. A full
- * window is looked into again and again, and one that answers says that it is full. */
+/* A kernel on a loaded machine answers late, too, but within a second. A full window is probed
+ * repeatedly, and a host that is there answers the probes. */
 bool connection_answers(const struct connection *c)
 {
     enum { IN_VAIN = 3 }; /* after 0.2, 0.6 and 1.4 s */
@@ -187,7 +182,7 @@ void connection_say_bye(struct connection *c)
         send_bye(c);
 }
 
-/* --- the other side --- */
+/* --- the other side's identity --- */
 
 static void connection_shaken(struct connection *c)
 {
@@ -360,7 +355,7 @@ void connection_tick(struct connection *c, uint64_t now_ms)
 static void set_socket(int fd)
 {
     int on = 1, idle = 5, every = 2, times = 3, lost = CONNECTION_LOST_MS;
-    int syns = 3; /* again, then it is dialled anew: what is tried for long is tried seldom */
+    int syns = 3; /* retries, then it is dialled anew: the kernel's later retries are far apart */
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);

@@ -4,8 +4,9 @@
  *
  *     dials or accepts -> handshake -> hello both ways -> frames -> bye both ways -> closed
  *
- * Nothing is parsed before the handshake has shown a member of the grid, except one frame of a
- * newcomer that says in the handshake that it has an invitation, and only while there is one:
+ * Nothing is parsed before the handshake has proved a member of the grid, except one frame of a
+ * newcomer that says in the handshake that it has an invitation, and only while an invitation is
+ * pending:
  *
  *     accepts -> handshake -> join_ask -> join_answer -> closed */
 #ifndef P2P_OVERLAY_TRANSPORT_CONNECTION_H
@@ -27,7 +28,7 @@ enum {
 #define CONNECTION_REFUSED "it refused this peer's certificate"
 /* Asked for by newcomers with ALPN. */
 #define CONNECTION_JOIN "p2pgrid-join"
-/* What both ends of a TLS session derive from it, and nobody between them. */
+/* Both ends of a TLS session derive the same secret with this label, and no third party can. */
 #define CONNECTION_EXPORTER "EXPORTER-p2pgrid-join"
 
 struct connection;
@@ -36,10 +37,11 @@ struct connection;
 struct connection_calls {
     void (*ready)(void *ctx, struct connection *c); /* its card and listening address are known */
     void (*frame)(void *ctx, struct connection *c, const uint8_t *frame, size_t length);
-    /* A newcomer without a certificate of the grid asks to get one; answered by
-     * connection_answer(). */
+    /* A newcomer without a certificate of the grid asks for one; answered by connection_answer().
+     */
     void (*join)(void *ctx, struct connection *c, const struct msg_join_ask *ask);
-    /* It is no more, and freed on return. clean: after bye both ways, so that nothing was lost. */
+    /* It has ended, and is freed on return. clean: after bye both ways, so that nothing was lost.
+     */
     void (*gone)(void *ctx, struct connection *c, bool clean, const char *why);
 };
 
@@ -47,7 +49,7 @@ struct connection_setup {
     struct event_base *base;
     const struct identity *identity;
     const struct msg_hello *hello; /* this side's; copied */
-    bool joinable;                 /* newcomers are heard */
+    bool joinable;                 /* newcomers may ask to join */
     const struct connection_calls *calls;
     void *ctx;
 };
@@ -66,7 +68,6 @@ bool connection_is_guilty(const struct connection *c);
 bool connection_is_open(const struct connection *c);    /* greeted, and neither side has said bye */
 bool connection_is_ending(const struct connection *c);  /* greeted, and bye is on its way */
 bool connection_is_dialled(const struct connection *c); /* by this side */
-bool connection_is_greeted(const struct connection *c);
 const struct addr *connection_seen(const struct connection *c); /* the other end */
 /* From here on: of a greeted connection. */
 const struct identity_card *connection_card(const struct connection *c);
@@ -89,8 +90,8 @@ void connection_send(struct connection *c, const uint8_t *frames, size_t length)
 size_t connection_backlog(const struct connection *c); /* bytes not yet handed to the kernel */
 /* Has the other host acknowledged anything in the last so many ms? Its kernel does that. */
 bool connection_heard(const struct connection *c, unsigned ms);
-/* Nothing had to be sent to it again and again: slower to see that a host is gone, and never wrong
- * because this daemon is late itself. */
+/* The kernel did not have to retransmit repeatedly: this notices a lost host later, but is not
+ * misled when this daemon itself is late. */
 bool connection_answers(const struct connection *c);
 /* Time passes: ends what took too long or was idle for too long. May call gone. */
 void connection_tick(struct connection *c, uint64_t now_ms);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* connection_state.h -- what connection.c and connection_tls.c share; nobody else includes it. */
+/* connection_state.h -- shared by connection.c and connection_tls.c only. */
 #ifndef P2P_OVERLAY_TRANSPORT_CONNECTION_STATE_H
 #define P2P_OVERLAY_TRANSPORT_CONNECTION_STATE_H
 #include "connection.h"
@@ -12,7 +12,7 @@ struct connection {
     void *ctx;
     const struct identity *identity;
     enum connection_state state;
-    bool joinable, joins; /* newcomers are heard; it is one */
+    bool joinable, joins; /* newcomers may join; this is one */
     bool dialled, bye_sent, bye_heard, dropped, guilty;
     bool closes; /* once everything is written: it has been answered, or said bye first and heard it
                   */
@@ -20,7 +20,7 @@ struct connection {
     unsigned version; /* 0: not greeted yet */
     struct addr seen;
     struct identity_card card;
-    time_t ends; /* of what that stands in */
+    time_t ends; /* when the certificate expires */
     struct msg_hello ours, theirs;
     uint64_t
         since_ms; /* begin of the handshake; then of the last message either way; then of bye */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* connection_tls.c -- what either side shows in the handshake, and whether it is accepted: members
- * their certificates, newcomers a key and the wish to join. */
+/* connection_tls.c -- what each side shows in the handshake, and whether it is accepted: a member
+ * its certificate, a newcomer its key and a request to join. */
 #include "connection_state.h"
 #include <event2/bufferevent_ssl.h>
 #include <openssl/ssl.h>
@@ -11,12 +11,12 @@ static const char *subject_name(X509 *certificate, char *out, int size)
 {
     if (certificate == NULL || X509_NAME_get_text_by_NID(X509_get_subject_name(certificate),
                                                          NID_commonName, out, size) <= 0)
-        return "a stranger";
+        return "without a name";
     return out;
 }
 
-/* OpenSSL calls this for each certificate of the chain; it adds words to a refusal, and allows
- * nothing. */
+/* OpenSSL calls this for each certificate of the chain. It explains a refusal, refuses revoked
+ * certificates, and accepts nothing that OpenSSL refuses. */
 static int note_check(int ok, X509_STORE_CTX *store)
 {
     SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
@@ -45,14 +45,14 @@ static int check_chain(X509_STORE_CTX *store, void *ctx)
     return identity_verify(c->identity, store);
 }
 
-/* A newcomer's certificate says which key it holds, and no more. */
+/* A newcomer's certificate only proves that it holds the key. */
 static int take_any(int ok, X509_STORE_CTX *store)
 {
     (void)ok, (void)store;
     return 1;
 }
 
-/* Called only for a side that asks for a protocol by name: members do not. */
+/* Called only when the client names a protocol (ALPN), which members do not. */
 static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_length,
                            const unsigned char *in, unsigned int in_length, void *ctx)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* datagram.c -- the socket, and who has which keys. */
+/* datagram.c -- the socket, and the keys of each peer. */
 #include "datagram.h"
 #include "overlay/base/addr.h"
 #include "overlay/base/clock.h"
@@ -13,13 +13,13 @@
 
 enum {
     PAIRS_MAX = 4096,
-    BATCH = 64, /* datagrams taken before others have their turn */
+    BATCH = 64, /* datagrams handled before other events are */
     TICK_MS = 30000,
 };
 
 struct datagrams {
     struct links *links;
-    int fd; /* the door's */
+    int fd; /* the listener's */
     struct event *readable, *tick;
     struct idmap pairs; /* by peer */
     struct idmap names; /* the same, by the names of the keys that were given to them */
@@ -29,7 +29,7 @@ struct datagrams {
     struct message message; /* the one being handled */
 };
 
-/* Names are drawn at random, so they will do for ids. */
+/* Names are random numbers, so they serve as ids. */
 static struct id as_id(uint64_t name)
 {
     struct id id = {{0}};
@@ -37,7 +37,7 @@ static struct id as_id(uint64_t name)
     return id;
 }
 
-static void wait_on(struct datagrams *d)
+static void datagrams_wait(struct datagrams *d)
 {
     event_add(d->tick, &(struct timeval){.tv_sec = TICK_MS / 1000});
 }
@@ -53,14 +53,14 @@ static struct pair *pair_for(struct datagrams *d, const struct part_peer *peer)
             return NULL;
         }
         if (d->count++ == 0)
-            wait_on(d);
+            datagrams_wait(d);
     }
     if (p != NULL && peer->addr.port != 0)
         p->peer.addr = peer->addr;
     return p;
 }
 
-static void forget(struct datagrams *d, struct pair *p)
+static void datagram_forget_pair(struct datagrams *d, struct pair *p)
 {
     for (unsigned i = 0; i < PAIR_KEYS; i++) {
         struct id name = as_id(p->given[i].key.name);
@@ -76,7 +76,7 @@ void datagrams_forget(struct datagrams *d, const struct id *peer)
 {
     struct pair *p = idmap_get(&d->pairs, peer);
     if (p != NULL)
-        forget(d, p);
+        datagram_forget_pair(d, p);
 }
 
 /* --- keys, over the link --- */
@@ -92,11 +92,11 @@ static void give_key(struct datagrams *d, struct pair *p, bool ask)
     if (replaced != 0)
         idmap_remove(&d->names, &old);
     if (idmap_put(&d->names, &name, p) == 0)
-        link_send(d->links, &p->peer, &m); /* if it is lost, it is asked for again */
+        link_send(d->links, &p->peer, &m); /* if it is lost, the other side asks again */
 }
 
-static void on_key(struct datagrams *d, const struct link_peer *from,
-                   const struct msg_datagram_key *given)
+static void datagram_on_key(struct datagrams *d, const struct link_peer *from,
+                            const struct msg_datagram_key *given)
 {
     struct pair *p = pair_for(d, &from->peer);
     if (p == NULL || given->name == 0 || given->secret_length != SEAL_SECRET)
@@ -118,13 +118,13 @@ void datagrams_take(struct datagrams *d, const struct link_peer *from, const str
 {
     switch ((enum takes)m->kind) {
     case MSG_datagram_key:
-        on_key(d, from, &m->datagram_key);
+        datagram_on_key(d, from, &m->datagram_key);
         break;
     }
 }
 
-/* After a restart the other side would not know the key. */
-static void on_gone(void *ctx, const struct id *peer, const char *why)
+/* The other side may have restarted, and does not know the key then. */
+static void datagram_on_gone(void *ctx, const struct id *peer, const char *why)
 {
     struct datagrams *d = ctx;
     struct pair *p = idmap_get(&d->pairs, peer);
@@ -169,7 +169,7 @@ void datagram_send(struct datagrams *d, const struct part_peer *to, const uint8_
 
 /* --- in --- */
 
-static void take(struct datagrams *d, const uint8_t *packet, size_t length)
+static void datagram_take_packet(struct datagrams *d, const uint8_t *packet, size_t length)
 {
     uint8_t frame[SEAL_FRAME];
     struct id name = as_id(seal_name(packet, length));
@@ -178,22 +178,22 @@ static void take(struct datagrams *d, const uint8_t *packet, size_t length)
     if (opened == 0 || p->version == 0 ||
         !message_decode_version(&d->message, frame, opened, p->version) ||
         message_receiver(d->message.kind) != RECEIVER_group || d->receive == NULL)
-        return; /* anyone can send anything: not worth a line */
+        return; /* anyone can send anything here: not logged */
     struct part_peer from = p->peer;
     d->receive(d->ctx, &from, &d->message);
 }
 
-static void on_readable(evutil_socket_t fd, short what, void *ctx)
+static void datagram_on_readable(evutil_socket_t fd, short what, void *ctx)
 {
     struct datagrams *d = ctx;
-    uint8_t packet[SEAL_MAX + 1]; /* one more, so that what is too long is seen to be */
+    uint8_t packet[SEAL_MAX + 1]; /* one more, to recognise datagrams that are too long */
     (void)what;
     for (unsigned i = 0; i < BATCH; i++) {
         ssize_t length = recv(fd, packet, sizeof packet, MSG_DONTWAIT);
         if (length < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             return;
         if (length > 0)
-            take(d, packet, (size_t)length);
+            datagram_take_packet(d, packet, (size_t)length);
     }
 }
 
@@ -205,7 +205,7 @@ void datagrams_on_message(struct datagrams *d, datagrams_receive_fn *receive, vo
 
 /* --- begin and end --- */
 
-static void on_tick(evutil_socket_t fd, short what, void *ctx)
+static void datagram_on_tick(evutil_socket_t fd, short what, void *ctx)
 {
     struct datagrams *d = ctx;
     uint64_t now = clock_ms();
@@ -217,10 +217,10 @@ static void on_tick(evutil_socket_t fd, short what, void *ctx)
             continue;
         if (p == NULL)
             break;
-        forget(d, p);
+        datagram_forget_pair(d, p);
     }
     if (d->count > 0)
-        wait_on(d);
+        datagrams_wait(d);
 }
 
 int datagrams_open(struct datagrams **out, struct event_base *base, struct links *links)
@@ -230,10 +230,10 @@ int datagrams_open(struct datagrams **out, struct event_base *base, struct links
         return -ENOMEM;
     d->links = links;
     d->fd = links_datagrams(links);
-    d->readable = event_new(base, d->fd, EV_READ | EV_PERSIST, on_readable, d);
-    d->tick = evtimer_new(base, on_tick, d);
+    d->readable = event_new(base, d->fd, EV_READ | EV_PERSIST, datagram_on_readable, d);
+    d->tick = evtimer_new(base, datagram_on_tick, d);
     if (d->readable == NULL || d->tick == NULL || event_add(d->readable, NULL) < 0 ||
-        links_on_gone(links, on_gone, d) < 0) {
+        links_on_gone(links, datagram_on_gone, d) < 0) {
         datagrams_close(d);
         return -ENOMEM;
     }
@@ -245,7 +245,7 @@ void datagrams_close(struct datagrams *d)
 {
     if (d == NULL)
         return;
-    links_forget_gone(d->links, on_gone, d);
+    links_forget_gone(d->links, datagram_on_gone, d);
     if (d->readable != NULL)
         event_free(d->readable);
     if (d->tick != NULL)
@@ -254,7 +254,7 @@ void datagrams_close(struct datagrams *d)
         struct pair *p = idmap_next(&d->pairs, &at);
         if (p == NULL)
             break;
-        forget(d, p);
+        datagram_forget_pair(d, p);
     }
     idmap_clear(&d->pairs);
     idmap_clear(&d->names);

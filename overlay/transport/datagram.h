@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* datagram.h -- short messages that may be lost: for what is worth nothing when it is late. One UDP
- * socket at the port of the links, sealed (aead.h) with keys that were given over a link
+/* datagram.h -- short messages that may be lost, for information that is useless when it is late.
+ * One UDP socket at the port of the links, sealed (aead.h) with keys that were given over a link
  * (session_keys.h).
  *
  * The first messages to a peer go over the link while the keys are on their way; when there is no
@@ -25,6 +25,6 @@ void datagrams_take(struct datagrams *d, const struct link_peer *from, const str
 /* Sends an encoded message, or loses it. */
 void datagram_send(struct datagrams *d, const struct part_peer *to, const uint8_t *frame,
                    size_t length);
-/* This peer is no member any more: nothing that it sends is opened from now on. */
+/* The peer was revoked: nothing that it sends is decrypted from now on. */
 void datagrams_forget(struct datagrams *d, const struct id *peer);
 #endif

@@ -21,7 +21,7 @@ bool links_moved(struct links *l)
     if (addr_equal(&before, &l->hello.listen))
         return false;
     l->hello.born++; /* others drop their older connections */
-    size_t at = 0;   /* nothing reaches the old address, though no connection shows it yet */
+    size_t at = 0;   /* the old address is unreachable, though no connection has noticed yet */
     for (struct peer_link *f; (f = idmap_next(&l->peer_links, &at)) != NULL;)
         for (unsigned i = 0; i < f->count; i++)
             connection_drop(f->all[i], "this desktop has another address now");
@@ -96,8 +96,8 @@ struct link_peer links_who(const struct connection *c)
         .certificate = connection_certificate(c)};
 }
 
-/* This side has dialled there; or the other one says that it listens there, and calls from there:
- * anybody can say so of any address. */
+/* This side has dialled that address; or the other side says that it listens there and also
+ * connects from there, as its word alone proves nothing. */
 static bool is_from(const struct connection *c, const struct addr *there)
 {
     const struct addr *seen = connection_seen(c);
@@ -107,7 +107,7 @@ static bool is_from(const struct connection *c, const struct addr *there)
            memcmp(seen->ip, there->ip, sizeof seen->ip) == 0;
 }
 
-/* The open connection to whoever listens there, or was reached there. */
+/* The open connection to the peer that listens or was reached there. */
 static struct connection *find_there(const struct links *l, const struct addr *there)
 {
     size_t at = 0;
@@ -120,7 +120,7 @@ static struct connection *find_there(const struct links *l, const struct addr *t
     return NULL;
 }
 
-/* The one who asks has dialled there already, and no answer has come yet. */
+/* The same caller already dials that address. */
 static bool is_dialling(const struct links *l, const struct addr *at, const void *ctx)
 {
     for (const struct pending *s = l->pending; s != NULL; s = s->next)
@@ -203,7 +203,7 @@ static int send_self(struct links *l, const uint8_t *frame, size_t length)
     return 0;
 }
 
-/* A dial to where the peer was before does not count: it may hang for long. */
+/* A connection that is being made to an old address of the peer does not count: it may hang. */
 static bool is_coming(const struct links *l, const struct part_peer *to)
 {
     for (const struct pending *s = l->pending; s != NULL; s = s->next)
@@ -213,7 +213,7 @@ static bool is_coming(const struct links *l, const struct part_peer *to)
     return false;
 }
 
-/* Takes it for later, and sees to it that a connection comes about. */
+/* Queues the frame, and dials unless a connection is being made. */
 static int send_later(struct links *l, struct peer_link *f, const struct part_peer *to,
                       const uint8_t *frame, size_t length)
 {
@@ -249,7 +249,7 @@ int link_send(struct links *l, const struct part_peer *to, const struct message 
     return length > 0 ? link_send_frame(l, to, l->frame, length) : -EMSGSIZE;
 }
 
-/* --- who is told --- */
+/* --- callbacks --- */
 
 void links_on_message(struct links *l, links_receive_fn *receive, void *ctx)
 {

@@ -14,7 +14,7 @@
 
 struct links;
 
-/* Who is at the other end; all but `peer.addr` comes from its certificate. */
+/* The peer at the other end; all fields except the addresses come from its certificate. */
 struct link_peer {
     struct part_peer peer;            /* addr: where it says it listens; port 0: nowhere */
     struct addr seen;                 /* the other end of the connection */
@@ -23,10 +23,9 @@ struct link_peer {
     unsigned version;                 /* of the protocol, that both sides use */
 };
 
-/* from and m are the callee's only until it returns. False: that is nothing that daemons say to
- * each other. */
+/* from and m are valid until it returns. False: daemons do not send such a message. */
 typedef bool links_receive_fn(void *ctx, const struct link_peer *from, const struct message *m);
-/* Every link to the peer broke or none could be made; what was on its way may be lost. */
+/* Every link to the peer broke, or none could be made; messages under way may be lost. */
 typedef void links_gone_fn(void *ctx, const struct id *peer, const char *why);
 
 /* Listens at settings->listen. */
@@ -35,7 +34,7 @@ int links_open(struct links **out, struct event_base *base, const struct setting
 void links_close(struct links *l);
 /* This peer as others should dial it. */
 struct part_peer links_self(const struct links *l);
-/* Is that another address than before? From now on others are told, over new connections. */
+/* Finds this peer's address again. True: it has changed, and all connections are made anew. */
 bool links_moved(struct links *l);
 
 /* 0, or -EHOSTUNREACH (no link, and no address to dial), -ENOBUFS (too much waits already),
@@ -53,11 +52,10 @@ bool link_address(const struct links *l, const struct id *peer, struct addr *at)
 /* Has the peer's host acknowledged anything in the last so many ms? It does, as long as it is
  * there, whatever its daemon does. */
 bool link_heard(const struct links *l, const struct id *peer, unsigned ms);
-/* As far as this daemon has come to ask it, does it? Known for sure two seconds after something was
- * sent to it. */
+/* Does the peer's host acknowledge what this daemon sent? Certain two seconds after sending. */
 bool link_answers(const struct links *l, const struct id *peer);
 
-/* Who gets all messages (dispatch.h). */
+/* Gets all messages (dispatch.c). */
 void links_on_message(struct links *l, links_receive_fn *receive, void *ctx);
 /* Any number of watchers; called in the order they came. */
 int links_on_gone(struct links *l, links_gone_fn *gone, void *ctx);
@@ -66,37 +64,37 @@ void links_forget_gone(struct links *l, links_gone_fn *gone, void *ctx);
 /* A link to or from the peer is greeted. */
 typedef void links_up_fn(void *ctx, const struct link_peer *with);
 void links_on_up(struct links *l, links_up_fn *up, void *ctx); /* one watcher */
-/* To every peer with a link, but for one (NULL: none); how many. */
+/* To every peer with a link, except one (NULL: none); returns how many. */
 unsigned links_spread(struct links *l, const struct message *m, const struct id *but);
 /* Breaks every link with the peer now; it is reported gone. */
 void links_break(struct links *l, const struct id *peer, const char *why);
-/* Has every link made anew, without loss: this peer's certificate is another one now. */
+/* Makes every link anew, without loss, because this peer's certificate has changed. */
 void links_renew(struct links *l);
 
-/* Whoever comes with an invitation instead of a certificate of the grid. */
+/* A newcomer, which has an invitation instead of a certificate of the grid. */
 struct link_joiner {
     struct addr seen;
     EVP_PKEY *key; /* it holds the private half */
     uint8_t binding[32];
 };
-/* Fills in the answer; NULL: newcomers are refused unheard. */
+/* Fills in the answer. Without such a function newcomers are refused in the handshake. */
 typedef void links_join_fn(void *ctx, const struct link_joiner *who, const struct msg_join_ask *ask,
                            struct message *answer);
 void links_on_join(struct links *l, links_join_fn *join, void *ctx);
-/* Where others may dial this peer, the likeliest first; how many. */
+/* Addresses of this peer, the likeliest first; returns how many. */
 unsigned links_addresses(const struct links *l, struct addr *out, unsigned max);
 
 /* A line for each desktop that lately had no version of the protocol in common with this one: for
- * an owner who misses it. */
+ * an owner who looks for it. */
 void links_other_versions(const struct links *l, char *out, size_t size);
 
-/* Makes a link to an address whose peer is not known yet. Called once, perhaps at once: with who
- * answered, or with NULL and why nobody did. Then it is a link like any other. Who asks for the
- * same again meanwhile is still called once. */
+/* Makes a link to an address whose peer is not known yet. `met` is called once, perhaps at once:
+ * with the peer that answered, or with NULL and the reason. After that it is a link like any other.
+ * Repeated calls with the same ctx meanwhile lead to one call of `met`. */
 typedef void links_met_fn(void *ctx, const struct addr *at, const struct link_peer *who,
                           const char *why);
 int links_meet(struct links *l, const struct addr *at, links_met_fn *met, void *ctx);
-void links_forget_met(struct links *l, void *ctx); /* nobody with this ctx is called any more */
+void links_forget_met(struct links *l, void *ctx); /* no `met` with this ctx is called any more */
 
 size_t links_backlog(const struct links *l); /* of all peers together */
 unsigned links_count(const struct links *l); /* connections, greeted or not */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* link_calls.c -- what comes of connections: messages, greetings, ends, and pending at the door.
- */
+/* link_calls.c -- events of connections: messages, greetings, ends, and new pending ones. */
 #include "link_state.h"
 #include "overlay/base/addr.h"
 #include "overlay/base/clock.h"
@@ -12,18 +11,18 @@
 
 /* --- receiving --- */
 
-static bool handle(struct links *l, const struct link_peer *from)
+static bool link_handle(struct links *l, const struct link_peer *from)
 {
     return l->receive != NULL && l->receive(l->receive_ctx, from, &l->message);
 }
 
-static void on_frame(void *ctx, struct connection *c, const uint8_t *frame, size_t length)
+static void link_on_frame(void *ctx, struct connection *c, const uint8_t *frame, size_t length)
 {
     struct links *l = ctx;
     struct link_peer from = links_who(c);
     if (!message_decode_version(&l->message, frame, length, from.version))
         connection_accuse(c, "it sent what is no message");
-    else if (!handle(l, &from))
+    else if (!link_handle(l, &from))
         connection_accuse(c, "it sent what no daemon says");
 }
 
@@ -35,7 +34,7 @@ void links_to_self(evutil_socket_t fd, short what, void *ctx)
                              .seen = l->hello.listen,
                              .card = identity_card(l->identity),
                              .version = WIRE_HIGHEST};
-    /* What the handlers send to this peer meanwhile waits for the next turn. */
+    /* What the handlers send to this peer meanwhile is handled in the next pass. */
     size_t batch = evbuffer_get_length(l->to_self);
     while (batch > 0) {
         uint8_t head[4];
@@ -45,15 +44,14 @@ void links_to_self(evutil_socket_t fd, short what, void *ctx)
         evbuffer_remove(l->to_self, frame != NULL ? frame : l->frame, length);
         batch -= length;
         if (frame != NULL && message_decode(&l->message, frame, length))
-            handle(l, &self);
+            link_handle(l, &self);
         free(frame);
     }
 }
 
 /* --- connections come and go --- */
 
-/* A daemon that was started again knows nothing of its older links, whatever they look like from
- * here. */
+/* A daemon that was restarted has lost its older links, even if they still look open from here. */
 static void peer_link_drop_older(struct peer_link *f, const struct connection *c)
 {
     for (unsigned i = 0; i < f->count; i++)
@@ -61,7 +59,7 @@ static void peer_link_drop_older(struct peer_link *f, const struct connection *c
             connection_drop(f->all[i], "it was started again");
 }
 
-static void on_ready(void *ctx, struct connection *c)
+static void link_on_ready(void *ctx, struct connection *c)
 {
     struct links *l = ctx;
     struct pending *s = pending_find(l, c, NULL);
@@ -96,7 +94,7 @@ static void on_ready(void *ctx, struct connection *c)
         l->up(l->up_ctx, &who);
 }
 
-static void on_join(void *ctx, struct connection *c, const struct msg_join_ask *ask)
+static void link_on_join(void *ctx, struct connection *c, const struct msg_join_ask *ask)
 {
     struct links *l = ctx;
     struct link_joiner who = {.seen = *connection_seen(c), .key = connection_key(c)};
@@ -114,7 +112,7 @@ static void on_join(void *ctx, struct connection *c, const struct msg_join_ask *
     free(answer);
 }
 
-/* Its owner should know, and not a thousand times. */
+/* The owner should see this, but not a thousand times. */
 static void tell_refused(struct links *l, const char *where, const char *why)
 {
     uint64_t now = clock_ms();
@@ -149,7 +147,7 @@ static void pending_gone(struct links *l, struct pending *s, bool clean, const c
     }
 }
 
-static void on_gone(void *ctx, struct connection *c, bool clean, const char *why)
+static void link_on_gone(void *ctx, struct connection *c, bool clean, const char *why)
 {
     struct links *l = ctx;
     struct pending *s = pending_find(l, c, NULL);
@@ -187,15 +185,15 @@ static void on_gone(void *ctx, struct connection *c, bool clean, const char *why
 }
 
 const struct connection_calls link_calls = {
-    .ready = on_ready, .frame = on_frame, .join = on_join, .gone = on_gone};
+    .ready = link_on_ready, .frame = link_on_frame, .join = link_on_join, .gone = link_on_gone};
 
 static bool is_alike(const struct pending *s, const struct addr *from)
 {
     return memcmp(connection_seen(s->connection)->ip, from->ip, sizeof from->ip) == 0;
 }
 
-/* A member's handshake takes milliseconds. So when too many stand before the door, the one that has
- * stood there longest goes, and nobody can keep members out by waiting. */
+/* A member's handshake takes milliseconds. So when too many connections are pending, the oldest is
+ * closed, and idle connections cannot keep members out. */
 static void make_room(struct links *l, const struct addr *from)
 {
     unsigned pending = 0, alike = 0;

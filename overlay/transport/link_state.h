@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* link_state.h -- what the files of the links share; nobody else includes it. */
+/* link_state.h -- shared by link.c, link_calls.c and peer_link.c only. */
 #ifndef P2P_OVERLAY_TRANSPORT_LINK_STATE_H
 #define P2P_OVERLAY_TRANSPORT_LINK_STATE_H
 #include "link.h"
@@ -17,7 +17,7 @@ enum {
     TOLD_MS = 60000,
 };
 
-/* What is kept on another peer while there is a connection to it, or something for it. */
+/* The link to another peer: its connections, and the frames that wait for one. */
 struct peer_link {
     struct id id;
     struct connection *in_use; /* what is sent goes there; NULL: into waiting */
@@ -26,10 +26,10 @@ struct peer_link {
     struct evbuffer *waiting; /* frames */
 };
 
-/* A connection that has no peer_link yet: it is being made, either way. */
+/* A connection that is being made, in either direction: its peer is not known yet. */
 struct pending {
     struct connection *connection;
-    struct id wanted; /* zero: whoever answers */
+    struct id wanted; /* zero: any peer that answers */
     links_met_fn *met;
     void *met_ctx;
     struct pending *next;
@@ -56,7 +56,7 @@ struct links {
     void *receive_ctx;
     struct watcher *watchers;
     struct other_versions other_versions;
-    uint64_t told_ms; /* when it was last said that others refuse this peer */
+    uint64_t told_ms; /* when it was last logged that others refuse this peer */
     links_up_fn *up;
     void *up_ctx;
     links_join_fn *join;
@@ -68,9 +68,9 @@ struct links {
 /* peer_link.c */
 struct peer_link *peer_link_get(struct links *l, const struct id *id); /* made when it is missing */
 void peer_link_free(struct links *l, struct peer_link *f);
-/* No connection could be made, or the last one broke: what waits is given up. */
+/* No connection could be made, or the last one broke: waiting frames are dropped. */
 void peer_link_give_up(struct links *l, struct peer_link *f, const char *why);
-/* A connection to send on, once none is ending: what went there before must be heard first. */
+/* Chooses the connection to send on, once none is ending, so that messages stay in order. */
 void peer_link_choose(struct peer_link *f);
 size_t peer_link_backlog(const struct peer_link *f);
 struct pending *pending_new(struct links *l, const struct id *wanted); /* wanted: may be NULL */

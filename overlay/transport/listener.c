@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* listener.c -- the listener, its limits, and this peer's own address. */
+/* listener.c -- the listening sockets, the limits on pending connections, and this peer's address.
+ */
 #include "listener.h"
 #include "overlay/base/addr.h"
 #include <errno.h>
@@ -20,8 +21,8 @@ struct listener {
     listener_accept_fn *accept;
     void *ctx;
     struct addr address;
-    bool everywhere;        /* listens at every address of the machine, and the owner named none */
-    unsigned lines, untold; /* refusals of this second: written, and only counted */
+    bool everywhere;        /* listens at every address, and the owner named none */
+    unsigned lines, untold; /* refusals of this second: logged, and only counted */
     bool resting;           /* out of file descriptors: no accept until the next tick */
 };
 
@@ -72,8 +73,8 @@ void listener_tick(struct listener *l)
 
 enum { HERE = 3 }; /* more than any other is worth */
 
-/* How likely others reach this machine there: IPv4 before IPv6; 0: not at all. */
-static int worth(const struct ifaddrs *i, struct addr *a)
+/* How likely others can reach this machine at the address: IPv4 before IPv6; 0: not at all. */
+static int address_rank(const struct ifaddrs *i, struct addr *a)
 {
     if (i->ifa_addr == NULL || (i->ifa_flags & IFF_UP) == 0 || !addr_from_sock(a, i->ifa_addr) ||
         addr_is_loopback(a))
@@ -82,8 +83,8 @@ static int worth(const struct ifaddrs *i, struct addr *a)
     return link_local ? 0 : i->ifa_addr->sa_family == AF_INET ? 2 : 1;
 }
 
-/* The address stays as long as it is one of this machine's, and while there is no other. */
-static void find_own(struct addr *address)
+/* Keeps the address while the machine has it, or has no better one. */
+static void listener_find_own(struct addr *address)
 {
     struct ifaddrs *all, *i;
     struct addr a, found = *address;
@@ -91,7 +92,7 @@ static void find_own(struct addr *address)
     if (getifaddrs(&all) < 0)
         return;
     for (i = all; i != NULL; i = i->ifa_next) {
-        int good = worth(i, &a);
+        int good = address_rank(i, &a);
         a.port = address->port;
         if (good > 0 && addr_equal(&a, address))
             good = HERE;
@@ -115,7 +116,7 @@ unsigned listener_addresses(const struct listener *l, struct addr *out, unsigned
         return count;
     for (int wanted = 2; wanted > 0; wanted--)
         for (i = all; i != NULL && count < max; i = i->ifa_next) {
-            if (worth(i, &a) != wanted)
+            if (address_rank(i, &a) != wanted)
                 continue;
             a.port = l->address.port;
             if (!addr_equal(&a, &l->address))
@@ -125,7 +126,7 @@ unsigned listener_addresses(const struct listener *l, struct addr *out, unsigned
     return count;
 }
 
-static int resolve(struct addr *address, const char *text, uint16_t port, struct err *e)
+static int listener_resolve(struct addr *address, const char *text, uint16_t port, struct err *e)
 {
     char host[ADDR_HOST + 1];
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
@@ -152,7 +153,7 @@ static int listen_at(struct listener *l, struct event_base *base, const struct a
     return l->tcp != NULL ? 0 : -errno;
 }
 
-/* At the address that the listener has got. */
+/* At the address that TCP is bound to. */
 static int bind_udp(struct listener *l)
 {
     struct sockaddr_storage s;
@@ -176,7 +177,7 @@ static void close_sockets(struct listener *l)
     l->udp = -1;
 }
 
-/* Both at one port; of any that is free for TCP, some are not for UDP. */
+/* Both at one port: a port that is free for TCP may be in use for UDP. */
 static int bind_both(struct listener *l, struct event_base *base, const struct addr *at)
 {
     int rc = 0;
@@ -226,11 +227,11 @@ int listener_open(struct listener **out, struct event_base *base, const struct s
     l->ctx = ctx;
     int rc = open_sockets(l, base, settings, e);
     if (rc == 0 && settings->address[0] != '\0')
-        rc = resolve(&l->address, settings->address, l->address.port, e);
+        rc = listener_resolve(&l->address, settings->address, l->address.port, e);
     else if (rc == 0 && addr_is_any(&l->address)) {
         l->everywhere = true;
         addr_parse_ip(&l->address, "127.0.0.1");
-        find_own(&l->address);
+        listener_find_own(&l->address);
     }
     if (rc < 0)
         listener_close(l);
@@ -255,7 +256,7 @@ struct addr listener_address(const struct listener *l)
 void listener_update_address(struct listener *l)
 {
     if (l->everywhere)
-        find_own(&l->address);
+        listener_find_own(&l->address);
 }
 
 int listener_datagrams(const struct listener *l)

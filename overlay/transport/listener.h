@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* listener.h -- the port at which other daemons connect, TCP and UDP: how many may be in the
- * handshake, and what is written down about those that are turned away. */
+/* listener.h -- the port at which other daemons connect, TCP and UDP: how many connections may be
+ * in the handshake, and what is logged about refused ones. */
 #ifndef P2P_OVERLAY_TRANSPORT_LISTENER_H
 #define P2P_OVERLAY_TRANSPORT_LISTENER_H
 #include "overlay/base/err.h"
@@ -10,10 +10,9 @@
 #include <event2/event.h>
 
 enum {
-    LISTENER_PENDING = 128, /* in the handshake at once */
-    LISTENER_PENDING_FROM_ONE =
-        32,             /* of these from one address; this machine itself may use up all */
-    LISTENER_LINES = 5, /* log lines a second about refusals; the rest is counted */
+    LISTENER_PENDING = 128,         /* in the handshake at once */
+    LISTENER_PENDING_FROM_ONE = 32, /* of these from one address, except loopback */
+    LISTENER_LINES = 5,             /* log lines a second about refusals; the rest is counted */
 };
 
 struct listener;
@@ -24,13 +23,14 @@ int listener_open(struct listener **out, struct event_base *base, const struct s
 void listener_close(struct listener *d);
 /* Where others should dial this peer. */
 struct addr listener_address(const struct listener *d);
-/* Looks again where that is: a laptop may have been carried elsewhere. */
+/* Finds the address again, as the machine may have moved to another network. */
 void listener_update_address(struct listener *d);
 /* The same, and this machine's other addresses when it listens at all of them; how many. */
 unsigned listener_addresses(const struct listener *d, struct addr *out, unsigned max);
-/* The UDP socket at the same port; the door's, and nobody reads it here. */
+/* The UDP socket at the same port. The listener owns it, but does not read it. */
 int listener_datagrams(const struct listener *d);
-/* Who stands before the door: so many in the handshake, so many of them from there. */
+/* May another connection from that address be accepted? `pending`: connections in the handshake;
+ * `alike`: those from the same address. */
 enum listener_load { LISTENER_FREE, LISTENER_FULL, LISTENER_FULL_FROM_ONE };
 enum listener_load listener_load(const struct addr *from, unsigned pending, unsigned alike);
 void listener_refused(struct listener *d, const char *where, const char *why);

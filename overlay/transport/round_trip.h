@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* round_trip.h -- how far away peers were when last measured. */
+/* round_trip.h -- the round trips to peers as last measured. */
 #ifndef P2P_OVERLAY_TRANSPORT_ROUND_TRIP_H
 #define P2P_OVERLAY_TRANSPORT_ROUND_TRIP_H
 #include "overlay/base/id.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tunnel.c -- streams with credit: neither side ever keeps more than a window of any stream. A
- * stream whose other end is lost ends for the local program after the last byte that came. What the
- * program writes meanwhile is taken and thrown away: for Open MPI a socket that refuses to be
- * written to is the end of the whole job. */
+/* tunnel.c -- streams with credit: neither side ever buffers more than a window of any stream. When
+ * the other end of a stream is lost, the local program still gets every byte that came, and then
+ * the end. What it writes meanwhile is read and discarded: Open MPI ends the whole job when it
+ * cannot write to such a socket. */
 #include "tunnel.h"
 #include "overlay/base/addr.h"
 #include "caller.h"
@@ -35,8 +35,8 @@ struct tunnel {
     struct tunnels *tunnels;
     struct part_peer peer; /* the other end */
     struct id lease;
-    uint16_t port;                   /* where streams come out here; 0: they go in here */
-    struct evconnlistener *listener; /* where they go in; NULL: they come out here */
+    uint16_t port; /* mpirun's side: streams lead to this local port; 0: the orted's side */
+    struct evconnlistener *listener; /* the orted's side: streams begin here; NULL: mpirun's side */
     struct stream *streams;
     unsigned count;
     struct tunnel *next;
@@ -53,7 +53,7 @@ struct stream {
     struct stream *next;
 };
 
-/* What is left of a stream until the local program has closed it, too. */
+/* The local socket of an ended stream, until the local program has closed it, too. */
 struct closing {
     struct tunnels *tunnels;
     struct bufferevent *bev;
@@ -101,7 +101,7 @@ static void closing_event(struct bufferevent *bev, short what, void *ctx)
         closing_written(bev, ctx);
 }
 
-/* The local program gets what is on its way to it, and then the end. */
+/* The local program gets what is buffered for it, and then the end. */
 static void close_slowly(struct tunnels *t, struct bufferevent *bev)
 {
     struct closing *r = calloc(1, sizeof *r);
@@ -117,7 +117,7 @@ static void close_slowly(struct tunnels *t, struct bufferevent *bev)
     closing_written(bev, r);
 }
 
-static int send_to(struct stream *s, const struct message *m)
+static int tunnel_send_to(struct stream *s, const struct message *m)
 {
     return link_send(s->tunnel->tunnels->node->links, &s->tunnel->peer, m);
 }
@@ -142,7 +142,7 @@ static void stream_close(struct stream *s)
 {
     struct message m = {.kind = MSG_tunnel_close,
                         .tunnel_close = {.stream = s->number, .opener = s->opened_here}};
-    send_to(s, &m);
+    tunnel_send_to(s, &m);
     stream_free(s);
 }
 
@@ -161,7 +161,7 @@ static void tunnel_free(struct tunnel *w)
 
 /* --- from the loopback side to the link --- */
 
-static void pump(struct stream *s)
+static void stream_pump(struct stream *s)
 {
     struct evbuffer *in = bufferevent_get_input(s->bev);
     struct links *links = s->tunnel->tunnels->node->links;
@@ -178,7 +178,7 @@ static void pump(struct stream *s)
                                             .opener = s->opened_here,
                                             .data = evbuffer_pullup(in, (ev_ssize_t)n),
                                             .data_length = (uint32_t)n}};
-        if (m.tunnel_data.data == NULL || send_to(s, &m) < 0) {
+        if (m.tunnel_data.data == NULL || tunnel_send_to(s, &m) < 0) {
             stream_close(s);
             return;
         }
@@ -189,19 +189,19 @@ static void pump(struct stream *s)
         stream_close(s);
 }
 
-static void on_read(struct bufferevent *bev, void *ctx)
+static void tunnel_on_read(struct bufferevent *bev, void *ctx)
 {
     (void)bev;
-    pump(ctx);
+    stream_pump(ctx);
 }
 
-static void on_retry(evutil_socket_t fd, short what, void *ctx)
+static void tunnel_on_retry(evutil_socket_t fd, short what, void *ctx)
 {
     (void)fd, (void)what;
-    pump(ctx);
+    stream_pump(ctx);
 }
 
-static void on_event(struct bufferevent *bev, short what, void *ctx)
+static void tunnel_on_event(struct bufferevent *bev, short what, void *ctx)
 {
     struct stream *s = ctx;
     (void)bev;
@@ -211,12 +211,12 @@ static void on_event(struct bufferevent *bev, short what, void *ctx)
     if ((what & BEV_EVENT_ERROR) != 0)
         stream_close(s);
     else
-        pump(s);
+        stream_pump(s);
 }
 
-/* What is with the local program by now, the other side may send again. This comes some time after
- * everything was written, and more may have come since. */
-static void on_written(struct bufferevent *bev, void *ctx)
+/* Gives the other side credit for what was written to the local program. More may have arrived
+ * since the write that this reports. */
+static void tunnel_on_written(struct bufferevent *bev, void *ctx)
 {
     struct stream *s = ctx;
     const uint32_t waits = (uint32_t)evbuffer_get_length(bufferevent_get_output(bev));
@@ -224,7 +224,7 @@ static void on_written(struct bufferevent *bev, void *ctx)
         .kind = MSG_tunnel_credit,
         .tunnel_credit = {.stream = s->number, .opener = s->opened_here, .bytes = s->owed - waits}};
     s->owed = waits;
-    if (m.tunnel_credit.bytes > 0 && send_to(s, &m) < 0)
+    if (m.tunnel_credit.bytes > 0 && tunnel_send_to(s, &m) < 0)
         stream_close(s);
 }
 
@@ -241,28 +241,27 @@ static struct stream *stream_new(struct tunnel *w, int fd, uint32_t number, bool
     s->next = w->streams;
     w->streams = s;
     w->count++;
-    s->retry = evtimer_new(base, on_retry, s);
+    s->retry = evtimer_new(base, tunnel_on_retry, s);
     s->bev = bufferevent_socket_new(base, fd, BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
     if (s->retry == NULL || s->bev == NULL) {
         stream_free(s);
         return NULL;
     }
     bufferevent_setwatermark(s->bev, EV_READ, 0, TUNNEL_WINDOW);
-    bufferevent_setcb(s->bev, on_read, on_written, on_event, s);
+    bufferevent_setcb(s->bev, tunnel_on_read, tunnel_on_written, tunnel_on_event, s);
     return s;
 }
 
-/* What one side has written goes out on the other as it came: the sender has done its own waiting.
- * With Nagle's algorithm (RFC 896) the second part of a message waits for the delayed
- * acknowledgement of the first, 40 ms. */
+/* With Nagle's algorithm (RFC 896) the second part of a message would wait for the delayed
+ * acknowledgement of the first, 40 ms; the sender has already decided what to send together. */
 static void without_delay(evutil_socket_t fd)
 {
     const int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *from,
-                      int length, void *ctx)
+static void tunnel_on_accept(struct evconnlistener *listener, evutil_socket_t fd,
+                             struct sockaddr *from, int length, void *ctx)
 {
     struct tunnel *w = ctx;
     (void)listener, (void)from, (void)length;
@@ -279,7 +278,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
     }
     struct message m = {.kind = MSG_tunnel_open,
                         .tunnel_open = {.stream = s->number, .lease = w->lease}};
-    if (send_to(s, &m) < 0)
+    if (tunnel_send_to(s, &m) < 0)
         stream_free(s);
     else
         bufferevent_enable(s->bev, EV_READ | EV_WRITE);
@@ -293,8 +292,8 @@ static struct tunnel *tunnel_find(struct tunnels *t, const struct id *lease)
     return w;
 }
 
-static void open_here(struct tunnels *t, const struct link_peer *from,
-                      const struct msg_tunnel_open *m)
+static void stream_open_here(struct tunnels *t, const struct link_peer *from,
+                             const struct msg_tunnel_open *m)
 {
     struct tunnel *w = tunnel_find(t, &m->lease);
     bool ours = w != NULL && w->port != 0 && id_equal(&w->peer.id, &from->peer.id);
@@ -317,8 +316,8 @@ static void open_here(struct tunnels *t, const struct link_peer *from,
 
 /* --- from the link to the loopback side --- */
 
-static struct stream *find(struct tunnels *t, const struct id *peer, uint32_t number,
-                           bool opened_here)
+static struct stream *stream_find(struct tunnels *t, const struct id *peer, uint32_t number,
+                                  bool opened_here)
 {
     for (struct tunnel *w = t->all; w != NULL; w = w->next)
         for (struct stream *s = id_equal(&w->peer.id, peer) ? w->streams : NULL; s != NULL;
@@ -332,7 +331,7 @@ static void take_data(struct stream *s, const struct msg_tunnel_data *m)
 {
     size_t waits = evbuffer_get_length(bufferevent_get_output(s->bev));
     if (waits + m->data_length > TUNNEL_WINDOW) {
-        stream_close(s); /* it was not given so much credit */
+        stream_close(s); /* more than it had credit for */
         return;
     }
     s->owed += m->data_length;
@@ -346,7 +345,7 @@ static void take_credit(struct stream *s, uint32_t bytes)
         return;
     }
     s->credit += bytes;
-    pump(s);
+    stream_pump(s);
 }
 
 enum takes {
@@ -360,20 +359,20 @@ void tunnels_take(struct tunnels *t, const struct link_peer *from, const struct 
     struct stream *s;
     switch ((enum takes)m->kind) {
     case MSG_tunnel_open:
-        open_here(t, from, &m->tunnel_open);
+        stream_open_here(t, from, &m->tunnel_open);
         break;
     case MSG_tunnel_data:
-        s = find(t, peer, m->tunnel_data.stream, m->tunnel_data.opener == 0);
+        s = stream_find(t, peer, m->tunnel_data.stream, m->tunnel_data.opener == 0);
         if (s != NULL)
             take_data(s, &m->tunnel_data);
         break;
     case MSG_tunnel_credit:
-        s = find(t, peer, m->tunnel_credit.stream, m->tunnel_credit.opener == 0);
+        s = stream_find(t, peer, m->tunnel_credit.stream, m->tunnel_credit.opener == 0);
         if (s != NULL)
             take_credit(s, m->tunnel_credit.bytes);
         break;
     case MSG_tunnel_close:
-        s = find(t, peer, m->tunnel_close.stream, m->tunnel_close.opener == 0);
+        s = stream_find(t, peer, m->tunnel_close.stream, m->tunnel_close.opener == 0);
         if (s != NULL)
             stream_free(s);
         break;
@@ -382,7 +381,7 @@ void tunnels_take(struct tunnels *t, const struct link_peer *from, const struct 
 
 /* A lost byte would garble the stream: all of that peer's are cut, and ORTE sees lost connections.
  */
-static void on_gone(void *ctx, const struct id *peer, const char *why)
+static void tunnel_on_gone(void *ctx, const struct id *peer, const char *why)
 {
     struct tunnels *t = ctx;
     (void)why;
@@ -416,10 +415,10 @@ uint16_t tunnel_listen(struct tunnels *t, const struct part_peer *holder, const 
     }
     addr_parse_ip(&at, "127.0.0.1");
     socklen_t length = addr_to_sock(&at, &s);
-    w->listener = evconnlistener_new_bind(t->node->base, on_accept, w,
+    w->listener = evconnlistener_new_bind(t->node->base, tunnel_on_accept, w,
                                           LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 16,
                                           (struct sockaddr *)&s, (int)length);
-    close(claim); /* whoever listens needs it no more */
+    close(claim); /* the listening socket holds the port from here on */
     if (w->listener != NULL)
         return at.port;
     tunnel_free(w);
@@ -446,7 +445,7 @@ void tunnel_end(struct tunnels *t, const struct id *lease)
 int tunnels_open(struct tunnels **out, struct node *node)
 {
     struct tunnels *t = calloc(1, sizeof *t);
-    if (t == NULL || links_on_gone(node->links, on_gone, t) < 0) {
+    if (t == NULL || links_on_gone(node->links, tunnel_on_gone, t) < 0) {
         free(t);
         return -ENOMEM;
     }
@@ -459,7 +458,7 @@ void tunnels_close(struct tunnels *t)
 {
     if (t == NULL)
         return;
-    links_forget_gone(t->node->links, on_gone, t);
+    links_forget_gone(t->node->links, tunnel_on_gone, t);
     while (t->all != NULL)
         tunnel_free(t->all);
     while (t->closing != NULL)

@@ -4,8 +4,7 @@
  *     orted --loopback--> p2pd  ==link==>  p2pd --loopback--> mpirun
  *             (a port for this lease)            (the port in the lease's command)
  *
- * So nothing of it goes over the network in the clear, and one port per desktop is all that others
- * need. */
+ * So none of it crosses the network unencrypted, and a desktop needs to open only one port. */
 #ifndef P2P_OVERLAY_TRANSPORT_TUNNEL_H
 #define P2P_OVERLAY_TRANSPORT_TUNNEL_H
 #include "overlay/wire/message.h"

@@ -14,10 +14,12 @@
 
 enum {
     JOBS_MAX = 256,
-    ROOM_FIRST = 16,         /* members */
-    SETTLE_US = 1000 * 1000, /* from a job's begin until its members ping: all know it by then */
+    ROOM_FIRST = 16, /* members */
+    SETTLE_US =
+        1000 *
+        1000, /* from the beginning of a job until its members ping, as all know of it by then */
     DECLARED_MAX = GROUP_ACTIONS, /* in one step */
-    PROBE_MS = 20,                /* for the loop to send it, and a host to acknowledge it */
+    PROBE_MS = 20,                /* for a probe to be sent and acknowledged */
 };
 
 /* --- jobs --- */
@@ -55,7 +57,7 @@ void job_free(struct job *job)
     free(job);
 }
 
-static void on_time(evutil_socket_t fd, short what, void *ctx);
+static void job_on_time(evutil_socket_t fd, short what, void *ctx);
 
 /* An empty group, as at the job's begin. */
 static bool make_group(struct job *job)
@@ -83,7 +85,7 @@ struct job *job_new(struct jobs *j, const struct id *id, const struct id *submit
     job->jobs = j;
     job->id = *id;
     job->submitter = *submitter;
-    job->timer = evtimer_new(j->node->base, on_time, job);
+    job->timer = evtimer_new(j->node->base, job_on_time, job);
     if (job->timer == NULL || !make_group(job)) {
         job_free(job);
         return NULL;
@@ -112,8 +114,8 @@ static void log_dead(const struct job *job, const struct id *peer)
              text);
 }
 
-/* The others hold this peer for dead, though it lives: it was away for too long. The submitter
- * begins anew under another name; with anyone else's the submitter has done away already. */
+/* The others declared this peer dead while it was suspended for long. If it is the submitter, it
+ * begins a new group under a new id; another submitter has already given this peer up. */
 static void begin_anew(struct job *job)
 {
     randombytes_buf(&job->id, sizeof job->id);
@@ -121,12 +123,12 @@ static void begin_anew(struct job *job)
         job->members[i].told = false;
         job->members[i].probed_us = 0;
     }
-    if (make_group(job)) /* else it goes on without those that are told already */
+    if (make_group(job)) /* without memory, the members that know the old id are lost */
         event_active(job->jobs->flush, 0, 0);
     set_timer(job);
 }
 
-/* What the declared ones' owner does about it may change jobs, so it is told last. */
+/* The owner may change jobs in its callback, so it is called last. */
 static void tell_declared(struct job *job, const struct id *dead, unsigned count)
 {
     struct jobs *j = job->jobs;
@@ -156,7 +158,7 @@ struct job_peer *job_member(const struct job *job, const struct id *peer)
     return NULL;
 }
 
-/* Since when the peer's host is asked for a sign of life; NULL: it is none that is asked. */
+/* When the peer's host was probed; NULL: this daemon does not probe it. */
 static uint64_t *probed_us(struct job *job, const struct id *peer)
 {
     struct job_peer *m = job_member(job, peer);
@@ -165,7 +167,7 @@ static uint64_t *probed_us(struct job *job, const struct id *peer)
     return m != NULL ? &m->probed_us : NULL;
 }
 
-static void probe(struct job *job, const struct group_action *a)
+static void job_probe(struct job *job, const struct group_action *a)
 {
     uint64_t *since = probed_us(job, &a->peer.id);
     if (since != NULL &&
@@ -178,7 +180,7 @@ struct dead {
     struct id at[DECLARED_MAX];
 };
 
-static void take(struct job *job, const struct group_event *event, struct dead *dead)
+static void job_take(struct job *job, const struct group_event *event, struct dead *dead)
 {
     struct jobs *j = job->jobs;
     group_step(job->group, event, clock_us(), &j->out);
@@ -189,7 +191,7 @@ static void take(struct job *job, const struct group_event *event, struct dead *
             datagram_send(j->parts.datagrams, &a->peer, a->frame, a->frame_length);
             break;
         case GROUP_PROBE:
-            probe(job, a);
+            job_probe(job, a);
             break;
         case GROUP_DECLARED:
             if (dead->count < DECLARED_MAX)
@@ -202,8 +204,9 @@ static void take(struct job *job, const struct group_event *event, struct dead *
     }
 }
 
-/* Where this peer is slow itself, so may be its kernel; and nothing is lost when the submitter is
- * given up later: its leases end by themselves. */
+/* Has the host acknowledged the probe? The quicker test serves only the submitter, and only while
+ * this machine is not slow itself; giving up the submitter later loses nothing, as its leases end
+ * anyway. */
 static bool is_reached(const struct job *job, const struct id *peer, uint64_t *since_us)
 {
     const struct links *links = job->jobs->node->links;
@@ -231,28 +234,28 @@ static bool find_reached(struct job *job, struct group_event *event)
     return false;
 }
 
-/* A job of another submitter may be gone afterwards. */
-static void step(struct job *job, const struct group_event *event)
+/* A job of another submitter may be freed by this. */
+static void job_step(struct job *job, const struct group_event *event)
 {
     struct dead dead = {.count = 0};
     struct group_event reached;
     while (find_reached(job, &reached))
-        take(job, &reached, &dead);
-    take(job, event, &dead);
+        job_take(job, &reached, &dead);
+    job_take(job, event, &dead);
     if (dead.count > 0)
         tell_declared(job, dead.at, dead.count);
     else
         set_timer(job);
 }
 
-static void on_time(evutil_socket_t fd, short what, void *ctx)
+static void job_on_time(evutil_socket_t fd, short what, void *ctx)
 {
     const struct group_event tick = {.kind = GROUP_TICK};
     (void)fd, (void)what;
-    step(ctx, &tick);
+    job_step(ctx, &tick);
 }
 
-static void on_gone(void *ctx, const struct id *peer, const char *why)
+static void job_on_gone(void *ctx, const struct id *peer, const char *why)
 {
     struct jobs *j = ctx;
     const struct group_event event = {.kind = GROUP_UNREACHABLE, .peer.id = *peer};
@@ -261,14 +264,14 @@ static void on_gone(void *ctx, const struct id *peer, const char *why)
         next = job->next;
         enum group_state state;
         if (group_state_of(job->group, peer, &state))
-            step(job, &event);
+            job_step(job, &event);
     }
 }
 
 void job_take_out(struct job *job, const struct id *peer)
 {
     const struct group_event event = {.kind = GROUP_REMOVE, .peer.id = *peer};
-    step(job, &event);
+    job_step(job, &event);
 }
 
 void job_add(struct job *job, const struct part_peer *peer)
@@ -284,7 +287,7 @@ void job_add(struct job *job, const struct part_peer *peer)
         job->room = larger.members;
         free(old);
     }
-    step(job, &event);
+    job_step(job, &event);
 }
 
 void jobs_take_group(void *jobs, const struct part_peer *from, const struct message *m)
@@ -292,7 +295,7 @@ void jobs_take_group(void *jobs, const struct part_peer *from, const struct mess
     struct job *job = jobs_find(jobs, group_job(m));
     const struct group_event event = {.kind = GROUP_MESSAGE, .peer = *from, .message = m};
     if (job != NULL)
-        step(job, &event);
+        job_step(job, &event);
 }
 
 /* --- begin and end --- */
@@ -306,7 +309,7 @@ int jobs_open(struct jobs **out, struct node *node, const struct jobs_parts *par
     j->parts = *parts;
     j->flush = event_new(node->base, -1, 0, jobs_tell, j);
     if (j->flush == NULL || finder_open(&j->finder, node, parts->overlay, jobs_found, j) < 0 ||
-        links_on_gone(node->links, on_gone, j) < 0) {
+        links_on_gone(node->links, job_on_gone, j) < 0) {
         jobs_close(j);
         return err_set(e, ENOMEM, "no memory");
     }
@@ -319,7 +322,7 @@ void jobs_close(struct jobs *j)
 {
     if (j == NULL)
         return;
-    links_forget_gone(j->node->links, on_gone, j);
+    links_forget_gone(j->node->links, job_on_gone, j);
     finder_close(j->finder);
     datagrams_on_message(j->parts.datagrams, NULL, NULL);
     while (j->all != NULL)

@@ -5,8 +5,8 @@
  *     the submitter's daemon  --group_enter, group_leave-->  those of its leases
  *     all of them             <--group_ping ... datagrams-->  each other
  *
- * The submitter's daemon is a member, too: when the others hold it for dead, their part in the job
- * is over. Only who holds a lease here may make this peer a member of anything. */
+ * The submitter's daemon is a member, too: when the others declare it dead, the job ends for them.
+ * Only a peer that holds a lease here may make this peer a member of a group. */
 #ifndef P2P_OVERLAY_WATCH_JOB_H
 #define P2P_OVERLAY_WATCH_JOB_H
 #include "overlay/base/err.h"
@@ -35,13 +35,13 @@ struct jobs_parts {
 
 int jobs_open(struct jobs **out, struct node *node, const struct jobs_parts *parts, struct err *e);
 void jobs_close(struct jobs *j);
-/* What came over a link: who is in a job; and what its members say to each other, which may also
- * have come as a datagram. */
+/* Messages of a link: the members of a job; and those between the members, which may also have come
+ * as datagrams. */
 void jobs_take(struct jobs *j, const struct link_peer *from, const struct message *m);
 void jobs_take_group(void *jobs, const struct part_peer *from, const struct message *m);
 void jobs_on_declared(struct jobs *j, jobs_declared_fn *declared, void *ctx);
 
-/* This peer is the submitter: the owner's job uses that peer from now on, or no more. */
+/* This peer is the submitter: the owner's job begins to use that peer, or ends to. */
 void jobs_enter(struct jobs *j, const void *owner, const struct part_peer *peer);
 void jobs_leave(struct jobs *j, const void *owner, const struct id *peer);
 /* Does a job of this desktop's use it? */

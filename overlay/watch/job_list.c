@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job_list.c -- who is in which job: its submitter's daemon knows, and tells the others. */
+/* job_list.c -- the peers of each job: the submitter's daemon tells the others. */
 #include "job_state.h"
 #include "overlay/lend/allowlist.h"
 #include "overlay/discovery/finder.h"
@@ -29,9 +29,9 @@ static void send_list(struct job *job, const struct part_peer *to, enum message_
     }
 }
 
-/* The submitter's own desktop is on the list, as the others' guests may call it, but is not told.
- */
-static bool hears(const struct job *job, const struct job_peer *m)
+/* The submitter's own desktop is on the list, as guests elsewhere may connect to it, but gets no
+ * message. */
+static bool is_told(const struct job *job, const struct job_peer *m)
 {
     return m->told && !id_equal(&m->peer.id, &job->submitter);
 }
@@ -47,8 +47,8 @@ static bool all_leave(const struct job *job)
 typedef void company_fn(struct company *c, const struct id *submitter,
                         const struct msg_group_enter *m);
 
-/* What the job has on the submitter's own desktop may have walls, too, and is told nothing by
- * messages. */
+/* Ranks on the submitter's own desktop may be confined, too, so its allow-list is updated directly.
+ */
 static void tell_own(struct job *job, company_fn *tell, const struct part_peer *peers,
                      unsigned count)
 {
@@ -77,7 +77,7 @@ static void dissolve(struct job *job)
 {
     struct part_peer self = links_self(job->jobs->node->links);
     for (unsigned i = 0; i < job->count; i++)
-        if (hears(job, &job->members[i]))
+        if (is_told(job, &job->members[i]))
             send_list(job, &job->members[i].peer, MSG_group_leave, &self, 1);
     tell_own(job, forget_some, &self, 1);
     job_free(job);
@@ -89,16 +89,16 @@ static bool is_dead(const struct job *job, const struct id *peer)
     return group_state_of(job->group, peer, &state) && state == GROUP_DEAD;
 }
 
-/* `gone` is room for all members. That the submitter's desktop has no ranks any more is not told:
- * to the others it would be the end of the job. */
+/* `gone` has room for all members. That the submitter's own desktop leaves is not sent, as this
+ * would mean the end of the job. */
 static void tell_leaving(struct job *job, struct part_peer *gone)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < job->count; i++)
-        if (job->members[i].leaves && hears(job, &job->members[i]))
+        if (job->members[i].leaves && is_told(job, &job->members[i]))
             gone[count++] = job->members[i].peer;
     for (unsigned i = 0; i < job->count && count > 0; i++)
-        if (hears(job, &job->members[i]) && !is_dead(job, &job->members[i].peer.id))
+        if (is_told(job, &job->members[i]) && !is_dead(job, &job->members[i].peer.id))
             send_list(job, &job->members[i].peer, MSG_group_leave, gone, count);
     tell_own(job, forget_some, gone, count);
     unsigned kept = 0;
@@ -110,7 +110,7 @@ static void tell_leaving(struct job *job, struct part_peer *gone)
         job_take_out(job, &gone[i].id);
 }
 
-/* The new ones learn of all, the others of the new ones. */
+/* New members are sent the whole list, the others only the new members. */
 static void tell_entering(struct job *job, struct part_peer *list)
 {
     unsigned fresh = 0, all = 0;
@@ -118,7 +118,7 @@ static void tell_entering(struct job *job, struct part_peer *list)
         if (!job->members[i].told)
             list[fresh++] = job->members[i].peer;
     for (unsigned i = 0; i < job->count && fresh > 0; i++)
-        if (hears(job, &job->members[i]))
+        if (is_told(job, &job->members[i]))
             send_list(job, &job->members[i].peer, MSG_group_enter, list, fresh);
     for (unsigned i = 0; i < job->count; i++)
         list[all++] = job->members[i].peer;
@@ -126,7 +126,7 @@ static void tell_entering(struct job *job, struct part_peer *list)
         if (job->members[i].told)
             continue;
         job->members[i].told = true;
-        if (!hears(job, &job->members[i]))
+        if (!is_told(job, &job->members[i]))
             continue;
         send_list(job, &job->members[i].peer, MSG_group_enter, list, all);
         job_add(job, &job->members[i].peer);
@@ -150,7 +150,7 @@ void jobs_tell(evutil_socket_t fd, short what, void *ctx)
         }
         struct part_peer *list = malloc(job->count * sizeof *list);
         if (list == NULL)
-            continue; /* told with the next change */
+            continue; /* sent with the next change */
         tell_leaving(job, list);
         tell_entering(job, list);
         free(list);
@@ -168,7 +168,7 @@ void jobs_enter(struct jobs *j, const void *owner, const struct part_peer *peer)
         randombytes_buf(&fresh, sizeof fresh);
         job = job_new(j, &fresh, self);
         if (job == NULL)
-            return; /* unwatched: the heartbeats of mpirun are slower, and there */
+            return; /* not watched; the slower heartbeats of mpirun remain */
         job->owner = owner;
     }
     struct job_peer *more = job->count < GROUP_MEMBERS_MAX
@@ -215,7 +215,7 @@ static bool is_lent(const struct jobs *j, const struct id *submitter)
     return j->parts.holds_lease(j->parts.ctx, submitter);
 }
 
-/* Guests here may call it, and its guests what the submitter runs here. */
+/* Adds the peer to the allow-list of the submitter's guests here. */
 static void let_call(struct jobs *j, const struct finder_request *request,
                      const struct part_peer *peer)
 {
@@ -229,7 +229,7 @@ static void let_call(struct jobs *j, const struct finder_request *request,
     free(one);
 }
 
-/* Of another's job. Where its peers are is not for its submitter to say. */
+/* An address was found for a member of another submitter's job. */
 void jobs_found(void *jobs, const struct finder_request *request, const struct part_peer *peer)
 {
     struct jobs *j = jobs;
@@ -239,7 +239,8 @@ void jobs_found(void *jobs, const struct finder_request *request, const struct p
     let_call(j, request, peer);
 }
 
-static void on_enter(struct jobs *j, const struct link_peer *from, const struct msg_group_enter *m)
+static void job_list_on_enter(struct jobs *j, const struct link_peer *from,
+                              const struct msg_group_enter *m)
 {
     const struct id *self = &identity_card(j->node->identity)->id;
     struct job *job = jobs_find(j, &m->job);
@@ -255,15 +256,15 @@ static void on_enter(struct jobs *j, const struct link_peer *from, const struct 
     for (unsigned i = 0; i < m->members_count; i++) {
         const struct finder_request request = {
             .job = m->job, .submitter = from->peer.id, .peer = m->members[i].id};
-        if (id_equal(&request.peer,
-                     &request.submitter)) /* by which of its addresses, its link says */
+        if (id_equal(&request.peer, &request.submitter)) /* the link shows its address */
             let_call(j, &request, &from->peer);
         else if (!id_equal(&request.peer, self))
             finder_want(j->finder, &request);
     }
 }
 
-static void on_leave(struct jobs *j, const struct link_peer *from, const struct msg_group_leave *m)
+static void job_list_on_leave(struct jobs *j, const struct link_peer *from,
+                              const struct msg_group_leave *m)
 {
     const struct id *self = &identity_card(j->node->identity)->id;
     struct job *job = jobs_find(j, &m->job);
@@ -290,10 +291,10 @@ void jobs_take(struct jobs *j, const struct link_peer *from, const struct messag
 {
     switch ((enum takes)m->kind) {
     case MSG_group_enter:
-        on_enter(j, from, &m->group_enter);
+        job_list_on_enter(j, from, &m->group_enter);
         break;
     case MSG_group_leave:
-        on_leave(j, from, &m->group_leave);
+        job_list_on_leave(j, from, &m->group_leave);
         company_leave(j->parts.company, &from->peer.id, &m->group_leave);
         break;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job_state.h -- jobs from inside, for job.c (each one's group and its clock) and job_list.c (who
- * is in which) only. */
+/* job_state.h -- shared by job.c (each job's group and its timer) and job_list.c (its members)
+ * only. */
 #ifndef P2P_OVERLAY_WATCH_JOB_STATE_H
 #define P2P_OVERLAY_WATCH_JOB_STATE_H
 #include "job.h"
@@ -12,7 +12,7 @@
 struct job_peer {
     struct part_peer peer;
     bool told, leaves;
-    uint64_t probed_us; /* its host is asked for a sign of life since then; 0: it is not */
+    uint64_t probed_us; /* when its host was probed; 0: it is not */
 };
 
 struct job {
@@ -23,9 +23,9 @@ struct job {
     struct group *group;
     unsigned room;
     struct event *timer;
-    struct job_peer *members; /* the submitter's alone */
+    struct job_peer *members; /* only at the submitter */
     unsigned count;
-    uint64_t probed_us; /* others': the submitter's host is asked for a sign of life since then */
+    uint64_t probed_us; /* elsewhere: when the submitter's host was probed; 0: it is not */
     struct job *next;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* notice.c -- what happens, told to every program that watches. */
+/* notice.c -- sends notices to every program that watches. */
 #include "notice.h"
 #include "overlay/base/clock.h"
 #include "overlay/client/words.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* notice.h -- what happens to peers, jobs and allocations of this daemon's user, told to every
- * program that watches: each with its time, its number, and the daemon's life that it belongs to.
- */
+/* notice.h -- events of peers, jobs and allocations of this daemon's user, sent to every program
+ * that watches: each with its time, its number, and the start of the daemon that counted it. */
 #ifndef P2P_OVERLAY_WATCH_NOTICE_H
 #define P2P_OVERLAY_WATCH_NOTICE_H
 #include "overlay/wire/message.h"
@@ -15,6 +14,6 @@ int notice_watch(struct notices *n, void *client); /* -ENOSPC: too many watch al
 void notice_forget(struct notices *n, const void *client);
 /* Time, epoch and number are filled in here. */
 void notice_send(struct notices *n, const struct msg_local_notice *notice);
-/* A peer is lost; said once, however many of its leases end. */
+/* A peer is lost; sent once, however many of its leases end. */
 void notice_node_down(struct notices *n, const struct id *peer, const char *name, const char *why);
 #endif

@@ -64,7 +64,7 @@ static uint32_t new_token(struct sim *sim)
         sim->answers = must(realloc(sim->answers, sim->answer_room * sizeof *sim->answers));
         sim->asked_at = must(realloc(sim->asked_at, sim->answer_room * sizeof *sim->asked_at));
     }
-    if (sim->asked == 0) { /* token 0 is nobody's */
+    if (sim->asked == 0) { /* token 0 is not used */
         sim->answers[0] = must(calloc(1, sizeof **sim->answers));
         sim->asked++;
         return new_token(sim);

@@ -86,7 +86,7 @@ static unsigned members(const struct churn *c)
     return n;
 }
 
-/* Time passes; after each event that touched a list the ring is looked at. */
+/* Runs for a time; after each event that changed a list the ring is checked. */
 static void run(struct churn *c, uint64_t us)
 {
     uint64_t until = sim_now(c->sim) + us;
@@ -126,7 +126,7 @@ static void join(struct churn *c, unsigned peer)
         sim_join(c->sim, peer, pick(c, true));
 }
 
-/* Whoever lost all contacts before it was in is given others. */
+/* A joiner that lost all its contacts is given others. */
 static void join_the_lonely(struct churn *c)
 {
     for (unsigned i = 0; i < c->options->peers; i++)
@@ -228,7 +228,7 @@ static uint64_t churn(const struct options *o, bool *failed)
         run(&c, sim_random(c.sim) % (o->pace_ms * 1000ull));
     }
     settle(&c);
-    run(&c, 20 * SIM_SECOND); /* copies that lost their owner go home */
+    run(&c, 20 * SIM_SECOND); /* copies without an owner are sent to the new one */
     check_lookups(&c);
     check_records(&c);
     uint64_t trace = sim_trace(c.sim);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* contest.c -- two submitters want the same slots, a thousand times, each time another way: both
  * end, with sets that are disjoint and whole, or refused and with nothing. */
+#include "overlay/base/random.h"
 #include "market.h"
 #include <argp.h>
 #include <stdio.h>
@@ -15,10 +16,7 @@ struct topology {
 
 static uint64_t chance(uint64_t *state)
 {
-    uint64_t z = *state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    return splitmix64(state);
 }
 
 static uint32_t rtt_us(void *ctx, unsigned bidder, unsigned peer)

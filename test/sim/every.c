@@ -102,7 +102,7 @@ static uint64_t hash_state(const struct search *s)
         h = mix(h, p != NULL ? world_number(p) + 1 : 0);
         for (unsigned k = 0; (p = ring_successor(s->world.rings[i], k)) != NULL; k++)
             h = mix(h, world_number(p) + 1);
-        /* how long until it acts by itself, roughly */
+        /* roughly how long until its next timer */
         h = mix(h, (ring_deadline(s->world.rings[i]) - s->world.m.now) / (SECOND / 5));
     }
     for (unsigned i = 0; i < s->world.m.flying; i++)
@@ -111,7 +111,7 @@ static uint64_t hash_state(const struct search *s)
     return h != 0 ? h : 1;
 }
 
-/* False: it was there before. */
+/* False: the state was known. */
 static bool remember(struct search *s, uint64_t hash)
 {
     size_t at = hash % s->table_size;
@@ -123,7 +123,7 @@ static bool remember(struct search *s, uint64_t hash)
     return true;
 }
 
-/* --- all ways --- */
+/* --- all interleavings --- */
 
 struct saved {
     struct moment m;
@@ -148,7 +148,7 @@ static void restore(struct search *s, const struct saved *saved)
 
 static void explore(struct search *s, unsigned depth);
 
-/* Nothing more is to come of this way: does the ring become whole by itself? */
+/* The end of an interleaving: does the ring become whole by itself? */
 static void end(struct search *s)
 {
     uint64_t until = s->world.m.now + (uint64_t)WHOLE_S * SECOND;

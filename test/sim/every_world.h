@@ -39,7 +39,7 @@ void world_arrive(struct world *w, unsigned which); /* of what is in flight */
 void world_wait(struct world *w);                   /* for the next timer of any ring */
 
 const char *world_check(const struct world *w); /* what is wrong with the ring now; NULL: nothing */
-bool world_whole(const struct world *w);        /* does everyone know who is before and after? */
-/* Would everyone who lists the victim still list somebody living? What the proof asks. */
+bool world_whole(const struct world *w);        /* does each peer know its true neighbours? */
+/* Would every peer that lists the victim still list a living one? The proof assumes so. */
 bool world_may_go(const struct world *w, unsigned victim);
 #endif

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* net.c -- the network between the rings: where each peer is, how long a message takes, and whether
  * it comes at all. */
+#include "overlay/base/random.h"
 #include "sim_state.h"
 #include <stdlib.h>
 #include <string.h>
 
 uint64_t net_random(uint64_t *state)
 {
-    uint64_t z = *state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    return splitmix64(state);
 }
 
 uint64_t sim_random(struct sim *sim)
@@ -121,7 +119,7 @@ void net_send(struct sim *sim, unsigned from, const struct ring_action *a, unsig
     }
 }
 
-/* --- what is done to it --- */
+/* --- faults --- */
 
 void sim_slow(struct sim *sim, unsigned i, uint64_t us)
 {

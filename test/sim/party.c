@@ -74,7 +74,7 @@ static void declared(struct party *p, unsigned by, const struct part_peer *peer)
 {
     struct guest *dead = &p->guests[peer->addr.ip[15]];
     if (p->guests[by].cut_us != 0)
-        return; /* cut off, it holds the others for dead */
+        return; /* it was cut off, and considers the others dead */
     if (dead->cut_us == 0) {
         p->false_deaths++;
         return;
@@ -83,7 +83,7 @@ static void declared(struct party *p, unsigned by, const struct part_peer *peer)
     dead->declared_last_us = p->now;
 }
 
-/* A kernel answers at once, whatever its daemon waits for. */
+/* A kernel acknowledges at once, even while its daemon is starved. */
 static void probe(struct party *p, unsigned from, unsigned to)
 {
     uint64_t ms = PROBE_MS + (next_random(p) % 1000 < p->setup.lost_permille ? RESEND_MS : 0);
@@ -161,7 +161,7 @@ void party_free(struct party *p)
     free(p);
 }
 
-/* A busy host's daemon runs for a few milliseconds, then waits for its turn. */
+/* The daemon of a busy host runs for a few milliseconds, and then waits for the processor. */
 static bool runs(struct party *p, struct guest *guest)
 {
     if (!guest->busy || p->setup.pause_ms == 0)

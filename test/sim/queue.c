@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* queue.c -- a calendar: thousands of events wait in slots that nobody sorts, and only those of the
+/* queue.c -- a calendar: thousands of events wait in unsorted slots, and only those of the
  * millisecond that runs are kept in order. One heap of them all would miss the cache at each step.
  */
 #include "queue.h"

@@ -16,7 +16,7 @@ struct event {
     unsigned chain; /* messages before this one, back to something that started by itself */
     uint32_t cause; /* token of what was asked, if that led to it; 0: nothing was */
     uint32_t length;
-    uint8_t *frame; /* whoever takes the event out frees it */
+    uint8_t *frame; /* freed by the function that takes the event out */
 };
 
 struct heap {

@@ -69,7 +69,7 @@ static void deliver(struct sim *sim, const struct event *e)
     struct ring_event event = {
         .kind = RING_MESSAGE, .peer = net_address(sim, e->from), .message = &sim->message};
     if (!message_decode(&sim->message, e->frame, e->length))
-        abort(); /* rings write nothing that they cannot read */
+        abort(); /* a ring sent a frame that does not decode */
     if (message_receiver(sim->message.kind) != RECEIVER_ring)
         abort(); /* a daemon would hand it to another part (dispatch.c) */
     sim_tell(sim, e->to, &event, e->chain);
@@ -86,7 +86,7 @@ bool sim_step(struct sim *sim)
         free(e.frame);
         return true;
     }
-    if (p->frozen_until > sim->now) { /* it will all be there when it wakes */
+    if (p->frozen_until > sim->now) { /* it gets the event when it wakes */
         e.at = p->frozen_until;
         queue_push(&sim->queue, e);
         return true;
@@ -191,7 +191,7 @@ void sim_publish(struct sim *sim, unsigned i, const void *ad, uint32_t length)
     sim_tell(sim, i, &event, 0);
 }
 
-/* --- looking on --- */
+/* --- reading --- */
 
 uint64_t sim_gone_at(const struct sim *sim, unsigned i)
 {

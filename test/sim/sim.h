@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sim.h -- thousands of rings in one process, on a network that loses, doubles, delays and parts.
+/* sim.h -- thousands of rings in one process, on a network that loses, duplicates, delays and
+ * partitions.
  *
  * Everything follows from the seed: the same seed, the same trace hash. Peers are numbers below
  * `peers`; a peer that is restarted keeps its number and its id. Time is simulated microseconds. */
@@ -24,13 +25,13 @@ struct sim_setup {
     ring_fits *fits;
 };
 
-/* What a ring answered to what sim_lookup() and its like have asked. */
+/* The answer to sim_lookup(), sim_put() and the like. */
 struct sim_answer {
     bool done, failed;
     unsigned peer; /* that was found */
     unsigned hops;
     unsigned chain;                /* messages that had to follow each other before the answer */
-    unsigned messages;             /* that it led to, in all, but for what timers repeat */
+    unsigned messages;             /* that it led to in all, without repetitions by timers */
     unsigned count;                /* records, or ads */
     unsigned ads[1024];            /* peers */
     uint8_t value[RING_VALUE_MAX]; /* of the first record */
@@ -45,11 +46,11 @@ void sim_free(struct sim *sim);
 void sim_start(struct sim *sim, unsigned peer);
 void sim_join(struct sim *sim, unsigned peer, unsigned contact);
 void sim_leave(struct sim *sim, unsigned peer);
-void sim_kill(struct sim *sim, unsigned peer);                /* without a word */
+void sim_kill(struct sim *sim, unsigned peer);                /* it does not say that it leaves */
 void sim_freeze(struct sim *sim, unsigned peer, uint64_t us); /* stopped, then going on */
 void sim_slow(struct sim *sim, unsigned peer, uint64_t us); /* answers so much later from now on */
 void sim_partition(struct sim *sim,
-                   bool (*side)(unsigned peer)); /* the two sides hear nothing of each other */
+                   bool (*side)(unsigned peer)); /* no message crosses between the two sides */
 void sim_heal(struct sim *sim);
 void sim_wait(struct sim *sim, uint64_t us);
 bool sim_step(struct sim *sim); /* one event */

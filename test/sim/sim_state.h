@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sim_state.h -- the simulator from inside, for sim.c (peers, their clocks, what is done to them),
- * net.c (what becomes of a message) and answer.c (what a peer is asked) only. */
+/* sim_state.h -- shared by sim.c (peers, their clocks, the verbs), net.c (the way of a message) and
+ * answer.c (questions to a peer) only. */
 #ifndef P2P_SIM_STATE_H
 #define P2P_SIM_STATE_H
 #include "queue.h"
@@ -33,7 +33,7 @@ struct sim {
     struct message message;
 };
 
-void *must(void *memory); /* there is always enough, or the simulator ends */
+void *must(void *memory); /* ends the simulator when it is NULL */
 
 /* sim.c */
 void sim_tell(struct sim *sim, unsigned peer, const struct ring_event *event, unsigned chain);

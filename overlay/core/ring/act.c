@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* act.c -- what a step wants done, in the caller's memory. */
+/* act.c -- the actions of a step, written into the caller's memory. */
 #include "ring_state.h"
 #include <assert.h>
 #include <string.h>
 
-/* Kept free of sends, for actions that must not be dropped. */
+/* Actions that sends may not use up, as the others must not be dropped. */
 enum { RESERVED = 48 };
 
 uint8_t *act_room(const struct ring *ring)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ask.c -- how are you? Every question to another member waits here for its answer; who keeps
- * silent is asked again, and then buried. */
+/* ask.c -- asks members for their state. Each question waits here for its answer; a peer that does
+ * not answer is asked again, and then dropped from all lists. */
 #include "ring_state.h"
 #include <string.h>
 
-static uint8_t wanted(const struct ring *ring, const struct ask *a)
+static uint8_t ask_flags(const struct ring *ring, const struct ask *a)
 {
     uint8_t others = neighbour_has_others(ring, &a->peer) ? OTHERS : 0;
     switch (a->why) {
@@ -30,7 +30,7 @@ static void send_ask(struct ring *ring, struct ask *a)
     uint32_t known = a->why == WHY_STABILIZE ? ring->head_epoch : 0;
     a->due = ring->now + ((uint64_t)ASK_US << a->tries);
     a->tries++;
-    SEND(ring, &a->peer, ring_ask, .stamp = ring->now, .epoch = known, .flags = wanted(ring, a));
+    SEND(ring, &a->peer, ring_ask, .stamp = ring->now, .epoch = known, .flags = ask_flags(ring, a));
 }
 
 void ask_peer(struct ring *ring, const struct part_peer *peer, enum why why)
@@ -49,13 +49,13 @@ void ask_peer(struct ring *ring, const struct part_peer *peer, enum why why)
     send_ask(ring, free);
 }
 
-/* After a sleep no answer can be expected in time: nobody is blamed for that. */
+/* After this machine slept, answers are late through no fault of the peers. */
 void ask_forget(struct ring *ring)
 {
     memset(ring->asks, 0, sizeof ring->asks);
 }
 
-/* The first successor keeps silent: those that may have died with it are found out meanwhile. */
+/* The first successor is silent. Others may have died with it, so they are asked at once. */
 static void ask_the_others(struct ring *ring)
 {
     for (unsigned i = 1; i < ring->successor_count; i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* copies.c -- the copies of records on the successors of their owner.
  *
- * The owner copies what is new at once. What was missed, or what a changed neighbourhood wants
- * elsewhere, is repaired by telling those that keep copies what they should hold; they ask for what
- * they lack. */
+ * The owner copies a new record at once. Copies that got lost, or that belong elsewhere after the
+ * neighbours changed, are repaired in rounds: the owner tells each successor what it should store,
+ * and the successor asks for what it lacks. */
 #include "ring_state.h"
 #include <string.h>
 
@@ -30,8 +30,9 @@ void copy_replicate(struct ring *ring, const struct store_entry *e)
         send_copy(ring, &ring->successors[i], e);
 }
 
-/* What the predecessor claims, this peer is next to own; what the successor sends, it gives up. */
-static void claimed(struct ring *ring, struct store_entry *e, const struct part_peer *by)
+/* This peer is the next owner of what its predecessor claims, and of what its successor gives up.
+ */
+static void copy_set_claimed(struct ring *ring, struct store_entry *e, const struct part_peer *by)
 {
     bool next = (ring->predecessors > 0 && peer_is(&ring->predecessor[0], by)) ||
                 (ring->successor_count > 0 && peer_is(&ring->successors[0], by));
@@ -46,7 +47,7 @@ void copy_on_copy(struct ring *ring, const struct part_peer *from, const struct 
         if (!record_is_news(ring, r))
             continue;
         struct store_entry e = record_entry(ring, r);
-        claimed(ring, &e, from);
+        copy_set_claimed(ring, &e, from);
         record_insert(ring, &e, r->value);
     }
 }
@@ -67,8 +68,8 @@ static void add_stamp(struct ring *ring, const struct part_peer *to, struct msg_
         send_have(ring, to, m);
 }
 
-/* Between the death of one predecessor and the word of the next nobody owns what the dead one did:
- * the peer after it sees to the copies, lest they die one by one meanwhile. */
+/* From the death of a predecessor until the next one is known, the dead peer's records have no
+ * owner. The peer after it maintains their copies meanwhile. */
 static bool sees_to_copies(const struct ring *ring, const struct store_entry *e)
 {
     const struct part_peer *last = &ring->predecessor[0];
@@ -78,7 +79,8 @@ static bool sees_to_copies(const struct ring *ring, const struct store_entry *e)
            (last->addr.port != 0 && id_between_or_at(&e->key, &last->id, &ring->self.id));
 }
 
-/* Successor number i should hold all that is seen to here and wants more than i + 1 copies. */
+/* Successor number i should store every record maintained here that wants more than i + 1 copies.
+ */
 static void tell_successor(struct ring *ring, unsigned i)
 {
     struct msg_ring_have m = {.claim = HAVE_CLAIM};
@@ -90,8 +92,8 @@ static void tell_successor(struct ring *ring, unsigned i)
     send_have(ring, to, &m);
 }
 
-/* The predecessor may own what is not owned here. But what is put again and again anyway, and is
- * not there though nobody came or went, was moved or taken back: its copies run out. */
+/* The predecessor may own what is not owned here. A record that is put again regularly, and that it
+ * lacks although the neighbours did not change, was moved or removed: its copies may expire. */
 static void tell_predecessor(struct ring *ring)
 {
     struct msg_ring_have m = {.claim = HAVE_OFFER};
@@ -103,7 +105,7 @@ static void tell_predecessor(struct ring *ring)
     send_have(ring, &ring->predecessor[0], &m);
 }
 
-/* A new predecessor owns what was owned here until now, or was to be. */
+/* A new predecessor owns some of what was owned here until now, or would have been. */
 void copy_give_up(struct ring *ring, const struct part_peer *old)
 {
     const struct part_peer *new = &ring->predecessor[0];
@@ -119,7 +121,7 @@ void copy_give_up(struct ring *ring, const struct part_peer *old)
     send_have(ring, new, &m);
 }
 
-static bool wants(const struct ring *ring, uint8_t claim, const struct id *key)
+static bool copy_is_wanted(const struct ring *ring, uint8_t claim, const struct id *key)
 {
     if (claim == HAVE_CLAIM)
         return true;
@@ -136,8 +138,8 @@ void copy_on_have(struct ring *ring, const struct part_peer *from, const struct 
         struct store_entry *e = store_find(&ring->store, &s->key, &s->name);
         bool here = e != NULL && e->version >= s->version;
         if (here && m->claim != HAVE_OFFER)
-            claimed(ring, e, from);
-        if (!here && wants(ring, m->claim, &s->key))
+            copy_set_claimed(ring, e, from);
+        if (!here && copy_is_wanted(ring, m->claim, &s->key))
             want.stamps[want.stamps_count++] = *s;
     }
     if (want.stamps_count > 0)
@@ -164,7 +166,7 @@ void copy_on_want(struct ring *ring, const struct part_peer *from, const struct 
 void copy_changed(struct ring *ring)
 {
     ring->neighbours_changed_us = ring->now;
-    ring->copy_again = ring->copy_next > 0; /* what was begun is done first */
+    ring->copy_again = ring->copy_next > 0; /* the round that has begun is finished first */
     if (ring->copy_due > ring->now + AFTER_CHANGE_US)
         ring->copy_due = ring->now + AFTER_CHANGE_US;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* finger.c -- shortcuts across the circle. Any member of a finger's arc makes lookups short, so of
- * those that are met the one with the shortest round trip stays (proximity neighbour selection,
- * Gummadi 2003). */
+/* finger.c -- shortcuts across the circle. Any member of a finger's arc makes lookups short, so the
+ * one with the shortest round trip seen so far is used (proximity neighbour selection, Gummadi
+ * 2003). */
 #include "ring_state.h"
 
 enum { NEAR_US = 5 * 1000, YOUNG_ROUNDS = 600 };
@@ -43,15 +43,15 @@ static struct id random_target(struct ring *ring, unsigned slot)
     return id_distance(&back, &ring->self.id);             /* self + d */
 }
 
-/* Nobody much nearer is to be had; while this peer is young it may find one if not. */
+/* A much nearer peer is unlikely to be found, or this peer has searched for long enough. */
 static bool near_enough(const struct ring *ring, const struct finger *f)
 {
     return f->rtt_us <= NEAR_US || ring->rounds > YOUNG_ROUNDS;
 }
 
-/* Empty fingers, and at first far ones, are looked for every round until all were tried twice,
- * later one in four rounds. For a nearer one than is near enough, one in 32: whoever is found is
- * linked with and asked, and a handshake costs more than a minute of all else. */
+/* Looks for a peer for one empty or distant finger: every round until all fingers were tried twice,
+ * later every fourth round. A finger that is near enough is improved in one of 32 rounds only, as
+ * each candidate costs a TLS handshake, which is more than all other traffic of a minute. */
 void finger_round(struct ring *ring)
 {
     unsigned used = slots_used(ring);

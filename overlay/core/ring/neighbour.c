@@ -3,16 +3,17 @@
  *
  * Each round (watch.c) the first successor is asked for its lists (stabilize) and so learns that
  * this peer takes it for its successor (notify). Its whole list is adopted; its predecessor, if it
- * lies between, is asked first and taken over only when it answers. Who is told that it is
- * somebody's successor takes that peer for its predecessor if it is closer, or if it has none
+ * lies between, is asked first and taken over only when it answers. A peer that is notified takes
+ * the notifier as its predecessor if it is closer than the present one, or if there is none
  * (rectify). A peer that stays silent leaves every list.
  *
  * A ring of one, such as a peer that has just been started again, has no list to adopt: it would
- * cut off whoever took it for its successor. It joins whoever is in a ring with others. */
+ * cut off a peer that adopted its list. So it joins any ring that has other members. */
 #include "ring_state.h"
 #include <string.h>
 
-static bool between(const struct ring *ring, const struct part_peer *x, const struct part_peer *to)
+static bool is_before(const struct ring *ring, const struct part_peer *x,
+                      const struct part_peer *to)
 {
     return id_between(&x->id, &ring->self.id, &to->id);
 }
@@ -28,13 +29,13 @@ bool neighbour_precedes(const struct ring *ring, const struct id *id)
     return ring->standing == RING_MEMBER && id_between(id, &ring->self.id, &ring->successors[0].id);
 }
 
-static void changed(struct ring *ring)
+static void neighbour_set_changed(struct ring *ring)
 {
     ring->epoch = ring->epoch == UINT32_MAX ? 1 : ring->epoch + 1;
     ring->changed = true;
 }
 
-/* Is there anybody in this ring but this peer and that one? */
+/* Does this ring have members besides this peer and that one? */
 bool neighbour_has_others(const struct ring *ring, const struct part_peer *than)
 {
     return ring->standing == RING_MEMBER &&
@@ -43,10 +44,10 @@ bool neighbour_has_others(const struct ring *ring, const struct part_peer *than)
 
 /* --- the lists --- */
 
-/* Appends to a list of n what follows its last peer on the way round to this one, but for those
- * that have just been found dead. */
-static unsigned append(const struct ring *ring, struct part_peer *list, unsigned n,
-                       const struct part_peer *more, unsigned count)
+/* Appends to a list of n those that follow its last peer on the way round to this one, except peers
+ * that were just found dead. */
+static unsigned neighbour_append(const struct ring *ring, struct part_peer *list, unsigned n,
+                                 const struct part_peer *more, unsigned count)
 {
     for (unsigned i = 0; i < count && n < RING_SUCCESSORS; i++)
         if (id_between(&more[i].id, &list[n - 1].id, &ring->self.id) &&
@@ -59,28 +60,28 @@ static bool goes_round(const struct ring *ring, const struct part_peer *head,
                        const struct part_peer *rest, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        if (!between(ring, head, &rest[i]))
+        if (!is_before(ring, head, &rest[i]))
             return true;
     return false;
 }
 
-/* The list becomes `head` and what follows it. A list that is too short, though it does not come
- * round to this peer, is that of a smaller ring or of one that has lost many: what was known beyond
- * stays. */
-static void adopt(struct ring *ring, const struct part_peer *head, const struct part_peer *rest,
-                  unsigned count)
+/* The list becomes `head` and what follows it. A list that is short, yet does not reach round to
+ * this peer, comes from a peer that has lost many neighbours: the successors known beyond its end
+ * stay. */
+static void neighbour_adopt(struct ring *ring, const struct part_peer *head,
+                            const struct part_peer *rest, unsigned count)
 {
     struct part_peer list[RING_SUCCESSORS] = {*head};
-    unsigned n = append(ring, list, 1, rest, count);
+    unsigned n = neighbour_append(ring, list, 1, rest, count);
     if (!goes_round(ring, head, rest, count))
-        n = append(ring, list, n, ring->successors, ring->successor_count);
+        n = neighbour_append(ring, list, n, ring->successors, ring->successor_count);
     outsider_seen(ring, &head->id);
     ring->standing = RING_MEMBER;
     if (n == ring->successor_count && memcmp(list, ring->successors, n * sizeof list[0]) == 0)
         return;
     memcpy(ring->successors, list, n * sizeof list[0]);
     ring->successor_count = n;
-    changed(ring);
+    neighbour_set_changed(ring);
 }
 
 void neighbour_stabilize(struct ring *ring)
@@ -89,29 +90,29 @@ void neighbour_stabilize(struct ring *ring)
         ask_peer(ring, &ring->successors[0], WHY_STABILIZE);
 }
 
-static void rectify(struct ring *ring, const struct part_peer *notifier)
+static void neighbour_rectify(struct ring *ring, const struct part_peer *notifier)
 {
     if (notifier->addr.port == 0 || peer_is(notifier, &ring->self))
-        return; /* nobody could reach it; nobody follows himself */
+        return; /* it cannot be reached, or it is this peer itself */
     if (ring->predecessors > 0) {
         const struct part_peer *p = &ring->predecessor[0];
         if (peer_is(notifier, p))
             ring->notified_us = ring->now;
         if (!id_between(&notifier->id, &p->id, &ring->self.id)) {
             if (!peer_is(notifier, p))
-                ask_peer(ring, p, WHY_ALIVE); /* does it still live? */
+                ask_peer(ring, p, WHY_ALIVE); /* is it alive? */
             return;
         }
     }
-    neighbour_tell_predecessor(ring); /* the old one: there is somebody between */
+    neighbour_tell_predecessor(ring); /* the old one: there is a peer between */
     struct part_peer old = ring->predecessor[0];
     ring->predecessor[0] = *notifier;
     ring->predecessors = 1;
     ring->notified_us = ring->now;
-    changed(ring);
+    neighbour_set_changed(ring);
     copy_give_up(ring, &old);
     if (ring->successor_count == 0) { /* a ring of one becomes one of two */
-        adopt(ring, notifier, NULL, 0);
+        neighbour_adopt(ring, notifier, NULL, 0);
         neighbour_stabilize(ring);
     }
 }
@@ -123,8 +124,8 @@ static uint8_t membership(const struct ring *ring)
     return ring->standing == RING_MEMBER ? A_MEMBER : NO_MEMBER;
 }
 
-/* News goes back along the ring at once, or the ends of the lists would be as many rounds old as
- * they are long. */
+/* A change is passed back along the ring at once; otherwise the end of a list would be as many
+ * rounds old as the list is long. */
 void neighbour_tell_predecessor(struct ring *ring)
 {
     if (ring->predecessors > 0)
@@ -145,7 +146,7 @@ void neighbour_asked(struct ring *ring, const struct part_peer *from, const stru
     if (member == RING_OF_ONE && (m->flags & OTHERS) != 0 && from->addr.port != 0)
         outsider_answered(ring, from);
     else if ((m->flags & NOTIFY) != 0 && member != NO_MEMBER)
-        rectify(ring, from);
+        neighbour_rectify(ring, from);
     bool listed = member != NO_MEMBER && (m->flags & LISTS) != 0 && m->epoch != ring->epoch;
     struct msg_ring_state s = {.stamp = m->stamp,
                                .epoch = ring->epoch,
@@ -161,7 +162,7 @@ void neighbour_asked(struct ring *ring, const struct part_peer *from, const stru
     act_send(ring, from, message_put_ring_state(&s, act_room(ring), act_left(ring)));
 }
 
-/* Who was silent a moment ago and is listed may have come back since: its own word decides. */
+/* A listed peer that was silent a moment ago may be back: it is asked itself. */
 static bool ask_doubted(struct ring *ring, const struct part_peer *peers, unsigned count)
 {
     bool doubted = false;
@@ -179,11 +180,11 @@ static void stabilized(struct ring *ring, const struct part_peer *from,
 {
     if (!m->listed || ring->successor_count == 0 || !peer_is(&ring->successors[0], from))
         return;
-    adopt(ring, from, m->successors, m->successors_count);
+    neighbour_adopt(ring, from, m->successors, m->successors_count);
     ring->head_epoch = m->epoch;
     if (ask_doubted(ring, m->successors, m->successors_count))
-        ring->head_epoch = 0; /* to be told again once it has answered */
-    if (m->predecessor_count > 0 && between(ring, &m->predecessor[0], from) &&
+        ring->head_epoch = 0; /* so that the lists are sent again once it has answered */
+    if (m->predecessor_count > 0 && is_before(ring, &m->predecessor[0], from) &&
         !outsider_left(ring, &m->predecessor[0].id)) {
         ring->head_epoch = 0; /* or should the candidate not answer */
         ask_peer(ring, &m->predecessor[0], WHY_CANDIDATE);
@@ -193,14 +194,14 @@ static void stabilized(struct ring *ring, const struct part_peer *from,
 static void candidate_answered(struct ring *ring, const struct part_peer *from,
                                const struct msg_ring_state *m)
 {
-    if (!m->listed || (ring->successor_count > 0 && !between(ring, from, &ring->successors[0])))
+    if (!m->listed || (ring->successor_count > 0 && !is_before(ring, from, &ring->successors[0])))
         return;
-    adopt(ring, from, m->successors, m->successors_count);
+    neighbour_adopt(ring, from, m->successors, m->successors_count);
     ring->head_epoch = 0;
     neighbour_stabilize(ring); /* which notifies it */
 }
 
-/* Who follows it must not be further than who follows this peer, or members would be left out. */
+/* Its successor must not be further than this peer's, or members in between would be skipped. */
 static void adrift_answered(struct ring *ring, const struct part_peer *from,
                             const struct msg_ring_state *m)
 {
@@ -209,7 +210,8 @@ static void adrift_answered(struct ring *ring, const struct part_peer *from,
         candidate_answered(ring, from, m);
 }
 
-static void answered(struct ring *ring, const struct ask *a, const struct msg_ring_state *m)
+static void neighbour_answered(struct ring *ring, const struct ask *a,
+                               const struct msg_ring_state *m)
 {
     switch (a->why) {
     case WHY_STABILIZE:
@@ -238,8 +240,8 @@ void neighbour_told(struct ring *ring, const struct part_peer *from, const struc
 {
     bool asked = false, apart = m->member == NO_MEMBER;
     if (m->member == RING_OF_ONE)
-        apart =
-            neighbour_has_others(ring, from); /* it is to join this ring, and has been told so */
+        apart = neighbour_has_others(
+            ring, from); /* it will join this ring: the flags of the question told it to */
     for (unsigned i = 0; i < ASKS; i++) {
         struct ask a = ring->asks[i];
         if (a.tries == 0 || !peer_is(&a.peer, from) || m->stamp < a.stamp || m->stamp > ring->now)
@@ -249,7 +251,7 @@ void neighbour_told(struct ring *ring, const struct part_peer *from, const struc
         if (from->addr.port != 0)
             a.peer = *from;
         if (!apart)
-            answered(ring, &a, m);
+            neighbour_answered(ring, &a, m);
     }
     if (!asked)
         return;
@@ -278,14 +280,14 @@ static bool drop_successor(struct ring *ring, const struct id *id)
     return false;
 }
 
-/* With every successor gone at once, the nearest peer that is known at all takes their place; the
- * way back to the true one is found by stabilizing and by looking oneself up. */
+/* When all successors are gone at once, the nearest known peer takes their place; stabilizing and
+ * looking up the own id lead back to the true successor. */
 static void last_resort(struct ring *ring)
 {
     const struct part_peer *best = ring->predecessors > 0 ? &ring->predecessor[0] : NULL;
     for (unsigned i = 0; i < FINGERS; i++) {
         const struct finger *f = &ring->fingers[i];
-        if (f->rtt_us != 0 && (best == NULL || between(ring, &f->peer, best)))
+        if (f->rtt_us != 0 && (best == NULL || is_before(ring, &f->peer, best)))
             best = &f->peer;
     }
     if (best == NULL) {
@@ -294,7 +296,7 @@ static void last_resort(struct ring *ring)
         return;
     }
     struct part_peer head = *best;
-    adopt(ring, &head, NULL, 0);
+    neighbour_adopt(ring, &head, NULL, 0);
     outsider_answered(ring, &head);
 }
 
@@ -308,7 +310,7 @@ void neighbour_lost(struct ring *ring, const struct part_peer *peer)
     }
     if (!lost)
         return;
-    changed(ring);
+    neighbour_set_changed(ring);
     if (ring->successor_count == 0)
         last_resort(ring);
     if (head)
@@ -320,17 +322,17 @@ void neighbour_left(struct ring *ring, const struct part_peer *from, const struc
     bool head = ring->successor_count > 0 && peer_is(&ring->successors[0], from);
     bool before = ring->predecessors > 0 && peer_is(&ring->predecessor[0], from);
     ring_drop_peer(ring, from, true);
-    if (head && ring->successor_count > 0) { /* what it would have told us, were it still here */
+    if (head && ring->successor_count > 0) { /* the list that it would have answered with */
         struct part_peer next = ring->successors[0];
         for (unsigned i = 0; i < m->successors_count; i++)
             if (peer_is(&m->successors[i], &next))
-                adopt(ring, &next, m->successors + i + 1, m->successors_count - i - 1u);
+                neighbour_adopt(ring, &next, m->successors + i + 1, m->successors_count - i - 1u);
     }
     if (before && ring->predecessors == 0 && m->predecessor_count > 0 &&
         !peer_is(&m->predecessor[0], &ring->self) && !outsider_quiet(ring, &m->predecessor[0].id)) {
         ring->predecessor[0] = m->predecessor[0];
         ring->predecessors = 1;
-        changed(ring);
+        neighbour_set_changed(ring);
     }
 }
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* newcomer.c -- peers that may live in a ring apart: contacts to join through, neighbours that went
+/* outsider.c -- peers that may be in another ring: contacts to join through, neighbours that went
  * silent.
  *
- * Joining, coming back from sleep and closing a partition are one thing: ask a outsider now and
- * then; when it answers, have its ring look up the place after this peer; whoever is there, if
- * closer than the first successor, is asked for its lists and becomes it. If it is not closer, it
- * is told of this peer, so that whoever comes before it there hears of this ring. From one such
- * meeting the two rings close like a zip.
+ * Joining, coming back from sleep and healing a partition are one procedure. An outsider is asked
+ * now and then. When it answers, its ring looks up the place after this peer. If the peer there is
+ * closer than the first successor, it is asked for its lists and becomes the successor. Otherwise
+ * it is notified of this peer, so that its predecessor learns of this ring. From there, stabilizing
+ * merges the two rings.
  *
- * A joiner that hears no member for long takes itself for a ring of one, or two joiners that know
- * only each other would wait for ever. Whom members list, it asks as well: contacts may go while it
- * joins. */
+ * A joiner that hears from no member for long becomes a ring of one; otherwise two joiners that
+ * know only each other would wait for ever. It also asks the peers that members list, because its
+ * contacts may leave while it joins. */
 #include "ring_state.h"
 #include <string.h>
 
@@ -20,11 +20,11 @@ enum {
     ROUNDS = 5, /* of a member between two asks */
     JOIN_ROUNDS =
         10, /* without a member's answer, before a joiner takes itself for a ring of one */
-    ALONE_ROUNDS = 3, /* before it joins a ring of one, when it knows somebody else */
+    ALONE_ROUNDS = 3, /* before it joins a ring of one, when it knows another peer */
     JOIN_AT_ONCE = 2, /* contacts asked in a round; ways tried side by side */
 };
 
-static struct outsider *find(const struct ring *ring, const struct id *id)
+static struct outsider *outsider_find(const struct ring *ring, const struct id *id)
 {
     for (unsigned i = 0; i < OUTSIDERS; i++) {
         const struct outsider *s = &ring->outsiders[i];
@@ -34,8 +34,8 @@ static struct outsider *find(const struct ring *ring, const struct id *id)
     return NULL;
 }
 
-/* A free place, else that of one who left, else of the one whose silence is oldest. */
-static struct outsider *place(struct ring *ring)
+/* A free entry, else one that left, else the one that has been silent longest. */
+static struct outsider *outsider_entry(struct ring *ring)
 {
     struct outsider *best = &ring->outsiders[0];
     for (unsigned i = 0; i < OUTSIDERS; i++) {
@@ -53,10 +53,10 @@ void outsider_add(struct ring *ring, const struct part_peer *peer, bool left)
 {
     if (peer_is(peer, &ring->self))
         return;
-    struct outsider *s = find(ring, &peer->id);
+    struct outsider *s = outsider_find(ring, &peer->id);
     bool contact = s != NULL && s->contact;
     if (s == NULL)
-        s = place(ring);
+        s = outsider_entry(ring);
     *s = (struct outsider){.peer = *peer,
                            .quiet_until_us = ring->now + (left ? LEFT_US : QUIET_US),
                            .used = true,
@@ -66,25 +66,25 @@ void outsider_add(struct ring *ring, const struct part_peer *peer, bool left)
 
 void outsider_seen(struct ring *ring, const struct id *id)
 {
-    struct outsider *s = find(ring, id);
+    struct outsider *s = outsider_find(ring, id);
     if (s != NULL)
         s->used = false;
 }
 
 bool outsider_quiet(const struct ring *ring, const struct id *id)
 {
-    const struct outsider *s = find(ring, id);
+    const struct outsider *s = outsider_find(ring, id);
     return s != NULL && s->quiet_until_us > ring->now;
 }
 
 bool outsider_left(const struct ring *ring, const struct id *id)
 {
-    const struct outsider *s = find(ring, id);
+    const struct outsider *s = outsider_find(ring, id);
     return s != NULL && s->left && s->quiet_until_us > ring->now;
 }
 
-/* With nobody left, it is this peer that was cut off: whoever is listed from now on is believed in.
- */
+/* With no neighbour left, this peer itself was cut off: silence meant nothing, and lists are
+ * believed again. */
 void outsider_forgive(struct ring *ring)
 {
     for (unsigned i = 0; i < OUTSIDERS; i++)
@@ -92,10 +92,10 @@ void outsider_forgive(struct ring *ring)
             ring->outsiders[i].quiet_until_us = 0;
 }
 
-/* Whoever speaks is alive, and is reached where it says. */
+/* A peer that sends something is alive, at the address that it names. */
 void outsider_spoke(struct ring *ring, const struct part_peer *peer)
 {
-    struct outsider *s = find(ring, &peer->id);
+    struct outsider *s = outsider_find(ring, &peer->id);
     if (s == NULL || s->left)
         return;
     s->quiet_until_us = 0;
@@ -108,7 +108,7 @@ void outsider_join(struct ring *ring, const struct part_peer *contact)
     if (peer_is(contact, &ring->self) || ring->standing == RING_GONE)
         return;
     outsider_add(ring, contact, false);
-    struct outsider *s = find(ring, &contact->id);
+    struct outsider *s = outsider_find(ring, &contact->id);
     s->contact = true;
     s->quiet_until_us = 0;
     if (ring->standing == RING_ALONE) {
@@ -159,14 +159,14 @@ void outsider_look(struct ring *ring, const struct part_peer *through, const str
 
 void outsider_answered(struct ring *ring, const struct part_peer *peer)
 {
-    struct outsider *s = find(ring, &peer->id);
+    struct outsider *s = outsider_find(ring, &peer->id);
     struct id next = id_plus_power(&ring->self.id, 0);
     if (s != NULL)
         s->quiet_until_us = 0;
     outsider_look(ring, peer, &next);
 }
 
-static unsigned others(const struct ring *ring, const struct part_peer *than)
+static unsigned outsider_count(const struct ring *ring, const struct part_peer *than)
 {
     unsigned n = 0;
     for (unsigned i = 0; i < OUTSIDERS; i++) {
@@ -176,11 +176,11 @@ static unsigned others(const struct ring *ring, const struct part_peer *than)
     return n;
 }
 
-/* Room for contacts stays. */
+/* Half of the entries stay free for contacts. */
 static void also_ask(struct ring *ring, const struct part_peer *peers, unsigned count)
 {
-    for (unsigned i = 0; i < count && others(ring, &ring->self) < OUTSIDERS / 2; i++)
-        if (find(ring, &peers[i].id) == NULL)
+    for (unsigned i = 0; i < count && outsider_count(ring, &ring->self) < OUTSIDERS / 2; i++)
+        if (outsider_find(ring, &peers[i].id) == NULL)
             outsider_add(ring, &peers[i], false);
 }
 
@@ -189,8 +189,8 @@ void outsider_member(struct ring *ring, const struct part_peer *peer,
 {
     bool ring_of_one = m->member == RING_OF_ONE;
     if (ring_of_one && ring->standing == RING_JOINING && ring->unheard < ALONE_ROUNDS &&
-        others(ring, peer) > 0)
-        return; /* there may be a ring with more in it */
+        outsider_count(ring, peer) > 0)
+        return; /* a larger ring may answer yet */
     if (ring->standing != RING_MEMBER && !ring_of_one) {
         ring->unheard = 0;
         also_ask(ring, m->successors, m->successors_count);
@@ -201,7 +201,7 @@ void outsider_member(struct ring *ring, const struct part_peer *peer,
 void outsider_found(struct ring *ring, const struct part_peer *through,
                     const struct part_peer *owner, const struct msg_ring_found *m)
 {
-    outsider_seen(ring, &through->id); /* its ring has been told of this peer, or is this ring */
+    outsider_seen(ring, &through->id); /* its ring knows of this peer now, or is this ring */
     if (peer_is(owner, &ring->self))
         return;
     const struct part_peer *head = &ring->successors[0], *next = owner;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* records.c -- records: put to the owner of their key, kept there, and got from it. Copies are the
- * matter of copies.c; one that no owner has claimed for long is given to its owner before it goes.
- */
+/* records.c -- records are put to the owner of their key, stored there, and got from it (their
+ * copies: copies.c). A record that no owner has claimed for long is sent to its owner. */
 #include "ring_state.h"
 #include <string.h>
 
 enum {
     UNCLAIMED_US = 100 * SECOND,
-    HOMELESS_US = 6 * SECOND, /* the same since the neighbours changed: its owner may have died */
+    HOMELESS_US = 6 * SECOND, /* the same, after the neighbours changed: the owner may have died */
     RECORDS = 16,             /* in one message */
 };
 
@@ -52,8 +51,8 @@ bool record_is_own(const struct ring *ring, const struct store_entry *e)
     return neighbour_owns(ring, &e->key);
 }
 
-/* A full store gives up what others own and put again anyway, never a record that is to last. */
-static bool evict(struct ring *ring)
+/* A full store drops copies that their owners put again anyway, never a record without an end. */
+static bool record_evict(struct ring *ring)
 {
     struct store_entry *e = NULL;
     while ((e = store_next(&ring->store, e)) != NULL) {
@@ -69,12 +68,12 @@ struct store_entry *record_insert(struct ring *ring, const struct store_entry *e
                                   const uint8_t *value)
 {
     struct store_entry *kept;
-    while ((kept = store_put(&ring->store, e, value)) == NULL && evict(ring))
+    while ((kept = store_put(&ring->store, e, value)) == NULL && record_evict(ring))
         ;
     return kept;
 }
 
-/* Older than what is here: false. */
+/* False: a newer version is stored here. */
 bool record_is_news(const struct ring *ring, const struct part_record *r)
 {
     const struct store_entry *old = store_find(&ring->store, &r->key, &r->name);
@@ -83,8 +82,8 @@ bool record_is_news(const struct ring *ring, const struct part_record *r)
 
 /* --- putting --- */
 
-/* Whose record it is keeps it until the owner has it. */
-static bool place(struct ring *ring, struct store_entry *e, uint32_t token)
+/* The peer that puts a record stores it until the owner has it. */
+static bool record_place(struct ring *ring, struct store_entry *e, uint32_t token)
 {
     struct lookup *l = route_lookup(ring, LOOK_PLACE, token, &e->key);
     if (l == NULL)
@@ -99,7 +98,7 @@ bool record_move(struct ring *ring, struct store_entry *e, const struct id *key)
 {
     struct id from = e->key;
     e->key = *key;
-    bool going = place(ring, e, 0);
+    bool going = record_place(ring, e, 0);
     if (!going)
         e->key = from;
     return going;
@@ -116,19 +115,19 @@ void record_put(struct ring *ring, uint32_t token, const struct part_record *rec
     bool news = record_is_news(ring, record);
     if (record->value_length <= RING_VALUE_MAX && news)
         kept = record_insert(ring, &e, record->value);
-    if (kept == NULL || !place(ring, kept, token))
+    if (kept == NULL || !record_place(ring, kept, token))
         act(ring, RING_FAILED, token)->status = news ? RING_FULL : RING_OLD;
 }
 
-static struct store_entry *placing(struct ring *ring, const struct lookup *l)
+static struct store_entry *record_placing(struct ring *ring, const struct lookup *l)
 {
     struct store_entry *e = store_find(&ring->store, &l->target, &l->name);
     return e != NULL && (e->flags & STORE_PLACING) != 0 ? e : NULL;
 }
 
-static void placed(struct ring *ring, struct lookup *l, enum ring_status status)
+static void record_placed(struct ring *ring, struct lookup *l, enum ring_status status)
 {
-    struct store_entry *e = placing(ring, l);
+    struct store_entry *e = record_placing(ring, l);
     if (e != NULL)
         e->flags &= (uint8_t)~STORE_PLACING;
     if (l->token != 0) {
@@ -142,11 +141,11 @@ void record_owner(struct ring *ring, struct lookup *l, const struct part_peer *o
 {
     struct store_entry *e = store_find(&ring->store, &l->target, &l->name);
     if (e == NULL) {
-        placed(ring, l, RING_FULL);
+        record_placed(ring, l, RING_FULL);
     } else if (peer_is(owner, &ring->self)) {
         e->claimed_us = ring->now;
         copy_replicate(ring, e);
-        placed(ring, l, RING_OK);
+        record_placed(ring, l, RING_OK);
     } else {
         l->found = true;
         SEND(ring, owner, ring_put, .token = l->serial, .record = record_of(ring, e));
@@ -155,7 +154,7 @@ void record_owner(struct ring *ring, struct lookup *l, const struct part_peer *o
 
 void record_failed(struct ring *ring, struct lookup *l)
 {
-    placed(ring, l, RING_TIMEOUT);
+    record_placed(ring, l, RING_TIMEOUT);
 }
 
 static enum ring_status take(struct ring *ring, const struct part_record *r)
@@ -187,8 +186,8 @@ void record_on_put_done(struct ring *ring, const struct msg_ring_put_done *m)
         l->due = ring->now + SECOND / 2;
         return;
     }
-    struct store_entry *e = placing(ring, l); /* unless it has come back, as a copy to keep */
-    placed(ring, l, (enum ring_status)m->status);
+    struct store_entry *e = record_placing(ring, l); /* unless it has come back as a copy */
+    record_placed(ring, l, (enum ring_status)m->status);
     if (e != NULL && (m->status == RING_OK || m->status == RING_OLD))
         store_drop(&ring->store, e);
 }
@@ -203,7 +202,7 @@ void record_on_get(struct ring *ring, const struct msg_ring_get *m)
         if (id_equal(&e->key, &m->key) && !record_expired(ring, e) && got.records_count < RECORDS)
             got.records[got.records_count++] = record_of(ring, e);
     if (got.records_count == 0 && !m->passed && ring->successor_count > 0) {
-        /* a new owner may not have its records yet; the old one is next */
+        /* a new owner may not have its records yet; the successor was the old owner */
         SEND(ring, &ring->successors[0], ring_get, .origin = m->origin, .token = m->token,
              .key = m->key, .passed = 1);
         return;
@@ -225,14 +224,14 @@ void record_on_got(struct ring *ring, const struct msg_ring_got *m)
 /* --- time --- */
 
 /* Every owner claims its copies again when its neighbours change. */
-static bool unclaimed(const struct ring *ring, const struct store_entry *e)
+static bool record_unclaimed(const struct ring *ring, const struct store_entry *e)
 {
     uint64_t since = ring->now - e->claimed_us;
     return since > UNCLAIMED_US ||
            (since > HOMELESS_US && e->claimed_us < ring->neighbours_changed_us);
 }
 
-/* Once a second: what is past its time goes, what nobody claims goes home. */
+/* Once a second: expired records are dropped, unclaimed ones are sent to their owner. */
 void record_round(struct ring *ring)
 {
     struct store_entry *e = store_next(&ring->store, NULL);
@@ -243,9 +242,9 @@ void record_round(struct ring *ring)
         }
         if (record_is_own(ring, e)) {
             e->claimed_us = ring->now;
-        } else if ((e->flags & STORE_PLACING) == 0 && unclaimed(ring, e)) {
+        } else if ((e->flags & STORE_PLACING) == 0 && record_unclaimed(ring, e)) {
             e->claimed_us = ring->now;
-            place(ring, e, 0);
+            record_place(ring, e, 0);
         }
         e = store_next(&ring->store, e);
     }

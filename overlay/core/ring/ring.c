@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ring.c -- one peer's part of the overlay: what comes in is handed to the file that knows. */
+/* ring.c -- one peer's part of the overlay: hands each event to the file that deals with it. */
 #include "ring_state.h"
+#include "overlay/base/random.h"
 #include <assert.h>
 #include <string.h>
 
-enum { SLEEP_US = 5 * SECOND }; /* so late to a round: this peer was asleep, not the others dead */
+enum {
+    SLEEP_US = 5 * SECOND
+}; /* a round this late: this machine was asleep, and the silence of others means nothing */
 
-static size_t aligned(size_t n)
+static size_t ring_aligned(size_t n)
 {
     return (n + 15) / 16 * 16;
 }
 
 size_t ring_size(const struct ring_setup *setup)
 {
-    return aligned(sizeof(struct ring)) + aligned(setup->searches * sizeof(struct search)) +
-           aligned(setup->record_bytes);
+    return ring_aligned(sizeof(struct ring)) +
+           ring_aligned(setup->searches * sizeof(struct search)) +
+           ring_aligned(setup->record_bytes);
 }
 
 struct ring *ring_init(void *memory, const struct ring_setup *setup, uint64_t now_us)
@@ -22,21 +26,21 @@ struct ring *ring_init(void *memory, const struct ring_setup *setup, uint64_t no
     assert(setup->record_bytes >= RING_RECORDS_MIN && setup->searches > 0);
     memset(memory, 0, ring_size(setup));
     struct ring *ring = memory;
-    uint8_t *rest = (uint8_t *)memory + aligned(sizeof *ring);
+    uint8_t *rest = (uint8_t *)memory + ring_aligned(sizeof *ring);
     ring->self = setup->self;
     ring->random = setup->seed;
     ring->fits = setup->fits;
     ring->context = setup->context;
     ring->now = now_us;
     ring->standing = RING_ALONE;
-    ring->epoch = (uint32_t)ring_random(ring) | 1; /* not the one from before a restart */
+    ring->epoch = (uint32_t)ring_random(ring) | 1; /* differs from the one before a restart */
     ring->serial = (uint32_t)ring_random(ring);
     ring->round_due = ring_soon(ring, ROUND_US);
     ring->copy_due = ring_soon(ring, ROUND_US);
     ring->ad.back.depth = UINT8_MAX;
     ring->search_count = setup->searches;
     ring->searches = (struct search *)rest;
-    store_init(&ring->store, rest + aligned(setup->searches * sizeof(struct search)),
+    store_init(&ring->store, rest + ring_aligned(setup->searches * sizeof(struct search)),
                setup->record_bytes);
     vivaldi_init(&ring->vivaldi);
     return ring;
@@ -44,12 +48,9 @@ struct ring *ring_init(void *memory, const struct ring_setup *setup, uint64_t no
 
 /* --- for the other files --- */
 
-uint64_t ring_random(struct ring *ring) /* SplitMix64 */
+uint64_t ring_random(struct ring *ring)
 {
-    uint64_t z = ring->random += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    return splitmix64(&ring->random);
 }
 
 uint64_t ring_soon(struct ring *ring, uint64_t delay_us)
@@ -69,7 +70,7 @@ bool peer_is(const struct part_peer *a, const struct part_peer *b)
     return id_equal(&a->id, &b->id);
 }
 
-/* Dead or gone: out of every list. */
+/* The peer is dead or has left: it is removed from every list. */
 void ring_drop_peer(struct ring *ring, const struct part_peer *peer, bool left)
 {
     for (unsigned i = 0; i < ASKS; i++)
@@ -85,8 +86,8 @@ void ring_drop_peer(struct ring *ring, const struct part_peer *peer, bool left)
 
 /* --- events --- */
 
-/* Among those that this ring is made of; NULL: it is none of them. */
-static const struct part_peer *known(const struct ring *ring, const struct id *id)
+/* A neighbour or finger by its id; NULL: it is none. */
+static const struct part_peer *ring_find_known(const struct ring *ring, const struct id *id)
 {
     if (ring->predecessors > 0 && id_equal(&ring->predecessor[0].id, id))
         return &ring->predecessor[0];
@@ -98,10 +99,10 @@ static const struct part_peer *known(const struct ring *ring, const struct id *i
                                                                         : NULL;
 }
 
-/* Whose link broke is named without an address; it will be asked again where it was. */
-static void unreachable(struct ring *ring, const struct part_peer *peer)
+/* The event may name a peer without its address; the last known address is used to ask it again. */
+static void ring_unreachable(struct ring *ring, const struct part_peer *peer)
 {
-    const struct part_peer *member = known(ring, &peer->id);
+    const struct part_peer *member = ring_find_known(ring, &peer->id);
     struct part_peer gone = member != NULL ? *member : *peer;
     bool candidate = false;
     for (unsigned i = 0; i < ASKS; i++) {
@@ -123,7 +124,8 @@ enum takes {
 #include "overlay/wire/message_to.h"
 };
 
-static void message(struct ring *ring, const struct part_peer *from, const struct message *m)
+static void ring_take_message(struct ring *ring, const struct part_peer *from,
+                              const struct message *m)
 {
     switch ((enum takes)m->kind) {
     case MSG_ring_ask:
@@ -189,7 +191,7 @@ static void message(struct ring *ring, const struct part_peer *from, const struc
     }
 }
 
-static void leave(struct ring *ring)
+static void ring_leave_all(struct ring *ring)
 {
     if (ring->standing != RING_GONE) {
         ads_leave(ring);
@@ -200,7 +202,7 @@ static void leave(struct ring *ring)
     act(ring, RING_LEFT, 0);
 }
 
-static void tick(struct ring *ring)
+static void ring_tick_all(struct ring *ring)
 {
     if (ring->standing == RING_GONE)
         return;
@@ -223,17 +225,17 @@ static void tick(struct ring *ring)
     route_tick(ring);
 }
 
-static void handle(struct ring *ring, const struct ring_event *event)
+static void ring_take_event(struct ring *ring, const struct ring_event *event)
 {
     switch (event->kind) {
     case RING_TICK:
         break;
     case RING_MESSAGE:
         outsider_spoke(ring, &event->peer);
-        message(ring, &event->peer, event->message);
+        ring_take_message(ring, &event->peer, event->message);
         break;
     case RING_UNREACHABLE:
-        unreachable(ring, &event->peer);
+        ring_unreachable(ring, &event->peer);
         break;
     case RING_JOIN:
         outsider_join(ring, &event->peer);
@@ -243,7 +245,7 @@ static void handle(struct ring *ring, const struct ring_event *event)
         watch_return(ring);
         break;
     case RING_LEAVE:
-        leave(ring);
+        ring_leave_all(ring);
         break;
     case RING_LOOKUP:
         if (route_lookup(ring, LOOK_USER, event->token, &event->key) == NULL)
@@ -277,8 +279,8 @@ void ring_step(struct ring *ring, const struct ring_event *event, uint64_t now_u
     ring->out = out;
     ring->now = now_us > ring->now ? now_us : ring->now;
     ring->changed = false;
-    handle(ring, event);
-    tick(ring);
+    ring_take_event(ring, event);
+    ring_tick_all(ring);
     if (ring->changed) {
         copy_changed(ring);
         neighbour_tell_predecessor(ring);

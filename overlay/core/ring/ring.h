@@ -49,7 +49,8 @@ enum ring_event_kind {
     RING_TICK,        /* nothing but time has passed */
     RING_MESSAGE,     /* .message came from .peer, whose identity the link has proved */
     RING_UNREACHABLE, /* .peer: its link broke, or could not be made */
-    RING_JOIN,  /* through .peer, a member; again for each further contact: all are tried in turn */
+    RING_JOIN,  /* through .peer, a member; repeated for each further contact: all are tried in turn
+                 */
     RING_MOVED, /* .peer: this peer, as others reach it from now on */
     RING_LEAVE, /* hand everything over; ends with RING_LEFT */
     RING_LOOKUP,  /* .token, .key -> RING_FOUND or RING_FAILED */
@@ -58,7 +59,7 @@ enum ring_event_kind {
     RING_PUBLISH, /* .value: this peer's ad, kept fresh in the tree from now on; length 0 takes it
                      back */
     RING_NEAREST, /* .token, .want, .require -> RING_NEAR ... RING_DONE */
-    RING_CANCEL,  /* .token: whatever runs under it is forgotten without a word */
+    RING_CANCEL,  /* .token: what runs under it ends without an action */
 };
 
 struct ring_event {
@@ -81,14 +82,14 @@ enum ring_status {
     RING_ELSEWHERE, /* the receiver does not own the key */
     RING_DEEPER,    /* the cell is split: look in its halves */
     RING_HIGHER,    /* no such cell: look above */
-    RING_TIMEOUT,   /* nobody answered, though asked again */
+    RING_TIMEOUT,   /* no answer, after several tries */
 };
 
 enum ring_action_kind {
     RING_SEND,       /* .frame to .peer, which may be this one; when that cannot be done say so with
                         RING_UNREACHABLE */
     RING_NEIGHBOURS, /* the predecessor or the successors changed; read them below */
-    RING_SILENT,     /* .peer answers nothing: is the way to it still good? */
+    RING_SILENT,     /* .peer does not answer: the link to it may be broken */
     RING_FOUND,      /* .token, .peer owns the key, .hops */
     RING_STORED,     /* .token, .status: RING_OK or RING_OLD */
     RING_RECORDS,    /* .token, .records: of the key, maybe none */
@@ -141,7 +142,6 @@ const struct part_peer *ring_self(const struct ring *ring);
 const struct part_peer *ring_predecessor(const struct ring *ring);
 const struct part_peer *ring_successor(const struct ring *ring, unsigned i); /* nearest first */
 const struct part_peer *ring_finger(const struct ring *ring, unsigned i); /* in no order, no gaps */
-/* Members that this peer has reason to believe in, for a list on disk: joining from a stale one
- * works. */
+/* Members that are probably alive, for a list on disk; joining from an old list works. */
 unsigned ring_known(const struct ring *ring, struct part_peer *peers, unsigned room);
 #endif

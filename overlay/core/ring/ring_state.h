@@ -5,15 +5,15 @@
  *     act.c        actions out
  *     ask.c        is another member alive, and what are its lists?
  *     neighbour.c  successors and predecessor: Zave's maintenance
- *     watch.c      once a second: are they all there?
- *     finger.c     far peers that are near in time
- *     newcomer.c   joining, and joining again after a partition or a long sleep
+ *     watch.c      once a second: are the known peers alive?
+ *     finger.c     peers far away on the circle with a short round trip
+ *     outsider.c   joining, and joining again after a partition or a long sleep
  *     route.c      lookups
- *     records.c       records put, kept and got
+ *     records.c    records put, stored and got
  *     copies.c       their copies on the successors
  *     ads.c        this peer's own ad: where it belongs in the tree
- *     bucket.c     the cells of the tree that this peer keeps for others
- *     report.c      a word to the cell_owner of the cell above
+ *     bucket.c     the cells of the tree that this peer owns
+ *     report.c     reports to the owner of the cell above
  *     nearest.c    the search for near peers that fit */
 #ifndef P2P_OVERLAY_CORE_RING_RING_STATE_H
 #define P2P_OVERLAY_CORE_RING_RING_STATE_H
@@ -26,10 +26,10 @@
 enum {
     SECOND = 1000 * 1000,
     FINGERS = 24, /* one for each halving of the circle: enough for 2^24 members */
-    ASKS = 16,    /* waiting for ring_state */
+    ASKS = 16,    /* questions that wait for ring_state */
     OUTSIDERS = 12,
     LOOKUPS = 18,     /* begun here */
-    LOOKUPS_KEPT = 6, /* of them for what somebody waits for */
+    LOOKUPS_KEPT = 6, /* of these reserved for lookups that a caller waits for */
     HOPS = 8,         /* passed on, not yet acknowledged */
     HOP_TRIES = 3,
     ROUND_US = SECOND,
@@ -43,13 +43,13 @@ enum {
 /* Why a peer was asked for its state: what its answer, or its silence, is good for. */
 enum why {
     WHY_ALIVE,      /* a neighbour is watched */
-    WHY_DOUBTED,    /* is listed by the first successor, and was silent when last asked */
+    WHY_DOUBTED,    /* listed by the first successor, but silent when last asked */
     WHY_STABILIZE,  /* the first successor: its lists become ours */
     WHY_CANDIDATE,  /* would be a closer successor, if it lives */
-    WHY_ADRIFT,     /* would be a closer successor, and nobody else takes it for one */
+    WHY_ADRIFT,     /* would be a closer successor, and no other peer has it as its successor */
     WHY_FINGER,     /* would be a finger, if it is near */
-    WHY_OUTSIDER,   /* may be a member of a ring apart */
-    WHY_OTHER_RING, /* is in a ring apart, with this peer before it */
+    WHY_OUTSIDER,   /* may be a member of another ring */
+    WHY_OTHER_RING, /* is in another ring, after this peer */
 };
 
 enum { NOTIFY = 1, LISTS = 2, OTHERS = 4 }; /* msg_ring_ask.flags */
@@ -69,13 +69,13 @@ struct finger {
     uint32_t rtt_us; /* 0: no finger here */
 };
 
-/* A peer that is believed in, but is not in this ring as far as is known: a contact to join
- * through, or a neighbour that went silent. */
+/* A peer outside this ring as far as is known: a contact to join through, or a neighbour that went
+ * silent. */
 struct outsider {
     struct part_peer peer;
     bool used : 1, contact : 1;
-    bool left : 1;           /* said good-bye: only kept so that old lists do not bring it back */
-    uint64_t quiet_until_us; /* so long nobody's list brings it back */
+    bool left : 1; /* it said that it leaves: remembered so that old lists do not bring it back */
+    uint64_t quiet_until_us; /* until then a list that names it is ignored */
 };
 
 enum lookup_why {
@@ -93,7 +93,7 @@ struct lookup {
     struct id target;
     uint32_t serial; /* 0: free */
     uint64_t due;
-    uint32_t token; /* the caller's, or what `why` makes of it */
+    uint32_t token; /* the caller's; for some values of `why` an index */
     enum lookup_why why : 8;
     uint8_t tries;
     bool found; /* the owner is known and has been asked for what is wanted of it */
@@ -120,20 +120,20 @@ struct own_ad {
     uint64_t due;
     struct part_coordinate place; /* that it is published under */
     struct part_cell cell;        /* the bucket, or the next to be tried */
-    struct part_cell back;        /* the old bucket, that is to forget it */
+    struct part_cell back;        /* the old bucket, from which it is to be removed */
     struct part_peer holder;      /* of `cell`, when `settled` */
-    uint32_t putting, taking;     /* serials of what is on its way, 0: nothing */
+    uint32_t putting, taking;     /* serials of the lookups under way; 0: none */
     bool settled, split_above;
     uint8_t moves;         /* up and down since it last settled */
     uint8_t settled_times; /* at the beginning it is put again sooner */
 };
 
-enum { HALF_SPLIT = 5 }; /* a half of a cell with so many ads is kept apart */
+enum { HALF_SPLIT = 5 }; /* a half with so many ads becomes a cell of its own */
 enum { CELLS = 56, CELL_OWNERS = 32, NEAR_AT_ONCE = 14, NEAR_CLASSES = 96 };
 
 enum cell_state { CELL_FREE, CELL_NEW, CELL_ASKED };
 
-/* Who keeps a cell of the tree, as an answer said. */
+/* The owner of a cell of the tree, as an answer named it. */
 struct cell_owner {
     uint64_t prefix;
     struct part_peer peer; /* port 0: free */
@@ -147,20 +147,20 @@ struct search_cell {
     uint16_t held; /* ads that are expected there */
     uint8_t depth;
     uint8_t state : 6; /* enum cell_state */
-    uint8_t told : 1;  /* a cell further up said that something is here */
-    uint8_t only : 1;  /* and told apart of what is below */
+    uint8_t told : 1;  /* a cell further up reported ads here */
+    uint8_t only : 1;  /* and reported separately from what is below */
 };
 
 struct search {
     struct search_cell cells[CELLS];
-    uint16_t found[NEAR_CLASSES]; /* so many ads in each class of distance: see nearest.c */
+    uint16_t found[NEAR_CLASSES]; /* ads in each class of distance: see nearest.c */
     uint32_t token;
     uint32_t left_out_us; /* nothing was left out that is nearer than this */
     uint16_t want;
     uint16_t have, seen; /* ads that fit, and all that were looked at */
     uint8_t climbs;      /* to cells above those that are gone */
     bool used, incomplete;
-    bool from_top; /* the whole tree is looked through, for this peer's own place was wrong */
+    bool from_top; /* the whole tree is searched, because this peer's own place was wrong */
     char require[RING_REQUIRE_MAX + 1];
 };
 
@@ -180,7 +180,7 @@ struct ring {
 
     struct part_peer predecessor[1];
     unsigned predecessors; /* 0 or 1 */
-    uint64_t notified_us;  /* when the predecessor last said that this peer is its successor */
+    uint64_t notified_us;  /* when the predecessor last notified this peer */
     struct part_peer successors[RING_SUCCESSORS];
     unsigned successor_count;
     uint32_t epoch;      /* of the two lists above */
@@ -196,8 +196,8 @@ struct ring {
     struct vivaldi vivaldi;
     struct store store;
     uint64_t copy_due, neighbours_changed_us; /* the neighbours */
-    unsigned copy_next : 31;                  /* successor that is told next what it should hold */
-    bool copy_again : 1;                      /* they changed since the first of them was told */
+    unsigned copy_next : 31; /* the successor that is next told what it should store */
+    bool copy_again : 1;     /* they changed since the first of them was told */
     struct own_ad ad;
     struct cell_owner cell_owners[CELL_OWNERS]; /* of the cells that searches met */
     ring_fits *fits;
@@ -244,7 +244,8 @@ void neighbour_changed(struct ring *ring, const struct part_peer *from,
 void neighbour_tell_predecessor(struct ring *ring); /* that the lists have changed */
 void neighbour_leave(struct ring *ring);
 bool neighbour_owns(const struct ring *ring, const struct id *key);
-bool neighbour_precedes(const struct ring *ring, const struct id *id); /* nobody in between */
+bool neighbour_precedes(const struct ring *ring,
+                        const struct id *id); /* no known peer is in between */
 
 /* watch.c */
 void watch_round(struct ring *ring);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* route.c -- lookups. A find goes from member to member, each time to the closest one known before
- * its target, and the owner itself answers. Each hop acknowledges; when one does not, the find goes
- * round it. */
+ * its target, and the owner itself answers. Each hop acknowledges; a hop that does not is avoided.
+ */
 #include "ring_state.h"
 #include <assert.h>
 #include <string.h>
@@ -16,8 +16,8 @@ static bool was_tried(const struct hop *h, const struct id *id)
     return false;
 }
 
-/* Successors that may own the target: the first at or after it, or those that follow when it is
- * silent. */
+/* Successors that may own the target: the first at or after it or, when that one is silent, those
+ * that follow. */
 static const struct part_peer *owner_hop(const struct ring *ring, const struct hop *h)
 {
     const struct id *from = &ring->self.id;
@@ -57,7 +57,7 @@ static const struct part_peer *preceding_hop(const struct ring *ring, const stru
 static const struct part_peer *next_hop(const struct ring *ring, const struct hop *h, bool *last)
 {
     *last = true;
-    if (h->find.last) /* the sender takes this peer for the owner, but another is closer */
+    if (h->find.last) /* the sender considers this peer the owner, but its predecessor is closer */
         return neighbour_owns(ring, &h->find.target) ? NULL : &ring->predecessor[0];
     const struct part_peer *owner = owner_hop(ring, h);
     if (owner != NULL)
@@ -91,10 +91,10 @@ static struct hop *free_hop(struct ring *ring)
         if (ring->hops[i].due < oldest->due)
             oldest = &ring->hops[i];
     }
-    return oldest; /* it goes on without a watch */
+    return oldest; /* that find goes on, but no acknowledgement is awaited */
 }
 
-static void answer(struct ring *ring, const struct msg_ring_find *m)
+static void route_answer(struct ring *ring, const struct msg_ring_find *m)
 {
     struct msg_ring_found f = {.token = m->token,
                                .hops = m->hops,
@@ -134,7 +134,7 @@ void route_find(struct ring *ring, const struct msg_ring_find *m, const struct p
     if (adrift)
         ask_peer(ring, &m->origin, WHY_ADRIFT);
     if (adrift || is_owner(ring, m))
-        answer(ring, m);
+        route_answer(ring, m);
     else
         pass_on(ring, m);
 }
@@ -146,7 +146,7 @@ void route_acked(struct ring *ring, uint32_t hop)
             ring->hops[i].find.hop = 0;
 }
 
-/* The hop did not acknowledge: is it dead? Meanwhile another way. */
+/* The hop did not acknowledge: it is asked whether it is alive, and the find takes another way. */
 static void go_round(struct ring *ring, struct hop *h)
 {
     for (unsigned i = 0; i < ring->successor_count; i++)
@@ -157,11 +157,11 @@ static void go_round(struct ring *ring, struct hop *h)
             ask_peer(ring, &ring->fingers[i].peer, WHY_ALIVE);
     if (h->find.last && ring->predecessors > 0)
         ask_peer(ring, &ring->predecessor[0], WHY_ALIVE);
-    /* What was a silent predecessor's is this peer's. */
+    /* The keys of a silent predecessor are this peer's. */
     if (h->find.last && (h->tries == HOP_TRIES || neighbour_owns(ring, &h->find.target))) {
         struct msg_ring_find m = h->find;
         h->find.hop = 0;
-        answer(ring, &m);
+        route_answer(ring, &m);
         return;
     }
     send_hop(ring, h);
@@ -178,7 +178,7 @@ void route_lost(struct ring *ring, const struct id *id)
 
 /* --- lookups begun here --- */
 
-/* What comes round again by itself leaves room for what is waited for. */
+/* Lookups that are repeated anyway leave room for those that a caller waits for. */
 static bool has_time(enum lookup_why why, uint32_t token)
 {
     return why == LOOK_FINGER || (why == LOOK_PLACE && token == 0);
@@ -210,7 +210,7 @@ struct lookup *route_by_serial(struct ring *ring, uint32_t serial)
 }
 
 /* The first try, or another. */
-static void start(struct ring *ring, struct lookup *l)
+static void route_start(struct ring *ring, struct lookup *l)
 {
     l->tries++;
     l->found = false;
@@ -220,13 +220,13 @@ static void start(struct ring *ring, struct lookup *l)
         m.hops = 1;
         act_send(ring, &l->through, message_put_ring_find(&m, act_room(ring), act_left(ring)));
     } else if (is_owner(ring, &m)) {
-        answer(ring, &m);
+        route_answer(ring, &m);
     } else {
         pass_on(ring, &m);
     }
 }
 
-static void fail(struct ring *ring, struct lookup *l)
+static void route_fail(struct ring *ring, struct lookup *l)
 {
     struct lookup failed = *l;
     l->serial = 0;
@@ -325,9 +325,9 @@ void route_tick(struct ring *ring)
         if (l->serial == 0 || l->due > ring->now)
             continue;
         if (l->tries >= LOOKUP_TRIES || (l->why == LOOK_MERGE && l->tries > 0))
-            fail(ring, l);
+            route_fail(ring, l);
         else
-            start(ring, l);
+            route_start(ring, l);
     }
 }
 

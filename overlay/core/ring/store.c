@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* store.c -- records packed end to end. There are tens of them, so a walk is the best index. */
+/* store.c -- records packed end to end. There are tens of them, so a linear search is fast enough.
+ */
 #include "store.h"
 #include <assert.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static struct store_entry *entry_at(const struct store *s, size_t at)
     return at < s->used ? (struct store_entry *)(s->bytes + at) : NULL;
 }
 
-static size_t offset(const struct store *s, const struct store_entry *e)
+static size_t store_offset(const struct store *s, const struct store_entry *e)
 {
     return (size_t)((const uint8_t *)e - s->bytes);
 }
@@ -27,7 +28,7 @@ void store_init(struct store *s, void *memory, size_t size)
 
 struct store_entry *store_next(const struct store *s, struct store_entry *e)
 {
-    return entry_at(s, e == NULL ? 0 : offset(s, e) + entry_size(e->length));
+    return entry_at(s, e == NULL ? 0 : store_offset(s, e) + entry_size(e->length));
 }
 
 struct store_entry *store_find(const struct store *s, const struct id *key, const struct id *name)
@@ -46,7 +47,7 @@ const uint8_t *store_value(const struct store_entry *e)
 
 struct store_entry *store_drop(struct store *s, struct store_entry *e)
 {
-    size_t at = offset(s, e), size = entry_size(e->length);
+    size_t at = store_offset(s, e), size = entry_size(e->length);
     assert(at + size <= s->used);
     memmove(s->bytes + at, s->bytes + at + size, s->used - at - size);
     s->used -= size;

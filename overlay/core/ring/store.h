@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* store.h -- the records that one member keeps: packed end to end in memory of a fixed size. */
+/* store.h -- the records that one member stores, packed end to end in memory of a fixed size. */
 #ifndef P2P_OVERLAY_CORE_RING_STORE_H
 #define P2P_OVERLAY_CORE_RING_STORE_H
 #include "overlay/base/id.h"
 #include <stddef.h>
 
 enum store_flag {
-    STORE_PLACING = 1, /* on its way to its owner, who has not yet said that it has it */
+    STORE_PLACING = 1, /* on its way to its owner, which has not acknowledged it yet */
     STORE_NEXT = 2,    /* this peer is the next to own it, if not the owner: see records.c */
 };
 
@@ -15,8 +15,9 @@ struct store_entry {
     uint64_t version;
     uint64_t expires_us; /* 0: never */
     uint64_t claimed_us; /* when its owner last said that it should be here */
-    uint32_t reported_s; /* ads and marks: when the cell above was last told of it; 0: never */
-    uint16_t length;     /* of the value */
+    uint32_t
+        reported_s; /* ads and inner nodes: when it was last reported to the cell above; 0: never */
+    uint16_t length; /* of the value */
     uint8_t copies;
     uint8_t flags;
 };

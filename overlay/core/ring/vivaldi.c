@@ -7,7 +7,7 @@ enum {
     ONE = 1000,         /* errors and weights are in thousandths */
     GAIN = 250,         /* c_c and c_e of the paper */
     MIN_HEIGHT_US = 50, /* a desktop's own stack and cable */
-    STILL_US = 200,     /* a move shorter than this is never told */
+    STILL_US = 200,     /* a shorter move is not published */
     STILL_SHARE = 6,    /* nor one shorter than this part of the usual round trip */
 };
 
@@ -25,17 +25,17 @@ static uint64_t square_root(uint64_t n)
     return root;
 }
 
-static uint64_t length(int64_t dx, int64_t dy)
+static uint64_t vivaldi_length(int64_t dx, int64_t dy)
 {
     return square_root((uint64_t)(dx * dx) + (uint64_t)(dy * dy));
 }
 
-static int64_t difference(uint32_t a, uint32_t b)
+static int64_t vivaldi_difference(uint32_t a, uint32_t b)
 {
     return (int64_t)(int32_t)a - (int32_t)b;
 }
 
-static int64_t clamp(int64_t v, int64_t low, int64_t high)
+static int64_t vivaldi_clamp(int64_t v, int64_t low, int64_t high)
 {
     return v < low ? low : v > high ? high : v;
 }
@@ -50,7 +50,9 @@ void vivaldi_init(struct vivaldi *v)
 
 uint32_t vivaldi_rtt_us(const struct part_coordinate *a, const struct part_coordinate *b)
 {
-    return (uint32_t)length(difference(a->x, b->x), difference(a->y, b->y)) + a->height + b->height;
+    return (uint32_t)vivaldi_length(vivaldi_difference(a->x, b->x),
+                                    vivaldi_difference(a->y, b->y)) +
+           a->height + b->height;
 }
 
 bool vivaldi_sane(const struct part_coordinate *c)
@@ -86,32 +88,32 @@ static uint32_t filter(struct vivaldi_filter *f, uint32_t rtt_us)
 }
 
 /* Moves by `force` microseconds, away from `there` when it is positive. */
-static void move(struct part_coordinate *c, const struct part_coordinate *there, int64_t force,
-                 uint64_t random)
+static void vivaldi_move(struct part_coordinate *c, const struct part_coordinate *there,
+                         int64_t force, uint64_t random)
 {
-    int64_t dx = difference(c->x, there->x), dy = difference(c->y, there->y);
-    int64_t plane = (int64_t)length(dx, dy);
+    int64_t dx = vivaldi_difference(c->x, there->x), dy = vivaldi_difference(c->y, there->y);
+    int64_t plane = (int64_t)vivaldi_length(dx, dy);
     if (plane == 0) { /* the same place: any direction will do */
         dx = (int64_t)(random & 1023) - 512;
         dy = (int64_t)(random >> 10 & 1023) - 512;
         plane = 0;
     }
     int64_t heights = (int64_t)c->height + there->height;
-    int64_t way = plane > 0 ? plane + heights : (int64_t)length(dx, dy) + heights;
+    int64_t way = plane > 0 ? plane + heights : (int64_t)vivaldi_length(dx, dy) + heights;
     if (way == 0)
         return;
     int64_t limit = VIVALDI_LIMIT_US;
-    c->x = (uint32_t)(int32_t)clamp((int32_t)c->x + force * dx / way, -limit, limit);
-    c->y = (uint32_t)(int32_t)clamp((int32_t)c->y + force * dy / way, -limit, limit);
-    c->height = (uint32_t)clamp(c->height + force * heights / way, MIN_HEIGHT_US, limit);
+    c->x = (uint32_t)(int32_t)vivaldi_clamp((int32_t)c->x + force * dx / way, -limit, limit);
+    c->y = (uint32_t)(int32_t)vivaldi_clamp((int32_t)c->y + force * dy / way, -limit, limit);
+    c->height = (uint32_t)vivaldi_clamp(c->height + force * heights / way, MIN_HEIGHT_US, limit);
 }
 
-/* Ledlie's other filter: applications see a new place only when it is another one. */
-static void tell(struct vivaldi *v)
+/* Ledlie's second filter: a new place is published only when it differs enough. */
+static void vivaldi_publish(struct vivaldi *v)
 {
-    uint64_t moved =
-        length(difference(v->place.x, v->published.x), difference(v->place.y, v->published.y));
-    int64_t rose = difference(v->place.height, v->published.height);
+    uint64_t moved = vivaldi_length(vivaldi_difference(v->place.x, v->published.x),
+                                    vivaldi_difference(v->place.y, v->published.y));
+    int64_t rose = vivaldi_difference(v->place.height, v->published.height);
     moved += (uint64_t)(rose < 0 ? -rose : rose);
     if (moved > STILL_US && moved > v->usual_us / STILL_SHARE)
         v->published = v->place;
@@ -130,7 +132,7 @@ void vivaldi_measure(struct vivaldi *v, const struct id *peer, uint32_t rtt_us,
     int64_t mine = v->place.error, both = mine + there->error;
     int64_t weight = both > 0 ? mine * ONE / both : ONE / 2;
     int64_t gain = GAIN * weight / ONE; /* thousandths */
-    v->place.error = (uint32_t)clamp((error * gain + mine * (ONE - gain)) / ONE, 1, ONE);
-    move(&v->place, there, off * gain / ONE, random);
-    tell(v);
+    v->place.error = (uint32_t)vivaldi_clamp((error * gain + mine * (ONE - gain)) / ONE, 1, ONE);
+    vivaldi_move(&v->place, there, off * gain / ONE, random);
+    vivaldi_publish(v);
 }

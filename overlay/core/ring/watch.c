@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* watch.c -- once a second: are those still there whom this peer knows, and does the one before it
- * know this peer? */
+/* watch.c -- once a second: are the known peers alive, and does the predecessor know this peer? */
 #include "ring_state.h"
 
 enum {
     ALARM_US = 20 * SECOND,
-    SETTLED_US = 60 * SECOND, /* without a change: from then on all is looked at less often */
-    ADRIFT_US = 5 * SECOND,   /* nobody has said for so long: you are my successor */
+    SETTLED_US = 60 * SECOND, /* without a change; then checks are less frequent */
+    ADRIFT_US = 5 * SECOND,   /* not notified by any predecessor for so long */
     FINGERS_AT_ONCE = 3,
 };
 
@@ -21,9 +20,9 @@ static const struct part_peer *any_finger(struct ring *ring)
     return &ring->successors[skip % ring->successor_count];
 }
 
-/* When many join at once, one may be left over whom nobody takes for a successor, for the one
- * before it has one that is far beyond. From there stabilizing goes back by one member in each
- * round trip; looking up its own id, this peer soon meets the one before it. */
+/* When many join at once, a peer may end up as nobody's successor, because the peer before it has a
+ * successor far beyond. Stabilizing then moves back only one member per round trip; a lookup of the
+ * own id finds the peer before it sooner. */
 static void find_place(struct ring *ring)
 {
     if (ring->successor_count > 0 && ring->now > ring->notified_us + ADRIFT_US)
@@ -41,8 +40,8 @@ static void watch_finger(struct ring *ring)
     }
 }
 
-/* One further successor each time, and every other time one finger. When a neighbour has gone
- * others may have gone with it, so all fingers are looked at soon. */
+/* One further successor each time, and every other time one finger. When a neighbour was lost,
+ * others may be lost as well, so all fingers are checked soon. */
 static void watch_others(struct ring *ring)
 {
     unsigned n = ring->successor_count;
@@ -55,7 +54,7 @@ static void watch_others(struct ring *ring)
         watch_finger(ring);
 }
 
-/* This peer was away, or is elsewhere now: whoever it asks hears that it is there, and where. */
+/* This peer was away, or has another address now: the questions tell the others so. */
 void watch_return(struct ring *ring)
 {
     neighbour_stabilize(ring);
@@ -65,19 +64,19 @@ void watch_return(struct ring *ring)
         ask_peer(ring, &ring->predecessor[0], WHY_ALIVE);
 }
 
-/* A settled ring is looked at every other round, and what is not next to this peer in one of four:
- * who comes before a dead peer sees it first, and its news goes round at once. */
+/* A settled ring is checked every other round, and peers that are not adjacent every fourth: the
+ * predecessor of a dead peer notices first, and passes the news on at once. */
 void watch_round(struct ring *ring)
 {
     bool settled = ring->now > ring->neighbours_changed_us + SETTLED_US;
     uint64_t patience = (settled ? 2 * ROUND_US : ROUND_US) + ROUND_US / 2;
     if (ring->rounds % 16 == 0)
-        ring->head_epoch = 0; /* whatever was missed, now it comes */
+        ring->head_epoch = 0; /* so that a change that was missed is sent again */
     if (settled && ring->rounds % 2 != 0)
         return;
     neighbour_stabilize(ring);
     if (ring->predecessors > 0 && ring->now > ring->notified_us + patience)
-        ask_peer(ring, &ring->predecessor[0], WHY_ALIVE); /* it has missed its round */
+        ask_peer(ring, &ring->predecessor[0], WHY_ALIVE); /* it did not notify in time */
     if (!settled || ring->rounds % 4 == 0)
         watch_others(ring);
     find_place(ring);

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* group.c -- the members of a group take turns in pinging each other. */
 #include "group_state.h"
+#include "overlay/base/random.h"
 #include <assert.h>
 #include <string.h>
 
-static uint64_t next_random(struct group *g) /* SplitMix64 */
+static uint64_t next_random(struct group *g)
 {
-    uint64_t z = g->random += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    return splitmix64(&g->random);
 }
 
 static uint32_t next_serial(struct group *g)
@@ -83,7 +81,7 @@ static void ask_for_help(struct group *g, struct watch *w)
 
 /* --- messages --- */
 
-static void answered(struct group *g, uint32_t serial)
+static void group_answered(struct group *g, uint32_t serial)
 {
     for (unsigned i = 0; serial != 0 && i < WATCHES; i++)
         if (g->watches[i].serial == serial) {
@@ -141,7 +139,8 @@ const struct id *group_job(const struct message *m)
     return NULL;
 }
 
-static void message(struct group *g, const struct part_peer *from, const struct message *m)
+static void group_take_message(struct group *g, const struct part_peer *from,
+                               const struct message *m)
 {
     const struct id *job = group_job(m);
     struct group_member *sender = group_find(g, &from->id);
@@ -156,7 +155,7 @@ static void message(struct group *g, const struct part_peer *from, const struct 
         break;
     case MSG_group_ack:
         suspicion_hear(g, &from->id, m->group_ack.rumors, m->group_ack.rumors_count);
-        answered(g, m->group_ack.serial);
+        group_answered(g, m->group_ack.serial);
         break;
     case MSG_group_ping_for:
         suspicion_hear(g, &from->id, m->group_ping_for.rumors, m->group_ping_for.rumors_count);
@@ -180,7 +179,7 @@ static void shuffle(struct group *g)
     }
 }
 
-/* Everyone once in each round, in an order of its own: so a silent one is found in bounded time. */
+/* Each member once per round, in random order, so a silent one is found in bounded time. */
 static void take_turn(struct group *g)
 {
     g->turn_due = g->now + group_stretched(g, GROUP_PERIOD_US);
@@ -204,15 +203,15 @@ static void watch_due(struct group *g, struct watch *w)
         return;
     }
     struct group_member *m = group_find(g, &w->target);
-    group_slow_down(
-        g, w->nacks_missing); /* the helpers are silent too: is it this peer that is deaf? */
+    group_slow_down(g, w->nacks_missing); /* helpers that are silent, too, mean that this peer
+                                             itself may be late */
     w->serial = 0;
     if (m == NULL)
         return;
     suspicion_raise(g, m, m->incarnation, &g->self.id);
     const struct group_member *submitter = group_find(g, &g->submitter);
     if (submitter != NULL && submitter != m)
-        group_watch(g, submitter); /* the ping tells it at once */
+        group_watch(g, submitter); /* the ping carries the suspicion to it at once */
 }
 
 static void relay_due(struct group *g, struct relay *r)
@@ -221,7 +220,8 @@ static void relay_due(struct group *g, struct relay *r)
     r->serial = 0;
 }
 
-/* Called so late that answers may well lie unread: nobody is blamed, this peer doubts itself. */
+/* This step is so late that answers may wait unread: the time-outs of others are prolonged, and
+ * this peer counts as slow. */
 static void overslept(struct group *g, uint64_t late)
 {
     group_slow_down(g, 1);
@@ -231,7 +231,7 @@ static void overslept(struct group *g, uint64_t late)
         g->members[i].dead_us += late + GROUP_PING_US;
 }
 
-static void tick(struct group *g)
+static void group_tick(struct group *g)
 {
     uint64_t due = group_deadline(g);
     if (due < g->now && g->now - due > GROUP_PING_US)
@@ -301,11 +301,12 @@ struct group *group_move(void *memory, unsigned members, const struct group *gro
     return g;
 }
 
-static void add(struct group *g, const struct part_peer *peer)
+static void group_add_member(struct group *g, const struct part_peer *peer)
 {
     if (g->count == g->room || id_equal(&peer->id, &g->self.id) || group_find(g, &peer->id) != NULL)
         return;
-    unsigned i = (unsigned)(next_random(g) % (g->count + 1)); /* an order unlike the others' */
+    unsigned i = (unsigned)(next_random(g) %
+                            (g->count + 1)); /* in an order that differs from the other members' */
     g->members[g->count++] = g->members[i];
     g->members[i] = (struct group_member){.peer = *peer};
 }
@@ -332,10 +333,10 @@ void group_step(struct group *g, const struct group_event *event, uint64_t now_u
     case GROUP_TICK:
         break;
     case GROUP_MESSAGE:
-        message(g, &event->peer, event->message);
+        group_take_message(g, &event->peer, event->message);
         break;
     case GROUP_ADD:
-        add(g, &event->peer);
+        group_add_member(g, &event->peer);
         break;
     case GROUP_REMOVE:
         remove_member(g, &event->peer.id);
@@ -349,7 +350,7 @@ void group_step(struct group *g, const struct group_event *event, uint64_t now_u
             suspicion_reached(g, m);
         break;
     }
-    tick(g);
+    group_tick(g);
     g->out = NULL;
 }
 

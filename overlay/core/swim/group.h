@@ -2,14 +2,15 @@
 /* group.h -- the peers of one job watch each other, and declare the silent ones dead: SWIM (Das
  * 2002) with the refinements of Lifeguard (Dadgar 2017), as a pure state machine like ring.h.
  *
- *     several times a second a member is pinged; silent, others ping it in this peer's place; still
- * silent, it is suspected; whoever hears of that pings it too, and each that agrees shortens the
- * time in which the suspect may say no; then it is dead, for good, and everyone hears of it
+ *     several times a second a member is pinged; if it does not answer, others ping it in this
+ * peer's place; if it still does not answer, it is suspected; each member that hears of the
+ * suspicion pings it, too, and each that agrees shortens the time in which the suspect may deny it;
+ * then it is dead, for good, and all members hear of it
  *
- * The submitter's daemon alone declares the others dead, as it alone gives their work up; they
- * declare only it. A peer that is late itself (a busy host, a frozen process) doubts itself first:
- * all its time-outs stretch. And as long as a suspect's host acknowledges what is sent to it, it is
- * the daemon there that waits for its turn, not the host that is gone.
+ * Only the submitter's daemon declares the others dead, as only it gives up their work; the others
+ * declare only the submitter's daemon. A peer that is late itself (a busy host, a frozen process)
+ * doubts itself first: all its time-outs stretch. And as long as a suspect's host acknowledges what
+ * is sent to it, the daemon there is starved, and the host is not gone.
  *
  * Time is microseconds of one clock that never goes back. */
 #ifndef P2P_OVERLAY_CORE_SWIM_GROUP_H
@@ -19,9 +20,9 @@
 enum {
     GROUP_PERIOD_US = 120 * 1000,        /* between two pings */
     GROUP_PING_US = 60 * 1000,           /* for an answer, before others are asked to help */
-    GROUP_SUSPECT_US = 300 * 1000,       /* of suspicion at least: with enough who agree */
-    GROUP_DOUBT_US = 1500 * 1000,        /* of suspicion at most: with nobody else who agrees */
-    GROUP_STALLED_US = 30 * 1000 * 1000, /* of a daemon that says nothing on a host that is there */
+    GROUP_SUSPECT_US = 300 * 1000,       /* of suspicion at least: when enough members agree */
+    GROUP_DOUBT_US = 1500 * 1000,        /* of suspicion at most: when no other member agrees */
+    GROUP_STALLED_US = 30 * 1000 * 1000, /* for a silent daemon on a host that answers */
     GROUP_CONFIRMERS = 2,
     GROUP_HELPERS = 3,
     GROUP_RUMORS = 8, /* on one message */
@@ -35,7 +36,7 @@ enum group_state { GROUP_ALIVE, GROUP_SUSPECTED, GROUP_DEAD };
 struct group_setup {
     struct part_peer self;
     struct id job;
-    struct id submitter; /* whose daemon decides */
+    struct id submitter; /* its daemon decides */
     uint64_t seed;
     unsigned members; /* at most, this peer not counted */
 };

@@ -12,7 +12,7 @@ enum {
     SENDS_MAX = GROUP_ACTIONS - 16,
 };
 
-/* Who has said themselves that somebody is dead. */
+/* Members that have each said that a peer is dead. */
 struct verdict {
     uint8_t count;
     struct id by[GROUP_CONFIRMERS];
@@ -22,8 +22,9 @@ struct group_member {
     struct part_peer peer;
     uint32_t incarnation;
     enum group_state state;
-    uint8_t tell;     /* messages that shall still carry what is said of it */
-    uint8_t accusers; /* who found it silent themselves: at most one more than must agree */
+    uint8_t tell; /* further messages that carry the rumour of it */
+    uint8_t
+        accusers; /* members that found it silent themselves: at most one more than must agree */
     struct id accused_by[GROUP_CONFIRMERS + 1];
     uint64_t suspected_us, dead_us; /* since when; when it will be declared */
     uint64_t reached_us;            /* its host acknowledged something under suspicion; 0: no */
@@ -52,7 +53,7 @@ struct group {
     uint64_t random;
     uint32_t serial, incarnation;
     uint8_t slow;      /* Lifeguard's local health, 0..8 */
-    uint8_t tell_self; /* messages that shall still say that this peer lives */
+    uint8_t tell_self; /* further messages that say that this peer is alive */
     bool declared;
     struct verdict verdict; /* on this peer */
     uint64_t turn_due;

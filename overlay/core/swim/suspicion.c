@@ -2,14 +2,14 @@
 /* suspicion.c -- what a group's member believes of the others: alive, suspected, dead. */
 #include "group_state.h"
 
-/* Is it for this peer to say that the member is dead? */
-static bool decides(const struct group *g, const struct group_member *m)
+/* Does this peer decide whether the member is dead? */
+static bool is_ours_to_declare(const struct group *g, const struct group_member *m)
 {
     return group_submits(g) || id_equal(&m->peer.id, &g->submitter);
 }
 
-/* Lifeguard: the time shrinks with the logarithm of those who agree. In so small a group that
- * nobody else can agree, it is the shortest at once. */
+/* Lifeguard: the time shrinks with the logarithm of the number of members that agree. In a group
+ * too small for that, it is the shortest at once. */
 static uint64_t suspicion_us(const struct group *g, const struct group_member *m)
 {
     static const unsigned share[GROUP_CONFIRMERS + 1] = {1000, 369, 0}; /* 1 - log(c+1)/log(3) */
@@ -37,7 +37,7 @@ void suspicion_reached(struct group *g, struct group_member *m)
 {
     m->reached_us = g->now;
     set_dead_time(g, m);
-    gossip_probe(g, m); /* and in a while? */
+    gossip_probe(g, m); /* asks again */
 }
 
 void suspicion_declare(struct group *g, struct group_member *m)
@@ -47,7 +47,7 @@ void suspicion_declare(struct group *g, struct group_member *m)
     gossip_say(g, GROUP_DECLARED, &m->peer);
 }
 
-static void confirm(struct group *g, struct group_member *m, const struct id *by)
+static void suspicion_confirm(struct group *g, struct group_member *m, const struct id *by)
 {
     if (m->accusers > GROUP_CONFIRMERS || id_equal(by, &m->peer.id))
         return;
@@ -67,7 +67,7 @@ void suspicion_raise(struct group *g, struct group_member *m, uint32_t incarnati
     if (m->state == GROUP_DEAD || incarnation < m->incarnation)
         return;
     if (m->state == GROUP_SUSPECTED && incarnation == m->incarnation) {
-        confirm(g, m, by);
+        suspicion_confirm(g, m, by);
         return;
     }
     m->state = GROUP_SUSPECTED;
@@ -77,15 +77,15 @@ void suspicion_raise(struct group *g, struct group_member *m, uint32_t incarnati
     m->suspected_us = g->now;
     m->reached_us = 0;
     set_dead_time(g, m);
-    confirm(g, m, by);
+    suspicion_confirm(g, m, by);
     gossip_say(g, GROUP_DOUBTED, &m->peer);
-    if (decides(g, m))
+    if (is_ours_to_declare(g, m))
         gossip_probe(g, m);
     if (!id_equal(by, &g->self.id))
-        group_watch(g, m); /* is it so? */
+        group_watch(g, m); /* this peer checks itself */
 }
 
-static void trust(struct group *g, struct group_member *m, uint32_t incarnation)
+static void suspicion_end(struct group *g, struct group_member *m, uint32_t incarnation)
 {
     if (m->state == GROUP_DEAD || incarnation <= m->incarnation)
         return;
@@ -98,11 +98,11 @@ static void trust(struct group *g, struct group_member *m, uint32_t incarnation)
 
 /* --- what others say ---
  *
- * A member may lie, or be made to. So its word that another is dead ends nothing: that is believed
- * of the submitter's daemon, which decides, or of several who each say it themselves; a suspicion
- * makes this peer look, and its time is shortened only by those who say that they have waited in
- * vain themselves. A suspect counts its denials, and nobody can raise that number so far that it
- * has none left. */
+ * A member may lie. So one member's claim that another is dead has no effect: it counts from the
+ * submitter's daemon, which decides, or when several members each make it. A suspicion makes this
+ * peer check itself, and is shortened only by members that found the suspect silent themselves. A
+ * suspect numbers its denials, and a claimed number far ahead is ignored, so that it cannot run out
+ * of them. */
 
 enum { LEAP = 16 };
 
@@ -116,8 +116,8 @@ static bool says_dead(struct verdict *v, const struct id *by, unsigned needed)
     return v->count >= needed;
 }
 
-/* In a job of two peers there is one other. */
-static unsigned voices(const struct group *g)
+/* How many must say so; in a job of two peers there is only one other. */
+static unsigned verdicts_needed(const struct group *g)
 {
     unsigned others = group_submits(g) ? g->count : GROUP_CONFIRMERS;
     return others < GROUP_CONFIRMERS ? others : GROUP_CONFIRMERS;
@@ -126,14 +126,14 @@ static unsigned voices(const struct group *g)
 static void about_self(struct group *g, const struct id *from, const struct part_rumor *r)
 {
     if (r->state == GROUP_DEAD && !g->declared &&
-        (id_equal(from, &g->submitter) || says_dead(&g->verdict, from, voices(g)))) {
+        (id_equal(from, &g->submitter) || says_dead(&g->verdict, from, verdicts_needed(g)))) {
         g->declared = true;
         gossip_say(g, GROUP_DECLARED, &g->self);
     }
     if (r->state != GROUP_SUSPECTED || r->incarnation < g->incarnation ||
         r->incarnation - g->incarnation > LEAP)
         return;
-    g->incarnation = r->incarnation + 1; /* only the suspect itself may say no */
+    g->incarnation = r->incarnation + 1; /* only the suspect itself may deny it */
     g->tell_self = gossip_tellings(g);
     group_slow_down(g, 1);
 }
@@ -149,7 +149,7 @@ static void about_dead(struct group *g, const struct id *from, struct group_memb
     }
     suspicion_raise(g, m, m->incarnation, &m->peer.id);
     if (submitter != NULL && submitter != m)
-        group_watch(g, submitter); /* is it so? */
+        group_watch(g, submitter); /* this peer checks itself */
 }
 
 static void about_suspect(struct group *g, const struct id *from, struct group_member *m,
@@ -160,7 +160,7 @@ static void about_suspect(struct group *g, const struct id *from, struct group_m
     suspicion_raise(g, m, r->incarnation, id_equal(from, &r->by) ? from : &m->peer.id);
 }
 
-static void hear(struct group *g, const struct id *from, const struct part_rumor *r)
+static void suspicion_hear_one(struct group *g, const struct id *from, const struct part_rumor *r)
 {
     struct group_member *m = group_find(g, &r->peer);
     if (id_equal(&r->peer, &g->self.id))
@@ -168,7 +168,7 @@ static void hear(struct group *g, const struct id *from, const struct part_rumor
     if (m == NULL)
         return;
     if (m->state == GROUP_DEAD && r->state != GROUP_DEAD && m->tell == 0)
-        m->tell = 1; /* for who does not know it yet */
+        m->tell = 1; /* for members that do not know it yet */
     if (m->state == GROUP_DEAD)
         return;
     if (r->state == GROUP_DEAD)
@@ -176,17 +176,17 @@ static void hear(struct group *g, const struct id *from, const struct part_rumor
     else if (r->state == GROUP_SUSPECTED)
         about_suspect(g, from, m, r);
     else if (r->state == GROUP_ALIVE)
-        trust(g, m, r->incarnation);
+        suspicion_end(g, m, r->incarnation);
 }
 
 void suspicion_hear(struct group *g, const struct id *from, const struct part_rumor *rumors,
                     unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        hear(g, from, &rumors[i]);
+        suspicion_hear_one(g, from, &rumors[i]);
 }
 
 bool suspicion_is_ours(const struct group *g, const struct group_member *m)
 {
-    return m->state == GROUP_SUSPECTED && decides(g, m);
+    return m->state == GROUP_SUSPECTED && is_ours_to_declare(g, m);
 }

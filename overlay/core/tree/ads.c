@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ads.c -- this peer's own ad in the tree: it is put where it belongs, again and again, is told
- * `deeper` or `higher` when the tree has changed, and what is not put again is forgotten. */
+/* ads.c -- this peer's own ad in the tree: it is put into its cell at regular intervals, as ads
+ * expire. The answer says `deeper` or `higher` when the tree has changed. */
 #include "overlay/core/ring/ring_state.h"
 #include <string.h>
 
 enum {
     REFRESH_US = 60 * SECOND,
-    EARLY_US = 10 * SECOND, /* for the first few times: the coordinate is still on its way */
+    EARLY_US = 10 * SECOND, /* the first few times: the coordinate still changes */
     EARLY = 6,
     AD_TTL = 150, /* seconds */
     AGAIN_US = 5 * SECOND,
@@ -35,8 +35,9 @@ void ads_publish(struct ring *ring, const uint8_t *bytes, uint32_t length)
     ad->due = ring->now;
 }
 
-/* Where it belongs now: when this peer has moved, its old bucket is to forget it. */
-static void aim(struct ring *ring)
+/* Chooses the cell for the present coordinate; after a move the ad is removed from the old bucket.
+ */
+static void ads_aim(struct ring *ring)
 {
     struct own_ad *ad = &ring->ad;
     ad->place = ring->vivaldi.published;
@@ -55,10 +56,10 @@ static void start_put(struct ring *ring)
     struct own_ad *ad = &ring->ad;
     ad->due = ring_soon(ring, ad->settled_times < EARLY ? EARLY_US : REFRESH_US);
     if (ad->settled)
-        ad->split_above = false; /* it may have been merged since */
+        ad->split_above = false; /* the cell above may have been merged since */
     if (ad->version < ring->now) /* copies of what was put before are older */
         ad->version = ring->now;
-    aim(ring);
+    ads_aim(ring);
     struct id key = cell_key(&ad->cell);
     struct lookup *l = route_lookup(ring, LOOK_AD, 0, &key);
     if (l == NULL) {
@@ -94,7 +95,8 @@ void ads_tick(struct ring *ring)
     struct own_ad *ad = &ring->ad;
     if (ad->length > 0 && ad->putting == 0 && ad->due <= ring->now)
         start_put(ring);
-    bool elsewhere = ad->settled || ad->length == 0; /* until then the old bucket shows it */
+    bool elsewhere =
+        ad->settled || ad->length == 0; /* until then the ad stays visible in the old bucket */
     if (ad->back.depth != NO_CELL && ad->taking == 0 && elsewhere)
         start_taking_back(ring);
 }
@@ -138,18 +140,18 @@ void ads_failed(struct ring *ring, struct lookup *l)
         ad->due = ring_soon(ring, AGAIN_US);
     } else if (l->serial == ad->taking) {
         ad->taking = 0;
-        ad->back.depth = NO_CELL; /* its time will run out */
+        ad->back.depth = NO_CELL; /* it expires there */
     }
 }
 
-static void move(struct ring *ring, unsigned depth, bool split_above)
+static void ads_move(struct ring *ring, unsigned depth, bool split_above)
 {
     struct own_ad *ad = &ring->ad;
     ad->cell = cell_around(cell_place(&ad->place, &ring->self.id), depth);
     ad->split_above = split_above;
     ad->settled = false;
     ad->due = ring->now;
-    if (++ad->moves > MOVES) { /* the tree is being changed under it */
+    if (++ad->moves > MOVES) { /* the tree changes faster than the ad can follow */
         ad->moves = 0;
         ad->due = ring_soon(ring, AGAIN_US);
     }
@@ -180,11 +182,11 @@ static void put_answered(struct ring *ring, const struct msg_ad_put_done *m)
         break;
     case RING_DEEPER:
         if (ad->cell.depth < CELL_DEPTH_MAX)
-            move(ring, ad->cell.depth + 1u, true);
+            ads_move(ring, ad->cell.depth + 1u, true);
         break;
     case RING_HIGHER:
         if (ad->cell.depth > 0)
-            move(ring, ad->cell.depth - 1u, false);
+            ads_move(ring, ad->cell.depth - 1u, false);
         break;
     case RING_ELSEWHERE:
     case RING_FULL:

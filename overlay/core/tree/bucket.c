@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bucket.c -- the cells of the tree of ads that this peer keeps: a prefix hash tree over the ring
+/* bucket.c -- the cells of the tree of ads that this peer owns: a prefix hash tree over the ring
  * (Ramabhadran 2004).
  *
- * A cell is kept by the owner of its key: as a bucket of ads, or, once there were too many, as a
- * mark that a half of it, or both, are kept apart. The few ads of a small half stay with the mark,
- * so a crowd that has to be cut often leaves no trail of tiny buckets. */
+ * A cell is stored by the owner of its key: as a bucket of ads or, once there were too many, as an
+ * inner node, which says that one half or both are cells of their own. The few ads of a small half
+ * stay with the inner node, so a dense crowd that is split many times leaves no tiny buckets
+ * behind. */
 #include "overlay/core/ring/ring_state.h"
 #include <string.h>
 
 enum {
     COPIES_OF_INNER = 3,
-    COPIES_OF_AD = 2, /* it is soon put again, so a few do */
+    COPIES_OF_AD = 2, /* few, as the ad is put again soon */
     AD_TTL = 150,     /* seconds */
-    AD_FRESH = 80,    /* seconds: by then its peer puts it again */
+    AD_FRESH = 80,    /* seconds, within which its peer puts it again */
     INNER_TTL = 300,  /* seconds */
     GONE_TTL = 75,    /* seconds: two rounds in which copies are offered */
-    BUCKET = 16,      /* ads; with more it is cut in halves */
+    BUCKET = 16,      /* ads; with more the cell is split */
     AD_HEAD = 17,     /* depth of the cell and coordinate, before an ad's bytes */
 };
 
@@ -35,7 +36,7 @@ struct store_entry *bucket_inner(const struct ring *ring, const struct id *key, 
                                                                                             : NULL;
 }
 
-/* Neither a mark nor what an ad leaves behind that was taken back. */
+/* Neither an inner node nor the empty record of a removed ad. */
 static bool is_ad(const struct store_entry *e)
 {
     return !id_is_zero(&e->name) && e->length > 0;
@@ -50,7 +51,7 @@ unsigned bucket_held(const struct ring *ring, const struct id *key)
     return n;
 }
 
-static uint16_t pack(const struct part_near_ad *ad, uint8_t depth, uint8_t *value)
+static uint16_t bucket_pack(const struct part_near_ad *ad, uint8_t depth, uint8_t *value)
 {
     struct wire_writer w = {.base = value, .size = RING_VALUE_MAX};
     wire_put_u8(&w, depth);
@@ -81,13 +82,13 @@ bool bucket_unpack(const struct store_entry *e, struct part_near_ad *ad, struct 
     return true;
 }
 
-/* Its peer has put it elsewhere meanwhile, or is gone. */
+/* Its peer has put it elsewhere since, or is gone. */
 static bool is_stale(const struct ring *ring, const struct store_entry *e)
 {
     return e->expires_us < ring->now + (uint64_t)(AD_TTL - AD_FRESH) * SECOND;
 }
 
-/* Should one be lost, or find no way now, its peer soon puts it again. */
+/* An ad that is lost here is soon put again by its peer. */
 void bucket_move(struct ring *ring, const struct id *from, unsigned depth, const struct inner *m)
 {
     struct part_near_ad ad;
@@ -124,7 +125,7 @@ void bucket_move(struct ring *ring, const struct id *from, unsigned depth, const
     }
 }
 
-/* What is news for the cell above is told in the next round. */
+/* A change is reported to the cell above in the next round. */
 struct store_entry *bucket_put_inner(struct ring *ring, const struct id *key, const struct inner *m)
 {
     uint8_t value[RING_VALUE_MAX];
@@ -139,7 +140,7 @@ struct store_entry *bucket_put_inner(struct ring *ring, const struct id *key, co
     const struct store_entry *old = bucket_inner(ring, key, &was);
     if (old != NULL && inner_same(&was, m))
         e.reported_s = old->reported_s;
-    if (old != NULL && old->version >= e.version) /* another cell_owner's clock was ahead */
+    if (old != NULL && old->version >= e.version) /* the clock of an earlier owner was ahead */
         e.version = old->version + 1;
     struct store_entry *kept = record_insert(ring, &e, value);
     if (kept != NULL)
@@ -186,7 +187,8 @@ bool bucket_split(struct ring *ring, const struct part_cell *cell, const struct 
         return false;
     struct store_entry *kept = bucket_put_inner(ring, key, &m), *e = NULL;
     while (kept == NULL && (e = store_next(&ring->store, e)) != NULL)
-        if (id_equal(&e->key, key)) { /* one ad makes room; its peer soon puts it again */
+        if (id_equal(&e->key,
+                     key)) { /* one ad is dropped to make room; its peer soon puts it again */
             store_drop(&ring->store, e);
             kept = bucket_put_inner(ring, key, &m);
             break;
@@ -198,7 +200,8 @@ bool bucket_split(struct ring *ring, const struct part_cell *cell, const struct 
 
 /* --- ads --- */
 
-static enum ring_status insert(struct ring *ring, const struct id *key, const struct msg_ad_put *m)
+static enum ring_status bucket_insert(struct ring *ring, const struct id *key,
+                                      const struct msg_ad_put *m)
 {
     const struct store_entry *old = store_find(&ring->store, key, &m->ad.peer), *other = NULL;
     if (old != NULL && old->version > m->version)
@@ -213,19 +216,20 @@ static enum ring_status insert(struct ring *ring, const struct id *key, const st
                             .version = m->version,
                             .expires_us = ring->now + ttl * SECOND,
                             .claimed_us = ring->now,
-                            .reported_s =
-                                other != NULL ? other->reported_s : 0, /* the first is news */
-                            .length = pack(&m->ad, m->cell.depth, value),
+                            .reported_s = other != NULL
+                                              ? other->reported_s
+                                              : 0, /* the first ad of a bucket is reported */
+                            .length = bucket_pack(&m->ad, m->cell.depth, value),
                             .copies = COPIES_OF_AD};
     struct store_entry *kept = record_insert(ring, &e, value);
-    if (kept == NULL) /* this store is full; the halves live elsewhere */
+    if (kept == NULL) /* this store is full; the halves have other owners */
         return bucket_split(ring, &m->cell, key) ? RING_DEEPER : RING_FULL;
     copy_replicate(ring, kept);
     return RING_OK;
 }
 
-/* For a while an empty record stands in the ad's place, lest a copy of the ad come back. */
-static void take_back(struct ring *ring, const struct id *key, const struct msg_ad_put *m)
+/* An empty record replaces the ad for a while, so that a copy of the ad does not come back. */
+static void bucket_take_back(struct ring *ring, const struct id *key, const struct msg_ad_put *m)
 {
     const struct store_entry *mine = store_find(&ring->store, key, &m->ad.peer);
     if (mine == NULL)
@@ -243,12 +247,13 @@ static void take_back(struct ring *ring, const struct id *key, const struct msg_
         report_start(ring, &m->cell); /* nothing is left here */
 }
 
-static enum ring_status put(struct ring *ring, const struct id *key, const struct msg_ad_put *m)
+static enum ring_status bucket_put(struct ring *ring, const struct id *key,
+                                   const struct msg_ad_put *m)
 {
     struct inner inner = {.cell = m->cell};
     unsigned count[2], which = inner_which(&inner, m->place);
     if (m->ttl == 0) {
-        take_back(ring, key, m);
+        bucket_take_back(ring, key, m);
         return RING_OK;
     }
     bool is_inner = bucket_inner(ring, key, &inner) != NULL;
@@ -263,27 +268,27 @@ static enum ring_status put(struct ring *ring, const struct id *key, const struc
         bucket_split(ring, &m->cell, key) && bucket_inner(ring, key, &inner) != NULL &&
         inner.half[which].held > 0)
         return RING_DEEPER;
-    return insert(ring, key, m);
+    return bucket_insert(ring, key, m);
 }
 
 void bucket_on_put(struct ring *ring, const struct part_peer *from, const struct msg_ad_put *m)
 {
     if (!cell_sane(&m->cell) || !cell_holds(&m->cell, m->place) || !vivaldi_sane(&m->ad.place) ||
         !id_equal(&from->id, &m->ad.peer))
-        return; /* everyone speaks for himself */
+        return; /* a peer puts its own ad only */
     struct id key = cell_key(&m->cell);
     enum ring_status status = RING_ELSEWHERE;
     if (neighbour_owns(ring, &key))
-        status = put(ring, &key, m);
+        status = bucket_put(ring, &key, m);
     SEND(ring, from, ad_put_done, .token = m->token, .status = (uint8_t)status,
          .held = (uint16_t)bucket_held(ring, &key));
 }
 
 /* --- searches --- */
 
-/* The nearest first; those that do not fit in go. */
-static void offer(struct msg_ad_near_answer *answer, const struct part_coordinate *to,
-                  const struct part_near_ad *ad)
+/* Inserts by distance, nearest first; the furthest is dropped when the list is full. */
+static void bucket_offer(struct msg_ad_near_answer *answer, const struct part_coordinate *to,
+                         const struct part_near_ad *ad)
 {
     unsigned max = sizeof answer->ads / sizeof answer->ads[0];
     uint32_t rtt = vivaldi_rtt_us(to, &ad->place);
@@ -299,8 +304,8 @@ static void offer(struct msg_ad_near_answer *answer, const struct part_coordinat
     answer->ads[i] = *ad;
 }
 
-static enum ring_status near(struct ring *ring, const struct msg_ad_near *m,
-                             struct msg_ad_near_answer *answer)
+static enum ring_status bucket_search(struct ring *ring, const struct msg_ad_near *m,
+                                      struct msg_ad_near_answer *answer)
 {
     struct id key = cell_key(&m->cell);
     if (!neighbour_owns(ring, &key))
@@ -313,7 +318,7 @@ static enum ring_status near(struct ring *ring, const struct msg_ad_near *m,
             continue;
         answer->held++;
         if (ring->fits == NULL || ring->fits(ring->context, ad.ad, ad.ad_length, m->require))
-            offer(answer, &m->place, &ad);
+            bucket_offer(answer, &m->place, &ad);
     }
     struct inner inner;
     if (bucket_inner(ring, &key, &inner) == NULL)
@@ -327,7 +332,7 @@ void bucket_on_near(struct ring *ring, const struct part_peer *from, const struc
     if (!cell_sane(&m->cell) || !vivaldi_sane(&m->place))
         return;
     struct msg_ad_near_answer answer = {.token = m->token};
-    answer.status = (uint8_t)near(ring, m, &answer);
+    answer.status = (uint8_t)bucket_search(ring, m, &answer);
     if (answer.ads_count > m->want)
         answer.ads_count = m->want;
     act_send(ring, from, message_put_ad_near_answer(&answer, act_room(ring), act_left(ring)));

@@ -3,7 +3,7 @@
  * tree of ads.
  *
  * A place is 64 bits: x and y, 18 bits each, interleaved (a Z-order curve: every prefix is a box),
- * then bits of the peer's id, so that even a crowd on one spot can be cut apart. Both axes are
+ * then bits of the peer's id, so that even many peers at one spot can be split. Both axes are
  * exact to 65 ms from the middle and eight times coarser beyond, so that few levels are spent on
  * empty space. */
 #ifndef P2P_OVERLAY_CORE_TREE_CELL_H

@@ -2,16 +2,16 @@
 /* nearest.c -- the peers that are nearest and fit: a walk outward over the tree of ads.
  *
  * It begins with a cell around this peer's own place that should hold enough, and with the cells
- * beside the path to it, which divide the rest of the plane. What is split answers with cells some
- * levels further down and who keeps them, so these are asked straight away. Cells are asked in the
- * order of their distance, as many side by side as the wanted number calls for, until none is left
- * that could hold anything nearer than what was found. */
+ * beside the path to it, which divide the rest of the plane. A split cell answers with cells some
+ * levels further down and their owners, so these are asked directly. Cells are asked in the order
+ * of their distance, as many side by side as the wanted number calls for, until none is left that
+ * could hold anything nearer than what was found. */
 #include "overlay/core/ring/ring_state.h"
 #include <string.h>
 
 enum {
     SPARE_PERCENT = 150,
-    EXPECT = 11, /* ads in a bucket of which nothing is known */
+    EXPECT = 11, /* ads that are assumed in an unknown bucket */
     SUBCLASSES = 4,
     CLIMBS = 2,
 };
@@ -21,7 +21,7 @@ static struct part_cell cell_of(const struct search_cell *c)
     return (struct part_cell){.prefix = c->prefix, .depth = c->depth};
 }
 
-static uint32_t distance(const struct ring *ring, const struct search_cell *c)
+static uint32_t nearest_distance(const struct ring *ring, const struct search_cell *c)
 {
     struct part_cell cell = cell_of(c);
     return cell_distance_us(&cell, &ring->vivaldi.published);
@@ -36,14 +36,14 @@ static unsigned class_of(uint32_t us)
     return class < NEAR_CLASSES ? class : NEAR_CLASSES - 1;
 }
 
-static void note(struct search *s, uint32_t rtt_us)
+static void nearest_count_ad(struct search *s, uint32_t rtt_us)
 {
     s->found[class_of(rtt_us)]++;
     s->have++;
 }
 
-/* Is nothing needed from so far away? Of what is wanted the nearer two thirds are to be the nearest
- * there are; the rest, for the caller to choose from, may come from anywhere near. */
+/* Is nothing needed from this distance on? The nearer two thirds of what is wanted must be the
+ * nearest there are; the rest, from which the caller chooses, may come from anywhere near. */
 static bool enough_within(const struct search *s, uint32_t us)
 {
     unsigned n = 0, end = class_of(us);
@@ -52,9 +52,9 @@ static bool enough_within(const struct search *s, uint32_t us)
     return s->have >= s->want && n >= s->want * 2u / 3;
 }
 
-/* --- who keeps a cell: what answers said, for this search and the next --- */
+/* --- owners of cells, as answers named them, for this search and the next --- */
 
-static struct cell_owner *known(struct ring *ring, const struct part_cell *cell)
+static struct cell_owner *nearest_find_owner(struct ring *ring, const struct part_cell *cell)
 {
     for (unsigned i = 0; i < CELL_OWNERS; i++) {
         struct cell_owner *k = &ring->cell_owners[i];
@@ -64,10 +64,8 @@ static struct cell_owner *known(struct ring *ring, const struct part_cell *cell)
     return NULL;
 }
 
-/* How willingly it is given up: those that were asked before those that were not, then the far
- * ones.
- */
-static uint64_t worth_less(const struct ring *ring, const struct cell_owner *k)
+/* The entry with the highest value is replaced first: those already asked, then the furthest. */
+static uint64_t replace_priority(const struct ring *ring, const struct cell_owner *k)
 {
     struct part_cell cell = {.prefix = k->prefix, .depth = k->depth};
     return (uint64_t)(k->held == 0) << 32 | cell_distance_us(&cell, &ring->vivaldi.published);
@@ -79,33 +77,33 @@ void nearest_learn(struct ring *ring, const struct part_branch *branch)
                              .peer = branch->owner,
                              .held = branch->held,
                              .depth = branch->cell.depth};
-    struct cell_owner *k = known(ring, &branch->cell), *last = &ring->cell_owners[0];
+    struct cell_owner *k = nearest_find_owner(ring, &branch->cell), *last = &ring->cell_owners[0];
     if (branch->owner.addr.port == 0)
         return;
     for (unsigned i = 0; i < CELL_OWNERS && k == NULL; i++) {
         struct cell_owner *other = &ring->cell_owners[i];
         if (other->peer.addr.port == 0)
             k = other;
-        else if (worth_less(ring, other) > worth_less(ring, last))
+        else if (replace_priority(ring, other) > replace_priority(ring, last))
             last = other;
     }
-    if (k == NULL && worth_less(ring, &new) < worth_less(ring, last))
+    if (k == NULL && replace_priority(ring, &new) < replace_priority(ring, last))
         k = last;
     if (k != NULL)
         *k = new;
 }
 
-static void forget(struct ring *ring, const struct part_cell *cell)
+static void nearest_forget_owner(struct ring *ring, const struct part_cell *cell)
 {
-    struct cell_owner *k = known(ring, cell);
+    struct cell_owner *k = nearest_find_owner(ring, cell);
     if (k != NULL)
         k->peer.addr.port = 0;
 }
 
 /* --- the cells still to be asked --- */
 
-static void add(const struct ring *ring, struct search *s, const struct part_cell *cell,
-                uint16_t held, bool told, bool only)
+static void nearest_add_cell(const struct ring *ring, struct search *s,
+                             const struct part_cell *cell, uint16_t held, bool told, bool only)
 {
     struct search_cell new = {.prefix = cell->prefix,
                               .held = held > 0 ? held : EXPECT,
@@ -125,13 +123,14 @@ static void add(const struct ring *ring, struct search *s, const struct part_cel
             *c = new;
             return;
         }
-        if (c->state == CELL_NEW && (room == NULL || distance(ring, c) > distance(ring, room)))
+        if (c->state == CELL_NEW &&
+            (room == NULL || nearest_distance(ring, c) > nearest_distance(ring, room)))
             room = c;
     }
-    if (room == NULL || distance(ring, &new) >= distance(ring, room))
+    if (room == NULL || nearest_distance(ring, &new) >= nearest_distance(ring, room))
         room = &new;
-    if (distance(ring, room) < s->left_out_us) /* the furthest */
-        s->left_out_us = distance(ring, room);
+    if (nearest_distance(ring, room) < s->left_out_us) /* the furthest */
+        s->left_out_us = nearest_distance(ring, room);
     *room = new;
 }
 
@@ -140,13 +139,14 @@ static struct search_cell *nearest_new(const struct ring *ring, struct search *s
     struct search_cell *best = NULL;
     for (unsigned i = 0; i < CELLS; i++) {
         struct search_cell *c = &s->cells[i];
-        if (c->state == CELL_NEW && (best == NULL || distance(ring, c) < distance(ring, best)))
+        if (c->state == CELL_NEW &&
+            (best == NULL || nearest_distance(ring, c) < nearest_distance(ring, best)))
             best = c;
     }
     return best;
 }
 
-/* Of the tree: the members in the arc of this peer's successors tell how many there are. */
+/* The depth of a tree for this grid, whose size is estimated from the arc of the successor list. */
 static unsigned levels_of_grid(const struct ring *ring)
 {
     unsigned last = ring->successor_count;
@@ -163,10 +163,10 @@ static void lay_out(const struct ring *ring, struct search *s)
     if (own && levels_of_grid(ring) >= levels && ad->cell.depth > levels)
         depth = ad->cell.depth - levels;
     struct part_cell start = cell_around(ad->cell.prefix, depth);
-    add(ring, s, &start, (uint16_t)(EXPECT << levels), false, false);
+    nearest_add_cell(ring, s, &start, (uint16_t)(EXPECT << levels), false, false);
     for (unsigned d = depth; d > 0; d--) {
         struct part_cell beside = cell_around(ad->cell.prefix ^ 1ull << (64 - d), d);
-        add(ring, s, &beside, (uint16_t)(EXPECT << levels), false, false);
+        nearest_add_cell(ring, s, &beside, (uint16_t)(EXPECT << levels), false, false);
     }
 }
 
@@ -183,7 +183,7 @@ static struct search *by_lookup(struct ring *ring, const struct lookup *l, struc
     return NULL;
 }
 
-static bool ask(struct ring *ring, struct search *s, struct search_cell *c)
+static bool nearest_ask_cell(struct ring *ring, struct search *s, struct search_cell *c)
 {
     struct part_cell cell = cell_of(c);
     struct id key = cell_key(&cell);
@@ -192,7 +192,7 @@ static bool ask(struct ring *ring, struct search *s, struct search_cell *c)
         return false;
     c->state = CELL_ASKED;
     c->serial = l->serial;
-    struct cell_owner *k = known(ring, &cell);
+    struct cell_owner *k = nearest_find_owner(ring, &cell);
     if (k != NULL) { /* should it not answer, the cell is looked up */
         struct part_peer cell_owner = k->peer;
         k->held = 0;
@@ -202,8 +202,8 @@ static bool ask(struct ring *ring, struct search *s, struct search_cell *c)
     return true;
 }
 
-/* What is on its way, if as many fit as so far: enough? */
-static bool promised(const struct search *s)
+/* Will the cells asked so far suffice, if as large a share of their ads fits as before? */
+static bool nearest_expects_enough(const struct search *s)
 {
     unsigned asked = 0;
     for (unsigned i = 0; i < CELLS; i++)
@@ -213,7 +213,7 @@ static bool promised(const struct search *s)
     return s->have + fit >= s->want * SPARE_PERCENT / 100u;
 }
 
-static unsigned count(const struct search *s, enum cell_state state)
+static unsigned nearest_cells_in(const struct search *s, enum cell_state state)
 {
     unsigned n = 0;
     for (unsigned i = 0; i < CELLS; i++)
@@ -221,14 +221,16 @@ static unsigned count(const struct search *s, enum cell_state state)
     return n;
 }
 
-/* Asks on, or ends. */
-static void go_on(struct ring *ring, struct search *s)
+/* Asks further cells, or ends the search. */
+static void nearest_go_on(struct ring *ring, struct search *s)
 {
-    unsigned asked = count(s, CELL_ASKED);
+    unsigned asked = nearest_cells_in(s, CELL_ASKED);
     while (asked < NEAR_AT_ONCE) {
         struct search_cell *c = nearest_new(ring, s);
-        if (c == NULL || enough_within(s, distance(ring, c) + ring->vivaldi.published.height) ||
-            (asked > 0 && s->have < s->want && promised(s)) || !ask(ring, s, c))
+        if (c == NULL ||
+            enough_within(s, nearest_distance(ring, c) + ring->vivaldi.published.height) ||
+            (asked > 0 && s->have < s->want && nearest_expects_enough(s)) ||
+            !nearest_ask_cell(ring, s, c))
             break;
         asked++;
     }
@@ -259,14 +261,14 @@ void nearest_start(struct ring *ring, uint32_t token, unsigned want, const char 
     if (length > 0)
         memcpy(s->require, require, length);
     lay_out(ring, s);
-    go_on(ring, s);
+    nearest_go_on(ring, s);
 }
 
 void nearest_cancel(struct ring *ring, uint32_t token)
 {
     for (unsigned i = 0; i < ring->search_count; i++)
         if (ring->searches[i].token == token)
-            ring->searches[i].used = false; /* its lookups find nobody to serve */
+            ring->searches[i].used = false; /* its lookups end without effect */
 }
 
 void nearest_owner(struct ring *ring, struct lookup *l, const struct part_peer *owner)
@@ -292,13 +294,13 @@ void nearest_failed(struct ring *ring, struct lookup *l)
         return;
     c->state = CELL_FREE;
     s->incomplete = true;
-    go_on(ring, s);
+    nearest_go_on(ring, s);
 }
 
 /* --- answers --- */
 
-static void deeper(struct ring *ring, struct search *s, const struct part_cell *cell,
-                   const struct msg_ad_near_answer *m)
+static void nearest_descend(struct ring *ring, struct search *s, const struct part_cell *cell,
+                            const struct msg_ad_near_answer *m)
 {
     for (unsigned i = 0; i < m->branches_count; i++) {
         const struct part_branch *b = &m->branches[i];
@@ -306,20 +308,20 @@ static void deeper(struct ring *ring, struct search *s, const struct part_cell *
             !cell_holds(cell, b->cell.prefix))
             continue;
         nearest_learn(ring, b);
-        add(ring, s, &b->cell, b->held, b->cell.depth > cell->depth + 1u, b->only);
+        nearest_add_cell(ring, s, &b->cell, b->held, b->cell.depth > cell->depth + 1u, b->only);
     }
 }
 
-/* It has just been merged. */
-static void higher(struct ring *ring, struct search *s, const struct part_cell *cell)
+/* The cell has just been merged with its sibling. */
+static void nearest_climb(struct ring *ring, struct search *s, const struct part_cell *cell)
 {
     struct part_cell above = cell_around(cell->prefix, cell->depth - 1u);
-    forget(ring, cell);
+    nearest_forget_owner(ring, cell);
     if (s->climbs++ < CLIMBS)
-        add(ring, s, &above, 0, false, false);
+        nearest_add_cell(ring, s, &above, 0, false, false);
 }
 
-/* This peer's own place in the tree is another by now: from the top. */
+/* This peer's own place in the tree has changed: the search begins again from the root. */
 static void start_again(struct ring *ring, struct search *s)
 {
     for (unsigned i = 0; i < CELLS; i++)
@@ -331,7 +333,7 @@ static void start_again(struct ring *ring, struct search *s)
 
 static void look_again(struct ring *ring, struct lookup *l, const struct part_cell *cell)
 {
-    forget(ring, cell);
+    nearest_forget_owner(ring, cell);
     l->found = false;
     l->due = l->tries == 0 ? ring->now : ring->now + SECOND / 2;
 }
@@ -353,7 +355,7 @@ void nearest_answered(struct ring *ring, const struct msg_ad_near_answer *m)
         return;
     struct part_cell cell = cell_of(c);
     bool told = c->told && !c->only;
-    bool only = c->only && m->held >= c->held; /* else some have gone further down since */
+    bool only = c->only && m->held >= c->held; /* else some have moved further down since */
     c->state = CELL_FREE;
     if (m->ads_count > 0) {
         struct ring_action *a = act(ring, RING_NEAR, s->token);
@@ -361,14 +363,14 @@ void nearest_answered(struct ring *ring, const struct msg_ad_near_answer *m)
         a->count = m->ads_count;
     }
     for (unsigned i = 0; i < m->ads_count; i++)
-        note(s, vivaldi_rtt_us(&ring->vivaldi.published, &m->ads[i].place));
+        nearest_count_ad(s, vivaldi_rtt_us(&ring->vivaldi.published, &m->ads[i].place));
     s->seen = (uint16_t)(s->seen + m->held);
     bool around = cell.depth > 0 && cell_holds(&cell, ring->ad.cell.prefix);
     if (m->status == RING_DEEPER && !only)
-        deeper(ring, s, &cell, m);
+        nearest_descend(ring, s, &cell, m);
     else if (m->status == RING_HIGHER && around && !s->from_top)
         start_again(ring, s);
     else if (m->status == RING_HIGHER && told && cell.depth > 0)
-        higher(ring, s, &cell);
-    go_on(ring, s);
+        nearest_climb(ring, s, &cell);
+    nearest_go_on(ring, s);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* report.c -- every cell_owner of a cell tells the cell_owner of the cell above what it has, at
- * once when that is new and then once a minute. So a mark knows what is below, and a tree that was
- * damaged mends itself. */
+/* report.c -- the owner of a cell reports to the owner of the cell above what it has: a change at
+ * once, and then once a minute. So an inner node knows what is below, and a damaged tree repairs
+ * itself. */
 #include "overlay/core/ring/ring_state.h"
 #include <string.h>
 
 enum {
-    REPORT_S = 60, /* between two words to the cell above */
+    REPORT_S = 60, /* between two reports of a cell */
     REPORTS = 3,   /* begun in one round */
 };
 
@@ -18,8 +18,9 @@ static void set_reported(struct ring *ring, const struct id *key, uint32_t secon
             e->reported_s = second;
 }
 
-/* What this peer keeps of the cell, as it is told. */
-static void describe(const struct ring *ring, const struct part_cell *cell, struct msg_ad_report *m)
+/* The report of a cell. */
+static void report_describe(const struct ring *ring, const struct part_cell *cell,
+                            struct msg_ad_report *m)
 {
     struct id key = cell_key(cell);
     struct inner inner;
@@ -44,7 +45,7 @@ bool report_start(struct ring *ring, const struct part_cell *cell)
     return true;
 }
 
-/* A mark or an ad where it belongs, not just any record. */
+/* An inner node or an ad under the key of its cell, not just any record. */
 static bool is_cell(const struct store_entry *e, struct part_cell *cell)
 {
     struct inner m;
@@ -57,14 +58,14 @@ static bool is_cell(const struct store_entry *e, struct part_cell *cell)
     return id_equal(&key, &e->key);
 }
 
-/* Nothing is kept apart any more. */
+/* No half is a cell of its own any more. */
 static void drop_inner(struct ring *ring, const struct part_cell *cell, const struct id *key)
 {
     if (bucket_drop_inner(ring, key) && bucket_held(ring, key) == 0)
         report_start(ring, cell);
 }
 
-/* A minute has passed for a mark. */
+/* A minute has passed for an inner node. */
 static void grow_older(struct ring *ring, const struct part_cell *cell, const struct id *key)
 {
     struct inner m;
@@ -116,12 +117,12 @@ void report_round(struct ring *ring)
 void report_owner(struct ring *ring, struct lookup *l, const struct part_peer *owner)
 {
     struct msg_ad_report m = {.token = l->serial};
-    describe(ring, &l->cell, &m);
+    report_describe(ring, &l->cell, &m);
     l->found = true;
     act_send(ring, owner, message_put_ad_report(&m, act_room(ring), act_left(ring)));
 }
 
-/* A half that is small, and has been for a while, comes home. */
+/* A half that has been small for a while is merged into the cell above. */
 static bool takes_home(const struct ring *ring, const struct inner *m, const struct id *key,
                        const struct msg_ad_report *said)
 {
@@ -131,8 +132,8 @@ static bool takes_home(const struct ring *ring, const struct inner *m, const str
            said->held + count[which] < HALF_SPLIT;
 }
 
-static enum ring_status touched(struct ring *ring, const struct part_peer *from,
-                                const struct msg_ad_report *m)
+static enum ring_status report_take(struct ring *ring, const struct part_peer *from,
+                                    const struct msg_ad_report *m)
 {
     struct part_cell cell = cell_around(m->cell.prefix, m->cell.depth - 1u);
     struct id key = cell_key(&cell);
@@ -161,7 +162,7 @@ void report_on_report(struct ring *ring, const struct part_peer *from,
 {
     if (!cell_sane(&m->cell) || m->cell.depth == 0 || from->addr.port == 0)
         return;
-    enum ring_status status = touched(ring, from, m);
+    enum ring_status status = report_take(ring, from, m);
     SEND(ring, from, ad_reported, .token = m->token, .cell = m->cell, .status = (uint8_t)status);
 }
 
