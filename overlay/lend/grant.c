@@ -101,7 +101,7 @@ static void settle_those(struct grant *g, bool reserving)
         memset(job, 0, sizeof *job);
         lease_clear(l);
         if (!grant_holds(g, &holder))
-            company_forget(g->parts.company, &holder);
+            allowlist_forget(g->parts.allowlist, &holder);
     }
 }
 

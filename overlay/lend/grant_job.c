@@ -201,7 +201,7 @@ void grant_look(struct grant *g, const struct lease *l)
 void grant_peers(struct grant *g, const struct id *holder)
 {
     size_t length;
-    uint8_t *peers = company_list(g->parts.company, holder, &length);
+    uint8_t *peers = allowlist_for_room(g->parts.allowlist, holder, &length);
     for (size_t i = 0; peers != NULL && i < LEASE_MAX; i++)
         if (is_for(&g->jobs[i], holder) && g->jobs[i].walled)
             launch_allow(g->jobs[i].launch, peers, length);

@@ -35,7 +35,7 @@ struct known {
 
 struct listens {
     struct node *node;
-    const struct company *company;
+    const struct allowlist *allowlist;
     struct grant *grant;
     listens_uses_fn *uses;
     void *ctx; /* of uses */
@@ -65,7 +65,7 @@ static struct part_peer find_peer(const struct listens *l, const struct inquiry_
     const struct inquiry_call *call = &row->call;
     size_t next = 0;
     for (const struct part_peer *p;
-         (p = company_at(l->company, &call->submitter, call->ip, &next)) != NULL;)
+         (p = allowlist_at(l->allowlist, &call->submitter, call->ip, &next)) != NULL;)
         if (id_equal(&p->id, &row->peer))
             return *p;
     return (struct part_peer){.id = row->peer};
@@ -122,7 +122,7 @@ void listens_ask(struct listens *l, const struct id *submitter, const uint8_t ip
     memcpy(call.ip, ip, sizeof call.ip);
     if (inquiry_is_open(&l->inquiry, &call))
         return;
-    for (const struct part_peer *p; (p = company_at(l->company, submitter, ip, &next)) != NULL;)
+    for (const struct part_peer *p; (p = allowlist_at(l->allowlist, submitter, ip, &next)) != NULL;)
         inquiry_add(&l->inquiry, &call, &p->id, node_now_ms());
     if (!inquiry_is_open(&l->inquiry, &call))
         settle(l, &call, false);
@@ -159,7 +159,7 @@ static bool is_fellow(const struct listens *l, const struct id *submitter, const
     if (id_equal(submitter, peer))
         return true;
     return id_equal(submitter, &self.id) ? l->uses(l->ctx, peer)
-                                         : company_names(l->company, submitter, peer);
+                                         : allowlist_names(l->allowlist, submitter, peer);
 }
 
 static struct listening_found *found_of(struct listens *l, const struct id *submitter)
@@ -268,7 +268,7 @@ void listens_take(struct listens *l, const struct link_peer *from, const struct 
 
 /* --- begin and end --- */
 
-int listens_open(struct listens **out, struct node *node, const struct company *company,
+int listens_open(struct listens **out, struct node *node, const struct allowlist *allowlist,
                  struct grant *grant, listens_uses_fn *uses, void *ctx)
 {
     struct listens *l = calloc(1, sizeof *l);
@@ -276,7 +276,7 @@ int listens_open(struct listens **out, struct node *node, const struct company *
     if (l == NULL)
         return -ENOMEM;
     l->node = node;
-    l->company = company;
+    l->allowlist = allowlist;
     l->grant = grant;
     l->uses = uses;
     l->ctx = ctx;

@@ -6,7 +6,7 @@
 #define P2P_OVERLAY_LEND_LISTENS_H
 #include "overlay/wire/message.h"
 
-struct company;
+struct allowlist;
 struct grant;
 struct link_peer;
 struct listens;
@@ -15,7 +15,7 @@ struct node;
 /* Do the own owner's jobs use that peer? */
 typedef bool listens_uses_fn(void *ctx, const struct id *peer);
 
-int listens_open(struct listens **out, struct node *node, const struct company *company,
+int listens_open(struct listens **out, struct node *node, const struct allowlist *allowlist,
                  struct grant *grant, listens_uses_fn *uses, void *ctx);
 void listens_close(struct listens *l);
 void listens_take(struct listens *l, const struct link_peer *from, const struct message *m);

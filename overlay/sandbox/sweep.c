@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sweep.c -- private folders: made, marked as in use, and removed with all that is in them. */
+/* sweep.c -- private folders: made, locked while they are used, and removed with their content. */
 #include "sweep.h"
 #include <dirent.h>
 #include <errno.h>
@@ -37,8 +37,8 @@ int sweep_remove(const char *path)
     int rc = walk != NULL ? 0 : -errno;
     for (FTSENT *f; walk != NULL && (f = fts_read(walk)) != NULL;) {
         int failed = 0;
-        if (f->fts_info == FTS_D) /* without rights it could not be emptied */
-            failed = fchmodat(AT_FDCWD, f->fts_accpath, 0700, AT_SYMLINK_NOFOLLOW);
+        if (f->fts_info == FTS_D) /* if it fails, the folder is removed or rmdir() says why not */
+            (void)fchmodat(AT_FDCWD, f->fts_accpath, 0700, AT_SYMLINK_NOFOLLOW);
         else if (f->fts_info == FTS_DP || f->fts_info == FTS_DNR)
             failed = rmdir(f->fts_accpath);
         else

@@ -41,9 +41,9 @@ static void wait_on(struct datagrams *d)
     event_add(d->tick, &(struct timeval){.tv_sec = TICK_MS / 1000});
 }
 
-static struct pair *pair_for(struct datagrams *d, const struct part_peer *peer)
+static struct session_keys *session_keys_for(struct datagrams *d, const struct part_peer *peer)
 {
-    struct pair *p = idmap_get(&d->pairs, &peer->id);
+    struct session_keys *p = idmap_get(&d->pairs, &peer->id);
     if (p == NULL && d->count < PAIRS_MAX && (p = calloc(1, sizeof *p)) != NULL) {
         p->peer = *peer;
         p->used_ms = clock_ms();
@@ -59,9 +59,9 @@ static struct pair *pair_for(struct datagrams *d, const struct part_peer *peer)
     return p;
 }
 
-static void forget(struct datagrams *d, struct pair *p)
+static void forget(struct datagrams *d, struct session_keys *p)
 {
-    for (unsigned i = 0; i < PAIR_KEYS; i++) {
+    for (unsigned i = 0; i < SESSION_KEYS; i++) {
         struct id name = as_id(p->given[i].key.name);
         if (p->given[i].key.name != 0)
             idmap_remove(&d->names, &name);
@@ -73,21 +73,21 @@ static void forget(struct datagrams *d, struct pair *p)
 
 void datagrams_forget(struct datagrams *d, const struct id *peer)
 {
-    struct pair *p = idmap_get(&d->pairs, peer);
+    struct session_keys *p = idmap_get(&d->pairs, peer);
     if (p != NULL)
         forget(d, p);
 }
 
 /* --- keys, over the link --- */
 
-static void give_key(struct datagrams *d, struct pair *p, bool ask)
+static void give_key(struct datagrams *d, struct session_keys *p, bool ask)
 {
     uint64_t replaced;
-    const struct seal_key *key = pair_give(p, &replaced, clock_ms());
+    const struct aead_key *key = session_keys_give(p, &replaced, clock_ms());
     struct id name = as_id(key->name), old = as_id(replaced);
     struct message m = {.kind = MSG_datagram_key};
     m.datagram_key = (struct msg_datagram_key){
-        .name = key->name, .secret = key->secret, .secret_length = SEAL_SECRET, .yours = ask};
+        .name = key->name, .secret = key->secret, .secret_length = AEAD_SECRET, .yours = ask};
     if (replaced != 0)
         idmap_remove(&d->names, &old);
     if (idmap_put(&d->names, &name, p) == 0)
@@ -97,12 +97,12 @@ static void give_key(struct datagrams *d, struct pair *p, bool ask)
 static void on_key(struct datagrams *d, const struct link_peer *from,
                    const struct msg_datagram_key *given)
 {
-    struct pair *p = pair_for(d, &from->peer);
-    if (p == NULL || given->name == 0 || given->secret_length != SEAL_SECRET)
+    struct session_keys *p = session_keys_for(d, &from->peer);
+    if (p == NULL || given->name == 0 || given->secret_length != AEAD_SECRET)
         return;
-    struct seal_key key = {.name = given->name};
-    memcpy(key.secret, given->secret, SEAL_SECRET);
-    pair_take(p, &key, clock_ms());
+    struct aead_key key = {.name = given->name};
+    memcpy(key.secret, given->secret, AEAD_SECRET);
+    session_keys_take(p, &key, clock_ms());
     if (given->yours != 0)
         give_key(d, p, false);
 }
@@ -125,10 +125,10 @@ void datagrams_take(struct datagrams *d, const struct link_peer *from, const str
 static void on_gone(void *ctx, const struct id *peer, const char *why)
 {
     struct datagrams *d = ctx;
-    struct pair *p = idmap_get(&d->pairs, peer);
+    struct session_keys *p = idmap_get(&d->pairs, peer);
     (void)why;
     if (p != NULL)
-        pair_drop(p);
+        session_keys_drop(p);
 }
 
 /* --- out --- */
@@ -149,14 +149,14 @@ static void put_out(struct datagrams *d, const struct part_peer *to, const uint8
 void datagram_send(struct datagrams *d, const struct part_peer *to, const uint8_t *frame,
                    size_t length)
 {
-    uint8_t packet[SEAL_MAX];
+    uint8_t packet[AEAD_PACKET];
     uint64_t now = clock_ms();
-    struct pair *p = pair_for(d, to);
+    struct session_keys *p = session_keys_for(d, to);
     if (p == NULL)
         return;
-    if (pair_asks(p, now))
+    if (session_keys_ask(p, now))
         give_key(d, p, true);
-    size_t sealed = p->peer.addr.port != 0 ? pair_close(p, frame, length, packet, now) : 0;
+    size_t sealed = p->peer.addr.port != 0 ? session_keys_seal(p, frame, length, packet, now) : 0;
     if (sealed > 0)
         put_out(d, &p->peer, packet, sealed);
     else
@@ -167,10 +167,10 @@ void datagram_send(struct datagrams *d, const struct part_peer *to, const uint8_
 
 static void take(struct datagrams *d, const uint8_t *packet, size_t length)
 {
-    uint8_t frame[SEAL_FRAME];
-    struct id name = as_id(seal_name(packet, length));
-    struct pair *p = idmap_get(&d->names, &name);
-    size_t opened = p != NULL ? pair_open(p, packet, length, frame, clock_ms()) : 0;
+    uint8_t frame[AEAD_FRAME];
+    struct id name = as_id(aead_name(packet, length));
+    struct session_keys *p = idmap_get(&d->names, &name);
+    size_t opened = p != NULL ? session_keys_open(p, packet, length, frame, clock_ms()) : 0;
     if (opened == 0 || !message_decode(&d->message, frame, opened) ||
         message_receiver(d->message.kind) != RECEIVER_group || d->receive == NULL)
         return; /* anyone can send anything: not worth a line */
@@ -181,7 +181,7 @@ static void take(struct datagrams *d, const uint8_t *packet, size_t length)
 static void on_readable(evutil_socket_t fd, short what, void *ctx)
 {
     struct datagrams *d = ctx;
-    uint8_t packet[SEAL_MAX + 1]; /* one more, so that what is too long is seen to be */
+    uint8_t packet[AEAD_PACKET + 1]; /* one more, so that what is too long is seen to be */
     (void)what;
     for (unsigned i = 0; i < BATCH; i++) {
         ssize_t length = recv(fd, packet, sizeof packet, MSG_DONTWAIT);
@@ -207,8 +207,8 @@ static void on_tick(evutil_socket_t fd, short what, void *ctx)
     (void)fd, (void)what;
     for (;;) {
         size_t at = 0; /* from the start again: nothing may be removed while walking */
-        struct pair *p;
-        while ((p = idmap_next(&d->pairs, &at)) != NULL && !pair_idle(p, now))
+        struct session_keys *p;
+        while ((p = idmap_next(&d->pairs, &at)) != NULL && !session_keys_idle(p, now))
             continue;
         if (p == NULL)
             break;
@@ -246,7 +246,7 @@ void datagrams_close(struct datagrams *d)
     if (d->tick != NULL)
         event_free(d->tick);
     for (size_t at = 0;; at = 0) {
-        struct pair *p = idmap_next(&d->pairs, &at);
+        struct session_keys *p = idmap_next(&d->pairs, &at);
         if (p == NULL)
             break;
         forget(d, p);

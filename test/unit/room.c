@@ -48,8 +48,8 @@ static void test_brood_is_everything_below(void **state)
     };
     const pid_t spare[] = {20};
     assert_int_equal(proctree_mark(all, 8, 5, spare, 1), 3); /* 6, 8, 9; 7 is dead already */
-    assert_true(all[0].member && all[3].member && all[4].member && all[5].member);
-    assert_false(all[1].member || all[2].member || all[6].member || all[7].member);
+    assert_true(all[0].below && all[3].below && all[4].below && all[5].below);
+    assert_false(all[1].below || all[2].below || all[6].below || all[7].below);
 }
 
 static void test_last_words(void **state)

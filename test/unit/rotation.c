@@ -236,14 +236,14 @@ static bool both_ways(struct identity *a, struct identity *b)
 /* The certificate that the authority has kept for it. */
 static int renew(struct identity *i, const char *grid)
 {
-    struct drawer d;
+    struct certificates d;
     uint8_t *der = NULL;
-    assert_int_equal(drawer_read(&d, in(grid), &identity_card(i)->id, NULL), 0);
-    X509 *fresh = drawer_pick(&d, time(NULL), 0);
+    assert_int_equal(certificates_read(&d, in(grid), &identity_card(i)->id, NULL), 0);
+    X509 *fresh = certificates_pick(&d, time(NULL), 0);
     assert_non_null(fresh);
     int length = i2d_X509(fresh, &der), rc = identity_renew(i, der, (size_t)length, NULL);
     OPENSSL_free(der);
-    drawer_clear(&d);
+    certificates_clear(&d);
     return rc;
 }
 
@@ -350,12 +350,12 @@ static void test_cut_short(void **state)
     copy("grid/authority.key", "cut/authority.key");
     a = open_authority("cut");
     assert_true(authority_is_of(in("cut"), r->after));
-    struct drawer d;
+    struct certificates d;
     struct identity *birch = load("birch");
-    assert_int_equal(drawer_read(&d, in("cut"), &identity_card(birch)->id, &e), 0);
-    X509 *kept = drawer_pick(&d, time(NULL), 0);
+    assert_int_equal(certificates_read(&d, in("cut"), &identity_card(birch)->id, &e), 0);
+    X509 *kept = certificates_pick(&d, time(NULL), 0);
     assert_int_equal(X509_verify(kept, X509_get0_pubkey(r->after)), 1);
-    drawer_clear(&d);
+    certificates_clear(&d);
     authority_close(a);
     identity_free(birch);
     rotation_free(r);
@@ -366,7 +366,7 @@ static void test_a_locked_one_stays_locked(void **state)
     (void)state;
     const struct keyfile_access with = {.passphrase = (const uint8_t *)"long enough", .length = 11};
     struct authority_change c = {.seconds = DAY};
-    struct drawer d;
+    struct certificates d;
     copy("before", "locked");
     struct authority *a = open_authority("locked");
     assert_int_equal(authority_lock(a, &with, NULL), 0);
@@ -375,11 +375,11 @@ static void test_a_locked_one_stays_locked(void **state)
     assert_true(authority_is_locked(in("locked")));
     assert_int_equal(authority_open_with(&a, in("locked"), &with, NULL), 0);
     struct identity *birch = load("birch");
-    assert_int_equal(drawer_read(&d, in("locked"), &identity_card(birch)->id, NULL), 0);
+    assert_int_equal(certificates_read(&d, in("locked"), &identity_card(birch)->id, NULL), 0);
     assert_true(d.count > 2); /* also what renews it later */
     for (size_t i = 0; i < d.count; i++)
         assert_int_equal(X509_verify(d.at[i], X509_get0_pubkey(authority_certificate(a))), 1);
-    drawer_clear(&d);
+    certificates_clear(&d);
     identity_free(birch);
     authority_close(a);
 }
