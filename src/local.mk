@@ -26,16 +26,17 @@ libruntime_la_SOURCES = \
     src/rmaps_locality/policy.c src/rmaps_locality/policy.h
 
 component_LTLIBRARIES += mca_ras_p2p.la
-mca_ras_p2p_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+mca_ras_p2p_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS) $(P2P_VERSION)
 mca_ras_p2p_la_CFLAGS = $(AM_CFLAGS) -fno-strict-aliasing
 mca_ras_p2p_la_LDFLAGS = -module -avoid-version -export-symbols-regex '^mca_' $(AM_LDFLAGS)
 mca_ras_p2p_la_LIBADD = libruntime.la libsurvive.la libclient.la $(OMPI_RTE_LIBS) $(HWLOC_LIBS)
 mca_ras_p2p_la_SOURCES = \
     src/common/gate_orte4.c \
-    src/common/log.h src/common/log_orte4.c \
+    src/common/log.h src/common/log_opal4.c \
+    src/common/param.h src/common/param_opal4.c \
     src/common/state.h src/common/state_orte4.c \
     src/common/stock.h src/common/stock_orte4.c \
-    src/errmgr_replica/errmgr_replica.h src/errmgr_replica/errmgr_replica_component.c \
+    src/errmgr_replica/errmgr_replica.h src/errmgr_replica/errmgr_replica_component_orte4.c \
     src/errmgr_replica/survive_orte4.h src/errmgr_replica/beat_orte4.c \
     src/errmgr_replica/end_orte4.c src/errmgr_replica/hardware_orte4.c \
     src/errmgr_replica/hnp_orte4.c \
@@ -43,19 +44,19 @@ mca_ras_p2p_la_SOURCES = \
     src/errmgr_replica/orted_orte4.c src/errmgr_replica/pass_orte4.c \
     src/errmgr_replica/recall_orte4.c src/errmgr_replica/tell_orte4.c \
     src/errmgr_replica/words_orte4.c \
-    src/grpcomm_replica/grpcomm_replica_component.c \
-    src/iof_replica/iof_replica.h src/iof_replica/iof_replica_component.c \
+    src/grpcomm_replica/grpcomm_replica_component_orte4.c \
+    src/iof_replica/iof_replica.h src/iof_replica/iof_replica_component_orte4.c \
     src/iof_replica/hold_orte4.c src/iof_replica/input_orte4.c \
     src/iof_replica/output_orte4.c src/iof_replica/pipe_orte4.c \
     src/iof_replica/tap_orte4.c \
-    src/plm_p2p/plm_p2p.h src/plm_p2p/plm_p2p_component.c \
+    src/plm_p2p/plm_p2p.h src/plm_p2p/plm_p2p_component_orte4.c \
     src/plm_p2p/daemons_orte4.c src/plm_p2p/launch_orte4.c \
     src/plm_p2p/publish_orte4.c src/plm_p2p/spawn_orte4.c \
     src/plm_p2p/terms_orte4.c src/plm_p2p/trust_orte4.c \
     src/plm_p2p/watch_orte4.c \
-    src/ras_p2p/ras_p2p.h src/ras_p2p/ras_p2p_component.c src/ras_p2p/ras_p2p_orte4.c \
+    src/ras_p2p/ras_p2p.h src/ras_p2p/ras_p2p_component_orte4.c src/ras_p2p/ras_p2p_orte4.c \
     src/rmaps_locality/rmaps_locality.h \
-    src/rmaps_locality/rmaps_locality_component.c src/rmaps_locality/rmaps_locality_orte4.c
+    src/rmaps_locality/rmaps_locality_component_orte4.c src/rmaps_locality/rmaps_locality_orte4.c
 
 # The other names of the object.
 component_names = mca_errmgr_replica mca_grpcomm_replica mca_iof_replica mca_plm_p2p mca_rmaps_locality

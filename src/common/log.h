@@ -11,7 +11,12 @@ void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * wiped by NULL. */
 void log_progress(const char *line);
 
-/* Shown with --mca errmgr_base_verbose LEVEL or higher. rank, lane < 0 and peer NULL: none. */
-void log_trace(int level, int rank, int lane, const char *peer, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+/* Shown when the component's parameter *_verbose is `level` or more. rank, lane < 0 and peer NULL:
+ * none. */
+void log_trace(int verbose, int level, int rank, int lane, const char *peer, const char *format,
+               ...) __attribute__((format(printf, 6, 7)));
+
+/* The same in a rank. All lanes must write the same, so it names neither lane nor process. */
+void log_rank(int verbose, int level, int rank, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 #endif

@@ -60,8 +60,8 @@ static void accuse(unsigned vpid)
     if (ORTE_PROC_IS_HNP) {
         hnp_daemon_lost(vpid, FATE_ORTED_SILENT, NULL);
     } else if (vpid == ORTE_PROC_MY_HNP->vpid) {
-        log_trace(1, -1, -1, NULL, "nothing heard of mpirun for %d ms: everything here ends",
-                  self->orphan_ms);
+        log_trace(self->verbose, 1, -1, -1, NULL,
+                  "nothing heard of mpirun for %d ms: everything here ends", self->orphan_ms);
         ORTE_ACTIVATE_PROC_STATE(ORTE_PROC_MY_HNP, ORTE_PROC_STATE_LIFELINE_LOST);
     }
 }
@@ -90,7 +90,8 @@ static void on_timer(int fd, short what, void *context)
 
 void beat_seen(orte_vpid_t daemon, unsigned waits)
 {
-    log_trace(2, -1, -1, NULL, "orted %u is slow: it waits for %u permille", daemon, waits);
+    log_trace(self->verbose, 2, -1, -1, NULL, "orted %u is slow: it waits for %u permille", daemon,
+              waits);
     if (self->beat.watch != NULL)
         heartbeat_seen(self->beat.watch, daemon, waits, survive_now_ms());
 }

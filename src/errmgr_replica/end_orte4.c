@@ -27,7 +27,7 @@ static void start_timer(opal_event_t *timer, uint64_t ms, void (*fn)(int fd, sho
 static void out_of_patience(int fd, short what, void *context)
 {
     (void)fd, (void)what, (void)context;
-    log_trace(1, -1, -1, NULL,
+    log_trace(self->verbose, 1, -1, -1, NULL,
               "some peers do not answer the order to end; they will find out by themselves");
     orte_quit(0, 0, NULL);
 }
@@ -58,8 +58,8 @@ static void let_others_finish(void)
         return;
     self->hnp.lingering = true;
     uint64_t ms = fate_grace(self->hnp.fate, survive_now_ms());
-    log_trace(1, -1, -1, NULL, "every rank has finished; the other lanes have %u ms to finish",
-              (unsigned)ms);
+    log_trace(self->verbose, 1, -1, -1, NULL,
+              "every rank has finished; the other lanes have %u ms to finish", (unsigned)ms);
     start_timer(&self->hnp.grace, ms, grace_over);
 }
 

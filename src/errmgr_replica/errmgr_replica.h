@@ -22,6 +22,7 @@ struct stock_handlers {
 struct errmgr_replica_component {
     orte_errmgr_base_component_t super;
     /* parameters */
+    int priority, verbose;
     char *level_text;
     int beat_ms, silence_ms, orphan_ms;
     bool notes;

@@ -120,7 +120,7 @@ static void act_on_error(int fd, short args, void *context)
     orte_proc_t *p = orte_finalizing ? NULL : orte_get_proc_object(&caddy->name);
     bool daemon = p != NULL && caddy->name.jobid == ORTE_PROC_MY_NAME->jobid;
     if (p != NULL) {
-        log_trace(2, -1, -1, hnp_peer_of(p), "%s: %s", ORTE_NAME_PRINT(&caddy->name),
+        log_trace(self->verbose, 2, -1, -1, hnp_peer_of(p), "%s: %s", ORTE_NAME_PRINT(&caddy->name),
                   orte_proc_state_to_str(state));
         if (daemon ? daemon_error(p, state) : process_error(p, state)) {
             OBJ_RELEASE(caddy);
@@ -277,7 +277,7 @@ static void on_peer_lost(orte_vpid_t vpid, enum plm_p2p_loss how, const char *wh
                                              [PLM_P2P_ENDED] = FATE_HOST_ENDED};
     const orte_job_t *daemons = hnp_daemons();
     const orte_proc_t *d = opal_pointer_array_get_item(daemons->procs, (int)vpid);
-    log_trace(1, -1, -1, d != NULL ? hnp_peer_of(d) : NULL, "%s", why);
+    log_trace(self->verbose, 1, -1, -1, d != NULL ? hnp_peer_of(d) : NULL, "%s", why);
     hnp_daemon_lost(vpid, causes[how], why);
 }
 

@@ -142,7 +142,7 @@ static void lose_daemon(orte_proc_t *d, enum fate_cause cause, const char *why)
         return;
     if (cause == FATE_HOST_ENDED)
         log_line("%s", why);
-    log_trace(1, -1, -1, hnp_peer_of(d), "lost (%s)",
+    log_trace(self->verbose, 1, -1, -1, hnp_peer_of(d), "lost (%s)",
               is_silence(cause) ? "silent" : "connection closed");
     ORTE_FLAG_UNSET(d, ORTE_PROC_FLAG_ALIVE);
     d->state = ORTE_PROC_STATE_COMM_FAILED;

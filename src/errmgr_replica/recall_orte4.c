@@ -39,7 +39,7 @@ bool hnp_recalled(orte_vpid_t vpid, const char *why)
     }
     if (!survive_active())
         return false; /* nothing of the job runs there */
-    log_trace(1, -1, -1, hnp_peer_of(d), "%s: the job goes on without", why);
+    log_trace(self->verbose, 1, -1, -1, hnp_peer_of(d), "%s: the job goes on without", why);
     hnp_daemon_lost(vpid, FATE_HOST_LEFT, NULL);
     return true;
 }

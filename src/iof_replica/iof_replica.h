@@ -18,6 +18,7 @@ struct pipe;   /* the standard input of one process on this host: pipe_orte4.c *
 struct iof_replica_component {
     orte_iof_base_component_t super;
     orte_iof_base_module_t module, *stock;
+    int priority, verbose;                       /* parameters */
     orte_rml_buffer_callback_fn_t stock_receive; /* mpirun: orte_iof_hnp_recv */
     struct {
         orte_jobid_t job;

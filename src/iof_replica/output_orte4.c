@@ -28,6 +28,7 @@ struct outlet {
     orte_iof_tag_t stream;
     struct merge *merge;
     uint64_t blamed; /* bit k: lane k failed by itself */
+    unsigned leader; /* the lane that was shown when last looked */
     int file;        /* -1: none */
     bool quiet;      /* only the file gets it */
     size_t used;
@@ -103,8 +104,20 @@ static struct outlet *outlet_of(unsigned rank, bool is_stderr)
     return &self->output.outlets[2 * rank + is_stderr];
 }
 
+/* Which lane is shown may change with everything that happens to one of them. */
+static void trace_leader(struct outlet *o)
+{
+    const unsigned leader = merge_leader(o->merge);
+    if (leader != o->leader)
+        log_trace(self->verbose, 2, (int)o->name.vpid, (int)leader, NULL,
+                  "its %s is what is shown now",
+                  o->stream == ORTE_IOF_STDOUT ? "output" : "error output");
+    o->leader = leader;
+}
+
 static void tell_differences(struct outlet *o)
 {
+    trace_leader(o);
     struct merge_difference d;
     while (merge_differs(o->merge, &d))
         log_line("rank %lu writes other %s in lane %u than in lane %u, from byte %llu on or up to "

@@ -149,7 +149,7 @@ static int start(unsigned seat, struct err *e)
         rc = plm_p2p_terms(lease, &what, e);
     if (rc == 0)
         rc = client_launch(grid_client(ras_grid()), &lease->id, &what, e);
-    log_trace(1, -1, -1, lease->name, "start orted %u as %s",
+    log_trace(plm->verbose, 1, -1, -1, lease->name, "start orted %u as %s",
               plm->seat_node[seat]->daemon->name.vpid, plm->seat_node[seat]->name);
     command_free(environment);
     free(command);
@@ -178,7 +178,8 @@ static void reseat(unsigned seat)
     orte_node_t *node = plm->seat_node[seat];
     const struct grid_lease *lease = seats_lease(plm->seats, seat);
     struct ras_p2p_node *known = ras_p2p_find(node);
-    log_trace(1, -1, -1, lease->name, "takes the place of peer %s", known->lease.name);
+    log_trace(plm->verbose, 1, -1, -1, lease->name, "takes the place of peer %s",
+              known->lease.name);
     orte_ras_base.total_slots_alloc += (orte_std_cntr_t)lease->slots - node->slots;
     plm->job->total_slots_alloc = orte_ras_base.total_slots_alloc;
     node->slots = (orte_std_cntr_t)lease->slots;

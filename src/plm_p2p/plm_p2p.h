@@ -28,11 +28,19 @@ typedef bool plm_p2p_recall_fn(orte_vpid_t daemon, const char *why);
  * its time that it waited for a processor. */
 typedef void plm_p2p_seen_fn(orte_vpid_t daemon, unsigned waits);
 
+/* plm_p2p_confine: when are processes on the own desktops confined? */
+enum plm_p2p_confine {
+    PLM_P2P_AUTO, /* beside other owners' peers */
+    PLM_P2P_ALWAYS,
+};
+
 struct plm_p2p_component {
     orte_plm_base_component_t super;
     /* parameters */
-    int timeout_s, limit_processes, limit_seconds;
-    char *programs_text, *files_text, *limit_memory, *confine_text;
+    int priority, verbose, timeout_s, limit_processes, limit_time_s;
+    char *programs_text, *files_text, *limit_memory;
+    int confine_when;         /* enum plm_p2p_confine */
+    int confine_index;        /* of that parameter */
     struct program *programs; /* of all jobs so far */
     size_t program_count;
     struct input *inputs;

@@ -5,6 +5,7 @@
 #include "overlay/manifest/input.h"
 #include "src/survive/level.h"
 #include "src/common/log.h"
+#include "src/common/param.h"
 #include "overlay/manifest/program.h"
 #include "src/ras_p2p/ras_p2p.h"
 #include "overlay/base/size.h"
@@ -162,11 +163,10 @@ int plm_p2p_choose_walls(struct err *e)
 {
     bool own = false;
     const struct grid_lease *foreign = find_foreign(&own);
-    const bool always = strcmp(plm->confine_text, "always") == 0;
-    if (!always && strcmp(plm->confine_text, "auto") != 0)
-        return err_set(e, EINVAL, "plm_p2p_confine '%.32s': write auto or always",
-                       plm->confine_text);
-    plm->confine = always || foreign != NULL;
+    const int rc = param_check(plm->confine_index, e);
+    if (rc != 0)
+        return rc;
+    plm->confine = plm->confine_when == PLM_P2P_ALWAYS || foreign != NULL;
     if (plm->confine && own)
         choose_folder(foreign);
     return 0;
@@ -178,7 +178,7 @@ int plm_p2p_terms(const struct grid_lease *lease, struct grid_launch *launch, st
         return err_set(e, EINVAL, "plm_p2p_limit_memory '%s' is no size: write 512M or 4G",
                        plm->limit_memory);
     launch->processes = plm->limit_processes > 0 ? (unsigned)plm->limit_processes : 0;
-    launch->seconds = plm->limit_seconds > 0 ? (unsigned)plm->limit_seconds : 0;
+    launch->seconds = plm->limit_time_s > 0 ? (unsigned)plm->limit_time_s : 0;
     launch->programs = plm->programs;
     launch->program_count = plm->program_count;
     launch->inputs = plm->inputs;

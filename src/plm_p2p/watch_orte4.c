@@ -66,7 +66,7 @@ static void on_report(int status, orte_process_name_t *sender, opal_buffer_t *bu
     unsigned seat;
     if (plm_p2p_is_retired(sender->vpid) ||
         (find_seat(sender->vpid, &seat) && seats_is_empty(plm->seats, seat))) {
-        log_trace(1, -1, -1, NULL, "orted %u came too late", sender->vpid);
+        log_trace(plm->verbose, 1, -1, -1, NULL, "orted %u came too late", sender->vpid);
         return;
     }
     const orte_job_t *daemons = orte_get_job_data_object(ORTE_PROC_MY_NAME->jobid);

@@ -2,7 +2,7 @@
 /* glue.h -- what the Open MPI side of pml_replica shares: MPI calls above, engine and transport
  * below.
  *
- * pml_replica_component.c  parameters, the gate, start and end
+ * pml_replica_component_ompi4.c  parameters, the gate, start and end
  * world_ompi4.c            N*R processes become R worlds of N ranks
  * comm_ompi4.c             communicators
  * module_ompi4.c           sends, receives, probes
@@ -66,8 +66,14 @@ struct replica_params {
     bool verify, shared_memory, encrypt, progress_thread, clock;
 };
 
+/* What each component of this object registers. */
+struct replica_common {
+    int priority, verbose;
+};
+
 struct replica {
     struct replica_params params;
+    struct replica_common pml, osc, fs, fbtl, sharedfp;
     struct engine *engine;
     struct transport *transport;
     int ranks, lanes; /* N, R */

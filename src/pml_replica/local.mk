@@ -2,7 +2,8 @@
 # mca_pml_replica.so: the two, under Open MPI's calls.
 component_LTLIBRARIES += mca_pml_replica.la
 mca_pml_replica_la_SOURCES = \
-    src/pml_replica/pml_replica_component.c src/pml_replica/glue.h src/pml_replica/preload/preload.h \
+    src/common/log.h src/common/log_opal4.c src/common/param.h src/common/param_opal4.c \
+    src/pml_replica/pml_replica_component_ompi4.c src/pml_replica/glue.h src/pml_replica/preload/preload.h \
     src/pml_replica/comm_ompi4.c src/pml_replica/file/file.h src/pml_replica/file/file_ompi4.c \
     src/pml_replica/file/file_bytes_ompi4.c \
     src/pml_replica/window/osc_ompi4.c src/pml_replica/window/operation_ompi4.c src/pml_replica/window/epoch_ompi4.c \
@@ -16,7 +17,7 @@ mca_pml_replica_la_SOURCES = \
     src/pml_replica/rally_ompi4.c src/pml_replica/request_ompi4.c \
     src/pml_replica/silent_ompi4.c src/pml_replica/transfer_ompi4.c \
     src/pml_replica/world_ompi4.c
-mca_pml_replica_la_CPPFLAGS = $(AM_CPPFLAGS) $(subst -I,-isystem ,$(OMPI_CPPFLAGS))
+mca_pml_replica_la_CPPFLAGS = $(AM_CPPFLAGS) $(subst -I,-isystem ,$(OMPI_CPPFLAGS)) $(P2P_VERSION)
 mca_pml_replica_la_CFLAGS = $(AM_CFLAGS) -mcx16
 # nodelete: PMIx may answer (silent_ompi4.c) when the job has ended and Open MPI unloads us.
 mca_pml_replica_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -Wl,-z,nodelete \

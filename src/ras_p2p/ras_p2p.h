@@ -18,7 +18,8 @@ struct ras_p2p_node {
 
 struct ras_p2p_component {
     orte_ras_base_component_t super;
-    char *require; /* parameters */
+    int priority, verbose; /* parameters */
+    char *require;
     char *socket;
     int spares;
     struct id allocation; /* that the job runs within, when it is */
@@ -50,9 +51,6 @@ struct ras_p2p_node *ras_p2p_find(const orte_node_t *node);
 /* Puts a node into the pool of the job's allocation. */
 int ras_p2p_insert(orte_node_t *node, orte_job_t *job);
 
-/* How many copies of ranks run: 1, or what errmgr_replica_level says. */
-struct level;
-int ras_p2p_level(struct level *level, struct err *e);
 /* rmaps_locality_strategy, as given. */
 int ras_p2p_strategy(enum share_strategy *strategy, struct err *e);
 

@@ -2,8 +2,10 @@
 /* ras_p2p_orte4.c -- asks the local daemon for the job's leases and makes each a node. mpirun goes
  * on with other events while the question is on its way. */
 #include "ras_p2p.h"
+#include "src/errmgr_replica/survive_orte4.h"
 #include "src/survive/level.h"
 #include "src/common/log.h"
+#include "src/common/param.h"
 #include "nodename.h"
 #include "request.h"
 #include "opal/mca/base/mca_base_var.h"
@@ -35,25 +37,14 @@ static int refuse(const char *why)
     return ORTE_ERR_ALLOCATION_PENDING;
 }
 
-/* A text parameter of another component; NULL when it is not given. */
-static const char *parameter(const char *framework, const char *component, const char *name)
-{
-    char **value = NULL;
-    const int index = mca_base_var_find("orte", framework, component, name);
-    if (index >= 0)
-        mca_base_var_get_value(index, &value, NULL, NULL);
-    return value != NULL ? *value : NULL;
-}
-
-int ras_p2p_level(struct level *level, struct err *e)
-{
-    const char *value = parameter("errmgr", "replica", "level");
-    return level_parse(level, value != NULL ? value : "1", e);
-}
-
 int ras_p2p_strategy(enum share_strategy *strategy, struct err *e)
 {
-    return request_strategy(parameter("rmaps", "locality", "strategy"), strategy, e);
+    const int *value = NULL;
+    const int index = mca_base_var_find("orte", "rmaps", "locality", "strategy");
+    if (index >= 0)
+        (void)mca_base_var_get_value(index, &value, NULL, NULL);
+    *strategy = value != NULL ? (enum share_strategy) * value : SHARE_CONCENTRATE;
+    return param_check(index, e);
 }
 
 static int name_taken(const char *name, void *unused)
@@ -169,6 +160,11 @@ static int keep(const struct answer *answer)
     opal_list_t nodes;
     OBJ_CONSTRUCT(&nodes, opal_list_t);
     const size_t work = answer->count - answer->spares;
+    log_trace(ras->verbose, 1, -1, -1, NULL, "%zu leases, and %zu spare ones", work,
+              answer->spares);
+    for (size_t i = 0; i < answer->count; i++)
+        log_trace(ras->verbose, 2, -1, -1, answer->leases[i].name, "%u slots",
+                  (unsigned)answer->leases[i].slots);
     int rc = ORTE_SUCCESS;
     for (size_t i = 0; i < work && rc == ORTE_SUCCESS; i++) {
         orte_node_t *node = ras_p2p_node_new(&answer->leases[i]);
@@ -219,7 +215,7 @@ static void start_watching(void)
 /* What the command line asks for. `processes` has room for every app context. */
 static int read_request(orte_job_t *job, int *processes, struct request *r, struct err *e)
 {
-    struct level level;
+    const struct level *level = survive_level();
     *r = (struct request){.processes = processes, .spares = ras->spares, .require = ras->require};
     for (int i = 0; i < job->apps->size; i++) {
         const orte_app_context_t *app = opal_pointer_array_get_item(job->apps, i);
@@ -227,14 +223,12 @@ static int read_request(orte_job_t *job, int *processes, struct request *r, stru
             processes[r->apps++] = (int)app->num_procs;
     }
     r->per_node = request_per_node(orte_rmaps_base.ppr);
-    int rc = ras_p2p_level(&level, e);
-    if (rc == 0)
-        rc = ras_p2p_strategy(&r->strategy, e);
+    int rc = ras_p2p_strategy(&r->strategy, e);
     if (rc == 0)
         rc = request_count(r, e);
     if (rc == 0) {
-        r->replicated = level_replicates(&level);
-        r->started = level_processes(&level, r->ranks);
+        r->replicated = level_replicates(level);
+        r->started = level_processes(level, r->ranks);
     }
     return rc;
 }
@@ -261,6 +255,8 @@ int ras_p2p_allocate(orte_job_t *job, opal_list_t *nodes)
     if (rc == 0) {
         ras->job = job;
         ras->slots = wish.slots;
+        log_trace(ras->verbose, 1, -1, -1, NULL, "asks for %u slots and %u spare ones", wish.slots,
+                  wish.spares);
         rc = grid_ask(ras->grid, &wish, &e);
     }
     wish_clear(&wish);

@@ -9,7 +9,9 @@
 
 struct rmaps_locality_component {
     orte_rmaps_base_component_t super;
-    char *strategy; /* parameter */
+    int priority, verbose; /* parameters */
+    int strategy;          /* enum share_strategy */
+    int strategy_index;    /* of that parameter */
 };
 extern struct rmaps_locality_component mca_rmaps_locality_component;
 

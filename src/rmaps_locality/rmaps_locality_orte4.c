@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rmaps_locality_orte4.c -- tells policy.c about the job and its nodes, and ORTE the answer. */
 #include "rmaps_locality.h"
-#include "src/survive/level.h"
+#include "src/errmgr_replica/survive_orte4.h"
 #include "src/common/log.h"
+#include "src/common/param.h"
 #include "src/survive/names.h"
 #include "policy.h"
 #include "src/ras_p2p/ras_p2p.h"
@@ -141,9 +142,9 @@ static int bind_process(orte_proc_t *proc, const orte_node_t *node, unsigned nth
 static int bind_as_wanted(const orte_job_t *job, orte_proc_t *proc, const orte_node_t *node,
                           unsigned nth)
 {
-    const char *strategy = mca_rmaps_locality_component.strategy;
+    const struct rmaps_locality_component *c = &mca_rmaps_locality_component;
     const bool core = is_bound_to(job, OPAL_BIND_TO_CORE);
-    const bool filled = strategy != NULL && strcmp(strategy, "concentrate") == 0;
+    const bool filled = c->strategy == SHARE_CONCENTRATE && param_is_given(c->strategy_index);
     if (!core && (!filled || is_bound_to(job, OPAL_BIND_TO_NONE)))
         return ORTE_SUCCESS;
     return bind_process(proc, node, nth, core);
@@ -181,6 +182,8 @@ static int describe(orte_job_t *job, const struct field *f, const unsigned *node
     job->num_procs = 0;
     for (unsigned vpid = 0; vpid < ranks * lanes && rc == ORTE_SUCCESS; vpid++) {
         if (node[vpid] != POLICY_NOWHERE) {
+            log_trace(mca_rmaps_locality_component.verbose, 2, (int)names_rank(ranks, vpid),
+                      (int)names_lane(ranks, vpid), f->node[node[vpid]]->name, "runs there");
             rc = add_process(job, f->node[node[vpid]], app_of[names_rank(ranks, vpid)],
                              job->num_procs); /* without gaps: as level_process() counts */
         }
@@ -252,16 +255,13 @@ static int leave_to_stock(orte_job_t *job)
  * higher level nobody else can place them. */
 int rmaps_locality_map(orte_job_t *job)
 {
-    struct err e = {0};
-    struct level level;
+    const struct level *level = survive_level();
     struct field field;
     unsigned ranks;
     if (ORTE_FLAG_TEST(job, ORTE_JOB_FLAG_RESTART) ||
         ORTE_FLAG_TEST(job, ORTE_JOB_FLAG_DEBUGGER_DAEMON))
         return ORTE_ERR_TAKE_NEXT_OPTION;
-    if (ras_p2p_level(&level, &e) != 0)
-        return refuse(e.text);
-    const bool replicated = level_replicates(&level);
+    const bool replicated = level_replicates(level);
     if (is_mapped_by_user(job) || names_hosts(job)) {
         return replicated
                    ? refuse("errmgr_replica_level 2 and above decides itself where copies "
@@ -276,7 +276,7 @@ int rmaps_locality_map(orte_job_t *job)
     else if (!replicated && field.free < ranks)
         rc = leave_to_stock(job);
     else
-        rc = map(job, &level, &field, app_of, ranks);
+        rc = map(job, level, &field, app_of, ranks);
     free(app_of);
     free(field.node);
     free(field.place);

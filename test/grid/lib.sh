@@ -5,7 +5,7 @@
 set -u -o pipefail
 export P2PGRID_BUILD=$builddir
 export LIMIT_UP=120 LIMIT_DOWN=60 # of contrib/grid: a slow machine is no failure
-export OMPI_MCA_plm_p2p_timeout=10      # and starts slowly, when it is busy
+export OMPI_MCA_plm_p2p_timeout_s=10      # and starts slowly, when it is busy
 
 scratch=$(mktemp -d /tmp/p2pgrid-test.XXXXXX)
 export P2PGRID_GRID=$scratch/grid

@@ -2,7 +2,10 @@
 /* file_bytes_ompi4.c -- MPI-IO: the bytes, which the leader reads and writes for all copies of its
  * rank (file_ompi4.c). What it reads goes to the others in batches. A component of ompio's fbtl. */
 #include "file.h"
+#include "ompi/mca/fbtl/base/base.h"
 #include "ompi/mca/fbtl/fbtl.h"
+#include "src/common/log.h"
+#include "src/common/param.h"
 #include <unistd.h>
 
 enum { BATCH = 512 << 10 };
@@ -37,10 +40,18 @@ static size_t write_entries(void *ctx, void *word)
     return sizeof *w;
 }
 
+static void trace(const ompio_file_t *fh, const char *what, int error, int64_t bytes)
+{
+    log_rank(replica.fbtl.verbose, 2, replica.rank, "%s: %lld bytes %s%s%s", fh->f_fullfilename,
+             (long long)bytes, what, error != 0 ? ", and then " : "",
+             error != 0 ? strerror(error) : "");
+}
+
 static ssize_t fbtl_write(ompio_file_t *fh)
 {
     struct deed d = {.fh = fh};
     struct word w = deed_settle(write_entries, &d);
+    trace(fh, "written", w.error, w.value);
     return w.error == 0 ? (ssize_t)w.value : OMPI_ERROR;
 }
 
@@ -133,6 +144,8 @@ static ssize_t fbtl_read(ompio_file_t *fh)
         if (b->word.error == 0)
             total += (ssize_t)walk(&r, b, (size_t)b->word.value, to_memory);
     }
+    if (b != NULL)
+        trace(fh, "read", b->word.error, total);
     free(b);
     return b != NULL ? total : OMPI_ERR_OUT_OF_RESOURCE;
 }
@@ -142,6 +155,8 @@ static int module_init(ompio_file_t *fh)
     (void)fh;
     return OMPI_SUCCESS;
 }
+
+extern mca_fbtl_base_component_2_0_0_t mca_fbtl_replica_component;
 
 static mca_fbtl_base_module_t fbtl_module = {.fbtl_module_init = module_init,
                                              .fbtl_module_finalize = module_init,
@@ -154,16 +169,24 @@ static int init_query(bool progress_threads, bool threads)
     return OMPI_SUCCESS;
 }
 
+static int fbtl_register(void)
+{
+    replica.fbtl.priority = FILE_PRIORITY;
+    param_common(&mca_fbtl_replica_component.fbtlm_version, &ompi_fbtl_base_framework,
+                 &replica.fbtl.priority, &replica.fbtl.verbose);
+    return OMPI_SUCCESS;
+}
+
 static mca_fbtl_base_module_t *fbtl_query(ompio_file_t *fh, int *priority)
 {
     (void)fh;
-    *priority = FILE_PRIORITY;
+    *priority = replica.fbtl.priority;
     return replica.engine != NULL ? &fbtl_module : NULL;
 }
 
 mca_fbtl_base_component_2_0_0_t mca_fbtl_replica_component = {
     .fbtlm_version = {MCA_FBTL_BASE_VERSION_2_0_0, .mca_component_name = "replica",
-                      MCA_BASE_MAKE_VERSION(component, 0, 1, 0)},
+                      PARAM_VERSION(component), .mca_register_component_params = fbtl_register},
     .fbtlm_data = {MCA_BASE_METADATA_PARAM_NONE},
     .fbtlm_init_query = init_query,
     .fbtlm_file_query = fbtl_query,

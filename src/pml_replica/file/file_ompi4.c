@@ -12,7 +12,10 @@
  * same in all lanes. */
 #include "file.h"
 #include "ompi/file/file.h"
+#include "ompi/mca/fs/base/base.h"
 #include "ompi/mca/fs/fs.h"
+#include "src/common/log.h"
+#include "src/common/param.h"
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -110,6 +113,8 @@ static int fs_open(struct ompi_communicator_t *comm, const char *name, int mode,
     int rc = comm->c_coll->coll_bcast(&error, 1, MPI_INT, 0, comm, comm->c_coll->coll_bcast_module);
     if (rc == OMPI_SUCCESS && error == 0 && fh->f_rank != 0)
         error = deed_settle(open_plainly, &d).error;
+    log_rank(replica.fs.verbose, 1, replica.rank, "%s: %s", d.name,
+             error != 0 ? strerror(error) : "open");
     return rc != OMPI_SUCCESS ? rc : mpi_error(error);
 }
 
@@ -187,6 +192,8 @@ static int fs_module_init(ompio_file_t *fh)
     return OMPI_SUCCESS;
 }
 
+extern mca_fs_base_component_2_0_0_t mca_fs_replica_component;
+
 static mca_fs_base_module_t fs_module = {.fs_module_init = fs_module_init,
                                          .fs_module_finalize = fs_module_init,
                                          .fs_file_open = fs_open,
@@ -202,16 +209,24 @@ static int init_query(bool progress_threads, bool threads)
     return OMPI_SUCCESS;
 }
 
+static int fs_register(void)
+{
+    replica.fs.priority = FILE_PRIORITY;
+    param_common(&mca_fs_replica_component.fsm_version, &ompi_fs_base_framework,
+                 &replica.fs.priority, &replica.fs.verbose);
+    return OMPI_SUCCESS;
+}
+
 static mca_fs_base_module_t *fs_query(ompio_file_t *fh, int *priority)
 {
-    *priority = FILE_PRIORITY;
+    *priority = replica.fs.priority;
     fh->f_fstype = UFS;
     return replica.engine != NULL ? &fs_module : NULL;
 }
 
 mca_fs_base_component_2_0_0_t mca_fs_replica_component = {
     .fsm_version = {MCA_FS_BASE_VERSION_2_0_0, .mca_component_name = "replica",
-                    MCA_BASE_MAKE_VERSION(component, 0, 1, 0)},
+                    PARAM_VERSION(component), .mca_register_component_params = fs_register},
     .fsm_data = {MCA_BASE_METADATA_PARAM_NONE},
     .fsm_init_query = init_query,
     .fsm_file_query = fs_query,

@@ -3,8 +3,12 @@
  * on them is in operation_ompi4.c and epoch_ompi4.c. */
 #include "window.h"
 #include "ompi/mca/osc/base/base.h"
+#include "src/common/log.h"
+#include "src/common/param.h"
 
 enum { PRIORITY = 100 };
+
+extern ompi_osc_base_component_2_0_0_t mca_osc_replica_component;
 
 static int shared_query(ompi_win_t *win, int rank, size_t *size, int *unit, void *base)
 {
@@ -97,11 +101,19 @@ static struct window *window_new(int size)
     return NULL;
 }
 
+static int osc_register(void)
+{
+    replica.osc.priority = PRIORITY;
+    param_common(&mca_osc_replica_component.osc_version, &ompi_osc_base_framework,
+                 &replica.osc.priority, &replica.osc.verbose);
+    return OMPI_SUCCESS;
+}
+
 static int query(ompi_win_t *win, void **base, size_t size, int unit, ompi_communicator_t *comm,
                  opal_info_t *info, int flavor)
 {
     (void)win, (void)base, (void)size, (void)unit, (void)comm, (void)info, (void)flavor;
-    return replica.engine != NULL ? PRIORITY : OMPI_ERR_NOT_SUPPORTED;
+    return replica.engine != NULL ? replica.osc.priority : OMPI_ERR_NOT_SUPPORTED;
 }
 
 static int choose(ompi_win_t *win, void **base, size_t size, int unit, ompi_communicator_t *comm,
@@ -135,6 +147,8 @@ static int choose(ompi_win_t *win, void **base, size_t size, int unit, ompi_comm
     window_listen(w);
     link_leave();
     win->w_osc_module = &w->super;
+    log_rank(replica.osc.verbose, 1, replica.rank, "a window of %zu bytes, for %d ranks", size,
+             ompi_comm_size(comm));
     *model = MPI_WIN_UNIFIED;
     return w->comm->c_coll->coll_barrier(w->comm, w->comm->c_coll->coll_barrier_module);
 }
@@ -150,10 +164,9 @@ static int finalize(void)
     return OMPI_SUCCESS;
 }
 
-extern ompi_osc_base_component_2_0_0_t mca_osc_replica_component;
 ompi_osc_base_component_2_0_0_t mca_osc_replica_component = {
     .osc_version = {OMPI_OSC_BASE_VERSION_3_0_0, .mca_component_name = "replica",
-                    MCA_BASE_MAKE_VERSION(component, 0, 1, 0)},
+                    PARAM_VERSION(component), .mca_register_component_params = osc_register},
     .osc_data = {MCA_BASE_METADATA_PARAM_NONE},
     .osc_init = init,
     .osc_query = query,

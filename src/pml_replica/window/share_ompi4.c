@@ -3,9 +3,14 @@
  * by fetch-and-add, so that all copies of a rank draw alike (window.h). */
 #include "src/pml_replica/glue.h"
 #include "ompi/mca/common/ompio/common_ompio.h"
+#include "ompi/mca/sharedfp/base/base.h"
 #include "ompi/mca/sharedfp/sharedfp.h"
+#include "src/common/log.h"
+#include "src/common/param.h"
 
 enum { PRIORITY = 100 };
+
+extern mca_sharedfp_base_component_2_0_0_t mca_sharedfp_replica_component;
 
 struct shared {
     MPI_Win window;
@@ -87,6 +92,9 @@ static int next(ompio_file_t *fh, int count, ompi_datatype_t *type, OMPI_MPI_OFF
     long long at;
     int rc = draw(fh, (long long)type->super.size * count, &at);
     *offset = at / (long long)fh->f_etype_size;
+    log_rank(replica.sharedfp.verbose, 2, replica.rank,
+             "%s: the next %d elements are at byte %lld of the view", fh->f_fullfilename, count,
+             at);
     return rc;
 }
 
@@ -197,17 +205,25 @@ static int init_query(bool progress_threads, bool threads)
     return OMPI_SUCCESS;
 }
 
+static int share_register(void)
+{
+    replica.sharedfp.priority = PRIORITY;
+    param_common(&mca_sharedfp_replica_component.sharedfpm_version, &ompi_sharedfp_base_framework,
+                 &replica.sharedfp.priority, &replica.sharedfp.verbose);
+    return OMPI_SUCCESS;
+}
+
 static mca_sharedfp_base_module_t *query(ompio_file_t *fh, int *priority)
 {
     (void)fh;
-    *priority = PRIORITY;
+    *priority = replica.sharedfp.priority;
     return replica.engine != NULL ? &module : NULL;
 }
 
-extern mca_sharedfp_base_component_2_0_0_t mca_sharedfp_replica_component;
 mca_sharedfp_base_component_2_0_0_t mca_sharedfp_replica_component = {
     .sharedfpm_version = {MCA_SHAREDFP_BASE_VERSION_2_0_0, .mca_component_name = "replica",
-                          MCA_BASE_MAKE_VERSION(component, 0, 1, 0)},
+                          PARAM_VERSION(component),
+                          .mca_register_component_params = share_register},
     .sharedfpm_data = {MCA_BASE_METADATA_PARAM_NONE},
     .sharedfpm_init_query = init_query,
     .sharedfpm_file_query = query,

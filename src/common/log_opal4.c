@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* log_orte4.c -- traces go through opal_output, so that they carry host and pid as usual. */
+/* log_opal4.c -- traces go through opal_output, so that they carry host and pid as usual. */
 #include "log.h"
-#include "orte_config.h"
+#include "opal_config.h"
 #include "opal/util/output.h"
-#include "orte/mca/errmgr/base/base.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -30,19 +29,31 @@ void log_progress(const char *line)
     fflush(stderr);
 }
 
-void log_trace(int level, int rank, int lane, const char *peer, const char *format, ...)
+void log_trace(int verbose, int level, int rank, int lane, const char *peer, const char *format,
+               ...)
 {
-    if (opal_output_get_verbosity(orte_errmgr_base_framework.framework_output) < level)
+    if (verbose < level)
         return;
     char text[1024];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    char who[64] = "";
+    char copy[64] = "";
     if (rank >= 0)
-        snprintf(who, sizeof who, "rank %d lane %d ", rank, lane < 0 ? 0 : lane);
-    opal_output(orte_errmgr_base_framework.framework_output, "p2pgrid: %s%s%s%s%s", who,
-                peer != NULL ? "peer " : "", peer != NULL ? peer : "", peer != NULL ? ": " : "",
-                text);
+        snprintf(copy, sizeof copy, "rank %d lane %d ", rank, lane < 0 ? 0 : lane);
+    opal_output(0, "p2pgrid: %s%s%s%s%s", copy, peer != NULL ? "peer " : "",
+                peer != NULL ? peer : "", peer != NULL ? ": " : "", text);
+}
+
+void log_rank(int verbose, int level, int rank, const char *format, ...)
+{
+    if (verbose < level)
+        return;
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    fprintf(stderr, "p2pgrid: rank %d: %s\n", rank, text);
 }

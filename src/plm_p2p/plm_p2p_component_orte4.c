@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plm_p2p_component.c -- how Open MPI sees the launcher: parameters, selection, the module. */
+/* plm_p2p_component_orte4.c -- how Open MPI sees the launcher: parameters, selection, the module.
+ */
 #include "plm_p2p.h"
 #include "src/common/gate.h"
+#include "src/common/param.h"
 #include "src/ras_p2p/ras_p2p.h"
 #include "opal/mca/base/base.h"
 #include "orte/constants.h"
 #include "orte/mca/plm/base/plm_private.h"
 #include "orte/util/proc_info.h"
+
+enum { PRIORITY = 1000 }; /* above every stock component */
 
 static int plm_p2p_init(void)
 {
@@ -58,55 +62,52 @@ static orte_plm_base_module_t module = {
     .finalize = plm_p2p_finalize,
 };
 
-static void register_int(const char *name, const char *help, int *value)
+/* What a peer may take, and for how long. */
+static void register_limits(struct plm_p2p_component *c, const mca_base_component_t *base)
 {
-    mca_base_component_var_register(&mca_plm_p2p_component.super.base_version, name, help,
-                                    MCA_BASE_VAR_TYPE_INT, NULL, 0, 0, OPAL_INFO_LVL_3,
-                                    MCA_BASE_VAR_SCOPE_READONLY, value);
+    c->timeout_s = 3;
+    param_int(
+        base, "timeout_s",
+        "Seconds that a peer may take from being asked to its orted's report. Then another peer "
+        "takes its place; when there is none it may take four times as long",
+        OPAL_INFO_LVL_4, &c->timeout_s);
+    param_text(base, "limit_memory",
+               "Memory that the job takes on each peer at most, in bytes or such as 512M or 4G; "
+               "more ends it there (default: what the owner lends)",
+               OPAL_INFO_LVL_3, &c->limit_memory);
+    param_int(base, "limit_processes",
+              "Processes and threads, orted's among them, that the job runs on each peer at most; "
+              "0: as many as the owner allows",
+              OPAL_INFO_LVL_3, &c->limit_processes);
+    param_int(base, "limit_time_s", "Seconds after which a peer ends the job; 0: never",
+              OPAL_INFO_LVL_3, &c->limit_time_s);
 }
 
 static int plm_p2p_register(void)
 {
+    static const mca_base_var_enum_value_t confine[] = {
+        {PLM_P2P_AUTO, "auto"}, {PLM_P2P_ALWAYS, "always"}, {0, NULL}};
     struct plm_p2p_component *c = &mca_plm_p2p_component;
-    c->timeout_s = 3;
-    mca_base_component_var_register(
-        &c->super.base_version, "timeout",
-        "Seconds that a peer may take from being asked to its orted's report. Then another peer "
-        "takes its place; when there is none it may take four times as long",
-        MCA_BASE_VAR_TYPE_INT, NULL, 0, 0, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY,
-        &c->timeout_s);
-    mca_base_component_var_register(
-        &c->super.base_version, "programs",
+    const mca_base_component_t *base = &c->super.base_version;
+    c->priority = PRIORITY;
+    param_common(base, &orte_plm_base_framework, &c->priority, &c->verbose);
+    register_limits(c, base);
+    param_text(
+        base, "programs",
         "Further programs that the job's own execute, separated by commas: a peer executes for its "
         "guests those of its system and those that the job names, if they are the same there",
-        MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_READONLY,
-        &c->programs_text);
-    mca_base_component_var_register(
-        &c->super.base_version, "files",
-        "Files that the job reads, separated by commas: a peer whose copy is missing or differs "
-        "from the one here starts nothing of the job",
-        MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_READONLY,
-        &c->files_text);
-    mca_base_component_var_register(
-        &c->super.base_version, "limit_memory",
-        "Memory that the job takes on each peer at most, such as 4G; more ends it there (default: "
-        "what the owner lends)",
-        MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_READONLY,
-        &c->limit_memory);
-    c->confine_text = (char *)"auto";
-    mca_base_component_var_register(
-        &c->super.base_version, "confine",
-        "auto: processes on your own desktops have a guest's walls if another owner's peer is in "
-        "the job from the start, and a job without one takes none in later; always: they have "
-        "them in any case",
-        MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY,
-        &c->confine_text);
-    register_int("limit_processes",
-                 "Processes and threads, orted's among them, that the job runs on each peer at "
-                 "most; 0: as many as the owner allows",
-                 &c->limit_processes);
-    register_int("limit_seconds", "Seconds after which a peer ends the job; 0: never",
-                 &c->limit_seconds);
+        OPAL_INFO_LVL_3, &c->programs_text);
+    param_text(base, "files",
+               "Files that the job reads, separated by commas: a peer whose copy is missing or "
+               "differs from the one here starts nothing of the job",
+               OPAL_INFO_LVL_3, &c->files_text);
+    c->confine_when = PLM_P2P_AUTO;
+    c->confine_index = param_word(
+        base, "confine",
+        "auto: processes on your own desktops are confined as a guest's are if another owner's "
+        "peer is in the job from the start, and a job without one takes none in later; always: "
+        "they are confined in any case",
+        OPAL_INFO_LVL_4, confine, &c->confine_when);
     return ORTE_SUCCESS;
 }
 
@@ -116,14 +117,13 @@ static int plm_p2p_query(mca_base_module_t **chosen, int *priority)
     *priority = 0;
     if (!ORTE_PROC_IS_HNP || !gate_open())
         return ORTE_ERROR;
-    *priority = 1000;
+    *priority = mca_plm_p2p_component.priority;
     *chosen = (mca_base_module_t *)&module;
     return ORTE_SUCCESS;
 }
 
 struct plm_p2p_component mca_plm_p2p_component = {
     .super = {.base_version = {ORTE_PLM_BASE_VERSION_2_0_0, .mca_component_name = "p2p",
-                               MCA_BASE_MAKE_VERSION(component, 0, 1, 0),
-                               .mca_query_component = plm_p2p_query,
+                               PARAM_VERSION(component), .mca_query_component = plm_p2p_query,
                                .mca_register_component_params = plm_p2p_register},
               .base_data = {MCA_BASE_METADATA_PARAM_CHECKPOINT}}};

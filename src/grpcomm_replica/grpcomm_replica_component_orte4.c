@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* grpcomm_replica_component.c -- collectives of the orteds that do not wait for the lost. Every
- * orted sends to mpirun, which releases all when those who can report have. Broadcast and release
- * stay with grpcomm/direct: a module without them is passed over. */
+/* grpcomm_replica_component_orte4.c -- collectives of the orteds that do not wait for the lost.
+ * Every orted sends to mpirun, which releases all when those who can report have. Broadcast and
+ * release stay with grpcomm/direct: a module without them is passed over. */
 #include "src/errmgr_replica/survive_orte4.h"
 #include "opal/dss/dss.h"
 #include "opal/mca/base/base.h"
@@ -12,6 +12,7 @@
 #include "orte/util/name_fns.h"
 #include "src/common/gate.h"
 #include "src/common/log.h"
+#include "src/common/param.h"
 #include "src/survive/roll.h"
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +27,13 @@ struct set {
     struct roll *roll;
 };
 
+static int replica_register(void);
 static int replica_query(mca_base_module_t **module, int *priority);
 
 struct grpcomm_replica_component {
     orte_grpcomm_base_component_t super;
     orte_grpcomm_base_module_t module;
+    int priority, verbose; /* parameters */
     struct set *sets;
 };
 
@@ -41,8 +44,9 @@ struct grpcomm_replica_component mca_grpcomm_replica_component = {
                 {
                     ORTE_GRPCOMM_BASE_VERSION_3_0_0,
                     .mca_component_name = "replica",
-                    MCA_BASE_MAKE_VERSION(component, 0, 1, 0),
+                    PARAM_VERSION(component),
                     .mca_query_component = replica_query,
+                    .mca_register_component_params = replica_register,
                 },
             .base_data = {MCA_BASE_METADATA_PARAM_CHECKPOINT},
         },
@@ -142,8 +146,9 @@ static void take(const orte_process_name_t *sender, orte_grpcomm_signature_t *si
     if (answer == ROLL_TAKEN)
         opal_dss.copy_payload(&coll->bucket, payload);
     else
-        log_trace(1, -1, -1, NULL, "collective: daemon %lu reported out of turn (%d)",
-                  (unsigned long)sender->vpid, (int)answer);
+        log_trace(self->verbose, 1, -1, -1, NULL,
+                  "collective: daemon %lu reported out of turn (%d)", (unsigned long)sender->vpid,
+                  (int)answer);
     check(s);
 }
 
@@ -209,6 +214,14 @@ static void replica_finalize(void)
     }
 }
 
+static int replica_register(void)
+{
+    self->priority = PRIORITY;
+    param_common(&self->super.base_version, &orte_grpcomm_base_framework, &self->priority,
+                 &self->verbose);
+    return ORTE_SUCCESS;
+}
+
 static int replica_query(mca_base_module_t **module, int *priority)
 {
     *module = NULL;
@@ -218,6 +231,6 @@ static int replica_query(mca_base_module_t **module, int *priority)
     self->module = (orte_grpcomm_base_module_t){
         .init = replica_init, .finalize = replica_finalize, .allgather = replica_allgather};
     *module = (mca_base_module_t *)&self->module;
-    *priority = PRIORITY;
+    *priority = self->priority;
     return ORTE_SUCCESS;
 }

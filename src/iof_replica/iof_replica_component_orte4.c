@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* iof_replica_component.c -- one input and one output for all copies of a rank. Wraps the stock
- * component of the same process (hnp in mpirun, orted in an orted). */
+/* iof_replica_component_orte4.c -- one input and one output for all copies of a rank. Wraps the
+ * stock component of the same process (hnp in mpirun, orted in an orted). */
 #include "iof_replica.h"
 #include "opal/dss/dss.h"
 #include "opal/mca/base/base.h"
@@ -9,6 +9,7 @@
 #include "orte/mca/rml/rml.h"
 #include "orte/util/name_fns.h"
 #include "src/common/gate.h"
+#include "src/common/param.h"
 #include "src/common/stock.h"
 #include <dlfcn.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 
 enum { PRIORITY = 5000 }; /* above every stock component */
 
+static int replica_register(void);
 static int replica_query(mca_base_module_t **module, int *priority);
 
 struct iof_replica_component mca_iof_replica_component = {
@@ -25,8 +27,9 @@ struct iof_replica_component mca_iof_replica_component = {
                 {
                     ORTE_IOF_BASE_VERSION_2_0_0,
                     .mca_component_name = "replica",
-                    MCA_BASE_MAKE_VERSION(component, 0, 1, 0),
+                    PARAM_VERSION(component),
                     .mca_query_component = replica_query,
+                    .mca_register_component_params = replica_register,
                 },
             .iof_data = {MCA_BASE_METADATA_PARAM_CHECKPOINT},
         },
@@ -203,6 +206,14 @@ static int replica_close(const orte_process_name_t *name, orte_iof_tag_t stream)
     return self->stock->close(name, stream);
 }
 
+static int replica_register(void)
+{
+    self->priority = PRIORITY;
+    param_common(&self->super.iof_version, &orte_iof_base_framework, &self->priority,
+                 &self->verbose);
+    return ORTE_SUCCESS;
+}
+
 static int replica_query(mca_base_module_t **module, int *priority)
 {
     *module = NULL;
@@ -226,6 +237,6 @@ static int replica_query(mca_base_module_t **module, int *priority)
         self->module.push = orted_push;
     }
     *module = (mca_base_module_t *)&self->module;
-    *priority = PRIORITY;
+    *priority = self->priority;
     return ORTE_SUCCESS;
 }

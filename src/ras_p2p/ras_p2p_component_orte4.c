@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ras_p2p_component.c -- how Open MPI sees the allocator: parameters, selection. */
+/* ras_p2p_component_orte4.c -- how Open MPI sees the allocator: parameters, selection. */
 #include "ras_p2p.h"
 #include "src/common/gate.h"
+#include "src/common/param.h"
 #include "orte/constants.h"
 #include "opal/mca/base/base.h"
 #include "opal/mca/base/mca_base_component_repository.h"
+
+enum { PRIORITY = 100 };
 
 static int ras_p2p_finalize(void)
 {
@@ -17,23 +20,22 @@ static int ras_p2p_register(void)
 {
     struct ras_p2p_component *c = &mca_ras_p2p_component;
     const mca_base_component_t *base = &c->super.base_version;
-    mca_base_component_var_register(
+    c->priority = PRIORITY;
+    param_common(base, &orte_ras_base_framework, &c->priority, &c->verbose);
+    param_text(
         base, "require",
         "What a peer must have to be used, such as: mem >= 4G && cores >= 2 (default: nothing)",
-        MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY,
-        &c->require);
-    mca_base_component_var_register(
+        OPAL_INFO_LVL_2, &c->require);
+    param_int(
         base, "spares",
         "Slots to hold in reserve, each on a peer of its own if possible: they replace peers that "
         "fail to start, and give MPI_Comm_spawn room",
-        MCA_BASE_VAR_TYPE_INT, NULL, 0, 0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY,
-        &c->spares);
-    mca_base_component_var_register(
+        OPAL_INFO_LVL_2, &c->spares);
+    param_text(
         base, "socket",
         "Where the daemon of this desktop listens (default: $P2PGRID_SOCKET, else "
         "p2pgrid/p2pd.sock in $XDG_RUNTIME_DIR or /run/user/UID, else /tmp/p2pgrid-UID/p2pd.sock)",
-        MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY,
-        &c->socket);
+        OPAL_INFO_LVL_4, &c->socket);
     return ORTE_SUCCESS;
 }
 
@@ -43,14 +45,13 @@ static int ras_p2p_query(mca_base_module_t **chosen, int *priority)
     *priority = 0;
     if (!gate_open())
         return ORTE_ERROR;
-    *priority = 100;
+    *priority = mca_ras_p2p_component.priority;
     *chosen = (mca_base_module_t *)&module;
     return ORTE_SUCCESS;
 }
 
 struct ras_p2p_component mca_ras_p2p_component = {
     .super = {.base_version = {ORTE_RAS_BASE_VERSION_2_0_0, .mca_component_name = "p2p",
-                               MCA_BASE_MAKE_VERSION(component, 0, 1, 0),
-                               .mca_query_component = ras_p2p_query,
+                               PARAM_VERSION(component), .mca_query_component = ras_p2p_query,
                                .mca_register_component_params = ras_p2p_register},
               .base_data = {MCA_BASE_METADATA_PARAM_CHECKPOINT}}};

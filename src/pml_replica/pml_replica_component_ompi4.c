@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pml_replica_component.c -- off unless the job runs replicas; then the message layer of every
- * process. */
+/* pml_replica_component_ompi4.c -- off unless the job runs replicas; then the message layer of
+ * every process. */
 #include "glue.h"
 #include "overlay/base/err.h"
 #include "src/common/gate.h"
 #include "src/survive/level.h"
+#include "src/common/log.h"
 #include "src/common/nodelay.h"
+#include "src/common/param.h"
 #include "src/survive/names.h"
 #include "src/common/secret.h"
 #include "opal/runtime/opal_params.h"
@@ -22,25 +24,63 @@ enum { PRIORITY = 100 };
 
 /* --- parameters --- */
 
-static void param_size(const mca_base_component_t *c, const char *name, const char *help, size_t *v)
-{
-    mca_base_component_var_register(c, name, help, MCA_BASE_VAR_TYPE_SIZE_T, NULL, 0, 0,
-                                    OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY, v);
-}
-
-static void param_ms(const mca_base_component_t *c, const char *name, const char *help, unsigned *v)
-{
-    mca_base_component_var_register(c, name, help, MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, 0,
-                                    OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY, v);
-}
-
-static void param_bool(const mca_base_component_t *c, const char *name, const char *help, bool *v)
-{
-    mca_base_component_var_register(c, name, help, MCA_BASE_VAR_TYPE_BOOL, NULL, 0, 0,
-                                    OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY, v);
-}
-
 extern mca_pml_base_component_2_0_0_t mca_pml_replica_component;
+
+static void register_sizes(const mca_base_component_t *c, struct replica_params *p)
+{
+    param_size(c, "eager_limit", "Bytes up to which a message is sent at once and copied",
+               OPAL_INFO_LVL_5, &p->eager_limit);
+    param_size(c, "fragment", "Bytes of a larger message that travel in one piece", OPAL_INFO_LVL_5,
+               &p->fragment);
+    param_size(c, "log_limit",
+               "Bytes of sent messages kept for lanes that are behind, in a process",
+               OPAL_INFO_LVL_5, &p->log_limit);
+    param_size(c, "window_limit",
+               "Bytes of one-sided communication of a window on their way from a process, and of "
+               "what it answers to others",
+               OPAL_INFO_LVL_5, &p->window_limit);
+}
+
+static void register_times(const mca_base_component_t *c, struct replica_params *p)
+{
+    param_unsigned(c, "lag_ms",
+                   "Milliseconds after which a large message waits for a slow lane as a copy",
+                   OPAL_INFO_LVL_5, &p->lag_ms);
+    param_unsigned(
+        c, "drop_after_ms",
+        "Milliseconds after which a process that others wait for, and that gives no sign "
+        "of life, is taken for dead; 0: never",
+        OPAL_INFO_LVL_5, &p->drop_after_ms);
+    param_unsigned(c, "retry_ms", "Milliseconds for which a broken connection is tried again",
+                   OPAL_INFO_LVL_5, &p->retry_ms);
+    param_unsigned(
+        c, "silence_ms",
+        "Milliseconds without a sign of a host after which a connection is broken; 0: as "
+        "the system thinks",
+        OPAL_INFO_LVL_5, &p->silence_ms);
+}
+
+static void register_switches(const mca_base_component_t *c, struct replica_params *p)
+{
+    const mca_base_var_info_lvl_t level = OPAL_INFO_LVL_4;
+    param_bool(c, "verify",
+               "Compare the contents of messages between lanes: finds silent corruption", level,
+               &p->verify);
+    param_bool(c, "encrypt",
+               "Encrypt messages between hosts, with keys of this job; also at level 1", level,
+               &p->encrypt);
+    param_bool(c, "shared_memory", "Use shared memory between processes of one host", level,
+               &p->shared_memory);
+    param_bool(c, "progress_thread",
+               "A thread serves the other lanes while the program computes for long", level,
+               &p->progress_thread);
+    param_bool(
+        c, "clock",
+        "Give the program one wall clock in all lanes: time(), gettimeofday(), CLOCK_REALTIME",
+        level, &p->clock);
+    param_bool(c, "direct", "Replicate a job of a plain mpirun, without the grid: for tests", level,
+               &p->direct);
+}
 
 static int component_register(void)
 {
@@ -57,47 +97,13 @@ static int component_register(void)
                                  .shared_memory = true,
                                  .progress_thread = true,
                                  .clock = true};
-    param_size(c, "eager_limit", "Bytes up to which a message is sent at once and copied",
-               &p->eager_limit);
-    param_size(c, "fragment", "Bytes of a larger message that travel in one piece", &p->fragment);
-    param_size(c, "log_limit",
-               "Bytes of sent messages kept for lanes that are behind, in a process",
-               &p->log_limit);
-    param_size(c, "window_limit",
-               "Bytes of one-sided communication of a window on their way from a process, and of "
-               "what it answers to others",
-               &p->window_limit);
-    param_ms(c, "lag", "Milliseconds after which a large message waits for a slow lane as a copy",
-             &p->lag_ms);
-    param_ms(c, "drop_after",
-             "Milliseconds after which a process that others wait for, and that gives no sign of "
-             "life, is taken for dead; 0: never",
-             &p->drop_after_ms);
-    param_ms(c, "retry", "Milliseconds for which a broken connection is tried again", &p->retry_ms);
-    param_ms(c, "silence",
-             "Milliseconds without a sign of a host after which a connection is broken",
-             &p->silence_ms);
-    param_bool(c, "verify",
-               "Compare the contents of messages between lanes: finds silent corruption",
-               &p->verify);
-    param_bool(c, "encrypt",
-               "Encrypt messages between hosts, with keys of this job; also at level 1",
-               &p->encrypt);
-    param_bool(c, "shared_memory", "Use shared memory between processes of one host",
-               &p->shared_memory);
-    param_bool(c, "progress_thread",
-               "A thread serves the other lanes while the program computes for long",
-               &p->progress_thread);
-    param_bool(
-        c, "clock",
-        "Give the program one wall clock in all lanes: time(), gettimeofday(), CLOCK_REALTIME",
-        &p->clock);
-    param_bool(c, "direct", "Replicate a job of a plain mpirun, without the grid: for tests",
-               &p->direct);
-    mca_base_component_var_register(c, "address",
-                                    "Addresses to listen on, with commas; empty: those of the host",
-                                    MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_5,
-                                    MCA_BASE_VAR_SCOPE_READONLY, &p->address);
+    replica.pml.priority = PRIORITY;
+    param_common(c, &ompi_pml_base_framework, &replica.pml.priority, &replica.pml.verbose);
+    register_sizes(c, p);
+    register_times(c, p);
+    register_switches(c, p);
+    param_text(c, "address", "Addresses to listen on, with commas; empty: those of the host",
+               OPAL_INFO_LVL_5, &p->address);
     return OMPI_SUCCESS;
 }
 
@@ -114,12 +120,9 @@ static bool on_the_grid(void)
  * up. */
 static bool roles_assign(const struct level *level, unsigned processes, unsigned self)
 {
-    unsigned ranks = 1;
-    while (ranks < processes && level_processes(level, ranks) < processes)
-        ranks++;
+    const unsigned ranks = level_ranks(level, processes), lanes = level_lanes(level, ranks);
     if (level_processes(level, ranks) != processes)
         return false;
-    unsigned lanes = level_lanes(level, ranks), process = 0;
     replica.ranks = (int)ranks;
     replica.lanes = (int)lanes;
     replica.process_count = (int)processes;
@@ -127,11 +130,13 @@ static bool roles_assign(const struct level *level, unsigned processes, unsigned
     replica.vpid_of = calloc(processes, sizeof *replica.vpid_of);
     if (replica.process_of == NULL || replica.vpid_of == NULL)
         return false;
-    for (unsigned vpid = 0; vpid < ranks * lanes; vpid++) {
-        bool there = level_of(level, names_rank(ranks, vpid)) > names_lane(ranks, vpid);
-        replica.process_of[vpid] = there ? (int)process : -1;
-        if (there)
-            replica.vpid_of[process++] = (int)vpid;
+    for (unsigned vpid = 0; vpid < ranks * lanes; vpid++)
+        replica.process_of[vpid] = -1;
+    for (unsigned process = 0; process < processes; process++) {
+        unsigned rank, lane;
+        (void)level_place(level, ranks, process, &rank, &lane);
+        replica.vpid_of[process] = (int)names_vpid(ranks, rank, lane);
+        replica.process_of[replica.vpid_of[process]] = (int)process;
     }
     replica.rank = replica.vpid_of[self] % (int)ranks;
     replica.lane = replica.vpid_of[self] / (int)ranks;
@@ -156,6 +161,16 @@ static ompi_hook_base_component_1_0_0_t hook = {
     .hookm_version = {OMPI_HOOK_BASE_VERSION_1_0_0, .mca_component_name = "replica"},
     .hookm_mpi_init_bottom = init_bottom,
 };
+
+/* The same words in each lane, as of all that a rank writes. */
+static void trace_copies(const struct level *level)
+{
+    for (unsigned lane = 0, process; lane < (unsigned)replica.lanes; lane++)
+        if (level_process(level, (unsigned)replica.ranks, (unsigned)replica.rank, lane, &process))
+            log_rank(replica.pml.verbose, 1, replica.rank,
+                     "process %u of %d is the copy in lane %u of %d", process,
+                     replica.process_count, lane, replica.lanes);
+}
 
 static mca_pml_base_module_t *component_init(int *priority, bool progress_threads, bool threads)
 {
@@ -190,7 +205,8 @@ static mca_pml_base_module_t *component_init(int *priority, bool progress_thread
     nodelay_to(getenv("PMIX_SERVER_URI41"));
     ompi_async_mpi_finalize = true; /* we say good-bye ourselves */
     ompi_hook_base_register_callbacks(&hook);
-    *priority = PRIORITY;
+    trace_copies(&level);
+    *priority = replica.pml.priority;
     return &replica_module;
 }
 
@@ -203,9 +219,7 @@ static int component_finalize(void)
 
 mca_pml_base_component_2_0_0_t mca_pml_replica_component = {
     .pmlm_version = {MCA_PML_BASE_VERSION_2_0_0, .mca_component_name = "replica",
-                     MCA_BASE_MAKE_VERSION(component, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
-                                           OMPI_RELEASE_VERSION),
-                     .mca_register_component_params = component_register},
+                     PARAM_VERSION(component), .mca_register_component_params = component_register},
     .pmlm_data = {MCA_BASE_METADATA_PARAM_NONE},
     .pmlm_init = component_init,
     .pmlm_finalize = component_finalize,

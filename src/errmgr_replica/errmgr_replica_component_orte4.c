@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* errmgr_replica_component.c -- a lost host or process is no lost job. Wraps the stock errmgr
+/* errmgr_replica_component_orte4.c -- a lost host or process is no lost job. Wraps the stock errmgr
  * module of the same process (default_hnp, default_orted, default_app), which still handles
  * everything else. */
 #include "errmgr_replica.h"
 #include "opal/mca/base/base.h"
-#include "opal/mca/base/mca_base_var.h"
 #include "opal/util/opal_environ.h"
 #include "orte/constants.h"
 #include "orte/mca/state/state.h"
@@ -16,6 +15,7 @@
 #include "src/common/listeners.h"
 #include "src/common/gate.h"
 #include "src/common/log.h"
+#include "src/common/param.h"
 #include "src/common/secret.h"
 #include "src/common/stock.h"
 #include <dlfcn.h>
@@ -37,7 +37,7 @@ struct errmgr_replica_component mca_errmgr_replica_component = {
                 {
                     ORTE_ERRMGR_BASE_VERSION_3_0_0,
                     .mca_component_name = "replica",
-                    MCA_BASE_MAKE_VERSION(component, 0, 1, 0),
+                    PARAM_VERSION(component),
                     .mca_query_component = replica_query,
                     .mca_register_component_params = replica_register,
                 },
@@ -45,13 +45,6 @@ struct errmgr_replica_component mca_errmgr_replica_component = {
         },
 };
 static struct errmgr_replica_component *const self = &mca_errmgr_replica_component;
-
-static void register_int(const char *name, const char *help, int *value)
-{
-    (void)mca_base_component_var_register(&self->super.base_version, name, help,
-                                          MCA_BASE_VAR_TYPE_INT, NULL, 0, 0, OPAL_INFO_LVL_5,
-                                          MCA_BASE_VAR_SCOPE_READONLY, value);
-}
 
 /* Calls that never reach the message layer are taken by a small library beside the components of
  * the peer that starts the process. Puts it in front of LD_PRELOAD. */
@@ -97,41 +90,49 @@ static void keep_from_ranks(void)
     }
 }
 
+static void register_parameters(void)
+{
+    const mca_base_component_t *c = &self->super.base_version;
+    self->priority = PRIORITY;
+    param_common(c, &orte_errmgr_base_framework, &self->priority, &self->verbose);
+    self->level_text = (char *)"1";
+    param_text(c, "level",
+               "Copies of every rank, each on another peer, so that the job survives the loss of "
+               "peers: one number (2), or numbers by rank (0:3,1-:2)",
+               OPAL_INFO_LVL_1, &self->level_text);
+    self->beat_ms = 250;
+    param_int(c, "beat_ms", "Milliseconds between signs of life of mpirun and each peer",
+              OPAL_INFO_LVL_5, &self->beat_ms);
+    /* A silent host is found by the overlay within a second: this is for orteds that hang. */
+    self->silence_ms = 4000;
+    param_int(c, "silence_ms",
+              "Milliseconds after which mpirun counts a peer as lost whose orted is silent; the "
+              "overlay finds out sooner when the peer itself is silent, and an orted that waits "
+              "for a processor has as much more time",
+              OPAL_INFO_LVL_5, &self->silence_ms);
+    /* When mpirun or its host is gone the lease ends: this is for an mpirun that hangs. */
+    self->orphan_ms = 30000;
+    param_int(c, "orphan_ms",
+              "Milliseconds after which a peer that hears nothing of mpirun ends its processes",
+              OPAL_INFO_LVL_5, &self->orphan_ms);
+    self->notes = true;
+    param_bool(c, "notes", "Tell of each loss that the job survives, on stderr", OPAL_INFO_LVL_3,
+               &self->notes);
+}
+
 /* ORTE opens errmgr in mpirun before every framework whose parameters the grid sets, and grpcomm
  * asks for the level before errmgr is selected: now is early enough. */
 static int replica_register(void)
 {
-    mca_base_component_t *c = &self->super.base_version;
-    self->level_text = (char *)"1";
-    (void)mca_base_component_var_register(
-        c, "level",
-        "Copies of every rank, each on another peer: one number (2), or levels by rank (0:3,1-:2)",
-        MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_1, MCA_BASE_VAR_SCOPE_READONLY,
-        &self->level_text);
-    self->beat_ms = 250;
-    register_int("beat_ms", "Milliseconds between signs of life of mpirun and each peer",
-                 &self->beat_ms);
-    /* A silent host is found by the overlay within a second: this is for orteds that hang. */
-    self->silence_ms = 4000;
-    register_int("silence_ms",
-                 "Milliseconds after which mpirun counts a peer as lost whose orted is silent; "
-                 "the overlay finds out sooner when the peer itself is silent, and an orted that "
-                 "waits for a processor has as much more time",
-                 &self->silence_ms);
-    /* When mpirun or its host is gone the lease ends: this is for an mpirun that hangs. */
-    self->orphan_ms = 30000;
-    register_int("orphan_ms",
-                 "Milliseconds after which a peer that hears nothing of mpirun ends its processes",
-                 &self->orphan_ms);
-    self->notes = true;
-    (void)mca_base_component_var_register(
-        c, "notes", "Tell of each loss that the job survives, on stderr", MCA_BASE_VAR_TYPE_BOOL,
-        NULL, 0, 0, OPAL_INFO_LVL_3, MCA_BASE_VAR_SCOPE_READONLY, &self->notes);
+    register_parameters();
     if (!gate_open())
         return ORTE_SUCCESS;
+    if (!(ORTE_PROC_IS_HNP || ORTE_PROC_IS_DAEMON))
+        return ORTE_SUCCESS; /* a rank: pml_replica reads the level */
     if (level_parse(&self->level, self->level_text, &self->level_error) != 0)
         self->level.count = 0; /* refused when ORTE asks for the module */
     if (ORTE_PROC_IS_HNP) {
+        param_tell_renamed();
         defaults_set();
         secret_make(); /* without one no process of the job starts */
         hardware_tell();
@@ -140,11 +141,10 @@ static int replica_register(void)
     /* A replica that is not needed any more has no time to say good-bye. */
     if (ORTE_PROC_IS_HNP && survive_active())
         setenv("OMPI_MCA_odls_base_sigkill_timeout", "0", 0);
-    if (ORTE_PROC_IS_HNP || ORTE_PROC_IS_DAEMON)
-        (void)guard_pmix();
+    (void)guard_pmix();
     if (ORTE_PROC_IS_DAEMON)
         keep_from_ranks();
-    if ((ORTE_PROC_IS_HNP || ORTE_PROC_IS_DAEMON) && survive_active()) {
+    if (survive_active()) {
         preload_add(&orte_launch_environ, getenv("LD_PRELOAD"));
         opal_setenv("PYTHONHASHSEED", "0", true, &orte_launch_environ); /* sets in one order */
     }
@@ -220,7 +220,7 @@ static int replica_query(mca_base_module_t **module, int *priority)
     /* By now ORTE listens, and nobody knows at which port. */
     (void)listeners_keep_home();
     if (guard_pmix() != 0 || guard_control(ORTE_PROC_IS_HNP) != 0)
-        log_trace(1, -1, -1, NULL, "other users of this machine can call");
+        log_trace(self->verbose, 1, -1, -1, NULL, "other users of this machine can call");
     self->stock.module = (orte_errmgr_base_module_t *)stock_find(
         &orte_errmgr_base_framework, ORTE_PROC_IS_HNP ? "default_hnp" : "default_orted");
     if (self->stock.module == NULL)
@@ -229,6 +229,6 @@ static int replica_query(mca_base_module_t **module, int *priority)
     self->module.init = replica_init;
     self->module.finalize = replica_finalize;
     *module = (mca_base_module_t *)&self->module;
-    *priority = PRIORITY;
+    *priority = self->priority;
     return ORTE_SUCCESS;
 }
