@@ -390,7 +390,7 @@ int hold_launch(struct holds *h, const void *owner, const struct msg_local_launc
     memcpy(job.programs, launch->programs, launch->programs_count * sizeof job.programs[0]);
     memcpy(job.inputs, launch->inputs, launch->inputs_count * sizeof job.inputs[0]);
     struct manifest *sealed;
-    int rc = manifest_seal(&sealed, &job, h->node->identity);
+    int rc = manifest_sign(&sealed, &job, h->node->identity);
     if (rc != 0)
         return rc;
     struct message m = {.kind = MSG_lease_launch};

@@ -49,7 +49,7 @@ static bool makes_sense(const struct msg_lease_answer *answer, const struct clai
     return slots <= peer->asked;
 }
 
-/* A job that runs without walls on its owner's desktops takes no other owner's peer in. */
+/* A job that runs without a sandbox on its owner's desktops takes in no other owner's peer. */
 static void refuse(struct allocation *one, const struct link_peer *from, size_t peer,
                    const struct msg_lease_answer *answer)
 {

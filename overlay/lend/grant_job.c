@@ -61,7 +61,7 @@ static void tell_kin(struct grant *g, const struct id *holder)
     pid_t rooms[ROOM_SIBLINGS_MOST];
     size_t count = grant_rooms(g, holder, rooms, ROOM_SIBLINGS_MOST);
     for (size_t i = 0; i < LEASE_MAX; i++)
-        if (is_for(&g->jobs[i], holder) && g->jobs[i].walled)
+        if (is_for(&g->jobs[i], holder) && g->jobs[i].confined)
             launch_siblings(g->jobs[i].launch, rooms, count);
 }
 
@@ -69,7 +69,7 @@ void grant_tell_call(struct grant *g, const struct id *holder, const uint8_t ip[
                      bool yes)
 {
     for (size_t i = 0; i < LEASE_MAX; i++)
-        if (is_for(&g->jobs[i], holder) && g->jobs[i].walled)
+        if (is_for(&g->jobs[i], holder) && g->jobs[i].confined)
             launch_tell_call(g->jobs[i].launch, ip, port, yes);
 }
 
@@ -147,7 +147,7 @@ static void build_walls(struct grant *g, struct lease *l, const struct msg_manif
 {
     struct grant_job *job = &g->jobs[grant_index(g, l)];
     struct part_ad ad;
-    job->walled = job->guest || m->confine;
+    job->confined = job->guest || m->confine;
     if (job->guest) {
         grant_ad(g, &ad);
         limits_of_guest(order, &g->node->settings, &ad, l->slots);
@@ -203,7 +203,7 @@ void grant_peers(struct grant *g, const struct id *holder)
     size_t length;
     uint8_t *peers = allowlist_for_room(g->parts.allowlist, holder, &length);
     for (size_t i = 0; peers != NULL && i < LEASE_MAX; i++)
-        if (is_for(&g->jobs[i], holder) && g->jobs[i].walled)
+        if (is_for(&g->jobs[i], holder) && g->jobs[i].confined)
             launch_allow(g->jobs[i].launch, peers, length);
     free(peers);
 }

@@ -16,7 +16,7 @@ struct grant_job {
     struct grant *grant;
     struct part_peer holder;
     bool guest;            /* the holder is another owner's peer */
-    bool walled;           /* what runs has a guest's walls */
+    bool confined;         /* what runs is in a guest's sandbox */
     bool recalled;         /* and was told so */
     uint64_t surplus_ms;   /* since then it is asked back, as others wait; 0: it is not */
     bool warned;           /* that what runs is about to be ended */

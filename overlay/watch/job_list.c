@@ -47,8 +47,8 @@ static bool all_leave(const struct job *job)
 typedef void allowlist_fn(struct allowlist *c, const struct id *submitter,
                           const struct msg_group_enter *m);
 
-/* What the job has on the submitter's own desktop may have walls, too, and is told nothing by
- * messages. */
+/* A job's processes on the submitter's own desktop may be in a sandbox, too; no message tells it.
+ */
 static void tell_own(struct job *job, allowlist_fn *tell, const struct part_peer *peers,
                      unsigned count)
 {
@@ -209,7 +209,7 @@ static unsigned count_of(const struct jobs *j, const struct id *submitter)
     return n;
 }
 
-/* Also of the own owner's jobs, which may be told later that they have a guest's walls. */
+/* Also of the own owner's jobs, which may be put into a guest's sandbox later. */
 static bool is_lent(const struct jobs *j, const struct id *submitter)
 {
     return j->parts.holds_lease(j->parts.ctx, submitter);
