@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* member.c -- every link begins with the serial of each side's list; the newer list goes across,
- * and on from there, so that the whole grid has it as soon as it is connected. */
+/* member.c -- on every link each side first tells the serial of its list; the newer list goes
+ * across, and on from there, so that the whole grid has it as soon as it is connected. */
 #include "member.h"
 #include "overlay/transport/connection.h"
 #include "overlay/node/node.h"
@@ -40,7 +40,7 @@ static void member_revoke_peer(struct member *m, const struct part_revoked *one)
     m->watcher.revoked(m->watcher.ctx, &one->peer);
 }
 
-/* In effect for new links and for open ones. */
+/* Puts the list into effect for new links and for open ones. */
 static int member_apply_list(struct member *m)
 {
     const struct msg_revocations *list = &m->revocation.list;
@@ -77,7 +77,7 @@ int member_take(struct member *m, const struct msg_revocations *list, const stru
     links_spread(n->links, all, from);
     free(all);
     if (identity_rotation(n->identity) != NULL)
-        member_check_soon(m); /* it says who renews this peer's certificate by the new key */
+        member_check_soon(m); /* it names the registrar, which renews this peer's certificate */
     return member_apply_list(m) < 0 ? err_set(e, ENOMEM, "no memory") : 0;
 }
 
@@ -88,7 +88,7 @@ static void member_tell_serial(struct member *m, const struct part_peer *to)
     link_send(m->node->links, to, &have);
 }
 
-/* Before the list, which is signed by the newest key. */
+/* Comes before the list, which is signed by the newest key. */
 static void member_tell_key(struct member *m, const struct part_peer *to)
 {
     const struct rotation *known = identity_rotation(m->node->identity);
@@ -110,7 +110,7 @@ static void on_up(void *ctx, const struct link_peer *with)
 static void member_on_serial(struct member *m, const struct link_peer *from, uint64_t serial)
 {
     if (serial >= m->revocation.list.serial)
-        return; /* its own word about its list makes it send this peer what is newer */
+        return; /* the other side sends its newer list when it hears this peer's serial */
     struct message *all = calloc(1, sizeof *all);
     if (all == NULL)
         return;
@@ -258,7 +258,7 @@ void member_hear(struct member *self, const struct link_peer *from, const struct
         log_warn(self->node->log, "from %s: %s", from->card->name, e.text);
 }
 
-/* One by the key of before is from before: it counts until there is one by the new key. */
+/* A list signed by the former key counts until there is one by the new key. */
 static void member_load_list(struct member *m)
 {
     const struct rotation *last = identity_rotation(m->node->identity);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* registrar.c -- what the authority does. Its key is read for each act, and forgotten after it; one
- * that is locked is held while an invitation waits, which was given out with its passphrase. */
+/* registrar.c -- the acts of the authority. Its key is read for each act and forgotten after it. A
+ * locked key, which needs its passphrase to be read, is held while an invitation waits. */
 #include "registrar_state.h"
 #include "overlay/base/addr.h"
 #include "authority.h"
@@ -25,7 +25,7 @@ enum { DAY = 24 * 3600 };
 
 /* --- the authority --- */
 
-static int not_here(const struct registrar *r, struct err *e)
+static int registrar_not_here(const struct registrar *r, struct err *e)
 {
     const struct msg_revocations *list = member_list(r->member);
     const char *grid = identity_card(r->node->identity)->grid;
@@ -54,7 +54,7 @@ int registrar_open_authority(struct registrar *r, const struct keyfile_access *w
 {
     struct id known, found;
     if (!registrar_has_authority(r))
-        return not_here(r, e);
+        return registrar_not_here(r, e);
     int rc = authority_open_with(out, r->node->settings.authority, with, e);
     if (rc < 0)
         return rc;
@@ -68,9 +68,9 @@ int registrar_open_authority(struct registrar *r, const struct keyfile_access *w
     return err_set(e, EINVAL, "%s is the authority of another grid", r->node->settings.authority);
 }
 
-/* --- a key that is held: no program of the same user may look into this one meanwhile --- */
+/* --- a held key: meanwhile no program of the same user can read this one's memory --- */
 
-static void let_go(struct registrar *r)
+static void registrar_drop_key(struct registrar *r)
 {
     if (r->held == NULL)
         return;
@@ -80,29 +80,29 @@ static void let_go(struct registrar *r)
     log_info(r->node->log, "the authority's key is not held any more");
 }
 
-/* As long as somebody may come. */
-static void mind_held(struct registrar *r)
+/* Holds the key as long as an invitation can be used. */
+static void registrar_check_held(struct registrar *r)
 {
     time_t now = time(NULL), last = invitations_last(r->invitations, now);
     if (last == 0)
-        let_go(r);
+        registrar_drop_key(r);
     else if (r->held != NULL)
         event_add(r->hold_ends, &(struct timeval){.tv_sec = last - now});
 }
 
-static void on_hold_ends(evutil_socket_t fd, short what, void *ctx)
+static void registrar_on_hold_ends(evutil_socket_t fd, short what, void *ctx)
 {
     (void)fd, (void)what;
-    mind_held(ctx);
+    registrar_check_held(ctx);
 }
 
-static int hold(struct registrar *r, const struct authority *a, struct err *e)
+static int registrar_hold_key(struct registrar *r, const struct authority *a, struct err *e)
 {
     if (!authority_is_locked(r->node->settings.authority) || r->held != NULL)
         return 0;
     r->held = sodium_malloc(KEYFILE_SEED);
     if (r->held == NULL || prctl(PR_SET_DUMPABLE, 0) < 0 || !authority_seed(a, r->held)) {
-        let_go(r);
+        registrar_drop_key(r);
         return err_set(e, ENOMEM, "the authority's key cannot be held: %s", strerror(errno));
     }
     sodium_mprotect_readonly(r->held);
@@ -112,22 +112,23 @@ static int hold(struct registrar *r, const struct authority *a, struct err *e)
 
 /* --- invitations --- */
 
-static void on_join(void *ctx, const struct link_joiner *who, const struct msg_join_ask *ask,
-                    struct message *answer);
+static void registrar_on_join(void *ctx, const struct link_joiner *who,
+                              const struct msg_join_ask *ask, struct message *answer);
 
-static void hear_newcomers(struct registrar *r)
+static void registrar_listen(struct registrar *r)
 {
-    links_on_join(r->node->links, invitations_count(r->invitations) > 0 ? on_join : NULL, r);
+    links_on_join(r->node->links, invitations_count(r->invitations) > 0 ? registrar_on_join : NULL,
+                  r);
 }
 
 int registrar_end_invitations(struct registrar *r, struct err *e)
 {
     int rc = invitations_end(r->invitations, time(NULL), e);
-    mind_held(r);
+    registrar_check_held(r);
     return rc;
 }
 
-static int check_invite(const struct msg_local_invite *ask, struct err *e)
+static int registrar_check_invite(const struct msg_local_invite *ask, struct err *e)
 {
     if (ask->seconds == 0 || ask->seconds > REGISTRAR_INVITE_MAX_S)
         return err_set(e, EINVAL, "an invitation is good for at most %d days",
@@ -142,9 +143,9 @@ static int check_invite(const struct msg_local_invite *ask, struct err *e)
     return 0;
 }
 
-/* Who the newcomer will be: none chooses that for himself. */
-static int find_owner(const struct registrar *r, const struct msg_local_invite *ask,
-                      char out[ID_TEXT + 1], struct err *e)
+/* The owner that the newcomer will have: the inviter chooses. */
+static int registrar_find_owner(const struct registrar *r, const struct msg_local_invite *ask,
+                                char out[ID_TEXT + 1], struct err *e)
 {
     struct ledger ledger;
     struct id owner = identity_card(r->node->identity)->owner;
@@ -170,17 +171,17 @@ int registrar_invite(struct registrar *r, const struct msg_local_invite *ask,
     struct err why = {0};
     const struct keyfile_access with = {.passphrase = ask->passphrase,
                                         .length = ask->passphrase_length};
-    int rc = check_invite(ask, e);
+    int rc = registrar_check_invite(ask, e);
     if (rc == 0)
         rc = registrar_open_authority(r, ask->passphrase_length > 0 ? &with : NULL, &a, e);
     if (rc < 0)
         return rc;
     token.grid = authority_id(a);
-    rc = find_owner(r, ask, fresh.owner, e);
+    rc = registrar_find_owner(r, ask, fresh.owner, e);
     if (rc == 0 && registrar_publish(r, a, &why) < 0)
         log_warn(r->node->log, "who renews certificates is not told anew: %s", why.text);
     if (rc == 0)
-        rc = hold(r, a, e);
+        rc = registrar_hold_key(r, a, e);
     authority_close(a);
     if (rc < 0)
         return rc;
@@ -191,14 +192,14 @@ int registrar_invite(struct registrar *r, const struct msg_local_invite *ask,
         memcpy(fresh.groups[fresh.group_count], ask->groups[fresh.group_count].text,
                sizeof fresh.groups[0]);
     rc = invitation_add(r->invitations, &fresh, time(NULL), e);
-    mind_held(r);
+    registrar_check_held(r);
     if (rc < 0)
         return rc;
     token_text(&token, out->text);
     out->ends = (uint64_t)fresh.ends;
     memcpy(out->owner, fresh.owner, sizeof out->owner);
     sodium_memzero(&token, sizeof token);
-    hear_newcomers(r);
+    registrar_listen(r);
     return 0;
 }
 
@@ -213,9 +214,10 @@ uint32_t registrar_put_certificate(uint8_t out[CERTIFICATE_BYTES], X509 *c)
     return (uint32_t)length;
 }
 
-/* A name names one member, or nobody could be revoked by it; and who was put out stays out,
+/* Each name belongs to one member, so that it can be revoked by name; and a revoked key is refused,
  * whatever name it comes with. */
-static int check_name(const struct registrar *r, const char *name, EVP_PKEY *key, struct err *e)
+static int registrar_check_name(const struct registrar *r, const char *name, EVP_PKEY *key,
+                                struct err *e)
 {
     struct ledger ledger;
     struct id id, named;
@@ -240,8 +242,9 @@ static int check_name(const struct registrar *r, const char *name, EVP_PKEY *key
     return rc;
 }
 
-static int admit(struct registrar *r, const struct link_joiner *who, const struct msg_join_ask *ask,
-                 const struct invitation *by, X509 **out, struct err *e)
+static int registrar_admit(struct registrar *r, const struct link_joiner *who,
+                           const struct msg_join_ask *ask, const struct invitation *by, X509 **out,
+                           struct err *e)
 {
     const char *groups[IDENTITY_GROUPS];
     struct authority_order order = {.peer = ask->name,
@@ -261,20 +264,20 @@ static int admit(struct registrar *r, const struct link_joiner *who, const struc
         return rc;
     rc = authority_check(&order, e);
     if (rc == 0)
-        rc = check_name(r, ask->name, who->key, e);
+        rc = registrar_check_name(r, ask->name, who->key, e);
     if (rc == 0)
         rc = invitation_use(r->invitations, by, ask->name, time(NULL), e);
     if (rc == 0)
         rc = authority_admit(a, &order, who->key, out, e);
     authority_close(a);
-    mind_held(r);
+    registrar_check_held(r);
     return rc;
 }
 
-/* Whoever does not know the secret learns nothing about invitations. */
-static const struct invitation *find_proved(const struct registrar *r,
-                                            const struct link_joiner *who,
-                                            const struct msg_join_ask *ask)
+/* A newcomer that does not know the secret learns nothing about invitations. */
+static const struct invitation *registrar_find_invitation(const struct registrar *r,
+                                                          const struct link_joiner *who,
+                                                          const struct msg_join_ask *ask)
 {
     const struct invitation *one = invitation_find(r->invitations, &ask->invitation);
     bool proved =
@@ -283,19 +286,19 @@ static const struct invitation *find_proved(const struct registrar *r,
     return proved ? one : NULL;
 }
 
-static void list_peers(const struct registrar *r, struct msg_join_answer *answer)
+static void registrar_list_peers(const struct registrar *r, struct msg_join_answer *answer)
 {
     enum { MOST = sizeof answer->peers / sizeof answer->peers[0] };
     answer->peers[0] = links_self(r->node->links);
     answer->peers_count = (uint16_t)(1 + overlay_known(r->overlay, answer->peers + 1, MOST - 1));
 }
 
-static void on_join(void *ctx, const struct link_joiner *who, const struct msg_join_ask *ask,
-                    struct message *m)
+static void registrar_on_join(void *ctx, const struct link_joiner *who,
+                              const struct msg_join_ask *ask, struct message *m)
 {
     struct registrar *r = ctx;
     struct msg_join_answer *answer = &m->join_answer;
-    const struct invitation *by = find_proved(r, who, ask);
+    const struct invitation *by = registrar_find_invitation(r, who, ask);
     struct err e = {0};
     X509 *c = NULL;
     m->kind = MSG_join_answer;
@@ -304,7 +307,8 @@ static void on_join(void *ctx, const struct link_joiner *who, const struct msg_j
     else if (ask->protocol != CONNECTION_PROTOCOL)
         err_set(&e, EPROTO, "it speaks protocol %u, this daemon %d: update the older one",
                 ask->protocol, CONNECTION_PROTOCOL);
-    else if (invitation_check(by, time(NULL), &e) == 0 && admit(r, who, ask, by, &c, &e) == 0)
+    else if (invitation_check(by, time(NULL), &e) == 0 &&
+             registrar_admit(r, who, ask, by, &c, &e) == 0)
         log_info(r->node->log, "admitted %s", ask->name);
     if (c != NULL) {
         answer->certificate = r->certificate;
@@ -312,7 +316,7 @@ static void on_join(void *ctx, const struct link_joiner *who, const struct msg_j
         answer->authority = r->root;
         answer->authority_length =
             registrar_put_certificate(r->root, identity_root(r->node->identity));
-        list_peers(r, answer);
+        registrar_list_peers(r, answer);
     }
     if (by != NULL) {
         token_prove(r->proof, by->secret, TOKEN_INVITER, who->binding, answer->certificate,
@@ -340,8 +344,9 @@ void registrar_take(struct registrar *r, const struct link_peer *from, const str
 
 /* --- begin and end --- */
 
-/* Who renews certificates, and where, is in a list that it signs. */
-static void say_locked(const struct registrar *r)
+/* Which peer is the registrar, and its address, are in the list of revoked peers, which is signed.
+ */
+static void registrar_log_locked(const struct registrar *r)
 {
     const struct msg_revocations *list = member_list(r->member);
     struct part_peer self = links_self(r->node->links);
@@ -367,10 +372,10 @@ int registrar_open(struct registrar **out, struct node *node, struct member *mem
     int rc = invitations_open(&r->invitations, node->settings.state, time(NULL), e);
     if (rc < 0)
         return rc;
-    r->hold_ends = evtimer_new(node->base, on_hold_ends, r);
+    r->hold_ends = evtimer_new(node->base, registrar_on_hold_ends, r);
     if (r->hold_ends == NULL)
         return err_set(e, ENOMEM, "no memory");
-    hear_newcomers(r);
+    registrar_listen(r);
     if (registrar_adopt_key(r, &why) < 0)
         log_warn(node->log, "the authority's key has changed, but: %s", why.text);
     why = (struct err){0};
@@ -382,7 +387,7 @@ int registrar_open(struct registrar **out, struct node *node, struct member *mem
         authority_close(a);
     }
     if (why.code == ENOKEY)
-        say_locked(r);
+        registrar_log_locked(r);
     else if (why.code != 0)
         log_warn(node->log, "the grid's authority cannot be used: %s", why.text);
     return 0;
@@ -394,7 +399,7 @@ void registrar_close(struct registrar *r)
         return;
     links_on_join(r->node->links, NULL, NULL);
     invitations_close(r->invitations);
-    let_go(r);
+    registrar_drop_key(r);
     if (r->hold_ends != NULL)
         event_free(r->hold_ends);
     free(r);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* registrar_revoke.c -- who is revoked: the authority's ledger says it, and a signed list tells
- * all.
+/* registrar_revoke.c -- revokes a member: in the authority's ledger, and in a signed list for all.
  */
 #include "overlay/base/addr.h"
 #include "authority.h"
@@ -18,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-static int list_revoked(struct msg_revocations *list, const struct ledger *ledger, struct err *e)
+static int revoke_list(struct msg_revocations *list, const struct ledger *ledger, struct err *e)
 {
     enum { MOST = sizeof list->revoked / sizeof list->revoked[0] };
     for (size_t i = 0; i < ledger->count; i++) {
@@ -33,7 +32,7 @@ static int list_revoked(struct msg_revocations *list, const struct ledger *ledge
     return 0;
 }
 
-static bool says_the_same(const struct msg_revocations *a, const struct msg_revocations *b)
+static bool revoke_is_same(const struct msg_revocations *a, const struct msg_revocations *b)
 {
     bool same = a->serial != 0 && b->serial != 0 && id_equal(&a->registrar.id, &b->registrar.id) &&
                 addr_equal(&a->registrar.addr, &b->registrar.addr) &&
@@ -55,10 +54,10 @@ int registrar_publish(struct registrar *r, const struct authority *a, struct err
     fresh->list.registrar = links_self(r->node->links);
     int rc = ledger_read(&ledger, r->node->settings.authority, e);
     if (rc == 0) {
-        rc = list_revoked(&fresh->list, &ledger, e);
+        rc = revoke_list(&fresh->list, &ledger, e);
         ledger_free(&ledger);
     }
-    if (rc == 0 && !says_the_same(&fresh->list, now)) {
+    if (rc == 0 && !revoke_is_same(&fresh->list, now)) {
         rc = revocation_sign(fresh, authority_key(a), e);
         if (rc == 0)
             rc = member_take(r->member, &fresh->list, NULL, e);
@@ -67,7 +66,7 @@ int registrar_publish(struct registrar *r, const struct authority *a, struct err
     return rc;
 }
 
-static int find_member(const struct registrar *r, const char *word, struct ledger_entry *out,
+static int revoke_find(const struct registrar *r, const char *word, struct ledger_entry *out,
                        struct err *e)
 {
     struct ledger ledger;
@@ -92,7 +91,7 @@ int registrar_revoke(struct registrar *r, const struct msg_local_revoke *ask,
     int rc = registrar_open_authority(r, ask->passphrase_length > 0 ? &with : NULL, &a, e);
     if (rc < 0)
         return rc;
-    rc = find_member(r, peer, &entry, e);
+    rc = revoke_find(r, peer, &entry, e);
     if (rc == 0 && id_equal(&entry.id, &identity_card(r->node->identity)->id))
         rc = err_set(e, EINVAL, "%s is this desktop, which has the authority", peer);
     if (rc == 0 && !entry.revoked) {

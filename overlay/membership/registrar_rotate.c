@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* registrar_rotate.c -- the authority has another key: it is made, this peer takes it into use, and
- * from here it goes to all. */
+/* registrar_rotate.c -- gives the authority another key: makes it, takes it into use on this peer,
+ * and spreads it from here. */
 #include "authority.h"
 #include "registrar_state.h"
 #include "member.h"
@@ -11,8 +11,8 @@
 
 enum { YEAR_S = 365 * 24 * 3600 };
 
-/* Its first half may have been the last thing that this daemon did: so it is looked at again when
- * it starts. What stands in the folder counts once its certificate is the new one. */
+/* Called again when the daemon starts: it may have ended in the middle of a change. What is in the
+ * folder counts once its certificate is the new one. */
 int registrar_adopt_key(struct registrar *k, struct err *e)
 {
     const char *folder = k->node->settings.authority;
