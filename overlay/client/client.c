@@ -140,7 +140,7 @@ static uint32_t token_of(const struct message *m)
 #define TO_row(name)                                                                               \
     case MSG_##name:                                                                               \
         return m->name.token;
-#define TO_errand_row(name) TO_row(name)
+#define TO_rpc_row(name) TO_row(name)
 #include "overlay/wire/message_to.h"
     }
     return 0;
@@ -174,7 +174,7 @@ static void set_token(struct message *m, uint32_t token)
     case MSG_##name:                                                                               \
         m->name.token = token;                                                                     \
         break;
-#define TO_errand(name) TO_local(name)
+#define TO_rpc(name) TO_local(name)
 #include "overlay/wire/message_to.h"
     }
 }

@@ -50,7 +50,7 @@ static void say_event(void *client, const struct msg_local_event *event)
 void local_lease_event(void *ctx, void *owner, const struct msg_local_event *event)
 {
     struct local *l = ctx;
-    if (l->errands == NULL || !errand_hears(l->errands, owner, event))
+    if (l->rpc == NULL || !rpc_event(l->rpc, owner, event))
         say_event(owner, event);
 }
 
@@ -70,7 +70,7 @@ static void say_peer(void *client, const struct message *m)
 {
     struct local_client *c = client;
     if (m->kind == MSG_local_done)
-        c->look = NULL;
+        c->query = NULL;
     local_say(c, m);
 }
 
@@ -92,7 +92,7 @@ static void on_hello(struct local_client *c, const struct msg_local_hello *hello
 static void on_allocate(struct local_client *c, const struct msg_local_allocate *want)
 {
     struct err e = {0};
-    void *holder = errand_holder(c->local->errands, c, want, &e);
+    void *holder = rpc_holder(c->local->rpc, c, want, &e);
     if (holder == NULL || allocate_start(c->local->allocator, c, holder, want, &e) != 0)
         say_failed(c, want->token, &e);
 }
@@ -112,11 +112,11 @@ static void on_launch(struct local_client *c, const struct msg_local_launch *lau
 static void on_peers(struct local_client *c, const struct msg_local_peers *question)
 {
     struct err e = {0};
-    if (c->look == NULL)
-        c->look = look_peers(c->local->parts.walks, question, say_peer, c);
+    if (c->query == NULL)
+        c->query = status_peers(c->local->parts.walks, question, say_peer, c);
     else
         err_set(&e, EBUSY, "the last search still goes on");
-    if (c->look == NULL)
+    if (c->query == NULL)
         err_set(&e, EAGAIN, "p2pd has too many searches going on; try again");
     if (e.code != 0)
         say_failed(c, question->token, &e);
@@ -176,12 +176,12 @@ static void on_lend(struct local_client *c, const struct msg_local_lend *wish)
 }
 
 /* Beside allocating and launching. */
-static bool is_errand(const struct message *m)
+static bool is_rpc(const struct message *m)
 {
     switch (message_receiver(m->kind)) {
-    case RECEIVER_errand:
-    case RECEIVER_errand_order:
-    case RECEIVER_errand_row:
+    case RECEIVER_rpc:
+    case RECEIVER_rpc_order:
+    case RECEIVER_rpc_row:
         return true;
     default:
         return false;
@@ -226,7 +226,7 @@ static void take(struct local_client *c, const struct message *m)
         hold_release(c->local->holds, c, &m->local_release.lease);
         break;
     case MSG_local_status:
-        look_status(c->local->node, c->local->parts.overlay, c->local->parts.grant,
+        status_self(c->local->node, c->local->parts.overlay, c->local->parts.grant,
                     m->local_status.token, local_say, c);
         break;
     case MSG_local_peers:
@@ -255,7 +255,7 @@ void local_hear(struct local *l, const struct link_peer *from, const struct mess
     else if (receiver == RECEIVER_hold)
         holds_take(l->holds, from, m);
     else if (receiver == RECEIVER_topology)
-        errand_hear(l->errands, from, m);
+        rpc_hear(l->rpc, from, m);
 }
 
 void local_take(struct local_client *c, const struct message *m)
@@ -264,8 +264,8 @@ void local_take(struct local_client *c, const struct message *m)
         local_refuse(c, "it did not begin with hello");
     else if (is_mine(m))
         take(c, m);
-    else if (is_errand(m))
-        errand_take(c->local->errands, c, c->pid, m);
+    else if (is_rpc(m))
+        rpc_take(c->local->rpc, c, c->pid, m);
     else
         local_refuse(c, "it sent what only daemons say");
 }

@@ -13,16 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct errands {
+struct rpc {
     struct node *node;
-    errand_say_fn *say;
+    rpc_say_fn *say;
     struct notices *notices;
     struct reserves *reserves;
     struct roster *roster;
     struct topologies *topologies;
 };
 
-static void say_done(struct errands *x, void *client, uint32_t token, const struct err *e)
+static void say_done(struct rpc *x, void *client, uint32_t token, const struct err *e)
 {
     struct message m = {.kind = MSG_local_done};
     m.local_done.token = token;
@@ -31,7 +31,7 @@ static void say_done(struct errands *x, void *client, uint32_t token, const stru
     x->say(client, &m);
 }
 
-static void on_watch(struct errands *x, void *client, uint32_t token)
+static void on_watch(struct rpc *x, void *client, uint32_t token)
 {
     struct err e = {0};
     if (notice_watch(x->notices, client) != 0)
@@ -39,14 +39,14 @@ static void on_watch(struct errands *x, void *client, uint32_t token)
     say_done(x, client, token, &e);
 }
 
-static void on_control(struct errands *x, void *client, const struct msg_local_control *order)
+static void on_control(struct rpc *x, void *client, const struct msg_local_control *order)
 {
     struct err e = {0};
     roster_control(x->roster, order, &e);
     say_done(x, client, order->token, &e);
 }
 
-static void on_note(struct errands *x, pid_t pid, const struct msg_local_note *note)
+static void on_note(struct rpc *x, pid_t pid, const struct msg_local_note *note)
 {
     if (note->level == LOG_LEVEL_ERROR)
         log_error(x->node->log, "pid %d: %s", (int)pid, note->text);
@@ -57,13 +57,13 @@ static void on_note(struct errands *x, pid_t pid, const struct msg_local_note *n
 }
 
 enum takes {
-#define TO_errand(name) TAKES_##name = MSG_##name,
-#define TO_errand_order(name) TAKES_##name = MSG_##name,
-#define TO_errand_row(name) TAKES_##name = MSG_##name,
+#define TO_rpc(name) TAKES_##name = MSG_##name,
+#define TO_rpc_order(name) TAKES_##name = MSG_##name,
+#define TO_rpc_row(name) TAKES_##name = MSG_##name,
 #include "overlay/wire/message_to.h"
 };
 
-void errand_take(struct errands *x, void *client, pid_t pid, const struct message *m)
+void rpc_take(struct rpc *x, void *client, pid_t pid, const struct message *m)
 {
     switch ((enum takes)m->kind) {
     case MSG_local_reserve:
@@ -93,12 +93,12 @@ void errand_take(struct errands *x, void *client, pid_t pid, const struct messag
     }
 }
 
-void errand_hear(struct errands *x, const struct link_peer *from, const struct message *m)
+void rpc_hear(struct rpc *x, const struct link_peer *from, const struct message *m)
 {
     topologies_take(x->topologies, from, m);
 }
 
-void errand_forget(struct errands *x, const void *client)
+void rpc_forget(struct rpc *x, const void *client)
 {
     notice_forget(x->notices, client);
     topology_forget(x->topologies, client);
@@ -106,8 +106,7 @@ void errand_forget(struct errands *x, const void *client)
     reserve_forget(x->reserves, client);
 }
 
-void *errand_holder(struct errands *x, void *client, const struct msg_local_allocate *want,
-                    struct err *e)
+void *rpc_holder(struct rpc *x, void *client, const struct msg_local_allocate *want, struct err *e)
 {
     char id[ID_TEXT + 1];
     if (want->use == LEASE_PLAIN)
@@ -124,21 +123,21 @@ void *errand_holder(struct errands *x, void *client, const struct msg_local_allo
     return want->use == LEASE_RESERVES ? holder : client;
 }
 
-bool errand_hears(struct errands *x, const void *owner, const struct msg_local_event *event)
+bool rpc_event(struct rpc *x, const void *owner, const struct msg_local_event *event)
 {
     return reserve_hears(x->reserves, owner, event);
 }
 
 static void on_down(void *ctx, const struct id *peer, const char *name, const char *why)
 {
-    struct errands *x = ctx;
+    struct rpc *x = ctx;
     notice_node_down(x->notices, peer, name, why);
 }
 
-int errands_open(struct errands **out, struct node *node, struct holds *holds,
-                 struct allocator *allocator, errand_say_fn *say, struct err *e)
+int rpc_open(struct rpc **out, struct node *node, struct holds *holds, struct allocator *allocator,
+             rpc_say_fn *say, struct err *e)
 {
-    struct errands *x = calloc(1, sizeof *x);
+    struct rpc *x = calloc(1, sizeof *x);
     *out = x;
     if (x == NULL)
         return err_set(e, ENOMEM, "out of memory");
@@ -154,7 +153,7 @@ int errands_open(struct errands **out, struct node *node, struct holds *holds,
     return 0;
 }
 
-void errands_close(struct errands *x)
+void rpc_close(struct rpc *x)
 {
     if (x == NULL)
         return;

@@ -87,7 +87,7 @@ static void take(struct desk *d, const struct message *m)
 {
     switch (message_receiver(m->kind)) {
     case RECEIVER_row:
-    case RECEIVER_errand_row:
+    case RECEIVER_rpc_row:
         answer(d, m);
         break;
     case RECEIVER_unasked:
