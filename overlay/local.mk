@@ -72,6 +72,7 @@ libdaemon_la_SOURCES = \
     overlay/local/local.c overlay/local/local.h overlay/local/local_calls.c overlay/local/local_socket.c \
     overlay/local/local_socket.h overlay/local/local_state.h overlay/local/rendezvous.c \
     overlay/local/rendezvous.h overlay/local/rpc.c overlay/local/rpc.h overlay/local/status.c \
+    overlay/local/status.h overlay/wire/version.c overlay/wire/version.h \
     overlay/local/status.h overlay/local/topology.c overlay/local/topology.h \
     overlay/manifest/manifest.c overlay/manifest/manifest.h \
     overlay/membership/authority.c overlay/membership/authority.h overlay/membership/authority_certificate.c \
@@ -94,7 +95,8 @@ libdaemon_la_SOURCES = \
     overlay/transport/connection.h overlay/transport/connection_state.h overlay/transport/connection_tls.c \
     overlay/transport/datagram.c overlay/transport/datagram.h overlay/transport/listener.c overlay/transport/listener.h \
     overlay/transport/link.c overlay/transport/link.h overlay/transport/link_calls.c \
-    overlay/transport/peer_link.c overlay/transport/link_state.h overlay/transport/round_trip.c \
+    overlay/transport/peer_link.c overlay/transport/link_state.h overlay/transport/other_versions.c \
+    overlay/transport/other_versions.h overlay/transport/round_trip.c \
     overlay/transport/round_trip.h overlay/transport/tunnel.c overlay/transport/tunnel.h \
     overlay/transport/uri.c overlay/transport/uri.h \
     overlay/watch/job.c overlay/watch/job.h overlay/watch/job_list.c overlay/watch/job_state.h \

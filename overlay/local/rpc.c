@@ -22,75 +22,91 @@ struct rpc {
     struct topologies *topologies;
 };
 
-static void say_done(struct rpc *x, void *client, uint32_t token, const struct err *e)
+/* Who has asked. */
+struct rpc_caller {
+    struct rpc *rpc;
+    void *client;
+    pid_t pid;
+};
+
+static void say_done(const struct rpc_caller *by, uint32_t token, const struct err *e)
 {
     struct message m = {.kind = MSG_local_done};
     m.local_done.token = token;
     m.local_done.code = (uint32_t)e->code;
     memcpy(m.local_done.reason, e->text, sizeof m.local_done.reason);
-    x->say(client, &m);
+    by->rpc->say(by->client, &m);
 }
 
-static void on_watch(struct rpc *x, void *client, uint32_t token)
+/* --- each question and order by its name --- */
+
+static void on_local_reserve(const struct rpc_caller *by, const struct msg_local_reserve *question)
+{
+    reserve_serve(by->rpc->reserves, by->client, question);
+}
+
+static void on_local_job(const struct rpc_caller *by, const struct msg_local_job *job)
+{
+    roster_job(by->rpc->roster, by->client, by->pid, job);
+}
+
+static void on_local_places(const struct rpc_caller *by, const struct msg_local_places *places)
+{
+    roster_places(by->rpc->roster, by->client, places);
+}
+
+static void on_local_jobs(const struct rpc_caller *by, const struct msg_local_jobs *question)
+{
+    roster_tell(by->rpc->roster, by->client, question->token);
+}
+
+static void on_local_control(const struct rpc_caller *by, const struct msg_local_control *order)
 {
     struct err e = {0};
-    if (notice_watch(x->notices, client) != 0)
+    roster_control(by->rpc->roster, order, &e);
+    say_done(by, order->token, &e);
+}
+
+static void on_local_watch(const struct rpc_caller *by, const struct msg_local_watch *question)
+{
+    struct err e = {0};
+    if (notice_watch(by->rpc->notices, by->client) != 0)
         err_set(&e, ENOSPC, "too many programs watch already");
-    say_done(x, client, token, &e);
+    say_done(by, question->token, &e);
 }
 
-static void on_control(struct rpc *x, void *client, const struct msg_local_control *order)
+static void on_local_note(const struct rpc_caller *by, const struct msg_local_note *note)
 {
-    struct err e = {0};
-    roster_control(x->roster, order, &e);
-    say_done(x, client, order->token, &e);
-}
-
-static void on_note(struct rpc *x, pid_t pid, const struct msg_local_note *note)
-{
+    struct log *log = by->rpc->node->log;
     if (note->level == LOG_LEVEL_ERROR)
-        log_error(x->node->log, "pid %d: %s", (int)pid, note->text);
+        log_error(log, "pid %d: %s", (int)by->pid, note->text);
     else if (note->level == LOG_LEVEL_WARN)
-        log_warn(x->node->log, "pid %d: %s", (int)pid, note->text);
+        log_warn(log, "pid %d: %s", (int)by->pid, note->text);
     else
-        log_info(x->node->log, "pid %d: %s", (int)pid, note->text);
+        log_info(log, "pid %d: %s", (int)by->pid, note->text);
 }
 
-enum takes {
-#define TO_rpc(name) TAKES_##name = MSG_##name,
-#define TO_rpc_order(name) TAKES_##name = MSG_##name,
-#define TO_rpc_row(name) TAKES_##name = MSG_##name,
-#include "overlay/wire/message_to.h"
-};
-
-void rpc_take(struct rpc *x, void *client, pid_t pid, const struct message *m)
+static void on_local_topology(const struct rpc_caller *by,
+                              const struct msg_local_topology *question)
 {
-    switch ((enum takes)m->kind) {
-    case MSG_local_reserve:
-        reserve_serve(x->reserves, client, &m->local_reserve);
-        break;
-    case MSG_local_job:
-        roster_job(x->roster, client, pid, &m->local_job);
-        break;
-    case MSG_local_places:
-        roster_places(x->roster, client, &m->local_places);
-        break;
-    case MSG_local_jobs:
-        roster_tell(x->roster, client, m->local_jobs.token);
-        break;
-    case MSG_local_control:
-        on_control(x, client, &m->local_control);
-        break;
-    case MSG_local_watch:
-        on_watch(x, client, m->local_watch.token);
-        break;
-    case MSG_local_note:
-        on_note(x, pid, &m->local_note);
-        break;
-    case MSG_local_topology:
-        topology_ask(x->topologies, client, &m->local_topology);
-        break;
+    topology_ask(by->rpc->topologies, by->client, question);
+}
+
+/* on_NAME() for each message of the list whose receivers are these; one without does not compile.
+ */
+bool rpc_take(struct rpc *x, void *client, pid_t pid, const struct message *m)
+{
+    const struct rpc_caller by = {x, client, pid};
+    switch ((unsigned)m->kind) {
+#define TO_rpc(name)                                                                               \
+    case MSG_##name:                                                                               \
+        on_##name(&by, &m->name);                                                                  \
+        return true;
+#define TO_rpc_order(name) TO_rpc(name)
+#define TO_rpc_row(name) TO_rpc(name)
+#include "overlay/wire/message_to.h"
     }
+    return false;
 }
 
 void rpc_hear(struct rpc *x, const struct link_peer *from, const struct message *m)

@@ -19,7 +19,8 @@ int rpc_open(struct rpc **out, struct node *node, struct holds *holds, struct al
              rpc_say_fn *say, struct err *e);
 void rpc_close(struct rpc *x);
 /* pid: of the program. */
-void rpc_take(struct rpc *x, void *client, pid_t pid, const struct message *m);
+/* False: that is no message for it. */
+bool rpc_take(struct rpc *x, void *client, pid_t pid, const struct message *m);
 /* What another daemon says about its machine, or asks about this one. */
 void rpc_hear(struct rpc *x, const struct link_peer *from, const struct message *m);
 void rpc_forget(struct rpc *x, const void *client);

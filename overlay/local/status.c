@@ -16,6 +16,7 @@
 enum { NEIGHBOURS_MAX = 64, STATUS_MS_MAX = 60000 };
 
 struct status_query {
+    const struct links *links;
     struct walk *walk;
     uint32_t token, count;
     status_row_fn *row;
@@ -63,6 +64,7 @@ void status_self(struct node *node, const struct overlay *overlay, const struct 
     }
     struct message m = {.kind = MSG_local_done};
     m.local_done.token = token;
+    links_other_versions(node->links, m.local_done.reason, sizeof m.local_done.reason);
     row(ctx, &m);
 }
 
@@ -87,17 +89,19 @@ static void on_end(void *ctx, unsigned answered, unsigned silent)
     m.local_done.token = last.token;
     m.local_done.count = last.count;
     m.local_done.silent = silent;
+    links_other_versions(last.links, m.local_done.reason, sizeof m.local_done.reason);
     last.row(last.ctx, &m);
 }
 
-struct status_query *status_peers(struct walks *walks, const struct msg_local_peers *question,
-                                  status_row_fn *row, void *ctx)
+struct status_query *status_peers(struct walks *walks, const struct links *links,
+                                  const struct msg_local_peers *question, status_row_fn *row,
+                                  void *ctx)
 {
     struct status_query *l = malloc(sizeof *l);
     if (l == NULL)
         return NULL;
     uint32_t ms = question->timeout_ms < STATUS_MS_MAX ? question->timeout_ms : STATUS_MS_MAX;
-    *l = (struct status_query){.token = question->token, .row = row, .ctx = ctx};
+    *l = (struct status_query){.links = links, .token = question->token, .row = row, .ctx = ctx};
     l->walk = walk_start(walks, 0, (int)ms, on_ad, on_end, l);
     if (l->walk != NULL)
         return l;

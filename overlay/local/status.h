@@ -8,6 +8,7 @@ struct grant;
 struct status_query;
 struct node;
 struct overlay;
+struct links;
 struct walks;
 
 /* Takes one message of the row, the last one a local_done. */
@@ -18,7 +19,8 @@ void status_self(struct node *node, const struct overlay *overlay, const struct 
                  uint32_t token, status_row_fn *row, void *ctx);
 /* Walks; the row comes from the event loop, and the look is gone after its last. NULL: too many at
  * once. */
-struct status_query *status_peers(struct walks *walks, const struct msg_local_peers *question,
-                                  status_row_fn *row, void *ctx);
+struct status_query *status_peers(struct walks *walks, const struct links *links,
+                                  const struct msg_local_peers *question, status_row_fn *row,
+                                  void *ctx);
 void status_cancel(struct status_query *l);
 #endif

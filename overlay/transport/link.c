@@ -7,6 +7,7 @@
 #include "link_state.h"
 #include "overlay/base/addr.h"
 #include "overlay/base/clock.h"
+#include "overlay/wire/version.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,11 @@ struct part_peer links_self(const struct links *l)
 int links_datagrams(const struct links *l)
 {
     return listener_datagrams(l->listener);
+}
+
+void links_other_versions(const struct links *l, char *out, size_t size)
+{
+    other_versions_text(&l->other_versions, out, size, clock_ms());
 }
 
 unsigned links_count(const struct links *l)
@@ -86,6 +92,7 @@ struct link_peer links_who(const struct connection *c)
         .peer = {.id = connection_card(c)->id, .addr = connection_hello(c)->listen},
         .seen = *connection_seen(c),
         .card = connection_card(c),
+        .version = connection_version(c),
         .certificate = connection_certificate(c)};
 }
 
@@ -342,7 +349,8 @@ int links_open(struct links **out, struct event_base *base, const struct setting
     l->base = base;
     l->identity = identity;
     l->log = log;
-    l->hello.protocol = CONNECTION_PROTOCOL;
+    l->hello.lowest = WIRE_LOWEST;
+    l->hello.highest = WIRE_HIGHEST;
     l->hello.born = (uint64_t)time(NULL) * 1000000 + clock_us() % 1000000;
     snprintf(l->hello.name, sizeof l->hello.name, "%s", identity_card(identity)->name);
     l->to_self = evbuffer_new();

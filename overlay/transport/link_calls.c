@@ -4,6 +4,7 @@
 #include "link_state.h"
 #include "overlay/base/addr.h"
 #include "overlay/base/clock.h"
+#include "overlay/wire/version.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static void on_frame(void *ctx, struct connection *c, const uint8_t *frame, size
 {
     struct links *l = ctx;
     struct link_peer from = links_who(c);
-    if (!message_decode(&l->message, frame, length))
+    if (!message_decode_version(&l->message, frame, length, from.version))
         connection_accuse(c, "it sent what is no message");
     else if (!handle(l, &from))
         connection_accuse(c, "it sent what no daemon says");
@@ -30,8 +31,10 @@ void links_to_self(evutil_socket_t fd, short what, void *ctx)
 {
     struct links *l = ctx;
     (void)fd, (void)what;
-    struct link_peer self = {
-        .peer = links_self(l), .seen = l->hello.listen, .card = identity_card(l->identity)};
+    struct link_peer self = {.peer = links_self(l),
+                             .seen = l->hello.listen,
+                             .card = identity_card(l->identity),
+                             .version = WIRE_HIGHEST};
     /* What the handlers send to this peer meanwhile waits for the next turn. */
     size_t batch = evbuffer_get_length(l->to_self);
     while (batch > 0) {
@@ -78,6 +81,7 @@ static void on_ready(void *ctx, struct connection *c)
         return;
     }
     pending_remove(l, s);
+    other_version_forget(&l->other_versions, connection_seen(c));
     peer_link_drop_older(f, c);
     f->all[f->count++] = c;
     peer_link_choose(f);
@@ -129,7 +133,10 @@ static void pending_gone(struct links *l, struct pending *s, bool clean, const c
     addr_text(&at, where);
     pending_remove(l, s);
     l->connections--;
-    if (!connection_is_dialled(lost.connection) && !clean)
+    if (connection_is_other_version(lost.connection)) {
+        if (other_version_note(&l->other_versions, &at, why, clock_ms()))
+            log_warn(l->log, "%s", why);
+    } else if (!connection_is_dialled(lost.connection) && !clean)
         listener_refused(l->listener, where, why);
     if (connection_is_dialled(lost.connection))
         tell_refused(l, where, why);

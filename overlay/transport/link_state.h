@@ -5,6 +5,7 @@
 #include "link.h"
 #include "connection.h"
 #include "listener.h"
+#include "other_versions.h"
 #include "overlay/base/idmap.h"
 #include <event2/buffer.h>
 
@@ -54,6 +55,7 @@ struct links {
     links_receive_fn *receive;
     void *receive_ctx;
     struct watcher *watchers;
+    struct other_versions other_versions;
     uint64_t told_ms; /* when it was last said that others refuse this peer */
     links_up_fn *up;
     void *up_ctx;

@@ -93,6 +93,7 @@
 #undef TO_ring
 #undef TO_group
 #undef TO_job
+#undef TO_listens
 #undef TO_grant
 #undef TO_allocate
 #undef TO_hold

@@ -46,14 +46,14 @@ void desk_ask(struct desk *d, struct message *question, desk_row_fn *row, desk_d
     }
     *a = (struct asked){d->first, ++d->token, row, done, ctx};
     d->first = a;
-    question->local_done.token = a->token; /* where all of them have it */
+    message_set_token(question, a->token);
     desk_say(d, question);
 }
 
 static void answer(struct desk *d, const struct message *m)
 {
     struct asked **at = &d->first, *a;
-    while (*at != NULL && (*at)->token != m->local_done.token)
+    while (*at != NULL && (*at)->token != message_token(m))
         at = &(*at)->next;
     a = *at;
     if (a == NULL)

@@ -20,7 +20,7 @@ struct desk_watcher {
 int desk_open(struct desk **out, struct event_base *base, const struct desk_watcher *watcher,
               struct err *e);
 void desk_close(struct desk *d); /* nobody is called any more */
-/* The question's first field is its token, filled in here. row may be NULL; done is called once. */
+/* The question's token is filled in here. row may be NULL; done is called once. */
 void desk_ask(struct desk *d, struct message *question, desk_row_fn *row, desk_done_fn *done,
               void *ctx);
 /* What is not answered. */

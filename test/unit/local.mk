@@ -33,6 +33,7 @@ unit_programs = \
     test/unit/input \
     test/unit/inquiry \
     test/unit/invitations \
+    test/unit/kept \
     test/unit/keyfile \
     test/unit/keys \
     test/unit/lease \
@@ -86,6 +87,7 @@ unit_programs = \
     test/unit/uri \
     test/unit/transport \
     test/unit/turn \
+    test/unit/version \
     test/unit/view \
     test/unit/vivaldi \
     test/unit/window \
@@ -98,6 +100,8 @@ test_unit_pace_LDADD = libsurvive.la $(LDADD)
 test_unit_told_LDADD = libsurvive.la $(LDADD)
 test_unit_roll_LDADD = libsurvive.la $(LDADD)
 test_unit_level_LDADD = libsurvive.la $(LDADD)
+test_unit_kept_SOURCES = test/unit/kept.c test/wire/kept.c test/wire/kept.h
+test_unit_version_LDADD = libdaemon.la $(LDADD)
 test_unit_addr_LDADD = libdaemon.la $(LDADD)
 test_unit_caller_LDADD = libdaemon.la $(LDADD)
 test_unit_cgroup_LDADD = libdaemon.la $(LDADD)
