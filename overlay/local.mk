@@ -80,7 +80,8 @@ libdaemon_la_SOURCES = \
     overlay/local/status.h overlay/wire/version.c overlay/wire/version.h \
     overlay/local/status.h overlay/local/topology.c overlay/local/topology.h \
     overlay/manifest/manifest.c overlay/manifest/manifest.h \
-    overlay/membership/authority.c overlay/membership/authority.h overlay/membership/authority_rotate.c \
+    overlay/membership/authority.c overlay/membership/authority.h overlay/membership/authority_certificate.c \
+    overlay/membership/authority_files.c overlay/membership/authority_lock.c overlay/membership/authority_rotate.c \
     overlay/membership/authority_state.h overlay/membership/certificates.c overlay/membership/certificates.h \
     overlay/membership/invitations.c overlay/membership/invitations.h overlay/membership/ledger.c \
     overlay/membership/ledger.h overlay/membership/member.c overlay/membership/member.h \
@@ -136,6 +137,7 @@ uninstall-service:
 noinst_LTLIBRARIES += libconfine.la
 libconfine_la_SOURCES = \
     overlay/sandbox/autogroup.c overlay/sandbox/autogroup.h overlay/sandbox/broker.c overlay/sandbox/broker.h \
+    overlay/sandbox/broker_guest.c overlay/sandbox/broker_judge.c overlay/sandbox/broker_state.h \
     overlay/sandbox/cgroup.c overlay/sandbox/cgroup.h overlay/sandbox/clone.h overlay/sandbox/confine.c \
     overlay/sandbox/confine.h overlay/sandbox/landlock.c overlay/sandbox/landlock.h overlay/sandbox/namespaces.c \
     overlay/sandbox/namespaces.h overlay/sandbox/syscalls.c overlay/sandbox/syscalls.h overlay/sandbox/view.c \

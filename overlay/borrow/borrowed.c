@@ -396,7 +396,7 @@ int borrowed_launch(struct borrowed *b, const void *owner, const struct msg_loca
     memcpy(job.programs, launch->programs, launch->programs_count * sizeof job.programs[0]);
     memcpy(job.inputs, launch->inputs, launch->inputs_count * sizeof job.inputs[0]);
     struct manifest *sealed;
-    int rc = manifest_seal(&sealed, &job, b->node->identity);
+    int rc = manifest_sign(&sealed, &job, b->node->identity);
     if (rc != 0)
         return rc;
     struct message m = {.kind = MSG_lease_launch};

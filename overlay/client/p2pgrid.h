@@ -98,7 +98,7 @@ struct grid_launch {
     uint64_t memory; /* bytes, on this peer; 0: as much as its owner lends */
     unsigned processes, seconds;
     bool encrypts;      /* the job keeps to what struct grid_lease asks for */
-    bool confine;       /* behind the walls of guests, on its owner's desktops too */
+    bool confine;       /* in the sandbox of guests, on its owner's desktops too */
     const char *folder; /* that is opened to it there; NULL: none */
 };
 

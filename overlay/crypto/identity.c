@@ -78,7 +78,7 @@ static int subject_text(X509_NAME *subject, int nid, int after, char *out, size_
     return at;
 }
 
-/* "" when it has none, as it is in certificates of before. False: it is no nonce. */
+/* "": it has none, as in certificates from before there were nonces. False: it is malformed. */
 static bool read_nonce(X509_NAME *subject, char out[IDENTITY_NONCE_TEXT + 1])
 {
     uint8_t bytes[IDENTITY_NONCE];
@@ -206,7 +206,7 @@ time_t identity_ends(const struct identity *i, X509 *certificate, time_t ends)
     return old && i->rotation->until < ends ? i->rotation->until : ends;
 }
 
-/* Refused here, with a clear line, rather than by everybody else. */
+/* Better refused here, with a clear line, than by every other peer. */
 static int check_own(const struct identity *i, struct identity_card *card, X509 *own,
                      const char *path, struct err *e)
 {
@@ -261,7 +261,7 @@ static int load_rotation(struct identity *i, const char *folder, struct err *e)
     return 0;
 }
 
-/* Who does not know the new key yet is shown what the old one says of it. */
+/* Shows peers that do not know the new key yet what the old one says of it. */
 static bool show_cross(const struct identity *i)
 {
     X509 *own = SSL_CTX_get0_certificate(i->tls);
@@ -445,7 +445,7 @@ int identity_renew(struct identity *i, const uint8_t *der, size_t length, struct
     return rc;
 }
 
-/* What is in the folder fits together after each step. */
+/* After each step the files in the folder fit together. */
 int identity_rotate(struct identity *i, const char *folder, const struct rotation *r, struct err *e)
 {
     char path[IDENTITY_PATH];

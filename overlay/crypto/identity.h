@@ -5,8 +5,8 @@
  * group, O the grid, serialNumber the peer's nonce: random bytes that the authority drew when it
  * admitted the key, as hex digits. The id of a key: the first 20 bytes of SHA-256 over its public
  * half in DER. A peer's id on the ring: the same over that and the nonce, so its place cannot be
- * chosen by trying keys. Certificates of before nonces have none, and their peers the ids of their
- * keys. */
+ * chosen by trying keys. Older certificates have no nonce, and their peers have the ids of
+ * their keys. */
 #ifndef P2P_OVERLAY_CRYPTO_IDENTITY_H
 #define P2P_OVERLAY_CRYPTO_IDENTITY_H
 #include "overlay/base/err.h"
@@ -51,7 +51,7 @@ bool identity_is_grid(const struct identity *i, const struct id *grid); /* or of
 #define IDENTITY_ENCRYPT "encrypt" /* OU of the authority: peers lend to jobs that encrypt only */
 bool identity_grid_encrypts(const struct identity *i);
 
-/* From now on these are no members, whatever their certificates say. */
+/* From now on these are no members any more. */
 int identity_revoke(struct identity *i, const struct part_revoked *revoked, size_t count);
 bool identity_is_revoked(const struct identity *i, const struct id *peer);
 /* Takes a later certificate for the same key into use, and into the folder; open links keep the old
@@ -86,6 +86,6 @@ bool identity_signed(const struct identity_card *by, const void *words, size_t l
 int identity_of_key(struct id *id, EVP_PKEY *key);
 /* The id of a peer that has this key and this nonce, in hex or "". */
 int identity_of_peer(struct id *id, EVP_PKEY *key, const char *nonce);
-/* Who a certificate is for. */
+/* The id of the peer that a certificate is for. */
 int identity_of_certificate(struct id *id, X509 *certificate);
 #endif

@@ -26,8 +26,8 @@ bool keyfile_is_locked(const char *path)
     return locked;
 }
 
-/* Always given: without one, OpenSSL asks at the terminal itself. */
-static int tell(char *out, int size, int writing, void *ctx)
+/* Always passed to OpenSSL, which would ask at the terminal otherwise. */
+static int keyfile_passphrase(char *out, int size, int writing, void *ctx)
 {
     const struct keyfile_access *with = ctx;
     (void)writing;
@@ -37,7 +37,8 @@ static int tell(char *out, int size, int writing, void *ctx)
     return (int)with->length;
 }
 
-static EVP_PKEY *read_pem(const char *path, const struct keyfile_access *with, struct err *e)
+static EVP_PKEY *keyfile_read_pem(const char *path, const struct keyfile_access *with,
+                                  struct err *e)
 {
     struct keyfile_access copy = with != NULL ? *with : (struct keyfile_access){0};
     FILE *f = fopen(path, "re");
@@ -45,7 +46,7 @@ static EVP_PKEY *read_pem(const char *path, const struct keyfile_access *with, s
         err_set(e, errno, "%s: %s", path, strerror(errno));
         return NULL;
     }
-    EVP_PKEY *key = PEM_read_PrivateKey(f, NULL, tell, &copy);
+    EVP_PKEY *key = PEM_read_PrivateKey(f, NULL, keyfile_passphrase, &copy);
     fclose(f);
     return key;
 }
@@ -60,7 +61,7 @@ EVP_PKEY *keyfile_read(const char *path, const struct keyfile_access *with, stru
         err_set(e, ENOKEY, "the grid's authority is locked: this needs its passphrase");
         return NULL;
     }
-    EVP_PKEY *key = read_pem(path, with, &why);
+    EVP_PKEY *key = keyfile_read_pem(path, with, &why);
     if (key == NULL && why.code != 0)
         err_set(e, why.code, "%s", why.text);
     else if (key == NULL && locked)
@@ -70,7 +71,7 @@ EVP_PKEY *keyfile_read(const char *path, const struct keyfile_access *with, stru
     return key;
 }
 
-static bool write_locked(FILE *f, EVP_PKEY *key, const struct keyfile_access *with)
+static bool keyfile_write_locked(FILE *f, EVP_PKEY *key, const struct keyfile_access *with)
 {
     PKCS8_PRIV_KEY_INFO *bare = EVP_PKEY2PKCS8(key);
     X509_ALGOR *how =
@@ -87,8 +88,8 @@ static bool write_locked(FILE *f, EVP_PKEY *key, const struct keyfile_access *wi
     return ok;
 }
 
-/* What a file had that is no file any more. Disks that write elsewhere keep it all the same. */
-static void overwrite(int fd)
+/* The bytes of a file that was replaced. A disk that writes elsewhere keeps them all the same. */
+static void keyfile_overwrite(int fd)
 {
     static const char zeros[512];
     struct stat st;
@@ -108,11 +109,11 @@ int keyfile_replace(const char *path, EVP_PKEY *key, const struct keyfile_access
     if (rc == 0)
         rc = file_end(&f,
                       with != NULL
-                          ? write_locked(f.stream, key, with)
+                          ? keyfile_write_locked(f.stream, key, with)
                           : PEM_write_PrivateKey(f.stream, key, NULL, NULL, 0, NULL, NULL) == 1,
                       e);
     if (rc == 0 && old >= 0)
-        overwrite(old);
+        keyfile_overwrite(old);
     if (old >= 0)
         close(old);
     return rc;

@@ -11,8 +11,7 @@
 
 enum { KEYFILE_SEED = 32, KEYFILE_PASSPHRASE = 255, KEYFILE_PASSPHRASE_MIN = 8 };
 
-/* What opens a locked one: a passphrase, or the key itself, kept from before. Both NULL: nothing.
- */
+/* What opens a locked one: a passphrase, or the key itself, held in memory. Both NULL: nothing. */
 struct keyfile_access {
     const uint8_t *passphrase;
     size_t length;
@@ -25,6 +24,6 @@ EVP_PKEY *keyfile_read(const char *path, const struct keyfile_access *with, stru
 /* In place of the one that is there, whose bytes are overwritten. No passphrase: plain. */
 int keyfile_replace(const char *path, EVP_PKEY *key, const struct keyfile_access *with,
                     struct err *e);
-/* From a word that a person chose: is it one? */
+/* Is it long enough, and not too long? */
 int keyfile_check(const uint8_t *passphrase, size_t length, struct err *e);
 #endif

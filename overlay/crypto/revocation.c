@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* revocation.c -- signs, checks and keeps the list. */
+/* revocation.c -- signs, checks and stores the list. */
 #include "revocation.h"
 #include "overlay/base/file.h"
 #include <errno.h>
@@ -18,8 +18,8 @@ void revocation_copy(struct revocation *to, const struct msg_revocations *list)
     to->list.signature = to->signature;
 }
 
-/* What the signature is over; malloc'd. */
-static uint8_t *words(const struct msg_revocations *list, size_t *length)
+/* The text that is signed; malloc'd. */
+static uint8_t *revocation_signed_text(const struct msg_revocations *list, size_t *length)
 {
     struct msg_revocations bare = *list;
     uint8_t *out = malloc(sizeof label + LIST_MAX);
@@ -36,7 +36,7 @@ static uint8_t *words(const struct msg_revocations *list, size_t *length)
 int revocation_sign(struct revocation *r, EVP_PKEY *authority, struct err *e)
 {
     size_t length;
-    uint8_t *text = words(&r->list, &length);
+    uint8_t *text = revocation_signed_text(&r->list, &length);
     bool ok = text != NULL && signature_make(r->signature, authority, text, length);
     free(text);
     r->list.signature = r->signature;
@@ -47,7 +47,7 @@ int revocation_sign(struct revocation *r, EVP_PKEY *authority, struct err *e)
 bool revocation_is_signed(const struct msg_revocations *list, EVP_PKEY *authority)
 {
     size_t length;
-    uint8_t *text = words(list, &length);
+    uint8_t *text = revocation_signed_text(list, &length);
     bool ok = text != NULL &&
               signature_check(authority, text, length, list->signature, list->signature_length);
     free(text);
@@ -62,7 +62,7 @@ bool revocation_has(const struct msg_revocations *list, const struct id *peer)
     return false;
 }
 
-static int list_path(const char *folder, char path[PATH_SIZE], struct err *e)
+static int revocation_path(const char *folder, char path[PATH_SIZE], struct err *e)
 {
     if (snprintf(path, PATH_SIZE, "%s/revocations", folder) >= PATH_SIZE)
         return err_set(e, ENAMETOOLONG, "%s: too long a path", folder);
@@ -75,7 +75,7 @@ void revocation_load(struct revocation *r, const char *folder, EVP_PKEY *authori
     char path[PATH_SIZE];
     uint8_t *frame = malloc(LIST_MAX);
     struct message *m = malloc(sizeof *m);
-    FILE *f = list_path(folder, path, NULL) == 0 ? fopen(path, "re") : NULL;
+    FILE *f = revocation_path(folder, path, NULL) == 0 ? fopen(path, "re") : NULL;
     size_t length = f != NULL && frame != NULL ? fread(frame, 1, LIST_MAX, f) : 0;
     revocation_copy(r, &none);
     if (m != NULL && length > 0 && message_decode(m, frame, length) && m->kind == MSG_revocations &&
@@ -92,7 +92,7 @@ int revocation_save(const struct revocation *r, const char *folder, struct err *
     char path[PATH_SIZE];
     struct file f;
     uint8_t *frame = malloc(LIST_MAX);
-    int rc = frame != NULL ? list_path(folder, path, e) : err_set(e, ENOMEM, "no memory");
+    int rc = frame != NULL ? revocation_path(folder, path, e) : err_set(e, ENOMEM, "no memory");
     if (rc == 0)
         rc = file_begin(&f, path, 0600, e);
     if (rc == 0) {

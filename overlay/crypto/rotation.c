@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rotation.c -- reads, checks and keeps the statement that the authority's key is another one. */
+/* rotation.c -- signs, checks and stores the statement that the authority has another key. */
 #include "rotation.h"
 #include "overlay/base/file.h"
 #include "identity.h"
@@ -27,8 +27,8 @@ void rotation_free(struct rotation *r)
 
 /* --- signatures --- */
 
-/* What both are over; malloc'd. */
-static uint8_t *words(const struct msg_rotation *said, size_t *length)
+/* The text that both keys sign; malloc'd. */
+static uint8_t *rotation_signed_text(const struct msg_rotation *said, size_t *length)
 {
     struct msg_rotation bare = *said;
     uint8_t *out = malloc(sizeof label + FRAME_MAX);
@@ -47,7 +47,7 @@ int rotation_sign(struct rotation **out, const struct msg_rotation *bare, EVP_PK
     uint8_t by_before[SIGNATURE_BYTES], by_after[SIGNATURE_BYTES];
     struct msg_rotation said = *bare;
     size_t length;
-    uint8_t *text = words(bare, &length);
+    uint8_t *text = rotation_signed_text(bare, &length);
     bool ok = text != NULL && signature_make(by_before, before, text, length) &&
               signature_make(by_after, after, text, length);
     free(text);
@@ -58,11 +58,11 @@ int rotation_sign(struct rotation **out, const struct msg_rotation *bare, EVP_PK
               : err_set(e, EIO, "the change of keys cannot be signed");
 }
 
-static bool both_signed(const struct rotation *r)
+static bool rotation_is_signed(const struct rotation *r)
 {
     const struct msg_rotation *said = &r->said;
     size_t length;
-    uint8_t *text = words(said, &length);
+    uint8_t *text = rotation_signed_text(said, &length);
     bool ok = text != NULL &&
               signature_check(X509_get0_pubkey(r->before), text, length, said->by_before,
                               said->by_before_length) &&
@@ -74,7 +74,7 @@ static bool both_signed(const struct rotation *r)
 
 /* --- reading --- */
 
-static X509 *certificate_of(const uint8_t *der, size_t length)
+static X509 *rotation_certificate(const uint8_t *der, size_t length)
 {
     const uint8_t *at = der;
     X509 *c = d2i_X509(NULL, &at, (long)length);
@@ -90,8 +90,8 @@ static bool is_authority(X509 *c)
     return c != NULL && X509_check_ca(c) == 1 && X509_verify(c, X509_get0_pubkey(c)) == 1;
 }
 
-/* The same grid, and the new key is what the old one says that it is. */
-static bool fits_together(const struct rotation *r)
+/* All are of the same grid, and the old key's certificate is for the new key. */
+static bool rotation_is_consistent(const struct rotation *r)
 {
     const X509_NAME *grid = X509_get_subject_name(r->before);
     return X509_NAME_cmp(grid, X509_get_subject_name(r->after)) == 0 &&
@@ -101,22 +101,22 @@ static bool fits_together(const struct rotation *r)
            !id_equal(&r->from, &r->to);
 }
 
-static bool read_all(struct rotation *r)
+static bool rotation_check(struct rotation *r)
 {
     const struct msg_rotation *said = &r->said;
-    r->before = certificate_of(said->before, said->before_length);
-    r->after = certificate_of(said->after, said->after_length);
-    r->cross = certificate_of(said->cross, said->cross_length);
+    r->before = rotation_certificate(said->before, said->before_length);
+    r->after = rotation_certificate(said->after, said->after_length);
+    r->cross = rotation_certificate(said->cross, said->cross_length);
     r->until = (time_t)said->until;
     if (!is_authority(r->before) || !is_authority(r->after) || r->cross == NULL ||
         said->good_length % ROTATION_HASH != 0 || r->until <= 0 ||
         identity_of_key(&r->from, X509_get0_pubkey(r->before)) < 0 ||
         identity_of_key(&r->to, X509_get0_pubkey(r->after)) < 0)
         return false;
-    return fits_together(r) && both_signed(r);
+    return rotation_is_consistent(r) && rotation_is_signed(r);
 }
 
-static bool decode(struct msg_rotation *out, const uint8_t *frame, size_t length)
+static bool rotation_decode(struct msg_rotation *out, const uint8_t *frame, size_t length)
 {
     struct message *m = malloc(sizeof *m);
     bool ok = m != NULL && message_decode(m, frame, length) && m->kind == MSG_rotation;
@@ -138,7 +138,7 @@ int rotation_read(struct rotation **out, const uint8_t *frame, size_t length, st
     memcpy(copy, frame, length);
     r->frame = copy;
     r->length = length;
-    if (decode(&r->said, copy, length) && read_all(r)) {
+    if (rotation_decode(&r->said, copy, length) && rotation_check(r)) {
         *out = r;
         return 0;
     }

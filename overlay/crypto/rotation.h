@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rotation.h -- the grid's authority has another key: one statement, signed by the old key and by
- * the new one, so that anyone may pass it on. It lists which of the old key's certificates are
- * still good, and until when; so who has stolen the old key lets nobody in who knows it. */
+ * the new one, so that any peer may pass it on. It lists which of the old key's certificates are
+ * still good, and until when: a thief of the old key can make no certificate that is accepted by
+ * peers which know the statement. */
 #ifndef P2P_OVERLAY_CRYPTO_ROTATION_H
 #define P2P_OVERLAY_CRYPTO_ROTATION_H
 #include "overlay/base/err.h"
@@ -22,8 +23,8 @@ struct rotation {
     size_t length;
 };
 
-/* A frame that whoever wrote it may have made up: an error, or a change of keys that both have
- * signed. The caller frees it. */
+/* From a frame of any origin: an error, or a change of keys that both keys have signed. The caller
+ * frees it. */
 int rotation_read(struct rotation **out, const uint8_t *frame, size_t length, struct err *e);
 /* The same of a message. */
 int rotation_take(struct rotation **out, const struct msg_rotation *said, struct err *e);
@@ -40,8 +41,9 @@ bool rotation_hash(uint8_t out[ROTATION_HASH], X509 *certificate);
 /* Is it by the old key, and still good? */
 bool rotation_lets_in(const struct rotation *r, X509 *certificate, time_t now);
 
-/* What a statement is to who has that key for the authority's and knows that last change (or NULL).
- * The first change of a key counts: none who has the old one can make another. */
+/* What a statement means to a peer that knows `key` as the authority's, and the last change `known`
+ * (or NULL). The first change of a key counts: the holder of the old key cannot make another one.
+ */
 enum rotation_verdict {
     ROTATION_NEW,
     ROTATION_PAST,  /* how the key that it knows came to be: it joined after that */

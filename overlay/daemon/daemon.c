@@ -40,8 +40,8 @@ static void on_revoked(void *ctx, const struct id *peer)
 static void on_met_member(void *ctx, const struct link_peer *with)
 {
     struct daemon *d = ctx;
-    if (d->keeper != NULL)
-        keeper_meet(d->keeper, with);
+    if (d->registrar != NULL)
+        registrar_meet(d->registrar, with);
 }
 
 static void on_peers_changed(void *ctx, const struct id *submitter)
@@ -171,12 +171,12 @@ static int open_lending(struct daemon *d, struct err *e)
 {
     struct node *n = &d->node;
     int rc = 0;
-    if (company_open(&d->company, n, on_peers_changed, d) < 0)
+    if (allowlist_open(&d->allowlist, n, on_peers_changed, d) < 0)
         rc = err_set(e, ENOMEM, "no memory");
-    const struct grant_parts parts = {d->cores, d->tunnels, d->company, on_guest_calls, d};
+    const struct grant_parts parts = {d->cores, d->tunnels, d->allowlist, on_guest_calls, d};
     if (rc == 0)
         rc = grant_open(&d->grant, n, &parts, e);
-    if (rc == 0 && listens_open(&d->listens, n, d->company, d->grant, is_used, d) < 0)
+    if (rc == 0 && listens_open(&d->listens, n, d->allowlist, d->grant, is_used, d) < 0)
         rc = err_set(e, ENOMEM, "no memory");
     if (rc == 0)
         rc = lender_open(&d->lender, n, d->grant, e);
@@ -187,12 +187,12 @@ static int open_lending(struct daemon *d, struct err *e)
 static int open_own(struct daemon *d, struct err *e)
 {
     struct node *n = &d->node;
-    const struct jobs_parts jobs = {d->datagrams, d->overlay, d->company, holds_lease, d};
-    int rc = keeper_open(&d->keeper, n, d->member, d->overlay, e);
+    const struct jobs_parts jobs = {d->datagrams, d->overlay, d->allowlist, holds_lease, d};
+    int rc = registrar_open(&d->registrar, n, d->member, d->overlay, e);
     if (rc == 0)
         rc = jobs_open(&d->jobs, n, &jobs, e);
-    const struct local_parts local = {d->overlay, d->walks,  d->tunnels, d->jobs,
-                                      d->grant,   d->lender, d->keeper};
+    const struct local_parts local = {d->overlay, d->walks,  d->tunnels,  d->jobs,
+                                      d->grant,   d->lender, d->registrar};
     return rc == 0 ? local_open(&d->local, n, &local, e) : rc;
 }
 
@@ -241,8 +241,8 @@ void daemon_close(struct daemon *d)
     struct node *n = &d->node;
     close_guests(d);
     jobs_close(d->jobs);
-    keeper_close(d->keeper);
-    company_close(d->company);
+    registrar_close(d->registrar);
+    allowlist_close(d->allowlist);
     tunnels_close(d->tunnels);
     walks_close(d->walks);
     overlay_close(d->overlay);

@@ -7,12 +7,12 @@
 #include "overlay/node/node.h"
 #include <stdbool.h>
 
-struct company;
+struct allowlist;
 struct cores;
 struct datagrams;
 struct grant;
 struct jobs;
-struct keeper;
+struct registrar;
 struct lender;
 struct listens;
 struct local;
@@ -39,10 +39,10 @@ struct daemon {
     /* These four are NULL once daemon_leave() was called. */
     struct grant *grant; /* leases given to others, and what runs under them */
     struct lender *lender;
-    struct listens *listens; /* whose processes listen where */
-    struct local *local;     /* the socket of the same user's programs */
-    struct company *company; /* which peers guests may call */
-    struct keeper *keeper;   /* the grid's authority, where it is */
+    struct listens *listens;     /* whose processes listen where */
+    struct local *local;         /* the socket of the same user's programs */
+    struct allowlist *allowlist; /* which peers guests may call */
+    struct registrar *registrar; /* the grid's authority, where it is */
     struct jobs *jobs;
 };
 

@@ -58,8 +58,8 @@ static bool dispatch_take(void *ctx, const struct link_peer *from, const struct 
     case RECEIVER_member:
         member_hear(d->member, from, m);
         return true;
-    case RECEIVER_keeper:
-        keeper_take(d->keeper, from, m);
+    case RECEIVER_registrar:
+        registrar_take(d->registrar, from, m);
         return true;
     case RECEIVER_greeting: /* the connection has taken what it wants of these */
     case RECEIVER_beacon:

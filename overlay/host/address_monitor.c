@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* address_monitor.c -- the kernel says when an address comes or goes. What it is is looked up by
- * others: here a burst of such words, as when a network comes up, becomes one. */
+/* address_monitor.c -- listens to the kernel on a netlink socket. A burst of messages, as when a
+ * network comes up, becomes one call. */
 #include "address_monitor.h"
 #include <errno.h>
 #include <linux/netlink.h>
@@ -18,24 +18,24 @@ struct address_monitor {
     void *ctx;
 };
 
-static void on_time(evutil_socket_t fd, short what, void *ctx)
+static void address_monitor_on_time(evutil_socket_t fd, short what, void *ctx)
 {
-    struct address_monitor *r = ctx;
+    struct address_monitor *m = ctx;
     (void)fd, (void)what;
-    r->changed(r->ctx);
+    m->changed(m->ctx);
 }
 
-static void on_readable(evutil_socket_t fd, short what, void *ctx)
+static void address_monitor_on_readable(evutil_socket_t fd, short what, void *ctx)
 {
-    struct address_monitor *r = ctx;
+    struct address_monitor *m = ctx;
     char word[4096];
     (void)what;
     while (recv(fd, word, sizeof word, 0) > 0)
         ;
-    event_add(r->timer, &(struct timeval){.tv_usec = BURST_MS * 1000});
+    event_add(m->timer, &(struct timeval){.tv_usec = BURST_MS * 1000});
 }
 
-static int open_socket(void)
+static int address_monitor_socket(void)
 {
     struct sockaddr_nl here = {.nl_family = AF_NETLINK,
                                .nl_groups = RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR};
@@ -50,32 +50,32 @@ static int open_socket(void)
 int address_monitor_open(struct address_monitor **out, struct event_base *base,
                          address_monitor_fn *changed, void *ctx)
 {
-    struct address_monitor *r = calloc(1, sizeof *r);
-    if (r == NULL)
+    struct address_monitor *m = calloc(1, sizeof *m);
+    if (m == NULL)
         return -ENOMEM;
-    r->changed = changed;
-    r->ctx = ctx;
-    r->timer = evtimer_new(base, on_time, r);
-    r->fd = open_socket();
-    if (r->fd >= 0)
-        r->readable = event_new(base, r->fd, EV_READ | EV_PERSIST, on_readable, r);
-    if (r->timer == NULL || (r->fd >= 0 && (r->readable == NULL || event_add(r->readable, NULL)))) {
-        address_monitor_close(r);
+    m->changed = changed;
+    m->ctx = ctx;
+    m->timer = evtimer_new(base, address_monitor_on_time, m);
+    m->fd = address_monitor_socket();
+    if (m->fd >= 0)
+        m->readable = event_new(base, m->fd, EV_READ | EV_PERSIST, address_monitor_on_readable, m);
+    if (m->timer == NULL || (m->fd >= 0 && (m->readable == NULL || event_add(m->readable, NULL)))) {
+        address_monitor_close(m);
         return -ENOMEM;
     }
-    *out = r;
+    *out = m;
     return 0;
 }
 
-void address_monitor_close(struct address_monitor *r)
+void address_monitor_close(struct address_monitor *m)
 {
-    if (r == NULL)
+    if (m == NULL)
         return;
-    if (r->readable != NULL)
-        event_free(r->readable);
-    if (r->timer != NULL)
-        event_free(r->timer);
-    if (r->fd >= 0)
-        close(r->fd);
-    free(r);
+    if (m->readable != NULL)
+        event_free(m->readable);
+    if (m->timer != NULL)
+        event_free(m->timer);
+    if (m->fd >= 0)
+        close(m->fd);
+    free(m);
 }

@@ -13,5 +13,5 @@ typedef void address_monitor_fn(void *ctx);
 /* 0 or -errno. Without word from the kernel it works on, and says nothing. */
 int address_monitor_open(struct address_monitor **out, struct event_base *base,
                          address_monitor_fn *changed, void *ctx);
-void address_monitor_close(struct address_monitor *r);
+void address_monitor_close(struct address_monitor *m);
 #endif

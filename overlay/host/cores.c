@@ -19,8 +19,8 @@ struct cores {
     unsigned count;
 };
 
-/* A core of which taskset or a cgroup took everything from this process is left out. */
-static bool add(struct cores *c, hwloc_const_bitmap_t processors, hwloc_const_bitmap_t usable)
+/* A core that taskset or a control group has taken from this process entirely is left out. */
+static bool cores_add(struct cores *c, hwloc_const_bitmap_t processors, hwloc_const_bitmap_t usable)
 {
     struct core *core = &c->at[c->count];
     if (!hwloc_bitmap_iszero(usable) && !hwloc_bitmap_intersects(processors, usable))
@@ -31,7 +31,7 @@ static bool add(struct cores *c, hwloc_const_bitmap_t processors, hwloc_const_bi
     return core->processors != NULL;
 }
 
-static bool read_topology(struct cores *c, hwloc_topology_t topology)
+static bool cores_read(struct cores *c, hwloc_topology_t topology)
 {
     const int count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
     const hwloc_obj_type_t type = count > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
@@ -42,7 +42,7 @@ static bool read_topology(struct cores *c, hwloc_topology_t topology)
         hwloc_bitmap_zero(usable); /* it cannot be told */
     hwloc_obj_t core = NULL;
     while (read && (core = hwloc_get_next_obj_by_type(topology, type, core)) != NULL)
-        read = add(c, core->cpuset, usable);
+        read = cores_add(c, core->cpuset, usable);
     hwloc_bitmap_free(usable);
     return read;
 }
@@ -55,7 +55,7 @@ struct cores *cores_new(void)
     bool read = false;
     setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1);
     if (c != NULL && hwloc_topology_init(&topology) == 0) {
-        read = hwloc_topology_load(topology) == 0 && read_topology(c, topology);
+        read = hwloc_topology_load(topology) == 0 && cores_read(c, topology);
         hwloc_topology_destroy(topology);
     }
     unsetenv("HWLOC_PLUGINS_PATH");
@@ -106,18 +106,18 @@ int cores_allow(struct cores *c, const char *list, struct err *e)
                : err_set(e, EINVAL, "cores = '%s': this machine has none of them", list);
 }
 
-static bool is_open(const struct core *core)
+static bool core_is_free(const struct core *core)
 {
     return core->allowed && core->user == FREE;
 }
 
 /* The smallest row of free neighbours that is long enough; without one, where the first free core
  * is. */
-static unsigned find_row(const struct cores *c, unsigned count)
+static unsigned cores_find_row(const struct cores *c, unsigned count)
 {
     unsigned best = c->count, shortest = c->count + 1, first = c->count;
     for (unsigned i = 0, end; i < c->count; i = end + 1) {
-        for (end = i; end < c->count && is_open(&c->at[end]); end++)
+        for (end = i; end < c->count && core_is_free(&c->at[end]); end++)
             ;
         if (end > i && first == c->count)
             first = i;
@@ -136,11 +136,11 @@ bool cores_take(struct cores *c, unsigned user, unsigned count, char text[CORE_L
     text[0] = '\0';
     cores_give(c, user);
     for (unsigned i = 0; i < c->count; i++)
-        open += is_open(&c->at[i]);
+        open += core_is_free(&c->at[i]);
     if (open < count)
         count = 0;
-    for (unsigned i = find_row(c, count); all != NULL && taken < count; i++)
-        if (is_open(&c->at[i])) {
+    for (unsigned i = cores_find_row(c, count); all != NULL && taken < count; i++)
+        if (core_is_free(&c->at[i])) {
             c->at[i].user = user + 1;
             hwloc_bitmap_or(all, all, c->at[i].processors);
             taken++;

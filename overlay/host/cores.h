@@ -8,19 +8,20 @@
 
 struct cores;
 
-/* As hwloc sees the machine, without the cores that this process may not use itself. NULL: no
- * memory. All are allowed. */
+/* As hwloc sees the machine, without the cores that this process may not use itself; all are
+ * allowed. NULL: out of memory. */
 struct cores *cores_new(void);
 void cores_free(struct cores *c);
 unsigned cores_count(const struct cores *c);
 unsigned cores_allowed(const struct cores *c);
 
-/* Guests use those from now on; leases keep what they have. -EINVAL: none of them is here. */
+/* From now on guests get these; leases keep what they have. -EINVAL: this machine has none of them.
+ */
 int cores_allow(struct cores *c, const char *list, struct err *e);
 
-/* Gives `user` so many cores that nobody else has, neighbours as far as possible; what it had is
- * given back. text: the processors of these cores, as a list. False, and "": there are not so many,
- * or the list is too long. */
+/* Gives `user` so many cores that no other user has, neighbours as far as possible, in place of
+ * those that it had. text: the processors of these cores, as a list. False, and "": there are not
+ * so many, or the list is too long. */
 bool cores_take(struct cores *c, unsigned user, unsigned count, char text[CORE_LIST_TEXT + 1]);
 void cores_give(struct cores *c, unsigned user);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* listening.c -- looks a port up in the kernel's tables, and its sockets among the files of
+/* listening.c -- looks up a port in the kernel's tables, and its sockets among the open files of
  * processes. */
 #include "listening.h"
 #include "proctree.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TCP_LISTENS = 0x0a, ROOM_FIRST = 64 };
+enum { TCP_LISTENS = 0x0a, SIZE_FIRST = 64 };
 
 static bool is_found(const struct listening_found *found, unsigned long inode)
 {
@@ -20,7 +20,7 @@ static bool is_found(const struct listening_found *found, unsigned long inode)
     return false;
 }
 
-static void remember(struct listening_found *found, unsigned long inode)
+static void listening_remember(struct listening_found *found, unsigned long inode)
 {
     if (is_found(found, inode))
         return;
@@ -41,22 +41,22 @@ unsigned long listening_in(const char *line, uint16_t *port)
     return inode;
 }
 
-static bool add(struct listening_table *t, size_t *room, const struct listening_socket *s)
+static bool listening_add(struct listening_table *t, size_t *size, const struct listening_socket *s)
 {
-    if (t->count == *room) {
-        const size_t more = *room == 0 ? ROOM_FIRST : 2 * *room;
+    if (t->count == *size) {
+        const size_t more = *size == 0 ? SIZE_FIRST : 2 * *size;
         struct listening_socket *at = realloc(t->at, more * sizeof *at);
         if (at == NULL)
             return false;
         t->at = at;
-        *room = more;
+        *size = more;
     }
     t->at[t->count++] = *s;
     return true;
 }
 
 /* False: not all of it was read. A host without IPv6 has one table only. */
-static bool read_one(struct listening_table *t, size_t *room, const char *path)
+static bool listening_read_one(struct listening_table *t, size_t *size, const char *path)
 {
     char line[512];
     FILE *table = fopen(path, "re");
@@ -64,7 +64,7 @@ static bool read_one(struct listening_table *t, size_t *room, const char *path)
     while (table != NULL && whole && fgets(line, sizeof line, table) != NULL) {
         struct listening_socket s;
         s.inode = listening_in(line, &s.port);
-        whole = s.inode == 0 || add(t, room, &s);
+        whole = s.inode == 0 || listening_add(t, size, &s);
     }
     if (table != NULL)
         fclose(table);
@@ -73,13 +73,14 @@ static bool read_one(struct listening_table *t, size_t *room, const char *path)
 
 void listening_read(struct listening_table *t)
 {
-    size_t room = 0;
+    size_t size = 0;
     *t = (struct listening_table){.count = 0};
-    if (!read_one(t, &room, "/proc/net/tcp") || !read_one(t, &room, "/proc/net/tcp6"))
+    if (!listening_read_one(t, &size, "/proc/net/tcp") ||
+        !listening_read_one(t, &size, "/proc/net/tcp6"))
         t->count = 0;
 }
 
-struct search {
+struct listening_search {
     const struct listening_table *table;
     struct listening_found *found;
 };
@@ -92,9 +93,9 @@ static bool is_in(const struct listening_table *t, unsigned long inode)
     return false;
 }
 
-static void look_at(void *ctx, const struct proctree_process *p)
+static void listening_search_process(void *ctx, const struct proctree_process *p)
 {
-    const struct search *s = ctx;
+    const struct listening_search *s = ctx;
     char path[64], link[64];
     unsigned long inode;
     snprintf(path, sizeof path, "/proc/%d/fd", (int)p->pid);
@@ -103,7 +104,7 @@ static void look_at(void *ctx, const struct proctree_process *p)
         const ssize_t n = readlinkat(dirfd(files), d->d_name, link, sizeof link - 1);
         link[n > 0 ? n : 0] = '\0';
         if (sscanf(link, "socket:[%lu]", &inode) == 1 && is_in(s->table, inode))
-            remember(s->found, inode);
+            listening_remember(s->found, inode);
     }
     if (files != NULL)
         closedir(files);
@@ -112,9 +113,9 @@ static void look_at(void *ctx, const struct proctree_process *p)
 void listening_find(struct listening_found *found, const struct listening_table *t,
                     const pid_t *roots, size_t count)
 {
-    struct search s = {t, found};
+    struct listening_search s = {t, found};
     for (size_t i = 0; i < count; i++)
-        proctree_each(roots[i], look_at, &s);
+        proctree_each(roots[i], listening_search_process, &s);
 }
 
 enum listening_who listening_at(const struct listening_table *t, uint16_t port,

@@ -21,8 +21,8 @@ struct listening_table {
 };
 void listening_read(struct listening_table *t); /* at: to be freed */
 
-/* Sockets that were found below a root: they need not be looked for again. The kernel numbers them
- * anew only after four billion others. */
+/* Sockets that were found below a root, so that they are not searched again. The kernel reuses a
+ * number only after four billion others. */
 struct listening_found {
     unsigned long sockets[1024];
     size_t next;
@@ -32,14 +32,14 @@ void listening_find(struct listening_found *found, const struct listening_table 
                     const pid_t *roots, size_t count);
 
 enum listening_who { LISTENING_NOBODY, LISTENING_FOUND, LISTENING_OTHERS };
-/* FOUND: all who listen there are among the found; as the kernel may give a call to any of them. Of
- * another user's processes this is not known: they are never found. */
+/* FOUND: all sockets that listen there are among the found: the kernel may give a connection to any
+ * of them. Sockets of another user's processes are never found. */
 enum listening_who listening_at(const struct listening_table *t, uint16_t port,
                                 const struct listening_found *found);
-/* Ports from `first` on at which all who listen are among the found; how many. */
+/* Ports from `first` on at which only found sockets listen; how many. */
 size_t listening_ports(const struct listening_table *t, const struct listening_found *found,
                        uint16_t first, uint16_t *ports, size_t most);
-/* The three together: are all who listen there, if anybody does, processes below the roots? */
+/* The three together: does a process listen there, and only processes below the roots? */
 bool listening_below(uint16_t port, const pid_t *roots, size_t count,
                      struct listening_found *found);
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine.c -- asked once at the start: what does not change; at each ad: memory, disk, load, free
- * slots. */
+/* machine.c -- at the start: what does not change; at each update: memory, disk, load, free slots.
+ */
 #include "machine.h"
 #include "speed.h"
 #include <ctype.h>
@@ -39,7 +39,7 @@ static void find_ompi(char *out, size_t size)
     pclose(f);
 }
 
-/* The fastest interface that says how fast it is. */
+/* That of the fastest interface whose speed is known, in Mbit/s. */
 static uint32_t find_bandwidth(void)
 {
     uint32_t best = 0;

@@ -14,7 +14,7 @@ int machine_open(struct machine **out, unsigned cores, struct err *e);
 void machine_close(struct machine *m);
 /* Further bits of enum confinement; it begins with none. */
 void machine_enforces(struct machine *m, unsigned abilities);
-/* Whoever grants leases says how many slots are free; before that all are. */
+/* The function that says how many slots are free; without one (NULL) all are. */
 void machine_count_free(struct machine *m, machine_slots_free_fn *slots_free, void *ctx);
 /* Looks at what changes while p2pd runs: free slots, disk, load. The ad's version grows when
  * anything but what drifts all the time (load, disk, what was seen of others) is different. */

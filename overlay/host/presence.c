@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* presence.c -- does the desktop's own session say that nobody touches keyboard and mouse? */
+/* presence.c -- asks logind, by loginctl, whether the desktop's session is idle. */
 #include "presence.h"
 #include <errno.h>
 #include <event2/event.h>
@@ -14,7 +14,7 @@
 
 struct presence {
     struct event_base *base;
-    struct event *heard; /* NULL: nobody is being asked */
+    struct event *heard; /* NULL: no question is open */
     pid_t asked;
     int fd;
     uint64_t asked_ms;
@@ -34,12 +34,12 @@ int presence_open(struct presence **out, struct event_base *base)
     return 0;
 }
 
-static void end(struct presence *p)
+static void presence_end(struct presence *p)
 {
     event_free(p->heard);
     p->heard = NULL;
     close(p->fd);
-    kill(p->asked, SIGKILL); /* it has said all, or is late */
+    kill(p->asked, SIGKILL); /* it has answered, or is late */
     waitpid(p->asked, NULL, 0);
 }
 
@@ -48,11 +48,11 @@ void presence_close(struct presence *p)
     if (p == NULL)
         return;
     if (p->heard != NULL)
-        end(p);
+        presence_end(p);
     free(p);
 }
 
-static void hear(evutil_socket_t fd, short what, void *ctx)
+static void presence_hear(evutil_socket_t fd, short what, void *ctx)
 {
     struct presence *p = ctx;
     (void)what;
@@ -65,10 +65,10 @@ static void hear(evutil_socket_t fd, short what, void *ctx)
     p->words[p->have] = '\0';
     p->idle = strcmp(p->words, "yes\n") == 0;
     p->known = p->idle || strcmp(p->words, "no\n") == 0;
-    end(p);
+    presence_end(p);
 }
 
-static void ask(struct presence *p)
+static void presence_ask(struct presence *p)
 {
     char user[16];
     int ends[2];
@@ -85,7 +85,7 @@ static void ask(struct presence *p)
     posix_spawn_file_actions_destroy(&files);
     close(ends[1]);
     p->fd = ends[0];
-    p->heard = rc == 0 ? event_new(p->base, ends[0], EV_READ | EV_PERSIST, hear, p) : NULL;
+    p->heard = rc == 0 ? event_new(p->base, ends[0], EV_READ | EV_PERSIST, presence_hear, p) : NULL;
     if (p->heard != NULL) {
         event_add(p->heard, NULL);
         return;
@@ -104,10 +104,10 @@ void presence_look(struct presence *p, uint64_t now_ms)
         return;
     p->asked_ms = now_ms;
     if (p->heard != NULL) {
-        end(p); /* no answer since the last time */
+        presence_end(p); /* no answer since the last time */
         p->known = false;
     }
-    ask(p);
+    presence_ask(p);
 }
 
 bool presence_known(const struct presence *p, bool *idle)

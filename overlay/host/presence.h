@@ -15,6 +15,6 @@ int presence_open(struct presence **out, struct event_base *base); /* -ENOMEM */
 void presence_close(struct presence *p);
 /* Asks again when it is time. */
 void presence_look(struct presence *p, uint64_t now_ms);
-/* False: nobody says; the load must tell. */
+/* False: it is not known; the load must tell. */
 bool presence_known(const struct presence *p, bool *idle);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* proctree.c -- all that descends from a process, and how to end it. */
+/* proctree.c -- all processes that descend from one, and how to end them. */
 #include "proctree.h"
 #include <ctype.h>
 #include <dirent.h>
@@ -35,7 +35,7 @@ bool proctree_parse(const char *stat, struct proctree_process *p)
     return true;
 }
 
-static bool read_process(const char *pid, struct proctree_process *p)
+static bool proctree_read_one(const char *pid, struct proctree_process *p)
 {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
@@ -51,7 +51,7 @@ static bool read_process(const char *pid, struct proctree_process *p)
 }
 
 /* Every process of this machine; malloc'd. */
-static struct proctree_process *read_all(size_t *count)
+static struct proctree_process *proctree_read(size_t *count)
 {
     struct proctree_process *all = NULL;
     size_t room = 0;
@@ -67,14 +67,14 @@ static struct proctree_process *read_all(size_t *count)
                 break;
             all = more;
         }
-        *count += read_process(d->d_name, &all[*count]);
+        *count += proctree_read_one(d->d_name, &all[*count]);
     }
     if (proc != NULL)
         closedir(proc);
     return all;
 }
 
-static bool listed(pid_t pid, const pid_t *list, size_t count)
+static bool is_listed(pid_t pid, const pid_t *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (list[i] == pid)
@@ -82,11 +82,11 @@ static bool listed(pid_t pid, const pid_t *list, size_t count)
     return false;
 }
 
-static bool member(const struct proctree_process *all, size_t count, pid_t pid)
+static bool is_below(const struct proctree_process *all, size_t count, pid_t pid)
 {
     for (size_t i = 0; i < count; i++)
         if (all[i].pid == pid)
-            return all[i].member;
+            return all[i].below;
     return false;
 }
 
@@ -98,19 +98,20 @@ size_t proctree_mark(struct proctree_process *all, size_t count, pid_t root, con
         grown = false;
         for (size_t i = 0; i < count; i++) {
             struct proctree_process *p = &all[i];
-            if (p->member || listed(p->pid, spare, spare_count))
+            if (p->below || is_listed(p->pid, spare, spare_count))
                 continue;
-            if (p->parent != root && !member(all, count, p->parent))
+            if (p->parent != root && !is_below(all, count, p->parent))
                 continue;
-            p->member = grown = true;
+            p->below = grown = true;
             living += !p->zombie;
         }
     }
     return living;
 }
 
-/* Not the pid's next user: the descriptor is taken first, then the start is compared. */
-static void kill_one(const struct proctree_process *p)
+/* Never kills another process that has got the pid since: a descriptor of it is opened first, then
+ * its start is compared. */
+static void proctree_kill_one(const struct proctree_process *p)
 {
     struct proctree_process now;
     char pid[16];
@@ -118,7 +119,7 @@ static void kill_one(const struct proctree_process *p)
     if (fd < 0)
         return;
     snprintf(pid, sizeof pid, "%d", p->pid);
-    if (read_process(pid, &now) && now.start == p->start)
+    if (proctree_read_one(pid, &now) && now.start == p->start)
         pidfd_send_signal(fd, SIGKILL, NULL, 0);
     close(fd);
 }
@@ -130,8 +131,8 @@ static long elapsed_ms(const struct timespec *since)
     return (now.tv_sec - since->tv_sec) * 1000 + (now.tv_nsec - since->tv_nsec) / 1000000;
 }
 
-/* Whoever has no children has no descendants either: orphans below become its children. */
-static bool childless(void)
+/* A subreaper without children has no descendants: orphans below become its children. */
+static bool has_no_child(void)
 {
     pid_t pid;
     while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
@@ -142,19 +143,20 @@ static bool childless(void)
 int proctree_end(const pid_t *spare, size_t spare_count, int patience_ms)
 {
     struct timespec begin;
-    if (spare_count == 0 && childless()) /* mostly so, and /proc takes milliseconds to read */
+    if (spare_count == 0 && has_no_child()) /* mostly so, and /proc takes milliseconds to read */
         return 0;
     clock_gettime(CLOCK_MONOTONIC, &begin);
     for (;;) {
         size_t count, living;
-        struct proctree_process *all = read_all(&count);
+        struct proctree_process *all = proctree_read(&count);
         living = proctree_mark(all, count, getpid(), spare, spare_count);
         for (size_t i = 0; i < count; i++) {
-            if (!all[i].member)
+            if (!all[i].below)
                 continue;
             if (!all[i].zombie)
-                kill_one(&all[i]);
-            waitpid(all[i].pid, NULL, WNOHANG); /* works for children only, which all become */
+                proctree_kill_one(&all[i]);
+            waitpid(all[i].pid, NULL,
+                    WNOHANG); /* works for children only; all become children in time */
         }
         free(all);
         if (living == 0)
@@ -165,7 +167,7 @@ int proctree_end(const pid_t *spare, size_t spare_count, int patience_ms)
     }
 }
 
-static sigset_t news(void)
+static sigset_t supervise_signals(void)
 {
     sigset_t set;
     sigemptyset(&set);
@@ -176,7 +178,7 @@ static sigset_t news(void)
 
 int proctree_supervise_begin(void)
 {
-    const sigset_t set = news();
+    const sigset_t set = supervise_signals();
     return sigprocmask(SIG_BLOCK, &set, NULL) == 0 && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0
                ? 0
                : -errno;
@@ -184,7 +186,7 @@ int proctree_supervise_begin(void)
 
 int proctree_supervise(pid_t command, int patience_ms)
 {
-    const sigset_t set = news();
+    const sigset_t set = supervise_signals();
     int status = SIGKILL, one;
     bool over = false;
     for (pid_t pid; !over;) {
@@ -201,10 +203,10 @@ int proctree_supervise(pid_t command, int patience_ms)
 void proctree_each(pid_t root, void (*each)(void *ctx, const struct proctree_process *p), void *ctx)
 {
     size_t count;
-    struct proctree_process *all = read_all(&count);
+    struct proctree_process *all = proctree_read(&count);
     proctree_mark(all, count, root, NULL, 0);
     for (size_t i = 0; i < count; i++)
-        if (all[i].member && !all[i].zombie)
+        if (all[i].below && !all[i].zombie)
             each(ctx, &all[i]);
     free(all);
 }

@@ -3,9 +3,8 @@
 #include "speed.h"
 #include <time.h>
 
-/* Work that is none but takes a core some milliseconds: integers and floating point, in its
- * nearest cache. */
-static uint64_t toil(unsigned rounds)
+/* Keeps a core busy for some milliseconds: integers and floating point, in its nearest cache. */
+static uint64_t speed_work(unsigned rounds)
 {
     uint64_t x = 0x9e3779b97f4a7c15, sum = 0;
     double y = 1;
@@ -33,7 +32,7 @@ uint32_t speed_measure(void)
     uint64_t best = UINT64_MAX;
     for (unsigned i = 0; i < TRIES; i++) {
         uint64_t begin = core_ns();
-        kept = toil(ROUNDS);
+        kept = speed_work(ROUNDS);
         uint64_t took = core_ns() - begin;
         best = took > 0 && took < best ? took : best;
     }

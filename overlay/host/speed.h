@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 /* How often a fixed piece of work (some milliseconds) fits into 10 s of one core: the best of a few
- * tries, in the core's time, so that other load matters little. Takes some tens of milliseconds. */
+ * tries, in time of the processor, so that other load matters little. Takes some tens of
+ * milliseconds. */
 uint32_t speed_measure(void);
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trim.c -- heap that is free goes back: handshakes take megabytes on a peer that many join
- * through. So does code: reading keys, settings and the machine's topology touches libraries of
- * which the daemon then needs a small part, and that part is found again in the page cache. */
+/* trim.c -- gives free heap back: handshakes take megabytes on a peer through which many join. And
+ * code: reading keys, settings and the machine's topology touches libraries of which the daemon
+ * then needs a small part, which is found again in the page cache. */
 #include "trim.h"
 #include <link.h>
 #include <malloc.h>
@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Segments that cannot be written to are as the file has them. */
+/* Only segments that cannot be written to: their content is in the file. */
 static int drop_code(struct dl_phdr_info *info, size_t size, void *ctx)
 {
     uintptr_t page = *(const uintptr_t *)ctx;

@@ -3,6 +3,7 @@
 #ifndef P2P_OVERLAY_HOST_TRIM_H
 #define P2P_OVERLAY_HOST_TRIM_H
 
-/* Now and then: heap that is free, and code that may not be needed again, go back to the system. */
+/* Gives free heap, and code that may not be needed again, back to the system; to be called now and
+ * then. */
 void trim_memory(void);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* allowlist.c -- the peers of guests' jobs, and who of them has been met. */
+/* allowlist.c -- the peers of guests' jobs, and which of them have answered. */
 #include "allowlist.h"
 #include "overlay/node/node.h"
 #include "overlay/sandbox/room.h"
@@ -8,175 +8,189 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 8192, ALIKE_MOST = ROOM_PEERS_MOST };
+enum { ENTRIES_MOST = 8192, ENTRIES_OF_ONE_MOST = ROOM_PEERS_MOST };
 
-/* Who was not met is still one who may call. */
-enum acquaintance { LOOKED_AT, MET, NOT_MET };
+/* One that has not answered at its address may still connect to this host. */
+enum allowlist_state { ALLOWLIST_ASKED, ALLOWLIST_PRESENT, ALLOWLIST_ABSENT };
 
-struct fellow {
+struct allowlist_entry {
     struct id job, submitter;
     struct part_peer peer;
-    enum acquaintance how;
+    enum allowlist_state state;
 };
 
-struct company {
+struct allowlist {
     struct node *node;
-    company_changed_fn *changed;
+    allowlist_changed_fn *changed;
     void *ctx;
-    struct fellow *all;
+    struct allowlist_entry *all;
     size_t count;
 };
 
-int company_open(struct company **out, struct node *node, company_changed_fn *changed, void *ctx)
+int allowlist_open(struct allowlist **out, struct node *node, allowlist_changed_fn *changed,
+                   void *ctx)
 {
     *out = calloc(1, sizeof **out);
     if (*out == NULL)
         return -ENOMEM;
-    **out = (struct company){.node = node, .changed = changed, .ctx = ctx};
+    **out = (struct allowlist){.node = node, .changed = changed, .ctx = ctx};
     return 0;
 }
 
-void company_close(struct company *c)
+void allowlist_close(struct allowlist *list)
 {
-    if (c == NULL)
+    if (list == NULL)
         return;
-    links_forget_met(c->node->links, c);
-    free(c->all);
-    free(c);
+    links_forget_met(list->node->links, list);
+    free(list->all);
+    free(list);
 }
 
-/* Who answers there is who it was said to be, or nobody's guest calls that address for it. */
-static void on_met(void *ctx, const struct addr *at, const struct link_peer *who, const char *why)
+/* The daemon there must have the id that the submitter named, or no guest connects to the address.
+ */
+static void allowlist_on_answer(void *ctx, const struct addr *at, const struct link_peer *who,
+                                const char *why)
 {
-    struct company *c = ctx;
+    struct allowlist *list = ctx;
     (void)why;
-    for (size_t i = 0; i < c->count; i++) {
-        struct fellow *f = &c->all[i];
-        if (f->how == MET || !addr_equal(&f->peer.addr, at))
+    for (size_t i = 0; i < list->count; i++) {
+        struct allowlist_entry *f = &list->all[i];
+        if (f->state == ALLOWLIST_PRESENT || !addr_equal(&f->peer.addr, at))
             continue;
-        f->how = who != NULL && id_equal(&who->peer.id, &f->peer.id) ? MET : NOT_MET;
-        c->changed(c->ctx, &f->submitter);
+        f->state = who != NULL && id_equal(&who->peer.id, &f->peer.id) ? ALLOWLIST_PRESENT
+                                                                       : ALLOWLIST_ABSENT;
+        list->changed(list->ctx, &f->submitter);
     }
 }
 
-static bool is_there(const struct company *c, const struct fellow *f)
+static bool allowlist_has(const struct allowlist *list, const struct allowlist_entry *f)
 {
-    for (size_t i = 0; i < c->count; i++)
-        if (id_equal(&c->all[i].job, &f->job) && id_equal(&c->all[i].submitter, &f->submitter) &&
-            id_equal(&c->all[i].peer.id, &f->peer.id))
+    for (size_t i = 0; i < list->count; i++)
+        if (id_equal(&list->all[i].job, &f->job) &&
+            id_equal(&list->all[i].submitter, &f->submitter) &&
+            id_equal(&list->all[i].peer.id, &f->peer.id))
             return true;
     return false;
 }
 
-static size_t count_of(const struct company *c, const struct id *submitter)
+static size_t allowlist_count_of(const struct allowlist *list, const struct id *submitter)
 {
     size_t n = 0;
-    for (size_t i = 0; i < c->count; i++)
-        n += id_equal(&c->all[i].submitter, submitter);
+    for (size_t i = 0; i < list->count; i++)
+        n += id_equal(&list->all[i].submitter, submitter);
     return n;
 }
 
-static void add(struct company *c, const struct fellow *f)
+static void allowlist_add_entry(struct allowlist *list, const struct allowlist_entry *f)
 {
-    struct fellow *more = c->count < MOST && count_of(c, &f->submitter) < ALIKE_MOST
-                              ? realloc(c->all, (c->count + 1) * sizeof *more)
-                              : NULL;
+    struct allowlist_entry *more =
+        list->count < ENTRIES_MOST && allowlist_count_of(list, &f->submitter) < ENTRIES_OF_ONE_MOST
+            ? realloc(list->all, (list->count + 1) * sizeof *more)
+            : NULL;
     if (more == NULL)
         return;
-    c->all = more;
-    more[c->count++] = *f;
+    list->all = more;
+    more[list->count++] = *f;
 }
 
-void company_enter(struct company *c, const struct id *submitter, const struct msg_group_enter *m)
+void allowlist_add(struct allowlist *list, const struct id *submitter,
+                   const struct msg_group_enter *m)
 {
-    struct id self = links_self(c->node->links).id;
+    struct id self = links_self(list->node->links).id;
     for (unsigned i = 0; i < m->members_count; i++) {
-        const struct fellow f = {.job = m->job, .submitter = *submitter, .peer = m->members[i]};
-        if (!id_equal(&f.peer.id, &self) && f.peer.addr.port != 0 && !is_there(c, &f))
-            add(c, &f);
+        const struct allowlist_entry f = {
+            .job = m->job, .submitter = *submitter, .peer = m->members[i]};
+        if (!id_equal(&f.peer.id, &self) && f.peer.addr.port != 0 && !allowlist_has(list, &f))
+            allowlist_add_entry(list, &f);
     }
-    c->changed(c->ctx, submitter); /* they are being looked at */
+    list->changed(list->ctx, submitter); /* they are being looked at */
     for (unsigned i = 0; i < m->members_count; i++) {
         const struct addr *at = &m->members[i].addr;
         if (!id_equal(&m->members[i].id, &self) && at->port != 0 &&
-            links_meet(c->node->links, at, on_met, c) < 0)
-            on_met(c, at, NULL, "");
+            links_meet(list->node->links, at, allowlist_on_answer, list) < 0)
+            allowlist_on_answer(list, at, NULL, "");
     }
 }
 
-void company_leave(struct company *c, const struct id *submitter, const struct msg_group_leave *m)
+void allowlist_remove(struct allowlist *list, const struct id *submitter,
+                      const struct msg_group_leave *m)
 {
-    struct id self = links_self(c->node->links).id;
+    struct id self = links_self(list->node->links).id;
     for (unsigned i = 0; i < m->members_count; i++) {
         const struct id *gone = &m->members[i].id;
         bool all = id_equal(gone, &self) || id_equal(gone, submitter);
-        for (size_t k = 0; k < c->count;)
-            if (id_equal(&c->all[k].job, &m->job) && id_equal(&c->all[k].submitter, submitter) &&
-                (all || id_equal(&c->all[k].peer.id, gone)))
-                c->all[k] = c->all[--c->count];
+        for (size_t k = 0; k < list->count;)
+            if (id_equal(&list->all[k].job, &m->job) &&
+                id_equal(&list->all[k].submitter, submitter) &&
+                (all || id_equal(&list->all[k].peer.id, gone)))
+                list->all[k] = list->all[--list->count];
             else
                 k++;
     }
-    c->changed(c->ctx, submitter);
+    list->changed(list->ctx, submitter);
 }
 
-void company_forget(struct company *c, const struct id *submitter)
+void allowlist_forget(struct allowlist *list, const struct id *submitter)
 {
-    for (size_t i = 0; i < c->count;)
-        if (id_equal(&c->all[i].submitter, submitter))
-            c->all[i] = c->all[--c->count];
+    for (size_t i = 0; i < list->count;)
+        if (id_equal(&list->all[i].submitter, submitter))
+            list->all[i] = list->all[--list->count];
         else
             i++;
 }
 
-bool company_names(const struct company *c, const struct id *submitter, const struct id *peer)
+bool allowlist_names(const struct allowlist *list, const struct id *submitter,
+                     const struct id *peer)
 {
-    for (size_t i = 0; i < c->count; i++)
-        if (id_equal(&c->all[i].submitter, submitter) && id_equal(&c->all[i].peer.id, peer))
+    for (size_t i = 0; i < list->count; i++)
+        if (id_equal(&list->all[i].submitter, submitter) && id_equal(&list->all[i].peer.id, peer))
             return true;
     return false;
 }
 
-static bool is_met_at(const struct fellow *f, const struct id *submitter, const uint8_t ip[16])
+static bool entry_is_present_at(const struct allowlist_entry *f, const struct id *submitter,
+                                const uint8_t ip[16])
 {
-    return f->how == MET && id_equal(&f->submitter, submitter) &&
+    return f->state == ALLOWLIST_PRESENT && id_equal(&f->submitter, submitter) &&
            memcmp(f->peer.addr.ip, ip, sizeof f->peer.addr.ip) == 0;
 }
 
-/* A submitter's jobs may have it more than once. */
-static bool came_before(const struct company *c, size_t at, const struct id *submitter,
-                        const uint8_t ip[16])
+/* Several jobs of a submitter may have the same peer. */
+static bool allowlist_had_before(const struct allowlist *list, size_t at,
+                                 const struct id *submitter, const uint8_t ip[16])
 {
     for (size_t i = 0; i < at; i++)
-        if (is_met_at(&c->all[i], submitter, ip) &&
-            id_equal(&c->all[i].peer.id, &c->all[at].peer.id))
+        if (entry_is_present_at(&list->all[i], submitter, ip) &&
+            id_equal(&list->all[i].peer.id, &list->all[at].peer.id))
             return true;
     return false;
 }
 
-const struct part_peer *company_at(const struct company *c, const struct id *submitter,
-                                   const uint8_t ip[16], size_t *next)
+const struct part_peer *allowlist_at(const struct allowlist *list, const struct id *submitter,
+                                     const uint8_t ip[16], size_t *next)
 {
-    while (*next < c->count) {
+    while (*next < list->count) {
         const size_t at = (*next)++;
-        if (is_met_at(&c->all[at], submitter, ip) && !came_before(c, at, submitter, ip))
-            return &c->all[at].peer;
+        if (entry_is_present_at(&list->all[at], submitter, ip) &&
+            !allowlist_had_before(list, at, submitter, ip))
+            return &list->all[at].peer;
     }
     return NULL;
 }
 
-uint8_t *company_list(const struct company *c, const struct id *submitter, size_t *length)
+uint8_t *allowlist_for_room(const struct allowlist *list, const struct id *submitter,
+                            size_t *length)
 {
-    size_t count = count_of(c, submitter), at = 0;
-    uint8_t *list = malloc(count * ROOM_PEER + 1);
-    for (size_t i = 0; list != NULL && i < c->count; i++) {
-        const struct fellow *f = &c->all[i];
-        if (!id_equal(&f->submitter, submitter) || f->how == NOT_MET)
+    size_t count = allowlist_count_of(list, submitter), at = 0;
+    uint8_t *out = malloc(count * ROOM_PEER + 1);
+    for (size_t i = 0; out != NULL && i < list->count; i++) {
+        const struct allowlist_entry *f = &list->all[i];
+        if (!id_equal(&f->submitter, submitter) || f->state == ALLOWLIST_ABSENT)
             continue;
-        memcpy(list + at, f->peer.addr.ip, sizeof f->peer.addr.ip);
-        list[at + sizeof f->peer.addr.ip] = f->how == MET;
+        memcpy(out + at, f->peer.addr.ip, sizeof f->peer.addr.ip);
+        out[at + sizeof f->peer.addr.ip] = f->state == ALLOWLIST_PRESENT;
         at += ROOM_PEER;
     }
     *length = at;
-    return list;
+    return out;
 }

@@ -113,7 +113,7 @@ static void clear(struct grant *g, const struct lend_action *a)
     cores_give(g->parts.cores, (unsigned)a->place);
     g->jobs[a->place] = (struct grant_job){.grant = g};
     if (a->last)
-        company_forget(g->parts.company, &a->peer.id);
+        allowlist_forget(g->parts.allowlist, &a->peer.id);
 }
 
 static void carry_out(struct grant *g, const struct lend_action *a)

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct company;
+struct allowlist;
 struct cores;
 struct grant;
 struct lender;
@@ -19,7 +19,7 @@ struct link_peer;
 struct grant_parts {
     struct cores *cores;
     struct tunnels *tunnels;
-    struct company *company;
+    struct allowlist *allowlist;
     /* A guest of that holder waits with a call: grant_tell_call() says how to go on. */
     void (*calls)(void *ctx, const struct id *holder, const uint8_t ip[16], uint16_t port);
     void *ctx;

@@ -68,7 +68,7 @@ static void tell_siblings(struct grant *g, const struct id *holder)
     pid_t rooms[ROOM_SIBLINGS_MOST];
     size_t count = grant_rooms(g, holder, rooms, ROOM_SIBLINGS_MOST);
     for (size_t i = 0; i < LEASE_MAX; i++)
-        if (is_for(&g->jobs[i], holder) && g->jobs[i].walled)
+        if (is_for(&g->jobs[i], holder) && g->jobs[i].confined)
             launch_siblings(g->jobs[i].launch, rooms, count);
 }
 
@@ -76,7 +76,7 @@ void grant_tell_call(struct grant *g, const struct id *holder, const uint8_t ip[
                      bool yes)
 {
     for (size_t i = 0; i < LEASE_MAX; i++)
-        if (is_for(&g->jobs[i], holder) && g->jobs[i].walled)
+        if (is_for(&g->jobs[i], holder) && g->jobs[i].confined)
             launch_tell_call(g->jobs[i].launch, ip, port, yes);
 }
 
@@ -151,7 +151,7 @@ static void build_walls(struct grant *g, size_t place, const struct msg_manifest
 {
     const bool guest = g->lend.granted[place].guest;
     struct part_ad ad;
-    g->jobs[place].walled = guest || m->confine;
+    g->jobs[place].confined = guest || m->confine;
     if (guest) {
         grant_ad(g, &ad);
         limits_of_guest(order, &g->node->settings, &ad, g->lend.table.at[place].slots);
@@ -206,9 +206,9 @@ void grant_look(struct grant *g, size_t place)
 void grant_peers(struct grant *g, const struct id *holder)
 {
     size_t length;
-    uint8_t *peers = company_list(g->parts.company, holder, &length);
+    uint8_t *peers = allowlist_for_room(g->parts.allowlist, holder, &length);
     for (size_t i = 0; peers != NULL && i < LEASE_MAX; i++)
-        if (is_for(&g->jobs[i], holder) && g->jobs[i].walled)
+        if (is_for(&g->jobs[i], holder) && g->jobs[i].confined)
             launch_allow(g->jobs[i].launch, peers, length);
     free(peers);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* inquiry.c -- may a guest call that port of its job's other peer? */
+/* inquiry.c -- the questions about one guest's connection, and their answers. */
 #include "inquiry.h"
 #include <string.h>
 
@@ -31,7 +31,7 @@ bool inquiry_add(struct inquiry *q, const struct inquiry_call *call, const struc
     return true;
 }
 
-static void settle(struct inquiry *q, const struct inquiry_call *call)
+static void inquiry_remove(struct inquiry *q, const struct inquiry_call *call)
 {
     for (size_t i = 0; i < q->count;)
         if (is_same(&q->at[i].call, call))
@@ -40,14 +40,14 @@ static void settle(struct inquiry *q, const struct inquiry_call *call)
             i++;
 }
 
-static void put_off(struct inquiry_row *row, uint64_t now_ms)
+static void inquiry_put_off(struct inquiry_row *row, uint64_t now_ms)
 {
     row->again_ms = now_ms + row->pause_ms;
     if (row->pause_ms < INQUIRY_PAUSE_MOST_MS)
         row->pause_ms *= 2;
 }
 
-static struct inquiry_row *find(struct inquiry *q, const struct id *peer, uint32_t token)
+static struct inquiry_row *inquiry_find(struct inquiry *q, const struct id *peer, uint32_t token)
 {
     for (size_t i = 0; i < q->count; i++)
         if (q->at[i].token == token && id_equal(&q->at[i].peer, peer))
@@ -59,11 +59,11 @@ enum inquiry_step inquiry_hear(struct inquiry *q, const struct id *peer, uint32_
                                enum inquiry_answer answer, uint64_t now_ms,
                                struct inquiry_call *call, bool *yes)
 {
-    struct inquiry_row *row = find(q, peer, token);
+    struct inquiry_row *row = inquiry_find(q, peer, token);
     if (row == NULL)
         return INQUIRY_NOTHING;
     if (answer == INQUIRY_LATER) {
-        put_off(row, now_ms);
+        inquiry_put_off(row, now_ms);
         return INQUIRY_NOTHING;
     }
     *call = row->call;
@@ -71,7 +71,7 @@ enum inquiry_step inquiry_hear(struct inquiry *q, const struct id *peer, uint32_
     *row = q->at[--q->count];
     if (!*yes && inquiry_is_open(q, call))
         return INQUIRY_NOTHING;
-    settle(q, call);
+    inquiry_remove(q, call);
     return INQUIRY_SETTLED;
 }
 
@@ -79,7 +79,7 @@ void inquiry_gone(struct inquiry *q, const struct id *peer, uint64_t now_ms)
 {
     for (size_t i = 0; i < q->count; i++)
         if (id_equal(&q->at[i].peer, peer))
-            put_off(&q->at[i], now_ms);
+            inquiry_put_off(&q->at[i], now_ms);
 }
 
 enum inquiry_step inquiry_due(struct inquiry *q, uint64_t now_ms, struct inquiry_row *row)
@@ -87,7 +87,7 @@ enum inquiry_step inquiry_due(struct inquiry *q, uint64_t now_ms, struct inquiry
     for (size_t i = 0; i < q->count; i++) {
         *row = q->at[i];
         if (now_ms >= row->until_ms) {
-            settle(q, &row->call);
+            inquiry_remove(q, &row->call);
             return INQUIRY_SETTLED;
         }
         if (now_ms >= row->again_ms) {

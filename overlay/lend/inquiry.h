@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* inquiry.h -- may a guest call that port of its job's other peer? The daemons at that address are
- * asked: several may share one. A pure state machine; time is ms of one clock that never goes back.
+/* inquiry.h -- may a guest connect to that port of another peer of its job? The daemons at that
+ * address are asked: several may share one. A pure state machine; time is ms of one clock that
+ * never goes back.
  *
  *     one of them says yes -> yes;  all say no, or time is up -> no;  "later" -> asked again */
 #ifndef P2P_OVERLAY_LEND_INQUIRY_H
@@ -19,7 +20,7 @@ enum {
 
 enum inquiry_answer { INQUIRY_NO, INQUIRY_YES, INQUIRY_LATER };
 
-/* What guests of that submitter want to call. */
+/* Where guests of that submitter want to connect. */
 struct inquiry_call {
     struct id submitter;
     uint8_t ip[16];
@@ -51,10 +52,11 @@ bool inquiry_add(struct inquiry *q, const struct inquiry_call *call, const struc
 enum inquiry_step inquiry_hear(struct inquiry *q, const struct id *peer, uint32_t token,
                                enum inquiry_answer answer, uint64_t now_ms,
                                struct inquiry_call *call, bool *yes);
-/* What was said to that peer may be lost. */
+/* The question to that peer may be lost: it is asked again. */
 void inquiry_gone(struct inquiry *q, const struct id *peer, uint64_t now_ms);
-/* Until nothing is due any more: INQUIRY_ASK the row's peer, or INQUIRY_SETTLED: no, time is up. */
+/* Until nothing is due any more: INQUIRY_ASK the row's peer, or INQUIRY_SETTLED: time is up, so the
+ * answer is no. */
 enum inquiry_step inquiry_due(struct inquiry *q, uint64_t now_ms, struct inquiry_row *row);
-/* UINT64_MAX: nothing is asked. */
+/* UINT64_MAX: no question is open. */
 uint64_t inquiry_deadline(const struct inquiry *q);
 #endif

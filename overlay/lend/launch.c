@@ -53,13 +53,13 @@ struct launcher {
     size_t count;
     char groups[CGROUP_PATH + 1]; /* where theirs are made; "": nowhere */
     char controllers[CGROUP_CONTROLLERS + 1];
-    int hardware; /* a file for rooms: what this machine is like */
+    int hardware; /* a file for rooms: hwloc's description of this machine */
     struct forkserver forkserver;
 };
 
 extern char **environ;
 
-static int make_work(const char *work, struct err *e)
+static int launcher_make_work(const char *work, struct err *e)
 {
     if (mkdir(work, 0700) != 0 && errno != EEXIST)
         return err_set(e, errno, "cannot make %s, where the folders of jobs go: %s", work,
@@ -68,7 +68,7 @@ static int make_work(const char *work, struct err *e)
 }
 
 /* Before anything else is started, which would be in the group that is to be emptied. */
-static void take_groups(struct launcher *l)
+static void launcher_take_groups(struct launcher *l)
 {
     if (cgroup_take(l->groups, l->controllers) != 0) {
         l->groups[0] = '\0';
@@ -87,18 +87,18 @@ const char *launcher_controllers(const struct launcher *l)
 int launcher_open(struct launcher **out, struct node *node, struct err *e)
 {
     char memory[64];
-    int rc = make_work(node->settings.work, e);
+    int rc = launcher_make_work(node->settings.work, e);
     if (rc != 0)
         return rc;
     *out = calloc(1, sizeof **out);
     if (*out == NULL)
         return err_set(e, ENOMEM, "out of memory");
     (*out)->node = node;
-    take_groups(*out);
+    launcher_take_groups(*out);
     (*out)->hardware = hardware_file();
     if ((*out)->hardware < 0)
         return err_set(e, -(*out)->hardware, "no memory for what this machine is like");
-    prctl(PR_SET_CHILD_SUBREAPER, 1); /* to get at what a room leaves if someone kills it */
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* to reach what a room leaves when it is killed */
     snprintf(memory, sizeof memory, "%s%u-", ROOM_MEMORY_PREFIX, (unsigned)getuid());
     int swept = sweep_stale(node->settings.work, ROOM_PREFIX) + sweep_stale(ROOM_MEMORY, memory);
     if (swept > 0)
@@ -106,8 +106,8 @@ int launcher_open(struct launcher **out, struct node *node, struct err *e)
     return 0;
 }
 
-/* The room died without having ended its brood, which then became this process's. */
-static void clear_after(struct launch *one)
+/* The room died without having ended its descendants, which became this process's children. */
+static void launch_clear_after(struct launch *one)
 {
     struct launcher *l = one->launcher;
     pid_t living[LAUNCHES_MAX + 1];
@@ -132,7 +132,7 @@ static void clear_after(struct launch *one)
     sweep_remove(memory);
 }
 
-static void forget(struct launch *one)
+static void launch_free(struct launch *one)
 {
     struct launcher *l = one->launcher;
     for (size_t i = 0; i < l->count; i++)
@@ -146,22 +146,22 @@ static void forget(struct launch *one)
     free(one);
 }
 
-static void over(struct launch *one)
+static void launch_end(struct launch *one)
 {
     int room_status;
     waitpid(one->room, &room_status, 0); /* its socket is closed: it has ended, or is about to */
     if (!WIFEXITED(room_status) || WEXITSTATUS(room_status) != 0)
-        clear_after(one);
+        launch_clear_after(one);
     struct launch_watcher w = one->watcher;
     enum launch_end end = one->end;
     int status = one->status;
     char text[sizeof one->text];
     strcpy(text, one->text);
-    forget(one);
+    launch_free(one);
     w.over(w.ctx, end, status, text);
 }
 
-static void ask_for_call(struct launch *one, const char *words)
+static void launch_on_call(struct launch *one, const char *words)
 {
     uint8_t ip[16];
     uint16_t port;
@@ -171,7 +171,7 @@ static void ask_for_call(struct launch *one, const char *words)
         one->watcher.calls(one->watcher.ctx, ip, port);
 }
 
-static void understand(struct launch *one, char *report)
+static void launch_on_report(struct launch *one, char *report)
 {
     int number, at = 0;
     if (sscanf(report, "started %d", &number) == 1) {
@@ -184,7 +184,7 @@ static void understand(struct launch *one, char *report)
         one->status = number;
         strcpy(one->text, report + at);
     } else if (strncmp(report, "calls ", 6) == 0) {
-        ask_for_call(one, report + 6);
+        launch_on_call(one, report + 6);
     } else if (strncmp(report, "overstepped ", 12) == 0) {
         strcpy(one->text, report + 12);
         one->watcher.overstepped(one->watcher.ctx, one->text);
@@ -193,31 +193,33 @@ static void understand(struct launch *one, char *report)
     }
 }
 
-static void hear(evutil_socket_t fd, short what, void *ctx)
+static void launch_on_readable(evutil_socket_t fd, short what, void *ctx)
 {
     struct launch *one = ctx;
     char report[ROOM_REPORT + 1];
     (void)what;
     ssize_t n = recv(fd, report, sizeof report - 1, MSG_DONTWAIT);
-    if (n < 0 && errno == ECONNRESET) /* it ended with words of ours unread: its own are behind */
+    if (n < 0 &&
+        errno == ECONNRESET) /* the room ended with packets of p2pd unread: its own follow */
         n = recv(fd, report, sizeof report - 1, MSG_DONTWAIT);
     if (n > 0) {
         report[n] = '\0';
-        understand(one, report);
+        launch_on_report(one, report);
     } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
-        over(one);
+        launch_end(one);
     }
 }
 
-static void overdue(evutil_socket_t fd, short what, void *ctx)
+static void launch_on_overdue(evutil_socket_t fd, short what, void *ctx)
 {
     struct launch *one = ctx;
     (void)fd, (void)what;
-    kill(one->room, SIGKILL); /* hear() then clears up */
+    kill(one->room, SIGKILL); /* launch_on_readable() then clears up */
 }
 
 /* The order as a file in memory, with the whole environment that the command gets; or -errno. */
-static int write_order(const struct launcher *l, const struct msg_room_order *order, struct err *e)
+static int launch_write_order(const struct launcher *l, const struct msg_room_order *order,
+                              struct err *e)
 {
     struct msg_room_order whole = *order;
     char **all = environment_make(environ, order->environment, order->environment_length);
@@ -251,14 +253,14 @@ static int write_order(const struct launcher *l, const struct msg_room_order *or
     return e->code == 0 ? fd : -e->code;
 }
 
-static int spawn(struct launch *one, int its_end, int order, unsigned nice, struct err *e)
+static int launch_spawn(struct launch *one, int its_end, int order, unsigned nice, struct err *e)
 {
     const int files[ROOM_FILES] = {its_end, order, one->launcher->hardware};
     one->room = forkserver_room(&one->launcher->forkserver, nice, one->folder, files, e);
     return one->room > 0 ? 0 : (int)one->room;
 }
 
-static int prepare(struct launch *one, const struct id *lease, int ends[2], struct err *e)
+static int launch_prepare(struct launch *one, const struct id *lease, int ends[2], struct err *e)
 {
     struct node *node = one->launcher->node;
     char hex[ID_TEXT + 1];
@@ -270,8 +272,8 @@ static int prepare(struct launch *one, const struct id *lease, int ends[2], stru
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return err_set(e, errno, "no socket for a room: %s", strerror(errno));
     one->control = ends[0];
-    one->heard = event_new(node->base, ends[0], EV_READ | EV_PERSIST, hear, one);
-    one->overdue = evtimer_new(node->base, overdue, one);
+    one->heard = event_new(node->base, ends[0], EV_READ | EV_PERSIST, launch_on_readable, one);
+    one->overdue = evtimer_new(node->base, launch_on_overdue, one);
     if (one->heard == NULL || one->overdue == NULL || event_add(one->heard, NULL) != 0)
         return err_set(e, ENOMEM, "out of memory");
     return 0;
@@ -285,7 +287,7 @@ int launch_start(struct launch **out, struct launcher *l, const struct id *lease
     *out = NULL;
     if (l->count == LAUNCHES_MAX)
         return err_set(e, EAGAIN, "too many commands run here already");
-    int file = write_order(l, order, e);
+    int file = launch_write_order(l, order, e);
     if (file < 0)
         return file;
     struct launch *one = calloc(1, sizeof *one);
@@ -298,14 +300,14 @@ int launch_start(struct launch **out, struct launcher *l, const struct id *lease
     one->watcher = *watcher;
     strcpy(one->text, "its room did not start");
     l->all[l->count++] = one;
-    int rc = prepare(one, lease, ends, e);
+    int rc = launch_prepare(one, lease, ends, e);
     if (rc == 0)
-        rc = spawn(one, ends[1], file, order->nice, e);
+        rc = launch_spawn(one, ends[1], file, order->nice, e);
     close(file);
     if (ends[1] >= 0)
         close(ends[1]);
     if (rc != 0)
-        forget(one);
+        launch_free(one);
     else
         *out = one;
     return rc;
@@ -334,7 +336,7 @@ unsigned launch_waits(struct launch *one)
     return one->command > 0 ? pressure_take(&one->pressure, one->room, one->command) : 0;
 }
 
-static void tell_room(struct launch *one, const char *verb, const void *what, size_t length)
+static void launch_tell(struct launch *one, const char *verb, const void *what, size_t length)
 {
     struct iovec parts[] = {{(void *)verb, 1}, {(void *)what, length}};
     const struct msghdr m = {.msg_iov = parts, .msg_iovlen = 2};
@@ -345,14 +347,14 @@ static void tell_room(struct launch *one, const char *verb, const void *what, si
 
 void launch_allow(struct launch *one, const uint8_t *peers, size_t length)
 {
-    tell_room(one, ROOM_PEERS, peers, length);
+    launch_tell(one, ROOM_PEERS, peers, length);
 }
 
 void launch_tell_call(struct launch *one, const uint8_t ip[16], uint16_t port, bool yes)
 {
     struct room_call call = {.port = port, .yes = yes};
     memcpy(call.ip, ip, sizeof call.ip);
-    tell_room(one, ROOM_CALL, &call, sizeof call);
+    launch_tell(one, ROOM_CALL, &call, sizeof call);
 }
 
 pid_t launch_room(const struct launch *one)
@@ -362,7 +364,7 @@ pid_t launch_room(const struct launch *one)
 
 void launch_siblings(struct launch *one, const pid_t *rooms, size_t count)
 {
-    tell_room(one, ROOM_SIBLINGS, rooms, count * sizeof rooms[0]);
+    launch_tell(one, ROOM_SIBLINGS, rooms, count * sizeof rooms[0]);
 }
 
 /* The event loop no longer runs when the daemon ends: wait here, all rooms at once. */
@@ -379,7 +381,7 @@ void launcher_close(struct launcher *l)
         struct pollfd p = {.fd = one->control, .events = POLLIN};
         if (poll(&p, 1, now < until ? (int)(until - now) : 0) == 0)
             kill(one->room, SIGKILL);
-        hear(one->control, EV_READ, one);
+        launch_on_readable(one->control, EV_READ, one);
     }
     forkserver_close(&l->forkserver);
     close(l->hardware);

@@ -25,7 +25,7 @@ struct launch_watcher {
     /* It took more than is lent to it: launch_stop() it. The room stops it by itself in a second.
      */
     void (*overstepped)(void *ctx, const char *text);
-    /* A guest waits with a call to a peer of its job: launch_tell_call() says how to go on. */
+    /* A guest's connection to a peer of its job waits for launch_tell_call(). */
     void (*calls)(void *ctx, const uint8_t ip[16], uint16_t port);
     /* Nothing of it runs any more and its folder is gone; so is the launch. */
     void (*over)(void *ctx, enum launch_end end, int status, const char *text);
@@ -39,8 +39,8 @@ void launcher_close(struct launcher *l);
 /* Of the control groups that launches are in, as cgroup_take() says; NULL: they are in none. */
 const char *launcher_controllers(const struct launcher *l);
 
-/* order: what is run, and its walls; to its environment, a few variables of the daemon's own are
- * added. No watcher is called inside. */
+/* order: what to run, and its sandbox; a few of the daemon's own variables are added to the
+ * environment. No watcher is called inside. */
 int launch_start(struct launch **out, struct launcher *l, const struct id *lease,
                  const struct msg_room_order *order, const struct launch_watcher *watcher,
                  struct err *e);
@@ -50,10 +50,11 @@ void launch_suspend(struct launch *one, bool suspend);
 /* Permille of the time since the last call that what runs there waited for a processor; 0 as well
  * when its command is stopped. */
 unsigned launch_waits(struct launch *one);
-/* Whom a guest may call besides its own host, from now on, as in room.h. */
+/* The peers that a guest may connect to from now on, besides its own host; as in room.h. */
 void launch_allow(struct launch *one, const uint8_t *peers, size_t length);
 void launch_tell_call(struct launch *one, const uint8_t ip[16], uint16_t port, bool yes);
-/* Its room's process; and whose rooms' listeners a guest may call besides its own. */
+/* Its room's process. */
 pid_t launch_room(const struct launch *one);
+/* The rooms of the same submitter: a guest may connect to what listens in them. */
 void launch_siblings(struct launch *one, const pid_t *rooms, size_t count);
 #endif

@@ -29,7 +29,7 @@ struct lender {
     struct lending_act act;
 };
 
-static void see(struct lender *l, struct lending_view *v)
+static void lender_observe(struct lender *l, struct lending_view *v)
 {
     struct node *n = l->node;
     double load = 0;
@@ -57,7 +57,7 @@ void lender_look(struct lender *l)
     struct lending_view v;
     struct lending_act was = l->act;
     struct log *log = l->node->log;
-    see(l, &v);
+    lender_observe(l, &v);
     lending_step(&l->lending, &l->node->settings, &v, &l->act);
     if (l->act.state != was.state)
         log_info(log, "%s", lending_text(l->act.state));
@@ -74,7 +74,7 @@ void lender_look(struct lender *l)
         kill(getpid(), SIGTERM);
 }
 
-static void on_time(evutil_socket_t fd, short what, void *ctx)
+static void lender_on_time(evutil_socket_t fd, short what, void *ctx)
 {
     (void)fd, (void)what;
     lender_look(ctx);
@@ -88,7 +88,7 @@ int lender_open(struct lender **out, struct node *node, struct grant *grant, str
         return err_set(e, ENOMEM, "no memory");
     l->node = node;
     l->grant = grant;
-    l->timer = event_new(node->base, -1, EV_PERSIST, on_time, l);
+    l->timer = event_new(node->base, -1, EV_PERSIST, lender_on_time, l);
     if (l->timer == NULL || event_add(l->timer, &period) != 0 ||
         presence_open(&l->presence, node->base) != 0) {
         lender_close(l);
@@ -130,16 +130,16 @@ const char *lender_refuses(const struct lender *l, const struct identity_card *w
     return NULL;
 }
 
-void lender_take(struct lender *l, const struct msg_local_lend *wish)
+void lender_take(struct lender *l, const struct msg_local_lend *request)
 {
     struct lending *now = &l->lending;
-    uint32_t seconds = wish->within_s < LEAVE_MOST_S ? wish->within_s : LEAVE_MOST_S;
-    switch (wish->verb) { /* from a program: any number */
+    uint32_t seconds = request->within_s < LEAVE_MOST_S ? request->within_s : LEAVE_MOST_S;
+    switch (request->verb) { /* from a program: any number */
     default:
         return;
     case LENDER_PAUSE:
         now->paused = true;
-        now->stop_guests = wish->suspend != 0;
+        now->stop_guests = request->suspend != 0;
         break;
     case LENDER_RESUME:
         now->paused = now->stop_guests = now->leaving = false;
@@ -152,8 +152,8 @@ void lender_take(struct lender *l, const struct msg_local_lend *wish)
     event_active(l->timer, 0, 0); /* once the answer is on its way */
 }
 
-static void copy(struct part_path *out, uint16_t *count, const char (*words)[SETTINGS_WHOM + 1],
-                 size_t n)
+static void lender_copy_words(struct part_path *out, uint16_t *count,
+                              const char (*words)[SETTINGS_WHOM + 1], size_t n)
 {
     for (size_t i = 0; i < n; i++)
         strcpy(out[i].text, words[i]);
@@ -171,9 +171,9 @@ void lender_describe(const struct lender *l, struct msg_local_terms *out)
     strcpy(out->state, lending_text(l->act.state));
     out->suspended = l->act.suspend;
     out->leases = (uint16_t)grant_count(l->grant);
-    copy(out->allow, &out->allow_count, s->allow, s->allow_count);
-    copy(out->deny, &out->deny_count, s->deny, s->deny_count);
-    copy(out->hours, &out->hours_count, s->hours_text, s->hours_count);
+    lender_copy_words(out->allow, &out->allow_count, s->allow, s->allow_count);
+    lender_copy_words(out->deny, &out->deny_count, s->deny, s->deny_count);
+    lender_copy_words(out->hours, &out->hours_count, s->hours_text, s->hours_count);
     out->idle_only = s->idle_only;
     out->idle_minutes = (uint16_t)s->idle_minutes;
     strcpy(out->owner_returns, terms_owner_back(s->owner_back));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lender.h -- carries out what lending.h decides, once a second: looks whether the owner is there,
- * suspends and ends what others run here, and leaves the grid. */
+/* lender.h -- carries out what lending.h decides, once a second: finds out whether the owner is
+ * there, suspends and ends jobs of others, and leaves the grid. */
 #ifndef P2P_OVERLAY_LEND_LENDER_H
 #define P2P_OVERLAY_LEND_LENDER_H
 #include "overlay/crypto/identity.h"
@@ -17,14 +17,14 @@ enum lender_verb { LENDER_TELL, LENDER_PAUSE, LENDER_RESUME, LENDER_LEAVE };
 int lender_open(struct lender **out, struct node *node, struct grant *grant, struct err *e);
 void lender_close(struct lender *l);
 
-/* Is anything lent now? l may be NULL: yes. */
+/* Does it lend now? l may be NULL: yes. */
 bool lender_is_open(const struct lender *l);
 enum lending_state lender_state(const struct lender *l);
 /* Why this member gets nothing now, to go on after this peer's name; NULL: it may. */
 const char *lender_refuses(const struct lender *l, const struct identity_card *who);
 
 /* What p2pctl pause, resume, leave and policy ask for. */
-void lender_take(struct lender *l, const struct msg_local_lend *wish);
+void lender_take(struct lender *l, const struct msg_local_lend *request);
 void lender_describe(const struct lender *l, struct msg_local_terms *out);
 /* The settings are new ones. */
 void lender_look(struct lender *l);

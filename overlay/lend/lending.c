@@ -3,7 +3,7 @@
 #include "lending.h"
 #include <string.h>
 
-static void watch_owner(struct lending *l, const struct lending_view *v)
+static void lending_watch_owner(struct lending *l, const struct lending_view *v)
 {
     if (v->in_use) {
         l->quiet_since_ms = 0;
@@ -16,14 +16,15 @@ static void watch_owner(struct lending *l, const struct lending_view *v)
         l->quiet_since_ms = v->now_ms;
 }
 
-static bool away(const struct lending *l, const struct settings *s, const struct lending_view *v)
+static bool lending_owner_is_away(const struct lending *l, const struct settings *s,
+                                  const struct lending_view *v)
 {
     uint64_t quiet = l->quiet_since_ms != 0 ? v->now_ms - l->quiet_since_ms : 0;
     return !v->in_use && (v->sure || quiet >= (uint64_t)s->idle_minutes * 60 * 1000);
 }
 
-static enum lending_state state_of(const struct lending *l, const struct settings *s,
-                                   const struct lending_view *v)
+static enum lending_state lending_state_of(const struct lending *l, const struct settings *s,
+                                           const struct lending_view *v)
 {
     if (l->leaving)
         return LENDING_LEAVING;
@@ -31,16 +32,16 @@ static enum lending_state state_of(const struct lending *l, const struct setting
         return LENDING_PAUSED;
     if (!hours_cover(s->hours, s->hours_count, v->weekday, v->minute))
         return LENDING_HOURS;
-    return s->idle_only && !away(l, s, v) ? LENDING_IN_USE : LENDING_OPEN;
+    return s->idle_only && !lending_owner_is_away(l, s, v) ? LENDING_IN_USE : LENDING_OPEN;
 }
 
 void lending_step(struct lending *l, const struct settings *s, const struct lending_view *v,
                   struct lending_act *act)
 {
-    watch_owner(l, v);
+    lending_watch_owner(l, v);
     bool back =
         s->idle_only && l->back_since_ms != 0 && v->now_ms - l->back_since_ms >= LENDING_SURE_MS;
-    *act = (struct lending_act){.state = state_of(l, s, v)};
+    *act = (struct lending_act){.state = lending_state_of(l, s, v)};
     act->suspend = (l->paused && l->stop_guests) || (back && s->owner_back == SETTINGS_SUSPEND);
     if (back && s->owner_back == SETTINGS_LEAVE)
         act->end_by_ms = l->back_since_ms + LENDING_AWAY_MS;
@@ -50,7 +51,7 @@ void lending_step(struct lending *l, const struct settings *s, const struct lend
     act->quit = l->leaving && (v->leases == 0 || act->end_all);
 }
 
-static bool names(const char *word, const struct identity_card *who)
+static bool word_names(const char *word, const struct identity_card *who)
 {
     struct id owner;
     if (word[0] == '@') {
@@ -67,7 +68,7 @@ bool lending_names(const char (*words)[SETTINGS_WHOM + 1], size_t count,
                    const struct identity_card *who)
 {
     for (size_t i = 0; i < count; i++)
-        if (names(words[i], who))
+        if (word_names(words[i], who))
             return true;
     return false;
 }
@@ -81,7 +82,7 @@ bool lending_allows(const struct settings *s, const struct id *owner,
            !lending_names(s->deny, s->deny_count, who);
 }
 
-/* A third of the cores busy with something else than guests is more than a desktop at rest does. */
+/* An idle desktop does not keep a third of its cores busy with anything except guests. */
 bool lending_load_is_use(uint32_t load, unsigned guests, unsigned cores)
 {
     return (uint64_t)load > (uint64_t)guests * 1000 + (uint64_t)cores * 1000 / 3 + 200;

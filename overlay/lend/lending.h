@@ -11,14 +11,14 @@ enum {
     LENDING_AWAY_MS = 20 * 1000, /* of 30 s in all: it took some to notice, and ending takes some */
 };
 
-enum { LENDING_SURE_MS = 2000 }; /* the owner is back, and that is no first impression */
+enum { LENDING_SURE_MS = 2000 }; /* the owner has been back for so long: no false alarm */
 
 struct lending {
     bool paused, stop_guests; /* p2pctl pause [--suspend] */
     bool leaving;
     uint64_t leave_by_ms;
-    uint64_t quiet_since_ms; /* nobody has used the machine since; 0: somebody does */
-    uint64_t back_since_ms;  /* the owner; 0: is away */
+    uint64_t quiet_since_ms; /* the machine is unused since then; 0: it is in use */
+    uint64_t back_since_ms;  /* the owner is back since then; 0: is away */
 };
 
 /* What is seen, at least once a second while jobs run. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* listens.c -- asks other daemons, and answers them, whose processes listen at a port. */
+/* listens.c -- asks other daemons which of a job's ports are open, and answers such questions. */
 #include "listens.h"
 #include "overlay/base/clock.h"
 #include "allowlist.h"
@@ -16,40 +16,42 @@
 #include <string.h>
 
 enum {
-    ASKED_MOST = 256, /* questions of others that wait for a look */
+    ASKED_MOST = 256, /* questions of other daemons that wait for a look */
     FOUND_MOST = 8,   /* submitters whose sockets are remembered */
     LOOK_SHARE = 4,   /* looks take at most one part in so many of the time */
 };
 
-struct asked {
+/* A question of another daemon. */
+struct listens_question {
     struct part_peer by;
     uint32_t token;
     struct id submitter;
     uint16_t port;
 };
 
-struct known {
+/* What was found for a submitter. */
+struct listens_known {
     struct id submitter;
     struct listening_found found;
 };
 
 struct listens {
     struct node *node;
-    const struct company *company;
+    const struct allowlist *allowlist;
     struct grant *grant;
     listens_uses_fn *uses;
     void *ctx; /* of uses */
     struct event *timer, *look;
     struct inquiry inquiry;
-    struct asked asked[ASKED_MOST];
+    struct listens_question asked[ASKED_MOST];
     size_t asked_count;
     uint64_t next_look_us;
-    struct known known[FOUND_MOST];
+    struct listens_known known[FOUND_MOST];
     size_t next_known;
     struct message answer; /* the one being made */
 };
 
-static void set_timer(struct event *timer, uint64_t due_us)
+static void listens_set_timer(struct event *timer, uint64_t due_us)
 {
     const uint64_t now = clock_us(), wait = due_us > now ? due_us - now : 0;
     const struct timeval t = {.tv_sec = (time_t)(wait / 1000000),
@@ -59,21 +61,22 @@ static void set_timer(struct event *timer, uint64_t due_us)
 
 /* --- asking --- */
 
-/* Where it was met, if it still is of the job; else a link with it must do. */
-static struct part_peer find_peer(const struct listens *l, const struct inquiry_row *row)
+/* With the address at which it has answered, if it still is of the job; else a link to it must
+ * exist. */
+static struct part_peer listens_peer(const struct listens *l, const struct inquiry_row *row)
 {
     const struct inquiry_call *call = &row->call;
     size_t next = 0;
     for (const struct part_peer *p;
-         (p = company_at(l->company, &call->submitter, call->ip, &next)) != NULL;)
+         (p = allowlist_at(l->allowlist, &call->submitter, call->ip, &next)) != NULL;)
         if (id_equal(&p->id, &row->peer))
             return *p;
     return (struct part_peer){.id = row->peer};
 }
 
-static void ask(struct listens *l, const struct inquiry_row *row)
+static void listens_send(struct listens *l, const struct inquiry_row *row)
 {
-    const struct part_peer to = find_peer(l, row);
+    const struct part_peer to = listens_peer(l, row);
     struct message m = {.kind = MSG_listens_ask};
     m.listens_ask.token = row->token;
     m.listens_ask.submitter = row->call.submitter;
@@ -82,32 +85,32 @@ static void ask(struct listens *l, const struct inquiry_row *row)
         inquiry_gone(&l->inquiry, &row->peer, node_now_ms());
 }
 
-static void settle(struct listens *l, const struct inquiry_call *call, bool yes)
+static void listens_settle(struct listens *l, const struct inquiry_call *call, bool yes)
 {
     grant_tell_call(l->grant, &call->submitter, call->ip, call->port, yes);
 }
 
-static void go_on(struct listens *l)
+static void listens_continue(struct listens *l)
 {
     struct inquiry_row row;
     for (enum inquiry_step s;
          (s = inquiry_due(&l->inquiry, node_now_ms(), &row)) != INQUIRY_NOTHING;)
         if (s == INQUIRY_ASK)
-            ask(l, &row);
+            listens_send(l, &row);
         else
-            settle(l, &row.call, false);
+            listens_settle(l, &row.call, false);
     const uint64_t deadline_ms = inquiry_deadline(&l->inquiry);
     if (deadline_ms != UINT64_MAX)
-        set_timer(l->timer, deadline_ms * 1000);
+        listens_set_timer(l->timer, deadline_ms * 1000);
 }
 
-static void on_time(evutil_socket_t fd, short what, void *ctx)
+static void listens_on_time(evutil_socket_t fd, short what, void *ctx)
 {
     (void)fd, (void)what;
-    go_on(ctx);
+    listens_continue(ctx);
 }
 
-static void on_gone(void *ctx, const struct id *peer, const char *why)
+static void listens_on_gone(void *ctx, const struct id *peer, const char *why)
 {
     struct listens *l = ctx;
     (void)why;
@@ -122,60 +125,62 @@ void listens_ask(struct listens *l, const struct id *submitter, const uint8_t ip
     memcpy(call.ip, ip, sizeof call.ip);
     if (inquiry_is_open(&l->inquiry, &call))
         return;
-    for (const struct part_peer *p; (p = company_at(l->company, submitter, ip, &next)) != NULL;)
+    for (const struct part_peer *p; (p = allowlist_at(l->allowlist, submitter, ip, &next)) != NULL;)
         inquiry_add(&l->inquiry, &call, &p->id, node_now_ms());
     if (!inquiry_is_open(&l->inquiry, &call))
-        settle(l, &call, false);
-    event_active(l->timer, 0, 0); /* what several ranks want goes together */
+        listens_settle(l, &call, false);
+    event_active(l->timer, 0, 0); /* questions of several ranks go together */
 }
 
-static void on_answer(struct listens *l, const struct link_peer *from,
-                      const struct msg_listens_answer *m)
+static void listens_on_answer(struct listens *l, const struct link_peer *from,
+                              const struct msg_listens_answer *m)
 {
     struct inquiry_call call;
     bool yes = false;
     if (inquiry_hear(&l->inquiry, &from->peer.id, m->token, (enum inquiry_answer)m->answer,
                      node_now_ms(), &call, &yes) == INQUIRY_SETTLED)
-        settle(l, &call, yes);
+        listens_settle(l, &call, yes);
     for (size_t i = 0; i < m->ports_count && yes; i++) {
         call.port = m->ports[i].number;
-        settle(l, &call, true);
+        listens_settle(l, &call, true);
     }
-    go_on(l);
+    listens_continue(l);
 }
 
 /* --- answering --- */
 
-static void answer(struct listens *l, const struct asked *a, const struct message *m)
+static void listens_reply(struct listens *l, const struct listens_question *a,
+                          const struct message *m)
 {
     struct message one = *m;
     one.listens_answer.token = a->token;
     link_send(l->node->links, &a->by, &one); /* if it is lost, the asker sees the link break */
 }
 
-static bool is_fellow(const struct listens *l, const struct id *submitter, const struct id *peer)
+static bool listens_may_ask(const struct listens *l, const struct id *submitter,
+                            const struct id *peer)
 {
     const struct part_peer self = links_self(l->node->links);
     if (id_equal(submitter, peer))
         return true;
     return id_equal(submitter, &self.id) ? l->uses(l->ctx, peer)
-                                         : company_names(l->company, submitter, peer);
+                                         : allowlist_names(l->allowlist, submitter, peer);
 }
 
-static struct listening_found *found_of(struct listens *l, const struct id *submitter)
+static struct listening_found *listens_found(struct listens *l, const struct id *submitter)
 {
     for (size_t i = 0; i < FOUND_MOST; i++)
         if (id_equal(&l->known[i].submitter, submitter))
             return &l->known[i].found;
-    struct known *k = &l->known[l->next_known];
+    struct listens_known *k = &l->known[l->next_known];
     l->next_known = (l->next_known + 1) % FOUND_MOST;
-    *k = (struct known){.submitter = *submitter};
+    *k = (struct listens_known){.submitter = *submitter};
     return &k->found;
 }
 
-/* Somebody listens there who is not known yet: the submitter's rooms are searched, once a look. */
-static bool is_unknown(const struct listens *l, const struct listening_table *t,
-                       const struct id *submitter, const struct listening_found *found)
+/* A socket listens there that is not known yet: the submitter's rooms are searched, once a look. */
+static bool listens_is_unknown(const struct listens *l, const struct listening_table *t,
+                               const struct id *submitter, const struct listening_found *found)
 {
     for (size_t i = 0; i < l->asked_count; i++)
         if (id_equal(&l->asked[i].submitter, submitter) &&
@@ -184,9 +189,9 @@ static bool is_unknown(const struct listens *l, const struct listening_table *t,
     return false;
 }
 
-/* What is true for all who ask about that submitter. */
-static void describe(struct message *m, const struct listening_table *t,
-                     const struct listening_found *found)
+/* The part of the answer that is the same for all questions about that submitter. */
+static void listens_describe(struct message *m, const struct listening_table *t,
+                             const struct listening_found *found)
 {
     enum { MOST = sizeof m->listens_answer.ports / sizeof m->listens_answer.ports[0] };
     uint16_t ports[MOST];
@@ -198,29 +203,29 @@ static void describe(struct message *m, const struct listening_table *t,
 }
 
 /* Answers all that is asked about the first one's submitter. */
-static void look_for_one(struct listens *l, const struct listening_table *t)
+static void listens_answer_one(struct listens *l, const struct listening_table *t)
 {
     const struct id submitter = l->asked[0].submitter;
-    struct listening_found *found = found_of(l, &submitter);
+    struct listening_found *found = listens_found(l, &submitter);
     pid_t rooms[ROOM_SIBLINGS_MOST];
-    if (is_unknown(l, t, &submitter, found))
+    if (listens_is_unknown(l, t, &submitter, found))
         listening_find(found, t, rooms,
                        grant_rooms(l->grant, &submitter, rooms, ROOM_SIBLINGS_MOST));
     struct message *yes = &l->answer, no = {.kind = MSG_listens_answer};
-    describe(yes, t, found);
+    listens_describe(yes, t, found);
     yes->listens_answer.answer = INQUIRY_YES;
     for (size_t i = 0; i < l->asked_count;) {
-        const struct asked a = l->asked[i];
+        const struct listens_question a = l->asked[i];
         if (!id_equal(&a.submitter, &submitter)) {
             i++;
             continue;
         }
         l->asked[i] = l->asked[--l->asked_count];
-        answer(l, &a, listening_at(t, a.port, found) == LISTENING_FOUND ? yes : &no);
+        listens_reply(l, &a, listening_at(t, a.port, found) == LISTENING_FOUND ? yes : &no);
     }
 }
 
-static void on_look(evutil_socket_t fd, short what, void *ctx)
+static void listens_on_look(evutil_socket_t fd, short what, void *ctx)
 {
     struct listens *l = ctx;
     struct listening_table t;
@@ -228,25 +233,27 @@ static void on_look(evutil_socket_t fd, short what, void *ctx)
     (void)fd, (void)what;
     listening_read(&t);
     while (l->asked_count > 0)
-        look_for_one(l, &t);
+        listens_answer_one(l, &t);
     free(t.at);
     const uint64_t now = clock_us();
     l->next_look_us = now + (now - begin) * (LOOK_SHARE - 1);
 }
 
-static void on_ask(struct listens *l, const struct link_peer *from, const struct msg_listens_ask *m)
+static void listens_on_ask(struct listens *l, const struct link_peer *from,
+                           const struct msg_listens_ask *m)
 {
-    const struct asked a = {
+    const struct listens_question a = {
         .by = from->peer, .token = m->token, .submitter = m->submitter, .port = m->port};
-    if (l->asked_count == ASKED_MOST || !is_fellow(l, &m->submitter, &from->peer.id)) {
-        struct message later = {.kind = MSG_listens_answer}; /* it may be about to be named */
+    if (l->asked_count == ASKED_MOST || !listens_may_ask(l, &m->submitter, &from->peer.id)) {
+        struct message later = {.kind =
+                                    MSG_listens_answer}; /* the submitter may be about to name it */
         later.listens_answer.answer = INQUIRY_LATER;
-        answer(l, &a, &later);
+        listens_reply(l, &a, &later);
         return;
     }
     l->asked[l->asked_count++] = a;
     if (!evtimer_pending(l->look, NULL))
-        set_timer(l->look, l->next_look_us);
+        listens_set_timer(l->look, l->next_look_us);
 }
 
 enum takes {
@@ -258,17 +265,17 @@ void listens_take(struct listens *l, const struct link_peer *from, const struct 
 {
     switch ((enum takes)m->kind) {
     case MSG_listens_ask:
-        on_ask(l, from, &m->listens_ask);
+        listens_on_ask(l, from, &m->listens_ask);
         break;
     case MSG_listens_answer:
-        on_answer(l, from, &m->listens_answer);
+        listens_on_answer(l, from, &m->listens_answer);
         break;
     }
 }
 
 /* --- begin and end --- */
 
-int listens_open(struct listens **out, struct node *node, const struct company *company,
+int listens_open(struct listens **out, struct node *node, const struct allowlist *allowlist,
                  struct grant *grant, listens_uses_fn *uses, void *ctx)
 {
     struct listens *l = calloc(1, sizeof *l);
@@ -276,20 +283,21 @@ int listens_open(struct listens **out, struct node *node, const struct company *
     if (l == NULL)
         return -ENOMEM;
     l->node = node;
-    l->company = company;
+    l->allowlist = allowlist;
     l->grant = grant;
     l->uses = uses;
     l->ctx = ctx;
-    l->timer = evtimer_new(node->base, on_time, l);
-    l->look = evtimer_new(node->base, on_look, l);
-    return l->timer != NULL && l->look != NULL ? links_on_gone(node->links, on_gone, l) : -ENOMEM;
+    l->timer = evtimer_new(node->base, listens_on_time, l);
+    l->look = evtimer_new(node->base, listens_on_look, l);
+    return l->timer != NULL && l->look != NULL ? links_on_gone(node->links, listens_on_gone, l)
+                                               : -ENOMEM;
 }
 
 void listens_close(struct listens *l)
 {
     if (l == NULL)
         return;
-    links_forget_gone(l->node->links, on_gone, l);
+    links_forget_gone(l->node->links, listens_on_gone, l);
     if (l->timer != NULL)
         event_free(l->timer);
     if (l->look != NULL)

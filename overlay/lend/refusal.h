@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* refusal.h -- why a peer lends nothing to who asks, whatever is free. */
+/* refusal.h -- why a peer refuses a request, however many slots are free. */
 #ifndef P2P_OVERLAY_LEND_REFUSAL_H
 #define P2P_OVERLAY_LEND_REFUSAL_H
 #include <stdbool.h>
@@ -8,8 +8,8 @@
 struct refusal {
     const char *closed; /* the owner lends nothing to this asker now, in words; NULL: he does */
     bool guest;         /* the asker has another owner */
-    unsigned missing; /* bits of part_ad.confinement that guests need here, and that are not had */
-    unsigned use;     /* what the slots are for: enum lease_use */
+    unsigned missing;   /* bits of enum confinement that guests need here and this machine lacks */
+    unsigned use;       /* what the slots are for: enum lease_use */
     const char *ours, *theirs; /* versions of Open MPI */
 };
 

@@ -6,7 +6,7 @@
 
 struct grant;
 struct jobs;
-struct keeper;
+struct registrar;
 struct lender;
 struct link_peer;
 struct local;
@@ -24,7 +24,7 @@ struct local_parts {
     struct jobs *jobs;
     struct grant *grant;
     struct lender *lender;
-    struct keeper *keeper;
+    struct registrar *registrar;
 };
 
 /* At the settings' socket; "": the usual place (socket_path.h). Its folder is made (0700) when it

@@ -143,7 +143,7 @@ static void on_local_invite(struct local_client *c, const struct msg_local_invit
     struct message m = {.kind = MSG_local_token};
     struct err e = {0};
     m.local_token.token = ask->token;
-    keeper_invite(c->local->parts.keeper, ask, &m.local_token, &e);
+    registrar_invite(c->local->parts.registrar, ask, &m.local_token, &e);
     say_row(c, ask->token, &m, &e);
 }
 
@@ -152,7 +152,7 @@ static void on_local_revoke(struct local_client *c, const struct msg_local_revok
     struct message m = {.kind = MSG_local_revoked};
     struct err e = {0};
     m.local_revoked.token = ask->token;
-    keeper_revoke(c->local->parts.keeper, ask, &m.local_revoked, &e);
+    registrar_revoke(c->local->parts.registrar, ask, &m.local_revoked, &e);
     say_row(c, ask->token, &m, &e);
 }
 
@@ -161,7 +161,7 @@ static void on_local_rotate(struct local_client *c, const struct msg_local_rotat
     struct message m = {.kind = MSG_local_rotated};
     struct err e = {0};
     m.local_rotated.token = ask->token;
-    keeper_rotate(c->local->parts.keeper, ask, &m.local_rotated, &e);
+    registrar_rotate(c->local->parts.registrar, ask, &m.local_rotated, &e);
     say_row(c, ask->token, &m, &e);
 }
 

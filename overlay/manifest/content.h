@@ -8,14 +8,14 @@
 
 enum { CONTENT_HASH = 32 };
 
-/* A plain file, opened for reading: what stands in its place (a pipe) keeps nobody waiting. -errno;
- * -EINVAL: it is no plain file. */
+/* Opens a plain file for reading, without waiting where it is a pipe. -errno; -EINVAL: it is no
+ * plain file. */
 int content_open(const char *path, struct stat *st);
 /* BLAKE2b of all of it. */
 int content_hash(int fd, uint8_t hash[CONTENT_HASH]);
-/* Does the open file have these bytes? The error says what to do to whoever wants them here. */
+/* Does the open file have these bytes? The error tells the submitter what to do. */
 int content_compare(int fd, const struct stat *st, const char *path, uint64_t size,
                     const uint8_t hash[CONTENT_HASH], struct err *e);
-/* For the same reader: there is no such file here. */
+/* Tells the submitter that there is no such file here. */
 int content_missing(const char *path, struct err *e);
 #endif

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool holds(const char *folder, const char *path)
+static bool folder_holds(const char *folder, const char *path)
 {
     const size_t length = strcmp(folder, "/") == 0 ? 0 : strlen(folder);
     return strncmp(folder, path, length) == 0 && (path[length] == '/' || path[length] == '\0');
@@ -21,24 +21,25 @@ int folder_judge(const char *folder, const char *home, struct err *e)
 {
     if (folder[0] != '/' || strlen(folder) > FOLDER_PATH)
         return err_set(e, EACCES, "has no name that can be used");
-    if (holds(folder, home))
+    if (folder_holds(folder, home))
         return err_set(e, EACCES, "is your home, or holds it");
-    if (holds(home, folder) && folder[strlen(home) + 1] == '.')
+    if (folder_holds(home, folder) && folder[strlen(home) + 1] == '.')
         return err_set(e, EACCES, "is where programs keep settings and keys");
     return 0;
 }
 
-static const char *find_home(void)
+static const char *folder_home(void)
 {
     const struct passwd *user = getpwuid(getuid());
     return user != NULL ? user->pw_dir : getenv("HOME");
 }
 
-static int check_secrets(const char *folder, const char *const *secret, struct err *e)
+static int folder_check_secrets(const char *folder, const char *const *secret, struct err *e)
 {
     char real[PATH_MAX];
     for (; *secret != NULL; secret++)
-        if (realpath(*secret, real) != NULL && (holds(folder, real) || holds(real, folder)))
+        if (realpath(*secret, real) != NULL &&
+            (folder_holds(folder, real) || folder_holds(real, folder)))
             return err_set(e, EACCES, "holds p2pgrid's own keys or folders");
     return 0;
 }
@@ -47,7 +48,7 @@ int folder_check(const char *folder, const char *const *secret, struct err *e)
 {
     char real[PATH_MAX], home[PATH_MAX];
     struct stat st;
-    const char *named = find_home();
+    const char *named = folder_home();
     if (named == NULL || realpath(named, home) == NULL)
         return err_set(e, EACCES, "cannot be told from your home, which is not known");
     if (realpath(folder, real) == NULL || stat(real, &st) != 0)
@@ -57,5 +58,5 @@ int folder_check(const char *folder, const char *const *secret, struct err *e)
     if (!S_ISDIR(st.st_mode) || st.st_uid != getuid())
         return err_set(e, EACCES, "is no folder of yours");
     int rc = folder_judge(real, home, e);
-    return rc == 0 ? check_secrets(real, secret, e) : rc;
+    return rc == 0 ? folder_check_secrets(real, secret, e) : rc;
 }

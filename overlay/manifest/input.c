@@ -35,7 +35,7 @@ struct part_input input_part(const struct input *i)
     return part;
 }
 
-/* Whether it is there is none of a guest's business, so one answer serves both. */
+/* A guest must not learn whether the file is there, so both cases have one answer. */
 static int not_for_guest(const char *path, struct err *e)
 {
     return err_set(e, EACCES,

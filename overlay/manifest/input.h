@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* input.h -- the files that a job says it reads: the submitter signs what is in them, and a peer
- * where one is missing or another one starts nothing. */
+/* input.h -- the files that a job names as its input: the submitter signs their content, and a peer
+ * where one is missing or differs starts nothing. */
 #ifndef P2P_OVERLAY_MANIFEST_INPUT_H
 #define P2P_OVERLAY_MANIFEST_INPUT_H
 #include "overlay/wire/message.h"
@@ -19,7 +19,7 @@ struct input {
 int input_take(struct input *i, const char *name, const char *cwd, struct err *e);
 /* For sending; points into the input. */
 struct part_input input_part(const struct input *i);
-/* On the peer, by a process that may read what the job may, no more: whoever names a file learns
- * whether he knows its bytes. The error goes on after the peer's name and a colon. */
+/* On the peer, in a process that can read no more than the job: the submitter learns whether a file
+ * has the bytes that it names. The error goes on after the peer's name and a colon. */
 int input_check(const struct part_input *wanted, bool guest, struct err *e);
 #endif

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* manifest.c -- seals and opens what is to be started under a lease. */
+/* manifest.c -- signs and checks what is to be started under a lease. */
 #include "manifest.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What is signed begins with these words, so that no signature over anything else can be meant. */
-static const char purpose[] = "p2pgrid job\n";
-enum { PURPOSE = sizeof purpose - 1 };
+/* The signed text begins with this label, so a signature over anything else does not count. */
+static const char manifest_label[] = "p2pgrid job\n";
+enum { LABEL = sizeof manifest_label - 1 };
 
 struct manifest {
     struct message job;
     size_t length; /* of the frame */
     uint8_t signature[SIGNATURE_BYTES];
-    uint8_t words[PURPOSE + WIRE_MAX_FRAME]; /* the purpose, then the frame */
+    uint8_t words[LABEL + WIRE_MAX_FRAME]; /* the manifest_label, then the frame */
 };
 
 static struct manifest *manifest_new(void)
 {
     struct manifest *m = malloc(sizeof *m);
     if (m != NULL)
-        memcpy(m->words, purpose, PURPOSE);
+        memcpy(m->words, manifest_label, LABEL);
     return m;
 }
 
-int manifest_seal(struct manifest **out, const struct msg_manifest *job,
+int manifest_sign(struct manifest **out, const struct msg_manifest *job,
                   const struct identity *submitter)
 {
     struct manifest *m = manifest_new();
@@ -32,9 +32,9 @@ int manifest_seal(struct manifest **out, const struct msg_manifest *job,
         return -ENOMEM;
     m->job.kind = MSG_manifest;
     m->job.manifest = *job; /* its bytes are the caller's */
-    m->length = message_put_manifest(job, m->words + PURPOSE, WIRE_MAX_FRAME);
+    m->length = message_put_manifest(job, m->words + LABEL, WIRE_MAX_FRAME);
     int rc = m->length == 0 ? -E2BIG
-                            : identity_sign(submitter, m->words, PURPOSE + m->length, m->signature);
+                            : identity_sign(submitter, m->words, LABEL + m->length, m->signature);
     if (rc != 0) {
         free(m);
         return rc;
@@ -45,7 +45,7 @@ int manifest_seal(struct manifest **out, const struct msg_manifest *job,
 
 void manifest_put(const struct manifest *m, struct msg_lease_launch *out)
 {
-    const uint8_t *frame = m->words + PURPOSE;
+    const uint8_t *frame = m->words + LABEL;
     out->lease = m->job.manifest.lease;
     out->manifest = frame;
     out->manifest_length = (uint32_t)m->length;
@@ -53,8 +53,8 @@ void manifest_put(const struct manifest *m, struct msg_lease_launch *out)
     out->signature_length = sizeof m->signature;
 }
 
-static int check(const struct manifest *m, const struct msg_lease_launch *launch,
-                 const struct identity_card *from, const struct id *self, struct err *e)
+static int manifest_check(const struct manifest *m, const struct msg_lease_launch *launch,
+                          const struct identity_card *from, const struct id *self, struct err *e)
 {
     const struct msg_manifest *job = &m->job.manifest;
     if (!id_equal(&job->submitter, &from->id))
@@ -75,15 +75,15 @@ int manifest_open(struct manifest **out, const struct msg_lease_launch *launch,
     if (m == NULL)
         return err_set(e, ENOMEM, "no memory for its manifest");
     m->length = launch->manifest_length;
-    memcpy(m->words + PURPOSE, launch->manifest, m->length);
+    memcpy(m->words + LABEL, launch->manifest, m->length);
     int rc = 0;
-    if (!identity_signed(from, m->words, PURPOSE + m->length, launch->signature,
+    if (!identity_signed(from, m->words, LABEL + m->length, launch->signature,
                          launch->signature_length))
         rc = err_set(e, EACCES, "its manifest is not signed by %s", from->name);
-    else if (!message_decode(&m->job, m->words + PURPOSE, m->length) || m->job.kind != MSG_manifest)
+    else if (!message_decode(&m->job, m->words + LABEL, m->length) || m->job.kind != MSG_manifest)
         rc = err_set(e, EINVAL, "its manifest cannot be read");
     else
-        rc = check(m, launch, from, self, e);
+        rc = manifest_check(m, launch, from, self, e);
     if (rc != 0)
         free(m);
     else

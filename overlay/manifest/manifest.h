@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* manifest.h -- what a submitter wants started on one peer under one lease, signed by its key: it
- * can be used by nobody else, on no other peer, and for no other lease. */
+ * is of use to no other member, on no other peer, and for no other lease. */
 #ifndef P2P_OVERLAY_MANIFEST_MANIFEST_H
 #define P2P_OVERLAY_MANIFEST_MANIFEST_H
 #include "overlay/base/err.h"
@@ -10,7 +10,7 @@
 struct manifest; /* with its frame and signature */
 
 /* -E2BIG: it does not fit. */
-int manifest_seal(struct manifest **out, const struct msg_manifest *job,
+int manifest_sign(struct manifest **out, const struct msg_manifest *job,
                   const struct identity *submitter);
 /* For sending; points into the manifest. */
 void manifest_put(const struct manifest *m, struct msg_lease_launch *out);

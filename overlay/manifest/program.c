@@ -16,13 +16,14 @@ static bool is_program(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-static int join(char out[PROGRAM_PATH + 1], const char *folder, size_t length, const char *name)
+static int program_join(char out[PROGRAM_PATH + 1], const char *folder, size_t length,
+                        const char *name)
 {
     int n = snprintf(out, PROGRAM_PATH + 1, "%.*s/%s", (int)length, folder, name);
     return n <= PROGRAM_PATH ? 0 : -ENAMETOOLONG;
 }
 
-/* "./a.out" and "a.out" are asked for in the same words. */
+/* "./a.out" and "a.out" become the same path. */
 static const char *without_dot(const char *name)
 {
     while (name[0] == '.' && name[1] == '/')
@@ -35,13 +36,13 @@ int program_find(char out[PROGRAM_PATH + 1], const char *name, const char *cwd, 
 {
     int rc;
     if (strchr(name, '/') != NULL) {
-        rc = name[0] == '/' ? join(out, "", 0, name + 1)
-                            : join(out, cwd, strlen(cwd), without_dot(name));
+        rc = name[0] == '/' ? program_join(out, "", 0, name + 1)
+                            : program_join(out, cwd, strlen(cwd), without_dot(name));
         return rc == 0 && !is_program(out) ? -ENOENT : rc;
     }
     for (const char *at = search, *end; at != NULL; at = *end == ':' ? end + 1 : NULL) {
         end = strchrnul(at, ':');
-        rc = at[0] == '/' ? join(out, at, (size_t)(end - at), name) : -ENOENT;
+        rc = at[0] == '/' ? program_join(out, at, (size_t)(end - at), name) : -ENOENT;
         if (rc == 0 && is_program(out))
             return 0;
     }
@@ -94,8 +95,8 @@ struct part_program program_part(const struct program *p)
     return part;
 }
 
-/* Who names a file here learns whether he knows its bytes, of programs alone: what is not
- * executable is not compared. */
+/* The submitter learns whether a file has the bytes that it names, but of programs alone: a file
+ * that is not executable is not compared. */
 int program_open(const struct part_program *wanted, struct err *e)
 {
     struct stat st;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* program.h -- the files that a job executes: the submitter signs what is in them, and a peer
- * executes a file of that content or none. What the system itself brings (/usr, /opt ...) is each
+/* program.h -- the files that a job executes: the submitter signs their content, and a peer
+ * executes a file with that content or none. Programs of the system (/usr, /opt ...) are each
  * peer's own. */
 #ifndef P2P_OVERLAY_MANIFEST_PROGRAM_H
 #define P2P_OVERLAY_MANIFEST_PROGRAM_H
@@ -17,7 +17,7 @@ struct program {
 
 /* Where a shell in the folder `cwd` with this PATH finds `name`. -ENOENT, -ENAMETOOLONG. */
 int program_find(char out[PROGRAM_PATH + 1], const char *name, const char *cwd, const char *search);
-/* Of one of the system's folders, wherever links lead. */
+/* Is it in one of the system's folders, after following links? */
 bool program_is_of_system(const char *path);
 int program_take(struct program *p, const char *path, struct err *e);
 /* For sending; points into the program. */

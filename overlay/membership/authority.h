@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* authority.h -- founding a grid and admitting peers to it: makes what identity.h reads. */
+/* authority.h -- founds a grid and admits peers to it: makes the certificates that identity.h
+ * reads. */
 #ifndef P2P_OVERLAY_MEMBERSHIP_AUTHORITY_H
 #define P2P_OVERLAY_MEMBERSHIP_AUTHORITY_H
 #include "overlay/base/err.h"
@@ -24,8 +25,9 @@ struct authority_order {
         *owner; /* id of the owner's key, in hex; NULL: the grid's founder; "self": its own */
     const char *const *groups; /* may be NULL */
     size_t group_count;
-    const char *nonce; /* of a key that is a member's already; NULL: the ledger's, or a fresh one */
-    double days;       /* negative: over since then, for tests */
+    const char
+        *nonce;  /* of a key that is a member's; NULL: the one in the ledger, or a fresh one */
+    double days; /* negative: over since then, for tests */
 };
 
 struct authority;
@@ -36,17 +38,17 @@ int authority_open_with(struct authority **out, const char *folder,
                         const struct keyfile_access *with, struct err *e);
 bool authority_is_locked(const char *folder);
 bool authority_is_of(const char *folder, X509 *certificate); /* is that its certificate? */
-/* Locks the key with a passphrase, or (NULL) unlocks it. Locked, it signs for each member whose
- * certificate it has kept also those that will renew it, since nobody may be there to ask then. */
+/* Locks the key with a passphrase, or (NULL) unlocks it. When it is locked, the certificates that
+ * will renew each member's are signed now: later nobody may be there to type the passphrase. */
 int authority_lock(struct authority *a, const struct keyfile_access *with, struct err *e);
-/* Until when somebody has a certificate whose present one ends then: once it was locked, others may
- * have been signed ahead, and copied. */
+/* The end of the last certificate that a member can have whose present one ends then: where the key
+ * was ever locked, later ones were signed ahead and may have been copied. */
 time_t authority_last_end(const struct authority *a, time_t ends);
-/* Keeps a member's certificate, with those that will renew it where the key is locked. */
-int authority_keep(struct authority *a, X509 *certificate, struct err *e);
-/* Another key, for a grid that is otherwise as it was: members that are away have `seconds` to come
- * back with the certificates that they have. A locked one is locked as before, with what opened it.
- * What all have to know of it is in the folder then (rotation.h); the old key is not. */
+/* Stores a member's certificate, with those that will renew it where the key is locked. */
+int authority_store(struct authority *a, X509 *certificate, struct err *e);
+/* Gives the grid another key: members that are away have `seconds` to come back with the
+ * certificates that they have. A locked key is followed by one with the same passphrase. The
+ * statement for all members (rotation.h) is in the folder then, and the old key is gone. */
 struct authority_change {
     uint32_t seconds;
     unsigned members, unlisted; /* who may come back; who has to join again */
@@ -61,14 +63,13 @@ void authority_close(struct authority *a);
 int authority_issue(struct authority *a, const struct authority_order *order, const char *out,
                     struct err *e);
 enum { AUTHORITY_PEER_DAYS = 365 };
-/* Whether the names in it are such. */
+/* Are the names in it valid? */
 int authority_check(const struct authority_order *order, struct err *e);
 /* A certificate for a key that somebody else holds; the caller frees it. The key's nonce is drawn
- * now, unless the ledger has it: whoever comes again with its key is who it was. */
+ * now, unless the ledger has it: a peer that comes again with its key is the same peer. */
 int authority_admit(struct authority *a, const struct authority_order *order, EVP_PKEY *key,
                     X509 **out, struct err *e);
 
-const char *authority_grid(const struct authority *a);
 X509 *authority_certificate(const struct authority *a);
 struct id authority_id(const struct authority *a);
 EVP_PKEY *authority_key(const struct authority *a); /* owned by the authority */

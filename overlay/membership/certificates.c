@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* certificates.c -- the folder `members`: a file of PEM for each, called like the member's id. */
+/* certificates.c -- the folder `members`: a PEM file for each member, named by its id. */
 #include "certificates.h"
 #include "overlay/base/file.h"
 #include <dirent.h>
@@ -22,7 +22,8 @@ static int member_path(char out[PATH_SIZE], const char *folder, const struct id 
     return 0;
 }
 
-int drawer_read(struct drawer *d, const char *folder, const struct id *member, struct err *e)
+int certificates_read(struct certificates *d, const char *folder, const struct id *member,
+                      struct err *e)
 {
     char path[PATH_SIZE];
     memset(d, 0, sizeof *d);
@@ -31,14 +32,15 @@ int drawer_read(struct drawer *d, const char *folder, const struct id *member, s
     if (f == NULL)
         return rc < 0 || errno == ENOENT ? rc : err_set(e, errno, "%s: %s", path, strerror(errno));
     X509 *one;
-    while (d->count < DRAWER_CERTIFICATES && (one = PEM_read_X509(f, NULL, NULL, NULL)) != NULL)
+    while (d->count < CERTIFICATES_MAX && (one = PEM_read_X509(f, NULL, NULL, NULL)) != NULL)
         d->at[d->count++] = one;
     ERR_clear_error();
     fclose(f);
     return 0;
 }
 
-int drawer_write(const struct drawer *d, const char *folder, const struct id *member, struct err *e)
+int certificates_write(const struct certificates *d, const char *folder, const struct id *member,
+                       struct err *e)
 {
     char path[PATH_SIZE], inner[PATH_SIZE];
     struct file f;
@@ -55,38 +57,38 @@ int drawer_write(const struct drawer *d, const char *folder, const struct id *me
     return file_end(&f, ok, e);
 }
 
-void drawer_clear(struct drawer *d)
+void certificates_clear(struct certificates *d)
 {
     for (size_t i = 0; i < d->count; i++)
         X509_free(d->at[i]);
     memset(d, 0, sizeof *d);
 }
 
-bool drawer_has(const char *folder, const struct id *member)
+bool certificates_exist(const char *folder, const struct id *member)
 {
     char path[PATH_SIZE];
     return member_path(path, folder, member, NULL) == 0 && access(path, F_OK) == 0;
 }
 
-void drawer_forget(const char *folder, const struct id *member)
+void certificates_remove(const char *folder, const struct id *member)
 {
     char path[PATH_SIZE];
     if (member_path(path, folder, member, NULL) == 0)
         unlink(path);
 }
 
-static time_t when(const ASN1_TIME *t)
+static time_t asn1_time(const ASN1_TIME *t)
 {
     struct tm tm;
     return ASN1_TIME_to_tm(t, &tm) ? timegm(&tm) : 0;
 }
 
-X509 *drawer_pick(const struct drawer *d, time_t now, time_t after)
+X509 *certificates_pick(const struct certificates *d, time_t now, time_t after)
 {
     X509 *best = NULL;
     for (size_t i = 0; i < d->count; i++) {
-        time_t ends = when(X509_get0_notAfter(d->at[i]));
-        if (when(X509_get0_notBefore(d->at[i])) <= now && ends > now && ends > after) {
+        time_t ends = asn1_time(X509_get0_notAfter(d->at[i]));
+        if (asn1_time(X509_get0_notBefore(d->at[i])) <= now && ends > now && ends > after) {
             best = d->at[i];
             after = ends;
         }
@@ -94,7 +96,7 @@ X509 *drawer_pick(const struct drawer *d, time_t now, time_t after)
     return best;
 }
 
-int drawer_each(const char *folder, drawer_each_fn *each, void *ctx, struct err *e)
+int certificates_each(const char *folder, certificates_each_fn *each, void *ctx, struct err *e)
 {
     char inner[PATH_SIZE];
     struct id member;

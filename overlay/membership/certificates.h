@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* certificates.h -- the certificates that the authority has signed, in its folder: each member's
- * present one, and, once the key is locked, those that will renew it. They are public, and good for
- * whoever has the member's key alone: who steals the drawer can prolong nothing of his own. */
+ * present one, and, once the key is locked, those that will renew it. They are public and of use
+ * only with the member's own key: a thief of the folder gains nothing. */
 #ifndef P2P_OVERLAY_MEMBERSHIP_CERTIFICATES_H
 #define P2P_OVERLAY_MEMBERSHIP_CERTIFICATES_H
 #include "overlay/base/err.h"
@@ -11,23 +11,24 @@
 #include <stddef.h>
 #include <time.h>
 
-enum { DRAWER_CERTIFICATES = 16 };
+enum { CERTIFICATES_MAX = 16 };
 
-struct drawer { /* of one member */
-    X509 *at[DRAWER_CERTIFICATES];
+struct certificates { /* of one member */
+    X509 *at[CERTIFICATES_MAX];
     size_t count;
 };
 
-/* Nothing is there: count 0. */
-int drawer_read(struct drawer *d, const char *folder, const struct id *member, struct err *e);
-int drawer_write(const struct drawer *d, const char *folder, const struct id *member,
-                 struct err *e);
-void drawer_clear(struct drawer *d);
-bool drawer_has(const char *folder, const struct id *member);
-void drawer_forget(const char *folder, const struct id *member);
-/* The last that is good now and longer than `after`; NULL: none. */
-X509 *drawer_pick(const struct drawer *d, time_t now, time_t after);
+/* Without a file: count 0. */
+int certificates_read(struct certificates *d, const char *folder, const struct id *member,
+                      struct err *e);
+int certificates_write(const struct certificates *d, const char *folder, const struct id *member,
+                       struct err *e);
+void certificates_clear(struct certificates *d);
+bool certificates_exist(const char *folder, const struct id *member);
+void certificates_remove(const char *folder, const struct id *member);
+/* Of those that are good now, the one that ends last, and after `after`; NULL: none. */
+X509 *certificates_pick(const struct certificates *d, time_t now, time_t after);
 /* Stops at the first error. */
-typedef int drawer_each_fn(void *ctx, const struct id *member, struct err *e);
-int drawer_each(const char *folder, drawer_each_fn *each, void *ctx, struct err *e);
+typedef int certificates_each_fn(void *ctx, const struct id *member, struct err *e);
+int certificates_each(const char *folder, certificates_each_fn *each, void *ctx, struct err *e);
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* invitations.c -- a file of one line for each: SECRET ENDS USED BY OWNER GROUP... with - for
- * nothing.
- */
+/* invitations.c -- a file with a line for each: SECRET ENDS USED BY OWNER GROUP..., empty fields as
+ * "-". */
 #include "invitations.h"
 #include "overlay/base/file.h"
 #include <errno.h>
@@ -23,12 +22,12 @@ static const char *or_dash(const char *text)
     return text[0] != '\0' ? text : "-";
 }
 
-static void take_word(char *out, size_t size, const char *word)
+static void invitation_word(char *out, size_t size, const char *word)
 {
     snprintf(out, size, "%s", strcmp(word, "-") == 0 ? "" : word);
 }
 
-static bool parse(struct invitation *one, char *line)
+static bool invitation_parse(struct invitation *one, char *line)
 {
     char *save = NULL, *word[5];
     size_t length;
@@ -42,15 +41,15 @@ static bool parse(struct invitation *one, char *line)
         return false;
     one->ends = (time_t)strtoll(word[1], NULL, 10);
     one->used = (time_t)strtoll(word[2], NULL, 10);
-    take_word(one->by, sizeof one->by, word[3]);
-    take_word(one->owner, sizeof one->owner, word[4]);
+    invitation_word(one->by, sizeof one->by, word[3]);
+    invitation_word(one->owner, sizeof one->owner, word[4]);
     for (const char *group;
          one->group_count < IDENTITY_GROUPS && (group = strtok_r(NULL, " \n", &save)) != NULL;)
-        take_word(one->groups[one->group_count++], sizeof one->groups[0], group);
+        invitation_word(one->groups[one->group_count++], sizeof one->groups[0], group);
     return true;
 }
 
-static void print(FILE *f, const struct invitation *one)
+static void invitation_print(FILE *f, const struct invitation *one)
 {
     char secret[SECRET_TEXT + 1];
     sodium_bin2hex(secret, sizeof secret, one->secret, TOKEN_SECRET);
@@ -61,18 +60,18 @@ static void print(FILE *f, const struct invitation *one)
     fputc('\n', f);
 }
 
-static int save(const struct invitations *all, struct err *e)
+static int invitations_save(const struct invitations *all, struct err *e)
 {
     struct file fresh;
     int rc = file_begin(&fresh, all->path, 0600, e);
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < all->count; i++)
-        print(fresh.stream, &all->at[i]);
+        invitation_print(fresh.stream, &all->at[i]);
     return file_end(&fresh, true, e);
 }
 
-static void forget_old(struct invitations *all, time_t now)
+static void invitations_forget_old(struct invitations *all, time_t now)
 {
     size_t kept = 0;
     for (size_t i = 0; i < all->count; i++)
@@ -90,14 +89,14 @@ int invitations_open(struct invitations **out, const char *folder, time_t now, s
     snprintf(all->path, sizeof all->path, "%s/invitations", folder);
     FILE *f = fopen(all->path, "re");
     while (f != NULL && all->count < INVITATIONS && fgets(line, sizeof line, f) != NULL)
-        all->count += parse(&all->at[all->count], line);
+        all->count += invitation_parse(&all->at[all->count], line);
     if (f == NULL && errno != ENOENT) {
         free(all);
         return err_set(e, errno, "cannot read %s/invitations: %s", folder, strerror(errno));
     }
     if (f != NULL)
         fclose(f);
-    forget_old(all, now);
+    invitations_forget_old(all, now);
     *out = all;
     return 0;
 }
@@ -119,7 +118,7 @@ int invitations_end(struct invitations *all, time_t now, struct err *e)
     for (unsigned i = 0; i < all->count; i++)
         if (all->at[i].ends > now)
             all->at[i].ends = now;
-    return save(all, e);
+    return invitations_save(all, e);
 }
 
 time_t invitations_last(const struct invitations *all, time_t now)
@@ -134,14 +133,14 @@ time_t invitations_last(const struct invitations *all, time_t now)
 int invitation_add(struct invitations *all, const struct invitation *fresh, time_t now,
                    struct err *e)
 {
-    forget_old(all, now);
+    invitations_forget_old(all, now);
     if (all->count == INVITATIONS)
         return err_set(
             e, ENOSPC,
             "there are %d invitations already; the oldest is forgotten %d days after its end",
             INVITATIONS, INVITATION_KEPT_S / (24 * 3600));
     all->at[all->count++] = *fresh;
-    int rc = save(all, e);
+    int rc = invitations_save(all, e);
     if (rc < 0)
         all->count--;
     return rc;
@@ -157,7 +156,7 @@ const struct invitation *invitation_find(const struct invitations *all, const st
     return NULL;
 }
 
-static const char *date(time_t t, char out[32])
+static const char *date_text(time_t t, char out[32])
 {
     struct tm tm;
     if (localtime_r(&t, &tm) == NULL || strftime(out, 32, "%Y-%m-%d %H:%M", &tm) == 0)
@@ -171,10 +170,10 @@ int invitation_check(const struct invitation *one, time_t now, struct err *e)
     if (one->used != 0)
         return err_set(e, EACCES,
                        "this invitation was used already, by %s on %s; ask for another one",
-                       one->by, date(one->used, when));
+                       one->by, date_text(one->used, when));
     if (one->ends <= now)
         return err_set(e, EACCES, "this invitation ended on %s; ask for another one",
-                       date(one->ends, when));
+                       date_text(one->ends, when));
     return 0;
 }
 
@@ -185,7 +184,7 @@ int invitation_use(struct invitations *all, const struct invitation *one, const 
     struct invitation was = *mine;
     mine->used = now;
     snprintf(mine->by, sizeof mine->by, "%s", by);
-    int rc = save(all, e);
+    int rc = invitations_save(all, e);
     if (rc < 0)
         *mine = was;
     return rc;

@@ -11,7 +11,7 @@
 
 enum { PATH_SIZE = 4096, LINE = 320 };
 
-static int open_ledger(const char *folder, int flags)
+static int ledger_open(const char *folder, int flags)
 {
     char path[PATH_SIZE];
     if (snprintf(path, sizeof path, "%s/ledger", folder) >= (int)sizeof path) {
@@ -31,7 +31,7 @@ int ledger_add(const char *folder, const struct ledger_entry *entry, struct err 
                           (long long)entry->ends, entry->revoked ? "revoked" : "admitted",
                           entry->name, key, entry->nonce[0] != '\0' ? entry->nonce : "-",
                           entry->owned ? " " : "", entry->owned ? owner : "");
-    int fd = open_ledger(folder, O_WRONLY | O_CREAT | O_APPEND);
+    int fd = ledger_open(folder, O_WRONLY | O_CREAT | O_APPEND);
     bool ok = fd >= 0 && write(fd, line, (size_t)length) == length && fsync(fd) == 0;
     int why = errno;
     if (fd >= 0)
@@ -39,7 +39,7 @@ int ledger_add(const char *folder, const struct ledger_entry *entry, struct err 
     return ok ? 0 : err_set(e, why, "cannot write %s/ledger: %s", folder, strerror(why));
 }
 
-static struct ledger_entry *of_id(const struct ledger *l, const struct id *id)
+static struct ledger_entry *ledger_entry_of(const struct ledger *l, const struct id *id)
 {
     for (size_t i = 0; i < l->count; i++)
         if (id_equal(&l->at[i].id, id))
@@ -49,7 +49,7 @@ static struct ledger_entry *of_id(const struct ledger *l, const struct id *id)
 
 const struct ledger_entry *ledger_at(const struct ledger *l, const struct id *id)
 {
-    return of_id(l, id);
+    return ledger_entry_of(l, id);
 }
 
 const struct ledger_entry *ledger_of_key(const struct ledger *l, const struct id *key)
@@ -60,7 +60,7 @@ const struct ledger_entry *ledger_of_key(const struct ledger *l, const struct id
     return NULL;
 }
 
-static bool parse(struct ledger_entry *entry, const char *line)
+static bool ledger_parse(struct ledger_entry *entry, const char *line)
 {
     char id[ID_TEXT + 1], key[ID_TEXT + 1], owner[ID_TEXT + 1], what[16];
     long long ends;
@@ -79,9 +79,9 @@ static bool parse(struct ledger_entry *entry, const char *line)
     return true;
 }
 
-static int take(struct ledger *l, const struct ledger_entry *entry)
+static int ledger_take(struct ledger *l, const struct ledger_entry *entry)
 {
-    struct ledger_entry *there = of_id(l, &entry->id);
+    struct ledger_entry *there = ledger_entry_of(l, &entry->id);
     if (there == NULL) {
         struct ledger_entry *more = realloc(l->at, (l->count + 1) * sizeof *more);
         if (more == NULL)
@@ -99,15 +99,15 @@ int ledger_read(struct ledger *l, const char *folder, struct err *e)
     char line[LINE];
     int rc = 0;
     memset(l, 0, sizeof *l);
-    int fd = open_ledger(folder, O_RDONLY);
+    int fd = ledger_open(folder, O_RDONLY);
     if (fd < 0 && errno == ENOENT)
-        return 0; /* nobody was admitted yet */
+        return 0; /* no peer was admitted yet */
     FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
     if (f == NULL)
         return err_set(e, errno, "cannot read %s/ledger: %s", folder, strerror(errno));
     while (rc == 0 && fgets(line, sizeof line, f) != NULL)
-        if (parse(&entry, line))
-            rc = take(l, &entry);
+        if (ledger_parse(&entry, line))
+            rc = ledger_take(l, &entry);
     fclose(f);
     if (rc < 0)
         ledger_free(l);
@@ -140,7 +140,7 @@ const struct ledger_entry *ledger_find(const struct ledger *l, const char *word,
 {
     char first[ID_TEXT + 1], second[ID_TEXT + 1];
     struct id id;
-    const struct ledger_entry *found = id_parse(&id, word) ? of_id(l, &id) : NULL;
+    const struct ledger_entry *found = id_parse(&id, word) ? ledger_entry_of(l, &id) : NULL;
     if (found == NULL)
         found = ledger_named(l, word, NULL, now);
     if (found == NULL) {
@@ -157,7 +157,7 @@ const struct ledger_entry *ledger_find(const struct ledger *l, const char *word,
     return NULL;
 }
 
-static bool owns_one(const struct ledger *l, const struct id *owner, time_t now)
+static bool ledger_owns_one(const struct ledger *l, const struct id *owner, time_t now)
 {
     for (size_t i = 0; i < l->count; i++)
         if (l->at[i].owned && is_member(&l->at[i], now) && id_equal(&l->at[i].owner, owner))
@@ -169,7 +169,7 @@ int ledger_owner(const struct ledger *l, const char *word, time_t now, struct id
                  struct err *e)
 {
     struct err why = {0};
-    if (id_parse(out, word) && owns_one(l, out, now))
+    if (id_parse(out, word) && ledger_owns_one(l, out, now))
         return 0;
     const struct ledger_entry *found = ledger_find(l, word, now, &why);
     if (found == NULL && why.code != ENOENT)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* member.c -- every link begins with the serial of each side's list; the newer list goes across,
- * and on from there, so that the whole grid has it as soon as it is connected. */
+/* member.c -- on every link each side first tells the serial of its list; the newer list goes
+ * across, and on from there, so that the whole grid has it as soon as it is connected. */
 #include "member.h"
 #include "overlay/node/node.h"
 #include "overlay/wire/version.h"
@@ -31,7 +31,7 @@ const struct msg_revocations *member_list(const struct member *m)
     return &m->revocation.list;
 }
 
-static void put_out(struct member *m, const struct part_revoked *one)
+static void member_revoke_peer(struct member *m, const struct part_revoked *one)
 {
     struct node *n = m->node;
     if (id_equal(&one->peer, &identity_card(n->identity)->id))
@@ -40,17 +40,17 @@ static void put_out(struct member *m, const struct part_revoked *one)
     m->watcher.revoked(m->watcher.ctx, &one->peer);
 }
 
-/* In effect for new links and for open ones. */
-static int apply(struct member *m)
+/* Puts the list into effect for new links and for open ones. */
+static int member_apply_list(struct member *m)
 {
     const struct msg_revocations *list = &m->revocation.list;
     int rc = identity_revoke(m->node->identity, list->revoked, list->revoked_count);
     for (unsigned i = 0; rc == 0 && i < list->revoked_count; i++)
-        put_out(m, &list->revoked[i]);
+        member_revoke_peer(m, &list->revoked[i]);
     return rc;
 }
 
-static void look_soon(struct member *m)
+static void member_check_soon(struct member *m)
 {
     event_add(m->timer, &(struct timeval){.tv_usec = SOON_MS * 1000});
 }
@@ -77,19 +77,19 @@ int member_take(struct member *m, const struct msg_revocations *list, const stru
     links_spread(n->links, all, from);
     free(all);
     if (identity_rotation(n->identity) != NULL)
-        look_soon(m); /* it says who renews this peer's certificate by the new key */
-    return apply(m) < 0 ? err_set(e, ENOMEM, "no memory") : 0;
+        member_check_soon(m); /* it names the registrar, which renews this peer's certificate */
+    return member_apply_list(m) < 0 ? err_set(e, ENOMEM, "no memory") : 0;
 }
 
-static void tell_serial(struct member *m, const struct part_peer *to)
+static void member_tell_serial(struct member *m, const struct part_peer *to)
 {
     struct message have = {.kind = MSG_revocations_have};
     have.revocations_have.serial = m->revocation.list.serial;
     link_send(m->node->links, to, &have);
 }
 
-/* Before the list, which is signed by the newest key. */
-static void tell_key(struct member *m, const struct part_peer *to)
+/* Comes before the list, which is signed by the newest key. */
+static void member_tell_key(struct member *m, const struct part_peer *to)
 {
     const struct rotation *known = identity_rotation(m->node->identity);
     struct message have = {.kind = MSG_rotation_have};
@@ -102,15 +102,15 @@ static void tell_key(struct member *m, const struct part_peer *to)
 static void on_up(void *ctx, const struct link_peer *with)
 {
     struct member *m = ctx;
-    tell_key(m, &with->peer);
-    tell_serial(m, &with->peer);
+    member_tell_key(m, &with->peer);
+    member_tell_serial(m, &with->peer);
     m->watcher.met(m->watcher.ctx, with);
 }
 
-static void on_have(struct member *m, const struct link_peer *from, uint64_t serial)
+static void member_on_serial(struct member *m, const struct link_peer *from, uint64_t serial)
 {
     if (serial >= m->revocation.list.serial)
-        return; /* its own word about its list makes it send this peer what is newer */
+        return; /* the other side sends its newer list when it hears this peer's serial */
     struct message *all = calloc(1, sizeof *all);
     if (all == NULL)
         return;
@@ -122,8 +122,8 @@ static void on_have(struct member *m, const struct link_peer *from, uint64_t ser
 
 /* --- the authority's key --- */
 
-static int take_key(struct member *m, const struct rotation *r, const struct id *from,
-                    struct err *e)
+static int member_take_key(struct member *m, const struct rotation *r, const struct id *from,
+                           struct err *e)
 {
     struct node *n = m->node;
     int rc = identity_rotate(n->identity, n->settings.keys, r, e);
@@ -137,7 +137,7 @@ static int take_key(struct member *m, const struct rotation *r, const struct id 
     struct message said = {.kind = MSG_rotation, .rotation = r->said};
     links_spread(n->links, &said, from);
     links_renew(n->links);
-    look_soon(m);
+    member_check_soon(m);
     return 0;
 }
 
@@ -149,7 +149,7 @@ int member_rotate(struct member *m, const struct rotation *r, const struct id *f
     case ROTATION_KNOWN:
         return 0;
     case ROTATION_NEW:
-        return take_key(m, r, from, e);
+        return member_take_key(m, r, from, e);
     case ROTATION_PAST:
         return identity_rotate(n->identity, n->settings.keys, r, e);
     case ROTATION_OTHER:
@@ -158,8 +158,8 @@ int member_rotate(struct member *m, const struct rotation *r, const struct id *f
     return err_set(e, EACCES, "another change of the authority's key is refused: the first counts");
 }
 
-static void on_rotation(struct member *m, const struct link_peer *from,
-                        const struct msg_rotation *said, struct err *e)
+static void member_on_rotation(struct member *m, const struct link_peer *from,
+                               const struct msg_rotation *said, struct err *e)
 {
     struct rotation *r = NULL;
     if (rotation_take(&r, said, e) == 0)
@@ -167,8 +167,8 @@ static void on_rotation(struct member *m, const struct link_peer *from,
     rotation_free(r);
 }
 
-static void on_key_have(struct member *m, const struct link_peer *from,
-                        const struct msg_rotation_have *its)
+static void member_on_key(struct member *m, const struct link_peer *from,
+                          const struct msg_rotation_have *its)
 {
     const struct rotation *known = identity_rotation(m->node->identity);
     if (known == NULL || id_equal(&its->before, &known->to) ||
@@ -180,9 +180,9 @@ static void on_key_have(struct member *m, const struct link_peer *from,
 
 /* --- the own certificate --- */
 
-static void ask_renewal(struct member *m)
+static void member_ask_renewal(struct member *m)
 {
-    const struct part_peer *keeper = &m->revocation.list.keeper;
+    const struct part_peer *registrar = &m->revocation.list.registrar;
     struct message ask = {.kind = MSG_renew_ask};
     uint8_t key[KEY_MAX], *at = key;
     EVP_PKEY *mine = SSL_CTX_get0_privatekey(identity_tls(m->node->identity));
@@ -193,10 +193,10 @@ static void ask_renewal(struct member *m)
     ask.renew_ask.protocol = WIRE_HIGHEST;
     ask.renew_ask.key = key;
     ask.renew_ask.key_length = (uint32_t)length;
-    link_send(m->node->links, keeper, &ask);
+    link_send(m->node->links, registrar, &ask);
 }
 
-static void on_time(evutil_socket_t fd, short what, void *ctx)
+static void member_on_time(evutil_socket_t fd, short what, void *ctx)
 {
     struct member *m = ctx;
     const struct identity_card *card = identity_card(m->node->identity);
@@ -205,14 +205,14 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
                                        SSL_CTX_get0_certificate(identity_tls(m->node->identity)));
     (void)fd, (void)what;
     if (due <= now || !current) {
-        ask_renewal(m);
+        member_ask_renewal(m);
         wait = current ? (card->ends - now) / 10 : AGAIN_S;
     }
     wait = wait < CHECK_MIN_S ? CHECK_MIN_S : wait > CHECK_MAX_S ? CHECK_MAX_S : wait;
     event_add(m->timer, &(struct timeval){.tv_sec = wait});
 }
 
-static void on_renewed(struct member *m, const struct msg_renew_answer *answer)
+static void member_on_renewed(struct member *m, const struct msg_renew_answer *answer)
 {
     struct err e = {0};
     if (answer->reason[0] != '\0')
@@ -238,28 +238,28 @@ void member_hear(struct member *self, const struct link_peer *from, const struct
     struct err e = {0};
     switch ((enum takes)m->kind) {
     case MSG_rotation_have:
-        on_key_have(self, from, &m->rotation_have);
+        member_on_key(self, from, &m->rotation_have);
         break;
     case MSG_rotation:
-        on_rotation(self, from, &m->rotation, &e);
+        member_on_rotation(self, from, &m->rotation, &e);
         break;
     case MSG_revocations_have:
-        on_have(self, from, m->revocations_have.serial);
+        member_on_serial(self, from, m->revocations_have.serial);
         break;
     case MSG_revocations:
         member_take(self, &m->revocations, &from->peer.id, &e);
         break;
     case MSG_renew_answer:
-        if (id_equal(&from->peer.id, &self->revocation.list.keeper.id))
-            on_renewed(self, &m->renew_answer);
+        if (id_equal(&from->peer.id, &self->revocation.list.registrar.id))
+            member_on_renewed(self, &m->renew_answer);
         break;
     }
     if (e.code != 0)
         log_warn(self->node->log, "from %s: %s", from->card->name, e.text);
 }
 
-/* One by the key of before is from before: it counts until there is one by the new key. */
-static void load_list(struct member *m)
+/* A list signed by the former key counts until there is one by the new key. */
+static void member_load_list(struct member *m)
 {
     const struct rotation *last = identity_rotation(m->node->identity);
     const char *folder = m->node->settings.state;
@@ -280,15 +280,15 @@ int member_open(struct member **out, struct node *node, const struct member_watc
         return err_set(e, ENOMEM, "no memory");
     m->node = node;
     m->watcher = *watcher;
-    m->timer = evtimer_new(node->base, on_time, m);
-    load_list(m);
+    m->timer = evtimer_new(node->base, member_on_time, m);
+    member_load_list(m);
     if (revocation_has(&m->revocation.list, &card->id))
         return err_set(
             e, EACCES,
             "this peer, %s, was revoked from grid '%s'; to come back, move its keys away "
             "(%s) and join with a new invitation",
             card->name, card->grid, node->settings.keys);
-    if (m->timer == NULL || apply(m) < 0)
+    if (m->timer == NULL || member_apply_list(m) < 0)
         return err_set(e, ENOMEM, "no memory");
     links_on_up(node->links, on_up, m);
     event_add(m->timer, &(struct timeval){.tv_sec = CHECK_MIN_S});

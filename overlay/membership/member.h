@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* member.h -- this peer as a member of its grid: keeps the list of revoked peers in effect and
+/* member.h -- this peer as a member of its grid: puts the list of revoked peers into effect and
  * passes it on, and has its own certificate renewed in time. */
 #ifndef P2P_OVERLAY_MEMBERSHIP_MEMBER_H
 #define P2P_OVERLAY_MEMBERSHIP_MEMBER_H
@@ -25,11 +25,11 @@ int member_open(struct member **out, struct node *node, const struct member_watc
 void member_close(struct member *m);
 void member_hear(struct member *m, const struct link_peer *from, const struct message *said);
 const struct msg_revocations *member_list(const struct member *m); /* serial 0: none */
-/* If it is newer and signed by the authority: keeps it, ends what revoked peers have here, passes
- * it on to every link but `from` (NULL: none). */
+/* If it is newer and signed by the authority: stores it, ends what revoked peers have here, passes
+ * it on to every link except `from` (NULL: none). */
 int member_take(struct member *m, const struct msg_revocations *list, const struct id *from,
                 struct err *e);
-/* The authority has another key: if that fits what this peer knows, keeps it and passes it on;
- * every link is made anew, under what is good from now on. */
+/* The authority has another key: if that fits what this peer knows, stores it and passes it on;
+ * every link is made anew. */
 int member_rotate(struct member *m, const struct rotation *r, const struct id *from, struct err *e);
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* registrar.c -- what the authority does. Its key is read for each act, and forgotten after it; one
- * that is locked is held while an invitation waits, which was given out with its passphrase. */
+/* registrar.c -- the acts of the authority. Its key is read for each act and forgotten after it. A
+ * locked key, which needs its passphrase to be read, is held while an invitation waits. */
 #include "registrar_state.h"
 #include "overlay/base/addr.h"
 #include "authority.h"
@@ -25,113 +25,114 @@ enum { DAY = 24 * 3600 };
 
 /* --- the authority --- */
 
-static int not_here(const struct keeper *k, struct err *e)
+static int registrar_not_here(const struct registrar *r, struct err *e)
 {
-    const struct msg_revocations *list = member_list(k->member);
-    const char *grid = identity_card(k->node->identity)->grid;
+    const struct msg_revocations *list = member_list(r->member);
+    const char *grid = identity_card(r->node->identity)->grid;
     char where[ADDR_TEXT + 1];
-    addr_text(&list->keeper.addr, where);
+    addr_text(&list->registrar.addr, where);
     if (list->serial == 0)
         return err_set(e, ENOENT,
                        "the authority of grid '%s' is not on this desktop (%s); ask its "
                        "founder",
-                       grid, k->node->settings.authority);
+                       grid, r->node->settings.authority);
     return err_set(e, ENOENT,
                    "the authority of grid '%s' is not on this desktop: do it on the one "
                    "at %s",
                    grid, where);
 }
 
-bool keeper_is_here(const struct keeper *k)
+bool registrar_has_authority(const struct registrar *r)
 {
     char path[SETTINGS_PATH + 32];
-    snprintf(path, sizeof path, "%s/authority.key", k->node->settings.authority);
+    snprintf(path, sizeof path, "%s/authority.key", r->node->settings.authority);
     return access(path, R_OK) == 0;
 }
 
-int keeper_authority(struct keeper *k, const struct keyfile_access *with, struct authority **out,
-                     struct err *e)
+int registrar_open_authority(struct registrar *r, const struct keyfile_access *with,
+                             struct authority **out, struct err *e)
 {
     struct id known, found;
-    if (!keeper_is_here(k))
-        return not_here(k, e);
-    int rc = authority_open_with(out, k->node->settings.authority, with, e);
+    if (!registrar_has_authority(r))
+        return registrar_not_here(r, e);
+    int rc = authority_open_with(out, r->node->settings.authority, with, e);
     if (rc < 0)
         return rc;
     found = authority_id(*out);
-    known = identity_grid(k->node->identity);
-    if (!id_equal(&known, &found) && keeper_adopt(k, NULL) == 0)
-        known = identity_grid(k->node->identity);
+    known = identity_grid(r->node->identity);
+    if (!id_equal(&known, &found) && registrar_adopt_key(r, NULL) == 0)
+        known = identity_grid(r->node->identity);
     if (id_equal(&known, &found))
         return 0;
     authority_close(*out);
-    return err_set(e, EINVAL, "%s is the authority of another grid", k->node->settings.authority);
+    return err_set(e, EINVAL, "%s is the authority of another grid", r->node->settings.authority);
 }
 
-/* --- a key that is held: no program of the same user may look into this one meanwhile --- */
+/* --- a held key: meanwhile no program of the same user can read this one's memory --- */
 
-static void let_go(struct keeper *k)
+static void registrar_drop_key(struct registrar *r)
 {
-    if (k->held == NULL)
+    if (r->held == NULL)
         return;
-    sodium_free(k->held); /* wipes it */
-    k->held = NULL;
+    sodium_free(r->held); /* wipes it */
+    r->held = NULL;
     prctl(PR_SET_DUMPABLE, 1);
-    log_info(k->node->log, "the authority's key is not held any more");
+    log_info(r->node->log, "the authority's key is not held any more");
 }
 
-/* As long as somebody may come. */
-static void mind_held(struct keeper *k)
+/* Holds the key as long as an invitation can be used. */
+static void registrar_check_held(struct registrar *r)
 {
-    time_t now = time(NULL), last = invitations_last(k->invitations, now);
+    time_t now = time(NULL), last = invitations_last(r->invitations, now);
     if (last == 0)
-        let_go(k);
-    else if (k->held != NULL)
-        event_add(k->hold_ends, &(struct timeval){.tv_sec = last - now});
+        registrar_drop_key(r);
+    else if (r->held != NULL)
+        event_add(r->hold_ends, &(struct timeval){.tv_sec = last - now});
 }
 
-static void on_hold_ends(evutil_socket_t fd, short what, void *ctx)
+static void registrar_on_hold_ends(evutil_socket_t fd, short what, void *ctx)
 {
     (void)fd, (void)what;
-    mind_held(ctx);
+    registrar_check_held(ctx);
 }
 
-static int hold(struct keeper *k, const struct authority *a, struct err *e)
+static int registrar_hold_key(struct registrar *r, const struct authority *a, struct err *e)
 {
-    if (!authority_is_locked(k->node->settings.authority) || k->held != NULL)
+    if (!authority_is_locked(r->node->settings.authority) || r->held != NULL)
         return 0;
-    k->held = sodium_malloc(KEYFILE_SEED);
-    if (k->held == NULL || prctl(PR_SET_DUMPABLE, 0) < 0 || !authority_seed(a, k->held)) {
-        let_go(k);
+    r->held = sodium_malloc(KEYFILE_SEED);
+    if (r->held == NULL || prctl(PR_SET_DUMPABLE, 0) < 0 || !authority_seed(a, r->held)) {
+        registrar_drop_key(r);
         return err_set(e, ENOMEM, "the authority's key cannot be held: %s", strerror(errno));
     }
-    sodium_mprotect_readonly(k->held);
-    log_info(k->node->log, "the authority's key is held until who is invited has come");
+    sodium_mprotect_readonly(r->held);
+    log_info(r->node->log, "the authority's key is held until who is invited has come");
     return 0;
 }
 
 /* --- invitations --- */
 
-static void on_join(void *ctx, const struct link_joiner *who, const struct msg_join_ask *ask,
-                    struct message *answer);
+static void registrar_on_join(void *ctx, const struct link_joiner *who,
+                              const struct msg_join_ask *ask, struct message *answer);
 
-static void hear_newcomers(struct keeper *k)
+static void registrar_listen(struct registrar *r)
 {
-    links_on_join(k->node->links, invitations_count(k->invitations) > 0 ? on_join : NULL, k);
+    links_on_join(r->node->links, invitations_count(r->invitations) > 0 ? registrar_on_join : NULL,
+                  r);
 }
 
-int keeper_end_invitations(struct keeper *k, struct err *e)
+int registrar_end_invitations(struct registrar *r, struct err *e)
 {
-    int rc = invitations_end(k->invitations, time(NULL), e);
-    mind_held(k);
+    int rc = invitations_end(r->invitations, time(NULL), e);
+    registrar_check_held(r);
     return rc;
 }
 
-static int check_invite(const struct msg_local_invite *ask, struct err *e)
+static int registrar_check_invite(const struct msg_local_invite *ask, struct err *e)
 {
-    if (ask->seconds == 0 || ask->seconds > KEEPER_INVITE_MAX_S)
+    if (ask->seconds == 0 || ask->seconds > REGISTRAR_INVITE_MAX_S)
         return err_set(e, EINVAL, "an invitation is good for at most %d days",
-                       KEEPER_INVITE_MAX_S / DAY);
+                       REGISTRAR_INVITE_MAX_S / DAY);
     if (ask->mine && ask->owner[0] != '\0')
         return err_set(e, EINVAL, "a desktop has one owner");
     for (unsigned i = 0; i < ask->groups_count; i++)
@@ -142,18 +143,18 @@ static int check_invite(const struct msg_local_invite *ask, struct err *e)
     return 0;
 }
 
-/* Who the newcomer will be: none chooses that for himself. */
-static int find_owner(const struct keeper *k, const struct msg_local_invite *ask,
-                      char out[ID_TEXT + 1], struct err *e)
+/* The owner that the newcomer will have: the inviter chooses. */
+static int registrar_find_owner(const struct registrar *r, const struct msg_local_invite *ask,
+                                char out[ID_TEXT + 1], struct err *e)
 {
     struct ledger ledger;
-    struct id owner = identity_card(k->node->identity)->owner;
+    struct id owner = identity_card(r->node->identity)->owner;
     int rc = 0;
     if (ask->mine) {
         id_text(&owner, out);
     } else if (ask->owner[0] == '\0') {
         strcpy(out, "self");
-    } else if ((rc = ledger_read(&ledger, k->node->settings.authority, e)) == 0) {
+    } else if ((rc = ledger_read(&ledger, r->node->settings.authority, e)) == 0) {
         rc = ledger_owner(&ledger, ask->owner, time(NULL), &owner, e);
         id_text(&owner, out);
         ledger_free(&ledger);
@@ -161,8 +162,8 @@ static int find_owner(const struct keeper *k, const struct msg_local_invite *ask
     return rc;
 }
 
-int keeper_invite(struct keeper *k, const struct msg_local_invite *ask, struct msg_local_token *out,
-                  struct err *e)
+int registrar_invite(struct registrar *r, const struct msg_local_invite *ask,
+                     struct msg_local_token *out, struct err *e)
 {
     struct invitation fresh = {.ends = time(NULL) + (time_t)ask->seconds};
     struct token token;
@@ -170,52 +171,53 @@ int keeper_invite(struct keeper *k, const struct msg_local_invite *ask, struct m
     struct err why = {0};
     const struct keyfile_access with = {.passphrase = ask->passphrase,
                                         .length = ask->passphrase_length};
-    int rc = check_invite(ask, e);
+    int rc = registrar_check_invite(ask, e);
     if (rc == 0)
-        rc = keeper_authority(k, ask->passphrase_length > 0 ? &with : NULL, &a, e);
+        rc = registrar_open_authority(r, ask->passphrase_length > 0 ? &with : NULL, &a, e);
     if (rc < 0)
         return rc;
     token.grid = authority_id(a);
-    rc = find_owner(k, ask, fresh.owner, e);
-    if (rc == 0 && keeper_publish(k, a, &why) < 0)
-        log_warn(k->node->log, "who renews certificates is not told anew: %s", why.text);
+    rc = registrar_find_owner(r, ask, fresh.owner, e);
+    if (rc == 0 && registrar_publish(r, a, &why) < 0)
+        log_warn(r->node->log, "who renews certificates is not told anew: %s", why.text);
     if (rc == 0)
-        rc = hold(k, a, e);
+        rc = registrar_hold_key(r, a, e);
     authority_close(a);
     if (rc < 0)
         return rc;
-    token.count = links_addresses(k->node->links, token.at, TOKEN_ADDRESSES);
+    token.count = links_addresses(r->node->links, token.at, TOKEN_ADDRESSES);
     randombytes_buf(fresh.secret, sizeof fresh.secret);
     memcpy(token.secret, fresh.secret, sizeof token.secret);
     for (; fresh.group_count < ask->groups_count; fresh.group_count++)
         memcpy(fresh.groups[fresh.group_count], ask->groups[fresh.group_count].text,
                sizeof fresh.groups[0]);
-    rc = invitation_add(k->invitations, &fresh, time(NULL), e);
-    mind_held(k);
+    rc = invitation_add(r->invitations, &fresh, time(NULL), e);
+    registrar_check_held(r);
     if (rc < 0)
         return rc;
     token_text(&token, out->text);
     out->ends = (uint64_t)fresh.ends;
     memcpy(out->owner, fresh.owner, sizeof out->owner);
     sodium_memzero(&token, sizeof token);
-    hear_newcomers(k);
+    registrar_listen(r);
     return 0;
 }
 
 /* --- admission --- */
 
-uint32_t keeper_put_certificate(uint8_t out[CERTIFICATE_MAX], X509 *c)
+uint32_t registrar_put_certificate(uint8_t out[CERTIFICATE_BYTES], X509 *c)
 {
     int length = i2d_X509(c, NULL);
-    if (length <= 0 || length > CERTIFICATE_MAX)
+    if (length <= 0 || length > CERTIFICATE_BYTES)
         return 0;
     i2d_X509(c, &out);
     return (uint32_t)length;
 }
 
-/* A name names one member, or nobody could be revoked by it; and who was put out stays out,
+/* Each name belongs to one member, so that it can be revoked by name; and a revoked key is refused,
  * whatever name it comes with. */
-static int check_name(const struct keeper *k, const char *name, EVP_PKEY *key, struct err *e)
+static int registrar_check_name(const struct registrar *r, const char *name, EVP_PKEY *key,
+                                struct err *e)
 {
     struct ledger ledger;
     struct id id, named;
@@ -224,11 +226,11 @@ static int check_name(const struct keeper *k, const char *name, EVP_PKEY *key, s
     if (id_parse(&named, name) || strcmp(name, "self") == 0)
         return err_set(e, EINVAL, "'%s' is no name for a peer: it could be taken for an owner's",
                        name);
-    int rc = ledger_read(&ledger, k->node->settings.authority, e);
+    int rc = ledger_read(&ledger, r->node->settings.authority, e);
     if (rc < 0)
         return rc;
     const struct ledger_entry *before = ledger_of_key(&ledger, &id);
-    if (identity_is_revoked(k->node->identity, before != NULL ? &before->id : &id) ||
+    if (identity_is_revoked(r->node->identity, before != NULL ? &before->id : &id) ||
         (before != NULL && before->revoked))
         rc = err_set(e, EACCES, "this key was revoked: move the keys away and join with a new one");
     else if (ledger_named(&ledger, name, before != NULL ? &before->id : NULL, time(NULL)) != NULL)
@@ -240,8 +242,9 @@ static int check_name(const struct keeper *k, const char *name, EVP_PKEY *key, s
     return rc;
 }
 
-static int admit(struct keeper *k, const struct link_joiner *who, const struct msg_join_ask *ask,
-                 const struct invitation *by, X509 **out, struct err *e)
+static int registrar_admit(struct registrar *r, const struct link_joiner *who,
+                           const struct msg_join_ask *ask, const struct invitation *by, X509 **out,
+                           struct err *e)
 {
     const char *groups[IDENTITY_GROUPS];
     struct authority_order order = {.peer = ask->name,
@@ -251,8 +254,8 @@ static int admit(struct keeper *k, const struct link_joiner *who, const struct m
     struct authority *a;
     for (; order.group_count < by->group_count; order.group_count++)
         groups[order.group_count] = by->groups[order.group_count];
-    const struct keyfile_access with = {.seed = k->held};
-    int rc = keeper_authority(k, k->held != NULL ? &with : NULL, &a, e);
+    const struct keyfile_access with = {.seed = r->held};
+    int rc = registrar_open_authority(r, r->held != NULL ? &with : NULL, &a, e);
     if (rc == -ENOKEY)
         return err_set(e, EACCES,
                        "the grid's authority is locked, and its daemon was started anew since: "
@@ -261,44 +264,45 @@ static int admit(struct keeper *k, const struct link_joiner *who, const struct m
         return rc;
     rc = authority_check(&order, e);
     if (rc == 0)
-        rc = check_name(k, ask->name, who->key, e);
+        rc = registrar_check_name(r, ask->name, who->key, e);
     if (rc == 0)
-        rc = invitation_use(k->invitations, by, ask->name, time(NULL), e);
+        rc = invitation_use(r->invitations, by, ask->name, time(NULL), e);
     if (rc == 0)
         rc = authority_admit(a, &order, who->key, out, e);
     authority_close(a);
-    mind_held(k);
+    registrar_check_held(r);
     return rc;
 }
 
-/* Whoever does not know the secret learns nothing about invitations. */
-static const struct invitation *find_proved(const struct keeper *k, const struct link_joiner *who,
-                                            const struct msg_join_ask *ask)
+/* A newcomer that does not know the secret learns nothing about invitations. */
+static const struct invitation *registrar_find_invitation(const struct registrar *r,
+                                                          const struct link_joiner *who,
+                                                          const struct msg_join_ask *ask)
 {
-    const struct invitation *one = invitation_find(k->invitations, &ask->invitation);
+    const struct invitation *one = invitation_find(r->invitations, &ask->invitation);
     bool proved =
         one != NULL && token_proved(ask->proof, ask->proof_length, one->secret, TOKEN_NEWCOMER,
                                     who->binding, ask->name, strlen(ask->name));
     return proved ? one : NULL;
 }
 
-static void list_peers(const struct keeper *k, struct msg_join_answer *answer)
+static void registrar_list_peers(const struct registrar *r, struct msg_join_answer *answer)
 {
     enum { MOST = sizeof answer->peers / sizeof answer->peers[0] };
-    answer->peers[0] = links_self(k->node->links);
-    answer->peers_count = (uint16_t)(1 + overlay_known(k->overlay, answer->peers + 1, MOST - 1));
+    answer->peers[0] = links_self(r->node->links);
+    answer->peers_count = (uint16_t)(1 + overlay_known(r->overlay, answer->peers + 1, MOST - 1));
 }
 
-static void on_join(void *ctx, const struct link_joiner *who, const struct msg_join_ask *ask,
-                    struct message *m)
+static void registrar_on_join(void *ctx, const struct link_joiner *who,
+                              const struct msg_join_ask *ask, struct message *m)
 {
-    struct keeper *k = ctx;
+    struct registrar *r = ctx;
     struct msg_join_answer *answer = &m->join_answer;
     const struct version_range ours = {WIRE_LOWEST, WIRE_HIGHEST};
     const struct version_range theirs = version_said(ask->lowest, ask->highest);
-    const char *here = identity_card(k->node->identity)->name;
+    const char *here = identity_card(r->node->identity)->name;
     char said[VERSION_TEXT + 1], known[VERSION_TEXT + 1];
-    const struct invitation *by = find_proved(k, who, ask);
+    const struct invitation *by = registrar_find_invitation(r, who, ask);
     struct err e = {0};
     X509 *c = NULL;
     m->kind = MSG_join_answer;
@@ -309,98 +313,100 @@ static void on_join(void *ctx, const struct link_joiner *who, const struct msg_j
                 "%s speaks version %s of the protocol, %s version %s: update p2pgrid on %s",
                 ask->name, version_text(theirs, said), here, version_text(ours, known),
                 theirs.highest < ours.lowest ? ask->name : here);
-    else if (invitation_check(by, time(NULL), &e) == 0 && admit(k, who, ask, by, &c, &e) == 0)
-        log_info(k->node->log, "admitted %s", ask->name);
+    else if (invitation_check(by, time(NULL), &e) == 0 &&
+             registrar_admit(r, who, ask, by, &c, &e) == 0)
+        log_info(r->node->log, "admitted %s", ask->name);
     if (c != NULL) {
-        answer->certificate = k->certificate;
-        answer->certificate_length = keeper_put_certificate(k->certificate, c);
-        answer->authority = k->root;
+        answer->certificate = r->certificate;
+        answer->certificate_length = registrar_put_certificate(r->certificate, c);
+        answer->authority = r->root;
         answer->authority_length =
-            keeper_put_certificate(k->root, identity_root(k->node->identity));
-        list_peers(k, answer);
+            registrar_put_certificate(r->root, identity_root(r->node->identity));
+        registrar_list_peers(r, answer);
     }
     if (by != NULL) {
-        token_prove(k->proof, by->secret, TOKEN_INVITER, who->binding, answer->certificate,
+        token_prove(r->proof, by->secret, TOKEN_INVITER, who->binding, answer->certificate,
                     answer->certificate_length);
-        answer->proof = k->proof;
-        answer->proof_length = sizeof k->proof;
+        answer->proof = r->proof;
+        answer->proof_length = sizeof r->proof;
     }
     snprintf(answer->reason, sizeof answer->reason, "%.*s", (int)sizeof answer->reason - 1, e.text);
     X509_free(c);
 }
 
 enum takes {
-#define TO_keeper(name) TAKES_##name = MSG_##name,
+#define TO_registrar(name) TAKES_##name = MSG_##name,
 #include "overlay/wire/message_to.h"
 };
 
-void keeper_take(struct keeper *k, const struct link_peer *from, const struct message *m)
+void registrar_take(struct registrar *r, const struct link_peer *from, const struct message *m)
 {
     switch ((enum takes)m->kind) {
     case MSG_renew_ask:
-        keeper_on_renew(k, from, &m->renew_ask);
+        registrar_on_renew(r, from, &m->renew_ask);
         break;
     }
 }
 
 /* --- begin and end --- */
 
-/* Who renews certificates, and where, is in a list that it signs. */
-static void say_locked(const struct keeper *k)
+/* Which peer is the registrar, and its address, are in the list of revoked peers, which is signed.
+ */
+static void registrar_log_locked(const struct registrar *r)
 {
-    const struct msg_revocations *list = member_list(k->member);
-    struct part_peer self = links_self(k->node->links);
-    if (id_equal(&list->keeper.id, &self.id) && addr_equal(&list->keeper.addr, &self.addr))
-        log_info(k->node->log, "the grid's authority is locked");
+    const struct msg_revocations *list = member_list(r->member);
+    struct part_peer self = links_self(r->node->links);
+    if (id_equal(&list->registrar.id, &self.id) && addr_equal(&list->registrar.addr, &self.addr))
+        log_info(r->node->log, "the grid's authority is locked");
     else
-        log_warn(k->node->log, "the grid's authority is locked: members learn with the next invite "
+        log_warn(r->node->log, "the grid's authority is locked: members learn with the next invite "
                                "or revoke that it is here");
 }
 
-int keeper_open(struct keeper **out, struct node *node, struct member *member,
-                const struct overlay *overlay, struct err *e)
+int registrar_open(struct registrar **out, struct node *node, struct member *member,
+                   const struct overlay *overlay, struct err *e)
 {
-    struct keeper *k = calloc(1, sizeof *k);
+    struct registrar *r = calloc(1, sizeof *r);
     struct authority *a;
     struct err why = {0};
-    *out = k;
-    if (k == NULL)
+    *out = r;
+    if (r == NULL)
         return err_set(e, ENOMEM, "no memory");
-    k->node = node;
-    k->member = member;
-    k->overlay = overlay;
-    int rc = invitations_open(&k->invitations, node->settings.state, time(NULL), e);
+    r->node = node;
+    r->member = member;
+    r->overlay = overlay;
+    int rc = invitations_open(&r->invitations, node->settings.state, time(NULL), e);
     if (rc < 0)
         return rc;
-    k->hold_ends = evtimer_new(node->base, on_hold_ends, k);
-    if (k->hold_ends == NULL)
+    r->hold_ends = evtimer_new(node->base, registrar_on_hold_ends, r);
+    if (r->hold_ends == NULL)
         return err_set(e, ENOMEM, "no memory");
-    hear_newcomers(k);
-    if (keeper_adopt(k, &why) < 0)
+    registrar_listen(r);
+    if (registrar_adopt_key(r, &why) < 0)
         log_warn(node->log, "the authority's key has changed, but: %s", why.text);
     why = (struct err){0};
-    keeper_meet(k, &(struct link_peer){.card = identity_card(node->identity),
-                                       .certificate =
-                                           SSL_CTX_get0_certificate(identity_tls(node->identity))});
-    if (keeper_is_here(k) && keeper_authority(k, NULL, &a, &why) == 0) {
-        keeper_publish(k, a, &why);
+    registrar_meet(r, &(struct link_peer){
+                          .card = identity_card(node->identity),
+                          .certificate = SSL_CTX_get0_certificate(identity_tls(node->identity))});
+    if (registrar_has_authority(r) && registrar_open_authority(r, NULL, &a, &why) == 0) {
+        registrar_publish(r, a, &why);
         authority_close(a);
     }
     if (why.code == ENOKEY)
-        say_locked(k);
+        registrar_log_locked(r);
     else if (why.code != 0)
         log_warn(node->log, "the grid's authority cannot be used: %s", why.text);
     return 0;
 }
 
-void keeper_close(struct keeper *k)
+void registrar_close(struct registrar *r)
 {
-    if (k == NULL)
+    if (r == NULL)
         return;
-    links_on_join(k->node->links, NULL, NULL);
-    invitations_close(k->invitations);
-    let_go(k);
-    if (k->hold_ends != NULL)
-        event_free(k->hold_ends);
-    free(k);
+    links_on_join(r->node->links, NULL, NULL);
+    invitations_close(r->invitations);
+    registrar_drop_key(r);
+    if (r->hold_ends != NULL)
+        event_free(r->hold_ends);
+    free(r);
 }

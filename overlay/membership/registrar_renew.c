@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* registrar_renew.c -- who is a member stays one: signs its certificate anew, or, where the key is
- * locked, hands out what was signed for that day. */
+/* registrar_renew.c -- renews members' certificates: signs a new one, or, where the key is locked,
+ * hands out the one that was signed ahead for that day. */
 #include "authority.h"
 #include "overlay/base/clock.h"
 #include "certificates.h"
@@ -16,17 +16,18 @@
 
 enum { DAY = 24 * 3600 };
 
-static int note(const struct keeper *k, const struct identity_card *was, X509 *c, struct err *e)
+static int renew_note(const struct registrar *r, const struct identity_card *was, X509 *c,
+                      struct err *e)
 {
     struct identity_card card;
     struct ledger ledger;
     struct ledger_entry entry;
     int rc = identity_read(&card, c, e);
     if (rc == 0 && (!id_equal(&card.id, &was->id) ||
-                    X509_verify(c, identity_authority(k->node->identity)) != 1))
-        rc = err_set(e, EINVAL, "what was kept for it is not the authority's");
+                    X509_verify(c, identity_authority(r->node->identity)) != 1))
+        rc = err_set(e, EINVAL, "the certificate stored for it is not the authority's");
     if (rc == 0)
-        rc = ledger_read(&ledger, k->node->settings.authority, e);
+        rc = ledger_read(&ledger, r->node->settings.authority, e);
     if (rc < 0)
         return rc;
     const struct ledger_entry *before = ledger_at(&ledger, &card.id);
@@ -40,67 +41,69 @@ static int note(const struct keeper *k, const struct identity_card *was, X509 *c
     entry.ends = card.ends;
     entry.owned = true;
     entry.owner = card.owner;
-    return ledger_add(k->node->settings.authority, &entry, e);
+    return ledger_add(r->node->settings.authority, &entry, e);
 }
 
-/* Signed when the key was there. */
-static int take_out(const struct keeper *k, const struct identity_card *card, time_t after,
-                    X509 **out, struct err *e)
+/* The next one of those that were signed ahead. */
+static int renew_from_stored(const struct registrar *r, const struct identity_card *card,
+                             time_t after, X509 **out, struct err *e)
 {
-    struct drawer d;
-    int rc = drawer_read(&d, k->node->settings.authority, &card->id, e);
-    X509 *next = rc == 0 ? drawer_pick(&d, time(NULL), after) : NULL;
+    struct certificates d;
+    int rc = certificates_read(&d, r->node->settings.authority, &card->id, e);
+    X509 *next = rc == 0 ? certificates_pick(&d, time(NULL), after) : NULL;
     if (rc == 0 && next == NULL)
         rc = err_set(e, ENOKEY,
                      "the grid's authority is locked, and nothing is signed for this day; its "
                      "founder unlocks and locks it (p2pctl grid lock)");
     if (rc == 0)
-        rc = note(k, card, next, e);
+        rc = renew_note(r, card, next, e);
     if (rc == 0 && X509_up_ref(next))
         *out = next;
-    drawer_clear(&d);
+    certificates_clear(&d);
     return rc;
 }
 
-/* Of what the ledger says; the groups of a member that was admitted before certificates were kept
- * stand in its certificate alone. */
-static bool is_known(const struct ledger *l, const struct identity_card *card)
+/* By the ledger. The groups of a member that was admitted before certificates were stored are in
+ * its certificate alone. */
+static bool ledger_knows(const struct ledger *l, const struct identity_card *card)
 {
     const struct ledger_entry *known = ledger_at(l, &card->id);
     return known != NULL && !known->revoked && strcmp(known->name, card->name) == 0 &&
            (!known->owned || id_equal(&known->owner, &card->owner));
 }
 
-void keeper_meet(struct keeper *k, const struct link_peer *who)
+void registrar_meet(struct registrar *r, const struct link_peer *who)
 {
-    const char *folder = k->node->settings.authority;
-    struct drawer d = {.at = {who->certificate}, .count = 1};
+    const char *folder = r->node->settings.authority;
+    struct certificates d = {.at = {who->certificate}, .count = 1};
     struct ledger ledger;
     struct err e = {0};
-    if (!keeper_is_here(k) || who->certificate == NULL || drawer_has(folder, &who->card->id) ||
-        ledger_read(&ledger, folder, &e) < 0)
+    if (!registrar_has_authority(r) || who->certificate == NULL ||
+        certificates_exist(folder, &who->card->id) || ledger_read(&ledger, folder, &e) < 0)
         return;
-    if (is_known(&ledger, who->card))
-        drawer_write(&d, folder, &who->card->id, &e);
+    if (ledger_knows(&ledger, who->card))
+        certificates_write(&d, folder, &who->card->id, &e);
     ledger_free(&ledger);
     if (e.code != 0)
-        log_warn(k->node->log, "the certificate of %s is not kept: %s", who->card->name, e.text);
+        log_warn(r->node->log, "the certificate of %s is not stored: %s", who->card->name, e.text);
 }
 
-/* What a stolen key has signed does not become this one's by asking. */
-static int check_known(const struct keeper *k, const struct identity_card *card, struct err *e)
+/* A certificate that a stolen key has signed is not replaced by one of the new key. */
+static int renew_check_known(const struct registrar *r, const struct identity_card *card,
+                             struct err *e)
 {
     struct ledger ledger;
-    int rc = ledger_read(&ledger, k->node->settings.authority, e);
-    if (rc == 0 && !is_known(&ledger, card))
+    int rc = ledger_read(&ledger, r->node->settings.authority, e);
+    if (rc == 0 && !ledger_knows(&ledger, card))
         rc =
             err_set(e, EACCES, "the authority's ledger has no member %s of that owner", card->name);
     ledger_free(&ledger);
     return rc;
 }
 
-static int renew(struct keeper *k, const struct link_peer *from, const struct msg_renew_ask *ask,
-                 bool current, X509 **out, struct err *e)
+static int renew_certificate(struct registrar *r, const struct link_peer *from,
+                             const struct msg_renew_ask *ask, bool current, X509 **out,
+                             struct err *e)
 {
     const struct identity_card *card = from->card;
     const char *groups[IDENTITY_GROUPS];
@@ -122,53 +125,54 @@ static int renew(struct keeper *k, const struct link_peer *from, const struct ms
                  ? 0
                  : err_set(e, EINVAL, "that is not its key");
     if (rc == 0)
-        rc = check_known(k, card, e);
-    if (rc == 0 && authority_is_locked(k->node->settings.authority))
-        rc = take_out(k, card, current ? card->ends : card->ends - 1, out, e);
-    else if (rc == 0 && (rc = keeper_authority(k, NULL, &a, e)) == 0)
+        rc = renew_check_known(r, card, e);
+    if (rc == 0 && authority_is_locked(r->node->settings.authority))
+        rc = renew_from_stored(r, card, current ? card->ends : card->ends - 1, out, e);
+    else if (rc == 0 && (rc = registrar_open_authority(r, NULL, &a, e)) == 0)
         rc = authority_admit(a, &order, key, out, e);
     authority_close(a);
     EVP_PKEY_free(key);
     return rc;
 }
 
-/* What the old key has signed is due at once: it was listed, or its holder would not be here. */
-static bool is_current(const struct keeper *k, const struct link_peer *from)
+/* A certificate of the old key is due at once: it is among the listed ones, or there were no link.
+ */
+static bool renew_is_current(const struct registrar *r, const struct link_peer *from)
 {
-    const struct identity *i = k->node->identity;
+    const struct identity *i = r->node->identity;
     return identity_is_current(i, from->certificate != NULL
                                       ? from->certificate
                                       : SSL_CTX_get0_certificate(identity_tls(i)));
 }
 
-void keeper_on_renew(struct keeper *k, const struct link_peer *from,
-                     const struct msg_renew_ask *ask)
+void registrar_on_renew(struct registrar *r, const struct link_peer *from,
+                        const struct msg_renew_ask *ask)
 {
     struct message answer = {.kind = MSG_renew_answer};
     const struct identity_card *card = from->card;
     struct err e = {0};
     X509 *c = NULL;
     time_t now = time(NULL);
-    bool current = is_current(k, from);
+    bool current = renew_is_current(r, from);
     enum renewal_verdict verdict =
-        renewal_asked(&k->renewals, &card->id, current ? card->begins : now,
+        renewal_asked(&r->renewals, &card->id, current ? card->begins : now,
                       current ? card->ends : now, now, clock_ms());
     if (verdict == RENEWAL_AGAIN)
         return;
     if (verdict == RENEWAL_EARLY)
         err_set(&e, EAGAIN, "it is good for %ld more days; it is renewed in the last thirty",
                 (long)(card->ends - time(NULL)) / DAY);
-    else if (renew(k, from, ask, current, &c, &e) == 0)
-        log_info(k->node->log, "renewed the certificate of %s", from->card->name);
+    else if (renew_certificate(r, from, ask, current, &c, &e) == 0)
+        log_info(r->node->log, "renewed the certificate of %s", from->card->name);
     else if (e.code == ENOKEY)
-        log_warn(k->node->log, "the certificate of %s is not renewed: %s", from->card->name,
+        log_warn(r->node->log, "the certificate of %s is not renewed: %s", from->card->name,
                  e.text);
     if (c != NULL) {
-        answer.renew_answer.certificate = k->certificate;
-        answer.renew_answer.certificate_length = keeper_put_certificate(k->certificate, c);
+        answer.renew_answer.certificate = r->certificate;
+        answer.renew_answer.certificate_length = registrar_put_certificate(r->certificate, c);
     }
     snprintf(answer.renew_answer.reason, sizeof answer.renew_answer.reason, "%.*s",
              (int)sizeof answer.renew_answer.reason - 1, e.text);
     X509_free(c);
-    link_send(k->node->links, &from->peer, &answer);
+    link_send(r->node->links, &from->peer, &answer);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* registrar_revoke.c -- who is revoked: the authority's ledger says it, and a signed list tells
- * all.
+/* registrar_revoke.c -- revokes a member: in the authority's ledger, and in a signed list for all.
  */
 #include "overlay/base/addr.h"
 #include "authority.h"
@@ -18,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-static int list_revoked(struct msg_revocations *list, const struct ledger *ledger, struct err *e)
+static int revoke_list(struct msg_revocations *list, const struct ledger *ledger, struct err *e)
 {
     enum { MOST = sizeof list->revoked / sizeof list->revoked[0] };
     for (size_t i = 0; i < ledger->count; i++) {
@@ -33,45 +32,45 @@ static int list_revoked(struct msg_revocations *list, const struct ledger *ledge
     return 0;
 }
 
-static bool says_the_same(const struct msg_revocations *a, const struct msg_revocations *b)
+static bool revoke_is_same(const struct msg_revocations *a, const struct msg_revocations *b)
 {
-    bool same = a->serial != 0 && b->serial != 0 && id_equal(&a->keeper.id, &b->keeper.id) &&
-                addr_equal(&a->keeper.addr, &b->keeper.addr) &&
+    bool same = a->serial != 0 && b->serial != 0 && id_equal(&a->registrar.id, &b->registrar.id) &&
+                addr_equal(&a->registrar.addr, &b->registrar.addr) &&
                 a->revoked_count == b->revoked_count;
     for (unsigned i = 0; same && i < a->revoked_count; i++)
         same = id_equal(&a->revoked[i].peer, &b->revoked[i].peer);
     return same;
 }
 
-int keeper_publish(struct keeper *k, const struct authority *a, struct err *e)
+int registrar_publish(struct registrar *r, const struct authority *a, struct err *e)
 {
-    const struct msg_revocations *now = member_list(k->member);
+    const struct msg_revocations *now = member_list(r->member);
     struct revocation *fresh = calloc(1, sizeof *fresh);
     struct ledger ledger;
     if (fresh == NULL)
         return err_set(e, ENOMEM, "no memory");
     uint64_t clock = (uint64_t)time(NULL);
     fresh->list.serial = now->serial < clock ? clock : now->serial + 1;
-    fresh->list.keeper = links_self(k->node->links);
-    int rc = ledger_read(&ledger, k->node->settings.authority, e);
+    fresh->list.registrar = links_self(r->node->links);
+    int rc = ledger_read(&ledger, r->node->settings.authority, e);
     if (rc == 0) {
-        rc = list_revoked(&fresh->list, &ledger, e);
+        rc = revoke_list(&fresh->list, &ledger, e);
         ledger_free(&ledger);
     }
-    if (rc == 0 && !says_the_same(&fresh->list, now)) {
+    if (rc == 0 && !revoke_is_same(&fresh->list, now)) {
         rc = revocation_sign(fresh, authority_key(a), e);
         if (rc == 0)
-            rc = member_take(k->member, &fresh->list, NULL, e);
+            rc = member_take(r->member, &fresh->list, NULL, e);
     }
     free(fresh);
     return rc;
 }
 
-static int find_member(const struct keeper *k, const char *word, struct ledger_entry *out,
+static int revoke_find(const struct registrar *r, const char *word, struct ledger_entry *out,
                        struct err *e)
 {
     struct ledger ledger;
-    int rc = ledger_read(&ledger, k->node->settings.authority, e);
+    int rc = ledger_read(&ledger, r->node->settings.authority, e);
     if (rc < 0)
         return rc;
     const struct ledger_entry *found = ledger_find(&ledger, word, time(NULL), e);
@@ -81,34 +80,34 @@ static int find_member(const struct keeper *k, const char *word, struct ledger_e
     return found != NULL ? 0 : -ENOENT;
 }
 
-int keeper_revoke(struct keeper *k, const struct msg_local_revoke *ask,
-                  struct msg_local_revoked *out, struct err *e)
+int registrar_revoke(struct registrar *r, const struct msg_local_revoke *ask,
+                     struct msg_local_revoked *out, struct err *e)
 {
     const struct keyfile_access with = {.passphrase = ask->passphrase,
                                         .length = ask->passphrase_length};
     const char *peer = ask->peer;
     struct ledger_entry entry;
     struct authority *a;
-    int rc = keeper_authority(k, ask->passphrase_length > 0 ? &with : NULL, &a, e);
+    int rc = registrar_open_authority(r, ask->passphrase_length > 0 ? &with : NULL, &a, e);
     if (rc < 0)
         return rc;
-    rc = find_member(k, peer, &entry, e);
-    if (rc == 0 && id_equal(&entry.id, &identity_card(k->node->identity)->id))
+    rc = revoke_find(r, peer, &entry, e);
+    if (rc == 0 && id_equal(&entry.id, &identity_card(r->node->identity)->id))
         rc = err_set(e, EINVAL, "%s is this desktop, which has the authority", peer);
     if (rc == 0 && !entry.revoked) {
         entry.revoked = true;
         entry.ends = authority_last_end(a, entry.ends);
-        rc = ledger_add(k->node->settings.authority, &entry, e);
+        rc = ledger_add(r->node->settings.authority, &entry, e);
     }
     if (rc == 0)
-        drawer_forget(k->node->settings.authority, &entry.id);
+        certificates_remove(r->node->settings.authority, &entry.id);
     if (rc == 0)
-        rc = keeper_publish(k, a, e);
+        rc = registrar_publish(r, a, e);
     authority_close(a);
     if (rc < 0)
         return rc;
     out->peer = entry.id;
     memcpy(out->name, entry.name, sizeof out->name);
-    log_info(k->node->log, "revoked %s", entry.name);
+    log_info(r->node->log, "revoked %s", entry.name);
     return 0;
 }

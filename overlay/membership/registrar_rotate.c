@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* registrar_rotate.c -- the authority has another key: it is made, this peer takes it into use, and
- * from here it goes to all. */
+/* registrar_rotate.c -- gives the authority another key: makes it, takes it into use on this peer,
+ * and spreads it from here. */
 #include "authority.h"
 #include "registrar_state.h"
 #include "member.h"
@@ -11,12 +11,12 @@
 
 enum { YEAR_S = 365 * 24 * 3600 };
 
-/* Its first half may have been the last thing that this daemon did: so it is looked at again when
- * it starts. What stands in the folder counts once its certificate is the new one. */
-int keeper_adopt(struct keeper *k, struct err *e)
+/* Called again when the daemon starts: it may have ended in the middle of a change. What is in the
+ * folder counts once its certificate is the new one. */
+int registrar_adopt_key(struct registrar *k, struct err *e)
 {
     const char *folder = k->node->settings.authority;
-    struct rotation *r = keeper_is_here(k) ? rotation_load(folder) : NULL;
+    struct rotation *r = registrar_has_authority(k) ? rotation_load(folder) : NULL;
     struct id key = identity_grid(k->node->identity);
     int rc = 0;
     if (r != NULL && id_equal(&r->from, &key) && authority_is_of(folder, r->after))
@@ -25,8 +25,8 @@ int keeper_adopt(struct keeper *k, struct err *e)
     return rc;
 }
 
-int keeper_rotate(struct keeper *k, const struct msg_local_rotate *ask,
-                  struct msg_local_rotated *out, struct err *e)
+int registrar_rotate(struct registrar *k, const struct msg_local_rotate *ask,
+                     struct msg_local_rotated *out, struct err *e)
 {
     const struct keyfile_access with = {.passphrase = ask->passphrase,
                                         .length = ask->passphrase_length};
@@ -34,17 +34,17 @@ int keeper_rotate(struct keeper *k, const struct msg_local_rotate *ask,
     struct authority *a;
     if (ask->seconds == 0 || ask->seconds > YEAR_S)
         return err_set(e, EINVAL, "who is away has at most 365 days");
-    int rc = keeper_authority(k, ask->passphrase_length > 0 ? &with : NULL, &a, e);
+    int rc = registrar_open_authority(k, ask->passphrase_length > 0 ? &with : NULL, &a, e);
     if (rc < 0)
         return rc;
     out->until = (uint64_t)time(NULL) + ask->seconds;
     rc = authority_rotate(a, &with, &change, e);
     if (rc == 0)
-        rc = keeper_end_invitations(k, e);
+        rc = registrar_end_invitations(k, e);
     if (rc == 0)
-        rc = keeper_adopt(k, e);
+        rc = registrar_adopt_key(k, e);
     if (rc == 0)
-        rc = keeper_publish(k, a, e);
+        rc = registrar_publish(k, a, e);
     authority_close(a);
     out->members = change.members;
     out->unlisted = change.unlisted;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* renewal.c -- who may have a new certificate, and how often. */
+/* renewal.c -- when a member may have a new certificate, and how often it may ask. */
 #include "renewal.h"
 
 enum {
@@ -26,8 +26,9 @@ bool renewal_next(time_t *begins, time_t *ends)
     return true;
 }
 
-/* False: it has asked a moment ago. The one that asked longest ago makes room. */
-static bool note(struct renewals *r, const struct id *member, uint64_t now_ms, uint64_t quiet_ms)
+/* False: it has asked a moment ago. Replaces the member that asked longest ago. */
+static bool renewal_note(struct renewals *r, const struct id *member, uint64_t now_ms,
+                         uint64_t quiet_ms)
 {
     unsigned oldest = 0;
     for (unsigned i = 0; i < RENEWAL_MEMBERS; i++) {
@@ -51,7 +52,7 @@ enum renewal_verdict renewal_asked(struct renewals *r, const struct id *member, 
     time_t due = renewal_due(begins, ends), time = ends - due;
     bool early = now < due - time / AFTER_PARTS;
     uint64_t quiet_ms = early ? 0 : (uint64_t)(time > 0 ? time : 0) * 1000 / AGAIN_PARTS;
-    if (!note(r, member, now_ms, quiet_ms))
+    if (!renewal_note(r, member, now_ms, quiet_ms))
         return RENEWAL_AGAIN;
     return early ? RENEWAL_EARLY : RENEWAL_DUE;
 }

@@ -19,7 +19,7 @@ _Static_assert(TOKEN_TEXT >= sizeof head + sodium_base64_ENCODED_LEN(
                                                BYTES_MAX, sodium_base64_VARIANT_URLSAFE_NO_PADDING),
                "room for the longest token");
 
-static size_t put_address(uint8_t *out, const struct addr *a)
+static size_t token_put_address(uint8_t *out, const struct addr *a)
 {
     bool four = memcmp(a->ip, mapped, sizeof mapped) == 0;
     size_t skip = four ? sizeof mapped : 0, length = sizeof a->ip - skip;
@@ -31,7 +31,7 @@ static size_t put_address(uint8_t *out, const struct addr *a)
 }
 
 /* How many bytes it took; 0: there is no address. */
-static size_t get_address(struct addr *a, const uint8_t *in, size_t have)
+static size_t token_get_address(struct addr *a, const uint8_t *in, size_t have)
 {
     if (have == 0 || (in[0] != 4 && in[0] != 6))
         return 0;
@@ -44,7 +44,7 @@ static size_t get_address(struct addr *a, const uint8_t *in, size_t have)
     return 3 + length;
 }
 
-static void put_check(uint8_t check[CHECK], const uint8_t *bytes, size_t length)
+static void token_put_check(uint8_t check[CHECK], const uint8_t *bytes, size_t length)
 {
     uint8_t hash[crypto_generichash_BYTES];
     crypto_generichash(hash, sizeof hash, bytes, length, NULL, 0);
@@ -58,12 +58,12 @@ void token_text(const struct token *t, char out[TOKEN_TEXT + 1])
     bytes[0] = VERSION;
     bytes[1] = (uint8_t)t->count;
     for (unsigned i = 0; i < t->count; i++)
-        at += put_address(bytes + at, &t->at[i]);
+        at += token_put_address(bytes + at, &t->at[i]);
     memcpy(bytes + at, t->grid.b, ID_BYTES);
     at += ID_BYTES;
     memcpy(bytes + at, t->secret, TOKEN_SECRET);
     at += TOKEN_SECRET;
-    put_check(bytes + at, bytes, at);
+    token_put_check(bytes + at, bytes, at);
     at += CHECK;
     strcpy(out, head);
     sodium_bin2base64(out + strlen(head), TOKEN_TEXT + 1 - strlen(head), bytes, at,
@@ -71,18 +71,18 @@ void token_text(const struct token *t, char out[TOKEN_TEXT + 1])
     sodium_memzero(bytes, sizeof bytes);
 }
 
-static bool take(struct token *t, const uint8_t *bytes, size_t length)
+static bool token_decode(struct token *t, const uint8_t *bytes, size_t length)
 {
     uint8_t check[CHECK];
     size_t at = 2;
     if (length < 2 + CHECK || bytes[0] != VERSION || bytes[1] == 0 || bytes[1] > TOKEN_ADDRESSES)
         return false;
     length -= CHECK;
-    put_check(check, bytes, length);
+    token_put_check(check, bytes, length);
     if (memcmp(check, bytes + length, CHECK) != 0)
         return false;
     for (t->count = 0; t->count < bytes[1]; t->count++) {
-        size_t took = get_address(&t->at[t->count], bytes + at, length - at);
+        size_t took = token_get_address(&t->at[t->count], bytes + at, length - at);
         if (took == 0)
             return false;
         at += took;
@@ -105,7 +105,7 @@ int token_parse(struct token *t, const char *text, struct err *e)
     const char *rest = text + strlen(head);
     bool ok = sodium_base642bin(bytes, sizeof bytes, rest, strcspn(rest, " \t\r\n"), NULL, &length,
                                 NULL, sodium_base64_VARIANT_URLSAFE_NO_PADDING) == 0 &&
-              take(t, bytes, length);
+              token_decode(t, bytes, length);
     sodium_memzero(bytes, sizeof bytes);
     return ok ? 0
               : err_set(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* autogroup.c -- by /proc/PID/autogroup: "/autogroup-NUMBER nice NICE". */
+/* autogroup.c -- reads and writes /proc/PID/autogroup: "/autogroup-NUMBER nice NICE". */
 #include "autogroup.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -35,7 +35,7 @@ static void unescape(char *path)
 
 /* The path of `group` below a mount that shows `root` and what is below it; NULL: it does not show
  * the group. */
-static const char *below(const char *group, const char *root)
+static const char *cgroup_path_below(const char *group, const char *root)
 {
     const size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
     if (strncmp(group, root, length) != 0 || (group[length] != '/' && group[length] != '\0'))
@@ -43,7 +43,7 @@ static const char *below(const char *group, const char *root)
     return strcmp(group + length, "/") == 0 ? "" : group + length;
 }
 
-static bool is_mounted_here(char path[CGROUP_PATH + 1], const char *line, const char *group)
+static bool cgroup_is_mounted(char path[CGROUP_PATH + 1], const char *line, const char *group)
 {
     char root[PATH_MAX], place[PATH_MAX];
     const char *kind = strstr(line, " - cgroup2 ");
@@ -52,7 +52,7 @@ static bool is_mounted_here(char path[CGROUP_PATH + 1], const char *line, const 
         return false;
     unescape(root);
     unescape(place);
-    const char *rest = below(group, root);
+    const char *rest = cgroup_path_below(group, root);
     return rest != NULL && snprintf(path, CGROUP_PATH + 1, "%s%s", place, rest) <= CGROUP_PATH;
 }
 
@@ -66,7 +66,7 @@ bool cgroup_locate(char path[CGROUP_PATH + 1], const char *membership, const cha
     own += own[0] == '\n';
     snprintf(group, sizeof group, "%.*s", (int)strcspn(own + 3, "\n"), own + 3);
     for (const char *line = mounts; *line != '\0'; line += *line == '\n') {
-        found = is_mounted_here(path, line, group) || found;
+        found = cgroup_is_mounted(path, line, group) || found;
         line = strchrnul(line, '\n');
     }
     return found;
@@ -96,7 +96,7 @@ size_t cgroup_settings(struct cgroup_setting out[CGROUP_SETTINGS],
 
 /* --- files --- */
 
-static int put(const char *folder, const char *file, const char *text)
+static int cgroup_put(const char *folder, const char *file, const char *text)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", folder, file);
@@ -108,8 +108,8 @@ static int put(const char *folder, const char *file, const char *text)
     return rc;
 }
 
-/* malloc'd */
-static char *get(const char *path)
+/* The file's text, malloc'd. */
+static char *cgroup_read_text(const char *path)
 {
     char *text = NULL;
     size_t size = 0;
@@ -133,10 +133,11 @@ static bool may_write(const char *folder, const char *file)
 
 /* --- p2pd --- */
 
-/* Root may write everywhere, which is not delegation. */
-static bool find_own(char path[CGROUP_PATH + 1])
+/* Root may write to every group: that is no delegation. */
+static bool cgroup_find_own(char path[CGROUP_PATH + 1])
 {
-    char *membership = get("/proc/self/cgroup"), *mounts = get("/proc/self/mountinfo");
+    char *membership = cgroup_read_text("/proc/self/cgroup"),
+         *mounts = cgroup_read_text("/proc/self/mountinfo");
     const bool found = geteuid() != 0 && membership != NULL && mounts != NULL &&
                        cgroup_locate(path, membership, mounts) && may_write(path, ".") &&
                        may_write(path, "cgroup.procs");
@@ -145,8 +146,8 @@ static bool find_own(char path[CGROUP_PATH + 1])
     return found;
 }
 
-/* What a p2pd left that was killed together with its rooms. */
-static void end_stale(const char *own)
+/* Ends the groups of a p2pd that was killed together with its rooms. */
+static void cgroup_end_stale(const char *own)
 {
     enum { PATIENCE_MS = 1000 };
     char path[PATH_MAX];
@@ -164,14 +165,14 @@ static void end_stale(const char *own)
         closedir(folder);
 }
 
-/* Those of `own` pass through `parent` to the leases. */
-static void pass_on(const char *own, const char *parent, char *controllers)
+/* Enables the controllers of `own` for `parent` and for the groups of leases below it. */
+static void cgroup_delegate(const char *own, const char *parent, char *controllers)
 {
     static const char *const names[] = {"+memory", "+pids", "+cpu"};
     controllers[0] = '\0';
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (put(own, "cgroup.subtree_control", names[i]) != 0 ||
-            put(parent, "cgroup.subtree_control", names[i]) != 0)
+        if (cgroup_put(own, "cgroup.subtree_control", names[i]) != 0 ||
+            cgroup_put(parent, "cgroup.subtree_control", names[i]) != 0)
             continue;
         strcat(controllers, controllers[0] != '\0' ? " " : "");
         strcat(controllers, names[i] + 1);
@@ -181,9 +182,9 @@ static void pass_on(const char *own, const char *parent, char *controllers)
 int cgroup_take(char parent[CGROUP_PATH + 1], char controllers[CGROUP_CONTROLLERS + 1])
 {
     char own[CGROUP_PATH + 1], self[CGROUP_PATH + 8];
-    if (!find_own(own))
+    if (!cgroup_find_own(own))
         return -ENOENT;
-    end_stale(own);
+    cgroup_end_stale(own);
     if (snprintf(parent, CGROUP_PATH + 1, "%s/%s%d", own, prefix, (int)getpid()) > CGROUP_PATH)
         return -ENAMETOOLONG;
     snprintf(self, sizeof self, "%s/self", parent);
@@ -191,9 +192,9 @@ int cgroup_take(char parent[CGROUP_PATH + 1], char controllers[CGROUP_CONTROLLER
     if (rc == 0 && !may_write(self, "cgroup.kill"))
         rc = -ENOTSUP; /* Linux before 5.14 */
     if (rc == 0)
-        rc = put(self, "cgroup.procs", "0");
+        rc = cgroup_put(self, "cgroup.procs", "0");
     if (rc == 0) {
-        pass_on(own, parent, controllers);
+        cgroup_delegate(own, parent, controllers);
         return 0;
     }
     rmdir(self);
@@ -211,7 +212,7 @@ int cgroup_make(const char *path, const struct cgroup_limits *limits)
     if (mkdir(path, 0700) != 0)
         return -errno;
     for (size_t i = 0; i < count; i++)
-        put(path, settings[i].file, settings[i].text);
+        cgroup_put(path, settings[i].file, settings[i].text);
     snprintf(procs, sizeof procs, "%s/cgroup.procs", path);
     int fd = open(procs, O_WRONLY | O_CLOEXEC);
     return fd >= 0 ? fd : -errno;
@@ -226,15 +227,15 @@ bool cgroup_starved(const char *path)
 {
     char events[PATH_MAX];
     snprintf(events, sizeof events, "%s/memory.events", path);
-    char *text = get(events);
+    char *text = cgroup_read_text(events);
     const char *kills = text != NULL ? strstr(text, "oom_kill ") : NULL;
     const bool starved = kills != NULL && atol(kills + strlen("oom_kill ")) > 0;
     free(text);
     return starved;
 }
 
-/* Those below it first. */
-static int remove_tree(const char *path)
+/* Groups below it go first. */
+static int cgroup_remove(const char *path)
 {
     char inner[PATH_MAX];
     DIR *folder = opendir(path);
@@ -252,10 +253,10 @@ static int remove_tree(const char *path)
 int cgroup_end(const char *path, int patience_ms)
 {
     enum { PAUSE_MS = 2 };
-    int rc = put(path, "cgroup.kill", "1");
+    int rc = cgroup_put(path, "cgroup.kill", "1");
     if (rc != 0)
         return rc == -ENOENT ? 0 : rc;
-    while ((rc = remove_tree(path)) == -EBUSY && patience_ms > 0) {
+    while ((rc = cgroup_remove(path)) == -EBUSY && patience_ms > 0) {
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
         patience_ms -= PAUSE_MS;
     }

@@ -30,16 +30,16 @@ struct cgroup_setting {
     char text[24];
 };
 
-/* What to write where for these limits; returns how many. The room's own bounds are a little
- * narrower: it tells the holder why it ends a job, which the kernel does not. */
+/* Which files to write for these limits; returns how many. The room's own bounds are a little
+ * narrower: the room tells the holder why it ends a job, which the kernel does not. */
 size_t cgroup_settings(struct cgroup_setting out[CGROUP_SETTINGS],
                        const struct cgroup_limits *limits);
 
 /* --- p2pd --- */
 
-/* Moves the calling process out of the way, ends what is left of p2pds that died, and passes on the
- * controllers that there are. Returns where groups for leases can be made, and "memory pids cpu" as
- * far as those are delegated; or -errno, nothing done: no group is delegated. */
+/* Moves the calling process into a leaf, ends what is left of p2pds that died, and enables the
+ * controllers that are delegated. Fills in where groups for leases can be made, and which of
+ * "memory pids cpu" they have; or -errno, and nothing has changed: no group is delegated. */
 int cgroup_take(char parent[CGROUP_PATH + 1], char controllers[CGROUP_CONTROLLERS + 1]);
 
 /* --- rooms --- */
@@ -49,7 +49,7 @@ int cgroup_take(char parent[CGROUP_PATH + 1], char controllers[CGROUP_CONTROLLER
 int cgroup_make(const char *path, const struct cgroup_limits *limits);
 /* The calling process and what it starts from now on. */
 int cgroup_enter(int group);
-/* Has the kernel killed there for want of memory? */
+/* Has the kernel killed a process of it for lack of memory? */
 bool cgroup_starved(const char *path);
 /* Kills all that is in it, and removes it. */
 int cgroup_end(const char *path, int patience_ms);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* clone.h -- fork() with flags of clone(2): no new stack. glibc's fork() handlers do not run, so
- * the child calls nothing that needs them. */
+/* clone.h -- fork() with flags of clone(2), without a new stack. glibc's fork() handlers do not
+ * run: the child must call nothing that needs them. */
 #ifndef P2P_OVERLAY_SANDBOX_CLONE_H
 #define P2P_OVERLAY_SANDBOX_CLONE_H
 #include <sched.h>

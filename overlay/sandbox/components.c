@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* components.c -- finds p2pgrid's components and links to each of them, not to their folder: its
- * owner may have other components there. */
+/* components.c -- finds p2pgrid's components and links to each of them, not to their folder: the
+ * owner may keep other components there. */
 #include "components.h"
 #include <errno.h>
 #include <pwd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* confine.c -- puts a plan into force, the parts that may fail first. */
+/* confine.c -- puts a plan into force, with the parts that may fail first. */
 #include "confine.h"
 #include "namespaces.h"
 #include "landlock.h"
@@ -64,7 +64,7 @@ int confine_plan_ports(struct confine_plan *plan, const struct confine_ports *po
     return 0;
 }
 
-/* The host's own habit counts too: the kernel may have been told of other ports. */
+/* The host's own range counts too: its administrator may have set another one. */
 struct confine_ports confine_rank_ports(void)
 {
     unsigned first, last;
@@ -107,7 +107,7 @@ void confine_plan_guest(struct confine_plan *plan, const char *room)
     confine_plan_path(plan, room, CONFINE_WRITE);
 }
 
-static int limit(int resource, uint64_t most, const char *what, struct err *e)
+static int confine_limit(int resource, uint64_t most, const char *what, struct err *e)
 {
     struct rlimit now;
     if (getrlimit(resource, &now) != 0)
@@ -140,25 +140,25 @@ static unsigned processes_of_user(void)
     return count;
 }
 
-static int set_limits(const struct confine_plan *plan, struct err *e)
+static int confine_set_limits(const struct confine_plan *plan, struct err *e)
 {
-    int rc = limit(RLIMIT_CORE, 0, "core files", e);
+    int rc = confine_limit(RLIMIT_CORE, 0, "core files", e);
     if (rc == 0 && plan->memory > 0)
-        rc = limit(RLIMIT_DATA, plan->memory, "memory", e);
+        rc = confine_limit(RLIMIT_DATA, plan->memory, "memory", e);
     if (rc == 0 && plan->file_size > 0)
-        rc = limit(RLIMIT_FSIZE, plan->file_size, "file size", e);
+        rc = confine_limit(RLIMIT_FSIZE, plan->file_size, "file size", e);
     if (rc == 0 && plan->open_files > 0)
-        rc = limit(RLIMIT_NOFILE, plan->open_files, "open files", e);
+        rc = confine_limit(RLIMIT_NOFILE, plan->open_files, "open files", e);
     if (rc == 0 && plan->processes > 0)
-        rc = limit(RLIMIT_NPROC, processes_of_user() + plan->processes, "processes", e);
-    /* A p2pd that is nicer than that already could not make its guests less so. */
+        rc = confine_limit(RLIMIT_NPROC, processes_of_user() + plan->processes, "processes", e);
+    /* A p2pd that is nicer already cannot make its guests less nice. */
     if (rc == 0 && plan->nice > getpriority(PRIO_PROCESS, 0) &&
         setpriority(PRIO_PROCESS, 0, plan->nice) != 0)
         rc = err_set(e, errno, "cannot lower the priority: %s", strerror(errno));
     return rc;
 }
 
-static int allow_paths(int rules, int abi, const struct confine_plan *plan, struct err *e)
+static int confine_allow_paths(int rules, int abi, const struct confine_plan *plan, struct err *e)
 {
     static const enum landlock_use uses[] = {[CONFINE_READ] = LANDLOCK_READ,
                                              [CONFINE_RUN] = LANDLOCK_RUN,
@@ -177,7 +177,7 @@ static int allow_paths(int rules, int abi, const struct confine_plan *plan, stru
     return 0;
 }
 
-static int allow_ports(int rules, const struct confine_plan *plan, struct err *e)
+static int confine_allow_ports(int rules, const struct confine_plan *plan, struct err *e)
 {
     for (size_t i = 0; i < plan->port_count; i++) {
         const struct confine_ports *p = &plan->ports[i];
@@ -190,23 +190,23 @@ static int allow_ports(int rules, const struct confine_plan *plan, struct err *e
     return 0;
 }
 
-static int abi_of(const struct confine_plan *plan)
+static int confine_abi(const struct confine_plan *plan)
 {
     int abi = landlock_abi();
     return plan->landlock > 0 && plan->landlock < abi ? plan->landlock : abi;
 }
 
-static int set_landlock(const struct confine_plan *plan, unsigned *done, struct err *e)
+static int confine_set_landlock(const struct confine_plan *plan, unsigned *done, struct err *e)
 {
-    int abi = abi_of(plan);
+    int abi = confine_abi(plan);
     if (abi < LANDLOCK_ABI_FILES)
         return 0;
     int rules = landlock_open(abi, plan->tcp);
     if (rules < 0)
         return err_set(e, -rules, "cannot make Landlock rules: %s", strerror(-rules));
-    int rc = allow_paths(rules, abi, plan, e);
+    int rc = confine_allow_paths(rules, abi, plan, e);
     if (rc == 0 && plan->tcp && abi >= LANDLOCK_ABI_TCP)
-        rc = allow_ports(rules, plan, e);
+        rc = confine_allow_ports(rules, plan, e);
     if (rc == 0 && (rc = landlock_enforce(rules)) != 0)
         err_set(e, -rc, "cannot enforce Landlock rules: %s", strerror(-rc));
     close(rules);
@@ -226,7 +226,7 @@ int confine_self(const struct confine_plan *plan, unsigned required, unsigned *d
     *done = 0;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return err_set(e, errno, "cannot give up new privileges: %s", strerror(errno));
-    int rc = set_limits(plan, e);
+    int rc = confine_set_limits(plan, e);
     if (rc != 0)
         return rc;
     if (counts_processes())
@@ -235,10 +235,10 @@ int confine_self(const struct confine_plan *plan, unsigned required, unsigned *d
         *done |= CONFINE_CGROUP;
     if (plan->namespaced)
         *done |= CONFINE_SIGNALS;
-    rc = set_landlock(plan, done, e);
+    rc = confine_set_landlock(plan, done, e);
     if (rc == 0 && has_seccomp()) {
         const struct syscalls_sandbox sandbox = {plan->counted, plan->namespaced, plan->viewed,
-                                                 *done & CONFINE_FILES ? abi_of(plan) : 0};
+                                                 *done & CONFINE_FILES ? confine_abi(plan) : 0};
         rc = syscalls_deny(&sandbox, e);
         *done |= rc == 0 ? CONFINE_SYSCALLS | CONFINE_SOCKETS : 0;
     }

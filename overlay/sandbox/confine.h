@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* confine.h -- keeps a guest program in its room, without root: Landlock for files, TCP ports and
- * signals, seccomp for system calls and sockets that no MPI program needs, a PID namespace (see
- * namespaces.h), rlimits. What the kernel lacks is left out and said so: a peer's ad carries what
- * it can enforce. */
+/* confine.h -- the sandbox that keeps a guest program in its room, without root: Landlock for
+ * files, TCP ports and signals, seccomp for system calls and sockets that no MPI program needs, a
+ * PID namespace (see namespaces.h), rlimits. What the kernel lacks is left out, and the peer's ad
+ * says so. */
 #ifndef P2P_OVERLAY_SANDBOX_CONFINE_H
 #define P2P_OVERLAY_SANDBOX_CONFINE_H
 #include "overlay/base/confinement.h"
@@ -16,11 +16,11 @@ enum { CONFINE_PATHS = 96, CONFINE_FILES_MAX = 16, CONFINE_PORTS = 16 };
 enum confine_use {
     CONFINE_READ,  /* loading libraries is reading */
     CONFINE_RUN,   /* read and execute */
-    CONFINE_WRITE, /* all but execute: what a guest writes it does not execute */
+    CONFINE_WRITE, /* everything except executing: a guest does not execute what it writes */
 };
 
 struct confine_path {
-    const char *path; /* a folder with all below it, or a file; one that is not there is skipped */
+    const char *path; /* a folder with all below it, or a file; a missing one is skipped */
     enum confine_use use;
 };
 
@@ -35,11 +35,11 @@ struct confine_plan {
     int programs[CONFINE_FILES_MAX]; /* descriptors of files to read and execute */
     size_t program_count;
     bool grouped;    /* the process is in a control group of the job's own */
-    bool counted;    /* which has the memory controller */
+    bool counted;    /* that group has the memory controller */
     bool namespaced; /* the process is the child of namespaces_fork() */
-    bool viewed;     /* it has a root of its own (view.h) */
-    int landlock; /* 0: all that the kernel knows; or an older ABI, which it then pretends to be */
-    bool tcp;     /* false: TCP is not restricted */
+    bool viewed;     /* the process has a root of its own (view.h) */
+    int landlock;    /* 0: all that the kernel knows; else an older ABI, to test with */
+    bool tcp;        /* false: TCP is not restricted */
     struct confine_ports ports[CONFINE_PORTS];
     size_t port_count;
     uint64_t memory;     /* bytes of private writable memory for each process; 0: no limit */
@@ -47,11 +47,11 @@ struct confine_plan {
     unsigned processes;  /* besides those that the user runs already; 0: no limit */
     unsigned open_files; /* 0: as it is */
     int nice;
-    int broker; /* a UNIX socket to who answers for connect(), see broker.h; -1: nobody does */
+    int broker; /* a UNIX socket to the room that answers for connect(), see broker.h; -1: none */
 };
 
-/* What this kernel lets a plain user enforce; CONFINE_CGROUP is left to cgroup_take(). Forks once.
- */
+/* What this kernel lets a plain user enforce: bits of enum confinement. CONFINE_CGROUP is left to
+ * cgroup_take(). Forks once. */
 unsigned confine_probe(void);
 
 /* A plan with what any dynamically linked MPI program reads on Debian, and `room` to write in. */
@@ -59,11 +59,11 @@ void confine_plan_guest(struct confine_plan *plan, const char *room);
 /* -ENOSPC: full */
 int confine_plan_path(struct confine_plan *plan, const char *path, enum confine_use use);
 int confine_plan_ports(struct confine_plan *plan, const struct confine_ports *ports);
-/* Where ranks may listen and call. */
+/* Where ranks may listen and connect to. */
 struct confine_ports confine_rank_ports(void);
 
-/* Confines the calling process and all its later children, for good. Fails, with what is missing,
- * when `required` has an ability that cannot be had; the rest is best effort. *done: what holds.
- * A process that failed is half confined: it must end. */
+/* Confines the calling process and all its later children, for good. Fails, and says what is
+ * missing, when something in `required` cannot be enforced; the rest is best effort. *done: what is
+ * in force. A process that failed is half confined: it must end. */
 int confine_self(const struct confine_plan *plan, unsigned required, unsigned *done, struct err *e);
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kept[] = {"HOME", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "TZ"};
+static const char *const inherited[] = {"HOME", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "TZ"};
 
 static bool same_name(const char *a, const char *b)
 {
@@ -14,13 +14,13 @@ static bool same_name(const char *a, const char *b)
     return strncmp(a, b, n) == 0 && b[n] == '=';
 }
 
-static bool is_kept(const char *entry)
+static bool is_inherited(const char *entry)
 {
     if (strncmp(entry, "OMPI_MCA_", 9) == 0)
         return true;
-    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
-        size_t n = strlen(kept[i]);
-        if (strncmp(entry, kept[i], n) == 0 && entry[n] == '=')
+    for (size_t i = 0; i < sizeof inherited / sizeof inherited[0]; i++) {
+        size_t n = strlen(inherited[i]);
+        if (strncmp(entry, inherited[i], n) == 0 && entry[n] == '=')
             return true;
     }
     return false;
@@ -46,7 +46,7 @@ char **environment_make(char *const *own, const uint8_t *added, size_t length)
     char **environment = calloc(ENVIRONMENT_MAX + 1, sizeof *environment);
     int rc = environment != NULL ? 0 : -ENOMEM;
     for (; rc == 0 && *own != NULL; own++)
-        if (is_kept(*own))
+        if (is_inherited(*own))
             rc = environment_set(environment, *own);
     const char *entry = (const char *)added, *end = entry + length;
     if (rc == 0 && length > 0 && end[-1] != '\0')

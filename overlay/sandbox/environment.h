@@ -9,10 +9,10 @@
 enum { ENVIRONMENT_MAX = 4096 };
 
 /* own: the daemon's environ. added: NAME=value strings, each with its NUL, `length` bytes in all;
- * they win over own ones. NULL with errno: EINVAL for a string without a name or its NUL, E2BIG,
- * ENOMEM. Free with environment_free(). */
+ * they win over the daemon's. NULL with errno: EINVAL for a string without a name or its NUL,
+ * E2BIG, ENOMEM. Free with environment_free(). */
 char **environment_make(char *const *own, const uint8_t *added, size_t length);
-/* NAME=value into such an environment, in the place of what had that name. 0 or -errno. */
+/* Puts NAME=value into such an environment, in place of the former value. 0 or -errno. */
 int environment_set(char **environment, const char *entry);
 void environment_free(char **environment);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* forkserver.c -- p2pd's side: starts the hall when the first room is needed, and asks it for
+/* forkserver.c -- p2pd's side: starts the forkserver when the first room is needed, and asks it for
  * rooms. */
 #include "config.h"
 #include "forkserver.h"
@@ -29,9 +29,9 @@ void forkserver_close(struct forkserver *h)
     *h = (struct forkserver){0};
 }
 
-/* Its environment is the daemon's, and that of its rooms: what a guest wants there is not for them.
- */
-static int spawn(struct forkserver *h, int its_end, const char *program)
+/* The forkserver and its rooms have the daemon's environment: a guest's variables are for its
+ * command alone. */
+static int forkserver_spawn(struct forkserver *h, int its_end, const char *program)
 {
     char *const argv[] = {"p2pd-room", "forkserver", NULL};
     posix_spawn_file_actions_t files;
@@ -56,7 +56,7 @@ static int forkserver_open(struct forkserver *h, unsigned nice, struct err *e)
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return err_set(e, errno, "no socket for rooms: %s", strerror(errno));
     helper_path(program, "p2pd-room");
-    const int rc = spawn(h, ends[1], program);
+    const int rc = forkserver_spawn(h, ends[1], program);
     close(ends[1]);
     if (rc != 0) {
         close(ends[0]);
@@ -68,7 +68,8 @@ static int forkserver_open(struct forkserver *h, unsigned nice, struct err *e)
     return 0;
 }
 
-static int ask(const struct forkserver *h, const char *folder, const int files[ROOM_FILES])
+static int forkserver_ask(const struct forkserver *h, const char *folder,
+                          const int files[ROOM_FILES])
 {
     union {
         struct cmsghdr head;
@@ -87,7 +88,7 @@ static int ask(const struct forkserver *h, const char *folder, const int files[R
 }
 
 /* The room's pid, or -errno. */
-static pid_t hear(const struct forkserver *h)
+static pid_t forkserver_hear(const struct forkserver *h)
 {
     struct pollfd p = {.fd = h->control, .events = POLLIN};
     pid_t answer;
@@ -99,23 +100,24 @@ static pid_t hear(const struct forkserver *h)
     return recv(h->control, &answer, sizeof answer, 0) == sizeof answer ? answer : -EPIPE;
 }
 
-/* It stays a zombie, whose pid nobody else can get, until forkserver_close(). */
-static bool has_died(const struct forkserver *h)
+/* A dead one stays a zombie, so its pid is not given to another process, until
+ * forkserver_close(). */
+static bool forkserver_has_died(const struct forkserver *h)
 {
     siginfo_t end = {0};
     return waitid(P_PID, (id_t)h->pid, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid != 0;
 }
 
-/* One that has died is replaced; so is one that does not answer, at the next room. */
+/* One that has died is replaced; one that does not answer is, at the next room. */
 pid_t forkserver_room(struct forkserver *h, unsigned nice, const char *folder,
                       const int files[ROOM_FILES], struct err *e)
 {
-    if (h->pid > 0 && (nice != h->nice || has_died(h)))
+    if (h->pid > 0 && (nice != h->nice || forkserver_has_died(h)))
         forkserver_close(h);
     if (h->pid <= 0 && forkserver_open(h, nice, e) != 0)
         return -e->code;
-    int rc = ask(h, folder, files);
-    pid_t room = rc == 0 ? hear(h) : rc;
+    int rc = forkserver_ask(h, folder, files);
+    pid_t room = rc == 0 ? forkserver_hear(h) : rc;
     if (room > 0)
         return room;
     forkserver_close(h);

@@ -2,17 +2,15 @@
 /* forkserver.h -- the session that all rooms of a p2pd share.
  *
  * Where the kernel shares the processor among sessions first (sched(7), "The autogroup feature"),
- * ranks with a session each cannot give each other turns: sched_yield() passes on none to another
- * session. And an owner's session would have to share with each guest's instead of with all of
- * them. So a small process with a session of its own, p2pd-room as `p2pd-room forkserver`, forks
- * the rooms, as children of p2pd (CLONE_PARENT). */
+ * ranks with a session each cannot give each other turns: sched_yield() gives way within a session
+ * only. And an owner's session would have to share with each guest's instead of with all of them.
+ * So a small process with a session of its own, `p2pd-room forkserver`, forks the rooms, as
+ * children of p2pd (CLONE_PARENT). */
 #ifndef P2P_OVERLAY_SANDBOX_FORKSERVER_H
 #define P2P_OVERLAY_SANDBOX_FORKSERVER_H
 #include "overlay/base/err.h"
 #include "room.h"
 #include <sys/types.h>
-
-enum { ROOM_FILES = ROOM_HARDWARE - ROOM_CONTROL + 1 };
 
 /* --- p2pd --- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* forkserver_serve.c -- the hall itself: forks a room for each packet, which is the path of its
- * folder. */
+/* forkserver_serve.c -- the forkserver itself: forks a room for each packet, which is the path of
+ * the room's folder. */
 #include "forkserver.h"
 #include "clone.h"
 #include <errno.h>
@@ -16,7 +16,7 @@ static _Noreturn void become_room(char *folder, const int files[ROOM_FILES])
 {
     char *const argv[] = {"p2pd-room", folder, NULL};
     int high[ROOM_FILES];
-    for (int i = 0; i < ROOM_FILES; i++) /* none may stand where another goes */
+    for (int i = 0; i < ROOM_FILES; i++) /* no descriptor may be where another goes */
         if ((high[i] = fcntl(files[i], F_DUPFD, ROOM_HARDWARE + 1)) < 0)
             _exit(127);
     for (int i = 0; i < ROOM_FILES; i++)
@@ -28,7 +28,7 @@ static _Noreturn void become_room(char *folder, const int files[ROOM_FILES])
 }
 
 /* False: p2pd is gone. */
-static bool serve(void)
+static bool forkserver_serve_one(void)
 {
     char folder[PATH_MAX];
     union {
@@ -63,6 +63,6 @@ void forkserver_serve(void)
 {
     prctl(PR_SET_NAME, "p2pd-forkserver");
     setsid();
-    while (serve())
+    while (forkserver_serve_one())
         ;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* landlock.c -- rules of what a process may touch; the kernel keeps them once they are enforced. */
+/* landlock.c -- rules on what a process may touch; once enforced they cannot be taken back. */
 #include "landlock.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -39,14 +39,14 @@ struct port_rule {
     uint64_t access, port;
 };
 
-static long answer(long r)
+static long landlock_result(long r)
 {
     return r < 0 ? -errno : r;
 }
 
 int landlock_abi(void)
 {
-    long abi = answer(syscall(CREATE, NULL, 0, GET_VERSION));
+    long abi = landlock_result(syscall(CREATE, NULL, 0, GET_VERSION));
     return abi > 0 ? (int)abi : 0;
 }
 
@@ -73,7 +73,7 @@ int landlock_open(int abi, bool tcp)
         set.net = NET_BIND | NET_CONNECT;
     if (abi >= LANDLOCK_ABI_SCOPE)
         set.scoped = SCOPE_ABSTRACT_SOCKETS | SCOPE_SIGNALS;
-    return (int)answer(syscall(CREATE, &set, ruleset_size(abi), 0));
+    return (int)landlock_result(syscall(CREATE, &set, ruleset_size(abi), 0));
 }
 
 static uint64_t access_for(int abi, enum landlock_use use)
@@ -95,7 +95,7 @@ int landlock_allow_file(int rules, int abi, int fd, enum landlock_use use)
     struct path_rule rule = {.access = access_for(abi, use), .parent = fd};
     if (fstat(fd, &st) == 0 && !S_ISDIR(st.st_mode))
         rule.access &= FS_ON_FILES;
-    return (int)answer(syscall(ADD, rules, RULE_PATH, &rule, 0));
+    return (int)landlock_result(syscall(ADD, rules, RULE_PATH, &rule, 0));
 }
 
 int landlock_allow_path(int rules, int abi, const char *path, enum landlock_use use)
@@ -112,10 +112,10 @@ int landlock_allow_port(int rules, uint16_t port, bool bind, bool connect)
 {
     struct port_rule rule = {.access = (bind ? NET_BIND : 0u) | (connect ? NET_CONNECT : 0u),
                              .port = port};
-    return (int)answer(syscall(ADD, rules, RULE_PORT, &rule, 0));
+    return (int)landlock_result(syscall(ADD, rules, RULE_PORT, &rule, 0));
 }
 
 int landlock_enforce(int rules)
 {
-    return (int)answer(syscall(RESTRICT, rules, 0));
+    return (int)landlock_result(syscall(RESTRICT, rules, 0));
 }

@@ -16,11 +16,12 @@ enum landlock_abi {
 };
 
 int landlock_abi(void); /* 0: none */
-/* Handles everything that `abi` knows of files and, when `tcp`, of ports. fd, or -errno. */
+/* An empty set of rules: denies all that `abi` knows of files and, when `tcp`, of ports. A
+ * descriptor, or -errno. */
 int landlock_open(int abi, bool tcp);
-enum landlock_use { LANDLOCK_READ, LANDLOCK_RUN, LANDLOCK_WRITE /* all but execute */ };
+enum landlock_use { LANDLOCK_READ, LANDLOCK_RUN, LANDLOCK_WRITE /* everything except executing */ };
 int landlock_allow_path(int rules, int abi, const char *path, enum landlock_use use); /* -errno */
-/* This very file, whatever takes its name later. */
+/* This very file, also when another one gets its name later. */
 int landlock_allow_file(int rules, int abi, int fd, enum landlock_use use);
 int landlock_allow_port(int rules, uint16_t port, bool bind, bool connect);
 int landlock_enforce(int rules); /* needs no_new_privs */

@@ -4,7 +4,7 @@
 #include "confine.h"
 #include <string.h>
 
-static uint64_t part(uint64_t all, unsigned slots, unsigned of)
+static uint64_t share_of(uint64_t all, unsigned slots, unsigned of)
 {
     return of == 0 || slots >= of ? all : all / of * slots;
 }
@@ -29,8 +29,8 @@ void limits_of_guest(struct msg_room_order *order, const struct settings *s,
 {
     order->guest = 1;
     order->required = s->confinement;
-    order->memory = part(ad->memory, slots, ad->slots);
-    order->disk = part(ad->disk, slots, ad->slots);
+    order->memory = share_of(ad->memory, slots, ad->slots);
+    order->disk = share_of(ad->disk, slots, ad->slots);
     order->processes = s->processes;
     order->open_files = s->open_files;
     order->nice = (uint8_t)s->nice;

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int put(const char *path, const char *text)
+static int namespaces_write(const char *path, const char *text)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd < 0)
@@ -24,45 +24,45 @@ static int put(const char *path, const char *text)
     return rc;
 }
 
-/* The child keeps its user and group; all others are nobody to it. */
+/* The child keeps its user and group, and sees all others as nobody. */
 static int map_self(uid_t user, gid_t group)
 {
     char users[40], groups[40];
     snprintf(users, sizeof users, "%u %u 1\n", (unsigned)user, (unsigned)user);
     snprintf(groups, sizeof groups, "%u %u 1\n", (unsigned)group, (unsigned)group);
-    int rc = put("/proc/self/setgroups", "deny");
+    int rc = namespaces_write("/proc/self/setgroups", "deny");
     if (rc == 0)
-        rc = put("/proc/self/uid_map", users);
-    return rc == 0 ? put("/proc/self/gid_map", groups) : rc;
+        rc = namespaces_write("/proc/self/uid_map", users);
+    return rc == 0 ? namespaces_write("/proc/self/gid_map", groups) : rc;
 }
 
-/* Some systems let a user make the namespace and then nothing in it (AppArmor): the child says
- * through the pipe whether it came so far. */
+/* Some systems let a user make the namespace but do nothing in it (AppArmor): the child tells
+ * through the pipe whether its mapping worked. */
 pid_t namespaces_fork(bool *namespaced)
 {
     uid_t user = geteuid();
     gid_t group = getegid();
-    int said[2];
+    int mapping[2];
     char mapped = 0;
     *namespaced = false;
-    if (pipe2(said, O_CLOEXEC) != 0)
+    if (pipe2(mapping, O_CLOEXEC) != 0)
         return -1;
     pid_t child = clone_as_fork(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNS);
     if (child == 0) {
         mapped = map_self(user, group) == 0;
-        if (write(said[1], &mapped, 1) != 1 || !mapped)
+        if (write(mapping[1], &mapped, 1) != 1 || !mapped)
             _exit(1);
-        close(said[0]);
-        close(said[1]);
+        close(mapping[0]);
+        close(mapping[1]);
         *namespaced = true;
         return 0;
     }
-    close(said[1]);
-    if (child > 0 && (read(said[0], &mapped, 1) != 1 || !mapped)) {
+    close(mapping[1]);
+    if (child > 0 && (read(mapping[0], &mapped, 1) != 1 || !mapped)) {
         waitpid(child, NULL, 0);
         child = -1;
     }
-    close(said[0]);
+    close(mapping[0]);
     *namespaced = child > 0;
     return child > 0 ? child : fork();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* namespaces.h -- a child that sees no process and no System V object but those of its own family:
- * PID and IPC namespaces under a user namespace, where a plain user may have them; and a mount
- * namespace, for view.h. */
+/* namespaces.h -- a child that sees no processes and System V objects except its own and its
+ * descendants': PID and IPC namespaces under a user namespace, where a plain user may have them;
+ * and a mount namespace, for view.h. */
 #ifndef P2P_OVERLAY_SANDBOX_NAMESPACES_H
 #define P2P_OVERLAY_SANDBOX_NAMESPACES_H
 #include <stdbool.h>
@@ -13,9 +13,9 @@
 pid_t namespaces_fork(bool *namespaced);
 /* In that child: gives up the capabilities that a user namespace brings. 0 or -errno. */
 int namespaces_drop_rights(void);
-/* In that child, as it must reap whatever is left behind: returns the wait status of `main_child`
- * when that ends. */
+/* In that child, which must reap all orphans: returns the wait status of `main_child` when that
+ * ends. */
 int namespaces_reap(pid_t main_child);
-/* Can this be had here? Forks once. */
+/* Does this machine support it? Forks once. */
 bool namespaces_probe(void);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pressure.c -- by /proc/PID/schedstat: nanoseconds on a processor, and runnable without one. */
+/* pressure.c -- reads /proc/PID/schedstat: nanoseconds on a processor, and runnable without one. */
 #include "pressure.h"
 #include "overlay/host/proctree.h"
 #include <fcntl.h>
@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WANTED_NS = 10 * 1000 * 1000 }; /* less than this says nothing */
+enum { WANTED_NS = 10 * 1000 * 1000 }; /* with less than this nothing can be said */
 
-struct look {
+struct pressure_sample {
     struct pressure now;
     pid_t command;
     bool stopped;
@@ -22,7 +22,7 @@ bool pressure_parse(const char *schedstat, struct pressure_one *one)
     return sscanf(schedstat, "%" SCNu64 " %" SCNu64, &one->ran_ns, &one->waited_ns) == 2;
 }
 
-static bool read_one(struct pressure_one *one)
+static bool pressure_read_one(struct pressure_one *one)
 {
     char path[48], text[96];
     snprintf(path, sizeof path, "/proc/%d/schedstat", (int)one->pid);
@@ -35,17 +35,17 @@ static bool read_one(struct pressure_one *one)
     return pressure_parse(text, one);
 }
 
-static void look_at(void *ctx, const struct proctree_process *p)
+static void pressure_add(void *ctx, const struct proctree_process *p)
 {
-    struct look *l = ctx;
+    struct pressure_sample *l = ctx;
     bool own = p->pid == l->command || p->parent == l->command;
     struct pressure_one one = {.pid = p->pid};
     l->stopped = l->stopped || (own && p->stopped);
-    if (l->now.count < PRESSURE_PROCESSES && read_one(&one))
+    if (l->now.count < PRESSURE_PROCESSES && pressure_read_one(&one))
         l->now.last[l->now.count++] = one;
 }
 
-static const struct pressure_one *find(const struct pressure *p, pid_t pid)
+static const struct pressure_one *pressure_find(const struct pressure *p, pid_t pid)
 {
     for (unsigned i = 0; i < p->count; i++)
         if (p->last[i].pid == pid)
@@ -53,12 +53,12 @@ static const struct pressure_one *find(const struct pressure *p, pid_t pid)
     return NULL;
 }
 
-/* Who has come since is counted from its beginning. */
+/* A process that was not there before is counted from its beginning. */
 unsigned pressure_between(const struct pressure *before, const struct pressure *now)
 {
     uint64_t ran = 0, waited = 0;
     for (unsigned i = 0; i < now->count; i++) {
-        const struct pressure_one *n = &now->last[i], *b = find(before, n->pid);
+        const struct pressure_one *n = &now->last[i], *b = pressure_find(before, n->pid);
         const struct pressure_one none = {.pid = n->pid};
         if (b == NULL || b->ran_ns > n->ran_ns || b->waited_ns > n->waited_ns)
             b = &none; /* another process of that number */
@@ -72,11 +72,11 @@ unsigned pressure_between(const struct pressure *before, const struct pressure *
 
 unsigned pressure_take(struct pressure *p, pid_t room, pid_t command)
 {
-    struct look *l = calloc(1, sizeof *l);
+    struct pressure_sample *l = calloc(1, sizeof *l);
     if (l == NULL)
         return 0;
     l->command = command;
-    proctree_each(room, look_at, l);
+    proctree_each(room, pressure_add, l);
     unsigned waits = l->stopped ? 0 : pressure_between(p, &l->now);
     *p = l->now;
     free(l);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* room.c -- p2pd-room: the walls round one lease's command. Whatever it starts is a descendant of
- * this process and dies when the room is told to end, when the command ends, or when p2pd dies in
- * any way. */
+/* room.c -- p2pd-room: the place of one lease's command. Whatever the command starts is a
+ * descendant of this process and dies when the room is told to end, when the command ends, or when
+ * p2pd dies in any way. */
 #include "room.h"
 #include "autogroup.h"
 #include "overlay/host/proctree.h"
@@ -36,13 +36,13 @@
 
 enum {
     LOG_BYTES = 1024 * 1024,
-    WATCH_MS = 500,   /* a guest's usage is looked at */
-    LEAST_NICE = 4,   /* of a session of rooms: p2pd, outside of it, has its turns before */
-    WATCH_SHARE = 20, /* or less often, so that looking takes at most one part in so many */
+    WATCH_MS = 500,   /* between two looks at a guest's usage */
+    LEAST_NICE = 4,   /* of a session of rooms: p2pd, outside of it, comes first */
+    WATCH_SHARE = 20, /* or less often: looking takes at most one part in so many of the time */
 };
 
 struct room {
-    struct room_dirs place;
+    struct room_dirs dirs;
     char group[PATH_MAX / 2]; /* its control group; "": none is delegated */
     int signals;              /* signalfd */
     int output;               /* of the command */
@@ -50,22 +50,22 @@ struct room {
     size_t logged;
     struct message order;
     char **environment;
-    int programs[PROGRAMS_MAX]; /* as the submitter has them, for each of the order's */
+    int programs[PROGRAMS_MAX]; /* descriptors, for each of the order's */
     struct room_child command;
-    struct broker *broker;                  /* NULL: nobody asks */
+    struct broker *broker;                  /* NULL: the kernel does not ask */
     pid_t siblings[1 + ROOM_SIBLINGS_MOST]; /* itself, and rooms of the same submitter */
     size_t sibling_count;
     struct listening_found found;
-    bool over; /* the command ended */
+    bool ended; /* the command */
     int status;
-    bool told; /* to end */
+    bool end_asked; /* the room is to end */
     bool overstepped, suspended;
     int watch_ms;
     uint64_t began_ms;
     struct tail tail;
 };
 
-__attribute__((format(printf, 1, 2))) static void report(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static void room_report(const char *format, ...)
 {
     char text[ROOM_REPORT];
     va_list args;
@@ -74,11 +74,11 @@ __attribute__((format(printf, 1, 2))) static void report(const char *format, ...
     va_end(args);
     if (n >= (int)sizeof text)
         n = sizeof text - 1;
-    send(ROOM_CONTROL, text, (size_t)n, MSG_NOSIGNAL); /* p2pd may be gone: then nobody asks */
+    send(ROOM_CONTROL, text, (size_t)n, MSG_NOSIGNAL); /* fails when p2pd is gone */
 }
 
 /* Own process group, all orphans below, and no way to be left behind by p2pd. */
-static int stand_apart(struct room *r)
+static int room_isolate(struct room *r)
 {
     sigset_t wanted;
     sigemptyset(&wanted);
@@ -88,7 +88,7 @@ static int stand_apart(struct room *r)
     sigaddset(&wanted, SIGHUP);
     sigprocmask(SIG_SETMASK, &wanted, NULL);
     signal(SIGPIPE, SIG_IGN);
-    prctl(PR_SET_NAME, "p2pd-room"); /* the hall has executed /proc/self/exe */
+    prctl(PR_SET_NAME, "p2pd-room"); /* the forkserver has executed /proc/self/exe */
     fcntl(ROOM_CONTROL, F_SETFD, FD_CLOEXEC);
     fcntl(ROOM_ORDER, F_SETFD, FD_CLOEXEC);
     fcntl(ROOM_HARDWARE, F_SETFD, FD_CLOEXEC);
@@ -102,8 +102,8 @@ static int stand_apart(struct room *r)
     return 0;
 }
 
-/* What is to be done: stays mapped, as the message points into it. */
-static int take_order(struct room *r)
+/* The order stays mapped, as the message points into it. */
+static int room_read_order(struct room *r)
 {
     static char *const nothing[] = {NULL};
     struct stat st;
@@ -119,7 +119,7 @@ static int take_order(struct room *r)
     return r->environment != NULL ? 0 : -errno;
 }
 
-static int check_programs(struct room *r, struct err *e)
+static int room_check_programs(struct room *r, struct err *e)
 {
     const struct msg_room_order *o = &r->order.room_order;
     for (size_t i = 0; i < o->programs_count; i++) {
@@ -130,27 +130,27 @@ static int check_programs(struct room *r, struct err *e)
     return 0;
 }
 
-/* -1: none is to be made. */
-static int make_group(struct room *r, struct err *e)
+/* A descriptor; -1: the job has no control group. */
+static int room_make_group(struct room *r, struct err *e)
 {
     const struct msg_room_order *o = &r->order.room_order;
     const struct cgroup_limits limits = {o->memory, o->processes, o->nice};
     if (o->groups[0] == '\0')
         return -1;
-    snprintf(r->group, sizeof r->group, "%s/%s", o->groups, strrchr(r->place.folder, '/') + 1);
+    snprintf(r->group, sizeof r->group, "%s/%s", o->groups, strrchr(r->dirs.folder, '/') + 1);
     int group = cgroup_make(r->group, &limits);
     return group >= 0 ? group
                       : err_set(e, -group, "no control group %s: %s", r->group, strerror(-group));
 }
 
-static int take_place(struct room *r)
+static int room_make_dirs(struct room *r)
 {
-    int rc = room_dirs_make(&r->place);
+    int rc = room_dirs_make(&r->dirs);
     if (rc < 0)
         return rc;
     r->log = open("output", O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
     return r->log < 0 ? -errno
-                      : room_dirs_fill(&r->place, r->order.room_order.guest, r->environment);
+                      : room_dirs_fill(&r->dirs, r->order.room_order.guest, r->environment);
 }
 
 static uint64_t now_ms(void)
@@ -160,22 +160,22 @@ static uint64_t now_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-static bool is_of_job(void *ctx, uint16_t port)
+static bool room_listens_at(void *ctx, uint16_t port)
 {
     struct room *r = ctx;
     return listening_below(port, r->siblings, r->sibling_count, &r->found);
 }
 
-static void ask_for_call(void *ctx, const uint8_t ip[16], uint16_t port)
+static void room_ask_call(void *ctx, const uint8_t ip[16], uint16_t port)
 {
     char hex[2 * 16 + 1];
     (void)ctx;
     for (size_t i = 0; i < 16; i++)
         snprintf(hex + 2 * i, 3, "%02x", ip[i]);
-    report("calls %s %u", hex, port);
+    room_report("calls %s %u", hex, port);
 }
 
-static int start(struct room *r, struct err *e)
+static int room_start(struct room *r, struct err *e)
 {
     int ends[2], post[2];
     r->siblings[0] = getpid();
@@ -187,19 +187,19 @@ static int start(struct room *r, struct err *e)
         return err_set(e, errno, "%s", strerror(errno));
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     r->output = ends[0];
-    int group = make_group(r, e);
-    const struct room_command entry = {.order = o,
-                                       .command = command,
-                                       .environment = r->environment,
-                                       .folder = r->place.folder,
-                                       .memory = r->place.memory,
-                                       .components = &r->place.components,
-                                       .programs = r->programs,
-                                       .control = r->place.control,
-                                       .output = ends[1],
-                                       .group = group,
-                                       .broker = post[1]};
-    int rc = e->code == 0 ? room_exec(&r->command, &entry, e) : -e->code;
+    int group = room_make_group(r, e);
+    const struct room_command what = {.order = o,
+                                      .command = command,
+                                      .environment = r->environment,
+                                      .folder = r->dirs.folder,
+                                      .memory = r->dirs.memory,
+                                      .components = &r->dirs.components,
+                                      .programs = r->programs,
+                                      .control = r->dirs.control,
+                                      .output = ends[1],
+                                      .group = group,
+                                      .broker = post[1]};
+    int rc = e->code == 0 ? room_exec(&r->command, &what, e) : -e->code;
     if (group >= 0)
         close(group);
     close(ends[1]);
@@ -208,33 +208,33 @@ static int start(struct room *r, struct err *e)
     close(post[0]);
     if (answers >= 0)
         r->broker =
-            broker_open(answers, o->home, &(struct broker_host){is_of_job, ask_for_call, r});
+            broker_open(answers, o->home, &(struct broker_host){room_listens_at, room_ask_call, r});
     if (r->broker != NULL)
         broker_tick(r->broker, now_ms());
     free(command);
     return rc;
 }
 
-static void reap(struct room *r)
+static void room_reap(struct room *r)
 {
     int status;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
         if (pid == r->command.pid) {
-            r->over = true;
+            r->ended = true;
             r->status = room_exec_status(&r->command, status);
         }
 }
 
-static void take_signals(struct room *r)
+static void room_read_signals(struct room *r)
 {
     struct signalfd_siginfo s;
     while (read(r->signals, &s, sizeof s) == sizeof s)
         if (s.ssi_signo != SIGCHLD)
-            r->told = true;
-    reap(r);
+            r->end_asked = true;
+    room_reap(r);
 }
 
-static void take_output(struct room *r)
+static void room_read_output(struct room *r)
 {
     char bytes[4096];
     for (ssize_t n; (n = read(r->output, bytes, sizeof bytes)) != 0;) {
@@ -244,17 +244,17 @@ static void take_output(struct room *r)
         if (r->logged + (size_t)n <= LOG_BYTES && write(r->log, bytes, (size_t)n) == n)
             r->logged += (size_t)n;
     }
-    close(r->output); /* everyone closed it */
+    close(r->output); /* every process has closed it */
     r->output = -1;
 }
 
-static bool is_bounded(const struct msg_room_order *o)
+static bool order_is_bounded(const struct msg_room_order *o)
 {
     return o->guest || o->memory > 0 || o->processes > 0 || o->seconds > 0;
 }
 
-/* orted goes on telling that it lives; it is the child of the room's own child. */
-static void signal_one(void *ctx, const struct proctree_process *p)
+/* Spares orted, the child of the room's own child: it goes on telling that it lives. */
+static void room_signal_one(void *ctx, const struct proctree_process *p)
 {
     const struct room *r = ctx;
     bool itself = p->pid == r->command.pid || p->parent == r->command.pid;
@@ -262,14 +262,15 @@ static void signal_one(void *ctx, const struct proctree_process *p)
         kill(p->pid, r->suspended ? SIGSTOP : SIGCONT);
 }
 
-/* A guest may begin sessions of its own. What has to wait its turn is done at the next look. */
-static void lower_one(void *ctx, const struct proctree_process *p)
+/* A guest may begin sessions of its own. One that the kernel does not lower now is lowered later.
+ */
+static void room_lower_one(void *ctx, const struct proctree_process *p)
 {
     const struct room *r = ctx;
     autogroup_lower(p->pid, r->order.room_order.nice);
 }
 
-static void watch_usage(struct room *r)
+static void room_watch_usage(struct room *r)
 {
     const struct msg_room_order *o = &r->order.room_order;
     const struct usage most = {.memory = o->memory, .disk = o->disk, .processes = o->processes};
@@ -277,21 +278,21 @@ static void watch_usage(struct room *r)
     char why[160];
     uint64_t begin = now_ms();
     if (r->overstepped) {
-        r->told = true; /* p2pd was told, and says nothing */
+        r->end_asked = true; /* p2pd was told, and has not answered */
         return;
     }
     if (o->nice > 0)
-        proctree_each(getpid(), lower_one, r);
-    usage_take(&usage, r->place.folder, r->place.memory);
+        proctree_each(getpid(), room_lower_one, r);
+    usage_take(&usage, r->dirs.folder, r->dirs.memory);
     uint64_t took = now_ms() - begin;
     r->watch_ms = took * WATCH_SHARE > WATCH_MS ? (int)took * WATCH_SHARE : WATCH_MS;
     if (o->seconds > 0 && begin - r->began_ms > o->seconds * 1000ull)
         snprintf(why, sizeof why, "it ran for more than the %u s of its manifest", o->seconds);
     else if (!usage_exceeds(&usage, &most, why, sizeof why))
         return;
-    report("overstepped %s", why);
+    room_report("overstepped %s", why);
     r->overstepped = r->suspended = true;
-    proctree_each(getpid(), signal_one, r);
+    proctree_each(getpid(), room_signal_one, r);
 }
 
 static void room_take_siblings(struct room *r, const char *pids, size_t length)
@@ -301,7 +302,7 @@ static void room_take_siblings(struct room *r, const char *pids, size_t length)
     memcpy(r->siblings + 1, pids, (r->sibling_count - 1) * sizeof(pid_t));
 }
 
-static void take_call(struct room *r, const char *bytes, size_t length)
+static void room_take_call(struct room *r, const char *bytes, size_t length)
 {
     struct room_call call;
     if (r->broker == NULL || length != sizeof call)
@@ -310,7 +311,7 @@ static void take_call(struct room *r, const char *bytes, size_t length)
     broker_decide(r->broker, call.ip, call.port, call.yes != 0);
 }
 
-static void take_control(struct room *r)
+static void room_read_control(struct room *r)
 {
     static char word[1 + ROOM_PEERS_MOST * ROOM_PEER];
     ssize_t n = recv(ROOM_CONTROL, word, sizeof word, MSG_DONTWAIT);
@@ -320,7 +321,7 @@ static void take_control(struct room *r)
         return;
     }
     if (n >= 1 && word[0] == ROOM_CALL[0]) {
-        take_call(r, word + 1, (size_t)n - 1);
+        room_take_call(r, word + 1, (size_t)n - 1);
         return;
     }
     if (n >= 1 && word[0] == ROOM_SIBLINGS[0]) {
@@ -329,61 +330,61 @@ static void take_control(struct room *r)
     }
     bool suspend = n == 1 && word[0] == ROOM_SUSPEND[0];
     if (!suspend && !(n == 1 && word[0] == ROOM_RESUME[0])) {
-        r->told = true;
+        r->end_asked = true;
         return;
     }
     r->suspended = suspend;
-    proctree_each(getpid(), signal_one, r);
+    proctree_each(getpid(), room_signal_one, r);
 }
 
-/* False: the kernel wants to be asked again. */
-static bool lower_session(const struct room *r)
+/* False: the kernel did not accept it now; to be tried again. */
+static bool room_lower_session(const struct room *r)
 {
     const int nice = r->order.room_order.nice;
     return autogroup_lower(r->command.pid, nice > LEAST_NICE ? nice : LEAST_NICE) == 0;
 }
 
 /* Until the command ends or the room is told to. */
-static void stay(struct room *r)
+static void room_run(struct room *r)
 {
     struct pollfd on[] = {{.fd = ROOM_CONTROL, .events = POLLIN},
                           {.fd = r->signals, .events = POLLIN},
                           {.fd = r->output, .events = POLLIN},
                           {.fd = r->broker != NULL ? broker_fd(r->broker) : -1, .events = POLLIN}};
-    bool bounded = is_bounded(&r->order.room_order);
+    bool bounded = order_is_bounded(&r->order.room_order);
     uint64_t next = now_ms() + WATCH_MS;
     r->began_ms = now_ms();
-    bool lowered = lower_session(r);
-    while (!r->over && !r->told) {
+    bool lowered = room_lower_session(r);
+    while (!r->ended && !r->end_asked) {
         on[2].fd = r->output; /* -1 is passed over */
         int left = (int)(next - now_ms());
         if (poll(on, 4, !bounded && !r->suspended && lowered ? -1 : left > 0 ? left : 0) < 0)
             continue;
         if (on[0].revents != 0)
-            take_control(r);
+            room_read_control(r);
         if (on[1].revents != 0)
-            take_signals(r);
+            room_read_signals(r);
         if (on[2].revents != 0)
-            take_output(r);
+            room_read_output(r);
         if ((on[3].revents & POLLIN) != 0)
             broker_serve(r->broker);
         else if (on[3].revents != 0)
-            on[3].fd = -1; /* none of those lives who would ask */
+            on[3].fd = -1; /* no process lives that could connect */
         if (now_ms() < next)
             continue;
-        lowered = lowered || lower_session(r);
-        if (r->suspended) /* what was started since */
-            proctree_each(getpid(), signal_one, r);
+        lowered = lowered || room_lower_session(r);
+        if (r->suspended) /* also what was started since */
+            proctree_each(getpid(), room_signal_one, r);
         if (bounded)
-            watch_usage(r);
+            room_watch_usage(r);
         if (r->broker != NULL)
             broker_tick(r->broker, now_ms());
         next = now_ms() + (uint64_t)r->watch_ms;
     }
 }
 
-/* Whoever keeps it ends it, also when this process is killed meanwhile. */
-static void end_command(const struct room_child *command)
+/* Its supervisor ends it, also when this process is killed meanwhile. */
+static void room_end_command(const struct room_child *command)
 {
     enum { PAUSE_MS = 2 };
     kill(command->pid, command->namespaced ? SIGKILL : SIGTERM);
@@ -392,28 +393,28 @@ static void end_command(const struct room_child *command)
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
 }
 
-static int leave(struct room *r)
+static int room_close(struct room *r)
 {
     char words[TAIL_BYTES];
     const bool starved = r->group[0] != '\0' && cgroup_starved(r->group);
     int rc = r->group[0] != '\0' ? cgroup_end(r->group, ROOM_PATIENCE_MS) : 0;
-    if (!r->over && r->command.outcome >= 0)
-        end_command(&r->command);
+    if (!r->ended && r->command.outcome >= 0)
+        room_end_command(&r->command);
     if (proctree_end(NULL, 0, ROOM_PATIENCE_MS) != 0)
         rc = -ETIMEDOUT;
     if (rc != 0)
-        fprintf(stderr, "p2pd-room: some process of %s could not be ended\n", r->place.folder);
+        fprintf(stderr, "p2pd-room: some process of %s could not be ended\n", r->dirs.folder);
     if (r->output >= 0)
-        take_output(r);
+        room_read_output(r);
     if (starved && !r->overstepped) {
-        report("overstepped it took more memory than is lent to it");
-    } else if (r->over && !r->overstepped) {
+        room_report("overstepped it took more memory than is lent to it");
+    } else if (r->ended && !r->overstepped) {
         tail_text(&r->tail, words, sizeof words);
-        report("ended %d %s", r->status, words);
+        room_report("ended %d %s", r->status, words);
     }
-    int left = room_dirs_remove(&r->place);
+    int left = room_dirs_remove(&r->dirs);
     if (left != 0) {
-        fprintf(stderr, "p2pd-room: %s could not be removed: %s\n", r->place.folder,
+        fprintf(stderr, "p2pd-room: %s could not be removed: %s\n", r->dirs.folder,
                 strerror(-left));
         rc = left;
     }
@@ -427,30 +428,30 @@ int main(int argc, char **argv)
         forkserver_serve();
         return 0;
     }
-    if (argc != 2 || argv[1][0] != '/' || strlen(argv[1]) >= sizeof r.place.folder - 64 ||
+    if (argc != 2 || argv[1][0] != '/' || strlen(argv[1]) >= sizeof r.dirs.folder - 64 ||
         fcntl(ROOM_CONTROL, F_GETFD) < 0 || fcntl(ROOM_ORDER, F_GETFD) < 0 ||
         fcntl(ROOM_HARDWARE, F_GETFD) < 0) {
         fprintf(stderr, "p2pd-room is started by p2pd; it is of no use by hand\n");
         return 2;
     }
-    strcpy(r.place.folder, argv[1]);
+    strcpy(r.dirs.folder, argv[1]);
     struct err e = {0};
-    int rc = stand_apart(&r);
+    int rc = room_isolate(&r);
     if (rc == 0)
-        rc = take_order(&r);
+        rc = room_read_order(&r);
     if (rc == 0)
-        rc = take_place(&r);
+        rc = room_make_dirs(&r);
     if (rc != 0)
         err_set(&e, -rc, "%s in %s", strerror(-rc), argv[1]);
     if (rc == 0)
-        rc = check_programs(&r, &e);
+        rc = room_check_programs(&r, &e);
     if (rc == 0)
-        rc = start(&r, &e);
+        rc = room_start(&r, &e);
     if (rc == 0) {
-        report("started %d", r.command.pid);
-        stay(&r);
+        room_report("started %d", r.command.pid);
+        room_run(&r);
     } else {
-        report("failed %s", e.text);
+        room_report("failed %s", e.text);
     }
-    return leave(&r) == 0 ? 0 : 1;
+    return room_close(&r) == 0 ? 0 : 1;
 }

@@ -8,16 +8,16 @@
 #include <stdint.h>
 
 struct room_dirs {
-    char folder[PATH_MAX / 2];    /* chosen by the caller; "": not ours to remove */
+    char folder[PATH_MAX / 2];    /* chosen by the caller; "": nothing to remove */
     char memory[PATH_MAX / 2];    /* for files that are mapped by several ranks; "": not made yet */
-    struct components components; /* a guest's, links to which are at its home */
-    uint16_t control;             /* where its orted is to listen; 0: where it likes */
+    struct components components; /* what a guest's home has links to */
+    uint16_t control;             /* the port for its orted; 0: any */
 };
 
-/* Makes the folder and goes there. 0 or -errno. */
-int room_dirs_make(struct room_dirs *f);
-/* Fills the folder, a home for a guest, and says so in the environment. 0 or -errno. */
-int room_dirs_fill(struct room_dirs *f, bool guest, char **environment);
+/* Makes the folder and makes it the working folder. 0 or -errno. */
+int room_dirs_make(struct room_dirs *d);
+/* Fills the folder, with a home for a guest, and sets the variables. 0 or -errno. */
+int room_dirs_fill(struct room_dirs *d, bool guest, char **environment);
 /* Removes all of it. 0 or -errno. */
-int room_dirs_remove(const struct room_dirs *f);
+int room_dirs_remove(const struct room_dirs *d);
 #endif

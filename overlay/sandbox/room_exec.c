@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* room_exec.c -- how a command enters its room. */
+/* room_exec.c -- forks a supervisor for the command, puts the sandbox into force and executes it.
+ */
 #include "room_exec.h"
 #include "namespaces.h"
 #include "overlay/host/proctree.h"
@@ -20,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void plan_ports(struct confine_plan *plan, const struct room_command *c)
+static void guest_plan_ports(struct confine_plan *plan, const struct room_command *c)
 {
     const struct confine_ports any = {0, 0, .bind = true}, /* the kernel picks */
         ranks = confine_rank_ports(), own = {c->control, c->control, .bind = true},
@@ -38,7 +39,7 @@ struct guest {
     char component[COMPONENTS_MOST][PATH_MAX]; /* paths of the plan */
 };
 
-static void plan_guest(struct guest *guest, const struct room_command *c, bool namespaced)
+static void guest_plan(struct guest *guest, const struct room_command *c, bool namespaced)
 {
     const struct msg_room_order *order = c->order;
     const struct components *components = c->components;
@@ -56,7 +57,7 @@ static void plan_guest(struct guest *guest, const struct room_command *c, bool n
     }
     for (size_t i = 0; i < order->programs_count; i++)
         plan->programs[plan->program_count++] = c->programs[i];
-    plan_ports(plan, c);
+    guest_plan_ports(plan, c);
     plan->grouped = c->group >= 0;
     plan->counted = plan->grouped && faccessat(c->group, "memory.max", F_OK, 0) == 0;
     plan->namespaced = namespaced;
@@ -68,9 +69,10 @@ static void plan_guest(struct guest *guest, const struct room_command *c, bool n
     plan->nice = order->nice;
 }
 
-/* What makes a root of its own comes before the capabilities of the namespaces are given up. Where
- * there is none, seccomp denies more. */
-static int show(struct confine_plan *plan, const struct msg_room_order *order, struct err *e)
+/* A root of its own takes the capabilities of the namespaces, so it comes before these are given
+ * up. Where there is none, seccomp denies more. */
+static int guest_make_view(struct confine_plan *plan, const struct msg_room_order *order,
+                           struct err *e)
 {
     const char *programs[CONFINE_FILES_MAX];
     for (size_t i = 0; i < order->programs_count; i++)
@@ -80,8 +82,8 @@ static int show(struct confine_plan *plan, const struct msg_room_order *order, s
     return rc == -EOPNOTSUPP ? 0 : rc;
 }
 
-/* Behind the walls, so that nobody learns of files that his job could not read. */
-static int check_inputs(const struct msg_room_order *order, struct err *e)
+/* Inside the sandbox: a submitter learns nothing of files that the job could not read. */
+static int guest_check_inputs(const struct msg_room_order *order, struct err *e)
 {
     int rc = 0;
     for (size_t i = 0; i < order->inputs_count && rc == 0; i++)
@@ -89,7 +91,7 @@ static int check_inputs(const struct msg_room_order *order, struct err *e)
     return rc;
 }
 
-static void clear_signals(void)
+static void command_clear_signals(void)
 {
     sigset_t none;
     sigemptyset(&none);
@@ -98,31 +100,31 @@ static void clear_signals(void)
         signal(s, SIG_DFL);
 }
 
-static int set_streams(int output)
+static int command_set_streams(int output)
 {
     int null = open("/dev/null", O_RDONLY);
     return null < 0 || dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0 ? -errno : 0;
 }
 
-/* Short of memory, the kernel takes guests first. */
-static void offer_to_oom(void)
+/* When memory is short, the kernel kills guests first. */
+static void command_offer_to_oom(void)
 {
     int oom = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (oom >= 0 && write(oom, "500", 3) != 3)
         close(oom);
 }
 
-static _Noreturn void fail(int trouble, const char *why)
+static _Noreturn void command_fail(int trouble, const char *why)
 {
     _exit(write(trouble, why, strlen(why)) < 0 ? 126 : 127);
 }
 
-/* Every user of the machine can read the words of every process, and an orted's lead to its mpirun;
- * its environment is read by its own user only. */
+/* Every user of the machine can read the arguments of every process, and an orted's lead to its
+ * mpirun; only its own user can read its environment. */
 static const char unhide[] =
     "p2pgrid_line=$P2PGRID_COMMAND; unset P2PGRID_COMMAND; eval \"$p2pgrid_line\"";
 
-static char **hide_command(const struct room_command *c)
+static char **command_hide(const struct room_command *c)
 {
     size_t count = 0;
     char *line;
@@ -136,17 +138,17 @@ static char **hide_command(const struct room_command *c)
     return all;
 }
 
-/* Becomes the command; or says why not on `trouble`, which executing closes. */
-static _Noreturn void become(const struct room_command *c, const struct confine_plan *plan,
-                             int trouble)
+/* Executes the command; or writes why not to `trouble`, which executing closes. */
+static _Noreturn void command_execute(const struct room_command *c, const struct confine_plan *plan,
+                                      int trouble)
 {
     struct err e = {0};
     unsigned done;
-    clear_signals();
+    command_clear_signals();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);
-    offer_to_oom();
-    int rc = set_streams(c->output);
+    command_offer_to_oom();
+    int rc = command_set_streams(c->output);
     if (rc == 0)
         close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
     else
@@ -154,19 +156,19 @@ static _Noreturn void become(const struct room_command *c, const struct confine_
     if (rc == 0 && c->order->guest)
         rc = confine_self(plan, c->order->required, &done, &e);
     if (rc == 0)
-        rc = check_inputs(c->order, &e);
-    char **environment = rc == 0 ? hide_command(c) : NULL;
+        rc = guest_check_inputs(c->order, &e);
+    char **environment = rc == 0 ? command_hide(c) : NULL;
     if (environment != NULL) {
         execle("/bin/sh", "sh", "-c", unhide, (char *)NULL, environment);
         err_set(&e, errno, "/bin/sh: %s", strerror(errno));
     }
-    fail(trouble, e.text);
+    command_fail(trouble, e.text);
 }
 
-/* From here on it ends with the room, and at once if that is gone: getppid() tells nothing of who
- * is outside of a PID namespace, so the room's pidfd is asked. Before anything else, as what
- * follows takes time. */
-static void end_with(int room, bool namespaced)
+/* From here on this process ends with the room, at once if that is gone: getppid() is 0 for a
+ * parent outside of the PID namespace, so the room's pidfd is polled. Comes first, as the rest
+ * takes time. */
+static void supervisor_end_with(int room, bool namespaced)
 {
     struct pollfd gone = {.fd = room, .events = POLLIN};
     if (prctl(PR_SET_PDEATHSIG, namespaced ? SIGKILL : SIGTERM) != 0 || room < 0 ||
@@ -174,30 +176,30 @@ static void end_with(int room, bool namespaced)
         _exit(1);
 }
 
-/* Between the room and its command. In namespaces of their own it is the first process there;
- * elsewhere it ends what descends from it when the room dies, and p2pd perhaps with it. Not
- * confined itself, and no guest can touch it. */
-static _Noreturn void keep(const struct room_command *c, bool namespaced, int room,
-                           const int say[2])
+/* The supervisor, between the room and its command. In new namespaces it is the first process
+ * there; elsewhere it ends its descendants when the room dies, perhaps together with p2pd. It is
+ * not confined itself, and no guest can touch it. */
+static _Noreturn void supervisor_run(const struct room_command *c, bool namespaced, int room,
+                                     const int say[2])
 {
     int status = 127 << 8;
     struct guest guest;
     struct err e = {0};
-    clear_signals();
-    end_with(room, namespaced);
+    command_clear_signals();
+    supervisor_end_with(room, namespaced);
     prctl(PR_SET_NAME, "supervisor");
     if (c->group >= 0 && cgroup_enter(c->group) != 0)
-        fail(say[0], "its control group cannot be entered");
+        command_fail(say[0], "its control group cannot be entered");
     if (c->order->guest) {
-        plan_guest(&guest, c, namespaced);
-        if (show(&guest.plan, c->order, &e) != 0)
-            fail(say[0], e.text);
+        guest_plan(&guest, c, namespaced);
+        if (guest_make_view(&guest.plan, c->order, &e) != 0)
+            command_fail(say[0], e.text);
     }
     if ((namespaced ? namespaces_drop_rights() : proctree_supervise_begin()) != 0)
         _exit(1);
     pid_t command = fork();
     if (command == 0)
-        become(c, &guest.plan, say[0]);
+        command_execute(c, &guest.plan, say[0]);
     if (say[1] != 3)
         dup2(say[1], 3);
     close_range(4, ~0u, 0);
@@ -209,19 +211,19 @@ static _Noreturn void keep(const struct room_command *c, bool namespaced, int ro
     _exit(write(3, &status, sizeof status) == sizeof status ? 0 : 1);
 }
 
-/* say: where the child tells why it is no command, and in the end the command's wait status. */
-static pid_t start(const struct room_command *c, bool *namespaced, const int say[2])
+/* say: pipes for why the command was not executed, and for its wait status in the end. */
+static pid_t supervisor_start(const struct room_command *c, bool *namespaced, const int say[2])
 {
     int room = pidfd_open(getpid(), 0);
     pid_t pid = c->order->guest ? namespaces_fork(namespaced) : fork();
     if (pid == 0)
-        keep(c, *namespaced, room, say);
+        supervisor_run(c, *namespaced, room, say);
     close(room);
     return pid;
 }
 
-/* Until the command has been executed (nothing comes), or says what went wrong. */
-static void hear_trouble(int fd, struct err *e)
+/* Waits until the command has been executed (nothing comes), or it is known what went wrong. */
+static void supervisor_read_trouble(int fd, struct err *e)
 {
     char text[sizeof e->text];
     size_t have = 0;
@@ -242,12 +244,12 @@ int room_exec(struct room_child *out, const struct room_command *c, struct err *
     *out = (struct room_child){.outcome = -1};
     if (pipe2(trouble, O_CLOEXEC) != 0 || pipe2(outcome, O_CLOEXEC) != 0)
         return err_set(e, errno, "no pipe: %s", strerror(errno));
-    out->pid = start(c, &out->namespaced, (const int[]){trouble[1], outcome[1]});
+    out->pid = supervisor_start(c, &out->namespaced, (const int[]){trouble[1], outcome[1]});
     int rc = out->pid > 0 ? 0 : err_set(e, errno, "cannot fork: %s", strerror(errno));
     close(trouble[1]);
     close(outcome[1]);
     if (rc == 0)
-        hear_trouble(trouble[0], &why);
+        supervisor_read_trouble(trouble[0], &why);
     close(trouble[0]);
     if (why.code != 0) {
         waitpid(out->pid, NULL, 0);

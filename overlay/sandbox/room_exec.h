@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* room_exec.h -- how a command enters its room: forked, apart from the host's other processes and
- * confined when it is a guest's, executed. */
+/* room_exec.h -- starts a room's command: forked, in namespaces and a sandbox when it is a guest's,
+ * executed. */
 #ifndef P2P_OVERLAY_SANDBOX_ROOM_EXEC_H
 #define P2P_OVERLAY_SANDBOX_ROOM_EXEC_H
 #include "overlay/base/err.h"
@@ -15,16 +15,16 @@ struct room_command {
     char *const *environment;
     const char *folder, *memory;         /* where a guest may write */
     const struct components *components; /* what a guest may load */
-    const int *programs;                 /* what a guest may execute: for each of the order's */
-    uint16_t control;                    /* the port at which its orted listens; 0: none */
-    int output;                          /* a descriptor for what it says */
-    int group;                           /* a control group to be in (cgroup.h); -1: none */
-    int broker; /* a guest sends there who is asked before it calls (broker.h) */
+    const int *programs; /* descriptors of what a guest may execute, for each of the order's */
+    uint16_t control;    /* the port for its orted; 0: any */
+    int output;          /* a descriptor for what it prints */
+    int group;           /* its control group (cgroup.h); -1: none */
+    int broker;          /* a guest sends the broker's descriptor there (broker.h) */
 };
 
 struct room_child {
-    pid_t pid;       /* a child; once it has ended, so has the command */
-    bool namespaced; /* it is the first process of namespaces, which end with it */
+    pid_t pid;       /* the supervisor; once it has ended, so has the command */
+    bool namespaced; /* the supervisor is the first process of namespaces, which end with it */
     int outcome;     /* the command's wait status can be read here then; -1: nothing was started */
 };
 

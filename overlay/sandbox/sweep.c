@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sweep.c -- private folders: made, marked as in use, and removed with all that is in them. */
+/* sweep.c -- private folders: made, locked while they are used, and removed with their content. */
 #include "sweep.h"
 #include <dirent.h>
 #include <errno.h>
@@ -30,6 +30,13 @@ int sweep_make(const char *path)
     return lock_folder(path);
 }
 
+/* Without rights for its owner a folder cannot be emptied. */
+static void open_folder(const char *path)
+{
+    if (fchmodat(AT_FDCWD, path, 0700, AT_SYMLINK_NOFOLLOW) != 0)
+        errno = 0;
+}
+
 int sweep_remove(const char *path)
 {
     char *const paths[] = {(char *)path, NULL};
@@ -37,8 +44,8 @@ int sweep_remove(const char *path)
     int rc = walk != NULL ? 0 : -errno;
     for (FTSENT *f; walk != NULL && (f = fts_read(walk)) != NULL;) {
         int failed = 0;
-        if (f->fts_info == FTS_D) /* without rights it could not be emptied */
-            failed = fchmodat(AT_FDCWD, f->fts_accpath, 0700, AT_SYMLINK_NOFOLLOW);
+        if (f->fts_info == FTS_D) /* where that does not help, what cannot be removed is reported */
+            open_folder(f->fts_accpath);
         else if (f->fts_info == FTS_DP || f->fts_info == FTS_DNR)
             failed = rmdir(f->fts_accpath);
         else

@@ -16,7 +16,7 @@
 enum { FCHMODAT2 = 452 };  /* younger than our headers; the same on every architecture */
 enum { LOW = 0xffffffff }; /* the kernel takes an int of a 64-bit register: so do the rules */
 
-static int deny(scmp_filter_ctx filter, const char *const *names, size_t count)
+static int deny_calls(scmp_filter_ctx filter, const char *const *names, size_t count)
 {
     int rc = 0;
     for (size_t i = 0; i < count && rc == 0; i++) {
@@ -41,9 +41,9 @@ static int deny_kernel(scmp_filter_ctx filter)
         "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot",
         "swapon", "swapoff", "iopl", "ioperm", "modify_ldt", "vhangup", "settimeofday",
         "clock_settime", "clock_adjtime", "adjtimex", "sethostname", "setdomainname",
-        /* a second way to every system call, past this filter */
+        /* a second way to make system calls, past this filter */
         "io_uring_setup", "io_uring_enter", "io_uring_register"};
-    return deny(filter, names, sizeof names / sizeof *names);
+    return deny_calls(filter, names, sizeof names / sizeof *names);
 }
 
 /* A user namespace would give a guest a root of its own. clone3 hides its flags from filters: glibc
@@ -59,8 +59,7 @@ static int deny_namespaces(scmp_filter_ctx filter)
     return rc;
 }
 
-/* TCP, and UDP (which broker.h takes care of): no Landlock rule knows SCTP, or TCP under another
- * name. */
+/* Leaves TCP, and UDP for the broker: no Landlock rule knows SCTP, or TCP under another name. */
 static int deny_others(scmp_filter_ctx filter, uint64_t family)
 {
     static const uint64_t types[] = {SOCK_RAW, SOCK_RDM, SOCK_SEQPACKET, SOCK_DCCP};
@@ -73,7 +72,7 @@ static int deny_others(scmp_filter_ctx filter, uint64_t family)
     return rc;
 }
 
-/* Sending that connects. */
+/* Sending with this flag connects. */
 static int deny_fast_open(scmp_filter_ctx filter)
 {
     const uint64_t flag = MSG_FASTOPEN;
@@ -87,9 +86,9 @@ static int deny_fast_open(scmp_filter_ctx filter)
                                       SCMP_A3(SCMP_CMP_MASKED_EQ, flag, flag));
 }
 
-/* A UNIX socket leads to programs that take its user for their own: session bus, ssh-agent,
- * display, p2pd. Landlock does not keep from those with a path. Left are IP, the kernel's own
- * addresses (netlink: which interfaces are there), and pairs of connected streams. */
+/* A UNIX socket leads to programs that trust every process of their user: session bus, ssh-agent,
+ * display, p2pd. Landlock does not guard sockets with a path. Left are IP, the kernel's own
+ * addresses (netlink: which interfaces there are), and pairs of connected streams. */
 static int deny_sockets(scmp_filter_ctx filter)
 {
     static const uint64_t types[] = {SOCK_DGRAM, SOCK_RAW}; /* of a pair: may send to a path */
@@ -114,12 +113,12 @@ static int deny_sockets(scmp_filter_ctx filter)
     return rc;
 }
 
-/* System V segments stay without a process that has them, where nobody outside sees them; and
- * secret memory is not even in smaps. */
+/* System V segments live on without a process that has them, unseen from outside of the namespace;
+ * and secret memory is not even in smaps. */
 static int deny_hidden_memory(scmp_filter_ctx filter)
 {
     static const char *const names[] = {"shmget", "memfd_secret"};
-    return deny(filter, names, sizeof names / sizeof *names);
+    return deny_calls(filter, names, sizeof names / sizeof *names);
 }
 
 /* Other processes of the same user, where no namespace hides them. */
@@ -132,7 +131,7 @@ static int deny_neighbours(scmp_filter_ctx filter)
         "prlimit64",     "sched_setaffinity", "sched_setparam", "sched_setscheduler",
         "sched_setattr", "migrate_pages",     "move_pages"};
     static const uint64_t everyone = LOW; /* kill(-1) */
-    int rc = deny(filter, objects, sizeof objects / sizeof *objects);
+    int rc = deny_calls(filter, objects, sizeof objects / sizeof *objects);
     for (size_t i = 0; i < sizeof of_others / sizeof *of_others && rc == 0; i++) {
         int number = seccomp_syscall_resolve_name(of_others[i]);
         if (number != __NR_SCMP_ERROR)
@@ -152,11 +151,11 @@ static int deny_neighbours(scmp_filter_ctx filter)
 static int deny_tracing(scmp_filter_ctx filter)
 {
     static const char *const names[] = {"process_vm_readv", "process_vm_writev", "pidfd_getfd"};
-    return deny(filter, names, sizeof names / sizeof *names);
+    return deny_calls(filter, names, sizeof names / sizeof *names);
 }
 
-/* A file that runs as its owner, whoever starts it: another user of the host could wait for it. No
- * filter sees the flags of openat2; programs fall back to openat. */
+/* A set-ID file runs as its owner: another user of the host could start it. No filter sees the
+ * flags of openat2; programs fall back to openat. */
 static int deny_set_id(scmp_filter_ctx filter)
 {
     static const struct {
@@ -190,7 +189,7 @@ static int deny_metadata(scmp_filter_ctx filter)
         "lchown",       "fchownat",      "utime",       "utimes",     "futimesat",   "utimensat",
         "setxattr",     "lsetxattr",     "fsetxattr",   "setxattrat", "removexattr", "lremovexattr",
         "fremovexattr", "removexattrat", "file_setattr"};
-    return deny(filter, names, sizeof names / sizeof *names);
+    return deny_calls(filter, names, sizeof names / sizeof *names);
 }
 
 /* Nor does it judge these before its third ABI. */
@@ -198,7 +197,7 @@ static int deny_truncation(scmp_filter_ctx filter)
 {
     static const char *const names[] = {"truncate", "truncate64"};
     const uint64_t mask = O_TRUNC | O_ACCMODE, read_only = O_TRUNC | O_RDONLY;
-    int rc = deny(filter, names, sizeof names / sizeof *names);
+    int rc = deny_calls(filter, names, sizeof names / sizeof *names);
     if (rc == 0)
         rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(open), 1,
                               SCMP_A1(SCMP_CMP_MASKED_EQ, mask, read_only));
@@ -207,11 +206,11 @@ static int deny_truncation(scmp_filter_ctx filter)
                                       SCMP_A2(SCMP_CMP_MASKED_EQ, mask, read_only));
 }
 
-/* Who opens which program or file, and when. */
+/* A watch tells which programs and files others open, and when. */
 static int deny_watching(scmp_filter_ctx filter)
 {
     static const char *const names[] = {"inotify_init", "inotify_init1", "fanotify_init"};
-    return deny(filter, names, sizeof names / sizeof *names);
+    return deny_calls(filter, names, sizeof names / sizeof *names);
 }
 
 static int deny_files(scmp_filter_ctx filter, const struct syscalls_sandbox *sandbox)

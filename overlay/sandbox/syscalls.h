@@ -6,7 +6,7 @@
 #include "overlay/base/err.h"
 #include <stdbool.h>
 
-/* What stands already; what does not is made up for here. */
+/* What is in force already; the filter makes up for what is not. */
 struct syscalls_sandbox {
     bool counted;    /* the kernel bounds all memory of the job, wherever it is */
     bool namespaced; /* it sees no process of its host, nor its System V objects (namespaces.h) */

@@ -11,7 +11,7 @@ void tail_add(struct tail *t, const char *bytes, size_t count)
     t->written += count;
 }
 
-static char at(const struct tail *t, size_t back) /* 1: the last byte */
+static char tail_at(const struct tail *t, size_t back) /* 1: the last byte */
 {
     return t->last[(t->written - back) % TAIL_BYTES];
 }
@@ -21,7 +21,7 @@ static size_t lines_begin(const struct tail *t, size_t have, size_t end)
 {
     size_t back = end, lines = 0;
     while (back < have) {
-        if (at(t, back + 1) == '\n' && at(t, back) != '\n' && ++lines == TAIL_LINES)
+        if (tail_at(t, back + 1) == '\n' && tail_at(t, back) != '\n' && ++lines == TAIL_LINES)
             break;
         back++;
     }
@@ -32,16 +32,16 @@ void tail_text(const struct tail *t, char *out, size_t size)
 {
     assert(size > 0);
     size_t have = t->written < TAIL_BYTES ? t->written : TAIL_BYTES, end = 0, used = 0;
-    while (end < have && (at(t, end + 1) == '\n' || at(t, end + 1) == ' '))
+    while (end < have && (tail_at(t, end + 1) == '\n' || tail_at(t, end + 1) == ' '))
         end++;
     size_t back = lines_begin(t, have, end);
     for (; back > end; back--) {
-        char c = at(t, back);
+        char c = tail_at(t, back);
         const char *put = " | ";
         char one[2] = {c >= ' ' && c <= '~' ? c : '?', '\0'};
         if (c != '\n')
             put = one;
-        else if (back < have && at(t, back + 1) == '\n')
+        else if (back < have && tail_at(t, back + 1) == '\n')
             continue; /* a blank line */
         size_t n = strlen(put);
         if (used + n >= size) { /* its end says more than its beginning */

@@ -12,8 +12,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* Shared memory is divided among those who share it. 0: the process does not let itself be read. */
-static uint64_t proportional(pid_t pid)
+/* Shared memory is divided among the processes that share it. 0: the process cannot be read. */
+static uint64_t usage_proportional(pid_t pid)
 {
     char path[48], line[128];
     unsigned long long kib = 0;
@@ -27,7 +27,7 @@ static uint64_t proportional(pid_t pid)
     return kib * 1024;
 }
 
-static uint64_t resident(pid_t pid)
+static uint64_t usage_resident(pid_t pid)
 {
     char path[48];
     unsigned long long pages = 0;
@@ -40,7 +40,7 @@ static uint64_t resident(pid_t pid)
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static unsigned threads(pid_t pid)
+static unsigned usage_threads(pid_t pid)
 {
     char path[48];
     struct stat st;
@@ -48,33 +48,33 @@ static unsigned threads(pid_t pid)
     return stat(path, &st) == 0 && st.st_nlink > 2 ? (unsigned)st.st_nlink - 2 : 1;
 }
 
-/* Files without a name that some process has open: memfd_create(2), and what was deleted. */
-struct nameless {
+/* A file without a name that a process has open: made by memfd_create(2), or deleted. */
+struct usage_file {
     dev_t device;
     ino_t file;
 };
 
-struct census {
+struct usage_census {
     struct usage *usage;
-    struct nameless *seen;
-    size_t count, room;
+    struct usage_file *seen;
+    size_t count, size;
 };
 
-/* True: it is new. Without memory for it, it counts again and again. */
-static bool note(struct census *c, const struct stat *st)
+/* True: it is new. Without memory to note it, it counts each time. */
+static bool usage_note(struct usage_census *c, const struct stat *st)
 {
     for (size_t i = 0; i < c->count; i++)
         if (c->seen[i].device == st->st_dev && c->seen[i].file == st->st_ino)
             return false;
-    if (c->count == c->room) {
-        const size_t room = c->room == 0 ? 64 : 2 * c->room;
-        struct nameless *more = realloc(c->seen, room * sizeof *more);
+    if (c->count == c->size) {
+        const size_t size = c->size == 0 ? 64 : 2 * c->size;
+        struct usage_file *more = realloc(c->seen, size * sizeof *more);
         if (more == NULL)
             return true;
         c->seen = more;
-        c->room = room;
+        c->size = size;
     }
-    c->seen[c->count++] = (struct nameless){st->st_dev, st->st_ino};
+    c->seen[c->count++] = (struct usage_file){st->st_dev, st->st_ino};
     return true;
 }
 
@@ -86,7 +86,7 @@ static bool is_in_memory(int folder, const char *name)
     return statfs(path, &fs) == 0 && fs.f_type == TMPFS_MAGIC;
 }
 
-static void add_nameless(struct census *c, pid_t pid)
+static void usage_add_nameless(struct usage_census *c, pid_t pid)
 {
     char path[48];
     snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
@@ -94,7 +94,7 @@ static void add_nameless(struct census *c, pid_t pid)
     struct stat st;
     for (struct dirent *d; files != NULL && (d = readdir(files)) != NULL;) {
         if (fstatat(dirfd(files), d->d_name, &st, 0) != 0 || !S_ISREG(st.st_mode) ||
-            st.st_nlink > 0 || c->count >= USAGE_FILES || !note(c, &st))
+            st.st_nlink > 0 || c->count >= USAGE_FILES || !usage_note(c, &st))
             continue;
         *(is_in_memory(dirfd(files), d->d_name) ? &c->usage->memory : &c->usage->disk) +=
             (uint64_t)st.st_blocks * 512;
@@ -104,16 +104,16 @@ static void add_nameless(struct census *c, pid_t pid)
         closedir(files);
 }
 
-static void add_process(void *ctx, const struct proctree_process *p)
+static void usage_add_process(void *ctx, const struct proctree_process *p)
 {
-    struct census *c = ctx;
-    uint64_t share = proportional(p->pid);
-    c->usage->memory += share > 0 ? share : resident(p->pid);
-    c->usage->processes += threads(p->pid);
-    add_nameless(c, p->pid);
+    struct usage_census *c = ctx;
+    uint64_t share = usage_proportional(p->pid);
+    c->usage->memory += share > 0 ? share : usage_resident(p->pid);
+    c->usage->processes += usage_threads(p->pid);
+    usage_add_nameless(c, p->pid);
 }
 
-static uint64_t bytes_below(const char *folder, uint64_t *files)
+static uint64_t usage_bytes_below(const char *folder, uint64_t *files)
 {
     char *const paths[] = {(char *)folder, NULL};
     FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR, NULL);
@@ -131,12 +131,12 @@ static uint64_t bytes_below(const char *folder, uint64_t *files)
 
 void usage_take(struct usage *u, const char *folder, const char *memory)
 {
-    struct census c = {.usage = u};
+    struct usage_census c = {.usage = u};
     memset(u, 0, sizeof *u);
-    proctree_each(getpid(), add_process, &c);
+    proctree_each(getpid(), usage_add_process, &c);
     free(c.seen);
-    u->disk += bytes_below(folder, &u->files);
-    u->memory += bytes_below(memory, &u->files);
+    u->disk += usage_bytes_below(folder, &u->files);
+    u->memory += usage_bytes_below(memory, &u->files);
 }
 
 static double mib(uint64_t bytes)

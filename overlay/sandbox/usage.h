@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* usage.h -- what a room takes of its host, all its processes and files together: limits of the
- * kernel are for one process, or for all of the user's, the owner's own among them. */
+/* usage.h -- what a room takes of its host, all its processes and files together: the kernel's
+ * limits count one process, or all of the user's, the owner's own among them. */
 #ifndef P2P_OVERLAY_SANDBOX_USAGE_H
 #define P2P_OVERLAY_SANDBOX_USAGE_H
 #include <stdbool.h>
@@ -16,7 +16,8 @@ struct usage {
 
 enum { USAGE_FILES = 100000 }; /* more are not counted, and never allowed */
 
-/* Of the calling process's brood, and of its files in `folder` and `memory` (which is memory). */
+/* Of all descendants of the calling process, and of the files in `folder` and in `memory` (tmpfs).
+ */
 void usage_take(struct usage *u, const char *folder, const char *memory);
 /* Whether that is more than `most` (0: no bound); `why`: in words, for a person. */
 bool usage_exceeds(const struct usage *u, const struct usage *most, char *why, size_t size);

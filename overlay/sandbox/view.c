@@ -31,7 +31,7 @@ struct view {
 
 /* --- what is to be in it: taken from the host's root while that is still there --- */
 
-static int take_tree(const char *path, bool writable)
+static int view_clone_tree(const char *path, bool writable)
 {
     struct mount_attr attr = {.attr_set = MOUNT_ATTR_NOSUID | (writable ? 0 : MOUNT_ATTR_RDONLY),
                               .propagation = MS_PRIVATE};
@@ -45,9 +45,9 @@ static int take_tree(const char *path, bool writable)
     return rc;
 }
 
-static int add(struct view *v, const char *path, bool writable)
+static int view_add(struct view *v, const char *path, bool writable)
 {
-    int tree = take_tree(path, writable);
+    int tree = view_clone_tree(path, writable);
     if (tree < 0)
         return tree == -ENOENT || tree == -EACCES || tree == -ENOTDIR ? 0 : tree;
     char *copy = strdup(path);
@@ -60,27 +60,28 @@ static int add(struct view *v, const char *path, bool writable)
     return 0;
 }
 
-/* Under its own name too, where a link leads to it. */
-static int add_names(struct view *v, const char *path, bool writable)
+/* Also under its own name, where a link leads to it. */
+static int view_add_names(struct view *v, const char *path, bool writable)
 {
     char real[PATH_MAX];
-    int rc = add(v, path, writable);
+    int rc = view_add(v, path, writable);
     if (rc == 0 && realpath(path, real) != NULL && strcmp(path, real) != 0)
-        rc = add(v, real, writable);
+        rc = view_add(v, real, writable);
     return rc;
 }
 
-static int collect(struct view *v, const struct confine_plan *plan, const char *const *programs)
+static int view_collect(struct view *v, const struct confine_plan *plan,
+                        const char *const *programs)
 {
-    int rc = add_names(v, "/proc", true); /* which guards itself */
+    int rc = view_add_names(v, "/proc", true); /* the kernel guards each process there */
     for (size_t i = 0; i < plan->path_count && rc == 0; i++)
         if (plan->paths[i].use != CONFINE_WRITE)
-            rc = add_names(v, plan->paths[i].path, false);
+            rc = view_add_names(v, plan->paths[i].path, false);
     for (size_t i = 0; i < plan->program_count && rc == 0; i++)
-        rc = add_names(v, programs[i], false);
-    for (size_t i = 0; i < plan->path_count && rc == 0; i++) /* last: on top of what is read */
+        rc = view_add_names(v, programs[i], false);
+    for (size_t i = 0; i < plan->path_count && rc == 0; i++) /* last: on top of what is read-only */
         if (plan->paths[i].use == CONFINE_WRITE)
-            rc = add_names(v, plan->paths[i].path, true);
+            rc = view_add_names(v, plan->paths[i].path, true);
     return rc;
 }
 
@@ -104,8 +105,8 @@ static int make_last(int folder, const char *name, bool is_folder)
     return 0;
 }
 
-/* Makes the name and what leads to it. What is bound already is read-only: nothing is made on the
- * host. Opens it, or -errno. */
+/* Makes the name and the folders that lead to it, and opens it, or -errno. What is bound already is
+ * read-only, so nothing is made on the host. */
 static int open_place(const struct view *v, char *path, bool is_folder)
 {
     int fd = open_inside(v, path);
@@ -128,7 +129,7 @@ static bool is_same(int a, int b)
     return fstat(a, &s) == 0 && fstat(b, &t) == 0 && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
 }
 
-static int place(const struct view *v, struct piece *p)
+static int view_place(const struct view *v, struct piece *p)
 {
     struct stat st;
     if (fstat(p->tree, &st) != 0)
@@ -143,10 +144,10 @@ static int place(const struct view *v, struct piece *p)
     return rc == 0 ? 0 : -error;
 }
 
-static int fill(struct view *v, struct err *e)
+static int view_fill(struct view *v, struct err *e)
 {
     for (size_t i = 0; i < v->count; i++) {
-        int rc = place(v, &v->pieces[i]);
+        int rc = view_place(v, &v->pieces[i]);
         if (rc != 0)
             return err_set(e, -rc, "cannot show %s to a guest: %s", v->pieces[i].path,
                            strerror(-rc));
@@ -156,7 +157,7 @@ static int fill(struct view *v, struct err *e)
 
 /* --- the change of roots --- */
 
-static int begin(struct view *v)
+static int view_begin(struct view *v)
 {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount("guest", BASE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=1m") != 0)
@@ -171,7 +172,7 @@ static int begin(struct view *v)
 
 /* A host that runs from its first RAM disk, or in a chroot, cannot change roots: -EOPNOTSUPP, and
  * the names are as they were. */
-static int change(const struct view *v, const char *folder)
+static int view_pivot(const struct view *v, const char *folder)
 {
     struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
     if (mount_setattr(v->root, "", AT_EMPTY_PATH, &attr, sizeof attr) != 0 || fchdir(v->root) != 0)
@@ -181,7 +182,7 @@ static int change(const struct view *v, const char *folder)
     return umount2(".", MNT_DETACH) == 0 && chdir(folder) == 0 ? 0 : -errno;
 }
 
-static void let_go(struct view *v)
+static void view_free(struct view *v)
 {
     for (size_t i = 0; i < v->count; i++) {
         close(v->pieces[i].tree);
@@ -197,16 +198,16 @@ int view_enter(const struct confine_plan *plan, const char *const *programs, str
     struct view v = {.root = -1};
     if (getcwd(folder, sizeof folder) == NULL)
         return err_set(e, errno, "no working folder: %s", strerror(errno));
-    int rc = collect(&v, plan, programs);
+    int rc = view_collect(&v, plan, programs);
     if (rc == 0)
-        rc = begin(&v);
+        rc = view_begin(&v);
     if (rc != 0) {
-        let_go(&v);
+        view_free(&v);
         return -EOPNOTSUPP;
     }
-    rc = fill(&v, e);
-    if (rc == 0 && (rc = change(&v, folder)) != 0)
+    rc = view_fill(&v, e);
+    if (rc == 0 && (rc = view_pivot(&v, folder)) != 0)
         err_set(e, -rc, "cannot give a guest a root of its own: %s", strerror(-rc));
-    let_go(&v);
+    view_free(&v);
     return rc;
 }

@@ -10,8 +10,8 @@
 
 /* For the calling process and its later children, while it has the capabilities that the namespaces
  * bring: paths of the plan, and `programs` (paths of plan->programs, in their order), under the
- * names that they have outside. What is not there is left out. The working folder stays what it
- * was, which the plan must have. 0; -EOPNOTSUPP: this machine has no such thing, and nothing has
+ * names that they have outside. What is not there is left out. The working folder, which must be in
+ * the plan, stays what it was. 0; -EOPNOTSUPP: this machine has no such thing, and nothing has
  * changed; other errors, with what went wrong: the process must end. */
 int view_enter(const struct confine_plan *plan, const char *const *programs, struct err *e);
 #endif

@@ -5,7 +5,7 @@
 
 enum { EVERY_DAY = 0x7f };
 
-static bool take_day(const char **at, unsigned *day)
+static bool hours_take_day(const char **at, unsigned *day)
 {
     static const char *const names[] = {"mon", "tue", "wed", "thu", "fri", "sat", "sun"};
     for (unsigned i = 0; i < 7; i++)
@@ -18,18 +18,18 @@ static bool take_day(const char **at, unsigned *day)
 }
 
 /* mon-fri,sun; over the end of the week too: sat-mon. */
-static bool take_days(const char **at, uint8_t *days)
+static bool hours_take_days(const char **at, uint8_t *days)
 {
     unsigned first, last;
     do {
         if (**at == ',')
             (*at)++;
-        if (!take_day(at, &first))
+        if (!hours_take_day(at, &first))
             return false;
         last = first;
         if (**at == '-') {
             (*at)++;
-            if (!take_day(at, &last))
+            if (!hours_take_day(at, &last))
                 return false;
         }
         for (unsigned d = first;; d = (d + 1) % 7) {
@@ -41,15 +41,15 @@ static bool take_days(const char **at, uint8_t *days)
     return true;
 }
 
-static bool digits(const char *at)
+static bool is_two_digits(const char *at)
 {
     return at[0] >= '0' && at[0] <= '9' && at[1] >= '0' && at[1] <= '9';
 }
 
-static bool take_time(const char **at, uint16_t *minutes)
+static bool hours_take_time(const char **at, uint16_t *minutes)
 {
     const char *t = *at;
-    if (!digits(t) || t[2] != ':' || !digits(t + 3))
+    if (!is_two_digits(t) || t[2] != ':' || !is_two_digits(t + 3))
         return false;
     unsigned hour = (unsigned)(t[0] - '0') * 10 + (unsigned)(t[1] - '0');
     unsigned minute = (unsigned)(t[3] - '0') * 10 + (unsigned)(t[4] - '0');
@@ -64,7 +64,7 @@ bool hours_parse(struct hours *h, const char *text, const char **why)
     *h = (struct hours){.to = HOURS_DAY};
     *why = "write days and times as in mon-fri 18:00-08:00";
     if (*at >= 'a' && *at <= 'z') {
-        if (!take_days(&at, &h->days))
+        if (!hours_take_days(&at, &h->days))
             return false;
         if (*at == '\0')
             return true;
@@ -73,13 +73,14 @@ bool hours_parse(struct hours *h, const char *text, const char **why)
     } else {
         h->days = EVERY_DAY;
     }
-    if (!take_time(&at, &h->from) || *at++ != '-' || !take_time(&at, &h->to) || *at != '\0')
+    if (!hours_take_time(&at, &h->from) || *at++ != '-' || !hours_take_time(&at, &h->to) ||
+        *at != '\0')
         return false;
     *why = "it begins when it ends";
     return h->from != h->to;
 }
 
-static bool covers(const struct hours *h, unsigned weekday, unsigned minute)
+static bool hours_cover_one(const struct hours *h, unsigned weekday, unsigned minute)
 {
     bool today = h->days >> weekday & 1, yesterday = h->days >> (weekday + 6) % 7 & 1;
     if (h->from < h->to)
@@ -90,7 +91,7 @@ static bool covers(const struct hours *h, unsigned weekday, unsigned minute)
 bool hours_cover(const struct hours *all, size_t count, unsigned weekday, unsigned minute)
 {
     for (size_t i = 0; i < count; i++)
-        if (covers(&all[i], weekday, minute))
+        if (hours_cover_one(&all[i], weekday, minute))
             return true;
     return count == 0;
 }

@@ -14,11 +14,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* libconfuse hands its error function no pointer of the caller's: an option that no file can name
- * does. */
+/* libconfuse passes no pointer to its error function, so an option with a name that no file can
+ * have holds it. */
 static const char errors[] = " ";
 
-static void note_error(cfg_t *cfg, const char *format, va_list args)
+static void settings_note_error(cfg_t *cfg, const char *format, va_list args)
 {
     struct err *e = (struct err *)(void *)cfg_getstr(cfg, errors);
     char what[256];
@@ -26,7 +26,7 @@ static void note_error(cfg_t *cfg, const char *format, va_list args)
     err_set(e, EINVAL, "%s, line %d: %s", cfg->filename, cfg->line, what);
 }
 
-static const char *home(void)
+static const char *home_folder(void)
 {
     const char *dir = getenv("HOME");
     if (dir != NULL && *dir == '/')
@@ -44,7 +44,7 @@ static int set_path(char out[SETTINGS_PATH + 1], const char *base, const char *r
 
 int settings_default(struct settings *s, struct err *e)
 {
-    const char *dir = home();
+    const char *dir = home_folder();
     if (dir == NULL)
         return err_set(e, ENOENT, "no home folder: set HOME");
     memset(s, 0, sizeof *s);
@@ -83,8 +83,8 @@ static int set_text(char *out, size_t size, cfg_t *cfg, const char *name, struct
 static int set_folder_to(char out[SETTINGS_PATH + 1], const char *value, const cfg_t *cfg,
                          const char *name, struct err *e)
 {
-    if (value[0] == '~' && value[1] == '/' && home() != NULL)
-        return set_path(out, home(), value + 1, e);
+    if (value[0] == '~' && value[1] == '/' && home_folder() != NULL)
+        return set_path(out, home_folder(), value + 1, e);
     if (value[0] != '/')
         return err_set(e, EINVAL, "%s: %s = '%s': must begin with / or ~/", cfg->filename, name,
                        value);
@@ -110,7 +110,7 @@ static int set_readable(struct settings *s, cfg_t *cfg, struct err *e)
     return rc;
 }
 
-/* Named with no word in it: guests are let in however little can be enforced. */
+/* An empty list: guests are admitted however little can be enforced. */
 static int set_confinement(struct settings *s, cfg_t *cfg, struct err *e)
 {
     cfg_opt_t *option = cfg_getopt(cfg, "confinement");
@@ -290,7 +290,7 @@ int settings_read(struct settings *s, const char *path, struct err *e)
     char *why_text = (char *)&why;
     int rc = settings_default(&fresh, e);
     if (rc == 0 && path == NULL)
-        rc = set_path(usual, home(), "/.config/p2pgrid/p2pd.conf", e);
+        rc = set_path(usual, home_folder(), "/.config/p2pgrid/p2pd.conf", e);
     if (rc < 0)
         return rc;
     if (path == NULL && access(usual, F_OK) < 0) {
@@ -330,7 +330,7 @@ int settings_read(struct settings *s, const char *path, struct err *e)
     cfg_t *cfg = cfg_init(options, CFGF_NONE);
     if (cfg == NULL)
         return err_set(e, ENOMEM, "no memory");
-    cfg_set_error_function(cfg, note_error);
+    cfg_set_error_function(cfg, settings_note_error);
     const char *file = path != NULL ? path : usual;
     switch (cfg_parse(cfg, file)) {
     case CFG_SUCCESS:

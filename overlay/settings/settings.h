@@ -55,7 +55,8 @@ struct settings {
     unsigned nice;           /* of guests: 0 to 19 */
     unsigned processes;      /* and threads, of a guest's job here */
     unsigned open_files;     /* of each process of a guest */
-    unsigned confinement;    /* enum confine_ability: without it no guest is let in */
+    unsigned
+        confinement; /* bits of enum confinement: what a machine must enforce to admit guests */
     char readable[SETTINGS_READABLE][SETTINGS_PATH + 1]; /* to guests, besides the system's own */
     size_t readable_count;
     char allow[SETTINGS_WHOMS][SETTINGS_WHOM + 1]; /* see lending.h for the words */
@@ -71,9 +72,9 @@ struct settings {
     unsigned log_level; /* enum log_level */
 };
 
-/* What holds without a file. Fails only for a user without a home. */
+/* The values without a file. Fails only for a user without a home. */
 int settings_default(struct settings *s, struct err *e);
-/* Over the defaults, what the file says; NULL: ~/.config/p2pgrid/p2pd.conf, if it is there. The
+/* The file over the defaults; NULL: ~/.config/p2pgrid/p2pd.conf, if it is there. The
  * error names file and line. *s is untouched when it fails. */
 int settings_read(struct settings *s, const char *path, struct err *e);
 #endif

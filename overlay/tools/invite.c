@@ -26,7 +26,7 @@ static const char doc[] =
     "On the new desktop: p2pctl join TOKEN. Whoever has the token can use it: hand it over as you "
     "would a password. It works on the desktop that has the grid's authority, which is where the "
     "grid was founded. The new desktop is an owner's of its own: on other desktops its programs "
-    "are guests, behind walls, and theirs on it. --mine is for another desktop of yours, which can "
+    "are guests, in a sandbox, and theirs on it. --mine is for another desktop of yours, which can "
     "run anything here as you; --owner for another one of somebody who has one in the grid.";
 
 static const struct argp_option options[] = {
@@ -51,9 +51,9 @@ static void take_time(struct invite_options *w, const char *value, struct argp_s
     unsigned long n = strtoul(value, &end, 10);
     const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
     if (end == value || *value == '-' || unit == NULL || end[1] != '\0' || n == 0 ||
-        n > KEEPER_INVITE_MAX_S / seconds[unit - units])
+        n > REGISTRAR_INVITE_MAX_S / seconds[unit - units])
         argp_error(state, "--expires=%s: must be a time, at most %dd: 10m, 24h, 7d", value,
-                   KEEPER_INVITE_MAX_S / DAY);
+                   REGISTRAR_INVITE_MAX_S / DAY);
     else
         w->ask.seconds = (uint32_t)n * seconds[unit - units];
 }
@@ -123,7 +123,7 @@ static void invite_explain(const struct invite_options *w)
                 "guest elsewhere.\n",
                 w->ask.owner);
     else
-        fputs("A guest: its programs run behind walls here, yours there. (--mine: another desktop "
+        fputs("A guest: its programs run in a sandbox here, yours there. (--mine: another desktop "
               "of yours.)\n",
               stderr);
 }

@@ -230,14 +230,14 @@ static const char *as_whom(enum entry_owner owner)
 {
     switch (owner) {
     case ENTRY_SELF:
-        return "It is an owner's of its own: its programs run as guests on other desktops, behind "
-               "walls, and theirs here.";
+        return "It is an owner's of its own: its programs run as guests on other desktops, in a "
+               "sandbox, and theirs here.";
     case ENTRY_INVITER:
         return "It belongs to the owner of the desktop that invited it: what he starts runs here "
-               "as you, and yours there as him, without walls.";
+               "as you, and yours there as that owner, without a sandbox.";
     case ENTRY_OTHER:
         return "It belongs to an owner who has desktops in the grid: what he starts there runs "
-               "here as you, and yours there as him, without walls.";
+               "here as you, and yours there as that owner, without a sandbox.";
     }
     return "";
 }

@@ -42,9 +42,9 @@ static void datagrams_wait(struct datagrams *d)
     event_add(d->tick, &(struct timeval){.tv_sec = TICK_MS / 1000});
 }
 
-static struct pair *pair_for(struct datagrams *d, const struct part_peer *peer)
+static struct session_keys *session_keys_for(struct datagrams *d, const struct part_peer *peer)
 {
-    struct pair *p = idmap_get(&d->pairs, &peer->id);
+    struct session_keys *p = idmap_get(&d->pairs, &peer->id);
     if (p == NULL && d->count < PAIRS_MAX && (p = calloc(1, sizeof *p)) != NULL) {
         p->peer = *peer;
         p->used_ms = clock_ms();
@@ -60,9 +60,9 @@ static struct pair *pair_for(struct datagrams *d, const struct part_peer *peer)
     return p;
 }
 
-static void datagram_forget_pair(struct datagrams *d, struct pair *p)
+static void datagram_forget_keys(struct datagrams *d, struct session_keys *p)
 {
-    for (unsigned i = 0; i < PAIR_KEYS; i++) {
+    for (unsigned i = 0; i < SESSION_KEYS; i++) {
         struct id name = as_id(p->given[i].key.name);
         if (p->given[i].key.name != 0)
             idmap_remove(&d->names, &name);
@@ -74,21 +74,21 @@ static void datagram_forget_pair(struct datagrams *d, struct pair *p)
 
 void datagrams_forget(struct datagrams *d, const struct id *peer)
 {
-    struct pair *p = idmap_get(&d->pairs, peer);
+    struct session_keys *p = idmap_get(&d->pairs, peer);
     if (p != NULL)
-        datagram_forget_pair(d, p);
+        datagram_forget_keys(d, p);
 }
 
 /* --- keys, over the link --- */
 
-static void give_key(struct datagrams *d, struct pair *p, bool ask)
+static void give_key(struct datagrams *d, struct session_keys *p, bool ask)
 {
     uint64_t replaced;
-    const struct seal_key *key = pair_give(p, &replaced, clock_ms());
+    const struct aead_key *key = session_keys_give(p, &replaced, clock_ms());
     struct id name = as_id(key->name), old = as_id(replaced);
     struct message m = {.kind = MSG_datagram_key};
     m.datagram_key = (struct msg_datagram_key){
-        .name = key->name, .secret = key->secret, .secret_length = SEAL_SECRET, .yours = ask};
+        .name = key->name, .secret = key->secret, .secret_length = AEAD_SECRET, .yours = ask};
     if (replaced != 0)
         idmap_remove(&d->names, &old);
     if (idmap_put(&d->names, &name, p) == 0)
@@ -98,13 +98,13 @@ static void give_key(struct datagrams *d, struct pair *p, bool ask)
 static void datagram_on_key(struct datagrams *d, const struct link_peer *from,
                             const struct msg_datagram_key *given)
 {
-    struct pair *p = pair_for(d, &from->peer);
-    if (p == NULL || given->name == 0 || given->secret_length != SEAL_SECRET)
+    struct session_keys *p = session_keys_for(d, &from->peer);
+    if (p == NULL || given->name == 0 || given->secret_length != AEAD_SECRET)
         return;
-    struct seal_key key = {.name = given->name};
-    memcpy(key.secret, given->secret, SEAL_SECRET);
+    struct aead_key key = {.name = given->name};
+    memcpy(key.secret, given->secret, AEAD_SECRET);
     p->version = from->version;
-    pair_take(p, &key, clock_ms());
+    session_keys_take(p, &key, clock_ms());
     if (given->yours != 0)
         give_key(d, p, false);
 }
@@ -127,10 +127,10 @@ void datagrams_take(struct datagrams *d, const struct link_peer *from, const str
 static void datagram_on_gone(void *ctx, const struct id *peer, const char *why)
 {
     struct datagrams *d = ctx;
-    struct pair *p = idmap_get(&d->pairs, peer);
+    struct session_keys *p = idmap_get(&d->pairs, peer);
     (void)why;
     if (p != NULL)
-        pair_drop(p);
+        session_keys_drop(p);
 }
 
 /* --- out --- */
@@ -151,16 +151,16 @@ static void put_out(struct datagrams *d, const struct part_peer *to, const uint8
 void datagram_send(struct datagrams *d, const struct part_peer *to, const uint8_t *frame,
                    size_t length)
 {
-    uint8_t packet[SEAL_MAX];
+    uint8_t packet[AEAD_PACKET];
     uint64_t now = clock_ms();
-    struct pair *p = pair_for(d, to);
+    struct session_keys *p = session_keys_for(d, to);
     if (p == NULL)
         return;
-    if (pair_asks(p, now))
+    if (session_keys_ask(p, now))
         give_key(d, p, true);
     /* The link says it in an earlier version. */
     bool direct = p->peer.addr.port != 0 && p->version == WIRE_HIGHEST;
-    size_t sealed = direct ? pair_close(p, frame, length, packet, now) : 0;
+    size_t sealed = direct ? session_keys_seal(p, frame, length, packet, now) : 0;
     if (sealed > 0)
         put_out(d, &p->peer, packet, sealed);
     else
@@ -171,10 +171,10 @@ void datagram_send(struct datagrams *d, const struct part_peer *to, const uint8_
 
 static void datagram_take_packet(struct datagrams *d, const uint8_t *packet, size_t length)
 {
-    uint8_t frame[SEAL_FRAME];
-    struct id name = as_id(seal_name(packet, length));
-    struct pair *p = idmap_get(&d->names, &name);
-    size_t opened = p != NULL ? pair_open(p, packet, length, frame, clock_ms()) : 0;
+    uint8_t frame[AEAD_FRAME];
+    struct id name = as_id(aead_name(packet, length));
+    struct session_keys *p = idmap_get(&d->names, &name);
+    size_t opened = p != NULL ? session_keys_open(p, packet, length, frame, clock_ms()) : 0;
     if (opened == 0 || p->version == 0 ||
         !message_decode_version(&d->message, frame, opened, p->version) ||
         message_receiver(d->message.kind) != RECEIVER_group || d->receive == NULL)
@@ -186,7 +186,7 @@ static void datagram_take_packet(struct datagrams *d, const uint8_t *packet, siz
 static void datagram_on_readable(evutil_socket_t fd, short what, void *ctx)
 {
     struct datagrams *d = ctx;
-    uint8_t packet[SEAL_MAX + 1]; /* one more, to recognise datagrams that are too long */
+    uint8_t packet[AEAD_PACKET + 1]; /* one more, to recognise datagrams that are too long */
     (void)what;
     for (unsigned i = 0; i < BATCH; i++) {
         ssize_t length = recv(fd, packet, sizeof packet, MSG_DONTWAIT);
@@ -212,12 +212,12 @@ static void datagram_on_tick(evutil_socket_t fd, short what, void *ctx)
     (void)fd, (void)what;
     for (;;) {
         size_t at = 0; /* from the start again: nothing may be removed while walking */
-        struct pair *p;
-        while ((p = idmap_next(&d->pairs, &at)) != NULL && !pair_idle(p, now))
+        struct session_keys *p;
+        while ((p = idmap_next(&d->pairs, &at)) != NULL && !session_keys_idle(p, now))
             continue;
         if (p == NULL)
             break;
-        datagram_forget_pair(d, p);
+        datagram_forget_keys(d, p);
     }
     if (d->count > 0)
         datagrams_wait(d);
@@ -251,10 +251,10 @@ void datagrams_close(struct datagrams *d)
     if (d->tick != NULL)
         event_free(d->tick);
     for (size_t at = 0;; at = 0) {
-        struct pair *p = idmap_next(&d->pairs, &at);
+        struct session_keys *p = idmap_next(&d->pairs, &at);
         if (p == NULL)
             break;
-        datagram_forget_pair(d, p);
+        datagram_forget_keys(d, p);
     }
     idmap_clear(&d->pairs);
     idmap_clear(&d->names);

@@ -13,7 +13,7 @@
 #include "overlay/wire/message.h"
 #include <stdbool.h>
 
-struct company;
+struct allowlist;
 struct datagrams;
 struct jobs;
 struct node;
@@ -28,7 +28,7 @@ typedef void jobs_declared_fn(void *ctx, const void *owner, const struct id *pee
 struct jobs_parts {
     struct datagrams *datagrams;
     struct overlay *overlay;
-    struct company *company;
+    struct allowlist *allowlist;
     bool (*holds_lease)(void *ctx, const struct id *peer); /* of this desktop's slots */
     void *ctx;
 };

@@ -44,12 +44,12 @@ static bool all_leave(const struct job *job)
     return true;
 }
 
-typedef void company_fn(struct company *c, const struct id *submitter,
-                        const struct msg_group_enter *m);
+typedef void allowlist_fn(struct allowlist *c, const struct id *submitter,
+                          const struct msg_group_enter *m);
 
 /* Ranks on the submitter's own desktop may be confined, too, so its allow-list is updated directly.
  */
-static void tell_own(struct job *job, company_fn *tell, const struct part_peer *peers,
+static void tell_own(struct job *job, allowlist_fn *tell, const struct part_peer *peers,
                      unsigned count)
 {
     struct msg_group_enter *m = calloc(1, sizeof *m);
@@ -59,17 +59,17 @@ static void tell_own(struct job *job, company_fn *tell, const struct part_peer *
         m->job = job->id;
         m->members_count = (uint16_t)(count - at < MOST ? count - at : MOST);
         memcpy(m->members, &peers[at], m->members_count * sizeof peers[0]);
-        tell(job->jobs->parts.company, &job->submitter, m);
+        tell(job->jobs->parts.allowlist, &job->submitter, m);
     }
     free(m);
 }
 
-static void forget_some(struct company *c, const struct id *submitter,
+static void forget_some(struct allowlist *c, const struct id *submitter,
                         const struct msg_group_enter *m)
 {
     struct msg_group_leave leave = {.job = m->job, .members_count = m->members_count};
     memcpy(leave.members, m->members, m->members_count * sizeof m->members[0]);
-    company_leave(c, submitter, &leave);
+    allowlist_remove(c, submitter, &leave);
 }
 
 /* The job has ended: the submitter itself leaves. */
@@ -131,7 +131,7 @@ static void tell_entering(struct job *job, struct part_peer *list)
         send_list(job, &job->members[i].peer, MSG_group_enter, list, all);
         job_add(job, &job->members[i].peer);
     }
-    tell_own(job, company_enter, list, all);
+    tell_own(job, allowlist_add, list, all);
 }
 
 /* After the turn of the loop in which leases came or went: an allocation is one message for each
@@ -209,7 +209,7 @@ static unsigned count_of(const struct jobs *j, const struct id *submitter)
     return n;
 }
 
-/* Also of the own owner's jobs, which may be told later that they have a guest's walls. */
+/* Also of the own owner's jobs, which may be put into a guest's sandbox later. */
 static bool is_lent(const struct jobs *j, const struct id *submitter)
 {
     return j->parts.holds_lease(j->parts.ctx, submitter);
@@ -225,7 +225,7 @@ static void let_call(struct jobs *j, const struct finder_request *request,
     one->job = request->job;
     one->members_count = 1;
     one->members[0] = *peer;
-    company_enter(j->parts.company, &request->submitter, one);
+    allowlist_add(j->parts.allowlist, &request->submitter, one);
     free(one);
 }
 
@@ -295,7 +295,7 @@ void jobs_take(struct jobs *j, const struct link_peer *from, const struct messag
         break;
     case MSG_group_leave:
         job_list_on_leave(j, from, &m->group_leave);
-        company_leave(j->parts.company, &from->peer.id, &m->group_leave);
+        allowlist_remove(j->parts.allowlist, &from->peer.id, &m->group_leave);
         break;
     }
 }

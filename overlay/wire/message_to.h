@@ -52,8 +52,8 @@
 #ifndef TO_member
 #define TO_member(name)
 #endif
-#ifndef TO_keeper
-#define TO_keeper(name)
+#ifndef TO_registrar
+#define TO_registrar(name)
 #endif
 #ifndef TO_beacon
 #define TO_beacon(name)
@@ -101,7 +101,7 @@
 #undef TO_datagram
 #undef TO_topology
 #undef TO_member
-#undef TO_keeper
+#undef TO_registrar
 #undef TO_beacon
 #undef TO_program_greeting
 #undef TO_local

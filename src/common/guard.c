@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Behind a guest's walls the kernel cannot be asked. */
+/* In a guest's sandbox the kernel cannot be asked. */
 static bool is_welcome(int connection)
 {
     return visitor_is_of(connection, geteuid()) || !visitor_can_ask();

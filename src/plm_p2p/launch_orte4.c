@@ -348,7 +348,7 @@ static void launch(orte_job_t *job)
         plm_p2p_abort(e.text);
         return;
     }
-    if (plm->seats == NULL && plm_p2p_choose_walls(&e) != 0) {
+    if (plm->seats == NULL && plm_p2p_choose_sandbox(&e) != 0) {
         plm_p2p_abort(e.text);
         return;
     }

@@ -34,7 +34,7 @@ static void send_launch(struct forger *f, const struct id *lease, const struct i
                                      .command = (const uint8_t *)"sleep 999",
                                      .command_length = 9};
     uint8_t signature[SIGNATURE_BYTES];
-    if (manifest_seal(&sealed, &job, f->identity) != 0)
+    if (manifest_sign(&sealed, &job, f->identity) != 0)
         exit(2);
     manifest_put(sealed, &m.lease_launch);
     memcpy(signature, m.lease_launch.signature, sizeof signature);

@@ -274,7 +274,7 @@ static int try(const char *word, bool refused)
 }
 
 /* --- without end, as far as a room should tell; each stops by itself long before it could harm the
- * host of a test whose walls do not hold --- */
+ * host of a test whose sandbox fails --- */
 
 enum { MOST_CHILDREN = 1000, MOST_MIB = 512, LINGER_S = 20 }; /* a busy peer looks late */
 

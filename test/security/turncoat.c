@@ -107,7 +107,7 @@ static void ruin(const struct job *job)
 
 static void ask_renewals(void)
 {
-    const struct part_peer *keeper = &member_list(self.daemon->member)->keeper;
+    const struct part_peer *registrar = &member_list(self.daemon->member)->registrar;
     struct message m = {.kind = MSG_renew_ask};
     uint8_t key[128], *at = key;
     EVP_PKEY *mine = SSL_CTX_get0_privatekey(identity_tls(self.node->identity));
@@ -115,7 +115,7 @@ static void ask_renewals(void)
     m.renew_ask.key = key;
     m.renew_ask.key_length = (uint32_t)i2d_PUBKEY(mine, &at);
     for (unsigned i = 0; i < RENEWALS; i++)
-        say(keeper, &m);
+        say(registrar, &m);
     log_info(self.node->log, "turncoat: asked for %d renewals", RENEWALS);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* folder.c -- folders that are opened to a job with walls, and folders that are not. */
+/* folder.c -- folders that are opened to a job in a sandbox, and folders that are not. */
 #include "overlay/manifest/folder.h"
 #include <errno.h>
 #include <setjmp.h>

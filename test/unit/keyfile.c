@@ -72,17 +72,17 @@ static X509 *admit(struct authority *a, const char *name, struct id *id)
 
 static size_t kept(const char *in, const struct id *id)
 {
-    struct drawer d;
-    assert_int_equal(drawer_read(&d, in, id, NULL), 0);
+    struct certificates d;
+    assert_int_equal(certificates_read(&d, in, id, NULL), 0);
     size_t count = d.count;
-    drawer_clear(&d);
+    certificates_clear(&d);
     return count;
 }
 
 static void plant(const char *in, const struct id *id, X509 *c)
 {
-    struct drawer d = {.at = {c}, .count = 1};
-    assert_int_equal(drawer_write(&d, in, id, NULL), 0);
+    struct certificates d = {.at = {c}, .count = 1};
+    assert_int_equal(certificates_write(&d, in, id, NULL), 0);
 }
 
 static void test_passphrase(void **state)
@@ -114,7 +114,7 @@ static void test_signed_ahead(void **state)
     struct authority *a = open_with(NULL);
     struct id birch, cedar;
     struct identity_card was, next;
-    struct drawer d;
+    struct certificates d;
     X509 *c = admit(a, "birch", &birch);
     assert_int_equal(authority_last_end(a, 1), 1);
     assert_int_equal(kept(grid, &birch), 1);
@@ -124,16 +124,16 @@ static void test_signed_ahead(void **state)
     assert_int_equal(kept(grid, &cedar), kept(grid, &birch));
 
     assert_int_equal(identity_read(&was, c, NULL), 0);
-    assert_int_equal(drawer_read(&d, grid, &birch, NULL), 0);
-    assert_null(drawer_pick(&d, was.ends - 31 * DAY, was.ends)); /* before it is due */
-    X509 *later = drawer_pick(&d, was.ends - 30 * DAY, was.ends);
+    assert_int_equal(certificates_read(&d, grid, &birch, NULL), 0);
+    assert_null(certificates_pick(&d, was.ends - 31 * DAY, was.ends)); /* before it is due */
+    X509 *later = certificates_pick(&d, was.ends - 30 * DAY, was.ends);
     assert_non_null(later);
     assert_int_equal(X509_verify(later, X509_get0_pubkey(authority_certificate(a))), 1);
     assert_int_equal(identity_read(&next, later, NULL), 0);
     assert_true(id_equal(&next.id, &was.id) && id_equal(&next.owner, &was.owner));
     assert_string_equal(next.name, "birch");
     assert_true(next.ends == was.ends + (AUTHORITY_PEER_DAYS - 30) * DAY);
-    drawer_clear(&d);
+    certificates_clear(&d);
     X509_free(c);
     assert_int_equal(authority_lock(a, NULL, NULL), 0);
     assert_int_equal(kept(grid, &birch), 1);
@@ -153,7 +153,7 @@ static void test_planted(void **state)
     authority_close(a);
     plant(grid, &mallory, c);
     a = open_with(NULL);
-    assert_true(authority_keep(a, c, NULL) < 0);
+    assert_true(authority_store(a, c, NULL) < 0);
     assert_int_equal(authority_lock(a, &right, NULL), 0);
     assert_int_equal(kept(grid, &mallory), 0);
     authority_close(a);

@@ -2,6 +2,7 @@
 unit_programs = \
     test/unit/addr \
     test/unit/adrift \
+    test/unit/authority_rotate \
     test/unit/autogroup \
     test/unit/budget \
     test/unit/caller \
@@ -72,6 +73,7 @@ unit_programs = \
     test/unit/roll \
     test/unit/room \
     test/unit/rotation \
+    test/unit/rotation_links \
     test/unit/roster \
     test/unit/aead \
     test/unit/search \
@@ -114,6 +116,8 @@ test_unit_invitations_LDADD = libdaemon.la $(LDADD)
 test_unit_renewal_LDADD = libdaemon.la $(LDADD)
 test_unit_revocation_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 test_unit_rotation_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
+test_unit_rotation_links_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
+test_unit_authority_rotate_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 test_unit_token_LDADD = libdaemon.la $(LDADD)
 test_unit_uri_LDADD = libdaemon.la $(LDADD)
 test_unit_lending_LDADD = libdaemon.la $(LDADD)
@@ -172,4 +176,4 @@ UNIT += $(unit_programs)
 endif
 EXTRA_PROGRAMS += $(unit_programs)
 UNIT += test/unit/core_symbols
-EXTRA_DIST += test/unit/core_symbols test/unit/handshake.h test/unit/temporary.h
+EXTRA_DIST += test/unit/core_symbols test/unit/handshake.h test/unit/rotation.h test/unit/temporary.h

@@ -89,7 +89,7 @@ static void refused(const struct msg_manifest *job, const struct identity *signe
     struct manifest *m;
     struct msg_lease_launch launch;
     char why[512];
-    assert_int_equal(manifest_seal(&m, job, signer), 0);
+    assert_int_equal(manifest_sign(&m, job, signer), 0);
     manifest_put(m, &launch);
     launch.lease = (struct id){.b = {1}};
     assert_int_not_equal(answer(&launch, from, why), 0);
@@ -104,7 +104,7 @@ static void test_taken(void **state)
     struct msg_lease_launch launch;
     char why[512];
     struct msg_manifest job = job_for(birch, 1);
-    assert_int_equal(manifest_seal(&m, &job, alder), 0);
+    assert_int_equal(manifest_sign(&m, &job, alder), 0);
     manifest_put(m, &launch);
     assert_int_equal(answer(&launch, alder, why), 0);
     manifest_free(m);
@@ -133,7 +133,7 @@ static void test_every_byte_counts(void **state)
     struct msg_lease_launch launch;
     char why[512];
     struct msg_manifest job = job_for(birch, 1);
-    assert_int_equal(manifest_seal(&m, &job, alder), 0);
+    assert_int_equal(manifest_sign(&m, &job, alder), 0);
     manifest_put(m, &launch);
     uint8_t *copy = malloc(launch.manifest_length), signature[64];
     memcpy(copy, launch.manifest, launch.manifest_length);
@@ -167,11 +167,11 @@ static void test_bounds(void **state)
     uint8_t *big = calloc(1, 131073);
     job.command = big;
     job.command_length = 131073;
-    assert_int_equal(manifest_seal(&m, &job, alder), -E2BIG);
+    assert_int_equal(manifest_sign(&m, &job, alder), -E2BIG);
     job.command_length = 131072;
     job.environment = big;
     job.environment_length = 65536;
-    assert_int_equal(manifest_seal(&m, &job, alder), 0);
+    assert_int_equal(manifest_sign(&m, &job, alder), 0);
     struct message launch = {.kind = MSG_lease_launch};
     manifest_put(m, &launch.lease_launch);
     uint8_t *frame = malloc(WIRE_MAX_FRAME);

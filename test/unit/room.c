@@ -36,7 +36,7 @@ static void test_stat_line(void **state)
     assert_false(proctree_parse("71 (x) S 12", &p));
 }
 
-static void test_brood_is_everything_below(void **state)
+static void test_tree_is_everything_below(void **state)
 {
     (void)state;
     struct proctree_process all[] = {
@@ -48,8 +48,8 @@ static void test_brood_is_everything_below(void **state)
     };
     const pid_t spare[] = {20};
     assert_int_equal(proctree_mark(all, 8, 5, spare, 1), 3); /* 6, 8, 9; 7 is dead already */
-    assert_true(all[0].member && all[3].member && all[4].member && all[5].member);
-    assert_false(all[1].member || all[2].member || all[6].member || all[7].member);
+    assert_true(all[0].below && all[3].below && all[4].below && all[5].below);
+    assert_false(all[1].below || all[2].below || all[6].below || all[7].below);
 }
 
 static void test_last_words(void **state)
@@ -190,16 +190,39 @@ static void test_sweeping_follows_no_link(void **state)
     assert_int_equal(temporary_remove(folder), 0);
 }
 
+/* Of another user, in a folder of ours: its mode cannot be changed, yet it can be removed. */
+static void test_sweeping_needs_no_chmod(void **state)
+{
+    (void)state;
+    enum { NOBODY = 65534 };
+    char folder[] = "/tmp/p2pgrid-room.XXXXXX";
+    if (geteuid() != 0)
+        skip();
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(mkdir("room", 0700), 0);
+    assert_int_equal(mkdir("room/other", 0755), 0);
+    assert_int_equal(chown("room", NOBODY, NOBODY), 0);
+    assert_int_equal(chmod(folder, 0777), 0);
+    assert_int_equal(seteuid(NOBODY), 0);
+    assert_int_equal(sweep_remove("room"), 0);
+    assert_int_equal(seteuid(0), 0);
+    assert_int_equal(access("room", F_OK), -1);
+    assert_int_equal(chdir("/"), 0);
+    assert_int_equal(temporary_remove(folder), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stat_line),
-        cmocka_unit_test(test_brood_is_everything_below),
+        cmocka_unit_test(test_tree_is_everything_below),
         cmocka_unit_test(test_last_words),
         cmocka_unit_test(test_environment_is_clean),
         cmocka_unit_test(test_shortage_is_one_line),
         cmocka_unit_test(test_series),
         cmocka_unit_test(test_sweeping_follows_no_link),
+        cmocka_unit_test(test_sweeping_needs_no_chmod),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What Landlock does not judge: metadata, truncation by older kernels, who opens what. Each act is
- * tried for real without walls, where it works, and behind each kind of walls. */
+ * tried for real without a sandbox, where it works, and in each kind of sandbox. */
 #include "overlay/sandbox/view.h"
 #include "overlay/sandbox/namespaces.h"
 #include <setjmp.h>
@@ -57,7 +57,7 @@ static int touch_lent(void)
     return outcome(utimensat(AT_FDCWD, lent, NULL, 0));
 }
 
-/* Not every file system has them: that is no wall. */
+/* Not every file system has them: that is no sandbox. */
 static int mark_lent(void)
 {
     return setxattr(lent, "user.mark", "x", 1, 0) == 0 || errno == EOPNOTSUPP ? 0 : errno;
@@ -171,17 +171,17 @@ static int set_group_id(void)
     return outcome(mkdir("folder", 02755));
 }
 
-/* --- walls --- */
+/* --- sandboxes --- */
 
-struct walls {
+struct sandbox {
     bool confined, viewed;
     int landlock;
 };
 
-static const struct walls none = {0}, simple = {true, false, 0}, old = {true, false, 2},
-                          view = {true, true, 0}, old_view = {true, true, 2};
+static const struct sandbox none = {0}, simple = {true, false, 0}, old = {true, false, 2},
+                            view = {true, true, 0}, old_view = {true, true, 2};
 
-static void plan_room(struct confine_plan *plan, const struct walls *w, int fd)
+static void plan_room(struct confine_plan *plan, const struct sandbox *w, int fd)
 {
     confine_plan_guest(plan, room);
     confine_plan_path(plan, lent, CONFINE_READ);
@@ -190,7 +190,7 @@ static void plan_room(struct confine_plan *plan, const struct walls *w, int fd)
     plan->landlock = w->landlock;
 }
 
-static _Noreturn void act_behind(const struct walls *w, act_fn *act)
+static _Noreturn void act_inside(const struct sandbox *w, act_fn *act)
 {
     struct confine_plan plan;
     struct err e = {0};
@@ -214,13 +214,13 @@ static _Noreturn void act_behind(const struct walls *w, act_fn *act)
     _exit(act());
 }
 
-static int met(const struct walls *w, act_fn *act)
+static int met(const struct sandbox *w, act_fn *act)
 {
     bool apart = false;
     int status;
     pid_t child = w->viewed ? namespaces_fork(&apart) : fork();
     if (child == 0)
-        act_behind(w, act);
+        act_inside(w, act);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     return WEXITSTATUS(status);
@@ -230,7 +230,7 @@ static bool can_view(void)
 {
     static int can = -1;
     if (can < 0)
-        can = namespaces_probe() && met(&(struct walls){false, true, 0}, find_secret) != 254;
+        can = namespaces_probe() && met(&(struct sandbox){false, true, 0}, find_secret) != 254;
     return can;
 }
 
