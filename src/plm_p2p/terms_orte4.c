@@ -97,7 +97,7 @@ int plm_p2p_take_programs(const orte_job_t *job, const char *prefix, struct err 
 /* A rank that runs already goes on as it began. */
 static bool is_launched(void)
 {
-    return ORTE_LOCAL_JOBID(plm->job->jobid) != 1 || seats_all_reported(plm->seats);
+    return ORTE_LOCAL_JOBID(plm->job->jobid) != 1 || vnodes_all_reported(plm->vnodes);
 }
 
 /* Leases of the job and spares: the first of another owner, and whether there are own ones. */
@@ -159,7 +159,7 @@ static void choose_folder(const struct grid_lease *foreign)
         log_line("processes on your own desktops cannot use %s: it %s", here, e.text);
 }
 
-int plm_p2p_choose_walls(struct err *e)
+int plm_p2p_choose_confinement(struct err *e)
 {
     bool own = false;
     const struct grid_lease *foreign = find_foreign(&own);

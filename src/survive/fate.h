@@ -33,9 +33,9 @@ struct fate_loss {
 enum { FATE_PEER = 63 };
 
 enum fate_verdict {
-    FATE_ON,   /* the job goes on */
-    FATE_DONE, /* every rank is finished: the job has succeeded */
-    FATE_OVER, /* a rank is lost: the job has failed */
+    FATE_ON,     /* the job goes on */
+    FATE_DONE,   /* every rank is finished: the job has succeeded */
+    FATE_FAILED, /* a rank is lost: the job has failed */
 };
 
 /* Times in losses count from start_ms. NULL when there is no memory. */
