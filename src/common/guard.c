@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Behind a guest's walls the kernel cannot be asked. */
+/* A confined process cannot ask the kernel. */
 static bool is_welcome(int connection)
 {
     return socket_user_is(connection, geteuid()) || !socket_user_known();

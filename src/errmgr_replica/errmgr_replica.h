@@ -86,10 +86,10 @@ void hnp_take_over(void);
 void hnp_leave(void);
 void orted_take_over(void);
 
-/* loss_orte4.c: in mpirun, who is gone. */
+/* loss_orte4.c: in mpirun: which peers and processes are gone. */
 
 /* A peer with what runs on it: it was not heard of for too long, its connection closed, or the
- * overlay declares it dead; whoever finds out first, once. why: of FATE_HOST_ENDED, in words that
+ * overlay declares it dead; the first of these counts. why: of FATE_HOST_ENDED, in words that
  * begin with the peer's name. */
 void hnp_daemon_lost(orte_vpid_t daemon, enum fate_cause cause, const char *why);
 void hnp_lose_all_of(const orte_proc_t *daemon, enum fate_cause cause);

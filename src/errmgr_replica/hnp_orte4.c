@@ -43,7 +43,7 @@ static bool daemon_error(orte_proc_t *d, orte_proc_state_t state)
 }
 
 /* At level 1 stock code ends the job. It is told as a lost host is, but without advice: by a fault
- * of the program's own each copy would end, and who sent a signal is not known. */
+ * of the program's own each copy would end, and where a signal came from is not known. */
 static void tell_of_signal(const orte_proc_t *p)
 {
     if (hnp_ends_already() || orte_job_term_ordered || ORTE_LOCAL_JOBID(p->name.jobid) != 1)
@@ -270,7 +270,7 @@ static void on_map_complete(int fd, short args, void *context)
     hnp_judge();
 }
 
-/* The overlay has found out before us. */
+/* The overlay knew before mpirun did. */
 static void on_peer_lost(orte_vpid_t vpid, enum plm_p2p_loss how, const char *why)
 {
     static const enum fate_cause causes[] = {[PLM_P2P_LEASE_ENDED] = FATE_HOST_LOST,

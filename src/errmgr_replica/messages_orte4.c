@@ -100,7 +100,7 @@ void messages_begin(void)
         messages_choose(with_replica, WITH_REPLICA, &environ);
         return;
     }
-    /* Who names one of the two knows his network. */
+    /* A user who names one of the two knows the network. */
     self->chose_stock = getenv("OMPI_MCA_pml") == NULL && getenv("OMPI_MCA_btl") == NULL;
     if (self->chose_stock)
         messages_choose(with_stock, WITH_STOCK, &environ);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* report_orte4.c -- mpirun tells the local daemon where its ranks run and what becomes of them, for
- * PMIx tools and whoever asks. The job never waits for it, and does without when it fails. */
+ * PMIx tools and other users. The job never waits for it, and does without when it fails. */
 #include "src/ras_p2p/ras_p2p.h"
 #include "errmgr_replica.h"
 #include "src/survive/place_updates.h"

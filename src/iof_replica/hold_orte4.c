@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hold_orte4.c -- between a process on this host and who forwards its output: what it wrote waits
- * here until every living replica of its rank holds the decisions that it may depend on. What still
- * waits when the process has died is dropped, for the next replica may write something else. */
+/* hold_orte4.c -- between a process on this host and the code that forwards its output: what it
+ * wrote waits here until every living replica of its rank holds the decisions that it may depend
+ * on. What still waits when the process has died is dropped, for the next replica may write
+ * something else. */
 #include "iof_replica.h"
 #include "orte/runtime/orte_globals.h"
 #include "src/survive/commit.h"
@@ -18,7 +19,7 @@ enum { WAIT_FIRST_MS = 4, WAIT_MOST_MS = 16 };
 struct hold {
     struct hold *next;
     orte_process_name_t name;
-    int from, to;     /* the process; who forwards */
+    int from, to;     /* from the process, to the code that forwards */
     int commit;       /* its two numbers; -1: it has not made them yet */
     uint64_t decided; /* when what waits here was read */
     bool known;       /* that number is */

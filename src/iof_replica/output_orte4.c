@@ -243,12 +243,12 @@ void output_free(void)
 /* ---- files ---- */
 
 /* --output-filename DIR[:nojobid,nocopy] */
-struct wish {
+struct file_option {
     char *dir;
     bool job_in_path, quiet, merged;
 };
 
-static void file_option_read(struct wish *w, char *text)
+static void file_option_read(struct file_option *w, char *text)
 {
     char *save = NULL, *options = strchr(text, ':');
     w->dir = text;
@@ -263,7 +263,7 @@ static void file_option_read(struct wish *w, char *text)
             w->quiet = true;
 }
 
-static int outlet_open_file(struct outlet *o, const struct wish *w, struct err *e)
+static int outlet_open_file(struct outlet *o, const struct file_option *w, struct err *e)
 {
     char dir[PATH_MAX], path[PATH_MAX], job[32] = "";
     int digits = 1;
@@ -289,10 +289,11 @@ static int outlet_open_file(struct outlet *o, const struct wish *w, struct err *
     return 0;
 }
 
-/* The orteds are not told of the wish: their files would be on the peers, and one for each lane. */
+/* The orteds are not told of the option: their files would be on the peers, and one for each lane.
+ */
 static int output_open_files(orte_job_t *job, struct err *e)
 {
-    struct wish w = {0};
+    struct file_option w = {0};
     char *text = NULL;
     if (!orte_get_attribute(&job->attributes, ORTE_JOB_OUTPUT_TO_FILE, (void **)&text,
                             OPAL_STRING) ||

@@ -20,7 +20,7 @@ static void command_quote(FILE *out, const char *word)
     fputc('\'', out);
 }
 
-/* Whoever reads these in the list of processes could speak to mpirun as one of its orteds. */
+/* A user who reads these in the list of processes could speak to mpirun as one of its orteds. */
 static const char *const secrets[] = {"ess", "ess_base_jobid", "ess_base_vpid",
                                       "ess_base_num_procs", "orte_hnp_uri"};
 

@@ -152,7 +152,7 @@ static void choose_folder(const struct grid_lease *foreign)
     else if (!needs_folder())
         return;
     else if (foreign != NULL)
-        log_line("%s belongs to another owner, so processes on your own desktops have walls as "
+        log_line("%s belongs to another owner, so processes on your own desktops are confined as "
                  "well, and cannot use %s: it %s; start mpirun in a folder of the job's own",
                  foreign->name, here, e.text);
     else

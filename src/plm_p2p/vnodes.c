@@ -212,7 +212,7 @@ static bool vnode_is_late(const struct vnodes *s, const struct vnode *vnode, int
     return vnode->state == VNODE_STARTING && now_ms - vnode->started_ms >= s->timeout_ms;
 }
 
-/* Puts a lease onto a vnode whose old one, if there still is one, goes back. */
+/* Gives a vnode another lease; its old one, if there still is one, goes back. */
 static void vnode_give_lease(struct vnodes *s, struct vnode *vnode, const struct grid_lease *lease)
 {
     if (vnode->state == VNODE_STARTING)
@@ -247,7 +247,7 @@ void vnodes_refused(struct vnodes *s, const char *why)
     snprintf(s->refusal, sizeof s->refusal, "%s", why);
 }
 
-/* Tells the caller what it does not know yet about a vnode, one step at a time. */
+/* The next step of a vnode that the caller does not know of. */
 static bool vnode_announce(struct vnode *vnode, unsigned number, int64_t now_ms,
                            struct vnodes_action *action)
 {
@@ -294,7 +294,7 @@ static bool vnodes_give_up(struct vnodes *s, const struct vnode *vnode,
     return true;
 }
 
-/* Replaces who failed; for who is merely slow, tries to. */
+/* Replaces a peer that failed; tries to replace one that is merely slow. */
 static bool vnode_mend(struct vnodes *s, struct vnode *vnode, unsigned number, int64_t now_ms,
                        struct vnodes_action *action)
 {

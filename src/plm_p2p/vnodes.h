@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vnodes.h -- who sits behind each virtual node until all have reported. A vnode is a virtual node
- * of the job; its lease may change: a peer that refuses, fails or stays silent is replaced by a
- * spare or by a newly asked lease. Plain decisions: time and events come in, actions come out. */
+/* vnodes.h -- which lease each virtual node (vnode) of ORTE's has until all orteds have reported. A
+ * vnode is a node of the job; its lease may change: a peer that refuses, fails or stays silent is
+ * replaced by a spare or by a newly asked lease. Plain decisions: time and events come in, actions
+ * come out. */
 #ifndef P2P_SRC_PLM_P2P_VNODES_H
 #define P2P_SRC_PLM_P2P_VNODES_H
 #include "overlay/client/p2pgrid.h"

@@ -51,7 +51,7 @@ static void server_on_end(evutil_socket_t fd, short what, void *ctx)
 
 static int server_begin(const char *folder)
 {
-    /* Who has left is said at once, and not when nobody has left for a second. */
+    /* PMIx tells of tools that leave at once, not when none has left for a second. */
     setenv("PMIX_MCA_pmix_event_caching_window", "0", 1);
     static pmix_server_module_t upcalls = {.query = query_upcall,
                                            .allocate = allocate_upcall,

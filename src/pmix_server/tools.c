@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tools.c -- tools that connect and leave. Who they are was seen at the door; a refusal here would
+/* tools.c -- tools that connect and leave. Their user was checked by access.c; a refusal here would
  * crash PMIx 4.2.2. */
 #include "server.h"
 #include "access.h"

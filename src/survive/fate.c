@@ -22,7 +22,7 @@ struct replica {
 struct fate {
     unsigned ranks, lanes;
     unsigned losses, finished; /* replicas lost so far; ranks finished */
-    unsigned lost_rank;        /* when over */
+    unsigned lost_rank;        /* when the job has failed */
     enum fate_verdict verdict;
     uint64_t start_ms;
     struct replica replica[]; /* [lane * ranks + rank] */

@@ -50,7 +50,7 @@ enum report_answer participants_report(struct participants *r, unsigned daemon, 
         return round < r->round ? REPORT_LATE : REPORT_EARLY;
     if (n->standing == REPORTED)
         return REPORT_TWICE;
-    n->standing = REPORTED; /* also of one who was excused: what it brings is welcome */
+    n->standing = REPORTED; /* also of one that was excused: its report still counts */
     r->begun = true;
     return REPORT_TAKEN;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rate_limit.h -- how soon may a process's output be forwarded again? Each piece wakes up four
- * daemons, beside ranks that compute. A few pieces may go at once; who writes on and on is read 50
- * times a second, all that there is each time. A leaky bucket. */
+ * daemons, beside ranks that compute. A few pieces may go at once; a process that writes on and on
+ * is read 50 times a second, all that there is each time. A leaky bucket. */
 #ifndef P2P_SRC_SURVIVE_RATE_LIMIT_H
 #define P2P_SRC_SURVIVE_RATE_LIMIT_H
 #include <stdint.h>
