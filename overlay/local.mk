@@ -13,7 +13,7 @@ libcore_la_SOURCES = \
     overlay/core/lease/require.h overlay/core/lease/require_fits.c overlay/core/lease/require_tree.h \
     overlay/core/lease/share.c overlay/core/lease/share.h \
     overlay/core/ring/act.c overlay/core/ring/ask.c overlay/core/ring/copies.c overlay/core/ring/finger.c \
-    overlay/core/ring/neighbour.c overlay/core/ring/newcomer.c overlay/core/ring/records.c \
+    overlay/core/ring/neighbour.c overlay/core/ring/outsider.c overlay/core/ring/records.c \
     overlay/core/ring/ring.c overlay/core/ring/ring.h overlay/core/ring/ring_state.h overlay/core/ring/route.c \
     overlay/core/ring/store.c overlay/core/ring/store.h overlay/core/ring/vivaldi.c overlay/core/ring/vivaldi.h \
     overlay/core/ring/watch.c \
@@ -72,6 +72,7 @@ libdaemon_la_SOURCES = \
     overlay/local/local.c overlay/local/local.h overlay/local/local_calls.c overlay/local/local_socket.c \
     overlay/local/local_socket.h overlay/local/local_state.h overlay/local/rendezvous.c \
     overlay/local/rendezvous.h overlay/local/rpc.c overlay/local/rpc.h overlay/local/status.c \
+    overlay/local/status.h overlay/wire/version.c overlay/wire/version.h \
     overlay/local/status.h overlay/local/topology.c overlay/local/topology.h \
     overlay/manifest/manifest.c overlay/manifest/manifest.h \
     overlay/membership/authority.c overlay/membership/authority.h overlay/membership/authority_rotate.c \
@@ -91,9 +92,10 @@ libdaemon_la_SOURCES = \
     overlay/settings/terms.c overlay/settings/terms.h \
     overlay/transport/caller.c overlay/transport/caller.h overlay/transport/connection.c \
     overlay/transport/connection.h overlay/transport/connection_state.h overlay/transport/connection_tls.c \
-    overlay/transport/datagram.c overlay/transport/datagram.h overlay/transport/door.c overlay/transport/door.h \
+    overlay/transport/datagram.c overlay/transport/datagram.h overlay/transport/listener.c overlay/transport/listener.h \
     overlay/transport/link.c overlay/transport/link.h overlay/transport/link_calls.c \
-    overlay/transport/link_peer.c overlay/transport/link_state.h overlay/transport/round_trip.c \
+    overlay/transport/peer_link.c overlay/transport/link_state.h overlay/transport/other_versions.c \
+    overlay/transport/other_versions.h overlay/transport/round_trip.c \
     overlay/transport/round_trip.h overlay/transport/tunnel.c overlay/transport/tunnel.h \
     overlay/transport/uri.c overlay/transport/uri.h \
     overlay/watch/job.c overlay/watch/job.h overlay/watch/job_list.c overlay/watch/job_state.h \

@@ -33,6 +33,12 @@ void addr_text(const struct addr *a, char out[ADDR_TEXT + 1])
     }
 }
 
+void addr_ip_text(const struct addr *a, char out[ADDR_TEXT + 1])
+{
+    const bool four = is_ip4(a);
+    inet_ntop(four ? AF_INET : AF_INET6, a->ip + (four ? sizeof mapped : 0), out, ADDR_TEXT + 1);
+}
+
 bool addr_parse_ip(struct addr *a, const char *ip)
 {
     uint8_t four[4];

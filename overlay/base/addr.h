@@ -9,7 +9,8 @@
 
 enum { ADDR_TEXT = 55 /* "[IPv6]:port" */, ADDR_HOST = 253 };
 
-void addr_text(const struct addr *a, char out[ADDR_TEXT + 1]); /* IPv4 as such */
+void addr_text(const struct addr *a, char out[ADDR_TEXT + 1]);    /* IPv4 as such */
+void addr_ip_text(const struct addr *a, char out[ADDR_TEXT + 1]); /* without the port */
 /* "192.0.2.7:7117", "[::1]:7117", "192.0.2.7" (with default_port), "*:7117" (every address of this
  * machine, IPv6 and IPv4); no names. */
 int addr_parse(struct addr *a, const char *text, uint16_t default_port, struct err *e);

@@ -164,11 +164,23 @@ static void wish(const struct allocation *one)
     }
 }
 
+/* Who could not be talked to may be what is missing. */
+static void add_other_versions(const struct allocation *one, char *reason, size_t size)
+{
+    const size_t used = strlen(reason);
+    if (size - used < 3)
+        return;
+    links_other_versions(one->allocator->node->links, reason + used + 2, size - used - 2);
+    if (reason[used + 2] != '\0')
+        memcpy(reason + used, "; ", 2);
+}
+
 static void fall_short(struct allocation *one)
 {
     wish(one);
     struct msg_local_done done = {.code = ENOSPC, .silent = one->silent};
     candidates_explain(&one->candidates, &one->claim, one->silent, done.reason, sizeof done.reason);
+    add_other_versions(one, done.reason, sizeof done.reason);
     finish(one, &done);
 }
 

@@ -23,7 +23,8 @@ struct allocation {
     struct require require;
     enum allocation_phase phase;
     struct walk *walk;
-    struct near *near; /* names whom the walk visits; NULL: it goes everywhere, or all are named */
+    struct ad_search
+        *near;         /* names whom the walk visits; NULL: it goes everywhere, or all are named */
     uint32_t promised; /* slots that the named ones advertise */
     unsigned names;    /* those that were named */
     bool named;        /* the walk visits only those that are named */

@@ -41,7 +41,7 @@ static void on_ad(void *ctx, const struct part_ad *ad, unsigned rtt_us)
 void allocation_stop_naming(struct allocation *one)
 {
     if (one->near != NULL)
-        near_cancel(one->near);
+        ad_search_cancel(one->near);
     one->near = NULL;
 }
 
@@ -132,8 +132,8 @@ static int visit_near(struct allocation *one)
     one->walk = walk_start_named(a->walks, NEAR_MS, on_ad, on_end, one);
     if (one->walk == NULL)
         return -EAGAIN;
-    one->near = near_start(overlay_ads(a->overlay), want < NAMED_MIN ? NAMED_MIN : want,
-                           one->want.require, on_named, on_all_named, one);
+    one->near = ad_search_start(overlay_ads(a->overlay), want < NAMED_MIN ? NAMED_MIN : want,
+                                one->want.require, on_named, on_all_named, one);
     if (one->near == NULL)
         walk_named(one->walk);
     return 0;

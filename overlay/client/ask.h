@@ -9,8 +9,8 @@
 /* One message of the row. m is the callee's only until it returns. */
 typedef void client_row_fn(void *ctx, const struct message *m);
 
-/* Sends *question (its token is filled in here, it must be its first field) and hands every message
- * of the row to `row`; *done is what closed it. -ETIMEDOUT, -EPIPE, or -done->code with the
+/* Sends *question (its token is filled in here) and hands every message of the row to `row`; *done
+ * is what closed it. -ETIMEDOUT, -EPIPE, or -done->code with the
  * daemon's reason. */
 int client_ask(struct client *c, struct message *question, int timeout_ms, client_row_fn *row,
                void *ctx, struct msg_local_done *done, struct err *e);

@@ -133,19 +133,6 @@ static void queue_event(struct client *c, const struct msg_local_event *m)
     eventfd_write(c->waiting, 1);
 }
 
-/* Of a row; 0 for everything else. */
-static uint32_t token_of(const struct message *m)
-{
-    switch ((unsigned)m->kind) {
-#define TO_row(name)                                                                               \
-    case MSG_##name:                                                                               \
-        return m->name.token;
-#define TO_errand_row(name) TO_row(name)
-#include "overlay/wire/message_to.h"
-    }
-    return 0;
-}
-
 enum unasked {
 #define TO_unasked(name) UNASKED_##name = MSG_##name,
 #include "overlay/wire/message_to.h"
@@ -167,23 +154,11 @@ static void aside(struct client *c, const struct message *m)
     }
 }
 
-static void set_token(struct message *m, uint32_t token)
-{
-    switch ((unsigned)m->kind) {
-#define TO_local(name)                                                                             \
-    case MSG_##name:                                                                               \
-        m->name.token = token;                                                                     \
-        break;
-#define TO_errand(name) TO_local(name)
-#include "overlay/wire/message_to.h"
-    }
-}
-
 int client_ask(struct client *c, struct message *question, int timeout_ms, client_row_fn *row,
                void *ctx, struct msg_local_done *done, struct err *e)
 {
     uint32_t token = ++c->token;
-    set_token(question, token);
+    message_set_token(question, token);
     int rc = client_send(c, question, e);
     if (rc != 0)
         return rc;
@@ -192,7 +167,7 @@ int client_ask(struct client *c, struct message *question, int timeout_ms, clien
     for (;;) {
         fill(c);
         while (next_message(c, m)) {
-            if (token_of(m) != token) {
+            if (message_token(m) != token) {
                 aside(c, m);
             } else if (m->kind != MSG_local_done) {
                 row(ctx, m);

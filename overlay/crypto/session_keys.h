@@ -31,6 +31,7 @@ struct pair {
     struct seal_key ours; /* what this side seals with */
     uint64_t number;      /* of the last packet under it */
     uint64_t taken_ms, asked_ms, heard_ms, used_ms;
+    unsigned version; /* of the link over which the other side's key came; 0: none has come */
 };
 
 /* A fresh key for the other side, in place of the oldest; its name was *replaced (0: of none). */

@@ -20,8 +20,8 @@ static bool dispatch_take(void *ctx, const struct link_peer *from, const struct 
 {
     struct daemon *d = ctx;
     switch (message_receiver(m->kind)) {
-    case RECEIVER_visited:
-        visited_take(&d->node, d->overlay, from, m);
+    case RECEIVER_probe:
+        probe_replies_take(&d->node, d->overlay, from, m);
         return true;
     case RECEIVER_walk:
         walks_take(d->walks, from, m);
@@ -66,9 +66,9 @@ static bool dispatch_take(void *ctx, const struct link_peer *from, const struct 
     case RECEIVER_program_greeting:
     case RECEIVER_local:
     case RECEIVER_local_order:
-    case RECEIVER_errand:
-    case RECEIVER_errand_order:
-    case RECEIVER_errand_row:
+    case RECEIVER_rpc:
+    case RECEIVER_rpc_order:
+    case RECEIVER_rpc_row:
     case RECEIVER_row:
     case RECEIVER_unasked:
     case RECEIVER_inside:

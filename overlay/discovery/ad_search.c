@@ -14,25 +14,25 @@
 #include <string.h>
 
 enum {
-    PUBLISH_MS = 2000,           /* between two looks at the own ad */
-    NEAR_TOKENS = (1 << 30) - 1, /* finder.c has those above */
-    AFRESH_MS = 60000,           /* what changes all the time, such as the load, is told so often */
+    PUBLISH_MS = 2000,             /* between two looks at the own ad */
+    SEARCH_TOKENS = (1 << 30) - 1, /* finder.c has those above */
+    AFRESH_MS = 60000, /* what changes all the time, such as the load, is told so often */
 };
 
-struct near {
-    struct nears *all;
-    struct near *next;
+struct ad_search {
+    struct ad_index *all;
+    struct ad_search *next;
     uint32_t token; /* of the ring */
     struct event *ended;
-    near_found_fn *found;
-    near_end_fn *end;
+    ad_search_found_fn *found;
+    ad_search_end_fn *end;
     void *ctx;
 };
 
-struct nears {
+struct ad_index {
     struct node *node;
     struct overlay *overlay;
-    struct near *first;
+    struct ad_search *first;
     uint32_t token;
     struct event *timer;
     uint64_t version, told_ms; /* of the ad that the ring has */
@@ -54,7 +54,7 @@ static uint32_t encode(struct part_ad *ad, uint8_t *out)
     return (uint32_t)length;
 }
 
-void nears_publish(struct nears *all)
+void ad_index_publish(struct ad_index *all)
 {
     struct node *n = all->node;
     struct part_peer self = links_self(n->links);
@@ -77,21 +77,21 @@ void nears_publish(struct nears *all)
 static void on_time(evutil_socket_t fd, short what, void *ctx)
 {
     (void)fd, (void)what;
-    nears_publish(ctx);
+    ad_index_publish(ctx);
 }
 
 /* --- what the ring asks --- */
 
-static const struct part_ad *decode(struct nears *all, const uint8_t *ad, uint32_t length)
+static const struct part_ad *decode(struct ad_index *all, const uint8_t *ad, uint32_t length)
 {
     if (!message_decode(&all->ad, ad, length) || all->ad.kind != MSG_ad_answer)
         return NULL;
     return &all->ad.ad_answer.ad;
 }
 
-bool nears_fit(void *ctx, const uint8_t *bytes, uint32_t length, const char *text)
+bool ad_index_fits(void *ctx, const uint8_t *bytes, uint32_t length, const char *text)
 {
-    struct nears *all = ctx;
+    struct ad_index *all = ctx;
     struct require_error wrong;
     const struct part_ad *ad = decode(all, bytes, length);
     if (ad == NULL)
@@ -103,84 +103,84 @@ bool nears_fit(void *ctx, const uint8_t *bytes, uint32_t length, const char *tex
     return all->parsed && require_may_fit(&all->require, ad);
 }
 
-static struct near *find(struct nears *all, uint32_t token)
+static struct ad_search *find(struct ad_index *all, uint32_t token)
 {
-    struct near *n = all->first;
-    while (n != NULL && n->token != token)
-        n = n->next;
-    return n;
+    struct ad_search *s = all->first;
+    while (s != NULL && s->token != token)
+        s = s->next;
+    return s;
 }
 
-void nears_take(struct nears *all, const struct ring_action *a)
+void ad_index_take(struct ad_index *all, const struct ring_action *a)
 {
-    struct near *n = find(all, a->token);
-    if (n == NULL)
+    struct ad_search *s = find(all, a->token);
+    if (s == NULL)
         return;
     if (a->kind != RING_NEAR) {
-        event_active(n->ended, EV_TIMEOUT, 0);
+        event_active(s->ended, EV_TIMEOUT, 0);
         return;
     }
     for (unsigned i = 0; i < a->count; i++) {
         const struct part_ad *ad = decode(all, a->ads[i].ad, a->ads[i].ad_length);
         if (ad != NULL && id_equal(&ad->peer.id, &a->ads[i].peer))
-            n->found(n->ctx, ad);
+            s->found(s->ctx, ad);
     }
 }
 
 /* --- searches --- */
 
-static void forget(struct near *n)
+static void forget(struct ad_search *s)
 {
-    struct near **at = &n->all->first;
-    while (*at != n)
+    struct ad_search **at = &s->all->first;
+    while (*at != s)
         at = &(*at)->next;
-    *at = n->next;
-    event_free(n->ended);
-    free(n);
+    *at = s->next;
+    event_free(s->ended);
+    free(s);
 }
 
 static void on_ended(evutil_socket_t fd, short what, void *ctx)
 {
-    struct near *n = ctx;
-    near_end_fn *end = n->end;
-    void *owner = n->ctx;
+    struct ad_search *s = ctx;
+    ad_search_end_fn *end = s->end;
+    void *owner = s->ctx;
     (void)fd, (void)what;
-    forget(n);
+    forget(s);
     end(owner);
 }
 
-struct near *near_start(struct nears *all, unsigned want, const char *require, near_found_fn *found,
-                        near_end_fn *end, void *ctx)
+struct ad_search *ad_search_start(struct ad_index *all, unsigned want, const char *require,
+                                  ad_search_found_fn *found, ad_search_end_fn *end, void *ctx)
 {
-    struct near *n = calloc(1, sizeof *n);
-    if (n == NULL)
+    struct ad_search *s = calloc(1, sizeof *s);
+    if (s == NULL)
         return NULL;
-    *n = (struct near){.all = all, .found = found, .end = end, .ctx = ctx};
-    n->ended = evtimer_new(all->node->base, on_ended, n);
-    if (n->ended == NULL) {
-        free(n);
+    *s = (struct ad_search){.all = all, .found = found, .end = end, .ctx = ctx};
+    s->ended = evtimer_new(all->node->base, on_ended, s);
+    if (s->ended == NULL) {
+        free(s);
         return NULL;
     }
-    n->token = all->token = all->token % NEAR_TOKENS + 1;
-    n->next = all->first;
-    all->first = n;
-    struct ring_event event = {.kind = RING_NEAREST, .token = n->token, .want = want};
+    s->token = all->token = all->token % SEARCH_TOKENS + 1;
+    s->next = all->first;
+    all->first = s;
+    struct ring_event event = {.kind = RING_NEAREST, .token = s->token, .want = want};
     event.require = strlen(require) <= RING_REQUIRE_MAX ? require : "";
     overlay_step(all->overlay, &event);
-    return n;
+    return s;
 }
 
-void near_cancel(struct near *n)
+void ad_search_cancel(struct ad_search *s)
 {
-    struct overlay *overlay = n->all->overlay;
-    struct ring_event event = {.kind = RING_CANCEL, .token = n->token};
-    forget(n);
+    struct overlay *overlay = s->all->overlay;
+    struct ring_event event = {.kind = RING_CANCEL, .token = s->token};
+    forget(s);
     overlay_step(overlay, &event);
 }
 
-int nears_open(struct nears **out, struct node *node, struct overlay *overlay)
+int ad_index_open(struct ad_index **out, struct node *node, struct overlay *overlay)
 {
-    struct nears *all = calloc(1, sizeof *all);
+    struct ad_index *all = calloc(1, sizeof *all);
     struct event *timer = all != NULL ? event_new(node->base, -1, EV_PERSIST, on_time, all) : NULL;
     if (timer == NULL) {
         free(all);
@@ -195,7 +195,7 @@ int nears_open(struct nears **out, struct node *node, struct overlay *overlay)
     return 0;
 }
 
-void nears_close(struct nears *all)
+void ad_index_close(struct ad_index *all)
 {
     if (all == NULL)
         return;

@@ -10,25 +10,25 @@
 
 struct node;
 struct overlay;
-struct nears;
-struct near;
+struct ad_index;
+struct ad_search;
 
 /* Made by overlay_open(); overlay_ads() gives it to others. */
-int nears_open(struct nears **out, struct node *node, struct overlay *overlay);
-void nears_close(struct nears *all);
+int ad_index_open(struct ad_index **out, struct node *node, struct overlay *overlay);
+void ad_index_close(struct ad_index *all);
 
 /* For the ring: does this ad fulfil the requirement? The round trip counts as what it has to be. */
-bool nears_fit(void *all, const uint8_t *ad, uint32_t length, const char *require);
-void nears_take(struct nears *all, const struct ring_action *a); /* what a search came upon */
-void nears_publish(struct nears *all); /* now and then: tells the ring of a changed ad */
+bool ad_index_fits(void *all, const uint8_t *ad, uint32_t length, const char *require);
+void ad_index_take(struct ad_index *all, const struct ring_action *a); /* what a search came upon */
+void ad_index_publish(struct ad_index *all); /* now and then: tells the ring of a changed ad */
 
 /* One that fits, nearest ones first, more or less; some may come twice. The ring must not be called
  * from here. */
-typedef void near_found_fn(void *ctx, const struct part_ad *ad);
-typedef void near_end_fn(void *ctx); /* from the event loop; the search is gone */
+typedef void ad_search_found_fn(void *ctx, const struct part_ad *ad);
+typedef void ad_search_end_fn(void *ctx); /* from the event loop; the search is gone */
 
 /* NULL: too many, or no memory. */
-struct near *near_start(struct nears *all, unsigned want, const char *require, near_found_fn *found,
-                        near_end_fn *end, void *ctx);
-void near_cancel(struct near *n); /* no callback comes after this */
+struct ad_search *ad_search_start(struct ad_index *all, unsigned want, const char *require,
+                                  ad_search_found_fn *found, ad_search_end_fn *end, void *ctx);
+void ad_search_cancel(struct ad_search *s); /* no callback comes after this */
 #endif

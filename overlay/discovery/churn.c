@@ -5,12 +5,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-void tally_vanished(struct tally *t)
+void churn_vanished(struct churn *t)
 {
     t->doubtful++;
 }
 
-void tally_watch(struct tally *t, unsigned neighbours, uint64_t ms)
+void churn_watch(struct churn *t, unsigned neighbours, uint64_t ms)
 {
     if (neighbours > 0)
         t->vanished += t->doubtful;
@@ -21,11 +21,11 @@ void tally_watch(struct tally *t, unsigned neighbours, uint64_t ms)
 static FILE *open_file(const char *state, const char *mode)
 {
     char path[SETTINGS_PATH + 16];
-    snprintf(path, sizeof path, "%s/tally", state);
+    snprintf(path, sizeof path, "%s/churn", state);
     return fopen(path, mode);
 }
 
-void tally_load(struct tally *t, const char *state)
+void churn_load(struct churn *t, const char *state)
 {
     uint64_t ms;
     uint32_t vanished;
@@ -39,7 +39,7 @@ void tally_load(struct tally *t, const char *state)
     fclose(f);
 }
 
-void tally_save(const struct tally *t, const char *state)
+void churn_save(const struct churn *t, const char *state)
 {
     FILE *f = open_file(state, "we");
     if (f == NULL)

@@ -6,22 +6,22 @@
 #define P2P_OVERLAY_DISCOVERY_CHURN_H
 #include <stdint.h>
 
-struct tally {
+struct churn {
     uint64_t watched_ms; /* neighbours times milliseconds */
     uint32_t vanished;
     uint32_t
-        doubtful; /* vanished since the last tally_watch(): perhaps it was this peer's own line */
+        doubtful; /* vanished since the last churn_watch(): perhaps it was this peer's own line */
 };
 
 /* A neighbour could not be reached any more and had not said that it leaves. */
-void tally_vanished(struct tally *t);
+void churn_vanished(struct churn *t);
 
 /* `neighbours` are in reach after a time of `ms`. With none left, it was this peer that was cut
  * off: what vanished meanwhile is not counted. */
-void tally_watch(struct tally *t, unsigned neighbours, uint64_t ms);
+void churn_watch(struct churn *t, unsigned neighbours, uint64_t ms);
 
 /* Across restarts: one line in a file of the folder `state`. When a crash cuts it short, it begins
  * again at 0. */
-void tally_load(struct tally *t, const char *state);
-void tally_save(const struct tally *t, const char *state);
+void churn_load(struct churn *t, const char *state);
+void churn_save(const struct churn *t, const char *state);
 #endif

@@ -12,8 +12,8 @@
 #include <string.h>
 
 enum {
-    WISHES_MAX = 4096,
-    WISHES_ALIKE = 512, /* of one submitter */
+    REQUESTS_MAX = 4096,
+    REQUESTS_ALIKE = 512, /* of one submitter */
     SIDE_BY_SIDE = 4,
     TRIES = 3,
     AGAIN_MS = 500,
@@ -21,8 +21,8 @@ enum {
     TOKENS = 1 << 30, /* and above; searches for near peers have those below */
 };
 
-struct wish {
-    struct finder_wish wish;
+struct lookup {
+    struct finder_request request;
     uint32_t token; /* 0: it waits */
     unsigned tries;
     uint64_t after_ms;       /* not before */
@@ -35,7 +35,7 @@ struct finder {
     finder_found_fn *found;
     void *ctx;
     struct event *timer;
-    struct wish *at;
+    struct lookup *at;
     size_t count;
     uint32_t token;
 };
@@ -66,65 +66,65 @@ static bool is_known(const struct finder *f, const struct id *id, struct part_pe
     return false;
 }
 
-static bool is_wanted(const struct finder *f, const struct finder_wish *wish)
+static bool is_wanted(const struct finder *f, const struct finder_request *request)
 {
     unsigned alike = 0;
     for (size_t i = 0; i < f->count; i++) {
-        const struct finder_wish *w = &f->at[i].wish;
-        alike += id_equal(&w->submitter, &wish->submitter);
-        if (id_equal(&w->job, &wish->job) && id_equal(&w->peer, &wish->peer))
+        const struct finder_request *w = &f->at[i].request;
+        alike += id_equal(&w->submitter, &request->submitter);
+        if (id_equal(&w->job, &request->job) && id_equal(&w->peer, &request->peer))
             return true;
     }
-    return alike >= WISHES_ALIKE;
+    return alike >= REQUESTS_ALIKE;
 }
 
-void finder_want(struct finder *f, const struct finder_wish *wish)
+void finder_want(struct finder *f, const struct finder_request *request)
 {
     struct part_peer peer;
-    if (is_known(f, &wish->peer, &peer)) {
-        f->found(f->ctx, wish, &peer);
+    if (is_known(f, &request->peer, &peer)) {
+        f->found(f->ctx, request, &peer);
         return;
     }
-    if (is_wanted(f, wish))
+    if (is_wanted(f, request))
         return;
-    struct wish *more =
-        f->count < WISHES_MAX ? realloc(f->at, (f->count + 1) * sizeof *more) : NULL;
+    struct lookup *more =
+        f->count < REQUESTS_MAX ? realloc(f->at, (f->count + 1) * sizeof *more) : NULL;
     if (more == NULL)
         return;
     f->at = more;
-    more[f->count++] = (struct wish){.wish = *wish};
+    more[f->count++] = (struct lookup){.request = *request};
     wake(f, 0);
 }
 
 void finder_forget(struct finder *f, const struct id *job, const struct id *peer)
 {
     for (size_t i = 0; i < f->count;)
-        if (id_equal(&f->at[i].wish.job, job) &&
-            (peer == NULL || id_equal(&f->at[i].wish.peer, peer)))
+        if (id_equal(&f->at[i].request.job, job) &&
+            (peer == NULL || id_equal(&f->at[i].request.peer, peer)))
             drop(f, i);
         else
             i++;
 }
 
-static void look_up(struct finder *f, struct wish *w)
+static void look_up(struct finder *f, struct lookup *w)
 {
     w->tries++;
     w->token = f->token = f->token < INT32_MAX ? f->token + 1 : TOKENS;
-    struct ring_event event = {.kind = RING_LOOKUP, .token = w->token, .key = w->wish.peer};
+    struct ring_event event = {.kind = RING_LOOKUP, .token = w->token, .key = w->request.peer};
     overlay_step(f->overlay, &event); /* its end is noted by finder_take() */
 }
 
-static void say_lost(const struct finder *f, const struct wish *w)
+static void say_lost(const struct finder *f, const struct lookup *w)
 {
     char text[ID_TEXT + 1];
-    id_text(&w->wish.peer, text);
+    id_text(&w->request.peer, text);
     log_debug(f->node->log, "peer %.8s of another's job is not in the ring", text);
 }
 
 static void hand_over(struct finder *f)
 {
     for (size_t i = 0; i < f->count;) {
-        struct wish w = f->at[i];
+        struct lookup w = f->at[i];
         bool found = w.answer.addr.port != 0;
         if (!found && (w.token != 0 || w.tries < TRIES)) {
             i++;
@@ -134,7 +134,7 @@ static void hand_over(struct finder *f)
         if (!found)
             say_lost(f, &w);
         else
-            f->found(f->ctx, &w.wish, &w.answer);
+            f->found(f->ctx, &w.request, &w.answer);
         i = 0; /* the callee may have forgotten some */
     }
 }
@@ -164,12 +164,12 @@ static bool finder_take(void *ctx, const struct ring_action *a)
     if (a->token < TOKENS)
         return false;
     for (size_t i = 0; i < f->count; i++) {
-        struct wish *w = &f->at[i];
+        struct lookup *w = &f->at[i];
         if (w->token != a->token)
             continue;
         w->token = 0;
         w->after_ms = node_now_ms() + AGAIN_MS;
-        if (a->kind == RING_FOUND && id_equal(&a->peer.id, &w->wish.peer))
+        if (a->kind == RING_FOUND && id_equal(&a->peer.id, &w->request.peer))
             w->answer = a->peer;
         wake(f, 0);
     }

@@ -11,18 +11,18 @@ struct finder;
 struct overlay;
 
 /* Whom it is wanted for, as the caller has it. */
-struct finder_wish {
+struct finder_request {
     struct id job, submitter, peer;
 };
 
 /* Called once for a member that was found, perhaps at once; never for one that was not. */
-typedef void finder_found_fn(void *ctx, const struct finder_wish *wish,
+typedef void finder_found_fn(void *ctx, const struct finder_request *request,
                              const struct part_peer *peer);
 
 int finder_open(struct finder **out, struct node *node, struct overlay *overlay,
                 finder_found_fn *found, void *ctx);
 void finder_close(struct finder *f);
-void finder_want(struct finder *f, const struct finder_wish *wish);
+void finder_want(struct finder *f, const struct finder_request *request);
 /* No more: of that job, and peer unless it is NULL. */
 void finder_forget(struct finder *f, const struct id *job, const struct id *peer);
 #endif

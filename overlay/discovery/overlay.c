@@ -40,7 +40,7 @@ struct overlay {
     struct node *node;
     struct ring *ring;
     struct ring_out *out;
-    struct nears *ads;
+    struct ad_index *ads;
     overlay_lookup_fn *lookup_ended;
     void *lookup_ctx;
     struct contacts *contacts;
@@ -48,13 +48,13 @@ struct overlay {
     struct event *timer, *saver;
     struct unreachable *lost;
     enum ring_standing standing; /* as last logged */
-    struct tally tally;
-    uint64_t tallied_ms;                   /* when it was brought up to date */
+    struct churn churn;
+    uint64_t churn_ms;                     /* when it was brought up to date */
     struct part_peer near[NEIGHBOURS_MAX]; /* as the ring said last, each once */
     size_t near_count;
     uint64_t lost_ms; /* when one of them was there no more; 0: never */
     uint64_t due_us;  /* when the timer was to fire */
-    struct address_monitor *roam;
+    struct address_monitor *address_monitor;
     uint64_t moved_ms; /* when this desktop was found to be elsewhere */
 };
 
@@ -113,12 +113,12 @@ static void do_action(struct overlay *o, const struct ring_action *a)
         break;
     case RING_NEAR:
     case RING_DONE:
-        nears_take(o->ads, a);
+        ad_index_take(o->ads, a);
         break;
     case RING_FAILED:
     case RING_FOUND:
         if (o->lookup_ended == NULL || !o->lookup_ended(o->lookup_ctx, a))
-            nears_take(o->ads, a);
+            ad_index_take(o->ads, a);
         break;
     case RING_NEIGHBOURS:
         see_neighbours(o);
@@ -232,7 +232,7 @@ static void on_gone(void *ctx, const struct id *peer, const char *why)
     if (node_now_ms() < o->moved_ms + MOVED_MS) /* this peer dropped it, to dial anew */
         return;
     if (is_neighbour(o, peer)) /* one that leaves says so first, and is none any more */
-        tally_vanished(&o->tally);
+        churn_vanished(&o->churn);
     step(o, &event);
 }
 
@@ -250,20 +250,20 @@ static void save(struct overlay *o)
         contacts_save(o->node, known, count);
 }
 
-static void bring_tally_up_to_date(struct overlay *o)
+static void update_churn(struct overlay *o)
 {
     uint64_t now = node_now_ms();
-    tally_watch(&o->tally, (unsigned)o->near_count, now - o->tallied_ms);
-    o->tallied_ms = now;
-    machine_observed(o->node->machine, o->tally.watched_ms, o->tally.vanished);
-    tally_save(&o->tally, o->node->settings.state);
+    churn_watch(&o->churn, (unsigned)o->near_count, now - o->churn_ms);
+    o->churn_ms = now;
+    machine_observed(o->node->machine, o->churn.watched_ms, o->churn.vanished);
+    churn_save(&o->churn, o->node->settings.state);
 }
 
 static void on_save(evutil_socket_t fd, short what, void *ctx)
 {
     (void)fd, (void)what;
     save(ctx);
-    bring_tally_up_to_date(ctx);
+    update_churn(ctx);
     trim_memory();
 }
 
@@ -282,12 +282,12 @@ static void join_known(struct overlay *o)
 
 static int make_ring(struct overlay *o, struct err *e)
 {
-    if (nears_open(&o->ads, o->node, o) < 0)
+    if (ad_index_open(&o->ads, o->node, o) < 0)
         return err_set(e, ENOMEM, "no memory");
     struct ring_setup setup = {.self = links_self(o->node->links),
                                .record_bytes = RECORD_BYTES,
                                .searches = SEARCHES,
-                               .fits = nears_fit,
+                               .fits = ad_index_fits,
                                .context = o->ads};
     if (RAND_bytes((unsigned char *)&setup.seed, sizeof setup.seed) != 1)
         return err_set(e, EIO, "no random numbers");
@@ -298,7 +298,7 @@ static int make_ring(struct overlay *o, struct err *e)
     if (memory == NULL || o->out == NULL || o->timer == NULL || o->saver == NULL ||
         contacts_open(&o->contacts, o->node, o, on_contact, o) < 0 ||
         beacon_open(&o->beacon, o->node, o, on_contact, o) < 0 ||
-        address_monitor_open(&o->roam, o->node->base, find_ring, o) < 0) {
+        address_monitor_open(&o->address_monitor, o->node->base, find_ring, o) < 0) {
         free(memory);
         return err_set(e, ENOMEM, "no memory");
     }
@@ -321,9 +321,9 @@ int overlay_open(struct overlay **out, struct node *node, struct err *e)
     }
     event_add(o->saver, &(struct timeval){.tv_sec = SAVE_S});
     set_timer(o);
-    tally_load(&o->tally, node->settings.state);
-    o->tallied_ms = node_now_ms();
-    machine_observed(node->machine, o->tally.watched_ms, o->tally.vanished);
+    churn_load(&o->churn, node->settings.state);
+    o->churn_ms = node_now_ms();
+    machine_observed(node->machine, o->churn.watched_ms, o->churn.vanished);
     join_known(o);
     find_ring(o);
     *out = o;
@@ -334,7 +334,7 @@ void overlay_leave(struct overlay *o)
 {
     struct ring_event leave = {.kind = RING_LEAVE};
     save(o);
-    bring_tally_up_to_date(o);
+    update_churn(o);
     step(o, &leave);
 }
 
@@ -350,8 +350,8 @@ void overlay_close(struct overlay *o)
     links_forget_gone(o->node->links, on_gone, o);
     contacts_close(o->contacts);
     beacon_close(o->beacon);
-    address_monitor_close(o->roam);
-    nears_close(o->ads);
+    address_monitor_close(o->address_monitor);
+    ad_index_close(o->ads);
     if (o->timer != NULL)
         event_free(o->timer);
     if (o->saver != NULL)
@@ -363,7 +363,7 @@ void overlay_close(struct overlay *o)
 
 /* --- reading it --- */
 
-struct nears *overlay_ads(const struct overlay *o)
+struct ad_index *overlay_ads(const struct overlay *o)
 {
     return o->ads;
 }

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 struct node;
-struct nears;
+struct ad_index;
 struct overlay;
 struct ring_action;
 struct ring_event;
@@ -33,7 +33,7 @@ size_t overlay_known(const struct overlay *o, struct part_peer *out, size_t max)
 bool overlay_has_lost(const struct overlay *o);
 bool overlay_is_small(const struct overlay *o); /* everyone is a neighbour */
 /* Ads of other peers, and searches among them. */
-struct nears *overlay_ads(const struct overlay *o);
+struct ad_index *overlay_ads(const struct overlay *o);
 /* Called with the end of each look-up in the ring; false: it is somebody else's. One watcher, or
  * NULL. */
 typedef bool overlay_lookup_fn(void *ctx, const struct ring_action *end);

@@ -27,12 +27,12 @@ static void answer_known(struct node *n, const struct overlay *overlay,
 }
 
 enum takes {
-#define TO_visited(name) TAKES_##name = MSG_##name,
+#define TO_probe(name) TAKES_##name = MSG_##name,
 #include "overlay/wire/message_to.h"
 };
 
-void visited_take(struct node *n, const struct overlay *overlay, const struct link_peer *from,
-                  const struct message *m)
+void probe_replies_take(struct node *n, const struct overlay *overlay, const struct link_peer *from,
+                        const struct message *m)
 {
     struct message pong = {.kind = MSG_pong};
     switch ((enum takes)m->kind) {

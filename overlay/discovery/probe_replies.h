@@ -8,6 +8,6 @@ struct overlay;
 struct link_peer;
 struct message;
 
-void visited_take(struct node *n, const struct overlay *overlay, const struct link_peer *from,
-                  const struct message *m);
+void probe_replies_take(struct node *n, const struct overlay *overlay, const struct link_peer *from,
+                        const struct message *m);
 #endif

@@ -167,7 +167,7 @@ static void finish_visit(struct walk *w, struct visit *v)
     else if (rtt == 0)
         rtt = 1;
     if (rtt != 0 && v->pings == WALK_PINGS)
-        round_trip_keep(&all->round_trips, &v->peer.id, rtt);
+        round_trip_record(&all->round_trips, &v->peer.id, rtt);
     w->answered++;
     w->on_ad(w->ctx, v->ad, rtt);
     struct walk *still = all->first;

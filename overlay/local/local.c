@@ -39,8 +39,8 @@ static void drop(struct local_client *c)
         }
     allocate_cancel(l->allocator, c);
     hold_release_all(l->holds, c);
-    look_cancel(c->look);
-    errand_forget(l->errands, c);
+    status_cancel(c->query);
+    rpc_forget(l->rpc, c);
     bufferevent_free(c->stream);
     free(c);
 }
@@ -205,7 +205,7 @@ int local_open(struct local **out, struct node *node, const struct local_parts *
         rc = allocator_open(&l->allocator, node, parts->overlay, parts->walks, l->holds, &watcher,
                             e);
     if (rc == 0)
-        rc = errands_open(&l->errands, node, l->holds, l->allocator, local_say, e);
+        rc = rpc_open(&l->rpc, node, l->holds, l->allocator, local_say, e);
     if (rc == 0)
         rc = local_socket_open(&l->socket, node,
                                &(struct local_socket_owner){on_accept, on_moved, l}, e);
@@ -225,7 +225,7 @@ void local_close(struct local *l)
     rendezvous_close(l->rendezvous);
     while (l->count > 0)
         drop(l->clients[0]);
-    errands_close(l->errands);
+    rpc_close(l->rpc);
     allocator_close(l->allocator);
     holds_close(l->holds);
     local_socket_close(l->socket);

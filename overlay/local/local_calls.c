@@ -50,7 +50,7 @@ static void say_event(void *client, const struct msg_local_event *event)
 void local_lease_event(void *ctx, void *owner, const struct msg_local_event *event)
 {
     struct local *l = ctx;
-    if (l->errands == NULL || !errand_hears(l->errands, owner, event))
+    if (l->rpc == NULL || !rpc_event(l->rpc, owner, event))
         say_event(owner, event);
 }
 
@@ -70,13 +70,13 @@ static void say_peer(void *client, const struct message *m)
 {
     struct local_client *c = client;
     if (m->kind == MSG_local_done)
-        c->look = NULL;
+        c->query = NULL;
     local_say(c, m);
 }
 
 /* --- what they ask --- */
 
-static void on_hello(struct local_client *c, const struct msg_local_hello *hello)
+static void on_local_hello(struct local_client *c, const struct msg_local_hello *hello)
 {
     struct message m = {.kind = MSG_local_hello};
     m.local_hello.protocol = LOCAL_PROTOCOL;
@@ -89,15 +89,15 @@ static void on_hello(struct local_client *c, const struct msg_local_hello *hello
                  hello->version);
 }
 
-static void on_allocate(struct local_client *c, const struct msg_local_allocate *want)
+static void on_local_allocate(struct local_client *c, const struct msg_local_allocate *want)
 {
     struct err e = {0};
-    void *holder = errand_holder(c->local->errands, c, want, &e);
+    void *holder = rpc_holder(c->local->rpc, c, want, &e);
     if (holder == NULL || allocate_start(c->local->allocator, c, holder, want, &e) != 0)
         say_failed(c, want->token, &e);
 }
 
-static void on_launch(struct local_client *c, const struct msg_local_launch *launch)
+static void on_local_launch(struct local_client *c, const struct msg_local_launch *launch)
 {
     int rc = hold_launch(c->local->holds, c, launch);
     if (rc == 0)
@@ -109,14 +109,15 @@ static void on_launch(struct local_client *c, const struct msg_local_launch *lau
     say_event(c, &event);
 }
 
-static void on_peers(struct local_client *c, const struct msg_local_peers *question)
+static void on_local_peers(struct local_client *c, const struct msg_local_peers *question)
 {
     struct err e = {0};
-    if (c->look == NULL)
-        c->look = look_peers(c->local->parts.walks, question, say_peer, c);
+    if (c->query == NULL)
+        c->query =
+            status_peers(c->local->parts.walks, c->local->node->links, question, say_peer, c);
     else
         err_set(&e, EBUSY, "the last search still goes on");
-    if (c->look == NULL)
+    if (c->query == NULL)
         err_set(&e, EAGAIN, "p2pd has too many searches going on; try again");
     if (e.code != 0)
         say_failed(c, question->token, &e);
@@ -137,7 +138,7 @@ static void say_row(struct local_client *c, uint32_t token, const struct message
     local_say(c, &m);
 }
 
-static void on_invite(struct local_client *c, const struct msg_local_invite *ask)
+static void on_local_invite(struct local_client *c, const struct msg_local_invite *ask)
 {
     struct message m = {.kind = MSG_local_token};
     struct err e = {0};
@@ -146,7 +147,7 @@ static void on_invite(struct local_client *c, const struct msg_local_invite *ask
     say_row(c, ask->token, &m, &e);
 }
 
-static void on_revoke(struct local_client *c, const struct msg_local_revoke *ask)
+static void on_local_revoke(struct local_client *c, const struct msg_local_revoke *ask)
 {
     struct message m = {.kind = MSG_local_revoked};
     struct err e = {0};
@@ -155,7 +156,7 @@ static void on_revoke(struct local_client *c, const struct msg_local_revoke *ask
     say_row(c, ask->token, &m, &e);
 }
 
-static void on_rotate(struct local_client *c, const struct msg_local_rotate *ask)
+static void on_local_rotate(struct local_client *c, const struct msg_local_rotate *ask)
 {
     struct message m = {.kind = MSG_local_rotated};
     struct err e = {0};
@@ -164,7 +165,7 @@ static void on_rotate(struct local_client *c, const struct msg_local_rotate *ask
     say_row(c, ask->token, &m, &e);
 }
 
-static void on_lend(struct local_client *c, const struct msg_local_lend *wish)
+static void on_local_lend(struct local_client *c, const struct msg_local_lend *wish)
 {
     struct message m = {.kind = MSG_local_terms};
     struct err none = {0};
@@ -175,76 +176,36 @@ static void on_lend(struct local_client *c, const struct msg_local_lend *wish)
     say_failed(c, wish->token, &none);
 }
 
-/* Beside allocating and launching. */
-static bool is_errand(const struct message *m)
+static void on_local_look(struct local_client *c, const struct msg_local_look *look)
 {
-    switch (message_receiver(m->kind)) {
-    case RECEIVER_errand:
-    case RECEIVER_errand_order:
-    case RECEIVER_errand_row:
-        return true;
-    default:
-        return false;
-    }
+    hold_look(c->local->holds, c, &look->lease);
 }
 
-static bool is_mine(const struct message *m)
+static void on_local_release(struct local_client *c, const struct msg_local_release *release)
 {
-    switch (message_receiver(m->kind)) {
-    case RECEIVER_program_greeting:
-    case RECEIVER_local:
-    case RECEIVER_local_order:
-        return true;
-    default:
-        return false;
-    }
+    hold_release(c->local->holds, c, &release->lease);
 }
 
-enum takes {
-#define TO_program_greeting(name) TAKES_##name = MSG_##name,
-#define TO_local(name) TAKES_##name = MSG_##name,
-#define TO_local_order(name) TAKES_##name = MSG_##name,
+static void on_local_status(struct local_client *c, const struct msg_local_status *question)
+{
+    const struct local *l = c->local;
+    status_self(l->node, l->parts.overlay, l->parts.grant, question->token, local_say, c);
+}
+
+/* on_NAME() for each message of the list whose receivers are these; one without does not compile.
+ */
+static bool local_dispatch(struct local_client *c, const struct message *m)
+{
+    switch ((unsigned)m->kind) {
+#define TO_local(name)                                                                             \
+    case MSG_##name:                                                                               \
+        on_##name(c, &m->name);                                                                    \
+        return true;
+#define TO_local_order(name) TO_local(name)
+#define TO_program_greeting(name) TO_local(name)
 #include "overlay/wire/message_to.h"
-};
-
-static void take(struct local_client *c, const struct message *m)
-{
-    switch ((enum takes)m->kind) {
-    case MSG_local_hello:
-        on_hello(c, &m->local_hello);
-        break;
-    case MSG_local_allocate:
-        on_allocate(c, &m->local_allocate);
-        break;
-    case MSG_local_launch:
-        on_launch(c, &m->local_launch);
-        break;
-    case MSG_local_look:
-        hold_look(c->local->holds, c, &m->local_look.lease);
-        break;
-    case MSG_local_release:
-        hold_release(c->local->holds, c, &m->local_release.lease);
-        break;
-    case MSG_local_status:
-        look_status(c->local->node, c->local->parts.overlay, c->local->parts.grant,
-                    m->local_status.token, local_say, c);
-        break;
-    case MSG_local_peers:
-        on_peers(c, &m->local_peers);
-        break;
-    case MSG_local_invite:
-        on_invite(c, &m->local_invite);
-        break;
-    case MSG_local_lend:
-        on_lend(c, &m->local_lend);
-        break;
-    case MSG_local_rotate:
-        on_rotate(c, &m->local_rotate);
-        break;
-    case MSG_local_revoke:
-        on_revoke(c, &m->local_revoke);
-        break;
     }
+    return false;
 }
 
 void local_hear(struct local *l, const struct link_peer *from, const struct message *m)
@@ -255,17 +216,13 @@ void local_hear(struct local *l, const struct link_peer *from, const struct mess
     else if (receiver == RECEIVER_hold)
         holds_take(l->holds, from, m);
     else if (receiver == RECEIVER_topology)
-        errand_hear(l->errands, from, m);
+        rpc_hear(l->rpc, from, m);
 }
 
 void local_take(struct local_client *c, const struct message *m)
 {
     if (!c->greeted && m->kind != MSG_local_hello)
         local_refuse(c, "it did not begin with hello");
-    else if (is_mine(m))
-        take(c, m);
-    else if (is_errand(m))
-        errand_take(c->local->errands, c, c->pid, m);
-    else
+    else if (!local_dispatch(c, m) && !rpc_take(c->local->rpc, c, c->pid, m))
         local_refuse(c, "it sent what only daemons say");
 }

@@ -15,7 +15,7 @@ enum { CLIENTS_MAX = 128 };
 struct local_client {
     struct local *local;
     struct bufferevent *stream;
-    struct look *look;
+    struct status_query *query;
     pid_t pid;
     bool greeted;
     bool deaf; /* its end is closed, or half of it */
@@ -27,7 +27,7 @@ struct local {
     struct local_parts parts;
     struct holds *holds;
     struct allocator *allocator;
-    struct errands *errands;
+    struct rpc *rpc;
     struct rendezvous *rendezvous;
     struct local_socket *socket;
     struct event *dropper;

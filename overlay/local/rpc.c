@@ -13,92 +13,108 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct errands {
+struct rpc {
     struct node *node;
-    errand_say_fn *say;
+    rpc_say_fn *say;
     struct notices *notices;
     struct reserves *reserves;
     struct roster *roster;
     struct topologies *topologies;
 };
 
-static void say_done(struct errands *x, void *client, uint32_t token, const struct err *e)
+/* Who has asked. */
+struct rpc_caller {
+    struct rpc *rpc;
+    void *client;
+    pid_t pid;
+};
+
+static void say_done(const struct rpc_caller *by, uint32_t token, const struct err *e)
 {
     struct message m = {.kind = MSG_local_done};
     m.local_done.token = token;
     m.local_done.code = (uint32_t)e->code;
     memcpy(m.local_done.reason, e->text, sizeof m.local_done.reason);
-    x->say(client, &m);
+    by->rpc->say(by->client, &m);
 }
 
-static void on_watch(struct errands *x, void *client, uint32_t token)
+/* --- each question and order by its name --- */
+
+static void on_local_reserve(const struct rpc_caller *by, const struct msg_local_reserve *question)
+{
+    reserve_serve(by->rpc->reserves, by->client, question);
+}
+
+static void on_local_job(const struct rpc_caller *by, const struct msg_local_job *job)
+{
+    roster_job(by->rpc->roster, by->client, by->pid, job);
+}
+
+static void on_local_places(const struct rpc_caller *by, const struct msg_local_places *places)
+{
+    roster_places(by->rpc->roster, by->client, places);
+}
+
+static void on_local_jobs(const struct rpc_caller *by, const struct msg_local_jobs *question)
+{
+    roster_tell(by->rpc->roster, by->client, question->token);
+}
+
+static void on_local_control(const struct rpc_caller *by, const struct msg_local_control *order)
 {
     struct err e = {0};
-    if (notice_watch(x->notices, client) != 0)
+    roster_control(by->rpc->roster, order, &e);
+    say_done(by, order->token, &e);
+}
+
+static void on_local_watch(const struct rpc_caller *by, const struct msg_local_watch *question)
+{
+    struct err e = {0};
+    if (notice_watch(by->rpc->notices, by->client) != 0)
         err_set(&e, ENOSPC, "too many programs watch already");
-    say_done(x, client, token, &e);
+    say_done(by, question->token, &e);
 }
 
-static void on_control(struct errands *x, void *client, const struct msg_local_control *order)
+static void on_local_note(const struct rpc_caller *by, const struct msg_local_note *note)
 {
-    struct err e = {0};
-    roster_control(x->roster, order, &e);
-    say_done(x, client, order->token, &e);
-}
-
-static void on_note(struct errands *x, pid_t pid, const struct msg_local_note *note)
-{
+    struct log *log = by->rpc->node->log;
     if (note->level == LOG_LEVEL_ERROR)
-        log_error(x->node->log, "pid %d: %s", (int)pid, note->text);
+        log_error(log, "pid %d: %s", (int)by->pid, note->text);
     else if (note->level == LOG_LEVEL_WARN)
-        log_warn(x->node->log, "pid %d: %s", (int)pid, note->text);
+        log_warn(log, "pid %d: %s", (int)by->pid, note->text);
     else
-        log_info(x->node->log, "pid %d: %s", (int)pid, note->text);
+        log_info(log, "pid %d: %s", (int)by->pid, note->text);
 }
 
-enum takes {
-#define TO_errand(name) TAKES_##name = MSG_##name,
-#define TO_errand_order(name) TAKES_##name = MSG_##name,
-#define TO_errand_row(name) TAKES_##name = MSG_##name,
-#include "overlay/wire/message_to.h"
-};
-
-void errand_take(struct errands *x, void *client, pid_t pid, const struct message *m)
+static void on_local_topology(const struct rpc_caller *by,
+                              const struct msg_local_topology *question)
 {
-    switch ((enum takes)m->kind) {
-    case MSG_local_reserve:
-        reserve_serve(x->reserves, client, &m->local_reserve);
-        break;
-    case MSG_local_job:
-        roster_job(x->roster, client, pid, &m->local_job);
-        break;
-    case MSG_local_places:
-        roster_places(x->roster, client, &m->local_places);
-        break;
-    case MSG_local_jobs:
-        roster_tell(x->roster, client, m->local_jobs.token);
-        break;
-    case MSG_local_control:
-        on_control(x, client, &m->local_control);
-        break;
-    case MSG_local_watch:
-        on_watch(x, client, m->local_watch.token);
-        break;
-    case MSG_local_note:
-        on_note(x, pid, &m->local_note);
-        break;
-    case MSG_local_topology:
-        topology_ask(x->topologies, client, &m->local_topology);
-        break;
-    }
+    topology_ask(by->rpc->topologies, by->client, question);
 }
 
-void errand_hear(struct errands *x, const struct link_peer *from, const struct message *m)
+/* on_NAME() for each message of the list whose receivers are these; one without does not compile.
+ */
+bool rpc_take(struct rpc *x, void *client, pid_t pid, const struct message *m)
+{
+    const struct rpc_caller by = {x, client, pid};
+    switch ((unsigned)m->kind) {
+#define TO_rpc(name)                                                                               \
+    case MSG_##name:                                                                               \
+        on_##name(&by, &m->name);                                                                  \
+        return true;
+#define TO_rpc_order(name) TO_rpc(name)
+#define TO_rpc_row(name) TO_rpc(name)
+#include "overlay/wire/message_to.h"
+    }
+    return false;
+}
+
+void rpc_hear(struct rpc *x, const struct link_peer *from, const struct message *m)
 {
     topologies_take(x->topologies, from, m);
 }
 
-void errand_forget(struct errands *x, const void *client)
+void rpc_forget(struct rpc *x, const void *client)
 {
     notice_forget(x->notices, client);
     topology_forget(x->topologies, client);
@@ -106,8 +122,7 @@ void errand_forget(struct errands *x, const void *client)
     reserve_forget(x->reserves, client);
 }
 
-void *errand_holder(struct errands *x, void *client, const struct msg_local_allocate *want,
-                    struct err *e)
+void *rpc_holder(struct rpc *x, void *client, const struct msg_local_allocate *want, struct err *e)
 {
     char id[ID_TEXT + 1];
     if (want->use == LEASE_PLAIN)
@@ -124,21 +139,21 @@ void *errand_holder(struct errands *x, void *client, const struct msg_local_allo
     return want->use == LEASE_RESERVES ? holder : client;
 }
 
-bool errand_hears(struct errands *x, const void *owner, const struct msg_local_event *event)
+bool rpc_event(struct rpc *x, const void *owner, const struct msg_local_event *event)
 {
     return reserve_hears(x->reserves, owner, event);
 }
 
 static void on_down(void *ctx, const struct id *peer, const char *name, const char *why)
 {
-    struct errands *x = ctx;
+    struct rpc *x = ctx;
     notice_node_down(x->notices, peer, name, why);
 }
 
-int errands_open(struct errands **out, struct node *node, struct holds *holds,
-                 struct allocator *allocator, errand_say_fn *say, struct err *e)
+int rpc_open(struct rpc **out, struct node *node, struct holds *holds, struct allocator *allocator,
+             rpc_say_fn *say, struct err *e)
 {
-    struct errands *x = calloc(1, sizeof *x);
+    struct rpc *x = calloc(1, sizeof *x);
     *out = x;
     if (x == NULL)
         return err_set(e, ENOMEM, "out of memory");
@@ -154,7 +169,7 @@ int errands_open(struct errands **out, struct node *node, struct holds *holds,
     return 0;
 }
 
-void errands_close(struct errands *x)
+void rpc_close(struct rpc *x)
 {
     if (x == NULL)
         return;

@@ -11,21 +11,21 @@
 struct node;
 struct holds;
 struct allocator;
-struct errands;
+struct rpc;
 struct link_peer;
-typedef void errand_say_fn(void *client, const struct message *m);
+typedef void rpc_say_fn(void *client, const struct message *m);
 
-int errands_open(struct errands **out, struct node *node, struct holds *holds,
-                 struct allocator *allocator, errand_say_fn *say, struct err *e);
-void errands_close(struct errands *x);
+int rpc_open(struct rpc **out, struct node *node, struct holds *holds, struct allocator *allocator,
+             rpc_say_fn *say, struct err *e);
+void rpc_close(struct rpc *x);
 /* pid: of the program. */
-void errand_take(struct errands *x, void *client, pid_t pid, const struct message *m);
+/* False: that is no message for it. */
+bool rpc_take(struct rpc *x, void *client, pid_t pid, const struct message *m);
 /* What another daemon says about its machine, or asks about this one. */
-void errand_hear(struct errands *x, const struct link_peer *from, const struct message *m);
-void errand_forget(struct errands *x, const void *client);
+void rpc_hear(struct rpc *x, const struct link_peer *from, const struct message *m);
+void rpc_forget(struct rpc *x, const void *client);
 /* Who holds what is asked for: the client itself, or a reservation. NULL: there is no such. */
-void *errand_holder(struct errands *x, void *client, const struct msg_local_allocate *want,
-                    struct err *e);
+void *rpc_holder(struct rpc *x, void *client, const struct msg_local_allocate *want, struct err *e);
 /* An event for a reservation; false: the owner is a program. */
-bool errand_hears(struct errands *x, const void *owner, const struct msg_local_event *event);
+bool rpc_event(struct rpc *x, const void *owner, const struct msg_local_event *event);
 #endif

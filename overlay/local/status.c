@@ -13,16 +13,17 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NEIGHBOURS_MAX = 64, LOOK_MS_MAX = 60000 };
+enum { NEIGHBOURS_MAX = 64, STATUS_MS_MAX = 60000 };
 
-struct look {
+struct status_query {
+    const struct links *links;
     struct walk *walk;
     uint32_t token, count;
-    look_row_fn *row;
+    status_row_fn *row;
     void *ctx;
 };
 
-static void say_self(struct node *node, uint32_t token, look_row_fn *row, void *ctx)
+static void say_self(struct node *node, uint32_t token, status_row_fn *row, void *ctx)
 {
     struct message m = {.kind = MSG_local_self};
     struct part_peer self = links_self(node->links);
@@ -34,7 +35,7 @@ static void say_self(struct node *node, uint32_t token, look_row_fn *row, void *
     row(ctx, &m);
 }
 
-static void say_neighbours(const struct overlay *overlay, uint32_t token, look_row_fn *row,
+static void say_neighbours(const struct overlay *overlay, uint32_t token, status_row_fn *row,
                            void *ctx)
 {
     struct part_peer near[NEIGHBOURS_MAX];
@@ -50,8 +51,8 @@ static void say_neighbours(const struct overlay *overlay, uint32_t token, look_r
     }
 }
 
-void look_status(struct node *node, const struct overlay *overlay, const struct grant *grant,
-                 uint32_t token, look_row_fn *row, void *ctx)
+void status_self(struct node *node, const struct overlay *overlay, const struct grant *grant,
+                 uint32_t token, status_row_fn *row, void *ctx)
 {
     say_self(node, token, row, ctx);
     say_neighbours(overlay, token, row, ctx);
@@ -63,12 +64,13 @@ void look_status(struct node *node, const struct overlay *overlay, const struct 
     }
     struct message m = {.kind = MSG_local_done};
     m.local_done.token = token;
+    links_other_versions(node->links, m.local_done.reason, sizeof m.local_done.reason);
     row(ctx, &m);
 }
 
 static void on_ad(void *ctx, const struct part_ad *ad, unsigned rtt_us)
 {
-    struct look *l = ctx;
+    struct status_query *l = ctx;
     struct message m = {.kind = MSG_local_peer};
     m.local_peer.token = l->token;
     m.local_peer.ad = *ad;
@@ -79,25 +81,27 @@ static void on_ad(void *ctx, const struct part_ad *ad, unsigned rtt_us)
 
 static void on_end(void *ctx, unsigned answered, unsigned silent)
 {
-    struct look *l = ctx;
-    struct look last = *l;
+    struct status_query *l = ctx;
+    struct status_query last = *l;
     struct message m = {.kind = MSG_local_done};
     (void)answered;
     free(l);
     m.local_done.token = last.token;
     m.local_done.count = last.count;
     m.local_done.silent = silent;
+    links_other_versions(last.links, m.local_done.reason, sizeof m.local_done.reason);
     last.row(last.ctx, &m);
 }
 
-struct look *look_peers(struct walks *walks, const struct msg_local_peers *question,
-                        look_row_fn *row, void *ctx)
+struct status_query *status_peers(struct walks *walks, const struct links *links,
+                                  const struct msg_local_peers *question, status_row_fn *row,
+                                  void *ctx)
 {
-    struct look *l = malloc(sizeof *l);
+    struct status_query *l = malloc(sizeof *l);
     if (l == NULL)
         return NULL;
-    uint32_t ms = question->timeout_ms < LOOK_MS_MAX ? question->timeout_ms : LOOK_MS_MAX;
-    *l = (struct look){.token = question->token, .row = row, .ctx = ctx};
+    uint32_t ms = question->timeout_ms < STATUS_MS_MAX ? question->timeout_ms : STATUS_MS_MAX;
+    *l = (struct status_query){.links = links, .token = question->token, .row = row, .ctx = ctx};
     l->walk = walk_start(walks, 0, (int)ms, on_ad, on_end, l);
     if (l->walk != NULL)
         return l;
@@ -105,7 +109,7 @@ struct look *look_peers(struct walks *walks, const struct msg_local_peers *quest
     return NULL;
 }
 
-void look_cancel(struct look *l)
+void status_cancel(struct status_query *l)
 {
     if (l == NULL)
         return;

@@ -5,20 +5,22 @@
 #include "overlay/wire/message.h"
 
 struct grant;
-struct look;
+struct status_query;
 struct node;
 struct overlay;
+struct links;
 struct walks;
 
 /* Takes one message of the row, the last one a local_done. */
-typedef void look_row_fn(void *ctx, const struct message *m);
+typedef void status_row_fn(void *ctx, const struct message *m);
 
 /* The whole row at once. */
-void look_status(struct node *node, const struct overlay *overlay, const struct grant *grant,
-                 uint32_t token, look_row_fn *row, void *ctx);
+void status_self(struct node *node, const struct overlay *overlay, const struct grant *grant,
+                 uint32_t token, status_row_fn *row, void *ctx);
 /* Walks; the row comes from the event loop, and the look is gone after its last. NULL: too many at
  * once. */
-struct look *look_peers(struct walks *walks, const struct msg_local_peers *question,
-                        look_row_fn *row, void *ctx);
-void look_cancel(struct look *l);
+struct status_query *status_peers(struct walks *walks, const struct links *links,
+                                  const struct msg_local_peers *question, status_row_fn *row,
+                                  void *ctx);
+void status_cancel(struct status_query *l);
 #endif

@@ -2,8 +2,8 @@
 /* member.c -- every link begins with the serial of each side's list; the newer list goes across,
  * and on from there, so that the whole grid has it as soon as it is connected. */
 #include "member.h"
-#include "overlay/transport/connection.h"
 #include "overlay/node/node.h"
+#include "overlay/wire/version.h"
 #include "renewal.h"
 #include "overlay/crypto/revocation.h"
 #include "overlay/crypto/rotation.h"
@@ -190,7 +190,7 @@ static void ask_renewal(struct member *m)
     if (m->revocation.list.serial == 0 || length <= 0 || length > (int)sizeof key)
         return;
     i2d_PUBKEY(mine, &at);
-    ask.renew_ask.protocol = CONNECTION_PROTOCOL;
+    ask.renew_ask.protocol = WIRE_HIGHEST;
     ask.renew_ask.key = key;
     ask.renew_ask.key_length = (uint32_t)length;
     link_send(m->node->links, keeper, &ask);

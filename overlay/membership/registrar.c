@@ -4,7 +4,6 @@
 #include "registrar_state.h"
 #include "overlay/base/addr.h"
 #include "authority.h"
-#include "overlay/transport/connection.h"
 #include "invitations.h"
 #include "ledger.h"
 #include "member.h"
@@ -13,6 +12,7 @@
 #include "overlay/crypto/identity.h"
 #include "overlay/base/log.h"
 #include "overlay/discovery/overlay.h"
+#include "overlay/wire/version.h"
 #include <errno.h>
 #include <event2/event.h>
 #include <sodium.h>
@@ -294,15 +294,21 @@ static void on_join(void *ctx, const struct link_joiner *who, const struct msg_j
 {
     struct keeper *k = ctx;
     struct msg_join_answer *answer = &m->join_answer;
+    const struct version_range ours = {WIRE_LOWEST, WIRE_HIGHEST};
+    const struct version_range theirs = version_said(ask->lowest, ask->highest);
+    const char *here = identity_card(k->node->identity)->name;
+    char said[VERSION_TEXT + 1], known[VERSION_TEXT + 1];
     const struct invitation *by = find_proved(k, who, ask);
     struct err e = {0};
     X509 *c = NULL;
     m->kind = MSG_join_answer;
     if (by == NULL)
         err_set(&e, EACCES, "there is no such invitation here; ask for another one");
-    else if (ask->protocol != CONNECTION_PROTOCOL)
-        err_set(&e, EPROTO, "it speaks protocol %u, this daemon %d: update the older one",
-                ask->protocol, CONNECTION_PROTOCOL);
+    else if (version_common(ours, theirs) == 0)
+        err_set(&e, EPROTO,
+                "%s speaks version %s of the protocol, %s version %s: update p2pgrid on %s",
+                ask->name, version_text(theirs, said), here, version_text(ours, known),
+                theirs.highest < ours.lowest ? ask->name : here);
     else if (invitation_check(by, time(NULL), &e) == 0 && admit(k, who, ask, by, &c, &e) == 0)
         log_info(k->node->log, "admitted %s", ask->name);
     if (c != NULL) {

@@ -4,6 +4,7 @@
 #include "overlay/base/addr.h"
 #include "overlay/base/confinement.h"
 #include <stdio.h>
+#include <string.h>
 
 json_t *tool_json_confinement(unsigned bits)
 {
@@ -46,4 +47,14 @@ void tool_print_json(json_t *all)
     json_dumpf(all, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(all);
+}
+
+json_t *tool_json_lines(const char *text)
+{
+    json_t *all = json_array();
+    for (size_t length; *text != '\0'; text += length + (text[length] == '\n')) {
+        length = strcspn(text, "\n");
+        json_array_append_new(all, json_stringn(text, length));
+    }
+    return all;
 }

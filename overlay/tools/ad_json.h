@@ -8,4 +8,6 @@
 json_t *tool_json_confinement(unsigned bits);   /* ["files", ...] */
 json_t *tool_json_ad(const struct part_ad *ad); /* a new object; the caller may add to it */
 void tool_print_json(json_t *all);              /* to stdout; takes the reference */
+/* An array with an element for each line of the text. */
+json_t *tool_json_lines(const char *text);
 #endif

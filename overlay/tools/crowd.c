@@ -46,6 +46,7 @@ int crowd_ask(struct crowd *c, struct client *client, struct err *e)
     if (rc != 0)
         return rc;
     c->silent = done.silent;
+    memcpy(c->other_versions, done.reason, sizeof c->other_versions);
     if (c->count > 0)
         qsort(c->at, c->count, sizeof c->at[0], by_round_trip);
     return 0;

@@ -4,12 +4,15 @@
 #define P2P_OVERLAY_TOOLS_CROWD_H
 #include "overlay/wire/message.h"
 #include "overlay/client/p2pgrid.h"
+#include "tool.h"
 
 struct crowd {
     struct msg_local_peer *at; /* nearest first; this desktop's own peer has a round trip of 0 */
     size_t count, room;
     unsigned silent; /* known, and did not answer */
     bool progress;   /* shown on stderr */
+    char other_versions[TOOL_LINES +
+                        1]; /* desktops with which there is none in common: a line each */
 };
 
 /* Walks the whole grid, which takes seconds when peers are silent. 0, or -errno with a line. */

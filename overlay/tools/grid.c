@@ -2,6 +2,7 @@
 /* grid.c -- p2pctl grid create, issue, lock, unlock, rotate: founding a grid, keys for its peers,
  * and a passphrase for its authority. */
 #include "tool.h"
+#include "ad_json.h"
 #include "overlay/membership/authority.h"
 #include "passphrase.h"
 #include "rotate.h"
@@ -21,7 +22,7 @@ struct order {
     const char *names[NAMES_MAX], *groups[GROUPS_MAX];
     size_t name_count, group_count;
     double days;
-    bool encrypt;
+    bool encrypt, json;
 };
 
 static const char doc[] =
@@ -45,6 +46,7 @@ static const char doc[] =
     "confined.";
 
 static const struct argp_option options[] = {
+    {"json", 'j', NULL, 0, "print one JSON object", 0},
     {"out", 'o', "FOLDER", 0, "where the keys are written", 0},
     {"name", 'n', "PEER", 0, "the peer's name; may be given several times", 0},
     {"config", 'c', "FILE", 0, "the settings of p2pd, when they are not at their usual place", 0},
@@ -146,6 +148,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case 'e':
         o->encrypt = true;
         return 0;
+    case 'j':
+        o->json = true;
+        return 0;
     case 'n':
         if (o->name_count == NAMES_MAX)
             argp_error(state, "more than %d peers at once", NAMES_MAX);
@@ -223,7 +228,9 @@ static int change_lock(const struct order *o, struct err *e)
     if (rc == 0)
         rc = locks ? lock(a, o->file, e) : authority_lock(a, NULL, e);
     authority_close(a);
-    if (rc == 0)
+    if (rc == 0 && o->json)
+        tool_print_json(json_pack("{s:s, s:b}", "authority", folder, "locked", locks));
+    else if (rc == 0)
         printf("%s is %s\n", folder,
                locks ? "locked: invite, revoke and grid issue ask for the passphrase"
                      : "not locked any more");
@@ -271,7 +278,10 @@ static int found(const struct order *o, const struct authority_terms *terms, str
         return rc;
     rc = authority_issue(a, &order, s.keys, e);
     authority_close(a);
-    if (rc == 0)
+    if (rc == 0 && o->json)
+        tool_print_json(json_pack("{s:s, s:s, s:s}", "grid", o->target, "name", order.peer,
+                                  "authority", s.authority));
+    else if (rc == 0)
         printf("Grid '%s' is founded, and this desktop is its first peer, %s.\n"
                "  Start its daemon:      p2pd --detach\n"
                "  Let in another one:    p2pctl invite\n"
@@ -295,7 +305,7 @@ int tool_grid(int argc, char **argv)
                                           .encrypt = o.encrypt};
     int rc;
     if (o.what[0] == 'r')
-        return rotate(o.socket, o.days, o.file);
+        return rotate(&(struct tool_options){.json = o.json, .socket = o.socket}, o.days, o.file);
     if (o.what[0] == 'i')
         rc = issue(&o, &e);
     else if (o.what[0] != 'c')
@@ -304,7 +314,9 @@ int tool_grid(int argc, char **argv)
         rc = o.out != NULL ? authority_create(o.out, o.target, &terms, &e) : found(&o, &terms, &e);
     if (rc < 0)
         return tool_fail(&e);
-    if (o.out != NULL)
+    if (o.out != NULL && o.json)
+        tool_print_json(json_pack("{s:s}", "out", o.out));
+    else if (o.out != NULL)
         printf("%s\n", o.out);
     return TOOL_OK;
 }

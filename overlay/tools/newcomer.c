@@ -4,6 +4,7 @@
 #include "overlay/base/addr.h"
 #include "overlay/transport/connection.h"
 #include "overlay/crypto/identity.h"
+#include "overlay/wire/version.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/err.h>
@@ -129,7 +130,7 @@ static uint8_t *read_answer(SSL *ssl, struct message *m)
 static bool ask(SSL *ssl, const struct token *token, const char *name,
                 const uint8_t binding[TOKEN_BINDING])
 {
-    struct msg_join_ask m = {.protocol = CONNECTION_PROTOCOL};
+    struct msg_join_ask m = {.lowest = WIRE_LOWEST, .highest = WIRE_HIGHEST};
     uint8_t proof[TOKEN_PROOF], frame[256];
     size_t written;
     m.invitation = token_id(token->secret);

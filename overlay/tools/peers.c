@@ -34,6 +34,7 @@ static void print(const struct crowd *p)
     if (p->silent > 0)
         printf("; %u did not answer", p->silent);
     printf("%s\n", style.end);
+    tool_print_lines(p->other_versions);
 }
 
 static void print_json(const struct crowd *p)
@@ -44,7 +45,8 @@ static void print_json(const struct crowd *p)
         json_object_set_new(one, "rtt_us", json_integer(p->at[i].rtt_us));
         json_array_append_new(list, one);
     }
-    tool_print_json(json_pack("{s:o, s:i}", "peers", list, "silent", p->silent));
+    tool_print_json(json_pack("{s:o, s:i, s:o}", "peers", list, "silent", p->silent,
+                              "other_versions", tool_json_lines(p->other_versions)));
 }
 
 int tool_peers(int argc, char **argv)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* revoke.c -- p2pctl revoke: a peer is no member any more. */
 #include "tool.h"
+#include "ad_json.h"
 #include "passphrase.h"
 #include <argp.h>
 #include <errno.h>
@@ -8,8 +9,9 @@
 
 enum { ANSWER_MS = 10000 };
 
-struct wish {
-    const char *peer, *socket, *file; /* file: of the passphrase */
+struct revoke_options {
+    struct tool_options shared;
+    const char *peer, *file; /* file: of the passphrase */
 };
 
 static const char doc[] =
@@ -19,6 +21,7 @@ static const char doc[] =
     "authority. To come back, the peer needs a new key and a new invitation.";
 
 static const struct argp_option options[] = {
+    {"json", 'j', NULL, 0, "print one JSON object", 0},
     {"passphrase-file", 'p', "FILE", 0,
      "where the passphrase of a locked authority is; -: standard input", 0},
     {"socket", 's', "PATH", 0, "the daemon's socket (default: $P2PGRID_SOCKET, or the usual place)",
@@ -28,13 +31,16 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *value, struct argp_state *state)
 {
-    struct wish *w = state->input;
+    struct revoke_options *w = state->input;
     switch (key) {
+    case 'j':
+        w->shared.json = true;
+        return 0;
     case 'p':
         w->file = value;
         return 0;
     case 's':
-        w->socket = value;
+        w->shared.socket = value;
         return 0;
     case ARGP_KEY_ARG:
         if (w->peer != NULL)
@@ -55,7 +61,7 @@ static void take(void *ctx, const struct message *m)
         *(struct msg_local_revoked *)ctx = m->local_revoked;
 }
 
-static int ask(struct client *c, const struct wish *w, struct msg_local_revoked *answer,
+static int ask(struct client *c, const struct revoke_options *w, struct msg_local_revoked *answer,
                struct err *e)
 {
     struct message question = {.kind = MSG_local_revoke};
@@ -79,28 +85,36 @@ static int ask(struct client *c, const struct wish *w, struct msg_local_revoked 
     return rc;
 }
 
+static void revoke_print(const struct msg_local_revoked *r, bool json)
+{
+    char id[ID_TEXT + 1], shorter[TOOL_SHORT_ID + 1];
+    id_text(&r->peer, id);
+    if (json)
+        tool_print_json(json_pack("{s:s, s:s}", "name", r->name, "id", id));
+    else
+        printf("%s (%s) is no member any more\n", r->name, tool_short_id(&r->peer, shorter));
+}
+
 int tool_revoke(int argc, char **argv)
 {
     static const struct argp argp = {options, parse, "PEER", doc, NULL, NULL, NULL};
-    struct wish w = {0};
+    struct revoke_options w = {0};
     struct msg_local_revoked answer = {0};
     struct client *c;
     struct err e = {0};
-    char id[TOOL_SHORT_ID + 1];
     argp_err_exit_status = TOOL_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &w);
     if (strlen(w.peer) >= sizeof(struct msg_local_revoke){0}.peer) {
         err_set(&e, EINVAL, "'%s' is no peer", w.peer);
         return tool_fail(&e);
     }
-    const struct tool_options shared = {.socket = w.socket};
-    int rc = tool_connect(&c, &shared);
+    int rc = tool_connect(&c, &w.shared);
     if (rc != TOOL_OK)
         return rc;
     if (ask(c, &w, &answer, &e) < 0)
         rc = tool_fail(&e);
     else
-        printf("%s (%s) is no member any more\n", answer.name, tool_short_id(&answer.peer, id));
+        revoke_print(&answer, w.shared.json);
     client_close(c);
     return rc;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rotate.c -- p2pctl grid rotate: the authority of the grid gets another key. */
 #include "tool.h"
+#include "ad_json.h"
 #include "passphrase.h"
 #include "rotate.h"
 #include <errno.h>
@@ -36,7 +37,7 @@ static int ask(struct client *c, uint32_t seconds, const char *file,
     return rc;
 }
 
-static void tell(const struct msg_local_rotated *answer)
+static void rotate_print(const struct msg_local_rotated *answer)
 {
     time_t until = (time_t)answer->until;
     char day[64] = "";
@@ -54,19 +55,26 @@ static void tell(const struct msg_local_rotated *answer)
                answer->unlisted);
 }
 
-int rotate(const char *socket, double days, const char *file)
+static void rotate_print_json(const struct msg_local_rotated *answer)
 {
-    const struct tool_options shared = {.socket = socket};
+    tool_print_json(json_pack("{s:I, s:i, s:i}", "until", (json_int_t)answer->until, "members",
+                              answer->members, "unlisted", answer->unlisted));
+}
+
+int rotate(const struct tool_options *options, double days, const char *file)
+{
     struct msg_local_rotated answer = {0};
     struct client *c;
     struct err e = {0};
-    int rc = tool_connect(&c, &shared);
+    int rc = tool_connect(&c, options);
     if (rc != TOOL_OK)
         return rc;
     if (ask(c, (uint32_t)((days > 0 ? days : AWAY_DAYS) * DAY), file, &answer, &e) < 0)
         rc = tool_fail(&e);
+    else if (options->json)
+        rotate_print_json(&answer);
     else
-        tell(&answer);
+        rotate_print(&answer);
     client_close(c);
     return rc;
 }

@@ -3,6 +3,8 @@
 #ifndef P2P_OVERLAY_TOOLS_ROTATE_H
 #define P2P_OVERLAY_TOOLS_ROTATE_H
 
+struct tool_options;
+
 /* days: for who is away, 0: the usual; file: of the passphrase, or NULL. */
-int rotate(const char *socket, double days, const char *file);
+int rotate(const struct tool_options *options, double days, const char *file);
 #endif

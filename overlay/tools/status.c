@@ -15,6 +15,7 @@ struct status {
     size_t near_count;
     struct msg_local_held leases[LEASE_MAX];
     size_t lease_count;
+    char other_versions[TOOL_LINES + 1];
 };
 
 static void take(void *ctx, const struct message *m)
@@ -71,6 +72,7 @@ static void print(const struct status *s)
            ad->slots_free, ad->slots, style.end);
     print_ring(s);
     print_leases(s);
+    tool_print_lines(s->other_versions);
 }
 
 static json_t *json_neighbour(const struct part_peer *p)
@@ -115,6 +117,7 @@ static void print_json(const struct status *s)
     json_object_set_new(all, "listen", json_pack("[O]", json_object_get(all, "address")));
     json_object_set_new(all, "ring", json_ring(s));
     json_object_set_new(all, "leases", json_leases(s));
+    json_object_set_new(all, "other_versions", tool_json_lines(s->other_versions));
     tool_print_json(all);
 }
 
@@ -135,10 +138,10 @@ int tool_status(int argc, char **argv)
         return rc;
     if (client_ask(c, &question, ANSWER_MS, take, &s, &done, &e) != 0)
         rc = tool_fail(&e);
-    else if (options.json)
-        print_json(&s);
     else
-        print(&s);
+        memcpy(s.other_versions, done.reason, sizeof s.other_versions);
+    if (rc == TOOL_OK)
+        (options.json ? print_json : print)(&s);
     client_close(c);
     return rc;
 }

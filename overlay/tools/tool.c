@@ -61,6 +61,12 @@ struct tool_style tool_style(FILE *f)
     return welcome ? colours : none;
 }
 
+void tool_print_lines(const char *lines)
+{
+    if (lines[0] != '\0')
+        printf("%s\n", lines);
+}
+
 const char *tool_size(uint64_t bytes, char out[24])
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};

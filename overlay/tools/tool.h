@@ -50,6 +50,8 @@ struct tool_style {
     const char *bold, *dim, *good, *bad, *end;
 };
 struct tool_style tool_style(FILE *f);
+enum { TOOL_LINES = 511 };
+void tool_print_lines(const char *lines); /* on stdout, when there are any */
 /* 16 GiB, 512 MiB */
 const char *tool_size(uint64_t bytes, char out[24]);
 /* 0.13 ms, 24 ms */

@@ -119,7 +119,7 @@ static void explain(const struct pick *p, size_t i, char *out, size_t size)
     }
 }
 
-static void print(const struct pick *p, unsigned silent)
+static void print(const struct pick *p, const struct crowd *crowd)
 {
     const struct tool_style style = tool_style(stdout);
     char line[2 * LIST + 64], rtt[24], slots[16];
@@ -134,8 +134,9 @@ static void print(const struct pick *p, unsigned silent)
                c->rtt_us == 0 ? "here" : tool_round_trip(c->rtt_us, rtt), slots,
                used ? style.good : "", line, used ? style.end : "");
     }
-    if (silent > 0)
-        printf("%s%u more did not answer%s\n", style.dim, silent, style.end);
+    if (crowd->silent > 0)
+        printf("%s%u more did not answer%s\n", style.dim, crowd->silent, style.end);
+    tool_print_lines(crowd->other_versions);
 }
 
 static json_t *json_copies(const struct pick *p, size_t candidate)
@@ -148,7 +149,7 @@ static json_t *json_copies(const struct pick *p, size_t candidate)
     return all;
 }
 
-static void print_json(const struct pick *p, unsigned silent)
+static void print_json(const struct pick *p, const struct crowd *crowd)
 {
     json_t *list = json_array();
     char line[2 * LIST + 64];
@@ -161,8 +162,9 @@ static void print_json(const struct pick *p, unsigned silent)
                                               p->slots[i], "spares", p->spares[i], "runs",
                                               json_copies(p, i), "why", line));
     }
-    tool_print_json(json_pack("{s:b, s:s, s:o, s:i}", "enough", p->enough, "why", p->why, "peers",
-                              list, "silent", silent));
+    tool_print_json(json_pack("{s:b, s:s, s:o, s:i, s:o}", "enough", p->enough, "why", p->why,
+                              "peers", list, "silent", crowd->silent, "other_versions",
+                              tool_json_lines(crowd->other_versions)));
 }
 
 int tool_why(int argc, char **argv)
@@ -184,7 +186,7 @@ int tool_why(int argc, char **argv)
     if (crowd_ask(&crowd, client, &e) != 0 || pick_make(&pick, &crowd, &o.want, &e) != 0) {
         rc = tool_fail(&e);
     } else {
-        (o.shared.json ? print_json : print)(&pick, crowd.silent);
+        (o.shared.json ? print_json : print)(&pick, &crowd);
         snprintf(e.text, sizeof e.text, "%s", pick.why);
         rc = pick.enough ? TOOL_OK : tool_fail(&e);
     }

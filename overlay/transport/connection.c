@@ -3,6 +3,7 @@
 #include "connection_state.h"
 #include "overlay/base/addr.h"
 #include "overlay/base/clock.h"
+#include "overlay/wire/version.h"
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -51,6 +52,16 @@ const struct identity_card *connection_card(const struct connection *c)
 const struct msg_hello *connection_hello(const struct connection *c)
 {
     return &c->theirs;
+}
+
+unsigned connection_version(const struct connection *c)
+{
+    return c->version;
+}
+
+bool connection_is_other_version(const struct connection *c)
+{
+    return c->other_version;
 }
 
 size_t connection_backlog(const struct connection *c)
@@ -103,7 +114,8 @@ void connection_drop(struct connection *c, const char *why)
     if (c->dropped)
         return;
     c->dropped = true;
-    snprintf(c->why, sizeof c->why, "%s", why);
+    if (why != c->why)
+        snprintf(c->why, sizeof c->why, "%s", why);
     bufferevent_trigger_event(c->bev, BEV_EVENT_ERROR, BEV_TRIG_DEFER_CALLBACKS);
 }
 
@@ -124,10 +136,35 @@ void connection_answer(struct connection *c, const uint8_t *frame, size_t length
     connection_send(c, frame, length);
 }
 
-void connection_send(struct connection *c, const uint8_t *frame, size_t length)
+static void send_older(struct connection *c, const uint8_t *frames, size_t length)
+{
+    struct {
+        struct message m;
+        uint8_t frame[WIRE_MAX_FRAME];
+    } *older = malloc(sizeof *older);
+    if (older == NULL) {
+        connection_drop(c, "no memory");
+        return;
+    }
+    for (size_t at = 0, one; at < length; at += one) {
+        one = (size_t)message_frame_length(frames + at, length - at);
+        size_t n =
+            message_decode(&older->m, frames + at, one)
+                ? message_encode_version(&older->m, older->frame, sizeof older->frame, c->version)
+                : 0;
+        if (n > 0)
+            bufferevent_write(c->bev, older->frame, n);
+    }
+    free(older);
+}
+
+void connection_send(struct connection *c, const uint8_t *frames, size_t length)
 {
     c->since_ms = clock_ms();
-    bufferevent_write(c->bev, frame, length);
+    if (c->version == 0 || c->version == WIRE_HIGHEST)
+        bufferevent_write(c->bev, frames, length);
+    else
+        send_older(c, frames, length);
 }
 
 static void send_message(struct connection *c, const struct message *m)
@@ -172,17 +209,33 @@ static void shaken(struct connection *c)
     c->since_ms = begun;
 }
 
+/* The other side has to hear this one's hello to say the same to its owner. */
+static void refuse_version(struct connection *c, struct version_range theirs)
+{
+    const struct version_range ours = {c->ours.lowest, c->ours.highest};
+    char where[ADDR_TEXT + 1];
+    addr_ip_text(&c->seen, where);
+    version_refusal(c->why, sizeof c->why, c->card.name, where, theirs, ours);
+    c->other_version = c->closes = true;
+    if (connection_backlog(c) == 0)
+        connection_drop(c, c->why);
+}
+
 static void greet(struct connection *c, const struct message *m)
 {
-    if (m->kind != MSG_hello) {
+    const struct msg_hello *hello = &m->hello;
+    struct version_range theirs = version_said(hello->lowest, hello->highest);
+    if (m->kind != MSG_hello)
         connection_accuse(c, "it did not say hello");
-    } else if (m->hello.protocol != CONNECTION_PROTOCOL) {
-        char why[CONNECTION_WHY + 1];
-        snprintf(why, sizeof why, "it speaks protocol %u, this daemon %d: update the older one",
-                 m->hello.protocol, CONNECTION_PROTOCOL);
-        connection_drop(c, why);
-    } else {
-        c->theirs = m->hello;
+    else if (theirs.lowest == 0 || theirs.lowest > theirs.highest)
+        connection_accuse(c, "it speaks no version of the protocol");
+    else
+        c->version =
+            version_common((struct version_range){c->ours.lowest, c->ours.highest}, theirs);
+    if (!c->dropped && c->version == 0) {
+        refuse_version(c, theirs);
+    } else if (!c->dropped) {
+        c->theirs = *hello;
         if (addr_is_any(&c->theirs.listen))
             memcpy(c->theirs.listen.ip, c->seen.ip, sizeof c->seen.ip);
         c->state = OPEN;
@@ -228,7 +281,7 @@ static void on_read(struct bufferevent *bev, void *ctx)
 {
     struct connection *c = ctx;
     struct evbuffer *in = bufferevent_get_input(bev);
-    while (!c->dropped) {
+    while (!c->dropped && !c->other_version) {
         uint8_t head[4];
         ev_ssize_t have = evbuffer_copyout(in, head, sizeof head);
         long length = message_frame_length(head, have > 0 ? (size_t)have : 0);
@@ -253,7 +306,7 @@ static void on_written(struct bufferevent *bev, void *ctx)
     struct connection *c = ctx;
     (void)bev;
     if (c->closes)
-        connection_drop(c, "idle");
+        connection_drop(c, c->other_version ? c->why : "idle");
 }
 
 /* --- ends --- */

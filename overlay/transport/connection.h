@@ -15,7 +15,6 @@
 #include <event2/event.h>
 
 enum {
-    CONNECTION_PROTOCOL = 6,
     CONNECTION_WHY = 255,
     CONNECTION_BINDING = 32,
     CONNECTION_GREET_MS = 20000, /* for connecting, handshake and hello together */
@@ -71,6 +70,9 @@ const struct addr *connection_seen(const struct connection *c); /* the other end
 /* From here on: of a greeted connection. */
 const struct identity_card *connection_card(const struct connection *c);
 const struct msg_hello *connection_hello(const struct connection *c); /* the other side's */
+unsigned connection_version(const struct connection *c); /* that both sides use: version.h */
+/* The other side has said hello, and there is no version that both speak; `why` says so whole. */
+bool connection_is_other_version(const struct connection *c);
 
 /* Of a newcomer: the key it has shown to hold, and what binds its proof to this session. */
 EVP_PKEY *connection_key(const struct connection *c);
@@ -80,7 +82,9 @@ void connection_answer(struct connection *c, const uint8_t *frame, size_t length
 /* Ends it without losing anything: what is sent later goes over a new one. */
 void connection_say_bye(struct connection *c);
 
-void connection_send(struct connection *c, const uint8_t *frame, size_t length);
+/* Whole frames, of this daemon's highest version; what the link's version does not have is left
+ * out. */
+void connection_send(struct connection *c, const uint8_t *frames, size_t length);
 size_t connection_backlog(const struct connection *c); /* bytes not yet handed to the kernel */
 /* Has the other host acknowledged anything in the last so many ms? Its kernel does that. */
 bool connection_heard(const struct connection *c, unsigned ms);

@@ -14,7 +14,10 @@ struct connection {
     enum connection_state state;
     bool joinable, joins; /* newcomers are heard; it is one */
     bool dialled, bye_sent, bye_heard, dropped, guilty;
-    bool closes; /* said bye first, and so closes once it has heard bye too */
+    bool closes; /* once everything is written: it has been answered, or said bye first and heard it
+                  */
+    bool other_version;
+    unsigned version; /* 0: not greeted yet */
     struct addr seen;
     struct identity_card card;
     time_t ends; /* of what that stands in */

@@ -5,6 +5,7 @@
 #include "overlay/base/clock.h"
 #include "overlay/base/idmap.h"
 #include "overlay/crypto/session_keys.h"
+#include "overlay/wire/version.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,7 @@ static void on_key(struct datagrams *d, const struct link_peer *from,
         return;
     struct seal_key key = {.name = given->name};
     memcpy(key.secret, given->secret, SEAL_SECRET);
+    p->version = from->version;
     pair_take(p, &key, clock_ms());
     if (given->yours != 0)
         give_key(d, p, false);
@@ -156,7 +158,9 @@ void datagram_send(struct datagrams *d, const struct part_peer *to, const uint8_
         return;
     if (pair_asks(p, now))
         give_key(d, p, true);
-    size_t sealed = p->peer.addr.port != 0 ? pair_close(p, frame, length, packet, now) : 0;
+    /* The link says it in an earlier version. */
+    bool direct = p->peer.addr.port != 0 && p->version == WIRE_HIGHEST;
+    size_t sealed = direct ? pair_close(p, frame, length, packet, now) : 0;
     if (sealed > 0)
         put_out(d, &p->peer, packet, sealed);
     else
@@ -171,7 +175,8 @@ static void take(struct datagrams *d, const uint8_t *packet, size_t length)
     struct id name = as_id(seal_name(packet, length));
     struct pair *p = idmap_get(&d->names, &name);
     size_t opened = p != NULL ? pair_open(p, packet, length, frame, clock_ms()) : 0;
-    if (opened == 0 || !message_decode(&d->message, frame, opened) ||
+    if (opened == 0 || p->version == 0 ||
+        !message_decode_version(&d->message, frame, opened, p->version) ||
         message_receiver(d->message.kind) != RECEIVER_group || d->receive == NULL)
         return; /* anyone can send anything: not worth a line */
     struct part_peer from = p->peer;

@@ -7,6 +7,7 @@
 #include "link_state.h"
 #include "overlay/base/addr.h"
 #include "overlay/base/clock.h"
+#include "overlay/wire/version.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +16,13 @@
 bool links_moved(struct links *l)
 {
     struct addr before = l->hello.listen;
-    door_look(l->door);
-    l->hello.listen = door_address(l->door);
+    listener_update_address(l->listener);
+    l->hello.listen = listener_address(l->listener);
     if (addr_equal(&before, &l->hello.listen))
         return false;
     l->hello.born++; /* others drop their older connections */
     size_t at = 0;   /* nothing reaches the old address, though no connection shows it yet */
-    for (struct far *f; (f = idmap_next(&l->fars, &at)) != NULL;)
+    for (struct peer_link *f; (f = idmap_next(&l->peer_links, &at)) != NULL;)
         for (unsigned i = 0; i < f->count; i++)
             connection_drop(f->all[i], "this desktop has another address now");
     return true;
@@ -34,7 +35,12 @@ struct part_peer links_self(const struct links *l)
 
 int links_datagrams(const struct links *l)
 {
-    return door_datagrams(l->door);
+    return listener_datagrams(l->listener);
+}
+
+void links_other_versions(const struct links *l, char *out, size_t size)
+{
+    other_versions_text(&l->other_versions, out, size, clock_ms());
 }
 
 unsigned links_count(const struct links *l)
@@ -66,14 +72,14 @@ int links_dial(struct links *l, const struct addr *at, const struct id *wanted, 
                void *ctx)
 {
     struct connection_setup setup = links_setup(l);
-    struct stranger *s = l->connections < LINKS_MAX ? stranger_new(l, wanted) : NULL;
+    struct pending *s = l->connections < LINKS_MAX ? pending_new(l, wanted) : NULL;
     if (s == NULL)
         return -ENOBUFS;
     s->met = met;
     s->met_ctx = ctx;
     s->connection = connection_dial(&setup, at);
     if (s->connection == NULL) {
-        stranger_remove(l, s);
+        pending_remove(l, s);
         return -ENOBUFS;
     }
     l->connections++;
@@ -86,6 +92,7 @@ struct link_peer links_who(const struct connection *c)
         .peer = {.id = connection_card(c)->id, .addr = connection_hello(c)->listen},
         .seen = *connection_seen(c),
         .card = connection_card(c),
+        .version = connection_version(c),
         .certificate = connection_certificate(c)};
 }
 
@@ -104,7 +111,7 @@ static bool is_from(const struct connection *c, const struct addr *there)
 static struct connection *find_there(const struct links *l, const struct addr *there)
 {
     size_t at = 0;
-    for (const struct far *f; (f = idmap_next(&l->fars, &at)) != NULL;)
+    for (const struct peer_link *f; (f = idmap_next(&l->peer_links, &at)) != NULL;)
         for (unsigned i = 0; i < f->count; i++) {
             struct connection *c = f->all[i];
             if (connection_is_open(c) && is_from(c, there))
@@ -116,7 +123,7 @@ static struct connection *find_there(const struct links *l, const struct addr *t
 /* The one who asks has dialled there already, and no answer has come yet. */
 static bool is_dialling(const struct links *l, const struct addr *at, const void *ctx)
 {
-    for (const struct stranger *s = l->strangers; s != NULL; s = s->next)
+    for (const struct pending *s = l->pending; s != NULL; s = s->next)
         if (s->met_ctx == ctx && connection_is_dialled(s->connection) &&
             addr_equal(connection_seen(s->connection), at))
             return true;
@@ -137,13 +144,13 @@ int links_meet(struct links *l, const struct addr *at, links_met_fn *met, void *
 
 size_t link_backlog(const struct links *l, const struct id *peer)
 {
-    const struct far *f = idmap_get(&l->fars, peer);
-    return f != NULL ? far_backlog(f) : 0;
+    const struct peer_link *f = idmap_get(&l->peer_links, peer);
+    return f != NULL ? peer_link_backlog(f) : 0;
 }
 
 bool link_heard(const struct links *l, const struct id *peer, unsigned ms)
 {
-    const struct far *f = idmap_get(&l->fars, peer);
+    const struct peer_link *f = idmap_get(&l->peer_links, peer);
     bool heard = false;
     for (unsigned i = 0; f != NULL && i < f->count; i++)
         heard = heard || connection_heard(f->all[i], ms);
@@ -152,7 +159,7 @@ bool link_heard(const struct links *l, const struct id *peer, unsigned ms)
 
 bool link_answers(const struct links *l, const struct id *peer)
 {
-    const struct far *f = idmap_get(&l->fars, peer);
+    const struct peer_link *f = idmap_get(&l->peer_links, peer);
     bool answers = id_equal(peer, &identity_card(l->identity)->id);
     for (unsigned i = 0; f != NULL && i < f->count; i++)
         answers = answers || connection_answers(f->all[i]);
@@ -161,7 +168,7 @@ bool link_answers(const struct links *l, const struct id *peer)
 
 bool link_is_open(const struct links *l, const struct id *peer)
 {
-    const struct far *f = idmap_get(&l->fars, peer);
+    const struct peer_link *f = idmap_get(&l->peer_links, peer);
     for (unsigned i = 0; f != NULL && i < f->count; i++)
         if (connection_is_open(f->all[i]))
             return true;
@@ -170,7 +177,7 @@ bool link_is_open(const struct links *l, const struct id *peer)
 
 bool link_address(const struct links *l, const struct id *peer, struct addr *at)
 {
-    const struct far *f = idmap_get(&l->fars, peer);
+    const struct peer_link *f = idmap_get(&l->peer_links, peer);
     for (unsigned i = 0; f != NULL && i < f->count; i++)
         if (connection_is_open(f->all[i]) && connection_hello(f->all[i])->listen.port != 0) {
             *at = connection_hello(f->all[i])->listen;
@@ -182,14 +189,14 @@ bool link_address(const struct links *l, const struct id *peer, struct addr *at)
 size_t links_backlog(const struct links *l)
 {
     size_t at = 0, sum = evbuffer_get_length(l->to_self);
-    for (const struct far *f; (f = idmap_next(&l->fars, &at)) != NULL;)
-        sum += far_backlog(f);
+    for (const struct peer_link *f; (f = idmap_next(&l->peer_links, &at)) != NULL;)
+        sum += peer_link_backlog(f);
     return sum;
 }
 
 static int send_self(struct links *l, const uint8_t *frame, size_t length)
 {
-    if (evbuffer_get_length(l->to_self) > FAR_BACKLOG ||
+    if (evbuffer_get_length(l->to_self) > PEER_BACKLOG ||
         evbuffer_add(l->to_self, frame, length) < 0)
         return -ENOBUFS;
     event_active(l->deferred, 0, 0);
@@ -199,7 +206,7 @@ static int send_self(struct links *l, const uint8_t *frame, size_t length)
 /* A dial to where the peer was before does not count: it may hang for long. */
 static bool is_coming(const struct links *l, const struct part_peer *to)
 {
-    for (const struct stranger *s = l->strangers; s != NULL; s = s->next)
+    for (const struct pending *s = l->pending; s != NULL; s = s->next)
         if (id_equal(&s->wanted, &to->id) &&
             (to->addr.port == 0 || addr_equal(connection_seen(s->connection), &to->addr)))
             return true;
@@ -207,7 +214,7 @@ static bool is_coming(const struct links *l, const struct part_peer *to)
 }
 
 /* Takes it for later, and sees to it that a connection comes about. */
-static int send_later(struct links *l, struct far *f, const struct part_peer *to,
+static int send_later(struct links *l, struct peer_link *f, const struct part_peer *to,
                       const uint8_t *frame, size_t length)
 {
     bool coming = f->count > 0 || is_coming(l, to);
@@ -217,7 +224,7 @@ static int send_later(struct links *l, struct far *f, const struct part_peer *to
     if (rc == 0 && evbuffer_add(f->waiting, frame, length) < 0)
         rc = -ENOBUFS;
     if (rc < 0 && f->count == 0 && evbuffer_get_length(f->waiting) == 0)
-        far_free(l, f);
+        peer_link_free(l, f);
     return rc;
 }
 
@@ -226,10 +233,10 @@ int link_send_frame(struct links *l, const struct part_peer *to, const uint8_t *
 {
     if (id_equal(&to->id, &identity_card(l->identity)->id))
         return send_self(l, frame, length);
-    struct far *f = far_get(l, &to->id);
-    if (f == NULL || far_backlog(f) + length > FAR_BACKLOG)
+    struct peer_link *f = peer_link_get(l, &to->id);
+    if (f == NULL || peer_link_backlog(f) + length > PEER_BACKLOG)
         return -ENOBUFS;
-    far_choose(f);
+    peer_link_choose(f);
     if (f->in_use == NULL)
         return send_later(l, f, to, frame, length);
     connection_send(f->in_use, frame, length);
@@ -276,7 +283,7 @@ void links_forget_gone(struct links *l, links_gone_fn *gone, void *ctx)
 
 void links_forget_met(struct links *l, void *ctx)
 {
-    for (struct stranger *s = l->strangers; s != NULL; s = s->next)
+    for (struct pending *s = l->pending; s != NULL; s = s->next)
         if (s->met_ctx == ctx)
             s->met = NULL;
 }
@@ -299,11 +306,11 @@ unsigned links_spread(struct links *l, const struct message *m, const struct id 
 {
     size_t length = message_encode(m, l->frame, sizeof l->frame), at = 0;
     unsigned count = 0;
-    for (struct far *f; length > 0 && (f = idmap_next(&l->fars, &at)) != NULL;) {
+    for (struct peer_link *f; length > 0 && (f = idmap_next(&l->peer_links, &at)) != NULL;) {
         if (but != NULL && id_equal(&f->id, but))
             continue;
-        far_choose(f);
-        if (f->in_use != NULL && far_backlog(f) + length <= FAR_BACKLOG) {
+        peer_link_choose(f);
+        if (f->in_use != NULL && peer_link_backlog(f) + length <= PEER_BACKLOG) {
             connection_send(f->in_use, l->frame, length);
             count++;
         }
@@ -313,7 +320,7 @@ unsigned links_spread(struct links *l, const struct message *m, const struct id 
 
 void links_break(struct links *l, const struct id *peer, const char *why)
 {
-    struct far *f = idmap_get(&l->fars, peer);
+    struct peer_link *f = idmap_get(&l->peer_links, peer);
     for (unsigned i = 0; f != NULL && i < f->count; i++)
         connection_drop(f->all[i], why);
 }
@@ -321,14 +328,14 @@ void links_break(struct links *l, const struct id *peer, const char *why)
 void links_renew(struct links *l)
 {
     size_t at = 0;
-    for (struct far *f; (f = idmap_next(&l->fars, &at)) != NULL;)
+    for (struct peer_link *f; (f = idmap_next(&l->peer_links, &at)) != NULL;)
         for (unsigned i = 0; i < f->count; i++)
             connection_say_bye(f->all[i]);
 }
 
 unsigned links_addresses(const struct links *l, struct addr *out, unsigned max)
 {
-    return door_addresses(l->door, out, max);
+    return listener_addresses(l->listener, out, max);
 }
 
 /* --- begin and end --- */
@@ -342,7 +349,8 @@ int links_open(struct links **out, struct event_base *base, const struct setting
     l->base = base;
     l->identity = identity;
     l->log = log;
-    l->hello.protocol = CONNECTION_PROTOCOL;
+    l->hello.lowest = WIRE_LOWEST;
+    l->hello.highest = WIRE_HIGHEST;
     l->hello.born = (uint64_t)time(NULL) * 1000000 + clock_us() % 1000000;
     snprintf(l->hello.name, sizeof l->hello.name, "%s", identity_card(identity)->name);
     l->to_self = evbuffer_new();
@@ -352,12 +360,12 @@ int links_open(struct links **out, struct event_base *base, const struct setting
     if (l->to_self == NULL || l->deferred == NULL || l->tick == NULL)
         rc = err_set(e, ENOMEM, "no memory");
     if (rc == 0)
-        rc = door_open(&l->door, base, settings, log, links_accept, l, e);
+        rc = listener_open(&l->listener, base, settings, log, links_accept, l, e);
     if (rc < 0) {
         links_close(l);
         return rc;
     }
-    l->hello.listen = door_address(l->door);
+    l->hello.listen = listener_address(l->listener);
     event_add(l->tick,
               &(struct timeval){.tv_usec = TICK_MS % 1000 * 1000, .tv_sec = TICK_MS / 1000});
     *out = l;
@@ -368,18 +376,18 @@ void links_close(struct links *l)
 {
     if (l == NULL)
         return;
-    door_close(l->door);
-    while (l->strangers != NULL) {
-        connection_free(l->strangers->connection);
-        stranger_remove(l, l->strangers);
+    listener_close(l->listener);
+    while (l->pending != NULL) {
+        connection_free(l->pending->connection);
+        pending_remove(l, l->pending);
     }
     for (size_t at = 0;; at = 0) {
-        struct far *f = idmap_next(&l->fars, &at);
+        struct peer_link *f = idmap_next(&l->peer_links, &at);
         if (f == NULL)
             break;
-        far_free(l, f);
+        peer_link_free(l, f);
     }
-    idmap_clear(&l->fars);
+    idmap_clear(&l->peer_links);
     while (l->watchers != NULL)
         links_forget_gone(l, l->watchers->gone, l->watchers->ctx);
     if (l->deferred != NULL)

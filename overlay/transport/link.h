@@ -20,6 +20,7 @@ struct link_peer {
     struct addr seen;                 /* the other end of the connection */
     const struct identity_card *card; /* name, owner, groups, end date */
     X509 *certificate;                /* that says so; NULL: of this peer itself */
+    unsigned version;                 /* of the protocol, that both sides use */
 };
 
 /* from and m are the callee's only until it returns. False: that is nothing that daemons say to
@@ -84,6 +85,10 @@ typedef void links_join_fn(void *ctx, const struct link_joiner *who, const struc
 void links_on_join(struct links *l, links_join_fn *join, void *ctx);
 /* Where others may dial this peer, the likeliest first; how many. */
 unsigned links_addresses(const struct links *l, struct addr *out, unsigned max);
+
+/* A line for each desktop that lately had no version of the protocol in common with this one: for
+ * an owner who misses it. */
+void links_other_versions(const struct links *l, char *out, size_t size);
 
 /* Makes a link to an address whose peer is not known yet. Called once, perhaps at once: with who
  * answered, or with NULL and why nobody did. Then it is a link like any other. Who asks for the

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* link_calls.c -- what comes of connections: messages, greetings, ends, and strangers at the door.
+/* link_calls.c -- what comes of connections: messages, greetings, ends, and pending at the door.
  */
 #include "link_state.h"
 #include "overlay/base/addr.h"
 #include "overlay/base/clock.h"
+#include "overlay/wire/version.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static void on_frame(void *ctx, struct connection *c, const uint8_t *frame, size
 {
     struct links *l = ctx;
     struct link_peer from = links_who(c);
-    if (!message_decode(&l->message, frame, length))
+    if (!message_decode_version(&l->message, frame, length, from.version))
         connection_accuse(c, "it sent what is no message");
     else if (!handle(l, &from))
         connection_accuse(c, "it sent what no daemon says");
@@ -30,8 +31,10 @@ void links_to_self(evutil_socket_t fd, short what, void *ctx)
 {
     struct links *l = ctx;
     (void)fd, (void)what;
-    struct link_peer self = {
-        .peer = links_self(l), .seen = l->hello.listen, .card = identity_card(l->identity)};
+    struct link_peer self = {.peer = links_self(l),
+                             .seen = l->hello.listen,
+                             .card = identity_card(l->identity),
+                             .version = WIRE_HIGHEST};
     /* What the handlers send to this peer meanwhile waits for the next turn. */
     size_t batch = evbuffer_get_length(l->to_self);
     while (batch > 0) {
@@ -51,7 +54,7 @@ void links_to_self(evutil_socket_t fd, short what, void *ctx)
 
 /* A daemon that was started again knows nothing of its older links, whatever they look like from
  * here. */
-static void far_drop_older(struct far *f, const struct connection *c)
+static void peer_link_drop_older(struct peer_link *f, const struct connection *c)
 {
     for (unsigned i = 0; i < f->count; i++)
         if (connection_hello(f->all[i])->born != connection_hello(c)->born)
@@ -61,8 +64,8 @@ static void far_drop_older(struct far *f, const struct connection *c)
 static void on_ready(void *ctx, struct connection *c)
 {
     struct links *l = ctx;
-    struct stranger *s = stranger_of(l, c, NULL);
-    struct stranger found = *s;
+    struct pending *s = pending_find(l, c, NULL);
+    struct pending found = *s;
     const struct identity_card *card = connection_card(c);
     if (id_equal(&card->id, &identity_card(l->identity)->id)) {
         connection_drop(c, "that is this peer itself");
@@ -72,15 +75,16 @@ static void on_ready(void *ctx, struct connection *c)
         connection_drop(c, "another peer listens there now");
         return;
     }
-    struct far *f = far_get(l, &card->id);
-    if (f == NULL || f->count == FAR_CONNECTIONS) {
+    struct peer_link *f = peer_link_get(l, &card->id);
+    if (f == NULL || f->count == PEER_CONNECTIONS) {
         connection_drop(c, "too many connections to one peer");
         return;
     }
-    stranger_remove(l, s);
-    far_drop_older(f, c);
+    pending_remove(l, s);
+    other_version_forget(&l->other_versions, connection_seen(c));
+    peer_link_drop_older(f, c);
     f->all[f->count++] = c;
-    far_choose(f);
+    peer_link_choose(f);
     char where[ADDR_TEXT + 1];
     addr_text(connection_seen(c), where);
     log_debug(l->log, "link %s %s at %s", connection_is_dialled(c) ? "to" : "from", card->name,
@@ -104,7 +108,7 @@ static void on_join(void *ctx, struct connection *c, const struct msg_join_ask *
         char where[ADDR_TEXT + 1];
         addr_text(&who.seen, where);
         if (answer->join_answer.reason[0] != '\0')
-            door_refused(l->door, where, answer->join_answer.reason);
+            listener_refused(l->listener, where, answer->join_answer.reason);
         connection_answer(c, l->frame, message_encode(answer, l->frame, sizeof l->frame));
     }
     free(answer);
@@ -121,36 +125,39 @@ static void tell_refused(struct links *l, const char *where, const char *why)
     log_warn(l->log, "no link with %s: %s", where, why);
 }
 
-static void stranger_gone(struct links *l, struct stranger *s, bool clean, const char *why)
+static void pending_gone(struct links *l, struct pending *s, bool clean, const char *why)
 {
-    struct stranger lost = *s;
+    struct pending lost = *s;
     struct addr at = *connection_seen(lost.connection);
     char where[ADDR_TEXT + 1];
     addr_text(&at, where);
-    stranger_remove(l, s);
+    pending_remove(l, s);
     l->connections--;
-    if (!connection_is_dialled(lost.connection) && !clean)
-        door_refused(l->door, where, why);
+    if (connection_is_other_version(lost.connection)) {
+        if (other_version_note(&l->other_versions, &at, why, clock_ms()))
+            log_warn(l->log, "%s", why);
+    } else if (!connection_is_dialled(lost.connection) && !clean)
+        listener_refused(l->listener, where, why);
     if (connection_is_dialled(lost.connection))
         tell_refused(l, where, why);
     if (lost.met != NULL)
         lost.met(lost.met_ctx, &at, NULL, why);
-    struct far *f = id_is_zero(&lost.wanted) ? NULL : idmap_get(&l->fars, &lost.wanted);
-    if (f != NULL && f->count == 0 && stranger_of(l, NULL, &f->id) == NULL) {
+    struct peer_link *f = id_is_zero(&lost.wanted) ? NULL : idmap_get(&l->peer_links, &lost.wanted);
+    if (f != NULL && f->count == 0 && pending_find(l, NULL, &f->id) == NULL) {
         log_debug(l->log, "no link to %s: %s", where, why);
-        far_give_up(l, f, why);
+        peer_link_give_up(l, f, why);
     }
 }
 
 static void on_gone(void *ctx, struct connection *c, bool clean, const char *why)
 {
     struct links *l = ctx;
-    struct stranger *s = stranger_of(l, c, NULL);
+    struct pending *s = pending_find(l, c, NULL);
     if (s != NULL) {
-        stranger_gone(l, s, clean, why);
+        pending_gone(l, s, clean, why);
         return;
     }
-    struct far *f = idmap_get(&l->fars, &connection_card(c)->id);
+    struct peer_link *f = idmap_get(&l->peer_links, &connection_card(c)->id);
     unsigned i = 0;
     while (f->all[i] != c)
         i++;
@@ -160,21 +167,21 @@ static void on_gone(void *ctx, struct connection *c, bool clean, const char *why
         f->in_use = NULL;
     struct addr again = connection_hello(c)->listen;
     if (connection_is_guilty(c))
-        door_refused(l->door, connection_card(c)->name, why);
+        listener_refused(l->listener, connection_card(c)->name, why);
     else
         log_debug(l->log, "link with %s closed: %s", connection_card(c)->name, why);
     if (!clean && f->count == 0) {
-        far_give_up(l, f, why);
+        peer_link_give_up(l, f, why);
         return;
     }
     struct id id = f->id;
-    far_choose(f);
+    peer_link_choose(f);
     bool more = evbuffer_get_length(f->waiting) > 0;
     if (f->count == 0 && !more)
-        far_free(l, f);
-    else if (f->count == 0 && stranger_of(l, NULL, &id) == NULL &&
+        peer_link_free(l, f);
+    else if (f->count == 0 && pending_find(l, NULL, &id) == NULL &&
              (again.port == 0 || links_dial(l, &again, &id, NULL, NULL) < 0))
-        far_give_up(l, f, "it cannot be dialled");
+        peer_link_give_up(l, f, "it cannot be dialled");
     if (!clean)
         links_tell_gone(l, &id, why);
 }
@@ -182,7 +189,7 @@ static void on_gone(void *ctx, struct connection *c, bool clean, const char *why
 const struct connection_calls link_calls = {
     .ready = on_ready, .frame = on_frame, .join = on_join, .gone = on_gone};
 
-static bool is_alike(const struct stranger *s, const struct addr *from)
+static bool is_alike(const struct pending *s, const struct addr *from)
 {
     return memcmp(connection_seen(s->connection)->ip, from->ip, sizeof from->ip) == 0;
 }
@@ -192,10 +199,9 @@ static bool is_alike(const struct stranger *s, const struct addr *from)
 static void make_room(struct links *l, const struct addr *from)
 {
     unsigned pending = 0, alike = 0;
-    struct stranger *oldest = NULL, *oldest_alike = NULL;
+    struct pending *oldest = NULL, *oldest_alike = NULL;
     char where[ADDR_TEXT + 1];
-    for (struct stranger *s = l->strangers; s != NULL;
-         s = s->next) { /* the last one is the oldest */
+    for (struct pending *s = l->pending; s != NULL; s = s->next) { /* the last one is the oldest */
         if (connection_is_dialled(s->connection))
             continue;
         pending++;
@@ -203,14 +209,15 @@ static void make_room(struct links *l, const struct addr *from)
         alike += is_alike(s, from);
         oldest_alike = is_alike(s, from) ? s : oldest_alike;
     }
-    enum door_crowd crowd = door_crowd(from, pending, alike);
-    if (crowd == DOOR_FREE)
+    enum listener_load load = listener_load(from, pending, alike);
+    if (load == LISTENER_FREE)
         return;
-    struct stranger *goes = crowd == DOOR_FULL_ALIKE ? oldest_alike : oldest;
+    struct pending *goes = load == LISTENER_FULL_FROM_ONE ? oldest_alike : oldest;
     addr_text(connection_seen(goes->connection), where);
-    door_refused(l->door, where, "it stood in the handshake for too long while others waited");
+    listener_refused(l->listener, where,
+                     "it stood in the handshake for too long while others waited");
     connection_free(goes->connection);
-    stranger_remove(l, goes);
+    pending_remove(l, goes);
     l->connections--;
 }
 
@@ -219,14 +226,14 @@ void links_accept(void *ctx, int fd, const struct addr *from)
     struct links *l = ctx;
     struct connection_setup setup = links_setup(l);
     make_room(l, from);
-    struct stranger *s = l->connections < LINKS_MAX ? stranger_new(l, NULL) : NULL;
+    struct pending *s = l->connections < LINKS_MAX ? pending_new(l, NULL) : NULL;
     if (s == NULL) {
         evutil_closesocket(fd);
         return;
     }
     s->connection = connection_accept(&setup, fd, from);
     if (s->connection == NULL)
-        stranger_remove(l, s);
+        pending_remove(l, s);
     else
         l->connections++;
 }
@@ -236,11 +243,11 @@ void links_tick(evutil_socket_t fd, short what, void *ctx)
     struct links *l = ctx;
     uint64_t now = clock_ms();
     (void)fd, (void)what;
-    door_tick(l->door);
-    for (struct stranger *s = l->strangers; s != NULL; s = s->next)
+    listener_tick(l->listener);
+    for (struct pending *s = l->pending; s != NULL; s = s->next)
         connection_tick(s->connection, now);
     size_t at = 0;
-    for (struct far *f; (f = idmap_next(&l->fars, &at)) != NULL;)
+    for (struct peer_link *f; (f = idmap_next(&l->peer_links, &at)) != NULL;)
         for (unsigned i = 0; i < f->count; i++)
             connection_tick(f->all[i], now);
 }

@@ -4,34 +4,35 @@
 #define P2P_OVERLAY_TRANSPORT_LINK_STATE_H
 #include "link.h"
 #include "connection.h"
-#include "door.h"
+#include "listener.h"
+#include "other_versions.h"
 #include "overlay/base/idmap.h"
 #include <event2/buffer.h>
 
 enum {
-    FAR_CONNECTIONS = 4,
-    FAR_BACKLOG = 4 * 1024 * 1024, /* bytes for one peer, taken and not yet with the kernel */
+    PEER_CONNECTIONS = 4,
+    PEER_BACKLOG = 4 * 1024 * 1024, /* bytes for one peer, taken and not yet with the kernel */
     LINKS_MAX = 2048,
     TICK_MS = 1000,
     TOLD_MS = 60000,
 };
 
 /* What is kept on another peer while there is a connection to it, or something for it. */
-struct far {
+struct peer_link {
     struct id id;
     struct connection *in_use; /* what is sent goes there; NULL: into waiting */
-    struct connection *all[FAR_CONNECTIONS];
+    struct connection *all[PEER_CONNECTIONS];
     unsigned count;
     struct evbuffer *waiting; /* frames */
 };
 
-/* A connection that has no far yet: it is being made, either way. */
-struct stranger {
+/* A connection that has no peer_link yet: it is being made, either way. */
+struct pending {
     struct connection *connection;
     struct id wanted; /* zero: whoever answers */
     links_met_fn *met;
     void *met_ctx;
-    struct stranger *next;
+    struct pending *next;
 };
 
 struct watcher {
@@ -44,16 +45,17 @@ struct links {
     struct event_base *base;
     const struct identity *identity;
     struct log *log;
-    struct door *door;
+    struct listener *listener;
     struct event *tick, *deferred;
-    struct idmap fars;
-    struct stranger *strangers;
+    struct idmap peer_links;
+    struct pending *pending;
     unsigned connections;
     struct evbuffer *to_self;
     struct msg_hello hello;
     links_receive_fn *receive;
     void *receive_ctx;
     struct watcher *watchers;
+    struct other_versions other_versions;
     uint64_t told_ms; /* when it was last said that others refuse this peer */
     links_up_fn *up;
     void *up_ctx;
@@ -63,17 +65,17 @@ struct links {
     uint8_t frame[WIRE_MAX_FRAME];
 };
 
-/* link_peer.c */
-struct far *far_get(struct links *l, const struct id *id); /* made when it is missing */
-void far_free(struct links *l, struct far *f);
+/* peer_link.c */
+struct peer_link *peer_link_get(struct links *l, const struct id *id); /* made when it is missing */
+void peer_link_free(struct links *l, struct peer_link *f);
 /* No connection could be made, or the last one broke: what waits is given up. */
-void far_give_up(struct links *l, struct far *f, const char *why);
+void peer_link_give_up(struct links *l, struct peer_link *f, const char *why);
 /* A connection to send on, once none is ending: what went there before must be heard first. */
-void far_choose(struct far *f);
-size_t far_backlog(const struct far *f);
-struct stranger *stranger_new(struct links *l, const struct id *wanted); /* wanted: may be NULL */
-struct stranger *stranger_of(struct links *l, const struct connection *c, const struct id *wanted);
-void stranger_remove(struct links *l, struct stranger *s);
+void peer_link_choose(struct peer_link *f);
+size_t peer_link_backlog(const struct peer_link *f);
+struct pending *pending_new(struct links *l, const struct id *wanted); /* wanted: may be NULL */
+struct pending *pending_find(struct links *l, const struct connection *c, const struct id *wanted);
+void pending_remove(struct links *l, struct pending *s);
 
 /* link.c */
 struct connection_setup links_setup(struct links *l);

@@ -11,7 +11,7 @@ static unsigned place(const struct id *peer)
     return (peer->b[ID_BYTES - 2] << 8 | peer->b[ID_BYTES - 1]) % ROUND_TRIPS;
 }
 
-void round_trip_keep(struct round_trips *r, const struct id *peer, unsigned rtt_us)
+void round_trip_record(struct round_trips *r, const struct id *peer, unsigned rtt_us)
 {
     r->all[place(peer)] = (struct round_trip){.peer = *peer, .rtt_us = rtt_us, .at_ms = clock_ms()};
 }

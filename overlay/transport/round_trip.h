@@ -14,7 +14,7 @@ struct round_trips {
     } all[ROUND_TRIPS];
 };
 
-void round_trip_keep(struct round_trips *r, const struct id *peer, unsigned rtt_us);
+void round_trip_record(struct round_trips *r, const struct id *peer, unsigned rtt_us);
 /* 0: not measured within the last minute. */
 unsigned round_trip_us(const struct round_trips *r, const struct id *peer);
 #endif

@@ -31,7 +31,7 @@ enum {
 };
 
 /* A lease that may have streams. */
-struct way {
+struct tunnel {
     struct tunnels *tunnels;
     struct part_peer peer; /* the other end */
     struct id lease;
@@ -39,11 +39,11 @@ struct way {
     struct evconnlistener *listener; /* where they go in; NULL: they come out here */
     struct stream *streams;
     unsigned count;
-    struct way *next;
+    struct tunnel *next;
 };
 
 struct stream {
-    struct way *way;
+    struct tunnel *tunnel;
     uint32_t number; /* the opener's */
     bool opened_here, ended_here;
     struct bufferevent *bev;
@@ -54,24 +54,24 @@ struct stream {
 };
 
 /* What is left of a stream until the local program has closed it, too. */
-struct rest {
+struct closing {
     struct tunnels *tunnels;
     struct bufferevent *bev;
-    struct rest *next;
+    struct closing *next;
 };
 
 struct tunnels {
     struct node *node;
-    struct way *ways;
-    struct rest *rests;
+    struct tunnel *all;
+    struct closing *closing;
     uint32_t number;
 };
 
 /* --- ends --- */
 
-static void rest_free(struct rest *r)
+static void closing_free(struct closing *r)
 {
-    struct rest **at = &r->tunnels->rests;
+    struct closing **at = &r->tunnels->closing;
     while (*at != r)
         at = &(*at)->next;
     *at = r->next;
@@ -79,58 +79,58 @@ static void rest_free(struct rest *r)
     free(r);
 }
 
-static void rest_read(struct bufferevent *bev, void *ctx)
+static void closing_read(struct bufferevent *bev, void *ctx)
 {
     struct evbuffer *in = bufferevent_get_input(bev);
     (void)ctx;
     evbuffer_drain(in, evbuffer_get_length(in));
 }
 
-static void rest_written(struct bufferevent *bev, void *ctx)
+static void closing_written(struct bufferevent *bev, void *ctx)
 {
     (void)ctx;
     if (evbuffer_get_length(bufferevent_get_output(bev)) == 0)
         shutdown(bufferevent_getfd(bev), SHUT_WR); /* nothing yet while it connects */
 }
 
-static void rest_event(struct bufferevent *bev, short what, void *ctx)
+static void closing_event(struct bufferevent *bev, short what, void *ctx)
 {
     if ((what & (BEV_EVENT_EOF | BEV_EVENT_ERROR)) != 0)
-        rest_free(ctx);
+        closing_free(ctx);
     else if ((what & BEV_EVENT_CONNECTED) != 0)
-        rest_written(bev, ctx);
+        closing_written(bev, ctx);
 }
 
 /* The local program gets what is on its way to it, and then the end. */
-static void leave_rest(struct tunnels *t, struct bufferevent *bev)
+static void close_slowly(struct tunnels *t, struct bufferevent *bev)
 {
-    struct rest *r = calloc(1, sizeof *r);
+    struct closing *r = calloc(1, sizeof *r);
     if (r == NULL) {
         bufferevent_free(bev);
         return;
     }
-    *r = (struct rest){.tunnels = t, .bev = bev, .next = t->rests};
-    t->rests = r;
-    bufferevent_setcb(bev, rest_read, rest_written, rest_event, r);
+    *r = (struct closing){.tunnels = t, .bev = bev, .next = t->closing};
+    t->closing = r;
+    bufferevent_setcb(bev, closing_read, closing_written, closing_event, r);
     bufferevent_enable(bev, EV_READ | EV_WRITE);
-    rest_read(bev, r);
-    rest_written(bev, r);
+    closing_read(bev, r);
+    closing_written(bev, r);
 }
 
 static int send_to(struct stream *s, const struct message *m)
 {
-    return link_send(s->way->tunnels->node->links, &s->way->peer, m);
+    return link_send(s->tunnel->tunnels->node->links, &s->tunnel->peer, m);
 }
 
 static void stream_free(struct stream *s)
 {
-    struct stream **at = &s->way->streams;
+    struct stream **at = &s->tunnel->streams;
     while (*at != s)
         at = &(*at)->next;
     *at = s->next;
-    s->way->count--;
+    s->tunnel->count--;
     if (s->bev != NULL && !s->ended_here)
-        leave_rest(s->way->tunnels, s->bev);
+        close_slowly(s->tunnel->tunnels, s->bev);
     else if (s->bev != NULL)
         bufferevent_free(s->bev);
     if (s->retry != NULL)
@@ -146,9 +146,9 @@ static void stream_close(struct stream *s)
     stream_free(s);
 }
 
-static void way_free(struct way *w)
+static void tunnel_free(struct tunnel *w)
 {
-    struct way **at = &w->tunnels->ways;
+    struct tunnel **at = &w->tunnels->all;
     while (*at != w)
         at = &(*at)->next;
     *at = w->next;
@@ -164,10 +164,10 @@ static void way_free(struct way *w)
 static void pump(struct stream *s)
 {
     struct evbuffer *in = bufferevent_get_input(s->bev);
-    struct links *links = s->way->tunnels->node->links;
+    struct links *links = s->tunnel->tunnels->node->links;
     size_t have;
     while ((have = evbuffer_get_length(in)) > 0 && s->credit > 0) {
-        if (link_backlog(links, &s->way->peer.id) > TUNNEL_BACKLOG) {
+        if (link_backlog(links, &s->tunnel->peer.id) > TUNNEL_BACKLOG) {
             event_add(s->retry, &(struct timeval){.tv_usec = TUNNEL_RETRY_MS * 1000});
             return;
         }
@@ -230,14 +230,14 @@ static void on_written(struct bufferevent *bev, void *ctx)
 
 /* --- a stream begins --- */
 
-static struct stream *stream_new(struct way *w, int fd, uint32_t number, bool opened_here)
+static struct stream *stream_new(struct tunnel *w, int fd, uint32_t number, bool opened_here)
 {
     struct event_base *base = w->tunnels->node->base;
     struct stream *s = w->count < TUNNEL_STREAMS ? calloc(1, sizeof *s) : NULL;
     if (s == NULL)
         return NULL;
     *s = (struct stream){
-        .way = w, .number = number, .opened_here = opened_here, .credit = TUNNEL_WINDOW};
+        .tunnel = w, .number = number, .opened_here = opened_here, .credit = TUNNEL_WINDOW};
     s->next = w->streams;
     w->streams = s;
     w->count++;
@@ -264,7 +264,7 @@ static void without_delay(evutil_socket_t fd)
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *from,
                       int length, void *ctx)
 {
-    struct way *w = ctx;
+    struct tunnel *w = ctx;
     (void)listener, (void)from, (void)length;
     if (!caller_is_own(fd)) {
         log_warn(w->tunnels->node->log, "refused another user of this desktop at a job's port");
@@ -285,9 +285,9 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
         bufferevent_enable(s->bev, EV_READ | EV_WRITE);
 }
 
-static struct way *find_way(struct tunnels *t, const struct id *lease)
+static struct tunnel *tunnel_find(struct tunnels *t, const struct id *lease)
 {
-    struct way *w = t->ways;
+    struct tunnel *w = t->all;
     while (w != NULL && !id_equal(&w->lease, lease))
         w = w->next;
     return w;
@@ -296,7 +296,7 @@ static struct way *find_way(struct tunnels *t, const struct id *lease)
 static void open_here(struct tunnels *t, const struct link_peer *from,
                       const struct msg_tunnel_open *m)
 {
-    struct way *w = find_way(t, &m->lease);
+    struct tunnel *w = tunnel_find(t, &m->lease);
     bool ours = w != NULL && w->port != 0 && id_equal(&w->peer.id, &from->peer.id);
     struct stream *s = ours ? stream_new(w, -1, m->stream, false) : NULL;
     struct message no = {.kind = MSG_tunnel_close, .tunnel_close.stream = m->stream};
@@ -320,7 +320,7 @@ static void open_here(struct tunnels *t, const struct link_peer *from,
 static struct stream *find(struct tunnels *t, const struct id *peer, uint32_t number,
                            bool opened_here)
 {
-    for (struct way *w = t->ways; w != NULL; w = w->next)
+    for (struct tunnel *w = t->all; w != NULL; w = w->next)
         for (struct stream *s = id_equal(&w->peer.id, peer) ? w->streams : NULL; s != NULL;
              s = s->next)
             if (s->number == number && s->opened_here == opened_here)
@@ -386,20 +386,21 @@ static void on_gone(void *ctx, const struct id *peer, const char *why)
 {
     struct tunnels *t = ctx;
     (void)why;
-    for (struct way *w = t->ways; w != NULL; w = w->next)
+    for (struct tunnel *w = t->all; w != NULL; w = w->next)
         while (id_equal(&w->peer.id, peer) && w->streams != NULL)
             stream_free(w->streams);
 }
 
 /* --- leases --- */
 
-static struct way *way_new(struct tunnels *t, const struct part_peer *peer, const struct id *lease)
+static struct tunnel *tunnel_new(struct tunnels *t, const struct part_peer *peer,
+                                 const struct id *lease)
 {
-    struct way *w = calloc(1, sizeof *w);
+    struct tunnel *w = calloc(1, sizeof *w);
     if (w == NULL)
         return NULL;
-    *w = (struct way){.tunnels = t, .peer = *peer, .lease = *lease, .next = t->ways};
-    t->ways = w;
+    *w = (struct tunnel){.tunnels = t, .peer = *peer, .lease = *lease, .next = t->all};
+    t->all = w;
     return w;
 }
 
@@ -408,7 +409,7 @@ uint16_t tunnel_listen(struct tunnels *t, const struct part_peer *holder, const 
     struct sockaddr_storage s;
     int claim;
     struct addr at = {.port = ports_pick(&claim)}; /* one that guests may not connect to */
-    struct way *w = at.port != 0 ? way_new(t, holder, lease) : NULL;
+    struct tunnel *w = at.port != 0 ? tunnel_new(t, holder, lease) : NULL;
     if (w == NULL) {
         close(claim);
         return 0;
@@ -421,14 +422,14 @@ uint16_t tunnel_listen(struct tunnels *t, const struct part_peer *holder, const 
     close(claim); /* whoever listens needs it no more */
     if (w->listener != NULL)
         return at.port;
-    way_free(w);
+    tunnel_free(w);
     return 0;
 }
 
 int tunnel_allow(struct tunnels *t, const struct part_peer *peer, const struct id *lease,
                  uint16_t port)
 {
-    struct way *w = way_new(t, peer, lease);
+    struct tunnel *w = tunnel_new(t, peer, lease);
     if (w == NULL)
         return -ENOMEM;
     w->port = port;
@@ -437,9 +438,9 @@ int tunnel_allow(struct tunnels *t, const struct part_peer *peer, const struct i
 
 void tunnel_end(struct tunnels *t, const struct id *lease)
 {
-    struct way *w;
-    while ((w = find_way(t, lease)) != NULL)
-        way_free(w);
+    struct tunnel *w;
+    while ((w = tunnel_find(t, lease)) != NULL)
+        tunnel_free(w);
 }
 
 int tunnels_open(struct tunnels **out, struct node *node)
@@ -459,9 +460,9 @@ void tunnels_close(struct tunnels *t)
     if (t == NULL)
         return;
     links_forget_gone(t->node->links, on_gone, t);
-    while (t->ways != NULL)
-        way_free(t->ways);
-    while (t->rests != NULL)
-        rest_free(t->rests);
+    while (t->all != NULL)
+        tunnel_free(t->all);
+    while (t->closing != NULL)
+        closing_free(t->closing);
     free(t);
 }

@@ -216,26 +216,27 @@ static bool is_lent(const struct jobs *j, const struct id *submitter)
 }
 
 /* Guests here may call it, and its guests what the submitter runs here. */
-static void let_call(struct jobs *j, const struct finder_wish *wish, const struct part_peer *peer)
+static void let_call(struct jobs *j, const struct finder_request *request,
+                     const struct part_peer *peer)
 {
     struct msg_group_enter *one;
-    if (!is_lent(j, &wish->submitter) || (one = calloc(1, sizeof *one)) == NULL)
+    if (!is_lent(j, &request->submitter) || (one = calloc(1, sizeof *one)) == NULL)
         return;
-    one->job = wish->job;
+    one->job = request->job;
     one->members_count = 1;
     one->members[0] = *peer;
-    company_enter(j->parts.company, &wish->submitter, one);
+    company_enter(j->parts.company, &request->submitter, one);
     free(one);
 }
 
 /* Of another's job. Where its peers are is not for its submitter to say. */
-void jobs_found(void *jobs, const struct finder_wish *wish, const struct part_peer *peer)
+void jobs_found(void *jobs, const struct finder_request *request, const struct part_peer *peer)
 {
     struct jobs *j = jobs;
-    struct job *job = jobs_find(j, &wish->job);
-    if (job != NULL && job->owner == NULL && id_equal(&job->submitter, &wish->submitter))
+    struct job *job = jobs_find(j, &request->job);
+    if (job != NULL && job->owner == NULL && id_equal(&job->submitter, &request->submitter))
         job_add(job, peer);
-    let_call(j, wish, peer);
+    let_call(j, request, peer);
 }
 
 static void on_enter(struct jobs *j, const struct link_peer *from, const struct msg_group_enter *m)
@@ -252,12 +253,13 @@ static void on_enter(struct jobs *j, const struct link_peer *from, const struct 
         return;
     }
     for (unsigned i = 0; i < m->members_count; i++) {
-        const struct finder_wish wish = {
+        const struct finder_request request = {
             .job = m->job, .submitter = from->peer.id, .peer = m->members[i].id};
-        if (id_equal(&wish.peer, &wish.submitter)) /* by which of its addresses, its link says */
-            let_call(j, &wish, &from->peer);
-        else if (!id_equal(&wish.peer, self))
-            finder_want(j->finder, &wish);
+        if (id_equal(&request.peer,
+                     &request.submitter)) /* by which of its addresses, its link says */
+            let_call(j, &request, &from->peer);
+        else if (!id_equal(&request.peer, self))
+            finder_want(j->finder, &request);
     }
 }
 

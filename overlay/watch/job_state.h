@@ -53,7 +53,7 @@ void job_add(struct job *job, const struct part_peer *peer);
 void job_take_out(struct job *job, const struct id *peer);
 
 /* job_list.c: the submitter tells what has changed; the others hear it. */
-struct finder_wish;
-void jobs_found(void *jobs, const struct finder_wish *wish, const struct part_peer *peer);
+struct finder_request;
+void jobs_found(void *jobs, const struct finder_request *request, const struct part_peer *peer);
 void jobs_tell(evutil_socket_t fd, short what, void *jobs);
 #endif

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* message.c -- put and get for every part and message of message.def. */
 #include "message.h"
+#include "version.h"
 #include <string.h>
 
 /* --- put --- */
 #define PART(name)                                                                                 \
     static void put_part_##name(struct wire_writer *w, const struct part_##name *m)                \
-    {
+    {                                                                                              \
+        const bool absent = w->absent;
 #define MESSAGE(name, kind, to)                                                                    \
     static void put_msg_##name(struct wire_writer *w, const struct msg_##name *m)                  \
-    {
+    {                                                                                              \
+        const bool absent = w->absent;
 #define U8(f) wire_put_u8(w, m->f);
 #define U16(f) wire_put_u16(w, m->f);
 #define U32(f) wire_put_u32(w, m->f);
@@ -26,8 +29,11 @@
     wire_put_u16(w, m->f##_count);                                                                 \
     for (unsigned i = 0; !w->failed && i < m->f##_count; i++)                                      \
         put_part_##part(w, &m->f[i]);
+#define SINCE(version) wire_put_since(w, version);
+#define MORE(max)
 #define END                                                                                        \
-    (void)w, (void)m;                                                                              \
+    (void)m;                                                                                       \
+    w->absent = absent;                                                                            \
     }
 #include "message.def"
 #include "message_undef.h"
@@ -35,10 +41,12 @@
 /* --- get --- */
 #define PART(name)                                                                                 \
     static void get_part_##name(struct wire_reader *r, struct part_##name *m)                      \
-    {
+    {                                                                                              \
+        const bool absent = r->absent;
 #define MESSAGE(name, kind, to)                                                                    \
     static void get_msg_##name(struct wire_reader *r, struct msg_##name *m)                        \
-    {
+    {                                                                                              \
+        const bool absent = r->absent;
 #define U8(f) m->f = wire_get_u8(r);
 #define U16(f) m->f = wire_get_u16(r);
 #define U32(f) m->f = wire_get_u32(r);
@@ -57,8 +65,11 @@
         m->f##_count = 0;                                                                          \
     for (unsigned i = 0; !r->failed && i < m->f##_count; i++)                                      \
         get_part_##part(r, &m->f[i]);
+#define SINCE(version) wire_get_since(r, version);
+#define MORE(max) wire_get_more(r, max);
 #define END                                                                                        \
-    (void)r, (void)m;                                                                              \
+    (void)m;                                                                                       \
+    r->absent = absent;                                                                            \
     }
 #include "message.def"
 #include "message_undef.h"
@@ -77,15 +88,17 @@ static void get_body(struct wire_reader *r, struct message *m)
     r->failed = true;
 }
 
-static struct wire_writer begin(uint8_t *out, size_t size, enum message_kind kind)
+static struct wire_writer frame_begin(uint8_t *out, size_t size, enum message_kind kind,
+                                      unsigned version)
 {
-    struct wire_writer w = {.base = out, .size = size < WIRE_MAX_FRAME ? size : WIRE_MAX_FRAME};
+    struct wire_writer w = {
+        .base = out, .size = size < WIRE_MAX_FRAME ? size : WIRE_MAX_FRAME, .version = version};
     wire_put_u32(&w, 0); /* the length: known at the end */
     wire_put_u8(&w, (uint8_t)kind);
     return w;
 }
 
-static size_t end(const struct wire_writer *w)
+static size_t frame_end(const struct wire_writer *w)
 {
     if (w->failed)
         return 0;
@@ -97,25 +110,32 @@ static size_t end(const struct wire_writer *w)
 #define MESSAGE(name, kind, to)                                                                    \
     size_t message_put_##name(const struct msg_##name *m, uint8_t *out, size_t size)               \
     {                                                                                              \
-        struct wire_writer w = begin(out, size, MSG_##name);                                       \
+        struct wire_writer w = frame_begin(out, size, MSG_##name, WIRE_HIGHEST);                   \
         put_msg_##name(&w, m);                                                                     \
-        return end(&w);                                                                            \
+        return frame_end(&w);                                                                      \
     }
 #include "message_only.h"
 #include "message.def"
 #include "message_undef.h"
 
-size_t message_encode(const struct message *m, uint8_t *out, size_t size)
+size_t message_encode_version(const struct message *m, uint8_t *out, size_t size, unsigned version)
 {
+    struct wire_writer w = frame_begin(out, size, m->kind, version);
     switch (m->kind) {
 #define MESSAGE(name, kind, to)                                                                    \
     case MSG_##name:                                                                               \
-        return message_put_##name(&m->name, out, size);
+        put_msg_##name(&w, &m->name);                                                              \
+        return frame_end(&w);
 #include "message_only.h"
 #include "message.def"
 #include "message_undef.h"
     }
     return 0;
+}
+
+size_t message_encode(const struct message *m, uint8_t *out, size_t size)
+{
+    return message_encode_version(m, out, size, WIRE_HIGHEST);
 }
 
 long message_frame_length(const uint8_t *in, size_t have)
@@ -129,14 +149,20 @@ long message_frame_length(const uint8_t *in, size_t have)
     return (long)rest + 4;
 }
 
-bool message_decode(struct message *m, const uint8_t *frame, size_t length)
+bool message_decode_version(struct message *m, const uint8_t *frame, size_t length,
+                            unsigned version)
 {
     if (length < WIRE_HEADER || message_frame_length(frame, length) != (long)length)
         return false;
-    struct wire_reader r = {.base = frame, .size = length, .at = 4};
+    struct wire_reader r = {.base = frame, .size = length, .at = 4, .version = version};
     m->kind = (enum message_kind)wire_get_u8(&r);
     get_body(&r, m);
     return !r.failed && r.at == r.size;
+}
+
+bool message_decode(struct message *m, const uint8_t *frame, size_t length)
+{
+    return message_decode_version(m, frame, length, WIRE_HIGHEST);
 }
 
 enum receiver message_receiver(enum message_kind kind)
@@ -150,6 +176,30 @@ enum receiver message_receiver(enum message_kind kind)
 #include "message_undef.h"
     }
     return RECEIVER_inside;
+}
+
+uint32_t message_token(const struct message *m)
+{
+    switch ((unsigned)m->kind) {
+#define TO_row(name)                                                                               \
+    case MSG_##name:                                                                               \
+        return m->name.token;
+#define TO_rpc_row(name) TO_row(name)
+#include "message_to.h"
+    }
+    return 0;
+}
+
+void message_set_token(struct message *question, uint32_t token)
+{
+    switch ((unsigned)question->kind) {
+#define TO_local(name)                                                                             \
+    case MSG_##name:                                                                               \
+        question->name.token = token;                                                              \
+        return;
+#define TO_rpc(name) TO_local(name)
+#include "message_to.h"
+    }
 }
 
 const char *message_name(enum message_kind kind)

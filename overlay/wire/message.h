@@ -25,6 +25,8 @@
 #define LIST(part, f, max)                                                                         \
     uint16_t f##_count;                                                                            \
     struct part_##part f[max];
+#define SINCE(version)
+#define MORE(max)
 #define END                                                                                        \
     }                                                                                              \
     ;
@@ -57,6 +59,9 @@ struct message {
 /* The frame of m into out: its length, or 0 when it does not fit or a field is out of its bounds.
  */
 size_t message_encode(const struct message *m, uint8_t *out, size_t size);
+/* For a peer that speaks an earlier version (version.h): without the fields that it does not know,
+ * and 0 for a message that it does not know. */
+size_t message_encode_version(const struct message *m, uint8_t *out, size_t size, unsigned version);
 
 /* The same for one kind, without the room that a union of all kinds takes: message_put_ping(...).
  */
@@ -73,6 +78,13 @@ long message_frame_length(const uint8_t *in, size_t have);
 /* One whole frame. False for a kind that does not exist, a field out of bounds, or bytes left over.
  */
 bool message_decode(struct message *m, const uint8_t *frame, size_t length);
+/* From such a peer: fields that it does not know are zero. */
+bool message_decode_version(struct message *m, const uint8_t *frame, size_t length,
+                            unsigned version);
+
+/* What a program on the local socket is answered has the token of its question; 0: it has none. */
+uint32_t message_token(const struct message *m);
+void message_set_token(struct message *question, uint32_t token);
 
 enum receiver message_receiver(enum message_kind kind); /* of a kind that there is */
 const char *message_name(enum message_kind kind);       /* "lease_ask"; "?" for no kind */

@@ -12,4 +12,6 @@
 #define BYTES(f, max)
 #define ONE(part, f)
 #define LIST(part, f, max)
+#define SINCE(version)
+#define MORE(max)
 #define END

@@ -13,8 +13,8 @@
 #ifndef TO_greeting
 #define TO_greeting(name)
 #endif
-#ifndef TO_visited
-#define TO_visited(name)
+#ifndef TO_probe
+#define TO_probe(name)
 #endif
 #ifndef TO_walk
 #define TO_walk(name)
@@ -67,14 +67,14 @@
 #ifndef TO_local_order
 #define TO_local_order(name)
 #endif
-#ifndef TO_errand
-#define TO_errand(name)
+#ifndef TO_rpc
+#define TO_rpc(name)
 #endif
-#ifndef TO_errand_order
-#define TO_errand_order(name)
+#ifndef TO_rpc_order
+#define TO_rpc_order(name)
 #endif
-#ifndef TO_errand_row
-#define TO_errand_row(name)
+#ifndef TO_rpc_row
+#define TO_rpc_row(name)
 #endif
 #ifndef TO_row
 #define TO_row(name)
@@ -88,11 +88,12 @@
 #include "message.def"
 #include "message_undef.h"
 #undef TO_greeting
-#undef TO_visited
+#undef TO_probe
 #undef TO_walk
 #undef TO_ring
 #undef TO_group
 #undef TO_job
+#undef TO_listens
 #undef TO_grant
 #undef TO_allocate
 #undef TO_hold
@@ -105,9 +106,9 @@
 #undef TO_program_greeting
 #undef TO_local
 #undef TO_local_order
-#undef TO_errand
-#undef TO_errand_order
-#undef TO_errand_row
+#undef TO_rpc
+#undef TO_rpc_order
+#undef TO_rpc_row
 #undef TO_row
 #undef TO_unasked
 #undef TO_inside

@@ -13,4 +13,6 @@
 #undef BYTES
 #undef ONE
 #undef LIST
+#undef SINCE
+#undef MORE
 #undef END

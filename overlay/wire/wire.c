@@ -4,8 +4,22 @@
 #include "overlay/base/text.h"
 #include <string.h>
 
-static uint8_t *room(struct wire_writer *w, size_t n)
+void wire_put_since(struct wire_writer *w, unsigned version)
 {
+    w->absent = w->absent || w->version < version;
+    w->failed = w->failed || (w->absent && w->at == WIRE_HEADER);
+}
+
+void wire_get_since(struct wire_reader *r, unsigned version)
+{
+    r->absent = r->absent || r->version < version;
+    r->failed = r->failed || (r->absent && r->at == WIRE_HEADER);
+}
+
+static uint8_t *wire_room(struct wire_writer *w, size_t n)
+{
+    if (w->absent)
+        return NULL;
     if (w->failed || w->size - w->at < n) {
         w->failed = true;
         return NULL;
@@ -14,8 +28,10 @@ static uint8_t *room(struct wire_writer *w, size_t n)
     return w->base + w->at - n;
 }
 
-static const uint8_t *take(struct wire_reader *r, size_t n)
+static const uint8_t *wire_take(struct wire_reader *r, size_t n)
 {
+    if (r->absent)
+        return NULL;
     if (r->failed || r->size - r->at < n) {
         r->failed = true;
         return NULL;
@@ -26,14 +42,14 @@ static const uint8_t *take(struct wire_reader *r, size_t n)
 
 static void put_number(struct wire_writer *w, uint64_t v, size_t n)
 {
-    uint8_t *p = room(w, n);
+    uint8_t *p = wire_room(w, n);
     for (size_t i = 0; p != NULL && i < n; i++)
         p[i] = (uint8_t)(v >> (8 * (n - 1 - i)));
 }
 
 static uint64_t get_number(struct wire_reader *r, size_t n)
 {
-    const uint8_t *p = take(r, n);
+    const uint8_t *p = wire_take(r, n);
     uint64_t v = 0;
     for (size_t i = 0; p != NULL && i < n; i++)
         v = v << 8 | p[i];
@@ -42,14 +58,14 @@ static uint64_t get_number(struct wire_reader *r, size_t n)
 
 static void put_run(struct wire_writer *w, const void *v, size_t n)
 {
-    uint8_t *p = room(w, n);
+    uint8_t *p = wire_room(w, n);
     if (p != NULL && n > 0)
         memcpy(p, v, n);
 }
 
 static void get_run(struct wire_reader *r, void *v, size_t n)
 {
-    const uint8_t *p = take(r, n);
+    const uint8_t *p = wire_take(r, n);
     if (p != NULL)
         memcpy(v, p, n);
     else
@@ -98,7 +114,7 @@ static void put_shown(struct wire_writer *w, const char *v, size_t max, bool lin
     wire_put_u16(w, (uint16_t)n);
     const size_t at = w->at;
     put_run(w, v, n);
-    if (!w->failed)
+    if (!w->failed && !w->absent)
         text_clean(w->base + at, n, lines);
 }
 
@@ -156,9 +172,9 @@ void wire_get_addr(struct wire_reader *r, struct addr *v)
 static void get_shown(struct wire_reader *r, char *v, size_t max, bool lines)
 {
     size_t n = wire_get_u16(r);
-    const uint8_t *p = n <= max ? take(r, n) : NULL;
+    const uint8_t *p = n <= max ? wire_take(r, n) : NULL;
     if (p == NULL || !text_is_shown(p, n, lines)) {
-        r->failed = true;
+        r->failed = r->failed || !r->absent;
         v[0] = '\0';
         return;
     }
@@ -179,9 +195,15 @@ void wire_get_lines(struct wire_reader *r, char *v, size_t max)
 const uint8_t *wire_get_bytes(struct wire_reader *r, uint32_t *length, uint32_t max)
 {
     uint32_t n = wire_get_u32(r);
-    const uint8_t *p = n <= max ? take(r, n) : NULL;
+    const uint8_t *p = n <= max ? wire_take(r, n) : NULL;
     if (p == NULL)
-        r->failed = true;
+        r->failed = r->failed || !r->absent;
     *length = p != NULL ? n : 0;
     return p;
+}
+
+void wire_get_more(struct wire_reader *r, size_t max)
+{
+    r->failed = r->failed || r->size - r->at > max;
+    r->at = r->size;
 }

@@ -25,14 +25,24 @@ enum { WIRE_HEADER = 5, WIRE_MAX_FRAME = 256 * 1024 };
 struct wire_writer {
     uint8_t *base;
     size_t size, at;
+    unsigned version; /* of the protocol: see SINCE in message.def */
     bool failed;
+    bool absent; /* this version does not have the fields that follow: nothing is written */
 };
 
 struct wire_reader {
     const uint8_t *base;
     size_t size, at;
+    unsigned version;
     bool failed;
+    bool absent; /* nothing is read, and every field is zero */
 };
+
+/* The fields that follow are of this version and later ones. The first field of a message: so is
+ * the message itself, and any other version fails. */
+void wire_put_since(struct wire_writer *w, unsigned version);
+void wire_get_since(struct wire_reader *r, unsigned version);
+void wire_get_more(struct wire_reader *r, size_t max); /* skips what is left */
 
 void wire_put_u8(struct wire_writer *w, uint8_t v);
 void wire_put_u16(struct wire_writer *w, uint16_t v);

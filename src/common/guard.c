@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A confined process cannot ask the kernel. */
+/* In a guest's sandbox the kernel cannot be asked. */
 static bool is_welcome(int connection)
 {
     return socket_user_is(connection, geteuid()) || !socket_user_known();

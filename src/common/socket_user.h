@@ -9,6 +9,6 @@
 /* Does the connection's other end, on this machine, belong to that user? False also when nobody
  * has it open any more. */
 bool socket_user_is(int connection, uid_t user);
-/* Can the kernel be asked here? A confined process may not. */
+/* Can the kernel be asked here? A guest's sandbox forbids it. */
 bool socket_user_known(void);
 #endif

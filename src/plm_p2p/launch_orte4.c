@@ -349,7 +349,7 @@ static void launch_job(orte_job_t *job)
         plm_p2p_abort(e.text);
         return;
     }
-    if (plm->vnodes == NULL && plm_p2p_choose_confinement(&e) != 0) {
+    if (plm->vnodes == NULL && plm_p2p_choose_sandbox(&e) != 0) {
         plm_p2p_abort(e.text);
         return;
     }

@@ -62,7 +62,7 @@ struct plm_p2p_component {
     opal_event_t timer;
     opal_event_t grace; /* runs while orteds are told to leave */
     bool watching, asking, ending;
-    bool confine; /* other owners' peers are in the job, so all its processes are confined */
+    bool confine; /* other owners' peers are in the job, so all its processes are in a sandbox */
     char folder[FOLDER_PATH + 1]; /* that they may use on our own desktops; "": none */
     unsigned refused;             /* messages of peers, that the user was told of */
     orte_state_cbfunc_t comm_failed, proc_error, vm_ready; /* whose place was taken */
@@ -86,8 +86,8 @@ void plm_p2p_liken_nodes(void);
 /* terms_orte4.c: what the job binds itself to. */
 /* prefix: where Open MPI is installed on the peers, or NULL. */
 int plm_p2p_take_programs(const orte_job_t *job, const char *prefix, struct err *e);
-/* Before the first start: are processes on our own desktops confined, too? */
-int plm_p2p_choose_confinement(struct err *e);
+/* Before the first start: are there sandboxes on our own desktops, too? */
+int plm_p2p_choose_sandbox(struct err *e);
 int plm_p2p_terms(const struct grid_lease *lease, struct grid_launch *launch, struct err *e);
 
 /* trust_orte4.c: what peers cannot make mpirun do. */

@@ -152,14 +152,15 @@ static void choose_folder(const struct grid_lease *foreign)
     else if (!needs_folder())
         return;
     else if (foreign != NULL)
-        log_line("%s belongs to another owner, so processes on your own desktops are confined as "
-                 "well, and cannot use %s: it %s; start mpirun in a folder of the job's own",
-                 foreign->name, here, e.text);
+        log_line(
+            "%s belongs to another owner, so processes on your own desktops are in a "
+            "sandbox as well, and cannot use %s: it %s; start mpirun in a folder of the job's own",
+            foreign->name, here, e.text);
     else
         log_line("processes on your own desktops cannot use %s: it %s", here, e.text);
 }
 
-int plm_p2p_choose_confinement(struct err *e)
+int plm_p2p_choose_sandbox(struct err *e)
 {
     bool own = false;
     const struct grid_lease *foreign = find_foreign(&own);

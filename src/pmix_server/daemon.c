@@ -46,14 +46,14 @@ void daemon_ask(struct daemon *d, struct message *question, daemon_row_fn *row,
     }
     *a = (struct daemon_question){d->first, ++d->token, row, done, ctx};
     d->first = a;
-    question->local_done.token = a->token; /* where all of them have it */
+    message_set_token(question, a->token);
     daemon_send(d, question);
 }
 
 static void daemon_on_answer(struct daemon *d, const struct message *m)
 {
     struct daemon_question **at = &d->first, *a;
-    while (*at != NULL && (*at)->token != m->local_done.token)
+    while (*at != NULL && (*at)->token != message_token(m))
         at = &(*at)->next;
     a = *at;
     if (a == NULL)
@@ -87,7 +87,7 @@ static void daemon_take(struct daemon *d, const struct message *m)
 {
     switch (message_receiver(m->kind)) {
     case RECEIVER_row:
-    case RECEIVER_errand_row:
+    case RECEIVER_rpc_row:
         daemon_on_answer(d, m);
         break;
     case RECEIVER_unasked:

@@ -20,7 +20,7 @@ struct daemon_watcher {
 
 int daemon_open(struct daemon **out, struct event_base *base, const struct daemon_watcher *watcher,
                 struct err *e);
-/* The question's first field is its token, filled in here. row may be NULL; done is called once. */
+/* The question's token is filled in here. row may be NULL; done is called once. */
 void daemon_ask(struct daemon *d, struct message *question, daemon_row_fn *row,
                 daemon_done_fn *done, void *ctx);
 /* What is not answered. */

@@ -9,6 +9,7 @@ static void lane_gone(struct engine *e, int world, int lane)
     struct channel *c, *next;
     struct rank *r = &e->of[world];
     r->living &= (lanes_t)~only(lane);
+    place_lost(e);
     for (c = TAILQ_FIRST(&r->busy); c; c = next) {
         next = TAILQ_NEXT(c, busy);
         c->view[lane].next = NULL;
@@ -157,6 +158,8 @@ void death_handle_all(struct engine *e)
         if (e->link[e->self].noted)
             die(e, e->self); /* then nobody else's death matters */
         for (int i = 0; i < e->ranks * e->lanes && !e->stopped; i++) {
+            if (e->link[i].left && !e->link[i].noted && !e->link[i].finished)
+                death_goodbye(e, i);
             if (!e->link[i].noted || e->link[i].dead)
                 continue;
             if (is_heard_out(e, i))
@@ -176,9 +179,15 @@ static void note(struct engine *e, int vpid)
     e->deaths = true;
 }
 
+/* That nobody is there where nobody was met is no death: its program may be over, and its good-byes
+ * have gone to those that it had met. Those know if it is dead. */
 void engine_dead(struct engine *e, int vpid)
 {
-    if (!e->link[vpid].finished && !e->finished)
+    if (e->link[vpid].finished || e->finished)
+        return;
+    if (e->link[vpid].stranger && world_of(e, vpid) != e->rank)
+        e->link[vpid].left = e->deaths = true;
+    else
         note(e, vpid);
 }
 
@@ -186,6 +195,7 @@ void engine_declare(struct engine *e, int vpid, const char *why)
 {
     if (!e->link[vpid].noted)
         e->link[vpid].why = why;
+    e->link[vpid].stranger = false;
     engine_dead(e, vpid);
 }
 

@@ -104,6 +104,8 @@ static void begin_ranks(struct engine *e, const bool *alive)
             e->served |= link->dead && k == e->lane;
             if (!link->dead)
                 e->of[i].living |= only(k);
+            else if (i == e->rank)
+                e->asking.caught = e->asking.heard |= only(k); /* it has never said anything */
         }
     }
 }
@@ -229,7 +231,7 @@ static void dispatch(struct engine *e, int vpid, const struct header *h, const v
         rally_arrived(e, vpid, h->number);
         break;
     case HEADER_WHERE:
-        place_asked(e, vpid, h->number);
+        place_asked(e, vpid, h);
         break;
     case HEADER_HERE:
         place_told(e, vpid, h);
@@ -277,6 +279,7 @@ void engine_arrived(struct engine *e, int vpid, const uint8_t *header, const voi
     link->placed = NULL;
     link->room = NULL;
     link->heard = true;
+    link->stranger = false;
     if (!header_read(&h, header) || !is_sound(e, vpid, &h)) {
         engine_declare(e, vpid, "it sent what makes no sense");
     } else {
@@ -345,7 +348,7 @@ int engine_progress(struct engine *e, uint64_t now_ms)
         done += log_copy_late(e);
     if (!TAILQ_EMPTY(&e->held))
         done += future_release(e);
-    if (e->served && e->agents)
+    if ((e->served && e->agents) || e->asking.by_others)
         done += place_progress(e);
     done += decision_progress(e);
     if (later) {

@@ -125,8 +125,9 @@ struct engine_callbacks {
     /* Of a replica of this rank, on a link that outlives its processes (a ring in the memory of one
      * host); NULL: there is none. keeps: all that was sent to it so far it reads before it takes
      * note of this process's death, whenever that comes. drained: asked until it says so, before a
-     * death is acted upon. From the first time on the other end's keeps() says no; true when all
-     * that went before was brought, and none is just being brought. */
+     * death is acted upon, and where the lane is served. From the first time on the other end's
+     * keeps() says no; true when all that went before was brought, and none is just being brought.
+     */
     bool (*keeps)(void *ctx, int vpid);
     bool (*drained)(void *ctx, int vpid);
     /* The process is dead, forget the link. Tell the runtime, unless it said so (why is NULL). */
@@ -200,7 +201,7 @@ bool engine_is_served(const struct engine *e); /* by other lanes' replicas, for 
 void engine_by_place(struct engine *e, struct engine_comm *c);
 void engine_step(struct engine *e);
 void engine_serves(struct engine_comm *c, bool serves);
-bool engine_is_behind(const struct engine *e);
+bool engine_is_behind(struct engine *e);
 
 /* Memory that others name by its address, which differs between lanes (region.c). engine_region():
  * where that is here which somebody of a lane calls so, and how many bytes are left of it from

@@ -20,7 +20,8 @@
  *     AGREE    after a leader's death, from each other replica to the next one: DECIDED, and
  *              all that you lack went before this; extent: the next leader's vpid
  *     RALLY    to the other replicas of its rank: I have come to rally `number` (engine.h)
- *     WHERE    where is your program, what have you got from my rank (place.c)?
+ *     WHERE    where is your program, what have you got from my rank (place.c)? extent 1: answer
+ *              when you have sent all that others have got from yours
  *     HERE     the answer to WHERE `number`; acknowledgements went before it; extent: the place,
  *              of a replica of the same rank
  *     ATTACH   to the other replicas of its rank: memory `number`, extent: its length, is the

@@ -71,6 +71,9 @@ static void find_wanted(struct engine *e)
             wait_for(e, vpid_of(e, e->rank, k));
     FOR_LANES (k, e->awaited)
         wait_for(e, vpid_of(e, e->rank, k));
+    for (int i = 0; i < e->ranks * e->lanes; i++)
+        if (e->link[i].asked)
+            wait_for(e, i);
 }
 
 static void ping(struct engine *e, int vpid)

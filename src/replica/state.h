@@ -135,6 +135,9 @@ struct link {
     bool odd;           /* outvoted */
     bool done, told;    /* it has said DONE, or was told so */
     bool asked;         /* where it is, and it has not answered (place.c) */
+    bool stranger;      /* nothing else was ever sent to it, and nothing has come from it; */
+    bool left;          /* nor was it there */
+    uint64_t settles;   /* its question, which is not answered before all is caught up; 0: none */
     bool wanted, heard; /* something waits for it; it gave a sign of life since the last look */
     uint64_t waited_ms; /* since when something waits, or it was last heard; 0: nothing does */
     uint64_t pinged_ms;
@@ -161,6 +164,9 @@ struct said {
     int world; /* whom it is for: all replicas of it */
     uint64_t depends;
 };
+
+/* What this process is asking others for. */
+enum place_stage { PLACE_RESTS, PLACE_CATCHES_UP, PLACE_SETTLES, PLACE_LOOKS };
 
 struct engine {
     int ranks, lanes, rank, lane, self;
@@ -194,13 +200,17 @@ struct engine {
     STAILQ_HEAD(, said) kept;
     struct match_messages held; /* that have come, and are not in their receive's buffer yet */
     /* places */
-    uint64_t place; /* of the program */
-    bool agents;    /* it has some */
+    uint64_t place;   /* of the program */
+    bool agents;      /* it has some */
+    lanes_t read_out; /* of this rank: links that keep nothing any more, and have brought all */
     struct {
+        enum place_stage stage;
         uint64_t number, place; /* of the question; the furthest of the answers */
-        bool open;              /* what was asked for is not yet reached */
-        bool owes;              /* what the others had is noted in the channels */
-        lanes_t about, heard;   /* lanes whose replicas are gone; all that they said is said here */
+        bool again;             /* somebody has died since */
+        bool noted;             /* what the others had is, in the channels */
+        bool by_others;         /* who wait for this process to catch up */
+        lanes_t about;          /* lanes whose replicas are gone, for which all are asked; */
+        lanes_t caught, heard;  /* it has caught up with them; so have all, and it has heard that */
     } asking;
     /* decisions */
     struct decide decide;
@@ -371,8 +381,9 @@ void future_clear(struct engine *e);
 /* place.c */
 void place_count(struct engine *e, struct engine_comm *c, int tag); /* a send or a receive begins */
 void place_lane_is_served(struct engine *e);
-void place_asked(struct engine *e, int vpid, uint64_t number);
+void place_asked(struct engine *e, int vpid, const struct header *h);
 void place_told(struct engine *e, int vpid, const struct header *h);
+void place_lost(struct engine *e); /* a process: it is dead, or has said good-bye */
 int place_progress(struct engine *e);
 
 /* region.c */

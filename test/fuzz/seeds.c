@@ -37,6 +37,8 @@ static const uint8_t bytes[] = "some bytes";
     m->f##_count = (max) < 2 ? (max) : 2;                                                          \
     for (unsigned i = 0; i < m->f##_count; i++)                                                    \
         fill_part_##part(&m->f[i]);
+#define SINCE(version)
+#define MORE(max)
 #define PART(name)                                                                                 \
     static void fill_part_##name(struct part_##name *m)                                            \
     {

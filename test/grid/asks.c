@@ -50,9 +50,9 @@ static struct message make(enum message_kind kind)
         m.ad_near.cell = top;
         m.ad_near.want = 1;
         break;
-    case MSG_ad_touch:
-        m.ad_touch.cell = half;
-        m.ad_touch.token = TOKEN;
+    case MSG_ad_report:
+        m.ad_report.cell = half;
+        m.ad_report.token = TOKEN;
         break;
     case MSG_lease_ask:
         m.lease_ask.slots = 1;
@@ -77,7 +77,7 @@ static const struct {
     {MSG_ring_ask, MSG_ring_state},       {MSG_ring_find, MSG_ring_find_ack},
     {MSG_ring_put, MSG_ring_put_done},    {MSG_ring_get, MSG_ring_got},
     {MSG_ad_put, MSG_ad_put_done},        {MSG_ad_near, MSG_ad_near_answer},
-    {MSG_ad_touch, MSG_ad_touched},       {MSG_lease_ask, MSG_lease_answer},
+    {MSG_ad_report, MSG_ad_reported},     {MSG_lease_ask, MSG_lease_answer},
     {MSG_lease_renew, MSG_lease_renewed}, {MSG_lease_confirm, MSG_lease_ended},
     {MSG_lease_launch, MSG_lease_ended},  {MSG_tunnel_open, MSG_tunnel_close},
     {MSG_renew_ask, MSG_renew_answer},    {MSG_listens_ask, MSG_listens_answer},

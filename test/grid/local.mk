@@ -29,6 +29,8 @@ grid_scripts = \
     test/grid/grid_tool \
     test/grid/near \
     test/grid/netns \
+    test/grid/versions \
+    test/grid/json \
     test/grid/wire \
     test/grid/plain_user \
     test/grid/kill_campaign \

@@ -3,6 +3,7 @@
 #include "session.h"
 #include "overlay/base/addr.h"
 #include "overlay/transport/connection.h"
+#include "overlay/wire/version.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,7 +85,8 @@ void session_put(SSL *ssl, const struct message *m)
 void session_hello(SSL *ssl, const struct addr *listens)
 {
     struct message m = {.kind = MSG_hello};
-    m.hello.protocol = CONNECTION_PROTOCOL;
+    m.hello.lowest = WIRE_LOWEST;
+    m.hello.highest = WIRE_HIGHEST;
     m.hello.born = (uint64_t)time(NULL) * 1000000;
     if (listens != NULL)
         m.hello.listen = *listens;

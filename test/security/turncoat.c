@@ -18,6 +18,7 @@ int p2pd_main(int argc, char **argv);
 #include "overlay/core/swim/group_state.h"
 #include "overlay/watch/job_state.h"
 #include "overlay/transport/link_state.h"
+#include "overlay/wire/version.h"
 #include "overlay/crypto/revocation.h"
 #include "overlay/transport/link.h"
 #include "overlay/crypto/identity.h"
@@ -110,7 +111,7 @@ static void ask_renewals(void)
     struct message m = {.kind = MSG_renew_ask};
     uint8_t key[128], *at = key;
     EVP_PKEY *mine = SSL_CTX_get0_privatekey(identity_tls(self.node->identity));
-    m.renew_ask.protocol = CONNECTION_PROTOCOL;
+    m.renew_ask.protocol = WIRE_HIGHEST;
     m.renew_ask.key = key;
     m.renew_ask.key_length = (uint32_t)i2d_PUBKEY(mine, &at);
     for (unsigned i = 0; i < RENEWALS; i++)

@@ -25,7 +25,7 @@ struct ad {
     uint8_t rest[200];
 };
 
-struct near {
+struct ad_search {
     uint32_t rtt_us;
     unsigned peer;
 };
@@ -38,7 +38,7 @@ struct found {
 
 static int by_rtt(const void *a, const void *b)
 {
-    const struct near *x = a, *y = b;
+    const struct ad_search *x = a, *y = b;
     return x->rtt_us < y->rtt_us ? -1 : x->rtt_us > y->rtt_us;
 }
 
@@ -69,7 +69,7 @@ static struct sim *grow(unsigned peers, uint64_t seed, uint32_t flat_us)
 
 /* The peers that were named, measured and sorted, each once. */
 static unsigned measure(const struct sim *sim, unsigned from, const struct sim_answer *a,
-                        struct near *near)
+                        struct ad_search *near)
 {
     unsigned n = 0;
     bool *seen = calloc(sim_peers(sim), sizeof *seen);
@@ -78,7 +78,7 @@ static unsigned measure(const struct sim *sim, unsigned from, const struct sim_a
     for (unsigned i = 0; i < a->count; i++) {
         if (!seen[a->ads[i]])
             near[n++] =
-                (struct near){.rtt_us = sim_rtt_us(sim, from, a->ads[i]), .peer = a->ads[i]};
+                (struct ad_search){.rtt_us = sim_rtt_us(sim, from, a->ads[i]), .peer = a->ads[i]};
         seen[a->ads[i]] = true;
     }
     free(seen);
@@ -86,7 +86,7 @@ static unsigned measure(const struct sim *sim, unsigned from, const struct sim_a
 }
 
 /* In the order of the answers, as many at once as p2pd visits. */
-static uint64_t visit(const struct near *near, unsigned n)
+static uint64_t visit(const struct ad_search *near, unsigned n)
 {
     uint64_t free_at[AT_ONCE] = {0}, end = 0;
     for (unsigned i = 0; i < n; i++) {
@@ -111,8 +111,8 @@ static uint32_t rtt_us(void *ctx, unsigned bidder, unsigned peer)
     return sim_rtt_us(v->sim, v->from, peer);
 }
 
-static void claim(const struct sim *sim, unsigned from, unsigned slots, const struct near *near,
-                  unsigned n, struct found *f)
+static void claim(const struct sim *sim, unsigned from, unsigned slots,
+                  const struct ad_search *near, unsigned n, struct found *f)
 {
     struct view view = {.sim = sim, .from = from};
     struct market_setup setup = {.seed = from,
@@ -143,12 +143,12 @@ static void claim(const struct sim *sim, unsigned from, unsigned slots, const st
 static double best(const struct sim *sim, unsigned from, unsigned slots)
 {
     unsigned n = sim_peers(sim), left = slots;
-    struct near *all = calloc(n, sizeof *all);
+    struct ad_search *all = calloc(n, sizeof *all);
     double sum = 0;
     if (all == NULL)
         abort();
     for (unsigned i = 0; i < n; i++)
-        all[i] = (struct near){.rtt_us = sim_rtt_us(sim, from, i), .peer = i};
+        all[i] = (struct ad_search){.rtt_us = sim_rtt_us(sim, from, i), .peer = i};
     qsort(all, n, sizeof *all, by_rtt);
     for (unsigned i = 0; i < n && left > 0; i++) {
         unsigned take = left < SLOTS ? left : SLOTS;
@@ -165,7 +165,7 @@ static struct found allocate(struct sim *sim, unsigned from, unsigned slots)
     unsigned want = 2 * slots / SLOTS;
     const struct sim_answer *a = sim_nearest(sim, from, want < NAMED_MIN ? NAMED_MIN : want, "");
     sim_wait_for(sim, a);
-    struct near *near = calloc(a->count + 1, sizeof *near);
+    struct ad_search *near = calloc(a->count + 1, sizeof *near);
     if (near == NULL)
         abort();
     f.search_us = a->took_us;

@@ -58,12 +58,12 @@ static const char *judge(const struct market *m, const struct market_setup *s,
     return NULL;
 }
 
-struct tally {
+struct churn {
     unsigned both, one, none;
     uint64_t longest_us;
 };
 
-static const char *contest(uint64_t seed, struct tally *tally)
+static const char *contest(uint64_t seed, struct churn *churn)
 {
     struct topology t = {.random = seed};
     unsigned peers[2][PEERS_MAX];
@@ -89,12 +89,12 @@ static const char *contest(uint64_t seed, struct tally *tally)
     const char *wrong = market_run(m, LIMIT_US) ? judge(m, &setup, want) : "it does not end";
     unsigned won = (market_state(m, 0) == BID_WON) + (market_state(m, 1) == BID_WON);
     if (won == 0 && want[0].slots <= all && want[1].slots <= all)
-        tally->none++;
-    tally->one += won == 1;
-    tally->both += won == 2;
+        churn->none++;
+    churn->one += won == 1;
+    churn->both += won == 2;
     for (unsigned i = 0; i < 2; i++)
-        if (market_took_us(m, i) > tally->longest_us)
-            tally->longest_us = market_took_us(m, i);
+        if (market_took_us(m, i) > churn->longest_us)
+            churn->longest_us = market_took_us(m, i);
     market_free(m);
     return wrong;
 }
@@ -118,10 +118,10 @@ int main(int argc, char **argv)
     static const struct argp argp = {options, parse, NULL, "Contests for slots in the simulator.",
                                      NULL,    NULL,  NULL};
     unsigned long o[2] = {1, 1000};
-    struct tally tally = {0};
+    struct churn churn = {0};
     argp_parse(&argp, argc, argv, 0, NULL, o);
     for (unsigned long i = 0; i < o[1]; i++) {
-        const char *wrong = contest(o[0] + i, &tally);
+        const char *wrong = contest(o[0] + i, &churn);
         if (wrong == NULL)
             continue;
         printf("%s; again: test/sim/contest --seed %lu --contests 1\n", wrong, o[0] + i);
@@ -129,6 +129,6 @@ int main(int argc, char **argv)
     }
     printf("%lu contests: both had what they wanted in %u, one in %u, none in %u; the longest took "
            "%.2f s\n",
-           o[1], tally.both, tally.one, tally.none, (double)tally.longest_us / 1e6);
+           o[1], churn.both, churn.one, churn.none, (double)churn.longest_us / 1e6);
     return 0;
 }

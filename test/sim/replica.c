@@ -5,6 +5,7 @@
  *     replica --schedules 1000000  for long
  *     replica --seed 41            that one schedule again, and what happened in it
  *     replica --mix 0x20000        with these kinds of rounds alone: bits, by enum program_kind
+ *     replica --lanes 3 --kills 4  with so many lanes, and up to so many deaths
  *     replica --plan 41.2.3...     the same, as another campaign has printed it */
 #include "replica.h"
 #include <getopt.h>
@@ -50,17 +51,25 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int schedules(uint64_t first, uint64_t count, int mix)
+/* What is given instead of being drawn; 0: it is drawn. */
+struct given {
+    int mix, lanes, kills;
+};
+
+static int schedules(uint64_t first, uint64_t count, const struct given *g)
 {
     char why[400];
     int steps;
     double begin = seconds();
     for (uint64_t seed = first; seed < first + count; seed++) {
         struct plan p = plan_of(seed);
-        p.mix = mix;
-        if (mix != 0 && plan_run(&p, &steps))
+        const bool as_drawn = g->mix == 0 && g->lanes == 0 && g->kills == 0;
+        p.mix = g->mix;
+        p.lanes = g->lanes ? g->lanes : p.lanes;
+        p.kills = g->kills ? g->kills : p.kills;
+        if (!as_drawn && plan_run(&p, &steps))
             return 1;
-        if (mix == 0 && sim_run(&p, why, sizeof why, &steps))
+        if (as_drawn && sim_run(&p, why, sizeof why, &steps))
             return fail(seed, why);
         if ((seed - first + 1) % 100000 == 0)
             printf("%llu schedules good, %.1f s\n", (unsigned long long)(seed - first + 1),
@@ -68,6 +77,15 @@ static int schedules(uint64_t first, uint64_t count, int mix)
     }
     printf("%llu schedules good, %.1f s\n", (unsigned long long)count, seconds() - begin);
     return 0;
+}
+
+static int number(const char *word, int most)
+{
+    const long n = strtol(word, NULL, 0);
+    if (n >= 1 && n <= most)
+        return (int)n;
+    fprintf(stderr, "replica: '%s' is not between 1 and %d\n", word, most);
+    exit(2);
 }
 
 int main(int argc, char **argv)
@@ -78,10 +96,12 @@ int main(int argc, char **argv)
                                             {"first", required_argument, NULL, 'f'},
                                             {"only", no_argument, NULL, 'o'},
                                             {"mix", required_argument, NULL, 'm'},
+                                            {"lanes", required_argument, NULL, 'l'},
+                                            {"kills", required_argument, NULL, 'k'},
                                             {NULL, 0, NULL, 0}};
     uint64_t first = 1, count = 6000;
     bool only = false; /* the drawn schedules */
-    int mix = 0;
+    struct given given = {0};
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;)
         if (o == 's')
@@ -95,12 +115,16 @@ int main(int argc, char **argv)
         else if (o == 'o')
             only = true;
         else if (o == 'm')
-            mix = (int)strtol(optarg, NULL, 0);
+            given.mix = (int)strtol(optarg, NULL, 0);
+        else if (o == 'l')
+            given.lanes = number(optarg, MAX_LANES);
+        else if (o == 'k')
+            given.kills = number(optarg, MOST_KILLS);
         else
             return 2;
     bool soak = count >= 1000000;
     if (!only && (trouble_noticed() || small_programs(1, soak ? 100 : 2) ||
                   all_schedules(soak ? 500000 : 4000)))
         return 1;
-    return schedules(first, count, mix);
+    return schedules(first, count, &given);
 }

@@ -30,6 +30,7 @@ enum program_kind {
     PROGRAM_OVERTAKEN,
     PROGRAM_ANSWERS,
     PROGRAM_WINDOWS,
+    PROGRAM_LATE,
     PROGRAM_KINDS,
 };
 

@@ -368,6 +368,29 @@ static void windows(struct maker *m)
     }
 }
 
+/* A rank has a large message on its way when it puts something into the window of the receiver, who
+ * waits for other things before that message. */
+static void late(struct maker *m)
+{
+    int r = draw(m, m->ranks), a = other_than(m, r), b = other_than(m, r);
+    for (int i = 0; i < m->ranks; i++)
+        add(m, i, OP_OPEN);
+    add(m, r, OP_LOOK);
+    tell(m, r, a, m->tag);
+    for (int times = draw(m, 3); times > 0; times--) {
+        put(m, b, OP_SEND, r, m->tag + 2, draw_size(m));
+        put(m, r, OP_RECV, b, m->tag + 2, 0);
+        if (draw(m, 2))
+            put(m, r, OP_PUT, r, 0, MESSAGE_MIN);
+    }
+    put(m, a, OP_SEND, r, m->tag + 1, 200 + draw(m, 1000));
+    for (int puts = 1 + draw(m, 2); puts > 0; puts--)
+        put(m, a, OP_PUT, r, 0, MESSAGE_MIN + draw(m, 2) * draw(m, 500));
+    put(m, r, OP_RECV, a, m->tag + 1, 0);
+    tell(m, a, r, m->tag + 3);
+    add(m, r, OP_LOOK);
+}
+
 void program_make(struct program *of, const struct plan *plan)
 {
     static void (*const kinds[PROGRAM_KINDS])(struct maker *) = {
@@ -389,6 +412,7 @@ void program_make(struct program *of, const struct plan *plan)
         [PROGRAM_OVERTAKEN] = overtaken,
         [PROGRAM_ANSWERS] = answers,
         [PROGRAM_WINDOWS] = windows,
+        [PROGRAM_LATE] = late,
     };
     struct maker m = {.of = of,
                       .ranks = plan->ranks,

@@ -3,7 +3,8 @@
  * whoever dials. */
 #include "overlay/base/addr.h"
 #include "overlay/membership/authority.h"
-#include "overlay/transport/link.h"
+#include "overlay/transport/link_state.h"
+#include "overlay/wire/version.h"
 #include <errno.h>
 #include <netinet/in.h>
 #include <setjmp.h>
@@ -23,6 +24,7 @@ struct peer {
     uint32_t heard; /* the last token */
     unsigned count, gone;
     bool in_order;
+    unsigned version;
 };
 
 struct grid {
@@ -35,7 +37,7 @@ struct grid {
 static bool on_ping(void *ctx, const struct link_peer *from, const struct message *m)
 {
     struct peer *p = ctx;
-    (void)from;
+    p->version = from->version;
     p->in_order = p->in_order && m->ping.token == p->heard + 1;
     p->heard = m->ping.token;
     p->count++;
@@ -152,6 +154,46 @@ static void test_both_dial_at_once(void **state)
     assert_true(a->in_order && b->in_order);
     assert_int_equal(a->count, MANY);
     assert_int_equal(a->gone + b->gone, 0);
+}
+
+/* What they say before they have said hello waits, and is heard in order, too. */
+static void test_two_versions(void **state)
+{
+    struct grid *g = *state;
+    struct peer *a = &g->peers[0], *b = &g->peers[1];
+    a->links->hello.highest = WIRE_HIGHEST + 3;
+    b->links->hello.lowest = 1;
+    send_pings(a, b, 1, MANY);
+    send_pings(b, a, 1, MANY);
+    turn_until(g, &a->count, MANY);
+    turn_until(g, &b->count, MANY);
+    assert_true(a->in_order && b->in_order);
+    assert_int_equal(a->version, WIRE_HIGHEST);
+    assert_int_equal(b->version, WIRE_HIGHEST);
+}
+
+static void test_no_version_in_common(void **state)
+{
+    struct grid *g = *state;
+    struct peer *old = &g->peers[0], *young = &g->peers[1];
+    char line[300];
+    old->links->hello.lowest = 4;
+    old->links->hello.highest = 5;
+    send_pings(young, old, 1, 3);
+    turn_until(g, &young->gone, 1);
+    for (int i = 0; i < 100; i++) { /* the other side has to hear of it, too */
+        event_base_loopexit(g->base, &(struct timeval){.tv_usec = 10000});
+        event_base_loop(g->base, EVLOOP_ONCE);
+        links_other_versions(old->links, line, sizeof line);
+        if (line[0] != '\0')
+            break;
+    }
+    assert_string_equal(line,
+                        "p1 (127.0.0.1) speaks version 7 only, we 4 to 5: update p2pgrid here");
+    links_other_versions(young->links, line, sizeof line);
+    assert_string_equal(line,
+                        "p0 (127.0.0.1) speaks versions 4 to 5 only, we 7: update p2pgrid there");
+    assert_int_equal(old->count + young->count, 0);
 }
 
 static void test_to_itself(void **state)
@@ -339,6 +381,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_both_dial_at_once, set_up, clean_up),
+        cmocka_unit_test_setup_teardown(test_two_versions, set_up, clean_up),
+        cmocka_unit_test_setup_teardown(test_no_version_in_common, set_up, clean_up),
         cmocka_unit_test_setup_teardown(test_to_itself, set_up, clean_up),
         cmocka_unit_test_setup_teardown(test_bounded, set_up, clean_up),
         cmocka_unit_test_setup_teardown(test_gone, set_up, clean_up),

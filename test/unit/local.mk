@@ -32,6 +32,7 @@ unit_programs = \
     test/unit/input \
     test/unit/inquiry \
     test/unit/invitations \
+    test/unit/kept \
     test/unit/keyfile \
     test/unit/keys \
     test/unit/lease \
@@ -84,6 +85,7 @@ unit_programs = \
     test/unit/uri \
     test/unit/transport \
     test/unit/turn \
+    test/unit/version \
     test/unit/view \
     test/unit/vivaldi \
     test/unit/window \
@@ -96,6 +98,8 @@ test_unit_rate_limit_LDADD = libsurvive.la $(LDADD)
 test_unit_place_updates_LDADD = libsurvive.la $(LDADD)
 test_unit_participants_LDADD = libsurvive.la $(LDADD)
 test_unit_level_LDADD = libsurvive.la $(LDADD)
+test_unit_kept_SOURCES = test/unit/kept.c test/wire/kept.c test/wire/kept.h
+test_unit_version_LDADD = libdaemon.la $(LDADD)
 test_unit_addr_LDADD = libdaemon.la $(LDADD)
 test_unit_caller_LDADD = libdaemon.la $(LDADD)
 test_unit_cgroup_LDADD = libdaemon.la $(LDADD)

@@ -10,12 +10,12 @@ static uint8_t wanted(const struct ring *ring, const struct ask *a)
     switch (a->why) {
     case WHY_STABILIZE:
         return NOTIFY | LISTS | others;
-    case WHY_APART:
+    case WHY_OTHER_RING:
         return NOTIFY | others;
     case WHY_CANDIDATE:
     case WHY_ADRIFT:
         return LISTS | others;
-    case WHY_STRANGER:
+    case WHY_OUTSIDER:
         return ring->standing == RING_MEMBER ? others : LISTS | others;
     case WHY_ALIVE:
     case WHY_DOUBTED:
@@ -68,7 +68,7 @@ void ask_tick(struct ring *ring)
         struct ask *a = &ring->asks[i];
         if (a->tries == 0 || a->due > ring->now)
             continue;
-        bool blamed = a->why != WHY_STRANGER && a->why != WHY_APART;
+        bool blamed = a->why != WHY_OUTSIDER && a->why != WHY_OTHER_RING;
         if (a->tries < ASK_TRIES && blamed) {
             send_ask(ring, a);
             if (a->why == WHY_STABILIZE)
@@ -80,7 +80,7 @@ void ask_tick(struct ring *ring)
         if (!blamed)
             continue;
         act(ring, RING_SILENT, 0)->peer = silent.peer;
-        ring_bury(ring, &silent.peer, false);
+        ring_drop_peer(ring, &silent.peer, false);
     }
 }
 

@@ -20,7 +20,7 @@ enum { HAVE_OFFER, HAVE_CLAIM, HAVE_GIVE_UP }; /* msg_ring_have.claim */
 
 static void send_copy(struct ring *ring, const struct part_peer *to, const struct store_entry *e)
 {
-    struct msg_ring_copy m = {.records_count = 1, .records = {keep_record(ring, e)}};
+    struct msg_ring_copy m = {.records_count = 1, .records = {record_of(ring, e)}};
     act_send(ring, to, message_put_ring_copy(&m, act_room(ring), act_left(ring)));
 }
 
@@ -43,11 +43,11 @@ void copy_on_copy(struct ring *ring, const struct part_peer *from, const struct 
 {
     for (unsigned i = 0; i < m->records_count; i++) {
         const struct part_record *r = &m->records[i];
-        if (!keep_is_news(ring, r))
+        if (!record_is_news(ring, r))
             continue;
-        struct store_entry e = keep_entry(ring, r);
+        struct store_entry e = record_entry(ring, r);
         claimed(ring, &e, from);
-        keep_insert(ring, &e, r->value);
+        record_insert(ring, &e, r->value);
     }
 }
 
@@ -73,7 +73,7 @@ static bool sees_to_copies(const struct ring *ring, const struct store_entry *e)
 {
     const struct part_peer *last = &ring->predecessor[0];
     if (ring->predecessors > 0 || ring->successor_count == 0)
-        return keep_is_own(ring, e);
+        return record_is_own(ring, e);
     return (e->flags & STORE_NEXT) != 0 ||
            (last->addr.port != 0 && id_between_or_at(&e->key, &last->id, &ring->self.id));
 }
@@ -85,7 +85,7 @@ static void tell_successor(struct ring *ring, unsigned i)
     const struct part_peer *to = &ring->successors[i];
     struct store_entry *e = NULL;
     while ((e = store_next(&ring->store, e)) != NULL)
-        if (sees_to_copies(ring, e) && e->copies > i + 1 && !keep_expired(ring, e))
+        if (sees_to_copies(ring, e) && e->copies > i + 1 && !record_expired(ring, e))
             add_stamp(ring, to, &m, e);
     send_have(ring, to, &m);
 }
@@ -96,9 +96,9 @@ static void tell_predecessor(struct ring *ring)
 {
     struct msg_ring_have m = {.claim = HAVE_OFFER};
     struct store_entry *e = NULL;
-    bool settled = ring->now > ring->keep_changed_us + SETTLED_US;
+    bool settled = ring->now > ring->neighbours_changed_us + SETTLED_US;
     while (ring->predecessors > 0 && (e = store_next(&ring->store, e)) != NULL)
-        if (!keep_is_own(ring, e) && !keep_expired(ring, e) && !(settled && e->expires_us != 0))
+        if (!record_is_own(ring, e) && !record_expired(ring, e) && !(settled && e->expires_us != 0))
             add_stamp(ring, &ring->predecessor[0], &m, e);
     send_have(ring, &ring->predecessor[0], &m);
 }
@@ -112,7 +112,7 @@ void copy_give_up(struct ring *ring, const struct part_peer *old)
     bool closer = old->addr.port != 0 && id_between(&new->id, &old->id, &ring->self.id);
     while ((e = store_next(&ring->store, e)) != NULL) {
         bool was_here = closer && id_between_or_at(&e->key, &old->id, &new->id);
-        if (!keep_is_own(ring, e) && !keep_expired(ring, e) &&
+        if (!record_is_own(ring, e) && !record_expired(ring, e) &&
             (was_here || (e->flags & STORE_NEXT) != 0))
             add_stamp(ring, new, &m, e);
     }
@@ -150,8 +150,8 @@ void copy_on_want(struct ring *ring, const struct part_peer *from, const struct 
     for (unsigned i = 0; i < m->stamps_count; i++) {
         const struct store_entry *e =
             store_find(&ring->store, &m->stamps[i].key, &m->stamps[i].name);
-        if (e != NULL && !keep_expired(ring, e))
-            copy.records[copy.records_count++] = keep_record(ring, e);
+        if (e != NULL && !record_expired(ring, e))
+            copy.records[copy.records_count++] = record_of(ring, e);
         if (copy.records_count == RECORDS || (copy.records_count > 0 && i + 1 == m->stamps_count)) {
             act_send(ring, from, message_put_ring_copy(&copy, act_room(ring), act_left(ring)));
             copy.records_count = 0;
@@ -163,30 +163,30 @@ void copy_on_want(struct ring *ring, const struct part_peer *from, const struct 
 
 void copy_changed(struct ring *ring)
 {
-    ring->keep_changed_us = ring->now;
-    ring->keep_again = ring->keep_next > 0; /* what was begun is done first */
-    if (ring->keep_due > ring->now + AFTER_CHANGE_US)
-        ring->keep_due = ring->now + AFTER_CHANGE_US;
+    ring->neighbours_changed_us = ring->now;
+    ring->copy_again = ring->copy_next > 0; /* what was begun is done first */
+    if (ring->copy_due > ring->now + AFTER_CHANGE_US)
+        ring->copy_due = ring->now + AFTER_CHANGE_US;
 }
 
 void copy_tick(struct ring *ring)
 {
-    if (ring->keep_due > ring->now)
+    if (ring->copy_due > ring->now)
         return;
-    if (ring->keep_next < ring->successor_count && ring->keep_next + 1 < RING_COPIES) {
-        tell_successor(ring, ring->keep_next++);
-        ring->keep_due = ring->now + BETWEEN_US;
+    if (ring->copy_next < ring->successor_count && ring->copy_next + 1 < RING_COPIES) {
+        tell_successor(ring, ring->copy_next++);
+        ring->copy_due = ring->now + BETWEEN_US;
         return;
     }
     tell_predecessor(ring);
-    ring->keep_due = ring_soon(ring, ring->keep_again ? AFTER_CHANGE_US : ROUND_OF_HAVE_US);
-    ring->keep_next = 0;
-    ring->keep_again = false;
+    ring->copy_due = ring_soon(ring, ring->copy_again ? AFTER_CHANGE_US : ROUND_OF_HAVE_US);
+    ring->copy_next = 0;
+    ring->copy_again = false;
 }
 
 uint64_t copy_deadline(const struct ring *ring)
 {
-    return ring->keep_due;
+    return ring->copy_due;
 }
 
 void copy_leave(struct ring *ring)
@@ -194,8 +194,8 @@ void copy_leave(struct ring *ring)
     struct msg_ring_copy m = {0};
     struct store_entry *e = store_next(&ring->store, NULL);
     while (e != NULL && ring->successor_count > 0) {
-        if (keep_is_own(ring, e) || (e->flags & STORE_PLACING) != 0)
-            m.records[m.records_count++] = keep_record(ring, e);
+        if (record_is_own(ring, e) || (e->flags & STORE_PLACING) != 0)
+            m.records[m.records_count++] = record_of(ring, e);
         e = store_next(&ring->store, e);
         if (m.records_count == RECORDS || (e == NULL && m.records_count > 0)) {
             act_send(ring, &ring->successors[0],

@@ -50,7 +50,7 @@ static unsigned append(const struct ring *ring, struct part_peer *list, unsigned
 {
     for (unsigned i = 0; i < count && n < RING_SUCCESSORS; i++)
         if (id_between(&more[i].id, &list[n - 1].id, &ring->self.id) &&
-            !stranger_quiet(ring, &more[i].id))
+            !outsider_quiet(ring, &more[i].id))
             list[n++] = more[i];
     return n;
 }
@@ -74,7 +74,7 @@ static void adopt(struct ring *ring, const struct part_peer *head, const struct 
     unsigned n = append(ring, list, 1, rest, count);
     if (!goes_round(ring, head, rest, count))
         n = append(ring, list, n, ring->successors, ring->successor_count);
-    stranger_seen(ring, &head->id);
+    outsider_seen(ring, &head->id);
     ring->standing = RING_MEMBER;
     if (n == ring->successor_count && memcmp(list, ring->successors, n * sizeof list[0]) == 0)
         return;
@@ -96,7 +96,7 @@ static void rectify(struct ring *ring, const struct part_peer *notifier)
     if (ring->predecessors > 0) {
         const struct part_peer *p = &ring->predecessor[0];
         if (peer_is(notifier, p))
-            ring->before_us = ring->now;
+            ring->notified_us = ring->now;
         if (!id_between(&notifier->id, &p->id, &ring->self.id)) {
             if (!peer_is(notifier, p))
                 ask_peer(ring, p, WHY_ALIVE); /* does it still live? */
@@ -107,7 +107,7 @@ static void rectify(struct ring *ring, const struct part_peer *notifier)
     struct part_peer old = ring->predecessor[0];
     ring->predecessor[0] = *notifier;
     ring->predecessors = 1;
-    ring->before_us = ring->now;
+    ring->notified_us = ring->now;
     changed(ring);
     copy_give_up(ring, &old);
     if (ring->successor_count == 0) { /* a ring of one becomes one of two */
@@ -143,7 +143,7 @@ void neighbour_asked(struct ring *ring, const struct part_peer *from, const stru
 {
     uint8_t member = membership(ring);
     if (member == RING_OF_ONE && (m->flags & OTHERS) != 0 && from->addr.port != 0)
-        stranger_answered(ring, from);
+        outsider_answered(ring, from);
     else if ((m->flags & NOTIFY) != 0 && member != NO_MEMBER)
         rectify(ring, from);
     bool listed = member != NO_MEMBER && (m->flags & LISTS) != 0 && m->epoch != ring->epoch;
@@ -166,7 +166,7 @@ static bool ask_doubted(struct ring *ring, const struct part_peer *peers, unsign
 {
     bool doubted = false;
     for (unsigned i = 0; i < count; i++) {
-        if (!stranger_quiet(ring, &peers[i].id) || stranger_left(ring, &peers[i].id))
+        if (!outsider_quiet(ring, &peers[i].id) || outsider_left(ring, &peers[i].id))
             continue;
         ask_peer(ring, &peers[i], WHY_DOUBTED);
         doubted = true;
@@ -184,7 +184,7 @@ static void stabilized(struct ring *ring, const struct part_peer *from,
     if (ask_doubted(ring, m->successors, m->successors_count))
         ring->head_epoch = 0; /* to be told again once it has answered */
     if (m->predecessor_count > 0 && between(ring, &m->predecessor[0], from) &&
-        !stranger_left(ring, &m->predecessor[0].id)) {
+        !outsider_left(ring, &m->predecessor[0].id)) {
         ring->head_epoch = 0; /* or should the candidate not answer */
         ask_peer(ring, &m->predecessor[0], WHY_CANDIDATE);
     }
@@ -224,12 +224,12 @@ static void answered(struct ring *ring, const struct ask *a, const struct msg_ri
     case WHY_ADRIFT:
         adrift_answered(ring, &a->peer, m);
         break;
-    case WHY_STRANGER:
-        stranger_member(ring, &a->peer, m);
+    case WHY_OUTSIDER:
+        outsider_member(ring, &a->peer, m);
         break;
     case WHY_ALIVE:
     case WHY_FINGER:
-    case WHY_APART:
+    case WHY_OTHER_RING:
         break;
     }
 }
@@ -254,7 +254,7 @@ void neighbour_told(struct ring *ring, const struct part_peer *from, const struc
     if (!asked)
         return;
     if (apart) {
-        ring_bury(ring, from, true);
+        ring_drop_peer(ring, from, true);
         return;
     }
     uint32_t rtt = ring->now - m->stamp < 1 ? 1 : (uint32_t)(ring->now - m->stamp);
@@ -290,12 +290,12 @@ static void last_resort(struct ring *ring)
     }
     if (best == NULL) {
         ring->standing = RING_ALONE;
-        stranger_forgive(ring);
+        outsider_forgive(ring);
         return;
     }
     struct part_peer head = *best;
     adopt(ring, &head, NULL, 0);
-    stranger_answered(ring, &head);
+    outsider_answered(ring, &head);
 }
 
 void neighbour_lost(struct ring *ring, const struct part_peer *peer)
@@ -319,7 +319,7 @@ void neighbour_left(struct ring *ring, const struct part_peer *from, const struc
 {
     bool head = ring->successor_count > 0 && peer_is(&ring->successors[0], from);
     bool before = ring->predecessors > 0 && peer_is(&ring->predecessor[0], from);
-    ring_bury(ring, from, true);
+    ring_drop_peer(ring, from, true);
     if (head && ring->successor_count > 0) { /* what it would have told us, were it still here */
         struct part_peer next = ring->successors[0];
         for (unsigned i = 0; i < m->successors_count; i++)
@@ -327,7 +327,7 @@ void neighbour_left(struct ring *ring, const struct part_peer *from, const struc
                 adopt(ring, &next, m->successors + i + 1, m->successors_count - i - 1u);
     }
     if (before && ring->predecessors == 0 && m->predecessor_count > 0 &&
-        !peer_is(&m->predecessor[0], &ring->self) && !stranger_quiet(ring, &m->predecessor[0].id)) {
+        !peer_is(&m->predecessor[0], &ring->self) && !outsider_quiet(ring, &m->predecessor[0].id)) {
         ring->predecessor[0] = m->predecessor[0];
         ring->predecessors = 1;
         changed(ring);

@@ -13,7 +13,7 @@ enum {
 
 /* --- entries and records --- */
 
-struct part_record keep_record(const struct ring *ring, const struct store_entry *e)
+struct part_record record_of(const struct ring *ring, const struct store_entry *e)
 {
     uint64_t left = e->expires_us > ring->now ? e->expires_us - ring->now : 0;
     return (struct part_record){
@@ -27,7 +27,7 @@ struct part_record keep_record(const struct ring *ring, const struct store_entry
     };
 }
 
-struct store_entry keep_entry(const struct ring *ring, const struct part_record *r)
+struct store_entry record_entry(const struct ring *ring, const struct part_record *r)
 {
     return (struct store_entry){
         .key = r->key,
@@ -40,12 +40,12 @@ struct store_entry keep_entry(const struct ring *ring, const struct part_record 
     };
 }
 
-bool keep_expired(const struct ring *ring, const struct store_entry *e)
+bool record_expired(const struct ring *ring, const struct store_entry *e)
 {
     return e->expires_us != 0 && e->expires_us <= ring->now;
 }
 
-bool keep_is_own(const struct ring *ring, const struct store_entry *e)
+bool record_is_own(const struct ring *ring, const struct store_entry *e)
 {
     if (ring->predecessors == 0 && ring->successor_count > 0)
         return false; /* not known where this peer's keys begin */
@@ -57,7 +57,7 @@ static bool evict(struct ring *ring)
 {
     struct store_entry *e = NULL;
     while ((e = store_next(&ring->store, e)) != NULL) {
-        if (keep_is_own(ring, e) || e->expires_us == 0 || (e->flags & STORE_PLACING) != 0)
+        if (record_is_own(ring, e) || e->expires_us == 0 || (e->flags & STORE_PLACING) != 0)
             continue;
         store_drop(&ring->store, e);
         return true;
@@ -65,8 +65,8 @@ static bool evict(struct ring *ring)
     return false;
 }
 
-struct store_entry *keep_insert(struct ring *ring, const struct store_entry *e,
-                                const uint8_t *value)
+struct store_entry *record_insert(struct ring *ring, const struct store_entry *e,
+                                  const uint8_t *value)
 {
     struct store_entry *kept;
     while ((kept = store_put(&ring->store, e, value)) == NULL && evict(ring))
@@ -75,7 +75,7 @@ struct store_entry *keep_insert(struct ring *ring, const struct store_entry *e,
 }
 
 /* Older than what is here: false. */
-bool keep_is_news(const struct ring *ring, const struct part_record *r)
+bool record_is_news(const struct ring *ring, const struct part_record *r)
 {
     const struct store_entry *old = store_find(&ring->store, &r->key, &r->name);
     return old == NULL || old->version <= r->version;
@@ -95,7 +95,7 @@ static bool place(struct ring *ring, struct store_entry *e, uint32_t token)
 }
 
 /* The entry goes to the owner of another key. */
-bool keep_move(struct ring *ring, struct store_entry *e, const struct id *key)
+bool record_move(struct ring *ring, struct store_entry *e, const struct id *key)
 {
     struct id from = e->key;
     e->key = *key;
@@ -105,17 +105,17 @@ bool keep_move(struct ring *ring, struct store_entry *e, const struct id *key)
     return going;
 }
 
-bool keep_owns(const struct ring *ring, const struct store_entry *e)
+bool record_owns(const struct ring *ring, const struct store_entry *e)
 {
-    return keep_is_own(ring, e) && (e->flags & STORE_PLACING) == 0;
+    return record_is_own(ring, e) && (e->flags & STORE_PLACING) == 0;
 }
 
-void keep_put(struct ring *ring, uint32_t token, const struct part_record *record)
+void record_put(struct ring *ring, uint32_t token, const struct part_record *record)
 {
-    struct store_entry e = keep_entry(ring, record), *kept = NULL;
-    bool news = keep_is_news(ring, record);
+    struct store_entry e = record_entry(ring, record), *kept = NULL;
+    bool news = record_is_news(ring, record);
     if (record->value_length <= RING_VALUE_MAX && news)
-        kept = keep_insert(ring, &e, record->value);
+        kept = record_insert(ring, &e, record->value);
     if (kept == NULL || !place(ring, kept, token))
         act(ring, RING_FAILED, token)->status = news ? RING_FULL : RING_OLD;
 }
@@ -138,7 +138,7 @@ static void placed(struct ring *ring, struct lookup *l, enum ring_status status)
     l->serial = 0;
 }
 
-void keep_owner(struct ring *ring, struct lookup *l, const struct part_peer *owner)
+void record_owner(struct ring *ring, struct lookup *l, const struct part_peer *owner)
 {
     struct store_entry *e = store_find(&ring->store, &l->target, &l->name);
     if (e == NULL) {
@@ -149,11 +149,11 @@ void keep_owner(struct ring *ring, struct lookup *l, const struct part_peer *own
         placed(ring, l, RING_OK);
     } else {
         l->found = true;
-        SEND(ring, owner, ring_put, .token = l->serial, .record = keep_record(ring, e));
+        SEND(ring, owner, ring_put, .token = l->serial, .record = record_of(ring, e));
     }
 }
 
-void keep_failed(struct ring *ring, struct lookup *l)
+void record_failed(struct ring *ring, struct lookup *l)
 {
     placed(ring, l, RING_TIMEOUT);
 }
@@ -162,22 +162,22 @@ static enum ring_status take(struct ring *ring, const struct part_record *r)
 {
     if (!neighbour_owns(ring, &r->key))
         return RING_ELSEWHERE;
-    if (!keep_is_news(ring, r))
+    if (!record_is_news(ring, r))
         return RING_OLD;
-    struct store_entry e = keep_entry(ring, r), *kept = keep_insert(ring, &e, r->value);
+    struct store_entry e = record_entry(ring, r), *kept = record_insert(ring, &e, r->value);
     if (kept == NULL)
         return RING_FULL;
     copy_replicate(ring, kept);
     return RING_OK;
 }
 
-void keep_on_put(struct ring *ring, const struct part_peer *from, const struct msg_ring_put *m)
+void record_on_put(struct ring *ring, const struct part_peer *from, const struct msg_ring_put *m)
 {
     enum ring_status status = take(ring, &m->record);
     SEND(ring, from, ring_put_done, .token = m->token, .status = (uint8_t)status);
 }
 
-void keep_on_put_done(struct ring *ring, const struct msg_ring_put_done *m)
+void record_on_put_done(struct ring *ring, const struct msg_ring_put_done *m)
 {
     struct lookup *l = route_by_serial(ring, m->token);
     if (l == NULL || l->why != LOOK_PLACE)
@@ -195,13 +195,13 @@ void keep_on_put_done(struct ring *ring, const struct msg_ring_put_done *m)
 
 /* --- getting --- */
 
-void keep_on_get(struct ring *ring, const struct msg_ring_get *m)
+void record_on_get(struct ring *ring, const struct msg_ring_get *m)
 {
     struct msg_ring_got got = {.token = m->token};
     struct store_entry *e = NULL;
     while ((e = store_next(&ring->store, e)) != NULL)
-        if (id_equal(&e->key, &m->key) && !keep_expired(ring, e) && got.records_count < RECORDS)
-            got.records[got.records_count++] = keep_record(ring, e);
+        if (id_equal(&e->key, &m->key) && !record_expired(ring, e) && got.records_count < RECORDS)
+            got.records[got.records_count++] = record_of(ring, e);
     if (got.records_count == 0 && !m->passed && ring->successor_count > 0) {
         /* a new owner may not have its records yet; the old one is next */
         SEND(ring, &ring->successors[0], ring_get, .origin = m->origin, .token = m->token,
@@ -211,7 +211,7 @@ void keep_on_get(struct ring *ring, const struct msg_ring_get *m)
     act_send(ring, &m->origin, message_put_ring_got(&got, act_room(ring), act_left(ring)));
 }
 
-void keep_on_got(struct ring *ring, const struct msg_ring_got *m)
+void record_on_got(struct ring *ring, const struct msg_ring_got *m)
 {
     struct lookup *l = route_by_serial(ring, m->token);
     if (l == NULL || l->why != LOOK_GET || !l->found)
@@ -228,19 +228,20 @@ void keep_on_got(struct ring *ring, const struct msg_ring_got *m)
 static bool unclaimed(const struct ring *ring, const struct store_entry *e)
 {
     uint64_t since = ring->now - e->claimed_us;
-    return since > UNCLAIMED_US || (since > HOMELESS_US && e->claimed_us < ring->keep_changed_us);
+    return since > UNCLAIMED_US ||
+           (since > HOMELESS_US && e->claimed_us < ring->neighbours_changed_us);
 }
 
 /* Once a second: what is past its time goes, what nobody claims goes home. */
-void keep_round(struct ring *ring)
+void record_round(struct ring *ring)
 {
     struct store_entry *e = store_next(&ring->store, NULL);
     while (e != NULL) {
-        if (keep_expired(ring, e) && (e->flags & STORE_PLACING) == 0) {
+        if (record_expired(ring, e) && (e->flags & STORE_PLACING) == 0) {
             e = store_drop(&ring->store, e);
             continue;
         }
-        if (keep_is_own(ring, e)) {
+        if (record_is_own(ring, e)) {
             e->claimed_us = ring->now;
         } else if ((e->flags & STORE_PLACING) == 0 && unclaimed(ring, e)) {
             e->claimed_us = ring->now;

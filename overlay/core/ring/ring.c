@@ -32,7 +32,7 @@ struct ring *ring_init(void *memory, const struct ring_setup *setup, uint64_t no
     ring->epoch = (uint32_t)ring_random(ring) | 1; /* not the one from before a restart */
     ring->serial = (uint32_t)ring_random(ring);
     ring->round_due = ring_soon(ring, ROUND_US);
-    ring->keep_due = ring_soon(ring, ROUND_US);
+    ring->copy_due = ring_soon(ring, ROUND_US);
     ring->ad.back.depth = UINT8_MAX;
     ring->search_count = setup->searches;
     ring->searches = (struct search *)rest;
@@ -70,14 +70,14 @@ bool peer_is(const struct part_peer *a, const struct part_peer *b)
 }
 
 /* Dead or gone: out of every list. */
-void ring_bury(struct ring *ring, const struct part_peer *peer, bool left)
+void ring_drop_peer(struct ring *ring, const struct part_peer *peer, bool left)
 {
     for (unsigned i = 0; i < ASKS; i++)
         if (ring->asks[i].tries > 0 && peer_is(&ring->asks[i].peer, peer))
             ring->asks[i].tries = 0;
     struct part_peer gone = *peer; /* it may point into a list */
     if (ring->standing != RING_GONE)
-        stranger_add(ring, &gone, left);
+        outsider_add(ring, &gone, left);
     finger_lost(ring, &gone.id);
     route_lost(ring, &gone.id);
     neighbour_lost(ring, &gone);
@@ -110,12 +110,12 @@ static void unreachable(struct ring *ring, const struct part_peer *peer)
             continue;
         if (gone.addr.port == 0)
             gone.addr = a->peer.addr;
-        candidate = candidate || (a->why != WHY_STRANGER && a->why != WHY_APART);
+        candidate = candidate || (a->why != WHY_OUTSIDER && a->why != WHY_OTHER_RING);
         a->tries = 0;
     }
     route_lost(ring, &peer->id);
     if (candidate || member != NULL)
-        ring_bury(ring, &gone, false);
+        ring_drop_peer(ring, &gone, false);
 }
 
 enum takes {
@@ -148,16 +148,16 @@ static void message(struct ring *ring, const struct part_peer *from, const struc
         route_found(ring, from, &m->ring_found);
         break;
     case MSG_ring_put:
-        keep_on_put(ring, from, &m->ring_put);
+        record_on_put(ring, from, &m->ring_put);
         break;
     case MSG_ring_put_done:
-        keep_on_put_done(ring, &m->ring_put_done);
+        record_on_put_done(ring, &m->ring_put_done);
         break;
     case MSG_ring_get:
-        keep_on_get(ring, &m->ring_get);
+        record_on_get(ring, &m->ring_get);
         break;
     case MSG_ring_got:
-        keep_on_got(ring, &m->ring_got);
+        record_on_got(ring, &m->ring_got);
         break;
     case MSG_ring_copy:
         copy_on_copy(ring, from, &m->ring_copy);
@@ -180,11 +180,11 @@ static void message(struct ring *ring, const struct part_peer *from, const struc
     case MSG_ad_near_answer:
         nearest_answered(ring, &m->ad_near_answer);
         break;
-    case MSG_ad_touch:
-        touch_on_touch(ring, from, &m->ad_touch);
+    case MSG_ad_report:
+        report_on_report(ring, from, &m->ad_report);
         break;
-    case MSG_ad_touched:
-        touch_on_touched(ring, &m->ad_touched);
+    case MSG_ad_reported:
+        report_on_reported(ring, &m->ad_reported);
         break;
     }
 }
@@ -212,11 +212,11 @@ static void tick(struct ring *ring)
     if (ring->now >= ring->round_due) {
         ring->rounds++;
         ring->round_due = ring_soon(ring, ROUND_US);
-        stranger_round(ring);
+        outsider_round(ring);
         watch_round(ring);
         finger_round(ring);
-        touch_round(ring);
-        keep_round(ring);
+        report_round(ring);
+        record_round(ring);
     }
     copy_tick(ring);
     ads_tick(ring);
@@ -229,14 +229,14 @@ static void handle(struct ring *ring, const struct ring_event *event)
     case RING_TICK:
         break;
     case RING_MESSAGE:
-        stranger_spoke(ring, &event->peer);
+        outsider_spoke(ring, &event->peer);
         message(ring, &event->peer, event->message);
         break;
     case RING_UNREACHABLE:
         unreachable(ring, &event->peer);
         break;
     case RING_JOIN:
-        stranger_join(ring, &event->peer);
+        outsider_join(ring, &event->peer);
         break;
     case RING_MOVED:
         ring->self.addr = event->peer.addr;
@@ -250,7 +250,7 @@ static void handle(struct ring *ring, const struct ring_event *event)
             act(ring, RING_FAILED, event->token)->status = RING_FULL;
         break;
     case RING_PUT:
-        keep_put(ring, event->token, event->record);
+        record_put(ring, event->token, event->record);
         break;
     case RING_GET:
         if (route_lookup(ring, LOOK_GET, event->token, &event->key) == NULL)
@@ -352,8 +352,8 @@ unsigned ring_known(const struct ring *ring, struct part_peer *peers, unsigned r
     for (unsigned i = 0; i < FINGERS; i++)
         if (ring->fingers[i].rtt_us != 0)
             n = add_known(peers, n, room, &ring->fingers[i].peer);
-    for (unsigned i = 0; i < STRANGERS; i++)
-        if (ring->strangers[i].used && !ring->strangers[i].left)
-            n = add_known(peers, n, room, &ring->strangers[i].peer);
+    for (unsigned i = 0; i < OUTSIDERS; i++)
+        if (ring->outsiders[i].used && !ring->outsiders[i].left)
+            n = add_known(peers, n, room, &ring->outsiders[i].peer);
     return n;
 }

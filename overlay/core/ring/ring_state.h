@@ -13,7 +13,7 @@
  *     copies.c       their copies on the successors
  *     ads.c        this peer's own ad: where it belongs in the tree
  *     bucket.c     the cells of the tree that this peer keeps for others
- *     report.c      a word to the keeper of the cell above
+ *     report.c      a word to the cell_owner of the cell above
  *     nearest.c    the search for near peers that fit */
 #ifndef P2P_OVERLAY_CORE_RING_RING_STATE_H
 #define P2P_OVERLAY_CORE_RING_RING_STATE_H
@@ -27,7 +27,7 @@ enum {
     SECOND = 1000 * 1000,
     FINGERS = 24, /* one for each halving of the circle: enough for 2^24 members */
     ASKS = 16,    /* waiting for ring_state */
-    STRANGERS = 12,
+    OUTSIDERS = 12,
     LOOKUPS = 18,     /* begun here */
     LOOKUPS_KEPT = 6, /* of them for what somebody waits for */
     HOPS = 8,         /* passed on, not yet acknowledged */
@@ -42,14 +42,14 @@ enum {
 
 /* Why a peer was asked for its state: what its answer, or its silence, is good for. */
 enum why {
-    WHY_ALIVE,     /* a neighbour is watched */
-    WHY_DOUBTED,   /* is listed by the first successor, and was silent when last asked */
-    WHY_STABILIZE, /* the first successor: its lists become ours */
-    WHY_CANDIDATE, /* would be a closer successor, if it lives */
-    WHY_ADRIFT,    /* would be a closer successor, and nobody else takes it for one */
-    WHY_FINGER,    /* would be a finger, if it is near */
-    WHY_STRANGER,  /* may be a member of a ring apart */
-    WHY_APART,     /* is in a ring apart, with this peer before it */
+    WHY_ALIVE,      /* a neighbour is watched */
+    WHY_DOUBTED,    /* is listed by the first successor, and was silent when last asked */
+    WHY_STABILIZE,  /* the first successor: its lists become ours */
+    WHY_CANDIDATE,  /* would be a closer successor, if it lives */
+    WHY_ADRIFT,     /* would be a closer successor, and nobody else takes it for one */
+    WHY_FINGER,     /* would be a finger, if it is near */
+    WHY_OUTSIDER,   /* may be a member of a ring apart */
+    WHY_OTHER_RING, /* is in a ring apart, with this peer before it */
 };
 
 enum { NOTIFY = 1, LISTS = 2, OTHERS = 4 }; /* msg_ring_ask.flags */
@@ -71,7 +71,7 @@ struct finger {
 
 /* A peer that is believed in, but is not in this ring as far as is known: a contact to join
  * through, or a neighbour that went silent. */
-struct stranger {
+struct outsider {
     struct part_peer peer;
     bool used : 1, contact : 1;
     bool left : 1;           /* said good-bye: only kept so that old lists do not bring it back */
@@ -86,7 +86,7 @@ enum lookup_why {
     LOOK_GET,
     LOOK_AD,
     LOOK_NEAR,
-    LOOK_TOUCH,
+    LOOK_REPORT,
 };
 
 struct lookup {
@@ -99,7 +99,7 @@ struct lookup {
     bool found; /* the owner is known and has been asked for what is wanted of it */
     union {
         struct id name;           /* LOOK_PLACE: of the record */
-        struct part_cell cell;    /* LOOK_TOUCH: the one that is told of */
+        struct part_cell cell;    /* LOOK_REPORT: the one that is told of */
         struct part_peer through; /* LOOK_MERGE: asked first */
     };
 };
@@ -128,13 +128,13 @@ struct own_ad {
     uint8_t settled_times; /* at the beginning it is put again sooner */
 };
 
-enum { BUCKET_APART = 5 }; /* a half of a cell with so many ads is kept apart */
-enum { CELLS = 56, KEEPERS = 32, NEAR_AT_ONCE = 14, NEAR_CLASSES = 96 };
+enum { HALF_SPLIT = 5 }; /* a half of a cell with so many ads is kept apart */
+enum { CELLS = 56, CELL_OWNERS = 32, NEAR_AT_ONCE = 14, NEAR_CLASSES = 96 };
 
 enum cell_state { CELL_FREE, CELL_NEW, CELL_ASKED };
 
 /* Who keeps a cell of the tree, as an answer said. */
-struct keeper {
+struct cell_owner {
     uint64_t prefix;
     struct part_peer peer; /* port 0: free */
     uint16_t held;         /* 0: it has been asked */
@@ -180,26 +180,26 @@ struct ring {
 
     struct part_peer predecessor[1];
     unsigned predecessors; /* 0 or 1 */
-    uint64_t before_us;    /* when the predecessor last said that this peer is its successor */
+    uint64_t notified_us;  /* when the predecessor last said that this peer is its successor */
     struct part_peer successors[RING_SUCCESSORS];
     unsigned successor_count;
     uint32_t epoch;      /* of the two lists above */
     uint32_t head_epoch; /* of the lists that the first successor sent last; 0: send them again */
 
     struct finger fingers[FINGERS];
-    unsigned finger_next, further_next, watch_next, stranger_next;
+    unsigned finger_next, further_next, watch_next, outsider_next;
     struct ask asks[ASKS];
-    struct stranger strangers[STRANGERS];
+    struct outsider outsiders[OUTSIDERS];
     struct lookup lookups[LOOKUPS];
     struct hop hops[HOPS];
 
     struct vivaldi vivaldi;
     struct store store;
-    uint64_t keep_due, keep_changed_us; /* the neighbours */
-    unsigned keep_next : 31;            /* successor that is told next what it should hold */
-    bool keep_again : 1;                /* they changed since the first of them was told */
+    uint64_t copy_due, neighbours_changed_us; /* the neighbours */
+    unsigned copy_next : 31;                  /* successor that is told next what it should hold */
+    bool copy_again : 1;                      /* they changed since the first of them was told */
     struct own_ad ad;
-    struct keeper keepers[KEEPERS]; /* of the cells that searches met */
+    struct cell_owner cell_owners[CELL_OWNERS]; /* of the cells that searches met */
     ring_fits *fits;
     void *context;
     unsigned search_count;
@@ -222,7 +222,7 @@ uint64_t ring_random(struct ring *ring);
 uint64_t ring_soon(struct ring *ring, uint64_t delay_us); /* now + delay, give or take a quarter */
 uint32_t ring_serial(struct ring *ring);
 bool peer_is(const struct part_peer *a, const struct part_peer *b); /* by id alone */
-void ring_bury(struct ring *ring, const struct part_peer *peer, bool left);
+void ring_drop_peer(struct ring *ring, const struct part_peer *peer, bool left);
 
 /* ask.c */
 void ask_peer(struct ring *ring, const struct part_peer *peer, enum why why);
@@ -258,20 +258,20 @@ void finger_lost(struct ring *ring, const struct id *id);
 unsigned finger_slot(const struct ring *ring, const struct id *id);
 
 /* newcomer.c */
-void stranger_round(struct ring *ring);
-void stranger_spoke(struct ring *ring, const struct part_peer *peer);
-void stranger_join(struct ring *ring, const struct part_peer *contact);
-void stranger_add(struct ring *ring, const struct part_peer *peer, bool left);
-void stranger_seen(struct ring *ring, const struct id *id); /* it is in the ring, or spoke */
-bool stranger_quiet(const struct ring *ring, const struct id *id);
-bool stranger_left(const struct ring *ring, const struct id *id);
-void stranger_forgive(struct ring *ring);
-void stranger_answered(struct ring *ring, const struct part_peer *peer);
+void outsider_round(struct ring *ring);
+void outsider_spoke(struct ring *ring, const struct part_peer *peer);
+void outsider_join(struct ring *ring, const struct part_peer *contact);
+void outsider_add(struct ring *ring, const struct part_peer *peer, bool left);
+void outsider_seen(struct ring *ring, const struct id *id); /* it is in the ring, or spoke */
+bool outsider_quiet(const struct ring *ring, const struct id *id);
+bool outsider_left(const struct ring *ring, const struct id *id);
+void outsider_forgive(struct ring *ring);
+void outsider_answered(struct ring *ring, const struct part_peer *peer);
 /* That member is to look up the key: near its owner there may be a closer successor. */
-void stranger_look(struct ring *ring, const struct part_peer *through, const struct id *key);
-void stranger_member(struct ring *ring, const struct part_peer *peer,
+void outsider_look(struct ring *ring, const struct part_peer *through, const struct id *key);
+void outsider_member(struct ring *ring, const struct part_peer *peer,
                      const struct msg_ring_state *m);
-void stranger_found(struct ring *ring, const struct part_peer *through,
+void outsider_found(struct ring *ring, const struct part_peer *through,
                     const struct part_peer *owner, const struct msg_ring_found *m);
 
 /* route.c */
@@ -287,23 +287,23 @@ void route_tick(struct ring *ring);
 uint64_t route_deadline(const struct ring *ring);
 
 /* records.c */
-void keep_put(struct ring *ring, uint32_t token, const struct part_record *record);
-bool keep_move(struct ring *ring, struct store_entry *e, const struct id *key); /* false: later */
-bool keep_owns(const struct ring *ring, const struct store_entry *e);
-void keep_round(struct ring *ring);
-void keep_owner(struct ring *ring, struct lookup *l, const struct part_peer *owner);
-void keep_failed(struct ring *ring, struct lookup *l);
-struct store_entry *keep_insert(struct ring *ring, const struct store_entry *e,
-                                const uint8_t *value);
-void keep_on_put(struct ring *ring, const struct part_peer *from, const struct msg_ring_put *m);
-void keep_on_put_done(struct ring *ring, const struct msg_ring_put_done *m);
-void keep_on_get(struct ring *ring, const struct msg_ring_get *m);
-void keep_on_got(struct ring *ring, const struct msg_ring_got *m);
-struct part_record keep_record(const struct ring *ring, const struct store_entry *e);
-struct store_entry keep_entry(const struct ring *ring, const struct part_record *r);
-bool keep_expired(const struct ring *ring, const struct store_entry *e);
-bool keep_is_own(const struct ring *ring, const struct store_entry *e);  /* placed or not */
-bool keep_is_news(const struct ring *ring, const struct part_record *r); /* no older than here */
+void record_put(struct ring *ring, uint32_t token, const struct part_record *record);
+bool record_move(struct ring *ring, struct store_entry *e, const struct id *key); /* false: later */
+bool record_owns(const struct ring *ring, const struct store_entry *e);
+void record_round(struct ring *ring);
+void record_owner(struct ring *ring, struct lookup *l, const struct part_peer *owner);
+void record_failed(struct ring *ring, struct lookup *l);
+struct store_entry *record_insert(struct ring *ring, const struct store_entry *e,
+                                  const uint8_t *value);
+void record_on_put(struct ring *ring, const struct part_peer *from, const struct msg_ring_put *m);
+void record_on_put_done(struct ring *ring, const struct msg_ring_put_done *m);
+void record_on_get(struct ring *ring, const struct msg_ring_get *m);
+void record_on_got(struct ring *ring, const struct msg_ring_got *m);
+struct part_record record_of(const struct ring *ring, const struct store_entry *e);
+struct store_entry record_entry(const struct ring *ring, const struct part_record *r);
+bool record_expired(const struct ring *ring, const struct store_entry *e);
+bool record_is_own(const struct ring *ring, const struct store_entry *e);  /* placed or not */
+bool record_is_news(const struct ring *ring, const struct part_record *r); /* no older than here */
 
 /* copies.c */
 void copy_replicate(struct ring *ring, const struct store_entry *e);
@@ -333,23 +333,25 @@ bool bucket_alive(const struct ring *ring, const struct store_entry *e);
 bool bucket_unpack(const struct store_entry *e, struct part_near_ad *ad, struct part_cell *cell);
 unsigned bucket_held(const struct ring *ring, const struct id *key); /* ads */
 /* Ads that are kept here in each half of the cell. */
-void bucket_count(const struct ring *ring, const struct mark *m, const struct id *key,
+void bucket_count(const struct ring *ring, const struct inner *m, const struct id *key,
                   unsigned count[2]);
-struct store_entry *bucket_mark(const struct ring *ring, const struct id *key, struct mark *m);
-struct store_entry *bucket_keep_mark(struct ring *ring, const struct id *key, const struct mark *m);
-bool bucket_drop_mark(struct ring *ring, const struct id *key); /* false: there is none */
+struct store_entry *bucket_inner(const struct ring *ring, const struct id *key, struct inner *m);
+struct store_entry *bucket_put_inner(struct ring *ring, const struct id *key,
+                                     const struct inner *m);
+bool bucket_drop_inner(struct ring *ring, const struct id *key); /* false: there is none */
 /* What has grown too large for this cell goes down. False: nothing has, or there is no room. */
 bool bucket_split(struct ring *ring, const struct part_cell *cell, const struct id *key);
 /* The ads of a cell move to those of this depth on their paths: all of them, or those of the halves
  * that a mark keeps apart. */
-void bucket_move(struct ring *ring, const struct id *from, unsigned depth, const struct mark *m);
+void bucket_move(struct ring *ring, const struct id *from, unsigned depth, const struct inner *m);
 
 /* report.c */
-bool touch_start(struct ring *ring, const struct part_cell *cell); /* false: later */
-void touch_round(struct ring *ring);
-void touch_owner(struct ring *ring, struct lookup *l, const struct part_peer *owner);
-void touch_on_touch(struct ring *ring, const struct part_peer *from, const struct msg_ad_touch *m);
-void touch_on_touched(struct ring *ring, const struct msg_ad_touched *m);
+bool report_start(struct ring *ring, const struct part_cell *cell); /* false: later */
+void report_round(struct ring *ring);
+void report_owner(struct ring *ring, struct lookup *l, const struct part_peer *owner);
+void report_on_report(struct ring *ring, const struct part_peer *from,
+                      const struct msg_ad_report *m);
+void report_on_reported(struct ring *ring, const struct msg_ad_reported *m);
 
 /* nearest.c */
 void nearest_start(struct ring *ring, uint32_t token, unsigned want, const char *require);

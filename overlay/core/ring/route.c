@@ -236,7 +236,7 @@ static void fail(struct ring *ring, struct lookup *l)
         act(ring, RING_FAILED, failed.token)->status = RING_TIMEOUT;
         break;
     case LOOK_PLACE:
-        keep_failed(ring, &failed);
+        record_failed(ring, &failed);
         break;
     case LOOK_AD:
         ads_failed(ring, &failed);
@@ -246,7 +246,7 @@ static void fail(struct ring *ring, struct lookup *l)
         break;
     case LOOK_MERGE:
     case LOOK_FINGER:
-    case LOOK_TOUCH: /* comes round again */
+    case LOOK_REPORT: /* comes round again */
         break;
     }
 }
@@ -291,7 +291,7 @@ void route_found(struct ring *ring, const struct part_peer *from, const struct m
     case LOOK_MERGE: {
         struct part_peer through = l->through;
         l->serial = 0;
-        stranger_found(ring, &through, from, m);
+        outsider_found(ring, &through, from, m);
         break;
     }
     case LOOK_FINGER:
@@ -299,7 +299,7 @@ void route_found(struct ring *ring, const struct part_peer *from, const struct m
         finger_found(ring, token, from);
         break;
     case LOOK_PLACE:
-        keep_owner(ring, l, from);
+        record_owner(ring, l, from);
         break;
     case LOOK_AD:
         ads_owner(ring, l, from);
@@ -307,8 +307,8 @@ void route_found(struct ring *ring, const struct part_peer *from, const struct m
     case LOOK_NEAR:
         nearest_owner(ring, l, from);
         break;
-    case LOOK_TOUCH:
-        touch_owner(ring, l, from);
+    case LOOK_REPORT:
+        report_owner(ring, l, from);
         break;
     }
 }

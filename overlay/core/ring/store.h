@@ -15,7 +15,7 @@ struct store_entry {
     uint64_t version;
     uint64_t expires_us; /* 0: never */
     uint64_t claimed_us; /* when its owner last said that it should be here */
-    uint32_t told_s;     /* ads and marks: when the cell above was last told of it; 0: never */
+    uint32_t reported_s; /* ads and marks: when the cell above was last told of it; 0: never */
     uint16_t length;     /* of the value */
     uint8_t copies;
     uint8_t flags;

@@ -45,7 +45,7 @@ void vivaldi_init(struct vivaldi *v)
     memset(v, 0, sizeof *v);
     v->place.height = MIN_HEIGHT_US;
     v->place.error = ONE;
-    v->told = v->place;
+    v->published = v->place;
 }
 
 uint32_t vivaldi_rtt_us(const struct part_coordinate *a, const struct part_coordinate *b)
@@ -109,12 +109,13 @@ static void move(struct part_coordinate *c, const struct part_coordinate *there,
 /* Ledlie's other filter: applications see a new place only when it is another one. */
 static void tell(struct vivaldi *v)
 {
-    uint64_t moved = length(difference(v->place.x, v->told.x), difference(v->place.y, v->told.y));
-    int64_t rose = difference(v->place.height, v->told.height);
+    uint64_t moved =
+        length(difference(v->place.x, v->published.x), difference(v->place.y, v->published.y));
+    int64_t rose = difference(v->place.height, v->published.height);
     moved += (uint64_t)(rose < 0 ? -rose : rose);
     if (moved > STILL_US && moved > v->usual_us / STILL_SHARE)
-        v->told = v->place;
-    v->told.error = v->place.error;
+        v->published = v->place;
+    v->published.error = v->place.error;
 }
 
 void vivaldi_measure(struct vivaldi *v, const struct id *peer, uint32_t rtt_us,

@@ -18,7 +18,8 @@ struct vivaldi_filter {
 
 struct vivaldi {
     struct part_coordinate place;
-    struct part_coordinate told; /* the place that others are told: moves only when it matters */
+    struct part_coordinate
+        published; /* the place that others are told: moves only when it matters */
     struct vivaldi_filter filters[VIVALDI_PEERS];
     uint32_t usual_us; /* round trip, smoothed: what a move is small beside */
     uint8_t next;      /* filter to be given away next */
@@ -29,5 +30,5 @@ void vivaldi_init(struct vivaldi *v);
 void vivaldi_measure(struct vivaldi *v, const struct id *peer, uint32_t rtt_us,
                      const struct part_coordinate *there, uint64_t random);
 uint32_t vivaldi_rtt_us(const struct part_coordinate *a, const struct part_coordinate *b);
-bool vivaldi_sane(const struct part_coordinate *c); /* what a stranger may say about itself */
+bool vivaldi_sane(const struct part_coordinate *c); /* what a outsider may say about itself */
 #endif

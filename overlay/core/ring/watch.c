@@ -26,8 +26,8 @@ static const struct part_peer *any_finger(struct ring *ring)
  * round trip; looking up its own id, this peer soon meets the one before it. */
 static void find_place(struct ring *ring)
 {
-    if (ring->successor_count > 0 && ring->now > ring->before_us + ADRIFT_US)
-        stranger_look(ring, any_finger(ring), &ring->self.id);
+    if (ring->successor_count > 0 && ring->now > ring->notified_us + ADRIFT_US)
+        outsider_look(ring, any_finger(ring), &ring->self.id);
 }
 
 static void watch_finger(struct ring *ring)
@@ -46,7 +46,7 @@ static void watch_finger(struct ring *ring)
 static void watch_others(struct ring *ring)
 {
     unsigned n = ring->successor_count;
-    bool alarmed = ring->now - ring->keep_changed_us < ALARM_US;
+    bool alarmed = ring->now - ring->neighbours_changed_us < ALARM_US;
     if (n > 1)
         ask_peer(ring, &ring->successors[1 + ring->further_next++ % (n - 1)], WHY_ALIVE);
     for (unsigned i = 0; alarmed && i < FINGERS_AT_ONCE; i++)
@@ -69,14 +69,14 @@ void watch_return(struct ring *ring)
  * who comes before a dead peer sees it first, and its news goes round at once. */
 void watch_round(struct ring *ring)
 {
-    bool settled = ring->now > ring->keep_changed_us + SETTLED_US;
+    bool settled = ring->now > ring->neighbours_changed_us + SETTLED_US;
     uint64_t patience = (settled ? 2 * ROUND_US : ROUND_US) + ROUND_US / 2;
     if (ring->rounds % 16 == 0)
         ring->head_epoch = 0; /* whatever was missed, now it comes */
     if (settled && ring->rounds % 2 != 0)
         return;
     neighbour_stabilize(ring);
-    if (ring->predecessors > 0 && ring->now > ring->before_us + patience)
+    if (ring->predecessors > 0 && ring->now > ring->notified_us + patience)
         ask_peer(ring, &ring->predecessor[0], WHY_ALIVE); /* it has missed its round */
     if (!settled || ring->rounds % 4 == 0)
         watch_others(ring);

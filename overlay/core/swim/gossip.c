@@ -47,7 +47,7 @@ static void send(struct group *g, const struct part_peer *to, size_t length)
     hand_out(g, GROUP_SEND, to, length);
 }
 
-static struct part_rumor rumor_of(const struct group *g, const struct member *m)
+static struct part_rumor rumor_of(const struct group *g, const struct group_member *m)
 {
     struct part_rumor r = {
         .peer = m->peer.id, .incarnation = m->incarnation, .state = (uint8_t)m->state};
@@ -63,14 +63,14 @@ static struct part_rumor rumor_of(const struct group *g, const struct member *m)
 static uint16_t gossip(struct group *g, const struct id *to, struct part_rumor *rumors)
 {
     uint16_t n = 0;
-    struct member *m = group_find(g, to);
+    struct group_member *m = group_find(g, to);
     if (m != NULL && m->state != GROUP_ALIVE)
         rumors[n++] = rumor_of(g, m);
     if (g->tell_self > 0) {
         g->tell_self--;
         rumors[n++] = (struct part_rumor){.peer = g->self.id, .incarnation = g->incarnation};
     }
-    struct member *told[GROUP_RUMORS];
+    struct group_member *told[GROUP_RUMORS];
     unsigned count = 0;
     for (uint8_t tell = gossip_tellings(g); tell > 0 && n < GROUP_RUMORS; tell--)
         for (unsigned i = 0; i < g->count && n < GROUP_RUMORS; i++) {
@@ -111,7 +111,7 @@ void gossip_nack(struct group *g, const struct part_peer *to, uint32_t serial)
 }
 
 /* A host answers for itself, also when its daemon is stopped or waits for its turn. */
-void gossip_probe(struct group *g, const struct member *m)
+void gossip_probe(struct group *g, const struct group_member *m)
 {
     struct msg_group_ping ping = {.job = g->job};
     ping.rumors_count = gossip(g, &m->peer.id, ping.rumors);

@@ -30,11 +30,11 @@ void group_slow_down(struct group *g, int by)
     g->slow = (uint8_t)(slow < 0 ? 0 : slow > SLOW_MAX ? SLOW_MAX : slow);
 }
 
-struct member *group_find(const struct group *g, const struct id *id)
+struct group_member *group_find(const struct group *g, const struct id *id)
 {
     for (unsigned i = 0; i < g->count; i++)
         if (id_equal(&g->members[i].peer.id, id))
-            return (struct member *)&g->members[i];
+            return (struct group_member *)&g->members[i];
     return NULL;
 }
 
@@ -45,7 +45,7 @@ bool group_submits(const struct group *g)
 
 /* --- watching --- */
 
-void group_watch(struct group *g, const struct member *m)
+void group_watch(struct group *g, const struct group_member *m)
 {
     struct watch *free = NULL;
     for (unsigned i = 0; i < WATCHES; i++) {
@@ -69,7 +69,7 @@ static void ask_for_help(struct group *g, struct watch *w)
     struct msg_group_ping_for m = {.job = g->job, .serial = w->serial, .target = w->target};
     unsigned start = g->count > 0 ? (unsigned)(next_random(g) % g->count) : 0;
     for (unsigned i = 0; i < g->count && w->nacks_missing < GROUP_HELPERS; i++) {
-        const struct member *helper = &g->members[(start + i) % g->count];
+        const struct group_member *helper = &g->members[(start + i) % g->count];
         if (helper->state != GROUP_ALIVE || id_equal(&helper->peer.id, &w->target))
             continue;
         gossip_ping_for(g, &helper->peer, &m);
@@ -100,7 +100,7 @@ static void answered(struct group *g, uint32_t serial)
 static void on_ping_for(struct group *g, const struct part_peer *from,
                         const struct msg_group_ping_for *m)
 {
-    const struct member *target = group_find(g, &m->target);
+    const struct group_member *target = group_find(g, &m->target);
     for (unsigned i = 0; target != NULL && i < RELAYS; i++) {
         struct relay *r = &g->relays[i];
         if (r->serial != 0)
@@ -144,7 +144,7 @@ const struct id *group_job(const struct message *m)
 static void message(struct group *g, const struct part_peer *from, const struct message *m)
 {
     const struct id *job = group_job(m);
-    struct member *sender = group_find(g, &from->id);
+    struct group_member *sender = group_find(g, &from->id);
     if (job == NULL || !id_equal(job, &g->job) || sender == NULL)
         return;
     if (from->addr.port != 0)
@@ -174,7 +174,7 @@ static void shuffle(struct group *g)
 {
     for (unsigned i = g->count; i > 1; i--) {
         unsigned k = (unsigned)(next_random(g) % i);
-        struct member m = g->members[i - 1];
+        struct group_member m = g->members[i - 1];
         g->members[i - 1] = g->members[k];
         g->members[k] = m;
     }
@@ -189,7 +189,7 @@ static void take_turn(struct group *g)
             shuffle(g);
             g->at = 0;
         }
-        const struct member *m = &g->members[g->at++];
+        const struct group_member *m = &g->members[g->at++];
         if (m->state == GROUP_DEAD)
             continue;
         group_watch(g, m);
@@ -203,14 +203,14 @@ static void watch_due(struct group *g, struct watch *w)
         ask_for_help(g, w);
         return;
     }
-    struct member *m = group_find(g, &w->target);
+    struct group_member *m = group_find(g, &w->target);
     group_slow_down(
         g, w->nacks_missing); /* the helpers are silent too: is it this peer that is deaf? */
     w->serial = 0;
     if (m == NULL)
         return;
     suspicion_raise(g, m, m->incarnation, &g->self.id);
-    const struct member *submitter = group_find(g, &g->submitter);
+    const struct group_member *submitter = group_find(g, &g->submitter);
     if (submitter != NULL && submitter != m)
         group_watch(g, submitter); /* the ping tells it at once */
 }
@@ -269,7 +269,7 @@ uint64_t group_deadline(const struct group *g)
 
 size_t group_size(const struct group_setup *setup)
 {
-    return sizeof(struct group) + setup->members * sizeof(struct member);
+    return sizeof(struct group) + setup->members * sizeof(struct group_member);
 }
 
 struct group *group_init(void *memory, const struct group_setup *setup, uint64_t now_us)
@@ -307,12 +307,12 @@ static void add(struct group *g, const struct part_peer *peer)
         return;
     unsigned i = (unsigned)(next_random(g) % (g->count + 1)); /* an order unlike the others' */
     g->members[g->count++] = g->members[i];
-    g->members[i] = (struct member){.peer = *peer};
+    g->members[i] = (struct group_member){.peer = *peer};
 }
 
 static void remove_member(struct group *g, const struct id *id)
 {
-    struct member *m = group_find(g, id);
+    struct group_member *m = group_find(g, id);
     if (m != NULL)
         *m = g->members[--g->count];
     for (unsigned i = 0; i < WATCHES; i++)
@@ -327,7 +327,7 @@ void group_step(struct group *g, const struct group_event *event, uint64_t now_u
     out->used = 0;
     g->out = out;
     g->now = now_us > g->now ? now_us : g->now;
-    struct member *m = group_find(g, &event->peer.id);
+    struct group_member *m = group_find(g, &event->peer.id);
     switch (event->kind) {
     case GROUP_TICK:
         break;
@@ -355,7 +355,7 @@ void group_step(struct group *g, const struct group_event *event, uint64_t now_u
 
 bool group_state_of(const struct group *g, const struct id *peer, enum group_state *state)
 {
-    const struct member *m = group_find(g, peer);
+    const struct group_member *m = group_find(g, peer);
     if (m != NULL)
         *state = m->state;
     return m != NULL;

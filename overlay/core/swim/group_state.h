@@ -18,7 +18,7 @@ struct verdict {
     struct id by[GROUP_CONFIRMERS];
 };
 
-struct member {
+struct group_member {
     struct part_peer peer;
     uint32_t incarnation;
     enum group_state state;
@@ -60,15 +60,15 @@ struct group {
     struct watch watches[WATCHES];
     struct relay relays[RELAYS];
     unsigned room, count;
-    struct member members[]; /* in an order that is shuffled after each round */
+    struct group_member members[]; /* in an order that is shuffled after each round */
 };
 
-struct member *group_find(const struct group *g, const struct id *id);
+struct group_member *group_find(const struct group *g, const struct id *id);
 uint64_t group_stretched(const struct group *g, uint64_t us); /* by how slow this peer is */
 void group_slow_down(struct group *g, int by);
 bool group_submits(const struct group *g); /* is this the submitter's daemon? */
 /* Pings it, unless that is under way. */
-void group_watch(struct group *g, const struct member *m);
+void group_watch(struct group *g, const struct group_member *m);
 
 /* gossip.c: out of this peer. */
 void gossip_say(struct group *g, enum group_action_kind kind, const struct part_peer *peer);
@@ -77,15 +77,16 @@ void gossip_ping(struct group *g, const struct part_peer *to, uint32_t serial);
 void gossip_ack(struct group *g, const struct part_peer *to, uint32_t serial);
 void gossip_ping_for(struct group *g, const struct part_peer *to, struct msg_group_ping_for *m);
 void gossip_nack(struct group *g, const struct part_peer *to, uint32_t serial);
-void gossip_probe(struct group *g, const struct member *m);
+void gossip_probe(struct group *g, const struct group_member *m);
 
 /* suspicion.c: what this peer believes of the others. */
-void suspicion_raise(struct group *g, struct member *m, uint32_t incarnation, const struct id *by);
+void suspicion_raise(struct group *g, struct group_member *m, uint32_t incarnation,
+                     const struct id *by);
 /* from: the member that says it; what it has heard of others is a hint, and no more. */
 void suspicion_hear(struct group *g, const struct id *from, const struct part_rumor *rumors,
                     unsigned count);
-void suspicion_reached(struct group *g, struct member *m);
+void suspicion_reached(struct group *g, struct group_member *m);
 /* Is it suspected, and for this peer to say that it is dead? */
-bool suspicion_is_ours(const struct group *g, const struct member *m);
-void suspicion_declare(struct group *g, struct member *m);
+bool suspicion_is_ours(const struct group *g, const struct group_member *m);
+void suspicion_declare(struct group *g, struct group_member *m);
 #endif

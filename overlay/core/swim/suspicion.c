@@ -3,14 +3,14 @@
 #include "group_state.h"
 
 /* Is it for this peer to say that the member is dead? */
-static bool decides(const struct group *g, const struct member *m)
+static bool decides(const struct group *g, const struct group_member *m)
 {
     return group_submits(g) || id_equal(&m->peer.id, &g->submitter);
 }
 
 /* Lifeguard: the time shrinks with the logarithm of those who agree. In so small a group that
  * nobody else can agree, it is the shortest at once. */
-static uint64_t suspicion_us(const struct group *g, const struct member *m)
+static uint64_t suspicion_us(const struct group *g, const struct group_member *m)
 {
     static const unsigned share[GROUP_CONFIRMERS + 1] = {1000, 369, 0}; /* 1 - log(c+1)/log(3) */
     unsigned others = 0;
@@ -23,7 +23,7 @@ static uint64_t suspicion_us(const struct group *g, const struct member *m)
                                   (GROUP_DOUBT_US - GROUP_SUSPECT_US) / 1000u * share[c]);
 }
 
-static void set_dead_time(struct group *g, struct member *m)
+static void set_dead_time(struct group *g, struct group_member *m)
 {
     uint64_t spared = m->reached_us + group_stretched(g, GROUP_SUSPECT_US);
     if (spared > m->suspected_us + GROUP_STALLED_US)
@@ -33,21 +33,21 @@ static void set_dead_time(struct group *g, struct member *m)
         m->dead_us = spared;
 }
 
-void suspicion_reached(struct group *g, struct member *m)
+void suspicion_reached(struct group *g, struct group_member *m)
 {
     m->reached_us = g->now;
     set_dead_time(g, m);
     gossip_probe(g, m); /* and in a while? */
 }
 
-void suspicion_declare(struct group *g, struct member *m)
+void suspicion_declare(struct group *g, struct group_member *m)
 {
     m->state = GROUP_DEAD;
     m->tell = gossip_tellings(g);
     gossip_say(g, GROUP_DECLARED, &m->peer);
 }
 
-static void confirm(struct group *g, struct member *m, const struct id *by)
+static void confirm(struct group *g, struct group_member *m, const struct id *by)
 {
     if (m->accusers > GROUP_CONFIRMERS || id_equal(by, &m->peer.id))
         return;
@@ -61,7 +61,8 @@ static void confirm(struct group *g, struct member *m, const struct id *by)
 
 /* By this peer, or because `by` says so; the suspect itself stands for hearsay. Its own word starts
  * the time, others' words shorten it. */
-void suspicion_raise(struct group *g, struct member *m, uint32_t incarnation, const struct id *by)
+void suspicion_raise(struct group *g, struct group_member *m, uint32_t incarnation,
+                     const struct id *by)
 {
     if (m->state == GROUP_DEAD || incarnation < m->incarnation)
         return;
@@ -84,7 +85,7 @@ void suspicion_raise(struct group *g, struct member *m, uint32_t incarnation, co
         group_watch(g, m); /* is it so? */
 }
 
-static void trust(struct group *g, struct member *m, uint32_t incarnation)
+static void trust(struct group *g, struct group_member *m, uint32_t incarnation)
 {
     if (m->state == GROUP_DEAD || incarnation <= m->incarnation)
         return;
@@ -137,11 +138,11 @@ static void about_self(struct group *g, const struct id *from, const struct part
     group_slow_down(g, 1);
 }
 
-static void about_dead(struct group *g, const struct id *from, struct member *m)
+static void about_dead(struct group *g, const struct id *from, struct group_member *m)
 {
     if (group_submits(g))
         return;
-    const struct member *submitter = group_find(g, &g->submitter);
+    const struct group_member *submitter = group_find(g, &g->submitter);
     if (id_equal(from, &g->submitter) || says_dead(&m->verdict, from, GROUP_CONFIRMERS)) {
         suspicion_declare(g, m);
         return;
@@ -151,7 +152,7 @@ static void about_dead(struct group *g, const struct id *from, struct member *m)
         group_watch(g, submitter); /* is it so? */
 }
 
-static void about_suspect(struct group *g, const struct id *from, struct member *m,
+static void about_suspect(struct group *g, const struct id *from, struct group_member *m,
                           const struct part_rumor *r)
 {
     if (r->incarnation > m->incarnation && r->incarnation - m->incarnation > LEAP)
@@ -161,7 +162,7 @@ static void about_suspect(struct group *g, const struct id *from, struct member 
 
 static void hear(struct group *g, const struct id *from, const struct part_rumor *r)
 {
-    struct member *m = group_find(g, &r->peer);
+    struct group_member *m = group_find(g, &r->peer);
     if (id_equal(&r->peer, &g->self.id))
         about_self(g, from, r);
     if (m == NULL)
@@ -185,7 +186,7 @@ void suspicion_hear(struct group *g, const struct id *from, const struct part_ru
         hear(g, from, &rumors[i]);
 }
 
-bool suspicion_is_ours(const struct group *g, const struct member *m)
+bool suspicion_is_ours(const struct group *g, const struct group_member *m)
 {
     return m->state == GROUP_SUSPECTED && decides(g, m);
 }

@@ -39,7 +39,7 @@ void ads_publish(struct ring *ring, const uint8_t *bytes, uint32_t length)
 static void aim(struct ring *ring)
 {
     struct own_ad *ad = &ring->ad;
-    ad->place = ring->vivaldi.told;
+    ad->place = ring->vivaldi.published;
     uint64_t place = cell_place(&ad->place, &ring->self.id);
     if (cell_holds(&ad->cell, place))
         return;
@@ -159,7 +159,7 @@ static void move(struct ring *ring, unsigned depth, bool split_above)
 static void learn_bucket(struct ring *ring)
 {
     const struct own_ad *ad = &ring->ad;
-    struct part_branch b = {.cell = ad->cell, .keeper = ad->holder, .held = ad->held};
+    struct part_branch b = {.cell = ad->cell, .owner = ad->holder, .held = ad->held};
     nearest_learn(ring, &b);
 }
 

@@ -9,17 +9,17 @@
 #include <string.h>
 
 enum {
-    COPIES_OF_MARK = 3,
+    COPIES_OF_INNER = 3,
     COPIES_OF_AD = 2, /* it is soon put again, so a few do */
     AD_TTL = 150,     /* seconds */
     AD_FRESH = 80,    /* seconds: by then its peer puts it again */
-    MARK_TTL = 300,   /* seconds */
+    INNER_TTL = 300,  /* seconds */
     GONE_TTL = 75,    /* seconds: two rounds in which copies are offered */
     BUCKET = 16,      /* ads; with more it is cut in halves */
     AD_HEAD = 17,     /* depth of the cell and coordinate, before an ad's bytes */
 };
 
-static const struct id mark_name; /* zero: no peer's */
+static const struct id inner_name; /* zero: no peer's */
 
 /* --- what is in the store --- */
 
@@ -28,11 +28,11 @@ bool bucket_alive(const struct ring *ring, const struct store_entry *e)
     return e->expires_us > ring->now;
 }
 
-struct store_entry *bucket_mark(const struct ring *ring, const struct id *key, struct mark *m)
+struct store_entry *bucket_inner(const struct ring *ring, const struct id *key, struct inner *m)
 {
-    struct store_entry *e = store_find(&ring->store, key, &mark_name);
-    return e != NULL && bucket_alive(ring, e) && mark_unpack(m, store_value(e), e->length) ? e
-                                                                                           : NULL;
+    struct store_entry *e = store_find(&ring->store, key, &inner_name);
+    return e != NULL && bucket_alive(ring, e) && inner_unpack(m, store_value(e), e->length) ? e
+                                                                                            : NULL;
 }
 
 /* Neither a mark nor what an ad leaves behind that was taken back. */
@@ -88,7 +88,7 @@ static bool is_stale(const struct ring *ring, const struct store_entry *e)
 }
 
 /* Should one be lost, or find no way now, its peer soon puts it again. */
-void bucket_move(struct ring *ring, const struct id *from, unsigned depth, const struct mark *m)
+void bucket_move(struct ring *ring, const struct id *from, unsigned depth, const struct inner *m)
 {
     struct part_near_ad ad;
     struct part_cell cell;
@@ -96,7 +96,7 @@ void bucket_move(struct ring *ring, const struct id *from, unsigned depth, const
     while (e != NULL) {
         bool here = id_equal(&e->key, from) && (e->flags & STORE_PLACING) == 0;
         if (!here || !bucket_unpack(e, &ad, &cell) ||
-            (m != NULL && m->half[mark_which(m, cell_place(&ad.place, &ad.peer))].held == 0)) {
+            (m != NULL && m->half[inner_which(m, cell_place(&ad.place, &ad.peer))].held == 0)) {
             e = store_next(&ring->store, e);
             continue;
         }
@@ -116,46 +116,46 @@ void bucket_move(struct ring *ring, const struct id *from, unsigned depth, const
             e = store_next(&ring->store, NULL);
             continue;
         }
-        if (keep_move(ring, e, &to)) {
+        if (record_move(ring, e, &to)) {
             *(uint8_t *)(e + 1) = (uint8_t)depth;
-            e->told_s = 0;
+            e->reported_s = 0;
         }
         e = store_next(&ring->store, e);
     }
 }
 
 /* What is news for the cell above is told in the next round. */
-struct store_entry *bucket_keep_mark(struct ring *ring, const struct id *key, const struct mark *m)
+struct store_entry *bucket_put_inner(struct ring *ring, const struct id *key, const struct inner *m)
 {
     uint8_t value[RING_VALUE_MAX];
-    struct mark was;
+    struct inner was;
     struct store_entry e = {.key = *key,
-                            .name = mark_name,
+                            .name = inner_name,
                             .version = ring->now,
-                            .expires_us = ring->now + (uint64_t)MARK_TTL * SECOND,
+                            .expires_us = ring->now + (uint64_t)INNER_TTL * SECOND,
                             .claimed_us = ring->now,
-                            .length = mark_pack(m, value, sizeof value),
-                            .copies = COPIES_OF_MARK};
-    const struct store_entry *old = bucket_mark(ring, key, &was);
-    if (old != NULL && mark_same(&was, m))
-        e.told_s = old->told_s;
-    if (old != NULL && old->version >= e.version) /* another keeper's clock was ahead */
+                            .length = inner_pack(m, value, sizeof value),
+                            .copies = COPIES_OF_INNER};
+    const struct store_entry *old = bucket_inner(ring, key, &was);
+    if (old != NULL && inner_same(&was, m))
+        e.reported_s = old->reported_s;
+    if (old != NULL && old->version >= e.version) /* another cell_owner's clock was ahead */
         e.version = old->version + 1;
-    struct store_entry *kept = keep_insert(ring, &e, value);
+    struct store_entry *kept = record_insert(ring, &e, value);
     if (kept != NULL)
         copy_replicate(ring, kept);
     return kept;
 }
 
-bool bucket_drop_mark(struct ring *ring, const struct id *key)
+bool bucket_drop_inner(struct ring *ring, const struct id *key)
 {
-    struct store_entry *e = store_find(&ring->store, key, &mark_name);
+    struct store_entry *e = store_find(&ring->store, key, &inner_name);
     if (e != NULL)
         store_drop(&ring->store, e);
     return e != NULL;
 }
 
-void bucket_count(const struct ring *ring, const struct mark *m, const struct id *key,
+void bucket_count(const struct ring *ring, const struct inner *m, const struct id *key,
                   unsigned count[2])
 {
     struct part_near_ad ad;
@@ -164,31 +164,31 @@ void bucket_count(const struct ring *ring, const struct mark *m, const struct id
     count[0] = count[1] = 0;
     while ((e = store_next(&ring->store, e)) != NULL)
         if (id_equal(&e->key, key) && bucket_alive(ring, e) && bucket_unpack(e, &ad, &at))
-            count[mark_which(m, cell_place(&ad.place, &ad.peer))]++;
+            count[inner_which(m, cell_place(&ad.place, &ad.peer))]++;
 }
 
 bool bucket_split(struct ring *ring, const struct part_cell *cell, const struct id *key)
 {
-    struct mark m;
+    struct inner m;
     unsigned count[2];
     bool grown = false;
     if (cell->depth >= CELL_DEPTH_MAX)
         return false;
-    if (bucket_mark(ring, key, &m) == NULL)
-        m = (struct mark){.cell = *cell};
+    if (bucket_inner(ring, key, &m) == NULL)
+        m = (struct inner){.cell = *cell};
     bucket_count(ring, &m, key, count);
     for (unsigned which = 0; which < 2; which++)
-        if (m.half[which].held == 0 && count[which] >= BUCKET_APART) {
+        if (m.half[which].held == 0 && count[which] >= HALF_SPLIT) {
             m.half[which].held = (uint16_t)count[which];
             grown = true;
         }
     if (!grown)
         return false;
-    struct store_entry *kept = bucket_keep_mark(ring, key, &m), *e = NULL;
+    struct store_entry *kept = bucket_put_inner(ring, key, &m), *e = NULL;
     while (kept == NULL && (e = store_next(&ring->store, e)) != NULL)
         if (id_equal(&e->key, key)) { /* one ad makes room; its peer soon puts it again */
             store_drop(&ring->store, e);
-            kept = bucket_keep_mark(ring, key, &m);
+            kept = bucket_put_inner(ring, key, &m);
             break;
         }
     if (kept != NULL)
@@ -213,10 +213,11 @@ static enum ring_status insert(struct ring *ring, const struct id *key, const st
                             .version = m->version,
                             .expires_us = ring->now + ttl * SECOND,
                             .claimed_us = ring->now,
-                            .told_s = other != NULL ? other->told_s : 0, /* the first is news */
+                            .reported_s =
+                                other != NULL ? other->reported_s : 0, /* the first is news */
                             .length = pack(&m->ad, m->cell.depth, value),
                             .copies = COPIES_OF_AD};
-    struct store_entry *kept = keep_insert(ring, &e, value);
+    struct store_entry *kept = record_insert(ring, &e, value);
     if (kept == NULL) /* this store is full; the halves live elsewhere */
         return bucket_split(ring, &m->cell, key) ? RING_DEEPER : RING_FULL;
     copy_replicate(ring, kept);
@@ -235,32 +236,32 @@ static void take_back(struct ring *ring, const struct id *key, const struct msg_
                             .expires_us = ring->now + (uint64_t)GONE_TTL * SECOND,
                             .claimed_us = ring->now,
                             .copies = COPIES_OF_AD};
-    struct store_entry *gone = keep_insert(ring, &e, NULL);
+    struct store_entry *gone = record_insert(ring, &e, NULL);
     if (gone != NULL)
         copy_replicate(ring, gone);
     if (bucket_held(ring, key) == 0)
-        touch_start(ring, &m->cell); /* nothing is left here */
+        report_start(ring, &m->cell); /* nothing is left here */
 }
 
 static enum ring_status put(struct ring *ring, const struct id *key, const struct msg_ad_put *m)
 {
-    struct mark mark = {.cell = m->cell};
-    unsigned count[2], which = mark_which(&mark, m->place);
+    struct inner inner = {.cell = m->cell};
+    unsigned count[2], which = inner_which(&inner, m->place);
     if (m->ttl == 0) {
         take_back(ring, key, m);
         return RING_OK;
     }
-    bool marked = bucket_mark(ring, key, &mark) != NULL;
-    if (marked && mark.half[which].held > 0)
+    bool is_inner = bucket_inner(ring, key, &inner) != NULL;
+    if (is_inner && inner.half[which].held > 0)
         return RING_DEEPER;
-    bucket_count(ring, &mark, key, count);
+    bucket_count(ring, &inner, key, count);
     unsigned all = count[0] + count[1];
-    if (!marked && all == 0 && m->cell.depth > 0 && !m->split_above)
+    if (!is_inner && all == 0 && m->cell.depth > 0 && !m->split_above)
         return RING_HIGHER;
-    bool full = marked ? count[which] >= BUCKET_APART : all >= BUCKET;
+    bool full = is_inner ? count[which] >= HALF_SPLIT : all >= BUCKET;
     if (full && store_find(&ring->store, key, &m->ad.peer) == NULL &&
-        bucket_split(ring, &m->cell, key) && bucket_mark(ring, key, &mark) != NULL &&
-        mark.half[which].held > 0)
+        bucket_split(ring, &m->cell, key) && bucket_inner(ring, key, &inner) != NULL &&
+        inner.half[which].held > 0)
         return RING_DEEPER;
     return insert(ring, key, m);
 }
@@ -314,10 +315,10 @@ static enum ring_status near(struct ring *ring, const struct msg_ad_near *m,
         if (ring->fits == NULL || ring->fits(ring->context, ad.ad, ad.ad_length, m->require))
             offer(answer, &m->place, &ad);
     }
-    struct mark mark;
-    if (bucket_mark(ring, &key, &mark) == NULL)
+    struct inner inner;
+    if (bucket_inner(ring, &key, &inner) == NULL)
         return answer->held > 0 ? RING_OK : RING_HIGHER;
-    answer->branches_count = (uint16_t)mark_branches(&mark, answer->branches);
+    answer->branches_count = (uint16_t)inner_branches(&inner, answer->branches);
     return RING_DEEPER;
 }
 

@@ -24,7 +24,7 @@ static struct part_cell cell_of(const struct search_cell *c)
 static uint32_t distance(const struct ring *ring, const struct search_cell *c)
 {
     struct part_cell cell = cell_of(c);
-    return cell_distance_us(&cell, &ring->vivaldi.told);
+    return cell_distance_us(&cell, &ring->vivaldi.published);
 }
 
 /* --- how near what was found is: counted in classes, four to each doubling --- */
@@ -54,10 +54,10 @@ static bool enough_within(const struct search *s, uint32_t us)
 
 /* --- who keeps a cell: what answers said, for this search and the next --- */
 
-static struct keeper *known(struct ring *ring, const struct part_cell *cell)
+static struct cell_owner *known(struct ring *ring, const struct part_cell *cell)
 {
-    for (unsigned i = 0; i < KEEPERS; i++) {
-        struct keeper *k = &ring->keepers[i];
+    for (unsigned i = 0; i < CELL_OWNERS; i++) {
+        struct cell_owner *k = &ring->cell_owners[i];
         if (k->peer.addr.port != 0 && k->depth == cell->depth && k->prefix == cell->prefix)
             return k;
     }
@@ -67,23 +67,23 @@ static struct keeper *known(struct ring *ring, const struct part_cell *cell)
 /* How willingly it is given up: those that were asked before those that were not, then the far
  * ones.
  */
-static uint64_t worth_less(const struct ring *ring, const struct keeper *k)
+static uint64_t worth_less(const struct ring *ring, const struct cell_owner *k)
 {
     struct part_cell cell = {.prefix = k->prefix, .depth = k->depth};
-    return (uint64_t)(k->held == 0) << 32 | cell_distance_us(&cell, &ring->vivaldi.told);
+    return (uint64_t)(k->held == 0) << 32 | cell_distance_us(&cell, &ring->vivaldi.published);
 }
 
 void nearest_learn(struct ring *ring, const struct part_branch *branch)
 {
-    struct keeper new = {.prefix = branch->cell.prefix,
-                         .peer = branch->keeper,
-                         .held = branch->held,
-                         .depth = branch->cell.depth};
-    struct keeper *k = known(ring, &branch->cell), *last = &ring->keepers[0];
-    if (branch->keeper.addr.port == 0)
+    struct cell_owner new = {.prefix = branch->cell.prefix,
+                             .peer = branch->owner,
+                             .held = branch->held,
+                             .depth = branch->cell.depth};
+    struct cell_owner *k = known(ring, &branch->cell), *last = &ring->cell_owners[0];
+    if (branch->owner.addr.port == 0)
         return;
-    for (unsigned i = 0; i < KEEPERS && k == NULL; i++) {
-        struct keeper *other = &ring->keepers[i];
+    for (unsigned i = 0; i < CELL_OWNERS && k == NULL; i++) {
+        struct cell_owner *other = &ring->cell_owners[i];
         if (other->peer.addr.port == 0)
             k = other;
         else if (worth_less(ring, other) > worth_less(ring, last))
@@ -97,7 +97,7 @@ void nearest_learn(struct ring *ring, const struct part_branch *branch)
 
 static void forget(struct ring *ring, const struct part_cell *cell)
 {
-    struct keeper *k = known(ring, cell);
+    struct cell_owner *k = known(ring, cell);
     if (k != NULL)
         k->peer.addr.port = 0;
 }
@@ -192,12 +192,12 @@ static bool ask(struct ring *ring, struct search *s, struct search_cell *c)
         return false;
     c->state = CELL_ASKED;
     c->serial = l->serial;
-    struct keeper *k = known(ring, &cell);
+    struct cell_owner *k = known(ring, &cell);
     if (k != NULL) { /* should it not answer, the cell is looked up */
-        struct part_peer keeper = k->peer;
+        struct part_peer cell_owner = k->peer;
         k->held = 0;
         l->due = ring->now + SECOND;
-        nearest_owner(ring, l, &keeper);
+        nearest_owner(ring, l, &cell_owner);
     }
     return true;
 }
@@ -227,7 +227,7 @@ static void go_on(struct ring *ring, struct search *s)
     unsigned asked = count(s, CELL_ASKED);
     while (asked < NEAR_AT_ONCE) {
         struct search_cell *c = nearest_new(ring, s);
-        if (c == NULL || enough_within(s, distance(ring, c) + ring->vivaldi.told.height) ||
+        if (c == NULL || enough_within(s, distance(ring, c) + ring->vivaldi.published.height) ||
             (asked > 0 && s->have < s->want && promised(s)) || !ask(ring, s, c))
             break;
         asked++;
@@ -279,7 +279,7 @@ void nearest_owner(struct ring *ring, struct lookup *l, const struct part_peer *
     }
     l->found = true;
     struct msg_ad_near m = {
-        .token = l->serial, .cell = cell_of(c), .place = ring->vivaldi.told, .want = s->want};
+        .token = l->serial, .cell = cell_of(c), .place = ring->vivaldi.published, .want = s->want};
     memcpy(m.require, s->require, sizeof m.require);
     act_send(ring, owner, message_put_ad_near(&m, act_room(ring), act_left(ring)));
 }
@@ -361,7 +361,7 @@ void nearest_answered(struct ring *ring, const struct msg_ad_near_answer *m)
         a->count = m->ads_count;
     }
     for (unsigned i = 0; i < m->ads_count; i++)
-        note(s, vivaldi_rtt_us(&ring->vivaldi.told, &m->ads[i].place));
+        note(s, vivaldi_rtt_us(&ring->vivaldi.published, &m->ads[i].place));
     s->seen = (uint16_t)(s->seen + m->held);
     bool around = cell.depth > 0 && cell_holds(&cell, ring->ad.cell.prefix);
     if (m->status == RING_DEEPER && !only)

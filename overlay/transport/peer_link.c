@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* link_peer.c -- the connections to each other peer, and those whose peer is not known yet. */
+/* peer_link.c -- the connections to each other peer, and those whose peer is not known yet. */
 #include "link_state.h"
 #include <stdlib.h>
 
-struct far *far_get(struct links *l, const struct id *id)
+struct peer_link *peer_link_get(struct links *l, const struct id *id)
 {
-    struct far *f = idmap_get(&l->fars, id);
+    struct peer_link *f = idmap_get(&l->peer_links, id);
     if (f != NULL)
         return f;
     f = calloc(1, sizeof *f);
@@ -13,7 +13,7 @@ struct far *far_get(struct links *l, const struct id *id)
         return NULL;
     f->id = *id;
     f->waiting = evbuffer_new();
-    if (f->waiting != NULL && idmap_put(&l->fars, id, f) == 0)
+    if (f->waiting != NULL && idmap_put(&l->peer_links, id, f) == 0)
         return f;
     if (f->waiting != NULL)
         evbuffer_free(f->waiting);
@@ -21,9 +21,9 @@ struct far *far_get(struct links *l, const struct id *id)
     return NULL;
 }
 
-void far_free(struct links *l, struct far *f)
+void peer_link_free(struct links *l, struct peer_link *f)
 {
-    idmap_remove(&l->fars, &f->id);
+    idmap_remove(&l->peer_links, &f->id);
     for (unsigned i = 0; i < f->count; i++)
         connection_free(f->all[i]);
     l->connections -= f->count;
@@ -31,31 +31,31 @@ void far_free(struct links *l, struct far *f)
     free(f);
 }
 
-struct stranger *stranger_of(struct links *l, const struct connection *c, const struct id *wanted)
+struct pending *pending_find(struct links *l, const struct connection *c, const struct id *wanted)
 {
-    for (struct stranger *s = l->strangers; s != NULL; s = s->next)
+    for (struct pending *s = l->pending; s != NULL; s = s->next)
         if (c != NULL ? s->connection == c : !id_is_zero(wanted) && id_equal(&s->wanted, wanted))
             return s;
     return NULL;
 }
 
-void stranger_remove(struct links *l, struct stranger *s)
+void pending_remove(struct links *l, struct pending *s)
 {
-    struct stranger **at = &l->strangers;
+    struct pending **at = &l->pending;
     while (*at != s)
         at = &(*at)->next;
     *at = s->next;
     free(s);
 }
 
-void far_give_up(struct links *l, struct far *f, const char *why)
+void peer_link_give_up(struct links *l, struct peer_link *f, const char *why)
 {
     struct id id = f->id;
-    far_free(l, f);
+    peer_link_free(l, f);
     links_tell_gone(l, &id, why);
 }
 
-static bool far_is_ending(const struct far *f)
+static bool peer_link_is_ending(const struct peer_link *f)
 {
     for (unsigned i = 0; i < f->count; i++)
         if (connection_is_ending(f->all[i]))
@@ -63,11 +63,11 @@ static bool far_is_ending(const struct far *f)
     return false;
 }
 
-void far_choose(struct far *f)
+void peer_link_choose(struct peer_link *f)
 {
     if (f->in_use != NULL && !connection_is_open(f->in_use))
         f->in_use = NULL;
-    if (f->in_use != NULL || far_is_ending(f))
+    if (f->in_use != NULL || peer_link_is_ending(f))
         return;
     for (unsigned i = 0; i < f->count && f->in_use == NULL; i++)
         if (connection_is_open(f->all[i]))
@@ -79,20 +79,20 @@ void far_choose(struct far *f)
     }
 }
 
-size_t far_backlog(const struct far *f)
+size_t peer_link_backlog(const struct peer_link *f)
 {
     return evbuffer_get_length(f->waiting) +
            (f->in_use != NULL ? connection_backlog(f->in_use) : 0);
 }
 
-struct stranger *stranger_new(struct links *l, const struct id *wanted)
+struct pending *pending_new(struct links *l, const struct id *wanted)
 {
-    struct stranger *s = calloc(1, sizeof *s);
+    struct pending *s = calloc(1, sizeof *s);
     if (s == NULL)
         return NULL;
     if (wanted != NULL)
         s->wanted = *wanted;
-    s->next = l->strangers;
-    l->strangers = s;
+    s->next = l->pending;
+    l->pending = s;
     return s;
 }

@@ -2,7 +2,7 @@
 /* newcomer.c -- peers that may live in a ring apart: contacts to join through, neighbours that went
  * silent.
  *
- * Joining, coming back from sleep and closing a partition are one thing: ask a stranger now and
+ * Joining, coming back from sleep and closing a partition are one thing: ask a outsider now and
  * then; when it answers, have its ring look up the place after this peer; whoever is there, if
  * closer than the first successor, is asked for its lists and becomes it. If it is not closer, it
  * is told of this peer, so that whoever comes before it there hears of this ring. From one such
@@ -24,22 +24,22 @@ enum {
     JOIN_AT_ONCE = 2, /* contacts asked in a round; ways tried side by side */
 };
 
-static struct stranger *find(const struct ring *ring, const struct id *id)
+static struct outsider *find(const struct ring *ring, const struct id *id)
 {
-    for (unsigned i = 0; i < STRANGERS; i++) {
-        const struct stranger *s = &ring->strangers[i];
+    for (unsigned i = 0; i < OUTSIDERS; i++) {
+        const struct outsider *s = &ring->outsiders[i];
         if (s->used && id_equal(&s->peer.id, id))
-            return (struct stranger *)s;
+            return (struct outsider *)s;
     }
     return NULL;
 }
 
 /* A free place, else that of one who left, else of the one whose silence is oldest. */
-static struct stranger *place(struct ring *ring)
+static struct outsider *place(struct ring *ring)
 {
-    struct stranger *best = &ring->strangers[0];
-    for (unsigned i = 0; i < STRANGERS; i++) {
-        struct stranger *s = &ring->strangers[i];
+    struct outsider *best = &ring->outsiders[0];
+    for (unsigned i = 0; i < OUTSIDERS; i++) {
+        struct outsider *s = &ring->outsiders[i];
         if (!s->used)
             return s;
         if (s->left > best->left ||
@@ -49,53 +49,53 @@ static struct stranger *place(struct ring *ring)
     return best;
 }
 
-void stranger_add(struct ring *ring, const struct part_peer *peer, bool left)
+void outsider_add(struct ring *ring, const struct part_peer *peer, bool left)
 {
     if (peer_is(peer, &ring->self))
         return;
-    struct stranger *s = find(ring, &peer->id);
+    struct outsider *s = find(ring, &peer->id);
     bool contact = s != NULL && s->contact;
     if (s == NULL)
         s = place(ring);
-    *s = (struct stranger){.peer = *peer,
+    *s = (struct outsider){.peer = *peer,
                            .quiet_until_us = ring->now + (left ? LEFT_US : QUIET_US),
                            .used = true,
                            .contact = contact,
                            .left = left && !contact};
 }
 
-void stranger_seen(struct ring *ring, const struct id *id)
+void outsider_seen(struct ring *ring, const struct id *id)
 {
-    struct stranger *s = find(ring, id);
+    struct outsider *s = find(ring, id);
     if (s != NULL)
         s->used = false;
 }
 
-bool stranger_quiet(const struct ring *ring, const struct id *id)
+bool outsider_quiet(const struct ring *ring, const struct id *id)
 {
-    const struct stranger *s = find(ring, id);
+    const struct outsider *s = find(ring, id);
     return s != NULL && s->quiet_until_us > ring->now;
 }
 
-bool stranger_left(const struct ring *ring, const struct id *id)
+bool outsider_left(const struct ring *ring, const struct id *id)
 {
-    const struct stranger *s = find(ring, id);
+    const struct outsider *s = find(ring, id);
     return s != NULL && s->left && s->quiet_until_us > ring->now;
 }
 
 /* With nobody left, it is this peer that was cut off: whoever is listed from now on is believed in.
  */
-void stranger_forgive(struct ring *ring)
+void outsider_forgive(struct ring *ring)
 {
-    for (unsigned i = 0; i < STRANGERS; i++)
-        if (!ring->strangers[i].left)
-            ring->strangers[i].quiet_until_us = 0;
+    for (unsigned i = 0; i < OUTSIDERS; i++)
+        if (!ring->outsiders[i].left)
+            ring->outsiders[i].quiet_until_us = 0;
 }
 
 /* Whoever speaks is alive, and is reached where it says. */
-void stranger_spoke(struct ring *ring, const struct part_peer *peer)
+void outsider_spoke(struct ring *ring, const struct part_peer *peer)
 {
-    struct stranger *s = find(ring, &peer->id);
+    struct outsider *s = find(ring, &peer->id);
     if (s == NULL || s->left)
         return;
     s->quiet_until_us = 0;
@@ -103,12 +103,12 @@ void stranger_spoke(struct ring *ring, const struct part_peer *peer)
         s->peer.addr = peer->addr;
 }
 
-void stranger_join(struct ring *ring, const struct part_peer *contact)
+void outsider_join(struct ring *ring, const struct part_peer *contact)
 {
     if (peer_is(contact, &ring->self) || ring->standing == RING_GONE)
         return;
-    stranger_add(ring, contact, false);
-    struct stranger *s = find(ring, &contact->id);
+    outsider_add(ring, contact, false);
+    struct outsider *s = find(ring, &contact->id);
     s->contact = true;
     s->quiet_until_us = 0;
     if (ring->standing == RING_ALONE) {
@@ -116,23 +116,23 @@ void stranger_join(struct ring *ring, const struct part_peer *contact)
         ring->unheard = 0;
     }
     if (ring->standing == RING_JOINING)
-        ask_peer(ring, contact, WHY_STRANGER);
+        ask_peer(ring, contact, WHY_OUTSIDER);
 }
 
 static void ask_next(struct ring *ring)
 {
-    for (unsigned tries = 0; tries < STRANGERS; tries++) {
-        struct stranger *s = &ring->strangers[ring->stranger_next++ % STRANGERS];
+    for (unsigned tries = 0; tries < OUTSIDERS; tries++) {
+        struct outsider *s = &ring->outsiders[ring->outsider_next++ % OUTSIDERS];
         if (s->used && s->left && s->quiet_until_us <= ring->now)
             s->used = false;
         if (!s->used || s->left)
             continue;
-        ask_peer(ring, &s->peer, WHY_STRANGER);
+        ask_peer(ring, &s->peer, WHY_OUTSIDER);
         return;
     }
 }
 
-void stranger_round(struct ring *ring)
+void outsider_round(struct ring *ring)
 {
     if (ring->standing == RING_JOINING && ++ring->unheard >= JOIN_ROUNDS)
         ring->standing = RING_ALONE;
@@ -145,7 +145,7 @@ void stranger_round(struct ring *ring)
         ask_next(ring);
 }
 
-void stranger_look(struct ring *ring, const struct part_peer *through, const struct id *key)
+void outsider_look(struct ring *ring, const struct part_peer *through, const struct id *key)
 {
     unsigned ways = ring->standing == RING_MEMBER ? 1 : JOIN_AT_ONCE;
     for (unsigned i = 0; i < LOOKUPS; i++)
@@ -157,20 +157,20 @@ void stranger_look(struct ring *ring, const struct part_peer *through, const str
         l->through = *through;
 }
 
-void stranger_answered(struct ring *ring, const struct part_peer *peer)
+void outsider_answered(struct ring *ring, const struct part_peer *peer)
 {
-    struct stranger *s = find(ring, &peer->id);
+    struct outsider *s = find(ring, &peer->id);
     struct id next = id_plus_power(&ring->self.id, 0);
     if (s != NULL)
         s->quiet_until_us = 0;
-    stranger_look(ring, peer, &next);
+    outsider_look(ring, peer, &next);
 }
 
 static unsigned others(const struct ring *ring, const struct part_peer *than)
 {
     unsigned n = 0;
-    for (unsigned i = 0; i < STRANGERS; i++) {
-        const struct stranger *s = &ring->strangers[i];
+    for (unsigned i = 0; i < OUTSIDERS; i++) {
+        const struct outsider *s = &ring->outsiders[i];
         n += s->used && !s->left && !peer_is(&s->peer, than);
     }
     return n;
@@ -179,12 +179,12 @@ static unsigned others(const struct ring *ring, const struct part_peer *than)
 /* Room for contacts stays. */
 static void also_ask(struct ring *ring, const struct part_peer *peers, unsigned count)
 {
-    for (unsigned i = 0; i < count && others(ring, &ring->self) < STRANGERS / 2; i++)
+    for (unsigned i = 0; i < count && others(ring, &ring->self) < OUTSIDERS / 2; i++)
         if (find(ring, &peers[i].id) == NULL)
-            stranger_add(ring, &peers[i], false);
+            outsider_add(ring, &peers[i], false);
 }
 
-void stranger_member(struct ring *ring, const struct part_peer *peer,
+void outsider_member(struct ring *ring, const struct part_peer *peer,
                      const struct msg_ring_state *m)
 {
     bool ring_of_one = m->member == RING_OF_ONE;
@@ -195,13 +195,13 @@ void stranger_member(struct ring *ring, const struct part_peer *peer,
         ring->unheard = 0;
         also_ask(ring, m->successors, m->successors_count);
     }
-    stranger_answered(ring, peer);
+    outsider_answered(ring, peer);
 }
 
-void stranger_found(struct ring *ring, const struct part_peer *through,
+void outsider_found(struct ring *ring, const struct part_peer *through,
                     const struct part_peer *owner, const struct msg_ring_found *m)
 {
-    stranger_seen(ring, &through->id); /* its ring has been told of this peer, or is this ring */
+    outsider_seen(ring, &through->id); /* its ring has been told of this peer, or is this ring */
     if (peer_is(owner, &ring->self))
         return;
     const struct part_peer *head = &ring->successors[0], *next = owner;
@@ -211,5 +211,5 @@ void stranger_found(struct ring *ring, const struct part_peer *through,
     if (ring->successor_count == 0 || id_between(&next->id, &ring->self.id, &head->id))
         ask_peer(ring, next, WHY_CANDIDATE);
     else if (!peer_is(next, head))
-        ask_peer(ring, next, WHY_APART);
+        ask_peer(ring, next, WHY_OTHER_RING);
 }

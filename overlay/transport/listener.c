@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* door.c -- the listener, its limits, and this peer's own address. */
-#include "door.h"
+/* listener.c -- the listener, its limits, and this peer's own address. */
+#include "listener.h"
 #include "overlay/base/addr.h"
 #include <errno.h>
 #include <event2/listener.h>
@@ -13,11 +13,11 @@
 
 enum { ANY_PORT_TRIES = 32 };
 
-struct door {
-    struct evconnlistener *listener;
-    int datagrams; /* UDP, at the same port */
+struct listener {
+    struct evconnlistener *tcp;
+    int udp; /* at the same port */
     struct log *log;
-    door_accept_fn *accept;
+    listener_accept_fn *accept;
     void *ctx;
     struct addr address;
     bool everywhere;        /* listens at every address of the machine, and the owner named none */
@@ -25,49 +25,49 @@ struct door {
     bool resting;           /* out of file descriptors: no accept until the next tick */
 };
 
-static void on_knock(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *from,
-                     int length, void *ctx)
+static void on_connection(struct evconnlistener *listener, evutil_socket_t fd,
+                          struct sockaddr *from, int length, void *ctx)
 {
-    struct door *d = ctx;
+    struct listener *l = ctx;
     struct addr a;
     (void)listener, (void)length;
     if (addr_from_sock(&a, from))
-        d->accept(d->ctx, fd, &a);
+        l->accept(l->ctx, fd, &a);
     else
         evutil_closesocket(fd);
 }
 
 static void on_trouble(struct evconnlistener *listener, void *ctx)
 {
-    struct door *d = ctx;
-    log_warn(d->log, "cannot accept a link: %s", strerror(EVUTIL_SOCKET_ERROR()));
+    struct listener *l = ctx;
+    log_warn(l->log, "cannot accept a link: %s", strerror(EVUTIL_SOCKET_ERROR()));
     evconnlistener_disable(listener);
-    d->resting = true;
+    l->resting = true;
 }
 
-enum door_crowd door_crowd(const struct addr *from, unsigned pending, unsigned alike)
+enum listener_load listener_load(const struct addr *from, unsigned pending, unsigned alike)
 {
-    if (alike >= DOOR_PENDING_ALIKE && !addr_is_loopback(from))
-        return DOOR_FULL_ALIKE;
-    return pending >= DOOR_PENDING ? DOOR_FULL : DOOR_FREE;
+    if (alike >= LISTENER_PENDING_FROM_ONE && !addr_is_loopback(from))
+        return LISTENER_FULL_FROM_ONE;
+    return pending >= LISTENER_PENDING ? LISTENER_FULL : LISTENER_FREE;
 }
 
-void door_refused(struct door *d, const char *where, const char *why)
+void listener_refused(struct listener *l, const char *where, const char *why)
 {
-    if (d->lines++ < DOOR_LINES)
-        log_warn(d->log, "refused %s: %s", where, why);
+    if (l->lines++ < LISTENER_LINES)
+        log_warn(l->log, "refused %s: %s", where, why);
     else
-        d->untold++;
+        l->untold++;
 }
 
-void door_tick(struct door *d)
+void listener_tick(struct listener *l)
 {
-    if (d->untold > 0)
-        log_warn(d->log, "refused %u more", d->untold);
-    d->lines = d->untold = 0;
-    if (d->resting)
-        evconnlistener_enable(d->listener);
-    d->resting = false;
+    if (l->untold > 0)
+        log_warn(l->log, "refused %u more", l->untold);
+    l->lines = l->untold = 0;
+    if (l->resting)
+        evconnlistener_enable(l->tcp);
+    l->resting = false;
 }
 
 enum { HERE = 3 }; /* more than any other is worth */
@@ -104,21 +104,21 @@ static void find_own(struct addr *address)
     *address = found;
 }
 
-unsigned door_addresses(const struct door *d, struct addr *out, unsigned max)
+unsigned listener_addresses(const struct listener *l, struct addr *out, unsigned max)
 {
     unsigned count = 0;
     struct ifaddrs *all, *i;
     struct addr a;
     if (max > 0)
-        out[count++] = d->address;
-    if (!d->everywhere || getifaddrs(&all) < 0)
+        out[count++] = l->address;
+    if (!l->everywhere || getifaddrs(&all) < 0)
         return count;
     for (int wanted = 2; wanted > 0; wanted--)
         for (i = all; i != NULL && count < max; i = i->ifa_next) {
             if (worth(i, &a) != wanted)
                 continue;
-            a.port = d->address.port;
-            if (!addr_equal(&a, &d->address))
+            a.port = l->address.port;
+            if (!addr_equal(&a, &l->address))
                 out[count++] = a;
         }
     freeifaddrs(all);
@@ -142,66 +142,66 @@ static int resolve(struct addr *address, const char *text, uint16_t port, struct
     return 0;
 }
 
-static int listen_at(struct door *d, struct event_base *base, const struct addr *at)
+static int listen_at(struct listener *l, struct event_base *base, const struct addr *at)
 {
     struct sockaddr_storage s;
     socklen_t length = addr_to_sock(at, &s);
     unsigned flags = LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE;
-    d->listener =
-        evconnlistener_new_bind(base, on_knock, d, flags, 512, (struct sockaddr *)&s, (int)length);
-    return d->listener != NULL ? 0 : -errno;
+    l->tcp = evconnlistener_new_bind(base, on_connection, l, flags, 512, (struct sockaddr *)&s,
+                                     (int)length);
+    return l->tcp != NULL ? 0 : -errno;
 }
 
 /* At the address that the listener has got. */
-static int bind_datagrams(struct door *d)
+static int bind_udp(struct listener *l)
 {
     struct sockaddr_storage s;
     socklen_t length = sizeof s;
-    if (getsockname(evconnlistener_get_fd(d->listener), (struct sockaddr *)&s, &length) < 0)
+    if (getsockname(evconnlistener_get_fd(l->tcp), (struct sockaddr *)&s, &length) < 0)
         return -errno;
-    addr_from_sock(&d->address, (struct sockaddr *)&s);
-    d->datagrams = socket(s.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (d->datagrams >= 0 && bind(d->datagrams, (struct sockaddr *)&s, length) == 0)
+    addr_from_sock(&l->address, (struct sockaddr *)&s);
+    l->udp = socket(s.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (l->udp >= 0 && bind(l->udp, (struct sockaddr *)&s, length) == 0)
         return 0;
     return -errno;
 }
 
-static void close_sockets(struct door *d)
+static void close_sockets(struct listener *l)
 {
-    if (d->listener != NULL)
-        evconnlistener_free(d->listener);
-    if (d->datagrams >= 0)
-        close(d->datagrams);
-    d->listener = NULL;
-    d->datagrams = -1;
+    if (l->tcp != NULL)
+        evconnlistener_free(l->tcp);
+    if (l->udp >= 0)
+        close(l->udp);
+    l->tcp = NULL;
+    l->udp = -1;
 }
 
 /* Both at one port; of any that is free for TCP, some are not for UDP. */
-static int bind_both(struct door *d, struct event_base *base, const struct addr *at)
+static int bind_both(struct listener *l, struct event_base *base, const struct addr *at)
 {
     int rc = 0;
     for (unsigned tries = 0; tries < (at->port == 0 ? ANY_PORT_TRIES : 1); tries++) {
-        rc = listen_at(d, base, at);
+        rc = listen_at(l, base, at);
         if (rc == 0)
-            rc = bind_datagrams(d);
+            rc = bind_udp(l);
         if (rc == 0)
             break;
-        close_sockets(d);
+        close_sockets(l);
     }
     return rc;
 }
 
-static int open_sockets(struct door *d, struct event_base *base, const struct settings *settings,
-                        struct err *e)
+static int open_sockets(struct listener *l, struct event_base *base,
+                        const struct settings *settings, struct err *e)
 {
     struct addr at;
     int rc = addr_parse(&at, settings->listen, SETTINGS_PORT, e);
     if (rc < 0)
         return rc;
-    rc = bind_both(d, base, &at);
+    rc = bind_both(l, base, &at);
     if (rc == -EAFNOSUPPORT && addr_is_any(&at)) { /* a kernel without IPv6 */
         addr_parse_ip(&at, "0.0.0.0");
-        rc = bind_both(d, base, &at);
+        rc = bind_both(l, base, &at);
     }
     if (rc == -EADDRINUSE)
         return err_set(e, EADDRINUSE,
@@ -210,55 +210,55 @@ static int open_sockets(struct door *d, struct event_base *base, const struct se
                        settings->listen, at.port + 1);
     if (rc < 0)
         return err_set(e, -rc, "cannot listen at %s: %s", settings->listen, strerror(-rc));
-    evconnlistener_set_error_cb(d->listener, on_trouble);
+    evconnlistener_set_error_cb(l->tcp, on_trouble);
     return 0;
 }
 
-int door_open(struct door **out, struct event_base *base, const struct settings *settings,
-              struct log *log, door_accept_fn *accept, void *ctx, struct err *e)
+int listener_open(struct listener **out, struct event_base *base, const struct settings *settings,
+                  struct log *log, listener_accept_fn *accept, void *ctx, struct err *e)
 {
-    struct door *d = calloc(1, sizeof *d);
-    if (d == NULL)
+    struct listener *l = calloc(1, sizeof *l);
+    if (l == NULL)
         return err_set(e, ENOMEM, "no memory");
-    d->datagrams = -1;
-    d->log = log;
-    d->accept = accept;
-    d->ctx = ctx;
-    int rc = open_sockets(d, base, settings, e);
+    l->udp = -1;
+    l->log = log;
+    l->accept = accept;
+    l->ctx = ctx;
+    int rc = open_sockets(l, base, settings, e);
     if (rc == 0 && settings->address[0] != '\0')
-        rc = resolve(&d->address, settings->address, d->address.port, e);
-    else if (rc == 0 && addr_is_any(&d->address)) {
-        d->everywhere = true;
-        addr_parse_ip(&d->address, "127.0.0.1");
-        find_own(&d->address);
+        rc = resolve(&l->address, settings->address, l->address.port, e);
+    else if (rc == 0 && addr_is_any(&l->address)) {
+        l->everywhere = true;
+        addr_parse_ip(&l->address, "127.0.0.1");
+        find_own(&l->address);
     }
     if (rc < 0)
-        door_close(d);
+        listener_close(l);
     else
-        *out = d;
+        *out = l;
     return rc;
 }
 
-void door_close(struct door *d)
+void listener_close(struct listener *l)
 {
-    if (d == NULL)
+    if (l == NULL)
         return;
-    close_sockets(d);
-    free(d);
+    close_sockets(l);
+    free(l);
 }
 
-struct addr door_address(const struct door *d)
+struct addr listener_address(const struct listener *l)
 {
-    return d->address;
+    return l->address;
 }
 
-void door_look(struct door *d)
+void listener_update_address(struct listener *l)
 {
-    if (d->everywhere)
-        find_own(&d->address);
+    if (l->everywhere)
+        find_own(&l->address);
 }
 
-int door_datagrams(const struct door *d)
+int listener_datagrams(const struct listener *l)
 {
-    return d->datagrams;
+    return l->udp;
 }
