@@ -18,7 +18,7 @@ struct frame {
 struct node {
     struct bench *bench;
     struct engine *engine;
-    int vpid;
+    int replica;
 };
 
 struct bench {
@@ -27,14 +27,14 @@ struct bench {
     unsigned head, tail;
 };
 
-static int put(void *ctx, int vpid, const uint8_t *header, const void *payload, size_t length,
+static int put(void *ctx, int replica, const uint8_t *header, const void *payload, size_t length,
                void *cookie)
 {
     struct node *n = ctx;
     struct bench *b = n->bench;
     struct frame *f = &b->queue[b->tail++ % BACKLOG];
-    f->from = n->vpid;
-    f->to = vpid;
+    f->from = n->replica;
+    f->to = replica;
     memcpy(f->header, header, HEADER_BYTES);
     if (length > 0)
         memcpy(f->payload, payload, length);
@@ -49,9 +49,9 @@ static void deliver(struct bench *b)
     }
 }
 
-static void nothing_lost(void *ctx, int vpid, const char *why)
+static void nothing_lost(void *ctx, int replica, const char *why)
 {
-    (void)ctx, (void)vpid, (void)why;
+    (void)ctx, (void)replica, (void)why;
 }
 
 static void nothing_sent(void *ctx, struct engine_send *s)
@@ -92,7 +92,7 @@ static double run(int lanes)
     uint64_t out = 1, in = 0;
     memset(&b, 0, sizeof b);
     for (int v = 0; v < 2 * lanes; v++) {
-        b.node[v] = (struct node){.bench = &b, .vpid = v};
+        b.node[v] = (struct node){.bench = &b, .replica = v};
         b.node[v].engine = engine_create(2, lanes, v % 2, v / 2, NULL, &engine_default_limits,
                                          &callbacks, &b.node[v]);
         comm[v] = engine_comm_add(b.node[v].engine, world, 2, NULL, 0, false);

@@ -42,7 +42,7 @@ libclient_la_LIBADD = libcore.la $(SODIUM_LIBS)
 # libdaemon: the parts of p2pd, so that unit tests and tools can link them too.
 noinst_LTLIBRARIES += libdaemon.la
 libdaemon_la_SOURCES = \
-    overlay/base/addr.c overlay/base/addr.h overlay/base/clock.h overlay/base/file.c overlay/base/file.h \
+    overlay/base/addr.c overlay/base/addr.h overlay/base/bytes.h overlay/base/clock.h overlay/base/file.c overlay/base/file.h \
     overlay/base/helper.c overlay/base/helper.h \
     overlay/base/idmap.c overlay/base/idmap.h overlay/base/log.c overlay/base/log.h \
     overlay/borrow/borrowed.c overlay/borrow/borrowed.h overlay/borrow/candidate.c overlay/borrow/candidate.h \

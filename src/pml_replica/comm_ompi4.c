@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* comm_ompi4.c -- communicators: who is in them, for the engine; twins made without waiting; and
- * those that cannot be had. */
+/* comm_ompi4.c -- communicators: their members, for the engine; twins made without messages; and
+ * those that are refused. */
 #include "glue.h"
 #include "ompi/errhandler/errhandler.h"
 #include "ompi/mca/coll/base/base.h"
 
-static int *members(const ompi_group_t *group)
+static int *group_world_ranks(const ompi_group_t *group)
 {
     int *world = malloc(((size_t)group->grp_proc_count + 1) * sizeof *world);
     for (int i = 0; world != NULL && i < group->grp_proc_count; i++)
@@ -18,8 +18,8 @@ int comm_add(ompi_communicator_t *comm)
     if (comm == &ompi_mpi_comm_world.comm)
         world_swap();
     bool inter = OMPI_COMM_IS_INTER(comm);
-    int *local = members(comm->c_local_group),
-        *remote = inter ? members(comm->c_remote_group) : NULL;
+    int *local = group_world_ranks(comm->c_local_group),
+        *remote = inter ? group_world_ranks(comm->c_remote_group) : NULL;
     struct engine_comm *c = NULL;
     link_enter();
     if (local != NULL && (remote != NULL || !inter))
@@ -59,9 +59,8 @@ int comm_number(ompi_communicator_t *comm, ompi_request_t **request)
 
 static int twin_make(ompi_communicator_t *comm, ompi_communicator_t **twin);
 
-/* Its other group, and its own half as a communicator. Open MPI would make that one by messages,
- * and wait. */
-static int make_inter(ompi_communicator_t *twin, ompi_communicator_t *of)
+/* Its other group, and its own half as a communicator, which Open MPI would make by messages. */
+static int twin_make_inter(ompi_communicator_t *twin, ompi_communicator_t *of)
 {
     OBJ_RELEASE(twin->c_remote_group); /* its own group, so far */
     twin->c_remote_group = of->c_remote_group;
@@ -70,7 +69,7 @@ static int make_inter(ompi_communicator_t *twin, ompi_communicator_t *of)
     return twin_make(of->c_local_comm, &twin->c_local_comm);
 }
 
-static void add_twin(ompi_communicator_t *twin, ompi_communicator_t *of)
+static void twin_add(ompi_communicator_t *twin, ompi_communicator_t *of)
 {
     link_enter();
     struct engine_comm *c = engine_comm_twin(replica.engine, comm_of(of), false);
@@ -89,13 +88,13 @@ static int twin_make(ompi_communicator_t *comm, ompi_communicator_t **twin)
     if (rc == OMPI_SUCCESS)
         rc = comm_number(c, NULL);
     if (rc == OMPI_SUCCESS && OMPI_COMM_IS_INTER(comm))
-        rc = make_inter(c, comm);
+        rc = twin_make_inter(c, comm);
     if (rc != OMPI_SUCCESS)
         return rc;
     c->super.s_info = OBJ_NEW(opal_info_t);
     snprintf(c->c_name, MPI_MAX_OBJECT_NAME, "MPI COMMUNICATOR %d DUP FROM %d", c->c_contextid,
              comm->c_contextid);
-    add_twin(c, comm);
+    twin_add(c, comm);
     *twin = c;
     return mca_coll_base_comm_select(c);
 }
@@ -115,7 +114,7 @@ int comm_idup(ompi_communicator_t *comm, ompi_communicator_t **twin, ompi_reques
 
 /* --- refusals --- */
 
-/* All of the communicator come here, and one line is enough: the root says it. */
+/* All processes of the communicator come here, and one line is enough: the root prints it. */
 int comm_refuse(ompi_communicator_t *comm, int root, int error, const char *call)
 {
     if (comm == NULL)

@@ -7,17 +7,17 @@
  * comm_ompi4.c             communicators
  * module_ompi4.c           sends, receives, probes
  * request_ompi4.c          requests, their completion, cancel, persistent ones
- * outcome_ompi4.c          what a test or a wait for any found: the leader's word
+ * transfer_ompi4.c         the user's buffers
+ * outcome_ompi4.c          outcomes of tests and of waits for any, decided by the leader
  * output_ompi4.c           what the program prints is under output commit, too
- * file_ompi4.c             files; file.h
- * file_bytes_ompi4.c       what is read from them, and written
- * share_ompi4.c            shared file pointers
- * osc_ompi4.c              one-sided communication: windows; window.h
- * operation_ompi4.c        its operations; budget.h
- * epoch_ompi4.c            and when they are done
+ * barrier_ompi4.c          the lanes of a rank wait for each other
  * link_ompi4.c             engine and transport joined, addresses by modex, progress
- * backoff_ompi4.c              who waits in vain sleeps; backoff.h, contention.h
- * progress_ompi4.c        a thread that stands in while the program computes; turn.h */
+ * silent_ompi4.c           hosts that have fallen silent, by mpirun's word
+ * file/                    files; what is read from them, and written
+ * window/                  one-sided communication: windows, operations, epochs
+ * wait/                    how a waiter waits: spin, contention, backoff, the progress thread and
+ *                          its lock
+ * preload/                 calls that do not come by the PML */
 #ifndef P2P_SRC_PML_REPLICA_GLUE_H
 #define P2P_SRC_PML_REPLICA_GLUE_H
 #include "ompi_config.h"
@@ -26,7 +26,7 @@
 #include "src/pml_replica/wait/spin.h"
 #include "src/pml_replica/wait/backoff.h"
 #include "src/transport/transport.h"
-#include "src/pml_replica/wait/turn.h"
+#include "src/pml_replica/wait/biased_lock.h"
 #include "ompi/communicator/communicator.h"
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/pml/base/pml_base_request.h"
@@ -43,12 +43,13 @@ struct transfer {
         struct engine_send send;
         struct engine_receive receive;
     };
-    void (*done)(struct transfer *t); /* NULL: what follows says what to do */
-    opal_convertor_t *convertor;      /* NULL: the data lies in one piece */
-    void *packed;                     /* or a buffer of ours, freed or unpacked in the end */
-    struct replica_request *request;  /* NULL: somebody waits in a blocking call */
+    void (*done)(
+        struct transfer *t);     /* called when it is done; NULL: what follows says what to do */
+    opal_convertor_t *convertor; /* NULL: the data lies in one piece */
+    void *packed;                /* or a buffer of ours, freed or unpacked in the end */
+    struct replica_request *request; /* NULL: a blocking call waits for it */
     bool is_send;
-    STAILQ_ENTRY(transfer) later; /* done, as the attendant found */
+    STAILQ_ENTRY(transfer) later; /* done, as the progress thread found */
 };
 
 typedef struct replica_request {
@@ -77,32 +78,33 @@ struct replica {
     struct transport *transport;
     int ranks, lanes; /* N, R */
     int rank, lane;   /* of this process */
-    int *process_of;  /* by the engine's vpid, lane * ranks + rank: the job's; -1: never was */
-    int *vpid_of;     /* the other way */
+    int *process_of;  /* by the engine's replica: the transport's process, which is the job's vpid;
+                         -1: there is none */
+    int *replica_of;  /* the other way */
     int process_count;
-    char **address_of; /* by the job's vpid, once asked for */
+    char **address_of; /* by process, once asked for */
     opal_free_list_t requests;
     opal_list_t completed; /* requests whose callback waits until the engine is done */
     bool in_engine;
-    struct turn turn;
+    struct biased_lock links_lock;
     int depth;                /* of calls that the program is in */
-    bool watch_threads;       /* it asked for MPI_THREAD_MULTIPLE */
-    _Atomic pthread_t thread; /* then: the one that is in a call; 0: none */
-    bool has_attendant, attending;
-    pthread_t attendant;
-    int attendant_end; /* an eventfd */
+    bool watch_threads;       /* the program asked for MPI_THREAD_MULTIPLE */
+    _Atomic pthread_t thread; /* then: the thread that is in a call; 0: none */
+    bool has_progress, in_progress_thread;
+    pthread_t progress_thread;
+    int progress_end; /* an eventfd */
     STAILQ_HEAD(, transfer) later;
-    unsigned polls; /* looks in all */
-    struct looks looks;
-    bool only_look;      /* of its turn: it stands for as many as others make in one */
-    bool slept;          /* at the last look */
-    bool waits;          /* it looks until something is there (link_wait()) */
-    bool waits_for_time; /* that its leader tells */
-    int awaiting;        /* waits for requests; */
-    int awaiting_others; /* those of them, and tests, that are not for messages alone */
-    unsigned strays;     /* looks in turn that nothing of ours has asked for */
-    struct nap nap;
-    struct crowd crowd;
+    unsigned polls; /* polls of the links in all */
+    struct spin spin;
+    bool single_poll;       /* the only poll before others get the processor: it counts as many */
+    bool slept;             /* in the last poll */
+    bool waits;             /* the program polls until something is there (link_wait()) */
+    bool waits_for_time;    /* which the leader decides */
+    int awaiting;           /* waits for requests; */
+    int awaiting_others;    /* those of them, and tests, that are not for messages alone */
+    unsigned foreign_polls; /* consecutive polls outside of any call of ours */
+    struct backoff backoff;
+    struct contention contention;
     unsigned processors; /* of this machine */
     struct fence {       /* where Open MPI itself waits for all processes */
         int32_t state;
@@ -111,36 +113,36 @@ struct replica {
     } fence;
     ompi_request_fns_t stock;
     pthread_t program; /* the thread that called MPI_Init */
-    struct rallying {
+    struct barrier {
         pid_t pid; /* of this process: its children are no replicas */
         uint64_t since_ms;
-    } rallying;
+    } barrier;
     struct silent *silent;
-    struct commit *commit; /* shared with who reads our output; NULL: that is shown at once */
+    struct commit *commit; /* shared with whatever shows our output; NULL: that is shown at once */
     struct told_clock {
-        double last, offset; /* what was told last; the leader's time less the own one */
+        double last, offset; /* what was given last; the leader's time minus the own */
     } wtime, wall;
     bool stopped;
 };
 extern struct replica replica;
 
-void transfer_complete_later(void); /* what the attendant has left */
+void transfer_complete_later(void); /* what the progress thread has left */
 
 /* link_ompi4.c */
 int link_open(void);    /* before the modex */
 int link_start(void);   /* after it */
-void link_finish(void); /* good-bye, then close */
+void link_finish(void); /* BYE, then close */
 int link_progress(void);
-void link_wait(void); /* once around, while a call blocks */
-/* Before the program goes on with what it has learnt from others: until its windows have what these
- * know to be there. */
+void link_wait(void); /* one round, while a call blocks */
+/* Waits until this rank's windows have what the other lanes' windows had by this place: before the
+ * program goes on with what it has learnt from others. */
 void link_catch_up(void);
 void link_stop(void *ctx, int status, const char *line);
 
-bool link_attend(void); /* once around, without the program; true: there is more to do */
+bool link_progress_beside(void); /* one round of the progress thread; true: there is more to do */
 
-/* Around all that is asked of the engine: keeps the attendant out, and finds a second thread that
- * comes though it was told not to. */
+/* Around all calls of the engine: keep the progress thread out, and find a second thread that calls
+ * although only one may. */
 void link_watch_enter(void);
 void link_watch_leave(void);
 static inline void link_enter(void)
@@ -149,7 +151,7 @@ static inline void link_enter(void)
         link_watch_enter();
     if (replica.depth++ > 0)
         return;
-    turn_enter(&replica.turn);
+    biased_lock_enter(&replica.links_lock);
     if (!STAILQ_EMPTY(&replica.later))
         transfer_complete_later();
 }
@@ -157,7 +159,7 @@ static inline void link_leave(void)
 {
     if (--replica.depth > 0)
         return;
-    turn_leave(&replica.turn);
+    biased_lock_leave(&replica.links_lock);
     if (replica.watch_threads)
         link_watch_leave();
 }
@@ -174,10 +176,10 @@ static inline uint64_t now_ms(clockid_t clock)
 }
 
 /* backoff_ompi4.c */
-void nap_begin(void);
-int nap_due(void);             /* how long to wait at this look, ms */
-int nap_at_fence(void);        /* 0 elsewhere */
-int nap_taken(int timeout_ms); /* looks at the links; how much there was */
+void backoff_begin(void);
+int backoff_due(void);                  /* how long to sleep in this poll, ms */
+int backoff_at_fence(void);             /* 0 elsewhere */
+int backoff_poll_links(int timeout_ms); /* polls the links; how much there was */
 
 /* silent_ompi4.c */
 void silent_start(void);
@@ -185,8 +187,8 @@ void silent_take(void); /* what mpirun has said, if anything */
 void silent_stop(void);
 
 /* progress_ompi4.c */
-void attendant_start(void);
-void attendant_stop(void);
+void progress_start(void);
+void progress_stop(void);
 
 /* request_ompi4.c */
 OBJ_CLASS_DECLARATION(replica_request_t);
@@ -219,25 +221,25 @@ void transfer_repack(void *ctx, struct engine_receive *r, size_t offset, void *b
                      size_t length);
 
 /* outcome_ompi4.c */
-bool outcome_install(void); /* false: nobody asks, as the library is not preloaded */
+bool outcome_install(void); /* false: the library is not preloaded */
 void outcome_remove(void);
-/* Does it hold, by the leader's word? Then it does here, when this returns. */
+/* Does it hold, as the leader has decided? Then it holds here when this returns. */
 bool outcome_test(bool (*holds)(void *ctx), void *ctx);
-/* The leader acts, and tells what came of it: all have the value in the end. act() returns its
- * length, at most max and ENGINE_DECISION_MAX, and may be called again by the next leader. */
+/* The leader acts, and its decision is what came of it: all have the value in the end. act()
+ * returns its length, at most max and ENGINE_DECISION_MAX; the next leader may call it again. */
 int outcome_settle(void *value, size_t max, size_t (*act)(void *ctx, void *value), void *ctx);
 
 /* output_ompi4.c */
 void output_begin(void);   /* from here on mpirun shows what is committed */
-void output_release(void); /* it shows all from here on */
+void output_release(void); /* from here on it shows all */
 void output_settle(void);  /* before the job is aborted */
 
-/* rally_ompi4.c */
-void rally_begin(void);
-/* The program calls. Other threads come in no order that lanes could share, nor does what MPI calls
- * back; and a child of this process is no replica. */
-bool rally_is_in_order(void);
-void rally_lanes(void);
+/* barrier_ompi4.c */
+void barrier_begin(void);
+/* Is this the program's own call? Calls of other threads come in no order that lanes could share,
+ * and so do those from MPI's callbacks; and a child of this process is no replica. */
+bool barrier_is_in_order(void);
+void barrier_lanes(void);
 
 /* world_ompi4.c */
 void world_swap(void);

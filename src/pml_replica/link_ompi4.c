@@ -10,29 +10,29 @@
 #include <unistd.h>
 
 #define MODEX_KEY "p2pgrid.replica"
-enum { BACKLOG = 4 << 20, ENGINE_EVERY = 16, GOODBYE_MS = 10000, STRANGER_MS = 3000 };
+enum { BACKLOG = 4 << 20, ENGINE_EVERY = 16, GOODBYE_MS = 10000, UNMET_MS = 3000 };
 
 /* --- what the engine asks --- */
 
-/* A small message is of no use to who stands in for the program, but when its sender waits for the
- * match; nor is a decision whose answer nobody waits for. By an acknowledgement logs are shortened,
- * for which nobody waits but when one is full. */
+/* The progress thread can do nothing with a small message, unless its sender waits for the match;
+ * nor with a decision whose acknowledgement is not waited for. An acknowledgement shortens logs,
+ * which only matters when one is full. */
 static enum transport_urgency urgency_of(const uint8_t *header)
 {
     const uint8_t kind = header[0], flags = header[1];
-    if (kind == HEADER_ACK || (kind == HEADER_DECIDED && (flags & HEADER_KEPT)))
+    if (kind == HEADER_ACK || (kind == HEADER_DECIDED && (flags & HEADER_SURVIVES)))
         return TRANSPORT_QUIET;
     if ((kind == HEADER_EAGER && !(flags & HEADER_SYNC)) ||
-        (kind == HEADER_DECIDE && (flags & HEADER_KEPT)))
+        (kind == HEADER_DECIDE && (flags & HEADER_SURVIVES)))
         return TRANSPORT_NEWS;
     return TRANSPORT_URGENT;
 }
 
-static int frame_out(void *ctx, int vpid, const uint8_t *header, const void *payload, size_t length,
-                     void *cookie)
+static int frame_send(void *ctx, int to, const uint8_t *header, const void *payload, size_t length,
+                      void *cookie)
 {
     (void)ctx;
-    int process = replica.process_of[vpid];
+    int process = replica.process_of[to];
     if (process < 0)
         return 1;
     if (header_may_wait(header) &&
@@ -45,50 +45,51 @@ static int frame_out(void *ctx, int vpid, const uint8_t *header, const void *pay
     return rc < 0 ? 1 : rc;
 }
 
-_Static_assert((int)ENGINE_LOAN == (int)TRANSPORT_LOAN, "what one gives the other takes");
+_Static_assert((int)ENGINE_RKEY == (int)TRANSPORT_RKEY, "what one gives the other takes");
 
-static bool lend(void *ctx, int vpid, const void *bytes, uint8_t loan[ENGINE_LOAN])
+static bool memory_expose(void *ctx, int to, const void *bytes, uint8_t rkey[ENGINE_RKEY])
 {
     (void)ctx;
-    int process = replica.process_of[vpid];
-    return process >= 0 && transport_lend(replica.transport, (uint32_t)process, bytes, loan);
+    int process = replica.process_of[to];
+    return process >= 0 && transport_expose(replica.transport, (uint32_t)process, bytes, rkey);
 }
 
-static void take_back(void *ctx, int vpid, const uint8_t loan[ENGINE_LOAN])
+static void exposed_revoke(void *ctx, int of, const uint8_t rkey[ENGINE_RKEY])
 {
     (void)ctx;
-    transport_take_back(replica.transport, (uint32_t)replica.process_of[vpid], loan);
+    transport_revoke(replica.transport, (uint32_t)replica.process_of[of], rkey);
 }
 
-static bool borrow(void *ctx, int vpid, const uint8_t loan[ENGINE_LOAN], void *to, size_t length)
+static bool exposed_read(void *ctx, int of, const uint8_t rkey[ENGINE_RKEY], void *to,
+                         size_t length)
 {
     (void)ctx;
-    return transport_borrow(replica.transport, (uint32_t)replica.process_of[vpid], loan, to,
-                            length);
+    return transport_remote_read(replica.transport, (uint32_t)replica.process_of[of], rkey, to,
+                                 length);
 }
 
-static bool keeps(void *ctx, int vpid)
+static bool link_survives(void *ctx, int to)
 {
     (void)ctx;
-    int process = replica.process_of[vpid];
-    return process >= 0 && transport_keeps(replica.transport, (uint32_t)process);
+    int process = replica.process_of[to];
+    return process >= 0 && transport_survives(replica.transport, (uint32_t)process);
 }
 
-static bool drained(void *ctx, int vpid)
+static bool link_drained(void *ctx, int of)
 {
     (void)ctx;
-    int process = replica.process_of[vpid];
+    int process = replica.process_of[of];
     return process < 0 || transport_drained(replica.transport, (uint32_t)process);
 }
 
-static void process_lost(void *ctx, int vpid, const char *why)
+static void replica_lost(void *ctx, int of, const char *why)
 {
     (void)ctx, (void)why;
-    if (replica.process_of[vpid] >= 0)
-        transport_drop(replica.transport, (uint32_t)replica.process_of[vpid]);
+    if (replica.process_of[of] >= 0)
+        transport_drop(replica.transport, (uint32_t)replica.process_of[of]);
 }
 
-/* At most a second. The program's signals do not end it. */
+/* At most a second. The program's signals do not end the sleep. */
 static void sleep_ms(int ms)
 {
     struct timespec left = {.tv_nsec = ms * 1000000L};
@@ -97,17 +98,17 @@ static void sleep_ms(int ms)
 }
 
 /* mpirun hears how each replica has ended, by MPI_Abort, by a signal, with its desktop, and ends
- * the job with that line and that status: it has the first word. The program does not go on
- * meanwhile. What mpirun does not know, that peers do not reach each other, is said here then.
- * Counted in naps: time in which the machine stood still is not up. */
-static void let_mpirun_speak(void)
+ * the job with that line and that status: it speaks first. The program does not go on meanwhile.
+ * What mpirun does not know, that peers do not reach each other, is said here then. Counted in
+ * sleeps: time in which the machine stood still does not count. */
+static void wait_for_mpirun(void)
 {
-    enum { NAPS = 60, NAP_MS = 50 };
-    for (int i = 0; i < NAPS; i++)
-        sleep_ms(NAP_MS);
+    enum { SLEEPS = 60, SLEEP_MS = 50 };
+    for (int i = 0; i < SLEEPS; i++)
+        sleep_ms(SLEEP_MS);
 }
 
-/* The engine has given up; it does nothing more. */
+/* The engine has stopped; it does nothing more. */
 void link_stop(void *ctx, int status, const char *line)
 {
     (void)ctx;
@@ -120,51 +121,53 @@ void link_stop(void *ctx, int status, const char *line)
     }
     output_release();
     if (status == ENGINE_LOST)
-        let_mpirun_speak();
+        wait_for_mpirun();
     fprintf(stderr, "p2pgrid: %s\n", line);
     ompi_rte_abort(1, NULL);
 }
 
 /* --- what the transport brings --- */
 
-static void *place(void *arg, uint32_t from, const void *head, size_t head_length, size_t length)
+static void *frame_place(void *arg, uint32_t from, const void *head, size_t head_length,
+                         size_t length)
 {
     (void)arg, (void)length;
-    return head_length == HEADER_BYTES ? engine_place(replica.engine, replica.vpid_of[from], head)
-                                       : NULL;
+    return head_length == HEADER_BYTES
+               ? engine_place(replica.engine, replica.replica_of[from], head)
+               : NULL;
 }
 
-static void arrived(void *arg, uint32_t from, const void *head, size_t head_length, void *payload,
-                    size_t length)
+static void frame_arrived(void *arg, uint32_t from, const void *head, size_t head_length,
+                          void *payload, size_t length)
 {
     (void)arg, (void)length;
     if (head_length == HEADER_BYTES)
-        engine_arrived(replica.engine, replica.vpid_of[from], head, payload);
+        engine_arrived(replica.engine, replica.replica_of[from], head, payload);
 }
 
-static void wrote(void *arg, uint32_t to, void *token)
+static void frame_wrote(void *arg, uint32_t to, void *token)
 {
     (void)arg, (void)to;
     engine_wrote(replica.engine, token);
 }
 
-static void lost(void *arg, uint32_t peer, const char *reason)
+static void process_lost(void *arg, uint32_t peer, const char *reason)
 {
     (void)arg, (void)reason;
-    engine_dead(replica.engine, replica.vpid_of[peer]);
+    engine_dead(replica.engine, replica.replica_of[peer]);
 }
 
-/* PMIx answers `not found` also when nobody is there any more to be asked. To hand over nothing
- * costs no message, and fails only then. */
-static bool is_orphan(void)
+/* Is this process's daemon gone? PMIx answers `not found` also when there is none to ask. An empty
+ * commit costs no message, and fails only then. */
+static bool process_is_orphan(void)
 {
     return opal_pmix.commit() == OPAL_ERR_UNREACH;
 }
 
-/* Only what the fence has brought counts: who died before it must not be waited for. A process
- * whose daemon has died knows nothing of the others; mpirun has given it up, or will, and it must
- * not take the living for dead, which they would believe. */
-static const char *address(void *arg, uint32_t peer)
+/* Only what the fence has brought counts: a process that died before it must not be waited for. A
+ * process whose daemon has died knows nothing of the others; mpirun has given it up, or will, and
+ * it must not declare the living dead, which they would believe. */
+static const char *process_address(void *arg, uint32_t peer)
 {
     (void)arg;
     opal_process_name_t name = {.jobid = OMPI_PROC_MY_NAME->jobid, .vpid = peer};
@@ -175,16 +178,16 @@ static const char *address(void *arg, uint32_t peer)
     OPAL_MODEX_RECV_VALUE_IMMEDIATE(rc, MODEX_KEY, &name, &text, OPAL_STRING);
     if (rc == OPAL_SUCCESS)
         replica.address_of[peer] = text;
-    else if (is_orphan())
+    else if (process_is_orphan())
         link_stop(NULL, 0, NULL);
     return replica.address_of[peer];
 }
 
 /* --- start and end --- */
 
-/* Made by mpirun for this job; a job of a plain mpirun has a smaller one. Nobody else needs it, so
+/* Made by mpirun for this job; a job of a plain mpirun has a smaller one. Nothing else needs it, so
  * it does not stay in the environment. */
-static bool take_secret(uint8_t secret[SECRET_BYTES])
+static bool secret_take(uint8_t secret[SECRET_BYTES])
 {
     const char *text = getenv(SECRET_VARIABLE);
     if (text == NULL && replica.params.direct)
@@ -205,12 +208,13 @@ int link_open(void)
                                   .retry_ms = p->retry_ms,
                                   .silence_ms = p->silence_ms,
                                   .encrypt = p->encrypt};
-    turn_init(&replica.turn);
-    replica.attendant_end = -1;
-    struct transport_events events = {NULL, place, arrived, wrote, lost, address};
+    biased_lock_init(&replica.links_lock);
+    replica.progress_end = -1;
+    struct transport_events events = {NULL,        frame_place,  frame_arrived,
+                                      frame_wrote, process_lost, process_address};
     replica.address_of = calloc((size_t)replica.process_count, sizeof *replica.address_of);
     int rc = replica.address_of == NULL ? -ENOMEM
-             : !take_secret(o.secret)   ? -ENOKEY
+             : !secret_take(o.secret)   ? -ENOKEY
                                         : transport_open(&replica.transport, &o, &events);
     if (rc != 0)
         return rc;
@@ -219,8 +223,8 @@ int link_open(void)
     return rc == OPAL_SUCCESS ? 0 : -EIO;
 }
 
-/* The job ends. One line is enough, if the first rank has the same to say. */
-static void say_first(const char *line)
+/* The job ends. One line is enough, if the first process has the same to say. */
+static void link_say_first(const char *line)
 {
     if (OMPI_PROC_MY_NAME->vpid != 0)
         sleep(1);
@@ -236,16 +240,16 @@ int link_start(void)
     limits.lag_ms = replica.params.lag_ms;
     limits.drop_after_ms = replica.params.drop_after_ms;
     limits.verify = replica.params.verify;
-    struct engine_callbacks callbacks = {.send = frame_out,
-                                         .keeps = keeps,
-                                         .drained = drained,
-                                         .lost = process_lost,
+    struct engine_callbacks callbacks = {.send = frame_send,
+                                         .survives = link_survives,
+                                         .drained = link_drained,
+                                         .lost = replica_lost,
                                          .pack = transfer_pack,
                                          .unpack = transfer_unpack,
                                          .repack = transfer_repack,
-                                         .lend = lend,
-                                         .take_back = take_back,
-                                         .borrow = borrow,
+                                         .expose = memory_expose,
+                                         .revoke = exposed_revoke,
+                                         .remote_read = exposed_read,
                                          .sent = transfer_sent,
                                          .received = transfer_received,
                                          .stop = link_stop};
@@ -259,16 +263,17 @@ int link_start(void)
     if (replica.engine == NULL)
         return OMPI_ERR_OUT_OF_RESOURCE;
     if (!outcome_install() && replica.lanes > 1) {
-        /* Lanes would number communicators, and take times, each for itself. */
-        say_first("replicas need libp2pgrid_replica.so, which is not loaded: start the program by "
-                  "mpirun --mca ras p2p, or put it into LD_PRELOAD, and leave that as it is");
+        /* lanes would number communicators, and read clocks, each for itself */
+        link_say_first(
+            "replicas need libp2pgrid_replica.so, which is not loaded: start the program by "
+            "mpirun --mca ras p2p, or put it into LD_PRELOAD, and leave that as it is");
         return OMPI_ERR_NOT_FOUND;
     }
     if (replica.lanes > 1)
         silent_start();
     if (replica.params.progress_thread && replica.lanes > 1)
-        attendant_start();
-    if (replica.has_attendant)
+        progress_start();
+    if (replica.has_progress)
         output_begin();
     return OMPI_SUCCESS;
 }
@@ -278,8 +283,9 @@ void link_watch_enter(void)
     pthread_t nobody = 0, self = pthread_self();
     if (replica.thread == self || atomic_compare_exchange_strong(&replica.thread, &nobody, self))
         return;
-    say_first("two threads are in MPI calls at once, but only MPI_THREAD_SERIALIZED was granted; "
-              "replicas need one order of calls: one thread at a time, or errmgr_replica_level 1");
+    link_say_first(
+        "two threads are in MPI calls at once, but only MPI_THREAD_SERIALIZED was granted; "
+        "replicas need one order of calls: one thread at a time, or errmgr_replica_level 1");
     for (;;)
         pause();
 }
@@ -289,20 +295,20 @@ void link_watch_leave(void)
     replica.thread = 0;
 }
 
-/* Open MPI waits for something in a way of its own: for whatever it may be. */
-enum { STRAYS = 4 };
+/* So many polls outside of our calls: Open MPI waits for something in a way of its own. */
+enum { FOREIGN_POLLS = 4 };
 
-/* What collectives pass on others may wait for, whatever the program waits for. */
-static int hand_out(void)
+/* Other ranks may wait for what collectives pass on, whatever this program waits for. */
+static int deliver_withheld(void)
 {
-    if (!engine_holds(replica.engine))
+    if (!engine_withholds(replica.engine))
         return 0;
     const uint32_t after_ms = replica.awaiting_others > 0 ? 0 : replica.params.lag_ms;
-    return engine_hand_out(replica.engine, now_ms(CLOCK_MONOTONIC_COARSE), after_ms,
-                           replica.strays >= STRAYS);
+    return engine_deliver_withheld(replica.engine, now_ms(CLOCK_MONOTONIC_COARSE), after_ms,
+                                   replica.foreign_polls >= FOREIGN_POLLS);
 }
 
-static int advance(int timeout_ms)
+static int link_advance(int timeout_ms)
 {
     if (replica.engine == NULL || replica.in_engine)
         return 0;
@@ -310,14 +316,14 @@ static int advance(int timeout_ms)
     replica.in_engine = true;
     silent_take();
     if (timeout_ms == 0)
-        timeout_ms = nap_due();
-    turn_looked(&replica.turn, timeout_ms > 1 || replica.crowd.rests);
-    int n = nap_taken(timeout_ms);
-    if (n > 0 || timeout_ms != 0 || replica.only_look || ++replica.polls % ENGINE_EVERY == 0) {
-        engine_rests(replica.engine, replica.crowd.rests);
+        timeout_ms = backoff_due();
+    biased_lock_polled(&replica.links_lock, timeout_ms > 1 || replica.contention.rests);
+    int n = backoff_poll_links(timeout_ms);
+    if (n > 0 || timeout_ms != 0 || replica.single_poll || ++replica.polls % ENGINE_EVERY == 0) {
+        engine_rests(replica.engine, replica.contention.rests);
         n += engine_progress(replica.engine, now_ms(CLOCK_MONOTONIC_COARSE));
     }
-    n += hand_out();
+    n += deliver_withheld();
     replica.in_engine = false;
     if (!opal_list_is_empty(&replica.completed))
         request_complete_later();
@@ -325,45 +331,47 @@ static int advance(int timeout_ms)
     return n;
 }
 
-bool link_attend(void)
+bool link_progress_beside(void)
 {
     silent_take();
-    bool more = transport_attend(replica.transport);
+    bool more = transport_progress(replica.transport);
     return engine_progress(replica.engine, now_ms(CLOCK_MONOTONIC_COARSE)) > 0 || more;
 }
 
-/* Who has slept does not yield on top of it, as Open MPI would where there was nothing to do. */
+/* A poll that has slept need not yield as well, which Open MPI would do where there was nothing. */
 int link_progress(void)
 {
-    replica.strays = replica.depth == 0 && replica.awaiting == 0 ? replica.strays + 1 : 0;
-    const int ms = nap_at_fence();
-    int n = advance(ms);
+    replica.foreign_polls =
+        replica.depth == 0 && replica.awaiting == 0 ? replica.foreign_polls + 1 : 0;
+    const int ms = backoff_at_fence();
+    int n = link_advance(ms);
     if (ms > 0 && replica.engine == NULL)
         sleep_ms(ms);
-    replica.crowd.turns += n == 0;
+    replica.contention.yields += n == 0;
     return n > 0 || !replica.slept ? n : 1;
 }
 
-/* Looks at the links alone first; then the rest of Open MPI, and other processes, have a turn. */
-static void look_on(void)
+/* Polls the links alone first; then the rest of Open MPI, and other processes, get the processor.
+ */
+static void spin_on_links(void)
 {
-    const unsigned due = looks_due(&replica.looks);
+    const unsigned due = spin_due(&replica.spin);
     replica.slept = false;
     for (unsigned i = 1; i <= due && !replica.slept; i++)
-        if (advance(0) > 0) {
-            looks_made(&replica.looks, i);
+        if (link_advance(0) > 0) {
+            spin_made(&replica.spin, i);
             return;
         }
-    looks_made(&replica.looks, 0);
-    replica.only_look = due == 0;
+    spin_made(&replica.spin, 0);
+    replica.single_poll = due == 0;
     opal_progress();
-    replica.only_look = false;
+    replica.single_poll = false;
 }
 
 void link_wait(void)
 {
     replica.waits = true;
-    look_on();
+    spin_on_links();
     replica.waits = false;
 }
 
@@ -377,11 +385,11 @@ void link_catch_up(void)
     link_leave();
 }
 
-static bool all_written(bool to_strangers)
+static bool links_all_written(bool to_unmet)
 {
     for (int i = 0; i < replica.process_count; i++)
         if (i != (int)OMPI_PROC_MY_NAME->vpid &&
-            (to_strangers || transport_met(replica.transport, (uint32_t)i)) &&
+            (to_unmet || transport_met(replica.transport, (uint32_t)i)) &&
             !transport_written(replica.transport, (uint32_t)i))
             return false;
     return true;
@@ -391,22 +399,22 @@ void link_finish(void)
 {
     if (replica.engine == NULL)
         return;
-    attendant_stop();
+    progress_stop();
     while (!replica.stopped && !engine_finish(replica.engine))
-        if (advance(1) == 0)
+        if (link_advance(1) == 0)
             opal_progress();
-    /* A process that was never talked to, and cannot be reached now, is most likely on a desktop
+    /* A process that was never connected, and cannot be reached now, is most likely on a desktop
      * that has vanished. */
     const uint64_t begin = now_ms(CLOCK_MONOTONIC);
     uint64_t waited = 0;
-    while (!replica.stopped && waited < GOODBYE_MS && !all_written(waited < STRANGER_MS)) {
-        advance(1);
+    while (!replica.stopped && waited < GOODBYE_MS && !links_all_written(waited < UNMET_MS)) {
+        link_advance(1);
         waited = now_ms(CLOCK_MONOTONIC) - begin;
     }
     silent_stop();
     output_release();
     outcome_remove();
-    turn_destroy(&replica.turn);
+    biased_lock_destroy(&replica.links_lock);
     transport_close(replica.transport);
     engine_destroy(replica.engine);
     replica.engine = NULL;

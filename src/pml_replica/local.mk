@@ -9,12 +9,12 @@ mca_pml_replica_la_SOURCES = \
     src/pml_replica/window/osc_ompi4.c src/pml_replica/window/operation_ompi4.c src/pml_replica/window/epoch_ompi4.c \
     src/pml_replica/window/share_ompi4.c src/pml_replica/window/window.h src/pml_replica/window/window_ompi4.c \
     src/pml_replica/window/budget.c src/pml_replica/window/budget.h \
-    src/pml_replica/wait/progress_ompi4.c src/pml_replica/wait/turn.c src/pml_replica/wait/turn.h \
+    src/pml_replica/wait/progress_ompi4.c src/pml_replica/wait/biased_lock.c src/pml_replica/wait/biased_lock.h \
     src/pml_replica/wait/contention.c src/pml_replica/wait/contention.h \
     src/pml_replica/wait/spin.c src/pml_replica/wait/spin.h src/pml_replica/wait/backoff.c src/pml_replica/wait/backoff.h \
     src/pml_replica/link_ompi4.c src/pml_replica/module_ompi4.c src/pml_replica/wait/backoff_ompi4.c \
     src/pml_replica/outcome_ompi4.c src/pml_replica/output_ompi4.c \
-    src/pml_replica/rally_ompi4.c src/pml_replica/request_ompi4.c \
+    src/pml_replica/barrier_ompi4.c src/pml_replica/request_ompi4.c \
     src/pml_replica/silent_ompi4.c src/pml_replica/transfer_ompi4.c \
     src/pml_replica/world_ompi4.c
 mca_pml_replica_la_CPPFLAGS = $(AM_CPPFLAGS) $(subst -I,-isystem ,$(OMPI_CPPFLAGS)) $(P2P_VERSION)

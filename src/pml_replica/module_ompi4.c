@@ -5,17 +5,18 @@
 
 /* --- sends --- */
 
-static int isend_init(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
-                      mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
-                      ompi_request_t **request)
+static int pml_isend_init(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
+                          mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
+                          ompi_request_t **request)
 {
     replica_request_t *r = request_new(true, buffer, count, type, to, tag, mode, comm, true);
     *request = (ompi_request_t *)r;
     return r != NULL ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
 }
 
-static int isend(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
-                 mca_pml_base_send_mode_t mode, ompi_communicator_t *comm, ompi_request_t **request)
+static int pml_isend(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
+                     mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
+                     ompi_request_t **request)
 {
     link_enter();
     replica_request_t *r = request_new(true, buffer, count, type, to, tag, mode, comm, false);
@@ -25,8 +26,8 @@ static int isend(const void *buffer, size_t count, ompi_datatype_t *type, int to
     return rc;
 }
 
-static int do_send(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
-                   mca_pml_base_send_mode_t mode, ompi_communicator_t *comm)
+static int pml_send(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
+                    mca_pml_base_send_mode_t mode, ompi_communicator_t *comm)
 {
     opal_convertor_t convertor;
     struct transfer t = {.request = NULL};
@@ -53,16 +54,16 @@ static int do_send(const void *buffer, size_t count, ompi_datatype_t *type, int 
 
 /* --- receives --- */
 
-static int irecv_init(void *buffer, size_t count, ompi_datatype_t *type, int from, int tag,
-                      ompi_communicator_t *comm, ompi_request_t **request)
+static int pml_irecv_init(void *buffer, size_t count, ompi_datatype_t *type, int from, int tag,
+                          ompi_communicator_t *comm, ompi_request_t **request)
 {
     replica_request_t *r = request_new(false, buffer, count, type, from, tag, 0, comm, true);
     *request = (ompi_request_t *)r;
     return r != NULL ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
 }
 
-static int irecv(void *buffer, size_t count, ompi_datatype_t *type, int from, int tag,
-                 ompi_communicator_t *comm, ompi_request_t **request)
+static int pml_irecv(void *buffer, size_t count, ompi_datatype_t *type, int from, int tag,
+                     ompi_communicator_t *comm, ompi_request_t **request)
 {
     link_enter();
     replica_request_t *r = request_new(false, buffer, count, type, from, tag, 0, comm, false);
@@ -73,9 +74,9 @@ static int irecv(void *buffer, size_t count, ompi_datatype_t *type, int from, in
 }
 
 /* message: taken by a probe, or NULL. */
-static int do_receive(void *buffer, size_t count, ompi_datatype_t *type, int from, int tag,
-                      ompi_communicator_t *comm, struct engine_message *message,
-                      ompi_status_public_t *status)
+static int receive_blocking(void *buffer, size_t count, ompi_datatype_t *type, int from, int tag,
+                            ompi_communicator_t *comm, struct engine_message *message,
+                            ompi_status_public_t *status)
 {
     opal_convertor_t convertor;
     struct transfer t = {.request = NULL};
@@ -106,22 +107,23 @@ static int do_receive(void *buffer, size_t count, ompi_datatype_t *type, int fro
     return filled.MPI_ERROR;
 }
 
-static int receive(void *buffer, size_t count, ompi_datatype_t *type, int from, int tag,
-                   ompi_communicator_t *comm, ompi_status_public_t *status)
+static int pml_recv(void *buffer, size_t count, ompi_datatype_t *type, int from, int tag,
+                    ompi_communicator_t *comm, ompi_status_public_t *status)
 {
-    return do_receive(buffer, count, type, from, tag, comm, NULL, status);
+    return receive_blocking(buffer, count, type, from, tag, comm, NULL, status);
 }
 
 /* --- probes --- */
 
-static int look(int from, int tag, ompi_communicator_t *comm, bool wait, int *found,
-                struct engine_message **take, ompi_status_public_t *status)
+static int probe_for(int from, int tag, ompi_communicator_t *comm, bool wait, int *found,
+                     struct engine_message **probe_take, ompi_status_public_t *status)
 {
     struct engine_status s;
     int rc;
     link_enter();
     link_progress();
-    while ((rc = engine_probe(replica.engine, comm_of(comm), from, tag, wait, &s, take)) == -EAGAIN)
+    while ((rc = engine_probe(replica.engine, comm_of(comm), from, tag, wait, &s, probe_take)) ==
+           -EAGAIN)
         link_wait();
     if (rc == 0)
         opal_progress();
@@ -137,24 +139,24 @@ static int look(int from, int tag, ompi_communicator_t *comm, bool wait, int *fo
     return rc >= 0 ? OMPI_SUCCESS : OMPI_ERROR;
 }
 
-static int iprobe(int from, int tag, ompi_communicator_t *comm, int *found,
-                  ompi_status_public_t *status)
+static int pml_iprobe(int from, int tag, ompi_communicator_t *comm, int *found,
+                      ompi_status_public_t *status)
 {
-    return look(from, tag, comm, false, found, NULL, status);
+    return probe_for(from, tag, comm, false, found, NULL, status);
 }
 
-static int probe(int from, int tag, ompi_communicator_t *comm, ompi_status_public_t *status)
+static int pml_probe(int from, int tag, ompi_communicator_t *comm, ompi_status_public_t *status)
 {
     int found;
-    return look(from, tag, comm, true, &found, NULL, status);
+    return probe_for(from, tag, comm, true, &found, NULL, status);
 }
 
-static int take(int from, int tag, ompi_communicator_t *comm, bool wait, int *found,
-                ompi_message_t **message, ompi_status_public_t *status)
+static int probe_take(int from, int tag, ompi_communicator_t *comm, bool wait, int *found,
+                      ompi_message_t **message, ompi_status_public_t *status)
 {
     ompi_status_public_t own;
     struct engine_message *m = NULL;
-    int rc = look(from, tag, comm, wait, found, &m, &own);
+    int rc = probe_for(from, tag, comm, wait, found, &m, &own);
     if (rc != OMPI_SUCCESS || !*found)
         return rc;
     *message = ompi_message_alloc();
@@ -167,21 +169,21 @@ static int take(int from, int tag, ompi_communicator_t *comm, bool wait, int *fo
     return OMPI_SUCCESS;
 }
 
-static int improbe(int from, int tag, ompi_communicator_t *comm, int *found,
-                   ompi_message_t **message, ompi_status_public_t *status)
+static int pml_improbe(int from, int tag, ompi_communicator_t *comm, int *found,
+                       ompi_message_t **message, ompi_status_public_t *status)
 {
-    return take(from, tag, comm, false, found, message, status);
+    return probe_take(from, tag, comm, false, found, message, status);
 }
 
-static int mprobe(int from, int tag, ompi_communicator_t *comm, ompi_message_t **message,
-                  ompi_status_public_t *status)
+static int pml_mprobe(int from, int tag, ompi_communicator_t *comm, ompi_message_t **message,
+                      ompi_status_public_t *status)
 {
     int found;
-    return take(from, tag, comm, true, &found, message, status);
+    return probe_take(from, tag, comm, true, &found, message, status);
 }
 
-static int imrecv(void *buffer, size_t count, ompi_datatype_t *type, ompi_message_t **message,
-                  ompi_request_t **request)
+static int pml_imrecv(void *buffer, size_t count, ompi_datatype_t *type, ompi_message_t **message,
+                      ompi_request_t **request)
 {
     ompi_message_t *m = *message;
     replica_request_t *r =
@@ -203,11 +205,12 @@ static int imrecv(void *buffer, size_t count, ompi_datatype_t *type, ompi_messag
     return OMPI_SUCCESS;
 }
 
-static int mrecv(void *buffer, size_t count, ompi_datatype_t *type, ompi_message_t **message,
-                 ompi_status_public_t *status)
+static int pml_mrecv(void *buffer, size_t count, ompi_datatype_t *type, ompi_message_t **message,
+                     ompi_status_public_t *status)
 {
     ompi_message_t *m = *message;
-    int rc = do_receive(buffer, count, type, m->peer, MPI_ANY_TAG, m->comm, m->req_ptr, status);
+    int rc =
+        receive_blocking(buffer, count, type, m->peer, MPI_ANY_TAG, m->comm, m->req_ptr, status);
     ompi_message_return(m);
     *message = MPI_MESSAGE_NULL;
     return rc;
@@ -215,7 +218,7 @@ static int mrecv(void *buffer, size_t count, ompi_datatype_t *type, ompi_message
 
 /* --- the rest --- */
 
-static int start(size_t count, ompi_request_t **requests)
+static int pml_start(size_t count, ompi_request_t **requests)
 {
     for (size_t i = 0; i < count; i++) {
         int rc = requests[i]->req_type == OMPI_REQUEST_PML
@@ -227,24 +230,24 @@ static int start(size_t count, ompi_request_t **requests)
     return OMPI_SUCCESS;
 }
 
-static int enable(bool on)
+static int pml_enable(bool on)
 {
     return on ? request_lists_init() : OMPI_SUCCESS;
 }
 
-static int add_procs(ompi_proc_t **procs, size_t count)
+static int pml_add_procs(ompi_proc_t **procs, size_t count)
 {
     world_forget_locality(procs, count);
     return replica.engine != NULL ? OMPI_SUCCESS : link_start();
 }
 
-static int del_procs(ompi_proc_t **procs, size_t count)
+static int pml_del_procs(ompi_proc_t **procs, size_t count)
 {
     (void)procs, (void)count;
     return OMPI_SUCCESS;
 }
 
-static int dump(ompi_communicator_t *comm, int verbose)
+static int pml_dump(ompi_communicator_t *comm, int verbose)
 {
     (void)comm, (void)verbose;
     const struct engine_counts *c = engine_counts(replica.engine);
@@ -255,34 +258,34 @@ static int dump(ompi_communicator_t *comm, int verbose)
     return OMPI_SUCCESS;
 }
 
-static int ft_event(int state)
+static int pml_ft_event(int state)
 {
     (void)state;
     return OMPI_SUCCESS;
 }
 
 mca_pml_base_module_t replica_module = {
-    .pml_add_procs = add_procs,
-    .pml_del_procs = del_procs,
-    .pml_enable = enable,
+    .pml_add_procs = pml_add_procs,
+    .pml_del_procs = pml_del_procs,
+    .pml_enable = pml_enable,
     .pml_progress = link_progress,
     .pml_add_comm = comm_add,
     .pml_del_comm = comm_remove,
-    .pml_irecv_init = irecv_init,
-    .pml_irecv = irecv,
-    .pml_recv = receive,
-    .pml_isend_init = isend_init,
-    .pml_isend = isend,
-    .pml_send = do_send,
-    .pml_iprobe = iprobe,
-    .pml_probe = probe,
-    .pml_start = start,
-    .pml_improbe = improbe,
-    .pml_mprobe = mprobe,
-    .pml_imrecv = imrecv,
-    .pml_mrecv = mrecv,
-    .pml_dump = dump,
-    .pml_ft_event = ft_event,
+    .pml_irecv_init = pml_irecv_init,
+    .pml_irecv = pml_irecv,
+    .pml_recv = pml_recv,
+    .pml_isend_init = pml_isend_init,
+    .pml_isend = pml_isend,
+    .pml_send = pml_send,
+    .pml_iprobe = pml_iprobe,
+    .pml_probe = pml_probe,
+    .pml_start = pml_start,
+    .pml_improbe = pml_improbe,
+    .pml_mprobe = pml_mprobe,
+    .pml_imrecv = pml_imrecv,
+    .pml_mrecv = pml_mrecv,
+    .pml_dump = pml_dump,
+    .pml_ft_event = pml_ft_event,
     .pml_max_contextid = UINT16_MAX,
     .pml_max_tag = INT32_MAX,
     .pml_flags = MCA_PML_BASE_FLAG_REQUIRE_WORLD,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* outcome_ompi4.c -- what a test, or a wait for any, has found: the leader's word.
+/* outcome_ompi4.c -- outcomes of tests, and of waits for any, decided by the leader.
  *
- * Whether a request is complete depends on the moment, so lanes may not each look for themselves.
- * The leader looks and tells which; the followers wait until the same are complete. Waits for one
- * or for all need no word. Nothing is told where no request is active: all lanes see that alike. */
+ * Whether a request is complete depends on the moment, so lanes may not each find out for
+ * themselves. The leader looks and decides which are; the followers wait until the same are
+ * complete. Waits for one or for all need no decision. None is made where no request is active: all
+ * lanes see that alike. */
 #include "glue.h"
 #include "src/pml_replica/preload/preload.h"
 #include "opal/runtime/opal_progress.h"
@@ -11,57 +12,56 @@
 
 enum { FEW = 64 };
 
-static bool is_active(const ompi_request_t *r)
+static bool request_is_active(const ompi_request_t *r)
 {
     return r->req_state != OMPI_REQUEST_INACTIVE;
 }
 
-static bool any_active(size_t count, ompi_request_t **requests)
+static bool requests_any_active(size_t count, ompi_request_t **requests)
 {
     for (size_t i = 0; i < count; i++)
-        if (is_active(requests[i]))
+        if (request_is_active(requests[i]))
             return true;
     return false;
 }
 
 /* Indices of the active requests that are complete, up to `most` of them. */
-static size_t complete_ones(size_t count, ompi_request_t **requests, int *indices, size_t most)
+static size_t requests_complete(size_t count, ompi_request_t **requests, int *indices, size_t most)
 {
     size_t n = 0;
     for (size_t i = 0; i < count && n < most; i++)
-        if (is_active(requests[i]) && request_is_ready(requests[i]))
+        if (request_is_active(requests[i]) && request_is_ready(requests[i]))
             indices[n++] = (int)i;
     return n;
 }
 
-static bool all_complete(size_t count, ompi_request_t **requests)
+static bool requests_all_complete(size_t count, ompi_request_t **requests)
 {
     for (size_t i = 0; i < count; i++)
-        if (is_active(requests[i]) && !request_is_ready(requests[i]))
+        if (request_is_active(requests[i]) && !request_is_ready(requests[i]))
             return false;
     return true;
 }
 
-/* --- waits that need no word --- */
+/* --- waits that need no decision --- */
 
-/* It is for no message alone, but for a collective, say, whose receives nobody waits for by name.
- */
-static bool is_other(const ompi_request_t *r)
+/* It is not for a message, but for a collective, say, whose receives no call names. */
+static bool request_is_other(const ompi_request_t *r)
 {
-    return is_active(r) && r->req_type != OMPI_REQUEST_PML && !REQUEST_COMPLETE(r);
+    return request_is_active(r) && r->req_type != OMPI_REQUEST_PML && !REQUEST_COMPLETE(r);
 }
 
-static bool any_other(size_t count, ompi_request_t **requests)
+static bool requests_any_other(size_t count, ompi_request_t **requests)
 {
     for (size_t i = 0; i < count; i++)
-        if (is_other(requests[i]))
+        if (request_is_other(requests[i]))
             return true;
     return false;
 }
 
-static int wait_one(ompi_request_t **request, ompi_status_public_t *status)
+static int outcome_wait(ompi_request_t **request, ompi_status_public_t *status)
 {
-    const bool other = is_other(*request);
+    const bool other = request_is_other(*request);
     request_await(*request);
     replica.awaiting++;
     replica.awaiting_others += other;
@@ -72,9 +72,9 @@ static int wait_one(ompi_request_t **request, ompi_status_public_t *status)
     return rc;
 }
 
-static int wait_all(size_t count, ompi_request_t **requests, ompi_status_public_t *statuses)
+static int outcome_wait_all(size_t count, ompi_request_t **requests, ompi_status_public_t *statuses)
 {
-    const bool other = any_other(count, requests);
+    const bool other = requests_any_other(count, requests);
     link_enter();
     for (size_t i = 0; i < count; i++)
         request_await(requests[i]);
@@ -90,8 +90,8 @@ static int wait_all(size_t count, ompi_request_t **requests, ompi_status_public_
 
 /* --- what has to be decided --- */
 
-/* The indices that the leader has named, none: not yet. -EAGAIN: we lead now. */
-static int hear(enum engine_decision kind, int *indices, size_t most)
+/* The indices that the leader has decided on; none: not yet. -EAGAIN: this process leads now. */
+static int outcome_follow(enum engine_decision kind, int *indices, size_t most)
 {
     while (engine_follows(replica.engine)) {
         int n = engine_decision_take(replica.engine, kind, indices, most * sizeof *indices);
@@ -102,93 +102,93 @@ static int hear(enum engine_decision kind, int *indices, size_t most)
     return -EAGAIN;
 }
 
-static void tell(enum engine_decision kind, const int *indices, size_t n)
+static void outcome_give(enum engine_decision kind, const int *indices, size_t n)
 {
     engine_decision_give(replica.engine, kind, indices, n * sizeof *indices);
 }
 
-static int find_inside(enum engine_decision kind, size_t count, ompi_request_t **requests,
-                       int *indices, size_t most, bool block)
+static int outcome_find_inside(enum engine_decision kind, size_t count, ompi_request_t **requests,
+                               int *indices, size_t most, bool block)
 {
-    int n = hear(kind, indices, most);
+    int n = outcome_follow(kind, indices, most);
     if (n != -EAGAIN)
         return n;
-    size_t found = complete_ones(count, requests, indices, most);
+    size_t found = requests_complete(count, requests, indices, most);
     if (found == 0) {
         opal_progress();
-        found = complete_ones(count, requests, indices, most);
+        found = requests_complete(count, requests, indices, most);
     }
     while (found == 0 && block) {
         link_wait();
-        found = complete_ones(count, requests, indices, most);
+        found = requests_complete(count, requests, indices, most);
     }
-    tell(kind, indices, found);
+    outcome_give(kind, indices, found);
     return (int)found;
 }
 
-/* Which are complete, up to `most`: by the leader's word. block: until there is one. */
-static int find(enum engine_decision kind, size_t count, ompi_request_t **requests, int *indices,
-                size_t most, bool block)
+/* Which are complete, up to `most`, as the leader decides. block: until there is one. */
+static int outcome_find(enum engine_decision kind, size_t count, ompi_request_t **requests,
+                        int *indices, size_t most, bool block)
 {
     link_enter();
-    const bool other = engine_is_served(replica.engine) && any_other(count, requests);
+    const bool other = engine_is_served(replica.engine) && requests_any_other(count, requests);
     replica.awaiting_others += other;
-    int n = find_inside(kind, count, requests, indices, most, block);
+    int n = outcome_find_inside(kind, count, requests, indices, most, block);
     replica.awaiting_others -= other;
     link_leave();
     return n;
 }
 
-static int test(ompi_request_t **request, int *completed, ompi_status_public_t *status)
+static int outcome_test_one(ompi_request_t **request, int *completed, ompi_status_public_t *status)
 {
-    if (!is_active(*request))
+    if (!request_is_active(*request))
         return replica.stock.req_test(request, completed, status);
-    int index, n = find(DECIDE_TEST, 1, request, &index, 1, false);
+    int index, n = outcome_find(DECIDE_TEST, 1, request, &index, 1, false);
     *completed = n > 0;
-    return n > 0 ? wait_one(request, status) : OMPI_SUCCESS;
+    return n > 0 ? outcome_wait(request, status) : OMPI_SUCCESS;
 }
 
-static int test_any(size_t count, ompi_request_t **requests, int *index, int *completed,
-                    ompi_status_public_t *status)
+static int outcome_test_any(size_t count, ompi_request_t **requests, int *index, int *completed,
+                            ompi_status_public_t *status)
 {
-    if (!any_active(count, requests))
+    if (!requests_any_active(count, requests))
         return replica.stock.req_test_any(count, requests, index, completed, status);
-    int found, n = find(DECIDE_TEST, count, requests, &found, 1, false);
+    int found, n = outcome_find(DECIDE_TEST, count, requests, &found, 1, false);
     *completed = n > 0;
     *index = n > 0 ? found : MPI_UNDEFINED;
-    return n > 0 ? wait_one(&requests[found], status) : OMPI_SUCCESS;
+    return n > 0 ? outcome_wait(&requests[found], status) : OMPI_SUCCESS;
 }
 
-static int test_all(size_t count, ompi_request_t **requests, int *completed,
-                    ompi_status_public_t *statuses)
+static int outcome_test_all(size_t count, ompi_request_t **requests, int *completed,
+                            ompi_status_public_t *statuses)
 {
     int yes = 0;
-    if (!any_active(count, requests))
+    if (!requests_any_active(count, requests))
         return replica.stock.req_test_all(count, requests, completed, statuses);
     link_enter();
-    const bool other = engine_is_served(replica.engine) && any_other(count, requests);
+    const bool other = engine_is_served(replica.engine) && requests_any_other(count, requests);
     replica.awaiting_others += other;
-    int n = hear(DECIDE_TEST, &yes, 1);
+    int n = outcome_follow(DECIDE_TEST, &yes, 1);
     if (n == -EAGAIN) {
-        if (!all_complete(count, requests))
+        if (!requests_all_complete(count, requests))
             opal_progress();
-        n = all_complete(count, requests);
-        tell(DECIDE_TEST, &yes, (size_t)n);
+        n = requests_all_complete(count, requests);
+        outcome_give(DECIDE_TEST, &yes, (size_t)n);
     }
     replica.awaiting_others -= other;
     link_leave();
     *completed = n;
-    return n > 0 ? wait_all(count, requests, statuses) : OMPI_SUCCESS;
+    return n > 0 ? outcome_wait_all(count, requests, statuses) : OMPI_SUCCESS;
 }
 
-/* Completes those that were named, in their order. */
-static int finish_some(ompi_request_t **requests, int n, const int *indices,
-                       ompi_status_public_t *statuses)
+/* Completes those that were decided on, in their order. */
+static int outcome_finish_some(ompi_request_t **requests, int n, const int *indices,
+                               ompi_status_public_t *statuses)
 {
     int rc = OMPI_SUCCESS;
     for (int i = 0; i < n; i++) {
         ompi_status_public_t one;
-        int error = wait_one(&requests[indices[i]], &one);
+        int error = outcome_wait(&requests[indices[i]], &one);
         one.MPI_ERROR = error;
         if (statuses != MPI_STATUSES_IGNORE)
             OMPI_COPY_STATUS(&statuses[i], one, true);
@@ -198,41 +198,41 @@ static int finish_some(ompi_request_t **requests, int n, const int *indices,
     return rc;
 }
 
-static int test_some(size_t count, ompi_request_t **requests, int *outcount, int *indices,
-                     ompi_status_public_t *statuses)
+static int outcome_test_some(size_t count, ompi_request_t **requests, int *outcount, int *indices,
+                             ompi_status_public_t *statuses)
 {
-    if (!any_active(count, requests))
+    if (!requests_any_active(count, requests))
         return replica.stock.req_test_some(count, requests, outcount, indices, statuses);
-    *outcount = find(DECIDE_TEST, count, requests, indices, count, false);
-    return finish_some(requests, *outcount, indices, statuses);
+    *outcount = outcome_find(DECIDE_TEST, count, requests, indices, count, false);
+    return outcome_finish_some(requests, *outcount, indices, statuses);
 }
 
-static int wait_any(size_t count, ompi_request_t **requests, int *index,
-                    ompi_status_public_t *status)
+static int outcome_wait_any(size_t count, ompi_request_t **requests, int *index,
+                            ompi_status_public_t *status)
 {
-    if (!any_active(count, requests))
+    if (!requests_any_active(count, requests))
         return replica.stock.req_wait_any(count, requests, index, status);
-    find(DECIDE_WAIT, count, requests, index, 1, true);
-    return wait_one(&requests[*index], status);
+    outcome_find(DECIDE_WAIT, count, requests, index, 1, true);
+    return outcome_wait(&requests[*index], status);
 }
 
-static int wait_some(size_t count, ompi_request_t **requests, int *outcount, int *indices,
-                     ompi_status_public_t *statuses)
+static int outcome_wait_some(size_t count, ompi_request_t **requests, int *outcount, int *indices,
+                             ompi_status_public_t *statuses)
 {
-    if (!any_active(count, requests))
+    if (!requests_any_active(count, requests))
         return replica.stock.req_wait_some(count, requests, outcount, indices, statuses);
-    *outcount = find(DECIDE_WAIT, count, requests, indices, count, true);
-    return finish_some(requests, *outcount, indices, statuses);
+    *outcount = outcome_find(DECIDE_WAIT, count, requests, indices, count, true);
+    return outcome_finish_some(requests, *outcount, indices, statuses);
 }
 
 /* --- the preloaded library's questions --- */
 
-static int is_complete(ompi_request_t *r)
+static int outcome_is_complete(ompi_request_t *r)
 {
     int index;
-    if (!is_active(r))
+    if (!request_is_active(r))
         return 1;
-    if (find(DECIDE_TEST, 1, &r, &index, 1, false) == 0)
+    if (outcome_find(DECIDE_TEST, 1, &r, &index, 1, false) == 0)
         return 0;
     request_await(r);
     while (!REQUEST_COMPLETE(r))
@@ -241,8 +241,9 @@ static int is_complete(ompi_request_t *r)
     return 1;
 }
 
-/* Who leads gives its own; who follows remembers by how much that differs, for the day it leads. */
-static double time_inside(struct told_clock *clock, double own)
+/* The leader gives its own time; a follower remembers by how much that differs, for when it leads.
+ */
+static double clock_inside(struct told_clock *clock, double own)
 {
     double *last = &clock->last, told;
     while (engine_follows(replica.engine)) {
@@ -260,31 +261,31 @@ static double time_inside(struct told_clock *clock, double own)
     told = own + clock->offset;
     *last = told > *last ? told : *last;
     engine_decision_give(replica.engine, DECIDE_TIME, last, sizeof *last);
-    if (!replica.has_attendant) /* who would tell it soon */
+    if (!replica.has_progress) /* which would tell it soon */
         engine_committed(replica.engine);
     return *last;
 }
 
-static double the_time(double own)
+static double outcome_time(double own)
 {
     link_enter();
-    double time = time_inside(&replica.wtime, own);
+    double time = clock_inside(&replica.wtime, own);
     link_leave();
     return time;
 }
 
-/* Other threads ask in no order that lanes could share, and so do what MPI calls back. */
-static double the_clock(double own)
+/* Other threads ask in no order that lanes could share, and so do MPI's callbacks. */
+static double outcome_clock(double own)
 {
     if (!pthread_equal(pthread_self(), replica.program) || replica.depth > 0)
         return own;
     link_enter();
-    double time = time_inside(&replica.wall, own);
+    double time = clock_inside(&replica.wall, own);
     link_leave();
     return time;
 }
 
-static void name_inside(char *name, int *length)
+static void outcome_name_inside(char *name, int *length)
 {
     while (engine_follows(replica.engine)) {
         int n = engine_decision_take(replica.engine, DECIDE_NAME, name, MPI_MAX_PROCESSOR_NAME - 1);
@@ -298,10 +299,10 @@ static void name_inside(char *name, int *length)
     engine_decision_give(replica.engine, DECIDE_NAME, name, (size_t)*length);
 }
 
-static void the_name(char *name, int *length)
+static void outcome_name(char *name, int *length)
 {
     link_enter();
-    name_inside(name, length);
+    outcome_name_inside(name, length);
     link_leave();
 }
 
@@ -309,11 +310,11 @@ bool outcome_test(bool (*holds)(void *ctx), void *ctx)
 {
     int yes = 0;
     link_enter();
-    int n = hear(DECIDE_TEST, &yes, 1);
+    int n = outcome_follow(DECIDE_TEST, &yes, 1);
     if (n == -EAGAIN) {
         opal_progress();
         n = holds(ctx);
-        tell(DECIDE_TEST, &yes, (size_t)n);
+        outcome_give(DECIDE_TEST, &yes, (size_t)n);
     }
     while (n > 0 && !holds(ctx))
         link_wait();
@@ -322,9 +323,9 @@ bool outcome_test(bool (*holds)(void *ctx), void *ctx)
     return n > 0;
 }
 
-/* The leader's value, or -EAGAIN: this process leads, and its followers hold all that it may
- * depend on. */
-static int await_settled(void *value, size_t max)
+/* The leader's value, or -EAGAIN: this process leads, and its followers hold all decisions that its
+ * act may depend on. */
+static int outcome_await_settled(void *value, size_t max)
 {
     for (;; link_wait()) {
         bool follows = engine_follows(replica.engine);
@@ -336,12 +337,12 @@ static int await_settled(void *value, size_t max)
     }
 }
 
-/* No act before all hold what it may depend on: who leads next must come to the same. An act may
- * take long, as disks do, and is done outside. */
+/* No act before all hold what it may depend on: the next leader must come to the same. An act may
+ * take long, as disks do, and is done outside of the engine. */
 int outcome_settle(void *value, size_t max, size_t (*act)(void *ctx, void *value), void *ctx)
 {
     link_enter();
-    int n = await_settled(value, max);
+    int n = outcome_await_settled(value, max);
     link_leave();
     if (n != -EAGAIN)
         return n;
@@ -352,7 +353,7 @@ int outcome_settle(void *value, size_t max, size_t (*act)(void *ctx, void *value
     return n;
 }
 
-static bool answer(struct preload_questions answers)
+static bool preload_answer(struct preload_questions answers)
 {
     struct preload_questions *q = dlsym(RTLD_DEFAULT, PRELOAD_SYMBOL);
     if (q != NULL)
@@ -363,30 +364,31 @@ static bool answer(struct preload_questions answers)
 bool outcome_install(void)
 {
     replica.stock = ompi_request_functions;
-    ompi_request_functions.req_wait = wait_one;
-    ompi_request_functions.req_wait_all = wait_all;
-    ompi_request_functions.req_test = test;
-    ompi_request_functions.req_test_any = test_any;
-    ompi_request_functions.req_test_all = test_all;
-    ompi_request_functions.req_test_some = test_some;
-    ompi_request_functions.req_wait_any = wait_any;
-    ompi_request_functions.req_wait_some = wait_some;
+    ompi_request_functions.req_wait = outcome_wait;
+    ompi_request_functions.req_wait_all = outcome_wait_all;
+    ompi_request_functions.req_test = outcome_test_one;
+    ompi_request_functions.req_test_any = outcome_test_any;
+    ompi_request_functions.req_test_all = outcome_test_all;
+    ompi_request_functions.req_test_some = outcome_test_some;
+    ompi_request_functions.req_wait_any = outcome_wait_any;
+    ompi_request_functions.req_wait_some = outcome_wait_some;
     replica.program = pthread_self();
-    nap_begin();
-    rally_begin();
-    return answer((struct preload_questions){.time = the_time,
-                                             .clock = replica.params.clock ? the_clock : NULL,
-                                             .name = the_name,
-                                             .is_complete = is_complete,
-                                             .number = comm_number,
-                                             .idup = comm_idup,
-                                             .settle = output_settle,
-                                             .rally = rally_lanes,
-                                             .refuse = comm_refuse});
+    backoff_begin();
+    barrier_begin();
+    return preload_answer(
+        (struct preload_questions){.time = outcome_time,
+                                   .clock = replica.params.clock ? outcome_clock : NULL,
+                                   .name = outcome_name,
+                                   .is_complete = outcome_is_complete,
+                                   .number = comm_number,
+                                   .idup = comm_idup,
+                                   .settle = output_settle,
+                                   .barrier = barrier_lanes,
+                                   .refuse = comm_refuse});
 }
 
 void outcome_remove(void)
 {
     ompi_request_functions = replica.stock;
-    (void)answer((struct preload_questions){.time = NULL});
+    (void)preload_answer((struct preload_questions){.time = NULL});
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* output_ompi4.c -- what the program prints is under output commit, as its messages are: whoever
- * reads it (iof_replica, hold_orte4.c) waits until all replicas hold what it may depend on. The
- * program does not wait; the attendant hears of it while the program computes. */
+/* output_ompi4.c -- what the program prints is under output commit, as its messages are: the reader
+ * (iof_replica, hold_orte4.c) waits until all replicas hold what it may depend on. The program does
+ * not wait; the progress thread handles acknowledgements while the program computes. */
 #include "glue.h"
 #include "src/survive/commit.h"
 #include <stdlib.h>
@@ -16,7 +16,7 @@ void output_begin(void)
         replica.commit = commit_make(folder, (unsigned)OMPI_PROC_MY_NAME->vpid);
     if (replica.commit == NULL)
         return;
-    link_enter(); /* the attendant may be at it already */
+    link_enter(); /* the progress thread may be at it already */
     engine_publish(replica.engine, replica.commit);
     link_leave();
 }
@@ -32,7 +32,7 @@ void output_release(void)
 /* Replicas that do not answer, as they abort too, are not waited for long. */
 void output_settle(void)
 {
-    if (!rally_is_in_order() || replica.stopped)
+    if (!barrier_is_in_order() || replica.stopped)
         return;
     const uint64_t begin = now_ms(CLOCK_MONOTONIC);
     link_enter();

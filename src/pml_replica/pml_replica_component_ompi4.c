@@ -127,19 +127,19 @@ static bool roles_assign(const struct level *level, unsigned processes, unsigned
     replica.lanes = (int)lanes;
     replica.process_count = (int)processes;
     replica.process_of = calloc(ranks * lanes, sizeof *replica.process_of);
-    replica.vpid_of = calloc(processes, sizeof *replica.vpid_of);
-    if (replica.process_of == NULL || replica.vpid_of == NULL)
+    replica.replica_of = calloc(processes, sizeof *replica.replica_of);
+    if (replica.process_of == NULL || replica.replica_of == NULL)
         return false;
-    for (unsigned vpid = 0; vpid < ranks * lanes; vpid++)
-        replica.process_of[vpid] = -1;
+    for (unsigned i = 0; i < ranks * lanes; i++)
+        replica.process_of[i] = -1;
     for (unsigned process = 0; process < processes; process++) {
         unsigned rank, lane;
         (void)level_place(level, ranks, process, &rank, &lane);
-        replica.vpid_of[process] = (int)names_vpid(ranks, rank, lane);
-        replica.process_of[replica.vpid_of[process]] = (int)process;
+        replica.replica_of[process] = (int)names_vpid(ranks, rank, lane);
+        replica.process_of[replica.replica_of[process]] = (int)process;
     }
-    replica.rank = replica.vpid_of[self] % (int)ranks;
-    replica.lane = replica.vpid_of[self] / (int)ranks;
+    replica.rank = replica.replica_of[self] % (int)ranks;
+    replica.lane = replica.replica_of[self] / (int)ranks;
     return true;
 }
 

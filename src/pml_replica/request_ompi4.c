@@ -42,7 +42,7 @@ static void request_complete(replica_request_t *r)
         request_recycle(r);
 }
 
-/* Callbacks of other layers may call anything, so they wait until the engine has been left. */
+/* Callbacks of other layers may call anything, so they are called after the engine was left. */
 static void request_done(replica_request_t *r)
 {
     if (replica.in_engine && mpi_request(r)->req_complete_cb != NULL)
@@ -58,12 +58,12 @@ void request_complete_later(void)
         request_complete((replica_request_t *)i);
 }
 
-/* What the attendant finds done stays as it is until the program's next call. */
-static bool left_for_later(struct transfer *t)
+/* What the progress thread finds done stays as it is until the program's next call. */
+static bool transfer_leave_for_later(struct transfer *t)
 {
-    if (replica.attending)
+    if (replica.in_progress_thread)
         STAILQ_INSERT_TAIL(&replica.later, t, later);
-    return replica.attending;
+    return replica.in_progress_thread;
 }
 
 void transfer_complete_later(void)
@@ -82,7 +82,7 @@ void transfer_sent(void *ctx, struct engine_send *s)
 {
     (void)ctx;
     struct transfer *t = (struct transfer *)s;
-    if (left_for_later(t))
+    if (transfer_leave_for_later(t))
         return;
     if (t->done != NULL) {
         t->done(t);
@@ -105,7 +105,7 @@ void transfer_received(void *ctx, struct engine_receive *r)
 {
     (void)ctx;
     struct transfer *t = (struct transfer *)r;
-    if (left_for_later(t))
+    if (transfer_leave_for_later(t))
         return;
     if (t->done != NULL) {
         t->done(t);
@@ -127,17 +127,17 @@ void transfer_received(void *ctx, struct engine_receive *r)
 
 /* --- requests --- */
 
-static bool is_pending(const replica_request_t *r)
+static bool request_is_pending(const replica_request_t *r)
 {
     return r->base.req_ompi.req_state == OMPI_REQUEST_ACTIVE && !r->base.req_pml_complete;
 }
 
-/* Nobody will wait for it any more. */
+/* The program will not wait for it any more. */
 static int request_free(ompi_request_t **request)
 {
     replica_request_t *r = (replica_request_t *)*request;
     request_await(*request);
-    if (is_pending(r))
+    if (request_is_pending(r))
         r->base.req_free_called = true;
     else
         request_recycle(r);
@@ -145,7 +145,7 @@ static int request_free(ompi_request_t **request)
     return OMPI_SUCCESS;
 }
 
-static bool is_receive(const ompi_request_t *request)
+static bool request_is_receive(const ompi_request_t *request)
 {
     return request->req_type == OMPI_REQUEST_PML &&
            ((const replica_request_t *)request)->base.req_type == MCA_PML_REQUEST_RECV;
@@ -154,7 +154,7 @@ static bool is_receive(const ompi_request_t *request)
 void request_await(ompi_request_t *request)
 {
     replica_request_t *r = (replica_request_t *)request;
-    if (!is_receive(request) || !is_pending(r))
+    if (!request_is_receive(request) || !request_is_pending(r))
         return;
     link_enter();
     engine_await(replica.engine, &r->transfer.receive);
@@ -165,7 +165,7 @@ bool request_is_ready(const ompi_request_t *request)
 {
     const replica_request_t *r = (const replica_request_t *)request;
     return REQUEST_COMPLETE(request) ||
-           (is_receive(request) && is_pending(r) && r->transfer.receive.held);
+           (request_is_receive(request) && request_is_pending(r) && r->transfer.receive.withheld);
 }
 
 /* Only receives are withdrawn; a send that has been started is on its way. */
@@ -185,7 +185,7 @@ static int request_cancel(ompi_request_t *request, int flag)
     return OMPI_SUCCESS;
 }
 
-static int start_all(size_t count, ompi_request_t **requests)
+static int requests_start(size_t count, ompi_request_t **requests)
 {
     for (size_t i = 0; i < count; i++) {
         if (requests[i] == NULL || requests[i]->req_type != OMPI_REQUEST_PML)
@@ -240,7 +240,7 @@ void transfer_begin(struct transfer *t)
     link_leave();
 }
 
-/* A message in a buffer of its own, let go when it is sent. */
+/* A message in a buffer of its own, freed when it is sent. */
 struct detached {
     struct transfer transfer;
     void *buffer;
@@ -325,7 +325,7 @@ static int request_prepare(opal_free_list_item_t *item, void *ctx)
     (void)ctx;
     ompi_request_t *r = (ompi_request_t *)item;
     r->req_type = OMPI_REQUEST_PML;
-    r->req_start = start_all;
+    r->req_start = requests_start;
     r->req_free = request_free;
     r->req_cancel = request_cancel;
     return OPAL_SUCCESS;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* silent_ompi4.c -- mpirun says whose host has fallen silent: it hears from all hosts all the time,
- * while a connection of ours takes seconds to be sure, and only when there is something to send.
+/* silent_ompi4.c -- mpirun tells whose host has fallen silent: it hears from all hosts all the
+ * time, while a connection of ours takes seconds to be sure, and only when there is something to
+ * send.
  *
- * It comes as a PMIx event, in a thread of PMIx; noted here, and taken at the next look. */
+ * The news comes as a PMIx event, in a thread of PMIx; it is noted here, and taken in the next
+ * poll. */
 #include "glue.h"
 #include "opal/mca/pmix/pmix.h"
 
@@ -10,11 +12,12 @@ struct silent {
     opal_list_t codes, directives; /* PMIx reads them when it likes */
     size_t handler;
     atomic_bool registered, news;
-    atomic_bool gone[]; /* by the job's vpid */
+    atomic_bool gone[]; /* by process */
 };
 
-static void on_event(int status, const opal_process_name_t *who, opal_list_t *info,
-                     opal_list_t *results, opal_pmix_notification_complete_fn_t done, void *arg)
+static void silent_on_event(int status, const opal_process_name_t *who, opal_list_t *info,
+                            opal_list_t *results, opal_pmix_notification_complete_fn_t done,
+                            void *arg)
 {
     (void)status, (void)info, (void)results;
     struct silent *s = replica.silent;
@@ -22,18 +25,18 @@ static void on_event(int status, const opal_process_name_t *who, opal_list_t *in
         s->gone[who->vpid] = true;
         s->news = true;
     }
-    if (done != NULL) /* nobody else is to hear it */
+    if (done != NULL) /* no other handler is to hear it */
         done(OPAL_ERR_HANDLERS_COMPLETE, NULL, NULL, NULL, arg);
 }
 
-static void on_answer(int status, size_t handler, void *arg)
+static void silent_on_answer(int status, size_t handler, void *arg)
 {
     struct silent *s = arg;
     s->handler = handler;
     s->registered = status == OPAL_SUCCESS;
 }
 
-static opal_value_t *add_value(opal_list_t *list, const char *key)
+static opal_value_t *silent_add_value(opal_list_t *list, const char *key)
 {
     opal_value_t *v = OBJ_NEW(opal_value_t);
     v->key = strdup(key);
@@ -41,7 +44,7 @@ static opal_value_t *add_value(opal_list_t *list, const char *key)
     return v;
 }
 
-/* Without it all is right, too, only later. */
+/* Without it all is right too, only later. */
 void silent_start(void)
 {
     struct silent *s = calloc(1, sizeof *s + (size_t)replica.process_count * sizeof s->gone[0]);
@@ -51,14 +54,14 @@ void silent_start(void)
     }
     OBJ_CONSTRUCT(&s->codes, opal_list_t);
     OBJ_CONSTRUCT(&s->directives, opal_list_t);
-    opal_value_t *v = add_value(&s->codes, "errorcode");
+    opal_value_t *v = silent_add_value(&s->codes, "errorcode");
     v->type = OPAL_INT;
     v->data.integer = OPAL_ERR_PROC_ABORTED;
-    v = add_value(&s->directives, OPAL_PMIX_EVENT_HDLR_NAME);
+    v = silent_add_value(&s->directives, OPAL_PMIX_EVENT_HDLR_NAME);
     v->type = OPAL_STRING;
     v->data.string = strdup("p2pgrid-silent");
     replica.silent = s;
-    opal_pmix.register_evhandler(&s->codes, &s->directives, on_event, on_answer, s);
+    opal_pmix.register_evhandler(&s->codes, &s->directives, silent_on_event, silent_on_answer, s);
 }
 
 void silent_take(void)
@@ -69,7 +72,7 @@ void silent_take(void)
     s->news = false;
     for (int i = 0; i < replica.process_count; i++)
         if (atomic_exchange(&s->gone[i], false))
-            engine_declare(replica.engine, replica.vpid_of[i], "its host fell silent");
+            engine_declare(replica.engine, replica.replica_of[i], "its host fell silent");
 }
 
 /* The memory stays, since PMIx may be about to use it, and so does this code (local.mk). */

@@ -22,7 +22,8 @@ size_t transfer_convert(opal_convertor_t *c, void *bytes, size_t length, bool pa
 }
 
 /* Where in memory they are, from the first byte to the last. */
-static struct engine_span span_of(const void *buffer, size_t count, const ompi_datatype_t *type)
+static struct engine_span transfer_span(const void *buffer, size_t count,
+                                        const ompi_datatype_t *type)
 {
     const opal_datatype_t *d = &type->super;
     if (count == 0 || d->size == 0)
@@ -41,7 +42,7 @@ int transfer_to_send(struct transfer *t, const void *buffer, size_t count, ompi_
     t->convertor = NULL;
     t->is_send = true;
     t->send.length = count * type->super.size;
-    t->send.span = span_of(buffer, count, type);
+    t->send.span = transfer_span(buffer, count, type);
     t->send.data = t->send.length > 0 ? (const char *)buffer + type->super.true_lb : "";
     if (transfer_in_one_piece(type, count) || t->send.length == 0)
         return OMPI_SUCCESS;
@@ -72,7 +73,7 @@ int transfer_to_receive(struct transfer *t, void *buffer, size_t count, ompi_dat
     t->receive.agents = false;
     t->receive.inner = t->request != NULL && t->receive.tag < ENGINE_ANY_TAG;
     t->receive.firm = t->receive.awaited || t->receive.inner; /* no user's request */
-    t->receive.span = span_of(buffer, count, type);
+    t->receive.span = transfer_span(buffer, count, type);
     t->receive.capacity = count * type->super.size;
     t->receive.data = t->receive.capacity > 0 ? (char *)buffer + type->super.true_lb : (void *)t;
     if (transfer_in_one_piece(type, count) || t->receive.capacity == 0)

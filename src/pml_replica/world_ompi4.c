@@ -5,7 +5,7 @@
 #include "ompi/group/group.h"
 #include "ompi/proc/proc.h"
 
-static int job_vpid(ompi_proc_t *p)
+static int proc_vpid(ompi_proc_t *p)
 {
     opal_process_name_t name = ompi_proc_is_sentinel(p)
                                    ? ompi_proc_sentinel_to_name((uintptr_t)p)
@@ -16,25 +16,25 @@ static int job_vpid(ompi_proc_t *p)
 int world_rank_of(const ompi_group_t *group, int rank)
 {
     ompi_proc_t *p = ompi_group_get_proc_ptr_raw((ompi_group_t *)group, rank);
-    return replica.vpid_of[job_vpid(p)] % replica.ranks;
+    return replica.replica_of[proc_vpid(p)] % replica.ranks;
 }
 
 /* A proc is only a name here, and names are sent when an intercommunicator is made: every lane
  * gives a rank the name of its copy in the first lane, which is always there. */
-static ompi_proc_t *name_of(int rank)
+static ompi_proc_t *proc_of_rank(int rank)
 {
     opal_process_name_t name = {.jobid = OMPI_PROC_MY_NAME->jobid,
                                 .vpid = (opal_vpid_t)replica.process_of[rank]};
     return (ompi_proc_t *)ompi_proc_for_name(name);
 }
 
-static ompi_group_t *group_of(const int *ranks, int count)
+static ompi_group_t *group_of_ranks(const int *ranks, int count)
 {
     ompi_group_t *group = OBJ_NEW(ompi_group_t);
     group->grp_proc_pointers = calloc((size_t)count, sizeof(ompi_proc_t *));
     group->grp_proc_count = count;
     for (int i = 0; i < count; i++) {
-        group->grp_proc_pointers[i] = name_of(ranks != NULL ? ranks[i] : i);
+        group->grp_proc_pointers[i] = proc_of_rank(ranks != NULL ? ranks[i] : i);
         OBJ_RETAIN(group->grp_proc_pointers[i]);
     }
     OMPI_GROUP_SET_INTRINSIC(group);
@@ -57,15 +57,15 @@ static void group_replace(ompi_communicator_t *comm, ompi_group_t *group, int ra
 void world_swap(void)
 {
     ompi_communicator_t *world = &ompi_mpi_comm_world.comm, *self = &ompi_mpi_comm_self.comm;
-    group_replace(world, group_of(NULL, replica.ranks), replica.rank);
-    group_replace(self, group_of(&replica.rank, 1), 0);
-    ompi_proc_local_proc = name_of(replica.rank);
+    group_replace(world, group_of_ranks(NULL, replica.ranks), replica.rank);
+    group_replace(self, group_of_ranks(&replica.rank, 1), 0);
+    ompi_proc_local_proc = proc_of_rank(replica.rank);
     ompi_proc_local_proc->super.proc_flags = OPAL_PROC_ALL_LOCAL;
     world->c_cube_dim = opal_cube_dim(replica.ranks);
 }
 
-/* Lanes sit on different hosts and have to take the same decisions: nobody is near anybody, and
- * host names, which Open MPI sends when it makes an intercommunicator, are all of one length. */
+/* Lanes are on different hosts and have to take the same decisions: no process is local to another,
+ * and host names, which Open MPI sends when it makes an intercommunicator, all have one length. */
 void world_forget_locality(ompi_proc_t **procs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

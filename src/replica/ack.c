@@ -1,50 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ack.c -- tells the replicas that did not send a message that it is here, many at a time. */
+/* ack.c -- acknowledges messages to the replicas that did not send them, many at a time. */
 #include "state.h"
 
 enum { RECORDS = 64 };
 
-/* The replicas of a rank that may have to send to this process one day: all but the one of its own
- * lane. When that one is gone they all hear, for who sends in its place is not known alike here and
- * there. */
+/* The replicas of a rank that may have to send to this process one day: all except the one of its
+ * own lane. When that one is dead all are told, since this process and they need not agree on which
+ * of them sends in its place. */
 static lanes_t not_suppliers(const struct engine *e, int world)
 {
-    return e->of[world].living & (lanes_t)~only(e->lane);
+    return e->by_rank[world].living & (lanes_t)~lane_bit(e->lane);
 }
 
-static void put_record(uint8_t *p, const struct channel *c)
+static void ack_put_record(uint8_t *p, const struct channel *c)
 {
-    header_put_u64(p, c->comm->name.group);
-    header_put_u32(p + 8, c->comm->name.count);
-    header_put_u32(p + 12, (uint32_t)c->tag);
-    header_put_u64(p + 16, c->received);
-    header_put_u64(p + 24, c->received_hash);
+    bytes_put_u64(p, c->comm->name.group);
+    bytes_put_u32(p + 8, c->comm->name.count);
+    bytes_put_u32(p + 12, (uint32_t)c->tag);
+    bytes_put_u64(p + 16, c->received);
+    bytes_put_u64(p + 24, c->received_hash);
 }
 
-static void put_frame(struct engine *e, int world, const uint8_t *records, size_t length,
-                      uint8_t flags)
+static void ack_put_frame(struct engine *e, int world, const uint8_t *records, size_t length,
+                          uint8_t flags)
 {
     struct header h = {.kind = HEADER_ACK, .flags = flags, .length = (uint32_t)length};
     FOR_LANES (k, not_suppliers(e, world)) {
-        engine_put(e, vpid_of(e, world, k), &h, records, NULL);
+        link_put(e, replica_of(e, world, k), &h, records, NULL);
         e->counts.acks++;
     }
 }
 
 void ack_flush(struct engine *e, int world)
 {
-    struct rank *r = &e->of[world];
+    struct rank *r = &e->by_rank[world];
     uint8_t records[RECORDS * HEADER_ACK_BYTES];
     struct channel *c;
     size_t length = 0;
     while ((c = TAILQ_FIRST(&r->dirty))) {
         TAILQ_REMOVE(&r->dirty, c, dirty);
         c->unacked = false;
-        put_record(records + length, c);
+        ack_put_record(records + length, c);
         length += HEADER_ACK_BYTES;
         if (length < sizeof records && !TAILQ_EMPTY(&r->dirty))
             continue;
-        put_frame(e, world, records, length, 0);
+        ack_put_frame(e, world, records, length, 0);
         length = 0;
     }
     r->unacked = 0;
@@ -53,7 +53,7 @@ void ack_flush(struct engine *e, int world)
 
 void ack_count(struct engine *e, struct channel *c, size_t bytes)
 {
-    struct rank *r = &e->of[c->world];
+    struct rank *r = &e->by_rank[c->world];
     if (!not_suppliers(e, c->world))
         return;
     if (!c->unacked) {
@@ -72,7 +72,7 @@ int ack_flush_due(struct engine *e, bool all)
 {
     int flushed = 0;
     for (int i = 0; i < e->ranks; i++) {
-        struct rank *r = &e->of[i];
+        struct rank *r = &e->by_rank[i];
         if (r->unacked == 0 || (!all && e->now_ms - r->unacked_ms < e->limits.ack_delay_ms))
             continue;
         ack_flush(e, i);
@@ -81,39 +81,39 @@ int ack_flush_due(struct engine *e, bool all)
     return flushed;
 }
 
-/* The program has freed the communicator: it needs no message that still comes. */
-void ack_closed(struct engine *e, int vpid, const struct header *h)
+/* The program has freed the communicator: it needs no message that is still to come. */
+void ack_closed(struct engine *e, int replica, const struct header *h)
 {
-    int world = world_of(e, vpid);
+    int world = world_of(e, replica);
     uint8_t record[HEADER_ACK_BYTES] = {0};
     bool by_tag = h->flags & HEADER_BY_TAG;
-    header_put_u64(record, h->group);
-    header_put_u32(record + 8, h->count);
-    header_put_u32(record + 12, (uint32_t)(h->tag >= 0 && !by_tag ? CHANNEL_USER : h->tag));
-    header_put_u64(record + 16, h->number + 1);
-    if (h->kind != HEADER_EAGER && h->kind != HEADER_OFFER)
+    bytes_put_u64(record, h->group);
+    bytes_put_u32(record + 8, h->count);
+    bytes_put_u32(record + 12, (uint32_t)(h->tag >= 0 && !by_tag ? CHANNEL_USER : h->tag));
+    bytes_put_u64(record + 16, h->number + 1);
+    if (h->kind != HEADER_EAGER && h->kind != HEADER_RTS)
         return;
-    put_frame(e, world, record, sizeof record, HEADER_CLOSED);
+    ack_put_frame(e, world, record, sizeof record, HEADER_CLOSED);
     struct header have = *h;
     have.kind = HEADER_HAVE;
     have.length = 0;
     have.extent = 0;
     have.flags |= HEADER_CLOSED;
-    if (h->kind == HEADER_OFFER || (h->flags & HEADER_SYNC))
-        FOR_LANES (k, e->of[world].living)
-            engine_put(e, vpid_of(e, world, k), &have, NULL, NULL);
+    if (h->kind == HEADER_RTS || (h->flags & HEADER_SYNC))
+        FOR_LANES (k, e->by_rank[world].living)
+            link_put(e, replica_of(e, world, k), &have, NULL, NULL);
 }
 
-void ack_arrived(struct engine *e, int vpid, const struct header *h, const uint8_t *payload)
+void ack_arrived(struct engine *e, int replica, const struct header *h, const uint8_t *payload)
 {
     bool hashed = !(h->flags & HEADER_CLOSED);
     for (size_t at = 0; at + HEADER_ACK_BYTES <= h->length && !e->stopped; at += HEADER_ACK_BYTES) {
         const uint8_t *p = payload + at;
-        int tag = (int)header_get_u32(p + 12);
-        struct engine_comm *comm = comm_find(e, header_get_u64(p), header_get_u32(p + 8));
-        struct channel *c = comm ? channel_named(e, comm, world_of(e, vpid), tag) : NULL;
+        int tag = (int)bytes_get_u32(p + 12);
+        struct engine_comm *comm = comm_find(e, bytes_get_u64(p), bytes_get_u32(p + 8));
+        struct channel *c = comm ? channel_named(e, comm, world_of(e, replica), tag) : NULL;
         if (c)
-            send_acked(e, lane_of(e, vpid), c, header_get_u64(p + 16), header_get_u64(p + 24),
+            send_acked(e, lane_of(e, replica), c, bytes_get_u64(p + 16), bytes_get_u64(p + 24),
                        hashed);
     }
 }

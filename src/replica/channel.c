@@ -5,10 +5,10 @@
  * sends them, and nonblocking collectives that are in flight together progress differently in every
  * lane. There each tag is a channel.
  *
- * Each nonblocking collective has such a channel to itself. A lane that is far ahead makes those of
- * collectives that are still to come here, since it acknowledges their messages. How many that may
- * be its log tells (log.c). When a collective is over here (cycle.h) and nobody needs what it has
- * sent, its channels go; what comes late for it is not wanted. */
+ * Each nonblocking collective has such a channel to itself. A lane that is far ahead makes channels
+ * here of collectives that this lane has yet to begin, since it acknowledges their messages. The
+ * size of its log bounds how many (log.c). When a collective is over here (cycle.h) and no lane
+ * needs what it has sent, its channels are freed; late frames for it are dropped. */
 #include "state.h"
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ size_t channel_size(const struct engine *e)
 static struct channel *channel_make(struct engine *e, struct engine_comm *comm, int world, int tag,
                                     bool by_tag)
 {
-    struct channel *c = engine_memory(channel_size(e));
+    struct channel *c = memory_zeroed(channel_size(e));
     c->comm = comm;
     c->world = world;
     c->tag = tag;
@@ -56,14 +56,14 @@ static void channel_free(struct engine *e, struct channel *c)
     while ((m = TAILQ_FIRST(&c->coming)))
         message_free(m);
     if (c->unacked)
-        TAILQ_REMOVE(&e->of[c->world].dirty, c, dirty);
+        TAILQ_REMOVE(&e->by_rank[c->world].dirty, c, dirty);
     if (c->pending)
         TAILQ_REMOVE(&e->pending, c, to_send);
     TAILQ_REMOVE(&c->comm->channels, c, of_comm);
     free(c);
 }
 
-static struct tag_slot *slot_of(struct partner *p, int tag)
+static struct tag_slot *tag_slot_of(struct partner *p, int tag)
 {
     unsigned mask = p->tag_size - 1, i = (uint32_t)tag * 2654435761u & mask;
     while (p->tags[i].channel && p->tags[i].tag != tag)
@@ -71,16 +71,16 @@ static struct tag_slot *slot_of(struct partner *p, int tag)
     return &p->tags[i];
 }
 
-/* So that at most half of the places are taken, and a few of many. */
+/* Keeps the table at most half full, and not much emptier than it has to be. */
 static void tags_resize(struct partner *p, unsigned size)
 {
     struct tag_slot *old = p->tags;
     const unsigned old_size = p->tag_size;
     p->tag_size = size;
-    p->tags = engine_memory(size * sizeof *p->tags);
+    p->tags = memory_zeroed(size * sizeof *p->tags);
     for (unsigned i = 0; i < old_size; i++)
         if (old[i].channel)
-            *slot_of(p, old[i].tag) = old[i];
+            *tag_slot_of(p, old[i].tag) = old[i];
     free(old);
 }
 
@@ -89,7 +89,7 @@ static struct channel *tag_add(struct engine *e, struct engine_comm *comm, struc
 {
     if (2 * p->tag_count >= p->tag_size)
         tags_resize(p, p->tag_size ? 2 * p->tag_size : TAGS_AT_FIRST);
-    struct tag_slot *s = slot_of(p, tag);
+    struct tag_slot *s = tag_slot_of(p, tag);
     *s = (struct tag_slot){tag, channel_make(e, comm, world, tag, by_tag)};
     p->tag_count++;
     if (!is_of_cycle(e, tag))
@@ -99,24 +99,24 @@ static struct channel *tag_add(struct engine *e, struct engine_comm *comm, struc
     return s->channel;
 }
 
-/* Those behind it move up, if they would be looked for from here. */
+/* Entries behind the hole move up if a search for them begins before it. */
 static void tag_remove(struct partner *p, int tag)
 {
-    struct tag_slot *hole = slot_of(p, tag);
+    struct tag_slot *hole = tag_slot_of(p, tag);
     const unsigned mask = p->tag_size - 1;
     hole->channel = NULL;
     for (unsigned i = (unsigned)(hole - p->tags + 1) & mask; p->tags[i].channel;
          i = (i + 1) & mask) {
         struct tag_slot moved = p->tags[i];
         p->tags[i].channel = NULL;
-        *slot_of(p, moved.tag) = moved;
+        *tag_slot_of(p, moved.tag) = moved;
     }
     p->tag_count--;
 }
 
-static struct channel *find_tag(struct partner *p, int tag)
+static struct channel *tag_find(struct partner *p, int tag)
 {
-    return p->tag_size > 0 ? slot_of(p, tag)->channel : NULL;
+    return p->tag_size > 0 ? tag_slot_of(p, tag)->channel : NULL;
 }
 
 struct channel *channel_find(struct engine *e, struct engine_comm *comm, int world, int tag,
@@ -124,13 +124,13 @@ struct channel *channel_find(struct engine *e, struct engine_comm *comm, int wor
 {
     struct partner *p = comm->partner[world];
     if (!p)
-        p = comm->partner[world] = engine_memory(sizeof *p);
+        p = comm->partner[world] = memory_zeroed(sizeof *p);
     if (tag >= 0 && !by_tag) {
         if (!p->user)
             p->user = channel_make(e, comm, world, CHANNEL_USER, false);
         return p->user;
     }
-    struct channel *c = find_tag(p, tag);
+    struct channel *c = tag_find(p, tag);
     if (c || (is_of_cycle(e, tag) && cycle_is_over(&comm->cycle, &e->limits.cycle, tag)))
         return c;
     return tag_add(e, comm, p, world, tag, by_tag);
@@ -138,13 +138,13 @@ struct channel *channel_find(struct engine *e, struct engine_comm *comm, int wor
 
 /* --- nonblocking collectives --- */
 
-static bool is_needed(const struct engine *e, const struct channel *c)
+static bool channel_is_needed(const struct engine *e, const struct channel *c)
 {
     return !TAILQ_EMPTY(&c->entries) || c->messages > 0 || !is_of_cycle(e, c->tag) ||
            !cycle_is_over(&c->comm->cycle, &e->limits.cycle, c->tag);
 }
 
-static void let_go(struct engine *e, struct channel *c)
+static void channel_drop(struct engine *e, struct channel *c)
 {
     struct partner *p = c->comm->partner[c->world];
     if (c->unacked)
@@ -160,10 +160,10 @@ void channel_sweep(struct engine *e, struct engine_comm *comm)
     struct channel *c, *next;
     for (c = TAILQ_FIRST(&comm->channels); c; c = next) {
         next = TAILQ_NEXT(c, of_comm);
-        if (!is_needed(e, c))
-            let_go(e, c);
+        if (!channel_is_needed(e, c))
+            channel_drop(e, c);
     }
-    /* Each is looked at a few times at most. */
+    /* The threshold doubles, so that each channel is looked at a few times at most. */
     const unsigned least = 2 * (unsigned)e->limits.cycle.window;
     comm->once_most = 2 * comm->once > least ? 2 * comm->once : least;
 }

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* comm.c -- communicators by names that all processes of all lanes find alone. */
+/* comm.c -- communicators by names that all processes of all lanes compute alike, without messages.
+ */
 #include "state.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* How many communicators a group has had. Context ids would not do: lanes give them out differently
+/* How many communicators a group has had. Context ids would not do: lanes assign them differently
  * when nonblocking operations overlap. */
 struct group_count {
     uint64_t group;
     uint32_t count;
 };
 
-static uint64_t mix(uint64_t h, uint64_t v)
+static uint64_t name_mix(uint64_t h, uint64_t v)
 {
     h = (h ^ v) * 0x9e3779b97f4a7c15u;
     return h ^ h >> 29;
@@ -20,20 +21,20 @@ static uint64_t mix(uint64_t h, uint64_t v)
 
 static uint64_t hash_group(const int *world, int size)
 {
-    uint64_t h = mix(0, (uint64_t)size);
+    uint64_t h = name_mix(0, (uint64_t)size);
     for (int i = 0; i < size; i++)
-        h = mix(h, (uint64_t)world[i]);
+        h = name_mix(h, (uint64_t)world[i]);
     return h;
 }
 
-/* Both sides of an intercommunicator find the same name. */
+/* Both sides of an intercommunicator compute the same name. */
 static uint64_t name_group(const int *local, int local_size, const int *remote, int remote_size)
 {
     uint64_t h = hash_group(local, local_size);
     if (!remote)
         return h;
     uint64_t other = hash_group(remote, remote_size);
-    return h < other ? mix(h, other) : mix(other, h);
+    return h < other ? name_mix(h, other) : name_mix(other, h);
 }
 
 static struct group_count *group_find(struct engine *e, uint64_t group)
@@ -52,14 +53,14 @@ static void group_grow(struct engine *e)
     struct group_count *old = e->groups;
     size_t size = e->group_size;
     e->group_size = size ? 2 * size : 64;
-    e->groups = engine_memory(e->group_size * sizeof *e->groups);
+    e->groups = memory_zeroed(e->group_size * sizeof *e->groups);
     for (size_t i = 0; i < size; i++)
         if (old[i].count)
             *group_find(e, old[i].group) = old[i];
     free(old);
 }
 
-static uint32_t next_count(struct engine *e, uint64_t group)
+static uint32_t group_next_count(struct engine *e, uint64_t group)
 {
     if (2 * e->group_count >= e->group_size)
         group_grow(e);
@@ -70,35 +71,35 @@ static uint32_t next_count(struct engine *e, uint64_t group)
     return g->count++;
 }
 
-static bool was_made(struct engine *e, uint64_t group, uint32_t count)
+static bool comm_was_made(struct engine *e, uint64_t group, uint32_t count)
 {
     struct group_count *g = group_find(e, group);
     return g && count < g->count;
 }
 
-static struct engine_comm **bucket_of(const struct engine *e, const struct comm_name *name)
+static struct engine_comm **comm_bucket(const struct engine *e, const struct comm_name *name)
 {
-    return &e->bucket[mix(name->group, name->count) & (e->bucket_count - 1)];
+    return &e->bucket[name_mix(name->group, name->count) & (e->bucket_count - 1)];
 }
 
-static struct engine_comm *look_up(const struct engine *e, uint64_t group, uint32_t count)
+static struct engine_comm *comm_look_up(const struct engine *e, uint64_t group, uint32_t count)
 {
     const struct comm_name name = {group, count};
-    struct engine_comm *c = e->bucket_count > 0 ? *bucket_of(e, &name) : NULL;
+    struct engine_comm *c = e->bucket_count > 0 ? *comm_bucket(e, &name) : NULL;
     while (c && (c->name.group != group || c->name.count != count))
         c = c->next;
     return c;
 }
 
-/* A lane ahead may name thousands that are still to come here. */
-static void buckets_grow(struct engine *e)
+/* A lane that is ahead may name thousands that this lane has yet to make. */
+static void comm_grow_buckets(struct engine *e)
 {
     struct engine_comm *c, **at;
     free(e->bucket);
     e->bucket_count = e->bucket_count ? 2 * e->bucket_count : 64;
-    e->bucket = engine_memory(e->bucket_count * sizeof *e->bucket);
+    e->bucket = memory_zeroed(e->bucket_count * sizeof *e->bucket);
     LIST_FOREACH (c, &e->comms, all) {
-        at = bucket_of(e, &c->name);
+        at = comm_bucket(e, &c->name);
         c->next = *at;
         *at = c;
     }
@@ -112,18 +113,17 @@ size_t comm_size(const struct engine *e)
 
 static struct engine_comm *comm_make(struct engine *e, uint64_t group, uint32_t count)
 {
-    struct engine_comm *c = engine_memory(sizeof *c), **at;
+    struct engine_comm *c = memory_zeroed(sizeof *c), **at;
     if (e->counts.comms == e->bucket_count)
-        buckets_grow(e);
+        comm_grow_buckets(e);
     engine_count(&e->counts.comms, &e->counts.comms_peak);
     LIST_INSERT_HEAD(&e->comms, c, all);
     c->name = (struct comm_name){group, count};
     c->once_most = 2 * (unsigned)e->limits.cycle.window;
-    c->partner = engine_memory((size_t)e->ranks * sizeof *c->partner);
+    c->partner = memory_zeroed((size_t)e->ranks * sizeof *c->partner);
     TAILQ_INIT(&c->channels);
-    if (match_init(&c->match, e->ranks, e->rank) != 0)
-        abort();
-    at = bucket_of(e, &c->name);
+    match_init(&c->match, e->ranks, e->rank);
+    at = comm_bucket(e, &c->name);
     c->next = *at;
     return *at = c;
 }
@@ -133,16 +133,17 @@ struct engine_comm *comm_find(struct engine *e, uint64_t group, uint32_t count)
     struct engine_comm *c = e->last_comm;
     if (c && c->name.group == group && c->name.count == count)
         return c;
-    c = look_up(e, group, count);
-    if (!c && was_made(e, group, count))
+    c = comm_look_up(e, group, count);
+    if (!c && comm_was_made(e, group, count))
         return NULL;
     if (!c)
         c = comm_make(e, group, count);
     return e->last_comm = c;
 }
 
-/* The unexpected are about to be freed; the sender of an offer should not wait for ever. */
-static void forget_unexpected(struct engine *e, struct channel *c, int say)
+/* The unexpected messages are about to be freed; the sender of a large one must not wait for ever.
+ */
+static void channel_forget_unexpected(struct engine *e, struct channel *c, int say)
 {
     struct engine_message *m, *next;
     for (m = TAILQ_FIRST(&c->coming); m; m = next) {
@@ -152,13 +153,13 @@ static void forget_unexpected(struct engine *e, struct channel *c, int say)
         if (say)
             receive_say_have(e, m, false);
         TAILQ_REMOVE(&c->coming, m, coming);
-        m->offer = false;
+        m->rendezvous = false;
     }
 }
 
-static void unlist(struct engine *e, struct engine_comm *c)
+static void comm_unlist(struct engine *e, struct engine_comm *c)
 {
-    struct engine_comm **at = bucket_of(e, &c->name);
+    struct engine_comm **at = comm_bucket(e, &c->name);
     while (*at != c)
         at = &(*at)->next;
     *at = c->next;
@@ -172,8 +173,8 @@ static void comm_destroy(struct engine *e, struct engine_comm *c)
 {
     if (c->swept)
         LIST_REMOVE(c, sweep);
-    unlist(e, c);
-    channel_each(e, c, forget_unexpected, false);
+    comm_unlist(e, c);
+    channel_each(e, c, channel_forget_unexpected, false);
     match_clear(&c->match);
     channel_clear(e, c);
     region_clear(c);
@@ -215,16 +216,16 @@ void comm_clear(struct engine *e)
 static struct engine_comm *comm_bind(struct engine *e, uint64_t group, const int *world, int size,
                                      bool by_tag)
 {
-    uint32_t count = next_count(e, group);
-    struct engine_comm *c = look_up(e, group, count);
+    uint32_t count = group_next_count(e, group);
+    struct engine_comm *c = comm_look_up(e, group, count);
     if (!c)
         c = comm_make(e, group, count);
     c->bound = true;
     c->by_tag = by_tag;
     c->size = size;
-    c->world = engine_memory((size_t)c->size * sizeof *c->world);
+    c->world = memory_zeroed((size_t)c->size * sizeof *c->world);
     memcpy(c->world, world, (size_t)c->size * sizeof *c->world);
-    c->rank_of = engine_memory((size_t)e->ranks * sizeof *c->rank_of);
+    c->rank_of = memory_zeroed((size_t)e->ranks * sizeof *c->rank_of);
     memset(c->rank_of, -1, (size_t)e->ranks * sizeof *c->rank_of);
     for (int i = 0; i < c->size; i++)
         c->rank_of[c->world[i]] = i;
@@ -242,23 +243,23 @@ struct engine_comm *engine_comm_add(struct engine *e, const int *local, int loca
 struct engine_comm *engine_comm_twin(struct engine *e, const struct engine_comm *of, bool by_tag)
 {
     enum { TWIN = 2 };
-    uint64_t group = mix(mix(of->name.group, of->name.count), TWIN);
+    uint64_t group = name_mix(name_mix(of->name.group, of->name.count), TWIN);
     return comm_bind(e, group, of->world, of->size, by_tag);
 }
 
 /* Nothing that arrives later is looked at: acknowledge what did. */
-static void leave(struct engine *e, struct channel *c, int arg)
+static void channel_leave(struct engine *e, struct channel *c, int arg)
 {
     (void)arg;
     if (c->unacked)
         ack_flush(e, c->world);
-    forget_unexpected(e, c, true);
+    channel_forget_unexpected(e, c, true);
 }
 
 void engine_comm_free(struct engine *e, struct engine_comm *c)
 {
     c->freed = true;
-    channel_each(e, c, leave, 0);
+    channel_each(e, c, channel_leave, 0);
     if (e->last_comm == c)
         e->last_comm = NULL;
     match_clear(&c->match);

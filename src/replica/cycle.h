@@ -28,12 +28,12 @@ struct cycle {
 /* Is it the tag of a nonblocking collective? */
 bool cycle_has(const struct cycle_range *range, int tag);
 
-/* The program starts a request with such a tag. False: it was taken to be over. */
+/* The program starts a request with such a tag. False: its collective was taken to be over. */
 bool cycle_begin(struct cycle *c, const struct cycle_range *range, int tag);
 /* The request is done. */
 void cycle_end(struct cycle *c, int tag);
 
-/* In this process, and for good. A tag that it has yet to use is not. */
+/* Is it over in this process, and for good? A tag that the process has yet to use is not. */
 bool cycle_is_over(const struct cycle *c, const struct cycle_range *range, int tag);
 
 void cycle_clear(struct cycle *c);

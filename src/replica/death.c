@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* death.c -- who is dead, who said good-bye, and who does the dead ones' work. */
+/* death.c -- which replicas are dead, which have said good-bye, and which lanes this one then
+ * serves.
+ *
+ * Deaths are noted at any time and handled between two events, by death_handle_all() alone: each of
+ * them completely, with all that follows from it, before the next frame or call. */
 #include "state.h"
 #include <stdlib.h>
 
-/* Nothing more is sent to this replica of the rank, and nobody waits for it. */
-static void lane_gone(struct engine *e, int world, int lane)
+/* Nothing more is sent to this replica of the rank, and nothing waits for it. */
+static void death_lane_gone(struct engine *e, int world, int lane)
 {
     struct channel *c, *next;
-    struct rank *r = &e->of[world];
-    r->living &= (lanes_t)~only(lane);
+    struct rank *r = &e->by_rank[world];
+    r->living &= (lanes_t)~lane_bit(lane);
     place_lost(e);
     for (c = TAILQ_FIRST(&r->busy); c; c = next) {
         next = TAILQ_NEXT(c, busy);
@@ -18,18 +22,18 @@ static void lane_gone(struct engine *e, int world, int lane)
     verify_again(e);
 }
 
-static void supplier_died(struct engine *e, struct channel *c, int vpid)
+static void death_of_supplier(struct engine *e, struct channel *c, int replica)
 {
-    if (c->world == world_of(e, vpid))
-        receive_supplier_died(e, c, vpid);
+    if (c->world == world_of(e, replica))
+        receive_supplier_died(e, c, replica);
 }
 
-static void forget_supplier(struct engine *e, int vpid)
+static void death_forget_supplier(struct engine *e, int replica)
 {
-    struct link *link = &e->link[vpid];
+    struct link *link = &e->link[replica];
     struct engine_comm *c;
     LIST_FOREACH (c, &e->comms, all)
-        channel_each(e, c, supplier_died, vpid);
+        channel_each(e, c, death_of_supplier, replica);
     if (link->placed)
         message_free(link->placed);
     free(link->room);
@@ -37,13 +41,13 @@ static void forget_supplier(struct engine *e, int vpid)
     link->room = NULL;
 }
 
-/* All that may be missing in the lane is sent again: the receivers know what they have. */
-static void take_over(struct engine *e, int lane)
+/* All that may be missing in the lane is sent again: the receivers drop what they have. */
+static void death_take_over(struct engine *e, int lane)
 {
     struct channel *c;
     for (int i = 0; i < e->ranks; i++)
-        if (has(e->of[i].living, lane))
-            TAILQ_FOREACH (c, &e->of[i].busy, busy)
+        if (lane_in(e->by_rank[i].living, lane))
+            TAILQ_FOREACH (c, &e->by_rank[i].busy, busy)
                 send_again(e, c, lane);
 }
 
@@ -51,49 +55,32 @@ void death_take_duty(struct engine *e)
 {
     lanes_t dead = 0, taken;
     for (int k = 0; k < e->lanes; k++)
-        if (e->link[vpid_of(e, e->rank, k)].dead)
-            dead |= only(k);
-    if (lowest(e->of[e->rank].living) != e->lane)
+        if (e->link[replica_of(e, e->rank, k)].dead)
+            dead |= lane_bit(k);
+    if (lowest_lane(e->by_rank[e->rank].living) != e->lane)
         return;
     taken = dead & (lanes_t)~e->duty;
     e->duty |= taken;
     FOR_LANES (k, taken)
-        take_over(e, k);
+        death_take_over(e, k);
 }
 
-static void put_dead(struct engine *e, int to, int vpid)
-{
-    uint8_t payload[4];
-    struct header h = {.kind = HEADER_DEAD,
-                       .length = sizeof payload,
-                       .extent = (e->link[vpid].odd ? HEADER_ODD : 0) |
-                                 (e->link[vpid].why ? HEADER_DECLARED : 0)};
-    header_put_u32(payload, (uint32_t)vpid);
-    engine_put(e, to, &h, payload, NULL);
-}
-
-void death_tell_all(struct engine *e, int to)
-{
-    for (int i = 0; i < e->ranks * e->lanes; i++)
-        if (e->link[i].dead && i != to)
-            put_dead(e, to, i);
-}
-
-/* Who has to do with this process, and is still there. */
-static bool is_concerned(const struct engine *e, int to)
+/* Is it there, and does it have to do with this process? */
+static bool death_concerns(const struct engine *e, int to)
 {
     return !e->link[to].finished && (e->link[to].used || world_of(e, to) == e->rank);
 }
 
-static void tell_others(struct engine *e, int vpid)
+static void death_tell_others(struct engine *e, int replica)
 {
     for (int i = 0; i < e->ranks * e->lanes; i++)
-        if (i != e->self && i != vpid && is_concerned(e, i))
-            put_dead(e, i, vpid);
+        if (i != e->self && i != replica && death_concerns(e, i))
+            link_put_death(e, i, replica);
 }
 
-/* To a process that was stopped for long all others may seem dead: they have dropped it, and go on.
- * Frames may come before it knows how long: it looks at its clock first. */
+/* A process that was stopped for long was dropped by all others, which have gone on or ended: to it
+ * they seem dead. Their frames may come before it has seen from the clock how long that was, so it
+ * looks at the clock first. */
 void death_look_for_lost(struct engine *e)
 {
     if (!e->lost || e->stopped)
@@ -105,49 +92,64 @@ void death_look_for_lost(struct engine *e)
                     e->lost_rank, e->lanes);
 }
 
-static void check_rank(struct engine *e, int world)
+static void death_check_rank(struct engine *e, int world)
 {
-    const struct rank *r = &e->of[world];
+    const struct rank *r = &e->by_rank[world];
     if (r->living > 0 || r->finished > 0 || e->lost)
         return;
     e->lost = true;
     e->lost_rank = world;
 }
 
-static void die(struct engine *e, int vpid)
+/* Declared dead by this process itself, which may have been outvoted, or by others. */
+static void death_of_self(struct engine *e)
 {
-    struct link *link = &e->link[vpid];
-    int world = world_of(e, vpid);
-    if (link->why && vpid != e->self)
-        put_dead(e, vpid, vpid); /* it may live, and has to go */
+    const char *why = e->link[e->self].why;
+    death_tell_others(e, e->self);
+    engine_stop(e, 0, "rank %d, lane %d: declared dead (%s)", e->rank, e->lane,
+                why ? why : "by others");
+}
+
+static void death_note_dead(struct engine *e, int replica)
+{
+    struct link *link = &e->link[replica];
+    if (link->why && replica != e->self)
+        link_put_death(e, replica, replica); /* it may live, and then has to end */
     e->counts.deaths++;
     link->dead = true;
-    if (lane_of(e, vpid) == e->lane)
+    if (lane_of(e, replica) == e->lane)
         place_lane_is_served(e);
-    if (vpid == e->self) {
-        tell_others(e, vpid); /* it may have found out itself: outvoted */
-        engine_stop(e, 0, "rank %d, lane %d: declared dead (%s)", e->rank, e->lane,
-                    link->why ? link->why : "by others");
+}
+
+/* All that follows from a death. The others hear of it before anything is sent that follows from
+ * it: by a duty taken over, by a decision of a new leader, or by a message that is free to leave
+ * now that the dead one's acknowledgement is not waited for. */
+static void death_handle(struct engine *e, int replica)
+{
+    const int world = world_of(e, replica);
+    death_note_dead(e, replica);
+    if (replica == e->self) {
+        death_of_self(e);
         return;
     }
-    e->call.lost(e->ctx, vpid, link->why);
-    tell_others(e, vpid);
-    bulk_forget(e, vpid);
-    forget_supplier(e, vpid);
-    lane_gone(e, world, lane_of(e, vpid));
-    check_rank(e, world);
+    e->call.lost(e->ctx, replica, e->link[replica].why);
+    death_tell_others(e, replica);
+    rendezvous_forget(e, replica);
+    death_forget_supplier(e, replica);
+    death_lane_gone(e, world, lane_of(e, replica));
+    death_check_rank(e, world);
     if (world == e->rank) {
         death_take_duty(e);
         decision_lanes_changed(e);
     }
 }
 
-/* Of a replica of this rank all that its link has kept is read first: decisions, on which may
- * depend what it has sent to others. */
-static bool is_heard_out(const struct engine *e, int vpid)
+/* Of a replica of this rank, all that its link still has is read first: decisions, on which
+ * messages that it has sent to others may depend. */
+static bool death_is_drained(const struct engine *e, int replica)
 {
-    return vpid == e->self || world_of(e, vpid) != e->rank || !e->call.drained ||
-           e->call.drained(e->ctx, vpid);
+    return replica == e->self || world_of(e, replica) != e->rank || !e->call.drained ||
+           e->call.drained(e->ctx, replica);
 }
 
 void death_handle_all(struct engine *e)
@@ -156,14 +158,14 @@ void death_handle_all(struct engine *e)
     while (e->deaths && !e->stopped) {
         e->deaths = later = false;
         if (e->link[e->self].noted)
-            die(e, e->self); /* then nobody else's death matters */
+            death_handle(e, e->self); /* then no other death matters */
         for (int i = 0; i < e->ranks * e->lanes && !e->stopped; i++) {
             if (e->link[i].left && !e->link[i].noted && !e->link[i].finished)
                 death_goodbye(e, i);
             if (!e->link[i].noted || e->link[i].dead)
                 continue;
-            if (is_heard_out(e, i))
-                die(e, i);
+            if (death_is_drained(e, i))
+                death_handle(e, i);
             else
                 later = true;
         }
@@ -171,64 +173,62 @@ void death_handle_all(struct engine *e)
     e->deaths = later;
 }
 
-static void note(struct engine *e, int vpid)
+static void death_note(struct engine *e, int replica)
 {
-    if (e->link[vpid].noted)
+    if (e->link[replica].noted)
         return;
-    e->link[vpid].noted = true;
+    e->link[replica].noted = true;
     e->deaths = true;
 }
 
-/* That nobody is there where nobody was met is no death: its program may be over, and its good-byes
- * have gone to those that it had met. Those know if it is dead. */
-void engine_dead(struct engine *e, int vpid)
+/* Notes it. That nothing answers where nothing was met is no death: its program may be over, and
+ * its good-byes have gone to those that it had met. Those know if it is dead. */
+void death_declare(struct engine *e, int replica, const char *why)
 {
-    if (e->link[vpid].finished || e->finished)
+    struct link *link = &e->link[replica];
+    if (why && !link->noted)
+        link->why = why;
+    if (why)
+        link->unmet = false;
+    if (link->finished || e->finished)
         return;
-    if (e->link[vpid].stranger && world_of(e, vpid) != e->rank)
-        e->link[vpid].left = e->deaths = true;
+    if (link->unmet && world_of(e, replica) != e->rank)
+        link->left = e->deaths = true;
     else
-        note(e, vpid);
+        death_note(e, replica);
 }
 
-void engine_declare(struct engine *e, int vpid, const char *why)
+void death_outvote(struct engine *e, int replica)
 {
-    if (!e->link[vpid].noted)
-        e->link[vpid].why = why;
-    e->link[vpid].stranger = false;
-    engine_dead(e, vpid);
-}
-
-void death_outvote(struct engine *e, int vpid)
-{
-    e->link[vpid].odd = true;
-    engine_declare(e, vpid, "its messages differ from those of the other lanes: outvoted");
+    e->link[replica].outvoted = true;
+    death_declare(e, replica, "its messages differ from those of the other lanes: outvoted");
 }
 
 void death_arrived(struct engine *e, const struct header *h, const uint8_t *payload)
 {
     for (size_t at = 0; at + 4 <= h->length; at += 4) {
-        uint32_t vpid = header_get_u32(payload + at);
-        if (vpid >= (uint32_t)(e->ranks * e->lanes))
+        uint32_t replica = bytes_get_u32(payload + at);
+        if (replica >= (uint32_t)(e->ranks * e->lanes))
             continue;
-        e->link[vpid].odd |= (h->extent & HEADER_ODD) != 0;
-        if ((h->extent & HEADER_DECLARED) && !e->link[vpid].noted)
-            e->link[vpid].why = "by others"; /* they may not live to tell it */
-        note(e, (int)vpid); /* also when it said good-bye: somebody else did not hear that */
+        e->link[replica].outvoted |= (h->extent & HEADER_OUTVOTED) != 0;
+        if ((h->extent & HEADER_DECLARED) && !e->link[replica].noted)
+            e->link[replica].why = "by others"; /* those that declared it may not live to tell it */
+        death_note(
+            e, (int)replica); /* even when it said good-bye here: others may not have heard that */
     }
     death_handle_all(e);
 }
 
-/* It has decided all, and sent all that it had to send. Whether it knew of all deaths, and whether
- * all that it sent will get there, is not said: the next replica takes its duty as from the dead.
- */
-void death_goodbye(struct engine *e, int vpid)
+/* It has decided all, and sent all that it had to send. That does not say whether it knew of all
+ * deaths, nor whether all that it sent arrives: the next replica takes its duty as it would from a
+ * dead one. */
+void death_goodbye(struct engine *e, int replica)
 {
-    int world = world_of(e, vpid), lane = lane_of(e, vpid);
-    e->link[vpid].finished = true;
-    e->of[world].finished |= only(lane);
-    bulk_forget(e, vpid);
-    lane_gone(e, world, lane);
+    int world = world_of(e, replica), lane = lane_of(e, replica);
+    e->link[replica].finished = true;
+    e->by_rank[world].finished |= lane_bit(lane);
+    rendezvous_forget(e, replica);
+    death_lane_gone(e, world, lane);
     if (world == e->rank) {
         death_take_duty(e);
         decision_lanes_changed(e);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* decide.c -- keeps, counts and hands out decisions. */
+/* decide.c -- retains, counts and hands out decisions. */
 #include "decide.h"
 #include "header.h"
+#include "memory.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 enum { RUN_LEAST = 16, RUN_MS = 2 };
 
-static void make_room(struct fifo *f, size_t bytes)
+static void fifo_make_room(struct fifo *f, size_t bytes)
 {
     if (f->tail + bytes <= f->size)
         return;
@@ -21,18 +22,16 @@ static void make_room(struct fifo *f, size_t bytes)
     if (f->tail + bytes <= f->size)
         return;
     f->size = 2 * (f->tail + bytes) + 256;
-    f->base = realloc(f->base, f->size);
-    if (!f->base)
-        abort(); /* as everything else in an MPI process without memory */
+    f->base = memory_resized(f->base, f->size);
 }
 
-static void append(struct fifo *f, uint8_t kind, const void *value, uint32_t size)
+static void fifo_append(struct fifo *f, uint8_t kind, const void *value, uint32_t size)
 {
     uint32_t bytes = kind & DECIDE_RUN ? 0 : size;
-    make_room(f, DECIDE_HEADER + (size_t)bytes);
+    fifo_make_room(f, DECIDE_HEADER + (size_t)bytes);
     uint8_t *p = f->base + f->tail;
     p[0] = kind;
-    header_put_u32(p + 1, size);
+    bytes_put_u32(p + 1, size);
     if (bytes)
         memcpy(p + DECIDE_HEADER, value, bytes);
     f->tail += DECIDE_HEADER + bytes;
@@ -40,7 +39,7 @@ static void append(struct fifo *f, uint8_t kind, const void *value, uint32_t siz
 
 void decide_clear(struct decide *d)
 {
-    free(d->kept.base);
+    free(d->retained.base);
     free(d->due.base);
 }
 
@@ -49,7 +48,7 @@ size_t decide_read(struct decide_record *r, const uint8_t *bytes, size_t length)
     if (length < DECIDE_HEADER)
         return 0;
     r->kind = bytes[0];
-    r->size = header_get_u32(bytes + 1);
+    r->size = bytes_get_u32(bytes + 1);
     r->value = bytes + DECIDE_HEADER;
     if (r->kind & DECIDE_RUN)
         return r->size > 0 ? DECIDE_HEADER : 0;
@@ -62,7 +61,7 @@ void decide_close_run(struct decide *d)
 {
     if (d->run == 0)
         return;
-    append(&d->kept, d->run_kind | DECIDE_RUN, NULL, d->run);
+    fifo_append(&d->retained, d->run_kind | DECIDE_RUN, NULL, d->run);
     d->known++;
     d->run = 0;
 }
@@ -70,7 +69,7 @@ void decide_close_run(struct decide *d)
 void decide_add(struct decide *d, uint8_t kind, const void *value, uint32_t size)
 {
     decide_close_run(d);
-    append(&d->kept, kind, value, size);
+    fifo_append(&d->retained, kind, value, size);
     d->known++;
 }
 
@@ -92,8 +91,8 @@ bool decide_is_worth_telling(const struct decide *d, uint64_t now_ms, bool rests
 
 size_t decide_tell(struct decide *d, const uint8_t **bytes, uint64_t *first)
 {
-    size_t at = d->kept.head + d->told_at, length = d->kept.tail - at;
-    *bytes = d->kept.base + at;
+    size_t at = d->retained.head + d->told_at, length = d->retained.tail - at;
+    *bytes = d->retained.base + at;
     *first = d->told;
     d->told = d->known;
     d->told_at += length;
@@ -103,19 +102,20 @@ size_t decide_tell(struct decide *d, const uint8_t **bytes, uint64_t *first)
 size_t decide_from(const struct decide *d, uint64_t number, const uint8_t **bytes)
 {
     struct decide_record r;
-    size_t at = d->kept.head;
-    for (uint64_t i = d->first; i < number && at < d->kept.tail; i++)
-        at += decide_read(&r, d->kept.base + at, d->kept.tail - at);
-    *bytes = d->kept.base + at;
-    return d->kept.tail - at;
+    size_t at = d->retained.head;
+    for (uint64_t i = d->first; i < number && at < d->retained.tail; i++)
+        at += decide_read(&r, d->retained.base + at, d->retained.tail - at);
+    *bytes = d->retained.base + at;
+    return d->retained.tail - at;
 }
 
 void decide_forget(struct decide *d, uint64_t number)
 {
     struct decide_record r;
-    while (d->first < number && d->kept.head < d->kept.tail) {
-        size_t length = decide_read(&r, d->kept.base + d->kept.head, d->kept.tail - d->kept.head);
-        d->kept.head += length;
+    while (d->first < number && d->retained.head < d->retained.tail) {
+        size_t length = decide_read(&r, d->retained.base + d->retained.head,
+                                    d->retained.tail - d->retained.head);
+        d->retained.head += length;
         d->first++;
         d->told_at = d->told_at > length ? d->told_at - length : 0;
     }
@@ -125,19 +125,20 @@ void decide_forget(struct decide *d, uint64_t number)
 
 void decide_learn(struct decide *d, const struct decide_record *r)
 {
-    append(&d->kept, r->kind, r->value, r->size);
+    fifo_append(&d->retained, r->kind, r->value, r->size);
     d->known++;
-    decide_tell(d, &(const uint8_t *){NULL}, &(uint64_t){0}); /* its maker tells the others */
+    decide_tell(d, &(const uint8_t *){NULL},
+                &(uint64_t){0}); /* the replica that made it tells the others */
     if (r->kind != DECIDE_MATCH)
-        append(&d->due, r->kind, r->value, r->size);
+        fifo_append(&d->due, r->kind, r->value, r->size);
 }
 
-static void take_one_of_run(struct fifo *f, uint32_t left)
+static void run_take_one(struct fifo *f, uint32_t left)
 {
     if (left == 0)
         f->head += DECIDE_HEADER;
     else
-        header_put_u32(f->base + f->head + 1, left);
+        bytes_put_u32(f->base + f->head + 1, left);
 }
 
 int decide_take(struct decide *d, uint8_t kind, void *value, size_t max, bool peek, uint8_t *found)
@@ -153,7 +154,7 @@ int decide_take(struct decide *d, uint8_t kind, void *value, size_t max, bool pe
         return -EPROTO;
     if (r.kind & DECIDE_RUN) {
         if (!peek)
-            take_one_of_run(f, r.size - 1);
+            run_take_one(f, r.size - 1);
         return 0;
     }
     if (r.size > max)

@@ -3,7 +3,7 @@
  *
  * A record: | kind 1 | size 4 | value |; in a run of "not yet" kind has the top bit set, size is
  * the count and there is no value. Records are numbered from 0. Those that some living replica may
- * lack are kept, so that whoever leads next can pass them on; those with a place in the program
+ * lack are retained, so that whoever leads next can pass them on; those with a place in the program
  * wait in `due` until the program gets there. */
 #ifndef P2P_SRC_REPLICA_DECIDE_H
 #define P2P_SRC_REPLICA_DECIDE_H
@@ -17,11 +17,11 @@ struct fifo {
 };
 
 struct decide {
-    struct fifo kept, due;
-    uint64_t first; /* number of the first record kept */
+    struct fifo retained, due;
+    uint64_t first; /* number of the first record retained */
     uint64_t told;  /* number after the last one sent to the others, */
-    size_t told_at; /* and where it ends, counted from kept.head */
-    uint64_t known; /* number after the last one held */
+    size_t told_at; /* and where it ends, counted from retained.head */
+    uint64_t known; /* number after the last one that this replica has */
     uint32_t run;   /* "not yet"s that are no record so far, all of one kind */
     uint8_t run_kind;
     uint64_t run_ms; /* when it began */
@@ -37,19 +37,19 @@ void decide_clear(struct decide *d);
 void decide_add(struct decide *d, uint8_t kind, const void *value, uint32_t size);
 void decide_not_yet(struct decide *d, uint8_t kind, uint64_t now_ms);
 void decide_close_run(struct decide *d);
-/* Is there something that the others should be told by now? The looks of a program that sleeps
- * between them would wake them each time: a few "not yet"s wait a moment for more. */
+/* Should the others be told something by now? A program that sleeps between its tests would wake
+ * them with each one: a few "not yet"s wait a moment for more. */
 bool decide_is_worth_telling(const struct decide *d, uint64_t now_ms, bool rests);
-/* What the others have not been told: bytes, and the number of the first; then it counts as told.
- */
+/* What the others have not been told: bytes, and the number of the first record; then it counts as
+ * told. */
 size_t decide_tell(struct decide *d, const uint8_t **bytes, uint64_t *first);
-/* All that is kept from this number on. */
+/* All that is retained from this number on. */
 size_t decide_from(const struct decide *d, uint64_t number, const uint8_t **bytes);
-/* Every living replica has those below number. */
+/* Every living replica holds those below number. */
 void decide_forget(struct decide *d, uint64_t number);
 /* Reads one record; its length in bytes, or 0 if it is none. */
 size_t decide_read(struct decide_record *r, const uint8_t *bytes, size_t length);
-/* Keeps a record from the leader; one with a place in the program becomes due. */
+/* Adds a record from the leader; one with a place in the program becomes due. */
 void decide_learn(struct decide *d, const struct decide_record *r);
 /* The next decision that is due: its value's length (0: not yet), -EAGAIN: none is due, -EPROTO: it
  * is of another kind (*found), -EMSGSIZE: its value is longer than max. peek: it stays due. */

@@ -3,7 +3,8 @@
  * leaves a replica before all living replicas of its rank hold it.
  *
  * When the leader dies, each other replica passes what it holds to the next one, which leads when
- * it has heard all of them: it then holds every decision that anybody may have acted on. */
+ * it has heard from all of them: it then holds every decision that any of them may have acted on.
+ */
 #include "state.h"
 #include "src/survive/commit.h"
 #include <errno.h>
@@ -11,22 +12,17 @@
 
 enum { MATCH_BYTES = 36, PLACE_BYTES = 8, TELL_BYTES = 4096 };
 
-static lanes_t others(const struct engine *e)
-{
-    return e->of[e->rank].living & (lanes_t)~only(e->lane);
-}
-
-static uint64_t least_of(const struct engine *e, const uint64_t *by_lane)
+static uint64_t least_by_lane(const struct engine *e, const uint64_t *by_lane)
 {
     uint64_t least = UINT64_MAX;
-    FOR_LANES (k, others(e))
+    FOR_LANES (k, other_lanes(e))
         if (by_lane[k] < least)
             least = by_lane[k];
     return least;
 }
 
-/* A run counts before it is a record. */
-static void note(const struct engine *e)
+/* A run of "not yet"s counts before it is a record. */
+static void decision_publish(const struct engine *e)
 {
     if (e->commit != NULL)
         commit_note(e->commit, e->decide.known + (e->decide.run > 0), e->committed);
@@ -35,48 +31,50 @@ static void note(const struct engine *e)
 void engine_publish(struct engine *e, struct commit *commit)
 {
     e->commit = commit;
-    note(e);
+    decision_publish(e);
 }
 
-static void commit(struct engine *e)
+static void decision_commit(struct engine *e)
 {
-    e->committed = least_of(e, e->holds);
+    e->committed = least_by_lane(e, e->holds);
     decide_forget(&e->decide, e->committed);
-    note(e);
-    receive_say_kept(e);
+    decision_publish(e);
+    receive_say_deferred(e);
 }
 
-static bool link_keeps(const struct engine *e, int lane)
+static bool link_survives(const struct engine *e, int lane)
 {
-    return e->call.keeps && e->call.keeps(e->ctx, vpid_of(e, e->rank, lane));
+    return e->call.survives && e->call.survives(e->ctx, replica_of(e, e->rank, lane));
 }
 
-/* What this replica has told over a link that keeps it is held: no word of it is waited for. */
-static void look_who_keeps(struct engine *e)
+/* What this replica has told over a link that survives it is held: no acknowledgement of it is
+ * needed. */
+static void decision_commit_by_links(struct engine *e)
 {
     if (!e->leads || e->committed >= e->decide.told)
         return;
-    FOR_LANES (k, others(e))
-        if (e->holds[k] < e->decide.told && link_keeps(e, k))
+    FOR_LANES (k, other_lanes(e))
+        if (e->holds[k] < e->decide.told && link_survives(e, k))
             e->holds[k] = e->decide.told;
-    commit(e);
+    decision_commit(e);
 }
 
-/* Of more than two replicas each waits for the words of the others. */
-static void put_decisions(struct engine *e, int lane, const uint8_t *bytes, size_t length,
-                          uint64_t first)
+/* Of more than two replicas each waits for the acknowledgements of the others. */
+static void decision_put(struct engine *e, int lane, const uint8_t *bytes, size_t length,
+                         uint64_t first)
 {
     struct header h = {.kind = HEADER_DECIDE, .length = (uint32_t)length, .number = first};
-    if (e->leads && others(e) == only(lane) && link_keeps(e, lane))
-        h.flags = HEADER_KEPT;
+    if (e->leads && other_lanes(e) == lane_bit(lane) && link_survives(e, lane))
+        h.flags = HEADER_SURVIVES;
     if (length > 0)
-        engine_put(e, vpid_of(e, e->rank, lane), &h, bytes, NULL);
+        link_put(e, replica_of(e, e->rank, lane), &h, bytes, NULL);
 }
 
-static void put_number(struct engine *e, uint8_t kind, uint8_t flags, int lane, uint64_t extent)
+static void decision_put_number(struct engine *e, uint8_t kind, uint8_t flags, int lane,
+                                uint64_t extent)
 {
     struct header h = {.kind = kind, .flags = flags, .number = e->decide.known, .extent = extent};
-    engine_put(e, vpid_of(e, e->rank, lane), &h, NULL, NULL);
+    link_put(e, replica_of(e, e->rank, lane), &h, NULL, NULL);
 }
 
 void decision_tell(struct engine *e)
@@ -86,22 +84,22 @@ void decision_tell(struct engine *e)
     decide_close_run(&e->decide);
     if (e->decide.told != e->decide.known) {
         size_t length = decide_tell(&e->decide, &bytes, &first);
-        FOR_LANES (k, others(e))
-            put_decisions(e, k, bytes, length, first);
+        FOR_LANES (k, other_lanes(e))
+            decision_put(e, k, bytes, length, first);
     }
-    look_who_keeps(e);
+    decision_commit_by_links(e);
 }
 
-bool decision_holds(const struct engine *e, uint64_t depends)
+bool decision_blocks(const struct engine *e, uint64_t depends)
 {
     return depends > e->committed;
 }
 
-bool decision_holds_all(struct engine *e)
+bool decision_blocks_all(struct engine *e)
 {
-    if (e->decide.run > 0 || decision_holds(e, e->decide.known))
+    if (e->decide.run > 0 || decision_blocks(e, e->decide.known))
         decision_tell(e);
-    return decision_holds(e, e->decide.known);
+    return decision_blocks(e, e->decide.known);
 }
 
 bool decision_has_untold(const struct engine *e)
@@ -109,23 +107,24 @@ bool decision_has_untold(const struct engine *e)
     return e->decide.run > 0 || e->decide.told != e->decide.known;
 }
 
-static bool is_much(const struct decide *d)
+static bool decision_is_batch(const struct decide *d)
 {
-    return d->kept.tail - d->kept.head - d->told_at > TELL_BYTES;
+    return d->retained.tail - d->retained.head - d->told_at > TELL_BYTES;
 }
 
-/* One batch at a time is on its way; more is collected until it is acknowledged, or needed. */
-static bool may_tell(const struct engine *e)
+/* One batch at a time is on its way; more is collected until that is acknowledged, or a message
+ * needs it. */
+static bool decision_may_tell(const struct engine *e)
 {
     const struct decide *d = &e->decide;
     return decide_is_worth_telling(d, e->now_ms, e->rests) &&
-           (least_of(e, e->said) >= d->told || is_much(d));
+           (least_by_lane(e, e->acked) >= d->told || decision_is_batch(d));
 }
 
 int decision_progress(struct engine *e)
 {
-    look_who_keeps(e);
-    if (!may_tell(e))
+    decision_commit_by_links(e);
+    if (!decision_may_tell(e))
         return 0;
     decision_tell(e);
     return 1;
@@ -136,7 +135,7 @@ void engine_rests(struct engine *e, bool rests)
     e->rests = rests;
 }
 
-bool engine_waits_for_word(const struct engine *e)
+bool engine_waits_for_others(const struct engine *e)
 {
     return e->waits_for_leader || !TAILQ_EMPTY(&e->pending);
 }
@@ -160,20 +159,21 @@ bool decision_settled(const struct engine *e)
 void engine_decision_give(struct engine *e, enum engine_decision kind, const void *value,
                           size_t length)
 {
-    if (!others(e))
+    if (!other_lanes(e))
         return;
     e->counts.decisions++;
     if (length == 0) {
         decide_not_yet(&e->decide, kind, e->now_ms);
-        note(e);
+        decision_publish(e);
         e->polls_since_ms = e->polls_since_ms ? e->polls_since_ms : e->now_ms;
         return;
     }
     e->polls_since_ms = 0;
     decide_add(&e->decide, kind, value, (uint32_t)length);
-    note(e);
-    /* Who asks for the time computes, and so do the others: each word would interrupt them. */
-    if (kind == DECIDE_TIME ? is_much(&e->decide) : may_tell(e))
+    decision_publish(e);
+    /* A program that asks for the time is computing, and so are its other replicas: each frame
+     * would interrupt them. */
+    if (kind == DECIDE_TIME ? decision_is_batch(&e->decide) : decision_may_tell(e))
         decision_tell(e);
 }
 
@@ -181,18 +181,18 @@ void decision_match(struct engine *e, const struct engine_receive *r, int source
                     uint64_t number)
 {
     uint8_t value[MATCH_BYTES + PLACE_BYTES];
-    header_put_u64(value, r->comm->name.group);
-    header_put_u32(value + 8, r->comm->name.count);
-    header_put_u64(value + 12, r->wildcard);
-    header_put_u32(value + 20, (uint32_t)source);
-    header_put_u32(value + 24, (uint32_t)tag);
-    header_put_u64(value + 28, number);
-    header_put_u64(value + MATCH_BYTES, e->place);
+    bytes_put_u64(value, r->comm->name.group);
+    bytes_put_u32(value + 8, r->comm->name.count);
+    bytes_put_u64(value + 12, r->wildcard);
+    bytes_put_u32(value + 20, (uint32_t)source);
+    bytes_put_u32(value + 24, (uint32_t)tag);
+    bytes_put_u64(value + 28, number);
+    bytes_put_u64(value + MATCH_BYTES, e->place);
     engine_decision_give(e, DECIDE_MATCH, value, r->comm->by_place ? sizeof value : MATCH_BYTES);
 }
 
-/* The due ones are used up: from here on this replica decides alone. */
-static void promoted(struct engine *e)
+/* All decisions that were due are used up: from here on this replica decides alone. */
+static void leader_promoted(struct engine *e)
 {
     e->waits_for_leader = false;
     if (!engine_follows(e))
@@ -215,7 +215,7 @@ int decision_due(struct engine *e, enum engine_decision kind, void *value, size_
                     e->rank, e->lane);
     e->waits_for_leader = rc == -EAGAIN;
     if (rc >= 0 && !peek && e->leads)
-        promoted(e);
+        leader_promoted(e);
     return rc >= 0 ? rc : -EAGAIN;
 }
 
@@ -224,26 +224,27 @@ int engine_decision_take(struct engine *e, enum engine_decision kind, void *valu
     return decision_due(e, kind, value, max, false);
 }
 
-static int bind(struct engine *e, const struct decide_record *r)
+static int decision_bind(struct engine *e, const struct decide_record *r)
 {
     const uint8_t *p = r->value;
     const bool placed = r->size == MATCH_BYTES + PLACE_BYTES;
     if (r->size != MATCH_BYTES && !placed)
         return -EPROTO;
-    int source = (int)header_get_u32(p + 20), tag = (int)header_get_u32(p + 24);
-    struct engine_comm *c = comm_find(e, header_get_u64(p), header_get_u32(p + 8));
+    int source = (int)bytes_get_u32(p + 20), tag = (int)bytes_get_u32(p + 24);
+    struct engine_comm *c = comm_find(e, bytes_get_u64(p), bytes_get_u32(p + 8));
     if (source < 0 || source >= e->ranks)
         return -EPROTO;
     if (!c || c->freed)
         return 0;
-    int rc = match_bind(&c->match, header_get_u64(p + 12), source, tag, header_get_u64(p + 28),
-                        placed ? header_get_u64(p + MATCH_BYTES) : 0);
+    match_bind(&c->match, bytes_get_u64(p + 12), source, tag, bytes_get_u64(p + 28),
+               placed ? bytes_get_u64(p + MATCH_BYTES) : 0);
     receive_pairs(e, c);
-    return rc;
+    return 0;
 }
 
-/* Keeps what is new in the payload. *end: the number after its last one. */
-static int learn(struct engine *e, const struct header *h, const uint8_t *payload, uint64_t *end)
+/* Takes what is new in the payload. *end: the number after its last one. */
+static int decision_learn(struct engine *e, const struct header *h, const uint8_t *payload,
+                          uint64_t *end)
 {
     struct decide_record r;
     uint64_t number = h->number;
@@ -260,95 +261,98 @@ static int learn(struct engine *e, const struct header *h, const uint8_t *payloa
     return 0;
 }
 
-/* Acts on the choices from this number on. */
-static int bind_all(struct engine *e, const struct header *h, const uint8_t *payload, uint64_t from)
+/* Acts on the choices (DECIDE_MATCH) from this number on. */
+static int decision_bind_all(struct engine *e, const struct header *h, const uint8_t *payload,
+                             uint64_t from)
 {
     struct decide_record r;
     uint64_t number = h->number;
     for (size_t at = 0; at < h->length; number++) {
         at += decide_read(&r, payload + at, h->length - at);
-        if (number >= from && r.kind == DECIDE_MATCH && bind(e, &r) != 0)
+        if (number >= from && r.kind == DECIDE_MATCH && decision_bind(e, &r) != 0)
             return -EPROTO;
     }
     return 0;
 }
 
-static void says(struct engine *e, int lane, uint64_t number)
+static void decision_lane_holds(struct engine *e, int lane, uint64_t number)
 {
-    if (e->said[lane] < number)
-        e->said[lane] = number;
+    if (e->acked[lane] < number)
+        e->acked[lane] = number;
     if (e->holds[lane] < number)
         e->holds[lane] = number;
-    commit(e);
+    decision_commit(e);
 }
 
-void decision_arrived(struct engine *e, int vpid, const struct header *h, const uint8_t *payload)
+void decision_arrived(struct engine *e, int replica, const struct header *h, const uint8_t *payload)
 {
     uint64_t end, before = e->decide.known;
-    int rc = learn(e, h, payload, &end);
+    int rc = decision_learn(e, h, payload, &end);
     if (rc == 0) {
-        says(e, lane_of(e, vpid), end);
-        FOR_LANES (k, others(e))
-            put_number(e, HEADER_DECIDED, h->flags & HEADER_KEPT, k, 0);
-        rc = bind_all(e, h, payload, before);
+        decision_lane_holds(e, lane_of(e, replica), end);
+        FOR_LANES (k, other_lanes(e))
+            decision_put_number(e, HEADER_DECIDED, h->flags & HEADER_SURVIVES, k, 0);
+        rc = decision_bind_all(e, h, payload, before);
     }
     if (rc != 0)
-        engine_declare(e, vpid, "its decisions make no sense");
+        death_declare(e, replica, "its decisions make no sense");
 }
 
-void decision_held(struct engine *e, int vpid, uint64_t number)
+void decision_acked(struct engine *e, int replica, uint64_t number)
 {
-    if (number <= e->said[lane_of(e, vpid)])
+    if (number <= e->acked[lane_of(e, replica)])
         return;
-    says(e, lane_of(e, vpid), number);
-    if (e->leads && may_tell(e))
+    decision_lane_holds(e, lane_of(e, replica), number);
+    if (e->leads && decision_may_tell(e))
         decision_tell(e);
 }
 
-/* All have agreed: what one of them lacks it is sent. */
-static void lead(struct engine *e)
+/* All have agreed: each is sent what it lacks. */
+static void leader_begin(struct engine *e)
 {
     const uint8_t *bytes;
-    FOR_LANES (k, others(e)) {
+    FOR_LANES (k, other_lanes(e)) {
         size_t length = decide_from(&e->decide, e->holds[k], &bytes);
-        put_decisions(e, k, bytes, length, e->holds[k]);
+        decision_put(e, k, bytes, length, e->holds[k]);
     }
     e->leads = true;
-    promoted(e);
+    leader_promoted(e);
 }
 
-static void agree(struct engine *e)
+static void leader_agree(struct engine *e)
 {
     const uint8_t *bytes;
     int to = e->leader;
     size_t length = decide_from(&e->decide, e->holds[to], &bytes);
-    put_decisions(e, to, bytes, length, e->holds[to]);
-    put_number(e, HEADER_AGREE, 0, to, (uint64_t)vpid_of(e, e->rank, to));
+    decision_put(e, to, bytes, length, e->holds[to]);
+    decision_put_number(e, HEADER_AGREE, 0, to, (uint64_t)replica_of(e, e->rank, to));
 }
 
-static void try_to_lead(struct engine *e)
+static void leader_try(struct engine *e)
 {
-    if (e->leader == e->lane && !e->leads && !(others(e) & ~e->agreed))
-        lead(e);
+    if (e->leader == e->lane && !e->leads && !(other_lanes(e) & ~e->agreed))
+        leader_begin(e);
 }
 
+/* A replica of this rank is gone. What waited for its acknowledgement alone may leave now. Was it a
+ * follower, that is all: the leader stays, and with it every receive that is not decided yet. */
 void decision_lanes_changed(struct engine *e)
 {
-    int leader = lowest(e->of[e->rank].living);
-    commit(e);
+    int leader = lowest_lane(e->by_rank[e->rank].living);
+    decision_commit(e);
     if (leader != e->leader) {
         e->leader = leader;
         if (leader != e->lane)
-            agree(e);
+            leader_agree(e);
     }
-    try_to_lead(e);
+    leader_try(e);
 }
 
-void decision_agreed(struct engine *e, int vpid, const struct header *h)
+void decision_agreed(struct engine *e, int replica, const struct header *h)
 {
     if (h->extent != (uint64_t)e->self)
         return;
-    e->agreed |= only(lane_of(e, vpid));
-    decision_held(e, vpid, h->number);
-    try_to_lead(e);
+    e->agreed |= lane_bit(lane_of(e, replica));
+    decision_acked(e, replica, h->number);
+    leader_try(e);
 }

@@ -3,12 +3,12 @@
  *
  * A program may read a buffer that it has given to a receive: it posts a receive for a result, and
  * then sends its own part from the same buffer (ScaLAPACK's BLACS does). In a lane that is whole
- * the result comes when the part is sent. Where other lanes' replicas do the work of some dead,
+ * the result comes after the part was sent. Where other lanes' replicas do the work of a dead one,
  * their lane may have sent the part long ago, and the result comes, from them or by way of others,
- * before it is sent here. Links are first-in first-out, and who takes a dead one's duty tells of
- * its death first; so in this lane nobody gets such a message, nor one that follows from it, before
- * it knows that its lane is served. From then on what comes is kept here until the program waits
- * for it.
+ * before it is sent here. Links are first-in first-out, and a replica that takes over a dead one's
+ * duty tells of its death first; so no process of this lane gets such a message, nor one that
+ * follows from it, before it knows that its lane is served. From then on what comes is withheld
+ * here until the program waits for it.
  *
  * The other way round, a send may be over for the program's partner, and not yet here: until other
  * lanes have the message too, or it is copied, its bytes are read from where the program has them.
@@ -17,21 +17,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOK_AT = 32 }; /* sends, the youngest first: to look at all would take too long */
+enum { LOOK_AT = 32 }; /* sends, the youngest first: all of them would take too long */
 
-static bool overlap(const struct engine_span *a, const struct engine_span *b)
+static bool spans_overlap(const struct engine_span *a, const struct engine_span *b)
 {
     const char *p = a->at, *q = b->at;
     return p && q && p < q + b->length && q < p + a->length;
 }
 
 /* A send that reads what the receive writes; NULL: none. */
-static struct entry *reader_of(const struct engine *e, const struct engine_receive *r)
+static struct entry *future_reader_of(const struct engine *e, const struct engine_receive *r)
 {
     struct entry *entry;
     int left = LOOK_AT;
     TAILQ_FOREACH_REVERSE (entry, &e->waiting, entries, waiting) {
-        if (overlap(&entry->request->span, &r->span))
+        if (spans_overlap(&entry->request->span, &r->span))
             return entry;
         if (--left == 0)
             break;
@@ -41,46 +41,47 @@ static struct entry *reader_of(const struct engine *e, const struct engine_recei
 
 bool future_allows(const struct engine *e, const struct engine_receive *r)
 {
-    return (r->awaited || !e->served) && !reader_of(e, r);
+    return (r->awaited || !e->served) && !future_reader_of(e, r);
 }
 
-/* The sender may need to be rid of it before the program waits here: it cannot stay there. */
+/* The sender may have to complete its send before the program waits here, so the bytes cannot stay
+ * there. */
 void future_set_aside(struct engine_message *m)
 {
     const size_t capacity = m->receive->capacity;
-    m->aside = engine_record(0, 1 + (m->length < capacity ? m->length : capacity));
+    m->aside = memory_record(0, 1 + (m->length < capacity ? m->length : capacity));
 }
 
-void future_hold(struct engine *e, struct engine_message *m)
+void future_withhold(struct engine *e, struct engine_message *m)
 {
-    struct entry *reader = reader_of(e, m->receive);
-    m->receive->held = true;
+    struct entry *reader = future_reader_of(e, m->receive);
+    m->receive->withheld = true;
     m->receive->coming = m;
-    TAILQ_INSERT_TAIL(&e->held, m, arrival);
+    TAILQ_INSERT_TAIL(&e->withheld, m, arrival);
     if (reader)
         reader->since_ms = 0; /* a copy is worth making now */
 }
 
 void future_forget(struct engine *e, struct engine_message *m)
 {
-    m->receive->held = false;
-    TAILQ_REMOVE(&e->held, m, arrival);
+    m->receive->withheld = false;
+    TAILQ_REMOVE(&e->withheld, m, arrival);
 }
 
 void engine_await(struct engine *e, struct engine_receive *r)
 {
     r->awaited = true;
-    if (r->held && future_may_write(e, r))
+    if (r->withheld && future_may_write(e, r))
         receive_deliver(e, r->coming);
 }
 
-/* Whoever is told may change the list. */
+/* What is called with a message may change the list, so each search begins anew. */
 int future_release(struct engine *e)
 {
     struct engine_message *m;
     int released = 0;
     do {
-        TAILQ_FOREACH (m, &e->held, arrival)
+        TAILQ_FOREACH (m, &e->withheld, arrival)
             if (future_may_write(e, m->receive))
                 break;
         if (m)
@@ -90,29 +91,29 @@ int future_release(struct engine *e)
     return released;
 }
 
-static bool is_due(struct engine_message *m, uint64_t now_ms, uint32_t after_ms, bool all)
+static bool future_is_due(struct engine_message *m, uint64_t now_ms, uint32_t after_ms, bool all)
 {
     if (all)
         return true;
     if (!m->receive->inner)
         return false;
-    if (m->held_ms == 0)
-        m->held_ms = now_ms;
-    return now_ms - m->held_ms >= after_ms;
+    if (m->withheld_ms == 0)
+        m->withheld_ms = now_ms;
+    return now_ms - m->withheld_ms >= after_ms;
 }
 
-int engine_hand_out(struct engine *e, uint64_t now_ms, uint32_t after_ms, bool all)
+int engine_deliver_withheld(struct engine *e, uint64_t now_ms, uint32_t after_ms, bool all)
 {
     struct engine_message *m;
-    TAILQ_FOREACH (m, &e->held, arrival)
-        if (is_due(m, now_ms, after_ms, all))
+    TAILQ_FOREACH (m, &e->withheld, arrival)
+        if (future_is_due(m, now_ms, after_ms, all))
             m->receive->awaited = true;
     return future_release(e);
 }
 
-bool engine_holds(const struct engine *e)
+bool engine_withholds(const struct engine *e)
 {
-    return !TAILQ_EMPTY(&e->held);
+    return !TAILQ_EMPTY(&e->withheld);
 }
 
 bool engine_is_served(const struct engine *e)
@@ -123,8 +124,8 @@ bool engine_is_served(const struct engine *e)
 void future_clear(struct engine *e)
 {
     struct engine_message *m;
-    while ((m = TAILQ_FIRST(&e->held))) {
-        TAILQ_REMOVE(&e->held, m, arrival);
+    while ((m = TAILQ_FIRST(&e->withheld))) {
+        TAILQ_REMOVE(&e->withheld, m, arrival);
         message_free(m);
     }
 }

@@ -2,13 +2,13 @@
 # libreplica: the protocol of pml_replica; no Open MPI type is known in it.
 noinst_LTLIBRARIES += libreplica.la
 libreplica_la_SOURCES = \
-    src/replica/engine.h src/replica/state.h src/replica/engine.c \
-    src/replica/header.c src/replica/header.h \
+    src/replica/engine.h src/replica/invariants.h src/replica/state.h src/replica/engine.c src/replica/event.c \
+    src/replica/header.c src/replica/header.h src/replica/memory.c src/replica/memory.h src/replica/link.c \
     src/replica/comm.c src/replica/channel.c \
     src/replica/cycle.c src/replica/cycle.h \
     src/replica/match.c src/replica/match.h \
-    src/replica/send.c src/replica/log.c src/replica/bulk.c \
-    src/replica/loan.c \
+    src/replica/send.c src/replica/log.c src/replica/rendezvous.c \
+    src/replica/expose.c \
     src/replica/receive.c src/replica/future.c \
     src/replica/place.c src/replica/region.c \
     src/replica/ack.c src/replica/probe.c \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* match.c -- pairs messages and receives by the rules of MPI, and by the leader's choices. */
 #include "match.h"
+#include "memory.h"
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 
 struct match_choice {
@@ -11,14 +11,13 @@ struct match_choice {
     int source, tag;
 };
 
-int match_init(struct match *m, int worlds, int self)
+void match_init(struct match *m, int worlds, int self)
 {
     *m = (struct match){.worlds = worlds, .self = self, .until = UINT64_MAX, .place = UINT64_MAX};
     TAILQ_INIT(&m->any);
     TAILQ_INIT(&m->arrivals);
     m->choices_end = &m->choices;
-    m->source = calloc((size_t)worlds, sizeof *m->source);
-    return m->source ? 0 : -ENOMEM;
+    m->source = memory_zeroed((size_t)worlds * sizeof *m->source);
 }
 
 void match_clear(struct match *m)
@@ -40,61 +39,60 @@ void match_clear(struct match *m)
     m->choices_end = &m->choices;
 }
 
-static struct match_source *make_source(struct match *m, int world)
+static struct match_source *match_source_make(struct match *m, int world)
 {
-    struct match_source *s = malloc(sizeof *s);
-    if (!s)
-        abort(); /* as everything else in an MPI process without memory */
+    struct match_source *s = memory_zeroed(sizeof *s);
     TAILQ_INIT(&s->posted);
     TAILQ_INIT(&s->unexpected);
     return m->source[world] = s;
 }
 
-static inline struct match_source *source_of(struct match *m, int world)
+static inline struct match_source *match_source_of(struct match *m, int world)
 {
     assert(world >= 0 && world < m->worlds);
     struct match_source *s = m->source[world];
-    return s ? s : make_source(m, world);
+    return s ? s : match_source_make(m, world);
 }
 
-static inline bool accepts(int wanted, int tag)
+static inline bool tag_accepts(int wanted, int tag)
 {
     return wanted == tag || (wanted == ENGINE_ANY_TAG && tag >= 0);
 }
 
-static inline bool is_wild(const struct engine_receive *r)
+static inline bool receive_is_wild(const struct engine_receive *r)
 {
     return r->source == ENGINE_ANY_SOURCE;
 }
 
-static struct engine_receive *first_any(struct match *m, int source, int tag, uint64_t number)
+static struct engine_receive *match_first_any(struct match *m, int source, int tag, uint64_t number)
 {
     struct engine_receive *r;
     TAILQ_FOREACH (r, &m->any, posted)
         if (r->bound ? r->number == number && r->bound_source == source && r->bound_tag == tag
-                     : accepts(r->tag, tag))
+                     : tag_accepts(r->tag, tag))
             return r;
     return NULL;
 }
 
 /* The receive that was posted first among those that accept the message. */
-static struct engine_receive *first_receive(struct match *m, int source, int tag, uint64_t number)
+static struct engine_receive *match_first_receive(struct match *m, int source, int tag,
+                                                  uint64_t number)
 {
     struct engine_receive *r, *any = NULL;
     if (!TAILQ_EMPTY(&m->any))
-        any = first_any(m, source, tag, number);
-    TAILQ_FOREACH (r, &source_of(m, source)->posted, posted)
-        if (accepts(r->tag, tag))
+        any = match_first_any(m, source, tag, number);
+    TAILQ_FOREACH (r, &match_source_of(m, source)->posted, posted)
+        if (tag_accepts(r->tag, tag))
             break;
     if (!r || !any)
         return r ? r : any;
     return any->order < r->order ? any : r;
 }
 
-static void unpost(struct match *m, struct engine_receive *r)
+static void match_unpost(struct match *m, struct engine_receive *r)
 {
-    if (!is_wild(r)) {
-        TAILQ_REMOVE(&source_of(m, r->source)->posted, r, posted);
+    if (!receive_is_wild(r)) {
+        TAILQ_REMOVE(&match_source_of(m, r->source)->posted, r, posted);
         return;
     }
     TAILQ_REMOVE(&m->any, r, posted);
@@ -103,44 +101,45 @@ static void unpost(struct match *m, struct engine_receive *r)
 }
 
 /* An earlier message that r accepts waits for a choice: r has to wait too. */
-static bool is_behind(struct match *m, const struct engine_receive *r, int source, uint64_t order)
+static bool match_is_behind(struct match *m, const struct engine_receive *r, int source,
+                            uint64_t order)
 {
     struct engine_message *i;
-    TAILQ_FOREACH (i, &source_of(m, source)->unexpected, queued) {
+    TAILQ_FOREACH (i, &match_source_of(m, source)->unexpected, queued) {
         if (i->order == order)
             return false;
-        if (accepts(r->tag, i->tag))
+        if (tag_accepts(r->tag, i->tag))
             return true;
     }
     return false;
 }
 
-/* What the program asks of its own agent is never from its future. */
-static bool may_choose(const struct match *m, int source, uint64_t order)
+/* A request of the program to its own agent is never from its future. */
+static bool match_may_choose(const struct match *m, int source, uint64_t order)
 {
     return order < m->until || source == m->self;
 }
 
-/* May r take the message that came as order-th? One that is bound was chosen for just this. */
-static bool may_take(struct match *m, const struct engine_receive *r, int source, uint64_t order,
-                     bool leads, bool *decided)
+/* May r take the message that came as order-th? A bound receive was chosen for just this one. */
+static bool match_may_take(struct match *m, const struct engine_receive *r, int source,
+                           uint64_t order, bool leads, bool *decided)
 {
     *decided = false;
-    if (is_wild(r) && r->bound)
+    if (receive_is_wild(r) && r->bound)
         return r->place <= m->place;
-    if (is_wild(r))
-        return *decided = leads && may_choose(m, source, order);
-    return leads || m->unbound == 0 || !is_behind(m, r, source, order);
+    if (receive_is_wild(r))
+        return *decided = leads && match_may_choose(m, source, order);
+    return leads || m->unbound == 0 || !match_is_behind(m, r, source, order);
 }
 
 struct engine_receive *match_receive_for(struct match *m, int source, int tag, uint64_t number,
                                          bool leads, bool *decided)
 {
     *decided = false;
-    struct engine_receive *r = first_receive(m, source, tag, number);
-    if (!r || !may_take(m, r, source, m->arrived, leads, decided))
+    struct engine_receive *r = match_first_receive(m, source, tag, number);
+    if (!r || !match_may_take(m, r, source, m->arrived, leads, decided))
         return NULL;
-    unpost(m, r);
+    match_unpost(m, r);
     r->number = number;
     return r;
 }
@@ -149,14 +148,15 @@ void match_queue(struct match *m, struct engine_message *message)
 {
     message->unexpected = true;
     message->order = m->arrived++;
-    TAILQ_INSERT_TAIL(&source_of(m, message->source)->unexpected, message, queued);
+    TAILQ_INSERT_TAIL(&match_source_of(m, message->source)->unexpected, message, queued);
     TAILQ_INSERT_TAIL(&m->arrivals, message, arrival);
 }
 
-/* It is older than all that came while a receive had it, but what came before on its channel. */
+/* It is older than all that came while a receive had it, except what came before it on its channel.
+ */
 void match_requeue(struct match *m, struct engine_message *message)
 {
-    struct match_source *s = source_of(m, message->source);
+    struct match_source *s = match_source_of(m, message->source);
     struct engine_message *i, *before = NULL, *after = NULL;
     TAILQ_FOREACH (i, &s->unexpected, queued)
         if (i->channel == message->channel && i->number < message->number)
@@ -179,18 +179,18 @@ void match_take(struct match *m, struct engine_message *message)
 {
     assert(message->unexpected);
     message->unexpected = false;
-    TAILQ_REMOVE(&source_of(m, message->source)->unexpected, message, queued);
+    TAILQ_REMOVE(&match_source_of(m, message->source)->unexpected, message, queued);
     TAILQ_REMOVE(&m->arrivals, message, arrival);
 }
 
 /* An unbound receive that was posted earlier might take it. */
-static bool is_reserved(struct match *m, const struct engine_message *message)
+static bool match_is_reserved(struct match *m, const struct engine_message *message)
 {
     struct engine_receive *r;
     if (m->unbound == 0)
         return false;
     TAILQ_FOREACH (r, &m->any, posted)
-        if (!r->bound && accepts(r->tag, message->tag))
+        if (!r->bound && tag_accepts(r->tag, message->tag))
             return true;
     return false;
 }
@@ -200,26 +200,26 @@ struct engine_message *match_find(struct match *m, int source, int tag, bool lea
     struct engine_message *message;
     if (source == ENGINE_ANY_SOURCE) {
         TAILQ_FOREACH (message, &m->arrivals, arrival)
-            if (accepts(tag, message->tag))
+            if (tag_accepts(tag, message->tag))
                 break;
     } else {
-        TAILQ_FOREACH (message, &source_of(m, source)->unexpected, queued)
-            if (accepts(tag, message->tag))
+        TAILQ_FOREACH (message, &match_source_of(m, source)->unexpected, queued)
+            if (tag_accepts(tag, message->tag))
                 break;
     }
-    return message && (leads || !is_reserved(m, message)) ? message : NULL;
+    return message && (leads || !match_is_reserved(m, message)) ? message : NULL;
 }
 
 struct engine_message *match_exact(struct match *m, int source, int tag, uint64_t number)
 {
     struct engine_message *message;
-    TAILQ_FOREACH (message, &source_of(m, source)->unexpected, queued)
+    TAILQ_FOREACH (message, &match_source_of(m, source)->unexpected, queued)
         if (message->number == number && message->tag == tag)
             return message;
     return NULL;
 }
 
-static bool choose(struct match *m, struct engine_receive *r)
+static bool match_apply_choice(struct match *m, struct engine_receive *r)
 {
     struct match_choice **at = &m->choices, *c;
     while (*at && (*at)->wildcard != r->wildcard)
@@ -239,26 +239,26 @@ static bool choose(struct match *m, struct engine_receive *r)
 }
 
 /* The first that a leader may choose. */
-static struct engine_message *find_any(struct match *m, int tag)
+static struct engine_message *match_find_any(struct match *m, int tag)
 {
     struct engine_message *message;
     TAILQ_FOREACH (message, &m->arrivals, arrival)
-        if (accepts(tag, message->tag) && may_choose(m, message->source, message->order))
+        if (tag_accepts(tag, message->tag) && match_may_choose(m, message->source, message->order))
             break;
     return message;
 }
 
-static struct engine_message *message_for(struct match *m, struct engine_receive *r, bool leads,
-                                          bool *decided)
+static struct engine_message *match_message_for(struct match *m, struct engine_receive *r,
+                                                bool leads, bool *decided)
 {
-    if (!is_wild(r))
+    if (!receive_is_wild(r))
         return match_find(m, r->source, r->tag, leads);
-    if (choose(m, r))
+    if (match_apply_choice(m, r))
         return r->place <= m->place ? match_exact(m, r->bound_source, r->bound_tag, r->number)
                                     : NULL;
     if (!leads)
         return NULL;
-    struct engine_message *message = find_any(m, r->tag);
+    struct engine_message *message = match_find_any(m, r->tag);
     *decided = message != NULL;
     return message;
 }
@@ -269,23 +269,23 @@ struct engine_message *match_post(struct match *m, struct engine_receive *r, boo
     *decided = false;
     r->bound = false;
     r->order = m->order++;
-    if (is_wild(r))
+    if (receive_is_wild(r))
         r->wildcard = m->wildcards++;
-    struct engine_message *message = message_for(m, r, leads, decided);
+    struct engine_message *message = match_message_for(m, r, leads, decided);
     if (message) {
         match_take(m, message);
         r->number = message->number;
-    } else if (is_wild(r)) {
+    } else if (receive_is_wild(r)) {
         TAILQ_INSERT_TAIL(&m->any, r, posted);
         m->unbound += !r->bound;
     } else {
-        TAILQ_INSERT_TAIL(&source_of(m, r->source)->posted, r, posted);
+        TAILQ_INSERT_TAIL(&match_source_of(m, r->source)->posted, r, posted);
     }
     return message;
 }
 
-/* Some replica has served a later one at this place, and so all before it by then. */
-static void lower_places(struct match *m, uint64_t place)
+/* A replica has served a later request at this place, and so all before it by then. */
+static void match_lower_places(struct match *m, uint64_t place)
 {
     struct engine_receive *r;
     struct match_choice *c;
@@ -297,24 +297,22 @@ static void lower_places(struct match *m, uint64_t place)
             c->place = place;
 }
 
-int match_bind(struct match *m, uint64_t wildcard, int source, int tag, uint64_t number,
-               uint64_t place)
+void match_bind(struct match *m, uint64_t wildcard, int source, int tag, uint64_t number,
+                uint64_t place)
 {
     struct engine_receive *r;
     if (place < m->latest)
-        lower_places(m, place);
+        match_lower_places(m, place);
     m->latest = place;
     TAILQ_FOREACH (r, &m->any, posted)
         if (r->wildcard == wildcard)
             break;
     if (!r) {
-        struct match_choice *c = malloc(sizeof *c);
-        if (!c)
-            return -ENOMEM;
+        struct match_choice *c = memory_zeroed(sizeof *c);
         *c = (struct match_choice){NULL, wildcard, number, place, source, tag};
         *m->choices_end = c;
         m->choices_end = &c->next;
-        return 0;
+        return;
     }
     m->unbound -= !r->bound;
     r->bound = true;
@@ -322,7 +320,6 @@ int match_bind(struct match *m, uint64_t wildcard, int source, int tag, uint64_t
     r->bound_tag = tag;
     r->number = number;
     r->place = place;
-    return 0;
 }
 
 bool match_pair(struct match *m, bool leads, struct engine_receive **r,
@@ -330,10 +327,10 @@ bool match_pair(struct match *m, bool leads, struct engine_receive **r,
 {
     struct engine_message *i;
     TAILQ_FOREACH (i, &m->arrivals, arrival) {
-        *r = first_receive(m, i->source, i->tag, i->number);
-        if (!*r || !may_take(m, *r, i->source, i->order, leads, decided))
+        *r = match_first_receive(m, i->source, i->tag, i->number);
+        if (!*r || !match_may_take(m, *r, i->source, i->order, leads, decided))
             continue;
-        unpost(m, *r);
+        match_unpost(m, *r);
         match_take(m, i);
         (*r)->number = i->number;
         *message = i;
@@ -344,7 +341,7 @@ bool match_pair(struct match *m, bool leads, struct engine_receive **r,
 
 void match_withdraw(struct match *m, struct engine_receive *r)
 {
-    unpost(m, r);
+    match_unpost(m, r);
 }
 
 void match_shut(struct match *m, uint64_t until, uint64_t place)
@@ -357,7 +354,7 @@ bool match_is_shut_out(const struct match *m)
 {
     const struct engine_message *i;
     TAILQ_FOREACH (i, &m->arrivals, arrival)
-        if (!may_choose(m, i->source, i->order))
+        if (!match_may_choose(m, i->source, i->order))
             return true;
     return false;
 }

@@ -14,27 +14,27 @@ struct channel;
 
 struct engine_message {
     TAILQ_ENTRY(engine_message) queued; /* among the unexpected of its source */
-    /* Among all unexpected of the communicator; then among those that the engine holds. */
+    /* Among all unexpected of the communicator; then among those that the engine withholds. */
     TAILQ_ENTRY(engine_message) arrival;
-    TAILQ_ENTRY(engine_message) coming; /* among the offers of its channel that are not here */
+    TAILQ_ENTRY(engine_message) coming; /* among those of its channel whose bytes are not here */
     struct channel *channel;
     int source, tag;        /* world rank */
     uint64_t number, order; /* in the channel; of coming, in the communicator */
     size_t length;
-    bool offer;                   /* its bytes are still with the sender */
+    bool rendezvous;              /* its bytes are still with the sender (RTS) */
     bool synchronous, unexpected; /* unexpected: it waits in a queue */
-    uint8_t offered;              /* of an offer: the lanes whose replicas hold it ready */
-    int supplier;                 /* and the vpid of the one that is asked; -1: all have died */
-    size_t got;                   /* of an offer: bytes here */
+    uint8_t suppliers;            /* rendezvous: lanes whose replicas have sent RTS */
+    int supplier;                 /* and the replica that CTS went to; -1: all have died */
+    size_t got;                   /* rendezvous: bytes here */
     uint64_t rolling;             /* hash of the channel up to and with it */
-    uint64_t hash;                /* of an offer: of the bytes here, if verified */
-    bool lent;                    /* by the supplier: */
-    uint8_t loan[ENGINE_LOAN];
-    struct engine_receive *receive; /* of an offer, or held: where its bytes go */
-    uint8_t *aside;                 /* of an offer that is held: its bytes, as many as fit */
-    uint64_t held_ms;          /* since when the program could have waited for it; 0: not yet */
-    struct engine_send *local; /* a large one to oneself */
-    uint8_t data[];            /* the bytes, if it is no offer and not local */
+    uint64_t hash;                /* rendezvous: of the bytes here, if verified */
+    bool exposed;                 /* its bytes, by the supplier: */
+    uint8_t rkey[ENGINE_RKEY];
+    struct engine_receive *receive; /* rendezvous, or withheld: where its bytes go */
+    uint8_t *aside;                 /* withheld rendezvous: its bytes, as many as fit */
+    uint64_t withheld_ms;      /* since when the program could have waited for it; 0: not yet */
+    struct engine_send *local; /* a large message to oneself */
+    uint8_t data[];            /* the bytes, if it is neither rendezvous nor local */
 };
 
 TAILQ_HEAD(match_receives, engine_receive);
@@ -55,42 +55,43 @@ struct match {
     unsigned unbound;             /* of `any` */
     struct match_choice *choices; /* made by the leader before the receive is posted here */
     struct match_choice **choices_end;
-    /* Where requests are served at places: only messages that came before this one may be chosen,
-     * and a choice made for a later place is not for now. Else both are beyond all. */
+    /* Where requests are served at places: only messages that came before `until` may be chosen,
+     * and a choice made for a place after `place` is not for now. Elsewhere both are beyond all. */
     uint64_t until, place;
-    uint64_t latest; /* place of the last choice that was heard of */
+    uint64_t latest; /* place of the last choice that came */
 };
 
-int match_init(struct match *m, int worlds, int self); /* 0 or -ENOMEM */
-void match_clear(struct match *m);                     /* frees the unexpected messages */
+void match_init(struct match *m, int worlds, int self);
+void match_clear(struct match *m); /* frees the unexpected messages */
 
-/* In all of these, `leads` says that this process decides. *decided: it just did; tell the others.
- */
+/* In all of these, `leads` says that this process decides. *decided: it just did, and has to tell
+ * the others. */
 
 /* The receive for a message that is next on its channel, taken off the queue, or NULL. */
 struct engine_receive *match_receive_for(struct match *m, int source, int tag, uint64_t number,
                                          bool leads, bool *decided);
-/* It found none: the message waits. */
+/* There was no receive: the message waits. */
 void match_queue(struct match *m, struct engine_message *message);
 /* Puts a message back where it was, before those with higher numbers of its channel. */
 void match_requeue(struct match *m, struct engine_message *message);
-/* Post r (source, tag set): the message for it, taken off the queue, or NULL: it waits. */
+/* Post r (source, tag set). Returns its message, taken off the queue, or NULL: r waits. */
 struct engine_message *match_post(struct match *m, struct engine_receive *r, bool leads,
                                   bool *decided);
-/* The leader's choice for the wildcard-th receive from any source; they come in their order. Look
- * for pairs after it. A leader whose lane is whole serves a request when it comes, also one that
- * the leader before it chose for a later place; then no lane need wait for that place, and one that
- * did would wait in vain, if the next request is due before. */
-int match_bind(struct match *m, uint64_t wildcard, int source, int tag, uint64_t number,
-               uint64_t place);
+/* The leader's choice for the wildcard-th receive from any source; choices come in their order.
+ * Look for pairs after it. A leader whose lane is whole serves a request when it comes, also one
+ * that the leader before it chose for a later place. Then no lane need wait for that place, and one
+ * that did would wait for ever if the next request is due before. */
+void match_bind(struct match *m, uint64_t wildcard, int source, int tag, uint64_t number,
+                uint64_t place);
 /* After a choice, a cancellation, or when leadership was won: one more pair, or false. */
 bool match_pair(struct match *m, bool leads, struct engine_receive **r,
                 struct engine_message **message, bool *decided);
 void match_withdraw(struct match *m, struct engine_receive *r);
 /* Sets both limits. Look for pairs after it. */
 void match_shut(struct match *m, uint64_t until, uint64_t place);
-bool match_is_shut_out(const struct match *m);            /* a message that may not be chosen yet */
-bool match_is_due(const struct match *m, uint64_t place); /* a choice for this place, or before */
+bool match_is_shut_out(const struct match *m); /* is there a message that may not be chosen yet? */
+bool match_is_due(const struct match *m,
+                  uint64_t place); /* is there a choice for this place, or before? */
 
 /* For probes: the first message that a receive with this source and tag would take now. */
 struct engine_message *match_find(struct match *m, int source, int tag, bool leads);

@@ -8,7 +8,7 @@
 struct engine_message *message_new(struct channel *c, int tag, uint64_t number, size_t length,
                                    size_t room)
 {
-    struct engine_message *m = engine_record(sizeof *m, room);
+    struct engine_message *m = memory_record(sizeof *m, room);
     m->channel = c;
     m->source = c->world;
     m->tag = tag;
@@ -20,15 +20,15 @@ struct engine_message *message_new(struct channel *c, int tag, uint64_t number, 
 
 void message_free(struct engine_message *m)
 {
-    if (m->offer)
+    if (m->rendezvous)
         TAILQ_REMOVE(&m->channel->coming, m, coming);
     m->channel->messages--;
     free(m->aside);
     free(m);
 }
 
-static void fill(struct engine *e, struct engine_receive *r, size_t offset, const void *bytes,
-                 size_t length)
+static void receive_fill(struct engine *e, struct engine_receive *r, size_t offset,
+                         const void *bytes, size_t length)
 {
     if (offset >= r->capacity)
         return;
@@ -40,7 +40,7 @@ static void fill(struct engine *e, struct engine_receive *r, size_t offset, cons
         memcpy((uint8_t *)r->data + offset, bytes, length);
 }
 
-/* The last act: the request's owner may start new ones from here. */
+/* Done last: the request's owner may start new ones from here. */
 void receive_complete(struct engine *e, struct engine_receive *r, int world, int tag, size_t length)
 {
     r->status =
@@ -52,7 +52,7 @@ void receive_complete(struct engine *e, struct engine_receive *r, int world, int
     e->call.received(e->ctx, r);
 }
 
-static struct header answer_to(const struct engine_message *m, uint8_t kind)
+static struct header message_answer(const struct engine_message *m, uint8_t kind)
 {
     return (struct header){.kind = kind,
                            .flags = m->channel->by_tag ? HEADER_BY_TAG : 0,
@@ -62,62 +62,62 @@ static struct header answer_to(const struct engine_message *m, uint8_t kind)
                            .number = m->number};
 }
 
-static void put_have(struct engine *e, int world, const struct header *h)
+static void have_put(struct engine *e, int world, const struct header *h)
 {
-    FOR_LANES (k, e->of[world].living)
-        engine_put(e, vpid_of(e, world, k), h, NULL, NULL);
+    FOR_LANES (k, e->by_rank[world].living)
+        link_put(e, replica_of(e, world, k), h, NULL, NULL);
 }
 
-/* Who has sent it synchronously learns from HAVE how far this program has come: output commit. */
-static void keep_have(struct engine *e, int world, const struct header *h)
+/* HAVE tells a synchronous sender how far this program has come, so it is under output commit. */
+static void have_defer(struct engine *e, int world, const struct header *h)
 {
-    struct said *said = engine_memory(sizeof *said);
-    *said = (struct said){.h = *h, .world = world, .depends = e->decide.known};
-    STAILQ_INSERT_TAIL(&e->kept, said, kept);
+    struct deferred *d = memory_zeroed(sizeof *d);
+    *d = (struct deferred){.h = *h, .world = world, .depends = e->decide.known};
+    STAILQ_INSERT_TAIL(&e->deferred, d, next);
 }
 
-void receive_say_kept(struct engine *e)
+void receive_say_deferred(struct engine *e)
 {
-    struct said *said;
-    while ((said = STAILQ_FIRST(&e->kept)) && !decision_holds(e, said->depends)) {
-        STAILQ_REMOVE_HEAD(&e->kept, kept);
-        put_have(e, said->world, &said->h);
-        free(said);
+    struct deferred *d;
+    while ((d = STAILQ_FIRST(&e->deferred)) && !decision_blocks(e, d->depends)) {
+        STAILQ_REMOVE_HEAD(&e->deferred, next);
+        have_put(e, d->world, &d->h);
+        free(d);
     }
 }
 
 void receive_clear(struct engine *e)
 {
-    struct said *said;
-    while ((said = STAILQ_FIRST(&e->kept))) {
-        STAILQ_REMOVE_HEAD(&e->kept, kept);
-        free(said);
+    struct deferred *d;
+    while ((d = STAILQ_FIRST(&e->deferred))) {
+        STAILQ_REMOVE_HEAD(&e->deferred, next);
+        free(d);
     }
 }
 
-/* Any replica of the sender may have to send it one day, unless it knows. Where contents are
- * compared it waits for the acknowledgement as well. */
+/* To all replicas of the sender: any of them may have to send the message one day, unless it knows.
+ * Where contents are compared the sender waits for the acknowledgement as well. */
 void receive_say_have(struct engine *e, const struct engine_message *m, bool firm)
 {
-    struct header h = answer_to(m, HEADER_HAVE);
+    struct header h = message_answer(m, HEADER_HAVE);
     h.extent = e->limits.verify ? m->hash : m->rolling;
     h.flags |= firm ? HEADER_FIRM : 0;
-    if (m->synchronous && firm && decision_holds_all(e))
-        keep_have(e, m->source, &h);
+    if (m->synchronous && firm && decision_blocks_all(e))
+        have_defer(e, m->source, &h);
     else
-        put_have(e, m->source, &h);
+        have_put(e, m->source, &h);
     if (e->limits.verify)
         ack_flush(e, m->source);
 }
 
-static void ask(struct engine *e, const struct engine_message *m)
+static void cts_put(struct engine *e, const struct engine_message *m)
 {
-    struct header h = answer_to(m, HEADER_ASK);
+    struct header h = message_answer(m, HEADER_CTS);
     if (m->supplier >= 0)
-        engine_put(e, m->supplier, &h, NULL, NULL);
+        link_put(e, m->supplier, &h, NULL, NULL);
 }
 
-static void over(struct engine *e, struct engine_message *m)
+static void message_over(struct engine *e, struct engine_message *m)
 {
     struct engine_receive *r = m->receive;
     int source = m->source, tag = m->tag;
@@ -126,49 +126,50 @@ static void over(struct engine *e, struct engine_message *m)
     receive_complete(e, r, source, tag, length);
 }
 
-static void deliver(struct engine *e, struct engine_message *m)
+static void message_deliver(struct engine *e, struct engine_message *m)
 {
-    fill(e, m->receive, 0, m->aside ? m->aside : m->data, m->length);
-    over(e, m);
+    receive_fill(e, m->receive, 0, m->aside ? m->aside : m->data, m->length);
+    message_over(e, m);
 }
 
 void receive_deliver(struct engine *e, struct engine_message *m)
 {
     future_forget(e, m);
-    deliver(e, m);
+    message_deliver(e, m);
 }
 
-static void deliver_or_hold(struct engine *e, struct engine_message *m)
+static void message_deliver_or_withhold(struct engine *e, struct engine_message *m)
 {
     if (future_may_write(e, m->receive))
-        deliver(e, m);
+        message_deliver(e, m);
     else
-        future_hold(e, m);
+        future_withhold(e, m);
 }
 
 /* All of a large message is here. */
-static void offer_complete(struct engine *e, struct engine_message *m)
+static void rendezvous_complete(struct engine *e, struct engine_message *m)
 {
     receive_say_have(e, m, m->receive->firm);
-    m->offer = false;
+    m->rendezvous = false;
     TAILQ_REMOVE(&m->channel->coming, m, coming);
     if (m->aside)
-        deliver_or_hold(e, m);
+        message_deliver_or_withhold(e, m);
     else
-        over(e, m);
+        message_over(e, m);
 }
 
-static void fill_from_local(struct engine *e, struct engine_receive *r, struct engine_send *s)
+static void receive_fill_from_local(struct engine *e, struct engine_receive *r,
+                                    struct engine_send *s)
 {
     size_t wanted = s->length < r->capacity ? s->length : r->capacity;
     if (s->data) {
-        fill(e, r, 0, s->data, s->length);
+        receive_fill(e, r, 0, s->data, s->length);
         return;
     }
     for (size_t at = 0, n; at < wanted; at += n) {
         n = wanted - at < e->limits.eager ? wanted - at : e->limits.eager;
         e->call.pack(e->ctx, s, at, e->scratch, n);
-        fill(e, r, at, e->scratch, n);
+        receive_fill(e, r, at, e->scratch, n);
     }
 }
 
@@ -176,7 +177,7 @@ static void receive_local(struct engine *e, struct engine_receive *r, struct eng
 {
     int tag = s->tag;
     size_t length = s->length;
-    fill_from_local(e, r, s);
+    receive_fill_from_local(e, r, s);
     send_complete(e, s);
     receive_complete(e, r, e->rank, tag, length);
 }
@@ -185,15 +186,15 @@ void receive_message(struct engine *e, struct engine_receive *r, struct engine_m
 {
     r->number = m->number;
     r->comm->serving |= r->agents;
-    if (m->offer) {
+    if (m->rendezvous) {
         m->receive = r;
         r->coming = m;
         if (!future_may_write(e, r))
             future_set_aside(m);
-        if (loan_take(e, m))
-            offer_complete(e, m);
+        if (expose_read(e, m))
+            rendezvous_complete(e, m);
         else
-            ask(e, m);
+            cts_put(e, m);
     } else if (m->local) {
         struct engine_send *s = m->local;
         message_free(m);
@@ -202,14 +203,14 @@ void receive_message(struct engine *e, struct engine_receive *r, struct engine_m
         m->receive = r;
         if (m->synchronous)
             receive_say_have(e, m, r->firm);
-        deliver_or_hold(e, m);
+        message_deliver_or_withhold(e, m);
     }
 }
 
 void engine_receive(struct engine *e, struct engine_receive *r)
 {
     bool decided;
-    r->done = r->held = false;
+    r->done = r->withheld = false;
     r->coming = NULL;
     if (!channel_request_begins(e, r->comm, r->tag))
         return;
@@ -224,7 +225,7 @@ void engine_receive(struct engine *e, struct engine_receive *r)
 
 void engine_message_receive(struct engine *e, struct engine_message *m, struct engine_receive *r)
 {
-    r->done = r->held = false;
+    r->done = r->withheld = false;
     r->source = m->source;
     receive_message(e, r, m);
 }
@@ -251,7 +252,7 @@ void receive_all_pairs(struct engine *e)
     }
 }
 
-/* A message to oneself takes no link and no log, but a number: a leader may choose it. */
+/* A message to oneself takes no link and no log, but it has a number: a leader may choose it. */
 void receive_from_self(struct engine *e, struct channel *c, struct engine_send *s)
 {
     bool decided, lasting = s->synchronous || s->length > e->limits.eager;
@@ -278,8 +279,8 @@ void receive_from_self(struct engine *e, struct channel *c, struct engine_send *
         send_complete(e, s);
 }
 
-static void eager_here(struct engine *e, struct channel *c, const struct header *h,
-                       const void *payload, struct engine_message *placed)
+static void eager_arrived(struct engine *e, struct channel *c, const struct header *h,
+                          const void *payload, struct engine_message *placed)
 {
     bool decided;
     struct engine_receive *r = match_receive_for(&c->comm->match, c->world, h->tag, h->number,
@@ -288,7 +289,7 @@ static void eager_here(struct engine *e, struct channel *c, const struct header 
         decision_match(e, r, c->world, h->tag, h->number);
     if (r && !placed && !(h->flags & HEADER_SYNC) && future_may_write(e, r)) {
         r->comm->serving |= r->agents;
-        fill(e, r, 0, payload, h->length);
+        receive_fill(e, r, 0, payload, h->length);
         receive_complete(e, r, c->world, h->tag, h->length);
         return;
     }
@@ -306,19 +307,19 @@ static void eager_here(struct engine *e, struct channel *c, const struct header 
         match_queue(&c->comm->match, m);
 }
 
-static void offer_here(struct engine *e, int vpid, struct channel *c, const struct header *h,
-                       const void *loan)
+static void rts_arrived(struct engine *e, int replica, struct channel *c, const struct header *h,
+                        const void *rkey)
 {
     bool decided;
     struct engine_message *m = message_new(c, h->tag, h->number, h->extent, 0);
     m->rolling = c->received_hash;
-    m->offer = true;
+    m->rendezvous = true;
     m->synchronous = h->flags & HEADER_SYNC;
-    m->lent = h->length == ENGINE_LOAN;
-    if (m->lent)
-        memcpy(m->loan, loan, ENGINE_LOAN);
-    m->offered = only(lane_of(e, vpid));
-    m->supplier = vpid;
+    m->exposed = h->length == ENGINE_RKEY;
+    if (m->exposed)
+        memcpy(m->rkey, rkey, ENGINE_RKEY);
+    m->suppliers = lane_bit(lane_of(e, replica));
+    m->supplier = replica;
     TAILQ_INSERT_TAIL(&c->coming, m, coming);
     struct engine_receive *r = match_receive_for(&c->comm->match, c->world, h->tag, h->number,
                                                  !engine_follows(e), &decided);
@@ -330,7 +331,7 @@ static void offer_here(struct engine *e, int vpid, struct channel *c, const stru
         match_queue(&c->comm->match, m);
 }
 
-static struct engine_message *find_coming(struct channel *c, uint64_t number)
+static struct engine_message *channel_find_coming(struct channel *c, uint64_t number)
 {
     struct engine_message *m;
     TAILQ_FOREACH (m, &c->coming, coming)
@@ -339,96 +340,97 @@ static struct engine_message *find_coming(struct channel *c, uint64_t number)
     return m;
 }
 
-/* Offered by another replica too: who takes over from one that is dead, or that has said good-bye,
- * does not know what was delivered. Its turn comes when the one that was asked dies, not before:
- * that one may still be writing to the receive's buffer. */
-static void offer_again(struct engine *e, int vpid, struct channel *c, const struct header *h)
+/* RTS came from another replica before: one that takes over from a dead replica, or from one that
+ * has said good-bye, does not know what was delivered. CTS goes to it when the replica that was
+ * asked dies, and not before: that one may still be writing to the receive's buffer. */
+static void rts_arrived_again(struct engine *e, int replica, struct channel *c,
+                              const struct header *h)
 {
-    struct engine_message *m = find_coming(c, h->number);
+    struct engine_message *m = channel_find_coming(c, h->number);
     if (!m)
         return;
-    m->offered |= only(lane_of(e, vpid));
+    m->suppliers |= lane_bit(lane_of(e, replica));
     if (m->supplier >= 0)
         return;
-    m->supplier = vpid;
+    m->supplier = replica;
     if (m->receive)
-        ask(e, m);
+        cts_put(e, m);
 }
 
-void receive_supplier_died(struct engine *e, struct channel *c, int vpid)
+void receive_supplier_died(struct engine *e, struct channel *c, int replica)
 {
     struct engine_message *m;
     TAILQ_FOREACH (m, &c->coming, coming) {
-        m->offered &= (lanes_t)~only(lane_of(e, vpid));
-        if (m->supplier != vpid)
+        m->suppliers &= (lanes_t)~lane_bit(lane_of(e, replica));
+        if (m->supplier != replica)
             continue;
-        m->supplier = m->offered ? vpid_of(e, m->source, lowest(m->offered)) : -1;
-        m->lent = false;
+        m->supplier = m->suppliers ? replica_of(e, m->source, lowest_lane(m->suppliers)) : -1;
+        m->exposed = false;
         m->got = 0;
         m->hash = 0;
         if (m->receive)
-            ask(e, m);
+            cts_put(e, m);
     }
 }
 
-void receive_arrived(struct engine *e, int vpid, struct channel *c, const struct header *h,
+void receive_arrived(struct engine *e, int replica, struct channel *c, const struct header *h,
                      const void *payload, struct engine_message *placed)
 {
     if (h->number != c->received && placed)
         message_free(placed);
     if (h->number < c->received) {
         e->counts.duplicates++;
-        if (h->kind == HEADER_OFFER)
-            offer_again(e, vpid, c, h);
+        if (h->kind == HEADER_RTS)
+            rts_arrived_again(e, replica, c, h);
         return;
     }
     if (h->number > c->received) {
-        engine_declare(e, vpid, "it left out a message");
+        death_declare(e, replica, "it left out a message");
         return;
     }
     c->received++;
     c->received_hash =
-        channel_roll(c->received_hash, h->tag, h->kind == HEADER_OFFER ? h->extent : h->length);
+        channel_roll(c->received_hash, h->tag, h->kind == HEADER_RTS ? h->extent : h->length);
     if (e->limits.verify && h->kind == HEADER_EAGER)
         c->received_hash = payload_hash(c->received_hash, payload, h->length);
-    ack_count(e, c, h->kind == HEADER_OFFER ? 0 : h->length);
-    if (h->kind == HEADER_OFFER)
-        offer_here(e, vpid, c, h, payload);
+    ack_count(e, c, h->kind == HEADER_RTS ? 0 : h->length);
+    if (h->kind == HEADER_RTS)
+        rts_arrived(e, replica, c, h, payload);
     else
-        eager_here(e, c, h, payload, placed);
+        eager_arrived(e, c, h, payload, placed);
 }
 
-static struct engine_message *bulk_of(struct channel *c, int vpid, const struct header *h)
+static struct engine_message *data_for(struct channel *c, int replica, const struct header *h)
 {
-    struct engine_message *m = find_coming(c, h->number);
-    if (!m || !m->receive || m->supplier != vpid)
+    struct engine_message *m = channel_find_coming(c, h->number);
+    if (!m || !m->receive || m->supplier != replica)
         return NULL;
     return m->got == h->extent && h->length <= m->length - m->got ? m : NULL;
 }
 
 /* A piece of a large message. */
-static void put(struct engine *e, struct engine_message *m, size_t offset, const void *bytes,
-                size_t length)
+static void data_put(struct engine *e, struct engine_message *m, size_t offset, const void *bytes,
+                     size_t length)
 {
     const size_t capacity = m->receive->capacity;
     if (!m->aside)
-        fill(e, m->receive, offset, bytes, length);
+        receive_fill(e, m->receive, offset, bytes, length);
     else if (offset < capacity && m->aside + offset != bytes)
         memcpy(m->aside + offset, bytes, length < capacity - offset ? length : capacity - offset);
 }
 
-void receive_bulk(struct engine *e, int vpid, struct channel *c, const struct header *h,
+void receive_data(struct engine *e, int replica, struct channel *c, const struct header *h,
                   const void *payload)
 {
-    struct engine_message *m = bulk_of(c, vpid, h);
+    struct engine_message *m = data_for(c, replica, h);
     if (!m)
         return;
-    put(e, m, h->extent, payload, h->length);
+    data_put(e, m, h->extent, payload, h->length);
     if (e->limits.verify)
         m->hash = payload_hash(m->hash, payload, h->length);
     m->got += h->length;
     if (m->got == m->length)
-        offer_complete(e, m);
+        rendezvous_complete(e, m);
 }
 
 void *receive_room(const struct engine_message *m)
@@ -436,20 +438,20 @@ void *receive_room(const struct engine_message *m)
     return m->aside ? m->aside : m->receive->data;
 }
 
-static void *user_room(struct channel *c, int vpid, const struct header *h)
+static void *data_room(struct channel *c, int replica, const struct header *h)
 {
-    struct engine_message *m = h->kind == HEADER_BULK ? bulk_of(c, vpid, h) : NULL;
+    struct engine_message *m = h->kind == HEADER_DATA ? data_for(c, replica, h) : NULL;
     uint8_t *room = m ? receive_room(m) : NULL;
     if (!room || h->extent + h->length > m->receive->capacity)
         return NULL;
     return room + h->extent;
 }
 
-void *receive_place(int vpid, struct channel *c, const struct header *h,
+void *receive_place(int replica, struct channel *c, const struct header *h,
                     struct engine_message **placed)
 {
     if (h->kind != HEADER_EAGER)
-        return user_room(c, vpid, h);
+        return data_room(c, replica, h);
     *placed = message_new(c, h->tag, h->number, h->length, h->length);
     return (*placed)->data;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* send.c -- numbers messages and sends them to the lanes that this process has to serve. */
+/* send.c -- numbers messages and sends them to the lanes that this process serves. */
 #include "state.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static struct header header_for(const struct channel *c, uint8_t kind, int tag, 
                            .number = number};
 }
 
-static const void *packed(struct engine *e, struct engine_send *s)
+static const void *send_packed(struct engine *e, struct engine_send *s)
 {
     if (s->data || s->length == 0)
         return s->data;
@@ -30,8 +30,9 @@ static const void *packed(struct engine *e, struct engine_send *s)
     return e->scratch;
 }
 
-/* Something waits in it: by the transport's wish, or until its decisions are held by all. */
-static void pend(struct engine *e, struct channel *c)
+/* Something waits in the channel: the transport has no room, or some replica lacks its decisions.
+ */
+static void channel_pend(struct engine *e, struct channel *c)
 {
     if (c->pending)
         return;
@@ -39,52 +40,52 @@ static void pend(struct engine *e, struct channel *c)
     TAILQ_INSERT_TAIL(&e->pending, c, to_send);
 }
 
-static int put_offer(struct engine *e, struct entry *entry, int lane)
+static int rts_put(struct engine *e, struct entry *entry, int lane)
 {
     const struct channel *c = entry->channel;
-    const uint8_t *loan = loan_give(e, entry, lane);
-    struct header h = header_for(c, HEADER_OFFER, entry->tag, entry->number);
+    const uint8_t *rkey = expose_for_lane(e, entry, lane);
+    struct header h = header_for(c, HEADER_RTS, entry->tag, entry->number);
     h.extent = entry->length;
-    h.length = loan ? ENGINE_LOAN : 0;
+    h.length = rkey ? ENGINE_RKEY : 0;
     h.flags |= entry->synchronous ? HEADER_SYNC : 0;
-    return engine_put(e, vpid_of(e, c->world, lane), &h, loan, NULL);
+    return link_put(e, replica_of(e, c->world, lane), &h, rkey, NULL);
 }
 
-static int put_eager(struct engine *e, const struct entry *entry, int lane)
+static int eager_put(struct engine *e, const struct entry *entry, int lane)
 {
     const struct channel *c = entry->channel;
-    const void *bytes = entry->copy ? entry->copy : packed(e, entry->request);
+    const void *bytes = entry->copy ? entry->copy : send_packed(e, entry->request);
     struct header h = header_for(c, HEADER_EAGER, entry->tag, entry->number);
     h.length = (uint32_t)entry->length;
     h.flags |= entry->synchronous ? HEADER_SYNC : 0;
-    return engine_put(e, vpid_of(e, c->world, lane), &h, bytes, NULL);
+    return link_put(e, replica_of(e, c->world, lane), &h, bytes, NULL);
 }
 
-static int transmit(struct engine *e, struct entry *entry, int lane)
+static int entry_transmit(struct engine *e, struct entry *entry, int lane)
 {
-    int rc = entry->offer ? put_offer(e, entry, lane) : put_eager(e, entry, lane);
+    int rc = entry->rendezvous ? rts_put(e, entry, lane) : eager_put(e, entry, lane);
     e->counts.resent += lane != e->lane && rc >= 0;
     e->counts.pumped += rc >= 0;
     return rc;
 }
 
-/* After a death another lane may be ahead of this one: what it has it is not sent. */
-static bool wants(const struct entry *entry, int lane)
+/* After a death another lane may be ahead of this one: it is not sent what it has. */
+static bool lane_wants(const struct entry *entry, int lane)
 {
-    if (entry->offer)
-        return has(entry->have_not, lane);
+    if (entry->rendezvous)
+        return lane_in(entry->have_not, lane);
     return entry->number >= entry->channel->view[lane].acked;
 }
 
-static void pump_lane(struct engine *e, struct channel *c, int lane)
+static void channel_pump_lane(struct engine *e, struct channel *c, int lane)
 {
     struct view *v = &c->view[lane];
     for (; v->next; v->next = TAILQ_NEXT(v->next, sent)) {
-        if (decision_holds(e, v->next->depends))
+        if (decision_blocks(e, v->next->depends))
             decision_tell(e);
-        if (decision_holds(e, v->next->depends))
+        if (decision_blocks(e, v->next->depends))
             return;
-        if (wants(v->next, lane) && transmit(e, v->next, lane) == -EAGAIN)
+        if (lane_wants(v->next, lane) && entry_transmit(e, v->next, lane) == -EAGAIN)
             return;
     }
 }
@@ -93,8 +94,8 @@ void send_pump(struct engine *e, struct channel *c)
 {
     struct finished done = STAILQ_HEAD_INITIALIZER(done);
     bool left = false;
-    FOR_LANES (k, e->duty & e->of[c->world].living) {
-        pump_lane(e, c, k);
+    FOR_LANES (k, e->duty & e->by_rank[c->world].living) {
+        channel_pump_lane(e, c, k);
         left |= c->view[k].next != NULL;
     }
     if (!left && c->pending) {
@@ -105,7 +106,7 @@ void send_pump(struct engine *e, struct channel *c)
     log_complete(e, &done);
 }
 
-/* Each once: sends that begin meanwhile are for the next time. */
+/* Each channel once: sends that begin meanwhile are for the next time. */
 int send_pump_all(struct engine *e)
 {
     uint64_t before = e->counts.pumped;
@@ -123,11 +124,11 @@ int send_pump_all(struct engine *e)
 void send_again(struct engine *e, struct channel *c, int lane)
 {
     c->view[lane].next = TAILQ_FIRST(&c->entries);
-    pend(e, c);
+    channel_pend(e, c);
 }
 
-/* Acknowledgements for numbers to come are compared when these are reached. */
-static void check_ahead(struct engine *e, struct channel *c)
+/* Acknowledgements for numbers that are still to be sent are compared when these are reached. */
+static void channel_check_ahead(struct engine *e, struct channel *c)
 {
     c->ahead = 0;
     for (int k = 0; k < e->lanes; k++) {
@@ -139,41 +140,42 @@ static void check_ahead(struct engine *e, struct channel *c)
     }
 }
 
-static void count_message(struct engine *e, struct channel *c, const struct engine_send *s,
-                          const void *bytes)
+static void channel_count_message(struct engine *e, struct channel *c, const struct engine_send *s,
+                                  const void *bytes)
 {
     c->sent++;
     c->sent_hash = channel_roll(c->sent_hash, s->tag, s->length);
     if (e->limits.verify && bytes)
         c->sent_hash = payload_hash(c->sent_hash, bytes, s->length);
     if (c->sent == c->ahead)
-        check_ahead(e, c);
+        channel_check_ahead(e, c);
     e->counts.sent++;
 }
 
-static void note_have(struct engine *e, struct entry *entry, int lane, const struct header *h)
+static void entry_note_have(struct engine *e, struct entry *entry, int lane, const struct header *h)
 {
-    entry->have_not &= (lanes_t)~only(lane);
+    entry->have_not &= (lanes_t)~lane_bit(lane);
     if (h->flags & HEADER_FIRM)
-        entry->unsure &= (lanes_t)~only(lane);
+        entry->unsure &= (lanes_t)~lane_bit(lane);
     if (!(h->flags & HEADER_CLOSED))
         verify_entry(e, entry, lane, h->extent);
 }
 
-/* Lanes ahead of this one may have said already that they have the message. */
-static void apply_early(struct engine *e, struct entry *entry)
+/* Lanes ahead of this one may have said HAVE before. */
+static void entry_apply_early(struct engine *e, struct entry *entry)
 {
     struct channel *c = entry->channel;
     struct early *early;
     while ((early = TAILQ_FIRST(&c->early)) && early->h.number <= entry->number) {
         TAILQ_REMOVE(&c->early, early, by_number);
         if (early->h.number == entry->number)
-            note_have(e, entry, early->lane, &early->h);
+            entry_note_have(e, entry, early->lane, &early->h);
         free(early);
     }
 }
 
-static void keep(struct engine *e, struct engine_send *s, struct entry *entry, lanes_t unsent)
+static void entry_settle_new(struct engine *e, struct engine_send *s, struct entry *entry,
+                             lanes_t unsent)
 {
     struct finished done = STAILQ_HEAD_INITIALIZER(done);
     struct channel *c = entry->channel;
@@ -182,9 +184,9 @@ static void keep(struct engine *e, struct engine_send *s, struct entry *entry, l
         if (!c->view[k].next)
             c->view[k].next = entry;
     if (unsent)
-        pend(e, c);
-    if (entry->offer || entry->synchronous) {
-        apply_early(e, entry);
+        channel_pend(e, c);
+    if (entry->rendezvous || entry->synchronous) {
+        entry_apply_early(e, entry);
         log_settle(e, entry, &done);
     }
     if (copied)
@@ -192,39 +194,39 @@ static void keep(struct engine *e, struct engine_send *s, struct entry *entry, l
     log_complete(e, &done);
 }
 
-static bool may_go(const struct channel *c, int lane, bool held)
+static bool lane_may_go(const struct channel *c, int lane, bool blocked)
 {
-    return !held && !c->view[lane].next;
+    return !blocked && !c->view[lane].next;
 }
 
-static void send_eager(struct engine *e, struct channel *c, struct engine_send *s, bool held)
+static void send_eager(struct engine *e, struct channel *c, struct engine_send *s, bool blocked)
 {
-    const void *bytes = packed(e, s);
+    const void *bytes = send_packed(e, s);
     struct header h = header_for(c, HEADER_EAGER, s->tag, c->sent);
-    lanes_t living = e->of[c->world].living, unsent = 0, others = 0;
+    lanes_t living = e->by_rank[c->world].living, unsent = 0, others = 0;
     h.length = (uint32_t)s->length;
     h.flags |= s->synchronous ? HEADER_SYNC : 0;
     FOR_LANES (k, living) {
         if (c->view[k].acked > h.number)
             continue;
-        if (!has(e->duty, k))
-            others |= only(k);
-        else if (!may_go(c, k, held) ||
-                 engine_put(e, vpid_of(e, c->world, k), &h, bytes, NULL) == -EAGAIN)
-            unsent |= only(k);
+        if (!lane_in(e->duty, k))
+            others |= lane_bit(k);
+        else if (!lane_may_go(c, k, blocked) ||
+                 link_put(e, replica_of(e, c->world, k), &h, bytes, NULL) == -EAGAIN)
+            unsent |= lane_bit(k);
     }
-    count_message(e, c, s, bytes);
-    e->counts.held += held;
+    channel_count_message(e, c, s, bytes);
+    e->counts.blocked += blocked;
     if (others || unsent || s->synchronous) {
         struct entry *entry = log_add(e, c, s, bytes, false);
         entry->have_not = entry->unsure = s->synchronous ? living : 0;
-        keep(e, s, entry, unsent);
+        entry_settle_new(e, s, entry, unsent);
     } else {
         send_complete(e, s);
     }
 }
 
-static uint64_t hash_all(struct engine *e, struct engine_send *s)
+static uint64_t send_hash_all(struct engine *e, struct engine_send *s)
 {
     uint64_t hash = 0;
     if (s->data)
@@ -237,19 +239,19 @@ static uint64_t hash_all(struct engine *e, struct engine_send *s)
     return hash;
 }
 
-static void send_offer(struct engine *e, struct channel *c, struct engine_send *s, bool held)
+static void send_rts(struct engine *e, struct channel *c, struct engine_send *s, bool blocked)
 {
-    lanes_t living = e->of[c->world].living, unsent = 0;
-    count_message(e, c, s, NULL);
+    lanes_t living = e->by_rank[c->world].living, unsent = 0;
+    channel_count_message(e, c, s, NULL);
     struct entry *entry = log_add(e, c, s, NULL, true);
     entry->have_not = living;
     entry->unsure = s->synchronous ? living : 0;
-    entry->payload = e->limits.verify ? hash_all(e, s) : 0;
+    entry->payload = e->limits.verify ? send_hash_all(e, s) : 0;
     FOR_LANES (k, living & e->duty)
-        if (!may_go(c, k, held) || put_offer(e, entry, k) == -EAGAIN)
-            unsent |= only(k);
-    e->counts.held += held;
-    keep(e, s, entry, unsent);
+        if (!lane_may_go(c, k, blocked) || rts_put(e, entry, k) == -EAGAIN)
+            unsent |= lane_bit(k);
+    e->counts.blocked += blocked;
+    entry_settle_new(e, s, entry, unsent);
 }
 
 void engine_send(struct engine *e, struct engine_send *s)
@@ -264,16 +266,16 @@ void engine_send(struct engine *e, struct engine_send *s)
         receive_from_self(e, c, s);
         return;
     }
-    bool held = decision_holds_all(e);
+    bool blocked = decision_blocks_all(e);
     if (s->length > e->limits.eager)
-        send_offer(e, c, s, held);
+        send_rts(e, c, s, blocked);
     else
-        send_eager(e, c, s, held);
+        send_eager(e, c, s, blocked);
 }
 
-static void keep_early(struct channel *c, int lane, const struct header *h)
+static void early_insert(struct channel *c, int lane, const struct header *h)
 {
-    struct early *early = engine_memory(sizeof *early), *before;
+    struct early *early = memory_zeroed(sizeof *early), *before;
     *early = (struct early){.h = *h, .lane = lane};
     TAILQ_FOREACH_REVERSE (before, &c->early, earlies, by_number)
         if (before->h.number <= h->number)
@@ -289,7 +291,7 @@ void send_have(struct engine *e, int lane, struct channel *c, const struct heade
     struct finished done = STAILQ_HEAD_INITIALIZER(done);
     struct entry *entry;
     if (h->number >= c->sent) {
-        keep_early(c, lane, h);
+        early_insert(c, lane, h);
         return;
     }
     TAILQ_FOREACH_REVERSE (entry, &c->entries, entries, sent)
@@ -297,13 +299,13 @@ void send_have(struct engine *e, int lane, struct channel *c, const struct heade
             break;
     if (!entry || entry->number != h->number)
         return;
-    note_have(e, entry, lane, h);
+    entry_note_have(e, entry, lane, h);
     log_settle(e, entry, &done);
     log_complete(e, &done);
 }
 
 /* The lane has all messages below number. *rolling: the hash up to there, if it is still known. */
-static bool advance(struct channel *c, struct view *v, uint64_t number, uint64_t *rolling)
+static bool view_advance(struct channel *c, struct view *v, uint64_t number, uint64_t *rolling)
 {
     bool known = number == c->sent;
     *rolling = c->sent_hash;
@@ -326,7 +328,7 @@ void send_acked(struct engine *e, int lane, struct channel *c, uint64_t number, 
     v->acked = number;
     v->hash = hash;
     v->hashed = hashed;
-    if (advance(c, v, number, &rolling) && hashed)
+    if (view_advance(c, v, number, &rolling) && hashed)
         verify_channel(e, c, lane, number, rolling == hash);
     else if (number > c->sent && hashed && (!c->ahead || number < c->ahead))
         c->ahead = number;

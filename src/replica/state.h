@@ -7,12 +7,13 @@
 #include "engine.h"
 #include "header.h"
 #include "match.h"
+#include "memory.h"
 
 /* A set of lanes: bit k is lane k. */
 typedef uint8_t lanes_t;
 
-/* A message sent that somebody still needs: a copy (or the user's buffer, while the request is not
- * done), until every living lane of the receiver has it. */
+/* A message that was sent and that a lane still needs: a copy (or the user's buffer, while the
+ * request is not done), until every living lane of the receiver has it. */
 struct entry {
     TAILQ_ENTRY(entry) sent;    /* in its channel, by number */
     TAILQ_ENTRY(entry) waiting; /* among those whose request is not done */
@@ -22,13 +23,13 @@ struct entry {
     size_t length;
     uint64_t rolling;  /* hash of the channel up to and with this message */
     uint64_t payload;  /* hash of its bytes, if verified */
-    uint64_t depends;  /* output commit: the decisions below must be held by all replicas */
+    uint64_t depends;  /* output commit: all replicas must hold the decisions below */
     uint64_t since_ms; /* when it began to wait */
-    bool offer, synchronous;
-    bool lent; /* the request's bytes, to the receiver in this lane */
-    uint8_t loan[ENGINE_LOAN];
-    lanes_t have_not;            /* an offer, or synchronous: lanes that have not said HAVE */
-    lanes_t unsure;              /* synchronous: those that have not said it for good */
+    bool rendezvous, synchronous;
+    bool exposed; /* to the receiver in this lane: the request's bytes */
+    uint8_t rkey[ENGINE_RKEY];
+    lanes_t have_not;            /* rendezvous or synchronous: lanes that have not sent HAVE */
+    lanes_t unsure;              /* synchronous: those that have not sent HAVE with FIRM */
     lanes_t same, other;         /* verify: lanes that got the same from others; other bytes */
     unsigned transfers;          /* going on */
     struct engine_send *request; /* not done; NULL: done */
@@ -38,18 +39,18 @@ struct entry {
 TAILQ_HEAD(entries, entry);
 STAILQ_HEAD(finished, engine_send);
 
-/* How a lane of the receiver stands. A lane is sent to by this process (its bit is in e->duty), or
- * by another replica of this rank, and then acknowledges to this one. */
+/* How far a lane of the receiver is. Either this process sends to the lane (its bit is in e->duty),
+ * or another replica of this rank does, and the lane acknowledges to this process. */
 struct view {
-    uint64_t acked, hash; /* it has all below acked; the hash it gave with that */
+    uint64_t acked, hash; /* it has all below acked; the hash that came with that */
     struct entry *next;   /* to send to it; NULL: nothing waits */
     struct entry *mark;   /* the first that it has not acknowledged, if known */
-    bool hashed;          /* it gave one */
+    bool hashed;          /* a hash came */
     uint64_t agreed;      /* up to this number its hash was as here */
     uint64_t doubt;       /* verify: it was not at this number; 0: it always was */
 };
 
-/* HAVE for a message that this lane has not sent yet. */
+/* A HAVE for a message that this lane has not sent yet. */
 struct early {
     TAILQ_ENTRY(early) by_number;
     struct header h;
@@ -59,8 +60,8 @@ TAILQ_HEAD(earlies, early);
 
 enum { CHANNEL_USER = INT32_MIN }; /* in place of a tag: all user tags */
 
-/* Messages between this process and a rank that all lanes number alike: of a communicator, and of
- * one tag if it is internal. Both directions. */
+/* Messages between this process and a rank, in both directions, that all lanes number alike: of a
+ * communicator, and of one tag if that is internal. */
 struct channel {
     struct engine_comm *comm;
     int world, tag; /* or CHANNEL_USER */
@@ -73,7 +74,7 @@ struct channel {
     /* out */
     uint64_t sent, sent_hash;
     uint64_t ahead; /* the next number that a lane ahead of this one has acknowledged; 0: none */
-    uint64_t owed;  /* so many others had when this process asked (place.c) */
+    uint64_t owed;  /* so many messages the others had when this process asked (place.c) */
     struct entries entries;
     struct earlies early;
     TAILQ_ENTRY(channel) busy; /* it has entries */
@@ -115,12 +116,12 @@ struct engine_comm {
     struct cycle cycle;       /* its nonblocking collectives, */
     unsigned once, once_most; /* how many channels they have, and with how many some may go */
     bool swept;               /* it is in e->sweep */
-    bool by_place, serving;   /* an agent's; it serves what it has received */
+    bool by_place, serving;   /* an agent's; the agent serves what it has received */
     struct region *regions;   /* attached, of all lanes */
     size_t region_count, region_size;
-    uint32_t attached; /* so many here so far */
+    uint32_t attached; /* how many here so far */
     uint64_t begun;    /* its collectives that are counted as steps */
-    uint64_t asked;    /* its messages that had come when the others were asked */
+    uint64_t asked;    /* how many of its messages had come when the others were asked */
     LIST_ENTRY(engine_comm) sweep, all;
     int size;
     int *world;               /* by rank (of the remote group, if there is one) */
@@ -132,16 +133,17 @@ struct engine_comm {
 struct link {
     bool dead, noted, finished, used;
     const char *why;
-    bool odd;           /* outvoted */
-    bool done, told;    /* it has said DONE, or was told so */
-    bool asked;         /* where it is, and it has not answered (place.c) */
-    bool stranger;      /* nothing else was ever sent to it, and nothing has come from it; */
+    bool outvoted;      /* its messages differ from those of the other lanes */
+    bool done, told;    /* it has sent DONE; DONE was sent to it */
+    bool asked;         /* WHERE was sent, and HERE has not come (place.c) */
+    bool unmet;         /* only WHERE was ever sent to it, and nothing has come from it; */
     bool left;          /* nor was it there */
-    uint64_t settles;   /* its question, which is not answered before all is caught up; 0: none */
-    bool wanted, heard; /* something waits for it; it gave a sign of life since the last look */
+    uint64_t settles;   /* its WHERE, which is answered when all is caught up; 0: none */
+    bool wanted, heard; /* something waits for it; a frame came since the last check */
     uint64_t waited_ms; /* since when something waits, or it was last heard; 0: nothing does */
     uint64_t pinged_ms;
-    /* Of the frame that is being read: room of no request, or the message that it will be. */
+    /* Of the frame that is being read: room that belongs to no request, or the message that it
+     * becomes. */
     void *room;
     struct engine_message *placed;
 };
@@ -157,11 +159,11 @@ struct rank {
     uint64_t unacked_ms;
 };
 
-/* HAVE that waits until all replicas hold the decisions below `depends`. */
-struct said {
-    STAILQ_ENTRY(said) kept;
+/* A HAVE that is deferred until all replicas hold the decisions below `depends`. */
+struct deferred {
+    STAILQ_ENTRY(deferred) next;
     struct header h;
-    int world; /* whom it is for: all replicas of it */
+    int world; /* to all replicas of this rank */
     uint64_t depends;
 };
 
@@ -174,15 +176,17 @@ struct engine {
     struct engine_callbacks call;
     void *ctx;
     uint64_t now_ms;
-    struct link *link; /* by vpid */
-    struct rank *of;   /* by world rank */
-    lanes_t duty;      /* the lanes that this process sends to */
+    struct link *link;    /* by replica */
+    struct rank *by_rank; /* by world rank */
+    lanes_t
+        duty; /* lanes that this process sends to: its own, and dead ones that it has taken over */
     bool stopped, finishing, compared, finished;
-    bool deaths;   /* some are noted */
-    bool served;   /* some of this lane are dead, or never were: others do their work */
-    bool released; /* what waits should be looked at again */
-    bool absent;   /* it did not run for so long that the others may have dropped it */
-    bool lost;     /* nobody of this rank is left: */
+    bool deaths; /* some are noted and not handled */
+    bool
+        served; /* some of this lane are dead, or never were: other lanes' replicas do their work */
+    bool released; /* what waits should be tried again */
+    bool absent;   /* it did not run for so long that the others may have declared it dead */
+    bool lost;     /* no replica of this rank is left: */
     int lost_rank;
     bool doubtful; /* lanes differ, and who is wrong is not known yet */
     uint64_t checked_ms;
@@ -195,10 +199,10 @@ struct engine {
     /* sending */
     struct channels pending;
     struct entries waiting;
-    LIST_HEAD(, transfer) transfers; /* large messages on their way out (bulk.c) */
+    LIST_HEAD(, transfer) transfers; /* large messages on their way out (rendezvous.c) */
     uint8_t *scratch;
-    STAILQ_HEAD(, said) kept;
-    struct match_messages held; /* that have come, and are not in their receive's buffer yet */
+    STAILQ_HEAD(, deferred) deferred;
+    struct match_messages withheld; /* that have come, and are not in their receive's buffer yet */
     /* places */
     uint64_t place;   /* of the program */
     bool agents;      /* it has some */
@@ -206,59 +210,66 @@ struct engine {
     struct {
         enum place_stage stage;
         uint64_t number, place; /* of the question; the furthest of the answers */
-        bool again;             /* somebody has died since */
+        bool again;             /* a process has died since */
         bool noted;             /* what the others had is, in the channels */
-        bool by_others;         /* who wait for this process to catch up */
+        bool by_others;         /* others wait for this process to catch up */
         lanes_t about;          /* lanes whose replicas are gone, for which all are asked; */
         lanes_t caught, heard;  /* it has caught up with them; so have all, and it has heard that */
     } asking;
     /* decisions */
     struct decide decide;
-    /* By lane of this rank: it holds all decisions below, or will before it notes our death; it has
-     * said so. */
-    uint64_t holds[ENGINE_MAX_LANES], said[ENGINE_MAX_LANES];
-    uint64_t committed;    /* every living replica of this rank does */
-    struct commit *commit; /* who shows the output reads it there; or NULL */
+    /* By lane of this rank: the replica holds all decisions below, or will before it handles our
+     * death; it has acknowledged all below. */
+    uint64_t holds[ENGINE_MAX_LANES], acked[ENGINE_MAX_LANES];
+    uint64_t committed;    /* every living replica of this rank holds all below */
+    struct commit *commit; /* read there by whatever shows the program's output; or NULL */
     lanes_t agreed;        /* replicas that have agreed to this one as leader */
     int leader;            /* lane */
     bool leads;
     bool waits_for_leader;
-    bool rests;              /* the program does, between its tests */
-    uint64_t polls_since_ms; /* its tests have found nothing since then; 0: the last one did */
-    uint64_t rallies[ENGINE_MAX_LANES]; /* by lane of this rank: how many it has come to */
-    lanes_t awaited;                    /* at the rally that this one is at */
+    bool rests;              /* the program sleeps between its tests */
+    uint64_t polls_since_ms; /* its tests have found nothing since then; 0: the last one found
+                                something */
+    uint64_t barriers[ENGINE_MAX_LANES]; /* by lane of this rank: how many it has entered */
+    lanes_t awaited;                     /* at the barrier that this one is in */
     struct engine_counts counts;
     char reason[320];
 };
 
-static inline int vpid_of(const struct engine *e, int world, int lane)
+static inline int replica_of(const struct engine *e, int world, int lane)
 {
     return lane * e->ranks + world;
 }
 
-static inline int world_of(const struct engine *e, int vpid)
+static inline int world_of(const struct engine *e, int replica)
 {
-    return vpid % e->ranks;
+    return replica % e->ranks;
 }
 
-static inline int lane_of(const struct engine *e, int vpid)
+static inline int lane_of(const struct engine *e, int replica)
 {
-    return vpid / e->ranks;
+    return replica / e->ranks;
 }
 
-static inline bool has(lanes_t set, int lane)
+static inline bool lane_in(lanes_t set, int lane)
 {
     return set >> lane & 1;
 }
 
-static inline lanes_t only(int lane)
+static inline lanes_t lane_bit(int lane)
 {
     return (lanes_t)(1u << lane);
 }
 
-static inline int lowest(int set)
+static inline int lowest_lane(int set)
 {
     return set ? __builtin_ctz((unsigned)set) : -1;
+}
+
+/* The living replicas of this rank, except this one. */
+static inline lanes_t other_lanes(const struct engine *e)
+{
+    return e->by_rank[e->rank].living & (lanes_t)~lane_bit(e->lane);
 }
 
 static inline void engine_count(size_t *now, size_t *peak)
@@ -268,27 +279,31 @@ static inline void engine_count(size_t *now, size_t *peak)
 }
 
 #define FOR_LANES(k, set)                                                                          \
-    for (int left_##k = (set), k = lowest(left_##k); left_##k;                                     \
-         left_##k &= left_##k - 1, k = lowest(left_##k))
+    for (int left_##k = (set), k = lowest_lane(left_##k); left_##k;                                \
+         left_##k &= left_##k - 1, k = lowest_lane(left_##k))
 
 /* engine.c */
-void *engine_memory(size_t bytes); /* zeroed; there is always some */
-/* There is always some as well; what comes behind the head is not zeroed. */
-void *engine_record(size_t head, size_t room);
+/* The job cannot go on: says why, once, and nothing more is done. */
 void engine_stop(struct engine *e, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-int engine_put(struct engine *e, int vpid, const struct header *h, const void *payload,
-               void *cookie);
+
+/* link.c */
+/* As callbacks.send. What goes to the dead is gone; a cookie is not reported then. */
+int link_put(struct engine *e, int to, const struct header *h, const void *payload, void *cookie);
+void link_put_death(struct engine *e, int to, int dead);
+/* The program has brought this process and that replica together. News of a death alone does not.
+ */
+void link_meet(struct engine *e, int replica);
 
 /* finish.c */
 bool engine_has_met(const struct engine *e, int world); /* a replica of that rank */
-void finish_compared(struct engine *e, int vpid);       /* DONE */
+void finish_compared(struct engine *e, int replica);    /* DONE */
 
 /* comm.c */
 void comm_clear(struct engine *e);
 /* The communicator of a frame, made if it is still to come; NULL: it is no more. */
 struct engine_comm *comm_find(struct engine *e, uint64_t group, uint32_t count);
-/* It, or some channels of it, may be needed by nobody; what is not goes then. */
+/* Later frees it, or its channels, if nothing needs them. */
 void comm_sweep_later(struct engine *e, struct engine_comm *c);
 void comm_sweep(struct engine *e);
 size_t comm_size(const struct engine *e);
@@ -300,7 +315,8 @@ struct channel *channel_named(struct engine *e, struct engine_comm *c, int world
 void channel_clear(struct engine *e, struct engine_comm *c);
 void channel_sweep(struct engine *e, struct engine_comm *c); /* collectives that are over */
 size_t channel_size(const struct engine *e);
-/* The program's requests, with any tag. False: it cannot begin, and the engine has stopped. */
+/* The program's requests, with any tag. False: the request cannot begin, and the engine has
+ * stopped. */
 bool channel_request_begins(struct engine *e, struct engine_comm *c, int tag);
 void channel_request_ends(struct engine *e, struct engine_comm *c, int tag);
 void channel_each(struct engine *e, struct engine_comm *comm,
@@ -315,7 +331,7 @@ void verify_again(struct engine *e);
 
 /* log.c */
 struct entry *log_add(struct engine *e, struct channel *c, struct engine_send *s, const void *bytes,
-                      bool offer);
+                      bool rendezvous);
 void log_trim(struct engine *e, struct channel *c, struct finished *done);
 void log_settle(struct engine *e, struct entry *entry, struct finished *done);
 void log_complete(struct engine *e, struct finished *done);
@@ -326,21 +342,24 @@ void log_clear(struct engine *e, struct channel *c);
 void send_complete(struct engine *e, struct engine_send *s);
 void send_pump(struct engine *e, struct channel *c);
 int send_pump_all(struct engine *e);
-void send_again(struct engine *e, struct channel *c, int lane); /* all that is kept; pump later */
+void send_again(struct engine *e, struct channel *c,
+                int lane); /* all that the log retains; pump later */
 void send_have(struct engine *e, int lane, struct channel *c, const struct header *h);
 void send_acked(struct engine *e, int lane, struct channel *c, uint64_t number, uint64_t hash,
                 bool hashed);
 
-/* loan.c */
-const uint8_t *loan_give(struct engine *e, struct entry *entry, int lane); /* NULL: none */
-void loan_end(struct engine *e, struct entry *entry);
-bool loan_take(struct engine *e, struct engine_message *m); /* to its receive; false: ask for it */
+/* expose.c */
+const uint8_t *expose_for_lane(struct engine *e, struct entry *entry, int lane); /* NULL: none */
+void expose_end(struct engine *e, struct entry *entry);
+bool expose_read(struct engine *e,
+                 struct engine_message *m); /* into its receive's buffer; false: send CTS */
 
-/* bulk.c */
-void bulk_ask(struct engine *e, int vpid, struct channel *c, uint64_t number);
-int bulk_retry(struct engine *e);
-void bulk_forget(struct engine *e, int vpid);
-void bulk_clear(struct engine *e);
+/* rendezvous.c */
+void rendezvous_cts(struct engine *e, int replica, struct channel *c, uint64_t number);
+void rendezvous_wrote(struct engine *e, void *cookie);
+int rendezvous_retry(struct engine *e);
+void rendezvous_forget(struct engine *e, int replica);
+void rendezvous_clear(struct engine *e);
 
 /* receive.c */
 void receive_message(struct engine *e, struct engine_receive *r, struct engine_message *m);
@@ -350,21 +369,21 @@ void receive_from_self(struct engine *e, struct channel *c, struct engine_send *
 /* Give receives their messages after a choice, a cancellation, or when leadership was won. */
 void receive_pairs(struct engine *e, struct engine_comm *c);
 void receive_all_pairs(struct engine *e);
-void receive_supplier_died(struct engine *e, struct channel *c, int vpid);
+void receive_supplier_died(struct engine *e, struct channel *c, int replica);
 void receive_say_have(struct engine *e, const struct engine_message *m, bool firm);
-void receive_say_kept(struct engine *e); /* HAVE that may leave now */
+void receive_say_deferred(struct engine *e); /* those HAVE that may leave now */
 void receive_clear(struct engine *e);
-void receive_arrived(struct engine *e, int vpid, struct channel *c, const struct header *h,
+void receive_arrived(struct engine *e, int replica, struct channel *c, const struct header *h,
                      const void *payload, struct engine_message *placed);
-void receive_bulk(struct engine *e, int vpid, struct channel *c, const struct header *h,
+void receive_data(struct engine *e, int replica, struct channel *c, const struct header *h,
                   const void *payload);
-void *receive_place(int vpid, struct channel *c, const struct header *h,
+void *receive_place(int replica, struct channel *c, const struct header *h,
                     struct engine_message **placed);
 struct engine_message *message_new(struct channel *c, int tag, uint64_t number, size_t length,
                                    size_t room);
 void message_free(struct engine_message *m);
-void receive_deliver(struct engine *e, struct engine_message *m); /* one that is held */
-void *receive_room(const struct engine_message *m); /* of an offer; NULL: callbacks.unpack() */
+void receive_deliver(struct engine *e, struct engine_message *m); /* one that is withheld */
+void *receive_room(const struct engine_message *m); /* of a rendezvous; NULL: callbacks.unpack() */
 
 /* future.c */
 bool future_allows(const struct engine *e, const struct engine_receive *r);
@@ -372,17 +391,18 @@ static inline bool future_may_write(const struct engine *e, const struct engine_
 {
     return (!e->served && TAILQ_EMPTY(&e->waiting)) || future_allows(e, r);
 }
-void future_set_aside(struct engine_message *m); /* an offer's bytes: in memory of the engine */
-void future_hold(struct engine *e, struct engine_message *m);
-void future_forget(struct engine *e, struct engine_message *m); /* it is held no more */
+void future_set_aside(
+    struct engine_message *m); /* the bytes of a rendezvous: into memory of the engine */
+void future_withhold(struct engine *e, struct engine_message *m);
+void future_forget(struct engine *e, struct engine_message *m); /* it is withheld no more */
 int future_release(struct engine *e);                           /* what may be written now */
 void future_clear(struct engine *e);
 
 /* place.c */
 void place_count(struct engine *e, struct engine_comm *c, int tag); /* a send or a receive begins */
 void place_lane_is_served(struct engine *e);
-void place_asked(struct engine *e, int vpid, const struct header *h);
-void place_told(struct engine *e, int vpid, const struct header *h);
+void place_asked(struct engine *e, int replica, const struct header *h);
+void place_told(struct engine *e, int replica, const struct header *h);
 void place_lost(struct engine *e); /* a process: it is dead, or has said good-bye */
 int place_progress(struct engine *e);
 
@@ -394,37 +414,39 @@ void region_clear(struct engine_comm *c);
 void ack_count(struct engine *e, struct channel *c, size_t bytes);
 void ack_flush(struct engine *e, int world);
 int ack_flush_due(struct engine *e, bool all);
-void ack_closed(struct engine *e, int vpid, const struct header *h);
-void ack_arrived(struct engine *e, int vpid, const struct header *h, const uint8_t *payload);
+void ack_closed(struct engine *e, int replica, const struct header *h);
+void ack_arrived(struct engine *e, int replica, const struct header *h, const uint8_t *payload);
 
 /* decision.c */
 void decision_match(struct engine *e, const struct engine_receive *r, int source, int tag,
                     uint64_t number);
 int decision_due(struct engine *e, enum engine_decision kind, void *value, size_t max, bool peek);
 void decision_tell(struct engine *e);
-/* Output commit: what depends on the decisions below `depends`, or on all so far, may not leave.
- * The second one also tells what was not told yet, so that it soon may. */
-bool decision_holds(const struct engine *e, uint64_t depends);
-bool decision_holds_all(struct engine *e);
+/* Output commit: may what depends on the decisions below `depends`, or on all so far, not leave
+ * yet? The second one also tells the others what they were not told yet, so that it soon may. */
+bool decision_blocks(const struct engine *e, uint64_t depends);
+bool decision_blocks_all(struct engine *e);
 int decision_progress(struct engine *e);
 void decision_lanes_changed(struct engine *e);
-void decision_arrived(struct engine *e, int vpid, const struct header *h, const uint8_t *payload);
-void decision_held(struct engine *e, int vpid, uint64_t number);
+void decision_arrived(struct engine *e, int replica, const struct header *h,
+                      const uint8_t *payload);
+void decision_acked(struct engine *e, int replica, uint64_t number);
 bool decision_has_untold(const struct engine *e);
-void decision_agreed(struct engine *e, int vpid, const struct header *h);
+void decision_agreed(struct engine *e, int replica, const struct header *h);
 bool decision_settled(const struct engine *e);
 
 /* barrier.c */
-void rally_arrived(struct engine *e, int vpid, uint64_t number);
+void barrier_arrived(struct engine *e, int replica, uint64_t number);
 
 /* death.c */
 void death_handle_all(struct engine *e);
-void death_look_for_lost(struct engine *e); /* then the job is over, or this process */
+void death_look_for_lost(struct engine *e); /* stops the job, or this process */
 void death_take_duty(struct engine *e);
-void death_tell_all(struct engine *e, int to); /* who has not been told of any */
-void death_outvote(struct engine *e, int vpid);
+/* Notes it. why: declared, so it may live, and then has to end; NULL: it is known to be dead. */
+void death_declare(struct engine *e, int replica, const char *why);
+void death_outvote(struct engine *e, int replica);
 void death_arrived(struct engine *e, const struct header *h, const uint8_t *payload);
-void death_goodbye(struct engine *e, int vpid);
+void death_goodbye(struct engine *e, int replica);
 
 /* stall.c */
 int stall_check(struct engine *e);

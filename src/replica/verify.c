@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* verify.c -- compares what lanes send: they must send the same, or the program's result is not to
- * be trusted. With payloads verified and three lanes or more, the odd one is outvoted. */
+/* verify.c -- compares what lanes send: it must be the same, or the program's result is not to be
+ * trusted. With payloads verified and three lanes or more, the one that differs is outvoted. */
 #include "state.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,8 @@ uint64_t channel_roll(uint64_t hash, int tag, size_t length)
     return (hash ^ ((uint64_t)length << 32 ^ (uint32_t)tag)) * 0x9e3779b97f4a7c15u + 1;
 }
 
-/* Of pieces: all but the last must be a multiple of 8 bytes long. */
+/* Pieces may be hashed one after the other: all except the last must be a multiple of 8 bytes long.
+ */
 uint64_t payload_hash(uint64_t hash, const void *bytes, size_t length)
 {
     const uint8_t *p = bytes;
@@ -30,8 +31,8 @@ uint64_t payload_hash(uint64_t hash, const void *bytes, size_t length)
     return hash;
 }
 
-static void diverged(struct engine *e, const struct channel *c, int lane, uint64_t first,
-                     uint64_t last, const char *what)
+static void verify_diverged(struct engine *e, const struct channel *c, int lane, uint64_t first,
+                            uint64_t last, const char *what)
 {
     char range[64], tag[32] = "user tags";
     if (c->tag != CHANNEL_USER)
@@ -48,109 +49,112 @@ static void diverged(struct engine *e, const struct channel *c, int lane, uint64
                 tag, range);
 }
 
-/* What the lane's replica of this rank sent was wrong, so what that rank's replica does is too. */
-static void drop_lane(struct engine *e, int world, int lane)
+/* What the lane's replica of this rank sent was wrong, so what the receiving replica of that lane
+ * does is wrong too. */
+static void verify_drop_lane(struct engine *e, int world, int lane)
 {
-    death_outvote(e, vpid_of(e, e->rank, lane));
-    death_outvote(e, vpid_of(e, world, lane));
+    death_outvote(e, replica_of(e, e->rank, lane));
+    death_outvote(e, replica_of(e, world, lane));
 }
 
-/* Whether (i,lane) itself has sent what the lane got: it is no witness when another did for it. */
-static bool sends_itself(const struct engine *e, int lane)
+/* Has this rank's replica in the lane itself sent what the lane got? It is no witness when another
+ * did for it. */
+static bool verify_sends_itself(const struct engine *e, int lane)
 {
-    return !e->link[vpid_of(e, e->rank, lane)].dead;
+    return !e->link[replica_of(e, e->rank, lane)].dead;
 }
 
 /* Replicas that are not dead: they live, or have ended well. */
-static lanes_t undead(const struct engine *e, int world)
+static lanes_t verify_undead(const struct engine *e, int world)
 {
     lanes_t set = 0;
     for (int k = 0; k < e->lanes; k++)
-        if (!e->link[vpid_of(e, world, k)].dead)
-            set |= only(k);
+        if (!e->link[replica_of(e, world, k)].dead)
+            set |= lane_bit(k);
     return set;
 }
 
 /* Lanes that may yet say whether they got the same as this one sends. */
-static lanes_t may_tell(const struct engine *e, int world)
+static lanes_t verify_may_tell(const struct engine *e, int world)
 {
-    return e->of[e->rank].living & e->of[world].living & (lanes_t)~only(e->lane);
+    return e->by_rank[e->rank].living & e->by_rank[world].living & (lanes_t)~lane_bit(e->lane);
 }
 
-/* It was outvoted before: whom else it wrote to follows. */
-static bool is_odd(const struct engine *e, int lane)
+/* It was outvoted before: then everything that it has sent is in doubt. */
+static bool verify_is_outvoted(const struct engine *e, int lane)
 {
-    return e->link[vpid_of(e, e->rank, lane)].odd;
+    return e->link[replica_of(e, e->rank, lane)].outvoted;
 }
 
-enum verdict { WAIT, ITS_FAULT, OUR_FAULT, UNDECIDED };
+enum verdict { VERDICT_WAIT, VERDICT_ITS_FAULT, VERDICT_OUR_FAULT, VERDICT_UNDECIDED };
 
-/* Two against one. `same` got from other replicas what this one sends, `other` something else, one
- * of which is judged; `open` have still to tell. */
-static enum verdict judge(const struct engine *e, int lane, lanes_t same, lanes_t other,
-                          lanes_t open)
+/* Two against one. `same` got from other replicas what this one sends, `other` got something else,
+ * one of which is judged; `open` have still to tell. */
+static enum verdict verify_judge(const struct engine *e, int lane, lanes_t same, lanes_t other,
+                                 lanes_t open)
 {
     int needed =
         lane == e->lane ? 2 : 1; /* what our own lane got, we have sent: no third opinion */
     lanes_t against = 0;
     FOR_LANES (k, other)
-        if (sends_itself(e, k) && k != e->lane)
-            against |= only(k);
+        if (verify_sends_itself(e, k) && k != e->lane)
+            against |= lane_bit(k);
     if (!e->limits.verify)
-        return UNDECIDED;
-    if (__builtin_popcount(same) >= needed || is_odd(e, lane))
-        return ITS_FAULT;
+        return VERDICT_UNDECIDED;
+    if (__builtin_popcount(same) >= needed || verify_is_outvoted(e, lane))
+        return VERDICT_ITS_FAULT;
     if (against & (against - 1))
-        return OUR_FAULT;
-    return open ? WAIT : UNDECIDED;
+        return VERDICT_OUR_FAULT;
+    return open ? VERDICT_WAIT : VERDICT_UNDECIDED;
 }
 
 /* Lanes that got, up to this number, from another replica what this one has sent. */
-static lanes_t alike(const struct engine *e, const struct channel *c, uint64_t number)
+static lanes_t verify_alike(const struct engine *e, const struct channel *c, uint64_t number)
 {
     lanes_t set = 0;
     for (int k = 0; k < e->lanes; k++)
-        if (k != e->lane && c->view[k].agreed >= number && sends_itself(e, k))
-            set |= only(k);
+        if (k != e->lane && c->view[k].agreed >= number && verify_sends_itself(e, k))
+            set |= lane_bit(k);
     return set;
 }
 
-static lanes_t doubted(const struct engine *e, const struct channel *c)
+static lanes_t verify_doubted(const struct engine *e, const struct channel *c)
 {
     lanes_t set = 0;
-    FOR_LANES (k, undead(e, c->world))
+    FOR_LANES (k, verify_undead(e, c->world))
         if (c->view[k].doubt)
-            set |= only(k);
+            set |= lane_bit(k);
     return set;
 }
 
-/* False: it is undecided, and the caller has to say over what. */
-static bool carry_out(struct engine *e, enum verdict verdict, int world, int lane)
+/* False: undecided, and the caller has to say which messages differ. */
+static bool verify_carry_out(struct engine *e, enum verdict verdict, int world, int lane)
 {
     switch (verdict) {
-    case WAIT:
+    case VERDICT_WAIT:
         e->doubtful = true;
         return true;
-    case ITS_FAULT:
-        drop_lane(e, world, lane);
+    case VERDICT_ITS_FAULT:
+        verify_drop_lane(e, world, lane);
         return true;
-    case OUR_FAULT:
+    case VERDICT_OUR_FAULT:
         death_outvote(e, e->self);
         return true;
-    case UNDECIDED:
+    case VERDICT_UNDECIDED:
         break;
     }
     return false;
 }
 
-static void judge_channel(struct engine *e, struct channel *c)
+static void verify_judge_channel(struct engine *e, struct channel *c)
 {
-    lanes_t other = doubted(e, c), open = may_tell(e, c->world) & (lanes_t)~other;
+    lanes_t other = verify_doubted(e, c), open = verify_may_tell(e, c->world) & (lanes_t)~other;
     FOR_LANES (k, other) {
         const struct view *v = &c->view[k];
-        if (!carry_out(e, judge(e, k, alike(e, c, v->doubt), other, open), c->world, k))
-            diverged(e, c, k, v->agreed, v->doubt - 1,
-                     e->limits.verify ? "bytes" : "tags or lengths");
+        if (!verify_carry_out(e, verify_judge(e, k, verify_alike(e, c, v->doubt), other, open),
+                              c->world, k))
+            verify_diverged(e, c, k, v->agreed, v->doubt - 1,
+                            e->limits.verify ? "bytes" : "tags or lengths");
     }
 }
 
@@ -162,18 +166,18 @@ void verify_channel(struct engine *e, struct channel *c, int lane, uint64_t numb
         v->agreed = number;
     else if (!same && v->doubt == 0)
         v->doubt = number;
-    if (doubted(e, c))
-        judge_channel(e, c);
+    if (verify_doubted(e, c))
+        verify_judge_channel(e, c);
 }
 
-static void judge_entry(struct engine *e, struct entry *entry)
+static void verify_judge_entry(struct engine *e, struct entry *entry)
 {
     const struct channel *c = entry->channel;
-    lanes_t other = entry->other & undead(e, c->world);
-    lanes_t open = may_tell(e, c->world) & entry->have_not & (lanes_t)~other;
+    lanes_t other = entry->other & verify_undead(e, c->world);
+    lanes_t open = verify_may_tell(e, c->world) & entry->have_not & (lanes_t)~other;
     FOR_LANES (k, other)
-        if (!carry_out(e, judge(e, k, entry->same, other, open), c->world, k))
-            diverged(e, c, k, entry->number, entry->number, "bytes");
+        if (!verify_carry_out(e, verify_judge(e, k, entry->same, other, open), c->world, k))
+            verify_diverged(e, c, k, entry->number, entry->number, "bytes");
 }
 
 /* A lane has this message. `hash`: of its bytes, if these are verified, else of the channel. */
@@ -183,25 +187,25 @@ void verify_entry(struct engine *e, struct entry *entry, int lane, uint64_t hash
         verify_channel(e, entry->channel, lane, entry->number + 1, hash == entry->rolling);
         return;
     }
-    if (!entry->offer)
+    if (!entry->rendezvous)
         return;
     if (hash != entry->payload)
-        entry->other |= only(lane);
-    else if (lane != e->lane && sends_itself(e, lane))
-        entry->same |= only(lane);
-    judge_entry(e, entry);
+        entry->other |= lane_bit(lane);
+    else if (lane != e->lane && verify_sends_itself(e, lane))
+        entry->same |= lane_bit(lane);
+    verify_judge_entry(e, entry);
 }
 
 static void verify_all_of(struct engine *e, struct channel *c, int arg)
 {
     struct entry *entry;
     (void)arg;
-    judge_channel(e, c);
+    verify_judge_channel(e, c);
     TAILQ_FOREACH (entry, &c->entries, sent)
-        judge_entry(e, entry);
+        verify_judge_entry(e, entry);
 }
 
-/* Who could have told is gone. */
+/* A replica that could have told is gone: judge again. */
 void verify_again(struct engine *e)
 {
     if (!e->doubtful)

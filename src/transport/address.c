@@ -81,8 +81,8 @@ socklen_t address_ip(struct sockaddr_storage *a, const char *text, uint16_t port
     return 0;
 }
 
-/* The index-th way to the peer: its UNIX socket when it is on this host, then its addresses. 0: no
- * more. */
+/* The index-th way to the peer: its UNIX socket when it is on this host, then its addresses. 0:
+ * there are no more. */
 socklen_t address_way(const struct transport *t, const struct endpoint *e, int index,
                       struct sockaddr_storage *a)
 {

@@ -2,8 +2,8 @@
 /* aead.c -- records of AES-256-GCM, encrypted from where the data lies and decrypted to where it
  * goes. */
 #include "aead.h"
+#include "overlay/base/bytes.h"
 #include <assert.h>
-#include <endian.h>
 #include <errno.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -11,23 +11,23 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { HEADER = 4, TAG = 16, NONCE = 12, WHOLE = HEADER + SEAL_RECORD + TAG, RAW = 4 * WHOLE };
+enum { HEADER = 4, TAG = 16, NONCE = 12, WHOLE = HEADER + AEAD_RECORD + TAG, RAW = 4 * WHOLE };
 
 struct direction {
     EVP_CIPHER_CTX *cipher;
-    uint8_t key[SEAL_KEY];
+    uint8_t key[AEAD_KEY];
     uint64_t records;
     size_t begin, end; /* in its buffer */
 };
 
-struct seal {
+struct aead {
     struct direction out, in;
     uint8_t out_bytes[WHOLE], in_bytes[RAW];
 };
 
-static bool direction_begin(struct direction *d, const uint8_t key[SEAL_KEY], bool encrypt)
+static bool direction_begin(struct direction *d, const uint8_t key[AEAD_KEY], bool encrypt)
 {
-    memcpy(d->key, key, SEAL_KEY);
+    memcpy(d->key, key, AEAD_KEY);
     d->cipher = EVP_CIPHER_CTX_new();
     return d->cipher != NULL &&
            EVP_CipherInit_ex(d->cipher, EVP_aes_256_gcm(), NULL, d->key, NULL, encrypt) == 1;
@@ -38,20 +38,20 @@ static void direction_end(struct direction *d)
     EVP_CIPHER_CTX_free(d->cipher);
 }
 
-struct seal *seal_new(const uint8_t out[SEAL_KEY], const uint8_t in[SEAL_KEY])
+struct aead *aead_new(const uint8_t out[AEAD_KEY], const uint8_t in[AEAD_KEY])
 {
-    struct seal *s = malloc(sizeof *s);
+    struct aead *s = malloc(sizeof *s);
     if (s == NULL)
         return NULL;
     s->out = s->in = (struct direction){0};
     if (!direction_begin(&s->out, out, true) || !direction_begin(&s->in, in, false)) {
-        seal_free(s);
+        aead_free(s);
         return NULL;
     }
     return s;
 }
 
-void seal_free(struct seal *s)
+void aead_free(struct aead *s)
 {
     if (s == NULL)
         return;
@@ -62,9 +62,9 @@ void seal_free(struct seal *s)
     free(s);
 }
 
-static bool rekey(struct direction *d)
+static bool direction_rekey(struct direction *d)
 {
-    return EVP_Digest(d->key, SEAL_KEY, d->key, NULL, EVP_sha256(), NULL) == 1 &&
+    return EVP_Digest(d->key, AEAD_KEY, d->key, NULL, EVP_sha256(), NULL) == 1 &&
            EVP_CipherInit_ex(d->cipher, NULL, NULL, d->key, NULL, -1) == 1;
 }
 
@@ -72,24 +72,23 @@ static bool rekey(struct direction *d)
 static bool record_begin(struct direction *d, const uint8_t header[HEADER])
 {
     uint8_t nonce[NONCE] = {0};
-    uint64_t number = htole64(d->records++);
+    const uint64_t number = d->records++;
     int none;
-    if (d->records % SEAL_REKEY == 0 && !rekey(d))
+    if (d->records % AEAD_REKEY == 0 && !direction_rekey(d))
         return false;
-    memcpy(nonce, &number, sizeof number);
+    bytes_put_u64(nonce, number);
     return EVP_CipherInit_ex(d->cipher, NULL, NULL, NULL, nonce, -1) == 1 &&
            EVP_CipherUpdate(d->cipher, NULL, &none, header, HEADER) == 1;
 }
 
 /* --- out --- */
 
-/* The whole record is in out_bytes; true unless OpenSSL fails, which is for want of memory. */
-static bool record_seal(struct seal *s, const struct iovec *v, size_t length)
+/* The whole record is in out_bytes; true unless OpenSSL fails, which happens without memory. */
+static bool record_encrypt(struct aead *s, const struct iovec *v, size_t length)
 {
     struct direction *d = &s->out;
-    uint32_t header = htole32((uint32_t)length);
     uint8_t *to = s->out_bytes + HEADER;
-    memcpy(s->out_bytes, &header, HEADER);
+    bytes_put_u32(s->out_bytes, (uint32_t)length);
     bool good = record_begin(d, s->out_bytes);
     for (size_t left = length; good && left > 0; v++) {
         int n = (int)(v->iov_len < left ? v->iov_len : left);
@@ -105,7 +104,7 @@ static bool record_seal(struct seal *s, const struct iovec *v, size_t length)
 }
 
 /* False: the socket takes no more, or is broken. */
-static bool send_rest(struct seal *s, int fd)
+static bool aead_send_rest(struct aead *s, int fd)
 {
     struct direction *d = &s->out;
     while (d->begin < d->end) {
@@ -120,49 +119,47 @@ static bool send_rest(struct seal *s, int fd)
     return true;
 }
 
-ssize_t seal_write(struct seal *s, int fd, const struct iovec *v, int n)
+ssize_t aead_write(struct aead *s, int fd, const struct iovec *v, int n)
 {
     size_t length = 0;
-    if (!send_rest(s, fd))
+    if (!aead_send_rest(s, fd))
         return -1;
     for (int i = 0; i < n; i++)
         length += v[i].iov_len;
-    if (length > SEAL_RECORD)
-        length = SEAL_RECORD;
+    if (length > AEAD_RECORD)
+        length = AEAD_RECORD;
     if (length == 0)
         return 0;
-    if (!record_seal(s, v, length)) {
+    if (!record_encrypt(s, v, length)) {
         errno = EPIPE;
         return -1;
     }
-    (void)send_rest(s, fd); /* a broken socket says so again */
+    (void)aead_send_rest(s, fd); /* a broken socket says so again */
     return (ssize_t)length;
 }
 
-bool seal_is_out(const struct seal *s)
+bool aead_is_out(const struct aead *s)
 {
     return s->out.begin == s->out.end;
 }
 
 /* --- in --- */
 
-static size_t next_length(const struct seal *s)
+static size_t record_next_length(const struct aead *s)
 {
-    uint32_t length;
-    memcpy(&length, s->in_bytes + s->in.begin, HEADER);
-    return le32toh(length);
+    return bytes_get_u32(s->in_bytes + s->in.begin);
 }
 
-bool seal_is_ready(const struct seal *s)
+bool aead_is_ready(const struct aead *s)
 {
     size_t have = s->in.end - s->in.begin;
     return have >= HEADER &&
-           (next_length(s) > SEAL_RECORD || have >= HEADER + next_length(s) + TAG);
+           (record_next_length(s) > AEAD_RECORD || have >= HEADER + record_next_length(s) + TAG);
 }
 
 /* Where `at` bytes of the room are used up already. */
-static bool decrypt_into(struct direction *d, const struct iovec *v, int n, size_t at,
-                         const uint8_t *from, size_t length)
+static bool direction_decrypt(struct direction *d, const struct iovec *v, int n, size_t at,
+                              const uint8_t *from, size_t length)
 {
     for (; n > 0 && length > 0; v++, n--) {
         if (at >= v->iov_len) {
@@ -179,20 +176,20 @@ static bool decrypt_into(struct direction *d, const struct iovec *v, int n, size
     return length == 0;
 }
 
-static bool record_open(struct seal *s, const struct iovec *v, int n, size_t at)
+static bool record_decrypt(struct aead *s, const struct iovec *v, int n, size_t at)
 {
     struct direction *d = &s->in;
-    size_t length = next_length(s);
+    size_t length = record_next_length(s);
     uint8_t *record = s->in_bytes + d->begin, last[TAG];
     int none;
     d->begin += HEADER + length + TAG;
-    return record_begin(d, record) && decrypt_into(d, v, n, at, record + HEADER, length) &&
+    return record_begin(d, record) && direction_decrypt(d, v, n, at, record + HEADER, length) &&
            EVP_CIPHER_CTX_ctrl(d->cipher, EVP_CTRL_AEAD_SET_TAG, TAG, record + HEADER + length) ==
                1 &&
            EVP_CipherFinal_ex(d->cipher, last, &none) == 1;
 }
 
-static ssize_t fill(struct seal *s, int fd)
+static ssize_t aead_fill(struct aead *s, int fd)
 {
     struct direction *d = &s->in;
     if (d->begin > 0) {
@@ -205,20 +202,20 @@ static ssize_t fill(struct seal *s, int fd)
     return n;
 }
 
-ssize_t seal_read(struct seal *s, int fd, const struct iovec *v, int n)
+ssize_t aead_read(struct aead *s, int fd, const struct iovec *v, int n)
 {
     size_t room = 0, got = 0;
     for (int i = 0; i < n; i++)
         room += v[i].iov_len;
-    assert(room >= SEAL_RECORD);
-    while (!seal_is_ready(s)) {
-        ssize_t more = fill(s, fd);
+    assert(room >= AEAD_RECORD);
+    while (!aead_is_ready(s)) {
+        ssize_t more = aead_fill(s, fd);
         if (more <= 0)
             return more;
     }
-    while (seal_is_ready(s) && room - got >= SEAL_RECORD) {
-        size_t length = next_length(s);
-        if (length == 0 || length > SEAL_RECORD || !record_open(s, v, n, got)) {
+    while (aead_is_ready(s) && room - got >= AEAD_RECORD) {
+        size_t length = record_next_length(s);
+        if (length == 0 || length > AEAD_RECORD || !record_decrypt(s, v, n, got)) {
             errno = EBADMSG;
             return -1;
         }

@@ -2,14 +2,14 @@
 /* aead.h -- a TCP connection whose bytes nobody else can read or change: AES-256-GCM (OpenSSL).
  *
  *     0        4                4 + length      + 16
- *     | length | ciphertext ... | tag           |      up to SEAL_RECORD bytes a record
+ *     | length | ciphertext ... | tag           |      up to AEAD_RECORD bytes a record
  *
  * The length, little-endian, is authenticated too. Each direction of each connection has a key of
  * its own, and the nonce is the number of the record, which is not sent: so no pair of key and
  * nonce is ever used twice, and a record that is repeated, left out or moved is as wrong as one
  * that was changed. A wrong record ends the connection. A connection that somebody cuts short is
  * one that broke: what was not acknowledged comes again over the next one, with new keys. Every
- * SEAL_REKEY records a key is replaced by its hash, long before AES-GCM has seen too much of one
+ * AEAD_REKEY records a key is replaced by its hash, long before AES-GCM has seen too much of one
  * key (RFC 8446, 5.5).
  *
  * Both calls are like writev and readv of a socket that does not block. */
@@ -20,22 +20,22 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-enum { SEAL_KEY = 32, SEAL_RECORD = 64 * 1024, SEAL_REKEY = 1 << 18 };
+enum { AEAD_KEY = 32, AEAD_RECORD = 64 * 1024, AEAD_REKEY = 1 << 18 };
 
-struct seal;
+struct aead;
 
 /* NULL: no memory. */
-struct seal *seal_new(const uint8_t out[SEAL_KEY], const uint8_t in[SEAL_KEY]);
-void seal_free(struct seal *s);
+struct aead *aead_new(const uint8_t out[AEAD_KEY], const uint8_t in[AEAD_KEY]);
+void aead_free(struct aead *s);
 
-/* How much was taken: at most one record, which may not all have left yet; -1 and errno. With
+/* How much was taken: at most one record, not all of which may have left yet; -1 and errno. With
  * nothing to take, 0 or -1: it sends what is left of the last one. */
-ssize_t seal_write(struct seal *s, int fd, const struct iovec *v, int n);
+ssize_t aead_write(struct aead *s, int fd, const struct iovec *v, int n);
 /* Has all that was taken left? */
-bool seal_is_out(const struct seal *s);
+bool aead_is_out(const struct aead *s);
 
-/* The room must hold a record. 0: the end; -1 and errno, EBADMSG: somebody has tampered with it. */
-ssize_t seal_read(struct seal *s, int fd, const struct iovec *v, int n);
+/* The room must hold a record. 0: the end; -1 and errno, EBADMSG: the bytes were tampered with. */
+ssize_t aead_read(struct aead *s, int fd, const struct iovec *v, int n);
 /* A whole record is here already: reading gives it without asking the socket. */
-bool seal_is_ready(const struct seal *s);
+bool aead_is_ready(const struct aead *s);
 #endif

@@ -23,12 +23,12 @@
 
 enum { LISTENERS = 8, ADDRESS_TEXT = 1024 };
 
-/* Of a connection between two processes. Each may try; when both do, that of the lower vpid stands.
- */
+/* Of a connection between two processes. Each may try; when both do, the attempt of the lower
+ * process number stands. */
 enum link_state {
     LINK_NONE,       /* nothing tried yet */
     LINK_CONNECTING, /* connect() under way */
-    LINK_GREETING,   /* our greeting is out, the verdict is not in */
+    LINK_GREETING,   /* our greeting is out, the answer is not in */
     LINK_AWAITING,   /* the peer's own attempt stands; it is on its way */
     LINK_OPEN,
     LINK_BROKEN, /* to be tried again before the deadline */
@@ -47,7 +47,7 @@ struct out_frame {
     size_t length;
     void *token;
     uint16_t head_length;
-    bool lent;       /* the peer may still be reading the payload */
+    bool exposed;    /* the peer may still be reading the payload */
     uint8_t bytes[]; /* room for a wire header, then the head, then the copy */
 };
 
@@ -64,7 +64,7 @@ struct rings;
 
 struct endpoint {
     struct watch watch; /* first: epoll's pointer is the endpoint's */
-    uint32_t vpid;
+    uint32_t process;
     enum link_state state;
     bool by_unix, was_open;
     bool dialed; /* next_address is one that has led to the peer */
@@ -75,7 +75,7 @@ struct endpoint {
     uint32_t attempt; /* of ours to connect, the last one; OPEN: the highest of both sides */
     uint32_t heard;   /* the last attempt of the peer's that was let in */
     uint8_t ask[GREETING_BYTES], own[GREETING_SHARE]; /* GREETING: what we asked with */
-    struct seal *seal;                                /* OPEN and encrypted */
+    struct aead *aead;                                /* OPEN and encrypted */
     uint64_t deadline_ms;                             /* BROKEN: when it is believed */
     uint64_t retry_at_ms; /* BROKEN, CONNECTING, AWAITING: when to try (again) */
     const char *reason;
@@ -95,7 +95,7 @@ struct endpoint {
     enum transport_urgency urgency; /* of what is written to them now */
 };
 
-struct pending; /* someone who has connected and not said who it is; in listen.c */
+struct pending; /* a connection whose process has not said which it is; in listen.c */
 struct listener {
     struct watch watch;
     int fd;
@@ -116,15 +116,15 @@ struct transport {
     char host[48];
     struct endpoint **ring_peers; /* those with rings, open or not any more */
     uint32_t ring_count;
-    uint32_t lent;      /* payloads that peers may be reading from this process's memory */
-    uint32_t restless;  /* endpoints whose sockets matter: connections, and */
-    uint32_t unsettled; /* those where the clock matters: they begin, or are broken */
-    struct buried {     /* frames of peers that are no more: `sent` is still to be said */
-        struct buried *next;
+    uint32_t exposed;        /* payloads that peers may be reading from this process's memory */
+    uint32_t sockets_matter; /* how many endpoints use their sockets (connections); and */
+    uint32_t clocks_matter;  /* how many wait for the clock: they begin, or are broken */
+    struct abandoned {       /* payloads for peers that are lost: `sent` is still to be called */
+        struct abandoned *next;
         uint32_t to;
         void *token;
-    } * buried;
-    uint64_t now_ms, looked_ms; /* our time, and the system's when we looked */
+    } * abandoned;
+    uint64_t now_ms, looked_ms; /* our time, and the system's when it was read */
     unsigned polls;
     int moved; /* frames in this poll */
 };
@@ -138,6 +138,8 @@ void endpoint_broken(struct transport *t, struct endpoint *e, const char *reason
 void endpoint_lost(struct transport *t, struct endpoint *e, const char *reason);
 uint8_t *frame_begins(struct transport *t, struct endpoint *e, const uint8_t *head,
                       size_t head_length, size_t length);
+/* `length` bytes more of its payload, at most as many as are missing. */
+void frame_goes_on(struct transport *t, struct endpoint *e, const uint8_t *bytes, size_t length);
 void frame_ends(struct transport *t, struct endpoint *e);
 void frame_small(struct transport *t, struct endpoint *e, const uint8_t *head, size_t head_length,
                  uint8_t *payload, size_t length);
@@ -145,7 +147,7 @@ void frame_small(struct transport *t, struct endpoint *e, const uint8_t *head, s
 /* queue.c */
 int queue_add(struct endpoint *e, const void *head, size_t head_length, const void *payload,
               size_t length, void *token);
-void queue_bury(struct transport *t, struct endpoint *e);
+void queue_abandon(struct transport *t, struct endpoint *e);
 void queue_return_tokens(struct transport *t);
 void endpoint_acknowledged(struct transport *t, struct endpoint *e, uint32_t received);
 void endpoint_done_first(struct transport *t, struct endpoint *e);
@@ -172,21 +174,21 @@ uint32_t greet_flags(const struct transport *t, bool by_unix);
 int greet_answer(struct transport *t, struct endpoint *e, int fd, enum greeting_kind kind,
                  const uint8_t ask[GREETING_BYTES], uint8_t own[GREETING_SHARE],
                  uint8_t bytes[GREETING_BYTES]);
-int greet_seal(struct transport *t, struct endpoint *e, const uint8_t own[GREETING_SHARE],
-               const uint8_t others[GREETING_SHARE], const uint8_t ask[GREETING_BYTES],
-               const uint8_t yes[GREETING_BYTES], bool asked);
+int greet_encrypt(struct transport *t, struct endpoint *e, const uint8_t own[GREETING_SHARE],
+                  const uint8_t others[GREETING_SHARE], const uint8_t ask[GREETING_BYTES],
+                  const uint8_t yes[GREETING_BYTES], bool asked);
 
 /* tcp.c: the payload's own header on the wire */
 enum { TCP_HEADER = 16 };
 int tcp_prepare(struct endpoint *e);
-void tcp_resume(struct transport *t, struct endpoint *e);
 void tcp_ready(struct transport *t, struct endpoint *e, uint32_t events);
 void tcp_flush(struct transport *t, struct endpoint *e);
 void tcp_acknowledge(struct transport *t, struct endpoint *e);
 
 /* rings.c */
-int shm_create(struct endpoint *e, int *memory); /* by who connects: a file to hand over */
-int shm_adopt(struct endpoint *e, int memory);   /* by who accepts; closes the file */
+int shm_create(struct endpoint *e,
+               int *memory);                   /* by the side that connects: a file to hand over */
+int shm_adopt(struct endpoint *e, int memory); /* by the side that accepts; closes the file */
 void shm_release(struct endpoint *e);
 uint64_t shm_probe(void); /* address of a word that the peer reads as a trial */
 void shm_try_reading(struct endpoint *e, int pid, uint64_t probe);
@@ -196,9 +198,9 @@ bool shm_send(struct endpoint *e, enum transport_urgency urgency, const void *he
               size_t head_length, const void *payload, size_t length);
 void shm_flush(struct transport *t, struct endpoint *e);
 void shm_poll(struct transport *t, struct endpoint *e);
-void shm_doze(struct endpoint *e, enum ring_sleep how);
+void shm_arm(struct endpoint *e, enum ring_sleep how);
 bool shm_waiting(const struct endpoint *e);
-bool shm_keeps(const struct endpoint *e);
+bool shm_survives(const struct endpoint *e);
 bool shm_drained(struct endpoint *e);
 void shm_ready(struct transport *t, struct endpoint *e);
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* greet.c -- how two processes find each other: connecting, saying who one is, and the verdict.
  *
- * Each may try. When both do, the greeting of the lower vpid stands; over a UNIX socket it brings
- * the shared memory along. The other one may still be on its way when the connection is open, and
- * must not replace it: attempts are numbered, a yes says the highest number that either side has
- * used, and what is not above it comes too late. */
+ * Each may try. When both do, the greeting of the lower process stands; over a UNIX socket it
+ * brings the shared memory along. The other one may still be on its way when the connection is
+ * open, and must not replace it: attempts are numbered, a yes says the highest number that either
+ * side has used, and what is not above it comes too late. */
 #include "endpoint.h"
 #include <errno.h>
 #include <netinet/in.h>
@@ -27,7 +27,7 @@ static struct greeting greeting_of(const struct transport *t, const struct endpo
 {
     return (struct greeting){.kind = kind,
                              .from = t->options.self,
-                             .to = e->vpid,
+                             .to = e->process,
                              .received = e->received,
                              .attempt = e->attempt,
                              .pid = e->by_unix ? (uint32_t)getpid() : 0,
@@ -36,8 +36,8 @@ static struct greeting greeting_of(const struct transport *t, const struct endpo
                              .probe = e->by_unix ? shm_probe() : 0};
 }
 
-/* Sends it whole or fails: nothing else is in the buffer of a new socket. `memory` may be -1. */
-static int send_bytes(int fd, const uint8_t bytes[GREETING_BYTES], int memory)
+/* Sends it whole or fails: the buffer of a new socket is empty. `memory` may be -1. */
+static int greeting_send(int fd, const uint8_t bytes[GREETING_BYTES], int memory)
 {
     char control[CMSG_SPACE(sizeof(int))] = {0};
     struct iovec v = {(void *)bytes, GREETING_BYTES};
@@ -64,22 +64,22 @@ int greet_answer(struct transport *t, struct endpoint *e, int fd, enum greeting_
         greeting_share(own, g.share);
     memcpy(g.nonce, t->nonce, GREETING_NONCE);
     greeting_write(&g, t->options.secret, ask, bytes);
-    return send_bytes(fd, bytes, -1);
+    return greeting_send(fd, bytes, -1);
 }
 
-int greet_seal(struct transport *t, struct endpoint *e, const uint8_t own[GREETING_SHARE],
-               const uint8_t others[GREETING_SHARE], const uint8_t ask[GREETING_BYTES],
-               const uint8_t yes[GREETING_BYTES], bool asked)
+int greet_encrypt(struct transport *t, struct endpoint *e, const uint8_t own[GREETING_SHARE],
+                  const uint8_t others[GREETING_SHARE], const uint8_t ask[GREETING_BYTES],
+                  const uint8_t yes[GREETING_BYTES], bool asked)
 {
     uint8_t there[GREETING_KEY], back[GREETING_KEY];
     if (greet_flags(t, e->by_unix) == 0)
         return 0;
     if (!greeting_keys(t->options.secret, own, others, ask, yes, there, back))
         return -EACCES;
-    e->seal = asked ? seal_new(there, back) : seal_new(back, there);
+    e->aead = asked ? aead_new(there, back) : aead_new(back, there);
     sodium_memzero(there, sizeof there);
     sodium_memzero(back, sizeof back);
-    return e->seal != NULL ? 0 : -ENOMEM;
+    return e->aead != NULL ? 0 : -ENOMEM;
 }
 
 void greet_prepare(const struct transport *t, int fd)
@@ -95,7 +95,7 @@ void greet_prepare(const struct transport *t, int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence, sizeof silence);
 }
 
-static int greet(struct transport *t, struct endpoint *e)
+static int greet_ask(struct transport *t, struct endpoint *e)
 {
     int memory = -1;
     e->attempt++;
@@ -106,7 +106,7 @@ static int greet(struct transport *t, struct endpoint *e)
     greeting_share(e->own, g.share);
     greeting_write(&g, t->options.secret, NULL, e->ask);
     if (rc == 0)
-        rc = send_bytes(e->fd, e->ask, memory);
+        rc = greeting_send(e->fd, e->ask, memory);
     if (memory >= 0)
         close(memory);
     if (rc == 0) {
@@ -116,7 +116,7 @@ static int greet(struct transport *t, struct endpoint *e)
     return rc;
 }
 
-static int try_way(struct transport *t, struct endpoint *e)
+static int greet_try_way(struct transport *t, struct endpoint *e)
 {
     struct sockaddr_storage a = {0};
     socklen_t size = address_way(t, e, e->next_address, &a);
@@ -136,23 +136,23 @@ static int try_way(struct transport *t, struct endpoint *e)
         return 0;
     }
     if (rc == 0)
-        rc = greet(t, e);
+        rc = greet_ask(t, e);
     if (rc != 0)
         endpoint_close(t, e);
     return rc;
 }
 
-/* Who let the other one in has not needed its address before. */
-static bool find_address(struct transport *t, struct endpoint *e)
+/* A process that let the other one in has not needed its address before. */
+static bool greet_find_address(struct transport *t, struct endpoint *e)
 {
-    const char *address = e->address == NULL ? t->events.address(t->events.arg, e->vpid) : NULL;
+    const char *address = e->address == NULL ? t->events.address(t->events.arg, e->process) : NULL;
     if (address != NULL)
         e->address = strdup(address);
     return e->address != NULL;
 }
 
-/* For now; there may be a last time, or the peer comes to us. */
-static void give_up(struct transport *t, struct endpoint *e, bool refused)
+/* Gives up for now: it may be tried once more, or the peer connects to us. */
+static void greet_give_up(struct transport *t, struct endpoint *e, bool refused)
 {
     if (!e->dialed)
         e->next_address = 0;
@@ -164,17 +164,17 @@ static void give_up(struct transport *t, struct endpoint *e, bool refused)
     }
 }
 
-/* Tries one way after the other, or the one that was good. All refused: the process is gone, and
- * the deadline with it. */
+/* Tries one way after the other, or the one that was good. When all refuse, the process is gone,
+ * and the deadline is now. */
 void greet_start(struct transport *t, struct endpoint *e)
 {
     unsigned tried = 0, refused = 0;
-    if (!find_address(t, e)) {
-        give_up(t, e, false);
+    if (!greet_find_address(t, e)) {
+        greet_give_up(t, e, false);
         return;
     }
     for (;; e->next_address++) {
-        int rc = try_way(t, e);
+        int rc = greet_try_way(t, e);
         if (rc == 0)
             return;
         if (rc == -ENOENT)
@@ -184,15 +184,15 @@ void greet_start(struct transport *t, struct endpoint *e)
         if (e->dialed)
             break;
     }
-    give_up(t, e, tried > 0 && refused == tried);
+    greet_give_up(t, e, tried > 0 && refused == tried);
 }
 
-static void connected(struct transport *t, struct endpoint *e)
+static void greet_connected(struct transport *t, struct endpoint *e)
 {
     int error = 0;
     socklen_t size = sizeof error;
     getsockopt(e->fd, SOL_SOCKET, SO_ERROR, &error, &size);
-    int rc = error != 0 ? -error : greet(t, e);
+    int rc = error != 0 ? -error : greet_ask(t, e);
     if (rc == 0 || rc == -ENOTCONN || rc == -EAGAIN)
         return; /* greeted, or not yet connected */
     struct sockaddr_storage a;
@@ -201,12 +201,12 @@ static void connected(struct transport *t, struct endpoint *e)
         e->next_address++;
         greet_start(t, e);
     } else {
-        give_up(t, e, rc == -ECONNREFUSED);
+        greet_give_up(t, e, rc == -ECONNREFUSED);
     }
 }
 
-/* The verdict is read whole or not at all; nothing but frames comes after a yes. */
-static void verdict(struct transport *t, struct endpoint *e)
+/* The answer is read whole or not at all; nothing but frames comes after a yes. */
+static void greet_verdict(struct transport *t, struct endpoint *e)
 {
     uint8_t bytes[GREETING_BYTES];
     struct greeting g;
@@ -214,7 +214,7 @@ static void verdict(struct transport *t, struct endpoint *e)
     if (n < 0 ? errno == EAGAIN || errno == EINTR : n > 0 && n < GREETING_BYTES)
         return;
     bool ours = n == GREETING_BYTES && recv(e->fd, bytes, sizeof bytes, MSG_DONTWAIT) == n &&
-                greeting_read(&g, t->options.secret, e->ask, bytes) && g.from == e->vpid &&
+                greeting_read(&g, t->options.secret, e->ask, bytes) && g.from == e->process &&
                 g.to == t->options.self;
     if (!ours) {
         endpoint_broken(t, e, "it hung up on us");
@@ -226,7 +226,7 @@ static void verdict(struct transport *t, struct endpoint *e)
         endpoint_close(t, e);
         e->state = LINK_AWAITING;
         e->retry_at_ms = transport_now_ms(t) + PATIENCE_MS;
-    } else if (greet_seal(t, e, e->own, g.share, e->ask, bytes, true) != 0) {
+    } else if (greet_encrypt(t, e, e->own, g.share, e->ask, bytes, true) != 0) {
         endpoint_broken(t, e, "no keys could be agreed on");
     } else {
         e->dialed = true;
@@ -241,7 +241,7 @@ void greet_ready(struct transport *t, struct endpoint *e, uint32_t events)
 {
     (void)events;
     if (e->state == LINK_CONNECTING)
-        connected(t, e);
+        greet_connected(t, e);
     else
-        verdict(t, e);
+        greet_verdict(t, e);
 }

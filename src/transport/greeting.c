@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* greeting.c -- bytes of a greeting, and the arithmetic that makes them believable. */
 #include "greeting.h"
-#include "bytes.h"
+#include "overlay/base/bytes.h"
 #include <sodium.h>
 #include <stddef.h>
 #include <string.h>
 
 enum { MAGIC = 0x32723270, MAC = 32, SIGNED = GREETING_BYTES - MAC };
 
-static void sign(const uint8_t *bytes, const uint8_t *secret, const uint8_t *ask, uint8_t mac[MAC])
+static void greeting_mac(const uint8_t *bytes, const uint8_t *secret, const uint8_t *ask,
+                         uint8_t mac[MAC])
 {
     crypto_generichash_state h;
     crypto_generichash_init(&h, secret, GREETING_SECRET, MAC);
@@ -21,40 +22,40 @@ static void sign(const uint8_t *bytes, const uint8_t *secret, const uint8_t *ask
 void greeting_write(const struct greeting *g, const uint8_t secret[GREETING_SECRET],
                     const uint8_t *ask, uint8_t bytes[GREETING_BYTES])
 {
-    put32(bytes, MAGIC);
-    put32(bytes + 4, g->kind);
-    put64(bytes + 8, g->job);
-    put32(bytes + 16, g->from);
-    put32(bytes + 20, g->to);
-    put32(bytes + 24, g->received);
-    put32(bytes + 28, g->attempt);
-    put32(bytes + 32, g->pid);
-    put32(bytes + 36, g->flags);
-    put64(bytes + 40, g->probe);
+    bytes_put_u32(bytes, MAGIC);
+    bytes_put_u32(bytes + 4, g->kind);
+    bytes_put_u64(bytes + 8, g->job);
+    bytes_put_u32(bytes + 16, g->from);
+    bytes_put_u32(bytes + 20, g->to);
+    bytes_put_u32(bytes + 24, g->received);
+    bytes_put_u32(bytes + 28, g->attempt);
+    bytes_put_u32(bytes + 32, g->pid);
+    bytes_put_u32(bytes + 36, g->flags);
+    bytes_put_u64(bytes + 40, g->probe);
     memcpy(bytes + 48, g->nonce, GREETING_NONCE);
     memcpy(bytes + 64, g->share, GREETING_SHARE);
-    sign(bytes, secret, ask, bytes + SIGNED);
+    greeting_mac(bytes, secret, ask, bytes + SIGNED);
 }
 
 bool greeting_read(struct greeting *g, const uint8_t secret[GREETING_SECRET], const uint8_t *ask,
                    const uint8_t bytes[GREETING_BYTES])
 {
     uint8_t mac[MAC];
-    sign(bytes, secret, ask, mac);
+    greeting_mac(bytes, secret, ask, mac);
     if (crypto_verify_32(mac, bytes + SIGNED) != 0)
         return false;
-    g->kind = get32(bytes + 4);
-    g->job = get64(bytes + 8);
-    g->from = get32(bytes + 16);
-    g->to = get32(bytes + 20);
-    g->received = get32(bytes + 24);
-    g->attempt = get32(bytes + 28);
-    g->pid = get32(bytes + 32);
-    g->flags = get32(bytes + 36);
-    g->probe = get64(bytes + 40);
+    g->kind = bytes_get_u32(bytes + 4);
+    g->job = bytes_get_u64(bytes + 8);
+    g->from = bytes_get_u32(bytes + 16);
+    g->to = bytes_get_u32(bytes + 20);
+    g->received = bytes_get_u32(bytes + 24);
+    g->attempt = bytes_get_u32(bytes + 28);
+    g->pid = bytes_get_u32(bytes + 32);
+    g->flags = bytes_get_u32(bytes + 36);
+    g->probe = bytes_get_u64(bytes + 40);
     memcpy(g->nonce, bytes + 48, GREETING_NONCE);
     memcpy(g->share, bytes + 64, GREETING_SHARE);
-    return get32(bytes) == MAGIC &&
+    return bytes_get_u32(bytes) == MAGIC &&
            (ask == NULL ? g->kind == GREETING_ASK
                         : g->kind == GREETING_YES || g->kind == GREETING_NO);
 }

@@ -49,9 +49,10 @@ void greeting_write(const struct greeting *g, const uint8_t secret[GREETING_SECR
 bool greeting_read(struct greeting *g, const uint8_t secret[GREETING_SECRET], const uint8_t *ask,
                    const uint8_t bytes[GREETING_BYTES]);
 
-/* Half of a key exchange; `own` is to be forgotten once the keys are there. */
+/* Half of a key exchange; `own` must be wiped once the keys are there. */
 void greeting_share(uint8_t own[GREETING_SHARE], uint8_t share[GREETING_SHARE]);
-/* Of the one who asked towards the other, and back. False: the other's share is no good. */
+/* `there`: from the side that asked to the other; `back`: the other way. False: the other's share
+ * is no good. */
 bool greeting_keys(const uint8_t secret[GREETING_SECRET], const uint8_t own[GREETING_SHARE],
                    const uint8_t others[GREETING_SHARE], const uint8_t ask[GREETING_BYTES],
                    const uint8_t yes[GREETING_BYTES], uint8_t there[GREETING_KEY],

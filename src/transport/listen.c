@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* listen.c -- whom a process lets in: its sockets, those who have connected, and what it answers.
- */
+/* listen.c -- which processes are let in: listening sockets, connections that have yet to greet,
+ * and the answers to greetings. */
 #include "endpoint.h"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 enum { PENDINGS = 64, BACKLOG = 1024 };
 
-/* Someone who has connected and not said who it is. */
+/* A connection whose process has not said which it is. */
 struct pending {
     struct watch watch;
     struct pending *next;
@@ -28,7 +28,7 @@ struct pending {
     uint8_t bytes[GREETING_BYTES];
 };
 
-/* --- those who have connected --- */
+/* --- connections that have not greeted --- */
 
 static void watch_nothing(struct transport *t, struct watch *w, uint32_t events)
 {
@@ -61,12 +61,12 @@ void listen_sweep(struct transport *t)
     }
 }
 
-/* Does the newcomer's greeting stand against what we have? */
-static bool stands(const struct transport *t, const struct endpoint *e, bool by_unix,
-                   uint32_t attempt)
+/* Does this greeting stand against the connection that we have? */
+static bool pending_stands(const struct transport *t, const struct endpoint *e, bool by_unix,
+                           uint32_t attempt)
 {
     if (attempt <= e->heard)
-        return false; /* it was heard before, from this or from somebody else's mouth */
+        return false; /* the greeting was heard before, from this process or replayed by another */
     switch (e->state) {
     case LINK_NONE:
     case LINK_CONNECTING:
@@ -74,7 +74,7 @@ static bool stands(const struct transport *t, const struct endpoint *e, bool by_
     case LINK_BROKEN:
         return !e->was_open || !by_unix;
     case LINK_GREETING: /* ours has reached the peer: one of the two has to go */
-        return e->vpid < t->options.self;
+        return e->process < t->options.self;
     case LINK_OPEN: /* the peer saw it break before we did; rings do not break */
         return !e->by_unix && !by_unix && attempt > e->attempt;
     case LINK_LOST:
@@ -83,7 +83,7 @@ static bool stands(const struct transport *t, const struct endpoint *e, bool by_
     return false;
 }
 
-/* Whose greeting this is; NULL: nobody's whom we expect. */
+/* Which process's greeting this is; NULL: of none that we expect. */
 static struct endpoint *pending_peer(struct transport *t, const struct pending *p,
                                      struct greeting *g)
 {
@@ -114,7 +114,7 @@ static int pending_let_in(struct transport *t, struct pending *p, struct endpoin
     e->interest = EPOLLIN;
     int rc = greet_answer(t, e, e->fd, GREETING_YES, p->bytes, own, yes);
     if (rc == 0)
-        rc = greet_seal(t, e, own, g->share, p->bytes, yes, false);
+        rc = greet_encrypt(t, e, own, g->share, p->bytes, yes, false);
     sodium_memzero(own, sizeof own);
     return rc;
 }
@@ -124,7 +124,7 @@ static void pending_judge(struct transport *t, struct pending *p)
     struct greeting g;
     uint8_t no[GREETING_BYTES];
     struct endpoint *e = pending_peer(t, p, &g);
-    if (e != NULL && !stands(t, e, p->by_unix, g.attempt)) {
+    if (e != NULL && !pending_stands(t, e, p->by_unix, g.attempt)) {
         if (e->state != LINK_LOST && g.attempt > e->heard)
             greet_answer(t, e, p->fd, GREETING_NO, p->bytes, NULL, no);
         e = NULL;
@@ -170,7 +170,7 @@ static void pending_ready(struct transport *t, struct watch *w, uint32_t events)
 
 /* --- listening --- */
 
-/* Strangers that connect and say nothing do not pile up. */
+/* Connections that say nothing do not pile up. */
 static void pending_prune(struct transport *t)
 {
     struct pending *oldest = t->pending;

@@ -4,7 +4,6 @@ noinst_LTLIBRARIES += libtransport.la
 libtransport_la_SOURCES = \
     src/transport/transport.c src/transport/transport.h src/transport/endpoint.h \
     src/transport/address.c src/transport/listen.c src/transport/greet.c \
-    src/transport/bytes.h \
     src/transport/greeting.c src/transport/greeting.h \
     src/transport/aead.c src/transport/aead.h \
     src/transport/tcp.c src/transport/queue.c \

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* queue.c -- frames on their way out to a peer, until it has them, and the tokens of those that it
- * never will have. */
+/* queue.c -- frames on their way out to a peer until it has them, and the tokens of those that it
+ * never gets. */
 #include "endpoint.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Leaves the token behind for the next poll to return. */
-static void frame_bury(struct transport *t, uint32_t to, struct out_frame *f)
+/* Leaves the token for the next poll to return. */
+static void frame_abandon(struct transport *t, uint32_t to, struct out_frame *f)
 {
-    struct buried *b = f->token != NULL ? malloc(sizeof *b) : NULL;
-    t->lent -= f->lent;
+    struct abandoned *b = f->token != NULL ? malloc(sizeof *b) : NULL;
+    t->exposed -= f->exposed;
     if (b != NULL) {
-        *b = (struct buried){t->buried, to, f->token};
-        t->buried = b;
+        *b = (struct abandoned){t->abandoned, to, f->token};
+        t->abandoned = b;
     }
     free(f);
 }
 
-void queue_bury(struct transport *t, struct endpoint *e)
+void queue_abandon(struct transport *t, struct endpoint *e)
 {
     while (e->first != NULL) {
         struct out_frame *f = e->first;
         e->first = f->next;
-        frame_bury(t, e->vpid, f);
+        frame_abandon(t, e->process, f);
     }
     e->unwritten = e->last = NULL;
     e->offset = e->backlog = 0;
@@ -38,7 +38,7 @@ void endpoint_done_first(struct transport *t, struct endpoint *e)
     e->first_number++;
     e->backlog -= f->head_length + f->length;
     if (f->token != NULL)
-        t->events.sent(t->events.arg, e->vpid, f->token);
+        t->events.sent(t->events.arg, e->process, f->token);
     free(f);
 }
 
@@ -79,9 +79,9 @@ int queue_add(struct endpoint *e, const void *head, size_t head_length, const vo
 
 void queue_return_tokens(struct transport *t)
 {
-    while (t->buried != NULL) {
-        struct buried *b = t->buried;
-        t->buried = b->next;
+    while (t->abandoned != NULL) {
+        struct abandoned *b = t->abandoned;
+        t->abandoned = b->next;
         t->events.sent(t->events.arg, b->to, b->token);
         free(b);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rings.c -- makes the shared memory of two processes of one host, and finds out whether one may
- * read the other's own. */
+ * read the other's own memory. */
 #include "rings.h"
 #include "endpoint.h"
 #include <errno.h>
@@ -66,7 +66,7 @@ void shm_release(struct endpoint *e)
 
 uint64_t shm_probe(void)
 {
-    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* some kernels ask for it */
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* some kernels demand it */
     return (uint64_t)(uintptr_t)&probe_word;
 }
 

@@ -8,25 +8,26 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { RING = 256 * 1024, LINE = 64, LOANS = 64 };
+enum { RING = 256 * 1024, LINE = 64, EXPOSURES = 64 };
 
-/* What makes a byte on the socket wake the reader of a ring up? Each adds to those before it. */
+/* For what does the writer of a ring wake its reader, by a byte on the socket? Each includes those
+ * before it. */
 enum ring_sleep {
     RING_AWAKE,    /* nothing */
-    RING_ATTENDED, /* what is urgent, as an attendant is there for that */
-    RING_ASLEEP,   /* what a program may be waiting for */
+    RING_PROGRESS, /* what is urgent: the progress thread listens */
+    RING_ASLEEP,   /* what the program may be waiting for */
     RING_FULL,     /* room in the ring that it writes */
 };
 
-/* Shared. By the reader of this ring: bytes consumed so far; enum ring_sleep; it reads what is in,
- * and nothing that comes later. */
+/* Shared. Written by the reader of this ring: bytes consumed so far; enum ring_sleep; whether it
+ * reads what is in, and nothing that comes later. */
 struct ring {
     _Alignas(LINE) _Atomic uint64_t read;
     _Alignas(LINE) _Atomic uint32_t asleep;
     _Atomic uint32_t closed;
-    /* By the ring's writer: what it has lent to its reader (remote_read.c), the turn of each; 0:
-     * nothing. By the reader: it is reading some of that. */
-    _Alignas(LINE) _Atomic uint32_t loans[LOANS];
+    /* Written by the ring's writer: what it exposes to the reader (remote_read.c), the generation
+     * of each; 0: nothing. Written by the reader: it is reading some of that. */
+    _Alignas(LINE) _Atomic uint32_t exposures[EXPOSURES];
     _Alignas(LINE) _Atomic uint32_t reading;
     _Alignas(LINE) uint8_t data[RING];
 };
@@ -36,11 +37,11 @@ struct rings {
     void *map;
     uint64_t written, known_read; /* out */
     uint64_t consumed, published; /* in */
-    uint64_t owed;                /* payloads of the peer's that were read, to be told */
-    uint64_t lent;                /* bit i: out->loans[i] is in use */
-    uint32_t turn;                /* of the last loan */
+    uint64_t unreturned; /* exposed payloads that were read, and the peer does not know yet */
+    uint64_t exposed;    /* bit i: out->exposures[i] is in use */
+    uint32_t generation; /* of the last exposure */
     int pid;
-    bool can_read, peer_reads, said_reads;
+    bool can_read, peer_can_read, said_can_read;
 };
 
 /* From the memory of another process, all of it. */

@@ -8,13 +8,13 @@
  *     0      4      5             6      8        16
  *     | size | kind | head length | zero | length | ...
  *
- *     FRAME     head, payload of `length`
- *     BEGIN     head; a payload of `length` follows in chunks
- *     CHUNK     `length` bytes of it
- *     LEND      head, u64 address: the payload is read from the sender's memory
- *     RETURN    `length`: how many loans are returned, the oldest first
- *     READS     the one who says this can read the other's memory
- *     SKIP      up to the ring's end
+ *     FRAME      head, payload of `length`
+ *     BEGIN      head; a payload of `length` follows in chunks
+ *     CHUNK      `length` bytes of it
+ *     EXPOSED    head, u64 address: the payload is read from the sender's memory
+ *     READ_DONE  `length`: how many of those were read, the oldest first
+ *     CAN_READ   the writer of this can read the other's memory
+ *     SKIP       up to the ring's end
  *
  * The socket beside the rings wakes a sleeper and tells of the peer's death. */
 #include "endpoint.h"
@@ -24,16 +24,16 @@
 #include <sys/socket.h>
 
 enum { RECORD = 16, CHUNK = 32 * 1024, RECORDS_A_POLL = 128 };
-enum kind { NOTHING, FRAME, BEGIN, CHUNKED, LEND, RETURN, READS, SKIP };
+enum kind { NOTHING, FRAME, BEGIN, CHUNKED, EXPOSED, READ_DONE, CAN_READ, SKIP };
 
 /* --- out --- */
 
-static _Atomic uint32_t *word_at(struct ring *r, uint64_t position)
+static _Atomic uint32_t *ring_word(struct ring *r, uint64_t position)
 {
     return (_Atomic uint32_t *)(void *)(r->data + position % RING);
 }
 
-static size_t rounded(size_t size)
+static size_t record_rounded(size_t size)
 {
     return (size + RECORD - 1) & ~(size_t)(RECORD - 1);
 }
@@ -42,7 +42,7 @@ static size_t rounded(size_t size)
  */
 static uint8_t *record_reserve(struct rings *r, size_t body)
 {
-    size_t size = RECORD + rounded(body), to_end = RING - r->written % RING;
+    size_t size = RECORD + record_rounded(body), to_end = RING - r->written % RING;
     size_t need = size + RECORD + (size > to_end ? to_end : 0);
     if (RING - (r->written - r->known_read) < need) {
         r->known_read = atomic_load_explicit(&r->out->read, memory_order_acquire);
@@ -52,16 +52,17 @@ static uint8_t *record_reserve(struct rings *r, size_t body)
     if (size > to_end) {
         uint8_t *p = r->out->data + r->written % RING;
         p[4] = SKIP;
-        atomic_store_explicit(word_at(r->out, r->written + to_end), 0, memory_order_relaxed);
-        atomic_store_explicit(word_at(r->out, r->written), (uint32_t)to_end, memory_order_release);
+        atomic_store_explicit(ring_word(r->out, r->written + to_end), 0, memory_order_relaxed);
+        atomic_store_explicit(ring_word(r->out, r->written), (uint32_t)to_end,
+                              memory_order_release);
         r->written += to_end;
     }
     return r->out->data + r->written % RING;
 }
 
 /* Without a fence, which would cost as much as the message: a wake-up that is missed by a hair
- * costs the sleeper the rest of its nap. Naps become long where messages come seldom, and so is a
- * miss: 50 ns or so in all the time between two of them. */
+ * costs the reader the rest of its sleep. Sleeps become long where messages come seldom, and so is
+ * a miss: some 50 ns in all the time between two of them. */
 static void peer_wake(struct endpoint *e, enum ring_sleep least)
 {
     struct ring *out = e->rings->out;
@@ -74,18 +75,18 @@ static void record_publish(struct endpoint *e, uint8_t *p, enum kind kind, size_
                            uint64_t length, size_t body)
 {
     struct rings *r = e->rings;
-    size_t size = RECORD + rounded(body);
+    size_t size = RECORD + record_rounded(body);
     p[4] = (uint8_t)kind;
     p[5] = (uint8_t)head_length;
     memcpy(p + 8, &length, sizeof length);
-    atomic_store_explicit(word_at(r->out, r->written + size), 0, memory_order_relaxed);
-    atomic_store_explicit(word_at(r->out, r->written), (uint32_t)size, memory_order_release);
+    atomic_store_explicit(ring_word(r->out, r->written + size), 0, memory_order_relaxed);
+    atomic_store_explicit(ring_word(r->out, r->written), (uint32_t)size, memory_order_release);
     r->written += size;
     if (e->urgency != TRANSPORT_QUIET)
-        peer_wake(e, e->urgency == TRANSPORT_NEWS ? RING_ASLEEP : RING_ATTENDED);
+        peer_wake(e, e->urgency == TRANSPORT_NEWS ? RING_ASLEEP : RING_PROGRESS);
 }
 
-static bool write_frame(struct endpoint *e, const void *head, size_t head_length,
+static bool frame_write(struct endpoint *e, const void *head, size_t head_length,
                         const void *payload, size_t length)
 {
     uint8_t *p = record_reserve(e->rings, head_length + length);
@@ -103,12 +104,12 @@ bool shm_send(struct endpoint *e, enum transport_urgency urgency, const void *he
               size_t head_length, const void *payload, size_t length)
 {
     e->urgency = urgency;
-    const bool sent = e->unwritten == NULL && write_frame(e, head, head_length, payload, length);
+    const bool sent = e->unwritten == NULL && frame_write(e, head, head_length, payload, length);
     e->urgency = TRANSPORT_URGENT;
     return sent;
 }
 
-static bool write_lend(struct endpoint *e, const struct out_frame *f)
+static bool frame_write_exposed(struct endpoint *e, const struct out_frame *f)
 {
     uint64_t address = (uint64_t)(uintptr_t)f->payload;
     uint8_t *p = record_reserve(e->rings, f->head_length + sizeof address);
@@ -116,11 +117,11 @@ static bool write_lend(struct endpoint *e, const struct out_frame *f)
         return false;
     memcpy(p + RECORD, f->bytes + TCP_HEADER, f->head_length);
     memcpy(p + RECORD + f->head_length, &address, sizeof address);
-    record_publish(e, p, LEND, f->head_length, f->length, f->head_length + sizeof address);
+    record_publish(e, p, EXPOSED, f->head_length, f->length, f->head_length + sizeof address);
     return true;
 }
 
-static bool write_begin(struct endpoint *e, const struct out_frame *f)
+static bool frame_write_begin(struct endpoint *e, const struct out_frame *f)
 {
     uint8_t *p = record_reserve(e->rings, f->head_length);
     if (p == NULL)
@@ -130,7 +131,7 @@ static bool write_begin(struct endpoint *e, const struct out_frame *f)
     return true;
 }
 
-static bool write_bare(struct endpoint *e, enum kind kind, uint64_t number)
+static bool record_write_bare(struct endpoint *e, enum kind kind, uint64_t number)
 {
     uint8_t *p = record_reserve(e->rings, 0);
     if (p == NULL)
@@ -139,7 +140,7 @@ static bool write_bare(struct endpoint *e, enum kind kind, uint64_t number)
     return true;
 }
 
-static bool write_chunks(struct endpoint *e, const struct out_frame *f)
+static bool frame_write_chunks(struct endpoint *e, const struct out_frame *f)
 {
     while (e->offset - 1 < f->length) { /* 0: not begun */
         size_t at = e->offset - 1, n = f->length - at < CHUNK ? f->length - at : CHUNK;
@@ -153,84 +154,85 @@ static bool write_chunks(struct endpoint *e, const struct out_frame *f)
     return true;
 }
 
-/* Writes the first that is not yet through, as far as it goes; true when it is. */
-static bool write_next(struct transport *t, struct endpoint *e)
+/* Writes the first frame that is not yet written, as far as it goes; true when all of it is. */
+static bool frame_write_next(struct transport *t, struct endpoint *e)
 {
     struct out_frame *f = e->unwritten;
     bool small = f->length <= TRANSPORT_SMALL;
     if (e->offset == 0 && small) {
-        if (!write_frame(e, f->bytes + TCP_HEADER, f->head_length, f->payload, f->length))
+        if (!frame_write(e, f->bytes + TCP_HEADER, f->head_length, f->payload, f->length))
             return false;
-    } else if (e->offset == 0 && f->token != NULL && e->rings->peer_reads) {
-        if (!write_lend(e, f))
+    } else if (e->offset == 0 && f->token != NULL && e->rings->peer_can_read) {
+        if (!frame_write_exposed(e, f))
             return false;
-        f->lent = true;
-        t->lent++;
+        f->exposed = true;
+        t->exposed++;
     } else {
-        if (e->offset == 0 && !write_begin(e, f))
+        if (e->offset == 0 && !frame_write_begin(e, f))
             return false;
         e->offset += e->offset == 0;
-        if (!write_chunks(e, f))
+        if (!frame_write_chunks(e, f))
             return false;
     }
-    e->unwritten = f->next; /* and stays in the queue until poll may say `sent` */
+    e->unwritten = f->next; /* and stays in the queue until poll may call `sent` */
     e->offset = 0;
     return true;
 }
 
-static void give_back(struct endpoint *e)
+static void read_done_tell(struct endpoint *e)
 {
-    if (e->rings->owed > 0 && write_bare(e, RETURN, e->rings->owed))
-        e->rings->owed = 0;
+    if (e->rings->unreturned > 0 && record_write_bare(e, READ_DONE, e->rings->unreturned))
+        e->rings->unreturned = 0;
 }
 
-static void write_all(struct transport *t, struct endpoint *e)
+static void frames_write(struct transport *t, struct endpoint *e)
 {
-    while (e->unwritten != NULL && write_next(t, e))
+    while (e->unwritten != NULL && frame_write_next(t, e))
         t->moved++;
 }
 
-/* Who sleeps on this side, as the attendant may, is to be woken for that, too. */
-static bool ask_for_room(struct endpoint *e)
+/* Whatever sleeps on this side, such as the progress thread, is to be woken for room, too. */
+static bool ring_ask_for_room(struct endpoint *e)
 {
     uint32_t was = atomic_load_explicit(&e->rings->in->asleep, memory_order_relaxed);
-    return (was == RING_ATTENDED || was == RING_ASLEEP) &&
+    return (was == RING_PROGRESS || was == RING_ASLEEP) &&
            atomic_compare_exchange_strong(&e->rings->in->asleep, &was, RING_FULL);
 }
 
 void shm_flush(struct transport *t, struct endpoint *e)
 {
     struct rings *r = e->rings;
-    if (r->can_read && !r->said_reads)
-        r->said_reads = write_bare(e, READS, 0);
-    give_back(e);
-    write_all(t, e);
-    if (e->unwritten != NULL && ask_for_room(e))
-        write_all(t, e); /* it may have come meanwhile */
+    if (r->can_read && !r->said_can_read)
+        r->said_can_read = record_write_bare(e, CAN_READ, 0);
+    read_done_tell(e);
+    frames_write(t, e);
+    if (e->unwritten != NULL && ring_ask_for_room(e))
+        frames_write(t, e); /* room may have come meanwhile */
     if (e->unwritten != NULL)
-        peer_wake(e, RING_ATTENDED);
+        peer_wake(e, RING_PROGRESS);
 }
 
 /* --- in --- */
 
-static void returned(struct transport *t, struct endpoint *e, uint64_t loans)
+static void read_done(struct transport *t, struct endpoint *e, uint64_t exposures)
 {
-    for (struct out_frame *f = e->first; f != e->unwritten && loans > 0; f = f->next)
-        if (f->lent) {
-            f->lent = false;
-            t->lent--;
-            loans--;
+    for (struct out_frame *f = e->first; f != e->unwritten && exposures > 0; f = f->next)
+        if (f->exposed) {
+            f->exposed = false;
+            t->exposed--;
+            exposures--;
         }
     t->moved++;
 }
 
-static void say_sent(struct transport *t, struct endpoint *e)
+static void frames_say_sent(struct transport *t, struct endpoint *e)
 {
-    while (e->state == LINK_OPEN && e->first != e->unwritten && !e->first->lent)
+    while (e->state == LINK_OPEN && e->first != e->unwritten && !e->first->exposed)
         endpoint_done_first(t, e);
 }
 
-static bool borrow(struct transport *t, struct endpoint *e, const uint8_t *p, uint64_t length)
+static bool frame_remote_read(struct transport *t, struct endpoint *e, const uint8_t *p,
+                              uint64_t length)
 {
     uint64_t address;
     size_t head_length = p[5];
@@ -238,23 +240,18 @@ static bool borrow(struct transport *t, struct endpoint *e, const uint8_t *p, ui
     uint8_t *place = frame_begins(t, e, p + RECORD, head_length, length);
     if (place != NULL && !rings_read_from(e->rings->pid, place, address, length))
         return false;
-    e->rings->owed++;
-    give_back(e); /* at once: the sender lends only a few pieces at a time */
+    e->rings->unreturned++;
+    read_done_tell(e); /* at once: the sender exposes only a few pieces at a time */
     frame_ends(t, e);
     return true;
 }
 
-static void chunk(struct transport *t, struct endpoint *e, const uint8_t *p, uint64_t length)
+static void chunk_take(struct transport *t, struct endpoint *e, const uint8_t *p, uint64_t length)
 {
-    struct in_frame *in = &e->in;
-    if (!in->active || length > in->length - in->got)
+    if (!e->in.active || length > e->in.length - e->in.got)
         return;
-    if (in->place != NULL)
-        memcpy(in->place + in->got, p + RECORD, length);
-    in->got += length;
     t->moved++;
-    if (in->got == in->length)
-        frame_ends(t, e);
+    frame_goes_on(t, e, p + RECORD, length);
 }
 
 /* One record; false: the sender's memory is gone, and so is the sender. */
@@ -271,15 +268,15 @@ static bool record_take(struct transport *t, struct endpoint *e, uint8_t *p)
         frame_begins(t, e, p + RECORD, head_length, length);
         break;
     case CHUNKED:
-        chunk(t, e, p, length);
+        chunk_take(t, e, p, length);
         break;
-    case LEND:
-        return borrow(t, e, p, length);
-    case RETURN:
-        returned(t, e, length);
+    case EXPOSED:
+        return frame_remote_read(t, e, p, length);
+    case READ_DONE:
+        read_done(t, e, length);
         break;
-    case READS:
-        e->rings->peer_reads = true;
+    case CAN_READ:
+        e->rings->peer_can_read = true;
         break;
     case NOTHING:
     case SKIP:
@@ -288,7 +285,7 @@ static bool record_take(struct transport *t, struct endpoint *e, uint8_t *p)
     return true;
 }
 
-static void publish_read(struct endpoint *e)
+static void ring_publish_read(struct endpoint *e)
 {
     struct rings *r = e->rings;
     r->published = r->consumed;
@@ -300,14 +297,14 @@ bool shm_waiting(const struct endpoint *e)
 {
     const struct rings *r = e->rings;
     return e->state == LINK_OPEN &&
-           atomic_load_explicit(word_at(r->in, r->consumed), memory_order_acquire) != 0;
+           atomic_load_explicit(ring_word(r->in, r->consumed), memory_order_acquire) != 0;
 }
 
 void shm_poll(struct transport *t, struct endpoint *e)
 {
     struct rings *r = e->rings;
     for (int i = 0; i < RECORDS_A_POLL && e->state == LINK_OPEN; i++) {
-        uint32_t size = atomic_load_explicit(word_at(r->in, r->consumed), memory_order_acquire);
+        uint32_t size = atomic_load_explicit(ring_word(r->in, r->consumed), memory_order_acquire);
         if (size == 0)
             break;
         bool alive = record_take(t, e, r->in->data + r->consumed % RING);
@@ -315,18 +312,18 @@ void shm_poll(struct transport *t, struct endpoint *e)
         if (!alive)
             endpoint_lost(t, e, "its memory is gone");
         else if (r->consumed - r->published >= RING / 4)
-            publish_read(e);
+            ring_publish_read(e);
     }
     if (e->state != LINK_OPEN)
         return;
-    if (e->unwritten != NULL || r->owed > 0 || r->said_reads != r->can_read)
+    if (e->unwritten != NULL || r->unreturned > 0 || r->said_can_read != r->can_read)
         shm_flush(t, e);
     if (e->first != e->unwritten)
-        say_sent(t, e);
+        frames_say_sent(t, e);
 }
 
 /* Asking for a wake-up and looking once more must not be swapped. */
-void shm_doze(struct endpoint *e, enum ring_sleep how)
+void shm_arm(struct endpoint *e, enum ring_sleep how)
 {
     if (e->state != LINK_OPEN)
         return;
@@ -334,14 +331,14 @@ void shm_doze(struct endpoint *e, enum ring_sleep how)
         how = RING_FULL;
     atomic_store_explicit(&e->rings->in->asleep, how, memory_order_relaxed);
     if (how != RING_AWAKE && e->rings->published != e->rings->consumed)
-        publish_read(e);
+        ring_publish_read(e);
     atomic_thread_fence(memory_order_seq_cst);
 }
 
-/* A ring outlives its writer. That the reader has it is known when something of his has come. Who
- * closes it looks at what is in it afterwards, and who writes looks whether it is closed
- * afterwards: one of them sees the other. */
-bool shm_keeps(const struct endpoint *e)
+/* A ring outlives its writer. That the reader has the ring is known when something has come from
+ * it. The reader closes a ring and then looks at what is in it; the writer writes and then looks
+ * whether the ring is closed: one of them sees the other. */
+bool shm_survives(const struct endpoint *e)
 {
     atomic_thread_fence(memory_order_seq_cst);
     return e->unwritten == NULL && e->rings->consumed > 0 &&
@@ -361,7 +358,7 @@ void shm_ready(struct transport *t, struct endpoint *e)
     ssize_t n = recv(e->fd, wakes, sizeof wakes, MSG_DONTWAIT);
     if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
         return;
-    while (shm_waiting(e)) /* what it said before its end counts */
+    while (shm_waiting(e)) /* what it wrote before its end counts */
         shm_poll(t, e);
     if (e->state == LINK_OPEN)
         endpoint_lost(t, e, "its process has ended");

@@ -8,7 +8,7 @@
  * the other direction have arrived whole. A frame stays in its queue until it is acknowledged, so
  * that after a broken connection the next one goes on with the first frame that is missing. A frame
  * with neither head nor payload only acknowledges. */
-#include "bytes.h"
+#include "overlay/base/bytes.h"
 #include "endpoint.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 enum { BUFFER = 128 * 1024, PIECES = 64, READS = 8 };
 enum { TELL_FRAMES = 32, TELL_BYTES = 256 * 1024 };
-_Static_assert(BUFFER >= SEAL_RECORD + TCP_HEADER + TRANSPORT_HEAD + TRANSPORT_SMALL,
+_Static_assert(BUFFER >= AEAD_RECORD + TCP_HEADER + TRANSPORT_HEAD + TRANSPORT_SMALL,
                "a record fits beside what is left of a frame");
 _Static_assert(BUFFER >= 2 * (TCP_HEADER + TRANSPORT_HEAD + TRANSPORT_SMALL), "a small frame fits");
 
@@ -31,24 +31,22 @@ int tcp_prepare(struct endpoint *e)
 
 /* --- out --- */
 
-static void header_write(struct endpoint *e, struct out_frame *f)
+static void tcp_header_write(struct endpoint *e, struct out_frame *f)
 {
-    uint32_t received = htole32(e->received);
-    uint64_t length = htole64(f->length);
-    memcpy(f->bytes, &received, 4);
+    bytes_put_u32(f->bytes, e->received);
     f->bytes[4] = (uint8_t)f->head_length;
     memset(f->bytes + 5, 0, 3);
-    memcpy(f->bytes + 8, &length, 8);
+    bytes_put_u64(f->bytes + 8, f->length);
     e->told = e->received;
     e->untold_bytes = 0;
 }
 
-static size_t frame_size(const struct out_frame *f)
+static size_t tcp_frame_size(const struct out_frame *f)
 {
     return TCP_HEADER + f->head_length + f->length;
 }
 
-static int add_piece(struct iovec *v, const uint8_t *from, size_t length, size_t *skip)
+static int iovec_add(struct iovec *v, const uint8_t *from, size_t length, size_t *skip)
 {
     if (*skip >= length) {
         *skip -= length;
@@ -59,28 +57,28 @@ static int add_piece(struct iovec *v, const uint8_t *from, size_t length, size_t
     return 1;
 }
 
-static int gather(struct endpoint *e, struct iovec *v, size_t *total)
+static int tcp_gather(struct endpoint *e, struct iovec *v, size_t *total)
 {
     int n = 0;
     size_t skip = e->offset;
     *total = 0;
     for (struct out_frame *f = e->unwritten; f != NULL && n + 2 <= PIECES; f = f->next) {
         if (f != e->unwritten || e->offset == 0)
-            header_write(e, f);
+            tcp_header_write(e, f);
         bool copied = f->payload == f->bytes + TCP_HEADER + f->head_length;
         size_t front = (size_t)TCP_HEADER + f->head_length + (copied ? f->length : 0);
-        *total += frame_size(f) - (f == e->unwritten ? e->offset : 0);
-        n += add_piece(v + n, f->bytes, front, &skip);
+        *total += tcp_frame_size(f) - (f == e->unwritten ? e->offset : 0);
+        n += iovec_add(v + n, f->bytes, front, &skip);
         if (!copied && f->length > 0)
-            n += add_piece(v + n, f->payload, f->length, &skip);
+            n += iovec_add(v + n, f->payload, f->length, &skip);
     }
     return n;
 }
 
-static void written(struct endpoint *e, size_t n)
+static void tcp_written(struct endpoint *e, size_t n)
 {
     while (n > 0) {
-        size_t rest = frame_size(e->unwritten) - e->offset;
+        size_t rest = tcp_frame_size(e->unwritten) - e->offset;
         if (n < rest) {
             e->offset += n;
             return;
@@ -97,57 +95,53 @@ void tcp_flush(struct transport *t, struct endpoint *e)
         struct iovec v[PIECES];
         size_t total;
         struct msghdr m = {.msg_iov = v};
-        m.msg_iovlen = (size_t)gather(e, v, &total);
-        ssize_t n = e->seal != NULL ? seal_write(e->seal, e->fd, m.msg_iov, (int)m.msg_iovlen)
+        m.msg_iovlen = (size_t)tcp_gather(e, v, &total);
+        ssize_t n = e->aead != NULL ? aead_write(e->aead, e->fd, m.msg_iov, (int)m.msg_iovlen)
                                     : sendmsg(e->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
-            /* Broken: epoll will say so too, and then from within poll. */
+            /* Broken: epoll reports it too, and then from within poll. */
             endpoint_watch(t, e, errno == EAGAIN ? EPOLLIN | EPOLLOUT : EPOLLIN);
             return;
         }
         t->moved++;
-        written(e, (size_t)n);
-        if (e->seal == NULL ? (size_t)n < total : !seal_is_out(e->seal)) {
+        tcp_written(e, (size_t)n);
+        if (e->aead == NULL ? (size_t)n < total : !aead_is_out(e->aead)) {
             endpoint_watch(t, e, EPOLLIN | EPOLLOUT);
             return;
         }
     }
-    bool rest = e->seal != NULL && seal_write(e->seal, e->fd, NULL, 0) < 0 && errno == EAGAIN;
+    bool rest = e->aead != NULL && aead_write(e->aead, e->fd, NULL, 0) < 0 && errno == EAGAIN;
     endpoint_watch(t, e, rest ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
 /* --- in --- */
 
 /* Takes what the buffer has of the payload that is under way. */
-static void take_payload(struct transport *t, struct endpoint *e)
+static void tcp_take_payload(struct transport *t, struct endpoint *e)
 {
-    struct in_frame *in = &e->in;
-    size_t n = e->end - e->begin;
-    if (n > in->length - in->got)
-        n = in->length - in->got;
-    if (in->place != NULL)
-        memcpy(in->place + in->got, e->buffer + e->begin, n);
+    const uint8_t *bytes = e->buffer + e->begin;
+    size_t n = e->end - e->begin, left = e->in.length - e->in.got;
+    if (n > left)
+        n = left;
     e->begin += n;
-    in->got += n;
-    if (in->got == in->length)
-        frame_ends(t, e);
+    frame_goes_on(t, e, bytes, n);
 }
 
 /* Takes the frame at the front of the buffer; false when more has to come first. */
-static bool take_frame(struct transport *t, struct endpoint *e)
+static bool tcp_take_frame(struct transport *t, struct endpoint *e)
 {
     uint8_t *p = e->buffer + e->begin;
     size_t have = e->end - e->begin;
     if (have < TCP_HEADER || have < (size_t)TCP_HEADER + p[4])
         return false;
     size_t head_length = p[4], front = TCP_HEADER + head_length;
-    uint64_t length = get64(p + 8);
+    uint64_t length = bytes_get_u64(p + 8);
     bool small = length <= TRANSPORT_SMALL;
     if (head_length > TRANSPORT_HEAD || (small && have < front + length))
         return false;
-    endpoint_acknowledged(t, e, get32(p));
+    endpoint_acknowledged(t, e, bytes_get_u32(p));
     e->untold_bytes += front + length;
     e->begin += front;
     if (!small) {
@@ -162,14 +156,14 @@ static bool take_frame(struct transport *t, struct endpoint *e)
     return true;
 }
 
-static void take_all(struct transport *t, struct endpoint *e)
+static void tcp_take_all(struct transport *t, struct endpoint *e)
 {
     bool more = true;
     while (more && e->state == LINK_OPEN)
         if (e->in.active && e->end > e->begin)
-            take_payload(t, e);
+            tcp_take_payload(t, e);
         else if (!e->in.active)
-            more = take_frame(t, e);
+            more = tcp_take_frame(t, e);
         else
             more = false;
     if (e->state != LINK_OPEN)
@@ -183,15 +177,15 @@ static void take_all(struct transport *t, struct endpoint *e)
     }
 }
 
-/* What lies decrypted or ready to be, epoll does not know of. */
-static bool has_more(const struct endpoint *e)
+/* epoll does not know of what is decrypted, or ready to be. */
+static bool tcp_has_more(const struct endpoint *e)
 {
-    return e->seal != NULL && seal_is_ready(e->seal);
+    return e->aead != NULL && aead_is_ready(e->aead);
 }
 
 /* One read: the rest of the payload right to its place, what follows into the buffer. True: there
  * may be more. */
-static bool take_in(struct transport *t, struct endpoint *e)
+static bool tcp_read(struct transport *t, struct endpoint *e)
 {
     struct in_frame *in = &e->in;
     struct iovec v[2];
@@ -201,7 +195,7 @@ static bool take_in(struct transport *t, struct endpoint *e)
         v[n++] = (struct iovec){in->place + in->got, direct};
     size_t room = BUFFER - e->end;
     v[n++] = (struct iovec){e->buffer + e->end, room};
-    ssize_t got = e->seal != NULL ? seal_read(e->seal, e->fd, v, n) : readv(e->fd, v, n);
+    ssize_t got = e->aead != NULL ? aead_read(e->aead, e->fd, v, n) : readv(e->fd, v, n);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
     if (got <= 0) {
@@ -219,8 +213,8 @@ static bool take_in(struct transport *t, struct endpoint *e)
     else if (direct > 0)
         t->moved++;
     if (e->state == LINK_OPEN)
-        take_all(t, e);
-    return ((size_t)got == direct + room || has_more(e)) && e->state == LINK_OPEN;
+        tcp_take_all(t, e);
+    return ((size_t)got == direct + room || tcp_has_more(e)) && e->state == LINK_OPEN;
 }
 
 void tcp_ready(struct transport *t, struct endpoint *e, uint32_t events)
@@ -231,8 +225,8 @@ void tcp_ready(struct transport *t, struct endpoint *e, uint32_t events)
         return;
     uint64_t large = TRANSPORT_SMALL;
     bool more = true;
-    for (int i = 0; more && (i < READS || has_more(e)); i++)
-        more = take_in(t, e);
+    for (int i = 0; more && (i < READS || tcp_has_more(e)); i++)
+        more = tcp_read(t, e);
     if (e->state == LINK_OPEN &&
         (e->received - e->told >= TELL_FRAMES || e->untold_bytes >= TELL_BYTES ||
          (e->untold_bytes > large && !e->in.active)))

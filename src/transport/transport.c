@@ -11,11 +11,12 @@
 #include <unistd.h>
 
 enum { EVENTS = 32, SOCKETS_EVERY = 128, TIMERS_EVERY = 32, FIRST_CONTACT_MS = 20000 };
-enum { CLOCK_MS = 10, NAP_MS = 64 };
+enum { CLOCK_MS = 10, SLEEP_MS = 64 };
 enum { STEP_MS = 50 }; /* the clock's longest step */
 
-/* Deadlines are about what a peer did not do while we watched. A process that was not running, on a
- * busy or suspended desktop, has not watched: when it looks again, little time has passed. */
+/* Deadlines are about what a peer did not do while this process watched. A process that was not
+ * running, on a busy or suspended desktop, has not watched: when it reads the clock again, little
+ * time has passed for it. */
 uint64_t transport_now_ms(struct transport *t)
 {
     struct timespec now;
@@ -43,12 +44,22 @@ uint8_t *frame_begins(struct transport *t, struct endpoint *e, const uint8_t *he
         memcpy(in->head, head, head_length);
         in->head_length = head_length;
         in->length = length;
-        in->place = t->events.place(t->events.arg, e->vpid, in->head, head_length, length);
+        in->place = t->events.place(t->events.arg, e->process, in->head, head_length, length);
     }
     in->again = false;
     in->active = true;
     in->got = 0;
     return in->place;
+}
+
+void frame_goes_on(struct transport *t, struct endpoint *e, const uint8_t *bytes, size_t length)
+{
+    struct in_frame *in = &e->in;
+    if (in->place != NULL)
+        memcpy(in->place + in->got, bytes, length);
+    in->got += length;
+    if (in->got == in->length)
+        frame_ends(t, e);
 }
 
 void frame_ends(struct transport *t, struct endpoint *e)
@@ -58,7 +69,8 @@ void frame_ends(struct transport *t, struct endpoint *e)
     e->received++;
     t->moved++;
     if (in->place != NULL && e->state == LINK_OPEN)
-        t->events.arrived(t->events.arg, e->vpid, in->head, in->head_length, in->place, in->length);
+        t->events.arrived(t->events.arg, e->process, in->head, in->head_length, in->place,
+                          in->length);
 }
 
 void frame_small(struct transport *t, struct endpoint *e, const uint8_t *head, size_t head_length,
@@ -66,12 +78,12 @@ void frame_small(struct transport *t, struct endpoint *e, const uint8_t *head, s
 {
     e->received++;
     t->moved++;
-    t->events.arrived(t->events.arg, e->vpid, head, head_length, payload, length);
+    t->events.arrived(t->events.arg, e->process, head, head_length, payload, length);
 }
 
 /* --- the state of a peer --- */
 
-static bool is_unsettled(const struct endpoint *e)
+static bool endpoint_needs_clock(const struct endpoint *e)
 {
     switch (e->state) {
     case LINK_NONE:
@@ -87,19 +99,19 @@ static bool is_unsettled(const struct endpoint *e)
     return false;
 }
 
-static bool has_rings(const struct endpoint *e)
+static bool endpoint_has_rings(const struct endpoint *e)
 {
     return e->state == LINK_OPEN && e->by_unix;
 }
 
 /* Counted anew wherever a state may have changed: peers are few, changes rare. */
-static void count_restless(struct transport *t)
+static void count_what_matters(struct transport *t)
 {
-    t->unsettled = t->restless = 0;
+    t->clocks_matter = t->sockets_matter = 0;
     for (uint32_t i = 0; i < t->options.count; i++) {
         const struct endpoint *e = &t->endpoints[i];
-        t->unsettled += is_unsettled(e);
-        t->restless += is_unsettled(e) || (e->state == LINK_OPEN && !e->by_unix);
+        t->clocks_matter += endpoint_needs_clock(e);
+        t->sockets_matter += endpoint_needs_clock(e) || (e->state == LINK_OPEN && !e->by_unix);
     }
 }
 
@@ -108,7 +120,7 @@ static void socket_ready(struct transport *t, struct watch *w, uint32_t events)
     struct endpoint *e = (struct endpoint *)w;
     if (e->state == LINK_CONNECTING || e->state == LINK_GREETING)
         greet_ready(t, e, events);
-    else if (has_rings(e))
+    else if (endpoint_has_rings(e))
         shm_ready(t, e);
     else if (e->state == LINK_OPEN)
         tcp_ready(t, e, events);
@@ -130,8 +142,8 @@ void endpoint_close(struct transport *t, struct endpoint *e)
         close(e->fd); /* leaves epoll by itself */
     e->fd = -1;
     e->interest = 0;
-    seal_free(e->seal);
-    e->seal = NULL;
+    aead_free(e->aead);
+    e->aead = NULL;
     e->begin = e->end = 0;
     e->in.again = e->in.again || e->in.active;
     e->in.active = false;
@@ -152,7 +164,7 @@ void endpoint_open(struct transport *t, struct endpoint *e, uint32_t peer_receiv
         return;
     }
     e->told = e->received;
-    e->unwritten = NULL; /* all that it has not is written anew */
+    e->unwritten = NULL; /* all that the peer does not have is written anew */
     endpoint_acknowledged(t, e, peer_received);
     e->unwritten = e->first;
     e->offset = 0;
@@ -166,8 +178,8 @@ void endpoint_lost(struct transport *t, struct endpoint *e, const char *reason)
         return;
     endpoint_close(t, e);
     e->state = LINK_LOST;
-    queue_bury(t, e);
-    t->events.lost(t->events.arg, e->vpid, reason);
+    queue_abandon(t, e);
+    t->events.lost(t->events.arg, e->process, reason);
 }
 
 void endpoint_broken(struct transport *t, struct endpoint *e, const char *reason)
@@ -182,7 +194,7 @@ void endpoint_broken(struct transport *t, struct endpoint *e, const char *reason
     greet_start(t, e);
 }
 
-static void first_use(struct transport *t, struct endpoint *e)
+static void endpoint_first_use(struct transport *t, struct endpoint *e)
 {
     e->deadline_ms = transport_now_ms(t) + FIRST_CONTACT_MS;
     e->reason = "no connection could be made";
@@ -191,10 +203,10 @@ static void first_use(struct transport *t, struct endpoint *e)
         e->reason = "its address is not known";
         e->deadline_ms = 0;
     }
-    count_restless(t);
+    count_what_matters(t);
 }
 
-static void look_at_peer(struct transport *t, struct endpoint *e, uint64_t now)
+static void clock_endpoint(struct transport *t, struct endpoint *e, uint64_t now)
 {
     if (e->state == LINK_BROKEN && now >= e->deadline_ms)
         endpoint_lost(t, e, e->reason);
@@ -210,12 +222,12 @@ static void look_at_peer(struct transport *t, struct endpoint *e, uint64_t now)
         greet_start(t, e);
 }
 
-static void look_at_clocks(struct transport *t)
+static void clock_all(struct transport *t)
 {
     uint64_t now = transport_now_ms(t);
     for (uint32_t i = 0; i < t->options.count; i++)
-        look_at_peer(t, &t->endpoints[i], now);
-    count_restless(t);
+        clock_endpoint(t, &t->endpoints[i], now);
+    count_what_matters(t);
 }
 
 /* --- what others call --- */
@@ -233,7 +245,7 @@ int transport_open(struct transport **out, const struct transport_options *o,
     t->epoll = epoll_create1(EPOLL_CLOEXEC);
     int rc = t->endpoints == NULL || t->ring_peers == NULL ? -ENOMEM : t->epoll < 0 ? -errno : 0;
     for (uint32_t i = 0; rc == 0 && i < o->count; i++)
-        t->endpoints[i] = (struct endpoint){.watch = {socket_ready}, .vpid = i, .fd = -1};
+        t->endpoints[i] = (struct endpoint){.watch = {socket_ready}, .process = i, .fd = -1};
     if (rc == 0)
         rc = listen_open(t);
     if (rc != 0) {
@@ -250,14 +262,14 @@ void transport_close(struct transport *t)
     for (uint32_t i = 0; t->endpoints != NULL && i < t->options.count; i++) {
         struct endpoint *e = &t->endpoints[i];
         endpoint_close(t, e);
-        queue_bury(t, e);
+        queue_abandon(t, e);
         shm_release(e);
         free(e->buffer);
         free(e->address);
     }
-    while (t->buried != NULL) {
-        struct buried *b = t->buried;
-        t->buried = b->next;
+    while (t->abandoned != NULL) {
+        struct abandoned *b = t->abandoned;
+        t->abandoned = b->next;
         free(b);
     }
     if (t->epoll >= 0)
@@ -282,8 +294,8 @@ int transport_send(struct transport *t, uint32_t to, enum transport_urgency urge
     if (e->state == LINK_LOST)
         return -EPIPE;
     if (e->state == LINK_NONE)
-        first_use(t, e);
-    bool rings = has_rings(e);
+        endpoint_first_use(t, e);
+    bool rings = endpoint_has_rings(e);
     if (rings && length <= TRANSPORT_SMALL &&
         shm_send(e, urgency, head, head_length, payload, length))
         return 1;
@@ -293,7 +305,7 @@ int transport_send(struct transport *t, uint32_t to, enum transport_urgency urge
     if (rings)
         shm_flush(t, e);
     else if (e->state == LINK_OPEN && !(e->interest & EPOLLOUT))
-        tcp_flush(t, e); /* else it is full, and epoll will tell */
+        tcp_flush(t, e); /* else it is full, and epoll reports when it is not */
     return 0;
 }
 
@@ -306,19 +318,19 @@ bool transport_written(const struct transport *t, uint32_t to)
 {
     const struct endpoint *e = &t->endpoints[to];
     return e->first == NULL ||
-           (!e->by_unix && e->unwritten == NULL && (e->seal == NULL || seal_is_out(e->seal)));
+           (!e->by_unix && e->unwritten == NULL && (e->aead == NULL || aead_is_out(e->aead)));
 }
 
-bool transport_keeps(const struct transport *t, uint32_t to)
+bool transport_survives(const struct transport *t, uint32_t to)
 {
     const struct endpoint *e = &t->endpoints[to];
-    return has_rings(e) && shm_keeps(e);
+    return endpoint_has_rings(e) && shm_survives(e);
 }
 
 bool transport_drained(struct transport *t, uint32_t from)
 {
     struct endpoint *e = &t->endpoints[from];
-    return !has_rings(e) || shm_drained(e);
+    return !endpoint_has_rings(e) || shm_drained(e);
 }
 
 bool transport_met(const struct transport *t, uint32_t to)
@@ -335,16 +347,16 @@ static void poll_sockets(struct transport *t, int timeout_ms)
         w->ready(t, w, events[i].events);
     }
     if (n > 0)
-        count_restless(t);
+        count_what_matters(t);
     listen_sweep(t);
 }
 
-/* Asks for a wake-up, and then looks once more: does a ring have anything? */
-static bool doze(struct transport *t, enum ring_sleep how)
+/* Asks for a wake-up, and then checks once more: does a ring have anything? */
+static bool rings_arm(struct transport *t, enum ring_sleep how)
 {
     bool waiting = false;
     for (uint32_t i = 0; i < t->ring_count; i++)
-        shm_doze(t->ring_peers[i], how);
+        shm_arm(t->ring_peers[i], how);
     for (uint32_t i = 0; i < t->ring_count; i++)
         waiting = waiting || shm_waiting(t->ring_peers[i]);
     return waiting;
@@ -352,13 +364,14 @@ static bool doze(struct transport *t, enum ring_sleep how)
 
 static void poll_sleeping(struct transport *t, int timeout_ms)
 {
-    bool waiting = doze(t, RING_ASLEEP);
-    const int most = t->unsettled > 0 ? CLOCK_MS : NAP_MS; /* a wake-up may have been missed */
-    if (t->restless + t->ring_count > 0 && (timeout_ms < 0 || timeout_ms > most))
+    bool waiting = rings_arm(t, RING_ASLEEP);
+    const int most =
+        t->clocks_matter > 0 ? CLOCK_MS : SLEEP_MS; /* a wake-up may have been missed */
+    if (t->sockets_matter + t->ring_count > 0 && (timeout_ms < 0 || timeout_ms > most))
         timeout_ms = most;
     poll_sockets(t, waiting ? 0 : timeout_ms);
     for (uint32_t i = 0; i < t->ring_count; i++)
-        shm_doze(t->ring_peers[i], RING_AWAKE);
+        shm_arm(t->ring_peers[i], RING_AWAKE);
 }
 
 static void poll_rings(struct transport *t)
@@ -378,15 +391,15 @@ int transport_poll(struct transport *t, int timeout_ms)
 {
     t->moved = 0;
     t->polls++;
-    if (t->buried != NULL)
+    if (t->abandoned != NULL)
         queue_return_tokens(t);
     poll_rings(t);
     if (t->moved == 0 && timeout_ms != 0)
         poll_sleeping(t, timeout_ms);
-    else if (t->restless > 0 || t->ring_count == 0 || t->polls % SOCKETS_EVERY == 0)
+    else if (t->sockets_matter > 0 || t->ring_count == 0 || t->polls % SOCKETS_EVERY == 0)
         poll_sockets(t, 0);
-    if (t->restless > 0 && (timeout_ms != 0 || t->polls % TIMERS_EVERY == 0))
-        look_at_clocks(t);
+    if (t->sockets_matter > 0 && (timeout_ms != 0 || t->polls % TIMERS_EVERY == 0))
+        clock_all(t);
     return t->moved;
 }
 
@@ -395,14 +408,14 @@ int transport_descriptor(const struct transport *t)
     return t->epoll;
 }
 
-bool transport_attend(struct transport *t)
+bool transport_progress(struct transport *t)
 {
     t->moved = 0;
     queue_return_tokens(t);
     poll_rings(t);
     poll_sockets(t, 0);
-    look_at_clocks(t);
-    return doze(t, RING_ATTENDED) || t->moved > 0;
+    clock_all(t);
+    return rings_arm(t, RING_PROGRESS) || t->moved > 0;
 }
 
 void transport_drop(struct transport *t, uint32_t peer)
@@ -412,5 +425,5 @@ void transport_drop(struct transport *t, uint32_t peer)
         return;
     endpoint_close(t, e);
     e->state = LINK_LOST;
-    queue_bury(t, e);
+    queue_abandon(t, e);
 }

@@ -35,11 +35,11 @@ struct world {
     uint8_t out[BYTES], in[REQUESTS][BYTES];
 };
 
-static int on_send(void *ctx, int vpid, const uint8_t *header, const void *payload, size_t length,
-                   void *cookie)
+static int on_send(void *ctx, int replica, const uint8_t *header, const void *payload,
+                   size_t length, void *cookie)
 {
     struct world *w = ctx;
-    (void)vpid;
+    (void)replica;
     if (!header_read(&w->last, header) || w->last.length != length)
         abort();
     for (size_t i = 0; i < length; i++) /* all of it can be read */
@@ -52,9 +52,9 @@ static int on_send(void *ctx, int vpid, const uint8_t *header, const void *paylo
     return 0;
 }
 
-static void on_lost(void *ctx, int vpid, const char *why)
+static void on_lost(void *ctx, int replica, const char *why)
 {
-    (void)ctx, (void)vpid, (void)why;
+    (void)ctx, (void)replica, (void)why;
 }
 
 static void on_sent(void *ctx, struct engine_send *s)
@@ -75,24 +75,25 @@ static void on_stop(void *ctx, int status, const char *line)
     w->stopped = true;
 }
 
-static bool on_lend(void *ctx, int vpid, const void *bytes, uint8_t loan[ENGINE_LOAN])
+static bool on_lend(void *ctx, int replica, const void *bytes, uint8_t rkey[ENGINE_RKEY])
 {
     struct world *w = ctx;
-    (void)vpid, (void)bytes;
-    memset(loan, 0, ENGINE_LOAN);
+    (void)replica, (void)bytes;
+    memset(rkey, 0, ENGINE_RKEY);
     return script_next(&w->script) % 2;
 }
 
-static void on_take_back(void *ctx, int vpid, const uint8_t loan[ENGINE_LOAN])
+static void on_take_back(void *ctx, int replica, const uint8_t rkey[ENGINE_RKEY])
 {
-    (void)ctx, (void)vpid, (void)loan;
+    (void)ctx, (void)replica, (void)rkey;
 }
 
-static bool on_borrow(void *ctx, int vpid, const uint8_t loan[ENGINE_LOAN], void *to, size_t length)
+static bool on_borrow(void *ctx, int replica, const uint8_t rkey[ENGINE_RKEY], void *to,
+                      size_t length)
 {
     struct world *w = ctx;
-    (void)vpid;
-    memset(to, loan[0], length); /* all of it can be written */
+    (void)replica;
+    memset(to, rkey[0], length); /* all of it can be written */
     return script_next(&w->script) % 4 != 0;
 }
 
@@ -118,32 +119,32 @@ static struct header read_header(struct world *w)
     if (how & 128)
         h.tag = CYCLE - script_next(s);
     h.length = script_next(s) * (how & 32 ? 8u : 1u);
-    if (h.kind == HEADER_OFFER && how & 64)
-        h.length = ENGINE_LOAN;
+    if (h.kind == HEADER_RTS && how & 64)
+        h.length = ENGINE_RKEY;
     return h;
 }
 
 /* As the transport does: what is no header ends the link, and a payload may be placed. */
-static void arrive(struct world *w, int vpid)
+static void arrive(struct world *w, int replica)
 {
     uint8_t bytes[HEADER_BYTES], payload[8 * 256];
     struct header h = read_header(w), checked;
     header_write(bytes, &h);
     if (!header_read(&checked, bytes)) {
-        engine_dead(w->engine, vpid);
+        engine_dead(w->engine, replica);
         return;
     }
     for (unsigned i = 0; i < h.length; i++)
         payload[i] = (uint8_t)script_next(&w->script);
     if (h.length == 0 || script_next(&w->script) % 2 == 0) {
-        engine_arrived(w->engine, vpid, bytes, payload);
+        engine_arrived(w->engine, replica, bytes, payload);
         return;
     }
-    void *room = engine_place(w->engine, vpid, bytes);
+    void *room = engine_place(w->engine, replica, bytes);
     if (room == NULL)
         return;
     memcpy(room, payload, h.length);
-    engine_arrived(w->engine, vpid, bytes, room);
+    engine_arrived(w->engine, replica, bytes, room);
 }
 
 static void send(struct world *w)
@@ -208,7 +209,7 @@ static void decide(struct world *w)
 static void act(struct world *w)
 {
     unsigned what = script_next(&w->script);
-    int vpid = 1 + (int)(what >> 4) % (PROCESSES - 1); /* this one is 0 */
+    int replica = 1 + (int)(what >> 4) % (PROCESSES - 1); /* this one is 0 */
     switch (what % 16) {
     case 0:
         send(w);
@@ -223,7 +224,7 @@ static void act(struct world *w)
         decide(w);
         break;
     case 4:
-        engine_dead(w->engine, vpid);
+        engine_dead(w->engine, replica);
         break;
     case 5:
         if (w->cookie_count > 0)
@@ -241,10 +242,10 @@ static void act(struct world *w)
             engine_await(w->engine, &w->receives[script_next(&w->script) % w->received]);
         break;
     case 9:
-        engine_hand_out(w->engine, w->now_ms, 8, (what & 128) != 0);
+        engine_deliver_withheld(w->engine, w->now_ms, 8, (what & 128) != 0);
         break;
     default:
-        arrive(w, vpid);
+        arrive(w, replica);
     }
     engine_progress(w->engine, ++w->now_ms);
 }
@@ -254,9 +255,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct world w;
     static const struct engine_callbacks callbacks = {.send = on_send,
                                                       .lost = on_lost,
-                                                      .lend = on_lend,
-                                                      .take_back = on_take_back,
-                                                      .borrow = on_borrow,
+                                                      .expose = on_lend,
+                                                      .revoke = on_take_back,
+                                                      .remote_read = on_borrow,
                                                       .sent = on_sent,
                                                       .received = on_received,
                                                       .stop = on_stop};

@@ -15,7 +15,7 @@ sim_programs = \
     test/sim/replica \
     test/sim/watch
 test_sim_replica_SOURCES = test/sim/replica.c test/sim/replica.h test/sim/replica_sim.h \
-    test/sim/replica_drift.c test/sim/replica_make.c test/sim/replica_net.c test/sim/replica_plan.c test/sim/replica_proc.c \
+    test/sim/replica_drift.c test/sim/replica_make.c test/sim/replica_net.c test/sim/replica_plan.c test/sim/replica_plant.c test/sim/replica_proc.c \
     test/sim/replica_schedule.c test/sim/replica_explore.c test/sim/replica_small.c test/sim/replica_trouble.c \
     test/sim/replica_window.c test/sim/replica_world.c
 test_sim_replica_LDADD = libreplica.la $(LDADD)

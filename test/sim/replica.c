@@ -123,7 +123,7 @@ int main(int argc, char **argv)
         else
             return 2;
     bool soak = count >= 1000000;
-    if (!only && (trouble_noticed() || small_programs(1, soak ? 100 : 2) ||
+    if (!only && (planted_breaks() || trouble_noticed() || small_programs(1, soak ? 100 : 2) ||
                   all_schedules(soak ? 500000 : 4000)))
         return 1;
     return schedules(first, count, &given);

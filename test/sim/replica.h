@@ -6,6 +6,7 @@
 #include "src/survive/commit.h"
 #include "src/replica/engine.h"
 #include "src/replica/header.h"
+#include "src/replica/invariants.h"
 
 enum { MAX_RANKS = 6, MAX_LANES = 4, MAX_PROCS = MAX_RANKS * MAX_LANES };
 enum { MOST_CHOICES = 4096 };
@@ -24,7 +25,7 @@ enum program_kind {
     PROGRAM_MIXED,
     PROGRAM_SELVES,
     PROGRAM_STREAM,
-    PROGRAM_RALLIES,
+    PROGRAM_BARRIERS,
     PROGRAM_DRIFT,
     PROGRAM_DUPS,
     PROGRAM_OVERTAKEN,
@@ -55,13 +56,14 @@ struct plan {
     int stop_who, stop_step, go_on_step; /* a process is stopped for some steps; who -1: none */
     int slow;                            /* a lane whose processes are seldom drawn; -1: none */
     int drop_after_ms;
-    int flip;         /* a vpid that spoils payloads; -1: none; */
+    int flip;         /* a replica that spoils payloads; -1: none; */
     bool flip_source; /* before they are sent, not on their way */
     int stray;        /* a rank whose lanes differ in what they send; -1: none */
     bool holes;       /* some ranks have fewer replicas */
     bool tight;       /* small limits, a transport that often has no room */
     bool verify;
-    bool explored; /* nothing is drawn: the schedule is chosen from outside */
+    enum invariant plant; /* is broken on purpose; 0: none */
+    bool explored;        /* nothing is drawn: the schedule is chosen from outside */
     /* Turns to skip at each step, or which of the possible actions, instead of drawing; 0 beyond
      * the last. */
     const uint8_t *choices;
@@ -85,7 +87,7 @@ enum op_kind {
     OP_SHUFFLE, /* the next `peer` sends of the program, in an order of this lane's own */
     OP_DUP,
     OP_FREE,
-    OP_RALLY,
+    OP_BARRIER,
     OP_DRIFT, /* `times` nonblocking collectives, `slot` of them in flight */
     OP_DUPS,  /* the same, each on a communicator of its own */
     OP_OPEN,  /* the window, if it is not open yet */
@@ -116,8 +118,8 @@ struct proc;
 struct proc_send {
     struct engine_send s;
     uint8_t *bytes;
-    bool borrowed; /* a receive's */
-    bool reply;    /* an agent's, which goes when it is sent */
+    bool shared; /* a receive's */
+    bool reply;  /* an agent's, which goes when it is sent */
 };
 
 struct proc_receive {
@@ -162,7 +164,7 @@ struct proc {
     struct sim *sim;
     struct engine *engine;
     const struct program *program;
-    int vpid, rank, lane, at, stage, times, rallies;
+    int replica, rank, lane, at, stage, times, barriers;
     bool alive, done, left, frozen;
     bool condemned;        /* somebody takes it for dead */
     bool spoiled, strayed; /* it was given spoiled bytes; it sent what no other lane sends */
@@ -182,7 +184,7 @@ struct proc {
     unsigned lines, printed;
     struct drift drift;
     struct window window;
-    uint64_t found; /* which loans it could take, which links keep what it sent, or are read */
+    uint64_t found; /* which exposed memory it could read, which links survive it, or are drained */
 };
 
 /* Runs the program until it has to wait, or one operation is over. False: nothing changed. */
@@ -207,13 +209,16 @@ void sim_saw(struct proc *p, int source, uint32_t id, uint64_t digest, uint64_t 
 void sim_undid(struct proc *p, const uint8_t *bytes);
 /* It prints something that follows from all that it has seen. */
 void sim_prints(struct proc *p);
-/* It has come to a rally, and may go on: all the others are there. */
-void sim_rallied(struct proc *p);
+/* It has come to a barrier, and may go on: all the others are there. */
+void sim_passed_barrier(struct proc *p);
 /* A message was made. */
 void sim_made(struct proc *p, int to, uint32_t id, uint64_t digest);
 /* Its bytes are in a buffer whose receive the program has not waited for. */
 void sim_came_early(struct proc *p, const uint8_t *bytes);
-void sim_fail(struct sim *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The run fails, with the invariant's name and the line. */
+void sim_broken(struct sim *s, enum invariant which, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+bool sim_plants(const struct sim *s, enum invariant which); /* breaks it on purpose */
 int sim_ranks(const struct sim *s);
 const struct plan *sim_plan(const struct sim *s);
 
@@ -234,4 +239,5 @@ int small_programs(int seeds, int delays);
 int all_schedules(long most);               /* of tiny programs, up to so many states of each */
 int explore_again(const struct plan *plan); /* what that has printed */
 int trouble_noticed(void);
+int planted_breaks(void); /* each invariant is broken, and must be named */
 #endif

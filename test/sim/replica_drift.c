@@ -44,9 +44,9 @@ static void start_round(struct proc *p, const struct op *op, int i)
                                    .inner = true,
                                    .data = r->bytes};
     s->bytes = malloc(BYTES);
-    header_put_u32(s->bytes, (uint32_t)p->rank);
-    header_put_u32(s->bytes + 4, (uint32_t)i);
-    header_put_u32(s->bytes + 8, (uint32_t)round);
+    bytes_put_u32(s->bytes, (uint32_t)p->rank);
+    bytes_put_u32(s->bytes + 4, (uint32_t)i);
+    bytes_put_u32(s->bytes + 8, (uint32_t)round);
     s->s = (struct engine_send){.comm = p->drift.comm[which],
                                 .to = neighbour(p, round != 0),
                                 .tag = tag_of(op, i),
@@ -86,11 +86,12 @@ static void check(struct proc *p, int i, int round)
     if (sim_plan(p->sim)->flip >= 0)
         return;
     if (r->r.status.length != BYTES ||
-        header_get_u32(r->bytes) != (uint32_t)neighbour(p, round == 0) ||
-        header_get_u32(r->bytes + 4) != (uint32_t)i ||
-        header_get_u32(r->bytes + 8) != (uint32_t)round)
-        sim_fail(p->sim, "vpid %d: round %d of collective %d has the message of another", p->vpid,
-                 round, i);
+        bytes_get_u32(r->bytes) != (uint32_t)neighbour(p, round == 0) ||
+        bytes_get_u32(r->bytes + 4) != (uint32_t)i ||
+        bytes_get_u32(r->bytes + 8) != (uint32_t)round)
+        sim_broken(p->sim, I4_DELIVERY,
+                   "replica %d: round %d of collective %d has the message of another", p->replica,
+                   round, i);
 }
 
 static void finish(struct proc *p, const struct op *op)
@@ -111,7 +112,7 @@ static void finish(struct proc *p, const struct op *op)
 bool drift_step(struct proc *p, const struct op *op)
 {
     struct drift *d = &p->drift;
-    engine_hand_out(p->engine, sim_now(p->sim), 0, false); /* it waits for them */
+    engine_deliver_withheld(p->engine, sim_now(p->sim), 0, false); /* it waits for them */
     for (int i = d->ended; i < d->begun; i++)
         if (d->round[i % DRIFT_DEPTH] + 1 < DRIFT_ROUNDS && round_is_done(p, i)) {
             d->round[i % DRIFT_DEPTH]++;

@@ -105,31 +105,31 @@ static void find_actions(struct explorer *x)
             add(x, KILL, v, 0);
 }
 
-static void remember(struct explorer *x, int vpid, uint64_t what)
+static void remember(struct explorer *x, int replica, uint64_t what)
 {
-    x->history[vpid] = mix64(x->history[vpid] ^ mix64(what));
-    x->rests[vpid] = false;
-    x->vain[vpid] = 0;
+    x->history[replica] = mix64(x->history[replica] ^ mix64(what));
+    x->rests[replica] = false;
+    x->vain[replica] = 0;
 }
 
 /* Who polls changes at each look, without end; more than a few are like those few. */
-static void set_vain(struct explorer *x, int vpid, int vain)
+static void set_vain(struct explorer *x, int replica, int vain)
 {
-    x->vain[vpid] = vain;
-    x->rests[vpid] = vain >= MOST_VAIN;
+    x->vain[replica] = vain;
+    x->rests[replica] = vain >= MOST_VAIN;
 }
 
-static bool run(struct explorer *x, int vpid)
+static bool run(struct explorer *x, int replica)
 {
-    const struct proc *p = &x->sim.proc[vpid];
-    const int at = p->at, stage = p->stage, times = p->times, vain = x->vain[vpid];
-    if (!sim_run_proc(&x->sim, vpid)) {
-        x->rests[vpid] = true;
+    const struct proc *p = &x->sim.proc[replica];
+    const int at = p->at, stage = p->stage, times = p->times, vain = x->vain[replica];
+    if (!sim_run_proc(&x->sim, replica)) {
+        x->rests[replica] = true;
         return false;
     }
-    remember(x, vpid, 1);
+    remember(x, replica, 1);
     if (p->at == at && p->stage == stage && p->times == times)
-        set_vain(x, vpid, vain + 1);
+        set_vain(x, replica, vain + 1);
     return true;
 }
 
@@ -290,11 +290,11 @@ struct tiny {
 static const struct tiny programs[] = {
     {"a message", PROGRAM_PAIRS, 2, 2, 1, 0},
     {"a large message", PROGRAM_PAIRS, 2, 2, 1, 8},
-    {"a large message, lent in one lane", PROGRAM_PAIRS, 2, 2, 1, 43},
+    {"a large message, exposed in one lane", PROGRAM_PAIRS, 2, 2, 1, 43},
     {"a clock, then a message", PROGRAM_CLOCKS, 2, 2, 1, 0},
     {"a clock, then a message, lanes on one host", PROGRAM_CLOCKS, 2, 2, 1, 2},
     {"a cancelled receive", PROGRAM_CANCELS, 2, 2, 1, 0},
-    {"rallies, a message between them", PROGRAM_RALLIES, 2, 2, 1, 0},
+    {"barriers, a message between them", PROGRAM_BARRIERS, 2, 2, 1, 0},
     {"an answer into the buffer of its question", PROGRAM_ANSWERS, 2, 2, 1, 0},
     {"any source, two senders", PROGRAM_GATHER, 3, 2, 1, 0},
     {"a clock, three lanes, two deaths", PROGRAM_CLOCKS, 2, 3, 2, 0},

@@ -247,14 +247,14 @@ static void stream(struct maker *m)
 }
 
 /* The lanes of a rank wait for each other, while messages go to and fro. */
-static void rallies(struct maker *m)
+static void barriers(struct maker *m)
 {
     int r = draw(m, m->ranks);
-    add(m, r, OP_RALLY);
+    add(m, r, OP_BARRIER);
     pairs(m);
-    add(m, r, OP_RALLY);
+    add(m, r, OP_BARRIER);
     gather(m);
-    add(m, other_than(m, r), OP_RALLY);
+    add(m, other_than(m, r), OP_BARRIER);
 }
 
 /* One nonblocking collective after the other. */
@@ -406,7 +406,7 @@ void program_make(struct program *of, const struct plan *plan)
         [PROGRAM_MIXED] = mixed,
         [PROGRAM_SELVES] = selves,
         [PROGRAM_STREAM] = stream,
-        [PROGRAM_RALLIES] = rallies,
+        [PROGRAM_BARRIERS] = barriers,
         [PROGRAM_DRIFT] = drift,
         [PROGRAM_DUPS] = dups,
         [PROGRAM_OVERTAKEN] = overtaken,
@@ -438,7 +438,7 @@ void program_show(const struct program *of, int ranks)
 {
     static const char *const names[] = {"send",   "isend",   "recv",   "irecv",  "wait",
                                         "any",    "probe",   "iprobe", "mprobe", "clock",
-                                        "cancel", "shuffle", "dup",    "free",   "rally",
+                                        "cancel", "shuffle", "dup",    "free",   "barrier",
                                         "drift",  "dups",    "open",   "put",    "look"};
     for (int r = 0; r < ranks; r++)
         for (int i = 0; i < of[r].count; i++) {

@@ -24,7 +24,7 @@ static struct wire *wire_number(struct sim *s, int i)
 }
 
 /* Are the two replicas of a rank on one host? Half of them are. */
-static bool are_close(const struct sim *s, int a, int b)
+static bool are_on_one_host(const struct sim *s, int a, int b)
 {
     const uint64_t seed = s->plan->seed;
     if (a == b || a % s->plan->ranks != b % s->plan->ranks)
@@ -36,8 +36,8 @@ void net_begin(struct sim *s)
 {
     for (int a = 0; a < s->procs; a++)
         for (int b = 0; b < s->procs; b++)
-            s->wire[a][b] =
-                (struct wire){.tail = &s->wire[a][b].head, .at = -1, .keeps = are_close(s, a, b)};
+            s->wire[a][b] = (struct wire){
+                .tail = &s->wire[a][b].head, .at = -1, .survives = are_on_one_host(s, a, b)};
 }
 
 /* The wires that hold frames are listed, so that one can be drawn. */
@@ -72,7 +72,7 @@ static struct frame *wire_pop(struct sim *s, struct wire *w)
         w->tail = &w->head;
     if (--w->count == 0)
         wire_unlist(s, w);
-    w->kept -= w->kept > 0;
+    w->surviving -= w->surviving > 0;
     return f;
 }
 
@@ -112,7 +112,7 @@ void net_cut(struct sim *s, int from, int to, int keep)
     if (cut && keep == 0)
         wire_unlist(s, w);
     w->count = w->count < keep ? w->count : keep;
-    w->kept = w->kept < w->count ? w->kept : w->count;
+    w->surviving = w->surviving < w->count ? w->surviving : w->count;
     while ((f = cut)) {
         cut = f->next;
         write_now(s, from, f); /* the sender may go on from there */
@@ -136,23 +136,26 @@ static void spoil(struct sim *s, uint8_t *bytes, size_t length)
 /* Some bit of a message turns over on its way. */
 static void maybe_spoil(struct sim *s, const struct proc *p, struct frame *f)
 {
-    bool message = f->header[0] == HEADER_EAGER || f->header[0] == HEADER_BULK;
-    if (s->plan->flip != p->vpid || s->plan->flip_source || !message || f->length == 0 ||
+    bool message = f->header[0] == HEADER_EAGER || f->header[0] == HEADER_DATA;
+    if (s->plan->flip != p->replica || s->plan->flip_source || !message || f->length == 0 ||
         sim_below(s, 6))
         return;
     spoil(s, f->own, f->length);
     f->spoiled = true;
 }
 
-int net_send(void *ctx, int vpid, const uint8_t *header, const void *payload, size_t length,
+int net_send(void *ctx, int replica, const uint8_t *header, const void *payload, size_t length,
              void *cookie)
 {
     struct proc *p = ctx;
     struct sim *s = p->sim;
     if (header_length(header) != length)
-        sim_fail(s, "vpid %d: the header does not tell the payload's length", p->vpid);
+        sim_broken(s, I4_DELIVERY, "replica %d: the header does not tell the payload's length",
+                   p->replica);
     if (s->plan->tight && header_may_wait(header) && sim_below(s, 3) == 0)
         return -EAGAIN;
+    if (sim_plants(s, I9_PROGRESS) && header[0] == HEADER_CTS)
+        return 0; /* lost */
     struct frame *f = calloc(1, sizeof *f);
     memcpy(f->header, header, HEADER_BYTES);
     f->payload = payload;
@@ -162,8 +165,10 @@ int net_send(void *ctx, int vpid, const uint8_t *header, const void *payload, si
     if (at_once && length > 0) {
         frame_copy(f);
         maybe_spoil(s, p, f);
+        if (sim_plants(s, I4_DELIVERY) && header[0] == HEADER_EAGER && length > MESSAGE_MIN)
+            f->own[length - 1] ^= 1;
     }
-    wire_push(s, p->vpid, vpid, f);
+    wire_push(s, p->replica, replica, f);
     return cookie && at_once;
 }
 
@@ -176,78 +181,80 @@ static bool found(struct proc *p, bool what)
     return what;
 }
 
-bool net_keeps(void *ctx, int vpid)
+bool net_survives(void *ctx, int replica)
 {
     struct proc *p = ctx;
     struct sim *s = p->sim;
-    struct wire *w = &s->wire[p->vpid][vpid];
-    if (!w->keeps || (s->plan->tight && sim_below(s, 2)) || !found(p, !w->closed))
+    struct wire *w = &s->wire[p->replica][replica];
+    if (!w->survives || (s->plan->tight && sim_below(s, 2)) || !found(p, !w->closed))
         return false;
-    w->kept = w->count;
+    w->surviving = w->count;
     return true;
 }
 
-bool net_drained(void *ctx, int vpid)
+bool net_drained(void *ctx, int replica)
 {
     struct proc *p = ctx;
-    struct wire *w = &p->sim->wire[vpid][p->vpid];
+    struct wire *w = &p->sim->wire[replica][p->replica];
     w->closed = true;
-    return !w->keeps || found(p, w->count == 0 && !w->brings);
+    return !w->survives || found(p, w->count == 0 && !w->brings);
 }
 
-/* --- loans: some are given, and some of those cannot be taken --- */
+/* --- exposed memory: some is, and some of that cannot be read --- */
 
 static bool is_lucky(struct sim *s, int of)
 {
     return s->plan->explored ? s->plan->seed % 2 == 1 : sim_below(s, of) > 0;
 }
 
-bool net_lend(void *ctx, int vpid, const void *bytes, uint8_t loan[ENGINE_LOAN])
+bool net_expose(void *ctx, int replica, const void *bytes, uint8_t rkey[ENGINE_RKEY])
 {
     struct proc *p = ctx;
     struct sim *s = p->sim;
     uint32_t i = 0;
-    while (i < MAX_LOANS && s->lent[i].bytes)
+    while (i < MAX_EXPOSED && s->exposed[i].bytes)
         i++;
-    if (i == MAX_LOANS || !is_lucky(s, 3))
+    if (i == MAX_EXPOSED || !is_lucky(s, 3))
         return false;
-    s->lent[i] = (struct lent){bytes, p->vpid, vpid};
-    memset(loan, 0, ENGINE_LOAN);
-    header_put_u32(loan, i);
+    s->exposed[i] = (struct exposed){bytes, p->replica, replica};
+    memset(rkey, 0, ENGINE_RKEY);
+    bytes_put_u32(rkey, i);
     return true;
 }
 
-void net_take_back(void *ctx, int vpid, const uint8_t loan[ENGINE_LOAN])
+void net_revoke(void *ctx, int replica, const uint8_t rkey[ENGINE_RKEY])
 {
     struct proc *p = ctx;
-    struct lent *l = &p->sim->lent[header_get_u32(loan)];
-    if (!l->bytes || l->from != p->vpid || l->to != vpid)
-        sim_fail(p->sim, "vpid %d takes back what it did not lend", p->vpid);
-    l->bytes = NULL;
+    struct exposed *l = &p->sim->exposed[bytes_get_u32(rkey)];
+    if (!l->bytes || l->from != p->replica || l->to != replica)
+        sim_broken(p->sim, I6_COMPLETION, "replica %d revokes what it did not expose", p->replica);
+    if (!sim_plants(p->sim, I6_COMPLETION))
+        l->bytes = NULL;
 }
 
-bool net_is_lent(const struct sim *s, int from, const void *bytes)
+bool net_is_exposed(const struct sim *s, int from, const void *bytes)
 {
-    for (int i = 0; i < MAX_LOANS; i++)
-        if (s->lent[i].bytes == bytes && s->lent[i].from == from)
+    for (int i = 0; i < MAX_EXPOSED; i++)
+        if (s->exposed[i].bytes == bytes && s->exposed[i].from == from)
             return true;
     return false;
 }
 
-bool net_borrow(void *ctx, int vpid, const uint8_t loan[ENGINE_LOAN], void *to, size_t length)
+bool net_remote_read(void *ctx, int replica, const uint8_t rkey[ENGINE_RKEY], void *to,
+                     size_t length)
 {
     struct proc *p = ctx;
     struct sim *s = p->sim;
-    const struct lent *l = &s->lent[header_get_u32(loan)];
-    const struct proc *lender = &s->proc[vpid];
-    bool there = l->bytes && l->from == vpid && l->to == p->vpid && lender->alive &&
+    const struct exposed *l = &s->exposed[bytes_get_u32(rkey)];
+    const struct proc *lender = &s->proc[replica];
+    bool there = l->bytes && l->from == replica && l->to == p->replica && lender->alive &&
                  !lender->stopped && !lender->left;
     if (!found(p, there && is_lucky(s, 8))) {
         memset(to, 0xaa, length);
         return false;
     }
     memcpy(to, l->bytes, length);
-    if (s->plan->flip == vpid && !s->plan->flip_source && length > 0 && sim_below(s, 6) == 0) {
+    if (s->plan->flip == replica && !s->plan->flip_source && length > 0 && sim_below(s, 6) == 0) {
         spoil(s, to, length);
         p->spoiled = true;
     }
@@ -268,7 +275,7 @@ static void refuse(struct sim *s, int from, int to)
 static bool place(struct sim *s, struct proc *p, int from, struct frame *f)
 {
     if (f->placed || f->length == 0 || s->plan->explored || sim_below(s, 2) ||
-        (f->header[0] != HEADER_EAGER && f->header[0] != HEADER_BULK))
+        (f->header[0] != HEADER_EAGER && f->header[0] != HEADER_DATA))
         return false;
     f->room = engine_place(p->engine, from, f->header);
     f->placed = true;
@@ -278,8 +285,8 @@ static bool place(struct sim *s, struct proc *p, int from, struct frame *f)
 static void show(const struct sim *s, int from, int to, const struct frame *f)
 {
     static const char *const names[] = {
-        "?",     "EAGER", "OFFER", "ASK",  "BULK",   "HAVE", "ACK",  "DECIDE", "DECIDED", "DEAD",
-        "AGREE", "RALLY", "WHERE", "HERE", "ATTACH", "PING", "PONG", "BYE",    "DONE"};
+        "?",     "EAGER",   "RTS",   "CTS",  "DATA",   "HAVE", "ACK",  "DECIDE", "DECIDED", "DEAD",
+        "AGREE", "BARRIER", "WHERE", "HERE", "ATTACH", "PING", "PONG", "BYE",    "DONE"};
     _Static_assert(sizeof names / sizeof *names == HEADER_DONE + 1, "each kind has a name");
     struct header h;
     if (header_read(&h, f->header))
@@ -293,7 +300,7 @@ static void show(const struct sim *s, int from, int to, const struct frame *f)
 static void note_spoiled(struct proc *p, struct wire *w, const struct frame *f)
 {
     struct header h;
-    if (!header_read(&h, f->header) || h.kind != HEADER_BULK) {
+    if (!header_read(&h, f->header) || h.kind != HEADER_DATA) {
         p->spoiled = true;
         return;
     }
@@ -307,7 +314,7 @@ static void note_spoiled(struct proc *p, struct wire *w, const struct frame *f)
 bool net_spoils(const struct sim *s, const struct proc *p, const struct engine_receive *r)
 {
     for (int from = r->status.source; from < s->procs; from += s->plan->ranks) {
-        const struct wire *w = &s->wire[from][p->vpid];
+        const struct wire *w = &s->wire[from][p->replica];
         if (w->spoils && w->tag == r->status.tag && w->number == r->number)
             return true;
     }
@@ -380,5 +387,5 @@ uint64_t net_hash(const struct sim *s, int from, int to)
 int net_tells_death(const struct sim *s, int from, int to)
 {
     const struct frame *f = s->wire[from][to].head;
-    return f->header[0] == HEADER_DEAD ? (int)header_get_u32(f->own) : -1;
+    return f->header[0] == HEADER_DEAD ? (int)bytes_get_u32(f->own) : -1;
 }

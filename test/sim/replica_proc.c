@@ -33,7 +33,7 @@ static int size_now(const struct proc *p, const struct op *op)
 static void maybe_spoil(struct proc *p, const struct op *op, uint8_t *bytes, int size)
 {
     const struct plan *plan = sim_plan(p->sim);
-    if (plan->flip != p->vpid || !plan->flip_source || op->peer == p->rank)
+    if (plan->flip != p->replica || !plan->flip_source || op->peer == p->rank)
         return;
     uint64_t x = sim_random(p->sim);
     if (x % 4 > 0)
@@ -44,24 +44,27 @@ static void maybe_spoil(struct proc *p, const struct op *op, uint8_t *bytes, int
 
 static void message_make(const struct proc *p, int at, uint8_t *bytes, int size)
 {
-    header_put_u32(bytes, (uint32_t)p->rank);
-    header_put_u32(bytes + 4, (uint32_t)at);
-    header_put_u64(bytes + 8, p->digest);
+    const bool differs = sim_plants(p->sim, I1_ONE_PROGRAM);
+    const uint64_t digest = p->digest + (differs ? (uint64_t)p->lane : 0);
+    bytes_put_u32(bytes, (uint32_t)p->rank);
+    bytes_put_u32(bytes + 4, (uint32_t)at);
+    bytes_put_u64(bytes + 8, digest);
     for (int i = MESSAGE_MIN; i < size; i++)
-        bytes[i] = pattern((uint32_t)at, p->digest, i);
+        bytes[i] = pattern((uint32_t)at, digest, i);
 }
 
 /* It was put into the buffer of a receive that is posted. */
 static int take_part(struct proc *p, int at, struct proc_send *s)
 {
     const struct proc_receive *r = &p->receive[0];
-    uint64_t digest = header_get_u64(r->bytes + 8);
-    bool good = header_get_u32(r->bytes) == (uint32_t)p->rank &&
-                header_get_u32(r->bytes + 4) == (uint32_t)at;
+    uint64_t digest = bytes_get_u64(r->bytes + 8);
+    bool good =
+        bytes_get_u32(r->bytes) == (uint32_t)p->rank && bytes_get_u32(r->bytes + 4) == (uint32_t)at;
     for (int i = MESSAGE_MIN; i < r->part; i++)
         good &= r->bytes[i] == pattern((uint32_t)at, digest, i);
     if (!good)
-        sim_fail(p->sim, "vpid %d op %d: its part is not in its buffer any more", p->vpid, at);
+        sim_broken(p->sim, I5_NOTHING_FROM_THE_FUTURE,
+                   "replica %d op %d: its part is not in its buffer any more", p->replica, at);
     s->bytes = r->bytes;
     return r->part;
 }
@@ -80,16 +83,16 @@ static void send_start(struct proc *p, int at, int slot)
     const struct op *op = &p->program->op[at];
     struct proc_send *s = &p->send[slot];
     int size = op->reuse ? take_part(p, at, s) : make_new(p, at, s);
-    s->borrowed = op->reuse;
+    s->shared = op->reuse;
     if (size >= MESSAGE_MIN) {
-        sim_made(p, op->peer, (uint32_t)at, header_get_u64(s->bytes + 8));
+        sim_made(p, op->peer, (uint32_t)at, bytes_get_u64(s->bytes + 8));
         maybe_spoil(p, op, s->bytes, size);
     }
     s->s = (struct engine_send){.comm = p->comm[op->comm],
                                 .to = op->peer,
                                 .tag = op->tag,
                                 .length = (size_t)size,
-                                .data = (at + p->vpid) % 3 ? s->bytes : NULL,
+                                .data = (at + p->replica) % 3 ? s->bytes : NULL,
                                 .span = {s->bytes, (size_t)size},
                                 .synchronous = op->synchronous};
     p->open[slot] = p->is_send[slot] = true;
@@ -110,8 +113,9 @@ static void receive_prepare(struct proc *p, int comm, int from, int tag, int slo
                                    .capacity = ROOM,
                                    .span = {r->bytes, ROOM},
                                    .firm = slot == BLOCKING || tag < ENGINE_ANY_TAG,
-                                   .awaited = slot == BLOCKING,
-                                   .data = (p->at + p->vpid) % 3 ? r->bytes : NULL};
+                                   .awaited = slot == BLOCKING ||
+                                              sim_plants(p->sim, I5_NOTHING_FROM_THE_FUTURE),
+                                   .data = (p->at + p->replica) % 3 ? r->bytes : NULL};
     r->posted = mix64(p->digest ^ p->printed);
     p->open[slot] = true;
     p->is_send[slot] = false;
@@ -144,7 +148,7 @@ static void look_at_buffers(struct proc *p)
         if (!p->open[i] || p->is_send[i] || r->r.capacity < MESSAGE_MIN ||
             memcmp(r->bytes, untouched, MESSAGE_MIN) == 0)
             continue;
-        if (!r->part || header_get_u32(r->bytes) != (uint32_t)p->rank)
+        if (!r->part || bytes_get_u32(r->bytes) != (uint32_t)p->rank)
             sim_came_early(p, r->bytes);
     }
 }
@@ -156,18 +160,19 @@ static void receive_check(struct proc *p, const struct engine_receive *r, const 
     see(p, (uint64_t)st->source << 32 ^ (uint64_t)(unsigned)st->tag << 16 ^ st->length);
     if (st->length < MESSAGE_MIN)
         return;
-    uint32_t id = header_get_u32(bytes + 4);
-    uint64_t digest = header_get_u64(bytes + 8);
+    uint32_t id = bytes_get_u32(bytes + 4);
+    uint64_t digest = bytes_get_u64(bytes + 8);
     for (size_t i = 0; i < st->length && sim_plan(p->sim)->flip >= 0; i++)
         see(p, bytes[i]); /* whatever it is: the end will show */
     if (sim_plan(p->sim)->flip >= 0)
         return;
-    if (header_get_u32(bytes) != (uint32_t)st->source)
-        sim_fail(p->sim, "vpid %d: a message of another source", p->vpid);
+    if (bytes_get_u32(bytes) != (uint32_t)st->source)
+        sim_broken(p->sim, I4_DELIVERY, "replica %d: a message of another source", p->replica);
     for (size_t i = MESSAGE_MIN; i < st->length; i++)
         if (bytes[i] != pattern(id, digest, (int)i)) {
-            sim_fail(p->sim, "vpid %d op %d: byte %zu of message %u from %d is wrong", p->vpid,
-                     p->at, i, id, st->source);
+            sim_broken(p->sim, I4_DELIVERY,
+                       "replica %d op %d: byte %zu of message %u from %d is wrong", p->replica,
+                       p->at, i, id, st->source);
             return;
         }
     sim_saw(p, st->source, id, digest, ((const struct proc_receive *)r)->posted);
@@ -182,10 +187,10 @@ static void slot_free(struct proc *p, int slot)
     p->open[slot] = false;
     for (int i = 0; i < SLOTS && !p->is_send[slot]; i++)
         if (p->open[i] && p->is_send[i] && p->send[i].bytes == bytes) {
-            p->send[i].borrowed = false;
+            p->send[i].shared = false;
             still_read = true;
         }
-    if (!still_read && !(p->is_send[slot] && p->send[slot].borrowed))
+    if (!still_read && !(p->is_send[slot] && p->send[slot].shared))
         free(bytes);
 }
 
@@ -213,7 +218,7 @@ static bool slot_awaited(struct proc *p, int slot)
 /* The program asks whether it is done. */
 static bool slot_ready(const struct proc *p, int slot)
 {
-    return slot_done(p, slot) || (!p->is_send[slot] && p->receive[slot].r.held);
+    return slot_done(p, slot) || (!p->is_send[slot] && p->receive[slot].r.withheld);
 }
 
 static bool next(struct proc *p)
@@ -278,7 +283,8 @@ static bool step_probe(struct proc *p, const struct op *op)
     if (rc == 1)
         return probed(p, op, &st);
     if (rc == 0 && op->kind != OP_IPROBE)
-        sim_fail(p->sim, "vpid %d: a blocking probe said no", p->vpid);
+        sim_broken(p->sim, I2_ONE_SEQUENCE_OF_DECISIONS, "replica %d: a blocking probe said no",
+                   p->replica);
     if (rc == 0)
         see(p, 7);
     return rc == 0;
@@ -292,6 +298,8 @@ static int test_any(struct proc *p)
         int rc = engine_decision_take(p->engine, DECIDE_TEST, &slot, 1);
         if (rc < 0)
             return rc;
+        if (sim_plants(p->sim, I2_ONE_SEQUENCE_OF_DECISIONS) && rc > 0)
+            slot = (uint8_t)((slot + 1) % (SLOTS - 1));
         return rc == 0 ? SLOTS : slot;
     }
     for (slot = 0; slot < SLOTS - 1; slot++)
@@ -326,7 +334,8 @@ static bool step_any(struct proc *p)
         p->stage = 1 + slot;
     }
     if (!p->open[p->stage - 1]) {
-        sim_fail(p->sim, "vpid %d: told that a closed request is done", p->vpid);
+        sim_broken(p->sim, I2_ONE_SEQUENCE_OF_DECISIONS,
+                   "replica %d: told that a closed request is done", p->replica);
         return false;
     }
     if (!slot_awaited(p, p->stage - 1))
@@ -339,7 +348,7 @@ static bool step_any(struct proc *p)
 
 static bool step_clock(struct proc *p)
 {
-    uint64_t now = sim_now(p->sim) ^ (uint64_t)p->vpid << 32;
+    uint64_t now = sim_now(p->sim) ^ (uint64_t)p->replica << 32;
     if (engine_follows(p->engine)) {
         if (engine_decision_take(p->engine, DECIDE_TIME, &now, sizeof now) < 0)
             return false;
@@ -365,7 +374,8 @@ static bool step_cancel(struct proc *p, const struct op *op)
     }
     if (p->stage == 2) {
         if (!p->receive[op->slot].r.status.cancelled)
-            sim_fail(p->sim, "vpid %d: cancelled, but not so marked", p->vpid);
+            sim_broken(p->sim, I6_COMPLETION, "replica %d: cancelled, but not so marked",
+                       p->replica);
         free(p->receive[op->slot].bytes);
         receive_start(p, op->comm, op->peer, op->tag, op->slot);
         p->stage = 1;
@@ -382,7 +392,7 @@ static bool step_put(struct proc *p, const struct op *op)
     struct proc_send *s = &p->send[BLOCKING];
     if (p->stage == 0) {
         const int size = make_new(p, p->at, s);
-        s->borrowed = false;
+        s->shared = false;
         sim_made(p, op->peer, (uint32_t)p->at, p->digest);
         p->open[BLOCKING] = p->is_send[BLOCKING] = true;
         p->stage = 1;
@@ -396,17 +406,17 @@ static bool step_put(struct proc *p, const struct op *op)
     return next(p);
 }
 
-static bool step_rally(struct proc *p)
+static bool step_barrier(struct proc *p)
 {
     if (p->stage == 0) {
-        p->rallies++;
+        p->barriers++;
         p->stage = 1;
-        engine_rally(p->engine);
+        engine_barrier_enter(p->engine);
         return true;
     }
-    if (!engine_rallied(p->engine))
+    if (!engine_barrier_done(p->engine) && !sim_plants(p->sim, I7_BARRIER))
         return false;
-    sim_rallied(p);
+    sim_passed_barrier(p);
     return next(p);
 }
 
@@ -490,8 +500,8 @@ bool proc_step(struct proc *p)
         engine_comm_free(p->engine, p->comm[op->comm]);
         p->comm[op->comm] = NULL;
         return next(p);
-    case OP_RALLY:
-        return step_rally(p);
+    case OP_BARRIER:
+        return step_barrier(p);
     case OP_DRIFT:
     case OP_DUPS:
         return step_drift(p, op);

@@ -47,9 +47,9 @@ static bool act_by_turn(struct sim *s)
 /* ---- drawn ---- */
 
 /* For a while: to follow many tests that found nothing takes as many steps. */
-static bool is_slow(struct sim *s, int vpid)
+static bool is_slow(struct sim *s, int replica)
 {
-    return s->step < 10000 && s->plan->slow == vpid / s->plan->ranks && sim_below(s, 20) > 0;
+    return s->step < 10000 && s->plan->slow == replica / s->plan->ranks && sim_below(s, 20) > 0;
 }
 
 static bool notice_any(struct sim *s)
@@ -66,8 +66,8 @@ static bool act_drawn(struct sim *s)
     if (s->notices > 0 && sim_below(s, 10) == 0)
         return notice_any(s);
     if (s->active_count == 0 || sim_below(s, 3) == 0) {
-        int vpid = sim_below(s, s->procs);
-        return !is_slow(s, vpid) && sim_run_proc(s, vpid);
+        int replica = sim_below(s, s->procs);
+        return !is_slow(s, replica) && sim_run_proc(s, replica);
     }
     int wire = s->active[sim_below(s, s->active_count)];
     int from = wire / MAX_PROCS, to = wire % MAX_PROCS;
@@ -103,7 +103,7 @@ static void stop_the_due(struct sim *s)
         return;
     struct proc *p = &s->proc[plan->stop_who];
     if (s->step == plan->stop_step)
-        p->frozen = proc_is_there(p) && (plan->drop_after_ms == 0 || sim_may_kill(s, p->vpid));
+        p->frozen = proc_is_there(p) && (plan->drop_after_ms == 0 || sim_may_kill(s, p->replica));
     if (s->step == plan->go_on_step)
         p->frozen = false;
 }

@@ -4,7 +4,7 @@
 #define P2P_SIM_REPLICA_SIM_H
 #include "replica.h"
 
-enum { MAX_LINKS = MAX_PROCS * MAX_PROCS, MAX_LOANS = 128 };
+enum { MAX_LINKS = MAX_PROCS * MAX_PROCS, MAX_EXPOSED = 128 };
 
 struct frame;
 
@@ -12,20 +12,20 @@ struct frame;
 struct wire {
     struct frame *head, **tail;
     int count;
-    int at;       /* its place in sim.active; -1: none */
-    bool cut;     /* the receiver has dropped the sender */
-    bool dropped; /* the sender has dropped the receiver: what it wrote may still come */
-    bool keeps;   /* both are on one host: what its sender knows to be kept stays when it dies, */
-    int kept;     /* and these are the frames of that */
-    bool closed;  /* the receiver reads what is there, as its sender is said to be dead */
-    bool brings;  /* the receiver is being brought one */
-    bool spoils;  /* a piece of this message, which another may yet send anew */
+    int at;        /* its place in sim.active; -1: none */
+    bool cut;      /* the receiver has dropped the sender */
+    bool dropped;  /* the sender has dropped the receiver: what it wrote may still come */
+    bool survives; /* both are on one host: what its sender knows to be kept stays when it dies, */
+    int surviving; /* and these are the frames of that */
+    bool closed;   /* the receiver reads what is there, as its sender is said to be dead */
+    bool brings;   /* the receiver is being brought one */
+    bool spoils;   /* a piece of this message, which another may yet send anew */
     int32_t tag;
     uint64_t number;
 };
 
 /* Memory of one process that another may read. */
-struct lent {
+struct exposed {
     const void *bytes; /* NULL: a free place */
     int from, to;
 };
@@ -39,7 +39,7 @@ struct sim {
     struct proc proc[MAX_PROCS];
     struct wire wire[MAX_PROCS][MAX_PROCS]; /* from, to */
     int active[MAX_LINKS], active_count;    /* the wires that hold frames */
-    struct lent lent[MAX_LOANS];
+    struct exposed exposed[MAX_EXPOSED];
     bool notice[MAX_PROCS][MAX_PROCS]; /* to, of whose death */
     int notices;
     int delivered[HEADER_DONE + 1]; /* frames of each kind so far */
@@ -64,10 +64,10 @@ void sim_end(struct sim *s);
 bool sim_is_over(const struct sim *s); /* nobody is left to act */
 void sim_look_for_stop(struct sim *s); /* fails when somebody has stopped the job */
 void sim_check_end(struct sim *s);     /* fails if it did not end as it should */
-bool sim_run_proc(struct sim *s, int vpid);
+bool sim_run_proc(struct sim *s, int replica);
 bool sim_notice(struct sim *s, int to, int of);
-bool sim_may_kill(const struct sim *s, int vpid);
-void sim_kill(struct sim *s, int vpid);
+bool sim_may_kill(const struct sim *s, int replica);
+void sim_kill(struct sim *s, int replica);
 void sim_tell_stuck(struct sim *s);
 int sim_below(struct sim *s, int n);
 bool proc_is_there(const struct proc *p);
@@ -80,13 +80,14 @@ void net_cut(struct sim *s, int from, int to, int keep); /* drops all but the fi
 /* Of the frame that is delivered next: a hash, and whose death it tells (-1: none). */
 uint64_t net_hash(const struct sim *s, int from, int to);
 int net_tells_death(const struct sim *s, int from, int to);
-bool net_lend(void *ctx, int vpid, const void *bytes, uint8_t loan[ENGINE_LOAN]);
-void net_take_back(void *ctx, int vpid, const uint8_t loan[ENGINE_LOAN]);
-bool net_borrow(void *ctx, int vpid, const uint8_t loan[ENGINE_LOAN], void *to, size_t length);
-bool net_is_lent(const struct sim *s, int from, const void *bytes);
+bool net_expose(void *ctx, int replica, const void *bytes, uint8_t rkey[ENGINE_RKEY]);
+void net_revoke(void *ctx, int replica, const uint8_t rkey[ENGINE_RKEY]);
+bool net_remote_read(void *ctx, int replica, const uint8_t rkey[ENGINE_RKEY], void *to,
+                     size_t length);
+bool net_is_exposed(const struct sim *s, int from, const void *bytes);
 bool net_spoils(const struct sim *s, const struct proc *p, const struct engine_receive *r);
-bool net_keeps(void *ctx, int vpid);
-bool net_drained(void *ctx, int vpid);
-int net_send(void *ctx, int vpid, const uint8_t *header, const void *payload, size_t length,
+bool net_survives(void *ctx, int replica);
+bool net_drained(void *ctx, int replica);
+int net_send(void *ctx, int replica, const uint8_t *header, const void *payload, size_t length,
              void *cookie);
 #endif

@@ -85,7 +85,7 @@ static int suspensions(void)
 {
     for (uint64_t seed = 1; seed <= PROGRAMS / 4; seed++) {
         struct plan p = trouble(seed, 2 + (int)seed % 2), together = p;
-        together.mix = 1 << PROGRAM_RALLIES;
+        together.mix = 1 << PROGRAM_BARRIERS;
         if (suspend(p, 40) || suspend(together, (int)seed))
             return 1;
     }

@@ -35,7 +35,7 @@ static void answer(struct proc *p, int to)
     struct proc_send *s = calloc(1, sizeof *s);
     s->bytes = malloc(REPLY_BYTES);
     s->reply = true;
-    header_put_u64(s->bytes, p->window.value);
+    bytes_put_u64(s->bytes, p->window.value);
     s->s = (struct engine_send){.comm = p->window.comm,
                                 .to = to,
                                 .tag = TAG_REPLY,
@@ -49,7 +49,7 @@ static void serve(struct proc *p)
 {
     const uint8_t *bytes = p->window.request.bytes;
     sim_came_early(p, bytes);
-    p->window.value = mix64(p->window.value ^ header_get_u64(bytes + 8));
+    p->window.value = mix64(p->window.value ^ bytes_get_u64(bytes + 8));
     answer(p, p->window.request.r.status.source);
     engine_serves(p->window.comm, false);
 }
@@ -94,7 +94,7 @@ void window_ask(struct proc *p, int to, struct proc_send *question, size_t lengt
 
 uint64_t window_answer(const struct proc *p)
 {
-    return header_get_u64(p->window.answer);
+    return bytes_get_u64(p->window.answer);
 }
 
 void window_close(struct proc *p)

@@ -31,15 +31,21 @@ const struct plan *sim_plan(const struct sim *s)
     return s->plan;
 }
 
-void sim_fail(struct sim *s, const char *format, ...)
+void sim_broken(struct sim *s, enum invariant which, const char *format, ...)
 {
     va_list args;
     if (s->failed)
         return;
     s->failed = true;
+    const int at = snprintf(s->why, sizeof s->why, "%s: ", invariant_name(which));
     va_start(args, format);
-    vsnprintf(s->why, sizeof s->why, format, args);
+    vsnprintf(s->why + at, sizeof s->why - (size_t)at, format, args);
     va_end(args);
+}
+
+bool sim_plants(const struct sim *s, enum invariant which)
+{
+    return s->plan->plant == which;
 }
 
 /* Messages must be the same in all lanes, unless the plan is to see what happens if not. */
@@ -48,7 +54,7 @@ static bool is_sound(const struct plan *plan)
     return plan->flip < 0 && plan->stray < 0;
 }
 
-static const struct proc *replica(const struct sim *s, int rank, int lane)
+static const struct proc *replica_at(const struct sim *s, int rank, int lane)
 {
     return &s->proc[lane * s->plan->ranks + rank];
 }
@@ -59,14 +65,15 @@ void sim_saw(struct proc *p, int source, uint32_t id, uint64_t digest, uint64_t 
     if (!is_sound(s->plan))
         return;
     if (id >= MAX_OPS || source < 0 || source >= s->plan->ranks) {
-        sim_fail(s, "vpid %d: a message that nobody made", p->vpid);
+        sim_broken(s, I4_DELIVERY, "replica %d: a message that nobody made", p->replica);
         return;
     }
     if (source == p->rank)
         return; /* not seen outside: it may depend on what is not committed */
     if (s->saw[source][id] && s->saw_digest[source][id] != digest)
-        sim_fail(s, "vpid %d: message %u of rank %d was another one in another lane", p->vpid, id,
-                 source);
+        sim_broken(s, I1_ONE_PROGRAM,
+                   "replica %d: message %u of rank %d was another one in another lane", p->replica,
+                   id, source);
     for (int r = 0; r < s->plan->ranks; r++)
         if (p->past.of[r] < s->past[source][id].of[r])
             p->past.of[r] = s->past[source][id].of[r];
@@ -79,8 +86,9 @@ void sim_saw(struct proc *p, int source, uint32_t id, uint64_t digest, uint64_t 
 void sim_undid(struct proc *p, const uint8_t *bytes)
 {
     struct sim *s = p->sim;
-    const uint32_t source = header_get_u32(bytes), id = header_get_u32(bytes + 4);
-    if (is_sound(s->plan) && source < MAX_RANKS && id < MAX_OPS && !replica(s, p->rank, 0)->alive)
+    const uint32_t source = bytes_get_u32(bytes), id = bytes_get_u32(bytes + 4);
+    if (is_sound(s->plan) && source < MAX_RANKS && id < MAX_OPS &&
+        !replica_at(s, p->rank, 0)->alive)
         s->undone[source][id] = true;
 }
 
@@ -96,33 +104,36 @@ static void show(struct proc *p)
 {
     struct sim *s = p->sim;
     unsigned n = 0;
-    for (; n < p->lines && p->commit.held >= p->line_of[n].decided; n++) {
+    const bool early = sim_plants(s, I3_OUTPUT_COMMIT);
+    for (; n < p->lines && (early || p->commit.held >= p->line_of[n].decided); n++) {
         const struct line *l = &p->line_of[n];
         uint64_t *shown = &s->shown[p->rank][l->number];
         if (*shown != 0 && *shown != l->digest && is_sound(s->plan))
-            sim_fail(s, "vpid %d: line %u was another one in another lane", p->vpid, l->number);
+            sim_broken(s, I3_OUTPUT_COMMIT, "replica %d: line %u was another one in another lane",
+                       p->replica, l->number);
         *shown = l->digest;
     }
     p->lines -= n;
     memmove(p->line_of, p->line_of + n, p->lines * sizeof *p->line_of);
 }
 
-void sim_rallied(struct proc *p)
+void sim_passed_barrier(struct proc *p)
 {
     struct sim *s = p->sim;
     for (int v = p->rank; v < s->procs; v += s->plan->ranks) {
         const struct proc *other = &s->proc[v];
-        if (other->rallies < p->rallies && proc_is_there(other) && !engine_is_dead(p->engine, v))
-            sim_fail(s, "vpid %d: goes on from its rally %d, where vpid %d is not", p->vpid,
-                     p->rallies, v);
+        if (other->barriers < p->barriers && proc_is_there(other) && !engine_is_dead(p->engine, v))
+            sim_broken(s, I7_BARRIER,
+                       "replica %d: goes on from its barrier %d, where replica %d is not",
+                       p->replica, p->barriers, v);
     }
 }
 
 void sim_made(struct proc *p, int to, uint32_t id, uint64_t digest)
 {
     p->strayed |= p->sim->plan->stray == p->rank && to != p->rank;
-    p->sim->made[p->vpid][id] = true;
-    p->sim->made_digest[p->vpid][id] = digest;
+    p->sim->made[p->replica][id] = true;
+    p->sim->made_digest[p->replica][id] = digest;
     p->past.of[p->rank] = (uint16_t)(id + 1);
     if (p->program->op[id].times <= 1)
         p->sim->past[p->rank][id] = p->past;
@@ -132,13 +143,14 @@ void sim_made(struct proc *p, int to, uint32_t id, uint64_t digest)
 void sim_came_early(struct proc *p, const uint8_t *bytes)
 {
     struct sim *s = p->sim;
-    const uint32_t source = header_get_u32(bytes), id = header_get_u32(bytes + 4);
+    const uint32_t source = bytes_get_u32(bytes), id = bytes_get_u32(bytes + 4);
     const int begun = p->at + (p->stage > 0);
     if (is_sound(s->plan) && source < (uint32_t)s->plan->ranks && id < MAX_OPS &&
         s->past[source][id].of[p->rank] > begun)
-        sim_fail(s,
-                 "vpid %d op %d: message %u of rank %u is from the future: it follows from op %d",
-                 p->vpid, p->at, id, source, s->past[source][id].of[p->rank] - 1);
+        sim_broken(
+            s, I5_NOTHING_FROM_THE_FUTURE,
+            "replica %d op %d: message %u of rank %u is from the future: it follows from op %d",
+            p->replica, p->at, id, source, s->past[source][id].of[p->rank] - 1);
 }
 
 bool proc_is_there(const struct proc *p)
@@ -146,16 +158,16 @@ bool proc_is_there(const struct proc *p)
     return p->alive && !p->left && !p->stopped;
 }
 
-static void on_lost(void *ctx, int vpid, const char *why)
+static void on_lost(void *ctx, int replica, const char *why)
 {
     struct proc *p = ctx;
     if (p->sim->plan->loud && why)
-        printf("%6d: vpid %d drops %d: %s\n", p->sim->step, p->vpid, vpid, why);
-    p->sim->proc[vpid].condemned = true;
-    p->sim->wire[vpid][p->vpid].cut = true;
-    p->sim->wire[vpid][p->vpid].spoils = false;
-    p->sim->wire[p->vpid][vpid].cut = !why; /* else it has to hear of it */
-    p->sim->wire[p->vpid][vpid].dropped = true;
+        printf("%6d: replica %d drops %d: %s\n", p->sim->step, p->replica, replica, why);
+    p->sim->proc[replica].condemned = true;
+    p->sim->wire[replica][p->replica].cut = true;
+    p->sim->wire[replica][p->replica].spoils = false;
+    p->sim->wire[p->replica][replica].cut = !why; /* else it has to hear of it */
+    p->sim->wire[p->replica][replica].dropped = true;
 }
 
 static void on_stop(void *ctx, int status, const char *line)
@@ -194,7 +206,7 @@ static bool is_known(const struct sim *s, int source, int to, size_t length, con
 {
     if (!is_sound(s->plan) || source == to || length < MESSAGE_MIN)
         return false;
-    return s->program[source].op[header_get_u32(bytes + 4)].times <= 1;
+    return s->program[source].op[bytes_get_u32(bytes + 4)].times <= 1;
 }
 
 /* One of its receives has a message of that source, which the program has not waited for. */
@@ -202,7 +214,7 @@ static bool holds_from(const struct proc *p, int source)
 {
     for (int i = 0; i < SLOTS; i++) {
         const struct engine_receive *r = &p->receive[i].r;
-        if (p->open[i] && !p->is_send[i] && r->held &&
+        if (p->open[i] && !p->is_send[i] && r->withheld &&
             (r->from == source || r->from == ENGINE_ANY_SOURCE))
             return true;
     }
@@ -216,14 +228,16 @@ static void learn(struct proc *p, int to, uint32_t id)
     uint64_t *learnt = &s->learnt[p->rank][id], found = 0;
     for (int k = 0; k < s->plan->lanes; k++) {
         const uint64_t posted = s->took[k][p->rank][id];
-        if (posted == 0 && holds_from(replica(s, to, k), p->rank))
+        if (posted == 0 && holds_from(replica_at(s, to, k), p->rank))
             return;
         found = posted != 0 ? posted : found;
-        if (posted != 0 && replica(s, to, k)->alive)
+        if (posted != 0 && replica_at(s, to, k)->alive)
             break;
     }
     if (found == 0)
-        sim_fail(s, "vpid %d: synchronous send %u is done, and nobody has taken it", p->vpid, id);
+        sim_broken(s, I6_COMPLETION,
+                   "replica %d: synchronous send %u is done, and nobody has taken it", p->replica,
+                   id);
     *learnt = *learnt != 0 ? *learnt : found;
 }
 
@@ -232,11 +246,11 @@ static void on_sent(void *ctx, struct engine_send *s)
     struct proc *p = ctx;
     const uint8_t *bytes = ((const struct proc_send *)s)->bytes;
     if (!s->done)
-        sim_fail(p->sim, "sent, but not done");
-    if (s->data && net_is_lent(p->sim, p->vpid, s->data))
-        sim_fail(p->sim, "vpid %d: sent, but still lent", p->vpid);
+        sim_broken(p->sim, I6_COMPLETION, "sent, but not done");
+    if (s->data && net_is_exposed(p->sim, p->replica, s->data))
+        sim_broken(p->sim, I6_COMPLETION, "replica %d: sent, but still exposed", p->replica);
     if (s->synchronous && is_known(p->sim, p->rank, s->to, s->length, bytes))
-        learn(p, s->to, header_get_u32(bytes + 4));
+        learn(p, s->to, bytes_get_u32(bytes + 4));
     if (((const struct proc_send *)s)->reply) {
         free(((struct proc_send *)s)->bytes);
         free(s);
@@ -250,7 +264,7 @@ static void on_received(void *ctx, struct engine_receive *r)
     const struct proc_receive *own = (const struct proc_receive *)r;
     const int source = r->status.source;
     if (!r->done)
-        sim_fail(s, "received, but not done");
+        sim_broken(s, I6_COMPLETION, "received, but not done");
     p->spoiled |= net_spoils(s, p, r);
     if (own == &p->window.request)
         window_heard(p);
@@ -258,80 +272,80 @@ static void on_received(void *ctx, struct engine_receive *r)
         return;
     if (!is_known(s, source, p->rank, r->status.length, own->bytes))
         return;
-    s->took[p->lane][source][header_get_u32(own->bytes + 4)] = own->posted;
+    s->took[p->lane][source][bytes_get_u32(own->bytes + 4)] = own->posted;
 }
 
 static const struct engine_callbacks callbacks = {.send = net_send,
-                                                  .keeps = net_keeps,
+                                                  .survives = net_survives,
                                                   .drained = net_drained,
                                                   .lost = on_lost,
                                                   .pack = on_pack,
                                                   .unpack = on_unpack,
                                                   .repack = on_repack,
-                                                  .lend = net_lend,
-                                                  .take_back = net_take_back,
-                                                  .borrow = net_borrow,
+                                                  .expose = net_expose,
+                                                  .revoke = net_revoke,
+                                                  .remote_read = net_remote_read,
                                                   .sent = on_sent,
                                                   .received = on_received,
                                                   .stop = on_stop};
 
 /* Who of its rank will do its work: not itself, nor one that is about to go. */
-static int others_left(const struct sim *s, int vpid)
+static int others_left(const struct sim *s, int replica)
 {
     int n = s->plan->ranks, left = 0;
-    for (int v = vpid % n; v < s->procs; v += n) {
+    for (int v = replica % n; v < s->procs; v += n) {
         const struct proc *p = &s->proc[v];
-        left += v != vpid && p->alive && !p->stopped && !p->frozen && !p->condemned;
+        left += v != replica && p->alive && !p->stopped && !p->frozen && !p->condemned;
     }
     return left;
 }
 
-static bool still_writes(const struct sim *s, int vpid)
+static bool still_writes(const struct sim *s, int replica)
 {
     for (int i = 0; i < s->procs; i++)
-        if (s->wire[vpid][i].count > 0)
+        if (s->wire[replica][i].count > 0)
             return true;
     return false;
 }
 
 /* Also a process that has said good-bye may die while its last frames leave. */
-bool sim_may_kill(const struct sim *s, int vpid)
+bool sim_may_kill(const struct sim *s, int replica)
 {
-    const struct proc *p = &s->proc[vpid];
-    if (!p->alive || p->stopped || (p->left && !still_writes(s, vpid)))
+    const struct proc *p = &s->proc[replica];
+    if (!p->alive || p->stopped || (p->left && !still_writes(s, replica)))
         return false;
-    return others_left(s, vpid) > 0;
+    return others_left(s, replica) > 0;
 }
 
 /* Everybody will see the end of its links, some time. */
-static void let_notice(struct sim *s, int vpid)
+static void let_notice(struct sim *s, int replica)
 {
     for (int i = 0; i < s->procs; i++) {
-        net_cut(s, i, vpid, 0);
-        s->notices += i != vpid && !s->notice[i][vpid];
-        s->notice[i][vpid] |= i != vpid;
+        net_cut(s, i, replica, 0);
+        s->notices += i != replica && !s->notice[i][replica];
+        s->notice[i][replica] |= i != replica;
     }
 }
 
 static void cut_tail(struct sim *s, int from, int to)
 {
     const struct wire *w = &s->wire[from][to];
-    net_cut(s, from, to, w->kept + sim_below(s, w->count - w->kept + 1));
+    net_cut(s, from, to, w->surviving + sim_below(s, w->count - w->surviving + 1));
 }
 
 /* A part of what it wrote last is lost. When all schedules are explored none is: a frame that comes
  * after the notice is as good as lost. */
-void sim_kill(struct sim *s, int vpid)
+void sim_kill(struct sim *s, int replica)
 {
-    struct proc *p = &s->proc[vpid];
+    struct proc *p = &s->proc[replica];
     show(p);
     p->alive = p->left = false;
     for (int i = 0; i < s->procs; i++)
         if (!s->plan->explored)
-            cut_tail(s, vpid, i);
-    let_notice(s, vpid);
+            cut_tail(s, replica, i);
+    let_notice(s, replica);
     if (s->plan->loud)
-        printf("%6d: vpid %d dies\n", s->step, vpid);
+        printf("%6d: replica %d dies\n", s->step, replica);
 }
 
 bool sim_notice(struct sim *s, int to, int of)
@@ -347,9 +361,9 @@ bool sim_notice(struct sim *s, int to, int of)
     return true;
 }
 
-bool sim_run_proc(struct sim *s, int vpid)
+bool sim_run_proc(struct sim *s, int replica)
 {
-    struct proc *p = &s->proc[vpid];
+    struct proc *p = &s->proc[replica];
     int changed;
     if (!proc_is_there(p) || p->frozen)
         return false;
@@ -364,7 +378,7 @@ bool sim_run_proc(struct sim *s, int vpid)
         return changed;
     p->left = engine_finish(p->engine);
     if (s->plan->loud && p->left)
-        printf("%6d: vpid %d leaves\n", s->step, vpid);
+        printf("%6d: replica %d leaves\n", s->step, replica);
     return p->left || changed;
 }
 
@@ -413,12 +427,16 @@ void sim_begin(struct sim *s, const struct plan *plan)
     draw_holes(s, alive);
     for (int v = 0; v < s->procs; v++) {
         struct proc *p = &s->proc[v];
-        *p = (struct proc){.sim = s, .vpid = v, .rank = v % plan->ranks, .lane = v / plan->ranks};
+        *p =
+            (struct proc){.sim = s, .replica = v, .rank = v % plan->ranks, .lane = v / plan->ranks};
         p->alive = alive[v];
         p->program = &s->program[p->rank];
         if (!p->alive)
             continue;
-        p->engine = engine_create(plan->ranks, plan->lanes, p->rank, p->lane, alive, &s->limits,
+        struct engine_limits limits = s->limits;
+        if (sim_plants(s, I8_BOUNDED_MEMORY))
+            limits.log *= 8;
+        p->engine = engine_create(plan->ranks, plan->lanes, p->rank, p->lane, alive, &limits,
                                   &callbacks, p);
         engine_publish(p->engine, &p->commit);
         engine_rests(p->engine, (plan->seed + (uint64_t)v) % 2 == 0);
@@ -440,7 +458,7 @@ void sim_look_for_stop(struct sim *s)
     for (int v = 0; v < s->procs; v++) {
         struct proc *p = &s->proc[v];
         if (p->stopped && p->status != 0)
-            sim_fail(s, "vpid %d stopped: %s", v, p->line);
+            sim_broken(s, I9_PROGRESS, "replica %d stopped: %s", v, p->line);
         else if (p->stopped && p->alive)
             let_notice(s, v);
         p->alive &= !p->stopped;
@@ -464,8 +482,9 @@ static void check_learnt(struct sim *s, const struct proc *p)
             const uint64_t learnt = s->learnt[r][i], saw = s->saw_by[p->lane][r][i];
             if (learnt != 0 && saw != 0 && saw != learnt && !s->undone[r][i] &&
                 s->program[r].op[i].peer == p->rank)
-                sim_fail(s, "vpid %d took message %d in another way than rank %d has learnt",
-                         p->vpid, i, r);
+                sim_broken(s, I3_OUTPUT_COMMIT,
+                           "replica %d took message %d in another way than rank %d has learnt",
+                           p->replica, i, r);
         }
 }
 
@@ -478,11 +497,14 @@ static void check_memory(struct sim *s, const struct proc *p)
     const size_t log = s->limits.log, ranks = (size_t)s->plan->ranks;
     const size_t usual = 64 + 8 * (size_t)s->limits.cycle.window;
     if (c->log_peak > log)
-        sim_fail(s, "vpid %d: the log grew to %zu", p->vpid, c->log_peak);
+        sim_broken(s, I8_BOUNDED_MEMORY, "replica %d: the log grew to %zu", p->replica,
+                   c->log_peak);
     if (c->channels_peak > ranks * usual + 2 * log / OF_CHANNEL)
-        sim_fail(s, "vpid %d: %zu channels at once", p->vpid, c->channels_peak);
+        sim_broken(s, I8_BOUNDED_MEMORY, "replica %d: %zu channels at once", p->replica,
+                   c->channels_peak);
     if (c->comms_peak > usual + log / OF_COMM)
-        sim_fail(s, "vpid %d: %zu communicators at once", p->vpid, c->comms_peak);
+        sim_broken(s, I8_BOUNDED_MEMORY, "replica %d: %zu communicators at once", p->replica,
+                   c->comms_peak);
 }
 
 static void check_process(struct sim *s, const struct proc *p, const struct proc **first)
@@ -491,17 +513,19 @@ static void check_process(struct sim *s, const struct proc *p, const struct proc
     if (!p->left)
         return;
     if (*f && (*f)->digest != p->digest)
-        sim_fail(s, "rank %d: vpid %d and vpid %d ended differently", p->rank, p->vpid, (*f)->vpid);
+        sim_broken(s, I1_ONE_PROGRAM, "rank %d: replica %d and replica %d ended differently",
+                   p->rank, p->replica, (*f)->replica);
     if (p->spoiled || p->strayed)
-        sim_fail(s, "vpid %d ended well, with %s", p->vpid,
-                 p->spoiled ? "spoiled data" : "what no other lane has sent");
+        sim_broken(s, I10_NO_WRONG_RESULT, "replica %d ended well, with %s", p->replica,
+                   p->spoiled ? "spoiled data" : "what no other lane has sent");
     check_learnt(s, p);
     check_memory(s, p);
     *f = p;
     for (int i = 0; i < MAX_OPS; i++)
-        if (s->saw[p->rank][i] && s->made[p->vpid][i] &&
-            s->saw_digest[p->rank][i] != s->made_digest[p->vpid][i])
-            sim_fail(s, "vpid %d made another message %d than was received", p->vpid, i);
+        if (s->saw[p->rank][i] && s->made[p->replica][i] &&
+            s->saw_digest[p->rank][i] != s->made_digest[p->replica][i])
+            sim_broken(s, I1_ONE_PROGRAM, "replica %d made another message %d than was received",
+                       p->replica, i);
 }
 
 void sim_check_end(struct sim *s)
@@ -511,7 +535,7 @@ void sim_check_end(struct sim *s)
         check_process(s, &s->proc[v], first);
     for (int r = 0; r < s->plan->ranks; r++)
         if (!first[r])
-            sim_fail(s, "rank %d did not end", r);
+            sim_broken(s, I9_PROGRESS, "rank %d did not end", r);
 }
 
 void sim_tell_stuck(struct sim *s)
@@ -529,5 +553,5 @@ void sim_tell_stuck(struct sim *s)
         if (at > 250)
             break;
     }
-    sim_fail(s, "stuck after %d steps:%s", s->step, text);
+    sim_broken(s, I9_PROGRESS, "stuck after %d steps:%s", s->step, text);
 }

@@ -12,17 +12,17 @@
 #include <cmocka.h>
 
 enum { HEADER = 4, TAG = 16, SMALL = 100, WHOLE = HEADER + SMALL + TAG };
-static const uint8_t key[2][SEAL_KEY] = {{1}, {2}};
+static const uint8_t key[2][AEAD_KEY] = {{1}, {2}};
 
-static struct seal *ours, *theirs;
+static struct aead *ours, *theirs;
 static int pipe_fd[2]; /* what ours writes theirs reads */
-static uint8_t room[2 * SEAL_RECORD];
+static uint8_t room[2 * AEAD_RECORD];
 
 static int setup(void **state)
 {
     (void)state;
-    ours = seal_new(key[0], key[1]);
-    theirs = seal_new(key[1], key[0]);
+    ours = aead_new(key[0], key[1]);
+    theirs = aead_new(key[1], key[0]);
     return ours == NULL || theirs == NULL ||
            socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pipe_fd);
 }
@@ -30,15 +30,15 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    seal_free(ours);
-    seal_free(theirs);
+    aead_free(ours);
+    aead_free(theirs);
     return close(pipe_fd[0]) | close(pipe_fd[1]);
 }
 
 static ssize_t take(void)
 {
     struct iovec v = {room, sizeof room};
-    return seal_read(theirs, pipe_fd[1], &v, 1);
+    return aead_read(theirs, pipe_fd[1], &v, 1);
 }
 
 static void expect_refused(void)
@@ -53,7 +53,7 @@ static void intercept(uint8_t bytes[WHOLE], uint8_t what)
     uint8_t text[SMALL];
     struct iovec v = {text, SMALL};
     memset(text, what, SMALL);
-    assert_int_equal(seal_write(ours, pipe_fd[0], &v, 1), SMALL);
+    assert_int_equal(aead_write(ours, pipe_fd[0], &v, 1), SMALL);
     assert_int_equal(read(pipe_fd[1], bytes, WHOLE), WHOLE);
 }
 
@@ -66,7 +66,7 @@ static void test_any_pieces(void **state)
 {
     (void)state;
     enum { ALL = 3 * 1000 * 1000 };
-    uint8_t *from = malloc(ALL), *to = malloc(ALL + SEAL_RECORD);
+    uint8_t *from = malloc(ALL), *to = malloc(ALL + AEAD_RECORD);
     assert_true(from != NULL && to != NULL);
     srand(1);
     for (size_t i = 0; i < ALL; i++)
@@ -78,17 +78,17 @@ static void test_any_pieces(void **state)
         length = length < left ? length : left;
         first = first < length ? first : length;
         struct iovec v[2] = {{from + out, first}, {from + out + first, length - first}};
-        ssize_t n = seal_write(ours, pipe_fd[0], v, 2);
+        ssize_t n = aead_write(ours, pipe_fd[0], v, 2);
         assert_true(n >= 0 || errno == EAGAIN);
         out += n > 0 ? (size_t)n : 0;
-        size_t split = (size_t)rand() % SEAL_RECORD;
-        struct iovec w[2] = {{to + in, split}, {to + in + split, SEAL_RECORD - split}};
-        n = seal_read(theirs, pipe_fd[1], w, 2);
+        size_t split = (size_t)rand() % AEAD_RECORD;
+        struct iovec w[2] = {{to + in, split}, {to + in + split, AEAD_RECORD - split}};
+        n = aead_read(theirs, pipe_fd[1], w, 2);
         assert_true(n > 0 || errno == EAGAIN);
         in += n > 0 ? (size_t)n : 0;
     }
     assert_memory_equal(from, to, ALL);
-    assert_true(seal_is_out(ours) && !seal_is_ready(theirs));
+    assert_true(aead_is_out(ours) && !aead_is_ready(theirs));
     free(from);
     free(to);
 }
@@ -135,7 +135,7 @@ static void test_sent_back(void **state)
     struct iovec v = {room, sizeof room};
     intercept(bytes, 1);
     assert_int_equal(write(pipe_fd[1], bytes, WHOLE), WHOLE);
-    assert_int_equal(seal_read(ours, pipe_fd[0], &v, 1), -1);
+    assert_int_equal(aead_read(ours, pipe_fd[0], &v, 1), -1);
     assert_int_equal(errno, EBADMSG);
 }
 
@@ -168,8 +168,8 @@ static void test_keys_are_replaced(void **state)
     (void)state;
     uint8_t word[8] = "a word";
     struct iovec v = {word, sizeof word};
-    for (unsigned i = 0; i < SEAL_REKEY + 10; i++) {
-        assert_int_equal(seal_write(ours, pipe_fd[0], &v, 1), sizeof word);
+    for (unsigned i = 0; i < AEAD_REKEY + 10; i++) {
+        assert_int_equal(aead_write(ours, pipe_fd[0], &v, 1), sizeof word);
         assert_int_equal(take(), sizeof word);
         assert_memory_equal(room, word, sizeof word);
     }

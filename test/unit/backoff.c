@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* backoff.c -- who waits in vain sleeps, longer and longer; who computes, or only asks, does not.
- */
+/* backoff.c -- a waiter that finds nothing sleeps, longer and longer; a program that computes, or
+ * only tests, does not. */
 #include "src/pml_replica/wait/backoff.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,39 +10,41 @@
 
 enum { US = 1000, MS = 1000000 };
 
-static const struct nap_case waits = {.waits = true}, asks;
-static const struct crowd nobody;
+static const struct backoff_case waits = {.waits = true}, asks;
+static const struct contention nobody;
 
 struct thread {
-    struct nap nap;
+    struct backoff backoff;
     uint64_t now, used;
-    bool only, has_errands;
+    bool only, has_timed_work;
 };
 
-static int ms_of(const struct nap *n, const struct crowd *c, struct nap_case is, bool has_errands)
+static int ms_of(const struct backoff *n, const struct contention *c, struct backoff_case is,
+                 bool has_timed_work)
 {
-    return nap_is_due(n, c, is) ? nap_ms(n, is, has_errands) : 0;
+    return backoff_is_due(n, c, is) ? backoff_ms(n, is, has_timed_work) : 0;
 }
 
 /* One look of 1 us, and what the thread does until the next one. Returns how long it may sleep. */
-static int look(struct thread *t, struct nap_case is, uint64_t computes, bool lends)
+static int look(struct thread *t, struct backoff_case is, uint64_t computes, bool is_being_read)
 {
     t->now += 1 * US + computes;
     t->used += 1 * US + computes;
-    if (nap_look(&t->nap, t->only))
-        nap_judge(&t->nap, t->now, t->used, lends);
-    int ms = ms_of(&t->nap, &nobody, is, t->has_errands);
-    nap_looked(&t->nap, is.waits, ms > 0, false);
+    if (backoff_poll(&t->backoff, t->only))
+        backoff_judge(&t->backoff, t->now, t->used, is_being_read);
+    int ms = ms_of(&t->backoff, &nobody, is, t->has_timed_work);
+    backoff_polled(&t->backoff, is.waits, ms > 0, false);
     t->now += (uint64_t)ms * MS;
     return ms;
 }
 
 /* Looks until it sleeps. */
-static int looks_until_sleep(struct thread *t, struct nap_case is, uint64_t computes, bool lends)
+static int looks_until_sleep(struct thread *t, struct backoff_case is, uint64_t computes,
+                             bool is_being_read)
 {
     enum { MOST = 100000 };
     for (int i = 1; i <= MOST; i++)
-        if (look(t, is, computes, lends) > 0)
+        if (look(t, is, computes, is_being_read) > 0)
             return i;
     return 0;
 }
@@ -56,16 +58,16 @@ static void test_who_waits_sleeps_longer(void **state)
     assert_int_equal(look(&t, waits, 0, false), 32);
     for (int i = 0; i < 10; i++)
         assert_int_equal(look(&t, waits, 0, false), 64);
-    t.has_errands = true;
+    t.has_timed_work = true;
     assert_int_equal(look(&t, waits, 0, false), 8);
     /* There is news: it waits for the next as it did at first. */
-    nap_looked(&t.nap, true, true, true);
+    backoff_polled(&t.backoff, true, true, true);
     assert_in_range(looks_until_sleep(&t, waits, 0, false), 1000, 5000);
     for (int i = 0; i < 10; i++)
         assert_int_equal(look(&t, waits, 0, false), 8);
 }
 
-/* With one look a turn he sleeps after about as many turns. */
+/* With one poll a turn the thread sleeps after about as many turns. */
 static void test_an_only_look_stands_for_many(void **state)
 {
     (void)state;
@@ -102,16 +104,16 @@ static void test_while_a_peer_copies(void **state)
     (void)state;
     struct thread t = {0};
     assert_true(looks_until_sleep(&t, waits, 0, true) > 30000);
-    struct thread crowded = {0};
-    for (int i = 0; i < 4000; i++, crowded.now += 3 * US) /* others have turns */
-        look(&crowded, waits, 0, true);
-    assert_true(look(&crowded, waits, 0, true) > 0);
+    struct thread contended = {0};
+    for (int i = 0; i < 4000; i++, contended.now += 3 * US) /* others have turns */
+        look(&contended, waits, 0, true);
+    assert_true(look(&contended, waits, 0, true) > 0);
 }
 
 static void test_for_a_time_at_once(void **state)
 {
     (void)state;
-    const struct nap_case time = {.waits = true, .for_word = true, .for_time = true};
+    const struct backoff_case time = {.waits = true, .for_word = true, .for_time = true};
     struct thread t = {0};
     assert_int_equal(look(&t, time, 0, false), 8);
     assert_int_equal(look(&t, time, 0, false), 16);
@@ -121,9 +123,9 @@ static void test_for_a_time_at_once(void **state)
 static void test_who_rests(void **state)
 {
     (void)state;
-    const struct crowd rests = {.rests = true};
-    const struct nap tired = {.sleepy = true}, fresh = {0};
-    const struct nap_case word = {.for_word = true};
+    const struct contention rests = {.rests = true};
+    const struct backoff tired = {.sleepy = true}, fresh = {0};
+    const struct backoff_case word = {.for_word = true};
     assert_int_equal(ms_of(&tired, &rests, asks, false), 0);
     assert_int_equal(ms_of(&fresh, &rests, waits, false), 8);
     assert_int_equal(ms_of(&fresh, &rests, waits, true), 4);
@@ -131,27 +133,27 @@ static void test_who_rests(void **state)
     assert_int_equal(ms_of(&fresh, &nobody, waits, false), 0);
 }
 
-static void test_in_a_crowd(void **state)
+static void test_in_contention(void **state)
 {
     (void)state;
-    const struct crowd crowd = {.since = 1, .until = 2};
-    const struct nap fresh = {0};
-    assert_int_equal(ms_of(&fresh, &crowd, asks, false), 1);
+    const struct contention contended = {.since = 1, .until = 2};
+    const struct backoff fresh = {0};
+    assert_int_equal(ms_of(&fresh, &contended, asks, false), 1);
 }
 
 static void test_at_a_fence_it_sleeps_for_a_small_part_of_the_wait(void **state)
 {
     (void)state;
-    uint64_t waited = 0, looks = 0;
+    uint64_t waited = 0, polls = 0;
     for (; waited < 31 * (uint64_t)MS; waited += 150 * US)
-        assert_int_equal(nap_at_fence_ms(waited), 0);
-    for (; waited < 10000 * (uint64_t)MS; looks++) {
-        const uint64_t ms = (uint64_t)nap_at_fence_ms(waited);
+        assert_int_equal(backoff_at_fence_ms(waited), 0);
+    for (; waited < 10000 * (uint64_t)MS; polls++) {
+        const uint64_t ms = (uint64_t)backoff_at_fence_ms(waited);
         assert_true(ms * 32 * MS <= waited);
         waited += ms * MS + 150 * US;
     }
-    assert_in_range(looks, 100, 600); /* in 10 s */
-    assert_int_equal(nap_at_fence_ms(UINT64_MAX), 64);
+    assert_in_range(polls, 100, 600); /* in 10 s */
+    assert_int_equal(backoff_at_fence_ms(UINT64_MAX), 64);
 }
 
 int main(void)
@@ -165,7 +167,7 @@ int main(void)
         cmocka_unit_test(test_while_a_peer_copies),
         cmocka_unit_test(test_for_a_time_at_once),
         cmocka_unit_test(test_who_rests),
-        cmocka_unit_test(test_in_a_crowd),
+        cmocka_unit_test(test_in_contention),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* contention.c -- who computes beside us is a crowd; ranks that wait likewise, and one's own sleep,
- * are none. */
+/* contention.c -- processes that compute beside this one are contention; ranks that wait likewise,
+ * and a program's own sleep, are not. */
 #include "src/pml_replica/wait/contention.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 enum { US = 1000, MS = 1000000 };
 
 struct thread {
-    struct crowd crowd;
+    struct contention contention;
     uint64_t now, used, slept;
     bool many;
 };
@@ -20,12 +20,12 @@ struct thread {
 static void run(struct thread *t, uint64_t lasts, uint64_t away, bool sleeps)
 {
     for (const uint64_t end = t->now + lasts; t->now < end;) {
-        if (crowd_look(&t->crowd, t->now, true))
-            crowd_judge(&t->crowd, t->now, t->used, t->slept, t->many);
+        if (contention_poll(&t->contention, t->now, true))
+            contention_judge(&t->contention, t->now, t->used, t->slept, t->many);
         t->now += 1 * US + away;
         t->used += 1 * US;
         t->slept += sleeps;
-        t->crowd.turns += !sleeps;
+        t->contention.yields += !sleeps;
     }
 }
 
@@ -41,7 +41,7 @@ static void test_alone(void **state)
     (void)state;
     struct thread t = begun();
     run(&t, 200 * MS, 0, false);
-    assert_false(crowd_is_here(&t.crowd));
+    assert_false(contention_is_here(&t.contention));
 }
 
 static void test_ranks_that_wait(void **state)
@@ -49,9 +49,9 @@ static void test_ranks_that_wait(void **state)
     (void)state;
     struct thread t = begun();
     run(&t, 200 * MS, 10 * US, false);
-    assert_false(crowd_is_here(&t.crowd));
+    assert_false(contention_is_here(&t.contention));
     run(&t, 200 * MS, 500 * US, false);
-    assert_false(crowd_is_here(&t.crowd));
+    assert_false(contention_is_here(&t.contention));
 }
 
 static void test_who_computes(void **state)
@@ -59,9 +59,9 @@ static void test_who_computes(void **state)
     (void)state;
     struct thread t = begun();
     run(&t, 50 * MS, 3 * MS, false);
-    assert_true(crowd_is_here(&t.crowd));
+    assert_true(contention_is_here(&t.contention));
     run(&t, 300 * MS, 15 * MS, false);
-    assert_true(crowd_is_here(&t.crowd));
+    assert_true(contention_is_here(&t.contention));
 }
 
 static void test_many_that_wait(void **state)
@@ -70,11 +70,11 @@ static void test_many_that_wait(void **state)
     struct thread t = begun();
     t.many = true;
     run(&t, 200 * MS, 20 * US, false);
-    assert_false(crowd_is_here(&t.crowd));
+    assert_false(contention_is_here(&t.contention));
     run(&t, 50 * MS, 200 * US, false);
-    assert_true(crowd_is_here(&t.crowd));
-    assert_false(crowd_is_many(15 << 16, 2));
-    assert_true(crowd_is_many(16 << 16, 2));
+    assert_true(contention_is_here(&t.contention));
+    assert_false(contention_load_is_high(15 << 16, 2));
+    assert_true(contention_load_is_high(16 << 16, 2));
 }
 
 static void test_own_sleep(void **state)
@@ -82,10 +82,10 @@ static void test_own_sleep(void **state)
     (void)state;
     struct thread t = begun();
     run(&t, 200 * MS, 100 * US, true);
-    assert_true(t.crowd.rests);
-    assert_false(crowd_is_here(&t.crowd));
+    assert_true(t.contention.rests);
+    assert_false(contention_is_here(&t.contention));
     run(&t, 200 * MS, 5 * MS, true);
-    assert_false(crowd_is_here(&t.crowd));
+    assert_false(contention_is_here(&t.contention));
 }
 
 /* MPI_Iprobe, and then a sleep. */
@@ -97,7 +97,7 @@ static void test_sleep_after_two_looks(void **state)
         run(&t, 1 * US, 0, false);
         run(&t, 1 * US, 100 * US, true);
     }
-    assert_true(t.crowd.rests);
+    assert_true(t.contention.rests);
 }
 
 /* How long is it believed in when all are gone? */
@@ -105,9 +105,9 @@ static uint64_t lasting(uint64_t stayed)
 {
     struct thread t = begun();
     run(&t, stayed, 3 * MS, false);
-    assert_true(crowd_is_here(&t.crowd));
+    assert_true(contention_is_here(&t.contention));
     const uint64_t gone = t.now;
-    while (crowd_is_here(&t.crowd))
+    while (contention_is_here(&t.contention))
         run(&t, 1 * MS, 0, false);
     return t.now - gone;
 }
@@ -119,25 +119,25 @@ static void test_belief_grows(void **state)
     assert_in_range(lasting(400 * MS), 100 * MS, 160 * MS);
 }
 
-/* Our own naps are neither: not the program's sleep, nor time that others have taken. */
+/* Our own backoff is neither: not the program's sleep, nor time that others have taken. */
 static void test_naps(void **state)
 {
     (void)state;
     struct thread t = begun();
     for (int i = 0; i < 100; i++) {
-        if (crowd_look(&t.crowd, t.now, true))
-            crowd_judge(&t.crowd, t.now, t.used, t.slept, t.many);
+        if (contention_poll(&t.contention, t.now, true))
+            contention_judge(&t.contention, t.now, t.used, t.slept, t.many);
         t.now += 1 * MS + 50 * US;
         t.used += 20 * US;
         t.slept++;
-        crowd_napped(&t.crowd, 1 * MS + 50 * US, 1 * MS, 1);
-        t.crowd.turns++;
+        contention_slept(&t.contention, 1 * MS + 50 * US, 1 * MS, 1);
+        t.contention.yields++;
     }
-    assert_false(t.crowd.rests);
-    assert_false(crowd_is_here(&t.crowd));
+    assert_false(t.contention.rests);
+    assert_false(contention_is_here(&t.contention));
 }
 
-/* A nap at each look, but there is news already, nearly always: the sleep is still the program's.
+/* A sleep at each poll, but there is news already, nearly always: the sleep is still the program's.
  */
 static void test_naps_cut_short(void **state)
 {
@@ -145,23 +145,23 @@ static void test_naps_cut_short(void **state)
     struct thread t = begun();
     for (int i = 0; i < 2000; i++) {
         run(&t, 1 * US, 0, false);
-        crowd_napped(&t.crowd, 2 * US, 1 * MS, 0);
+        contention_slept(&t.contention, 2 * US, 1 * MS, 0);
         run(&t, 1 * US, 100 * US, true);
-        crowd_napped(&t.crowd, 2 * US, 1 * MS, 0);
+        contention_slept(&t.contention, 2 * US, 1 * MS, 0);
     }
-    assert_true(t.crowd.rests);
+    assert_true(t.contention.rests);
 }
 
-/* In a call until something comes: a nap of 1 ms, and another one. */
+/* In a call until something comes: a sleep of 1 ms, and another one. */
 static void wait_in_call(struct thread *t, uint64_t lasts)
 {
     for (const uint64_t end = t->now + lasts; t->now < end;) {
-        if (crowd_look(&t->crowd, t->now, false))
-            crowd_judge(&t->crowd, t->now, t->used, t->slept, t->many);
+        if (contention_poll(&t->contention, t->now, false))
+            contention_judge(&t->contention, t->now, t->used, t->slept, t->many);
         t->now += 1 * MS;
         t->used += 5 * US;
         t->slept++;
-        crowd_napped(&t->crowd, 1 * MS, 1 * MS, 1);
+        contention_slept(&t->contention, 1 * MS, 1 * MS, 1);
     }
 }
 
@@ -171,13 +171,13 @@ static void test_sleep_between_waits(void **state)
     (void)state;
     struct thread t = begun();
     wait_in_call(&t, 50 * MS);
-    assert_false(t.crowd.rests);
+    assert_false(t.contention.rests);
     run(&t, 100 * MS, 100 * US, true);
-    assert_true(t.crowd.rests);
+    assert_true(t.contention.rests);
     wait_in_call(&t, 100 * MS);
-    assert_true(t.crowd.rests);
+    assert_true(t.contention.rests);
     wait_in_call(&t, 100 * MS);
-    assert_false(t.crowd.rests);
+    assert_false(t.contention.rests);
 }
 
 /* What was before the first look does not count. */
@@ -185,10 +185,10 @@ static void test_first_look(void **state)
 {
     (void)state;
     struct thread t = {.now = 1000 * (uint64_t)MS, .used = 1 * MS, .slept = 100};
-    t.crowd.turns = 1;
+    t.contention.yields = 1;
     run(&t, 1 * US, 0, false);
-    assert_false(crowd_is_here(&t.crowd));
-    assert_false(t.crowd.rests);
+    assert_false(contention_is_here(&t.contention));
+    assert_false(t.contention.rests);
 }
 
 int main(void)

@@ -84,12 +84,12 @@ unit_programs = \
     test/unit/trust \
     test/unit/uri \
     test/unit/transport \
-    test/unit/turn \
+    test/unit/biased_lock \
     test/unit/version \
     test/unit/view \
     test/unit/vivaldi \
     test/unit/window \
-    test/unit/word
+    test/unit/decision
 test_unit_fate_LDADD = libsurvive.la $(LDADD)
 test_unit_input_window_LDADD = libsurvive.la $(LDADD)
 test_unit_heartbeat_LDADD = libsurvive.la $(LDADD)
@@ -130,7 +130,7 @@ test_unit_broker_LDADD = libconfine.la $(LDADD)
 test_unit_cycle_LDADD = libreplica.la $(LDADD)
 test_unit_decide_LDADD = libreplica.la $(LDADD)
 test_unit_match_LDADD = libreplica.la $(LDADD)
-test_unit_word_LDADD = libreplica.la $(LDADD)
+test_unit_decision_LDADD = libreplica.la $(LDADD)
 test_unit_transport_LDADD = libtransport.la $(LDADD)
 test_unit_components_SOURCES = test/unit/components.c overlay/sandbox/components.c
 test_unit_components_CPPFLAGS = $(AM_CPPFLAGS) \
@@ -139,7 +139,7 @@ test_unit_budget_SOURCES = test/unit/budget.c src/pml_replica/window/budget.c
 test_unit_contention_SOURCES = test/unit/contention.c src/pml_replica/wait/contention.c
 test_unit_spin_SOURCES = test/unit/spin.c src/pml_replica/wait/spin.c
 test_unit_backoff_SOURCES = test/unit/backoff.c src/pml_replica/wait/backoff.c src/pml_replica/wait/contention.c
-test_unit_turn_SOURCES = test/unit/turn.c src/pml_replica/wait/turn.c
+test_unit_biased_lock_SOURCES = test/unit/biased_lock.c src/pml_replica/wait/biased_lock.c
 test_unit_greeting_LDADD = libtransport.la $(SODIUM_LIBS) $(LDADD)
 test_unit_aead_LDADD = libtransport.la $(LDADD)
 test_unit_candidate_LDADD = libdaemon.la $(LDADD)

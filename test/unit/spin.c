@@ -9,14 +9,14 @@
 #include <cmocka.h>
 
 /* One turn in which something comes at this look; 0: nothing does. Returns the looks made. */
-static unsigned turn(struct looks *l, unsigned at)
+static unsigned turn(struct spin *l, unsigned at)
 {
-    const unsigned due = looks_due(l);
-    looks_made(l, at <= due ? at : 0);
+    const unsigned due = spin_due(l);
+    spin_made(l, at <= due ? at : 0);
     return due;
 }
 
-static unsigned turns(struct looks *l, unsigned n, unsigned at)
+static unsigned turns(struct spin *l, unsigned n, unsigned at)
 {
     unsigned looks = 0;
     for (unsigned i = 0; i < n; i++)
@@ -27,21 +27,21 @@ static unsigned turns(struct looks *l, unsigned n, unsigned at)
 static void test_who_finds_looks_on(void **state)
 {
     (void)state;
-    struct looks l = {0};
+    struct spin l = {0};
     turn(&l, 0);
     turns(&l, 10, 5);
-    const unsigned most = looks_due(&l);
+    const unsigned most = spin_due(&l);
     assert_in_range(most, 30, 40);
     turn(&l, 0);
-    assert_in_range(looks_due(&l), most / 2, most / 2 + 1);
+    assert_in_range(spin_due(&l), most / 2, most / 2 + 1);
     turns(&l, 1000, 5);
-    assert_int_equal(looks_due(&l), most);
+    assert_int_equal(spin_due(&l), most);
 }
 
 static void test_who_finds_nothing_gives_up(void **state)
 {
     (void)state;
-    struct looks l = {0};
+    struct spin l = {0};
     turns(&l, 100, 0);
     assert_in_range(turns(&l, 1000, 0), 200, 400); /* not one a turn */
 }
@@ -50,20 +50,20 @@ static void test_who_finds_nothing_gives_up(void **state)
 static void test_the_first_look_proves_nothing(void **state)
 {
     (void)state;
-    struct looks l = {0};
+    struct spin l = {0};
     turns(&l, 100, 0);
     turns(&l, 1000, 1);
     turn(&l, 0);
-    assert_int_equal(looks_due(&l), 0);
+    assert_int_equal(spin_due(&l), 0);
 }
 
 static void test_who_gave_up_tries_again(void **state)
 {
     (void)state;
-    struct looks l = {0};
+    struct spin l = {0};
     turns(&l, 1000, 0);
     unsigned n = 0;
-    while (looks_due(&l) == 0 && n++ < 100)
+    while (spin_due(&l) == 0 && n++ < 100)
         turn(&l, 3);
     assert_in_range(n, 0, 40);
     turn(&l, 3);

@@ -153,11 +153,11 @@ static void go_on_to_a_small_one(struct side *a, struct side *b)
     }
 }
 
-/* One frame from a to b, who is attended only: does it wake the attendant up? */
+/* One frame from a to b, where only a progress thread listens: does it wake that? */
 static bool wakes(struct side *a, struct side *b, enum transport_urgency urgency)
 {
     go_on_to_a_small_one(a, b);
-    while (transport_attend(b->t))
+    while (transport_progress(b->t))
         ;
     assert_false(is_called(b));
     const uint32_t k = a->next_out++, in = b->next_in;
@@ -180,7 +180,7 @@ static void meet(struct side *a, struct side *b)
         poll_both(a, b, 0);
 }
 
-static void test_only_the_urgent_wakes_the_attendant(void **state)
+static void test_only_the_urgent_wakes_the_progress_thread(void **state)
 {
     (void)state;
     static struct side a, b;
@@ -197,13 +197,13 @@ static void test_only_the_urgent_wakes_the_attendant(void **state)
 static void read_all(struct side *s)
 {
     while (s->next_in < s->other->next_out)
-        transport_attend(s->t);
-    while (transport_attend(s->t))
+        transport_progress(s->t);
+    while (transport_progress(s->t))
         ;
 }
 
-/* attends: its attendant looks once more when the ring is full already. */
-static void waits_for_room(bool attends)
+/* polls: its progress thread polls once more when the ring is full already. */
+static void waits_for_room(bool polls)
 {
     static struct side a, b;
     meet(&a, &b);
@@ -212,11 +212,12 @@ static void waits_for_room(bool attends)
     read_all(&a);
     read_all(&b); /* and says how far it has read */
     assert_false(is_called(&a));
-    while (transport_backlog(a.t, 1) == 0) /* without loans, whose return is told, too */
+    while (transport_backlog(a.t, 1) ==
+           0) /* without exposed memory, whose reading is reported, too */
         assert_true(transport_send(a.t, 1, TRANSPORT_NEWS, NULL, 0, pattern[0], TRANSPORT_SMALL,
                                    NULL) >= 0);
     assert_true(is_called(&b)); /* news alone does not do that, a full ring does */
-    if (attends)
+    if (polls)
         read_all(&a);
     assert_false(is_called(&a));
     read_all(&b);
@@ -375,7 +376,7 @@ static void send_and_note(struct side *s)
     if (transport_backlog(s->t, 0) < TRANSPORT_SMALL)
         s->headless_out +=
             transport_send(s->t, 0, TRANSPORT_NEWS, NULL, 0, pattern[0], 100, NULL) >= 0;
-    if (transport_keeps(s->t, 0))
+    if (transport_survives(s->t, 0))
         *kept = s->headless_out;
     transport_poll(s->t, 0);
 }
@@ -418,19 +419,19 @@ static void keeps(bool shared_memory)
     static struct side a, b;
     side_open(&a, 0, &b, shared_memory);
     side_open(&b, 1, &a, shared_memory);
-    assert_false(transport_keeps(a.t, 1));
+    assert_false(transport_survives(a.t, 1));
     assert_true(transport_drained(b.t, 0));
     side_send(&a);
     side_send(&b);
     while (a.next_in == 0 || b.next_in == 0)
         poll_both(&a, &b, 0);
-    assert_int_equal(transport_keeps(a.t, 1), shared_memory);
+    assert_int_equal(transport_survives(a.t, 1), shared_memory);
     while (transport_backlog(a.t, 1) == 0)
         transport_send(a.t, 1, TRANSPORT_NEWS, NULL, 0, pattern[0], TRANSPORT_SMALL, NULL);
-    assert_false(transport_keeps(a.t, 1));
+    assert_false(transport_survives(a.t, 1));
     while (!transport_written(a.t, 1))
         poll_both(&a, &b, 0);
-    assert_int_equal(transport_keeps(a.t, 1), shared_memory);
+    assert_int_equal(transport_survives(a.t, 1), shared_memory);
     side_close(&a);
     side_close(&b);
 }
@@ -452,16 +453,16 @@ static void test_killed(void **state)
 }
 
 /* Both are this process, but they read each other's memory as two processes do. */
-static void test_loans(void **state)
+static void test_exposed_memory(void **state)
 {
-    enum { LOANS = 64 };
+    enum { EXPOSURES = 64 };
     static struct side a, b;
     static uint8_t bytes[LARGEST], copy[LARGEST];
-    uint8_t loan[LOANS + 1][TRANSPORT_LOAN], forged[TRANSPORT_LOAN];
+    uint8_t rkey[EXPOSURES + 1][TRANSPORT_RKEY], forged[TRANSPORT_RKEY];
     (void)state;
     side_open(&a, 0, &b, true);
     side_open(&b, 1, &a, true);
-    assert_false(transport_lend(a.t, 1, bytes, loan[0])); /* nobody knows b yet */
+    assert_false(transport_expose(a.t, 1, bytes, rkey[0])); /* nobody knows b yet */
     while (a.next_in + b.next_in < 10) {
         side_send(&a);
         side_send(&b);
@@ -470,38 +471,39 @@ static void test_loans(void **state)
     while (a.tokens_in < a.tokens_out || b.tokens_in < b.tokens_out)
         poll_both(&a, &b, 0);
     memcpy(bytes, pattern[3], LARGEST);
-    assert_true(transport_lend(a.t, 1, bytes, loan[0]));
-    assert_true(transport_borrow(b.t, 0, loan[0], copy, LARGEST));
+    assert_true(transport_expose(a.t, 1, bytes, rkey[0]));
+    assert_true(transport_remote_read(b.t, 0, rkey[0], copy, LARGEST));
     assert_memory_equal(copy, bytes, LARGEST);
-    assert_false(transport_lends(a.t)); /* b has read it */
-    assert_false(transport_borrow(a.t, 1, loan[0], copy, 1));
+    assert_false(transport_is_being_read(a.t)); /* b has read it */
+    assert_false(transport_remote_read(a.t, 1, rkey[0], copy, 1));
 
     memset(forged, 0xff, sizeof forged);
-    assert_false(transport_borrow(b.t, 0, forged, copy, 1));
+    assert_false(transport_remote_read(b.t, 0, forged, copy, 1));
     memset(forged, 0, sizeof forged);
-    assert_false(transport_borrow(b.t, 0, forged, copy, 1));
+    assert_false(transport_remote_read(b.t, 0, forged, copy, 1));
 
-    for (int i = 1; i < LOANS; i++)
-        assert_true(transport_lend(a.t, 1, bytes + i, loan[i]));
-    assert_false(transport_lend(a.t, 1, bytes, loan[LOANS]));
-    transport_take_back(a.t, 1, loan[7]);
-    assert_false(transport_borrow(b.t, 0, loan[7], copy, 1));
-    assert_true(transport_lend(a.t, 1, bytes, loan[LOANS])); /* in its place, with another turn */
-    assert_false(transport_borrow(b.t, 0, loan[7], copy, 1));
-    assert_true(transport_borrow(b.t, 0, loan[LOANS], copy, 1));
-    transport_take_back(a.t, 1, loan[7]); /* again: nothing happens */
-    assert_true(transport_borrow(b.t, 0, loan[LOANS], copy, 1));
+    for (int i = 1; i < EXPOSURES; i++)
+        assert_true(transport_expose(a.t, 1, bytes + i, rkey[i]));
+    assert_false(transport_expose(a.t, 1, bytes, rkey[EXPOSURES]));
+    transport_revoke(a.t, 1, rkey[7]);
+    assert_false(transport_remote_read(b.t, 0, rkey[7], copy, 1));
+    assert_true(
+        transport_expose(a.t, 1, bytes, rkey[EXPOSURES])); /* in its place, with another turn */
+    assert_false(transport_remote_read(b.t, 0, rkey[7], copy, 1));
+    assert_true(transport_remote_read(b.t, 0, rkey[EXPOSURES], copy, 1));
+    transport_revoke(a.t, 1, rkey[7]); /* again: nothing happens */
+    assert_true(transport_remote_read(b.t, 0, rkey[EXPOSURES], copy, 1));
 
     transport_drop(b.t, 0);
-    assert_false(transport_borrow(b.t, 0, loan[LOANS], copy, 1));
+    assert_false(transport_remote_read(b.t, 0, rkey[EXPOSURES], copy, 1));
     side_close(&a);
     side_close(&b);
 }
 
-static void test_no_loans_over_tcp(void **state)
+static void test_no_exposed_memory_over_tcp(void **state)
 {
     static struct side a, b;
-    uint8_t loan[TRANSPORT_LOAN] = {0};
+    uint8_t rkey[TRANSPORT_RKEY] = {0};
     (void)state;
     side_open(&a, 0, &b, false);
     side_open(&b, 1, &a, false);
@@ -509,8 +511,8 @@ static void test_no_loans_over_tcp(void **state)
         side_send(&a);
         poll_both(&a, &b, 0);
     }
-    assert_false(transport_lend(a.t, 1, pattern, loan));
-    assert_false(transport_borrow(b.t, 0, loan, b.room, 1));
+    assert_false(transport_expose(a.t, 1, pattern, rkey));
+    assert_false(transport_remote_read(b.t, 0, rkey, b.room, 1));
     side_close(&a);
     side_close(&b);
 }
@@ -749,10 +751,10 @@ int main(void)
         cmocka_unit_test(test_tcp),
         cmocka_unit_test(test_tcp_goes_on_after_breaks),
         cmocka_unit_test(test_tcp_encrypted),
-        cmocka_unit_test(test_only_the_urgent_wakes_the_attendant),
+        cmocka_unit_test(test_only_the_urgent_wakes_the_progress_thread),
         cmocka_unit_test(test_room_wakes_only_who_waits_for_it),
-        cmocka_unit_test(test_loans),
-        cmocka_unit_test(test_no_loans_over_tcp),
+        cmocka_unit_test(test_exposed_memory),
+        cmocka_unit_test(test_no_exposed_memory_over_tcp),
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_who_keeps),
         cmocka_unit_test(test_what_is_kept_is_heard),

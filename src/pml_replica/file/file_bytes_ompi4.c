@@ -10,7 +10,7 @@
 
 enum { BATCH = 512 << 10 };
 
-static int write_all(int fd, const char *bytes, size_t length, off_t at)
+static int file_write_all(int fd, const char *bytes, size_t length, off_t at)
 {
     while (length > 0) {
         ssize_t n = pwrite(fd, bytes, length, at);
@@ -25,22 +25,22 @@ static int write_all(int fd, const char *bytes, size_t length, off_t at)
     return 0;
 }
 
-static size_t write_entries(void *ctx, void *word)
+static size_t file_write_entries(void *ctx, void *word)
 {
-    ompio_file_t *fh = ((struct deed *)ctx)->fh;
-    struct word *w = word;
-    *w = word_of(file_fd(fh) < 0 ? -1 : 0);
+    ompio_file_t *fh = ((struct file_op *)ctx)->fh;
+    struct file_result *w = word;
+    *w = result_of(file_fd(fh) < 0 ? -1 : 0);
     for (int i = 0; w->error == 0 && i < fh->f_num_of_io_entries; i++) {
         const mca_common_ompio_io_array_t *e = &fh->f_io_array[i];
-        if (write_all(fh->fd, e->memory_address, e->length, (off_t)(intptr_t)e->offset) != 0)
-            *w = word_of(-1);
+        if (file_write_all(fh->fd, e->memory_address, e->length, (off_t)(intptr_t)e->offset) != 0)
+            *w = result_of(-1);
         else
             w->value += (int64_t)e->length;
     }
     return sizeof *w;
 }
 
-static void trace(const ompio_file_t *fh, const char *what, int error, int64_t bytes)
+static void file_trace(const ompio_file_t *fh, const char *what, int error, int64_t bytes)
 {
     log_rank(replica.fbtl.verbose, 2, replica.rank, "%s: %lld bytes %s%s%s", fh->f_fullfilename,
              (long long)bytes, what, error != 0 ? ", and then " : "",
@@ -49,13 +49,13 @@ static void trace(const ompio_file_t *fh, const char *what, int error, int64_t b
 
 static ssize_t fbtl_write(ompio_file_t *fh)
 {
-    struct deed d = {.fh = fh};
-    struct word w = deed_settle(write_entries, &d);
-    trace(fh, "written", w.error, w.value);
+    struct file_op d = {.fh = fh};
+    struct file_result w = file_op_settle(file_write_entries, &d);
+    file_trace(fh, "written", w.error, w.value);
     return w.error == 0 ? (ssize_t)w.value : OMPI_ERROR;
 }
 
-/* Entries are read one after the other into a batch, and given out from it alike. */
+/* Entries are read one after the other into a batch, and copied from it alike in all lanes. */
 struct reading {
     ompio_file_t *fh;
     int entry;   /* where the batch begins: in this entry, */
@@ -63,11 +63,11 @@ struct reading {
 };
 
 struct batch {
-    struct word word; /* value: bytes; fewer than there is room for: the file ends */
+    struct file_result word; /* value: bytes; fewer than there is room for: the file ends */
     char bytes[BATCH];
 };
 
-static size_t read_some(int fd, char *bytes, size_t length, off_t at)
+static size_t file_read_some(int fd, char *bytes, size_t length, off_t at)
 {
     size_t done = 0;
     while (done < length) {
@@ -84,9 +84,9 @@ static size_t read_some(int fd, char *bytes, size_t length, off_t at)
 }
 
 /* Calls each for the pieces of the batch, until one is not whole. Returns its bytes. */
-static size_t walk(struct reading *r, struct batch *b, size_t most,
-                   size_t (*each)(ompio_file_t *fh, char *bytes, char *memory, size_t length,
-                                  off_t at))
+static size_t batch_walk(struct reading *r, struct batch *b, size_t most,
+                         size_t (*each)(ompio_file_t *fh, char *bytes, char *memory, size_t length,
+                                        off_t at))
 {
     size_t total = 0;
     while (total < most && r->entry < r->fh->f_num_of_io_entries) {
@@ -108,13 +108,13 @@ static size_t walk(struct reading *r, struct batch *b, size_t most,
     return total;
 }
 
-static size_t from_file(ompio_file_t *fh, char *bytes, char *memory, size_t length, off_t at)
+static size_t batch_from_file(ompio_file_t *fh, char *bytes, char *memory, size_t length, off_t at)
 {
     (void)memory;
-    return read_some(fh->fd, bytes, length, at);
+    return file_read_some(fh->fd, bytes, length, at);
 }
 
-static size_t to_memory(ompio_file_t *fh, char *bytes, char *memory, size_t length, off_t at)
+static size_t batch_to_memory(ompio_file_t *fh, char *bytes, char *memory, size_t length, off_t at)
 {
     (void)fh, (void)at;
     memcpy(memory, bytes, length);
@@ -125,8 +125,8 @@ static size_t read_batch(void *ctx, void *value)
 {
     struct reading copy = *(struct reading *)ctx;
     struct batch *b = value;
-    size_t n = file_fd(copy.fh) < 0 ? SIZE_MAX : walk(&copy, b, BATCH, from_file);
-    b->word = word_of(n == SIZE_MAX ? -1 : (int64_t)n);
+    size_t n = file_fd(copy.fh) < 0 ? SIZE_MAX : batch_walk(&copy, b, BATCH, batch_from_file);
+    b->word = result_of(n == SIZE_MAX ? -1 : (int64_t)n);
     return sizeof b->word + (n == SIZE_MAX ? 0 : n);
 }
 
@@ -142,15 +142,15 @@ static ssize_t fbtl_read(ompio_file_t *fh)
             total = OMPI_ERROR;
         more = b->word.error == 0 && b->word.value == BATCH;
         if (b->word.error == 0)
-            total += (ssize_t)walk(&r, b, (size_t)b->word.value, to_memory);
+            total += (ssize_t)batch_walk(&r, b, (size_t)b->word.value, batch_to_memory);
     }
     if (b != NULL)
-        trace(fh, "read", b->word.error, total);
+        file_trace(fh, "read", b->word.error, total);
     free(b);
     return b != NULL ? total : OMPI_ERR_OUT_OF_RESOURCE;
 }
 
-static int module_init(ompio_file_t *fh)
+static int module_nothing(ompio_file_t *fh)
 {
     (void)fh;
     return OMPI_SUCCESS;
@@ -158,12 +158,12 @@ static int module_init(ompio_file_t *fh)
 
 extern mca_fbtl_base_component_2_0_0_t mca_fbtl_replica_component;
 
-static mca_fbtl_base_module_t fbtl_module = {.fbtl_module_init = module_init,
-                                             .fbtl_module_finalize = module_init,
+static mca_fbtl_base_module_t fbtl_module = {.fbtl_module_init = module_nothing,
+                                             .fbtl_module_finalize = module_nothing,
                                              .fbtl_preadv = fbtl_read,
                                              .fbtl_pwritev = fbtl_write};
 
-static int init_query(bool progress_threads, bool threads)
+static int component_init_query(bool progress_threads, bool threads)
 {
     (void)progress_threads, (void)threads;
     return OMPI_SUCCESS;
@@ -188,7 +188,7 @@ mca_fbtl_base_component_2_0_0_t mca_fbtl_replica_component = {
     .fbtlm_version = {MCA_FBTL_BASE_VERSION_2_0_0, .mca_component_name = "replica",
                       PARAM_VERSION(component), .mca_register_component_params = fbtl_register},
     .fbtlm_data = {MCA_BASE_METADATA_PARAM_NONE},
-    .fbtlm_init_query = init_query,
+    .fbtlm_init_query = component_init_query,
     .fbtlm_file_query = fbtl_query,
-    .fbtlm_file_unquery = module_init,
+    .fbtlm_file_unquery = module_nothing,
 };

@@ -13,8 +13,8 @@
 struct preload_questions p2pgrid_preload_questions;
 static const struct preload_questions *const ask = &p2pgrid_preload_questions;
 
-/* What the attendant needs (turn.c). In a process that has threads already the kernel waits for all
- * processors before it grants it: 12 ms of MPI_Init. */
+/* Registers what the progress thread needs (biased_lock.c). In a process that has threads already
+ * the kernel waits for all processors before it grants it: 12 ms of MPI_Init. */
 __attribute__((constructor)) static void register_barrier(void)
 {
     syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* preload.h -- what the preloaded library asks the message layer, found by name once both are
+/* preload.h -- what the preloaded library asks of the message layer, found by name once both are
  * loaded. */
 #ifndef P2P_SRC_PML_REPLICA_PRELOAD_PRELOAD_H
 #define P2P_SRC_PML_REPLICA_PRELOAD_PRELOAD_H
@@ -9,13 +9,15 @@ struct preload_questions {
     double (*time)(double own);            /* the time to give for this process's own */
     double (*clock)(double own);           /* the same for the wall clock, in seconds of 1970 */
     void (*name)(char *name, int *length); /* turns this process's own into the one to give */
-    /* Has the leader found the request complete? Then it is here too, when this returns. */
+    /* Has the leader decided that the request is complete? Then it is complete here, too, when this
+     * returns. */
     int (*is_complete)(MPI_Request request);
     /* Give a new communicator its number; and, if asked for, the request of having done it. */
     int (*number)(MPI_Comm comm, MPI_Request *request);
     int (*idup)(MPI_Comm comm, MPI_Comm *twin, MPI_Request *request);
-    void (*settle)(void); /* the job is about to be aborted: others are to know what led here */
-    void (*rally)(void);  /* waits for the other lanes of this rank to come here, too */
+    void (*settle)(void);  /* the job is about to be aborted: the others are to hold the decisions
+                              that led here */
+    void (*barrier)(void); /* waits for the other lanes of this rank to come here, too */
     /* The call is not possible: says so, once for the job. Returns only to errors-return handlers.
      */
     int (*refuse)(MPI_Comm comm, int root, int error, const char *call);

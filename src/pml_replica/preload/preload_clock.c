@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* preload_clock.c -- the wall clock, where the program looks at it: by the leader's word.
+/* preload_clock.c -- the wall clock, where the program reads it: the leader's.
  *
- * Programs seed their random numbers with it; lanes that do so in different seconds go different
- * ways. Only calls out of the program itself and the libraries of its language are taken: what Open
- * MPI and the others ask for is their own business, and differs from lane to lane. */
+ * Programs seed their random numbers with it; lanes that do so in different seconds would diverge.
+ * Only calls from the program itself and the libraries of its language are taken: what Open MPI and
+ * other libraries ask for is their own business, and differs from lane to lane. */
 #include "preload.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -28,7 +28,7 @@ static bool is_of_language(const char *library)
 }
 
 /* The program comes first, with an empty name. */
-static int add_object(struct dl_phdr_info *object, size_t size, void *ctx)
+static int clock_add_object(struct dl_phdr_info *object, size_t size, void *ctx)
 {
     (void)size, (void)ctx;
     if (range_count > 0 && !is_of_language(object->dlpi_name))
@@ -44,10 +44,10 @@ static int add_object(struct dl_phdr_info *object, size_t size, void *ctx)
 
 __attribute__((constructor)) static void find_program(void)
 {
-    dl_iterate_phdr(add_object, NULL);
+    dl_iterate_phdr(clock_add_object, NULL);
 }
 
-static bool is_asked(const void *caller)
+static bool clock_is_asked(const void *caller)
 {
     if (p2pgrid_preload_questions.clock == NULL)
         return false;
@@ -57,7 +57,7 @@ static bool is_asked(const void *caller)
     return false;
 }
 
-static void tell(struct timespec *t)
+static void clock_tell(struct timespec *t)
 {
     const int before = errno;
     const double told =
@@ -79,8 +79,8 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 {
     int rc = stock_clock(clock, t);
     if (rc == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) &&
-        is_asked(__builtin_return_address(0)))
-        tell(t);
+        clock_is_asked(__builtin_return_address(0)))
+        clock_tell(t);
     return rc;
 }
 
@@ -89,8 +89,8 @@ time_t time(time_t *out)
     struct timespec t;
     /* the coarse one: seconds begin with it for time(), too */
     stock_clock(CLOCK_REALTIME_COARSE, &t);
-    if (is_asked(__builtin_return_address(0)))
-        tell(&t);
+    if (clock_is_asked(__builtin_return_address(0)))
+        clock_tell(&t);
     if (out != NULL)
         *out = t.tv_sec;
     return t.tv_sec;
@@ -103,10 +103,10 @@ int gettimeofday(struct timeval *out, void *zone)
     if (stock == NULL)
         stock = (__typeof__(stock))dlsym(RTLD_NEXT, "gettimeofday");
     int rc = stock(out, zone);
-    if (rc != 0 || !is_asked(__builtin_return_address(0)))
+    if (rc != 0 || !clock_is_asked(__builtin_return_address(0)))
         return rc;
     t = (struct timespec){.tv_sec = out->tv_sec, .tv_nsec = out->tv_usec * 1000};
-    tell(&t);
+    clock_tell(&t);
     *out = (struct timeval){.tv_sec = t.tv_sec, .tv_usec = t.tv_nsec / 1000};
     return rc;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* preload_comm.c -- numbers of communicators without a word between processes.
+/* preload_comm.c -- numbers of communicators without messages between processes.
  *
  * Open MPI agrees on a number that is free everywhere, which depends on when old communicators are
- * let go, and so differs between lanes. pml_replica needs no number that is the same elsewhere. The
+ * freed, and so differs between lanes. pml_replica needs no number that is the same elsewhere. The
  * two functions are not of MPI, but libmpi calls them by name; where it does not, it agrees as
  * ever. */
 #include "preload.h"

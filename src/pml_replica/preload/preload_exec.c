@@ -27,7 +27,7 @@ struct environment {
     char line[LONGEST];
 };
 
-static char *const *with_own(char *const env[], struct environment *room)
+static char *const *environment_with_own(char *const env[], struct environment *room)
 {
     size_t at = 0, count = 0;
     const char *value = NULL;
@@ -47,30 +47,30 @@ static char *const *with_own(char *const env[], struct environment *room)
     return room->variables;
 }
 
-static int go(const char *call, const char *file, char *const argv[], char *const env[])
+static int exec_with_own(const char *call, const char *file, char *const argv[], char *const env[])
 {
     struct environment room;
     int (*stock)(const char *, char *const[], char *const[]) =
         (int (*)(const char *, char *const[], char *const[]))dlsym(RTLD_NEXT, call);
-    return stock(file, argv, with_own(env, &room));
+    return stock(file, argv, environment_with_own(env, &room));
 }
 
 int execve(const char *path, char *const argv[], char *const env[])
 {
-    return go("execve", path, argv, env);
+    return exec_with_own("execve", path, argv, env);
 }
 
 int execv(const char *path, char *const argv[])
 {
-    return go("execve", path, argv, environ);
+    return exec_with_own("execve", path, argv, environ);
 }
 
 int execvpe(const char *file, char *const argv[], char *const env[])
 {
-    return go("execvpe", file, argv, env);
+    return exec_with_own("execvpe", file, argv, env);
 }
 
 int execvp(const char *file, char *const argv[])
 {
-    return go("execvpe", file, argv, environ);
+    return exec_with_own("execvpe", file, argv, environ);
 }

@@ -3,8 +3,8 @@
  * it.
  *
  * Each lane writes the program's own files, the same bytes to the same places, and where peers
- * share a file system this is one file. Who emptied it late would take away what others have
- * written; and who dies then would leave it so. */
+ * share a file system these are one file. A lane that emptied it late would remove what others have
+ * written; and if it dies then, the file stays so. */
 #include "preload.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,7 +19,7 @@ extern struct preload_questions p2pgrid_preload_questions;
 static const struct preload_questions *const ask = &p2pgrid_preload_questions;
 
 /* What Open MPI opens is its own business, or its lanes have agreed on it. */
-static bool is_of_mpi(const void *caller)
+static bool caller_is_mpi(const void *caller)
 {
     static const char *const names[] = {"libmpi", "libopen-", "mca_", "libmca_", "libpmix"};
     Dl_info object;
@@ -34,22 +34,23 @@ static bool is_of_mpi(const void *caller)
 }
 
 /* Devices and pipes are not emptied. */
-static bool is_file(int folder, const char *path)
+static bool path_is_file(int folder, const char *path)
 {
     struct stat s;
     return fstatat(folder, path, &s, 0) != 0 || S_ISREG(s.st_mode);
 }
 
-static bool is_asked(int folder, const char *path, const void *caller)
+static bool file_is_asked(int folder, const char *path, const void *caller)
 {
-    return ask->rally != NULL && path != NULL && !is_of_mpi(caller) && is_file(folder, path);
+    return ask->barrier != NULL && path != NULL && !caller_is_mpi(caller) &&
+           path_is_file(folder, path);
 }
 
-static void rally(bool asked)
+static void lanes_barrier(bool asked)
 {
     const int before = errno;
-    if (asked && ask->rally != NULL)
-        ask->rally();
+    if (asked && ask->barrier != NULL)
+        ask->barrier();
     errno = before;
 }
 
@@ -58,15 +59,15 @@ typedef int opener(int folder, const char *path, int flags, ...);
 static int take_open(opener *stock, int folder, const char *path, int flags, mode_t mode,
                      const void *caller)
 {
-    const bool asked = (flags & O_TRUNC) != 0 && is_asked(folder, path, caller);
-    rally(asked);
+    const bool asked = (flags & O_TRUNC) != 0 && file_is_asked(folder, path, caller);
+    lanes_barrier(asked);
     int fd = stock(folder, path, flags, mode);
-    rally(asked);
+    lanes_barrier(asked);
     return fd;
 }
 
 #define CALLER __builtin_return_address(0)
-/* The one in libc, looked for once: handlers of signals open files, too. */
+/* The function in libc, looked up once: signal handlers open files, too. */
 #define STOCK(name)                                                                                \
     ({                                                                                             \
         static __typeof__(&(name)) stock;                                                          \
@@ -108,18 +109,18 @@ TAKE_OPEN(open64, openat64, creat64)
 #define TAKE_FOPEN(fopen, freopen)                                                                 \
     FILE *fopen(const char *path, const char *mode)                                                \
     {                                                                                              \
-        const bool asked = *mode == 'w' && is_asked(AT_FDCWD, path, CALLER);                       \
-        rally(asked);                                                                              \
+        const bool asked = *mode == 'w' && file_is_asked(AT_FDCWD, path, CALLER);                  \
+        lanes_barrier(asked);                                                                      \
         FILE *file = STOCK(fopen)(path, mode);                                                     \
-        rally(asked);                                                                              \
+        lanes_barrier(asked);                                                                      \
         return file;                                                                               \
     }                                                                                              \
     FILE *freopen(const char *path, const char *mode, FILE *of)                                    \
     {                                                                                              \
-        const bool asked = *mode == 'w' && is_asked(AT_FDCWD, path, CALLER);                       \
-        rally(asked);                                                                              \
+        const bool asked = *mode == 'w' && file_is_asked(AT_FDCWD, path, CALLER);                  \
+        lanes_barrier(asked);                                                                      \
         FILE *file = STOCK(freopen)(path, mode, of);                                               \
-        rally(asked);                                                                              \
+        lanes_barrier(asked);                                                                      \
         return file;                                                                               \
     }
 TAKE_FOPEN(fopen, freopen)

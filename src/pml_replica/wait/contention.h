@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* contention.h -- is this processor wanted by others who compute?
+/* contention.h -- is this processor wanted by others that compute?
  *
- * To yield to them costs the turns of all, at every look; who sleeps instead is woken before his
- * turn. Ranks that wait for each other, and give back what they do not need, are no crowd, unless
- * they are so many that a turn of all of them takes long; nor is it one when the program sleeps
- * between two looks itself. */
+ * Yielding to them costs a turn of each, at every poll; a thread that sleeps instead is woken
+ * before its turn. Ranks that wait for each other, and give back what they do not need, are no
+ * contention, unless they are so many that a turn of all of them takes long; nor is there any when
+ * the program itself sleeps between two polls. */
 #ifndef P2P_SRC_PML_REPLICA_WAIT_CONTENTION_H
 #define P2P_SRC_PML_REPLICA_WAIT_CONTENTION_H
 #include <stdbool.h>
 #include <stdint.h>
 
-/* All times in nanoseconds; of the thread that looks. */
-struct crowd {
-    uint64_t since, used;  /* the clock and processor time, when we began to count */
-    uint64_t slept;        /* how often it had gone to sleep by then */
-    uint64_t napped, naps; /* of the time since then, and of the times it went to sleep */
-    unsigned looks, turns; /* that the program asked for; that were given to others */
-    uint64_t until, lasts; /* taken for crowded until then, for so long */
-    bool rests;            /* the program sleeps between its looks, */
-    uint64_t rested;       /* as it was seen to do then */
+/* All times in nanoseconds; of the thread that polls. */
+struct contention {
+    uint64_t since, used; /* clock and processor time when counting began */
+    uint64_t slept;       /* how often the thread had gone to sleep by then */
+    uint64_t backed_off,
+        backoffs; /* of the time since then, and of the times it went to sleep: by backoff */
+    unsigned polls, yields; /* that the program asked for; turns that were given to others */
+    uint64_t until, lasts;  /* contention is believed in until then, for so long */
+    bool rests;             /* the program sleeps between its polls, */
+    uint64_t rested;        /* as it was seen to do then */
 };
 
-/* At each look. asked: the program asked for it, and does not wait in a call until something comes.
+/* At each poll. asked: the program asked for it, and does not wait in a call until something comes.
  * True: it is time to judge. */
-bool crowd_look(struct crowd *c, uint64_t now, bool asked);
-/* used: processor time so far; slept: times it has gone to sleep so far, naps among them; many: far
- * more processes want to run on this machine than it has processors. */
-void crowd_judge(struct crowd *c, uint64_t now, uint64_t used, uint64_t slept, bool many);
+bool contention_poll(struct contention *c, uint64_t now, bool asked);
+/* used: processor time so far; slept: times the thread has gone to sleep so far, by backoff among
+ * them; many: far more processes want to run on this machine than it has processors. */
+void contention_judge(struct contention *c, uint64_t now, uint64_t used, uint64_t slept, bool many);
 /* load: how many wanted to run in the last minute, in 65536ths. */
-bool crowd_is_many(unsigned long load, unsigned processors);
-/* Of a nap: how long it was, how long it was to be, and how often the thread went to sleep in it;
- * not at all when there was news already. */
-void crowd_napped(struct crowd *c, uint64_t took, uint64_t asked, uint64_t slept);
-bool crowd_is_here(const struct crowd *c);
+bool contention_load_is_high(unsigned long load, unsigned processors);
+/* Of a sleep by backoff: how long it took, how long it was to be, and how often the thread went to
+ * sleep in it; not at all when there was news already. */
+void contention_slept(struct contention *c, uint64_t took, uint64_t asked, uint64_t slept);
+bool contention_is_here(const struct contention *c);
 #endif

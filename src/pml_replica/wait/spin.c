@@ -6,17 +6,17 @@
 enum { LEAST = 8, MOST = 32 };
 enum { PATIENCE = 16, AGAIN = 32 }; /* turns */
 
-static bool is_resigned(const struct looks *l)
+static bool spin_is_given_up(const struct spin *l)
 {
     return l->vain >= PATIENCE;
 }
 
-unsigned looks_due(const struct looks *l)
+unsigned spin_due(const struct spin *l)
 {
-    return is_resigned(l) && l->vain % AGAIN != 0 ? 0 : l->more + 1;
+    return spin_is_given_up(l) && l->vain % AGAIN != 0 ? 0 : l->more + 1;
 }
 
-void looks_made(struct looks *l, unsigned at)
+void spin_made(struct spin *l, unsigned at)
 {
     if (at > 1) { /* the first one alone proves nothing */
         l->vain = 0;

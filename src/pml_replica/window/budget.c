@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* budget.c -- half of it may be unasked for, so that the other half always comes back by itself. */
+/* budget.c -- half of the budget may be spent without an answer being due, so that the other half
+ * always comes back by itself. */
 #include "budget.h"
 #include <assert.h>
 #include <errno.h>

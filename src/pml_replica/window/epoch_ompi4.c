@@ -7,79 +7,80 @@
 
 bool epoch_allows(const struct window *w, int target)
 {
-    return w->fence_open || w->locked[target] != NOT_HELD;
+    return w->fence_open || w->locked[target] != ACCESS_NONE;
 }
 
-static bool is_locked(const struct window *w, int target)
+static bool epoch_is_locked(const struct window *w, int target)
 {
-    return w->locked[target] == TRUSTED || w->locked[target] == GRANTED;
+    return w->locked[target] == ACCESS_TRUSTED || w->locked[target] == ACCESS_LOCKED;
 }
 
 /* --- passive target --- */
 
-static int flush(int target, ompi_win_t *win)
+static int epoch_flush(int target, ompi_win_t *win)
 {
     struct window *w = window_of(win);
     if (w->dirty[target])
-        window_ask_and_expect(w, target, FLUSH, 0);
-    window_await(w, target);
+        window_request_reply(w, target, FLUSH, 0);
+    window_await_replies(w, target);
     return OMPI_SUCCESS;
 }
 
-static int flush_all(ompi_win_t *win)
+static int epoch_flush_all(ompi_win_t *win)
 {
     struct window *w = window_of(win);
     for (int i = 0; i < w->size; i++)
         if (w->dirty[i])
-            window_ask_and_expect(w, i, FLUSH, 0);
+            window_request_reply(w, i, FLUSH, 0);
     for (int i = 0; i < w->size; i++)
-        window_await(w, i);
+        window_await_replies(w, i);
     return OMPI_SUCCESS;
 }
 
-static int flush_locked(int target, ompi_win_t *win)
+static int epoch_flush_locked(int target, ompi_win_t *win)
 {
-    return is_locked(window_of(win), target) ? flush(target, win) : OMPI_ERR_RMA_SYNC;
+    return epoch_is_locked(window_of(win), target) ? epoch_flush(target, win) : OMPI_ERR_RMA_SYNC;
 }
 
-static int flush_all_locked(ompi_win_t *win)
+static int epoch_flush_all_locked(ompi_win_t *win)
 {
-    return window_of(win)->locks == 0 ? OMPI_ERR_RMA_SYNC : flush_all(win);
+    return window_of(win)->locks == 0 ? OMPI_ERR_RMA_SYNC : epoch_flush_all(win);
 }
 
-static void take_lock(struct window *w, int type, int target, int assertion)
+static void epoch_take_lock(struct window *w, int type, int target, int assertion)
 {
-    w->locked[target] = assertion & MPI_MODE_NOCHECK ? TRUSTED : GRANTED;
-    if (w->locked[target] == GRANTED)
-        window_ask_and_expect(w, target, LOCK, type);
-    window_await(w, target);
+    w->locked[target] = assertion & MPI_MODE_NOCHECK ? ACCESS_TRUSTED : ACCESS_LOCKED;
+    if (w->locked[target] == ACCESS_LOCKED)
+        window_request_reply(w, target, LOCK, type);
+    window_await_replies(w, target);
 }
 
-static int lock(int type, int target, int assertion, ompi_win_t *win)
+static int epoch_lock(int type, int target, int assertion, ompi_win_t *win)
 {
     struct window *w = window_of(win);
-    if (w->accessed != NULL || w->locked[target] != NOT_HELD)
+    if (w->accessed != NULL || w->locked[target] != ACCESS_NONE)
         return OMPI_ERR_RMA_SYNC;
     w->fence_open = false;
     w->locks++;
-    take_lock(w, type, target, assertion);
+    epoch_take_lock(w, type, target, assertion);
     return OMPI_SUCCESS;
 }
 
-static int unlock(int target, ompi_win_t *win)
+static int epoch_unlock(int target, ompi_win_t *win)
 {
     struct window *w = window_of(win);
-    if (w->locks < 0 || !is_locked(w, target))
+    if (w->locks < 0 || !epoch_is_locked(w, target))
         return OMPI_ERR_RMA_SYNC;
-    if (w->locked[target] == GRANTED)
-        window_ask_and_expect(w, target, UNLOCK, 0);
-    w->locked[target] = NOT_HELD;
+    if (w->locked[target] == ACCESS_LOCKED)
+        window_request_reply(w, target, UNLOCK, 0);
+    w->locked[target] = ACCESS_NONE;
     w->locks--;
-    return flush(target, win);
+    return epoch_flush(target, win);
 }
 
-/* In the order of ranks, so that nobody waits in a circle with one who locks exclusively. */
-static int lock_all(int assertion, ompi_win_t *win)
+/* In the order of ranks, so that there is no circle of waits with a process that locks exclusively.
+ */
+static int epoch_lock_all(int assertion, ompi_win_t *win)
 {
     struct window *w = window_of(win);
     if (w->accessed != NULL || w->locks != 0)
@@ -87,29 +88,29 @@ static int lock_all(int assertion, ompi_win_t *win)
     w->fence_open = false;
     w->locks = -1;
     for (int i = 0; i < w->size; i++)
-        take_lock(w, MPI_LOCK_SHARED, i, assertion);
+        epoch_take_lock(w, MPI_LOCK_SHARED, i, assertion);
     return OMPI_SUCCESS;
 }
 
-static int unlock_all(ompi_win_t *win)
+static int epoch_unlock_all(ompi_win_t *win)
 {
     struct window *w = window_of(win);
     if (w->locks >= 0)
         return OMPI_ERR_RMA_SYNC;
     w->locks = 0;
     for (int i = 0; i < w->size; i++)
-        if (w->locked[i] == GRANTED)
-            window_ask_and_expect(w, i, UNLOCK, 0);
+        if (w->locked[i] == ACCESS_LOCKED)
+            window_request_reply(w, i, UNLOCK, 0);
         else if (w->dirty[i])
-            window_ask_and_expect(w, i, FLUSH, 0);
+            window_request_reply(w, i, FLUSH, 0);
     for (int i = 0; i < w->size; i++) {
-        w->locked[i] = NOT_HELD;
-        window_await(w, i);
+        w->locked[i] = ACCESS_NONE;
+        window_await_replies(w, i);
     }
     return OMPI_SUCCESS;
 }
 
-static int synchronize(ompi_win_t *win)
+static int epoch_sync(ompi_win_t *win)
 {
     (void)win;
     link_progress();
@@ -118,8 +119,8 @@ static int synchronize(ompi_win_t *win)
 
 /* --- active target --- */
 
-/* How many requests all have sent here. That depends on each of them: who knows it knows, too, that
- * all have come to this fence. */
+/* How many requests all have sent here. That depends on each of them: a process that knows it
+ * knows, too, that all have come to this fence. */
 static int count_requests(const struct window *w, uint32_t *count)
 {
     const mca_coll_base_comm_coll_t *coll = w->comm->c_coll;
@@ -144,7 +145,7 @@ int epoch_fence(int assertion, ompi_win_t *win)
     w->fences++;
     window_step();
     window_resume(w);
-    flush_all(win);
+    epoch_flush_all(win);
     int rc = count_requests(w, &count);
     if (rc == OMPI_SUCCESS)
         await_requests(w, count);
@@ -153,21 +154,21 @@ int epoch_fence(int assertion, ompi_win_t *win)
     return rc;
 }
 
-static int fence(int assertion, ompi_win_t *win)
+static int epoch_fence_checked(int assertion, ompi_win_t *win)
 {
     const struct window *w = window_of(win);
     return w->accessed != NULL || w->locks != 0 ? OMPI_ERR_RMA_SYNC : epoch_fence(assertion, win);
 }
 
 /* The rank in the window's communicator of each member, one after the other. */
-static int member(const struct window *w, ompi_group_t *group, int i)
+static int epoch_member(const struct window *w, ompi_group_t *group, int i)
 {
     int rank = MPI_UNDEFINED;
     ompi_group_translate_ranks(group, 1, &i, w->comm->c_local_group, &rank);
     return rank;
 }
 
-static int post(ompi_group_t *group, int assertion, ompi_win_t *win)
+static int epoch_post(ompi_group_t *group, int assertion, ompi_win_t *win)
 {
     (void)assertion;
     struct window *w = window_of(win);
@@ -176,15 +177,15 @@ static int post(ompi_group_t *group, int assertion, ompi_win_t *win)
     OBJ_RETAIN(group);
     w->exposed = group;
     for (int i = 0; i < group->grp_proc_count; i++)
-        w->posted[member(w, group, i)]++;
+        w->posted[epoch_member(w, group, i)]++;
     window_step();
     for (int i = 0; i < group->grp_proc_count; i++)
-        window_ask(w, member(w, group, i), POST, 0);
+        window_request(w, epoch_member(w, group, i), POST, 0);
     window_resume(w);
     return OMPI_SUCCESS;
 }
 
-static int start(ompi_group_t *group, int assertion, ompi_win_t *win)
+static int epoch_start(ompi_group_t *group, int assertion, ompi_win_t *win)
 {
     (void)assertion;
     struct window *w = window_of(win);
@@ -194,80 +195,80 @@ static int start(ompi_group_t *group, int assertion, ompi_win_t *win)
     w->fence_open = false;
     w->accessed = group;
     for (int i = 0; i < group->grp_proc_count; i++) {
-        int target = member(w, group, i);
+        int target = epoch_member(w, group, i);
         while (w->posts[target] == 0)
             link_wait();
         link_catch_up();
         w->posts[target]--;
         w->started[target]++;
-        w->locked[target] = STARTED;
+        w->locked[target] = ACCESS_STARTED;
     }
     return OMPI_SUCCESS;
 }
 
-static int complete(ompi_win_t *win)
+static int epoch_complete(ompi_win_t *win)
 {
     struct window *w = window_of(win);
     if (w->accessed == NULL)
         return OMPI_ERR_RMA_SYNC;
     for (int i = 0; i < w->accessed->grp_proc_count; i++) {
-        int target = member(w, w->accessed, i);
-        window_await(w, target);
-        window_ask(w, target, COMPLETE, 0);
+        int target = epoch_member(w, w->accessed, i);
+        window_await_replies(w, target);
+        window_request(w, target, COMPLETE, 0);
         w->dirty[target] = false;
-        w->locked[target] = NOT_HELD;
+        w->locked[target] = ACCESS_NONE;
     }
     OBJ_RELEASE(w->accessed);
     w->accessed = NULL;
     return OMPI_SUCCESS;
 }
 
-static bool all_completed(void *ctx)
+static bool epoch_all_completed(void *ctx)
 {
     const struct window *w = ctx;
     for (int i = 0; i < w->exposed->grp_proc_count; i++)
-        if (w->completes[member(w, w->exposed, i)] == 0)
+        if (w->completes[epoch_member(w, w->exposed, i)] == 0)
             return false;
     return true;
 }
 
-static int wait_for_all(ompi_win_t *win)
+static int epoch_wait(ompi_win_t *win)
 {
     struct window *w = window_of(win);
     if (w->exposed == NULL)
         return OMPI_ERR_RMA_SYNC;
-    while (!all_completed(w))
+    while (!epoch_all_completed(w))
         link_wait();
     link_catch_up();
     for (int i = 0; i < w->exposed->grp_proc_count; i++)
-        w->completes[member(w, w->exposed, i)]--;
+        w->completes[epoch_member(w, w->exposed, i)]--;
     OBJ_RELEASE(w->exposed);
     w->exposed = NULL;
     return OMPI_SUCCESS;
 }
 
-static int test_for_all(ompi_win_t *win, int *flag)
+static int epoch_test(ompi_win_t *win, int *flag)
 {
     struct window *w = window_of(win);
-    *flag = w->exposed != NULL && outcome_test(all_completed, w);
-    return *flag ? wait_for_all(win) : w->exposed != NULL ? OMPI_SUCCESS : OMPI_ERR_RMA_SYNC;
+    *flag = w->exposed != NULL && outcome_test(epoch_all_completed, w);
+    return *flag ? epoch_wait(win) : w->exposed != NULL ? OMPI_SUCCESS : OMPI_ERR_RMA_SYNC;
 }
 
 void epochs_fill(ompi_osc_base_module_t *calls)
 {
-    calls->osc_fence = fence;
-    calls->osc_start = start;
-    calls->osc_complete = complete;
-    calls->osc_post = post;
-    calls->osc_wait = wait_for_all;
-    calls->osc_test = test_for_all;
-    calls->osc_lock = lock;
-    calls->osc_unlock = unlock;
-    calls->osc_lock_all = lock_all;
-    calls->osc_unlock_all = unlock_all;
-    calls->osc_sync = synchronize;
-    calls->osc_flush = flush_locked;
-    calls->osc_flush_all = flush_all_locked;
-    calls->osc_flush_local = flush_locked;
-    calls->osc_flush_local_all = flush_all_locked;
+    calls->osc_fence = epoch_fence_checked;
+    calls->osc_start = epoch_start;
+    calls->osc_complete = epoch_complete;
+    calls->osc_post = epoch_post;
+    calls->osc_wait = epoch_wait;
+    calls->osc_test = epoch_test;
+    calls->osc_lock = epoch_lock;
+    calls->osc_unlock = epoch_unlock;
+    calls->osc_lock_all = epoch_lock_all;
+    calls->osc_unlock_all = epoch_unlock_all;
+    calls->osc_sync = epoch_sync;
+    calls->osc_flush = epoch_flush_locked;
+    calls->osc_flush_all = epoch_flush_all_locked;
+    calls->osc_flush_local = epoch_flush_locked;
+    calls->osc_flush_local_all = epoch_flush_all_locked;
 }

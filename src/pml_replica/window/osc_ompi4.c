@@ -10,7 +10,7 @@ enum { PRIORITY = 100 };
 
 extern ompi_osc_base_component_2_0_0_t mca_osc_replica_component;
 
-static int shared_query(ompi_win_t *win, int rank, size_t *size, int *unit, void *base)
+static int window_shared_query(ompi_win_t *win, int rank, size_t *size, int *unit, void *base)
 {
     struct window *w = window_of(win);
     (void)rank;
@@ -22,7 +22,7 @@ static int shared_query(ompi_win_t *win, int rank, size_t *size, int *unit, void
     return OMPI_SUCCESS;
 }
 
-static int attach(ompi_win_t *win, void *base, size_t size)
+static int window_attach(ompi_win_t *win, void *base, size_t size)
 {
     link_enter();
     engine_attach(replica.engine, window_of(win)->wire, (uintptr_t)base, size);
@@ -30,7 +30,7 @@ static int attach(ompi_win_t *win, void *base, size_t size)
     return OMPI_SUCCESS;
 }
 
-static int detach(ompi_win_t *win, const void *base)
+static int window_detach(ompi_win_t *win, const void *base)
 {
     link_enter();
     engine_detach(replica.engine, window_of(win)->wire, (uintptr_t)base);
@@ -58,7 +58,7 @@ static int window_free(ompi_win_t *win)
 {
     struct window *w = window_of(win);
     epoch_fence(0, win);
-    window_ask(w, w->comm->c_my_rank, STOP, 0);
+    window_request(w, w->comm->c_my_rank, STOP, 0);
     link_enter();
     while (!w->stopped || w->requesting > 0 || w->replying > 0)
         link_wait();
@@ -74,9 +74,9 @@ static void window_fill(ompi_osc_base_module_t *calls)
 {
     operations_fill(calls);
     epochs_fill(calls);
-    calls->osc_win_shared_query = shared_query;
-    calls->osc_win_attach = attach;
-    calls->osc_win_detach = detach;
+    calls->osc_win_shared_query = window_shared_query;
+    calls->osc_win_attach = window_attach;
+    calls->osc_win_detach = window_detach;
     calls->osc_free = window_free;
 }
 
@@ -109,15 +109,15 @@ static int osc_register(void)
     return OMPI_SUCCESS;
 }
 
-static int query(ompi_win_t *win, void **base, size_t size, int unit, ompi_communicator_t *comm,
-                 opal_info_t *info, int flavor)
+static int osc_query(ompi_win_t *win, void **base, size_t size, int unit, ompi_communicator_t *comm,
+                     opal_info_t *info, int flavor)
 {
     (void)win, (void)base, (void)size, (void)unit, (void)comm, (void)info, (void)flavor;
     return replica.engine != NULL ? replica.osc.priority : OMPI_ERR_NOT_SUPPORTED;
 }
 
-static int choose(ompi_win_t *win, void **base, size_t size, int unit, ompi_communicator_t *comm,
-                  opal_info_t *info, int flavor, int *model)
+static int osc_choose(ompi_win_t *win, void **base, size_t size, int unit,
+                      ompi_communicator_t *comm, opal_info_t *info, int flavor, int *model)
 {
     (void)info;
     if (flavor == MPI_WIN_FLAVOR_SHARED && ompi_comm_size(comm) > 1)
@@ -153,13 +153,13 @@ static int choose(ompi_win_t *win, void **base, size_t size, int unit, ompi_comm
     return w->comm->c_coll->coll_barrier(w->comm, w->comm->c_coll->coll_barrier_module);
 }
 
-static int init(bool progress_threads, bool threads)
+static int osc_init(bool progress_threads, bool threads)
 {
     (void)progress_threads, (void)threads;
     return OMPI_SUCCESS;
 }
 
-static int finalize(void)
+static int osc_finalize(void)
 {
     return OMPI_SUCCESS;
 }
@@ -168,8 +168,8 @@ ompi_osc_base_component_2_0_0_t mca_osc_replica_component = {
     .osc_version = {OMPI_OSC_BASE_VERSION_3_0_0, .mca_component_name = "replica",
                     PARAM_VERSION(component), .mca_register_component_params = osc_register},
     .osc_data = {MCA_BASE_METADATA_PARAM_NONE},
-    .osc_init = init,
-    .osc_query = query,
-    .osc_select = choose,
-    .osc_finalize = finalize,
+    .osc_init = osc_init,
+    .osc_query = osc_query,
+    .osc_select = osc_choose,
+    .osc_finalize = osc_finalize,
 };

@@ -12,12 +12,12 @@ enum { PRIORITY = 100 };
 
 extern mca_sharedfp_base_component_2_0_0_t mca_sharedfp_replica_component;
 
-struct shared {
+struct shared_pointer {
     MPI_Win window;
     long long *pointer; /* in bytes of the view; only the first rank's counts */
 };
 
-static struct shared *shared_of(const ompio_file_t *fh)
+static struct shared_pointer *shared_of(const ompio_file_t *fh)
 {
     return fh->f_sharedfp_data;
 }
@@ -26,7 +26,7 @@ static int share_open(struct ompi_communicator_t *comm, const char *name, int mo
                       struct opal_info_t *info, ompio_file_t *fh)
 {
     (void)comm, (void)name, (void)mode, (void)info;
-    struct shared *s = calloc(1, sizeof *s);
+    struct shared_pointer *s = calloc(1, sizeof *s);
     if (s == NULL)
         return OMPI_ERR_OUT_OF_RESOURCE;
     fh->f_sharedfp_data = s;
@@ -37,7 +37,7 @@ static int share_open(struct ompi_communicator_t *comm, const char *name, int mo
 
 static int share_close(ompio_file_t *fh)
 {
-    struct shared *s = shared_of(fh);
+    struct shared_pointer *s = shared_of(fh);
     if (s == NULL)
         return OMPI_SUCCESS;
     PMPI_Win_unlock_all(s->window);
@@ -47,26 +47,26 @@ static int share_close(ompio_file_t *fh)
     return OMPI_SUCCESS;
 }
 
-/* Draws so many bytes; 0: looks only. */
-static int draw(ompio_file_t *fh, long long bytes, long long *at)
+/* Draws so many bytes; 0: reads the pointer only. */
+static int pointer_draw(ompio_file_t *fh, long long bytes, long long *at)
 {
-    struct shared *s = shared_of(fh);
+    struct shared_pointer *s = shared_of(fh);
     int rc = PMPI_Fetch_and_op(&bytes, at, MPI_LONG_LONG, 0, 0, MPI_SUM, s->window);
     return rc != MPI_SUCCESS ? rc : PMPI_Win_flush(0, s->window);
 }
 
 static int share_seek(ompio_file_t *fh, OMPI_MPI_OFFSET_TYPE offset, int whence)
 {
-    struct shared *s = shared_of(fh);
+    struct shared_pointer *s = shared_of(fh);
     long long at = offset * (long long)fh->f_etype_size, now = 0;
-    OMPI_MPI_OFFSET_TYPE end = 0;
+    OMPI_MPI_OFFSET_TYPE split_end = 0;
     int rc = OMPI_SUCCESS;
     if (fh->f_rank == 0) {
         if (whence == MPI_SEEK_CUR)
-            rc = draw(fh, 0, &now);
+            rc = pointer_draw(fh, 0, &now);
         else if (whence == MPI_SEEK_END)
-            rc = mca_common_ompio_file_get_size(fh, &end);
-        at += now + end;
+            rc = mca_common_ompio_file_get_size(fh, &split_end);
+        at += now + split_end;
         if (rc == OMPI_SUCCESS)
             rc = at < 0 ? MPI_ERR_ARG
                         : PMPI_Accumulate(&at, 1, MPI_LONG_LONG, 0, 0, 1, MPI_LONG_LONG,
@@ -81,16 +81,17 @@ static int share_seek(ompio_file_t *fh, OMPI_MPI_OFFSET_TYPE offset, int whence)
 static int share_get_position(ompio_file_t *fh, OMPI_MPI_OFFSET_TYPE *offset)
 {
     long long at;
-    int rc = draw(fh, 0, &at);
+    int rc = pointer_draw(fh, 0, &at);
     *offset = at / (long long)fh->f_etype_size;
     return rc;
 }
 
 /* Where the next so many elements go, in elements of the view. */
-static int next(ompio_file_t *fh, int count, ompi_datatype_t *type, OMPI_MPI_OFFSET_TYPE *offset)
+static int pointer_draw_elements(ompio_file_t *fh, int count, ompi_datatype_t *type,
+                                 OMPI_MPI_OFFSET_TYPE *offset)
 {
     long long at;
-    int rc = draw(fh, (long long)type->super.size * count, &at);
+    int rc = pointer_draw(fh, (long long)type->super.size * count, &at);
     *offset = at / (long long)fh->f_etype_size;
     log_rank(replica.sharedfp.verbose, 2, replica.rank,
              "%s: the next %d elements are at byte %lld of the view", fh->f_fullfilename, count,
@@ -98,16 +99,16 @@ static int next(ompio_file_t *fh, int count, ompi_datatype_t *type, OMPI_MPI_OFF
     return rc;
 }
 
-/* The same for all, in the order of ranks: one draws for everybody. */
-static int next_ordered(ompio_file_t *fh, int count, ompi_datatype_t *type,
-                        OMPI_MPI_OFFSET_TYPE *offset)
+/* The same for all, in the order of ranks: one process draws for all. */
+static int pointer_draw_ordered(ompio_file_t *fh, int count, ompi_datatype_t *type,
+                                OMPI_MPI_OFFSET_TYPE *offset)
 {
     long long own = (long long)type->super.size * count, upto = 0, at[2] = {0, 0};
     ompi_communicator_t *c = fh->f_comm;
     int rc = c->c_coll->coll_scan(&own, &upto, 1, MPI_LONG_LONG, MPI_SUM, c,
                                   c->c_coll->coll_scan_module);
     if (rc == OMPI_SUCCESS && fh->f_rank == fh->f_size - 1)
-        at[1] = draw(fh, upto, &at[0]);
+        at[1] = pointer_draw(fh, upto, &at[0]);
     if (rc == OMPI_SUCCESS)
         rc = c->c_coll->coll_bcast(at, 2, MPI_LONG_LONG, fh->f_size - 1, c,
                                    c->c_coll->coll_bcast_module);
@@ -126,18 +127,21 @@ static int next_ordered(ompio_file_t *fh, int count, ompi_datatype_t *type,
     }
 #define STATUS ompi_status_public_t *
 #define REQUEST ompi_request_t **
-AT_SHARED(share_write, const void *, STATUS, next, mca_common_ompio_file_write_at)
-AT_SHARED(share_read, void *, STATUS, next, mca_common_ompio_file_read_at)
-AT_SHARED(share_iwrite, const void *, REQUEST, next, mca_common_ompio_file_iwrite_at)
-AT_SHARED(share_iread, void *, REQUEST, next, mca_common_ompio_file_iread_at)
-AT_SHARED(share_write_ordered, const void *, STATUS, next_ordered,
+AT_SHARED(share_write, const void *, STATUS, pointer_draw_elements, mca_common_ompio_file_write_at)
+AT_SHARED(share_read, void *, STATUS, pointer_draw_elements, mca_common_ompio_file_read_at)
+AT_SHARED(share_iwrite, const void *, REQUEST, pointer_draw_elements,
+          mca_common_ompio_file_iwrite_at)
+AT_SHARED(share_iread, void *, REQUEST, pointer_draw_elements, mca_common_ompio_file_iread_at)
+AT_SHARED(share_write_ordered, const void *, STATUS, pointer_draw_ordered,
           mca_common_ompio_file_write_at_all)
-AT_SHARED(share_read_ordered, void *, STATUS, next_ordered, mca_common_ompio_file_read_at_all)
-AT_SHARED(iwrite_ordered, const void *, REQUEST, next_ordered, mca_common_ompio_file_iwrite_at_all)
-AT_SHARED(iread_ordered, void *, REQUEST, next_ordered, mca_common_ompio_file_iread_at_all)
+AT_SHARED(share_read_ordered, void *, STATUS, pointer_draw_ordered,
+          mca_common_ompio_file_read_at_all)
+AT_SHARED(iwrite_ordered, const void *, REQUEST, pointer_draw_ordered,
+          mca_common_ompio_file_iwrite_at_all)
+AT_SHARED(iread_ordered, void *, REQUEST, pointer_draw_ordered, mca_common_ompio_file_iread_at_all)
 
 /* Split collectives: one at a time on a file. */
-static int begun(ompio_file_t *fh, int rc)
+static int split_begun(ompio_file_t *fh, int rc)
 {
     fh->f_split_coll_in_use = rc == OMPI_SUCCESS;
     return rc;
@@ -147,17 +151,17 @@ static int share_write_begin(ompio_file_t *fh, const void *buffer, int count, om
 {
     if (fh->f_split_coll_in_use)
         return MPI_ERR_REQUEST;
-    return begun(fh, iwrite_ordered(fh, buffer, count, type, &fh->f_split_coll_req));
+    return split_begun(fh, iwrite_ordered(fh, buffer, count, type, &fh->f_split_coll_req));
 }
 
 static int share_read_begin(ompio_file_t *fh, void *buffer, int count, ompi_datatype_t *type)
 {
     if (fh->f_split_coll_in_use)
         return MPI_ERR_REQUEST;
-    return begun(fh, iread_ordered(fh, buffer, count, type, &fh->f_split_coll_req));
+    return split_begun(fh, iread_ordered(fh, buffer, count, type, &fh->f_split_coll_req));
 }
 
-static int end(ompio_file_t *fh, ompi_status_public_t *status)
+static int split_end(ompio_file_t *fh, ompi_status_public_t *status)
 {
     int rc = ompi_request_wait(&fh->f_split_coll_req, status);
     fh->f_split_coll_in_use = false;
@@ -167,23 +171,23 @@ static int end(ompio_file_t *fh, ompi_status_public_t *status)
 static int share_write_end(ompio_file_t *fh, const void *buffer, ompi_status_public_t *status)
 {
     (void)buffer;
-    return end(fh, status);
+    return split_end(fh, status);
 }
 
 static int share_read_end(ompio_file_t *fh, void *buffer, ompi_status_public_t *status)
 {
     (void)buffer;
-    return end(fh, status);
+    return split_end(fh, status);
 }
 
-static int nothing(ompio_file_t *fh)
+static int share_nothing(ompio_file_t *fh)
 {
     (void)fh;
     return OMPI_SUCCESS;
 }
 
-static mca_sharedfp_base_module_t module = {.sharedfp_module_init = nothing,
-                                            .sharedfp_module_finalize = nothing,
+static mca_sharedfp_base_module_t module = {.sharedfp_module_init = share_nothing,
+                                            .sharedfp_module_finalize = share_nothing,
                                             .sharedfp_seek = share_seek,
                                             .sharedfp_get_position = share_get_position,
                                             .sharedfp_read = share_read,
@@ -199,7 +203,7 @@ static mca_sharedfp_base_module_t module = {.sharedfp_module_init = nothing,
                                             .sharedfp_file_open = share_open,
                                             .sharedfp_file_close = share_close};
 
-static int init_query(bool progress_threads, bool threads)
+static int share_init_query(bool progress_threads, bool threads)
 {
     (void)progress_threads, (void)threads;
     return OMPI_SUCCESS;
@@ -213,7 +217,7 @@ static int share_register(void)
     return OMPI_SUCCESS;
 }
 
-static mca_sharedfp_base_module_t *query(ompio_file_t *fh, int *priority)
+static mca_sharedfp_base_module_t *share_query(ompio_file_t *fh, int *priority)
 {
     (void)fh;
     *priority = replica.sharedfp.priority;
@@ -225,7 +229,7 @@ mca_sharedfp_base_component_2_0_0_t mca_sharedfp_replica_component = {
                           PARAM_VERSION(component),
                           .mca_register_component_params = share_register},
     .sharedfpm_data = {MCA_BASE_METADATA_PARAM_NONE},
-    .sharedfpm_init_query = init_query,
-    .sharedfpm_file_query = query,
-    .sharedfpm_file_unquery = nothing,
+    .sharedfpm_init_query = share_init_query,
+    .sharedfpm_file_query = share_query,
+    .sharedfpm_file_unquery = share_nothing,
 };

@@ -43,16 +43,16 @@ enum request_kind {
 };
 enum request_tag { TAG_REQUEST = 1, TAG_BODY, TAG_REPLY };
 
-/* What a target is open by. */
-enum held {
-    NOT_HELD,
-    STARTED, /* no lock, but MPI_Win_start */
-    TRUSTED, /* MPI_MODE_NOCHECK: no request was sent */
-    GRANTED,
+/* What gives access to a target. */
+enum access {
+    ACCESS_NONE,
+    ACCESS_STARTED, /* no lock, but MPI_Win_start */
+    ACCESS_TRUSTED, /* MPI_MODE_NOCHECK: no request was sent */
+    ACCESS_LOCKED,
 };
 
-struct waiting { /* for a lock */
-    struct waiting *next;
+struct lock_waiter { /* for a lock */
+    struct lock_waiter *next;
     int source, type;
 };
 
@@ -76,14 +76,14 @@ struct window {
     bool full;       /* so many that no request is taken meanwhile */
     /* locks of this window */
     int holders; /* -1: one, exclusively */
-    struct waiting *first, **last;
+    struct lock_waiter *first, **last;
     int *posts, *completes; /* by rank: heard, and not yet waited for */
     /* this process as an origin, by target */
     struct budget budget;
     size_t requesting; /* bytes of requests that have not left, as other lanes lack them, say */
     int *awaited;      /* replies */
     bool *dirty;       /* requests without a reply were sent since the last one with */
-    char *locked;      /* enum held */
+    char *locked;      /* enum access */
     int locks;         /* targets that are locked; -1: all, by one call */
     bool fence_open;   /* the last fence has opened all of them */
     uint32_t *asked;   /* requests sent, */
@@ -91,12 +91,12 @@ struct window {
     ompi_group_t *exposed, *accessed; /* post, start */
     /* How many times: a fence was begun, and was over; by rank, it was posted to, and started. */
     uint32_t fences, fenced, *posted, *started;
-    bool early; /* the agent has a request that this process is not there for */
+    bool early; /* the agent has a request that comes before this process's epoch */
 };
 
 void window_listen(struct window *w);
 void window_step(void);               /* the program comes further, */
-void window_resume(struct window *w); /* so much that what was early may not be any more */
+void window_resume(struct window *w); /* so far that what was early may not be any more */
 /* For the request's EPOCH. */
 static inline uint64_t window_epoch(const struct window *w, int target)
 {
@@ -110,16 +110,16 @@ static inline struct window *window_of(const ompi_win_t *win)
 /* operation_ompi4.c */
 void operations_fill(ompi_osc_base_module_t *calls);
 /* A request without data; one that is replied to; until all replies of the target are here. */
-void window_ask(struct window *w, int target, enum request_kind kind, int argument);
-void window_ask_and_expect(struct window *w, int target, enum request_kind kind, int argument);
-void window_await(struct window *w, int target);
+void window_request(struct window *w, int target, enum request_kind kind, int argument);
+void window_request_reply(struct window *w, int target, enum request_kind kind, int argument);
+void window_await_replies(struct window *w, int target);
 
 /* epoch_ompi4.c */
 void epochs_fill(ompi_osc_base_module_t *calls);
 int epoch_fence(int assertion, ompi_win_t *win);
 bool epoch_allows(const struct window *w, int target); /* an operation there, now */
 
-/* A message in memory of its own, let go when it is sent. */
+/* A message in memory of its own, freed when it is sent. */
 struct outgoing {
     struct transfer transfer;
     struct window *of;
@@ -130,7 +130,7 @@ struct outgoing {
 struct outgoing *outgoing_new(size_t length);
 void outgoing_send(struct window *w, int to, int tag, struct outgoing *o, size_t length);
 
-/* Memory as a call names it. NULL is a place like any other: MPI_BOTTOM, where the type has the
+/* Memory as a call names it. NULL is an address like any other: MPI_BOTTOM, where the type has the
  * addresses. There are no data where they have no length, and the type may be none then. */
 struct buffer {
     void *at;
@@ -142,6 +142,6 @@ static inline size_t packed_length(const struct buffer *b)
     return b->count > 0 ? (size_t)b->count * b->type->super.size : 0;
 }
 /* To and from one piece; as many of its bytes as there are. */
-void pack(const struct buffer *b, void *bytes);
-void unpack(const struct buffer *b, const void *bytes, size_t length);
+void buffer_pack(const struct buffer *b, void *bytes);
+void buffer_unpack(const struct buffer *b, const void *bytes, size_t length);
 #endif

@@ -10,7 +10,7 @@ int ompi_osc_base_process_op(void *memory, void *data, size_t length, ompi_datat
 
 /* --- bytes --- */
 
-static void convert(const struct buffer *b, void *bytes, size_t length, bool out)
+static void buffer_convert(const struct buffer *b, void *bytes, size_t length, bool out)
 {
     opal_convertor_t c;
     const size_t all = packed_length(b);
@@ -32,14 +32,14 @@ static void convert(const struct buffer *b, void *bytes, size_t length, bool out
     OBJ_DESTRUCT(&c);
 }
 
-void pack(const struct buffer *b, void *bytes)
+void buffer_pack(const struct buffer *b, void *bytes)
 {
-    convert(b, bytes, packed_length(b), true);
+    buffer_convert(b, bytes, packed_length(b), true);
 }
 
-void unpack(const struct buffer *b, const void *bytes, size_t length)
+void buffer_unpack(const struct buffer *b, const void *bytes, size_t length)
 {
-    convert(b, (void *)bytes, length, false);
+    buffer_convert(b, (void *)bytes, length, false);
 }
 
 struct outgoing *outgoing_new(size_t length)
@@ -50,7 +50,7 @@ struct outgoing *outgoing_new(size_t length)
     return o;
 }
 
-static void listen_on(struct window *w);
+static void agent_listen(struct window *w);
 
 static void outgoing_sent(struct transfer *t)
 {
@@ -59,7 +59,7 @@ static void outgoing_sent(struct transfer *t)
     *o->account -= o->weight;
     free(o);
     if (w->full)
-        listen_on(w);
+        agent_listen(w);
 }
 
 void outgoing_send(struct window *w, int to, int tag, struct outgoing *o, size_t length)
@@ -79,7 +79,7 @@ void outgoing_send(struct window *w, int to, int tag, struct outgoing *o, size_t
     transfer_begin(&o->transfer);
 }
 
-static void reply_nothing(struct window *w, int to)
+static void agent_reply_nothing(struct window *w, int to)
 {
     outgoing_send(w, to, TAG_REPLY, outgoing_new(0), 0);
 }
@@ -95,8 +95,8 @@ struct target {
 };
 
 /* Of a dynamic window the origin says where its own lane has it. */
-static bool inside_attached(const struct window *w, struct target *t, ptrdiff_t begin,
-                            ptrdiff_t end)
+static bool target_is_attached(const struct window *w, struct target *t, ptrdiff_t begin,
+                               ptrdiff_t end)
 {
     struct engine_place place;
     if (!engine_region(replica.engine, w->wire, (int)w->head[LANE], (uint64_t)begin, &place) ||
@@ -106,14 +106,14 @@ static bool inside_attached(const struct window *w, struct target *t, ptrdiff_t 
     return true;
 }
 
-static bool inside(const struct window *w, struct target *t)
+static bool target_is_inside(const struct window *w, struct target *t)
 {
     const opal_datatype_t *d = &t->memory.type->super;
     const ptrdiff_t at = (char *)t->memory.at - w->base, extent = d->ub - d->lb;
     const ptrdiff_t begin = at + d->true_lb, end = at + d->true_ub + (t->memory.count - 1) * extent;
     if (packed_length(&t->memory) == 0)
         return true;
-    return w->dynamic ? inside_attached(w, t, begin, end)
+    return w->dynamic ? target_is_attached(w, t, begin, end)
                       : begin >= 0 && end <= (ptrdiff_t)w->bytes;
 }
 
@@ -131,35 +131,35 @@ static struct target target_of(const struct window *w)
     return t;
 }
 
-static bool computes(const struct target *t)
+static bool target_computes(const struct target *t)
 {
     return t->op != NULL && t->op != MPI_REPLACE && t->op != MPI_NO_OP && t->length > 0;
 }
 
-static void accumulate(const struct target *t)
+static void target_accumulate(const struct target *t)
 {
     const struct buffer *m = &t->memory;
-    if (computes(t))
+    if (target_computes(t))
         ompi_osc_base_process_op(m->at, t->data, t->length, m->type, m->count, t->op);
     else if (t->op == MPI_REPLACE)
-        unpack(m, t->data, t->length);
+        buffer_unpack(m, t->data, t->length);
 }
 
 /* Why it cannot be served, or NULL. */
-static const char *wrong_with(const struct window *w, struct target *t)
+static const char *target_complaint(const struct window *w, struct target *t)
 {
-    if (!inside(w, t))
+    if (!target_is_inside(w, t))
         return "reaches beyond";
-    if (computes(t) && t->length != packed_length(&t->memory))
+    if (target_computes(t) && t->length != packed_length(&t->memory))
         return "accumulates more or less data than it names in";
     return NULL;
 }
 
-static void serve_data(struct window *w)
+static void agent_serve_data(struct window *w)
 {
     struct target t = target_of(w);
     const size_t length = packed_length(&t.memory);
-    const char *wrong = wrong_with(w, &t);
+    const char *wrong = target_complaint(w, &t);
     struct outgoing *before = NULL;
     if (wrong != NULL) {
         char line[160];
@@ -171,14 +171,14 @@ static void serve_data(struct window *w)
     if (w->head[KIND] == GET || w->head[KIND] == GET_ACCUMULATE ||
         w->head[KIND] == COMPARE_AND_SWAP) {
         before = outgoing_new(length);
-        pack(&t.memory, before->bytes);
+        buffer_pack(&t.memory, before->bytes);
     }
     if (w->head[KIND] == PUT)
-        unpack(&t.memory, t.data, t.length);
+        buffer_unpack(&t.memory, t.data, t.length);
     else if (w->head[KIND] == COMPARE_AND_SWAP && memcmp(before->bytes, t.data, length) == 0)
-        unpack(&t.memory, t.data + length, length);
+        buffer_unpack(&t.memory, t.data + length, length);
     else if (w->head[KIND] == ACCUMULATE || w->head[KIND] == GET_ACCUMULATE)
-        accumulate(&t);
+        target_accumulate(&t);
     if (before != NULL)
         outgoing_send(w, w->source, TAG_REPLY, before, length);
     if (!ompi_datatype_is_predefined(t.memory.type))
@@ -187,37 +187,37 @@ static void serve_data(struct window *w)
 
 /* --- locks --- */
 
-static bool grant(struct window *w, int source, int type)
+static bool lock_grant(struct window *w, int source, int type)
 {
     if (type == MPI_LOCK_EXCLUSIVE ? w->holders != 0 : w->holders < 0)
         return false;
     w->holders = type == MPI_LOCK_EXCLUSIVE ? -1 : w->holders + 1;
-    reply_nothing(w, source);
+    agent_reply_nothing(w, source);
     return true;
 }
 
 /* First come, first served: a shared lock waits behind an exclusive one that waits. */
-static void lock(struct window *w, int source, int type)
+static void lock_request(struct window *w, int source, int type)
 {
-    struct waiting *one;
-    if (w->first == NULL && grant(w, source, type))
+    struct lock_waiter *one;
+    if (w->first == NULL && lock_grant(w, source, type))
         return;
     one = malloc(sizeof *one);
     if (one == NULL) {
         link_stop(NULL, 1, "no memory for a lock of a window");
         return;
     }
-    *one = (struct waiting){NULL, source, type};
+    *one = (struct lock_waiter){NULL, source, type};
     *w->last = one;
     w->last = &one->next;
 }
 
-static void unlock(struct window *w, int source)
+static void lock_release(struct window *w, int source)
 {
-    struct waiting *one;
+    struct lock_waiter *one;
     w->holders = w->holders < 0 ? 0 : w->holders - 1;
-    reply_nothing(w, source);
-    while ((one = w->first) != NULL && grant(w, one->source, one->type)) {
+    agent_reply_nothing(w, source);
+    while ((one = w->first) != NULL && lock_grant(w, one->source, one->type)) {
         w->first = one->next;
         if (w->first == NULL)
             w->last = &w->first;
@@ -227,7 +227,7 @@ static void unlock(struct window *w, int source)
 
 /* --- the agent --- */
 
-static void serve(struct window *w)
+static void agent_serve(struct window *w)
 {
     switch ((enum request_kind)w->head[KIND]) {
     case PUT:
@@ -235,16 +235,16 @@ static void serve(struct window *w)
     case ACCUMULATE:
     case GET_ACCUMULATE:
     case COMPARE_AND_SWAP:
-        serve_data(w);
+        agent_serve_data(w);
         break;
     case LOCK:
-        lock(w, w->source, (int)w->head[OP]);
+        lock_request(w, w->source, (int)w->head[OP]);
         break;
     case UNLOCK:
-        unlock(w, w->source);
+        lock_release(w, w->source);
         break;
     case FLUSH:
-        reply_nothing(w, w->source);
+        agent_reply_nothing(w, w->source);
         break;
     case POST:
         w->posts[w->source]++;
@@ -261,12 +261,12 @@ static void serve(struct window *w)
     w->body = NULL;
 }
 
-static size_t body_length(const struct window *w)
+static size_t request_body_length(const struct window *w)
 {
     return (w->head[TYPE_BYTES] + 15) / 16 * 16 + w->head[DATA_BYTES];
 }
 
-static void post_receive(struct window *w, int from, int tag, void *data, size_t length)
+static void agent_receive(struct window *w, int from, int tag, void *data, size_t length)
 {
     struct engine_receive *r = &w->incoming.receive;
     r->comm = w->wire;
@@ -280,27 +280,27 @@ static void post_receive(struct window *w, int from, int tag, void *data, size_t
 }
 
 /* Takes the next request, unless too many replies wait: then when some have left. */
-static void listen_on(struct window *w)
+static void agent_listen(struct window *w)
 {
     w->full = w->replying > replica.params.window_limit;
     if (!w->full)
-        post_receive(w, ENGINE_ANY_SOURCE, TAG_REQUEST, w->head, sizeof w->head);
+        agent_receive(w, ENGINE_ANY_SOURCE, TAG_REQUEST, w->head, sizeof w->head);
 }
 
-static bool is_later(uint32_t a, uint32_t b)
+static bool epoch_is_later(uint32_t a, uint32_t b)
 {
     return (int32_t)(a - b) > 0;
 }
 
 /* It comes from an epoch that the program has yet to open. */
-static bool is_early(const struct window *w)
+static bool request_is_early(const struct window *w)
 {
-    return is_later((uint32_t)(w->head[EPOCH] >> 32), w->fences) ||
-           is_later((uint32_t)w->head[EPOCH], w->posted[w->source]);
+    return epoch_is_later((uint32_t)(w->head[EPOCH] >> 32), w->fences) ||
+           epoch_is_later((uint32_t)w->head[EPOCH], w->posted[w->source]);
 }
 
-/* A request or its body is here. What is there already arrives while it is asked for: a loop, not a
- * recursion as deep as the queue is long. */
+/* A request or its body is here. If one is there already it arrives while it is asked for: a loop,
+ * not a recursion as deep as the queue is long. */
 static void agent_heard(struct transfer *t)
 {
     struct window *w = (struct window *)((char *)t - offsetof(struct window, incoming));
@@ -312,24 +312,24 @@ static void agent_heard(struct transfer *t)
         w->arrived = false;
         if (t->receive.tag == TAG_REQUEST) {
             w->source = t->receive.status.source;
-            w->early = is_early(w);
+            w->early = request_is_early(w);
             engine_serves(w->wire, !w->early);
             if (w->early)
                 break;
-            size_t length = body_length(w);
+            size_t length = request_body_length(w);
             if (length > 0 && (w->body = malloc(length)) == NULL) {
                 link_stop(NULL, 1, "no memory for one-sided communication");
                 return;
             }
             if (length > 0) {
-                post_receive(w, w->source, TAG_BODY, w->body, length);
+                agent_receive(w, w->source, TAG_BODY, w->body, length);
                 continue;
             }
         }
-        serve(w);
+        agent_serve(w);
         engine_serves(w->wire, false);
         if (!w->stopped)
-            listen_on(w);
+            agent_listen(w);
     }
     w->running = false;
 }
@@ -353,5 +353,5 @@ void window_listen(struct window *w)
 {
     w->last = &w->first;
     w->incoming.done = agent_heard;
-    listen_on(w);
+    agent_listen(w);
 }

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bulk.c -- large messages on their way out: from the user's buffer, a few fragments at a time. */
+/* rendezvous.c -- large messages on their way out: from the user's buffer, a few fragments at a
+ * time. */
 #include "state.h"
 #include <errno.h>
 #include <stdlib.h>
 
-/* A receiver on the same host reads all that is in flight while this process does not run, on a
- * busy desktop. */
+/* On a busy desktop a receiver on the same host can read all that is in flight while this process
+ * does not run. */
 enum { IN_FLIGHT = 8 };
 
-/* One message to one lane. */
+/* One message on its way to one lane. */
 struct transfer {
     LIST_ENTRY(transfer) going;
     struct entry *entry;
-    int vpid;
+    int replica;
     size_t at;
-    unsigned flying; /* fragments with the transport */
+    unsigned flying; /* fragments that the transport has */
     bool lost;       /* the receiver has died */
 };
 
@@ -23,35 +24,35 @@ struct piece {
     uint8_t packed[]; /* if the message does not lie in one piece */
 };
 
-static struct transfer *find_transfer(struct engine *e, const struct entry *entry, int vpid)
+static struct transfer *transfer_find(struct engine *e, const struct entry *entry, int replica)
 {
     struct transfer *t;
     LIST_FOREACH (t, &e->transfers, going)
-        if (t->entry == entry && t->vpid == vpid)
+        if (t->entry == entry && t->replica == replica)
             break;
     return t;
 }
 
-static void finish(struct engine *e, struct transfer *t)
+static void transfer_finish(struct engine *e, struct transfer *t)
 {
     struct finished done = STAILQ_HEAD_INITIALIZER(done);
     struct entry *entry = t->entry;
     entry->transfers--;
-    if (!t->lost && !entry->synchronous) /* that one is done when HAVE says so */
-        entry->have_not &= (lanes_t)~only(lane_of(e, t->vpid));
+    if (!t->lost && !entry->synchronous) /* a synchronous send is done when HAVE comes */
+        entry->have_not &= (lanes_t)~lane_bit(lane_of(e, t->replica));
     LIST_REMOVE(t, going);
     free(t);
     log_settle(e, entry, &done);
     log_complete(e, &done);
 }
 
-static int put_piece(struct engine *e, struct transfer *t, size_t length)
+static int transfer_put_piece(struct engine *e, struct transfer *t, size_t length)
 {
     const struct entry *entry = t->entry;
     const struct channel *c = entry->channel;
     const uint8_t *bytes = entry->copy ? entry->copy : entry->request->data;
-    struct piece *p = engine_memory(sizeof *p + (bytes ? 0 : length));
-    struct header h = {.kind = HEADER_BULK,
+    struct piece *p = memory_zeroed(sizeof *p + (bytes ? 0 : length));
+    struct header h = {.kind = HEADER_DATA,
                        .flags = c->by_tag ? HEADER_BY_TAG : 0,
                        .tag = entry->tag,
                        .group = c->comm->name.group,
@@ -62,62 +63,62 @@ static int put_piece(struct engine *e, struct transfer *t, size_t length)
     p->transfer = t;
     if (!bytes)
         e->call.pack(e->ctx, entry->request, t->at, p->packed, length);
-    int rc = engine_put(e, t->vpid, &h, bytes ? bytes + t->at : p->packed, p);
+    int rc = link_put(e, t->replica, &h, bytes ? bytes + t->at : p->packed, p);
     if (rc != 0)
         free(p);
     t->flying += rc == 0;
     return rc;
 }
 
-/* True when it is over. */
-static bool pump(struct engine *e, struct transfer *t)
+/* True when all of it is written, and the transfer freed. */
+static bool transfer_pump(struct engine *e, struct transfer *t)
 {
     while (t->flying < IN_FLIGHT && t->at < t->entry->length) {
         size_t left = t->entry->length - t->at;
         size_t length = left < e->limits.fragment ? left : e->limits.fragment;
-        if (put_piece(e, t, length) == -EAGAIN)
+        if (transfer_put_piece(e, t, length) == -EAGAIN)
             return false;
         t->at += length;
     }
     if (t->flying > 0 || t->at < t->entry->length)
         return false;
-    finish(e, t);
+    transfer_finish(e, t);
     return true;
 }
 
-void bulk_ask(struct engine *e, int vpid, struct channel *c, uint64_t number)
+void rendezvous_cts(struct engine *e, int replica, struct channel *c, uint64_t number)
 {
     struct entry *entry;
     TAILQ_FOREACH_REVERSE (entry, &c->entries, entries, sent)
         if (entry->number <= number)
             break;
-    if (!entry || entry->number != number || !entry->offer || find_transfer(e, entry, vpid))
+    if (!entry || entry->number != number || !entry->rendezvous || transfer_find(e, entry, replica))
         return;
-    struct transfer *t = engine_memory(sizeof *t);
+    struct transfer *t = memory_zeroed(sizeof *t);
     t->entry = entry;
-    t->vpid = vpid;
+    t->replica = replica;
     entry->transfers++;
     LIST_INSERT_HEAD(&e->transfers, t, going);
-    pump(e, t);
+    transfer_pump(e, t);
 }
 
-void engine_wrote(struct engine *e, void *cookie)
+void rendezvous_wrote(struct engine *e, void *cookie)
 {
     struct piece *p = cookie;
     struct transfer *t = p->transfer;
     free(p);
     t->flying--;
-    pump(e, t);
+    transfer_pump(e, t);
 }
 
-int bulk_retry(struct engine *e)
+int rendezvous_retry(struct engine *e)
 {
     struct transfer *t, *next;
     int moved = 0;
     for (t = LIST_FIRST(&e->transfers); t; t = next) {
         size_t at = t->at;
         next = LIST_NEXT(t, going);
-        bool over = t->flying < IN_FLIGHT && pump(e, t);
+        bool over = t->flying < IN_FLIGHT && transfer_pump(e, t);
         moved += over || t->at != at;
         if (over)
             break; /* its owner may have changed the list */
@@ -125,19 +126,19 @@ int bulk_retry(struct engine *e)
     return moved;
 }
 
-void bulk_forget(struct engine *e, int vpid)
+void rendezvous_forget(struct engine *e, int replica)
 {
     struct transfer *t, *next;
     for (t = LIST_FIRST(&e->transfers); t; t = next) {
         next = LIST_NEXT(t, going);
-        if (t->vpid != vpid)
+        if (t->replica != replica)
             continue;
         t->lost = true;
         t->at = t->entry->length;
     }
 }
 
-void bulk_clear(struct engine *e)
+void rendezvous_clear(struct engine *e)
 {
     struct transfer *t;
     while ((t = LIST_FIRST(&e->transfers))) {

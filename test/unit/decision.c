@@ -20,11 +20,11 @@ struct replica {
     uint8_t payload[256];
 };
 
-static int on_send(void *ctx, int vpid, const uint8_t *header, const void *payload, size_t length,
-                   void *cookie)
+static int on_send(void *ctx, int replica, const uint8_t *header, const void *payload,
+                   size_t length, void *cookie)
 {
     struct replica *r = ctx;
-    (void)vpid, (void)cookie;
+    (void)replica, (void)cookie;
     assert_true(header_read(&r->last, header));
     assert_true(length <= sizeof r->payload);
     if (length > 0)
@@ -32,9 +32,9 @@ static int on_send(void *ctx, int vpid, const uint8_t *header, const void *paylo
     return 1;
 }
 
-static void on_lost(void *ctx, int vpid, const char *why)
+static void on_lost(void *ctx, int replica, const char *why)
 {
-    (void)ctx, (void)vpid;
+    (void)ctx, (void)replica;
     fail_msg("lost: %s", why);
 }
 
@@ -87,15 +87,15 @@ static void test_who_follows(void **state)
     struct replica leader, follower;
     begin(&leader, 0);
     begin(&follower, 1);
-    assert_false(engine_waits_for_word(follower.engine));
+    assert_false(engine_waits_for_others(follower.engine));
     assert_int_equal(probe(&follower), -EAGAIN);
-    assert_true(engine_waits_for_word(follower.engine));
+    assert_true(engine_waits_for_others(follower.engine));
     assert_int_equal(probe(&leader), 0);
     engine_progress(leader.engine, 1);
     assert_int_equal(leader.last.kind, HEADER_DECIDE);
     pass(&leader, 0, &follower);
     assert_int_equal(probe(&follower), 0);
-    assert_false(engine_waits_for_word(follower.engine));
+    assert_false(engine_waits_for_others(follower.engine));
     engine_destroy(leader.engine);
     engine_destroy(follower.engine);
 }
@@ -111,13 +111,13 @@ static void test_who_leads(void **state)
     s.comm = leader.comm;
     engine_send(leader.engine, &s);
     assert_int_equal(leader.last.kind, HEADER_DECIDE);
-    assert_true(engine_waits_for_word(leader.engine));
+    assert_true(engine_waits_for_others(leader.engine));
     pass(&leader, 0, &follower);
     assert_int_equal(follower.last.kind, HEADER_DECIDED);
     pass(&follower, RANKS, &leader);
     engine_progress(leader.engine, 1);
     assert_int_equal(leader.last.kind, HEADER_EAGER);
-    assert_false(engine_waits_for_word(leader.engine));
+    assert_false(engine_waits_for_others(leader.engine));
     engine_destroy(leader.engine);
     engine_destroy(follower.engine);
 }

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* link.c -- the ground: frames to other replicas. It calls the transport, and nothing above it.
+ *
+ * The first frame on a link is preceded by all deaths that this process knows of. Whoever gets a
+ * message that follows from another's work in a dead replica's place has thus heard of that death
+ * before (doc/replication.md, "The future"). */
+#include "state.h"
+
+static int link_write(struct engine *e, int to, const struct header *h, const void *payload,
+                      void *cookie)
+{
+    uint8_t bytes[HEADER_BYTES];
+    header_write(bytes, h);
+    return e->call.send(e->ctx, to, bytes, payload, h->length, cookie);
+}
+
+void link_put_death(struct engine *e, int to, int dead)
+{
+    uint8_t payload[4];
+    const struct header h = {.kind = HEADER_DEAD,
+                             .length = sizeof payload,
+                             .extent = (e->link[dead].outvoted ? HEADER_OUTVOTED : 0) |
+                                       (e->link[dead].why ? HEADER_DECLARED : 0)};
+    if (e->link[to].dead)
+        return;
+    bytes_put_u32(payload, (uint32_t)dead);
+    link_write(e, to, &h, payload, NULL);
+}
+
+static void link_put_deaths(struct engine *e, int to)
+{
+    for (int i = 0; i < e->ranks * e->lanes; i++)
+        if (e->link[i].dead && i != to)
+            link_put_death(e, to, i);
+}
+
+void link_meet(struct engine *e, int replica)
+{
+    if (e->link[replica].used)
+        return;
+    e->link[replica].used = true;
+    if (e->counts.deaths > 0)
+        link_put_deaths(e, replica);
+}
+
+int link_put(struct engine *e, int to, const struct header *h, const void *payload, void *cookie)
+{
+    if (e->link[to].dead)
+        return 1;
+    link_meet(e, to);
+    return link_write(e, to, h, payload, cookie);
+}
