@@ -8,18 +8,18 @@ libruntime_la_LIBADD = $(SODIUM_LIBS)
 libruntime_la_SOURCES = \
     src/survive/commit.c src/survive/commit.h \
     src/common/defaults.c src/common/defaults.h \
-    src/common/gate.c src/common/gate.h \
+    src/common/selection.c src/common/selection.h \
     src/common/grid.c src/common/grid.h \
     src/common/guard.c src/common/guard.h \
-    src/common/import.c src/common/import.h \
+    src/common/import_hook.c src/common/import_hook.h \
     src/common/listeners.c src/common/listeners.h \
     src/survive/names.h \
     src/common/nodelay.c src/common/nodelay.h \
     src/common/secret.c src/common/secret.h \
-    src/common/visitor.c src/common/visitor.h \
+    src/common/socket_user.c src/common/socket_user.h \
     src/common/wish.c src/common/wish.h \
     src/plm_p2p/command.c src/plm_p2p/command.h \
-    src/plm_p2p/seats.c src/plm_p2p/seats.h \
+    src/plm_p2p/vnodes.c src/plm_p2p/vnodes.h \
     src/plm_p2p/trust.c src/plm_p2p/trust.h \
     src/ras_p2p/nodename.c src/ras_p2p/nodename.h \
     src/ras_p2p/request.c src/ras_p2p/request.h \
@@ -31,7 +31,7 @@ mca_ras_p2p_la_CFLAGS = $(AM_CFLAGS) -fno-strict-aliasing
 mca_ras_p2p_la_LDFLAGS = -module -avoid-version -export-symbols-regex '^mca_' $(AM_LDFLAGS)
 mca_ras_p2p_la_LIBADD = libruntime.la libsurvive.la libclient.la $(OMPI_RTE_LIBS) $(HWLOC_LIBS)
 mca_ras_p2p_la_SOURCES = \
-    src/common/gate_orte4.c \
+    src/common/selection_orte4.c \
     src/common/log.h src/common/log_opal4.c \
     src/common/param.h src/common/param_opal4.c \
     src/common/state.h src/common/state_orte4.c \
@@ -41,9 +41,9 @@ mca_ras_p2p_la_SOURCES = \
     src/errmgr_replica/end_orte4.c src/errmgr_replica/hardware_orte4.c \
     src/errmgr_replica/hnp_orte4.c \
     src/errmgr_replica/loss_orte4.c src/errmgr_replica/messages_orte4.c \
-    src/errmgr_replica/orted_orte4.c src/errmgr_replica/pass_orte4.c \
-    src/errmgr_replica/recall_orte4.c src/errmgr_replica/tell_orte4.c \
-    src/errmgr_replica/words_orte4.c \
+    src/errmgr_replica/orted_orte4.c src/errmgr_replica/notify_orte4.c \
+    src/errmgr_replica/recall_orte4.c src/errmgr_replica/report_orte4.c \
+    src/errmgr_replica/flush_orte4.c \
     src/grpcomm_replica/grpcomm_replica_component_orte4.c \
     src/iof_replica/iof_replica.h src/iof_replica/iof_replica_component_orte4.c \
     src/iof_replica/hold_orte4.c src/iof_replica/input_orte4.c \

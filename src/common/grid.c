@@ -61,7 +61,7 @@ bool grid_busy(const struct grid *g)
     return g->busy;
 }
 
-static void *asker(void *p)
+static void *grid_ask_thread(void *p)
 {
     struct grid *g = p;
     wish_serve(g->client, &g->wish, &g->answer);
@@ -85,7 +85,7 @@ int grid_ask(struct grid *g, struct wish *wish, struct err *e)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int rc = pthread_create(&g->thread, NULL, asker, g);
+    const int rc = pthread_create(&g->thread, NULL, grid_ask_thread, g);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (rc != 0)
         return err_set(e, rc, "no thread to ask the grid with: %s", strerror(rc));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* guard.h -- Open MPI and PMIx listen on loopback, and believe whoever calls there. In mpirun and
+/* guard.h -- Open MPI and PMIx listen on loopback, and believe every caller. In mpirun and
  * in orteds a connection of another user is closed before a byte of it is read. */
 #ifndef P2P_SRC_COMMON_GUARD_H
 #define P2P_SRC_COMMON_GUARD_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* listeners.h -- Open MPI's control channel listens at every address of the machine and obeys
- * whoever connects. The daemons carry it, so nobody but this machine itself need reach it. */
+ * every process that connects. The daemons carry it, so nobody but this machine itself need reach
+ * it. */
 #ifndef P2P_SRC_COMMON_LISTENERS_H
 #define P2P_SRC_COMMON_LISTENERS_H
 

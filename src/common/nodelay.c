@@ -40,7 +40,7 @@ static bool leads_to(int fd, const struct sockaddr_in *server)
                                peer.sin_addr.s_addr == server->sin_addr.s_addr));
 }
 
-/* Who is asked for a socket's option and is none, or of another protocol, says no. */
+/* The option is refused by what is no socket, or one of another protocol. */
 static int switch_off(const struct sockaddr_in *server)
 {
     const int on = 1;

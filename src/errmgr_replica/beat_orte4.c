@@ -55,7 +55,7 @@ static void beat_all(void)
     }
 }
 
-static void accuse(unsigned vpid)
+static void beat_accuse(unsigned vpid)
 {
     if (ORTE_PROC_IS_HNP) {
         hnp_daemon_lost(vpid, FATE_ORTED_SILENT, NULL);
@@ -66,16 +66,16 @@ static void accuse(unsigned vpid)
     }
 }
 
-static void set_timer(void)
+static void beat_set_timer(void)
 {
     struct timeval t = {self->beat_ms / 1000, self->beat_ms % 1000 * 1000};
     opal_event_evtimer_add(&self->beat.timer, &t);
 }
 
-static void on_timer(int fd, short what, void *context)
+static void beat_on_timer(int fd, short what, void *context)
 {
     (void)fd, (void)what, (void)context;
-    set_timer();
+    beat_set_timer();
     heartbeat_tick(self->beat.watch, survive_now_ms());
     if (ORTE_PROC_IS_HNP)
         beat_all();
@@ -83,12 +83,12 @@ static void on_timer(int fd, short what, void *context)
         send_beat(ORTE_PROC_MY_HNP);
     unsigned vpid;
     while (heartbeat_silent(self->beat.watch, &vpid))
-        accuse(vpid);
+        beat_accuse(vpid);
     while (heartbeat_doubted(self->beat.watch, &vpid))
-        plm_p2p_look(vpid);
+        plm_p2p_ask_status(vpid);
 }
 
-void beat_seen(orte_vpid_t daemon, unsigned waits)
+void beat_status(orte_vpid_t daemon, unsigned waits)
 {
     log_trace(self->verbose, 2, -1, -1, NULL, "orted %u is slow: it waits for %u permille", daemon,
               waits);
@@ -105,9 +105,9 @@ void beat_start(void)
     if (ORTE_PROC_IS_HNP)
         heartbeat_ask(self->beat.watch);
     orte_rml.recv_buffer_nb(ORTE_NAME_WILDCARD, TAG_BEAT, ORTE_RML_PERSISTENT, on_beat, NULL);
-    opal_event_evtimer_set(orte_event_base, &self->beat.timer, on_timer, NULL);
+    opal_event_evtimer_set(orte_event_base, &self->beat.timer, beat_on_timer, NULL);
     opal_event_set_priority(&self->beat.timer, ORTE_ERROR_PRI); /* the highest there is */
-    set_timer();
+    beat_set_timer();
     if (ORTE_PROC_IS_DAEMON)
         (void)heartbeat_watch(self->beat.watch, ORTE_PROC_MY_HNP->vpid,
                               survive_now_ms() + START_MS);

@@ -77,7 +77,7 @@ void hnp_judge(void)
         else
             let_others_finish();
         break;
-    case FATE_OVER:
+    case FATE_FAILED:
         fate_line(self->hnp.fate, line, sizeof line);
         log_line("%s", line);
         hnp_end(fate_status(self->hnp.fate));

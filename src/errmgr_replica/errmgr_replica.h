@@ -9,7 +9,7 @@
 #include "orte/mca/state/state_types.h"
 #include "src/survive/fate.h"
 #include "src/survive/heartbeat.h"
-#include "src/survive/told.h"
+#include "src/survive/place_updates.h"
 
 /* Handlers of the stock component and of the state machine, which ours call for all that is not
  * theirs. */
@@ -17,6 +17,11 @@ struct stock_handlers {
     orte_errmgr_base_module_t *module;
     orte_state_cbfunc_t comm_failed, proc_error, proc_registered, proc_terminated, vm_ready,
         map_complete, launched, running;
+};
+
+struct early_loss {
+    orte_vpid_t daemon;
+    enum fate_cause cause;
 };
 
 struct errmgr_replica_component {
@@ -43,7 +48,9 @@ struct errmgr_replica_component {
         bool early_death; /* of a process that PMIx did not know yet */
     } orted;
     struct {
-        struct fate *fate; /* of the first job; NULL before it is mapped */
+        struct fate *fate;        /* of the first job; NULL before it is mapped */
+        struct early_loss *early; /* peers lost before that */
+        size_t early_count;
         orte_jobid_t job;
         unsigned ranks, lanes;
         uint64_t start_ms;
@@ -53,12 +60,13 @@ struct errmgr_replica_component {
         opal_event_t patience; /* ends mpirun when orteds do not answer the order to end */
     } hnp;
     struct {
-        struct told *told; /* NULL before the first job is mapped, and when it is over */
+        struct place_updates
+            *updates; /* NULL before the first job is mapped, and when it is over */
         unsigned ranks, lanes;
         char program[256];
         bool introduced, waiting;
         opal_event_t timer; /* runs while waiting */
-    } tell;
+    } report;
 };
 
 extern struct errmgr_replica_component mca_errmgr_replica_component;
@@ -78,13 +86,15 @@ void hnp_take_over(void);
 void hnp_leave(void);
 void orted_take_over(void);
 
-/* loss_orte4.c: in mpirun, who is gone. */
+/* loss_orte4.c: in mpirun: which peers and processes are gone. */
 
 /* A peer with what runs on it: it was not heard of for too long, its connection closed, or the
- * overlay declares it dead; whoever finds out first, once. why: of FATE_HOST_ENDED, in words that
+ * overlay declares it dead; the first of these counts. why: of FATE_HOST_ENDED, in words that
  * begin with the peer's name. */
 void hnp_daemon_lost(orte_vpid_t daemon, enum fate_cause cause, const char *why);
 void hnp_lose_all_of(const orte_proc_t *daemon, enum fate_cause cause);
+/* Why a peer was lost before the job was mapped. */
+enum fate_cause hnp_early_cause(orte_vpid_t daemon);
 void hnp_lose(const orte_proc_t *p, enum fate_cause cause, int value);
 /* Lets ORTE count a process that will not report any more. */
 void hnp_account(orte_proc_t *p);
@@ -106,22 +116,22 @@ void hnp_check_first_process(void);
 void hnp_end(int status);
 bool hnp_ends_already(void);
 
-/* tell_orte4.c: what the local daemon hears of the first job; enum place_state. */
-void tell_begin(const orte_job_t *job);
-void tell_place(const orte_proc_t *p, unsigned char state);
-void tell_end(void); /* before its connection closes */
+/* report_orte4.c: what the local daemon hears of the first job; enum place_state. */
+void report_begin(const orte_job_t *job);
+void report_place(const orte_proc_t *p, unsigned char state);
+void report_end(void); /* before its connection closes */
 
-/* words_orte4.c: a process of this host aborts, and what it wrote before has not left yet. True:
+/* flush_orte4.c: a process of this host aborts, and what it wrote before has not left yet. True:
  * `then` is called when that is done. */
-bool words_go_first(orte_state_caddy_t *caddy, orte_state_cbfunc_t then);
+bool flush_before_abort(orte_state_caddy_t *caddy, orte_state_cbfunc_t then);
 
-/* pass_orte4.c: to all ranks. */
-void pass_silence(const orte_process_name_t *lost);
+/* notify_orte4.c: to all ranks. */
+void notify_silence(const orte_process_name_t *lost);
 
 /* beat_orte4.c */
 void beat_start(void);
 void beat_stop(void);
 /* In mpirun: how a silent orted gets on, as the daemon of its peer sees it. */
-void beat_seen(orte_vpid_t daemon, unsigned waits);
+void beat_status(orte_vpid_t daemon, unsigned waits);
 
 #endif

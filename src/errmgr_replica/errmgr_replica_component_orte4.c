@@ -13,7 +13,7 @@
 #include "src/common/defaults.h"
 #include "src/common/guard.h"
 #include "src/common/listeners.h"
-#include "src/common/gate.h"
+#include "src/common/selection.h"
 #include "src/common/log.h"
 #include "src/common/param.h"
 #include "src/common/secret.h"
@@ -125,7 +125,7 @@ static void register_parameters(void)
 static int replica_register(void)
 {
     register_parameters();
-    if (!gate_open())
+    if (!selection_is_p2p())
         return ORTE_SUCCESS;
     if (!(ORTE_PROC_IS_HNP || ORTE_PROC_IS_DAEMON))
         return ORTE_SUCCESS; /* a rank: pml_replica reads the level */
@@ -206,7 +206,7 @@ static int replica_query(mca_base_module_t **module, int *priority)
 {
     *module = NULL;
     *priority = -1;
-    if (!gate_open() || !(ORTE_PROC_IS_HNP || ORTE_PROC_IS_DAEMON))
+    if (!selection_is_p2p() || !(ORTE_PROC_IS_HNP || ORTE_PROC_IS_DAEMON))
         return ORTE_ERROR;
     if (self->level_error.code != 0) {
         if (ORTE_PROC_IS_HNP) {

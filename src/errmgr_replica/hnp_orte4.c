@@ -16,6 +16,7 @@
 #include "overlay/client/words.h"
 #include "orte/constants.h"
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct errmgr_replica_component *const self = &mca_errmgr_replica_component;
@@ -42,7 +43,7 @@ static bool daemon_error(orte_proc_t *d, orte_proc_state_t state)
 }
 
 /* At level 1 stock code ends the job. It is told as a lost host is, but without advice: by a fault
- * of the program's own each copy would end, and who sent a signal is not known. */
+ * of the program's own each copy would end, and where a signal came from is not known. */
 static void tell_of_signal(const orte_proc_t *p)
 {
     if (hnp_ends_already() || orte_job_term_ordered || ORTE_LOCAL_JOBID(p->name.jobid) != 1)
@@ -67,7 +68,7 @@ static int why_not_started(int code)
     }
 }
 
-static void blame(const orte_process_name_t *process)
+static void hnp_blame(const orte_process_name_t *process)
 {
     unsigned rank, lane;
     if (hnp_place(process, &rank, &lane))
@@ -97,7 +98,7 @@ static bool process_error(orte_proc_t *p, orte_proc_state_t state)
         hnp_account(p);
         break;
     case ORTE_PROC_STATE_CALLED_ABORT: /* stock code ends the job */
-        blame(&p->name);
+        hnp_blame(&p->name);
         return false;
     case ORTE_PROC_STATE_COMM_FAILED:
         return true; /* its daemon, or waitpid, tells more */
@@ -140,12 +141,12 @@ static void act_on_error(int fd, short args, void *context)
 static void on_error(int fd, short args, void *context)
 {
     ORTE_ACQUIRE_OBJECT(context);
-    if (!words_go_first(context, act_on_error))
+    if (!flush_before_abort(context, act_on_error))
         act_on_error(fd, args, context);
 }
 
 /* Once the map is shown, only oob/tcp speaks here of a lost peer: nine lines, on stdout. */
-static void hush(void)
+static void orte_hush(void)
 {
     if (!orte_report_launch_progress)
         orte_clean_output = -1;
@@ -158,7 +159,7 @@ static void on_registered(int fd, short args, void *context)
     const orte_proc_t *p = orte_get_proc_object(&caddy->name);
     if (p != NULL && ORTE_FLAG_TEST(p, ORTE_PROC_FLAG_LOCAL))
         nodelay_all();
-    hush();
+    orte_hush();
     self->stock.proc_registered(fd, args, context);
     hnp_check_first_process();
 }
@@ -183,7 +184,7 @@ static void on_terminated(int fd, short args, void *context)
     const orte_process_name_t name = caddy->name;
     if (p == NULL || !survive_active() || !hnp_has(name.jobid)) {
         if (p != NULL && p->exit_code == 0 && !hnp_ends_already())
-            tell_place(p, PLACE_FINISHED);
+            report_place(p, PLACE_FINISHED);
         self->stock.proc_terminated(fd, args, context);
         return;
     }
@@ -194,7 +195,7 @@ static void on_terminated(int fd, short args, void *context)
     ORTE_FLAG_SET(p, ORTE_PROC_FLAG_RECORDED);
     const bool well = !survive_gone(&name) && !hnp_ends_already() && !orte_job_term_ordered;
     if (well)
-        tell_place(p, PLACE_FINISHED);
+        report_place(p, PLACE_FINISHED);
     stay_on_node(p);
     self->stock.proc_terminated(fd, args, context);
     if (!well)
@@ -227,7 +228,7 @@ static void mark_holes(void)
             fate_hole(self->hnp.fate, rank, lane);
 }
 
-static bool begin(orte_job_t *job)
+static bool hnp_begin(orte_job_t *job)
 {
     struct err e = {0};
     self->hnp.ranks = survive_ranks(job);
@@ -249,32 +250,32 @@ static void on_map_complete(int fd, short args, void *context)
     orte_state_caddy_t *caddy = context;
     orte_job_t *job = caddy->jdata, *daemons = hnp_daemons();
     if (survive_active() && ORTE_LOCAL_JOBID(job->jobid) == 1 && self->hnp.fate == NULL) {
-        if (!begin(job)) {
+        if (!hnp_begin(job)) {
             OBJ_RELEASE(caddy);
             hnp_end(1);
             return;
         }
     }
-    tell_begin(job);
+    report_begin(job);
     self->stock.map_complete(fd, args, context);
     if (!job->map->display_map)
-        hush();
+        orte_hush();
     for (int i = 1; self->hnp.fate != NULL && i < daemons->procs->size; i++) {
         orte_proc_t *d = opal_pointer_array_get_item(daemons->procs, i);
         if (d == NULL || !hnp_is_lost(d) || d->node->state == ORTE_NODE_STATE_DOWN)
             continue;
         d->node->state = ORTE_NODE_STATE_DOWN;
-        hnp_lose_all_of(d, (enum fate_cause)d->exit_code);
+        hnp_lose_all_of(d, hnp_early_cause(d->name.vpid));
     }
     hnp_judge();
 }
 
-/* The overlay has found out before us. */
+/* The overlay knew before mpirun did. */
 static void on_peer_lost(orte_vpid_t vpid, enum plm_p2p_loss how, const char *why)
 {
-    static const enum fate_cause causes[] = {[PLM_P2P_OVER] = FATE_HOST_LOST,
-                                             [PLM_P2P_SILENT] = FATE_HOST_SILENT,
-                                             [PLM_P2P_ENDED] = FATE_HOST_ENDED};
+    static const enum fate_cause causes[] = {[PLM_P2P_LEASE_ENDED] = FATE_HOST_LOST,
+                                             [PLM_P2P_PEER_SILENT] = FATE_HOST_SILENT,
+                                             [PLM_P2P_PEER_ENDS] = FATE_HOST_ENDED};
     const orte_job_t *daemons = hnp_daemons();
     const orte_proc_t *d = opal_pointer_array_get_item(daemons->procs, (int)vpid);
     log_trace(self->verbose, 1, -1, -1, d != NULL ? hnp_peer_of(d) : NULL, "%s", why);
@@ -285,8 +286,8 @@ void hnp_take_over(void)
 {
     mca_plm_p2p_component.on_lost = on_peer_lost;
     mca_plm_p2p_component.on_recall = hnp_recalled;
-    mca_plm_p2p_component.on_seen = beat_seen;
-    mca_ras_p2p_component.on_end = tell_end;
+    mca_plm_p2p_component.on_status = beat_status;
+    mca_ras_p2p_component.on_end = report_end;
     self->hnp.start_ms = survive_now_ms();
     self->stock.comm_failed = state_wrap_proc(ORTE_PROC_STATE_COMM_FAILED, on_error);
     self->stock.proc_error = state_wrap_proc(ORTE_PROC_STATE_ERROR, on_error);
@@ -305,5 +306,8 @@ void hnp_leave(void)
         orte_exit_status = self->hnp.status; /* processes that were ended since have no say */
     }
     fate_free(self->hnp.fate);
+    free(self->hnp.early);
+    self->hnp.early = NULL;
+    self->hnp.early_count = 0;
     self->hnp.fate = NULL;
 }

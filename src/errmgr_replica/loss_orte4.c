@@ -10,6 +10,7 @@
 #include "src/common/log.h"
 #include "overlay/client/words.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct errmgr_replica_component *const self = &mca_errmgr_replica_component;
@@ -64,7 +65,7 @@ static bool is_silence(enum fate_cause cause)
     return cause == FATE_HOST_SILENT || cause == FATE_ORTED_SILENT;
 }
 
-static void note(unsigned rank, unsigned lane)
+static void loss_note(unsigned rank, unsigned lane)
 {
     char line[512];
     if (!self->notes || fate_verdict(self->hnp.fate) != FATE_ON)
@@ -83,10 +84,10 @@ void hnp_lose(const orte_proc_t *p, enum fate_cause cause, int value)
     if (cause == FATE_SIGNAL || cause == FATE_STATUS || cause == FATE_NO_FINALIZE)
         iof_replica_blame(rank, lane);
     iof_replica_lose(rank, lane);
-    tell_place(p, PLACE_LOST);
+    report_place(p, PLACE_LOST);
     if (is_silence(cause))
-        pass_silence(&p->name);
-    note(rank, lane);
+        notify_silence(&p->name);
+    loss_note(rank, lane);
 }
 
 /* Its state stays below TERMINATED until the state machine sets it, or all others would be told
@@ -136,6 +137,24 @@ static void count_as_reported(orte_proc_t *d)
         ORTE_ACTIVATE_JOB_STATE(job, ORTE_JOB_STATE_DAEMONS_REPORTED);
 }
 
+/* Without memory the cause is what is most likely. */
+static void note_early(orte_vpid_t daemon, enum fate_cause cause)
+{
+    struct early_loss *more = realloc(self->hnp.early, (self->hnp.early_count + 1) * sizeof *more);
+    if (more == NULL)
+        return;
+    self->hnp.early = more;
+    more[self->hnp.early_count++] = (struct early_loss){daemon, cause};
+}
+
+enum fate_cause hnp_early_cause(orte_vpid_t daemon)
+{
+    for (size_t i = 0; i < self->hnp.early_count; i++)
+        if (self->hnp.early[i].daemon == daemon)
+            return self->hnp.early[i].cause;
+    return FATE_HOST_LOST;
+}
+
 static void lose_daemon(orte_proc_t *d, enum fate_cause cause, const char *why)
 {
     if (hnp_is_lost(d))
@@ -146,13 +165,13 @@ static void lose_daemon(orte_proc_t *d, enum fate_cause cause, const char *why)
               is_silence(cause) ? "silent" : "connection closed");
     ORTE_FLAG_UNSET(d, ORTE_PROC_FLAG_ALIVE);
     d->state = ORTE_PROC_STATE_COMM_FAILED;
-    d->exit_code =
-        (orte_exit_code_t)cause; /* for those that are lost at birth; nobody else uses it */
     heartbeat_forget(self->beat.watch, d->name.vpid);
     orte_routed.route_lost(orte_rml.get_routed(orte_mgmt_conduit), &d->name);
-    if (self->hnp.fate != NULL) { /* else it is still mapped, and lost at birth */
+    if (self->hnp.fate != NULL) {
         d->node->state = ORTE_NODE_STATE_DOWN;
         hnp_lose_all_of(d, cause);
+    } else { /* the job will still be mapped to it, and lose it then */
+        note_early(d->name.vpid, cause);
     }
     count_as_reported(d);
     grpcomm_replica_recheck();

@@ -35,7 +35,7 @@ enum {
 };
 
 /* Nothing that the user set is touched. */
-static void choose(const struct choice *list, unsigned count, char ***environment)
+static void messages_choose(const struct choice *list, unsigned count, char ***environment)
 {
     char name[128];
     for (unsigned i = 0; i < count; i++) {
@@ -44,7 +44,7 @@ static void choose(const struct choice *list, unsigned count, char ***environmen
     }
 }
 
-static void withdraw(const struct choice *list, unsigned count, char ***environment)
+static void messages_withdraw(const struct choice *list, unsigned count, char ***environment)
 {
     char name[128];
     for (unsigned i = 0; i < count; i++) {
@@ -67,7 +67,7 @@ static bool is_wanted(void)
     return *wanted;
 }
 
-static const char *parameter(char *const *environment, const char *name)
+static const char *messages_parameter(char *const *environment, const char *name)
 {
     const size_t length = strlen(name);
     for (char *const *v = environment; v != NULL && *v != NULL; v++)
@@ -80,14 +80,14 @@ static const char *parameter(char *const *environment, const char *name)
 static int use_replica(char ***environment, struct err *e)
 {
     if (mca_errmgr_replica_component.chose_stock)
-        withdraw(with_stock, WITH_STOCK, environment);
-    const char *pml = parameter(*environment, "OMPI_MCA_pml");
+        messages_withdraw(with_stock, WITH_STOCK, environment);
+    const char *pml = messages_parameter(*environment, "OMPI_MCA_pml");
     if (pml != NULL && strcmp(pml, "replica") != 0)
         return err_set(e, EINVAL,
                        "lends only to jobs that encrypt their messages, and 'pml %s' does not; "
                        "leave that out",
                        pml);
-    choose(with_replica, WITH_REPLICA, environment);
+    messages_choose(with_replica, WITH_REPLICA, environment);
     opal_setenv("OMPI_MCA_pml_replica_encrypt", "1", true, environment);
     return 0;
 }
@@ -97,13 +97,13 @@ void messages_begin(void)
     static struct errmgr_replica_component *const self = &mca_errmgr_replica_component;
     self->encrypted = is_wanted();
     if (self->encrypted || survive_active()) {
-        choose(with_replica, WITH_REPLICA, &environ);
+        messages_choose(with_replica, WITH_REPLICA, &environ);
         return;
     }
-    /* Who names one of the two knows his network. */
+    /* A user who names one of the two knows the network. */
     self->chose_stock = getenv("OMPI_MCA_pml") == NULL && getenv("OMPI_MCA_btl") == NULL;
     if (self->chose_stock)
-        choose(with_stock, WITH_STOCK, &environ);
+        messages_choose(with_stock, WITH_STOCK, &environ);
 }
 
 bool survive_encrypted(void)

@@ -25,7 +25,7 @@ enum { OUTPUT_PATIENCE_MS = 500 };
 /* Other peers may have the same to tell, which then decides how the job ends. */
 enum { STRANDED_MS = 100 };
 
-static void report(const orte_proc_t *child, orte_proc_state_t state)
+static void orted_report(const orte_proc_t *child, orte_proc_state_t state)
 {
     opal_buffer_t *b = OBJ_NEW(opal_buffer_t);
     orte_plm_cmd_flag_t command = ORTE_PLM_UPDATE_PROC_STATE;
@@ -48,7 +48,7 @@ static bool ended_badly(orte_proc_state_t state)
            state == ORTE_PROC_STATE_TERM_WO_SYNC || state == ORTE_PROC_STATE_TERM_NON_ZERO;
 }
 
-static void after(int ms, opal_event_cbfunc_t what, orte_proc_t *child)
+static void orted_after(int ms, opal_event_cbfunc_t what, orte_proc_t *child)
 {
     orte_timer_t *timer = OBJ_NEW(orte_timer_t);
     OBJ_RETAIN(child);
@@ -84,7 +84,7 @@ static void end_stranded(int fd, short what, void *context)
 static void check_siblings(orte_proc_t *child)
 {
     if (self->orted.early_death)
-        after(STRANDED_MS, end_stranded, child);
+        orted_after(STRANDED_MS, end_stranded, child);
 }
 
 static void stop_waiting(int fd, short what, void *context)
@@ -105,7 +105,7 @@ static bool child_error(orte_proc_t *child, orte_proc_state_t state)
     self->orted.early_death |= child->state < ORTE_PROC_STATE_REGISTERED;
     if (!ended_badly(child->state)) {
         child->state = state; /* reported in on_terminated() */
-        after(OUTPUT_PATIENCE_MS, stop_waiting, child);
+        orted_after(OUTPUT_PATIENCE_MS, stop_waiting, child);
         ORTE_ACTIVATE_PROC_STATE(&child->name, ORTE_PROC_STATE_WAITPID_FIRED);
     }
     check_siblings(child);
@@ -125,7 +125,7 @@ static void on_error(int fd, short args, void *context)
 {
     orte_state_caddy_t *caddy = context;
     ORTE_ACQUIRE_OBJECT(caddy);
-    if (words_go_first(caddy, self->stock.proc_error))
+    if (flush_before_abort(caddy, self->stock.proc_error))
         return;
     orte_proc_t *p = !orte_finalizing && caddy->name.jobid != ORTE_PROC_MY_NAME->jobid
                          ? orte_get_proc_object(&caddy->name)
@@ -160,7 +160,7 @@ static void on_terminated(int fd, short args, void *context)
     ORTE_ACQUIRE_OBJECT(caddy);
     const orte_proc_t *p = orte_get_proc_object(&caddy->name);
     if (p != NULL && !ORTE_FLAG_TEST(p, ORTE_PROC_FLAG_RECORDED))
-        report(p, ended_badly(p->state) ? p->state : ORTE_PROC_STATE_TERMINATED);
+        orted_report(p, ended_badly(p->state) ? p->state : ORTE_PROC_STATE_TERMINATED);
     self->stock.proc_terminated(fd, args, context);
 }
 

@@ -10,10 +10,10 @@
 #include "orte/mca/grpcomm/base/base.h"
 #include "orte/mca/rml/rml.h"
 #include "orte/util/name_fns.h"
-#include "src/common/gate.h"
+#include "src/common/selection.h"
 #include "src/common/log.h"
 #include "src/common/param.h"
-#include "src/survive/roll.h"
+#include "src/survive/participants.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ struct set {
     struct set *next;
     orte_grpcomm_signature_t *signature;
     orte_grpcomm_coll_t *coll; /* the one under way; NULL: none */
-    struct roll *roll;
+    struct participants *daemons;
 };
 
 static int replica_register(void);
@@ -70,7 +70,7 @@ static bool can_report(orte_vpid_t daemon, const orte_grpcomm_signature_t *signa
     return false;
 }
 
-static void release(struct set *s)
+static void set_release(struct set *s)
 {
     opal_buffer_t *reply = OBJ_NEW(opal_buffer_t);
     int status = ORTE_SUCCESS;
@@ -78,43 +78,43 @@ static void release(struct set *s)
     opal_dss.pack(reply, &status, 1, OPAL_INT);
     opal_dss.copy_payload(reply, &s->coll->bucket);
     s->coll = NULL; /* grpcomm/direct frees it when the release comes back to mpirun */
-    roll_next(s->roll);
+    participants_next(s->daemons);
     if (s->signature->signature[0].jobid != ORTE_PROC_MY_NAME->jobid)
         survive_collected();
     (void)orte_grpcomm.xcast(s->signature, ORTE_RML_TAG_COLL_RELEASE, reply);
     OBJ_RELEASE(reply);
 }
 
-static void check(struct set *s)
+static void set_check(struct set *s)
 {
     size_t at = 0;
     unsigned daemon;
     if (s->coll == NULL)
         return;
-    while (roll_missing(s->roll, &at, &daemon))
+    while (participants_missing(s->daemons, &at, &daemon))
         if (!can_report(daemon, s->signature))
-            roll_excuse(s->roll, daemon);
-    if (roll_complete(s->roll))
-        release(s);
+            participants_excuse(s->daemons, daemon);
+    if (participants_complete(s->daemons))
+        set_release(s);
 }
 
 void grpcomm_replica_recheck(void)
 {
     for (struct set *s = self->sets; s != NULL; s = s->next)
-        check(s);
+        set_check(s);
 }
 
-static struct set *new_set(orte_grpcomm_signature_t *signature, const orte_grpcomm_coll_t *coll)
+static struct set *set_new(orte_grpcomm_signature_t *signature, const orte_grpcomm_coll_t *coll)
 {
     struct set *s = calloc(1, sizeof *s);
     unsigned *all = calloc(coll->ndmns, sizeof *all);
     if (s != NULL && all != NULL) {
         for (size_t i = 0; i < coll->ndmns; i++)
             all[i] = coll->dmns != NULL ? coll->dmns[i] : i;
-        s->roll = roll_new(all, coll->ndmns);
+        s->daemons = participants_new(all, coll->ndmns);
     }
     free(all);
-    if (s == NULL || s->roll == NULL) {
+    if (s == NULL || s->daemons == NULL) {
         free(s);
         return NULL;
     }
@@ -124,7 +124,7 @@ static struct set *new_set(orte_grpcomm_signature_t *signature, const orte_grpco
     return s;
 }
 
-static struct set *find_set(orte_grpcomm_signature_t *signature)
+static struct set *set_find(orte_grpcomm_signature_t *signature)
 {
     for (struct set *s = self->sets; s != NULL; s = s->next)
         if (opal_dss.compare(s->signature, signature, ORTE_SIGNATURE) == OPAL_EQUAL)
@@ -132,24 +132,24 @@ static struct set *find_set(orte_grpcomm_signature_t *signature)
     return NULL;
 }
 
-static void take(const orte_process_name_t *sender, orte_grpcomm_signature_t *signature,
-                 uint32_t round, opal_buffer_t *payload)
+static void set_take_report(const orte_process_name_t *sender, orte_grpcomm_signature_t *signature,
+                            uint32_t round, opal_buffer_t *payload)
 {
-    struct set *s = find_set(signature);
-    if (s != NULL && round < roll_round(s->roll))
+    struct set *s = set_find(signature);
+    if (s != NULL && round < participants_round(s->daemons))
         return; /* it was thought lost, and the others did not wait */
     orte_grpcomm_coll_t *coll = orte_grpcomm_base_get_tracker(signature, true);
-    if (coll == NULL || (s == NULL && (s = new_set(signature, coll)) == NULL))
+    if (coll == NULL || (s == NULL && (s = set_new(signature, coll)) == NULL))
         return;
     s->coll = coll;
-    const enum roll_answer answer = roll_report(s->roll, sender->vpid, round);
-    if (answer == ROLL_TAKEN)
+    const enum report_answer answer = participants_report(s->daemons, sender->vpid, round);
+    if (answer == REPORT_TAKEN)
         opal_dss.copy_payload(&coll->bucket, payload);
     else
         log_trace(self->verbose, 1, -1, -1, NULL,
                   "collective: daemon %lu reported out of turn (%d)", (unsigned long)sender->vpid,
                   (int)answer);
-    check(s);
+    set_check(s);
 }
 
 static void on_allgather(int status, orte_process_name_t *sender, opal_buffer_t *buffer,
@@ -164,7 +164,7 @@ static void on_allgather(int status, orte_process_name_t *sender, opal_buffer_t 
         return;
     count = 1;
     if (signature->sz > 0 && opal_dss.unpack(buffer, &round, &count, OPAL_UINT32) == OPAL_SUCCESS)
-        take(sender, signature, round, buffer);
+        set_take_report(sender, signature, round, buffer);
     OBJ_RELEASE(signature);
 }
 
@@ -208,7 +208,7 @@ static void replica_finalize(void)
     while (self->sets != NULL) {
         struct set *s = self->sets;
         self->sets = s->next;
-        roll_free(s->roll);
+        participants_free(s->daemons);
         OBJ_RELEASE(s->signature);
         free(s);
     }
@@ -226,7 +226,7 @@ static int replica_query(mca_base_module_t **module, int *priority)
 {
     *module = NULL;
     *priority = -1;
-    if (!gate_open() || !survive_active() || !(ORTE_PROC_IS_HNP || ORTE_PROC_IS_DAEMON))
+    if (!selection_is_p2p() || !survive_active() || !(ORTE_PROC_IS_HNP || ORTE_PROC_IS_DAEMON))
         return ORTE_ERROR;
     self->module = (orte_grpcomm_base_module_t){
         .init = replica_init, .finalize = replica_finalize, .allgather = replica_allgather};

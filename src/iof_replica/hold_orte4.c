@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hold_orte4.c -- between a process on this host and who forwards its output: what it wrote waits
- * here until every living replica of its rank holds the decisions that it may depend on. What still
- * waits when the process has died is dropped, for the next replica may write something else. */
+/* hold_orte4.c -- between a process on this host and the code that forwards its output: what it
+ * wrote waits here until every living replica of its rank holds the decisions that it may depend
+ * on. What still waits when the process has died is dropped, for the next replica may write
+ * something else. */
 #include "iof_replica.h"
 #include "orte/runtime/orte_globals.h"
 #include "src/survive/commit.h"
-#include "src/survive/pace.h"
+#include "src/survive/rate_limit.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -18,12 +19,12 @@ enum { WAIT_FIRST_MS = 4, WAIT_MOST_MS = 16 };
 struct hold {
     struct hold *next;
     orte_process_name_t name;
-    int from, to;     /* the process; who forwards */
+    int from, to;     /* from the process, to the code that forwards */
     int commit;       /* its two numbers; -1: it has not made them yet */
     uint64_t decided; /* when what waits here was read */
     bool known;       /* that number is */
     unsigned wait_ms; /* until the next look */
-    struct pace pace;
+    struct rate_limit rate;
     opal_event_t readable; /* nothing waits here: there may be more */
     opal_event_t again;    /* a timer: something waits, or it is too early to read */
     size_t begin, end;
@@ -32,7 +33,7 @@ struct hold {
 
 static struct iof_replica_component *const self = &mca_iof_replica_component;
 
-static void shut(struct hold *h)
+static void hold_shut(struct hold *h)
 {
     struct hold **at = &self->holds;
     while (*at != h)
@@ -69,14 +70,14 @@ static bool is_committed(struct hold *h)
     return held >= h->decided;
 }
 
-static void come_back(struct hold *h, unsigned ms)
+static void hold_come_back(struct hold *h, unsigned ms)
 {
     struct timeval t = {.tv_usec = ms * 1000};
     opal_event_evtimer_add(&h->again, &t);
 }
 
 /* False: nobody wants it any more. */
-static bool pass(struct hold *h)
+static bool hold_pass(struct hold *h)
 {
     while (h->begin < h->end) {
         const ssize_t n =
@@ -91,12 +92,12 @@ static bool pass(struct hold *h)
 }
 
 /* False: it is shut. */
-static bool go_on(struct hold *h)
+static bool hold_go_on(struct hold *h)
 {
     const bool dead = has_died(&h->name); /* asked first: its last numbers stand */
     if (is_committed(h)) {
-        if (!pass(h)) {
-            shut(h);
+        if (!hold_pass(h)) {
+            hold_shut(h);
             return false;
         }
     } else if (dead) {
@@ -106,18 +107,18 @@ static bool go_on(struct hold *h)
         opal_event_add(&h->readable, NULL);
         return true;
     }
-    come_back(h, h->wait_ms);
+    hold_come_back(h, h->wait_ms);
     if (h->wait_ms < WAIT_MOST_MS)
         h->wait_ms *= 2;
     return true;
 }
 
 /* False: there was nothing, or it is shut. */
-static bool take(struct hold *h)
+static bool hold_read(struct hold *h)
 {
     const ssize_t n = read(h->from, h->bytes, sizeof h->bytes);
     if (n <= 0 && !(n < 0 && (errno == EAGAIN || errno == EINTR))) {
-        shut(h);
+        hold_shut(h);
         return false;
     }
     h->begin = 0;
@@ -125,29 +126,29 @@ static bool take(struct hold *h)
     h->known = false;
     h->wait_ms = WAIT_FIRST_MS;
     if (h->end < sizeof h->bytes) /* else there is more at once */
-        pace_spend(&h->pace, survive_now_ms());
-    return go_on(h) && n > 0;
+        rate_limit_spend(&h->rate, survive_now_ms());
+    return hold_go_on(h) && n > 0;
 }
 
-static void on_readable(int fd, short what, void *context)
+static void hold_on_readable(int fd, short what, void *context)
 {
     (void)fd, (void)what;
     struct hold *h = context;
-    const unsigned early = pace_wait(&h->pace, survive_now_ms());
+    const unsigned early = rate_limit_wait(&h->rate, survive_now_ms());
     if (early > 0)
-        come_back(h, early);
+        hold_come_back(h, early);
     else
-        take(h);
+        hold_read(h);
 }
 
-static void on_again(int fd, short what, void *context)
+static void hold_on_again(int fd, short what, void *context)
 {
     (void)fd, (void)what;
     struct hold *h = context;
     if (h->begin < h->end)
-        go_on(h);
+        hold_go_on(h);
     else
-        take(h);
+        hold_read(h);
 }
 
 int hold_open(const orte_process_name_t *name, int fd)
@@ -161,9 +162,9 @@ int hold_open(const orte_process_name_t *name, int fd)
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL, 0) | O_NONBLOCK);
     *h = (struct hold){.next = self->holds, .name = *name, .from = fd, .to = ends[0], .commit = -1};
     self->holds = h;
-    opal_event_set(orte_event_base, &h->readable, fd, OPAL_EV_READ, on_readable, h);
+    opal_event_set(orte_event_base, &h->readable, fd, OPAL_EV_READ, hold_on_readable, h);
     opal_event_set_priority(&h->readable, ORTE_MSG_PRI);
-    opal_event_evtimer_set(orte_event_base, &h->again, on_again, h);
+    opal_event_evtimer_set(orte_event_base, &h->again, hold_on_again, h);
     opal_event_set_priority(&h->again, ORTE_MSG_PRI);
     opal_event_add(&h->readable, NULL);
     return ends[1];
@@ -173,7 +174,7 @@ void hold_hasten(const orte_process_name_t *name)
 {
     for (struct hold *h = self->holds; h != NULL; h = h->next)
         if (is_same_process(&h->name, name))
-            h->pace = (struct pace){0};
+            h->rate = (struct rate_limit){0};
 }
 
 void iof_replica_hear_out(const orte_process_name_t *name)
@@ -184,7 +185,7 @@ void iof_replica_hear_out(const orte_process_name_t *name)
             continue;
         bool more = true;
         while (more)
-            more = h->begin < h->end ? go_on(h) && h->begin == h->end : take(h);
+            more = h->begin < h->end ? hold_go_on(h) && h->begin == h->end : hold_read(h);
     }
 }
 
@@ -193,6 +194,6 @@ void hold_close(const orte_process_name_t *name)
     for (struct hold *h = self->holds, *next; h != NULL; h = next) {
         next = h->next;
         if (is_same_process(&h->name, name))
-            shut(h);
+            hold_shut(h);
     }
 }

@@ -12,7 +12,7 @@ static struct iof_replica_component *const self = &mca_iof_replica_component;
 
 enum { LOOK_AGAIN_MS = 200 }; /* while mpirun is in the background of its terminal */
 
-static void send_to(orte_proc_t *p, const void *bytes, size_t count)
+static void input_send(orte_proc_t *p, const void *bytes, size_t count)
 {
     if (p->node->daemon->name.vpid == ORTE_PROC_MY_NAME->vpid) {
         pipe_put(&p->name, bytes, count);
@@ -28,7 +28,7 @@ static void send_to(orte_proc_t *p, const void *bytes, size_t count)
 }
 
 /* The copy of rank 0 in this lane; NULL: none. */
-static orte_proc_t *replica(unsigned lane)
+static orte_proc_t *input_copy(unsigned lane)
 {
     unsigned process;
     orte_job_t *job = orte_get_job_data_object(self->output.job);
@@ -37,12 +37,12 @@ static orte_proc_t *replica(unsigned lane)
                : NULL;
 }
 
-static void send_to_all(const void *bytes, size_t count)
+static void input_send_to_all(const void *bytes, size_t count)
 {
-    for (unsigned lane = 0; lane < self->output.lanes && lane < FEED_LANES; lane++) {
-        orte_proc_t *p = self->input.feed.open[lane] ? replica(lane) : NULL;
+    for (unsigned lane = 0; lane < self->output.lanes && lane < INPUT_WINDOW_LANES; lane++) {
+        orte_proc_t *p = self->input.window.open[lane] ? input_copy(lane) : NULL;
         if (p != NULL && p->node != NULL && p->node->daemon != NULL)
-            send_to(p, bytes, count);
+            input_send(p, bytes, count);
     }
 }
 
@@ -52,10 +52,10 @@ static bool in_background(void)
 }
 
 /* Asks for the next bytes, when there is room for them. */
-static void resume(void)
+static void input_resume(void)
 {
     if (!self->input.begun || self->input.pending || self->input.ended ||
-        feed_room(&self->input.feed) == 0)
+        input_window_room(&self->input.window) == 0)
         return;
     struct timeval later = {0, LOOK_AGAIN_MS * 1000}, now = {0, 0};
     const bool always =
@@ -64,27 +64,27 @@ static void resume(void)
     opal_event_add(&self->input.event, in_background() ? &later : always ? &now : NULL);
 }
 
-static void on_readable(int fd, short what, void *context)
+static void input_on_readable(int fd, short what, void *context)
 {
     (void)fd, (void)what, (void)context;
     char bytes[ORTE_IOF_BASE_MSG_MAX];
-    size_t room = feed_room(&self->input.feed);
+    size_t room = input_window_room(&self->input.window);
     self->input.pending = false;
     opal_event_del(&self->input.event);
     if (room == 0 || in_background()) {
-        resume();
+        input_resume();
         return;
     }
     ssize_t n = read(self->input.fd, bytes, room < sizeof bytes ? room : sizeof bytes);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
-        resume();
+        input_resume();
         return;
     }
     self->input.ended = n <= 0;
     if (n > 0)
-        feed_read(&self->input.feed, (size_t)n);
-    send_to_all(bytes, n > 0 ? (size_t)n : 0);
-    resume();
+        input_window_read(&self->input.window, (size_t)n);
+    input_send_to_all(bytes, n > 0 ? (size_t)n : 0);
+    input_resume();
 }
 
 void input_begin(int fd)
@@ -92,34 +92,34 @@ void input_begin(int fd)
     const orte_job_t *job = orte_get_job_data_object(self->output.job);
     if (self->input.begun || fd < 0 || job == NULL)
         return;
-    for (unsigned lane = 0; lane < self->output.lanes && lane < FEED_LANES; lane++) {
-        const orte_proc_t *p = replica(lane);
+    for (unsigned lane = 0; lane < self->output.lanes && lane < INPUT_WINDOW_LANES; lane++) {
+        const orte_proc_t *p = input_copy(lane);
         if (p != NULL && !survive_gone(&p->name))
-            feed_open(&self->input.feed, lane);
+            input_window_open(&self->input.window, lane);
     }
     self->input.fd = fd;
     self->input.begun = true;
     const bool always = orte_iof_base_fd_always_ready(fd);
     opal_event_set(orte_event_base, &self->input.event, always ? -1 : fd, always ? 0 : OPAL_EV_READ,
-                   on_readable, NULL);
+                   input_on_readable, NULL);
     opal_event_set_priority(&self->input.event, ORTE_MSG_PRI);
-    resume();
+    input_resume();
 }
 
 void input_lose(unsigned lane)
 {
-    if (lane < FEED_LANES)
-        feed_close(&self->input.feed, lane);
-    resume();
+    if (lane < INPUT_WINDOW_LANES)
+        input_window_close(&self->input.window, lane);
+    input_resume();
 }
 
 void input_passed(unsigned lane, uint64_t bytes, bool closed)
 {
-    (void)feed_passed(&self->input.feed, lane, bytes);
+    (void)input_window_passed(&self->input.window, lane, bytes);
     if (closed)
         input_lose(lane);
     else
-        resume();
+        input_resume();
 }
 
 void input_stop(void)

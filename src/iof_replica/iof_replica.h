@@ -7,8 +7,8 @@
 #include "orte/mca/iof/base/base.h"
 #include "orte/mca/iof/iof.h"
 #include "orte/mca/rml/rml.h"
-#include "src/survive/feed.h"
-#include "src/survive/merge.h"
+#include "src/survive/input_window.h"
+#include "src/survive/output_merge.h"
 
 struct outlet; /* where the output of one rank's stream goes: output_orte4.c */
 struct tap;    /* one output of a process on mpirun's own host: tap_orte4.c */
@@ -28,7 +28,7 @@ struct iof_replica_component {
         bool looking;
     } output;
     struct {
-        struct feed feed;
+        struct input_window window;
         opal_event_t event; /* fd is readable, or it is time to look again */
         int fd;
         bool begun, pending, ended; /* ended: every lane was told that no more comes */

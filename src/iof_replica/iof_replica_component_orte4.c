@@ -8,7 +8,7 @@
 #include "orte/mca/errmgr/errmgr.h"
 #include "orte/mca/rml/rml.h"
 #include "orte/util/name_fns.h"
-#include "src/common/gate.h"
+#include "src/common/selection.h"
 #include "src/common/param.h"
 #include "src/common/stock.h"
 #include <dlfcn.h>
@@ -218,7 +218,7 @@ static int replica_query(mca_base_module_t **module, int *priority)
 {
     *module = NULL;
     *priority = -1;
-    if (!gate_open() || !survive_active() || !(ORTE_PROC_IS_HNP || ORTE_PROC_IS_DAEMON))
+    if (!selection_is_p2p() || !survive_active() || !(ORTE_PROC_IS_HNP || ORTE_PROC_IS_DAEMON))
         return ORTE_ERROR;
     self->stock = (orte_iof_base_module_t *)stock_find(&orte_iof_base_framework,
                                                        ORTE_PROC_IS_HNP ? "hnp" : "orted");

@@ -26,7 +26,7 @@ enum { PIECE = 1024, LINE_MOST = ORTE_IOF_BASE_MSG_MAX };
 struct outlet {
     orte_process_name_t name; /* job and rank, not vpid: what tags show */
     orte_iof_tag_t stream;
-    struct merge *merge;
+    struct output_merge *merge;
     uint64_t blamed; /* bit k: lane k failed by itself */
     unsigned leader; /* the lane that was shown when last looked */
     int file;        /* -1: none */
@@ -42,7 +42,7 @@ static bool has_tags(void)
     return orte_tag_output || orte_timestamp_output || orte_xml_output;
 }
 
-static void print(const struct outlet *o, const char *bytes, size_t count)
+static void outlet_print(const struct outlet *o, const char *bytes, size_t count)
 {
     orte_iof_sink_t *sink = o->stream == ORTE_IOF_STDOUT || orte_xml_output
                                 ? orte_iof_base.iof_write_stdout
@@ -57,18 +57,18 @@ static void print(const struct outlet *o, const char *bytes, size_t count)
 }
 
 /* ORTE puts a tag before every piece that it is given: so with tags it is given whole lines. */
-static void print_lines(struct outlet *o, const char *bytes, size_t count)
+static void outlet_print_lines(struct outlet *o, const char *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         o->line[o->used++] = bytes[i];
         if (bytes[i] == '\n' || o->used == sizeof o->line) {
-            print(o, o->line, o->used);
+            outlet_print(o, o->line, o->used);
             o->used = 0;
         }
     }
 }
 
-static void write_file(struct outlet *o, const char *bytes, size_t count)
+static void outlet_write_file(struct outlet *o, const char *bytes, size_t count)
 {
     while (count > 0) {
         ssize_t n = write(o->file, bytes, count);
@@ -86,17 +86,17 @@ static void write_file(struct outlet *o, const char *bytes, size_t count)
     }
 }
 
-static void show(void *context, const void *bytes, size_t count)
+static void outlet_show(void *context, const void *bytes, size_t count)
 {
     struct outlet *o = context;
     if (o->file >= 0)
-        write_file(o, bytes, count);
+        outlet_write_file(o, bytes, count);
     if (o->quiet)
         return;
     if (has_tags())
-        print_lines(o, bytes, count);
+        outlet_print_lines(o, bytes, count);
     else
-        print(o, bytes, count);
+        outlet_print(o, bytes, count);
 }
 
 static struct outlet *outlet_of(unsigned rank, bool is_stderr)
@@ -105,9 +105,9 @@ static struct outlet *outlet_of(unsigned rank, bool is_stderr)
 }
 
 /* Which lane is shown may change with everything that happens to one of them. */
-static void trace_leader(struct outlet *o)
+static void outlet_trace_leader(struct outlet *o)
 {
-    const unsigned leader = merge_leader(o->merge);
+    const unsigned leader = output_merge_leader(o->merge);
     if (leader != o->leader)
         log_trace(self->verbose, 2, (int)o->name.vpid, (int)leader, NULL,
                   "its %s is what is shown now",
@@ -115,17 +115,17 @@ static void trace_leader(struct outlet *o)
     o->leader = leader;
 }
 
-static void tell_differences(struct outlet *o)
+static void outlet_tell_differences(struct outlet *o)
 {
-    trace_leader(o);
-    struct merge_difference d;
-    while (merge_differs(o->merge, &d))
+    outlet_trace_leader(o);
+    struct output_merge_difference d;
+    while (output_merge_differs(o->merge, &d))
         log_line("rank %lu writes other %s in lane %u than in lane %u, from byte %llu on or up to "
                  "%llu after; lane %u is "
                  "shown",
                  (unsigned long)o->name.vpid, o->stream == ORTE_IOF_STDOUT ? "output" : "errors",
                  d.lane, d.shown, (unsigned long long)d.from,
-                 (unsigned long long)(d.before - d.from - 1), merge_leader(o->merge));
+                 (unsigned long long)(d.before - d.from - 1), output_merge_leader(o->merge));
 }
 
 bool output_has(orte_jobid_t job)
@@ -140,9 +140,9 @@ bool output_take(const orte_process_name_t *from, orte_iof_tag_t stream, const v
     if (!output_has(from->jobid) || !survive_place(from, self->output.ranks, &rank, &lane))
         return false;
     struct outlet *o = outlet_of(rank, (stream & ORTE_IOF_STDOUT) == 0);
-    if (merge_take(o->merge, lane, bytes, count) != 0)
+    if (output_merge_add(o->merge, lane, bytes, count) != 0)
         log_line("no memory to keep the output of rank %u", rank);
-    tell_differences(o);
+    outlet_tell_differences(o);
     return true;
 }
 
@@ -151,8 +151,8 @@ void iof_replica_lose(unsigned rank, unsigned lane)
     if (self->output.outlets == NULL)
         return;
     for (int i = 0; i < 2; i++) {
-        merge_lose(outlet_of(rank, i)->merge, lane);
-        tell_differences(outlet_of(rank, i));
+        output_merge_lose(outlet_of(rank, i)->merge, lane);
+        outlet_tell_differences(outlet_of(rank, i));
     }
     if (rank == 0)
         input_lose(lane);
@@ -163,8 +163,8 @@ void iof_replica_finish(unsigned rank, unsigned lane)
     if (self->output.outlets == NULL)
         return;
     for (int i = 0; i < 2; i++) {
-        merge_finish(outlet_of(rank, i)->merge, lane);
-        tell_differences(outlet_of(rank, i));
+        output_merge_finish(outlet_of(rank, i)->merge, lane);
+        outlet_tell_differences(outlet_of(rank, i));
     }
     if (rank == 0)
         input_lose(lane);
@@ -177,19 +177,20 @@ void iof_replica_blame(unsigned rank, unsigned lane)
 }
 
 /* Lanes that fail alike, say the same: once is enough. */
-static void tell_last_words(struct outlet *o)
+static void outlet_tell_last_words(struct outlet *o)
 {
-    char words[MERGE_WORDS], before[MERGE_WORDS];
+    char words[OUTPUT_MERGE_LAST_WORDS], before[OUTPUT_MERGE_LAST_WORDS];
     size_t told = 0;
     for (unsigned lane = 0; lane < self->output.lanes; lane++) {
-        const size_t count = (o->blamed >> lane & 1) != 0 ? merge_words(o->merge, lane, words) : 0;
+        const size_t count =
+            (o->blamed >> lane & 1) != 0 ? output_merge_last_words(o->merge, lane, words) : 0;
         if (count == 0 || (count == told && memcmp(words, before, count) == 0))
             continue;
         log_line("rank %lu wrote in lane %u, which failed, other last words than in lane %u:",
-                 (unsigned long)o->name.vpid, lane, merge_leader(o->merge));
-        show(o, words, count);
+                 (unsigned long)o->name.vpid, lane, output_merge_leader(o->merge));
+        outlet_show(o, words, count);
         if (words[count - 1] != '\n')
-            show(o, "\n", 1);
+            outlet_show(o, "\n", 1);
         memcpy(before, words, told = count);
     }
 }
@@ -197,8 +198,8 @@ static void tell_last_words(struct outlet *o)
 void output_reveal(void)
 {
     for (unsigned i = 0; self->output.outlets != NULL && i < 2 * self->output.ranks; i++) {
-        merge_reveal(self->output.outlets[i].merge);
-        tell_last_words(&self->output.outlets[i]);
+        output_merge_reveal(self->output.outlets[i].merge);
+        outlet_tell_last_words(&self->output.outlets[i]);
     }
 }
 
@@ -206,23 +207,23 @@ void output_end(void)
 {
     for (unsigned i = 0; self->output.outlets != NULL && i < 2 * self->output.ranks; i++) {
         struct outlet *o = &self->output.outlets[i];
-        print(o, o->line, o->used);
+        outlet_print(o, o->line, o->used);
         o->used = 0;
     }
 }
 
-static void look_again(void)
+static void output_look_again(void)
 {
     struct timeval t = {LOOK_MS / 1000, LOOK_MS % 1000 * 1000};
     opal_event_evtimer_add(&self->output.look, &t);
 }
 
-static void on_look(int fd, short what, void *context)
+static void output_on_look(int fd, short what, void *context)
 {
     (void)fd, (void)what, (void)context;
     for (unsigned i = 0; i < 2 * self->output.ranks; i++)
-        merge_look(self->output.outlets[i].merge);
-    look_again();
+        output_merge_check(self->output.outlets[i].merge);
+    output_look_again();
 }
 
 void output_free(void)
@@ -231,7 +232,7 @@ void output_free(void)
         opal_event_evtimer_del(&self->output.look);
     self->output.looking = false;
     for (unsigned i = 0; self->output.outlets != NULL && i < 2 * self->output.ranks; i++) {
-        merge_free(self->output.outlets[i].merge);
+        output_merge_free(self->output.outlets[i].merge);
         if (self->output.outlets[i].file >= 0)
             close(self->output.outlets[i].file);
     }
@@ -242,12 +243,12 @@ void output_free(void)
 /* ---- files ---- */
 
 /* --output-filename DIR[:nojobid,nocopy] */
-struct wish {
+struct file_option {
     char *dir;
     bool job_in_path, quiet, merged;
 };
 
-static void read_wish(struct wish *w, char *text)
+static void file_option_read(struct file_option *w, char *text)
 {
     char *save = NULL, *options = strchr(text, ':');
     w->dir = text;
@@ -262,7 +263,7 @@ static void read_wish(struct wish *w, char *text)
             w->quiet = true;
 }
 
-static int open_file(struct outlet *o, const struct wish *w, struct err *e)
+static int outlet_open_file(struct outlet *o, const struct file_option *w, struct err *e)
 {
     char dir[PATH_MAX], path[PATH_MAX], job[32] = "";
     int digits = 1;
@@ -288,21 +289,22 @@ static int open_file(struct outlet *o, const struct wish *w, struct err *e)
     return 0;
 }
 
-/* The orteds are not told of the wish: their files would be on the peers, and one for each lane. */
-static int open_files(orte_job_t *job, struct err *e)
+/* The orteds are not told of the option: their files would be on the peers, and one for each lane.
+ */
+static int output_open_files(orte_job_t *job, struct err *e)
 {
-    struct wish w = {0};
+    struct file_option w = {0};
     char *text = NULL;
     if (!orte_get_attribute(&job->attributes, ORTE_JOB_OUTPUT_TO_FILE, (void **)&text,
                             OPAL_STRING) ||
         text == NULL)
         return 0;
     orte_remove_attribute(&job->attributes, ORTE_JOB_OUTPUT_TO_FILE);
-    read_wish(&w, text);
+    file_option_read(&w, text);
     w.merged = orte_get_attribute(&job->attributes, ORTE_JOB_MERGE_STDERR_STDOUT, NULL, OPAL_BOOL);
     int code = 0;
     for (unsigned i = 0; code == 0 && i < 2 * self->output.ranks; i++)
-        code = open_file(&self->output.outlets[i], &w, e);
+        code = outlet_open_file(&self->output.outlets[i], &w, e);
     free(text);
     return code;
 }
@@ -323,13 +325,13 @@ int iof_replica_begin(orte_job_t *job, unsigned ranks, unsigned lanes, struct er
         o->name.vpid = i / 2;
         o->stream = i % 2 == 0 ? ORTE_IOF_STDOUT : ORTE_IOF_STDERR;
         o->file = -1;
-        o->merge = merge_new(lanes, KEEP_MOST, show, o);
+        o->merge = output_merge_new(lanes, KEEP_MOST, outlet_show, o);
         if (o->merge == NULL)
             return err_set(e, ENOMEM, "no memory");
     }
-    opal_event_evtimer_set(orte_event_base, &self->output.look, on_look, NULL);
+    opal_event_evtimer_set(orte_event_base, &self->output.look, output_on_look, NULL);
     opal_event_set_priority(&self->output.look, ORTE_MSG_PRI);
     self->output.looking = true;
-    look_again();
-    return open_files(job, e);
+    output_look_again();
+    return output_open_files(job, e);
 }

@@ -21,12 +21,12 @@ struct pipe {
     uint64_t passed; /* bytes written to the process so far */
     opal_event_t event;
     size_t begin, end;
-    char bytes[FEED_WINDOW];
+    char bytes[INPUT_WINDOW_BYTES];
 };
 
 static struct iof_replica_component *const self = &mca_iof_replica_component;
 
-static struct pipe *find(const orte_process_name_t *name)
+static struct pipe *pipe_find(const orte_process_name_t *name)
 {
     for (struct pipe *p = self->pipes; p != NULL; p = p->next)
         if (is_same_process(&p->name, name))
@@ -34,7 +34,7 @@ static struct pipe *find(const orte_process_name_t *name)
     return NULL;
 }
 
-static void tell(const orte_process_name_t *name, uint64_t passed, bool closed)
+static void pipe_tell_passed(const orte_process_name_t *name, uint64_t passed, bool closed)
 {
     uint32_t vpid = name->vpid;
     uint8_t flag = closed;
@@ -53,7 +53,7 @@ static void tell(const orte_process_name_t *name, uint64_t passed, bool closed)
         OBJ_RELEASE(b);
 }
 
-static void shut(struct pipe *p)
+static void pipe_shut(struct pipe *p)
 {
     if (p->fd < 0)
         return;
@@ -65,7 +65,7 @@ static void shut(struct pipe *p)
 }
 
 /* Writes what the process takes now, and comes back for the rest when it reads. */
-static void pass(struct pipe *p)
+static void pipe_write(struct pipe *p)
 {
     const uint64_t before = p->passed;
     while (p->begin < p->end) {
@@ -75,8 +75,8 @@ static void pass(struct pipe *p)
         if (n < 0 && errno == EAGAIN)
             break;
         if (n < 0) { /* it reads no more */
-            shut(p);
-            tell(&p->name, p->passed, true);
+            pipe_shut(p);
+            pipe_tell_passed(&p->name, p->passed, true);
             return;
         }
         p->begin += (size_t)n;
@@ -86,20 +86,20 @@ static void pass(struct pipe *p)
         p->waiting = true;
         opal_event_add(&p->event, NULL);
     } else if (p->last) {
-        shut(p);
+        pipe_shut(p);
     }
     if (p->passed == before)
         return;
     hold_hasten(&p->name);
-    tell(&p->name, p->passed, false);
+    pipe_tell_passed(&p->name, p->passed, false);
 }
 
-static void on_writable(int fd, short what, void *context)
+static void pipe_on_writable(int fd, short what, void *context)
 {
     (void)fd, (void)what;
     struct pipe *p = context;
     p->waiting = false;
-    pass(p);
+    pipe_write(p);
 }
 
 int pipe_open(const orte_process_name_t *name, int fd)
@@ -112,16 +112,16 @@ int pipe_open(const orte_process_name_t *name, int fd)
     p->fd = fd;
     p->next = self->pipes;
     self->pipes = p;
-    opal_event_set(orte_event_base, &p->event, fd, OPAL_EV_WRITE, on_writable, p);
+    opal_event_set(orte_event_base, &p->event, fd, OPAL_EV_WRITE, pipe_on_writable, p);
     opal_event_set_priority(&p->event, ORTE_MSG_PRI);
     return ORTE_SUCCESS;
 }
 
 void pipe_put(const orte_process_name_t *name, const void *bytes, size_t count)
 {
-    struct pipe *p = find(name);
+    struct pipe *p = pipe_find(name);
     if (p == NULL || p->fd < 0) {
-        tell(name, 0, true);
+        pipe_tell_passed(name, 0, true);
         return;
     }
     if (count > sizeof p->bytes - p->end) {
@@ -130,15 +130,15 @@ void pipe_put(const orte_process_name_t *name, const void *bytes, size_t count)
         p->begin = 0;
     }
     if (count > sizeof p->bytes - p->end) { /* mpirun keeps to the window; this is not mpirun */
-        shut(p);
-        tell(name, p->passed, true);
+        pipe_shut(p);
+        pipe_tell_passed(name, p->passed, true);
         return;
     }
     memcpy(p->bytes + p->end, bytes, count);
     p->end += count;
     p->last = p->last || count == 0;
     if (!p->waiting)
-        pass(p);
+        pipe_write(p);
 }
 
 void pipe_close(const orte_process_name_t *name)
@@ -148,7 +148,7 @@ void pipe_close(const orte_process_name_t *name)
         if (p->name.jobid != name->jobid || p->name.vpid != name->vpid)
             continue;
         *at = p->next;
-        shut(p);
+        pipe_shut(p);
         free(p);
         return;
     }

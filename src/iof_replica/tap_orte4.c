@@ -20,7 +20,7 @@ struct tap {
 
 static struct iof_replica_component *const self = &mca_iof_replica_component;
 
-static bool any_open(const orte_process_name_t *name)
+static bool tap_any_open(const orte_process_name_t *name)
 {
     for (const struct tap *t = self->taps; t != NULL; t = t->next)
         if (is_same_process(&t->name, name))
@@ -28,7 +28,7 @@ static bool any_open(const orte_process_name_t *name)
     return false;
 }
 
-static void shut(struct tap *t)
+static void tap_shut(struct tap *t)
 {
     struct tap **at = &self->taps;
     while (*at != t)
@@ -39,7 +39,7 @@ static void shut(struct tap *t)
     free(t);
 }
 
-static void on_readable(int fd, short what, void *context)
+static void tap_on_readable(int fd, short what, void *context)
 {
     (void)what;
     struct tap *t = context;
@@ -50,8 +50,8 @@ static void on_readable(int fd, short what, void *context)
         (void)output_take(&name, t->stream, bytes, (size_t)n);
     if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
         return; /* the event is persistent */
-    shut(t);
-    if (!any_open(&name))
+    tap_shut(t);
+    if (!tap_any_open(&name))
         ORTE_ACTIVATE_PROC_STATE(&name, ORTE_PROC_STATE_IOF_COMPLETE);
 }
 
@@ -63,7 +63,8 @@ int tap_open(const orte_process_name_t *name, orte_iof_tag_t stream, int fd)
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL, 0) | O_NONBLOCK);
     *t = (struct tap){.next = self->taps, .name = *name, .stream = stream, .fd = fd};
     self->taps = t;
-    opal_event_set(orte_event_base, &t->event, fd, OPAL_EV_READ | OPAL_EV_PERSIST, on_readable, t);
+    opal_event_set(orte_event_base, &t->event, fd, OPAL_EV_READ | OPAL_EV_PERSIST, tap_on_readable,
+                   t);
     opal_event_set_priority(&t->event, ORTE_MSG_PRI);
     opal_event_add(&t->event, NULL);
     return ORTE_SUCCESS;
@@ -74,6 +75,6 @@ void tap_close(const orte_process_name_t *name)
     for (struct tap *t = self->taps, *next; t != NULL; t = next) {
         next = t->next;
         if (is_same_process(&t->name, name))
-            shut(t);
+            tap_shut(t);
     }
 }

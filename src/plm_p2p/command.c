@@ -9,7 +9,7 @@
 
 static const char prefix_of_params[] = "OMPI_MCA_";
 
-static void quote(FILE *out, const char *word)
+static void command_quote(FILE *out, const char *word)
 {
     fputc('\'', out);
     for (const char *c = word; *c != '\0'; c++)
@@ -20,7 +20,7 @@ static void quote(FILE *out, const char *word)
     fputc('\'', out);
 }
 
-/* Whoever reads these in the list of processes could speak to mpirun as one of its orteds. */
+/* A user who reads these in the list of processes could speak to mpirun as one of its orteds. */
 static const char *const secrets[] = {"ess", "ess_base_jobid", "ess_base_vpid",
                                       "ess_base_num_procs", "orte_hnp_uri"};
 
@@ -50,15 +50,15 @@ char *command_line(char *const *words, const char *prefix)
         return NULL;
     if (prefix != NULL) {
         fputs("PATH=", out);
-        quote(out, prefix);
+        command_quote(out, prefix);
         fputs("/bin:\"$PATH\" LD_LIBRARY_PATH=", out);
-        quote(out, prefix);
+        command_quote(out, prefix);
         fputs("/lib${LD_LIBRARY_PATH:+:\"$LD_LIBRARY_PATH\"}; export PATH LD_LIBRARY_PATH; ", out);
     }
     for (char *const *word = words; *word != NULL; word++)
         if (is_secret(word)) {
             fprintf(out, "export %s%s=", prefix_of_params, word[1]);
-            quote(out, word[2]);
+            command_quote(out, word[2]);
             fputs("; ", out);
         }
     fputs("exec", out);
@@ -67,7 +67,7 @@ char *command_line(char *const *words, const char *prefix)
             word += 2;
         } else {
             fputc(' ', out);
-            quote(out, *word);
+            command_quote(out, *word);
         }
     return fclose(out) == 0 ? text : NULL;
 }
@@ -103,7 +103,7 @@ static bool is_word(const char *variable, char *const *words)
     return false;
 }
 
-static int append(char ***list, char *text)
+static int command_append(char ***list, char *text)
 {
     size_t count = 0;
     while ((*list)[count] != NULL)
@@ -126,7 +126,7 @@ char **command_environment(char *const *environment, char *const *words)
         if (strncmp(*v, prefix_of_params, sizeof prefix_of_params - 1) != 0 || is_private(*v) ||
             is_word(*v, words))
             continue;
-        if (append(&list, strdup(*v)) != 0) {
+        if (command_append(&list, strdup(*v)) != 0) {
             command_free(list);
             return NULL;
         }
@@ -140,7 +140,7 @@ int command_add(char ***environment, const char *name, const char *value)
         if (is_named(*v, name))
             return 0;
     char *text = NULL;
-    return asprintf(&text, "%s=%s", name, value) < 0 ? -ENOMEM : append(environment, text);
+    return asprintf(&text, "%s=%s", name, value) < 0 ? -ENOMEM : command_append(environment, text);
 }
 
 void command_free(char **environment)

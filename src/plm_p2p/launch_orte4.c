@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* launch_orte4.c -- from nodes without orted to orteds that have all reported. What to do is
- * decided in seats.c; here it is done. */
+ * decided in vnodes.c; here it is done. */
 #include "plm_p2p.h"
 #include "command.h"
 #include "src/common/defaults.h"
@@ -47,7 +47,7 @@ void plm_p2p_abort(const char *why)
 }
 
 /* The words that all orteds have in common; how many there are changes when one is replaced. */
-static int make_words(void)
+static int words_make(void)
 {
     opal_argv_free(plm->words);
     plm->words = NULL;
@@ -80,7 +80,7 @@ static int add_address(char ***environment, const struct addr *addr)
 /* What neither orteds nor ranks on desktops ever use, and would open all the same: a component
  * takes each of them a tenth of a millisecond and more. Left out by name, so that nothing must be
  * there. */
-static int leave_out(char ***environment)
+static int words_leave_out(char ***environment)
 {
     static const char *const unused[][2] = {
         {"OMPI_MCA_schizo", "^slurm,jsm,flux"},
@@ -106,9 +106,9 @@ static bool is_loopback(const struct addr *addr)
 static bool addresses_agree(void)
 {
     unsigned loopback = 0;
-    const unsigned count = seats_count(plm->seats);
+    const unsigned count = vnodes_count(plm->vnodes);
     for (unsigned i = 0; i < count; i++)
-        loopback += is_loopback(&seats_lease(plm->seats, i)->addr);
+        loopback += is_loopback(&vnodes_lease(plm->vnodes, i)->addr);
     return loopback == 0 || loopback == count;
 }
 
@@ -122,12 +122,12 @@ static char *install_prefix(void)
     return prefix;
 }
 
-static int start(unsigned seat, struct err *e)
+static int orted_start(unsigned vnode, struct err *e)
 {
-    const struct grid_lease *lease = seats_lease(plm->seats, seat);
+    const struct grid_lease *lease = vnodes_lease(plm->vnodes, vnode);
     char *vpid = NULL;
-    if (make_words() != ORTE_SUCCESS ||
-        orte_util_convert_vpid_to_string(&vpid, plm->seat_node[seat]->daemon->name.vpid) !=
+    if (words_make() != ORTE_SUCCESS ||
+        orte_util_convert_vpid_to_string(&vpid, plm->vnode_node[vnode]->daemon->name.vpid) !=
             ORTE_SUCCESS)
         return err_set(e, ENOMEM, "the command of orted could not be made");
     free(plm->words[plm->vpid_word]);
@@ -139,7 +139,7 @@ static int start(unsigned seat, struct err *e)
     if (rc == 0)
         rc = command_add(&environment, DEFAULTS_PMIX_STORE, getenv(DEFAULTS_PMIX_STORE));
     if (rc == 0)
-        rc = leave_out(&environment);
+        rc = words_leave_out(&environment);
     if (rc == 0 && addresses_agree())
         rc = add_address(&environment, &lease->addr);
     if (rc != 0)
@@ -150,33 +150,33 @@ static int start(unsigned seat, struct err *e)
     if (rc == 0)
         rc = client_launch(grid_client(ras_grid()), &lease->id, &what, e);
     log_trace(plm->verbose, 1, -1, -1, lease->name, "start orted %u as %s",
-              plm->seat_node[seat]->daemon->name.vpid, plm->seat_node[seat]->name);
+              plm->vnode_node[vnode]->daemon->name.vpid, plm->vnode_node[vnode]->name);
     command_free(environment);
     free(command);
     free(prefix);
     return rc;
 }
 
-static int remember_node(unsigned seat, orte_node_t *node)
+static int remember_node(unsigned vnode, orte_node_t *node)
 {
-    if (seat >= plm->seat_room) {
-        const unsigned room = seat + 16;
-        orte_node_t **more = realloc(plm->seat_node, room * sizeof more[0]);
+    if (vnode >= plm->vnode_room) {
+        const unsigned room = vnode + 16;
+        orte_node_t **more = realloc(plm->vnode_node, room * sizeof more[0]);
         if (more == NULL)
             return -ENOMEM;
-        memset(more + plm->seat_room, 0, (room - plm->seat_room) * sizeof more[0]);
-        plm->seat_node = more;
-        plm->seat_room = room;
+        memset(more + plm->vnode_room, 0, (room - plm->vnode_room) * sizeof more[0]);
+        plm->vnode_node = more;
+        plm->vnode_room = room;
     }
-    plm->seat_node[seat] = node;
+    plm->vnode_node[vnode] = node;
     return 0;
 }
 
 /* The node stays, its peer, slots and orted change. */
-static void reseat(unsigned seat)
+static void give_lease(unsigned vnode)
 {
-    orte_node_t *node = plm->seat_node[seat];
-    const struct grid_lease *lease = seats_lease(plm->seats, seat);
+    orte_node_t *node = plm->vnode_node[vnode];
+    const struct grid_lease *lease = vnodes_lease(plm->vnodes, vnode);
     struct ras_p2p_node *known = ras_p2p_find(node);
     log_trace(plm->verbose, 1, -1, -1, lease->name, "takes the place of peer %s",
               known->lease.name);
@@ -190,7 +190,7 @@ static void reseat(unsigned seat)
 }
 
 /* One more node, for a lease that the job got later. */
-static int add_node(const struct grid_lease *lease, orte_node_t **out)
+static int vnode_add_node(const struct grid_lease *lease, orte_node_t **out)
 {
     orte_node_t *node = ras_p2p_node_new(lease);
     if (node == NULL || ras_p2p_insert(node, plm->job) != ORTE_SUCCESS)
@@ -199,48 +199,48 @@ static int add_node(const struct grid_lease *lease, orte_node_t **out)
     return 0;
 }
 
-static void ask(const struct seats_action *action)
+static void grid_ask_for_more(const struct vnodes_action *action)
 {
     const struct ras_p2p_component *ras = &mca_ras_p2p_component;
     struct err e = {0};
     struct wish wish = {0};
     size_t count;
-    const struct id *failed = seats_failed(plm->seats, &count);
+    const struct id *failed = vnodes_failed_peers(plm->vnodes, &count);
     int rc = request_another(&ras->request, action->slots, failed, count, &wish, &e);
     wish.within = ras->within ? &ras->allocation : NULL;
     wish.own = !plm->confine;
     if (rc != 0 || grid_ask(ras_grid(), &wish, &e) != 0) {
-        seats_refused(plm->seats, e.text);
+        vnodes_refused(plm->vnodes, e.text);
     } else {
         plm->asking = true;
         opal_event_del(&plm->event);
     }
 }
 
-static void act(const struct seats_action *action)
+static void vnodes_act(const struct vnodes_action *action)
 {
     struct err e = {0};
     orte_node_t *node = NULL;
     switch (action->kind) {
-    case SEATS_START:
-        if (start(action->seat, &e) != 0)
-            plm_p2p_vacate(action->seat, true, e.text);
+    case VNODES_START:
+        if (orted_start(action->vnode, &e) != 0)
+            plm_p2p_lose_lease(action->vnode, true, e.text);
         break;
-    case SEATS_RESEAT:
-        reseat(action->seat);
+    case VNODES_NEW_LEASE:
+        give_lease(action->vnode);
         break;
-    case SEATS_ADD:
-        if (add_node(seats_lease(plm->seats, action->seat), &node) != 0 ||
-            remember_node(action->seat, node) != 0 || plm_p2p_daemon_new(node) != ORTE_SUCCESS)
+    case VNODES_ADD:
+        if (vnode_add_node(vnodes_lease(plm->vnodes, action->vnode), &node) != 0 ||
+            remember_node(action->vnode, node) != 0 || plm_p2p_daemon_new(node) != ORTE_SUCCESS)
             plm_p2p_abort("out of memory");
         break;
-    case SEATS_RELEASE:
+    case VNODES_RELEASE:
         client_release(grid_client(ras_grid()), &action->lease, NULL);
         break;
-    case SEATS_ASK:
-        ask(action);
+    case VNODES_ASK:
+        grid_ask_for_more(action);
         break;
-    case SEATS_GIVE_UP:
+    case VNODES_GIVE_UP:
         plm_p2p_abort(action->text);
         break;
     }
@@ -248,7 +248,7 @@ static void act(const struct seats_action *action)
 
 static void wait_for_deadline(void)
 {
-    const int64_t due = seats_deadline(plm->seats);
+    const int64_t due = vnodes_deadline(plm->vnodes);
     opal_event_evtimer_del(&plm->timer);
     if (due != INT64_MAX && !plm->ending) {
         const int64_t now = now_ms(), left = due > now ? due - now : 0;
@@ -259,11 +259,11 @@ static void wait_for_deadline(void)
 
 void plm_p2p_go_on(void)
 {
-    struct seats_action action;
+    struct vnodes_action action;
     /* While a question is on its way the connection is the thread's. */
     while (!plm->ending && !plm->asking && ras_grid() != NULL &&
-           seats_next(plm->seats, now_ms(), &action))
-        act(&action);
+           vnodes_next(plm->vnodes, now_ms(), &action))
+        vnodes_act(&action);
     wait_for_deadline();
 }
 
@@ -281,7 +281,7 @@ static void forget_parents_desktop(orte_job_t *job)
 }
 
 /* MPI_Comm_spawn may need more slots than are free: the spares join in. */
-static void open_spares(orte_job_t *job)
+static void spares_open(orte_job_t *job)
 {
     int wanted = 0, there = 0;
     struct grid_lease lease;
@@ -294,24 +294,25 @@ static void open_spares(orte_job_t *job)
         const orte_node_t *n = opal_pointer_array_get_item(orte_node_pool, i);
         there += n != NULL && n->slots > n->slots_inuse ? n->slots - n->slots_inuse : 0;
     }
-    while (there < wanted && seats_take_spare(plm->seats, &lease) && add_node(&lease, &node) == 0) {
+    while (there < wanted && vnodes_take_spare(plm->vnodes, &lease) &&
+           vnode_add_node(&lease, &node) == 0) {
         there += (int)lease.slots;
         node->state = ORTE_NODE_STATE_ADDED; /* or a spawned job leaves it out */
         orte_nidmap_communicated = false;
     }
 }
 
-/* The first launch: the leases in reserve become the seats' spares. */
-static int first_time(void)
+/* The first launch: the leases in reserve become the vnodes' spares. */
+static int launch_first_time(void)
 {
     struct ras_p2p_component *ras = &mca_ras_p2p_component;
-    if (plm->seats != NULL)
+    if (plm->vnodes != NULL)
         return 0;
-    plm->seats = seats_new(1000 * (plm->timeout_s > 0 ? plm->timeout_s : 1));
-    if (plm->seats == NULL)
+    plm->vnodes = vnodes_new(1000 * (plm->timeout_s > 0 ? plm->timeout_s : 1));
+    if (plm->vnodes == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < ras->spare_count; i++)
-        seats_add_spare(plm->seats, &ras->spare[i]);
+        vnodes_add_spare(plm->vnodes, &ras->spare[i]);
     free(ras->spare);
     ras->spare = NULL;
     ras->spare_count = 0;
@@ -319,7 +320,7 @@ static int first_time(void)
     return 0;
 }
 
-static int seat_new_nodes(const orte_job_map_t *map)
+static int vnodes_add_nodes(const orte_job_map_t *map)
 {
     for (int i = 0; i < map->nodes->size; i++) {
         orte_node_t *node = opal_pointer_array_get_item(map->nodes, i);
@@ -327,16 +328,16 @@ static int seat_new_nodes(const orte_job_map_t *map)
             ORTE_FLAG_TEST(node, ORTE_NODE_FLAG_DAEMON_LAUNCHED))
             continue;
         const struct ras_p2p_node *known = ras_p2p_find(node);
-        unsigned seat;
-        if (known == NULL || seats_find(plm->seats, &known->lease.id, &seat))
+        unsigned vnode;
+        if (known == NULL || vnodes_find(plm->vnodes, &known->lease.id, &vnode))
             continue;
-        if (seats_add(plm->seats, &known->lease, &seat) != 0 || remember_node(seat, node) != 0)
+        if (vnodes_add(plm->vnodes, &known->lease, &vnode) != 0 || remember_node(vnode, node) != 0)
             return -ENOMEM;
     }
     return 0;
 }
 
-static void launch(orte_job_t *job)
+static void launch_job(orte_job_t *job)
 {
     orte_job_t *daemons = orte_get_job_data_object(ORTE_PROC_MY_NAME->jobid);
     struct err e = {0};
@@ -348,18 +349,18 @@ static void launch(orte_job_t *job)
         plm_p2p_abort(e.text);
         return;
     }
-    if (plm->seats == NULL && plm_p2p_choose_sandbox(&e) != 0) {
+    if (plm->vnodes == NULL && plm_p2p_choose_sandbox(&e) != 0) {
         plm_p2p_abort(e.text);
         return;
     }
-    if (first_time() != 0) {
+    if (launch_first_time() != 0) {
         plm_p2p_abort("out of memory");
         return;
     }
     trust_start_nothing();
     if (job->originator.jobid != ORTE_JOBID_INVALID) {
         forget_parents_desktop(job);
-        open_spares(job);
+        spares_open(job);
     }
     const int rc = orte_plm_base_setup_virtual_machine(job);
     if (rc != ORTE_SUCCESS) {
@@ -375,7 +376,7 @@ static void launch(orte_job_t *job)
     }
     job->state = ORTE_JOB_STATE_DAEMONS_LAUNCHED;
     daemons->state = ORTE_JOB_STATE_DAEMONS_LAUNCHED;
-    if (seat_new_nodes(daemons->map) != 0) {
+    if (vnodes_add_nodes(daemons->map) != 0) {
         plm_p2p_abort("out of memory");
         return;
     }
@@ -387,6 +388,6 @@ void plm_p2p_launch_daemons(int fd, short args, void *state)
     (void)fd, (void)args;
     orte_state_caddy_t *caddy = state;
     ORTE_ACQUIRE_OBJECT(caddy);
-    launch(caddy->jdata);
+    launch_job(caddy->jdata);
     OBJ_RELEASE(caddy);
 }

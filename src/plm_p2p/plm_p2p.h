@@ -4,7 +4,7 @@
 #define P2P_SRC_PLM_P2P_PLM_P2P_H
 #include "orte_config.h"
 #include "overlay/manifest/folder.h"
-#include "seats.h"
+#include "vnodes.h"
 #include "opal/mca/event/event.h"
 #include "orte/mca/plm/base/base.h"
 #include "orte/mca/plm/plm.h"
@@ -12,9 +12,9 @@
 #include "orte/runtime/orte_globals.h"
 
 enum plm_p2p_loss {
-    PLM_P2P_OVER,   /* the lease is, by what its peer or its own daemon says */
-    PLM_P2P_SILENT, /* nobody hears of the peer any more */
-    PLM_P2P_ENDED,  /* the peer is ending it by its own will: why says so to a person */
+    PLM_P2P_LEASE_ENDED, /* the lease is, by what its peer or its own daemon says */
+    PLM_P2P_PEER_SILENT, /* nobody hears of the peer any more */
+    PLM_P2P_PEER_ENDS,   /* the peer is ending it by its own will: why says so to a person */
 };
 
 /* Told when a peer is lost that runs processes of the job: daemon is the vpid of its orted. */
@@ -24,9 +24,9 @@ typedef void plm_p2p_lost_fn(orte_vpid_t daemon, enum plm_p2p_loss how, const ch
  * job can do without, and has let go of what runs there. */
 typedef bool plm_p2p_recall_fn(orte_vpid_t daemon, const char *why);
 
-/* Told how what runs on a peer gets on, that was asked by plm_p2p_look(): waits is the permille of
- * its time that it waited for a processor. */
-typedef void plm_p2p_seen_fn(orte_vpid_t daemon, unsigned waits);
+/* Told how what runs on a peer gets on, that was asked by plm_p2p_ask_status(): waits is the
+ * permille of its time that it waited for a processor. */
+typedef void plm_p2p_status_fn(orte_vpid_t daemon, unsigned waits);
 
 /* plm_p2p_confine: when are processes on the own desktops confined? */
 enum plm_p2p_confine {
@@ -48,10 +48,10 @@ struct plm_p2p_component {
     /* Set by errmgr_replica, which decides what a loss means. */
     plm_p2p_lost_fn *on_lost;
     plm_p2p_recall_fn *on_recall;
-    plm_p2p_seen_fn *on_seen;
-    struct seats *seats;
-    orte_node_t **seat_node; /* by seat */
-    unsigned seat_room;
+    plm_p2p_status_fn *on_status;
+    struct vnodes *vnodes;
+    orte_node_t **vnode_node; /* by vnode */
+    unsigned vnode_room;
     orte_vpid_t *retired; /* orteds that were replaced */
     unsigned retired_count;
     orte_job_t *job;    /* that is waiting for its orteds */
@@ -71,7 +71,7 @@ extern struct plm_p2p_component mca_plm_p2p_component;
 
 /* launch_orte4.c */
 void plm_p2p_launch_daemons(int fd, short args, void *state);
-void plm_p2p_go_on(void);            /* does what the seats want done, until they wait */
+void plm_p2p_go_on(void);            /* does what the vnodes want done, until they wait */
 void plm_p2p_abort(const char *why); /* one line, nothing left behind */
 
 /* daemons_orte4.c: the orteds as ORTE knows them. */
@@ -108,10 +108,10 @@ int plm_p2p_watch(void);       /* the state machine and reports of orteds */
 void plm_p2p_watch_grid(void); /* the connection to the daemon */
 void plm_p2p_unwatch(void);
 bool plm_p2p_is_over(void); /* asked when an orted hung up: was it the own daemon that ended? */
-/* A seat lost its lease (`held` false), or is to lose it, before all have reported. */
-void plm_p2p_vacate(unsigned seat, bool held, const char *why);
+/* A vnode lost its lease (`held` false), or is to lose it, before all have reported. */
+void plm_p2p_lose_lease(unsigned vnode, bool held, const char *why);
 /* Asks the daemon of the orted's peer, which is outside of the session that is short of the
  * processor. It may never answer. */
-void plm_p2p_look(orte_vpid_t daemon);
+void plm_p2p_ask_status(orte_vpid_t daemon);
 int plm_p2p_terminate(void);
 #endif

@@ -2,7 +2,7 @@
 /* plm_p2p_component_orte4.c -- how Open MPI sees the launcher: parameters, selection, the module.
  */
 #include "plm_p2p.h"
-#include "src/common/gate.h"
+#include "src/common/selection.h"
 #include "src/common/param.h"
 #include "src/ras_p2p/ras_p2p.h"
 #include "opal/mca/base/base.h"
@@ -46,7 +46,7 @@ static int plm_p2p_finalize(void)
 static int plm_p2p_signal(orte_jobid_t job, int32_t signal)
 {
     const struct plm_p2p_component *c = &mca_plm_p2p_component;
-    if (c->ending || c->seats == NULL || !seats_all_reported(c->seats))
+    if (c->ending || c->vnodes == NULL || !vnodes_all_reported(c->vnodes))
         return ORTE_SUCCESS;
     return orte_plm_base_orted_signal_local_procs(job, signal);
 }
@@ -115,7 +115,7 @@ static int plm_p2p_query(mca_base_module_t **chosen, int *priority)
 {
     *chosen = NULL;
     *priority = 0;
-    if (!ORTE_PROC_IS_HNP || !gate_open())
+    if (!ORTE_PROC_IS_HNP || !selection_is_p2p())
         return ORTE_ERROR;
     *priority = mca_plm_p2p_component.priority;
     *chosen = (mca_base_module_t *)&module;

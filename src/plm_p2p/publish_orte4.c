@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool skip(opal_buffer_t *b, opal_data_type_t type)
+static bool view_skip(opal_buffer_t *b, opal_data_type_t type)
 {
     union {
         uint8_t command;
@@ -23,7 +23,7 @@ static bool skip(opal_buffer_t *b, opal_data_type_t type)
     return opal_dss.unpack(b, &any, &one, type) == OPAL_SUCCESS;
 }
 
-static bool skip_keys(opal_buffer_t *b)
+static bool view_skip_keys(opal_buffer_t *b)
 {
     uint32_t keys = 0;
     int32_t one = 1;
@@ -39,19 +39,20 @@ static bool skip_keys(opal_buffer_t *b)
 }
 
 /* Up to the list of values. */
-static bool skip_head(opal_buffer_t *b)
+static bool view_skip_head(opal_buffer_t *b)
 {
     uint8_t command = 0;
     int32_t one = 1;
-    if (!skip(b, OPAL_INT) || opal_dss.unpack(b, &command, &one, OPAL_UINT8) != OPAL_SUCCESS)
+    if (!view_skip(b, OPAL_INT) || opal_dss.unpack(b, &command, &one, OPAL_UINT8) != OPAL_SUCCESS)
         return false;
     switch (command) {
     case ORTE_PMIX_PUBLISH_CMD:
-        return skip(b, OPAL_NAME) && skip(b, OPAL_PMIX_DATA_RANGE) && skip(b, OPAL_INT);
+        return view_skip(b, OPAL_NAME) && view_skip(b, OPAL_PMIX_DATA_RANGE) &&
+               view_skip(b, OPAL_INT);
     case ORTE_PMIX_LOOKUP_CMD:
-        return skip(b, OPAL_JOBID) && skip(b, OPAL_PMIX_DATA_RANGE) && skip_keys(b);
+        return view_skip(b, OPAL_JOBID) && view_skip(b, OPAL_PMIX_DATA_RANGE) && view_skip_keys(b);
     case ORTE_PMIX_UNPUBLISH_CMD:
-        return skip(b, OPAL_NAME) && skip(b, OPAL_INT) && skip_keys(b);
+        return view_skip(b, OPAL_NAME) && view_skip(b, OPAL_INT) && view_skip_keys(b);
     default:
         return false;
     }
@@ -63,7 +64,7 @@ void publish_as_one_user(opal_buffer_t *view, uint8_t *bytes)
     const uint32_t own = htonl(geteuid());
     opal_value_t *value = NULL;
     int32_t one = 1;
-    if (!skip_head(view))
+    if (!view_skip_head(view))
         return;
     while (opal_dss.unpack(view, &value, &one, OPAL_VALUE) == OPAL_SUCCESS && value != NULL) {
         if (value->key != NULL && strcmp(value->key, OPAL_PMIX_USERID) == 0 &&

@@ -97,7 +97,7 @@ int plm_p2p_take_programs(const orte_job_t *job, const char *prefix, struct err 
 /* A rank that runs already goes on as it began. */
 static bool is_launched(void)
 {
-    return ORTE_LOCAL_JOBID(plm->job->jobid) != 1 || seats_all_reported(plm->seats);
+    return ORTE_LOCAL_JOBID(plm->job->jobid) != 1 || vnodes_all_reported(plm->vnodes);
 }
 
 /* Leases of the job and spares: the first of another owner, and whether there are own ones. */

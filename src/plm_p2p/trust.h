@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trust.h -- what mpirun does not do for its peers, whoever owns them: decided here, found out in
+/* trust.h -- what mpirun does for no peer, of whatever owner: decided here, found out in
  * trust_orte4.c. */
 #ifndef P2P_SRC_PLM_P2P_TRUST_H
 #define P2P_SRC_PLM_P2P_TRUST_H

@@ -4,7 +4,7 @@
  * say to each other is passed on if it is data, and a spawn request is looked through. And mpirun
  * starts no process itself, whatever the order was. */
 #include "plm_p2p.h"
-#include "src/common/import.h"
+#include "src/common/import_hook.h"
 #include "src/common/log.h"
 #include "src/ras_p2p/ras_p2p.h"
 #include "src/errmgr_replica/survive_orte4.h"
@@ -93,7 +93,7 @@ static bool is_between_peers(orte_rml_tag_t tag)
 }
 
 /* A second view of a message's bytes, which stay the message's. */
-static bool look_into(opal_buffer_t *view, const orte_rml_recv_t *msg)
+static bool trust_look_into(opal_buffer_t *view, const orte_rml_recv_t *msg)
 {
     OBJ_CONSTRUCT(view, opal_buffer_t);
     void *copy = malloc(msg->iov.iov_len + 1);
@@ -112,7 +112,7 @@ static bool is_event(const orte_rml_recv_t *msg)
     int one = 1;
     orte_grpcomm_signature_t *to = NULL;
     orte_rml_tag_t tag = ORTE_RML_TAG_INVALID;
-    const bool good = look_into(&view, msg) &&
+    const bool good = trust_look_into(&view, msg) &&
                       opal_dss.unpack(&view, &compressed, &one, OPAL_INT8) == OPAL_SUCCESS &&
                       compressed == 0 &&
                       opal_dss.unpack(&view, &to, &one, ORTE_SIGNATURE) == OPAL_SUCCESS &&
@@ -148,7 +148,7 @@ static bool is_good_report(orte_rml_recv_t *msg)
     opal_buffer_t view;
     orte_plm_cmd_flag_t command = 0;
     int one = 1;
-    bool good = look_into(&view, msg) &&
+    bool good = trust_look_into(&view, msg) &&
                 opal_dss.unpack(&view, &command, &one, ORTE_PLM_CMD) == OPAL_SUCCESS &&
                 (command == ORTE_PLM_UPDATE_PROC_STATE || command == ORTE_PLM_REGISTERED_CMD ||
                  command == ORTE_PLM_LAUNCH_JOB_CMD);
@@ -173,20 +173,20 @@ static bool is_good(orte_rml_recv_t *msg)
     return false;
 }
 
-static void join_users(orte_rml_recv_t *msg)
+static void trust_join_users(orte_rml_recv_t *msg)
 {
     opal_buffer_t view;
-    if (look_into(&view, msg))
+    if (trust_look_into(&view, msg))
         publish_as_one_user(&view, (uint8_t *)msg->iov.iov_base);
     OBJ_DESTRUCT(&view);
 }
 
-static void arrived(int fd, short flags, void *context)
+static void trust_arrived(int fd, short flags, void *context)
 {
     orte_rml_recv_t *msg = context;
     ORTE_ACQUIRE_OBJECT(msg);
     if (msg->tag == ORTE_RML_TAG_DATA_SERVER)
-        join_users(msg);
+        trust_join_users(msg);
     if (is_good(msg))
         orte_rml_base_process_msg(fd, flags, msg);
     else
@@ -195,7 +195,7 @@ static void arrived(int fd, short flags, void *context)
 
 /* What comes from a peer and is for another one has neither buffer nor vector: those are of what
  * mpirun sends. */
-static void pass_on(int fd, short flags, void *context)
+static void trust_pass_on(int fd, short flags, void *context)
 {
     orte_oob_send_t *request = context;
     ORTE_ACQUIRE_OBJECT(request);
@@ -213,9 +213,10 @@ static void pass_on(int fd, short flags, void *context)
 
 int trust_guard_messages(void)
 {
-    int rc = import_replace("mca_oob_tcp.", "orte_rml_base_process_msg", (void (*)(void))arrived);
+    int rc =
+        import_hook("mca_oob_tcp.", "orte_rml_base_process_msg", (void (*)(void))trust_arrived);
     if (rc == 0)
-        rc = import_replace("mca_oob_tcp.", "orte_oob_base_send_nb", (void (*)(void))pass_on);
+        rc = import_hook("mca_oob_tcp.", "orte_oob_base_send_nb", (void (*)(void))trust_pass_on);
     if (rc == 0)
         return ORTE_SUCCESS;
     log_line("Open MPI's control channel cannot be guarded here (%s), so nothing is started",

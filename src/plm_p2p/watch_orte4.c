@@ -20,41 +20,41 @@ enum {
 
 static struct plm_p2p_component *const plm = &mca_plm_p2p_component;
 
-/* The seat whose orted has this vpid. */
-static bool find_seat(orte_vpid_t vpid, unsigned *seat)
+/* The vnode whose orted has this vpid. */
+static bool vnode_of_daemon(orte_vpid_t vpid, unsigned *vnode)
 {
-    const unsigned count = plm->seats != NULL ? seats_count(plm->seats) : 0;
+    const unsigned count = plm->vnodes != NULL ? vnodes_count(plm->vnodes) : 0;
     for (unsigned i = 0; i < count; i++) {
-        const orte_node_t *node = i < plm->seat_room ? plm->seat_node[i] : NULL;
+        const orte_node_t *node = i < plm->vnode_room ? plm->vnode_node[i] : NULL;
         if (node != NULL && node->daemon != NULL && node->daemon->name.vpid == vpid) {
-            *seat = i;
+            *vnode = i;
             return true;
         }
     }
     return false;
 }
 
-/* It may take a while until somebody is found for the empty seat; all that time its orted, if it
+/* It may take a while until somebody is found for the empty vnode; all that time its orted, if it
  * lives, must not be taken for one of the job. */
-void plm_p2p_vacate(unsigned seat, bool held, const char *why)
+void plm_p2p_lose_lease(unsigned vnode, bool held, const char *why)
 {
-    const struct id lease = seats_lease(plm->seats, seat)->id;
-    if (seat < plm->seat_room && plm->seat_node[seat] != NULL)
-        plm_p2p_daemon_disown(plm->seat_node[seat]);
-    seats_lost(plm->seats, &lease, held, why);
+    const struct id lease = vnodes_lease(plm->vnodes, vnode)->id;
+    if (vnode < plm->vnode_room && plm->vnode_node[vnode] != NULL)
+        plm_p2p_daemon_disown(plm->vnode_node[vnode]);
+    vnodes_lost(plm->vnodes, &lease, held, why);
 }
 
 /* ---- reports ---- */
 
 static void note_report(orte_vpid_t vpid)
 {
-    unsigned seat;
+    unsigned vnode;
     const orte_job_t *daemons = orte_get_job_data_object(ORTE_PROC_MY_NAME->jobid);
     const orte_proc_t *proc = opal_pointer_array_get_item(daemons->procs, (int)vpid);
     /* An orted of another kind of machine is asked for its topology first: it is alive and may
      * still take a moment, which is counted as its report. */
-    if (proc != NULL && proc->state == ORTE_PROC_STATE_RUNNING && find_seat(vpid, &seat)) {
-        seats_reported(plm->seats, seat);
+    if (proc != NULL && proc->state == ORTE_PROC_STATE_RUNNING && vnode_of_daemon(vpid, &vnode)) {
+        vnodes_reported(plm->vnodes, vnode);
         plm_p2p_go_on();
     }
 }
@@ -63,9 +63,9 @@ static void note_report(orte_vpid_t vpid)
 static void on_report(int status, orte_process_name_t *sender, opal_buffer_t *buffer,
                       orte_rml_tag_t tag, void *unused)
 {
-    unsigned seat;
+    unsigned vnode;
     if (plm_p2p_is_retired(sender->vpid) ||
-        (find_seat(sender->vpid, &seat) && seats_is_empty(plm->seats, seat))) {
+        (vnode_of_daemon(sender->vpid, &vnode) && vnodes_is_empty(plm->vnodes, vnode))) {
         log_trace(plm->verbose, 1, -1, -1, NULL, "orted %u came too late", sender->vpid);
         return;
     }
@@ -84,18 +84,19 @@ static void on_report(int status, orte_process_name_t *sender, opal_buffer_t *bu
 /* ---- deaths ---- */
 
 /* True when the news is dealt with: the orted is nobody's any more, or not yet the job's. */
-static bool settle(const orte_state_caddy_t *caddy)
+static bool death_settle(const orte_state_caddy_t *caddy)
 {
     const orte_process_name_t *name = &caddy->name;
-    unsigned seat;
+    unsigned vnode;
     if (name->jobid != ORTE_PROC_MY_NAME->jobid || name->vpid == 0)
         return false;
     if (plm_p2p_is_retired(name->vpid))
         return true;
-    if (orte_orteds_term_ordered || orte_finalizing || plm->ending || !find_seat(name->vpid, &seat))
+    if (orte_orteds_term_ordered || orte_finalizing || plm->ending ||
+        !vnode_of_daemon(name->vpid, &vnode))
         return false;
-    if (!seats_all_reported(plm->seats)) {
-        plm_p2p_vacate(seat, true, "its orted hung up");
+    if (!vnodes_all_reported(plm->vnodes)) {
+        plm_p2p_lose_lease(vnode, true, "its orted hung up");
         plm_p2p_go_on();
         return true;
     }
@@ -106,7 +107,7 @@ static void comm_failed(int fd, short args, void *data)
 {
     orte_state_caddy_t *caddy = data;
     ORTE_ACQUIRE_OBJECT(caddy);
-    if (settle(caddy))
+    if (death_settle(caddy))
         OBJ_RELEASE(caddy);
     else
         plm->comm_failed(fd, args, data);
@@ -116,7 +117,7 @@ static void proc_error(int fd, short args, void *data)
 {
     orte_state_caddy_t *caddy = data;
     ORTE_ACQUIRE_OBJECT(caddy);
-    if (settle(caddy))
+    if (death_settle(caddy))
         OBJ_RELEASE(caddy);
     else
         plm->proc_error(fd, args, data);
@@ -131,64 +132,65 @@ static void vm_ready(int fd, short args, void *data)
 
 /* ---- the connection to the daemon ---- */
 
-/* A seat whose peer is gone: replaced as long as orteds are on their way, a loss of the job after.
+/* A vnode whose peer is gone: replaced as long as orteds are on their way, a loss of the job after.
  */
-static void lose_seat(unsigned seat, enum plm_p2p_loss how, const char *why)
+static void vnode_lose(unsigned vnode, enum plm_p2p_loss how, const char *why)
 {
-    if (!seats_all_reported(plm->seats)) {
-        plm_p2p_vacate(seat, how == PLM_P2P_SILENT, why);
+    if (!vnodes_all_reported(plm->vnodes)) {
+        plm_p2p_lose_lease(vnode, how == PLM_P2P_PEER_SILENT, why);
     } else if (!orte_orteds_term_ordered && !orte_finalizing && plm->on_lost != NULL) {
-        plm->on_lost(plm->seat_node[seat]->daemon->name.vpid, how, why);
+        plm->on_lost(plm->vnode_node[vnode]->daemon->name.vpid, how, why);
     } /* else as told */
 }
 
 static void lease_ended(const struct grid_event *event, enum plm_p2p_loss how)
 {
-    unsigned seat;
-    if (seats_find(plm->seats, &event->lease, &seat))
-        lose_seat(seat, how, event->text);
+    unsigned vnode;
+    if (vnodes_find(plm->vnodes, &event->lease, &vnode))
+        vnode_lose(vnode, how, event->text);
     else
-        seats_lost(plm->seats, &event->lease, false, event->text); /* a spare, or nobody's */
+        vnodes_lost(plm->vnodes, &event->lease, false, event->text); /* a spare, or nobody's */
 }
 
-static void recalled(const struct grid_event *event)
+static void lease_recalled(const struct grid_event *event)
 {
-    unsigned seat;
-    if (!seats_find(plm->seats, &event->lease, &seat)) {
-        seats_lost(plm->seats, &event->lease, false, event->text); /* a spare */
+    unsigned vnode;
+    if (!vnodes_find(plm->vnodes, &event->lease, &vnode)) {
+        vnodes_lost(plm->vnodes, &event->lease, false, event->text); /* a spare */
         client_release(grid_client(ras_grid()), &event->lease, NULL);
-    } else if (!seats_all_reported(plm->seats)) {
-        plm_p2p_vacate(seat, true, event->text);
+    } else if (!vnodes_all_reported(plm->vnodes)) {
+        plm_p2p_lose_lease(vnode, true, event->text);
     } else if (!orte_orteds_term_ordered && !orte_finalizing && plm->on_recall != NULL &&
-               plm->on_recall(plm->seat_node[seat]->daemon->name.vpid, event->text)) {
+               plm->on_recall(plm->vnode_node[vnode]->daemon->name.vpid, event->text)) {
         client_release(grid_client(ras_grid()), &event->lease, NULL);
     }
 }
 
-static void launched(const struct grid_event *event)
+static void lease_launched(const struct grid_event *event)
 {
-    unsigned seat;
-    struct ras_p2p_node *known =
-        seats_find(plm->seats, &event->lease, &seat) ? ras_p2p_find(plm->seat_node[seat]) : NULL;
+    unsigned vnode;
+    struct ras_p2p_node *known = vnodes_find(plm->vnodes, &event->lease, &vnode)
+                                     ? ras_p2p_find(plm->vnode_node[vnode])
+                                     : NULL;
     if (known != NULL)
         memcpy(known->cores, event->cores, sizeof known->cores);
-    seats_launched(plm->seats, &event->lease);
+    vnodes_launched(plm->vnodes, &event->lease);
 }
 
-static void seen(const struct grid_event *event)
+static void lease_status(const struct grid_event *event)
 {
-    unsigned seat;
-    if (plm->on_seen != NULL && seats_find(plm->seats, &event->lease, &seat) &&
-        plm->seat_node[seat]->daemon != NULL)
-        plm->on_seen(plm->seat_node[seat]->daemon->name.vpid, event->waits);
+    unsigned vnode;
+    if (plm->on_status != NULL && vnodes_find(plm->vnodes, &event->lease, &vnode) &&
+        plm->vnode_node[vnode]->daemon != NULL)
+        plm->on_status(plm->vnode_node[vnode]->daemon->name.vpid, event->waits);
 }
 
-void plm_p2p_look(orte_vpid_t daemon)
+void plm_p2p_ask_status(orte_vpid_t daemon)
 {
-    unsigned seat;
-    if (!plm->asking && !plm->ending && ras_grid() != NULL && find_seat(daemon, &seat) &&
-        !seats_is_empty(plm->seats, seat))
-        (void)client_look(grid_client(ras_grid()), &seats_lease(plm->seats, seat)->id, NULL);
+    unsigned vnode;
+    if (!plm->asking && !plm->ending && ras_grid() != NULL && vnode_of_daemon(daemon, &vnode) &&
+        !vnodes_is_empty(plm->vnodes, vnode))
+        (void)client_look(grid_client(ras_grid()), &vnodes_lease(plm->vnodes, vnode)->id, NULL);
 }
 
 static void on_event(int fd, short what, void *unused)
@@ -198,23 +200,23 @@ static void on_event(int fd, short what, void *unused)
     while (!plm->asking && ras_grid() != NULL && client_event(grid_client(ras_grid()), &event)) {
         switch (event.kind) {
         case GRID_LAUNCHED:
-            launched(&event);
+            lease_launched(&event);
             break;
         case GRID_LAUNCH_FAILED:
         case GRID_LEASE_ENDED:
-            lease_ended(&event, PLM_P2P_OVER);
+            lease_ended(&event, PLM_P2P_LEASE_ENDED);
             break;
         case GRID_PEER_SILENT:
-            lease_ended(&event, PLM_P2P_SILENT);
+            lease_ended(&event, PLM_P2P_PEER_SILENT);
             break;
         case GRID_LEASE_ENDING:
-            lease_ended(&event, PLM_P2P_ENDED);
+            lease_ended(&event, PLM_P2P_PEER_ENDS);
             break;
         case GRID_LEASE_RECALLED:
-            recalled(&event);
+            lease_recalled(&event);
             break;
         case GRID_LEASE_SEEN:
-            seen(&event);
+            lease_status(&event);
             break;
         case GRID_ALLOCATION_ENDED: /* p2pctl alloc's; its leases within say so themselves */
             break;
@@ -249,9 +251,9 @@ static void on_answer(int fd, short what, void *unused)
     if (plm->ending)
         ras_p2p_end();
     else if (answer.err.code != 0)
-        seats_refused(plm->seats, answer.err.text);
+        vnodes_refused(plm->vnodes, answer.err.text);
     else
-        seats_granted(plm->seats, answer.leases, answer.count);
+        vnodes_granted(plm->vnodes, answer.leases, answer.count);
     answer_clear(&answer);
     if (!plm->ending) {
         opal_event_add(&plm->event, NULL);
@@ -301,7 +303,7 @@ int plm_p2p_terminate(void)
     if (plm->ending)
         return ORTE_SUCCESS;
     plm->ending = true;
-    if (plm->seats == NULL || !seats_all_reported(plm->seats) || ras_grid() == NULL) {
+    if (plm->vnodes == NULL || !vnodes_all_reported(plm->vnodes) || ras_grid() == NULL) {
         orte_orteds_term_ordered = true;
         everything_is_over();
         return ORTE_SUCCESS;

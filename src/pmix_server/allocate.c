@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* allocate.c -- PMIx_Allocation_request: new, extend, release, re-acquire by id. An allocation is
  * the user's, not the tool's: it stays when the tool leaves, until its time is over. */
-#include "face.h"
+#include "server.h"
 #include "overlay/core/lease/lease.h"
 #include "p2pgrid_pmix.h"
-#include "put.h"
+#include "infos.h"
 #include "overlay/core/lease/share.h"
 #include "overlay/client/words.h"
 #include <errno.h>
@@ -19,7 +19,7 @@ enum { USUAL_S = 3600, SECONDS_MOST = 365 * 24 * 3600, SLOTS_MOST = 65536, CLAIM
 enum step { STEP_RESERVE, STEP_CLAIM, STEP_PROLONG, STEP_TELL, STEP_RELEASE, STEP_UNDO };
 
 struct request {
-    struct face *face;
+    struct server *server;
     pmix_alloc_directive_t what;
     uint32_t slots, nodes, seconds;
     enum share_strategy strategy;
@@ -35,7 +35,7 @@ struct request {
     void *ctx;
 };
 
-static void go(struct request *r, enum step step);
+static void allocate_step(struct request *r, enum step step);
 
 /* ---- reading, on PMIx's thread ---- */
 
@@ -63,7 +63,7 @@ static bool take_strategy(const pmix_info_t *info, enum share_strategy *strategy
 }
 
 /* False: a value that cannot be used. What nobody here knows is left aside, as PMIx wants it. */
-static bool read_one(struct request *r, const pmix_info_t *info)
+static bool allocate_read_one(struct request *r, const pmix_info_t *info)
 {
     char id[ID_TEXT + 1];
     if (PMIX_CHECK_KEY(info, PMIX_ALLOC_NUM_CPUS))
@@ -83,7 +83,7 @@ static bool read_one(struct request *r, const pmix_info_t *info)
     return true;
 }
 
-static bool makes_sense(const struct request *r)
+static bool allocate_makes_sense(const struct request *r)
 {
     bool wants = r->slots > 0 || r->nodes > 0;
     switch (r->what) {
@@ -100,7 +100,7 @@ static bool makes_sense(const struct request *r)
 
 /* ---- one step after the other, in the loop ---- */
 
-static void add_host(struct request *r, const char *name)
+static void allocate_add_host(struct request *r, const char *name)
 {
     size_t length = r->hosts != NULL ? strlen(r->hosts) : 0, more = strlen(name);
     const char *at = r->hosts;
@@ -115,13 +115,13 @@ static void add_host(struct request *r, const char *name)
     r->host_count++;
 }
 
-static void on_row(void *ctx, const struct message *m)
+static void allocate_on_row(void *ctx, const struct message *m)
 {
     struct request *r = ctx;
     if (m->kind == MSG_local_reservation && r->step == STEP_RESERVE)
         r->id = m->local_reservation.reservation;
     if (m->kind == MSG_local_lease && r->step == STEP_TELL)
-        add_host(r, m->local_lease.name);
+        allocate_add_host(r, m->local_lease.name);
     if (m->kind != MSG_local_reservation || r->step != STEP_TELL)
         return;
     char id[ID_TEXT + 1];
@@ -133,7 +133,7 @@ static void on_row(void *ctx, const struct message *m)
     put_u32(r->out, P2PGRID_USED, m->local_reservation.used);
 }
 
-static void finish(struct request *r)
+static void allocate_finish(struct request *r)
 {
     if (r->code != 0)
         put_text(r->out, P2PGRID_REASON, r->why);
@@ -141,60 +141,60 @@ static void finish(struct request *r)
         put_u64(r->out, PMIX_ALLOC_NUM_NODES, r->host_count);
         put_text(r->out, PMIX_ALLOC_NODE_LIST, r->hosts);
     }
-    r->answer(face_status(r->code), r->out->at, r->out->count, r->ctx, infos_release, r->out);
+    r->answer(server_status(r->code), r->out->at, r->out->count, r->ctx, infos_release, r->out);
     free(r->hosts);
     free(r);
 }
 
 /* So many different peers are wanted. */
-static void check_nodes(struct request *r)
+static void allocate_check_nodes(struct request *r)
 {
     if (r->host_count >= r->nodes) {
-        finish(r);
+        allocate_finish(r);
         return;
     }
     r->code = ENOSPC;
     snprintf(r->why, sizeof r->why, "asked for %u peers, found %u", r->nodes, r->host_count);
     infos_free(r->out);
-    go(r, STEP_UNDO);
+    allocate_step(r, STEP_UNDO);
 }
 
-static void on_done(void *ctx, const struct msg_local_done *done)
+static void allocate_on_done(void *ctx, const struct msg_local_done *done)
 {
     struct request *r = ctx;
     if (done->code != 0 && r->code == 0) {
         r->code = done->code;
         memcpy(r->why, done->reason, sizeof r->why);
         if (r->step == STEP_CLAIM && r->what == PMIX_ALLOC_NEW)
-            go(r, STEP_UNDO);
+            allocate_step(r, STEP_UNDO);
         else
-            finish(r);
+            allocate_finish(r);
         return;
     }
     switch (r->step) {
     case STEP_RESERVE:
-        go(r, STEP_CLAIM);
+        allocate_step(r, STEP_CLAIM);
         return;
     case STEP_CLAIM:
-        go(r, r->what == PMIX_ALLOC_EXTEND && r->seconds > 0 ? STEP_PROLONG : STEP_TELL);
+        allocate_step(r, r->what == PMIX_ALLOC_EXTEND && r->seconds > 0 ? STEP_PROLONG : STEP_TELL);
         return;
     case STEP_PROLONG:
-        go(r, STEP_TELL);
+        allocate_step(r, STEP_TELL);
         return;
     case STEP_TELL:
         if (r->what == PMIX_ALLOC_NEW)
-            check_nodes(r);
+            allocate_check_nodes(r);
         else
-            finish(r);
+            allocate_finish(r);
         return;
     case STEP_RELEASE:
     case STEP_UNDO:
-        finish(r);
+        allocate_finish(r);
         return;
     }
 }
 
-static void claim(struct request *r, struct message *m)
+static void allocate_claim(struct request *r, struct message *m)
 {
     struct msg_local_allocate *a = &m->local_allocate;
     m->kind = MSG_local_allocate;
@@ -206,7 +206,7 @@ static void claim(struct request *r, struct message *m)
     strcpy(a->require, r->require);
 }
 
-static void go(struct request *r, enum step step)
+static void allocate_step(struct request *r, enum step step)
 {
     static const uint8_t verbs[] = {[STEP_RESERVE] = RESERVE_NEW,
                                     [STEP_PROLONG] = RESERVE_PROLONG,
@@ -216,7 +216,7 @@ static void go(struct request *r, enum step step)
     struct message m = {.kind = MSG_local_reserve};
     r->step = step;
     if (step == STEP_CLAIM) {
-        claim(r, &m);
+        allocate_claim(r, &m);
     } else {
         m.local_reserve.verb = verbs[step];
         m.local_reserve.reservation = r->id;
@@ -224,19 +224,19 @@ static void go(struct request *r, enum step step)
         m.local_reserve.stays = 1;
         strcpy(m.local_reserve.name, r->name);
     }
-    desk_ask(r->face->desk, &m, on_row, on_done, r);
+    daemon_ask(r->server->daemon, &m, allocate_on_row, allocate_on_done, r);
 }
 
-static void begin(struct face *face, void *work)
+static void allocate_begin(struct server *server, void *work)
 {
     struct request *r = work;
-    r->face = face;
+    r->server = server;
     if (r->what == PMIX_ALLOC_NEW)
-        go(r, STEP_RESERVE);
+        allocate_step(r, STEP_RESERVE);
     else if (r->what == PMIX_ALLOC_EXTEND)
-        go(r, r->slots > 0 || r->nodes > 0 ? STEP_CLAIM : STEP_PROLONG);
+        allocate_step(r, r->slots > 0 || r->nodes > 0 ? STEP_CLAIM : STEP_PROLONG);
     else
-        go(r, r->what == PMIX_ALLOC_RELEASE ? STEP_RELEASE : STEP_TELL);
+        allocate_step(r, r->what == PMIX_ALLOC_RELEASE ? STEP_RELEASE : STEP_TELL);
 }
 
 pmix_status_t allocate_upcall(const pmix_proc_t *tool, pmix_alloc_directive_t directive,
@@ -252,14 +252,14 @@ pmix_status_t allocate_upcall(const pmix_proc_t *tool, pmix_alloc_directive_t di
     }
     r->what = directive;
     for (size_t i = 0; i < count; i++)
-        good = read_one(r, &data[i]) && good;
-    if (!good || !makes_sense(r)) {
+        good = allocate_read_one(r, &data[i]) && good;
+    if (!good || !allocate_makes_sense(r)) {
         infos_release(r->out);
         free(r);
         return PMIX_ERR_BAD_PARAM;
     }
     r->answer = answer;
     r->ctx = ctx;
-    bridge_post(begin, r);
+    mailbox_post(allocate_begin, r);
     return PMIX_SUCCESS;
 }

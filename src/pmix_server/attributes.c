@@ -3,7 +3,7 @@
  * libpmix 4.2.2 answers these itself, and crashes: it hands the answer to its own callback with its
  * own object as the context. This PMIx_Query_info_nb(), which libpmix calls for what tools ask,
  * stands between, and gives every answer the context that belongs to it. */
-#include "face.h"
+#include "server.h"
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>

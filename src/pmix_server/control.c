@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* control.c -- PMIx_Job_control: ends, pauses and resumes jobs of this user. */
-#include "face.h"
-#include "put.h"
+#include "server.h"
+#include "infos.h"
 #include "overlay/client/words.h"
 #include <stdlib.h>
 #include <string.h>
@@ -12,17 +12,17 @@ struct order {
     void *ctx;
 };
 
-static void on_done(void *ctx, const struct msg_local_done *done)
+static void control_on_done(void *ctx, const struct msg_local_done *done)
 {
     struct order *o = ctx;
-    o->answer(face_status(done->code), NULL, 0, o->ctx, NULL, NULL);
+    o->answer(server_status(done->code), NULL, 0, o->ctx, NULL, NULL);
     free(o);
 }
 
-static void pass_on(struct face *face, void *work)
+static void control_pass_on(struct server *server, void *work)
 {
     struct order *o = work;
-    desk_ask(face->desk, &o->message, NULL, on_done, o);
+    daemon_ask(server->daemon, &o->message, NULL, control_on_done, o);
 }
 
 /* The one thing that is to be done; false: another, or several. */
@@ -63,6 +63,6 @@ pmix_status_t control_upcall(const pmix_proc_t *tool, const pmix_proc_t targets[
     memcpy(c->name, targets[0].nspace, length);
     o->answer = answer;
     o->ctx = ctx;
-    bridge_post(pass_on, o);
+    mailbox_post(control_pass_on, o);
     return PMIX_SUCCESS;
 }

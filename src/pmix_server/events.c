@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* events.c -- p2pd's notices as PMIx events. PMIx keeps events and repeats them to tools that come
  * later, so each says when it was, and in which life of the daemon. */
-#include "face.h"
+#include "server.h"
 #include "p2pgrid_pmix.h"
-#include "put.h"
+#include "infos.h"
 #include "overlay/client/words.h"
 #include <stdlib.h>
 
@@ -82,7 +82,7 @@ void events_notice(void *ctx, const struct msg_local_notice *n)
         id_text(&n->reservation, id);
         put_text(all, PMIX_ALLOC_ID, id);
     }
-    PMIX_LOAD_PROCID(&self, FACE_NSPACE, 0);
+    PMIX_LOAD_PROCID(&self, SERVER_NSPACE, 0);
     pmix_status_t rc =
         PMIx_Notify_event(code, &self, PMIX_RANGE_SESSION, all->at, all->count, on_sent, all);
     if (rc != PMIX_SUCCESS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* log.c -- PMIx_Log: lines of text for p2pd's own log, which is where all channels end here. */
-#include "face.h"
-#include "put.h"
+#include "server.h"
+#include "infos.h"
 #include "overlay/base/log.h"
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +16,14 @@ struct lines {
     void *ctx;
 };
 
-static void write_lines(struct face *face, void *work)
+static void write_lines(struct server *server, void *work)
 {
     struct lines *l = work;
     for (size_t i = 0; i < l->count; i++) {
         struct message m = {.kind = MSG_local_note};
         m.local_note.level = LOG_LEVEL_INFO;
         memcpy(m.local_note.text, l->at[i], sizeof m.local_note.text);
-        desk_say(face->desk, &m);
+        daemon_send(server->daemon, &m);
     }
     l->answer(l->status, l->ctx);
     free(l);
@@ -49,5 +49,5 @@ void log_upcall(const pmix_proc_t *tool, const pmix_info_t data[], size_t count,
     l->status = l->count > 0 ? PMIX_SUCCESS : PMIX_ERR_NOT_SUPPORTED;
     l->answer = answer;
     l->ctx = ctx;
-    bridge_post(write_lines, l);
+    mailbox_post(write_lines, l);
 }

@@ -2,10 +2,10 @@
 /* main.c -- p2pd-pmix, a small process that p2pd starts when the first PMIx tool comes, and that
  * ends when none has been there for a while: whatever libpmix does, the daemon of week-long jobs
  * lives. */
-#include "face.h"
-#include "door.h"
+#include "server.h"
+#include "access.h"
 #include "p2pgrid_pmix.h"
-#include "put.h"
+#include "infos.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 enum { LISTENING = 3 }; /* where p2pd puts its socket */
 
-pmix_status_t face_status(uint32_t code)
+pmix_status_t server_status(uint32_t code)
 {
     switch (code) {
     case 0:
@@ -37,21 +37,21 @@ pmix_status_t face_status(uint32_t code)
     return PMIX_ERROR;
 }
 
-static void on_gone(void *ctx)
+static void server_on_daemon_gone(void *ctx)
 {
-    struct face *face = ctx;
-    event_base_loopbreak(face->base);
+    struct server *server = ctx;
+    event_base_loopbreak(server->base);
 }
 
-static void on_end(evutil_socket_t fd, short what, void *ctx)
+static void server_on_end(evutil_socket_t fd, short what, void *ctx)
 {
     (void)fd, (void)what;
-    on_gone(ctx);
+    server_on_daemon_gone(ctx);
 }
 
-static int begin(const char *folder)
+static int server_begin(const char *folder)
 {
-    /* Who has left is said at once, and not when nobody has left for a second. */
+    /* PMIx tells of tools that leave at once, not when none has left for a second. */
     setenv("PMIX_MCA_pmix_event_caching_window", "0", 1);
     static pmix_server_module_t upcalls = {.query = query_upcall,
                                            .allocate = allocate_upcall,
@@ -66,7 +66,7 @@ static int begin(const char *folder)
     put_bool(&all, PMIX_SERVER_TOOL_SUPPORT, true);
     put_text(&all, PMIX_SERVER_TMPDIR, folder);
     put_text(&all, PMIX_SYSTEM_TMPDIR, folder);
-    put_text(&all, PMIX_SERVER_NSPACE, FACE_NSPACE);
+    put_text(&all, PMIX_SERVER_NSPACE, SERVER_NSPACE);
     put_rank(&all, PMIX_SERVER_RANK, 0);
     pmix_status_t rc = PMIx_server_init(&upcalls, all.at, all.count);
     infos_free(&all);
@@ -84,25 +84,26 @@ static void on_watching(void *ctx, const struct msg_local_done *done)
     (void)ctx, (void)done;
 }
 
-static int run(const char *folder)
+static int server_run(const char *folder)
 {
-    struct face face = {.base = event_base_new()};
-    const struct desk_watcher watcher = {.notice = events_notice, .gone = on_gone, .ctx = &face};
+    struct server server = {.base = event_base_new()};
+    const struct daemon_watcher watcher = {
+        .notice = events_notice, .gone = server_on_daemon_gone, .ctx = &server};
     struct message watch = {.kind = MSG_local_watch};
     struct err e = {0};
-    if (face.base == NULL || bridge_open(face.base, &face) != 0)
+    if (server.base == NULL || mailbox_open(server.base, &server) != 0)
         return EXIT_FAILURE;
-    face.idle = event_new(face.base, -1, EV_PERSIST, tools_rest, &face);
-    struct event *term = evsignal_new(face.base, SIGTERM, on_end, &face);
-    if (face.idle == NULL || term == NULL || event_add(term, NULL) != 0 || begin(folder) != 0 ||
-        desk_open(&face.desk, face.base, &watcher, &e) != 0 ||
-        (face.gather = gather_new(face.desk)) == NULL) {
+    server.idle = event_new(server.base, -1, EV_PERSIST, tools_rest, &server);
+    struct event *term = evsignal_new(server.base, SIGTERM, server_on_end, &server);
+    if (server.idle == NULL || term == NULL || event_add(term, NULL) != 0 ||
+        server_begin(folder) != 0 || daemon_open(&server.daemon, server.base, &watcher, &e) != 0 ||
+        (server.snapshots = snapshot_maker_new(server.daemon)) == NULL) {
         fprintf(stderr, "p2pd-pmix: %s\n", e.text);
         return EXIT_FAILURE;
     }
-    desk_ask(face.desk, &watch, NULL, on_watching, NULL);
-    event_add(face.idle, &(struct timeval){.tv_sec = 1});
-    event_base_dispatch(face.base);
+    daemon_ask(server.daemon, &watch, NULL, on_watching, NULL);
+    event_add(server.idle, &(struct timeval){.tv_sec = 1});
+    event_base_dispatch(server.base);
     /* PMIx_server_finalize() would shut down the socket, which is p2pd's, for p2pd too. */
     _exit(EXIT_SUCCESS);
 }
@@ -117,6 +118,6 @@ int main(int argc, char **argv)
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     signal(SIGPIPE, SIG_IGN);
     umask(077);
-    door_use(LISTENING);
-    return run(argv[1]);
+    access_use(LISTENING);
+    return server_run(argv[1]);
 }

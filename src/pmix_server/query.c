@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* query.c -- PMIx_Query_info: which keys are asked for, and the answer to each out of one picture.
+/* query.c -- PMIx_Query_info: which keys are asked for, and the answer to each out of one snapshot.
  */
-#include "face.h"
+#include "server.h"
 #include "p2pgrid_pmix.h"
-#include "put.h"
+#include "infos.h"
 #include "overlay/client/words.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static void read_query(struct question *all, const pmix_query_t *q)
 
 /* ---- answering, in the loop ---- */
 
-static void tell_peer(struct infos *to, const struct picture_peer *p, bool topology)
+static void tell_peer(struct infos *to, const struct snapshot_peer *p, bool topology)
 {
     struct infos one = {0};
     char id[ID_TEXT + 1];
@@ -78,7 +78,7 @@ static void tell_peer(struct infos *to, const struct picture_peer *p, bool topol
     put_list(to, PMIX_NODE_INFO_ARRAY, &one);
 }
 
-static void tell_peers(struct infos *to, const struct picture *p, const struct wanted *w)
+static void tell_peers(struct infos *to, const struct snapshot *p, const struct wanted *w)
 {
     struct infos all = {0};
     for (size_t i = 0; i < p->peer_count; i++)
@@ -87,10 +87,10 @@ static void tell_peers(struct infos *to, const struct picture *p, const struct w
     put_list(to, P2PGRID_PEERS, &all);
 }
 
-static bool tell_topology(struct infos *to, const struct picture *p, const struct wanted *w)
+static bool tell_topology(struct infos *to, const struct snapshot *p, const struct wanted *w)
 {
     for (size_t i = 0; i < p->peer_count; i++) {
-        const struct picture_peer *peer = &p->peers[i];
+        const struct snapshot_peer *peer = &p->peers[i];
         bool own = peer->rtt_us == 0 && (w->host[0] == '\0' || strcmp(w->host, "localhost") == 0);
         if (peer->xml == NULL || (!own && strcmp(peer->ad.name, w->host) != 0))
             continue;
@@ -101,7 +101,7 @@ static bool tell_topology(struct infos *to, const struct picture *p, const struc
 }
 
 /* The one that is named; without a name the only one. */
-static const struct picture_job *find_job(const struct picture *p, const char *name)
+static const struct snapshot_job *find_job(const struct snapshot *p, const char *name)
 {
     for (size_t i = 0; i < p->job_count; i++)
         if (strcmp(p->jobs[i].is.name, name) == 0)
@@ -109,7 +109,7 @@ static const struct picture_job *find_job(const struct picture *p, const char *n
     return name[0] == '\0' && p->job_count == 1 ? &p->jobs[0] : NULL;
 }
 
-static void tell_namespaces(struct infos *to, const struct picture *p)
+static void tell_namespaces(struct infos *to, const struct snapshot *p)
 {
     size_t size = p->job_count * NAME + 1, at = 0;
     char *all = calloc(1, size);
@@ -119,7 +119,7 @@ static void tell_namespaces(struct infos *to, const struct picture *p)
     free(all);
 }
 
-static void tell_namespace_info(struct infos *to, const struct picture *p)
+static void tell_namespace_info(struct infos *to, const struct snapshot *p)
 {
     struct infos all = {0};
     for (size_t i = 0; i < p->job_count; i++) {
@@ -141,9 +141,9 @@ static pmix_proc_state_t state_of(const struct part_place *place)
 }
 
 /* One entry for each copy, as Open MPI numbers processes: lane * ranks + rank. */
-static bool tell_processes(struct infos *to, const struct picture *p, const struct wanted *w)
+static bool tell_processes(struct infos *to, const struct snapshot *p, const struct wanted *w)
 {
-    const struct picture_job *j = find_job(p, w->job);
+    const struct snapshot_job *j = find_job(p, w->job);
     if (j == NULL)
         return false;
     pmix_proc_info_t *table = calloc(j->count + 1, sizeof *table);
@@ -158,9 +158,9 @@ static bool tell_processes(struct infos *to, const struct picture *p, const stru
     return true;
 }
 
-static bool tell_replicas(struct infos *to, const struct picture *p, const struct wanted *w)
+static bool tell_replicas(struct infos *to, const struct snapshot *p, const struct wanted *w)
 {
-    const struct picture_job *j = find_job(p, w->job);
+    const struct snapshot_job *j = find_job(p, w->job);
     struct infos all = {0};
     if (j == NULL)
         return false;
@@ -188,7 +188,7 @@ static void tell_allocation(struct infos *to, const struct msg_local_reservation
     put_u32(to, P2PGRID_USED, a->used);
 }
 
-static void tell_allocations(struct infos *to, const struct picture *p)
+static void tell_allocations(struct infos *to, const struct snapshot *p)
 {
     struct infos all = {0};
     for (size_t i = 0; i < p->allocation_count; i++) {
@@ -199,7 +199,7 @@ static void tell_allocations(struct infos *to, const struct picture *p)
     put_list(to, P2PGRID_ALLOCATIONS, &all);
 }
 
-static bool tell_allocation_status(struct infos *to, const struct picture *p,
+static bool tell_allocation_status(struct infos *to, const struct snapshot *p,
                                    const struct wanted *w)
 {
     char id[ID_TEXT + 1], line[160];
@@ -216,9 +216,9 @@ static bool tell_allocation_status(struct infos *to, const struct picture *p,
     return false;
 }
 
-static bool tell_job_status(struct infos *to, const struct picture *p, const struct wanted *w)
+static bool tell_job_status(struct infos *to, const struct snapshot *p, const struct wanted *w)
 {
-    const struct picture_job *j = find_job(p, w->job);
+    const struct snapshot_job *j = find_job(p, w->job);
     if (j != NULL)
         put_status(to, PMIX_QUERY_JOB_STATUS,
                    j->is.over ? PMIX_EVENT_JOB_END : PMIX_OPERATION_IN_PROGRESS);
@@ -226,7 +226,7 @@ static bool tell_job_status(struct infos *to, const struct picture *p, const str
 }
 
 /* False: what is asked about is not there. */
-static bool tell(struct infos *to, const struct picture *p, const struct wanted *w)
+static bool query_tell(struct infos *to, const struct snapshot *p, const struct wanted *w)
 {
     char names[1024];
     switch (w->key) {
@@ -261,16 +261,16 @@ static bool tell(struct infos *to, const struct picture *p, const struct wanted 
     return false;
 }
 
-static void on_picture(void *ctx, const struct picture *p)
+static void query_on_snapshot(void *ctx, const struct snapshot *p)
 {
     struct question *q = ctx;
     struct infos *out = calloc(1, sizeof *out);
     size_t missing = q->unknown;
     pmix_status_t status = PMIX_SUCCESS;
     for (size_t i = 0; out != NULL && p->code == 0 && i < q->count; i++)
-        missing += !tell(out, p, &q->at[i]);
+        missing += !query_tell(out, p, &q->at[i]);
     if (out == NULL || p->code != 0)
-        status = face_status((uint32_t)p->code);
+        status = server_status((uint32_t)p->code);
     else if (out->count == 0)
         status = PMIX_ERR_NOT_FOUND;
     else if (missing > 0)
@@ -280,7 +280,7 @@ static void on_picture(void *ctx, const struct picture *p)
     free(q);
 }
 
-static void ask(struct face *face, void *work)
+static void query_ask(struct server *server, void *work)
 {
     struct question *q = work;
     unsigned needs = 0;
@@ -295,7 +295,7 @@ static void ask(struct face *face, void *work)
         else if (machine)
             host = host == NULL ? w->host : "";
     }
-    gather_ask(face->gather, needs, host != NULL ? host : "", on_picture, q);
+    snapshot_ask(server->snapshots, needs, host != NULL ? host : "", query_on_snapshot, q);
 }
 
 pmix_status_t query_upcall(pmix_proc_t *tool, pmix_query_t *queries, size_t count,
@@ -313,6 +313,6 @@ pmix_status_t query_upcall(pmix_proc_t *tool, pmix_query_t *queries, size_t coun
     }
     q->answer = answer;
     q->ctx = ctx;
-    bridge_post(ask, q);
+    mailbox_post(query_ask, q);
     return PMIX_SUCCESS;
 }

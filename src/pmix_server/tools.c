@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tools.c -- tools that connect and leave. Who they are was seen at the door; a refusal here would
+/* tools.c -- tools that connect and leave. Their user was checked by access.c; a refusal here would
  * crash PMIx 4.2.2. */
-#include "face.h"
-#include "door.h"
-#include "put.h"
+#include "server.h"
+#include "access.h"
+#include "infos.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,23 +21,23 @@ struct arrival {
 /* Every second. PMIx does not tell of every tool that dies, so the connections are counted. */
 void tools_rest(evutil_socket_t fd, short what, void *ctx)
 {
-    struct face *face = ctx;
+    struct server *server = ctx;
     (void)fd, (void)what;
-    face->quiet_s = door_connections() == 0 ? face->quiet_s + 1 : 0;
-    if (face->quiet_s > (face->seen < MANY ? IDLE_S : IDLE_AFTER_MANY_S))
-        event_base_loopbreak(face->base);
+    server->quiet_s = access_connections() == 0 ? server->quiet_s + 1 : 0;
+    if (server->quiet_s > (server->seen < MANY ? IDLE_S : IDLE_AFTER_MANY_S))
+        event_base_loopbreak(server->base);
 }
 
-static void welcome(struct face *face, void *work)
+static void tool_welcome(struct server *server, void *work)
 {
     struct arrival *a = work;
     static unsigned serial;
     char name[32];
     if (a->tool.nspace[0] == '\0') {
-        snprintf(name, sizeof name, FACE_NSPACE ".tool.%u", ++serial);
+        snprintf(name, sizeof name, SERVER_NSPACE ".tool.%u", ++serial);
         PMIX_LOAD_PROCID(&a->tool, name, 0);
     }
-    face->seen++;
+    server->seen++;
     a->answer(PMIX_SUCCESS, &a->tool, a->ctx);
     free(a);
 }
@@ -55,24 +55,24 @@ void tools_upcall(pmix_info_t *info, size_t count, pmix_tool_connection_cbfunc_t
             a->tool.rank = info[i].value.data.rank;
     a->answer = answer;
     a->ctx = ctx;
-    bridge_post(welcome, a);
+    mailbox_post(tool_welcome, a);
 }
 
-static void farewell(struct face *face, void *work)
+static void tool_farewell(struct server *server, void *work)
 {
     pmix_proc_t *tool = work;
-    (void)face;
+    (void)server;
     PMIx_server_deregister_nspace(tool->nspace, NULL, NULL);
     free(tool);
 }
 
-static void has_left(const pmix_proc_t *tool)
+static void tool_has_left(const pmix_proc_t *tool)
 {
     pmix_proc_t *copy = malloc(sizeof *copy);
     if (copy == NULL)
         abort();
     *copy = *tool;
-    bridge_post(farewell, copy);
+    mailbox_post(tool_farewell, copy);
 }
 
 /* What follows is the end of its connection, which counts. */
@@ -85,15 +85,15 @@ pmix_status_t tools_left_upcall(const pmix_proc_t *tool, void *object, pmix_op_c
 
 /* PMIx gathers those that leave at about the same time: one is the source, the others are listed.
  */
-static void on_lost(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
-                    size_t count, pmix_info_t results[], size_t result_count,
-                    pmix_event_notification_cbfunc_fn_t done, void *ctx)
+static void tool_on_lost(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                         pmix_info_t info[], size_t count, pmix_info_t results[],
+                         size_t result_count, pmix_event_notification_cbfunc_fn_t done, void *ctx)
 {
     (void)id, (void)status, (void)results, (void)result_count;
-    has_left(source);
+    tool_has_left(source);
     for (size_t i = 0; i < count; i++)
         if (PMIX_CHECK_KEY(&info[i], PMIX_PROCID) && info[i].value.type == PMIX_PROC)
-            has_left(info[i].value.data.proc);
+            tool_has_left(info[i].value.data.proc);
     if (done != NULL)
         done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, ctx);
 }
@@ -101,5 +101,5 @@ static void on_lost(size_t id, pmix_status_t status, const pmix_proc_t *source, 
 void tools_watch(void)
 {
     pmix_status_t lost = PMIX_ERR_LOST_CONNECTION;
-    PMIx_Register_event_handler(&lost, 1, NULL, 0, on_lost, NULL, NULL);
+    PMIx_Register_event_handler(&lost, 1, NULL, 0, tool_on_lost, NULL, NULL);
 }

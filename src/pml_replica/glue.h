@@ -59,7 +59,6 @@ typedef struct replica_request {
 } replica_request_t;
 
 struct replica_params {
-    char *level;
     bool direct;
     char *address;
     size_t eager_limit, fragment, log_limit, window_limit;

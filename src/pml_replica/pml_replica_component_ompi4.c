@@ -3,7 +3,7 @@
  * every process. */
 #include "glue.h"
 #include "overlay/base/err.h"
-#include "src/common/gate.h"
+#include "src/common/selection.h"
 #include "src/survive/level.h"
 #include "src/common/log.h"
 #include "src/common/nodelay.h"
@@ -113,7 +113,7 @@ static int component_register(void)
 static bool on_the_grid(void)
 {
     const char *ras = getenv("OMPI_MCA_ras");
-    return ras != NULL && gate_names(ras, "p2p");
+    return ras != NULL && selection_names(ras, "p2p");
 }
 
 /* Ranks and lanes of a job of so many processes, which come lane by lane; false: they do not add

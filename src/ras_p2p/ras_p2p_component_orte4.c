@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ras_p2p_component_orte4.c -- how Open MPI sees the allocator: parameters, selection. */
 #include "ras_p2p.h"
-#include "src/common/gate.h"
+#include "src/common/selection.h"
 #include "src/common/param.h"
 #include "orte/constants.h"
 #include "opal/mca/base/base.h"
@@ -43,7 +43,7 @@ static int ras_p2p_query(mca_base_module_t **chosen, int *priority)
 {
     *chosen = NULL;
     *priority = 0;
-    if (!gate_open())
+    if (!selection_is_p2p())
         return ORTE_ERROR;
     *priority = mca_ras_p2p_component.priority;
     *chosen = (mca_base_module_t *)&module;

@@ -27,7 +27,7 @@ enum { PROGRESS_AFTER_S = 2, EXIT_REFUSED = 1 };
 static struct ras_p2p_component *const ras = &mca_ras_p2p_component;
 
 /* The line is the last word: what ORTE would add knows less. */
-static int refuse(const char *why)
+static int ras_refuse(const char *why)
 {
     log_line("%s", why);
     ras_p2p_end();
@@ -99,7 +99,7 @@ struct ras_p2p_node *ras_p2p_find(const orte_node_t *node)
     return NULL;
 }
 
-static int insert_all(opal_list_t *nodes, orte_job_t *job)
+static int ras_insert_all(opal_list_t *nodes, orte_job_t *job)
 {
     /* The nodes are all there is to use, and their names are nobody's in DNS. */
     orte_managed_allocation = true;
@@ -114,12 +114,12 @@ int ras_p2p_insert(orte_node_t *node, orte_job_t *job)
     opal_list_t nodes;
     OBJ_CONSTRUCT(&nodes, opal_list_t);
     opal_list_append(&nodes, &node->super);
-    const int rc = insert_all(&nodes, job);
+    const int rc = ras_insert_all(&nodes, job);
     OBJ_DESTRUCT(&nodes);
     return rc;
 }
 
-static void stop_watching(void)
+static void ras_stop_watching(void)
 {
     if (ras->watching) {
         ras->watching = false;
@@ -132,7 +132,7 @@ static void stop_watching(void)
 
 void ras_p2p_end(void)
 {
-    stop_watching();
+    ras_stop_watching();
     if (ras->grid != NULL) {
         if (ras->on_end != NULL)
             ras->on_end();
@@ -141,7 +141,7 @@ void ras_p2p_end(void)
     }
 }
 
-static void tick(int fd, short event, void *unused)
+static void ras_tick(int fd, short event, void *unused)
 {
     (void)fd, (void)event, (void)unused;
     char line[80];
@@ -155,7 +155,7 @@ static void tick(int fd, short event, void *unused)
 }
 
 /* Takes the leases over: nodes for those of the job, a list for the spares. */
-static int keep(const struct answer *answer)
+static int ras_take_leases(const struct answer *answer)
 {
     opal_list_t nodes;
     OBJ_CONSTRUCT(&nodes, opal_list_t);
@@ -179,41 +179,41 @@ static int keep(const struct answer *answer)
         ras->spare_count = answer->spares;
     }
     if (rc == ORTE_SUCCESS)
-        rc = insert_all(&nodes, ras->job);
+        rc = ras_insert_all(&nodes, ras->job);
     OBJ_DESTRUCT(&nodes);
     return rc;
 }
 
-static void answered(int fd, short event, void *unused)
+static void ras_answered(int fd, short event, void *unused)
 {
     (void)fd, (void)event, (void)unused;
     struct answer answer;
-    stop_watching();
+    ras_stop_watching();
     grid_answer(ras->grid, &answer);
     if (answer.err.code != 0)
-        refuse(answer.err.text);
-    else if (keep(&answer) != ORTE_SUCCESS)
-        refuse("out of memory");
+        ras_refuse(answer.err.text);
+    else if (ras_take_leases(&answer) != ORTE_SUCCESS)
+        ras_refuse("out of memory");
     else
         ORTE_ACTIVATE_JOB_STATE(ras->job, ORTE_JOB_STATE_ALLOCATION_COMPLETE);
     answer_clear(&answer);
 }
 
-static void start_watching(void)
+static void ras_start_watching(void)
 {
     struct timeval second = {.tv_sec = 1};
     ras->watching = true;
     ras->waited_s = 0;
     opal_event_set(orte_event_base, &ras->answered, grid_answer_fd(ras->grid), OPAL_EV_READ,
-                   answered, NULL);
+                   ras_answered, NULL);
     opal_event_set_priority(&ras->answered, ORTE_SYS_PRI);
     opal_event_add(&ras->answered, NULL);
-    opal_event_evtimer_set(orte_event_base, &ras->ticking, tick, NULL);
+    opal_event_evtimer_set(orte_event_base, &ras->ticking, ras_tick, NULL);
     opal_event_evtimer_add(&ras->ticking, &second);
 }
 
 /* What the command line asks for. `processes` has room for every app context. */
-static int read_request(orte_job_t *job, int *processes, struct job_request *r, struct err *e)
+static int ras_read_request(orte_job_t *job, int *processes, struct job_request *r, struct err *e)
 {
     const struct level *level = survive_level();
     *r = (struct job_request){
@@ -242,7 +242,7 @@ int ras_p2p_allocate(orte_job_t *job, opal_list_t *nodes)
     struct wish wish = {0};
     int *processes = calloc((size_t)job->apps->size + 1, sizeof *processes);
     int rc = processes == NULL ? err_set(&e, ENOMEM, "out of memory")
-                               : read_request(job, processes, &request, &e);
+                               : ras_read_request(job, processes, &request, &e);
     if (rc == 0)
         rc = request_wish(&request, &wish, &e);
     free(processes);
@@ -262,7 +262,7 @@ int ras_p2p_allocate(orte_job_t *job, opal_list_t *nodes)
     }
     wish_clear(&wish);
     if (rc != 0)
-        return refuse(e.text);
-    start_watching();
+        return ras_refuse(e.text);
+    ras_start_watching();
     return ORTE_ERR_ALLOCATION_PENDING;
 }

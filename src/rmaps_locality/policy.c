@@ -54,7 +54,7 @@ static void find_domains(struct plan *p, enum domain_scheme scheme)
     }
 }
 
-static int falling(const void *a, const void *b)
+static int copies_falling(const void *a, const void *b)
 {
     const unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
     return (x < y) - (x > y);
@@ -164,7 +164,7 @@ static bool place_copies(struct plan *p, unsigned *node)
         for (unsigned i = 0; i < after; i++)
             p->rest[i] = copies_of(job, rank + 1 + i);
         if (job->copies != NULL)
-            qsort(p->rest, after, sizeof p->rest[0], falling);
+            qsort(p->rest, after, sizeof p->rest[0], copies_falling);
         memset(p->taken, 0, job->node_count * sizeof p->taken[0]);
         for (unsigned lane = 0; lane < job->lanes; lane++) {
             unsigned *mine = &node[lane * job->ranks + rank];
@@ -181,7 +181,7 @@ static bool all_fit(struct plan *p, enum domain_scheme scheme)
     find_domains(p, scheme);
     for (unsigned i = 0; i < p->job->ranks; i++)
         p->rest[i] = copies_of(p->job, i);
-    qsort(p->rest, p->job->ranks, sizeof p->rest[0], falling);
+    qsort(p->rest, p->job->ranks, sizeof p->rest[0], copies_falling);
     return rest_fits(p, p->room, p->job->ranks);
 }
 
@@ -215,7 +215,7 @@ static void sort_by_distance(struct plan *p)
     }
 }
 
-static int place(struct plan *p, unsigned *node, struct err *e)
+static int policy_place_all(struct plan *p, unsigned *node, struct err *e)
 {
     const struct policy_job *job = p->job;
     unsigned slots = 0, wanted = 0;
@@ -257,7 +257,7 @@ int policy_place(const struct policy_job *job, unsigned *node, struct err *e)
     p.used = block + 3 * nodes;
     p.scratch = block + 4 * nodes;
     p.rest = block + 5 * nodes;
-    const int rc = place(&p, node, e);
+    const int rc = policy_place_all(&p, node, e);
     free(block);
     free(p.taken);
     return rc;

@@ -2,7 +2,7 @@
 /* rmaps_locality_component_orte4.c -- how Open MPI sees the mapper: parameters, selection. */
 #include "rmaps_locality.h"
 #include "overlay/core/lease/share.h"
-#include "src/common/gate.h"
+#include "src/common/selection.h"
 #include "src/common/param.h"
 #include "opal/mca/base/base.h"
 #include "orte/constants.h"
@@ -43,7 +43,7 @@ static int rmaps_locality_query(mca_base_module_t **chosen, int *priority)
 {
     *chosen = NULL;
     *priority = 0;
-    if (!gate_open())
+    if (!selection_is_p2p())
         return ORTE_ERROR;
     *priority = mca_rmaps_locality_component.priority;
     *chosen = (mca_base_module_t *)&module;

@@ -173,8 +173,8 @@ static int add_process(orte_job_t *job, orte_node_t *node, int app, unsigned vpi
 }
 
 /* ORTE learns who runs where, process by process. */
-static int describe(orte_job_t *job, const struct field *f, const unsigned *node, const int *app_of,
-                    unsigned ranks, unsigned lanes)
+static int map_describe(orte_job_t *job, const struct field *f, const unsigned *node,
+                        const int *app_of, unsigned ranks, unsigned lanes)
 {
     int rc = ORTE_SUCCESS;
     free(job->map->last_mapper);
@@ -204,7 +204,7 @@ static int describe(orte_job_t *job, const struct field *f, const unsigned *node
     return rc;
 }
 
-static int refuse(const char *why)
+static int map_refuse(const char *why)
 {
     log_line("%s", why);
     return ORTE_ERR_SILENT;
@@ -218,8 +218,8 @@ static unsigned *copies_of_ranks(const struct level *level, unsigned ranks)
     return copies;
 }
 
-static int map(orte_job_t *job, const struct level *level, const struct field *f, const int *app_of,
-               unsigned ranks)
+static int map_ranks(orte_job_t *job, const struct level *level, const struct field *f,
+                     const int *app_of, unsigned ranks)
 {
     struct err e = {0};
     const unsigned lanes = level_lanes(level, ranks);
@@ -236,7 +236,7 @@ static int map(orte_job_t *job, const struct level *level, const struct field *f
     }
     if (rc == 0)
         rc = policy_place(&wanted, node, &e);
-    rc = rc != 0 ? refuse(e.text) : describe(job, f, node, app_of, ranks, lanes);
+    rc = rc != 0 ? map_refuse(e.text) : map_describe(job, f, node, app_of, ranks, lanes);
     free(node);
     free(copies);
     return rc;
@@ -264,19 +264,19 @@ int rmaps_locality_map(orte_job_t *job)
     const bool replicated = level_replicates(level);
     if (is_mapped_by_user(job) || names_hosts(job)) {
         return replicated
-                   ? refuse("errmgr_replica_level 2 and above decides itself where copies "
-                            "run: leave out --map-by, --rank-by, -N, --host, --hostfile, and "
-                            "--bind-to except to core or none")
+                   ? map_refuse("errmgr_replica_level 2 and above decides itself where copies "
+                                "run: leave out --map-by, --rank-by, -N, --host, --hostfile, and "
+                                "--bind-to except to core or none")
                    : leave_to_stock(job);
     }
     int *app_of = app_of_ranks(job, &ranks);
     int rc = fill_field(&field);
     if (app_of == NULL || rc != 0)
-        rc = refuse("out of memory");
+        rc = map_refuse("out of memory");
     else if (!replicated && field.free < ranks)
         rc = leave_to_stock(job);
     else
-        rc = map(job, level, &field, app_of, ranks);
+        rc = map_ranks(job, level, &field, app_of, ranks);
     free(app_of);
     free(field.node);
     free(field.place);

@@ -22,7 +22,7 @@ struct replica {
 struct fate {
     unsigned ranks, lanes;
     unsigned losses, finished; /* replicas lost so far; ranks finished */
-    unsigned lost_rank;        /* when over */
+    unsigned lost_rank;        /* when the job has failed */
     enum fate_verdict verdict;
     uint64_t start_ms;
     struct replica replica[]; /* [lane * ranks + rank] */
@@ -45,31 +45,31 @@ void fate_free(struct fate *f)
     free(f);
 }
 
-static const struct replica *look(const struct fate *f, unsigned rank, unsigned lane)
+static const struct replica *fate_at(const struct fate *f, unsigned rank, unsigned lane)
 {
     assert(rank < f->ranks && lane < f->lanes);
     return &f->replica[(size_t)lane * f->ranks + rank];
 }
 
-static struct replica *find(struct fate *f, unsigned rank, unsigned lane)
+static struct replica *fate_at_for_change(struct fate *f, unsigned rank, unsigned lane)
 {
-    return (struct replica *)look(f, rank, lane);
+    return (struct replica *)fate_at(f, rank, lane);
 }
 
 void fate_hole(struct fate *f, unsigned rank, unsigned lane)
 {
-    find(f, rank, lane)->state = HOLE;
+    fate_at_for_change(f, rank, lane)->state = HOLE;
 }
 
 bool fate_living(const struct fate *f, unsigned rank, unsigned lane)
 {
-    return look(f, rank, lane)->state == LIVING;
+    return fate_at(f, rank, lane)->state == LIVING;
 }
 
 bool fate_finished(const struct fate *f, unsigned rank)
 {
     for (unsigned lane = 0; lane < f->lanes; lane++)
-        if (look(f, rank, lane)->state == FINISHED)
+        if (fate_at(f, rank, lane)->state == FINISHED)
             return true;
     return false;
 }
@@ -124,7 +124,7 @@ enum fate_verdict fate_verdict(const struct fate *f)
 
 enum fate_verdict fate_finish(struct fate *f, unsigned rank, unsigned lane)
 {
-    struct replica *r = find(f, rank, lane);
+    struct replica *r = fate_at_for_change(f, rank, lane);
     if (r->state != LIVING)
         return f->verdict;
     f->finished += !fate_finished(f, rank);
@@ -137,7 +137,7 @@ enum fate_verdict fate_finish(struct fate *f, unsigned rank, unsigned lane)
 enum fate_verdict fate_lose(struct fate *f, unsigned rank, unsigned lane,
                             const struct fate_loss *loss)
 {
-    struct replica *r = find(f, rank, lane);
+    struct replica *r = fate_at_for_change(f, rank, lane);
     if (r->state != LIVING)
         return f->verdict;
     r->state = LOST;
@@ -147,7 +147,7 @@ enum fate_verdict fate_lose(struct fate *f, unsigned rank, unsigned lane,
     r->after_ms = loss->at_ms > f->start_ms ? loss->at_ms - f->start_ms : 0;
     snprintf(r->peer, sizeof r->peer, "%s", loss->peer != NULL ? loss->peer : "?");
     if (f->verdict == FATE_ON && fate_leader(f, rank) == f->lanes && !fate_finished(f, rank)) {
-        f->verdict = FATE_OVER;
+        f->verdict = FATE_FAILED;
         f->lost_rank = rank;
     }
     return f->verdict;
@@ -155,7 +155,7 @@ enum fate_verdict fate_lose(struct fate *f, unsigned rank, unsigned lane,
 
 /* An exit status that a process itself has given tells more than a signal, and that more than a
  * lost host. */
-static int weight(const struct replica *r)
+static int cause_weight(const struct replica *r)
 {
     switch (r->cause) {
     case FATE_STATUS:
@@ -176,21 +176,21 @@ static int weight(const struct replica *r)
 
 int fate_status(const struct fate *f)
 {
-    if (f->verdict != FATE_OVER)
+    if (f->verdict != FATE_FAILED)
         return 0;
     const struct replica *told = NULL;
     for (unsigned lane = 0; lane < f->lanes; lane++) {
-        const struct replica *r = look(f, f->lost_rank, lane);
+        const struct replica *r = fate_at(f, f->lost_rank, lane);
         if (r->state != LOST)
             continue;
-        if (told == NULL || weight(r) > weight(told) ||
-            (weight(r) == weight(told) && r->order < told->order))
+        if (told == NULL || cause_weight(r) > cause_weight(told) ||
+            (cause_weight(r) == cause_weight(told) && r->order < told->order))
             told = r;
     }
     assert(told != NULL);
-    if (weight(told) == 3)
+    if (cause_weight(told) == 3)
         return told->value != 0 ? told->value : 1;
-    return weight(told) == 2 ? 128 + told->value : 1;
+    return cause_weight(told) == 2 ? 128 + told->value : 1;
 }
 
 /* A bounded text that is written piece by piece. */
@@ -199,7 +199,7 @@ struct line {
     size_t size, used;
 };
 
-static void __attribute__((format(printf, 2, 3))) add(struct line *l, const char *format, ...)
+static void __attribute__((format(printf, 2, 3))) line_add(struct line *l, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -209,42 +209,42 @@ static void __attribute__((format(printf, 2, 3))) add(struct line *l, const char
         l->used = (size_t)n < l->size - l->used ? l->used + (size_t)n : l->size - 1;
 }
 
-static void tell(struct line *l, const struct replica *r)
+static void line_add_loss(struct line *l, const struct replica *r)
 {
     switch (r->cause) {
     case FATE_HOST_LOST:
-        add(l, "%s was lost", r->peer);
+        line_add(l, "%s was lost", r->peer);
         break;
     case FATE_HOST_SILENT:
-        add(l, "%s fell silent", r->peer);
+        line_add(l, "%s fell silent", r->peer);
         break;
     case FATE_HOST_ENDED:
-        add(l, "%s ended it", r->peer);
+        line_add(l, "%s ended it", r->peer);
         break;
     case FATE_HOST_LEFT:
-        add(l, "%s left", r->peer);
+        line_add(l, "%s left", r->peer);
         break;
     case FATE_ORTED_SILENT:
-        add(l, "orted on %s fell silent", r->peer);
+        line_add(l, "orted on %s fell silent", r->peer);
         break;
     case FATE_SIGNAL:
-        add(l, "killed by signal %d (%s) on %s", r->value, strsignal(r->value), r->peer);
+        line_add(l, "killed by signal %d (%s) on %s", r->value, strsignal(r->value), r->peer);
         break;
     case FATE_STATUS:
-        add(l, "exited with status %d on %s", r->value, r->peer);
+        line_add(l, "exited with status %d on %s", r->value, r->peer);
         break;
     case FATE_NO_FINALIZE:
-        add(l, "exited without MPI_Finalize on %s", r->peer);
+        line_add(l, "exited without MPI_Finalize on %s", r->peer);
         break;
     case FATE_NO_START:
-        add(l, "could not be started on %s", r->peer);
+        line_add(l, "could not be started on %s", r->peer);
         if (r->value == EACCES) /* ORTE does not say which */
-            add(l, " (no such program there, or it may not be executed)");
+            line_add(l, " (no such program there, or it may not be executed)");
         else if (r->value != 0)
-            add(l, " (%s)", strerror(r->value));
+            line_add(l, " (%s)", strerror(r->value));
         break;
     }
-    add(l, " after %.2f s", (double)r->after_ms / 1000);
+    line_add(l, " after %.2f s", (double)r->after_ms / 1000);
 }
 
 void fate_line(const struct fate *f, char *text, size_t size)
@@ -252,14 +252,14 @@ void fate_line(const struct fate *f, char *text, size_t size)
     struct line l = {text, size, 0};
     const char *between = ": ";
     text[0] = '\0';
-    add(&l, "every replica of rank %u is gone, the job ends", f->lost_rank);
+    line_add(&l, "every replica of rank %u is gone, the job ends", f->lost_rank);
     for (unsigned order = 1; order <= f->losses; order++)
         for (unsigned lane = 0; lane < f->lanes; lane++) {
-            const struct replica *r = look(f, f->lost_rank, lane);
+            const struct replica *r = fate_at(f, f->lost_rank, lane);
             if (r->state != LOST || r->order != order)
                 continue;
-            add(&l, "%slane %u ", between, lane);
-            tell(&l, r);
+            line_add(&l, "%slane %u ", between, lane);
+            line_add_loss(&l, r);
             between = "; ";
         }
 }
@@ -269,8 +269,8 @@ void fate_note(const struct fate *f, unsigned rank, unsigned lane, char *text, s
     struct line l = {text, size, 0};
     unsigned left = fate_living_replicas(f, rank);
     text[0] = '\0';
-    add(&l, "rank %u, lane %u: ", rank, lane);
-    tell(&l, look(f, rank, lane));
+    line_add(&l, "rank %u, lane %u: ", rank, lane);
+    line_add_loss(&l, fate_at(f, rank, lane));
     if (left > 0)
-        add(&l, "; it goes on in lane %u, %u left", fate_leader(f, rank), left);
+        line_add(&l, "; it goes on in lane %u, %u left", fate_leader(f, rank), left);
 }

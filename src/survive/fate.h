@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fate.h -- what became of every replica, and so of the job. A rank is finished when one of its
- * replicas is; the job is done when every rank is finished, and over when a rank has lost its last
- * replica. */
+ * replicas is; the job is done when every rank is finished, and has failed when a rank has lost its
+ * last replica. */
 #ifndef P2P_SRC_SURVIVE_FATE_H
 #define P2P_SRC_SURVIVE_FATE_H
 #include <stdbool.h>
@@ -33,9 +33,9 @@ struct fate_loss {
 enum { FATE_PEER = 63 };
 
 enum fate_verdict {
-    FATE_ON,   /* the job goes on */
-    FATE_DONE, /* every rank is finished: the job has succeeded */
-    FATE_OVER, /* a rank is lost: the job has failed */
+    FATE_ON,     /* the job goes on */
+    FATE_DONE,   /* every rank is finished: the job has succeeded */
+    FATE_FAILED, /* a rank is lost: the job has failed */
 };
 
 /* Times in losses count from start_ms. NULL when there is no memory. */

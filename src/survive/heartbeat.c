@@ -44,7 +44,7 @@ void heartbeat_free(struct heartbeat *h)
     free(h);
 }
 
-static bool make_room(struct heartbeat *h, unsigned peer)
+static bool heartbeat_make_room(struct heartbeat *h, unsigned peer)
 {
     if (peer < h->peers)
         return true;
@@ -67,7 +67,7 @@ bool heartbeat_watch(struct heartbeat *h, unsigned peer, uint64_t now_ms)
 
 bool heartbeat_heard(struct heartbeat *h, unsigned peer, uint64_t now_ms)
 {
-    if (!make_room(h, peer))
+    if (!heartbeat_make_room(h, peer))
         return false;
     h->watch[peer] = (struct watch){.on = true, .heard_ms = now_ms, .excused_ms = h->excused_ms};
     return true;
@@ -130,7 +130,7 @@ void heartbeat_seen(struct heartbeat *h, unsigned peer, unsigned waits, uint64_t
 
 /* A word of the witness is good until it is asked again; what its peer may have sent before it has
  * one interval to be read. */
-static uint64_t patience(const struct heartbeat *h, const struct watch *w)
+static uint64_t heartbeat_patience(const struct heartbeat *h, const struct watch *w)
 {
     const uint64_t own = h->excused_ms - w->excused_ms + h->late_ms;
     const bool seen =
@@ -145,7 +145,7 @@ bool heartbeat_silent(struct heartbeat *h, unsigned *peer)
     for (unsigned i = 0; i < h->peers; i++) {
         struct watch *w = &h->watch[i];
         const uint64_t silence = silence_of(h, w);
-        if (silence == 0 || silence < patience(h, w))
+        if (silence == 0 || silence < heartbeat_patience(h, w))
             continue;
         w->on = false;
         *peer = i;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* heartbeat.h -- who has been silent for too long. Anything heard of a peer is a sign of life. Time
- * that this process itself was not scheduled is no peer's silence: what they sent meanwhile is
- * still unread. Nor is time in which the peer was not scheduled: where somebody can be asked who is
- * beside it and sees that, a witness, whoever is silent is asked about first. */
+/* heartbeat.h -- which peers have been silent for too long. Anything heard of a peer is a sign of
+ * life. Time that this process itself was not scheduled is no peer's silence: what they sent
+ * meanwhile is still unread. Nor is time in which the peer was not scheduled: where a process
+ * beside the peer can be asked (a witness), it is asked about a silent one first. */
 #ifndef P2P_SRC_SURVIVE_HEARTBEAT_H
 #define P2P_SRC_SURVIVE_HEARTBEAT_H
 #include <stdbool.h>

@@ -10,7 +10,7 @@ struct cursor {
     const char *text, *at;
 };
 
-static int refuse(const struct cursor *c, const char *why, struct err *e)
+static int level_refuse(const struct cursor *c, const char *why, struct err *e)
 {
     return err_set(
         e, EINVAL,
@@ -18,7 +18,7 @@ static int refuse(const struct cursor *c, const char *why, struct err *e)
         c->text, why, (int)(c->at - c->text) + 1);
 }
 
-static bool take(struct cursor *c, char want)
+static bool cursor_take(struct cursor *c, char want)
 {
     if (*c->at != want)
         return false;
@@ -27,7 +27,7 @@ static bool take(struct cursor *c, char want)
 }
 
 /* A number of at most `most`; false leaves the cursor at what is wrong. */
-static bool take_number(struct cursor *c, unsigned most, unsigned *out)
+static bool cursor_take_number(struct cursor *c, unsigned most, unsigned *out)
 {
     const char *p = c->at;
     unsigned n = 0;
@@ -43,49 +43,49 @@ static bool take_number(struct cursor *c, unsigned most, unsigned *out)
     return true;
 }
 
-static int take_copies(struct cursor *c, unsigned *copies, struct err *e)
+static int cursor_take_copies(struct cursor *c, unsigned *copies, struct err *e)
 {
     struct cursor before = *c;
-    if (!take_number(c, LEVEL_MOST, copies) || *copies == 0)
-        return refuse(&before, "a level is a number from 1 to 8", e);
+    if (!cursor_take_number(c, LEVEL_MOST, copies) || *copies == 0)
+        return level_refuse(&before, "a level is a number from 1 to 8", e);
     return 0;
 }
 
 /* RANK, RANK-RANK or RANK-, then a colon and the level. */
-static int take_range(struct cursor *c, struct level_range *r, struct err *e)
+static int cursor_take_range(struct cursor *c, struct level_range *r, struct err *e)
 {
-    if (!take_number(c, RANK_MOST, &r->first))
-        return refuse(c, "a rank is expected", e);
+    if (!cursor_take_number(c, RANK_MOST, &r->first))
+        return level_refuse(c, "a rank is expected", e);
     r->last = r->first;
-    if (take(c, '-')) {
+    if (cursor_take(c, '-')) {
         struct cursor before = *c;
         if (*c->at == ':')
             r->last = LEVEL_OPEN;
-        else if (!take_number(c, RANK_MOST, &r->last))
-            return refuse(c, "a rank or ':' is expected", e);
+        else if (!cursor_take_number(c, RANK_MOST, &r->last))
+            return level_refuse(c, "a rank or ':' is expected", e);
         else if (r->last < r->first)
-            return refuse(&before, "the range ends before it begins", e);
+            return level_refuse(&before, "the range ends before it begins", e);
     }
-    if (!take(c, ':'))
-        return refuse(c, "':' and a level are expected", e);
-    return take_copies(c, &r->copies, e);
+    if (!cursor_take(c, ':'))
+        return level_refuse(c, "':' and a level are expected", e);
+    return cursor_take_copies(c, &r->copies, e);
 }
 
-static int parse_ranges(struct level *l, struct cursor *c, struct err *e)
+static int level_parse_ranges(struct level *l, struct cursor *c, struct err *e)
 {
     do {
         struct cursor before = *c;
         if (l->count == LEVEL_RANGES)
-            return refuse(c, "more than 64 ranges", e);
+            return level_refuse(c, "more than 64 ranges", e);
         struct level_range *r = &l->range[l->count];
-        int code = take_range(c, r, e);
+        int code = cursor_take_range(c, r, e);
         if (code != 0)
             return code;
         if (l->count > 0 && r->first <= r[-1].last)
-            return refuse(&before, "ranks must rise, and none may come twice", e);
+            return level_refuse(&before, "ranks must rise, and none may come twice", e);
         l->count++;
-    } while (take(c, ','));
-    return *c->at == '\0' ? 0 : refuse(c, "',' or the end is expected", e);
+    } while (cursor_take(c, ','));
+    return *c->at == '\0' ? 0 : level_refuse(c, "',' or the end is expected", e);
 }
 
 int level_parse(struct level *l, const char *text, struct err *e)
@@ -94,13 +94,13 @@ int level_parse(struct level *l, const char *text, struct err *e)
     *l = (struct level){.count = 0};
     for (const char *p = text; *p != '\0'; p++)
         if (*p == ':')
-            return parse_ranges(l, &c, e);
+            return level_parse_ranges(l, &c, e);
     l->count = 1;
     l->range[0] = (struct level_range){.first = 0, .last = LEVEL_OPEN};
-    int code = take_copies(&c, &l->range[0].copies, e);
+    int code = cursor_take_copies(&c, &l->range[0].copies, e);
     if (code != 0)
         return code;
-    return *c.at == '\0' ? 0 : refuse(&c, "the end is expected", e);
+    return *c.at == '\0' ? 0 : level_refuse(&c, "the end is expected", e);
 }
 
 unsigned level_of(const struct level *l, unsigned rank)
@@ -129,7 +129,7 @@ unsigned level_processes(const struct level *l, unsigned ranks)
 }
 
 /* Copies that there are of ranks below `ranks` in this lane. */
-static unsigned in_lane(const struct level *l, unsigned ranks, unsigned lane)
+static unsigned level_in_lane(const struct level *l, unsigned ranks, unsigned lane)
 {
     unsigned n = 0;
     for (unsigned rank = 0; rank < ranks; rank++)
@@ -137,7 +137,7 @@ static unsigned in_lane(const struct level *l, unsigned ranks, unsigned lane)
     return n;
 }
 
-static bool is_even(const struct level *l)
+static bool level_is_even(const struct level *l)
 {
     return l->count == 1 && l->range[0].first == 0 && l->range[0].last == LEVEL_OPEN;
 }
@@ -145,13 +145,13 @@ static bool is_even(const struct level *l)
 bool level_place(const struct level *l, unsigned ranks, unsigned process, unsigned *rank,
                  unsigned *lane)
 {
-    if (is_even(l)) { /* the usual one, asked for each piece of output */
+    if (level_is_even(l)) { /* the usual one, asked for each piece of output */
         *rank = process % ranks;
         *lane = process / ranks;
         return *lane < l->range[0].copies;
     }
     for (*lane = 0; *lane < level_lanes(l, ranks); ++*lane) {
-        const unsigned here = in_lane(l, ranks, *lane);
+        const unsigned here = level_in_lane(l, ranks, *lane);
         if (process >= here) {
             process -= here;
             continue;
@@ -166,9 +166,9 @@ bool level_place(const struct level *l, unsigned ranks, unsigned process, unsign
 bool level_process(const struct level *l, unsigned ranks, unsigned rank, unsigned lane,
                    unsigned *process)
 {
-    *process = in_lane(l, rank, lane);
+    *process = level_in_lane(l, rank, lane);
     for (unsigned below = 0; below < lane; below++)
-        *process += in_lane(l, ranks, below);
+        *process += level_in_lane(l, ranks, below);
     return rank < ranks && level_of(l, rank) > lane;
 }
 

@@ -5,7 +5,7 @@ libsurvive_la_SOURCES = \
     src/survive/fate.c src/survive/fate.h \
     src/survive/heartbeat.c src/survive/heartbeat.h \
     src/survive/level.c src/survive/level.h \
-    src/survive/told.c src/survive/told.h \
-    src/survive/roll.c src/survive/roll.h \
-    src/survive/feed.c src/survive/feed.h src/survive/pace.c src/survive/pace.h \
-    src/survive/merge.c src/survive/merge.h
+    src/survive/place_updates.c src/survive/place_updates.h \
+    src/survive/participants.c src/survive/participants.h \
+    src/survive/input_window.c src/survive/input_window.h src/survive/rate_limit.c src/survive/rate_limit.h \
+    src/survive/output_merge.c src/survive/output_merge.h

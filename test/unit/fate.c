@@ -37,7 +37,7 @@ static void test_over_when_last_replica_is_lost(void **state)
     assert_int_equal(fate_leader(f, 1), 1);
     assert_int_equal(fate_lose(f, 1, 1, &silent), FATE_ON);
     assert_int_equal(fate_lose(f, 0, 2, &silent), FATE_ON);
-    assert_int_equal(fate_lose(f, 1, 2, &killed), FATE_OVER);
+    assert_int_equal(fate_lose(f, 1, 2, &killed), FATE_FAILED);
     assert_int_equal(fate_leader(f, 1), 3);
     char line[400];
     fate_line(f, line, sizeof line);
@@ -46,7 +46,7 @@ static void test_over_when_last_replica_is_lost(void **state)
               "lane 1 lab2 fell silent after 3.02 s; "
               "lane 2 killed by signal 9 (Killed) on lab3 after 0.50 s");
     assert_int_equal(fate_status(f), 137);
-    assert_int_equal(fate_finish(f, 0, 0), FATE_OVER); /* the first verdict stands */
+    assert_int_equal(fate_finish(f, 0, 0), FATE_FAILED); /* the first verdict stands */
     fate_free(f);
 }
 
@@ -72,7 +72,7 @@ static void test_who_was_silent(void **state)
     fate_note(f, 0, 0, line, sizeof line);
     assert_string_equal(line, "rank 0, lane 0: lab2 fell silent after 3.02 s; "
                               "it goes on in lane 1, 1 left");
-    assert_int_equal(fate_lose(f, 0, 1, &hung), FATE_OVER);
+    assert_int_equal(fate_lose(f, 0, 1, &hung), FATE_FAILED);
     fate_note(f, 0, 1, line, sizeof line);
     assert_string_equal(line, "rank 0, lane 1: orted on lab4 fell silent after 5.00 s");
     assert_int_equal(fate_status(f), 1);
@@ -100,7 +100,7 @@ static void test_holes_are_deaths_at_birth(void **state)
     fate_hole(f, 1, 2);
     assert_int_equal(fate_living_replicas(f, 1), 2);
     assert_int_equal(fate_lose(f, 1, 0, &host), FATE_ON);
-    assert_int_equal(fate_lose(f, 1, 1, &host), FATE_OVER);
+    assert_int_equal(fate_lose(f, 1, 1, &host), FATE_FAILED);
     assert_int_equal(fate_status(f), 1);
     char line[300];
     fate_line(f, line, sizeof line);
@@ -124,7 +124,7 @@ static void test_status_is_the_first_real_error(void **state)
         struct fate *f = fate_new(1, 2, 0);
         fate_lose(f, 0, 1,
                   cases[i].first); /* the order of the losses counts, not that of the lanes */
-        assert_int_equal(fate_lose(f, 0, 0, cases[i].second), FATE_OVER);
+        assert_int_equal(fate_lose(f, 0, 0, cases[i].second), FATE_FAILED);
         assert_int_equal(fate_status(f), cases[i].status);
         fate_free(f);
     }
@@ -147,7 +147,7 @@ static void test_every_history(void **state)
                 living[rank]--;
                 finished[rank] = finished[rank] || ends_well;
                 if (want == FATE_ON && !finished[rank] && living[rank] == 0)
-                    want = FATE_OVER;
+                    want = FATE_FAILED;
                 if (want == FATE_ON && finished[0] && finished[1])
                     want = FATE_DONE;
                 assert_int_equal(ends_well ? fate_finish(f, rank, lane)
@@ -156,7 +156,7 @@ static void test_every_history(void **state)
                 assert_int_equal(fate_living_replicas(f, rank), living[rank]);
             }
             assert_int_not_equal(fate_verdict(f), FATE_ON);
-            assert_int_equal(fate_status(f), want == FATE_OVER ? 3 : 0);
+            assert_int_equal(fate_status(f), want == FATE_FAILED ? 3 : 0);
             fate_free(f);
         }
 }
@@ -183,7 +183,7 @@ static void expect_not_started(int why, const char *words)
 {
     struct fate *f = fate_new(1, 1, 0);
     const struct fate_loss absent = {FATE_NO_START, why, "lab6", 210};
-    assert_int_equal(fate_lose(f, 0, 0, &absent), FATE_OVER);
+    assert_int_equal(fate_lose(f, 0, 0, &absent), FATE_FAILED);
     char line[200];
     fate_line(f, line, sizeof line);
     assert_string_equal(strstr(line, "lane 0"), words);

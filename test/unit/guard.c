@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* guard.c -- a function is put between a library and the next one; whose a visitor is. */
-#include "src/common/import.h"
-#include "src/common/visitor.h"
+#include "src/common/import_hook.h"
+#include "src/common/socket_user.h"
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -39,11 +39,11 @@ static void test_import(void **state)
     void (*const ours)(void) = (void (*)(void))count_strtod;
     void *library = dlopen("libjansson.so.4", RTLD_NOW);
     assert_non_null(library);
-    assert_int_equal(import_replace("libnobody.so", "strtod", ours), -ENOENT);
-    assert_int_equal(import_replace("libjansson.so", "no_such_function", ours), -ENOENT);
+    assert_int_equal(import_hook("libnobody.so", "strtod", ours), -ENOENT);
+    assert_int_equal(import_hook("libjansson.so", "no_such_function", ours), -ENOENT);
     read_number(library);
     assert_int_equal(calls, 0);
-    assert_int_equal(import_replace("libjansson.so", "strtod", ours), 0);
+    assert_int_equal(import_hook("libjansson.so", "strtod", ours), 0);
     read_number(library);
     assert_int_equal(calls, 1);
 }
@@ -65,14 +65,14 @@ static void test_visitor(void **state)
     int caller, listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(listening, (struct sockaddr *)&at, sizeof at), 0);
     assert_int_equal(listen(listening, 1), 0);
-    if (!visitor_can_ask())
+    if (!socket_user_known())
         skip();
     int connection = call(listening, &caller);
-    assert_true(visitor_is_of(connection, geteuid()));
-    assert_false(visitor_is_of(connection, geteuid() + 1));
+    assert_true(socket_user_is(connection, geteuid()));
+    assert_false(socket_user_is(connection, geteuid() + 1));
     close(caller);
-    assert_false(visitor_is_of(connection, geteuid()));
-    assert_false(visitor_is_of(listening, geteuid()));
+    assert_false(socket_user_is(connection, geteuid()));
+    assert_false(socket_user_is(listening, geteuid()));
     close(connection);
     close(listening);
 }

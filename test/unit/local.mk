@@ -20,9 +20,9 @@ unit_programs = \
     test/unit/datagram \
     test/unit/decide \
     test/unit/fate \
-    test/unit/feed \
+    test/unit/input_window \
     test/unit/folder \
-    test/unit/gate \
+    test/unit/selection \
     test/unit/group \
     test/unit/greeting \
     test/unit/guard \
@@ -48,14 +48,14 @@ unit_programs = \
     test/unit/inner \
     test/unit/manifest \
     test/unit/match \
-    test/unit/merge \
+    test/unit/output_merge \
     test/unit/message \
     test/unit/backoff \
     test/unit/nodelay \
     test/unit/notice \
     test/unit/odds \
     test/unit/order \
-    test/unit/pace \
+    test/unit/rate_limit \
     test/unit/session_keys \
     test/unit/policy \
     test/unit/pressure \
@@ -63,28 +63,28 @@ unit_programs = \
     test/unit/broker \
     test/unit/ports \
     test/unit/refusal \
-    test/unit/put \
+    test/unit/infos \
     test/unit/renewal \
     test/unit/request \
     test/unit/reservations \
     test/unit/ring \
     test/unit/revocation \
     test/unit/require \
-    test/unit/roll \
+    test/unit/participants \
     test/unit/room \
     test/unit/rotation \
     test/unit/rotation_links \
     test/unit/roster \
     test/unit/aead \
     test/unit/search \
-    test/unit/seats \
+    test/unit/vnodes \
     test/unit/settings \
     test/unit/share \
     test/unit/store \
     test/unit/churn \
     test/unit/text \
     test/unit/token \
-    test/unit/told \
+    test/unit/place_updates \
     test/unit/trust \
     test/unit/uri \
     test/unit/transport \
@@ -95,12 +95,12 @@ unit_programs = \
     test/unit/window \
     test/unit/decision
 test_unit_fate_LDADD = libsurvive.la $(LDADD)
-test_unit_feed_LDADD = libsurvive.la $(LDADD)
+test_unit_input_window_LDADD = libsurvive.la $(LDADD)
 test_unit_heartbeat_LDADD = libsurvive.la $(LDADD)
-test_unit_merge_LDADD = libsurvive.la $(LDADD)
-test_unit_pace_LDADD = libsurvive.la $(LDADD)
-test_unit_told_LDADD = libsurvive.la $(LDADD)
-test_unit_roll_LDADD = libsurvive.la $(LDADD)
+test_unit_output_merge_LDADD = libsurvive.la $(LDADD)
+test_unit_rate_limit_LDADD = libsurvive.la $(LDADD)
+test_unit_place_updates_LDADD = libsurvive.la $(LDADD)
+test_unit_participants_LDADD = libsurvive.la $(LDADD)
 test_unit_level_LDADD = libsurvive.la $(LDADD)
 test_unit_kept_SOURCES = test/unit/kept.c test/wire/kept.c test/wire/kept.h
 test_unit_version_LDADD = libdaemon.la $(LDADD)
@@ -153,9 +153,9 @@ test_unit_odds_SOURCES = test/unit/odds.c overlay/tools/odds.c
 test_unit_odds_LDADD = $(LDADD) -lm
 test_unit_keys_SOURCES = test/unit/keys.c src/pmix_server/keys.c
 test_unit_keys_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS)
-test_unit_put_SOURCES = test/unit/put.c src/pmix_server/put.c
-test_unit_put_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS)
-test_unit_put_LDADD = $(LDADD) $(PMIX_LIBS)
+test_unit_infos_SOURCES = test/unit/infos.c src/pmix_server/infos.c
+test_unit_infos_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS)
+test_unit_infos_LDADD = $(LDADD) $(PMIX_LIBS)
 test_unit_notice_LDADD = libdaemon.la $(LDADD)
 test_unit_reservations_LDADD = libdaemon.la $(LDADD) $(SODIUM_LIBS) $(LIBEVENT_LIBS)
 test_unit_roster_LDADD = libdaemon.la $(LDADD)
@@ -167,10 +167,10 @@ test_unit_trust_LDADD = libruntime.la $(LDADD)
 test_unit_commit_LDADD = libruntime.la $(LDADD)
 test_unit_nodelay_LDADD = libruntime.la $(LDADD)
 test_unit_listeners_LDADD = libruntime.la $(LDADD)
-test_unit_gate_LDADD = libruntime.la $(LDADD)
+test_unit_selection_LDADD = libruntime.la $(LDADD)
 test_unit_policy_LDADD = libruntime.la $(LDADD)
 test_unit_request_LDADD = libruntime.la $(LDADD)
-test_unit_seats_LDADD = libruntime.la $(LDADD)
+test_unit_vnodes_LDADD = libruntime.la $(LDADD)
 if HAVE_CMOCKA
 UNIT += $(unit_programs)
 endif
