@@ -15,7 +15,7 @@
 /* What runs under the lease of the same place in the table. */
 struct grant_job {
     struct grant *grant;
-    bool confined;           /* what runs is in a guest's sandbox */
+    bool confined;         /* what runs is in a guest's sandbox */
     struct launch *launch; /* NULL: nothing runs */
     pid_t pid;
     char cores[CORE_LIST_TEXT + 1]; /* that are its own; "": none are */
