@@ -28,6 +28,7 @@ unit_programs = \
     test/unit/guard \
     test/unit/heartbeat \
     test/unit/id \
+    test/unit/history \
     test/unit/hosts \
     test/unit/identity \
     test/unit/idmap \
@@ -76,6 +77,7 @@ unit_programs = \
     test/unit/require \
     test/unit/participants \
     test/unit/room \
+    test/unit/sightings \
     test/unit/rotation \
     test/unit/rotation_links \
     test/unit/roster \
@@ -175,6 +177,8 @@ test_unit_nodelay_LDADD = libruntime.la $(LDADD)
 test_unit_listeners_LDADD = libruntime.la $(LDADD)
 test_unit_selection_LDADD = libruntime.la $(LDADD)
 test_unit_policy_LDADD = libruntime.la $(LDADD)
+test_unit_history_LDADD = libdaemon.la $(LDADD)
+test_unit_sightings_LDADD = libdaemon.la $(LDADD)
 test_unit_hosts_LDADD = libruntime.la $(LDADD)
 test_unit_request_LDADD = libruntime.la $(LDADD)
 test_unit_vnodes_LDADD = libruntime.la $(LDADD)
