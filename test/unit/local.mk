@@ -41,6 +41,7 @@ unit_programs = \
     test/unit/lending \
     test/unit/level \
     test/unit/link \
+    test/unit/list \
     test/unit/listeners \
     test/unit/listening \
     test/unit/lived \
