@@ -6,6 +6,7 @@ noinst_LTLIBRARIES += libcore.la
 libcore_la_SOURCES = \
     overlay/base/hash.h overlay/base/id.c overlay/base/id.h overlay/base/random.h overlay/base/text.c overlay/base/text.h overlay/base/window.c \
     overlay/base/window.h \
+    overlay/core/files/merge.c overlay/core/files/merge.h overlay/core/files/result.c overlay/core/files/result.h \
     overlay/core/lease/candidate.c overlay/core/lease/candidate.h overlay/core/lease/claim.c \
     overlay/core/lease/claim.h overlay/core/lease/domain.c overlay/core/lease/domain.h overlay/core/lease/fit.c \
     overlay/core/lease/fit.h overlay/core/lease/lease.c overlay/core/lease/lease.h \
@@ -41,6 +42,7 @@ libclient_la_SOURCES = \
     overlay/client/ask.h overlay/client/client.c overlay/client/files.c overlay/client/p2pgrid.h overlay/client/socket_path.c \
     overlay/client/socket_path.h overlay/client/requests.c overlay/client/words.h \
     overlay/files/list.c overlay/files/list.h overlay/files/list_code.c overlay/files/list_end.c overlay/files/list_state.h \
+    overlay/files/place.c overlay/files/place.h overlay/files/upper.c overlay/files/upper.h \
     overlay/manifest/content.c overlay/manifest/content.h overlay/manifest/folder.c overlay/manifest/folder.h \
     overlay/manifest/input.c overlay/manifest/input.h overlay/manifest/program.c overlay/manifest/program.h
 libclient_la_CFLAGS = $(AM_CFLAGS) $(SODIUM_CFLAGS)
