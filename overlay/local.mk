@@ -40,6 +40,10 @@ libclient_la_SOURCES = \
     overlay/base/size.h \
     overlay/client/ask.h overlay/client/client.c overlay/client/p2pgrid.h overlay/client/socket_path.c \
     overlay/client/socket_path.h overlay/client/requests.c overlay/client/words.h \
+    overlay/files/elf.c overlay/files/elf.h overlay/files/gather.c overlay/files/gather.h \
+    overlay/files/gather_state.h overlay/files/gather_walk.c overlay/files/gathered.c overlay/files/gathered.h \
+    overlay/files/libraries.c overlay/files/libraries.h overlay/files/pattern.c overlay/files/pattern.h \
+    overlay/files/secret.c overlay/files/secret.h \
     overlay/manifest/content.c overlay/manifest/content.h overlay/manifest/folder.c overlay/manifest/folder.h \
     overlay/manifest/input.c overlay/manifest/input.h overlay/manifest/program.c overlay/manifest/program.h
 libclient_la_CFLAGS = $(AM_CFLAGS) $(SODIUM_CFLAGS)
@@ -159,6 +163,6 @@ p2pd_room_CPPFLAGS = $(AM_CPPFLAGS) -DCOMPONENTDIR='"$(componentdir)"' \
     -DCOMPONENT_FILES='"$(component_files)"'
 p2pd_room_LDADD = libconfine.la libclient.la libcore.la
 
-overlay_folders = base borrow client core/lease core/ring core/swim core/tree crypto daemon discovery host lend \
+overlay_folders = base borrow client core/lease core/ring core/swim core/tree crypto daemon discovery files host lend \
     local manifest membership node sandbox settings tools transport watch wire
 EXTRA_DIST += $(overlay_folders:%=overlay/%/.may_include)
