@@ -6,6 +6,7 @@ noinst_LTLIBRARIES += libcore.la
 libcore_la_SOURCES = \
     overlay/base/id.c overlay/base/id.h overlay/base/random.h overlay/base/text.c overlay/base/text.h overlay/base/window.c \
     overlay/base/window.h \
+    overlay/core/files/merge.c overlay/core/files/merge.h overlay/core/files/result.c overlay/core/files/result.h \
     overlay/core/lease/candidate.c overlay/core/lease/candidate.h overlay/core/lease/claim.c \
     overlay/core/lease/claim.h overlay/core/lease/domain.c overlay/core/lease/domain.h overlay/core/lease/fit.c \
     overlay/core/lease/fit.h overlay/core/lease/lease.c overlay/core/lease/lease.h \
@@ -44,6 +45,7 @@ libclient_la_SOURCES = \
     overlay/files/gather_state.h overlay/files/gather_walk.c overlay/files/gathered.c overlay/files/gathered.h \
     overlay/files/libraries.c overlay/files/libraries.h overlay/files/pattern.c overlay/files/pattern.h \
     overlay/files/secret.c overlay/files/secret.h \
+    overlay/files/place.c overlay/files/place.h overlay/files/upper.c overlay/files/upper.h \
     overlay/manifest/content.c overlay/manifest/content.h overlay/manifest/folder.c overlay/manifest/folder.h \
     overlay/manifest/input.c overlay/manifest/input.h overlay/manifest/program.c overlay/manifest/program.h
 libclient_la_CFLAGS = $(AM_CFLAGS) $(SODIUM_CFLAGS)

@@ -8,6 +8,7 @@ fuzzers = \
     test/fuzz/group \
     test/fuzz/message \
     test/fuzz/pattern \
+    test/fuzz/place \
     test/fuzz/session_keys \
     test/fuzz/require \
     test/fuzz/ring \
@@ -41,6 +42,10 @@ test/fuzz/greeting: test/fuzz/greeting.c $(libtransport_la_SOURCES)
 
 test/fuzz/session_keys: test/fuzz/session_keys.c overlay/crypto/session_keys.c overlay/crypto/aead.c $(fuzz_message_sources)
 	$(call fuzz_build,overlay/crypto/session_keys.c overlay/crypto/aead.c $(fuzz_message_sources) ,$(SODIUM_LIBS))
+
+fuzz_place_sources = overlay/files/place.c overlay/core/files/result.c overlay/base/err.c overlay/base/text.c
+test/fuzz/place: test/fuzz/place.c $(fuzz_place_sources)
+	$(call fuzz_build,$(fuzz_place_sources) )
 
 fuzz_token_sources = overlay/membership/token.c overlay/base/addr.c overlay/base/err.c
 test/fuzz/token: test/fuzz/token.c $(fuzz_token_sources) overlay/base/id.c

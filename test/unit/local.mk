@@ -53,6 +53,7 @@ unit_programs = \
     test/unit/manifest \
     test/unit/match \
     test/unit/output_merge \
+    test/unit/merge \
     test/unit/message \
     test/unit/backoff \
     test/unit/nodelay \
@@ -62,6 +63,7 @@ unit_programs = \
     test/unit/rate_limit \
     test/unit/session_keys \
     test/unit/policy \
+    test/unit/place \
     test/unit/pressure \
     test/unit/program \
     test/unit/broker \
@@ -90,6 +92,7 @@ unit_programs = \
     test/unit/token \
     test/unit/place_updates \
     test/unit/trust \
+    test/unit/upper \
     test/unit/uri \
     test/unit/transport \
     test/unit/biased_lock \
