@@ -412,7 +412,8 @@ static enum lanes_way try_views(const struct lanes_plan *plan)
 enum lanes_way lanes_probe(const char *work)
 {
     char room[PATH_MAX / 2], tree[PATH_MAX];
-    const struct lanes_plan plan = {.room = room, .folder = tree, .tree = "", .tmp = "/tmp", .count = 2};
+    const struct lanes_plan plan = {
+        .room = room, .folder = tree, .tree = "", .tmp = "/tmp", .count = 2};
     struct err e = {0};
     int status = -1;
     if (snprintf(room, sizeof room, "%s/probe-XXXXXX", work) >= (int)sizeof room ||

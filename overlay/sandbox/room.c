@@ -51,7 +51,8 @@ struct room {
     struct message order;
     char **environment;
     int programs[PROGRAMS_MAX]; /* descriptors, for each of the order's */
-    struct lanes_plan lanes; /* .count 0: there are no views */
+    struct lanes_plan lanes;    /* .count 0: there are no views */
+    char tree[PATH_MAX];        /* of them: what travelled of the job's folder; "": nothing */
     struct room_child command;
     struct broker *broker;                  /* NULL: the kernel does not ask */
     pid_t siblings[1 + ROOM_SIBLINGS_MOST]; /* itself, and rooms of the same submitter */
@@ -120,24 +121,21 @@ static int room_read_order(struct room *r)
     return r->environment != NULL ? 0 : -errno;
 }
 
-static bool order_has_views(const struct msg_room_order *o)
-{
-    return o->job_folder[0] != '\0' && o->lanes > 0;
-}
-
-/* A guest finds what has travelled. The owner's own job finds the folder as it is here, too, and the
- * host's /tmp; one with other owners' peers has the folder that was opened to it. */
+/* A guest finds what has travelled. The owner's own job finds the folder as it is here when nothing
+ * has, and the host's /tmp; one with other owners' peers has the folder that was opened to it. */
 static int room_plan_lanes(struct room *r, struct err *e)
 {
     const struct msg_room_order *o = &r->order.room_order;
-    if (!order_has_views(o))
+    if (o->job_folder[0] == '\0')
         return 0;
     const bool open = !o->guest || strcmp(o->folder, o->job_folder) == 0;
+    if (o->tree[0] != '\0')
+        snprintf(r->tree, sizeof r->tree, "%s/files", o->tree);
     r->lanes = (struct lanes_plan){.room = r->dirs.folder,
                                    .folder = o->job_folder,
-                                   .tree = o->tree[0] != '\0' || !open ? o->tree : o->job_folder,
+                                   .tree = r->tree[0] != '\0' || !open ? r->tree : o->job_folder,
                                    .tmp = o->guest ? "" : "/tmp",
-                                   .count = o->lanes,
+                                   .count = o->lanes > 0 ? o->lanes : 1,
                                    .guest = o->guest};
     int rc = o->guest ? 0 : room_dirs_make_target(&r->dirs, o->job_folder);
     if (rc != 0)
@@ -149,11 +147,11 @@ static int room_plan_lanes(struct room *r, struct err *e)
 /* Where it lies here, before there is any view. */
 static const char *room_program_path(const struct room *r, const char *path, char *out, size_t size)
 {
-    const char *const tree = r->order.room_order.tree, *const folder = r->lanes.folder;
-    if (r->lanes.count == 0 || tree[0] == '\0' || strncmp(path, folder, strlen(folder)) != 0 ||
+    const char *const folder = r->lanes.folder;
+    if (r->tree[0] == '\0' || strncmp(path, folder, strlen(folder)) != 0 ||
         path[strlen(folder)] != '/')
         return path;
-    snprintf(out, size, "%s%s", tree, path + strlen(folder));
+    snprintf(out, size, "%s%s", r->tree, path + strlen(folder));
     return out;
 }
 

@@ -5,6 +5,7 @@
 #include "components.h"
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct room_dirs {

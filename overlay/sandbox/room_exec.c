@@ -199,10 +199,10 @@ static void supervisor_end_with(int room, bool namespaced)
 
 /* What the processes of the command are in. */
 enum supervised {
-    SUPERVISED_PLAIN,   /* the host's namespaces */
-    SUPERVISED_MOUNTS,  /* mounts of its own */
-    SUPERVISED_USERS,   /* and a user namespace, without which there are none */
-    SUPERVISED_GUEST,   /* all of namespaces_fork() */
+    SUPERVISED_PLAIN,  /* the host's namespaces */
+    SUPERVISED_MOUNTS, /* mounts of its own */
+    SUPERVISED_USERS,  /* and a user namespace, without which there are none */
+    SUPERVISED_GUEST,  /* all of namespaces_fork() */
 };
 
 /* A lane's number finds its root; src/rtc_p2p reads this. */
@@ -212,9 +212,8 @@ static int lanes_tell(const struct room_command *c, const struct lanes *lanes)
     struct lane_roots roots = {
         .way = lanes->way, .count = c->lanes->count, .homes = c->lanes->guest};
     const size_t name = strlen(text);
-    int n = c->order->guest
-                ? snprintf(roots.prefix, sizeof roots.prefix, "%s", VIEW_LANE)
-                : snprintf(roots.prefix, sizeof roots.prefix, "%s/root-", c->folder);
+    int n = c->order->guest ? snprintf(roots.prefix, sizeof roots.prefix, "%s", VIEW_LANE)
+                            : snprintf(roots.prefix, sizeof roots.prefix, "%s/root-", c->folder);
     if (n >= (int)sizeof roots.prefix || strlen(c->lanes->folder) >= sizeof roots.folder)
         return -ENAMETOOLONG;
     strcpy(roots.room, c->folder);

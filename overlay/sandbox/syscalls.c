@@ -223,9 +223,9 @@ static int deny_files(scmp_filter_ctx filter, const struct syscalls_sandbox *san
     return rc == 0 ? deny_watching(filter) : rc;
 }
 
-/* Where orted puts ranks into their lanes' roots it may call chroot(2). That only changes where names
- * begin: there is no root but this mount namespace's, and neither Landlock nor this filter goes by
- * names; no file runs with other rights, whatever it finds at /etc or /lib. */
+/* Where orted puts ranks into their lanes' roots it may call chroot(2). That only changes where
+ * names begin: there is no root but this mount namespace's, and neither Landlock nor this filter
+ * goes by names; no file runs with other rights, whatever it finds at /etc or /lib. */
 static int deny_roots(scmp_filter_ctx filter, bool lanes)
 {
     static const char *const names[] = {"chroot"};

@@ -38,8 +38,8 @@ static int view_clone_tree(int folder, const char *path, bool writable)
 {
     struct mount_attr attr = {.attr_set = MOUNT_ATTR_NOSUID | (writable ? 0 : MOUNT_ATTR_RDONLY),
                               .propagation = MS_PRIVATE};
-    int tree = open_tree(folder, path,
-                         OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
+    int tree =
+        open_tree(folder, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
     if (tree < 0)
         return -errno;
     if (mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof attr) == 0)
@@ -62,10 +62,9 @@ static int view_add_tree(struct view *v, const char *path, int tree, bool writab
     const bool covered = v->lanes != NULL && lanes_cover(v->lanes->plan, path);
     v->pieces[v->count++] = (struct piece){copy, tree, writable, covered};
     struct stat st;
-    return !covered ? 0
-           : fstat(tree, &st) != 0
-               ? -errno
-               : lanes_make_place(v->lanes->plan, path, S_ISDIR(st.st_mode));
+    return !covered                ? 0
+           : fstat(tree, &st) != 0 ? -errno
+                                   : lanes_make_place(v->lanes->plan, path, S_ISDIR(st.st_mode));
 }
 
 static int view_add(struct view *v, const char *path, bool writable)
@@ -230,9 +229,9 @@ static int lane_attach(const struct view *v, unsigned lane, int clone)
     struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
     snprintf(path, sizeof path, VIEW_LANE "%u", lane);
     int at = open_inside(v->root, path), rc = at < 0 ? at : 0;
-    if (rc == 0 && (mount_setattr(clone, "", AT_EMPTY_PATH, &attr, sizeof attr) != 0 ||
-                    move_mount(clone, "", at, "",
-                               MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) != 0))
+    if (rc == 0 &&
+        (mount_setattr(clone, "", AT_EMPTY_PATH, &attr, sizeof attr) != 0 ||
+         move_mount(clone, "", at, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) != 0))
         rc = -errno;
     if (at >= 0)
         close(at);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Views of lanes: each finds the job's folder and /tmp as they were, and changes them for itself. By
- * overlayfs and by copies, as a plain user and as root. */
+/* Views of lanes: each finds the job's folder and /tmp as they were, and changes them for itself.
+ * By overlayfs and by copies, as a plain user and as root. */
 #include "overlay/sandbox/lanes.h"
 #include "overlay/sandbox/namespaces.h"
 #include <errno.h>
@@ -190,8 +190,12 @@ static void expect_results(void)
 
 static _Noreturn void try_all(bool plain)
 {
-    const struct lanes_plan plan = {.room = room, .folder = folder, .tree = folder, .tmp = "/tmp",
-                                    .count = LANES, .copies = copies};
+    const struct lanes_plan plan = {.room = room,
+                                    .folder = folder,
+                                    .tree = folder,
+                                    .tmp = "/tmp",
+                                    .count = LANES,
+                                    .copies = copies};
     struct err e = {0};
     bool own_users;
     int status;
@@ -269,8 +273,12 @@ static void test_roots_text(void **state)
     assert_true(lane_roots_aside(&back, 1, "/home/a b/job\nx/in", path));
     assert_string_equal(path, "/r/lane-1/tree/in");
     assert_false(lane_roots_aside(&back, 1, "/home/a b/job\nxy", path));
-    static const char *const wrong[] = {"",        "3 2 0",          "3 9 0\na\nb\nc",
-                                        "9 2 0\n", "3 2 0 \na\nb\nc", "3 2 0\na\nb",
+    static const char *const wrong[] = {"",
+                                        "3 2 0",
+                                        "3 9 0\na\nb\nc",
+                                        "9 2 0\n",
+                                        "3 2 0 \na\nb\nc",
+                                        "3 2 0\na\nb",
                                         "3 0 0\na\nb\nc"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_false(lane_roots_parse(&back, wrong[i]));
