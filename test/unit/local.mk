@@ -19,9 +19,13 @@ unit_programs = \
     test/unit/cycle \
     test/unit/datagram \
     test/unit/decide \
+    test/unit/elf \
     test/unit/fate \
     test/unit/input_window \
     test/unit/folder \
+    test/unit/gather \
+    test/unit/libraries \
+    test/unit/pattern \
     test/unit/selection \
     test/unit/group \
     test/unit/greeting \
@@ -38,11 +42,13 @@ unit_programs = \
     test/unit/kept \
     test/unit/keyfile \
     test/unit/keys \
+    test/unit/lanes \
     test/unit/lease \
     test/unit/lend \
     test/unit/lending \
     test/unit/level \
     test/unit/link \
+    test/unit/list \
     test/unit/listeners \
     test/unit/listening \
     test/unit/lived \
@@ -137,6 +143,7 @@ test_unit_datagram_LDADD = libdaemon.la $(LDADD)
 test_unit_cores_LDADD = libdaemon.la $(LDADD)
 test_unit_settings_LDADD = libdaemon.la $(LDADD)
 test_unit_autogroup_LDADD = libconfine.la $(LDADD)
+test_unit_lanes_LDADD = libconfine.la $(LDADD)
 test_unit_view_LDADD = libconfine.la $(LDADD)
 test_unit_confine_LDADD = libconfine.la $(LDADD)
 test_unit_listening_LDADD = libdaemon.la $(LDADD)
@@ -187,4 +194,4 @@ UNIT += $(unit_programs)
 endif
 EXTRA_PROGRAMS += $(unit_programs)
 UNIT += test/unit/core_symbols
-EXTRA_DIST += test/unit/core_symbols test/unit/handshake.h test/unit/rotation.h test/unit/temporary.h
+EXTRA_DIST += test/unit/core_symbols test/unit/handshake.h test/unit/made_elf.h test/unit/rotation.h test/unit/temporary.h
