@@ -30,8 +30,8 @@ int sweep_make(const char *path)
     return lock_folder(path);
 }
 
-/* Without rights for its owner a folder cannot be emptied. Another user's cannot be changed (EPERM),
- * and is perhaps empty. */
+/* Without rights for its owner a folder cannot be emptied. Another user's cannot be changed
+ * (EPERM), and is perhaps empty. */
 static int sweep_unlock(const FTSENT *f)
 {
     if ((f->fts_statp->st_mode & S_IRWXU) == S_IRWXU)

@@ -34,16 +34,16 @@ static void test_nobody_has_it_open(void **state)
 {
     (void)state;
     assert_false(is_in("   3: 0100007F:A0F6 0100007F:7918 05 00000000:00000000 00:00000000 "
-                              "00000000     0        0 0 1 0000000000000000",
-                              0xa0f6, 0x7918, 0));
+                       "00000000     0        0 0 1 0000000000000000",
+                       0xa0f6, 0x7918, 0));
 }
 
 static void test_not_on_loopback(void **state)
 {
     (void)state;
     assert_false(is_in("   3: 0200007F:A0F6 0100007F:7918 01 00000000:00000000 00:00000000 "
-                              "00000000  1000        0 81234 1 0000000000000000",
-                              0xa0f6, 0x7918, 1000));
+                       "00000000  1000        0 81234 1 0000000000000000",
+                       0xa0f6, 0x7918, 1000));
 }
 
 static void test_a_connection(void **state)
