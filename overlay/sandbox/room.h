@@ -18,8 +18,8 @@
  * ended when p2pd says so, or does not answer for a moment
  *
  * and closes the socket by ending, when no process of it lives and the folders are gone. It ends on
- * any packet except ROOM_SUSPEND, ROOM_RESUME, ROOM_PEERS, ROOM_CALL and ROOM_SIBLINGS, on SIGTERM,
- * and when the other end is closed. */
+ * any packet except ROOM_SUSPEND, ROOM_RESUME, ROOM_PEERS, ROOM_CALL, ROOM_SIBLINGS and ROOM_FORGET,
+ * on SIGTERM, and when the other end is closed. */
 #ifndef P2P_OVERLAY_SANDBOX_ROOM_H
 #define P2P_OVERLAY_SANDBOX_ROOM_H
 #include <stdint.h>
@@ -28,7 +28,7 @@ enum { ROOM_CONTROL = 3, ROOM_ORDER, ROOM_HARDWARE, ROOM_FILES = ROOM_HARDWARE -
 enum { ROOM_REPORT = 2048, ROOM_PATIENCE_MS = 3000 };
 /* An IPv6 address, or IPv4 mapped into it; then 1, or 0: it is not known yet that the peer is
  * there. */
-enum { ROOM_PEER = 17, ROOM_PEERS_MOST = 4096, ROOM_SIBLINGS_MOST = 64 };
+enum { ROOM_PEER = 17, ROOM_PEERS_MOST = 4096, ROOM_SIBLINGS_MOST = 64, ROOM_LANES_MOST = 8 };
 
 #define ROOM_SUSPEND "s" /* all but the command itself */
 #define ROOM_RESUME "r"
@@ -42,7 +42,11 @@ struct room_call {
     uint16_t port;
     uint8_t yes;
 };
+#define ROOM_FORGET "f" /* what the lanes have changed is not kept */
 #define ROOM_PREFIX "lease-"
+/* Beside the room's folder, with the same ending: what the lanes of a command that has ended by
+ * itself have changed, as lane-K/upper or lane-K/tree. */
+#define ROOM_RESULTS "results-"
 #define ROOM_MEMORY "/dev/shm"
 #define ROOM_MEMORY_PREFIX "p2pgrid-"
 #endif

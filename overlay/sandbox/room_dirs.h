@@ -18,6 +18,8 @@ struct room_dirs {
 int room_dirs_make(struct room_dirs *d);
 /* Fills the folder, with a home for a guest, and sets the variables. 0 or -errno. */
 int room_dirs_fill(struct room_dirs *d, bool guest, char **environment);
+/* Puts what lanes have changed aside, where room.h says; what cannot be moved is lost. */
+void room_dirs_keep(const struct room_dirs *d);
 /* Removes all of it. 0 or -errno. */
 int room_dirs_remove(const struct room_dirs *d);
 #endif

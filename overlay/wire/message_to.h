@@ -40,6 +40,12 @@
 #ifndef TO_borrowed
 #define TO_borrowed(name)
 #endif
+#ifndef TO_results
+#define TO_results(name)
+#endif
+#ifndef TO_collect
+#define TO_collect(name)
+#endif
 #ifndef TO_tunnel
 #define TO_tunnel(name)
 #endif
@@ -97,6 +103,8 @@
 #undef TO_grant
 #undef TO_search
 #undef TO_borrowed
+#undef TO_results
+#undef TO_collect
 #undef TO_tunnel
 #undef TO_datagram
 #undef TO_topology
