@@ -40,6 +40,9 @@
 #ifndef TO_borrowed
 #define TO_borrowed(name)
 #endif
+#ifndef TO_files
+#define TO_files(name)
+#endif
 #ifndef TO_results
 #define TO_results(name)
 #endif
@@ -103,6 +106,7 @@
 #undef TO_grant
 #undef TO_search
 #undef TO_borrowed
+#undef TO_files
 #undef TO_results
 #undef TO_collect
 #undef TO_tunnel

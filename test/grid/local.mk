@@ -4,6 +4,7 @@ grid_scripts = \
     test/grid/launch \
     test/grid/replaced \
     test/grid/refusals \
+    test/grid/words \
     test/grid/as_stock \
     test/grid/unnoticed \
     test/grid/endings \

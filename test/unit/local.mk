@@ -28,6 +28,7 @@ unit_programs = \
     test/unit/guard \
     test/unit/heartbeat \
     test/unit/id \
+    test/unit/hosts \
     test/unit/identity \
     test/unit/idmap \
     test/unit/input \
@@ -41,6 +42,7 @@ unit_programs = \
     test/unit/lending \
     test/unit/level \
     test/unit/link \
+    test/unit/list \
     test/unit/listeners \
     test/unit/listening \
     test/unit/lived \
@@ -58,6 +60,7 @@ unit_programs = \
     test/unit/order \
     test/unit/rate_limit \
     test/unit/session_keys \
+    test/unit/placed \
     test/unit/policy \
     test/unit/place \
     test/unit/pressure \
@@ -97,6 +100,7 @@ unit_programs = \
     test/unit/vivaldi \
     test/unit/window \
     test/unit/decision
+test_unit_placed_LDADD = libsurvive.la $(LDADD)
 test_unit_fate_LDADD = libsurvive.la $(LDADD)
 test_unit_input_window_LDADD = libsurvive.la $(LDADD)
 test_unit_heartbeat_LDADD = libsurvive.la $(LDADD)
@@ -172,6 +176,7 @@ test_unit_nodelay_LDADD = libruntime.la $(LDADD)
 test_unit_listeners_LDADD = libruntime.la $(LDADD)
 test_unit_selection_LDADD = libruntime.la $(LDADD)
 test_unit_policy_LDADD = libruntime.la $(LDADD)
+test_unit_hosts_LDADD = libruntime.la $(LDADD)
 test_unit_request_LDADD = libruntime.la $(LDADD)
 test_unit_vnodes_LDADD = libruntime.la $(LDADD)
 if HAVE_CMOCKA
