@@ -180,6 +180,14 @@ static struct listing *listing_find(struct results *r, const struct id *lease, u
     return NULL;
 }
 
+/* -1: nothing lies below. */
+static int tree_open(const char *tree)
+{
+    char files[sizeof((struct job_results *)0)->tree + 8];
+    snprintf(files, sizeof files, "%s/files", tree);
+    return tree[0] != '\0' ? open(files, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+}
+
 static struct listing *listing_make(struct results *r, const struct job_results *job, unsigned lane,
                                     struct err *e)
 {
@@ -191,7 +199,7 @@ static struct listing *listing_make(struct results *r, const struct job_results 
         err_set(e, -at, "its folder is not there: %s", strerror(-at));
         return NULL;
     }
-    int tree = job->tree[0] != '\0' ? open(job->tree, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    int tree = tree_open(job->tree);
     int rc = upper_list(&made.upper, at, tree, e);
     close(at);
     if (tree >= 0)
@@ -232,7 +240,7 @@ static void results_on_results_ask(struct results *r, const struct link_peer *fr
         err_set(&e, ENOENT, "there is no such lease any more");
     else if (ask->from == 0 || (l = listing_find(r, &ask->lease, ask->lane)) == NULL)
         l = listing_make(r, job, ask->lane, &e);
-    snprintf(names->reason, sizeof names->reason, "%s", e.text);
+    snprintf(names->reason, sizeof names->reason, "%.255s", e.text);
     names->all = l != NULL ? (uint32_t)l->upper.count : 0;
     names->left_out = l != NULL ? (uint32_t)l->upper.left_out : 0;
     uint32_t bytes = 0;

@@ -18,8 +18,8 @@
  * ended when p2pd says so, or does not answer for a moment
  *
  * and closes the socket by ending, when no process of it lives and the folders are gone. It ends on
- * any packet except ROOM_SUSPEND, ROOM_RESUME, ROOM_PEERS, ROOM_CALL, ROOM_SIBLINGS and ROOM_FORGET,
- * on SIGTERM, and when the other end is closed. */
+ * any packet except ROOM_SUSPEND, ROOM_RESUME, ROOM_PEERS, ROOM_CALL, ROOM_SIBLINGS and
+ * ROOM_FORGET, on SIGTERM, and when the other end is closed. */
 #ifndef P2P_OVERLAY_SANDBOX_ROOM_H
 #define P2P_OVERLAY_SANDBOX_ROOM_H
 #include <stdint.h>
