@@ -43,6 +43,10 @@ libclient_la_SOURCES = \
     overlay/client/collect.c overlay/client/collect.h overlay/client/results.c overlay/client/results.h \
     overlay/client/socket_path.h overlay/client/requests.c overlay/client/words.h \
     overlay/files/list.c overlay/files/list.h overlay/files/list_code.c overlay/files/list_end.c overlay/files/list_state.h \
+    overlay/files/elf.c overlay/files/elf.h overlay/files/gather.c overlay/files/gather.h \
+    overlay/files/gather_state.h overlay/files/gather_walk.c overlay/files/gathered.c overlay/files/gathered.h \
+    overlay/files/libraries.c overlay/files/libraries.h overlay/files/pattern.c overlay/files/pattern.h \
+    overlay/files/secret.c overlay/files/secret.h \
     overlay/files/place.c overlay/files/place.h overlay/files/upper.c overlay/files/upper.h \
     overlay/manifest/content.c overlay/manifest/content.h overlay/manifest/folder.c overlay/manifest/folder.h \
     overlay/manifest/input.c overlay/manifest/input.h overlay/manifest/program.c overlay/manifest/program.h

@@ -2,11 +2,13 @@
 # apart, together with the sources that they look into. Names one a line.
 fuzzers = \
     test/fuzz/certificate \
+    test/fuzz/elf \
     test/fuzz/engine \
     test/fuzz/greeting \
     test/fuzz/group \
     test/fuzz/list \
     test/fuzz/message \
+    test/fuzz/pattern \
     test/fuzz/place \
     test/fuzz/session_keys \
     test/fuzz/require \
@@ -59,6 +61,11 @@ test/fuzz/certificate: test/fuzz/certificate.c $(fuzz_certificate_sources)
 	$(call fuzz_build,$(fuzz_certificate_sources) ,$(SODIUM_LIBS) $(OPENSSL_LIBS))
 test/fuzz/rotation: test/fuzz/rotation.c $(fuzz_certificate_sources)
 	$(call fuzz_build,$(fuzz_certificate_sources) ,$(SODIUM_LIBS) $(OPENSSL_LIBS))
+
+test/fuzz/elf: test/fuzz/elf.c overlay/files/elf.c
+	$(call fuzz_build,overlay/files/elf.c)
+test/fuzz/pattern: test/fuzz/pattern.c overlay/files/pattern.c
+	$(call fuzz_build,overlay/files/pattern.c)
 
 # Ten minutes of each, two or more side by side.
 check-soak: soak-fuzz

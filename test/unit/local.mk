@@ -19,9 +19,13 @@ unit_programs = \
     test/unit/cycle \
     test/unit/datagram \
     test/unit/decide \
+    test/unit/elf \
     test/unit/fate \
     test/unit/input_window \
     test/unit/folder \
+    test/unit/gather \
+    test/unit/libraries \
+    test/unit/pattern \
     test/unit/selection \
     test/unit/group \
     test/unit/greeting \
@@ -184,4 +188,4 @@ UNIT += $(unit_programs)
 endif
 EXTRA_PROGRAMS += $(unit_programs)
 UNIT += test/unit/core_symbols
-EXTRA_DIST += test/unit/core_symbols test/unit/handshake.h test/unit/rotation.h test/unit/temporary.h
+EXTRA_DIST += test/unit/core_symbols test/unit/handshake.h test/unit/made_elf.h test/unit/rotation.h test/unit/temporary.h
