@@ -28,7 +28,7 @@ enum { ROOM_CONTROL = 3, ROOM_ORDER, ROOM_HARDWARE, ROOM_FILES = ROOM_HARDWARE -
 enum { ROOM_REPORT = 2048, ROOM_PATIENCE_MS = 3000 };
 /* An IPv6 address, or IPv4 mapped into it; then 1, or 0: it is not known yet that the peer is
  * there. */
-enum { ROOM_PEER = 17, ROOM_PEERS_MOST = 4096, ROOM_SIBLINGS_MOST = 64, ROOM_LANES_MOST = 8 };
+enum { ROOM_PEER = 17, ROOM_PEERS_MOST = 4096, ROOM_SIBLINGS_MOST = 64 };
 
 #define ROOM_SUSPEND "s" /* all but the command itself */
 #define ROOM_RESUME "r"

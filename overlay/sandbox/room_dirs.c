@@ -2,6 +2,7 @@
 /* room_dirs.c -- the folders of a lease, and the variables by which its programs find them. */
 #include "room_dirs.h"
 #include "environment.h"
+#include "overlay/base/lane_roots.h"
 #include "overlay/base/ports.h"
 #include "room.h"
 #include "sweep.h"
@@ -167,7 +168,7 @@ void room_dirs_keep(const struct room_dirs *d)
     snprintf(path, sizeof path, "%.*s" ROOM_RESULTS "%s", (int)(last - d->folder), d->folder,
              last + sizeof ROOM_PREFIX - 1);
     int aside = -1;
-    for (unsigned k = 0; k < ROOM_LANES_MOST; k++) {
+    for (unsigned k = 0; k < LANES_MOST; k++) {
         int lane = open_lane(d, k);
         if (lane < 0)
             break;
