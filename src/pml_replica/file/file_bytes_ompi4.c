@@ -180,9 +180,8 @@ static int fbtl_register(void)
 
 static mca_fbtl_base_module_t *fbtl_query(ompio_file_t *fh, int *priority)
 {
-    (void)fh;
     *priority = replica.fbtl.priority;
-    if (homes_are_wanted())
+    if (fh->f_fs == &homes_fs_module)
         return &homes_fbtl_module;
     return replica.engine != NULL ? &fbtl_module : NULL;
 }

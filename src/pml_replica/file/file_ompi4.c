@@ -232,7 +232,7 @@ static mca_fs_base_module_t *fs_query(ompio_file_t *fh, int *priority)
 {
     *priority = replica.fs.priority;
     fh->f_fstype = UFS;
-    if (homes_are_wanted())
+    if (homes_are_wanted(fh))
         return &homes_fs_module;
     return replica.engine != NULL ? &fs_module : NULL;
 }

@@ -55,9 +55,9 @@ struct homes {
     LIST_HEAD(, known) known;
 };
 
-int homes_start(void); /* before the first call of these; again: nothing */
-bool homes_are_wanted(void);
-int homes_find(const char *path); /* -1: not known */
+int homes_start(void);                         /* before the first call of these; again: nothing */
+bool homes_are_wanted(const ompio_file_t *fh); /* all who open the file call it */
+int homes_find(const char *path);              /* -1: not known */
 void homes_note(const char *path, int home);
 void homes_attach(int home);
 

@@ -8,13 +8,15 @@
 #include "ompi/mca/hook/base/base.h"
 #include "ompi/mca/hook/hook.h"
 #include "ompi/mca/rte/rte.h"
+#include "src/common/selection.h"
 
 /* --- should there be any? --- */
 
-/* The room says that this process has a view of the job's folder of its own. */
+/* How its room gives each lane a view of its own, if it does: its room tells. */
 static bool process_has_view(void)
 {
-    return getenv("P2PGRID_VIEW") != NULL;
+    const char *lanes = getenv("P2PGRID_LANES");
+    return lanes != NULL && atoi(lanes) > 0;
 }
 
 static bool process_is_alone_with_its_host(void)
@@ -22,8 +24,24 @@ static bool process_is_alone_with_its_host(void)
     return ompi_process_info.num_local_peers + 1 >= (int)ompi_process_info.num_procs;
 }
 
-bool homes_are_wanted(void)
+static bool process_wants_homes(void)
 {
+    const char *files = getenv("OMPI_MCA_p2p_files");
+    const bool lanes = replica.engine != NULL && replica.lanes > 1;
+    return process_has_view() && (files == NULL || strcmp(files, "shared") != 0) &&
+           (lanes || !process_is_alone_with_its_host());
+}
+
+static bool on_the_grid(void)
+{
+    const char *ras = getenv("OMPI_MCA_ras");
+    return ras != NULL && selection_names(ras, "p2p");
+}
+
+bool homes_are_wanted(const ompio_file_t *fh)
+{
+    ompi_communicator_t *c = fh->f_comm;
+    int own, any;
     switch ((enum file_home)replica.file_home) {
     case FILE_HOME_NEVER:
         return false;
@@ -32,8 +50,11 @@ bool homes_are_wanted(void)
     case FILE_HOME_AUTO:
         break;
     }
-    const bool lanes = replica.engine != NULL && replica.lanes > 1;
-    return process_has_view() && (lanes || !process_is_alone_with_its_host());
+    own = any = on_the_grid() && process_wants_homes();
+    if (on_the_grid() && c != NULL && c != MPI_COMM_NULL)
+        c->c_coll->coll_allreduce(&own, &any, 1, MPI_INT, MPI_MAX, c,
+                                  c->c_coll->coll_allreduce_module);
+    return any;
 }
 
 /* --- names --- */

@@ -2,7 +2,7 @@
 /* share_ompi4.c -- shared file pointers: a number in a window of the file's first rank, drawn from
  * by fetch-and-add, so that all copies of a rank draw alike (window.h). Where the file has a home
  * that keeps the pointer, too. */
-#include "src/pml_replica/file/homes.h"
+#include "homes.h"
 #include "ompi/mca/common/ompio/common_ompio.h"
 #include "ompi/mca/sharedfp/base/base.h"
 #include "ompi/mca/sharedfp/sharedfp.h"
@@ -239,9 +239,8 @@ static int share_register(void)
 
 static mca_sharedfp_base_module_t *share_query(ompio_file_t *fh, int *priority)
 {
-    (void)fh;
     *priority = replica.sharedfp.priority;
-    return replica.engine != NULL || homes_are_wanted() ? &module : NULL;
+    return replica.engine != NULL || fh->f_fs == &homes_fs_module ? &module : NULL;
 }
 
 mca_sharedfp_base_component_2_0_0_t mca_sharedfp_replica_component = {
