@@ -35,13 +35,16 @@ OMPI_RTE_LIBS="-lopen-rte -lopen-pal"
 OMPI_MPI_LIBS="-lmpi -lopen-rte -lopen-pal"
 
 AC_MSG_CHECKING([where components go])
+stock_componentdir=`$OMPI_INFO --path pkglibdir --parsable | sed 's/^path:pkglibdir://'`
+stock_amcadir=`$OMPI_INFO --path pkgdatadir --parsable | sed 's/^path:pkgdatadir://'`/amca-param-sets
 AC_ARG_WITH([component-dir], [AS_HELP_STRING([--with-component-dir=DIR],
     [where Open MPI looks for components (default: its own directory when that is writable, else
      ~/.openmpi/components, which it searches too)])], [componentdir=$withval], [
-    stockdir=`$OMPI_INFO --path pkglibdir --parsable | sed 's/^path:pkglibdir://'`
-    AS_IF([test -w "$stockdir"], [componentdir=$stockdir], [componentdir=$HOME/.openmpi/components])])
+    AS_IF([test -w "$stock_componentdir"], [componentdir=$stock_componentdir], [componentdir=$HOME/.openmpi/components])])
 AC_MSG_RESULT([$componentdir])
 AC_SUBST([componentdir])
+AC_SUBST([stock_componentdir])
+AC_SUBST([stock_amcadir])
 AC_SUBST([OMPI_CPPFLAGS])
 AC_SUBST([OMPI_RTE_LIBS])
 AC_SUBST([OMPI_MPI_LIBS])

@@ -6,6 +6,7 @@ noinst_LTLIBRARIES += libcore.la
 libcore_la_SOURCES = \
     overlay/base/id.c overlay/base/id.h overlay/base/random.h overlay/base/text.c overlay/base/text.h overlay/base/window.c \
     overlay/base/window.h \
+    overlay/core/files/merge.c overlay/core/files/merge.h overlay/core/files/result.c overlay/core/files/result.h \
     overlay/core/lease/candidate.c overlay/core/lease/candidate.h overlay/core/lease/claim.c \
     overlay/core/lease/claim.h overlay/core/lease/domain.c overlay/core/lease/domain.h overlay/core/lease/fit.c \
     overlay/core/lease/fit.h overlay/core/lease/lease.c overlay/core/lease/lease.h \
@@ -40,6 +41,11 @@ libclient_la_SOURCES = \
     overlay/base/size.h \
     overlay/client/ask.h overlay/client/client.c overlay/client/p2pgrid.h overlay/client/socket_path.c \
     overlay/client/socket_path.h overlay/client/requests.c overlay/client/words.h \
+    overlay/files/elf.c overlay/files/elf.h overlay/files/gather.c overlay/files/gather.h \
+    overlay/files/gather_state.h overlay/files/gather_walk.c overlay/files/gathered.c overlay/files/gathered.h \
+    overlay/files/libraries.c overlay/files/libraries.h overlay/files/pattern.c overlay/files/pattern.h \
+    overlay/files/secret.c overlay/files/secret.h \
+    overlay/files/place.c overlay/files/place.h overlay/files/upper.c overlay/files/upper.h \
     overlay/manifest/content.c overlay/manifest/content.h overlay/manifest/folder.c overlay/manifest/folder.h \
     overlay/manifest/input.c overlay/manifest/input.h overlay/manifest/program.c overlay/manifest/program.h
 libclient_la_CFLAGS = $(AM_CFLAGS) $(SODIUM_CFLAGS)
@@ -159,6 +165,6 @@ p2pd_room_CPPFLAGS = $(AM_CPPFLAGS) -DCOMPONENTDIR='"$(componentdir)"' \
     -DCOMPONENT_FILES='"$(component_files)"'
 p2pd_room_LDADD = libconfine.la libclient.la libcore.la
 
-overlay_folders = base borrow client core/lease core/ring core/swim core/tree crypto daemon discovery host lend \
+overlay_folders = base borrow client core/lease core/ring core/swim core/tree crypto daemon discovery files host lend \
     local manifest membership node sandbox settings tools transport watch wire
 EXTRA_DIST += $(overlay_folders:%=overlay/%/.may_include)

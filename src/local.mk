@@ -7,6 +7,7 @@ libruntime_la_CPPFLAGS = $(AM_CPPFLAGS) $(SODIUM_CFLAGS)
 libruntime_la_LIBADD = $(SODIUM_LIBS)
 libruntime_la_SOURCES = \
     src/survive/commit.c src/survive/commit.h \
+    src/common/aggregate.c src/common/aggregate.h \
     src/common/defaults.c src/common/defaults.h \
     src/common/selection.c src/common/selection.h \
     src/common/grid.c src/common/grid.h \
@@ -21,6 +22,7 @@ libruntime_la_SOURCES = \
     src/plm_p2p/command.c src/plm_p2p/command.h \
     src/plm_p2p/vnodes.c src/plm_p2p/vnodes.h \
     src/plm_p2p/trust.c src/plm_p2p/trust.h \
+    src/ras_p2p/hosts.c src/ras_p2p/hosts.h \
     src/ras_p2p/nodename.c src/ras_p2p/nodename.h \
     src/ras_p2p/request.c src/ras_p2p/request.h \
     src/rmaps_locality/policy.c src/rmaps_locality/policy.h
@@ -31,7 +33,7 @@ mca_ras_p2p_la_CFLAGS = $(AM_CFLAGS) -fno-strict-aliasing
 mca_ras_p2p_la_LDFLAGS = -module -avoid-version -export-symbols-regex '^mca_' $(AM_LDFLAGS)
 mca_ras_p2p_la_LIBADD = libruntime.la libsurvive.la libclient.la $(OMPI_RTE_LIBS) $(HWLOC_LIBS)
 mca_ras_p2p_la_SOURCES = \
-    src/common/selection_orte4.c \
+    src/common/aggregate_orte4.c src/common/selection_orte4.c \
     src/common/log.h src/common/log_opal4.c \
     src/common/param.h src/common/param_opal4.c \
     src/common/state.h src/common/state_orte4.c \
@@ -43,7 +45,7 @@ mca_ras_p2p_la_SOURCES = \
     src/errmgr_replica/loss_orte4.c src/errmgr_replica/messages_orte4.c \
     src/errmgr_replica/orted_orte4.c src/errmgr_replica/notify_orte4.c \
     src/errmgr_replica/recall_orte4.c src/errmgr_replica/report_orte4.c \
-    src/errmgr_replica/flush_orte4.c \
+    src/errmgr_replica/flush_orte4.c src/errmgr_replica/map_orte4.c \
     src/grpcomm_replica/grpcomm_replica_component_orte4.c \
     src/iof_replica/iof_replica.h src/iof_replica/iof_replica_component_orte4.c \
     src/iof_replica/hold_orte4.c src/iof_replica/input_orte4.c \
@@ -63,6 +65,10 @@ component_names = mca_errmgr_replica mca_grpcomm_replica mca_iof_replica mca_plm
 # Those of mca_pml_replica.so.
 mpi_component_names = mca_fs_replica mca_fbtl_replica mca_osc_replica mca_sharedfp_replica
 component_files = $(component_LTLIBRARIES:.la=.so) $(component_names:=.so) $(mpi_component_names:=.so)
+
+# mpirun --am p2p: where Open MPI looks for such files if the components go to its own folder.
+amcadir = $(if $(filter $(stock_componentdir),$(componentdir)),$(stock_amcadir),$(dir $(componentdir))amca-param-sets)
+dist_amca_DATA = src/ras_p2p/p2p
 
 # What `make install` gives, for running from the build tree:
 #     OMPI_MCA_mca_base_component_path=$PWD/components:$(stock_componentdir)

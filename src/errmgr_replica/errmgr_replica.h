@@ -121,6 +121,9 @@ void report_begin(const orte_job_t *job);
 void report_place(const orte_proc_t *p, unsigned char state);
 void report_end(void); /* before its connection closes */
 
+/* map_orte4.c: which ranks run where, if mpirun was asked to show it. */
+void map_tell(const orte_job_t *job);
+
 /* flush_orte4.c: a process of this host aborts, and what it wrote before has not left yet. True:
  * `then` is called when that is done. */
 bool flush_before_abort(orte_state_caddy_t *caddy, orte_state_cbfunc_t then);

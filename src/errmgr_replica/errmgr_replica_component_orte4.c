@@ -13,6 +13,7 @@
 #include "src/common/defaults.h"
 #include "src/common/guard.h"
 #include "src/common/listeners.h"
+#include "src/common/aggregate.h"
 #include "src/common/selection.h"
 #include "src/common/log.h"
 #include "src/common/param.h"
@@ -124,6 +125,8 @@ static void register_parameters(void)
  * asks for the level before errmgr is selected: now is early enough. */
 static int replica_register(void)
 {
+    if (ORTE_PROC_IS_HNP)
+        aggregate_take();
     register_parameters();
     if (!selection_is_p2p())
         return ORTE_SUCCESS;

@@ -257,6 +257,7 @@ static void on_map_complete(int fd, short args, void *context)
         }
     }
     report_begin(job);
+    map_tell(job);
     self->stock.map_complete(fd, args, context);
     if (!job->map->display_map)
         orte_hush();
@@ -297,8 +298,17 @@ void hnp_take_over(void)
     self->stock.map_complete = state_wrap_job(ORTE_JOB_STATE_MAP_COMPLETE, on_map_complete);
 }
 
+static void sum_up(void)
+{
+    char line[512];
+    if (self->notes && self->hnp.fate != NULL &&
+        fate_summary(self->hnp.fate, survive_now_ms(), line, sizeof line))
+        log_line("%s", line);
+}
+
 void hnp_leave(void)
 {
+    sum_up();
     if (self->hnp.lingering)
         opal_event_evtimer_del(&self->hnp.grace);
     if (self->hnp.ending) {

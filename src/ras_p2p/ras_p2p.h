@@ -25,6 +25,7 @@ struct ras_p2p_component {
     struct id allocation; /* that the job runs within, when it is */
     bool within;
     struct job_request request; /* what the command line asks for; without `processes` */
+    char *hosts_require;        /* what --host and --hostfile make of `require`; NULL: not given */
     struct grid *grid;          /* NULL before the first allocation and after the job */
     struct ras_p2p_node *nodes; /* of the job, nearest first */
     size_t node_count;

@@ -6,6 +6,7 @@
 #include "src/survive/level.h"
 #include "src/common/log.h"
 #include "src/common/param.h"
+#include "hosts.h"
 #include "nodename.h"
 #include "request.h"
 #include "opal/mca/base/mca_base_var.h"
@@ -17,6 +18,7 @@
 #include "orte/mca/rmaps/base/base.h"
 #include "orte/mca/rmaps/rmaps_types.h"
 #include "orte/mca/state/state.h"
+#include "orte/util/attr.h"
 #include "orte/util/proc_info.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -212,6 +214,52 @@ static void ras_start_watching(void)
     opal_event_evtimer_add(&ras->ticking, &second);
 }
 
+/* Takes an attribute from the app context: the leases are what it asks for, and ORTE need not look
+ * for hosts among them. The caller frees it. */
+static char *take_text(orte_app_context_t *app, orte_attribute_key_t key)
+{
+    char *text = NULL;
+    if (orte_get_attribute(&app->attributes, key, (void **)&text, OPAL_STRING))
+        orte_remove_attribute(&app->attributes, key);
+    return text;
+}
+
+/* --host and --hostfile of one program. */
+static int hosts_read(struct hosts *h, orte_app_context_t *app, struct err *e)
+{
+    char *list = take_text(app, ORTE_APP_DASH_HOST), *file = take_text(app, ORTE_APP_HOSTFILE);
+    int rc = 0;
+    if (list != NULL)
+        rc = hosts_add_list(h, list, orte_process_info.nodename, e);
+    else if (file != NULL)
+        rc = hosts_read_file(h, file, orte_process_info.nodename, e);
+    free(list);
+    free(file);
+    return rc;
+}
+
+/* Desktops by name: all programs of the job have the same ones. */
+static int ras_read_hosts(const orte_job_t *job, struct job_request *r, struct err *e)
+{
+    static struct hosts first, next;
+    int rc = 0;
+    for (int i = 0; i < job->apps->size && rc == 0; i++) {
+        orte_app_context_t *app = opal_pointer_array_get_item(job->apps, i);
+        struct hosts *h = i == 0 ? &first : &next;
+        *h = (struct hosts){0};
+        if (app != NULL && (rc = hosts_read(h, app, e)) == 0 && i > 0 &&
+            memcmp(h, &first, sizeof first) != 0)
+            rc = err_set(e, EINVAL,
+                         "--host and --hostfile must name the same desktops for each program");
+    }
+    if (rc != 0 || first.count == 0)
+        return rc;
+    ras->hosts_require = hosts_require(&first, r->require);
+    r->require = ras->hosts_require;
+    return r->require != NULL ? hosts_slots(&first, &r->per_host, e)
+                              : err_set(e, ENOMEM, "out of memory");
+}
+
 /* What the command line asks for. `processes` has room for every app context. */
 static int ras_read_request(orte_job_t *job, int *processes, struct job_request *r, struct err *e)
 {
@@ -227,6 +275,8 @@ static int ras_read_request(orte_job_t *job, int *processes, struct job_request 
     int rc = ras_p2p_strategy(&r->strategy, e);
     if (rc == 0)
         rc = request_count(r, e);
+    if (rc == 0)
+        rc = ras_read_hosts(job, r, e);
     if (rc == 0) {
         r->replicated = level_replicates(level);
         r->started = level_processes(level, r->ranks);

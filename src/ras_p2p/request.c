@@ -65,6 +65,8 @@ int request_wish(const struct job_request *r, struct wish *wish, struct err *e)
     wish->per_lease = r->replicated ? 0 : r->per_node;
     wish->per_peer = r->replicated ? r->ranks : 0;
     wish->apart = wish->per_peer;
+    if (r->per_host > 0 && (wish->per_peer == 0 || r->per_host < wish->per_peer))
+        wish->per_peer = r->per_host;
     if (r->require != NULL && r->require[0] != '\0' && (wish->require = strdup(r->require)) == NULL)
         return err_set(e, ENOMEM, "out of memory");
     return 0;

@@ -11,6 +11,7 @@ struct job_request {
     unsigned ranks;       /* filled in by request_count() */
     unsigned started;     /* processes that start: ranks, or the sum of their levels */
     unsigned per_node;    /* -N, or --map-by ppr:N:node; 0: not given */
+    unsigned per_host;    /* slots of each desktop that --host or --hostfile names; 0: not given */
     bool replicated;      /* may a rank have more than one copy? */
     enum share_strategy strategy;
     int spares;

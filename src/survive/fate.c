@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fate.c -- counts replicas down, and says what a person must know when none is left. */
 #include "fate.h"
+#include "placed.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -272,5 +273,49 @@ void fate_note(const struct fate *f, unsigned rank, unsigned lane, char *text, s
     line_add(&l, "rank %u, lane %u: ", rank, lane);
     line_add_loss(&l, fate_at(f, rank, lane));
     if (left > 0)
-        line_add(&l, "; it goes on in lane %u, %u left", fate_leader(f, rank), left);
+        line_add(&l, "; it goes on in lane %u, %u left%s", fate_leader(f, rank), left,
+                 f->losses == 1 ? " (" PLACED_LANE ")" : "");
+}
+
+/* Losses of this peer, if this is the first of them in the order of the processes; else 0. */
+static unsigned losses_of_peer(const struct fate *f, size_t first)
+{
+    const size_t all = (size_t)f->ranks * f->lanes;
+    unsigned n = 0;
+    for (size_t i = 0; i < all; i++) {
+        if (f->replica[i].state != LOST || strcmp(f->replica[i].peer, f->replica[first].peer) != 0)
+            continue;
+        if (i < first)
+            return 0;
+        n++;
+    }
+    return n;
+}
+
+static unsigned fate_started(const struct fate *f)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < (size_t)f->ranks * f->lanes; i++)
+        n += f->replica[i].state != HOLE;
+    return n;
+}
+
+bool fate_summary(const struct fate *f, uint64_t now_ms, char *text, size_t size)
+{
+    struct line l = {text, size, 0};
+    const char *between = ": ";
+    text[0] = '\0';
+    if (f->verdict != FATE_DONE || f->losses == 0)
+        return false;
+    line_add(&l, "done after %.2f s, although %u of %u processes %s lost",
+             (double)(now_ms - f->start_ms) / 1000, f->losses, fate_started(f),
+             f->losses == 1 ? "was" : "were");
+    for (size_t i = 0; i < (size_t)f->ranks * f->lanes; i++) {
+        const unsigned n = f->replica[i].state == LOST ? losses_of_peer(f, i) : 0;
+        if (n > 0) {
+            line_add(&l, "%s%u on %s", between, n, f->replica[i].peer);
+            between = ", ";
+        }
+    }
+    return true;
 }

@@ -72,6 +72,9 @@ int fate_status(const struct fate *f);
 /* The one line to print when the job is over: the rank, and for each of its replicas peer, cause
  * and time. */
 void fate_line(const struct fate *f, char *text, size_t size);
-/* The one line for a loss that the job survives. */
+/* The one line for a loss that the job survives. The first one says what a lane is. */
 void fate_note(const struct fate *f, unsigned rank, unsigned lane, char *text, size_t size);
+/* The one line at the end of a job that has succeeded in spite of losses, with how many processes
+ * each peer took with it. False: there were none, or it has not succeeded. */
+bool fate_summary(const struct fate *f, uint64_t now_ms, char *text, size_t size);
 #endif

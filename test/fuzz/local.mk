@@ -2,11 +2,14 @@
 # apart, together with the sources that they look into. Names one a line.
 fuzzers = \
     test/fuzz/certificate \
+    test/fuzz/elf \
     test/fuzz/engine \
     test/fuzz/greeting \
     test/fuzz/group \
     test/fuzz/home \
     test/fuzz/message \
+    test/fuzz/pattern \
+    test/fuzz/place \
     test/fuzz/session_keys \
     test/fuzz/require \
     test/fuzz/ring \
@@ -44,6 +47,10 @@ test/fuzz/greeting: test/fuzz/greeting.c $(libtransport_la_SOURCES)
 test/fuzz/session_keys: test/fuzz/session_keys.c overlay/crypto/session_keys.c overlay/crypto/aead.c $(fuzz_message_sources)
 	$(call fuzz_build,overlay/crypto/session_keys.c overlay/crypto/aead.c $(fuzz_message_sources) ,$(SODIUM_LIBS))
 
+fuzz_place_sources = overlay/files/place.c overlay/core/files/result.c overlay/base/err.c overlay/base/text.c
+test/fuzz/place: test/fuzz/place.c $(fuzz_place_sources)
+	$(call fuzz_build,$(fuzz_place_sources) )
+
 fuzz_token_sources = overlay/membership/token.c overlay/base/addr.c overlay/base/err.c
 test/fuzz/token: test/fuzz/token.c $(fuzz_token_sources) overlay/base/id.c
 	$(call fuzz_build,$(fuzz_token_sources) overlay/base/id.c ,$(SODIUM_LIBS))
@@ -54,6 +61,11 @@ test/fuzz/certificate: test/fuzz/certificate.c $(fuzz_certificate_sources)
 	$(call fuzz_build,$(fuzz_certificate_sources) ,$(SODIUM_LIBS) $(OPENSSL_LIBS))
 test/fuzz/rotation: test/fuzz/rotation.c $(fuzz_certificate_sources)
 	$(call fuzz_build,$(fuzz_certificate_sources) ,$(SODIUM_LIBS) $(OPENSSL_LIBS))
+
+test/fuzz/elf: test/fuzz/elf.c overlay/files/elf.c
+	$(call fuzz_build,overlay/files/elf.c)
+test/fuzz/pattern: test/fuzz/pattern.c overlay/files/pattern.c
+	$(call fuzz_build,overlay/files/pattern.c)
 
 # Ten minutes of each, two or more side by side.
 check-soak: soak-fuzz

@@ -4,6 +4,7 @@ grid_scripts = \
     test/grid/launch \
     test/grid/replaced \
     test/grid/refusals \
+    test/grid/words \
     test/grid/as_stock \
     test/grid/unnoticed \
     test/grid/endings \
@@ -53,6 +54,7 @@ test_grid_asks_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 EXTRA_PROGRAMS += test/grid/grab test/grid/garbage test/grid/lastword test/grid/lag test/grid/spout
 # Tests that take minutes or want the machine for themselves: make check-soak.
 soak_scripts = \
+    test/grid/orphans \
     test/grid/stream \
     test/grid/large_counts \
     test/grid/acceptance_kills \

@@ -71,7 +71,7 @@ static void test_who_was_silent(void **state)
     char line[400];
     fate_note(f, 0, 0, line, sizeof line);
     assert_string_equal(line, "rank 0, lane 0: lab2 fell silent after 3.02 s; "
-                              "it goes on in lane 1, 1 left");
+                              "it goes on in lane 1, 1 left (a lane is one copy of the job)");
     assert_int_equal(fate_lose(f, 0, 1, &hung), FATE_FAILED);
     fate_note(f, 0, 1, line, sizeof line);
     assert_string_equal(line, "rank 0, lane 1: orted on lab4 fell silent after 5.00 s");
@@ -208,7 +208,34 @@ static void test_note_says_where_it_goes_on(void **state)
     char note[200];
     fate_note(f, 3, 0, note, sizeof note);
     assert_string_equal(note,
-                        "rank 3, lane 0: lab1 was lost after 2.50 s; it goes on in lane 1, 2 left");
+                        "rank 3, lane 0: lab1 was lost after 2.50 s; it goes on in lane 1, 2 left "
+                        "(a lane is one copy of the job)");
+    fate_lose(f, 2, 0, &host);
+    fate_note(f, 2, 0, note, sizeof note);
+    assert_string_equal(note,
+                        "rank 2, lane 0: lab1 was lost after 2.50 s; it goes on in lane 1, 2 left");
+    fate_free(f);
+}
+
+static void test_summary(void **state)
+{
+    (void)state;
+    struct fate *f = fate_new(2, 3, 1000);
+    char line[200];
+    fate_hole(f, 1, 2);
+    fate_lose(f, 0, 0, &silent);
+    fate_lose(f, 0, 1, &hung);
+    fate_lose(f, 1, 0, &silent);
+    assert_false(fate_summary(f, 13340, line, sizeof line));
+    fate_finish(f, 0, 2);
+    fate_finish(f, 1, 1);
+    assert_true(fate_summary(f, 13340, line, sizeof line));
+    assert_string_equal(
+        line, "done after 12.34 s, although 3 of 5 processes were lost: 2 on lab2, 1 on lab4");
+    fate_free(f);
+    f = fate_new(1, 1, 0);
+    fate_finish(f, 0, 0);
+    assert_false(fate_summary(f, 1, line, sizeof line));
     fate_free(f);
 }
 
@@ -245,6 +272,7 @@ int main(void)
         cmocka_unit_test(test_lines_are_bounded),
         cmocka_unit_test(test_note_says_why_it_did_not_start),
         cmocka_unit_test(test_note_says_where_it_goes_on),
+        cmocka_unit_test(test_summary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,9 +19,13 @@ unit_programs = \
     test/unit/cycle \
     test/unit/datagram \
     test/unit/decide \
+    test/unit/elf \
     test/unit/fate \
     test/unit/input_window \
     test/unit/folder \
+    test/unit/gather \
+    test/unit/libraries \
+    test/unit/pattern \
     test/unit/selection \
     test/unit/group \
     test/unit/greeting \
@@ -29,6 +33,7 @@ unit_programs = \
     test/unit/heartbeat \
     test/unit/home \
     test/unit/id \
+    test/unit/hosts \
     test/unit/identity \
     test/unit/idmap \
     test/unit/input \
@@ -50,6 +55,7 @@ unit_programs = \
     test/unit/manifest \
     test/unit/match \
     test/unit/output_merge \
+    test/unit/merge \
     test/unit/message \
     test/unit/backoff \
     test/unit/nodelay \
@@ -58,7 +64,9 @@ unit_programs = \
     test/unit/order \
     test/unit/rate_limit \
     test/unit/session_keys \
+    test/unit/placed \
     test/unit/policy \
+    test/unit/place \
     test/unit/pressure \
     test/unit/program \
     test/unit/broker \
@@ -87,6 +95,7 @@ unit_programs = \
     test/unit/token \
     test/unit/place_updates \
     test/unit/trust \
+    test/unit/upper \
     test/unit/uri \
     test/unit/transport \
     test/unit/biased_lock \
@@ -95,6 +104,7 @@ unit_programs = \
     test/unit/vivaldi \
     test/unit/window \
     test/unit/decision
+test_unit_placed_LDADD = libsurvive.la $(LDADD)
 test_unit_fate_LDADD = libsurvive.la $(LDADD)
 test_unit_input_window_LDADD = libsurvive.la $(LDADD)
 test_unit_heartbeat_LDADD = libsurvive.la $(LDADD)
@@ -171,6 +181,7 @@ test_unit_nodelay_LDADD = libruntime.la $(LDADD)
 test_unit_listeners_LDADD = libruntime.la $(LDADD)
 test_unit_selection_LDADD = libruntime.la $(LDADD)
 test_unit_policy_LDADD = libruntime.la $(LDADD)
+test_unit_hosts_LDADD = libruntime.la $(LDADD)
 test_unit_request_LDADD = libruntime.la $(LDADD)
 test_unit_vnodes_LDADD = libruntime.la $(LDADD)
 if HAVE_CMOCKA
@@ -178,4 +189,4 @@ UNIT += $(unit_programs)
 endif
 EXTRA_PROGRAMS += $(unit_programs)
 UNIT += test/unit/core_symbols
-EXTRA_DIST += test/unit/core_symbols test/unit/handshake.h test/unit/rotation.h test/unit/temporary.h
+EXTRA_DIST += test/unit/core_symbols test/unit/handshake.h test/unit/made_elf.h test/unit/rotation.h test/unit/temporary.h

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "src/common/aggregate.h"
 #include "src/common/selection.h"
 #include "src/common/defaults.h"
 #include "src/survive/names.h"
@@ -24,6 +25,18 @@ static void test_selection_lists(void **state)
     assert_false(selection_names("p2p2", "p2p"));
     assert_false(selection_names("xp2p", "p2p"));
     assert_false(selection_names("p2", "p2p"));
+}
+
+static void test_aggregate_files(void **state)
+{
+    (void)state;
+    assert_true(aggregate_names_grid("p2p"));
+    assert_true(aggregate_names_grid("/etc/site:/usr/share/amca-param-sets/p2p"));
+    assert_true(aggregate_names_grid("p2p:other"));
+    assert_false(aggregate_names_grid(NULL));
+    assert_false(aggregate_names_grid(""));
+    assert_false(aggregate_names_grid("/p2p/site"));
+    assert_false(aggregate_names_grid("xp2p:p2p2:p2p/"));
 }
 
 static void test_names_go_both_ways(void **state)
@@ -71,9 +84,8 @@ static void test_defaults_leave_the_users(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_selection_lists),
-        cmocka_unit_test(test_names_go_both_ways),
-        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_selection_lists),          cmocka_unit_test(test_aggregate_files),
+        cmocka_unit_test(test_names_go_both_ways),       cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_defaults_leave_the_users),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gather_state.h -- shared by gather.c (what is asked for) and gather_walk.c (what is there). */
+#ifndef P2P_OVERLAY_FILES_GATHER_STATE_H
+#define P2P_OVERLAY_FILES_GATHER_STATE_H
+#include "gather.h"
+#include "pattern.h"
+#include <limits.h>
+
+struct gather {
+    const struct gather_order *order;
+    struct gathering *out;
+    struct pattern_rules ignore;
+    char *ignore_text;
+    char **pattern; /* of the input, ended by NULL; NULL: everything */
+    bool *used;     /* which of them matched something */
+    bool bounded;   /* by the limit */
+};
+
+enum { GATHER_LINKS = 16 }; /* one after the other */
+
+/* What is below the folder at `path` ("": the job's): all, or what a pattern matches. -EFBIG: it is
+ * more than the limit. */
+int gather_walk(struct gather *g, const char *path, bool all);
+/* One file or link of the job's folder or from elsewhere, and what a link leads to; a folder with
+ * all in it. -ENOENT; -EACCES: it cannot be read; -EPERM: it is none that may travel. */
+int gather_name(struct gather *g, const char *absolute);
+/* What stands there is put into the list as a file of its own, whatever the links on the way. */
+int gather_outside(struct gather *g, const char *absolute);
+/* Below the job's folder: the rest of the path, "" for the folder itself; NULL: it is elsewhere. */
+const char *gather_beneath(const struct gather *g, const char *absolute);
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* aggregate.h -- mpirun --am p2p. */
+#ifndef P2P_SRC_COMMON_AGGREGATE_H
+#define P2P_SRC_COMMON_AGGREGATE_H
+#include <stdbool.h>
+
+/* Is one of these files, which are parted by ':', called p2p? */
+bool aggregate_names_grid(const char *files);
+/* In mpirun, before it registers parameters: those of the files that --am names are set in the
+ * environment, except those that are there. Open MPI 4.1 finds the files, and then joins their
+ * names in a way in which it does not read them. Without p2p among them nothing is done. */
+void aggregate_take(void);
+#endif
