@@ -29,7 +29,7 @@ libcore_la_SOURCES = \
     overlay/core/swim/group_state.h overlay/core/swim/suspicion.c \
     overlay/core/tree/ads.c overlay/core/tree/bucket.c overlay/core/tree/cell.c overlay/core/tree/cell.h \
     overlay/core/tree/inner.c overlay/core/tree/inner.h overlay/core/tree/nearest.c overlay/core/tree/report.c \
-    overlay/wire/files.def overlay/wire/group.def overlay/wire/lease.def overlay/wire/link.def overlay/wire/local.def \
+    overlay/wire/files.def overlay/wire/group.def overlay/wire/lease.def overlay/wire/link.def overlay/wire/results.def overlay/wire/local.def \
     overlay/wire/member.def overlay/wire/message.c overlay/wire/message.def overlay/wire/message.h \
     overlay/wire/message_only.h overlay/wire/message_to.h overlay/wire/message_undef.h overlay/wire/receiver.def \
     overlay/wire/ring.def overlay/wire/room.def overlay/wire/wire.c overlay/wire/wire.h
@@ -41,6 +41,7 @@ libclient_la_SOURCES = \
     overlay/base/err.c overlay/base/err.h overlay/base/lane_roots.c overlay/base/lane_roots.h overlay/base/ports.c overlay/base/ports.h overlay/base/size.c \
     overlay/base/size.h \
     overlay/client/ask.h overlay/client/client.c overlay/client/files.c overlay/client/p2pgrid.h overlay/client/socket_path.c \
+    overlay/client/collect.c overlay/client/collect.h overlay/client/results.c overlay/client/results.h \
     overlay/client/socket_path.h overlay/client/requests.c overlay/client/words.h \
     overlay/files/list.c overlay/files/list.h overlay/files/list_code.c overlay/files/list_end.c overlay/files/list_state.h \
     overlay/files/elf.c overlay/files/elf.h overlay/files/gather.c overlay/files/gather.h \
@@ -83,10 +84,10 @@ libdaemon_la_SOURCES = \
     overlay/lend/grant_job.c overlay/lend/grant_owner.c overlay/lend/grant_state.h \
     overlay/lend/inquiry.c overlay/lend/inquiry.h overlay/lend/launch.c overlay/lend/launch.h \
     overlay/lend/lender.c overlay/lend/lender.h overlay/lend/lending.c overlay/lend/lending.h \
-    overlay/lend/listens.c overlay/lend/listens.h overlay/lend/refusal.c overlay/lend/refusal.h \
+    overlay/lend/listens.c overlay/lend/listens.h overlay/lend/refusal.c overlay/lend/refusal.h overlay/lend/results.c overlay/lend/results.h \
     overlay/local/local.c overlay/local/local.h overlay/local/local_calls.c overlay/local/local_socket.c \
     overlay/local/local_socket.h overlay/local/local_state.h overlay/local/rendezvous.c \
-    overlay/local/rendezvous.h overlay/local/rpc.c overlay/local/rpc.h overlay/local/status.c \
+    overlay/local/relay.c overlay/local/relay.h overlay/local/rendezvous.h overlay/local/rpc.c overlay/local/rpc.h overlay/local/status.c \
     overlay/local/status.h overlay/wire/version.c overlay/wire/version.h \
     overlay/local/status.h overlay/local/topology.c overlay/local/topology.h \
     overlay/manifest/manifest.c overlay/manifest/manifest.h \
