@@ -4,7 +4,7 @@
  * for the disk, for one request. */
 #include "homes.h"
 #include "ompi/mca/rte/rte.h"
-#include "src/common/log.h"
+#include "orte/util/show_help.h"
 
 struct parcel *parcel_new(size_t length)
 {
@@ -76,8 +76,11 @@ static bool copy_gives_up(void *ctx, const char *path, int error)
     (void)ctx;
     if (!others_live())
         return false;
-    log_line("rank %d: a copy ends, as its desktop cannot keep %s: %s", replica.rank, path,
-             strerror(error));
+    char line[HOME_MAX_PATH + 160];
+    snprintf(line, sizeof line,
+             "p2pgrid: rank %d: a copy ends, as its desktop cannot keep %s: %s\n", replica.rank,
+             path, strerror(error));
+    orte_show_help_norender("p2pgrid", path, false, line); /* stderr is shown of the others alone */
     link_stop(NULL, 0, NULL);
     return true;
 }
