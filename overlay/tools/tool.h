@@ -33,6 +33,8 @@ int tool_release(int argc, char **argv);
 int tool_history(int argc, char **argv);
 int tool_log(int argc, char **argv);
 int tool_members(int argc, char **argv);
+int tool_doctor(int argc, char **argv);
+int tool_service(int argc, char **argv);
 int tool_summary(void); /* without a subcommand */
 
 /* What this desktop is called, without its domain: a peer's name unless another is given. */
