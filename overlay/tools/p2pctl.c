@@ -67,8 +67,8 @@ int main(int argc, char **argv)
             argv[1] = name; /* what argp says in its messages */
             return tools[i].run(argc - 1, argv + 1);
         }
-    if (argc == 1)
-        return tool_summary();
+    if (argc == 1 || what[0] == '-')
+        return tool_summary(argc, argv);
     fprintf(stderr, "p2pctl: there is no subcommand '%s'; see p2pctl --help\n", what);
     return TOOL_USAGE;
 }
