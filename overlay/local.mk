@@ -41,6 +41,7 @@ libclient_la_SOURCES = \
     overlay/base/size.h \
     overlay/client/ask.h overlay/client/client.c overlay/client/p2pgrid.h overlay/client/socket_path.c \
     overlay/client/socket_path.h overlay/client/requests.c overlay/client/words.h \
+    overlay/files/binaries.c overlay/files/binaries.h \
     overlay/files/elf.c overlay/files/elf.h overlay/files/gather.c overlay/files/gather.h \
     overlay/files/gather_state.h overlay/files/gather_walk.c overlay/files/gathered.c overlay/files/gathered.h \
     overlay/files/libraries.c overlay/files/libraries.h overlay/files/pattern.c overlay/files/pattern.h \

@@ -56,6 +56,7 @@ mca_ras_p2p_la_SOURCES = \
     src/plm_p2p/publish_orte4.c src/plm_p2p/spawn_orte4.c \
     src/plm_p2p/terms_orte4.c src/plm_p2p/trust_orte4.c \
     src/plm_p2p/watch_orte4.c \
+    src/ras_p2p/files_orte4.c \
     src/ras_p2p/ras_p2p.h src/ras_p2p/ras_p2p_component_orte4.c src/ras_p2p/ras_p2p_orte4.c \
     src/rmaps_locality/rmaps_locality.h \
     src/rmaps_locality/rmaps_locality_component_orte4.c src/rmaps_locality/rmaps_locality_orte4.c

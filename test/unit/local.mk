@@ -57,6 +57,7 @@ unit_programs = \
     test/unit/merge \
     test/unit/message \
     test/unit/backoff \
+    test/unit/binaries \
     test/unit/nodelay \
     test/unit/notice \
     test/unit/odds \
