@@ -4,7 +4,7 @@
 # (test/unit/core_symbols).
 noinst_LTLIBRARIES += libcore.la
 libcore_la_SOURCES = \
-    overlay/base/id.c overlay/base/id.h overlay/base/random.h overlay/base/text.c overlay/base/text.h overlay/base/window.c \
+    overlay/base/hash.h overlay/base/id.c overlay/base/id.h overlay/base/random.h overlay/base/text.c overlay/base/text.h overlay/base/window.c \
     overlay/base/window.h \
     overlay/core/files/merge.c overlay/core/files/merge.h overlay/core/files/result.c overlay/core/files/result.h \
     overlay/core/lease/candidate.c overlay/core/lease/candidate.h overlay/core/lease/claim.c \
@@ -28,7 +28,7 @@ libcore_la_SOURCES = \
     overlay/core/swim/group_state.h overlay/core/swim/suspicion.c \
     overlay/core/tree/ads.c overlay/core/tree/bucket.c overlay/core/tree/cell.c overlay/core/tree/cell.h \
     overlay/core/tree/inner.c overlay/core/tree/inner.h overlay/core/tree/nearest.c overlay/core/tree/report.c \
-    overlay/wire/group.def overlay/wire/lease.def overlay/wire/link.def overlay/wire/local.def \
+    overlay/wire/files.def overlay/wire/group.def overlay/wire/lease.def overlay/wire/link.def overlay/wire/local.def \
     overlay/wire/member.def overlay/wire/message.c overlay/wire/message.def overlay/wire/message.h \
     overlay/wire/message_only.h overlay/wire/message_to.h overlay/wire/message_undef.h overlay/wire/receiver.def \
     overlay/wire/ring.def overlay/wire/room.def overlay/wire/wire.c overlay/wire/wire.h
@@ -39,9 +39,10 @@ libclient_la_SOURCES = \
     overlay/base/confinement.c overlay/base/confinement.h overlay/base/core_list.c overlay/base/core_list.h \
     overlay/base/err.c overlay/base/err.h overlay/base/ports.c overlay/base/ports.h overlay/base/size.c \
     overlay/base/size.h \
-    overlay/client/ask.h overlay/client/client.c overlay/client/p2pgrid.h overlay/client/socket_path.c \
+    overlay/client/ask.h overlay/client/client.c overlay/client/files.c overlay/client/p2pgrid.h overlay/client/socket_path.c \
     overlay/client/socket_path.h overlay/client/requests.c overlay/client/words.h \
     overlay/files/binaries.c overlay/files/binaries.h \
+    overlay/files/list.c overlay/files/list.h overlay/files/list_code.c overlay/files/list_end.c overlay/files/list_state.h \
     overlay/files/elf.c overlay/files/elf.h overlay/files/gather.c overlay/files/gather.h \
     overlay/files/gather_state.h overlay/files/gather_walk.c overlay/files/gathered.c overlay/files/gathered.h \
     overlay/files/libraries.c overlay/files/libraries.h overlay/files/pattern.c overlay/files/pattern.h \
@@ -71,6 +72,7 @@ libdaemon_la_SOURCES = \
     overlay/discovery/contact.h overlay/discovery/finder.c overlay/discovery/finder.h \
     overlay/discovery/overlay.c overlay/discovery/overlay.h overlay/discovery/probe_replies.c \
     overlay/discovery/probe_replies.h overlay/discovery/walk.c overlay/discovery/walk.h \
+    overlay/files/fetcher.h overlay/files/hashes.h overlay/files/store.h \
     overlay/host/address_monitor.c overlay/host/address_monitor.h overlay/host/cores.c overlay/host/cores.h \
     overlay/host/hardware.c overlay/host/hardware.h overlay/host/listening.c overlay/host/listening.h \
     overlay/host/machine.c overlay/host/machine.h overlay/host/presence.c overlay/host/presence.h \

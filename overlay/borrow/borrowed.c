@@ -215,6 +215,14 @@ static void on_seen(struct borrowed *b, const struct borrowed_lease *one,
     b->event(b->event_ctx, one->owner, &event);
 }
 
+static void on_fetching(struct borrowed *b, const struct borrowed_lease *one,
+                        const struct msg_lease_fetching *m)
+{
+    struct msg_local_event event = {
+        .event = GRID_FETCHING, .lease = one->lease, .have = m->have, .all = m->all};
+    b->event(b->event_ctx, one->owner, &event);
+}
+
 /* Where its last word was lost with a link, a peer knows the lease no more, but had told why. */
 static void on_ended(struct borrowed *b, struct borrowed_lease *one,
                      const struct msg_lease_ended *m)
@@ -263,6 +271,10 @@ void borrowed_take(struct borrowed *b, const struct link_peer *from, const struc
     case MSG_lease_seen:
         if ((one = find_from(b, from, &m->lease_seen.lease)) != NULL)
             on_seen(b, one, &m->lease_seen);
+        break;
+    case MSG_lease_fetching:
+        if ((one = find_from(b, from, &m->lease_fetching.lease)) != NULL)
+            on_fetching(b, one, &m->lease_fetching);
         break;
     case MSG_lease_renewed:
         if (m->lease_renewed.leases == 0)
@@ -391,7 +403,10 @@ int borrowed_launch(struct borrowed *b, const void *owner, const struct msg_loca
                                .inputs_count = launch->inputs_count,
                                .bounds = launch->bounds,
                                .encrypts = launch->encrypts,
-                               .confine = launch->confine};
+                               .confine = launch->confine,
+                               .files = launch->files,
+                               .lanes = launch->lanes};
+    memcpy(job.job_folder, launch->job_folder, sizeof job.job_folder);
     memcpy(job.folder, launch->folder, sizeof job.folder);
     memcpy(job.programs, launch->programs, launch->programs_count * sizeof job.programs[0]);
     memcpy(job.inputs, launch->inputs, launch->inputs_count * sizeof job.inputs[0]);

@@ -128,6 +128,8 @@ static void queue_event(struct client *c, const struct msg_local_event *m)
     event->pid = (int)m->pid;
     event->status = (int)m->status;
     event->waits = m->waits;
+    event->have = m->have;
+    event->all = m->all;
     memcpy(event->cores, m->cores, sizeof event->cores);
     memcpy(event->text, m->text, sizeof event->text);
     eventfd_write(c->waiting, 1);

@@ -8,6 +8,7 @@
 #ifndef P2P_OVERLAY_CLIENT_P2PGRID_H
 #define P2P_OVERLAY_CLIENT_P2PGRID_H
 #include "overlay/base/err.h"
+#include "overlay/base/hash.h"
 #include "overlay/base/id.h"
 #include "overlay/core/lease/share.h"
 #include <stdbool.h>
@@ -87,6 +88,18 @@ int client_tell_places(struct client *c, const struct grid_place *places, size_t
 
 struct program;
 struct input;
+struct list;
+
+/* Files that travel: a list (list.h) of which the daemon has been told. */
+struct grid_files {
+    struct hash list; /* zero: none */
+    uint32_t size, count;
+    uint64_t bytes;
+};
+
+/* Tells the daemon: peers may fetch them out of the folder for as long as this connection lasts. */
+int client_files(struct client *c, const struct list *list, const char *folder,
+                 struct grid_files *out, struct err *e);
 
 struct grid_launch {
     const char *command;            /* for sh -c, in the lease's private folder */
@@ -97,9 +110,12 @@ struct grid_launch {
     size_t input_count;
     uint64_t memory; /* bytes, on this peer; 0: as much as its owner lends */
     unsigned processes, seconds;
-    bool encrypts;      /* the job keeps to what struct grid_lease asks for */
-    bool confine;       /* in the sandbox of guests, on its owner's desktops too */
-    const char *folder; /* that is opened to it there; NULL: none */
+    bool encrypts;           /* the job keeps to what struct grid_lease asks for */
+    bool confine;            /* in the sandbox of guests, on its owner's desktops too */
+    const char *folder;      /* that is opened to it there; NULL: none */
+    struct grid_files files; /* what the peer has to have before it starts */
+    const char *job_folder;  /* where the processes find them; NULL: no files travel */
+    unsigned lanes;          /* each has a view of the folder of its own; 0: one */
 };
 
 /* Has it signed and started by the lease's peer: answered by an event. */
@@ -123,6 +139,7 @@ enum grid_event_kind {
     GRID_DAEMON_GONE,      /* the local daemon went away; client_close is all that is left to do */
     GRID_LEASE_ENDING, /* its peer is about to end it: text says why; GRID_LEASE_ENDED follows */
     GRID_LEASE_SEEN,   /* its peer was asked by client_look(): waits */
+    GRID_FETCHING, /* the job's files come to its peer: have of all bytes, about once a second */
 };
 
 struct grid_event {
@@ -132,6 +149,7 @@ struct grid_event {
     int status;     /* wait status of the command, when it ended by itself */
     unsigned waits; /* permille of the time since the last look that it waited for a processor; 0:
                        it had its turns, or is stopped */
+    uint64_t have, all;        /* of GRID_FETCHING */
     char cores[GRID_LINE + 1]; /* of GRID_LAUNCHED: processors that no other lease has, "2-5" */
     char text[GRID_LINE + 1];  /* why */
 };

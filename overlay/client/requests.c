@@ -202,6 +202,11 @@ int client_launch(struct client *c, const struct id *lease, const struct grid_la
     launch->encrypts = what->encrypts;
     launch->confine = what->confine;
     snprintf(launch->folder, sizeof launch->folder, "%s", what->folder != NULL ? what->folder : "");
+    const struct grid_files *files = &what->files;
+    launch->files = (struct part_files){files->list, files->size, files->count, files->bytes};
+    snprintf(launch->job_folder, sizeof launch->job_folder, "%s",
+             what->job_folder != NULL ? what->job_folder : "");
+    launch->lanes = (uint8_t)what->lanes;
     int rc = client_send(c, &m, e);
     free(packed);
     return rc;

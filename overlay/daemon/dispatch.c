@@ -61,6 +61,7 @@ static bool dispatch_take(void *ctx, const struct link_peer *from, const struct 
     case RECEIVER_registrar:
         registrar_take(d->registrar, from, m);
         return true;
+    case RECEIVER_files:    /* no version before the next one sends any */
     case RECEIVER_greeting: /* the connection has taken what it wants of these */
     case RECEIVER_beacon:
     case RECEIVER_program_greeting:

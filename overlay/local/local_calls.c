@@ -192,6 +192,20 @@ static void on_local_status(struct local_client *c, const struct msg_local_statu
     status_self(l->node, l->parts.overlay, l->parts.grant, question->token, local_say, c);
 }
 
+static void on_local_files(struct local_client *c, const struct msg_local_files *files)
+{
+    struct err e = {0};
+    err_set(&e, ENOSYS, "this p2pd takes no files yet");
+    say_failed(c, files->token, &e);
+}
+
+static void on_local_cache(struct local_client *c, const struct msg_local_cache *ask)
+{
+    struct err e = {0};
+    err_set(&e, ENOSYS, "this p2pd keeps no files yet");
+    say_failed(c, ask->token, &e);
+}
+
 /* on_NAME() for each message of the list whose receivers are these; one without does not compile.
  */
 static bool local_dispatch(struct local_client *c, const struct message *m)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* manifest.c -- signs and checks what is to be started under a lease. */
 #include "manifest.h"
+#include "overlay/wire/version.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,23 @@ static struct manifest *manifest_new(void)
     return m;
 }
 
+/* The earliest version of the protocol that says it all, so that peers of that version can read it:
+ * it goes signed, and nobody writes it anew on its way. */
+static unsigned manifest_version(const struct msg_manifest *job)
+{
+    const bool plain =
+        hash_is_zero(&job->files.list) && job->job_folder[0] == '\0' && job->lanes <= 1;
+    return plain ? WIRE_LOWEST : WIRE_HIGHEST;
+}
+
+static bool manifest_read(struct manifest *m)
+{
+    bool read = false;
+    for (unsigned v = WIRE_HIGHEST; v >= WIRE_LOWEST && !read; v--)
+        read = message_decode_version(&m->job, m->words + LABEL, m->length, v);
+    return read && m->job.kind == MSG_manifest;
+}
+
 int manifest_sign(struct manifest **out, const struct msg_manifest *job,
                   const struct identity *submitter)
 {
@@ -32,7 +50,8 @@ int manifest_sign(struct manifest **out, const struct msg_manifest *job,
         return -ENOMEM;
     m->job.kind = MSG_manifest;
     m->job.manifest = *job; /* its bytes are the caller's */
-    m->length = message_put_manifest(job, m->words + LABEL, WIRE_MAX_FRAME);
+    m->length =
+        message_encode_version(&m->job, m->words + LABEL, WIRE_MAX_FRAME, manifest_version(job));
     int rc = m->length == 0 ? -E2BIG
                             : identity_sign(submitter, m->words, LABEL + m->length, m->signature);
     if (rc != 0) {
@@ -80,7 +99,7 @@ int manifest_open(struct manifest **out, const struct msg_lease_launch *launch,
     if (!identity_signed(from, m->words, LABEL + m->length, launch->signature,
                          launch->signature_length))
         rc = err_set(e, EACCES, "its manifest is not signed by %s", from->name);
-    else if (!message_decode(&m->job, m->words + LABEL, m->length) || m->job.kind != MSG_manifest)
+    else if (!manifest_read(m))
         rc = err_set(e, EINVAL, "its manifest cannot be read");
     else
         rc = manifest_check(m, launch, from, self, e);

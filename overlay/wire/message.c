@@ -18,6 +18,7 @@
 #define U32(f) wire_put_u32(w, m->f);
 #define U64(f) wire_put_u64(w, m->f);
 #define ID(f) wire_put_id(w, &m->f);
+#define HASH(f) wire_put_hash(w, &m->f);
 #define ADDR(f) wire_put_addr(w, &m->f);
 #define TEXT(f, max) wire_put_text(w, m->f, max);
 #define LINES(f, max) wire_put_lines(w, m->f, max);
@@ -52,6 +53,7 @@
 #define U32(f) m->f = wire_get_u32(r);
 #define U64(f) m->f = wire_get_u64(r);
 #define ID(f) wire_get_id(r, &m->f);
+#define HASH(f) wire_get_hash(r, &m->f);
 #define ADDR(f) wire_get_addr(r, &m->f);
 #define TEXT(f, max) wire_get_text(r, m->f, max);
 #define LINES(f, max) wire_get_lines(r, m->f, max);

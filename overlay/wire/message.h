@@ -15,6 +15,7 @@
 #define U32(f) uint32_t f;
 #define U64(f) uint64_t f;
 #define ID(f) struct id f;
+#define HASH(f) struct hash f;
 #define ADDR(f) struct addr f;
 #define TEXT(f, max) char f[(max) + 1];
 #define LINES(f, max) char f[(max) + 1];

@@ -6,6 +6,7 @@
 #define U32(f)
 #define U64(f)
 #define ID(f)
+#define HASH(f)
 #define ADDR(f)
 #define TEXT(f, max)
 #define LINES(f, max)

@@ -40,6 +40,9 @@
 #ifndef TO_borrowed
 #define TO_borrowed(name)
 #endif
+#ifndef TO_files
+#define TO_files(name)
+#endif
 #ifndef TO_tunnel
 #define TO_tunnel(name)
 #endif
@@ -97,6 +100,7 @@
 #undef TO_grant
 #undef TO_search
 #undef TO_borrowed
+#undef TO_files
 #undef TO_tunnel
 #undef TO_datagram
 #undef TO_topology

@@ -7,6 +7,7 @@
 #undef U32
 #undef U64
 #undef ID
+#undef HASH
 #undef ADDR
 #undef TEXT
 #undef LINES

@@ -8,7 +8,7 @@
 
 enum {
     WIRE_LOWEST = 7,
-    WIRE_HIGHEST = 7,
+    WIRE_HIGHEST = 8,
     VERSION_TEXT = 24,
 };
 

@@ -97,6 +97,11 @@ void wire_put_id(struct wire_writer *w, const struct id *v)
     put_run(w, v->b, ID_BYTES);
 }
 
+void wire_put_hash(struct wire_writer *w, const struct hash *v)
+{
+    put_run(w, v->b, HASH_BYTES);
+}
+
 void wire_put_addr(struct wire_writer *w, const struct addr *v)
 {
     put_run(w, v->ip, sizeof v->ip);
@@ -161,6 +166,11 @@ uint64_t wire_get_u64(struct wire_reader *r)
 void wire_get_id(struct wire_reader *r, struct id *v)
 {
     get_run(r, v->b, ID_BYTES);
+}
+
+void wire_get_hash(struct wire_reader *r, struct hash *v)
+{
+    get_run(r, v->b, HASH_BYTES);
 }
 
 void wire_get_addr(struct wire_reader *r, struct addr *v)

@@ -6,6 +6,7 @@
  *
  *     u8 u16 u32 u64   big-endian
  *     id               20 bytes
+ *     hash             32 bytes
  *     addr             16 bytes of IPv6 (or mapped IPv4), u16 port
  *     text             u16 length, that many bytes: UTF-8 without control characters (text.h)
  *     lines            the same, with line feeds and tabs
@@ -17,6 +18,7 @@
  * likewise. */
 #ifndef P2P_OVERLAY_WIRE_WIRE_H
 #define P2P_OVERLAY_WIRE_WIRE_H
+#include "overlay/base/hash.h"
 #include "overlay/base/id.h"
 #include <stddef.h>
 
@@ -49,6 +51,7 @@ void wire_put_u16(struct wire_writer *w, uint16_t v);
 void wire_put_u32(struct wire_writer *w, uint32_t v);
 void wire_put_u64(struct wire_writer *w, uint64_t v);
 void wire_put_id(struct wire_writer *w, const struct id *v);
+void wire_put_hash(struct wire_writer *w, const struct hash *v);
 void wire_put_addr(struct wire_writer *w, const struct addr *v);
 void wire_put_text(struct wire_writer *w, const char *v, size_t max); /* cleaned (text.h) */
 void wire_put_lines(struct wire_writer *w, const char *v, size_t max);
@@ -59,6 +62,7 @@ uint16_t wire_get_u16(struct wire_reader *r);
 uint32_t wire_get_u32(struct wire_reader *r);
 uint64_t wire_get_u64(struct wire_reader *r);
 void wire_get_id(struct wire_reader *r, struct id *v);
+void wire_get_hash(struct wire_reader *r, struct hash *v);
 void wire_get_addr(struct wire_reader *r, struct addr *v);
 void wire_get_text(struct wire_reader *r, char *v, size_t max); /* v has room for max + 1 */
 void wire_get_lines(struct wire_reader *r, char *v, size_t max);

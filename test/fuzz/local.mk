@@ -6,6 +6,7 @@ fuzzers = \
     test/fuzz/engine \
     test/fuzz/greeting \
     test/fuzz/group \
+    test/fuzz/list \
     test/fuzz/message \
     test/fuzz/pattern \
     test/fuzz/place \
@@ -25,6 +26,9 @@ fuzz_build = $(AM_V_GEN)$(MKDIR_P) test/fuzz && $(CLANG) $(FUZZ_FLAGS) $(DEFAULT
 
 test/fuzz/message: test/fuzz/message.c $(fuzz_message_sources)
 	$(call fuzz_build,$(fuzz_message_sources))
+fuzz_list_sources = overlay/files/list.c overlay/files/list_code.c overlay/files/list_end.c overlay/base/err.c $(fuzz_message_sources)
+test/fuzz/list: test/fuzz/list.c $(fuzz_list_sources)
+	$(call fuzz_build,$(fuzz_list_sources) ,$(SODIUM_LIBS))
 test/fuzz/require: test/fuzz/require.c $(fuzz_require_sources)
 	$(call fuzz_build,$(fuzz_require_sources))
 

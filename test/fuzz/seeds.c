@@ -26,6 +26,7 @@ static const uint8_t bytes[] = "some bytes";
 #define U32(f) m->f = (uint32_t)++last;
 #define U64(f) m->f = ++last;
 #define ID(f) fill_id(&m->f);
+#define HASH(f) memset(m->f.b, (int)(++last % 16 * 17), HASH_BYTES);
 #define ADDR(f) m->f.port = 7117;
 #define TEXT(f, max) fill_text(m->f, max);
 #define LINES(f, max) fill_text(m->f, max);

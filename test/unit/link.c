@@ -188,11 +188,13 @@ static void test_no_version_in_common(void **state)
         if (line[0] != '\0')
             break;
     }
-    assert_string_equal(line,
-                        "p1 (127.0.0.1) speaks version 7 only, we 4 to 5: update p2pgrid here");
+    char expected[300];
+    const struct version_range ancient = {4, 5}, ours = {WIRE_LOWEST, WIRE_HIGHEST};
+    version_refusal(expected, sizeof expected, "p1", "127.0.0.1", ours, ancient);
+    assert_string_equal(line, expected);
     links_other_versions(young->links, line, sizeof line);
-    assert_string_equal(line,
-                        "p0 (127.0.0.1) speaks versions 4 to 5 only, we 7: update p2pgrid there");
+    version_refusal(expected, sizeof expected, "p0", "127.0.0.1", ancient, ours);
+    assert_string_equal(line, expected);
     assert_int_equal(old->count + young->count, 0);
 }
 

@@ -46,6 +46,7 @@ unit_programs = \
     test/unit/lending \
     test/unit/level \
     test/unit/link \
+    test/unit/list \
     test/unit/listeners \
     test/unit/listening \
     test/unit/lived \

@@ -17,6 +17,7 @@
 #define U32(f) fputs(" u32", out);
 #define U64(f) fputs(" u64", out);
 #define ID(f) fputs(" id", out);
+#define HASH(f) fputs(" hash", out);
 #define ADDR(f) fputs(" addr", out);
 #define TEXT(f, max) fprintf(out, " text %d", (int)(max));
 #define LINES(f, max) fprintf(out, " lines %d", (int)(max));
@@ -77,6 +78,7 @@ static const uint8_t example_bytes[] = "bytes";
 #define U32(f) m->f = (uint32_t)example_number(++*n, 4);
 #define U64(f) m->f = example_number(++*n, 8);
 #define ID(f) example_run(m->f.b, sizeof m->f.b, ++*n);
+#define HASH(f) ID(f)
 #define ADDR(f)                                                                                    \
     example_run(m->f.ip, sizeof m->f.ip, ++*n);                                                    \
     m->f.port = (uint16_t)example_number(*n, 2);
@@ -137,6 +139,7 @@ static void put_hex(FILE *out, const void *bytes, size_t length)
 #define U32(f) U8(f)
 #define U64(f) fprintf(out, " %llu", (unsigned long long)m->f);
 #define ID(f) put_hex(out, m->f.b, sizeof m->f.b);
+#define HASH(f) ID(f)
 #define ADDR(f)                                                                                    \
     put_hex(out, m->f.ip, sizeof m->f.ip);                                                         \
     fprintf(out, " %u", m->f.port);
