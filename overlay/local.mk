@@ -45,6 +45,7 @@ libclient_la_SOURCES = \
     overlay/files/list.c overlay/files/list.h overlay/files/list_code.c overlay/files/list_end.c overlay/files/list_state.h \
     overlay/files/elf.c overlay/files/elf.h overlay/files/gather.c overlay/files/gather.h \
     overlay/files/gather_state.h overlay/files/gather_walk.c overlay/files/gathered.c overlay/files/gathered.h \
+    overlay/files/gather_list.c overlay/files/gather_list.h overlay/files/hashes.c overlay/files/hashes.h \
     overlay/files/libraries.c overlay/files/libraries.h overlay/files/pattern.c overlay/files/pattern.h \
     overlay/files/secret.c overlay/files/secret.h \
     overlay/files/place.c overlay/files/place.h overlay/files/upper.c overlay/files/upper.h \
@@ -72,7 +73,7 @@ libdaemon_la_SOURCES = \
     overlay/discovery/contact.h overlay/discovery/finder.c overlay/discovery/finder.h \
     overlay/discovery/overlay.c overlay/discovery/overlay.h overlay/discovery/probe_replies.c \
     overlay/discovery/probe_replies.h overlay/discovery/walk.c overlay/discovery/walk.h \
-    overlay/files/fetcher.h overlay/files/hashes.h overlay/files/store.h \
+    overlay/files/fetcher.h overlay/files/store.h \
     overlay/host/address_monitor.c overlay/host/address_monitor.h overlay/host/cores.c overlay/host/cores.h \
     overlay/host/hardware.c overlay/host/hardware.h overlay/host/listening.c overlay/host/listening.h \
     overlay/host/machine.c overlay/host/machine.h overlay/host/presence.c overlay/host/presence.h \

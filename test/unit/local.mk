@@ -67,6 +67,7 @@ unit_programs = \
     test/unit/session_keys \
     test/unit/placed \
     test/unit/policy \
+    test/unit/progress \
     test/unit/place \
     test/unit/pressure \
     test/unit/program \
