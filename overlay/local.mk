@@ -37,7 +37,7 @@ libcore_la_SOURCES = \
 noinst_LTLIBRARIES += libclient.la
 libclient_la_SOURCES = \
     overlay/base/confinement.c overlay/base/confinement.h overlay/base/core_list.c overlay/base/core_list.h \
-    overlay/base/err.c overlay/base/err.h overlay/base/ports.c overlay/base/ports.h overlay/base/size.c \
+    overlay/base/err.c overlay/base/err.h overlay/base/lane_roots.c overlay/base/lane_roots.h overlay/base/ports.c overlay/base/ports.h overlay/base/size.c \
     overlay/base/size.h \
     overlay/client/ask.h overlay/client/client.c overlay/client/files.c overlay/client/p2pgrid.h overlay/client/socket_path.c \
     overlay/client/socket_path.h overlay/client/requests.c overlay/client/words.h \
@@ -102,7 +102,7 @@ libdaemon_la_SOURCES = \
     overlay/sandbox/environment.c overlay/sandbox/environment.h overlay/sandbox/forkserver.c \
     overlay/sandbox/forkserver.h overlay/sandbox/limits.c overlay/sandbox/limits.h overlay/sandbox/pressure.c \
     overlay/sandbox/pressure.h overlay/sandbox/room.h \
-    overlay/sandbox/sweep.c overlay/sandbox/sweep.h overlay/sandbox/tail.c overlay/sandbox/tail.h \
+    overlay/sandbox/tail.c overlay/sandbox/tail.h \
     overlay/sandbox/usage.c overlay/sandbox/usage.h \
     overlay/settings/hours.c overlay/settings/hours.h overlay/settings/settings.c overlay/settings/settings.h \
     overlay/settings/terms.c overlay/settings/terms.h \
@@ -149,9 +149,10 @@ libconfine_la_SOURCES = \
     overlay/sandbox/autogroup.c overlay/sandbox/autogroup.h overlay/sandbox/broker.c overlay/sandbox/broker.h \
     overlay/sandbox/broker_guest.c overlay/sandbox/broker_judge.c overlay/sandbox/broker_state.h \
     overlay/sandbox/cgroup.c overlay/sandbox/cgroup.h overlay/sandbox/clone.h overlay/sandbox/confine.c \
-    overlay/sandbox/confine.h overlay/sandbox/landlock.c overlay/sandbox/landlock.h overlay/sandbox/namespaces.c \
-    overlay/sandbox/namespaces.h overlay/sandbox/syscalls.c overlay/sandbox/syscalls.h overlay/sandbox/view.c \
-    overlay/sandbox/view.h
+    overlay/sandbox/confine.h overlay/sandbox/copy_tree.c overlay/sandbox/copy_tree.h \
+    overlay/sandbox/lanes.c overlay/sandbox/lanes.h overlay/sandbox/landlock.c overlay/sandbox/landlock.h overlay/sandbox/namespaces.c \
+    overlay/sandbox/namespaces.h overlay/sandbox/syscalls.c overlay/sandbox/syscalls.h \
+    overlay/sandbox/sweep.c overlay/sandbox/sweep.h overlay/sandbox/view.c overlay/sandbox/view.h
 libconfine_la_CFLAGS = $(AM_CFLAGS) $(SECCOMP_CFLAGS)
 libconfine_la_LIBADD = libclient.la $(SECCOMP_LIBS)
 
@@ -163,7 +164,7 @@ p2pd_room_SOURCES = \
     overlay/sandbox/environment.h overlay/sandbox/forkserver.h overlay/sandbox/forkserver_serve.c \
     overlay/sandbox/room.c overlay/sandbox/room.h \
     overlay/sandbox/room_dirs.c overlay/sandbox/room_dirs.h overlay/sandbox/room_exec.c \
-    overlay/sandbox/room_exec.h overlay/sandbox/sweep.c overlay/sandbox/sweep.h overlay/sandbox/tail.c \
+    overlay/sandbox/room_exec.h overlay/sandbox/tail.c \
     overlay/sandbox/tail.h overlay/sandbox/usage.c overlay/sandbox/usage.h
 p2pd_room_CPPFLAGS = $(AM_CPPFLAGS) -DCOMPONENTDIR='"$(componentdir)"' \
     -DCOMPONENT_FILES='"$(component_files)"'

@@ -26,7 +26,8 @@ libruntime_la_SOURCES = \
     src/ras_p2p/hosts.c src/ras_p2p/hosts.h \
     src/ras_p2p/nodename.c src/ras_p2p/nodename.h \
     src/ras_p2p/request.c src/ras_p2p/request.h \
-    src/rmaps_locality/policy.c src/rmaps_locality/policy.h
+    src/rmaps_locality/policy.c src/rmaps_locality/policy.h \
+    src/rtc_p2p/lane_enter.c src/rtc_p2p/lane_enter.h
 
 component_LTLIBRARIES += mca_ras_p2p.la
 mca_ras_p2p_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS) $(P2P_VERSION)
@@ -60,10 +61,11 @@ mca_ras_p2p_la_SOURCES = \
     src/ras_p2p/files_orte4.c \
     src/ras_p2p/ras_p2p.h src/ras_p2p/ras_p2p_component_orte4.c src/ras_p2p/ras_p2p_orte4.c \
     src/rmaps_locality/rmaps_locality.h \
-    src/rmaps_locality/rmaps_locality_component_orte4.c src/rmaps_locality/rmaps_locality_orte4.c
+    src/rmaps_locality/rmaps_locality_component_orte4.c src/rmaps_locality/rmaps_locality_orte4.c \
+    src/rtc_p2p/rtc_p2p_component_orte4.c
 
 # The other names of the object.
-component_names = mca_errmgr_replica mca_grpcomm_replica mca_iof_replica mca_plm_p2p mca_rmaps_locality
+component_names = mca_errmgr_replica mca_grpcomm_replica mca_iof_replica mca_plm_p2p mca_rmaps_locality mca_rtc_p2p
 # Those of mca_pml_replica.so.
 mpi_component_names = mca_fs_replica mca_fbtl_replica mca_osc_replica mca_sharedfp_replica
 component_files = $(component_LTLIBRARIES:.la=.so) $(component_names:=.so) $(mpi_component_names:=.so)
@@ -96,5 +98,5 @@ uninstall-hook:
 	    rm -f $$name.so; done
 
 src_folders = common errmgr_replica grpcomm_replica iof_replica plm_p2p pmix_server pml_replica pml_replica/file \
-    pml_replica/preload pml_replica/wait pml_replica/window ras_p2p replica rmaps_locality survive transport
+    pml_replica/preload pml_replica/wait pml_replica/window ras_p2p replica rmaps_locality rtc_p2p survive transport
 EXTRA_DIST += $(src_folders:%=src/%/.may_include)

@@ -185,6 +185,8 @@ static int start(struct grant *g, size_t place, const struct msg_manifest *m, st
     limits_narrow(&order, &m->bounds);
     order.programs_count = m->programs_count;
     memcpy(order.programs, m->programs, m->programs_count * sizeof m->programs[0]);
+    memcpy(order.job_folder, m->job_folder, sizeof order.job_folder);
+    order.lanes = m->lanes;
     order.inputs_count = m->inputs_count;
     memcpy(order.inputs, m->inputs, m->inputs_count * sizeof m->inputs[0]);
     cores_take(g->parts.cores, (unsigned)place, l->slots, job->cores);

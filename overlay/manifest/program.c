@@ -97,12 +97,12 @@ struct part_program program_part(const struct program *p)
 
 /* The submitter learns whether a file has the bytes that it names, but of programs alone: a file
  * that is not executable is not compared. */
-int program_open(const struct part_program *wanted, struct err *e)
+int program_open(const struct part_program *wanted, const char *at, struct err *e)
 {
     struct stat st;
     if (wanted->path[0] != '/' || wanted->hash_length != PROGRAM_HASH)
         return err_set(e, EINVAL, "the program '%s' of its manifest is none", wanted->path);
-    int fd = open_program(wanted->path, &st);
+    int fd = open_program(at, &st);
     if (fd == -ENOENT || fd == -ENOTDIR)
         return content_missing(wanted->path, e);
     if (fd < 0)

@@ -23,7 +23,7 @@ int program_take(struct program *p, const char *path, struct err *e);
 /* For sending; points into the program. */
 struct part_program program_part(const struct program *p);
 
-/* Opens the same program here: a descriptor. The error goes on after the peer's name and a colon,
- * and tells the submitter what to do. */
-int program_open(const struct part_program *wanted, struct err *e);
+/* Opens the same program here, where it lies `at`: a descriptor. The error goes on after the peer's
+ * name and a colon, and tells the submitter what to do. */
+int program_open(const struct part_program *wanted, const char *at, struct err *e);
 #endif

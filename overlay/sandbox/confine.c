@@ -238,6 +238,7 @@ int confine_self(const struct confine_plan *plan, unsigned required, unsigned *d
     rc = confine_set_landlock(plan, done, e);
     if (rc == 0 && has_seccomp()) {
         const struct syscalls_sandbox sandbox = {plan->counted, plan->namespaced, plan->viewed,
+                                                 plan->lanes,
                                                  *done & CONFINE_FILES ? confine_abi(plan) : 0};
         rc = syscalls_deny(&sandbox, e);
         *done |= rc == 0 ? CONFINE_SYSCALLS | CONFINE_SOCKETS : 0;

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CONFINE_PATHS = 96, CONFINE_FILES_MAX = 16, CONFINE_PORTS = 16 };
+enum { CONFINE_PATHS = 112, CONFINE_FILES_MAX = 16, CONFINE_PORTS = 16 };
 
 enum confine_use {
     CONFINE_READ,  /* loading libraries is reading */
@@ -38,6 +38,7 @@ struct confine_plan {
     bool counted;    /* that group has the memory controller */
     bool namespaced; /* the process is the child of namespaces_fork() */
     bool viewed;     /* the process has a root of its own (view.h) */
+    bool lanes;      /* its processes go to roots beside that one */
     int landlock;    /* 0: all that the kernel knows; else an older ABI, to test with */
     bool tcp;        /* false: TCP is not restricted */
     struct confine_ports ports[CONFINE_PORTS];

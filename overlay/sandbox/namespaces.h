@@ -11,8 +11,12 @@
  * what forks twice or leaves its session, is killed by the kernel once it ends. *namespaced: false
  * when this machine has no such thing; the child is an ordinary one then. */
 pid_t namespaces_fork(bool *namespaced);
-/* In that child: gives up the capabilities that a user namespace brings. 0 or -errno. */
-int namespaces_drop_rights(void);
+/* Likewise with mounts of its own alone; -1 when this machine does not allow that. *own_users: it
+ * has a user namespace, too, since only there a plain user may mount anything. */
+pid_t namespaces_fork_mounts(bool *own_users);
+/* In a child with a user namespace: gives up the capabilities that this brings. keep_chroot: except
+ * CAP_SYS_CHROOT, which the programs that it executes have, too. 0 or -errno. */
+int namespaces_drop_rights(bool keep_chroot);
 /* In that child, which must reap all orphans: returns the wait status of `main_child` when that
  * ends. */
 int namespaces_reap(pid_t main_child);

@@ -51,6 +51,8 @@ struct room {
     struct message order;
     char **environment;
     int programs[PROGRAMS_MAX]; /* descriptors, for each of the order's */
+    struct lanes_plan lanes;    /* .count 0: there are no views */
+    char tree[PATH_MAX];        /* of them: what travelled of the job's folder; "": nothing */
     struct room_child command;
     struct broker *broker;                  /* NULL: the kernel does not ask */
     pid_t siblings[1 + ROOM_SIBLINGS_MOST]; /* itself, and rooms of the same submitter */
@@ -119,11 +121,47 @@ static int room_read_order(struct room *r)
     return r->environment != NULL ? 0 : -errno;
 }
 
+/* A guest finds what has travelled. The owner's own job finds the folder as it is here when nothing
+ * has, and the host's /tmp; one with other owners' peers has the folder that was opened to it. */
+static int room_plan_lanes(struct room *r, struct err *e)
+{
+    const struct msg_room_order *o = &r->order.room_order;
+    if (o->job_folder[0] == '\0')
+        return 0;
+    const bool open = !o->guest || strcmp(o->folder, o->job_folder) == 0;
+    if (o->tree[0] != '\0')
+        snprintf(r->tree, sizeof r->tree, "%s/files", o->tree);
+    r->lanes = (struct lanes_plan){.room = r->dirs.folder,
+                                   .folder = o->job_folder,
+                                   .tree = r->tree[0] != '\0' || !open ? r->tree : o->job_folder,
+                                   .tmp = o->guest ? "" : "/tmp",
+                                   .count = o->lanes > 0 ? o->lanes : 1,
+                                   .guest = o->guest};
+    int rc = o->guest ? 0 : room_dirs_make_target(&r->dirs, o->job_folder);
+    if (rc != 0)
+        return err_set(e, -rc, "the job's folder %s cannot be made: %s", o->job_folder,
+                       strerror(-rc));
+    return lanes_make(&r->lanes, e);
+}
+
+/* Where it lies here, before there is any view. */
+static const char *room_program_path(const struct room *r, const char *path, char *out, size_t size)
+{
+    const char *const folder = r->lanes.folder;
+    if (r->tree[0] == '\0' || strncmp(path, folder, strlen(folder)) != 0 ||
+        path[strlen(folder)] != '/')
+        return path;
+    snprintf(out, size, "%s%s", r->tree, path + strlen(folder));
+    return out;
+}
+
 static int room_check_programs(struct room *r, struct err *e)
 {
     const struct msg_room_order *o = &r->order.room_order;
+    char path[PATH_MAX];
     for (size_t i = 0; i < o->programs_count; i++) {
-        r->programs[i] = program_open(&o->programs[i], e);
+        const char *at = room_program_path(r, o->programs[i].path, path, sizeof path);
+        r->programs[i] = program_open(&o->programs[i], at, e);
         if (r->programs[i] < 0)
             return r->programs[i];
     }
@@ -194,6 +232,7 @@ static int room_start(struct room *r, struct err *e)
                                       .folder = r->dirs.folder,
                                       .memory = r->dirs.memory,
                                       .components = &r->dirs.components,
+                                      .lanes = r->lanes.count > 0 ? &r->lanes : NULL,
                                       .programs = r->programs,
                                       .control = r->dirs.control,
                                       .output = ends[1],
@@ -443,6 +482,8 @@ int main(int argc, char **argv)
         rc = room_make_dirs(&r);
     if (rc != 0)
         err_set(&e, -rc, "%s in %s", strerror(-rc), argv[1]);
+    if (rc == 0)
+        rc = room_plan_lanes(&r, &e);
     if (rc == 0)
         rc = room_check_programs(&r, &e);
     if (rc == 0)

@@ -5,6 +5,7 @@
 #include "components.h"
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct room_dirs {
@@ -12,12 +13,16 @@ struct room_dirs {
     char memory[PATH_MAX / 2];    /* for files that are mapped by several ranks; "": not made yet */
     struct components components; /* what a guest's home has links to */
     uint16_t control;             /* the port for its orted; 0: any */
+    char made[PATH_MAX];          /* a folder that views are put on; "": it was there */
+    size_t made_from;             /* so long was the part of it that was there */
 };
 
 /* Makes the folder and makes it the working folder. 0 or -errno. */
 int room_dirs_make(struct room_dirs *d);
 /* Fills the folder, with a home for a guest, and sets the variables. 0 or -errno. */
 int room_dirs_fill(struct room_dirs *d, bool guest, char **environment);
+/* A folder outside of the room, for a view to be put on, if it is not there. 0 or -errno. */
+int room_dirs_make_target(struct room_dirs *d, const char *path);
 /* Removes all of it. 0 or -errno. */
 int room_dirs_remove(const struct room_dirs *d);
 #endif

@@ -6,6 +6,7 @@
 #include "overlay/host/proctree.h"
 #include "cgroup.h"
 #include "confine.h"
+#include "environment.h"
 #include "overlay/manifest/input.h"
 #include "room.h"
 #include "view.h"
@@ -37,6 +38,7 @@ static void guest_plan_ports(struct confine_plan *plan, const struct room_comman
 struct guest {
     struct confine_plan plan;
     char component[COMPONENTS_MOST][PATH_MAX]; /* paths of the plan */
+    char lane[2 * LANES_MOST][PATH_MAX];       /* likewise */
 };
 
 static void guest_plan(struct guest *guest, const struct room_command *c, bool namespaced)
@@ -48,7 +50,7 @@ static void guest_plan(struct guest *guest, const struct room_command *c, bool n
     confine_plan_path(plan, c->memory, CONFINE_WRITE);
     for (size_t i = 0; i < order->readable_count; i++)
         confine_plan_path(plan, order->readable[i].text, CONFINE_READ);
-    if (order->folder[0] != '\0')
+    if (order->folder[0] != '\0' && (c->lanes == NULL || !lanes_cover(c->lanes, order->folder)))
         confine_plan_path(plan, order->folder, CONFINE_WRITE);
     for (size_t i = 0; i < components->count; i++) {
         snprintf(guest->component[i], sizeof guest->component[i], "%s/%s", components->folder,
@@ -69,17 +71,36 @@ static void guest_plan(struct guest *guest, const struct room_command *c, bool n
     plan->nice = order->nice;
 }
 
+/* Landlock goes by files and what holds them, so the folders of each lane are named. */
+static void guest_plan_lanes(struct guest *guest, const struct lanes *lanes)
+{
+    for (unsigned lane = 0; lane < lanes->plan->count; lane++)
+        for (unsigned i = 0; i < 2; i++) {
+            char *path = guest->lane[2 * lane + i], root[sizeof VIEW_LANE + 12] = "";
+            if (lane > 0)
+                snprintf(root, sizeof root, VIEW_LANE "%u", lane);
+            snprintf(path, PATH_MAX, "%s%s", root, i == 0 ? lanes->plan->folder : "/tmp");
+            confine_plan_path(&guest->plan, path, CONFINE_WRITE);
+        }
+    guest->plan.lanes = lanes->plan->count > 1;
+}
+
 /* A root of its own takes the capabilities of the namespaces, so it comes before these are given
  * up. Where there is none, seccomp denies more. */
-static int guest_make_view(struct confine_plan *plan, const struct msg_room_order *order,
+static int guest_make_view(struct guest *guest, const struct room_command *c, struct lanes *lanes,
                            struct err *e)
 {
+    struct confine_plan *plan = &guest->plan;
     const char *programs[CONFINE_FILES_MAX];
-    for (size_t i = 0; i < order->programs_count; i++)
-        programs[i] = order->programs[i].path;
-    int rc = plan->namespaced ? view_enter(plan, programs, e) : -EOPNOTSUPP;
+    for (size_t i = 0; i < c->order->programs_count; i++)
+        programs[i] = c->order->programs[i].path;
+    int rc = plan->namespaced
+                 ? view_enter(plan, programs, c->lanes != NULL ? lanes : NULL, c->lanes, e)
+                 : -EOPNOTSUPP;
     plan->viewed = rc == 0;
-    return rc == -EOPNOTSUPP ? 0 : rc;
+    if (rc == 0 && c->lanes != NULL)
+        guest_plan_lanes(guest, lanes);
+    return rc;
 }
 
 /* Inside the sandbox: a submitter learns nothing of files that the job could not read. */
@@ -176,13 +197,68 @@ static void supervisor_end_with(int room, bool namespaced)
         _exit(1);
 }
 
+/* What the processes of the command are in. */
+enum supervised {
+    SUPERVISED_PLAIN,  /* the host's namespaces */
+    SUPERVISED_MOUNTS, /* mounts of its own */
+    SUPERVISED_USERS,  /* and a user namespace, without which there are none */
+    SUPERVISED_GUEST,  /* all of namespaces_fork() */
+};
+
+/* A lane's number finds its root; src/rtc_p2p reads this. */
+static int lanes_tell(const struct room_command *c, const struct lanes *lanes)
+{
+    static char text[sizeof LANE_ROOTS_VARIABLE + 3 * PATH_MAX + 32] = LANE_ROOTS_VARIABLE "=";
+    struct lane_roots roots = {
+        .way = lanes->way, .count = c->lanes->count, .homes = c->lanes->guest};
+    const size_t name = strlen(text);
+    int n = c->order->guest ? snprintf(roots.prefix, sizeof roots.prefix, "%s", VIEW_LANE)
+                            : snprintf(roots.prefix, sizeof roots.prefix, "%s/root-", c->folder);
+    if (n >= (int)sizeof roots.prefix || strlen(c->lanes->folder) >= sizeof roots.folder)
+        return -ENAMETOOLONG;
+    strcpy(roots.room, c->folder);
+    strcpy(roots.folder, c->lanes->folder);
+    return lane_roots_text(&roots, text + name, (unsigned)(sizeof text - name))
+               ? environment_set(c->environment, text)
+               : -ENAMETOOLONG;
+}
+
+static int lanes_enter(const struct room_command *c, enum supervised in, struct guest *guest,
+                       struct err *e)
+{
+    struct lanes lanes = {.way = LANES_ASIDE};
+    int rc = 0;
+    if (c->order->guest)
+        rc = guest_make_view(guest, c, &lanes, e);
+    else if (c->lanes != NULL)
+        rc = in != SUPERVISED_PLAIN ? lanes_enter_host(&lanes, c->lanes, e) : -EOPNOTSUPP;
+    if (rc == -EOPNOTSUPP) {
+        lanes.way = LANES_ASIDE;
+        rc = c->lanes != NULL ? lanes_copy_aside(c->lanes, e) : 0;
+    }
+    if (rc == 0 && c->lanes != NULL && (rc = lanes_tell(c, &lanes)) != 0)
+        err_set(e, -rc, "no names for the views of lanes: %s", strerror(-rc));
+    if (rc == 0 && lanes.overlay.code != 0)
+        fprintf(stderr, "p2pd-room: no overlay of %s (%s): each lane has a copy\n",
+                c->lanes->folder, lanes.overlay.text);
+    return rc;
+}
+
+static int supervisor_limit(const struct room_command *c, enum supervised in)
+{
+    const bool lanes = c->lanes != NULL && c->lanes->count > 1;
+    int rc = in == SUPERVISED_GUEST || in == SUPERVISED_USERS ? namespaces_drop_rights(lanes) : 0;
+    return rc == 0 && in != SUPERVISED_GUEST ? proctree_supervise_begin() : rc;
+}
+
 /* The supervisor, between the room and its command. In new namespaces it is the first process
  * there; elsewhere it ends its descendants when the room dies, perhaps together with p2pd. It is
  * not confined itself, and no guest can touch it. */
-static _Noreturn void supervisor_run(const struct room_command *c, bool namespaced, int room,
+static _Noreturn void supervisor_run(const struct room_command *c, enum supervised in, int room,
                                      const int say[2])
 {
     int status = 127 << 8;
+    const bool namespaced = in == SUPERVISED_GUEST;
     struct guest guest;
     struct err e = {0};
     command_clear_signals();
@@ -190,12 +266,11 @@ static _Noreturn void supervisor_run(const struct room_command *c, bool namespac
     prctl(PR_SET_NAME, "supervisor");
     if (c->group >= 0 && cgroup_enter(c->group) != 0)
         command_fail(say[0], "its control group cannot be entered");
-    if (c->order->guest) {
+    if (c->order->guest)
         guest_plan(&guest, c, namespaced);
-        if (guest_make_view(&guest.plan, c->order, &e) != 0)
-            command_fail(say[0], e.text);
-    }
-    if ((namespaced ? namespaces_drop_rights() : proctree_supervise_begin()) != 0)
+    if (lanes_enter(c, in, &guest, &e) != 0)
+        command_fail(say[0], e.text);
+    if (supervisor_limit(c, in) != 0)
         _exit(1);
     pid_t command = fork();
     if (command == 0)
@@ -211,13 +286,29 @@ static _Noreturn void supervisor_run(const struct room_command *c, bool namespac
     _exit(write(3, &status, sizeof status) == sizeof status ? 0 : 1);
 }
 
+static pid_t supervisor_fork(const struct room_command *c, enum supervised *in)
+{
+    bool apart = false;
+    pid_t pid = -1;
+    *in = SUPERVISED_PLAIN;
+    if (c->order->guest) {
+        pid = namespaces_fork(&apart);
+        *in = apart ? SUPERVISED_GUEST : SUPERVISED_PLAIN;
+    } else if (c->lanes != NULL && (pid = namespaces_fork_mounts(&apart)) >= 0) {
+        *in = apart ? SUPERVISED_USERS : SUPERVISED_MOUNTS;
+    }
+    return pid >= 0 || c->order->guest ? pid : fork();
+}
+
 /* say: pipes for why the command was not executed, and for its wait status in the end. */
 static pid_t supervisor_start(const struct room_command *c, bool *namespaced, const int say[2])
 {
+    enum supervised in;
     int room = pidfd_open(getpid(), 0);
-    pid_t pid = c->order->guest ? namespaces_fork(namespaced) : fork();
+    pid_t pid = supervisor_fork(c, &in);
     if (pid == 0)
-        supervisor_run(c, *namespaced, room, say);
+        supervisor_run(c, in, room, say);
+    *namespaced = in == SUPERVISED_GUEST;
     close(room);
     return pid;
 }

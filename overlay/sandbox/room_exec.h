@@ -6,15 +6,17 @@
 #include "overlay/base/err.h"
 #include "overlay/wire/message.h"
 #include "components.h"
+#include "lanes.h"
 #include <stdbool.h>
 #include <sys/types.h>
 
 struct room_command {
     const struct msg_room_order *order;
     const char *command;
-    char *const *environment;
+    char **environment;                  /* where the views are is added */
     const char *folder, *memory;         /* where a guest may write */
     const struct components *components; /* what a guest may load */
+    const struct lanes_plan *lanes;      /* views of the job's folder; NULL: none */
     const int *programs; /* descriptors of what a guest may execute, for each of the order's */
     uint16_t control;    /* the port for its orted; 0: any */
     int output;          /* a descriptor for what it prints */

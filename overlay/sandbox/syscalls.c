@@ -34,7 +34,7 @@ static int deny_kernel(scmp_filter_ctx filter)
         "add_key", "request_key", "keyctl", "bpf", "perf_event_open", "userfaultfd", "ptrace",
         "kcmp", "lookup_dcookie", "syslog",
         /* file systems and namespaces */
-        "mount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "fsopen", "fsmount",
+        "mount", "umount2", "pivot_root", "move_mount", "open_tree", "fsopen", "fsmount",
         "fsconfig", "fspick", "mount_setattr", "unshare", "setns", "name_to_handle_at",
         "open_by_handle_at", "quotactl", "quotactl_fd", "acct",
         /* the machine */
@@ -223,12 +223,23 @@ static int deny_files(scmp_filter_ctx filter, const struct syscalls_sandbox *san
     return rc == 0 ? deny_watching(filter) : rc;
 }
 
+/* Where orted puts ranks into their lanes' roots it may call chroot(2). That only changes where
+ * names begin: there is no root but this mount namespace's, and neither Landlock nor this filter
+ * goes by names; no file runs with other rights, whatever it finds at /etc or /lib. */
+static int deny_roots(scmp_filter_ctx filter, bool lanes)
+{
+    static const char *const names[] = {"chroot"};
+    return lanes ? 0 : deny_calls(filter, names, 1);
+}
+
 int syscalls_deny(const struct syscalls_sandbox *sandbox, struct err *e)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     if (filter == NULL)
         return err_set(e, ENOMEM, "cannot make a seccomp filter");
     int rc = deny_kernel(filter);
+    if (rc == 0)
+        rc = deny_roots(filter, sandbox->lanes);
     if (rc == 0)
         rc = deny_namespaces(filter);
     if (rc == 0)

@@ -11,6 +11,7 @@ struct syscalls_sandbox {
     bool counted;    /* the kernel bounds all memory of the job, wherever it is */
     bool namespaced; /* it sees no process of its host, nor its System V objects (namespaces.h) */
     bool viewed;     /* nothing outside of its room can be changed (view.h) */
+    bool lanes;      /* there are roots of lanes, to which its processes go by chroot(2) */
     int landlock;    /* the ABI in force: it can trace within its room only; 0: none */
 };
 

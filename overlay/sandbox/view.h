@@ -7,11 +7,15 @@
 #ifndef P2P_OVERLAY_SANDBOX_VIEW_H
 #define P2P_OVERLAY_SANDBOX_VIEW_H
 #include "confine.h"
+#include "lanes.h"
 
 /* For the calling process and its later children, while it has the capabilities that the namespaces
- * bring: paths of the plan, and `programs` (paths of plan->programs, in their order), under the
+ * bring: paths of the plan, and `programs` (names of plan->programs, in their order), under the
  * names that they have outside. What is not there is left out. The working folder, which must be in
- * the plan, stays what it was. 0; -EOPNOTSUPP: this machine has no such thing, and nothing has
- * changed; other errors, with what went wrong: the process must end. */
-int view_enter(const struct confine_plan *plan, const char *const *programs, struct err *e);
+ * the plan, stays what it was. lanes: there are such views of the job's folder and /tmp, too, that
+ * of lane K at VIEW_LANE and K; NULL: none. 0; -EOPNOTSUPP: this machine has no such thing, and
+ * nothing has changed; other errors, with what went wrong: the process must end. */
+#define VIEW_LANE "/.lane/"
+int view_enter(const struct confine_plan *plan, const char *const *programs, struct lanes *lanes,
+               const struct lanes_plan *wanted, struct err *e);
 #endif

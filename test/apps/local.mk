@@ -65,3 +65,6 @@ test_apps_reuse_LDADD = $(OMPI_MPI_LIBS)
 EXTRA_PROGRAMS += test/apps/demands
 test_apps_demands_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_apps_demands_LDADD = $(OMPI_MPI_LIBS)
+EXTRA_PROGRAMS += test/apps/own
+test_apps_own_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+test_apps_own_LDADD = $(OMPI_MPI_LIBS)

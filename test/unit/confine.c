@@ -217,7 +217,7 @@ static int met_apart(act_fn *act)
     int status;
     pid_t first = namespaces_fork(&apart);
     if (first == 0) {
-        if (!apart || namespaces_drop_rights() != 0)
+        if (!apart || namespaces_drop_rights(false) != 0)
             _exit(EXDEV);
         pid_t second = fork();
         if (second == 0)

@@ -41,6 +41,7 @@ unit_programs = \
     test/unit/kept \
     test/unit/keyfile \
     test/unit/keys \
+    test/unit/lanes \
     test/unit/lease \
     test/unit/lend \
     test/unit/lending \
@@ -142,6 +143,7 @@ test_unit_datagram_LDADD = libdaemon.la $(LDADD)
 test_unit_cores_LDADD = libdaemon.la $(LDADD)
 test_unit_settings_LDADD = libdaemon.la $(LDADD)
 test_unit_autogroup_LDADD = libconfine.la $(LDADD)
+test_unit_lanes_LDADD = libconfine.la $(LDADD)
 test_unit_view_LDADD = libconfine.la $(LDADD)
 test_unit_confine_LDADD = libconfine.la $(LDADD)
 test_unit_listening_LDADD = libdaemon.la $(LDADD)

@@ -46,7 +46,7 @@ static const char *answer(const struct program *p)
     static struct err e;
     const struct part_program part = program_part(p);
     e = (struct err){0};
-    int fd = program_open(&part, &e);
+    int fd = program_open(&part, part.path, &e);
     if (fd >= 0)
         close(fd);
     return fd >= 0 ? "" : e.text + strlen(path);

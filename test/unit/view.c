@@ -200,9 +200,9 @@ static _Noreturn void act_inside(const struct sandbox *w, act_fn *act)
     if (chdir(room) != 0)
         _exit(255);
     if (w->viewed) {
-        int rc = view_enter(&plan, (const char *const[]){program}, &e);
+        int rc = view_enter(&plan, (const char *const[]){program}, NULL, NULL, &e);
         plan.viewed = plan.namespaced = rc == 0;
-        if (rc != 0 || namespaces_drop_rights() != 0) {
+        if (rc != 0 || namespaces_drop_rights(false) != 0) {
             fprintf(stderr, "no view: %s\n", e.text);
             _exit(254);
         }

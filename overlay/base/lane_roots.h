@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lane_roots.h -- how a room tells its command where each lane's view is: one variable. */
+#ifndef P2P_OVERLAY_BASE_LANE_ROOTS_H
+#define P2P_OVERLAY_BASE_LANE_ROOTS_H
+#include <limits.h>
+#include <stdbool.h>
+
+enum { LANES_MOST = 8 };
+
+/* How lanes get their views; from the one that differs least from a folder of one's own. */
+enum lanes_way {
+    LANES_NONE,    /* not at all */
+    LANES_ASIDE,   /* a copy of the folder, under another name: nothing can be mounted */
+    LANES_COPIES,  /* a copy, at the folder's name */
+    LANES_OVERLAY, /* overlayfs: what is changed is copied then */
+};
+const char *lanes_way_text(enum lanes_way way);
+
+#define LANE_ROOTS_VARIABLE "P2PGRID_LANES"
+
+struct lane_roots {
+    enum lanes_way way;
+    unsigned count;
+    bool homes;            /* each lane has a home folder in the room */
+    char prefix[PATH_MAX]; /* of lane 1's root and those after it: the lane's number follows */
+    char room[PATH_MAX];
+    char folder[PATH_MAX]; /* the job's */
+};
+
+/* "WAY COUNT HOMES\nPREFIX\nROOM\nFOLDER"; false: it does not fit. */
+bool lane_roots_text(const struct lane_roots *roots, char *text, unsigned size);
+/* False: it is none. */
+bool lane_roots_parse(struct lane_roots *roots, const char *text);
+/* Where `path` is for that lane, when its copy lies aside; false: it is not in the job's folder. */
+bool lane_roots_aside(const struct lane_roots *roots, unsigned lane, const char *path,
+                      char out[PATH_MAX]);
+#endif
