@@ -64,8 +64,13 @@ static struct hashed *hashes_add(struct hashes *h, const struct hashed *one)
 
 static bool hashes_get(struct wire_reader *r, struct hashed *one)
 {
-    *one = (struct hashed){wire_get_u64(r), wire_get_u64(r), wire_get_u64(r),
-                           wire_get_u64(r), wire_get_u64(r), wire_get_u64(r), NULL};
+    *one = (struct hashed){wire_get_u64(r),
+                           wire_get_u64(r),
+                           wire_get_u64(r),
+                           wire_get_u64(r),
+                           wire_get_u64(r),
+                           wire_get_u64(r),
+                           NULL};
     const size_t size = list_chunks(one->size) * HASH_BYTES;
     if (r->failed || size > r->size - r->at)
         return false;
@@ -202,8 +207,8 @@ static int hash_chunks(int fd, const struct stat *st, struct hash *chunks)
     free(bytes);
     if (rc == 0 && fstat(fd, &after) != 0)
         rc = -errno;
-    if (rc == 0 && (after.st_size != st->st_size ||
-                    nanoseconds(&after.st_mtim) != nanoseconds(&st->st_mtim)))
+    if (rc == 0 &&
+        (after.st_size != st->st_size || nanoseconds(&after.st_mtim) != nanoseconds(&st->st_mtim)))
         rc = -EAGAIN;
     return rc;
 }
@@ -255,8 +260,7 @@ int hashes_file(struct hashes *h, int fd, const struct stat *st, struct hash **c
     const int rc = hash_chunks(fd, st, *chunks);
     if (rc != 0) {
         free(*chunks);
-        return err_set(e, -rc, "%s",
-                       rc == -EAGAIN ? "it is being written to" : strerror(-rc));
+        return err_set(e, -rc, "%s", rc == -EAGAIN ? "it is being written to" : strerror(-rc));
     }
     h->read += (uint64_t)st->st_size;
     if (is_settled(h, st))

@@ -223,8 +223,6 @@ static void on_event(int fd, short what, void *unused)
         case GRID_FETCHING:
             plm_p2p_files_come(&event);
             break;
-        case GRID_FETCHING: /* the launch goes on */
-            break;
         case GRID_ALLOCATION_ENDED: /* p2pctl alloc's; its leases within say so themselves */
             break;
         case GRID_DAEMON_GONE:

@@ -21,6 +21,7 @@ unit_programs = \
     test/unit/decide \
     test/unit/elf \
     test/unit/fate \
+    test/unit/fetch \
     test/unit/input_window \
     test/unit/folder \
     test/unit/gather \
@@ -93,6 +94,7 @@ unit_programs = \
     test/unit/settings \
     test/unit/share \
     test/unit/store \
+    test/unit/store_files \
     test/unit/churn \
     test/unit/text \
     test/unit/token \
@@ -117,6 +119,7 @@ test_unit_place_updates_LDADD = libsurvive.la $(LDADD)
 test_unit_participants_LDADD = libsurvive.la $(LDADD)
 test_unit_level_LDADD = libsurvive.la $(LDADD)
 test_unit_kept_SOURCES = test/unit/kept.c test/wire/kept.c test/wire/kept.h
+test_unit_store_files_LDADD = libdaemon.la $(LDADD)
 test_unit_version_LDADD = libdaemon.la $(LDADD)
 test_unit_addr_LDADD = libdaemon.la $(LDADD)
 test_unit_caller_LDADD = libdaemon.la $(LDADD)
