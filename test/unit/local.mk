@@ -189,6 +189,7 @@ test_unit_selection_LDADD = libruntime.la $(LDADD)
 test_unit_policy_LDADD = libruntime.la $(LDADD)
 test_unit_hosts_LDADD = libruntime.la $(LDADD)
 test_unit_request_LDADD = libruntime.la $(LDADD)
+test_unit_progress_LDADD = libruntime.la $(LDADD)
 test_unit_vnodes_LDADD = libruntime.la $(LDADD)
 if HAVE_CMOCKA
 UNIT += $(unit_programs)
