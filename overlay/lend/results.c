@@ -183,9 +183,7 @@ static struct listing *listing_find(struct results *r, const struct id *lease, u
 /* -1: nothing lies below. */
 static int tree_open(const char *tree)
 {
-    char files[sizeof((struct job_results *)0)->tree + 8];
-    snprintf(files, sizeof files, "%s/files", tree);
-    return tree[0] != '\0' ? open(files, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    return tree[0] != '\0' ? open(tree, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 }
 
 static struct listing *listing_make(struct results *r, const struct job_results *job, unsigned lane,

@@ -2,6 +2,7 @@
 #include "overlay/base/size.h"
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
