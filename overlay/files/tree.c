@@ -39,6 +39,12 @@ bool tree_has(const struct tree *t, size_t object)
     return t->have[object / 8] >> (object % 8) & 1;
 }
 
+const uint8_t *tree_bits(const struct tree *t, uint32_t *length)
+{
+    *length = (uint32_t)((t->list->object_count + 7) / 8);
+    return t->have;
+}
+
 const char *tree_path(const struct tree *t)
 {
     return t->path;
