@@ -5,6 +5,7 @@ grid_scripts = \
     test/grid/replaced \
     test/grid/refusals \
     test/grid/words \
+    test/grid/living \
     test/grid/as_stock \
     test/grid/unnoticed \
     test/grid/endings \
@@ -28,6 +29,7 @@ grid_scripts = \
     test/grid/newcomer \
     test/grid/tunnel \
     test/grid/desktops \
+    test/grid/desktop_files \
     test/grid/grid_tool \
     test/grid/near \
     test/grid/netns \

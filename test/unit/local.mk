@@ -32,7 +32,9 @@ unit_programs = \
     test/unit/greeting \
     test/unit/guard \
     test/unit/heartbeat \
+    test/unit/home \
     test/unit/id \
+    test/unit/history \
     test/unit/hosts \
     test/unit/identity \
     test/unit/idmap \
@@ -85,6 +87,7 @@ unit_programs = \
     test/unit/require \
     test/unit/participants \
     test/unit/room \
+    test/unit/sightings \
     test/unit/rotation \
     test/unit/rotation_links \
     test/unit/roster \
@@ -159,6 +162,7 @@ test_unit_transport_LDADD = libtransport.la $(LDADD)
 test_unit_components_SOURCES = test/unit/components.c overlay/sandbox/components.c
 test_unit_components_CPPFLAGS = $(AM_CPPFLAGS) \
     -DCOMPONENTDIR='"/nonexistent"' -DCOMPONENT_FILES='"one.so two.so"'
+test_unit_home_SOURCES = test/unit/home.c src/pml_replica/file/home.c src/pml_replica/file/batch.c
 test_unit_budget_SOURCES = test/unit/budget.c src/pml_replica/window/budget.c
 test_unit_contention_SOURCES = test/unit/contention.c src/pml_replica/wait/contention.c
 test_unit_spin_SOURCES = test/unit/spin.c src/pml_replica/wait/spin.c
@@ -187,6 +191,8 @@ test_unit_nodelay_LDADD = libruntime.la $(LDADD)
 test_unit_listeners_LDADD = libruntime.la $(LDADD)
 test_unit_selection_LDADD = libruntime.la $(LDADD)
 test_unit_policy_LDADD = libruntime.la $(LDADD)
+test_unit_history_LDADD = libdaemon.la $(LDADD)
+test_unit_sightings_LDADD = libdaemon.la $(LDADD)
 test_unit_hosts_LDADD = libruntime.la $(LDADD)
 test_unit_request_LDADD = libruntime.la $(LDADD)
 test_unit_progress_LDADD = libruntime.la $(LDADD)
