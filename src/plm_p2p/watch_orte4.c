@@ -8,6 +8,7 @@
 #include "orte/mca/errmgr/errmgr.h"
 #include "orte/mca/plm/base/plm_private.h"
 #include "orte/mca/rml/rml.h"
+#include "orte/runtime/orte_locks.h"
 #include "orte/util/name_fns.h"
 #include "orte/util/threads.h"
 #include <poll.h>
@@ -127,6 +128,7 @@ static void vm_ready(int fd, short args, void *data)
 {
     plm_p2p_forget_routes();
     plm_p2p_liken_nodes();
+    plm_p2p_results_watch();
     plm->vm_ready(fd, args, data);
 }
 
@@ -145,6 +147,7 @@ static void vnode_lose(unsigned vnode, enum plm_p2p_loss how, const char *why)
 
 static void lease_ended(const struct grid_event *event, enum plm_p2p_loss how)
 {
+    plm_p2p_files_came(&event->lease);
     unsigned vnode;
     if (vnodes_find(plm->vnodes, &event->lease, &vnode))
         vnode_lose(vnode, how, event->text);
@@ -168,6 +171,7 @@ static void lease_recalled(const struct grid_event *event)
 
 static void lease_launched(const struct grid_event *event)
 {
+    plm_p2p_files_came(&event->lease);
     unsigned vnode;
     struct ras_p2p_node *known = vnodes_find(plm->vnodes, &event->lease, &vnode)
                                      ? ras_p2p_find(plm->vnode_node[vnode])
@@ -218,7 +222,8 @@ static void on_event(int fd, short what, void *unused)
         case GRID_LEASE_SEEN:
             lease_status(&event);
             break;
-        case GRID_FETCHING: /* the launch goes on */
+        case GRID_FETCHING:
+            plm_p2p_files_come(&event);
             break;
         case GRID_ALLOCATION_ENDED: /* p2pctl alloc's; its leases within say so themselves */
             break;
@@ -244,10 +249,32 @@ bool plm_p2p_is_over(void)
     return plm->ending;
 }
 
+/* The job's files are known to the daemon. */
+static void on_packed(void)
+{
+    struct err e = {0};
+    grid_worked(ras_grid());
+    plm->asking = plm->packing = false;
+    const int rc = plm_p2p_files_done(&e);
+    if (plm->ending) {
+        ras_p2p_end();
+    } else if (rc != 0) {
+        plm_p2p_abort(e.text);
+    } else {
+        opal_event_add(&plm->event, NULL);
+        plm_p2p_go_on_launching();
+        on_event(-1, 0, NULL);
+    }
+}
+
 static void on_answer(int fd, short what, void *unused)
 {
     (void)fd, (void)what, (void)unused;
     struct answer answer;
+    if (plm->packing) {
+        on_packed();
+        return;
+    }
     grid_answer(ras_grid(), &answer);
     plm->asking = false;
     if (plm->ending)
@@ -297,21 +324,40 @@ static void grace_is_over(int fd, short what, void *unused)
     everything_is_over();
 }
 
-/* Orteds that have all reported can be told to leave. As long as some are on their way, or after
- * something went wrong, ending the leases is what reaches every peer. */
-int plm_p2p_terminate(void)
+/* Has the user typed Ctrl-C? ORTE lets go of this lock never again. */
+static bool is_interrupted(void)
+{
+    if (opal_atomic_trylock(&orte_abort_inprogress_lock))
+        return true;
+    opal_atomic_unlock(&orte_abort_inprogress_lock);
+    return false;
+}
+
+int plm_p2p_leave(void)
 {
     struct timeval grace = {.tv_sec = GRACE_S};
-    if (plm->ending)
+    plm->leaving = true;
+    opal_event_evtimer_add(&plm->grace, &grace);
+    return orte_plm_base_orted_exit(ORTE_DAEMON_EXIT_CMD);
+}
+
+/* Orteds that have all reported can be told to leave, once there is nothing more to fetch from
+ * their rooms. As long as some are on their way, or after something went wrong, ending the leases
+ * is what reaches every peer. */
+int plm_p2p_terminate(void)
+{
+    if (plm->ending) {
+        if (is_interrupted())
+            plm_p2p_results_stop();
         return ORTE_SUCCESS;
+    }
     plm->ending = true;
     if (plm->vnodes == NULL || !vnodes_all_reported(plm->vnodes) || ras_grid() == NULL) {
-        orte_orteds_term_ordered = true;
+        plm->leaving = orte_orteds_term_ordered = true;
         everything_is_over();
         return ORTE_SUCCESS;
     }
-    opal_event_evtimer_add(&plm->grace, &grace);
-    return orte_plm_base_orted_exit(ORTE_DAEMON_EXIT_CMD);
+    return plm_p2p_results_collect() ? ORTE_SUCCESS : plm_p2p_leave();
 }
 
 int plm_p2p_watch(void)
@@ -334,6 +380,7 @@ int plm_p2p_watch(void)
 
 void plm_p2p_unwatch(void)
 {
+    plm_p2p_results_close();
     opal_event_evtimer_del(&plm->timer);
     opal_event_evtimer_del(&plm->grace);
     if (plm->watching) {
