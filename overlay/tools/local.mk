@@ -32,6 +32,5 @@ nodist_p2pctl_SOURCES = overlay/tools/service_unit.inc
 # The unit that `p2pctl service install` writes is the one that `make install` gives.
 overlay/tools/service_unit.inc: overlay/daemon/p2pd.service.in
 	$(AM_V_GEN)$(MKDIR_P) overlay/tools && sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $(srcdir)/overlay/daemon/p2pd.service.in >$@
-BUILT_SOURCES += overlay/tools/service_unit.inc
 CLEANFILES += overlay/tools/service_unit.inc
 $(p2pctl_OBJECTS): overlay/tools/service_unit.inc
