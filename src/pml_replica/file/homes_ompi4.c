@@ -8,6 +8,7 @@
 #include "ompi/mca/hook/base/base.h"
 #include "ompi/mca/hook/hook.h"
 #include "ompi/mca/rte/rte.h"
+#include "src/common/param.h"
 #include "src/common/selection.h"
 
 /* --- should there be any? --- */
@@ -42,6 +43,9 @@ bool homes_are_wanted(const ompio_file_t *fh)
 {
     ompi_communicator_t *c = fh->f_comm;
     int own, any;
+    struct err e = {0};
+    if (param_check(replica.file_home_index, &e) != 0)
+        link_say_first(e.text);
     switch ((enum file_home)replica.file_home) {
     case FILE_HOME_NEVER:
         return false;
