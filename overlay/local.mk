@@ -44,10 +44,12 @@ libclient_la_SOURCES = \
     overlay/client/ask.h overlay/client/client.c overlay/client/files.c overlay/client/p2pgrid.h overlay/client/socket_path.c \
     overlay/client/collect.c overlay/client/collect.h overlay/client/results.c overlay/client/results.h \
     overlay/client/socket_path.h overlay/client/requests.c overlay/client/words.h \
+    overlay/files/binaries.c overlay/files/binaries.h \
     overlay/base/file.c overlay/base/file.h overlay/files/hashes.c overlay/files/hashes.h \
     overlay/files/list.c overlay/files/list.h overlay/files/list_code.c overlay/files/list_end.c overlay/files/list_state.h \
     overlay/files/elf.c overlay/files/elf.h overlay/files/gather.c overlay/files/gather.h \
     overlay/files/gather_state.h overlay/files/gather_walk.c overlay/files/gathered.c overlay/files/gathered.h \
+    overlay/files/gather_list.c overlay/files/gather_list.h \
     overlay/files/libraries.c overlay/files/libraries.h overlay/files/pattern.c overlay/files/pattern.h \
     overlay/files/secret.c overlay/files/secret.h \
     overlay/files/place.c overlay/files/place.h overlay/files/upper.c overlay/files/upper.h \
@@ -70,6 +72,8 @@ libdaemon_la_SOURCES = \
     overlay/crypto/rotation.c overlay/crypto/rotation.h overlay/crypto/session_keys.c \
     overlay/crypto/session_keys.h overlay/crypto/signature.c overlay/crypto/signature.h \
     overlay/daemon/daemon.c overlay/daemon/daemon.h overlay/daemon/dispatch.c overlay/node/node.h \
+    overlay/node/history.c overlay/node/history.h overlay/membership/sightings.c overlay/membership/sightings.h \
+    overlay/local/members.c overlay/local/members.h \
     overlay/discovery/ad_search.c overlay/discovery/ad_search.h overlay/discovery/beacon.c \
     overlay/discovery/beacon.h overlay/discovery/churn.c overlay/discovery/churn.h overlay/discovery/contact.c \
     overlay/discovery/contact.h overlay/discovery/finder.c overlay/discovery/finder.h \
