@@ -132,11 +132,13 @@ struct ask *ask_begin(int home, const uint64_t words[HOME_WORDS], struct parcel 
     memcpy(head->bytes, words, HOME_WORDS * sizeof *words);
     asking_await_room(length);
     wire_step(&h->wire);
+    pthread_mutex_lock(&h->wire.order);
     wire_receive(&h->wire, &a->message, home, WIRE_ANSWER, &a->answer, sizeof a->answer + room,
                  false);
     parcel_send(head, home, WIRE_REQUEST, HOME_WORDS * sizeof *words, &h->asking, NULL);
     if (body != NULL)
         parcel_send(body, home, WIRE_BODY, length, &h->asking, NULL);
+    pthread_mutex_unlock(&h->wire.order);
     return a;
 }
 
