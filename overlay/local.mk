@@ -13,7 +13,8 @@ libcore_la_SOURCES = \
     overlay/core/lease/lend.c overlay/core/lease/lend.h overlay/core/lease/lend_ask.c \
     overlay/core/lease/lend_end.c overlay/core/lease/lend_state.h overlay/core/lease/lending_state.c overlay/core/lease/lending_state.h overlay/core/lease/lived.c \
     overlay/core/lease/lived.h overlay/core/lease/phrase.c overlay/core/lease/phrase.h \
-    overlay/core/lease/quantity.c overlay/core/lease/quantity.h overlay/core/lease/request.h \
+    overlay/core/lease/quantity.c overlay/core/lease/quantity.h overlay/core/lease/request.c \
+    overlay/core/lease/request.h \
     overlay/core/lease/require.c overlay/core/lease/require.h overlay/core/lease/require_fits.c \
     overlay/core/lease/require_tree.h overlay/core/lease/search.c overlay/core/lease/search.h \
     overlay/core/lease/search_event.c overlay/core/lease/search_look.c overlay/core/lease/search_state.h \
@@ -28,7 +29,7 @@ libcore_la_SOURCES = \
     overlay/core/swim/group_state.h overlay/core/swim/suspicion.c \
     overlay/core/tree/ads.c overlay/core/tree/bucket.c overlay/core/tree/cell.c overlay/core/tree/cell.h \
     overlay/core/tree/inner.c overlay/core/tree/inner.h overlay/core/tree/nearest.c overlay/core/tree/report.c \
-    overlay/wire/files.def overlay/wire/group.def overlay/wire/lease.def overlay/wire/link.def overlay/wire/local.def \
+    overlay/wire/files.def overlay/wire/group.def overlay/wire/lease.def overlay/wire/link.def overlay/wire/results.def overlay/wire/local.def \
     overlay/wire/member.def overlay/wire/message.c overlay/wire/message.def overlay/wire/message.h \
     overlay/wire/message_only.h overlay/wire/message_to.h overlay/wire/message_undef.h overlay/wire/receiver.def \
     overlay/wire/ring.def overlay/wire/room.def overlay/wire/wire.c overlay/wire/wire.h
@@ -40,6 +41,7 @@ libclient_la_SOURCES = \
     overlay/base/err.c overlay/base/err.h overlay/base/lane_roots.c overlay/base/lane_roots.h overlay/base/ports.c overlay/base/ports.h overlay/base/size.c \
     overlay/base/size.h \
     overlay/client/ask.h overlay/client/client.c overlay/client/files.c overlay/client/p2pgrid.h overlay/client/socket_path.c \
+    overlay/client/collect.c overlay/client/collect.h overlay/client/results.c overlay/client/results.h \
     overlay/client/socket_path.h overlay/client/requests.c overlay/client/words.h \
     overlay/files/list.c overlay/files/list.h overlay/files/list_code.c overlay/files/list_end.c overlay/files/list_state.h \
     overlay/files/elf.c overlay/files/elf.h overlay/files/gather.c overlay/files/gather.h \
@@ -72,19 +74,20 @@ libdaemon_la_SOURCES = \
     overlay/discovery/overlay.c overlay/discovery/overlay.h overlay/discovery/probe_replies.c \
     overlay/discovery/probe_replies.h overlay/discovery/walk.c overlay/discovery/walk.h \
     overlay/files/fetcher.h overlay/files/hashes.h overlay/files/store.h \
-    overlay/host/address_monitor.c overlay/host/address_monitor.h overlay/host/cores.c overlay/host/cores.h \
+    overlay/host/address_monitor.c overlay/host/address_monitor.h overlay/host/caller.c overlay/host/caller.h \
+    overlay/host/cores.c overlay/host/cores.h \
     overlay/host/hardware.c overlay/host/hardware.h overlay/host/listening.c overlay/host/listening.h \
     overlay/host/machine.c overlay/host/machine.h overlay/host/presence.c overlay/host/presence.h \
     overlay/host/proctree.c overlay/host/proctree.h overlay/host/speed.c overlay/host/speed.h \
-    overlay/host/trim.c overlay/host/trim.h \
+    overlay/host/tcp_socket.c overlay/host/tcp_socket.h overlay/host/trim.c overlay/host/trim.h \
     overlay/lend/allowlist.c overlay/lend/allowlist.h overlay/lend/grant.c overlay/lend/grant.h \
     overlay/lend/grant_job.c overlay/lend/grant_owner.c overlay/lend/grant_state.h \
     overlay/lend/inquiry.c overlay/lend/inquiry.h overlay/lend/launch.c overlay/lend/launch.h \
     overlay/lend/lender.c overlay/lend/lender.h overlay/lend/lending.c overlay/lend/lending.h \
-    overlay/lend/listens.c overlay/lend/listens.h overlay/lend/refusal.c overlay/lend/refusal.h \
+    overlay/lend/listens.c overlay/lend/listens.h overlay/lend/refusal.c overlay/lend/refusal.h overlay/lend/results.c overlay/lend/results.h \
     overlay/local/local.c overlay/local/local.h overlay/local/local_calls.c overlay/local/local_socket.c \
     overlay/local/local_socket.h overlay/local/local_state.h overlay/local/rendezvous.c \
-    overlay/local/rendezvous.h overlay/local/rpc.c overlay/local/rpc.h overlay/local/status.c \
+    overlay/local/relay.c overlay/local/relay.h overlay/local/rendezvous.h overlay/local/rpc.c overlay/local/rpc.h overlay/local/status.c \
     overlay/local/status.h overlay/wire/version.c overlay/wire/version.h \
     overlay/local/status.h overlay/local/topology.c overlay/local/topology.h \
     overlay/manifest/manifest.c overlay/manifest/manifest.h \
@@ -104,7 +107,7 @@ libdaemon_la_SOURCES = \
     overlay/sandbox/usage.c overlay/sandbox/usage.h \
     overlay/settings/hours.c overlay/settings/hours.h overlay/settings/settings.c overlay/settings/settings.h \
     overlay/settings/terms.c overlay/settings/terms.h \
-    overlay/transport/caller.c overlay/transport/caller.h overlay/transport/connection.c \
+    overlay/transport/connection.c \
     overlay/transport/connection.h overlay/transport/connection_state.h overlay/transport/connection_tls.c \
     overlay/transport/datagram.c overlay/transport/datagram.h overlay/transport/listener.c overlay/transport/listener.h \
     overlay/transport/link.c overlay/transport/link.h overlay/transport/link_calls.c \
@@ -158,7 +161,7 @@ libconfine_la_LIBADD = libclient.la $(SECCOMP_LIBS)
 pkglibexec_PROGRAMS += p2pd-room
 p2pd_room_SOURCES = \
     overlay/host/listening.c overlay/host/listening.h overlay/host/proctree.c overlay/host/proctree.h \
-    overlay/sandbox/components.c overlay/sandbox/components.h overlay/sandbox/environment.c \
+    overlay/host/tcp_socket.c overlay/host/tcp_socket.h overlay/sandbox/components.c overlay/sandbox/components.h overlay/sandbox/environment.c \
     overlay/sandbox/environment.h overlay/sandbox/forkserver.h overlay/sandbox/forkserver_serve.c \
     overlay/sandbox/room.c overlay/sandbox/room.h \
     overlay/sandbox/room_dirs.c overlay/sandbox/room_dirs.h overlay/sandbox/room_exec.c \

@@ -18,7 +18,6 @@ libruntime_la_SOURCES = \
     src/common/nodelay.c src/common/nodelay.h \
     src/common/secret.c src/common/secret.h \
     src/common/socket_user.c src/common/socket_user.h \
-    src/common/wish.c src/common/wish.h \
     src/plm_p2p/command.c src/plm_p2p/command.h \
     src/plm_p2p/vnodes.c src/plm_p2p/vnodes.h \
     src/plm_p2p/trust.c src/plm_p2p/trust.h \

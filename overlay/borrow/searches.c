@@ -58,32 +58,6 @@ static int parse_require(const char *text, struct require *require, struct err *
                    wrong.column);
 }
 
-/* exclude: room for as many as the message has. */
-static int read_request(const struct msg_local_allocate *want, struct id *exclude,
-                        struct request *request, struct require *require, struct err *e)
-{
-    if (want->slots == 0 || want->timeout_ms == 0)
-        return err_set(e, EINVAL, "nothing to allocate");
-    if (want->strategy >= SHARE_STRATEGIES)
-        return err_set(e, EINVAL, "strategy %u: there is no such one", want->strategy);
-    for (size_t i = 0; i < want->exclude_count; i++)
-        exclude[i] = want->exclude[i].peer;
-    *request = (struct request){.slots = want->slots,
-                                .per_lease = want->per_lease,
-                                .spares = want->spares,
-                                .strategy = (enum share_strategy)want->strategy,
-                                .apart = want->apart,
-                                .per_peer = want->per_peer,
-                                .use = (enum lease_use)want->use,
-                                .reservation = want->reservation,
-                                .own = want->own != 0,
-                                .timeout_ms = want->timeout_ms,
-                                .require = want->require,
-                                .exclude = exclude,
-                                .exclude_count = want->exclude_count};
-    return parse_require(want->require, require, e);
-}
-
 static struct search_run *find_place(struct searches *all)
 {
     unsigned i = 0;
@@ -101,10 +75,13 @@ static struct search_run *find_place(struct searches *all)
 int searches_start(struct searches *all, void *owner, void *holder,
                    const struct msg_local_allocate *want, struct err *e)
 {
-    struct id exclude[sizeof want->exclude / sizeof want->exclude[0]];
+    struct id exclude[REQUEST_EXCLUDES];
     struct request request;
     struct require require;
-    int rc = read_request(want, exclude, &request, &require, e);
+    const char *problem = request_read(&request, want, exclude);
+    if (problem != NULL)
+        return err_set(e, EINVAL, "%s", problem);
+    int rc = parse_require(want->require, &require, e);
     if (rc != 0)
         return rc;
     struct search_run *r = find_place(all);

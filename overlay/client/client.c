@@ -225,8 +225,9 @@ static int client_hang_up(struct client *c, const struct err *e)
     return -e->code;
 }
 
-static int client_dial_at(struct client *c, const char *path, struct err *e)
+static int client_dial(void *ctx, const char *path, struct err *e)
 {
+    struct client *c = ctx;
     struct sockaddr_un a = {.sun_family = AF_UNIX};
     if (strlen(path) > PLACE_MAX)
         return err_set(e, ENAMETOOLONG, "the socket's path is too long: %s", path);
@@ -246,24 +247,6 @@ static int client_dial_at(struct client *c, const char *path, struct err *e)
         return 0;
     err_set(e, EACCES, "the p2pd at %s is not yours: it serves only the user who started it", path);
     return client_hang_up(c, e);
-}
-
-/* What is wrong with the first place is said: a daemon would listen there. */
-static int client_dial(struct client *c, const char *path, struct err *e)
-{
-    char place[PLACE_MAX + 1];
-    struct err other = {0};
-    if (path != NULL)
-        return client_dial_at(c, path, e);
-    int rc = place_socket(0, place, e);
-    if (rc == 0)
-        rc = client_dial_at(c, place, e);
-    for (unsigned i = 1; rc != 0 && place_socket(i, place, &other) == 0; i++)
-        if (client_dial_at(c, place, &other) == 0)
-            rc = 0;
-    if (rc == 0)
-        *e = (struct err){0};
-    return rc;
 }
 
 static int client_watch(struct client *c, struct err *e)
@@ -287,7 +270,7 @@ int client_open(struct client **out, const char *path, struct err *e)
     c->in = malloc(WIRE_MAX_FRAME);
     int rc = c->in != NULL ? 0 : err_set(e, ENOMEM, "out of memory");
     if (rc == 0)
-        rc = client_dial(c, path, e);
+        rc = path != NULL ? client_dial(c, path, e) : place_try(client_dial, c, e);
     if (rc == 0)
         rc = client_watch(c, e);
     if (rc == 0)

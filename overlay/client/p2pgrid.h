@@ -10,7 +10,7 @@
 #include "overlay/base/err.h"
 #include "overlay/base/hash.h"
 #include "overlay/base/id.h"
-#include "overlay/core/lease/share.h"
+#include "overlay/core/lease/request.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -38,27 +38,10 @@ struct grid_lease {
     bool foreign;    /* the peer is another owner's */
 };
 
-struct grid_want {
-    unsigned slots; /* in all; what is granted may be more by at most one lease's rounding */
-    unsigned slots_per_lease;     /* at most this many in one lease; 0: as many as a peer has */
-    enum share_strategy strategy; /* which peers, and how many slots of each */
-    /* What this connection holds already counts in both; 0: no bound. */
-    unsigned apart;      /* of what fails together, at most so many slots, as far as possible */
-    unsigned per_peer;   /* of one peer, at most so many slots in any case */
-    unsigned spares;     /* further leases of one slot, best effort; they come last in the answer */
-    const char *require; /* requirement expression, NULL or "": none */
-    const struct id *exclude; /* peers not to use */
-    size_t exclude_count;
-    const struct id *within;  /* take them out of this reservation; NULL: of what is free */
-    const struct id *adds_to; /* keep them for this reservation, see client_reserve(); or NULL */
-    bool own;                 /* peers of this user's owner only */
-    int timeout_ms;           /* for the whole call */
-};
-
 /* Nearest first. *leases is malloc'd (free it); *count leases, of which the last *spares are
  * spares. -ENOSPC when too few fit: the line says how many were found and why the others did not
  * fit. -EINVAL for a bad requirement (with the column), -EPIPE when the daemon went away. */
-int client_allocate(struct client *c, const struct grid_want *want, struct grid_lease **leases,
+int client_allocate(struct client *c, const struct request *request, struct grid_lease **leases,
                     size_t *count, size_t *spares, struct err *e);
 
 /* A reservation of nothing yet: client_allocate() adds leases to it, under which nothing can be

@@ -4,7 +4,6 @@
 #include "p2pgrid.h"
 #include "ask.h"
 #include "overlay/manifest/input.h"
-#include "overlay/core/lease/lease.h"
 #include "overlay/manifest/program.h"
 #include "words.h"
 #include <errno.h>
@@ -46,38 +45,7 @@ static void lease_row_add(void *ctx, const struct message *m)
     lease->foreign = from->foreign != 0;
 }
 
-static int fill_want(struct msg_local_allocate *m, const struct grid_want *want, struct err *e)
-{
-    const char *require = want->require != NULL ? want->require : "";
-    if (want->slots == 0 || want->timeout_ms <= 0)
-        return err_set(e, EINVAL, "nothing to allocate: %u slots within %d ms", want->slots,
-                       want->timeout_ms);
-    if (strlen(require) >= sizeof m->require)
-        return err_set(e, EINVAL, "the requirement is longer than %zu characters",
-                       sizeof m->require - 1);
-    if (want->exclude_count > sizeof m->exclude / sizeof m->exclude[0] ||
-        want->spares > UINT16_MAX || want->slots_per_lease > UINT16_MAX)
-        return err_set(e, EINVAL, "too many peers to exclude, spares, or slots in a lease");
-    m->slots = want->slots;
-    m->per_lease = (uint16_t)want->slots_per_lease;
-    m->spares = (uint16_t)want->spares;
-    m->strategy = (uint8_t)want->strategy;
-    m->apart = want->apart;
-    m->per_peer = want->per_peer;
-    m->timeout_ms = (uint32_t)want->timeout_ms;
-    m->own = want->own;
-    strcpy(m->require, require);
-    if (want->within != NULL || want->adds_to != NULL) {
-        m->use = want->within != NULL ? LEASE_WITHIN : LEASE_RESERVES;
-        m->reservation = want->within != NULL ? *want->within : *want->adds_to;
-    }
-    m->exclude_count = (uint16_t)want->exclude_count;
-    for (size_t i = 0; i < want->exclude_count; i++)
-        m->exclude[i].peer = want->exclude[i];
-    return 0;
-}
-
-int client_allocate(struct client *c, const struct grid_want *want, struct grid_lease **leases,
+int client_allocate(struct client *c, const struct request *request, struct grid_lease **leases,
                     size_t *count, size_t *spares, struct err *e)
 {
     struct message m = {.kind = MSG_local_allocate};
@@ -85,9 +53,10 @@ int client_allocate(struct client *c, const struct grid_want *want, struct grid_
     struct lease_row row = {0};
     *leases = NULL;
     *count = *spares = 0;
-    int rc = fill_want(&m.local_allocate, want, e);
+    const char *problem = request_write(request, &m.local_allocate);
+    int rc = problem == NULL ? 0 : err_set(e, EINVAL, "%s", problem);
     if (rc == 0)
-        rc = client_ask(c, &m, want->timeout_ms + GRACE_MS, lease_row_add, &row, &done, e);
+        rc = client_ask(c, &m, (int)request->timeout_ms + GRACE_MS, lease_row_add, &row, &done, e);
     if (rc == 0 && (row.failed || done.count != row.count || done.spares > row.count))
         rc = err_set(e, row.failed ? ENOMEM : EPROTO, "the answer of p2pd could not be kept");
     if (rc != 0) {

@@ -45,3 +45,18 @@ int place_socket(unsigned choice, char out[PLACE_MAX + 1], struct err *e)
     }
     return put_path(out, e, path);
 }
+
+int place_try(place_fn *fn, void *ctx, struct err *e)
+{
+    char path[PLACE_MAX + 1];
+    struct err other = {0};
+    int rc = place_socket(0, path, e);
+    if (rc == 0)
+        rc = fn(ctx, path, e);
+    for (unsigned i = 1; rc != 0 && rc != -EADDRINUSE && place_socket(i, path, &other) == 0; i++)
+        if (fn(ctx, path, &other) == 0)
+            rc = 0;
+    if (rc == 0)
+        *e = (struct err){0};
+    return rc;
+}

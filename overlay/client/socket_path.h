@@ -16,4 +16,9 @@ enum {
  * the first where it can, its programs look at all.
  * 0; -ENOENT: there is no such place (nothing is said of that in *e), -ENAMETOOLONG. */
 int place_socket(unsigned choice, char out[PLACE_MAX + 1], struct err *e);
+
+typedef int place_fn(void *ctx, const char *path, struct err *e);
+/* Calls fn for one place after the other until it returns 0. Otherwise what is wrong with the first
+ * place is the result; -EADDRINUSE there ends it at once, as a daemon lives there. */
+int place_try(place_fn *fn, void *ctx, struct err *e);
 #endif

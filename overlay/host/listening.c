@@ -3,14 +3,14 @@
  * processes. */
 #include "listening.h"
 #include "proctree.h"
+#include "tcp_socket.h"
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { TCP_LISTENS = 0x0a, SIZE_FIRST = 64 };
+enum { SIZE_FIRST = 64 };
 
 static bool is_found(const struct listening_found *found, unsigned long inode)
 {
@@ -28,55 +28,28 @@ static void listening_remember(struct listening_found *found, unsigned long inod
     found->next = (found->next + 1) % (sizeof found->sockets / sizeof found->sockets[0]);
 }
 
-unsigned long listening_in(const char *line, uint16_t *port)
+static bool listening_add(void *ctx, const struct tcp_socket *s)
 {
-    unsigned at, state;
-    unsigned long inode;
-    const int found =
-        sscanf(line, " %*d: %*[0-9A-F]:%4X %*[0-9A-F]:%*4X %2X %*X:%*X %*X:%*X %*X %*u %*d %lu",
-               &at, &state, &inode);
-    if (found != 3 || state != TCP_LISTENS)
-        return 0;
-    *port = (uint16_t)at;
-    return inode;
-}
-
-static bool listening_add(struct listening_table *t, size_t *size, const struct listening_socket *s)
-{
-    if (t->count == *size) {
-        const size_t more = *size == 0 ? SIZE_FIRST : 2 * *size;
+    struct listening_table *t = ctx;
+    if (s->state != TCP_SOCKET_LISTENS || s->inode == 0)
+        return true;
+    if (t->count == t->size) {
+        const size_t more = t->size == 0 ? SIZE_FIRST : 2 * t->size;
         struct listening_socket *at = realloc(t->at, more * sizeof *at);
         if (at == NULL)
             return false;
         t->at = at;
-        *size = more;
+        t->size = more;
     }
-    t->at[t->count++] = *s;
+    t->at[t->count++] = (struct listening_socket){s->inode, s->here_port};
     return true;
-}
-
-/* False: not all of it was read. A host without IPv6 has one table only. */
-static bool listening_read_one(struct listening_table *t, size_t *size, const char *path)
-{
-    char line[512];
-    FILE *table = fopen(path, "re");
-    bool whole = table != NULL || errno == ENOENT;
-    while (table != NULL && whole && fgets(line, sizeof line, table) != NULL) {
-        struct listening_socket s;
-        s.inode = listening_in(line, &s.port);
-        whole = s.inode == 0 || listening_add(t, size, &s);
-    }
-    if (table != NULL)
-        fclose(table);
-    return whole;
 }
 
 void listening_read(struct listening_table *t)
 {
-    size_t size = 0;
     *t = (struct listening_table){.count = 0};
-    if (!listening_read_one(t, &size, "/proc/net/tcp") ||
-        !listening_read_one(t, &size, "/proc/net/tcp6"))
+    if (!tcp_socket_each("/proc/net/tcp", listening_add, t) ||
+        !tcp_socket_each("/proc/net/tcp6", listening_add, t))
         t->count = 0;
 }
 

@@ -7,10 +7,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The socket of a line of /proc/net/tcp or tcp6 that listens, at whatever address, and its port; 0:
- * it tells of none. */
-unsigned long listening_in(const char *line, uint16_t *port);
-
 /* All sockets of this host that listen, at one moment. */
 struct listening_table {
     struct listening_socket {
@@ -18,6 +14,7 @@ struct listening_table {
         uint16_t port;
     } * at;
     size_t count; /* 0 as well when not all could be read */
+    size_t size;  /* room in `at` */
 };
 void listening_read(struct listening_table *t); /* at: to be freed */
 

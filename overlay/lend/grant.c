@@ -231,6 +231,11 @@ void grant_take(struct grant *g, const struct link_peer *from, const struct mess
     follow_message(g, from, m);
 }
 
+void grant_take_results(struct grant *g, const struct link_peer *from, const struct message *m)
+{
+    results_take(g->results, from, m);
+}
+
 static unsigned count_free(void *ctx, uint8_t *closed)
 {
     const struct grant *g = ctx;
@@ -255,6 +260,8 @@ int grant_open(struct grant **out, struct node *node, const struct grant_parts *
     g->timer = evtimer_new(node->base, on_time, g);
     int rc = g->timer != NULL ? launcher_open(&g->launcher, node, e)
                               : err_set(e, ENOMEM, "out of memory");
+    if (rc == 0)
+        rc = results_open(&g->results, node, grant_forget_results, g, e);
     if (rc != 0) {
         grant_close(g);
         return rc;
@@ -278,6 +285,7 @@ void grant_close(struct grant *g)
         launcher_close(g->launcher);
         machine_count_free(g->node->machine, NULL, NULL);
     }
+    results_close(g->results);
     if (g->timer != NULL)
         event_free(g->timer);
     free(g);

@@ -107,6 +107,7 @@ static void on_over(void *ctx, enum launch_end end, int status, const char *text
                                .status = status,
                                .text = text};
     job->launch = NULL;
+    results_end(g->results, &g->lend.table.at[grant_place(job)].id);
     tell_siblings(g, &holder_of(job)->id); /* its pid may be another process's soon */
     if (end == LAUNCH_ENDED) {
         describe_end(why, sizeof why, status, text);
@@ -191,8 +192,18 @@ static int start(struct grant *g, size_t place, const struct msg_manifest *m, st
     memcpy(order.inputs, m->inputs, m->inputs_count * sizeof m->inputs[0]);
     cores_take(g->parts.cores, (unsigned)place, l->slots, job->cores);
     int rc = launch_start(&job->launch, g->launcher, &l->id, &order, &watcher, e);
+    if (rc == 0)
+        results_begin(g->results, &l->id, &holder_of(job)->id, order.tree);
     free(command);
     return rc;
+}
+
+void grant_forget_results(void *grant, const struct id *lease)
+{
+    struct grant *g = grant;
+    for (size_t i = 0; i < LEASE_MAX; i++)
+        if (g->jobs[i].launch != NULL && id_equal(&g->lend.table.at[i].id, lease))
+            launch_forget(g->jobs[i].launch);
 }
 
 void grant_look(struct grant *g, size_t place)

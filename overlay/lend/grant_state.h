@@ -6,6 +6,7 @@
 #define P2P_OVERLAY_LEND_GRANT_STATE_H
 #include "grant.h"
 #include "launch.h"
+#include "results.h"
 #include "overlay/core/lease/lend.h"
 #include "overlay/core/lease/lived.h"
 #include "overlay/crypto/identity.h"
@@ -26,6 +27,7 @@ struct grant {
     struct grant_parts parts;
     const struct lender *lender;
     struct launcher *launcher;
+    struct results *results;
     struct event *timer;
     struct lived lived;
     struct lend lend; /* its times are grant_now()'s */
@@ -43,6 +45,8 @@ void grant_ad(const struct grant *g, struct part_ad *ad); /* as it is now */
 
 /* grant_job.c */
 size_t grant_place(const struct grant_job *job);
+/* The lease's holder has its results, or does without. */
+void grant_forget_results(void *grant, const struct id *lease);
 /* Tells the holder how what runs gets on. */
 void grant_look(struct grant *g, size_t place);
 /* 0, or *e says why it is not started. */

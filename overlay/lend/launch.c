@@ -91,9 +91,10 @@ static void launcher_try_views(struct launcher *l)
 {
     l->views = lanes_probe(l->node->settings.work);
     if (l->views < LANES_COPIES)
-        log_warn(l->node->log,
-                 "nothing can be mounted in rooms (user namespaces are not allowed), so each lane of a "
-                 "job works on a copy of the job's folder: man p2pgrid, Files");
+        log_warn(
+            l->node->log,
+            "nothing can be mounted in rooms (user namespaces are not allowed), so each lane of a "
+            "job works on a copy of the job's folder: man p2pgrid, Files");
     else if (l->views < LANES_OVERLAY)
         log_info(l->node->log, "no overlayfs on %s: each lane of a job has a copy of its folder",
                  l->node->settings.work);
@@ -376,6 +377,12 @@ void launch_tell_call(struct launch *one, const uint8_t ip[16], uint16_t port, b
     struct room_call call = {.port = port, .yes = yes};
     memcpy(call.ip, ip, sizeof call.ip);
     launch_tell(one, ROOM_CALL, &call, sizeof call);
+}
+
+void launch_forget(struct launch *one)
+{
+    if (!one->stopped)
+        send(one->control, ROOM_FORGET, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 pid_t launch_room(const struct launch *one)

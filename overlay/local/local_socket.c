@@ -56,8 +56,9 @@ static int make_way(const struct sockaddr_un *at, struct err *e)
     return 0;
 }
 
-static int listen_at(struct local_socket *s, const char *path, struct err *e)
+static int listen_at(void *ctx, const char *path, struct err *e)
 {
+    struct local_socket *s = ctx;
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     struct stat st;
     strcpy(at.sun_path, path);
@@ -80,23 +81,10 @@ static int listen_at(struct local_socket *s, const char *path, struct err *e)
     return 0;
 }
 
-/* The error reported is that of the first place. */
 static int listen_somewhere(struct local_socket *s, struct err *e)
 {
-    char path[PLACE_MAX + 1];
-    struct err other = {0};
-    if (s->node->settings.socket[0] != '\0') {
-        snprintf(path, sizeof path, "%s", s->node->settings.socket);
-        return listen_at(s, path, e);
-    }
-    int rc = place_socket(0, path, e);
-    if (rc == 0)
-        rc = listen_at(s, path, e);
-    for (unsigned i = 1; rc != 0 && e->code != EADDRINUSE && place_socket(i, path, &other) == 0;
-         i++)
-        if (listen_at(s, path, &other) == 0)
-            rc = 0;
-    return rc;
+    const char *path = s->node->settings.socket;
+    return path[0] != '\0' ? listen_at(s, path, e) : place_try(listen_at, s, e);
 }
 
 static bool is_there(const struct local_socket *s)

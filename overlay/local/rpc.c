@@ -7,6 +7,7 @@
 #include "overlay/watch/notice.h"
 #include "overlay/borrow/reservations.h"
 #include "overlay/borrow/roster.h"
+#include "relay.h"
 #include "topology.h"
 #include "overlay/base/log.h"
 #include <errno.h>
@@ -20,6 +21,7 @@ struct rpc {
     struct reserves *reserves;
     struct roster *roster;
     struct topologies *topologies;
+    struct relay *relay;
 };
 
 /* The program that has asked. */
@@ -92,6 +94,21 @@ static void on_local_topology(const struct rpc_caller *by,
     topology_ask(by->rpc->topologies, by->client, question);
 }
 
+static void on_local_results(const struct rpc_caller *by, const struct msg_local_results *question)
+{
+    relay_list(by->rpc->relay, by->client, question);
+}
+
+static void on_local_read(const struct rpc_caller *by, const struct msg_local_read *question)
+{
+    relay_read(by->rpc->relay, by->client, question);
+}
+
+static void on_local_collected(const struct rpc_caller *by, const struct msg_local_collected *order)
+{
+    relay_done(by->rpc->relay, order);
+}
+
 /* on_NAME() for each message of the list whose receivers are these; one without does not compile.
  */
 bool rpc_take(struct rpc *x, void *client, pid_t pid, const struct message *m)
@@ -111,13 +128,17 @@ bool rpc_take(struct rpc *x, void *client, pid_t pid, const struct message *m)
 
 void rpc_hear(struct rpc *x, const struct link_peer *from, const struct message *m)
 {
-    topologies_take(x->topologies, from, m);
+    if (message_receiver(m->kind) == RECEIVER_collect)
+        relay_take(x->relay, from, m);
+    else
+        topologies_take(x->topologies, from, m);
 }
 
 void rpc_forget(struct rpc *x, const void *client)
 {
     notice_forget(x->notices, client);
     topology_forget(x->topologies, client);
+    relay_forget(x->relay, client);
     roster_forget(x->roster, client);
     reserve_forget(x->reserves, client);
 }
@@ -162,7 +183,8 @@ int rpc_open(struct rpc **out, struct node *node, struct borrowed *borrowed,
     x->notices = notices_new(say);
     x->roster = roster_new(x->notices, say);
     x->topologies = topologies_open(node, say);
-    if (x->notices == NULL || x->roster == NULL || x->topologies == NULL ||
+    x->relay = relay_open(node, say);
+    if (x->notices == NULL || x->roster == NULL || x->topologies == NULL || x->relay == NULL ||
         reserves_open(&x->reserves, node, borrowed, searches, x->notices, say, e) != 0)
         return err_set(e, ENOMEM, "out of memory");
     borrowed_on_down(borrowed, rpc_on_down, x);
@@ -175,6 +197,7 @@ void rpc_close(struct rpc *x)
         return;
     reserves_close(x->reserves);
     topologies_close(x->topologies);
+    relay_close(x->relay);
     roster_free(x->roster);
     notices_free(x->notices);
     free(x);

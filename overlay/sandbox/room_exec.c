@@ -159,14 +159,16 @@ static char **command_hide(const struct room_command *c)
     return all;
 }
 
-/* Executes the command; or writes why not to `trouble`, which executing closes. */
+/* Executes the command; or writes why not to `trouble`, which executing closes. It ends with its
+ * supervisor, at once if that has gone meanwhile. */
 static _Noreturn void command_execute(const struct room_command *c, const struct confine_plan *plan,
-                                      int trouble)
+                                      pid_t supervisor, int trouble)
 {
     struct err e = {0};
     unsigned done;
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != supervisor)
+        _exit(127);
     command_clear_signals();
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);
     command_offer_to_oom();
     int rc = command_set_streams(c->output);
@@ -272,9 +274,10 @@ static _Noreturn void supervisor_run(const struct room_command *c, enum supervis
         command_fail(say[0], e.text);
     if (supervisor_limit(c, in) != 0)
         _exit(1);
+    const pid_t self = getpid();
     pid_t command = fork();
     if (command == 0)
-        command_execute(c, &guest.plan, say[0]);
+        command_execute(c, &guest.plan, self, say[0]);
     if (say[1] != 3)
         dup2(say[1], 3);
     close_range(4, ~0u, 0);

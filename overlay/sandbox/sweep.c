@@ -30,11 +30,14 @@ int sweep_make(const char *path)
     return lock_folder(path);
 }
 
-/* Without rights for its owner a folder cannot be emptied. */
-static void open_folder(const char *path)
+/* Without rights for its owner a folder cannot be emptied. Another user's cannot be changed
+ * (EPERM), and is perhaps empty. */
+static int sweep_unlock(const FTSENT *f)
 {
-    if (fchmodat(AT_FDCWD, path, 0700, AT_SYMLINK_NOFOLLOW) != 0)
-        errno = 0;
+    if ((f->fts_statp->st_mode & S_IRWXU) == S_IRWXU)
+        return 0;
+    const int rc = fchmodat(AT_FDCWD, f->fts_accpath, S_IRWXU, AT_SYMLINK_NOFOLLOW);
+    return rc != 0 && errno == EPERM ? 0 : rc;
 }
 
 int sweep_remove(const char *path)
@@ -43,9 +46,9 @@ int sweep_remove(const char *path)
     FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_XDEV, NULL);
     int rc = walk != NULL ? 0 : -errno;
     for (FTSENT *f; walk != NULL && (f = fts_read(walk)) != NULL;) {
-        int failed = 0;
-        if (f->fts_info == FTS_D) /* where that does not help, what cannot be removed is reported */
-            open_folder(f->fts_accpath);
+        int failed;
+        if (f->fts_info == FTS_D)
+            failed = sweep_unlock(f);
         else if (f->fts_info == FTS_DP || f->fts_info == FTS_DNR)
             failed = rmdir(f->fts_accpath);
         else

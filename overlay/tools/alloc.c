@@ -5,7 +5,6 @@
 #include "src/survive/level.h"
 #include "order.h"
 #include "src/ras_p2p/request.h"
-#include "src/common/wish.h"
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -98,20 +97,21 @@ static error_t alloc_parse(int key, char *value, struct argp_state *state)
 /* Nothing is held when this fails: the connection closes. */
 static int allocate(struct client *c, const struct order *o, struct id *reservation, struct err *e)
 {
-    struct wish wish = {.slots = o->slots * o->copies,
-                        .per_peer = o->copies > 1 ? o->slots : 0,
-                        .apart = o->copies > 1 ? o->slots : 0,
-                        .spares = o->spares,
-                        .strategy = o->strategy,
-                        .require = o->require != NULL ? strdup(o->require) : NULL,
-                        .adds_to = reservation,
-                        .timeout_ms = ALLOCATE_MS};
-    struct answer answer = {0};
+    struct request request = {.slots = o->slots * o->copies,
+                              .per_peer = o->copies > 1 ? o->slots : 0,
+                              .apart = o->copies > 1 ? o->slots : 0,
+                              .spares = o->spares,
+                              .strategy = o->strategy,
+                              .require = o->require,
+                              .use = LEASE_RESERVES,
+                              .timeout_ms = ALLOCATE_MS};
+    struct grid_lease *leases = NULL;
+    size_t count, spares;
     int rc = client_reserve(c, o->seconds, reservation, e);
-    if (rc == 0 && (rc = wish_serve(c, &wish, &answer)) != 0)
-        *e = answer.err;
-    answer_clear(&answer);
-    wish_clear(&wish);
+    request.reservation = *reservation;
+    if (rc == 0)
+        rc = client_allocate(c, &request, &leases, &count, &spares, e);
+    free(leases);
     return rc;
 }
 

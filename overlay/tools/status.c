@@ -117,8 +117,7 @@ static void status_print_json(const struct status *s)
     json_object_set_new(all, "version", json_string(s->self.version));
     json_object_set_new(all, "pid", json_integer(s->self.pid));
     json_object_set_new(all, "listen", json_pack("[O]", json_object_get(all, "address")));
-    json_object_set_new(all, "views",
-                        json_string(lanes_way_text((enum lanes_way)s->self.views)));
+    json_object_set_new(all, "views", json_string(lanes_way_text((enum lanes_way)s->self.views)));
     json_object_set_new(all, "ring", json_ring(s));
     json_object_set_new(all, "leases", json_leases(s));
     json_object_set_new(all, "other_versions", tool_json_lines(s->other_versions));

@@ -5,7 +5,7 @@
  * cannot write to such a socket. */
 #include "tunnel.h"
 #include "overlay/base/addr.h"
-#include "caller.h"
+#include "overlay/host/caller.h"
 #include "overlay/node/node.h"
 #include "overlay/base/ports.h"
 #include "link.h"

@@ -17,9 +17,36 @@ struct grid {
     int answered; /* eventfd */
     bool busy;
     pthread_t thread;
-    struct wish wish;     /* the thread's while busy */
-    struct answer answer; /* the thread's while busy */
+    /* The thread's while busy: */
+    struct request request; /* its requirement and its excluded peers are malloc'd */
+    struct answer answer;
 };
+
+static void request_clear(struct request *r)
+{
+    free((char *)r->require);
+    free((struct id *)r->exclude);
+    *r = (struct request){0};
+}
+
+static int request_copy(struct request *out, const struct request *r)
+{
+    const size_t size = r->exclude_count * sizeof *r->exclude;
+    struct id *exclude = malloc(size + 1);
+    char *require = strdup(r->require != NULL ? r->require : "");
+    if (exclude != NULL && size > 0)
+        memcpy(exclude, r->exclude, size);
+    *out = *r;
+    out->require = require;
+    out->exclude = exclude;
+    return exclude != NULL && require != NULL ? 0 : -ENOMEM;
+}
+
+void answer_clear(struct answer *answer)
+{
+    free(answer->leases);
+    *answer = (struct answer){0};
+}
 
 int grid_open(struct grid **out, const char *socket, struct err *e)
 {
@@ -46,7 +73,7 @@ void grid_close(struct grid *g)
     client_close(g->client);
     close(g->answered);
     answer_clear(&g->answer);
-    wish_clear(&g->wish);
+    request_clear(&g->request);
     free(g);
 }
 
@@ -64,23 +91,22 @@ bool grid_busy(const struct grid *g)
 static void *grid_ask_thread(void *p)
 {
     struct grid *g = p;
-    wish_serve(g->client, &g->wish, &g->answer);
+    struct answer *a = &g->answer;
+    client_allocate(g->client, &g->request, &a->leases, &a->count, &a->spares, &a->err);
     const uint64_t one = 1;
     while (write(g->answered, &one, sizeof one) < 0 && errno == EINTR) {
     }
     return NULL;
 }
 
-int grid_ask(struct grid *g, struct wish *wish, struct err *e)
+int grid_ask(struct grid *g, const struct request *request, struct err *e)
 {
-    if (g->busy) {
-        wish_clear(wish);
+    if (g->busy)
         return err_set(e, EBUSY, "a question to the grid is on its way already");
-    }
-    wish_clear(&g->wish);
+    request_clear(&g->request);
     answer_clear(&g->answer);
-    g->wish = *wish;
-    *wish = (struct wish){0};
+    if (request_copy(&g->request, request) != 0)
+        return err_set(e, ENOMEM, "out of memory");
     /* Signals are mpirun's: the thread inherits a mask without them. */
     sigset_t all, before;
     sigfillset(&all);

@@ -4,9 +4,18 @@
  * it; mpirun goes on answering signals. */
 #ifndef P2P_SRC_COMMON_GRID_H
 #define P2P_SRC_COMMON_GRID_H
-#include "wish.h"
+#include "overlay/client/p2pgrid.h"
 
 struct grid;
+
+struct answer {
+    struct grid_lease *leases; /* owned; nearest first, the spares last */
+    size_t count;              /* spares included */
+    size_t spares;
+    struct err err; /* err.code 0: served */
+};
+
+void answer_clear(struct answer *answer);
 
 /* socket NULL: where the daemon listens by default. */
 int grid_open(struct grid **out, const char *socket, struct err *e);
@@ -18,8 +27,8 @@ void grid_close(struct grid *g);
 /* The connection, for everything but asking; not to be touched while grid_busy(). */
 struct client *grid_client(struct grid *g);
 
-/* Takes over what `wish` owns. -EBUSY while another question is on its way. */
-int grid_ask(struct grid *g, struct wish *wish, struct err *e);
+/* Copies the request, and what it points to. -EBUSY while another question is on its way. */
+int grid_ask(struct grid *g, const struct request *request, struct err *e);
 bool grid_busy(const struct grid *g);
 
 /* Readable once the answer is there; then grid_answer() hands it over, and the caller owns it. */

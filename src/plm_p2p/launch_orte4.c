@@ -203,13 +203,14 @@ static void grid_ask_for_more(const struct vnodes_action *action)
 {
     const struct ras_p2p_component *ras = &mca_ras_p2p_component;
     struct err e = {0};
-    struct wish wish = {0};
+    struct request request = {0};
     size_t count;
     const struct id *failed = vnodes_failed_peers(plm->vnodes, &count);
-    int rc = request_another(&ras->request, action->slots, failed, count, &wish, &e);
-    wish.within = ras->within ? &ras->allocation : NULL;
-    wish.own = !plm->confine;
-    if (rc != 0 || grid_ask(ras_grid(), &wish, &e) != 0) {
+    int rc = request_another(&ras->request, action->slots, failed, count, &request, &e);
+    request.use = ras->within ? LEASE_WITHIN : LEASE_PLAIN;
+    request.reservation = ras->allocation;
+    request.own = !plm->confine;
+    if (rc != 0 || grid_ask(ras_grid(), &request, &e) != 0) {
         vnodes_refused(plm->vnodes, e.text);
     } else {
         plm->asking = true;

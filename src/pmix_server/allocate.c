@@ -2,11 +2,11 @@
 /* allocate.c -- PMIx_Allocation_request: new, extend, release, re-acquire by id. An allocation is
  * the user's, not the tool's: it stays when the tool leaves, until its time is over. */
 #include "server.h"
-#include "overlay/core/lease/lease.h"
 #include "p2pgrid_pmix.h"
 #include "infos.h"
-#include "overlay/core/lease/share.h"
+#include "overlay/core/lease/request.h"
 #include "overlay/client/words.h"
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ enum { USUAL_S = 3600, SECONDS_MOST = 365 * 24 * 3600, SLOTS_MOST = 65536, CLAIM
  * new one for which there were too few. */
 enum step { STEP_RESERVE, STEP_CLAIM, STEP_PROLONG, STEP_TELL, STEP_RELEASE, STEP_UNDO };
 
-struct request {
+struct pmix_request {
     struct server *server;
     pmix_alloc_directive_t what;
     uint32_t slots, nodes, seconds;
@@ -35,7 +35,7 @@ struct request {
     void *ctx;
 };
 
-static void allocate_step(struct request *r, enum step step);
+static void allocate_step(struct pmix_request *r, enum step step);
 
 /* ---- reading, on PMIx's thread ---- */
 
@@ -50,20 +50,12 @@ static bool take_u32(const pmix_info_t *info, uint32_t most, uint32_t *value)
 
 static bool take_strategy(const pmix_info_t *info, enum share_strategy *strategy)
 {
-    static const char *const names[SHARE_STRATEGIES] = {[SHARE_CONCENTRATE] = "concentrate",
-                                                        [SHARE_SPREAD] = "spread",
-                                                        [SHARE_BALANCED] = "balanced"};
     char word[16];
-    for (unsigned i = 0; take_text(info, word, sizeof word) && i < SHARE_STRATEGIES; i++)
-        if (strcmp(word, names[i]) == 0) {
-            *strategy = (enum share_strategy)i;
-            return true;
-        }
-    return false;
+    return take_text(info, word, sizeof word) && share_strategy_named(word, strategy);
 }
 
 /* False: a value that cannot be used. What nobody here knows is left aside, as PMIx wants it. */
-static bool allocate_read_one(struct request *r, const pmix_info_t *info)
+static bool allocate_read_one(struct pmix_request *r, const pmix_info_t *info)
 {
     char id[ID_TEXT + 1];
     if (PMIX_CHECK_KEY(info, PMIX_ALLOC_NUM_CPUS))
@@ -83,7 +75,7 @@ static bool allocate_read_one(struct request *r, const pmix_info_t *info)
     return true;
 }
 
-static bool allocate_makes_sense(const struct request *r)
+static bool allocate_makes_sense(const struct pmix_request *r)
 {
     bool wants = r->slots > 0 || r->nodes > 0;
     switch (r->what) {
@@ -100,7 +92,7 @@ static bool allocate_makes_sense(const struct request *r)
 
 /* ---- one step after the other, in the loop ---- */
 
-static void allocate_add_host(struct request *r, const char *name)
+static void allocate_add_host(struct pmix_request *r, const char *name)
 {
     size_t length = r->hosts != NULL ? strlen(r->hosts) : 0, more = strlen(name);
     const char *at = r->hosts;
@@ -117,7 +109,7 @@ static void allocate_add_host(struct request *r, const char *name)
 
 static void allocate_on_row(void *ctx, const struct message *m)
 {
-    struct request *r = ctx;
+    struct pmix_request *r = ctx;
     if (m->kind == MSG_local_reservation && r->step == STEP_RESERVE)
         r->id = m->local_reservation.reservation;
     if (m->kind == MSG_local_lease && r->step == STEP_TELL)
@@ -133,7 +125,7 @@ static void allocate_on_row(void *ctx, const struct message *m)
     put_u32(r->out, P2PGRID_USED, m->local_reservation.used);
 }
 
-static void allocate_finish(struct request *r)
+static void allocate_finish(struct pmix_request *r)
 {
     if (r->code != 0)
         put_text(r->out, P2PGRID_REASON, r->why);
@@ -147,7 +139,7 @@ static void allocate_finish(struct request *r)
 }
 
 /* So many different peers are wanted. */
-static void allocate_check_nodes(struct request *r)
+static void allocate_check_nodes(struct pmix_request *r)
 {
     if (r->host_count >= r->nodes) {
         allocate_finish(r);
@@ -161,7 +153,7 @@ static void allocate_check_nodes(struct request *r)
 
 static void allocate_on_done(void *ctx, const struct msg_local_done *done)
 {
-    struct request *r = ctx;
+    struct pmix_request *r = ctx;
     if (done->code != 0 && r->code == 0) {
         r->code = done->code;
         memcpy(r->why, done->reason, sizeof r->why);
@@ -194,19 +186,21 @@ static void allocate_on_done(void *ctx, const struct msg_local_done *done)
     }
 }
 
-static void allocate_claim(struct request *r, struct message *m)
+static void allocate_claim(const struct pmix_request *r, struct message *m)
 {
-    struct msg_local_allocate *a = &m->local_allocate;
+    const struct request request = {.slots = r->slots > r->nodes ? r->slots : r->nodes,
+                                    .strategy = r->nodes > 0 ? SHARE_SPREAD : r->strategy,
+                                    .timeout_ms = CLAIM_MS,
+                                    .use = LEASE_RESERVES,
+                                    .reservation = r->id,
+                                    .require = r->require};
+    const char *problem = request_write(&request, &m->local_allocate);
+    assert(problem == NULL); /* what was read is in its bounds */
+    (void)problem;
     m->kind = MSG_local_allocate;
-    a->slots = r->slots > r->nodes ? r->slots : r->nodes;
-    a->strategy = (uint8_t)(r->nodes > 0 ? SHARE_SPREAD : r->strategy);
-    a->timeout_ms = CLAIM_MS;
-    a->use = LEASE_RESERVES;
-    a->reservation = r->id;
-    strcpy(a->require, r->require);
 }
 
-static void allocate_step(struct request *r, enum step step)
+static void allocate_step(struct pmix_request *r, enum step step)
 {
     static const uint8_t verbs[] = {[STEP_RESERVE] = RESERVE_NEW,
                                     [STEP_PROLONG] = RESERVE_PROLONG,
@@ -229,7 +223,7 @@ static void allocate_step(struct request *r, enum step step)
 
 static void allocate_begin(struct server *server, void *work)
 {
-    struct request *r = work;
+    struct pmix_request *r = work;
     r->server = server;
     if (r->what == PMIX_ALLOC_NEW)
         allocate_step(r, STEP_RESERVE);
@@ -243,7 +237,7 @@ pmix_status_t allocate_upcall(const pmix_proc_t *tool, pmix_alloc_directive_t di
                               const pmix_info_t data[], size_t count, pmix_info_cbfunc_t answer,
                               void *ctx)
 {
-    struct request *r = calloc(1, sizeof *r);
+    struct pmix_request *r = calloc(1, sizeof *r);
     bool good = true;
     (void)tool;
     if (r == NULL || (r->out = calloc(1, sizeof *r->out)) == NULL) {

@@ -288,29 +288,29 @@ int ras_p2p_allocate(orte_job_t *job, opal_list_t *nodes)
 {
     (void)nodes;
     struct err e = {0};
-    struct job_request request;
-    struct wish wish = {0};
+    struct job_request job_request;
+    struct request request = {0};
     int *processes = calloc((size_t)job->apps->size + 1, sizeof *processes);
     int rc = processes == NULL ? err_set(&e, ENOMEM, "out of memory")
-                               : ras_read_request(job, processes, &request, &e);
+                               : ras_read_request(job, processes, &job_request, &e);
     if (rc == 0)
-        rc = request_wish(&request, &wish, &e);
+        rc = request_make(&job_request, &request, &e);
     free(processes);
-    request.processes = NULL;
-    ras->request = request;
+    job_request.processes = NULL;
+    ras->request = job_request;
     if (rc == 0)
         rc = request_within(getenv("P2PGRID_ALLOCATION"), &ras->allocation, &ras->within, &e);
-    wish.within = ras->within ? &ras->allocation : NULL;
+    request.use = ras->within ? LEASE_WITHIN : LEASE_PLAIN;
+    request.reservation = ras->allocation;
     if (rc == 0)
         rc = grid_open(&ras->grid, ras->socket, &e);
     if (rc == 0) {
         ras->job = job;
-        ras->slots = wish.slots;
-        log_trace(ras->verbose, 1, -1, -1, NULL, "asks for %u slots and %u spare ones", wish.slots,
-                  wish.spares);
-        rc = grid_ask(ras->grid, &wish, &e);
+        ras->slots = request.slots;
+        log_trace(ras->verbose, 1, -1, -1, NULL, "asks for %u slots and %u spare ones",
+                  request.slots, request.spares);
+        rc = grid_ask(ras->grid, &request, &e);
     }
-    wish_clear(&wish);
     if (rc != 0)
         return ras_refuse(e.text);
     ras_start_watching();

@@ -13,16 +13,9 @@ enum {
 
 int request_strategy(const char *name, enum share_strategy *strategy, struct err *e)
 {
-    static const char *const names[SHARE_STRATEGIES] = {[SHARE_CONCENTRATE] = "concentrate",
-                                                        [SHARE_SPREAD] = "spread",
-                                                        [SHARE_BALANCED] = "balanced"};
     *strategy = SHARE_CONCENTRATE;
-    for (unsigned i = 0; i < SHARE_STRATEGIES; i++) {
-        if (name == NULL || strcmp(name, names[i]) == 0) {
-            *strategy = (enum share_strategy)i;
-            return 0;
-        }
-    }
+    if (name == NULL || share_strategy_named(name, strategy))
+        return 0;
     return err_set(e, EINVAL, "rmaps_locality_strategy %s: give concentrate, spread or balanced",
                    name);
 }
@@ -45,50 +38,41 @@ int request_count(struct job_request *r, struct err *e)
     return 0;
 }
 
-int request_wish(const struct job_request *r, struct wish *wish, struct err *e)
+int request_make(const struct job_request *r, struct request *request, struct err *e)
 {
-    *wish = (struct wish){0};
-    if (r->spares < 0 || r->spares > SLOTS_MOST) {
+    if (r->spares < 0 || r->spares > SLOTS_MOST)
         return err_set(e, EINVAL, "ras_p2p_spares %d: give a number from 0 to %d", r->spares,
                        SLOTS_MOST);
-    }
-    if (r->started > SLOTS_MOST) {
+    if (r->started > SLOTS_MOST)
         return err_set(e, EINVAL, "%u processes with all copies, more than %d: give a smaller -n",
                        r->started, SLOTS_MOST);
-    }
-    wish->slots = r->started;
-    wish->spares = (unsigned)r->spares;
-    wish->strategy = r->strategy;
-    wish->timeout_ms = ALLOCATE_MS;
     /* A peer may have one copy of each rank at most, so more slots than ranks on one are of no use.
      */
-    wish->per_lease = r->replicated ? 0 : r->per_node;
-    wish->per_peer = r->replicated ? r->ranks : 0;
-    wish->apart = wish->per_peer;
-    if (r->per_host > 0 && (wish->per_peer == 0 || r->per_host < wish->per_peer))
-        wish->per_peer = r->per_host;
-    if (r->require != NULL && r->require[0] != '\0' && (wish->require = strdup(r->require)) == NULL)
-        return err_set(e, ENOMEM, "out of memory");
+    const unsigned most = r->replicated ? r->ranks : 0;
+    *request = (struct request){.slots = r->started,
+                                .spares = (unsigned)r->spares,
+                                .strategy = r->strategy,
+                                .timeout_ms = ALLOCATE_MS,
+                                .per_lease = r->replicated ? 0 : r->per_node,
+                                .per_peer = most,
+                                .apart = most,
+                                .require = r->require};
+    if (r->per_host > 0 && (most == 0 || r->per_host < most))
+        request->per_peer = r->per_host;
     return 0;
 }
 
 int request_another(const struct job_request *r, unsigned slots, const struct id *failed,
-                    size_t count, struct wish *wish, struct err *e)
+                    size_t count, struct request *request, struct err *e)
 {
-    const int rc = request_wish(r, wish, e);
+    const int rc = request_make(r, request, e);
     if (rc != 0)
         return rc;
-    wish->slots = slots;
-    wish->spares = 0;
-    wish->timeout_ms = ANOTHER_MS;
-    wish->exclude = malloc((count + 1) * sizeof wish->exclude[0]);
-    if (wish->exclude == NULL) {
-        wish_clear(wish);
-        return err_set(e, ENOMEM, "out of memory");
-    }
-    if (count > 0)
-        memcpy(wish->exclude, failed, count * sizeof wish->exclude[0]);
-    wish->exclude_count = count;
+    request->slots = slots;
+    request->spares = 0;
+    request->timeout_ms = ANOTHER_MS;
+    request->exclude = failed;
+    request->exclude_count = count;
     return 0;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* request.h -- from what stands on mpirun's command line to a wish for leases. */
+/* request.h -- from what stands on mpirun's command line to a request for leases. */
 #ifndef P2P_SRC_RAS_P2P_REQUEST_H
 #define P2P_SRC_RAS_P2P_REQUEST_H
 #include "overlay/base/err.h"
-#include "src/common/wish.h"
+#include "overlay/core/lease/request.h"
 
 struct job_request {
     unsigned apps;        /* app contexts */
@@ -25,11 +25,12 @@ int request_strategy(const char *name, enum share_strategy *strategy, struct err
  * desktop unasked, as a cluster's mpirun takes every slot of an allocation that is paid for. */
 int request_count(struct job_request *r, struct err *e);
 
-/* Fills the wish from a complete request. */
-int request_wish(const struct job_request *r, struct wish *wish, struct err *e);
-/* The wish for so many slots in place of what was lost, without the peers that let the job down. */
+/* What a complete job_request asks the grid for; points to its requirement. */
+int request_make(const struct job_request *r, struct request *request, struct err *e);
+/* The same for so many slots in place of what was lost, without the peers that let the job down:
+ * points to these. */
 int request_another(const struct job_request *r, unsigned slots, const struct id *failed,
-                    size_t count, struct wish *wish, struct err *e);
+                    size_t count, struct request *request, struct err *e);
 
 /* Processes per node in a pattern of --map-by ppr or -N, such as "2:node"; 0 when it is another. */
 unsigned request_per_node(const char *pattern);

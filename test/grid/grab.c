@@ -107,7 +107,7 @@ static void add_input(struct input *all, size_t *count, char *path)
 
 int main(int argc, char **argv)
 {
-    struct grid_want want = {.slots = 1, .timeout_ms = 10000};
+    struct request want = {.slots = 1, .timeout_ms = 10000};
     struct program programs[PROGRAMS_MAX];
     struct input inputs[INPUTS_MAX];
     struct grid_launch what = {.programs = programs, .inputs = inputs};
@@ -116,11 +116,11 @@ int main(int argc, char **argv)
         if (o == 'n')
             want.slots = (unsigned)atoi(optarg);
         else if (o == 'l')
-            want.slots_per_lease = (unsigned)atoi(optarg);
+            want.per_lease = (unsigned)atoi(optarg);
         else if (o == 's')
             want.spares = (unsigned)atoi(optarg);
         else if (o == 't')
-            want.timeout_ms = atoi(optarg);
+            want.timeout_ms = (unsigned)atoi(optarg);
         else if (o == 'r')
             want.require = optarg;
         else if (o == 'c')

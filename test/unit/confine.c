@@ -3,10 +3,7 @@
  */
 #include "overlay/sandbox/confine.h"
 #include "overlay/sandbox/namespaces.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <errno.h>
+#include "act.h"
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -23,16 +20,8 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
-static char room[64], secret[80];
-
-typedef int act_fn(void); /* 0, or the errno it met */
-
-static int outcome(int rc)
-{
-    return rc < 0 ? errno : 0;
-}
+static char top[64], room[80], secret[80];
 
 static int open_and_close(const char *path, int flags)
 {
@@ -214,7 +203,6 @@ static void plan_room(struct confine_plan *plan)
 static int met_apart(act_fn *act)
 {
     bool apart;
-    int status;
     pid_t first = namespaces_fork(&apart);
     if (first == 0) {
         if (!apart || namespaces_drop_rights(false) != 0)
@@ -222,18 +210,15 @@ static int met_apart(act_fn *act)
         pid_t second = fork();
         if (second == 0)
             _exit(act());
-        status = namespaces_reap(second);
+        int status = namespaces_reap(second);
         _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 255);
     }
-    assert_int_equal(waitpid(first, &status, 0), first);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
+    return act_status(first);
 }
 
 /* What `act` meets in a child of this priority, confined or not. */
 static int met_from(int nice, act_fn *act, bool confined)
 {
-    int status;
     pid_t child = fork();
     if (child == 0) {
         struct confine_plan plan;
@@ -248,9 +233,7 @@ static int met_from(int nice, act_fn *act, bool confined)
         }
         _exit(act());
     }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
+    return act_status(child);
 }
 
 static int met(act_fn *act, bool confined)
@@ -405,19 +388,24 @@ static void test_text(void **state)
     assert_string_equal(confinement_text(CONFINE_TCP | CONFINE_FILES, tiny, sizeof tiny), "files,");
 }
 
+static int begin(void **state)
+{
+    (void)state;
+    if (temporary_make(top) != 0)
+        return -1;
+    snprintf(room, sizeof room, "%s/room", top);
+    snprintf(secret, sizeof secret, "%s/secret", top);
+    return mkdir(room, 0700) != 0 ? -1 : close(open(secret, O_WRONLY | O_CREAT, 0600));
+}
+
+static int end(void **state)
+{
+    (void)state;
+    return temporary_remove(top);
+}
+
 int main(void)
 {
-#ifdef __SANITIZE_ADDRESS__
-    puts("the address sanitizer needs more than a confined process may have");
-    return 77;
-#endif
-    const char *tmp = getenv("TMPDIR");
-    snprintf(room, sizeof room, "%.40s/room.XXXXXX", tmp != NULL ? tmp : "/tmp");
-    if (mkdtemp(room) == NULL)
-        return 1;
-    snprintf(secret, sizeof secret, "%s-secret", room);
-    int fd = open(secret, O_WRONLY | O_CREAT, 0600);
-    close(fd);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_allowed),
         cmocka_unit_test(test_files),
@@ -430,9 +418,5 @@ int main(void)
         cmocka_unit_test(test_requirement),
         cmocka_unit_test(test_text),
     };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf %s", room);
-    unlink(secret);
-    return system(command) != 0 || failed;
+    return act_cannot_confine() ? 77 : cmocka_run_group_tests(tests, begin, end);
 }

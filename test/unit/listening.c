@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "overlay/host/listening.h"
+#include "overlay/host/tcp_socket.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,15 +24,21 @@ static void test_lines(void **state)
                       six[] = "   0: 00000000000000000000000001000000:A1B2 "
                               "00000000000000000000000000000000:0000 0A 00000000:00000000 "
                               "00:00000000 00000000     0        0 4713 1 0000000000000000";
-    uint16_t port = 0;
-    assert_int_equal(listening_in(listens, &port), 4711);
-    assert_int_equal(port, 0xa1b2);
-    port = 0;
-    assert_int_equal(listening_in(six, &port), 4713);
-    assert_int_equal(port, 0xa1b2);
-    assert_int_equal(listening_in(talks, &port), 0);
-    assert_int_equal(listening_in("  sl  local_address rem_address   st", &port), 0);
-    assert_int_equal(listening_in("", &port), 0);
+    struct tcp_socket s;
+    assert_true(tcp_socket_parse(&s, listens));
+    assert_int_equal(s.inode, 4711);
+    assert_int_equal(s.here_port, 0xa1b2);
+    assert_int_equal(s.state, TCP_SOCKET_LISTENS);
+    assert_true(tcp_socket_parse(&s, six));
+    assert_int_equal(s.inode, 4713);
+    assert_int_equal(s.here_port, 0xa1b2);
+    assert_int_equal(s.state, TCP_SOCKET_LISTENS);
+    assert_true(tcp_socket_parse(&s, talks));
+    assert_int_not_equal(s.state, TCP_SOCKET_LISTENS);
+    assert_int_equal(s.there_port, 0x16);
+    assert_int_equal(s.user, 1000);
+    assert_false(tcp_socket_parse(&s, "  sl  local_address rem_address   st"));
+    assert_false(tcp_socket_parse(&s, ""));
 }
 
 static int listen_at(int family, uint16_t *port)

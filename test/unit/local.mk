@@ -190,4 +190,4 @@ UNIT += $(unit_programs)
 endif
 EXTRA_PROGRAMS += $(unit_programs)
 UNIT += test/unit/core_symbols
-EXTRA_DIST += test/unit/core_symbols test/unit/handshake.h test/unit/made_elf.h test/unit/rotation.h test/unit/temporary.h
+EXTRA_DIST += test/unit/act.h test/unit/core_symbols test/unit/handshake.h test/unit/made_elf.h test/unit/rotation.h test/unit/temporary.h

@@ -75,26 +75,25 @@ static void test_number_of_processes(void **state)
     assert_int_equal(request_count(&r, NULL), -EINVAL);
 }
 
-static void test_wish(void **state)
+static void test_request(void **state)
 {
     (void)state;
-    struct wish w;
+    struct request w;
     struct job_request r = {.ranks = 4, .started = 4, .spares = 2, .require = "cores >= 2"};
-    assert_int_equal(request_wish(&r, &w, NULL), 0);
+    assert_int_equal(request_make(&r, &w, NULL), 0);
     assert_int_equal(w.slots, 4);
     assert_int_equal(w.spares, 2);
     assert_int_equal(w.per_lease, 0);
     assert_int_equal(w.per_peer, 0);
     assert_string_equal(w.require, "cores >= 2");
-    wish_clear(&w);
     r = (struct job_request){.ranks = 4, .started = 8, .replicated = true};
-    assert_int_equal(request_wish(&r, &w, NULL), 0);
+    assert_int_equal(request_make(&r, &w, NULL), 0);
     assert_int_equal(w.slots, 8);
     assert_int_equal(w.per_lease, 0);
     assert_int_equal(w.per_peer, 4);
     assert_null(w.require);
     r.spares = -1;
-    assert_int_equal(request_wish(&r, &w, NULL), -EINVAL);
+    assert_int_equal(request_make(&r, &w, NULL), -EINVAL);
 }
 
 static void test_per_node(void **state)
@@ -107,10 +106,10 @@ static void test_per_node(void **state)
 }
 
 /* A replacement is asked for by the same rules. */
-static void test_wish_for_another(void **state)
+static void test_request_for_another(void **state)
 {
     (void)state;
-    struct wish w;
+    struct request w;
     const struct id gone[] = {{{7}}, {{9}}};
     struct job_request r = {
         .ranks = 4, .started = 8, .spares = 2, .replicated = true, .require = "cores >= 2"};
@@ -123,13 +122,77 @@ static void test_wish_for_another(void **state)
     assert_int_equal(w.exclude_count, 2);
     assert_memory_equal(w.exclude, gone, sizeof gone);
     assert_true(w.timeout_ms < 5000); /* so soon a job goes on, or ends */
-    wish_clear(&w);
     r = (struct job_request){.ranks = 4, .started = 4, .per_node = 2, .strategy = SHARE_SPREAD};
     assert_int_equal(request_another(&r, 2, NULL, 0, &w, NULL), 0);
     assert_int_equal(w.per_lease, 2);
     assert_int_equal(w.per_peer, 0);
     assert_int_equal(w.strategy, SHARE_SPREAD);
-    wish_clear(&w);
+}
+
+/* From a component to the daemon's search nothing of it is lost. */
+static void test_as_a_message(void **state)
+{
+    (void)state;
+    static struct msg_local_allocate m;
+    static struct id exclude[REQUEST_EXCLUDES + 1];
+    const struct id gone[] = {{{7}}, {{9}}};
+    const struct request r = {.slots = 70000,
+                              .per_lease = 2,
+                              .spares = 3,
+                              .strategy = SHARE_BALANCED,
+                              .apart = 4,
+                              .per_peer = 5,
+                              .use = LEASE_WITHIN,
+                              .reservation = {{6}},
+                              .own = true,
+                              .timeout_ms = 700,
+                              .require = "cores >= 2",
+                              .exclude = gone,
+                              .exclude_count = 2};
+    struct request back;
+    assert_null(request_write(&r, &m));
+    assert_null(request_read(&back, &m, exclude));
+    assert_string_equal(back.require, r.require);
+    assert_memory_equal(back.exclude, gone, sizeof gone);
+    back.require = r.require;
+    back.exclude = r.exclude;
+    assert_int_equal(back.slots, r.slots);
+    assert_int_equal(back.per_lease, r.per_lease);
+    assert_int_equal(back.spares, r.spares);
+    assert_int_equal(back.strategy, r.strategy);
+    assert_int_equal(back.apart, r.apart);
+    assert_int_equal(back.per_peer, r.per_peer);
+    assert_int_equal(back.use, r.use);
+    assert_true(id_equal(&back.reservation, &r.reservation));
+    assert_true(back.own);
+    assert_int_equal(back.timeout_ms, r.timeout_ms);
+    assert_int_equal(back.exclude_count, 2);
+}
+
+static void test_no_message(void **state)
+{
+    (void)state;
+    static struct msg_local_allocate m;
+    static struct id many[REQUEST_EXCLUDES + 1];
+    static char longest[1025];
+    struct request r = {.slots = 1, .timeout_ms = 1};
+    memset(longest, ' ', sizeof longest - 1);
+    assert_null(request_write(&r, &m));
+    m.strategy = SHARE_STRATEGIES;
+    assert_non_null(request_read(&r, &m, many));
+    m.strategy = 0;
+    m.slots = 0;
+    assert_non_null(request_read(&r, &m, many));
+    const struct request bad[] = {
+        {.slots = 0, .timeout_ms = 1},
+        {.slots = 1, .timeout_ms = 0},
+        {.slots = 1, .timeout_ms = 1, .spares = 65536},
+        {.slots = 1, .timeout_ms = 1, .per_lease = 65536},
+        {.slots = 1, .timeout_ms = 1, .require = longest},
+        {.slots = 1, .timeout_ms = 1, .exclude = many, .exclude_count = REQUEST_EXCLUDES + 1},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_non_null(request_write(&bad[i], &m));
 }
 
 static void test_strategies(void **state)
@@ -155,9 +218,11 @@ int main(void)
         cmocka_unit_test(test_long_names_are_cut),
         cmocka_unit_test(test_number_of_processes),
         cmocka_unit_test(test_strategies),
-        cmocka_unit_test(test_wish),
+        cmocka_unit_test(test_request),
         cmocka_unit_test(test_per_node),
-        cmocka_unit_test(test_wish_for_another),
+        cmocka_unit_test(test_request_for_another),
+        cmocka_unit_test(test_as_a_message),
+        cmocka_unit_test(test_no_message),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,7 @@
 #include "overlay/sandbox/view.h"
 #include "overlay/sandbox/namespaces.h"
 #include "overlay/sandbox/sweep.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "act.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -21,16 +19,8 @@
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 static char top[64], room[80], secret[80], lent[80], program[80], linked[80];
-
-typedef int act_fn(void); /* 0, or the errno it met */
-
-static int outcome(long rc)
-{
-    return rc < 0 ? errno : 0;
-}
 
 static int change_secret(void)
 {
@@ -246,20 +236,17 @@ static void expect_emptied(void) /* the room, for the next */
 static int met(const struct sandbox *w, act_fn *act)
 {
     bool apart = false;
-    int status;
     pid_t child = w->viewed ? namespaces_fork(&apart) : fork();
     if (child == 0)
         act_inside(w, act);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
+    return act_status(child);
 }
 
 static bool can_view(void)
 {
     static int can = -1;
     if (can < 0)
-        can = namespaces_probe() && met(&(struct sandbox){false, true, 0}, find_secret) != 254;
+        can = namespaces_probe() && met(&(struct sandbox){.viewed = true}, find_secret) != 254;
     return can;
 }
 
@@ -405,30 +392,33 @@ static int make_file(char *path, const char *name, const char *text, int mode)
     return close(fd);
 }
 
-int main(void)
+static int begin(void **state)
 {
-#ifdef __SANITIZE_ADDRESS__
-    puts("the address sanitizer needs more than a confined process may have");
-    return 77;
-#endif
-    const char *tmp = getenv("TMPDIR");
-    snprintf(top, sizeof top, "%.40s/view.XXXXXX", tmp != NULL ? tmp : "/tmp");
-    if (mkdtemp(top) == NULL)
-        return 1;
+    (void)state;
+    if (temporary_make(top) != 0)
+        return -1;
     snprintf(room, sizeof room, "%s/room", top);
     snprintf(linked, sizeof linked, "%s/linked", top);
-    if (mkdir(room, 0700) != 0 || make_file(secret, "secret", "secret", 0600) != 0 ||
-        make_file(lent, "lent", "lent", 0600) != 0 || symlink(lent, linked) != 0 ||
-        make_file(program, "program", "#!/bin/sh\nexit 0\n", 0700) != 0)
-        return 1;
+    return mkdir(room, 0700) != 0 || make_file(secret, "secret", "secret", 0600) != 0 ||
+                   make_file(lent, "lent", "lent", 0600) != 0 || symlink(lent, linked) != 0 ||
+                   make_file(program, "program", "#!/bin/sh\nexit 0\n", 0700) != 0
+               ? -1
+               : 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    return temporary_remove(top);
+}
+
+int main(void)
+{
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_metadata),  cmocka_unit_test(test_truncation),
         cmocka_unit_test(test_watching),  cmocka_unit_test(test_what_is_there),
         cmocka_unit_test(test_own_files), cmocka_unit_test(test_set_id),
         cmocka_unit_test(test_lanes),
     };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf %s", top);
-    return system(command) != 0 || failed;
+    return act_cannot_confine() ? 77 : cmocka_run_group_tests(tests, begin, end);
 }

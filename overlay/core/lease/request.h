@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* request.h -- what a job asks the grid for: the one shape of it in a program, in the daemon and in
- * the search. Between the two it travels as msg_local_allocate. */
+/* request.h -- what a job asks the grid for: the one shape of it in components, tools, the daemon
+ * and the search. Between a program and its daemon it travels as msg_local_allocate. */
 #ifndef P2P_OVERLAY_CORE_LEASE_REQUEST_H
 #define P2P_OVERLAY_CORE_LEASE_REQUEST_H
 #include "lease.h"
+#include "overlay/wire/message.h"
 #include "share.h"
 
 struct request {
-    unsigned slots;               /* in all */
+    unsigned slots;               /* in all; a lease's rounding may add to it */
     unsigned per_lease;           /* at most so many slots in one lease; 0: no bound */
     unsigned spares;              /* further leases of one slot, best effort */
     enum share_strategy strategy; /* which peers, and how many slots of each */
@@ -22,4 +23,12 @@ struct request {
     const struct id *exclude; /* peers not to use */
     size_t exclude_count;
 };
+
+enum { REQUEST_EXCLUDES = 1024 }; /* at most */
+
+/* All except the message's token. NULL, or why it cannot be asked. */
+const char *request_write(const struct request *r, struct msg_local_allocate *m);
+/* The requirement is the message's own, and `exclude` has room for REQUEST_EXCLUDES. NULL, or what
+ * is wrong with the message. */
+const char *request_read(struct request *r, const struct msg_local_allocate *m, struct id *exclude);
 #endif

@@ -5,6 +5,7 @@
  * slots, floor(w * t)), for the smallest t at which that is enough in all. What is then too much is
  * taken from the farthest of those that got their last slot at t. */
 #include "share.h"
+#include <string.h>
 #include <assert.h>
 #include <stdbool.h>
 
@@ -85,4 +86,17 @@ void share_out(struct share_peer *peers, size_t count, uint32_t slots, enum shar
         const double unit = 1.0 / fill_speeds(peers, near);
         deal(peers, near, slots, &unit);
     }
+}
+
+bool share_strategy_named(const char *name, enum share_strategy *strategy)
+{
+    static const char *const names[SHARE_STRATEGIES] = {[SHARE_CONCENTRATE] = "concentrate",
+                                                        [SHARE_SPREAD] = "spread",
+                                                        [SHARE_BALANCED] = "balanced"};
+    unsigned i = 0;
+    while (i < SHARE_STRATEGIES && strcmp(name, names[i]) != 0)
+        i++;
+    if (i < SHARE_STRATEGIES)
+        *strategy = (enum share_strategy)i;
+    return i < SHARE_STRATEGIES;
 }

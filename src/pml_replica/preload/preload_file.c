@@ -3,9 +3,9 @@
  * them writes to it.
  *
  * In its view of the job's folder and of /tmp a lane is alone, and nothing is asked. Elsewhere, and
- * with p2p_files shared, each lane writes the program's own files, the same bytes to the same places, and where peers
- * share a file system these are one file. A lane that emptied it late would remove what others have
- * written; and if it dies then, the file stays so. */
+ * with p2p_files shared, each lane writes the program's own files, the same bytes to the same
+ * places, and where peers share a file system these are one file. A lane that emptied it late would
+ * remove what others have written; and if it dies then, the file stays so. */
 #include "preload.h"
 #include "overlay/base/lane_roots.h"
 #include <dlfcn.h>
