@@ -6,6 +6,7 @@ noinst_LTLIBRARIES += libcore.la
 libcore_la_SOURCES = \
     overlay/base/hash.h overlay/base/id.c overlay/base/id.h overlay/base/random.h overlay/base/text.c overlay/base/text.h overlay/base/window.c \
     overlay/base/window.h \
+    overlay/core/files/fetch.c overlay/core/files/fetch.h overlay/core/files/swarm.c overlay/core/files/swarm.h \
     overlay/core/files/merge.c overlay/core/files/merge.h overlay/core/files/result.c overlay/core/files/result.h \
     overlay/core/lease/candidate.c overlay/core/lease/candidate.h overlay/core/lease/claim.c \
     overlay/core/lease/claim.h overlay/core/lease/domain.c overlay/core/lease/domain.h overlay/core/lease/fit.c \
@@ -43,6 +44,7 @@ libclient_la_SOURCES = \
     overlay/client/ask.h overlay/client/client.c overlay/client/files.c overlay/client/p2pgrid.h overlay/client/socket_path.c \
     overlay/client/collect.c overlay/client/collect.h overlay/client/results.c overlay/client/results.h \
     overlay/client/socket_path.h overlay/client/requests.c overlay/client/words.h \
+    overlay/base/file.c overlay/base/file.h overlay/files/hashes.c overlay/files/hashes.h \
     overlay/files/list.c overlay/files/list.h overlay/files/list_code.c overlay/files/list_end.c overlay/files/list_state.h \
     overlay/files/elf.c overlay/files/elf.h overlay/files/gather.c overlay/files/gather.h \
     overlay/files/gather_state.h overlay/files/gather_walk.c overlay/files/gathered.c overlay/files/gathered.h \
@@ -57,7 +59,7 @@ libclient_la_LIBADD = libcore.la $(SODIUM_LIBS)
 # libdaemon: the parts of p2pd, so that unit tests and tools can link them too.
 noinst_LTLIBRARIES += libdaemon.la
 libdaemon_la_SOURCES = \
-    overlay/base/addr.c overlay/base/addr.h overlay/base/bytes.h overlay/base/clock.h overlay/base/file.c overlay/base/file.h \
+    overlay/base/addr.c overlay/base/addr.h overlay/base/bytes.h overlay/base/clock.h \
     overlay/base/helper.c overlay/base/helper.h \
     overlay/base/idmap.c overlay/base/idmap.h overlay/base/log.c overlay/base/log.h \
     overlay/borrow/borrowed.c overlay/borrow/borrowed.h overlay/borrow/reservations.c \
@@ -73,7 +75,8 @@ libdaemon_la_SOURCES = \
     overlay/discovery/contact.h overlay/discovery/finder.c overlay/discovery/finder.h \
     overlay/discovery/overlay.c overlay/discovery/overlay.h overlay/discovery/probe_replies.c \
     overlay/discovery/probe_replies.h overlay/discovery/walk.c overlay/discovery/walk.h \
-    overlay/files/fetcher.h overlay/files/hashes.h overlay/files/store.h \
+    overlay/files/fetcher.h overlay/files/store.c overlay/files/store.h overlay/files/store_state.h \
+    overlay/files/tree.c overlay/files/tree_files.c \
     overlay/host/address_monitor.c overlay/host/address_monitor.h overlay/host/caller.c overlay/host/caller.h \
     overlay/host/cores.c overlay/host/cores.h \
     overlay/host/hardware.c overlay/host/hardware.h overlay/host/listening.c overlay/host/listening.h \

@@ -28,6 +28,7 @@ grid_scripts = \
     test/grid/newcomer \
     test/grid/tunnel \
     test/grid/desktops \
+    test/grid/desktop_files \
     test/grid/grid_tool \
     test/grid/near \
     test/grid/netns \
