@@ -110,6 +110,7 @@ static void clear(struct grant *g, const struct lend_action *a)
 {
     log_info(g->node->log, "lease of %u slots for %s ended: %s", a->slots, a->user, a->text);
     tunnel_end(g->parts.tunnels, &a->lease);
+    grant_note_end(g, a->place, a);
     cores_give(g->parts.cores, (unsigned)a->place);
     g->jobs[a->place] = (struct grant_job){.grant = g};
     if (a->last)

@@ -19,6 +19,9 @@ struct grant_job {
     bool confined;         /* what runs is in a guest's sandbox */
     struct launch *launch; /* NULL: nothing runs */
     pid_t pid;
+    uint64_t began_ms;              /* since 1970; 0: nothing has run */
+    char from[64];                  /* the holder's desktop */
+    char program[256];              /* what the job says that it runs */
     char cores[CORE_LIST_TEXT + 1]; /* that are its own; "": none are */
 };
 
@@ -49,6 +52,8 @@ size_t grant_place(const struct grant_job *job);
 void grant_forget_results(void *grant, const struct id *lease);
 /* Tells the holder how what runs gets on. */
 void grant_look(struct grant *g, size_t place);
+/* Into the history, if anything ran. */
+void grant_note_end(struct grant *g, size_t place, const struct lend_action *a);
 /* 0, or *e says why it is not started. */
 int grant_launch(struct grant *g, size_t place, const struct link_peer *from,
                  const struct msg_lease_launch *m, struct err *e);

@@ -3,6 +3,8 @@
 #include "rpc.h"
 #include "overlay/borrow/borrowed.h"
 #include "overlay/core/lease/lease.h"
+#include "overlay/client/words.h"
+#include "overlay/node/history.h"
 #include "overlay/node/node.h"
 #include "overlay/watch/notice.h"
 #include "overlay/borrow/reservations.h"
@@ -11,6 +13,7 @@
 #include "topology.h"
 #include "overlay/base/log.h"
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,6 +78,8 @@ static void on_local_watch(const struct rpc_caller *by, const struct msg_local_w
     if (notice_watch(by->rpc->notices, by->client) != 0)
         err_set(&e, ENOSPC, "too many programs watch already");
     say_done(by, question->token, &e);
+    if (e.code == 0)
+        notice_repeat(by->rpc->notices, by->client, question->past);
 }
 
 static void on_local_note(const struct rpc_caller *by, const struct msg_local_note *note)
@@ -171,6 +176,22 @@ static void rpc_on_down(void *ctx, const struct id *peer, const char *name, cons
     notice_node_down(x->notices, peer, name, why);
 }
 
+static void rpc_on_news(void *ctx, const char *text)
+{
+    struct rpc *x = ctx;
+    struct msg_local_notice notice = {.what = NOTICE_NEWS};
+    snprintf(notice.text, sizeof notice.text, "%s", text);
+    notice_send(x->notices, &notice);
+}
+
+static void rpc_on_past(void *ctx, const struct msg_local_past *past)
+{
+    struct rpc *x = ctx;
+    struct err e = {0};
+    if (history_add(x->node->history, past, &e) != 0)
+        log_warn(x->node->log, "not in the history: %s", e.text);
+}
+
 int rpc_open(struct rpc **out, struct node *node, struct borrowed *borrowed,
              struct searches *searches, rpc_say_fn *say, struct err *e)
 {
@@ -181,13 +202,14 @@ int rpc_open(struct rpc **out, struct node *node, struct borrowed *borrowed,
     x->node = node;
     x->say = say;
     x->notices = notices_new(say);
-    x->roster = roster_new(x->notices, say);
+    x->roster = roster_new(x->notices, say, rpc_on_past, x);
     x->topologies = topologies_open(node, say);
     x->relay = relay_open(node, say);
     if (x->notices == NULL || x->roster == NULL || x->topologies == NULL || x->relay == NULL ||
         reserves_open(&x->reserves, node, borrowed, searches, x->notices, say, e) != 0)
         return err_set(e, ENOMEM, "out of memory");
     borrowed_on_down(borrowed, rpc_on_down, x);
+    history_listen(node->history, rpc_on_news, x);
     return 0;
 }
 
@@ -195,6 +217,7 @@ void rpc_close(struct rpc *x)
 {
     if (x == NULL)
         return;
+    history_listen(x->node->history, NULL, NULL);
     reserves_close(x->reserves);
     topologies_close(x->topologies);
     relay_close(x->relay);

@@ -5,6 +5,7 @@ grid_scripts = \
     test/grid/replaced \
     test/grid/refusals \
     test/grid/words \
+    test/grid/living \
     test/grid/as_stock \
     test/grid/unnoticed \
     test/grid/endings \

@@ -34,6 +34,7 @@ unit_programs = \
     test/unit/heartbeat \
     test/unit/home \
     test/unit/id \
+    test/unit/history \
     test/unit/hosts \
     test/unit/identity \
     test/unit/idmap \
@@ -84,6 +85,7 @@ unit_programs = \
     test/unit/require \
     test/unit/participants \
     test/unit/room \
+    test/unit/sightings \
     test/unit/rotation \
     test/unit/rotation_links \
     test/unit/roster \
@@ -187,6 +189,8 @@ test_unit_nodelay_LDADD = libruntime.la $(LDADD)
 test_unit_listeners_LDADD = libruntime.la $(LDADD)
 test_unit_selection_LDADD = libruntime.la $(LDADD)
 test_unit_policy_LDADD = libruntime.la $(LDADD)
+test_unit_history_LDADD = libdaemon.la $(LDADD)
+test_unit_sightings_LDADD = libdaemon.la $(LDADD)
 test_unit_hosts_LDADD = libruntime.la $(LDADD)
 test_unit_request_LDADD = libruntime.la $(LDADD)
 test_unit_vnodes_LDADD = libruntime.la $(LDADD)
