@@ -44,10 +44,12 @@ libclient_la_SOURCES = \
     overlay/client/ask.h overlay/client/client.c overlay/client/files.c overlay/client/p2pgrid.h overlay/client/socket_path.c \
     overlay/client/collect.c overlay/client/collect.h overlay/client/results.c overlay/client/results.h \
     overlay/client/socket_path.h overlay/client/requests.c overlay/client/words.h \
+    overlay/files/binaries.c overlay/files/binaries.h \
     overlay/base/file.c overlay/base/file.h overlay/files/hashes.c overlay/files/hashes.h \
     overlay/files/list.c overlay/files/list.h overlay/files/list_code.c overlay/files/list_end.c overlay/files/list_state.h \
     overlay/files/elf.c overlay/files/elf.h overlay/files/gather.c overlay/files/gather.h \
     overlay/files/gather_state.h overlay/files/gather_walk.c overlay/files/gathered.c overlay/files/gathered.h \
+    overlay/files/gather_list.c overlay/files/gather_list.h \
     overlay/files/libraries.c overlay/files/libraries.h overlay/files/pattern.c overlay/files/pattern.h \
     overlay/files/secret.c overlay/files/secret.h \
     overlay/files/place.c overlay/files/place.h overlay/files/upper.c overlay/files/upper.h \

@@ -32,6 +32,7 @@ struct grid_lease {
     struct addr addr;         /* of the peer's daemon: what ranks may use to reach each other */
     char name[GRID_NAME + 1]; /* of the peer */
     char site[GRID_NAME + 1]; /* "" when the peer names none */
+    char arch[16];            /* its kind of machine: "x86_64" */
     unsigned slots;
     unsigned rtt_us; /* measured round trip, microseconds; 0: this machine */
     bool encrypt;    /* only for jobs that encrypt what their processes tell each other */

@@ -39,6 +39,7 @@ static void lease_row_add(void *ctx, const struct message *m)
     lease->addr = from->peer.addr;
     memcpy(lease->name, from->name, sizeof lease->name);
     memcpy(lease->site, from->site, sizeof lease->site);
+    memcpy(lease->arch, from->arch, sizeof lease->arch);
     lease->slots = from->slots;
     lease->rtt_us = from->rtt_us;
     lease->encrypt = from->encrypt != 0;

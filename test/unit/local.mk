@@ -62,6 +62,7 @@ unit_programs = \
     test/unit/merge \
     test/unit/message \
     test/unit/backoff \
+    test/unit/binaries \
     test/unit/nodelay \
     test/unit/notice \
     test/unit/odds \
@@ -70,6 +71,7 @@ unit_programs = \
     test/unit/session_keys \
     test/unit/placed \
     test/unit/policy \
+    test/unit/progress \
     test/unit/place \
     test/unit/pressure \
     test/unit/program \
@@ -193,6 +195,7 @@ test_unit_history_LDADD = libdaemon.la $(LDADD)
 test_unit_sightings_LDADD = libdaemon.la $(LDADD)
 test_unit_hosts_LDADD = libruntime.la $(LDADD)
 test_unit_request_LDADD = libruntime.la $(LDADD)
+test_unit_progress_LDADD = libruntime.la $(LDADD)
 test_unit_vnodes_LDADD = libruntime.la $(LDADD)
 if HAVE_CMOCKA
 UNIT += $(unit_programs)
