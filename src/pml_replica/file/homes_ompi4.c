@@ -5,6 +5,7 @@
  * of its members that have opened the path before know. All requests to a home, also those of the
  * home itself, are served in the one order that its leader decides. */
 #include "homes.h"
+#include "overlay/base/lane_roots.h"
 #include "ompi/mca/hook/base/base.h"
 #include "ompi/mca/hook/hook.h"
 #include "ompi/mca/rte/rte.h"
@@ -24,7 +25,7 @@ static bool path_lies_in(const char *path, const char *folder)
  * files are the desktop's, or the network's, as ever. */
 static bool path_is_of_view(const char *path)
 {
-    const char *view = getenv("P2PGRID_VIEW"), *slash = strrchr(path, '/');
+    const char *view = getenv(LANE_VIEW_VARIABLE), *slash = strrchr(path, '/');
     char real[PATH_MAX];
     char *folder = slash == NULL   ? strdup(".")
                    : slash == path ? strdup("/")
