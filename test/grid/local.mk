@@ -15,6 +15,7 @@ grid_scripts = \
     test/grid/allocation \
     test/grid/alloc \
     test/grid/binding \
+    test/grid/brought \
     test/grid/collect \
     test/grid/leave \
     test/grid/logout \
