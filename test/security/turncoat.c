@@ -5,7 +5,7 @@
  *     TURNCOAT=dead turncoat --config FILE     tells all members of each job that the others are
  * dead, and suspected beyond all denial TURNCOAT=renew ...                       asks to be
  * renewed, 500 times at once, again and again TURNCOAT=dial ...                        holds a
- * lease of every neighbour, and names a member who is said to be at a port of its own; is it called
+ * lease of every neighbour, and names a member that is said to be at a port of its own; is it called
  * there? TURNCOAT=hoard ...                       takes all slots that its neighbours lend, and
  * keeps them */
 #define main p2pd_main

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* revocation.c -- who was put out stays out: names find one member, lists count only when the
+/* revocation.c -- a member that was put out stays out: names find one member, lists count only when the
  * authority has signed them, and a certificate is renewed for its own key alone. */
 #include "overlay/membership/ledger.h"
 #include "overlay/membership/member.h"

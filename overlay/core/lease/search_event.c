@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* search_event.c -- what a search is told: who was found, what they answer, who went away. */
+/* search_event.c -- what a search is told: peers were found, have answered, have gone. */
 #include "phrase.h"
 #include "search_state.h"
 
@@ -87,7 +87,7 @@ static void on_answer(struct search *s, const struct search_event *event, uint64
     struct candidate *c = &s->candidates.at[peer];
     c->token = 0;
     c->foreign = !id_equal(&event->owner, &s->owner);
-    if (s->request.own && c->foreign) { /* a job without walls takes no other owner's peer in */
+    if (s->request.own && c->foreign) { /* a job without a sandbox takes no other owner's peer in */
         give_back(s, event);
         candidate_explain(c, "is another owner's, and the job began on its own owner's peers only");
         claim_answered(&s->claim, peer, 0, 0);
