@@ -244,7 +244,7 @@ bool plm_p2p_is_over(void)
     return plm->ending;
 }
 
-static void on_answer(int fd, short what, void *unused)
+static void watch_on_answer(int fd, short what, void *unused)
 {
     (void)fd, (void)what, (void)unused;
     struct answer answer;
@@ -277,7 +277,7 @@ void plm_p2p_watch_grid(void)
     opal_event_set_priority(&plm->event, ORTE_MSG_PRI);
     opal_event_add(&plm->event, NULL);
     opal_event_set(orte_event_base, &plm->answered, grid_answer_fd(ras_grid()),
-                   OPAL_EV_READ | OPAL_EV_PERSIST, on_answer, NULL);
+                   OPAL_EV_READ | OPAL_EV_PERSIST, watch_on_answer, NULL);
     opal_event_set_priority(&plm->answered, ORTE_MSG_PRI);
     opal_event_add(&plm->answered, NULL);
 }

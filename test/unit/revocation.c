@@ -19,11 +19,7 @@ static char folder[] = "/tmp/p2pgrid-revocation-XXXXXX";
 
 static const char *in(const char *file)
 {
-    static char paths[4][128];
-    static unsigned turn;
-    char *path = paths[turn++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, file);
-    return path;
+    return temporary_path(folder, file);
 }
 
 static struct authority *open_authority(const char *grid)
