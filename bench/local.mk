@@ -38,6 +38,15 @@ bench-stall: all bench/beat
 .PHONY: bench-stall
 EXTRA_DIST += bench/stall
 
+# What files of MPI-IO carry between desktops that share none: `make bench-files`; BENCH='--size 1024 --rate 1000'.
+EXTRA_PROGRAMS += bench/files
+bench_files_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+bench_files_LDADD = $(OMPI_MPI_LIBS)
+bench-files: all bench/files
+	@$(TEST_ENV) $(srcdir)/bench/desktop_files $(BENCH)
+.PHONY: bench-files
+EXTRA_DIST += bench/desktop_files
+
 # Programs of others, beside stock: `make bench-osu OSU=DIR`, `make bench-npb NPB=DIR`; BENCH='--repeat 3 ...'.
 bench-osu: all
 	@$(TEST_ENV) OSU="$(OSU)" $(srcdir)/bench/osu $(BENCH)

@@ -6,6 +6,7 @@ noinst_LTLIBRARIES += libcore.la
 libcore_la_SOURCES = \
     overlay/base/hash.h overlay/base/id.c overlay/base/id.h overlay/base/random.h overlay/base/text.c overlay/base/text.h overlay/base/window.c \
     overlay/base/window.h \
+    overlay/core/files/fetch.c overlay/core/files/fetch.h overlay/core/files/swarm.c overlay/core/files/swarm.h \
     overlay/core/files/merge.c overlay/core/files/merge.h overlay/core/files/result.c overlay/core/files/result.h \
     overlay/core/lease/candidate.c overlay/core/lease/candidate.h overlay/core/lease/claim.c \
     overlay/core/lease/claim.h overlay/core/lease/domain.c overlay/core/lease/domain.h overlay/core/lease/fit.c \
@@ -29,7 +30,7 @@ libcore_la_SOURCES = \
     overlay/core/swim/group_state.h overlay/core/swim/suspicion.c \
     overlay/core/tree/ads.c overlay/core/tree/bucket.c overlay/core/tree/cell.c overlay/core/tree/cell.h \
     overlay/core/tree/inner.c overlay/core/tree/inner.h overlay/core/tree/nearest.c overlay/core/tree/report.c \
-    overlay/wire/files.def overlay/wire/group.def overlay/wire/lease.def overlay/wire/link.def overlay/wire/local.def \
+    overlay/wire/files.def overlay/wire/group.def overlay/wire/lease.def overlay/wire/link.def overlay/wire/results.def overlay/wire/local.def \
     overlay/wire/member.def overlay/wire/message.c overlay/wire/message.def overlay/wire/message.h \
     overlay/wire/message_only.h overlay/wire/message_to.h overlay/wire/message_undef.h overlay/wire/receiver.def \
     overlay/wire/ring.def overlay/wire/room.def overlay/wire/wire.c overlay/wire/wire.h
@@ -41,10 +42,14 @@ libclient_la_SOURCES = \
     overlay/base/err.c overlay/base/err.h overlay/base/lane_roots.c overlay/base/lane_roots.h overlay/base/ports.c overlay/base/ports.h overlay/base/size.c \
     overlay/base/size.h \
     overlay/client/ask.h overlay/client/client.c overlay/client/files.c overlay/client/p2pgrid.h overlay/client/socket_path.c \
+    overlay/client/collect.c overlay/client/collect.h overlay/client/results.c overlay/client/results.h \
     overlay/client/socket_path.h overlay/client/requests.c overlay/client/words.h \
+    overlay/files/binaries.c overlay/files/binaries.h \
+    overlay/base/file.c overlay/base/file.h overlay/files/hashes.c overlay/files/hashes.h \
     overlay/files/list.c overlay/files/list.h overlay/files/list_code.c overlay/files/list_end.c overlay/files/list_state.h \
     overlay/files/elf.c overlay/files/elf.h overlay/files/gather.c overlay/files/gather.h \
     overlay/files/gather_state.h overlay/files/gather_walk.c overlay/files/gathered.c overlay/files/gathered.h \
+    overlay/files/gather_list.c overlay/files/gather_list.h \
     overlay/files/libraries.c overlay/files/libraries.h overlay/files/pattern.c overlay/files/pattern.h \
     overlay/files/secret.c overlay/files/secret.h \
     overlay/files/place.c overlay/files/place.h overlay/files/upper.c overlay/files/upper.h \
@@ -56,7 +61,7 @@ libclient_la_LIBADD = libcore.la $(SODIUM_LIBS)
 # libdaemon: the parts of p2pd, so that unit tests and tools can link them too.
 noinst_LTLIBRARIES += libdaemon.la
 libdaemon_la_SOURCES = \
-    overlay/base/addr.c overlay/base/addr.h overlay/base/bytes.h overlay/base/clock.h overlay/base/file.c overlay/base/file.h \
+    overlay/base/addr.c overlay/base/addr.h overlay/base/bytes.h overlay/base/clock.h \
     overlay/base/helper.c overlay/base/helper.h \
     overlay/base/idmap.c overlay/base/idmap.h overlay/base/log.c overlay/base/log.h \
     overlay/borrow/borrowed.c overlay/borrow/borrowed.h overlay/borrow/reservations.c \
@@ -67,12 +72,15 @@ libdaemon_la_SOURCES = \
     overlay/crypto/rotation.c overlay/crypto/rotation.h overlay/crypto/session_keys.c \
     overlay/crypto/session_keys.h overlay/crypto/signature.c overlay/crypto/signature.h \
     overlay/daemon/daemon.c overlay/daemon/daemon.h overlay/daemon/dispatch.c overlay/node/node.h \
+    overlay/node/history.c overlay/node/history.h overlay/membership/sightings.c overlay/membership/sightings.h \
+    overlay/local/members.c overlay/local/members.h \
     overlay/discovery/ad_search.c overlay/discovery/ad_search.h overlay/discovery/beacon.c \
     overlay/discovery/beacon.h overlay/discovery/churn.c overlay/discovery/churn.h overlay/discovery/contact.c \
     overlay/discovery/contact.h overlay/discovery/finder.c overlay/discovery/finder.h \
     overlay/discovery/overlay.c overlay/discovery/overlay.h overlay/discovery/probe_replies.c \
     overlay/discovery/probe_replies.h overlay/discovery/walk.c overlay/discovery/walk.h \
-    overlay/files/fetcher.h overlay/files/hashes.h overlay/files/store.h \
+    overlay/files/fetcher.h overlay/files/store.c overlay/files/store.h overlay/files/store_state.h \
+    overlay/files/tree.c overlay/files/tree_files.c \
     overlay/host/address_monitor.c overlay/host/address_monitor.h overlay/host/caller.c overlay/host/caller.h \
     overlay/host/cores.c overlay/host/cores.h \
     overlay/host/hardware.c overlay/host/hardware.h overlay/host/listening.c overlay/host/listening.h \
@@ -83,10 +91,10 @@ libdaemon_la_SOURCES = \
     overlay/lend/grant_job.c overlay/lend/grant_owner.c overlay/lend/grant_state.h \
     overlay/lend/inquiry.c overlay/lend/inquiry.h overlay/lend/launch.c overlay/lend/launch.h \
     overlay/lend/lender.c overlay/lend/lender.h overlay/lend/lending.c overlay/lend/lending.h \
-    overlay/lend/listens.c overlay/lend/listens.h overlay/lend/refusal.c overlay/lend/refusal.h \
+    overlay/lend/listens.c overlay/lend/listens.h overlay/lend/refusal.c overlay/lend/refusal.h overlay/lend/results.c overlay/lend/results.h \
     overlay/local/local.c overlay/local/local.h overlay/local/local_calls.c overlay/local/local_socket.c \
     overlay/local/local_socket.h overlay/local/local_state.h overlay/local/rendezvous.c \
-    overlay/local/rendezvous.h overlay/local/rpc.c overlay/local/rpc.h overlay/local/status.c \
+    overlay/local/relay.c overlay/local/relay.h overlay/local/rendezvous.h overlay/local/rpc.c overlay/local/rpc.h overlay/local/status.c \
     overlay/local/status.h overlay/wire/version.c overlay/wire/version.h \
     overlay/local/status.h overlay/local/topology.c overlay/local/topology.h \
     overlay/manifest/manifest.c overlay/manifest/manifest.h \

@@ -19,6 +19,7 @@ libruntime_la_SOURCES = \
     src/common/secret.c src/common/secret.h \
     src/common/socket_user.c src/common/socket_user.h \
     src/plm_p2p/command.c src/plm_p2p/command.h \
+    src/plm_p2p/progress.c src/plm_p2p/progress.h \
     src/plm_p2p/vnodes.c src/plm_p2p/vnodes.h \
     src/plm_p2p/trust.c src/plm_p2p/trust.h \
     src/ras_p2p/hosts.c src/ras_p2p/hosts.h \
@@ -52,10 +53,11 @@ mca_ras_p2p_la_SOURCES = \
     src/iof_replica/output_orte4.c src/iof_replica/pipe_orte4.c \
     src/iof_replica/tap_orte4.c \
     src/plm_p2p/plm_p2p.h src/plm_p2p/plm_p2p_component_orte4.c \
-    src/plm_p2p/daemons_orte4.c src/plm_p2p/launch_orte4.c \
+    src/plm_p2p/daemons_orte4.c src/plm_p2p/files_orte4.c src/plm_p2p/launch_orte4.c \
     src/plm_p2p/publish_orte4.c src/plm_p2p/spawn_orte4.c \
     src/plm_p2p/terms_orte4.c src/plm_p2p/trust_orte4.c \
     src/plm_p2p/watch_orte4.c \
+    src/ras_p2p/files_orte4.c \
     src/ras_p2p/ras_p2p.h src/ras_p2p/ras_p2p_component_orte4.c src/ras_p2p/ras_p2p_orte4.c \
     src/rmaps_locality/rmaps_locality.h \
     src/rmaps_locality/rmaps_locality_component_orte4.c src/rmaps_locality/rmaps_locality_orte4.c \

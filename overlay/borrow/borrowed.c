@@ -21,7 +21,7 @@ struct borrowed_lease {
     void *owner;
     struct id lease;
     struct part_peer peer;
-    char name[64], site[64];
+    char name[64], site[64], arch[16];
     uint16_t slots;
     bool foreign;
     struct id within;  /* a reservation; zero: none */
@@ -374,6 +374,7 @@ int borrowed_add(struct borrowed *b, void *owner, const struct msg_local_lease *
     one->heard_ms = lived_ms(b);
     memcpy(one->name, lease->name, sizeof one->name);
     memcpy(one->site, lease->site, sizeof one->site);
+    memcpy(one->arch, lease->arch, sizeof one->arch);
     struct message m = {.kind = MSG_lease_confirm};
     m.lease_confirm.lease = lease->lease;
     m.lease_confirm.slots = lease->slots;
@@ -444,6 +445,7 @@ bool borrowed_nth(const struct borrowed *b, const void *owner, unsigned nth,
         lease->foreign = one->foreign;
         memcpy(lease->name, one->name, sizeof lease->name);
         memcpy(lease->site, one->site, sizeof lease->site);
+        memcpy(lease->arch, one->arch, sizeof lease->arch);
         return true;
     }
     return false;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { JOBS_MAX = 128, PLACES_MAX = 1 << 18, STATUS_UNKNOWN = 255 };
 
@@ -22,15 +23,25 @@ struct job {
 struct roster {
     struct notices *notices;
     roster_say_fn *say;
+    roster_past_fn *past;
+    void *ctx;
     struct job at[JOBS_MAX];
     size_t count;
 };
 
-struct roster *roster_new(struct notices *notices, roster_say_fn *say)
+static uint64_t since_1970_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+struct roster *roster_new(struct notices *notices, roster_say_fn *say, roster_past_fn *past,
+                          void *ctx)
 {
     struct roster *r = calloc(1, sizeof *r);
     if (r != NULL)
-        *r = (struct roster){.notices = notices, .say = say};
+        *r = (struct roster){.notices = notices, .say = say, .past = past, .ctx = ctx};
     return r;
 }
 
@@ -58,6 +69,25 @@ static void say_done(struct roster *r, const struct job *j)
     notice_send(r->notices, &notice);
 }
 
+static void keep_past(struct roster *r, const struct job *j)
+{
+    struct msg_local_past past = {.what = PAST_JOB,
+                                  .began_ms = j->is.began_ms,
+                                  .took_ms = since_1970_ms() - j->is.began_ms,
+                                  .slots = j->is.ranks,
+                                  .lanes = j->is.lanes,
+                                  .status = j->is.status};
+    for (size_t i = 0; i < j->count; i++)
+        past.lost += j->places[i].state == PLACE_LOST;
+    memcpy(past.name, j->is.name, sizeof past.name);
+    memcpy(past.program, j->is.program, sizeof past.program);
+    snprintf(past.text, sizeof past.text, "%s",
+             !j->is.over         ? "mpirun was lost"
+             : j->is.status == 0 ? "done"
+                                 : "failed");
+    r->past(r->ctx, &past);
+}
+
 void roster_job(struct roster *r, void *client, pid_t pid, const struct msg_local_job *said)
 {
     struct job *j = roster_find(r, client);
@@ -67,6 +97,7 @@ void roster_job(struct roster *r, void *client, pid_t pid, const struct msg_loca
             j->is.over = 1;
             j->is.status = said->status;
             say_done(r, j);
+            keep_past(r, j);
         }
         return;
     }
@@ -78,6 +109,8 @@ void roster_job(struct roster *r, void *client, pid_t pid, const struct msg_loca
     if (j->places == NULL)
         return;
     j->is.pid = (uint32_t)pid;
+    j->is.began_ms = since_1970_ms();
+    j->is.held = 0;
     snprintf(j->is.name, sizeof j->is.name, "mpirun-%d", (int)pid);
     r->count++;
 }
@@ -128,6 +161,7 @@ void roster_forget(struct roster *r, const void *client)
     if (!j->is.over) {
         j->is.status = STATUS_UNKNOWN;
         say_done(r, j);
+        keep_past(r, j);
     }
     free(j->places);
     *j = r->at[--r->count];
@@ -169,10 +203,15 @@ int roster_control(struct roster *r, const struct msg_local_control *order, stru
         [ROSTER_TERMINATE] = SIGTERM, [ROSTER_PAUSE] = SIGTSTP, [ROSTER_RESUME] = SIGCONT};
     if (order->verb > ROSTER_RESUME)
         return err_set(e, EINVAL, "a job can be terminated, paused and resumed");
-    for (size_t i = 0; i < r->count; i++)
-        if (strcmp(r->at[i].is.name, order->name) == 0)
-            return kill(r->at[i].pid, signals[order->verb]) == 0
-                       ? 0
-                       : err_set(e, errno, "%s: %s", order->name, strerror(errno));
+    for (size_t i = 0; i < r->count; i++) {
+        struct job *j = &r->at[i];
+        if (strcmp(j->is.name, order->name) != 0)
+            continue;
+        if (kill(j->pid, signals[order->verb]) != 0)
+            return err_set(e, errno, "%s: %s", order->name, strerror(errno));
+        if (order->verb != ROSTER_TERMINATE)
+            j->is.held = order->verb == ROSTER_PAUSE;
+        return 0;
+    }
     return err_set(e, ENOENT, "there is no job %s of yours here (any more)", order->name);
 }

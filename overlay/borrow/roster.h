@@ -10,8 +10,11 @@
 struct notices;
 struct roster;
 typedef void roster_say_fn(void *client, const struct message *m);
+/* A job is over: what the history keeps of it. */
+typedef void roster_past_fn(void *ctx, const struct msg_local_past *past);
 
-struct roster *roster_new(struct notices *notices, roster_say_fn *say);
+struct roster *roster_new(struct notices *notices, roster_say_fn *say, roster_past_fn *past,
+                          void *ctx);
 void roster_free(struct roster *r);
 
 /* What the program with this pid says of its job, first; again when it is over. */

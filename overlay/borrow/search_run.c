@@ -176,6 +176,7 @@ static void borrow(struct search_run *r, const struct search_action *a)
                                     .foreign = c->foreign};
     memcpy(lease.name, c->name, sizeof lease.name);
     memcpy(lease.site, c->site, sizeof lease.site);
+    memcpy(lease.arch, c->arch, sizeof lease.arch);
     if (borrowed_add(r->all->borrowed, r->holder, &lease,
                      request->use == LEASE_WITHIN ? &request->reservation : NULL) != 0)
         return;

@@ -20,4 +20,7 @@ int client_send(struct client *c, const struct message *m, struct err *e);
 /* What the job can do without is sent as a whole or, when the daemon is behind, not at all
  * (-EAGAIN): the socket takes at least one frame when it takes anything. */
 int client_tell(struct client *c, const struct message *m);
+/* Called for each local_notice, which come after local_watch: within client_ask() and
+ * client_event(). */
+void client_on_notice(struct client *c, client_row_fn *notice, void *ctx);
 #endif

@@ -29,6 +29,8 @@ struct client {
     size_t used;               /* of these: the frame that next_message() gave last */
     struct grid_event *events; /* came while a call was waiting for something else */
     size_t event_count;
+    client_row_fn *notice; /* NULL: nobody wants them */
+    void *notice_ctx;
 };
 
 static int64_t now_ms(void)
@@ -151,7 +153,9 @@ static void client_set_aside(struct client *c, const struct message *m)
     case MSG_local_event:
         queue_event(c, &m->local_event);
         break;
-    case MSG_local_notice: /* for programs that asked for them (local_watch): none here does */
+    case MSG_local_notice: /* for programs that asked for them (local_watch) */
+        if (c->notice != NULL)
+            c->notice(c->notice_ctx, m);
         break;
     }
 }
@@ -303,6 +307,12 @@ int client_fd(const struct client *c)
 int client_tell(struct client *c, const struct message *m)
 {
     return c->gone || client_wait(c->fd, POLLOUT, 0) ? client_send(c, m, NULL) : -EAGAIN;
+}
+
+void client_on_notice(struct client *c, client_row_fn *notice, void *ctx)
+{
+    c->notice = notice;
+    c->notice_ctx = ctx;
 }
 
 int client_event(struct client *c, struct grid_event *event)

@@ -39,6 +39,7 @@ static void lease_row_add(void *ctx, const struct message *m)
     lease->addr = from->peer.addr;
     memcpy(lease->name, from->name, sizeof lease->name);
     memcpy(lease->site, from->site, sizeof lease->site);
+    memcpy(lease->arch, from->arch, sizeof lease->arch);
     lease->slots = from->slots;
     lease->rtt_us = from->rtt_us;
     lease->encrypt = from->encrypt != 0;
@@ -84,16 +85,6 @@ int client_reserve(struct client *c, unsigned seconds, struct id *reservation, s
     m.local_reserve.verb = RESERVE_NEW;
     m.local_reserve.seconds = seconds;
     return client_ask(c, &m, RESERVE_MS, take_reservation, reservation, &done, e);
-}
-
-int client_release_all(struct client *c, const struct id *reservation, struct err *e)
-{
-    struct message m = {.kind = MSG_local_reserve};
-    struct msg_local_done done;
-    struct id same;
-    m.local_reserve.verb = RESERVE_RELEASE;
-    m.local_reserve.reservation = *reservation;
-    return client_ask(c, &m, RESERVE_MS, take_reservation, &same, &done, e);
 }
 
 int client_tell_job(struct client *c, const struct grid_job *job)

@@ -20,5 +20,11 @@ enum notice_kind {
     NOTICE_REPLICA_LOST,     /* of a rank; left: so many copies of it still run */
     NOTICE_JOB_DONE,         /* status: its exit status */
     NOTICE_ALLOCATION_ENDED, /* by its time, or given back */
+    NOTICE_NEWS,             /* of this desktop: text says it; number 0: it is for people */
+};
+
+enum past_kind {
+    PAST_JOB = 1, /* of this daemon's user */
+    PAST_LEASE,   /* of this desktop's slots, held by another one */
 };
 #endif

@@ -16,6 +16,7 @@
 #include "overlay/local/local.h"
 #include "overlay/membership/member.h"
 #include "overlay/membership/registrar.h"
+#include "overlay/node/history.h"
 #include "overlay/sandbox/confine.h"
 #include "overlay/transport/datagram.h"
 #include "overlay/transport/link.h"
@@ -42,6 +43,8 @@ static void on_met_member(void *ctx, const struct link_peer *with)
     struct daemon *d = ctx;
     if (d->registrar != NULL)
         registrar_meet(d->registrar, with);
+    if (d->local != NULL)
+        local_meet(d->local, with);
 }
 
 static void on_peers_changed(void *ctx, const struct id *submitter)
@@ -142,6 +145,8 @@ static int open_node(struct daemon *d, struct err *e)
         rc = file_make_folder(n->settings.state, e);
     if (rc == 0)
         rc = file_make_folder(n->settings.work, e);
+    if (rc == 0 && (n->history = history_open(n->settings.state)) == NULL)
+        rc = err_set(e, ENOMEM, "no memory");
     if (rc == 0)
         rc = identity_load(&n->identity, n->settings.keys, e);
     if (rc == 0)
@@ -252,6 +257,7 @@ void daemon_close(struct daemon *d)
     event_base_loop(n->base, EVLOOP_NONBLOCK); /* libevent frees its streams only now */
     machine_close(n->machine);
     cores_free(d->cores);
+    history_close(n->history);
     identity_free(n->identity);
     log_close(n->log);
     event_base_free(n->base);

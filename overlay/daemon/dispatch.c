@@ -43,6 +43,11 @@ static bool dispatch_take(void *ctx, const struct link_peer *from, const struct 
         if (d->grant != NULL)
             grant_take(d->grant, from, m);
         return true;
+    case RECEIVER_results:
+        if (d->grant != NULL)
+            grant_take_results(d->grant, from, m);
+        return true;
+    case RECEIVER_collect:
     case RECEIVER_search:
     case RECEIVER_borrowed:
     case RECEIVER_topology:

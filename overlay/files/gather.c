@@ -2,6 +2,7 @@
 /* gather.c -- programs first, then what the command line or the user names, then the whole folder
  * as far as it is small enough. */
 #include "gather.h"
+#include "binaries.h"
 #include "gather_state.h"
 #include "libraries.h"
 #include "secret.h"
@@ -164,13 +165,58 @@ static int add_program(struct gather *g, const struct gather_app *app, const cha
     return rc == 0 ? add_interpreter(g, app, path, scripts) : rc;
 }
 
+/* Does it read files that no command line names? */
+static bool reads_more(const char *path, const char *library_path)
+{
+    static const char *const interpreters[] = {"python*", "perl*",    "ruby*", "julia", "Rscript",
+                                               "octave*", "*matlab*", "lua*",  "java",  "node"};
+    struct library_needs needs;
+    const char *name = strrchr(path, '/');
+    for (size_t i = 0; i < sizeof interpreters / sizeof interpreters[0]; i++)
+        if (pattern_matches(interpreters[i], name != NULL ? name + 1 : path))
+            return true;
+    return libraries_needs(&needs, path, library_path) == 0 && needs.mpi[0] != '\0';
+}
+
 static int add_app(struct gather *g, const struct gather_app *app)
 {
     char path[PROGRAM_PATH + 1];
-    if (program_find(path, app->program, app->cwd, g->order->search) != 0 ||
-        program_is_of_system(path))
-        return 0; /* the peers have it, or it is missing there as it is here */
-    return add_program(g, app, path, 0);
+    if (program_find(path, app->program, app->cwd, g->order->search) != 0)
+        return 0; /* it is missing there as it is here */
+    if (!program_is_of_system(path))
+        return add_program(g, app, path, 0);
+    g->out->mpi |= reads_more(path, app->library_path);
+    return 0;
+}
+
+static int add_builds(struct gather *g)
+{
+    const struct binaries *b = g->order->builds;
+    int rc = 0;
+    for (size_t i = 0; b != NULL && i < b->count && rc == 0; i++)
+        rc = add_program(g, &g->order->apps[0], b->at[i].path, 0);
+    return rc;
+}
+
+int gather_link(const char *folder, const struct gather_app *app, const char *search,
+                const char *build, char *link, char *target, struct err *e)
+{
+    char named[PROGRAM_PATH + 1], program[PATH_MAX], file[PATH_MAX];
+    const size_t length = strlen(folder);
+    link[0] = '\0';
+    if (program_find(named, app->program, app->cwd, search) != 0)
+        snprintf(named, sizeof named, "%s/%s", app->cwd, app->program);
+    if (!gather_normal("/", named, program, sizeof program) ||
+        !gather_normal("/", build, file, sizeof file) || !is_below(program, folder) ||
+        !is_below(file, folder))
+        return err_set(e, EINVAL,
+                       "p2p_files_binaries: %s and %s must both be in the job's folder, %s", named,
+                       build, folder);
+    if (strcmp(program, file) == 0)
+        return 0;
+    snprintf(link, PATH_MAX, "%s", program + length + 1);
+    snprintf(target, PATH_MAX, "%s", file); /* it is at the same path there */
+    return 0;
 }
 
 /* --- what the command line names --- */
@@ -359,6 +405,8 @@ static int gather_all(struct gather *g, struct err *e)
     int rc = kind != GATHER_NONE ? read_ignore(g, e) : 0;
     for (size_t i = 0; i < o->app_count && rc == 0; i++)
         rc = add_app(g, &o->apps[i]);
+    if (rc == 0)
+        rc = add_builds(g);
     if (rc == 0)
         rc = add_list(g, o->preload, e);
     if (rc == 0 && o->input != NULL)

@@ -14,14 +14,18 @@ struct gather_app {
     const char *library_path; /* their LD_LIBRARY_PATH, or NULL */
 };
 
+struct binaries;
+
 struct gather_order {
     const char *folder; /* the job's; "": it has none that could travel */
     const char *home;   /* the user's */
     const char *search; /* PATH */
     const struct gather_app *apps;
     size_t app_count;
-    const char *input;   /* exactly these of the folder, with wildcards (pattern.h), separated by
-                            commas; NULL: all, up to the limit */
+    const char *input; /* exactly these of the folder, with wildcards (pattern.h), separated by
+                          commas; NULL: all, up to the limit */
+    const struct binaries
+        *builds;         /* of the first program (binaries.h), which all travel; or NULL */
     const char *preload; /* these in any case, separated by commas; or NULL */
     uint64_t limit;      /* bytes */
 };
@@ -32,6 +36,7 @@ struct gathering {
     unsigned left;    /* sockets, devices, and what cannot be read */
     unsigned named;   /* entries that the command line names, with programs and libraries */
     bool by_variable; /* a library is found by LD_LIBRARY_PATH alone */
+    bool mpi;         /* a program of the system that is linked with MPI, or an interpreter */
     bool over;        /* the folder holds more than the limit: only what is named is there */
     char secret[256]; /* the first one that the command line names; "": none */
     char large[256];  /* the first one elsewhere that is over the limit by itself; "": none */
@@ -51,6 +56,11 @@ void gather_common(const char *const *folders, size_t count, char *out, size_t s
 /* An absolute path without "." and "..", by its text alone. False: too long. */
 bool gather_normal(const char *cwd, const char *name, char *out, size_t size);
 
+/* Several builds of a program have one name: on a machine of this build it is a link. `link` is
+ * below the folder ("": it is the file itself), `target` where it leads; both PATH_MAX. -EINVAL:
+ * one of them is not in the folder. */
+int gather_link(const char *folder, const struct gather_app *app, const char *search,
+                const char *build, char *link, char *target, struct err *e);
 /* 0, or *e says what is missing or too much. out is to be cleared in any case. */
 int gather(struct gathering *out, const struct gather_order *order, struct err *e);
 void gathering_clear(struct gathering *g);

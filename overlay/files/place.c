@@ -222,6 +222,19 @@ void place_abandon(struct place_file *f)
     f->fd = f->folder = -1;
 }
 
+bool place_has(const struct place *p, const struct result *what)
+{
+    struct stat st;
+    int fd = result_path_is_sound(what->path) ? beneath(p, what->path, O_PATH) : -1;
+    if (fd < 0)
+        return false;
+    bool has = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == what->size &&
+               (uint64_t)st.st_mtim.tv_sec == what->mtime_ns / 1000000000u &&
+               (uint64_t)st.st_mtim.tv_nsec == what->mtime_ns % 1000000000u;
+    close(fd);
+    return has;
+}
+
 /* --- folders and links --- */
 
 int place_folder(struct place *p, const struct result *what, struct err *e)

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #define PLACE_TEMPORARY ".p2pgrid-"
+#define PLACE_ERROR "the result " /* so begins what is said of one */
 
 struct place;
 
@@ -34,6 +35,9 @@ int place_write(struct place_file *f, uint64_t offset, const void *bytes, size_t
 /* On disk under its name, or an error and nothing; either ends *f. */
 int place_commit(struct place *p, struct place_file *f, const struct result *what, struct err *e);
 void place_abandon(struct place_file *f);
+
+/* Is it there, with that size and that time to the nanosecond? Then it was fetched before. */
+bool place_has(const struct place *p, const struct result *what);
 
 int place_folder(struct place *p, const struct result *what, struct err *e);
 /* A link that would lead out of the folder is refused. */

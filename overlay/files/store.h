@@ -41,6 +41,8 @@ size_t tree_list_size(const struct tree *t);        /* bytes */
 bool tree_is_whole(const struct tree *t);
 uint64_t tree_have(const struct tree *t); /* bytes; all: tree_list()->bytes */
 bool tree_has(const struct tree *t, size_t object);
+/* A bit for each object that is here; their length in bytes. */
+const uint8_t *tree_bits(const struct tree *t, uint32_t *length);
 /* FOLDER/trees/HEX: below it files/ and outside/. Of a whole tree. */
 const char *tree_path(const struct tree *t);
 

@@ -23,7 +23,7 @@ struct walk {
 
 static int open_beneath(int folder, const char *path, int flags)
 {
-    struct open_how how = {.flags = (unsigned)flags | O_CLOEXEC | O_NOFOLLOW,
+    struct open_how how = {.flags = (unsigned)flags | O_CLOEXEC,
                            .resolve =
                                RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
     int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
@@ -39,6 +39,11 @@ int upper_open(int folder, const char *path)
         return fd;
     close(fd);
     return -EINVAL;
+}
+
+int upper_open_folder(int folder, const char *path)
+{
+    return open_beneath(folder, path, O_RDONLY | O_DIRECTORY);
 }
 
 /* --- overlayfs' attributes --- */
@@ -64,7 +69,7 @@ static bool is_whiteout(int at, const char *name, const struct stat *st)
 
 /* --- what a name is --- */
 
-static uint64_t time_of(const struct stat *st)
+uint64_t upper_time(const struct stat *st)
 {
     return st->st_mtim.tv_sec > 0
                ? (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec
@@ -78,7 +83,8 @@ static bool is_as_below(const struct walk *w, const struct stat *st)
     if (fd < 0)
         return false;
     bool same = fstat(fd, &below) == 0 && S_ISREG(below.st_mode) && below.st_size == st->st_size &&
-                time_of(&below) == time_of(st) && (below.st_mode & 0777) == (st->st_mode & 0777);
+                upper_time(&below) == upper_time(st) &&
+                (below.st_mode & 0777) == (st->st_mode & 0777);
     close(fd);
     return same;
 }
@@ -141,7 +147,7 @@ static int walk_name(struct walk *w, int at, const char *name, size_t length, un
     struct stat st;
     if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return 0; /* it is gone again */
-    struct result what = {.mode = (uint16_t)(st.st_mode & 0777), .mtime_ns = time_of(&st)};
+    struct result what = {.mode = (uint16_t)(st.st_mode & 0777), .mtime_ns = upper_time(&st)};
     if (is_whiteout(at, name, &st)) {
         what.kind = RESULT_GONE;
         return upper_add(w, &what, NULL);

@@ -24,6 +24,10 @@ struct upper {
  * cannot be read from here, are an error. */
 int upper_list(struct upper *u, int folder, int lower, struct err *e);
 void upper_free(struct upper *u);
-/* A file of it, to be read; or -errno. */
+/* A file of it, to be read, or -errno. */
 int upper_open(int folder, const char *path);
+/* A folder beneath that one, for its names, or -errno. */
+int upper_open_folder(int folder, const char *path);
+struct stat;
+uint64_t upper_time(const struct stat *st); /* of the last change, as in struct result */
 #endif

@@ -110,6 +110,7 @@ static void clear(struct grant *g, const struct lend_action *a)
 {
     log_info(g->node->log, "lease of %u slots for %s ended: %s", a->slots, a->user, a->text);
     tunnel_end(g->parts.tunnels, &a->lease);
+    grant_note_end(g, a->place, a);
     cores_give(g->parts.cores, (unsigned)a->place);
     g->jobs[a->place] = (struct grant_job){.grant = g};
     if (a->last)
@@ -231,6 +232,11 @@ void grant_take(struct grant *g, const struct link_peer *from, const struct mess
     follow_message(g, from, m);
 }
 
+void grant_take_results(struct grant *g, const struct link_peer *from, const struct message *m)
+{
+    results_take(g->results, from, m);
+}
+
 static unsigned count_free(void *ctx, uint8_t *closed)
 {
     const struct grant *g = ctx;
@@ -255,6 +261,8 @@ int grant_open(struct grant **out, struct node *node, const struct grant_parts *
     g->timer = evtimer_new(node->base, grant_on_time, g);
     int rc = g->timer != NULL ? launcher_open(&g->launcher, node, e)
                               : err_set(e, ENOMEM, "out of memory");
+    if (rc == 0)
+        rc = results_open(&g->results, node, grant_forget_results, g, e);
     if (rc != 0) {
         grant_close(g);
         return rc;
@@ -278,6 +286,7 @@ void grant_close(struct grant *g)
         launcher_close(g->launcher);
         machine_count_free(g->node->machine, NULL, NULL);
     }
+    results_close(g->results);
     if (g->timer != NULL)
         event_free(g->timer);
     free(g);

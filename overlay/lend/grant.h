@@ -33,6 +33,8 @@ void grant_obey(struct grant *g, const struct lender *lender);
 /* Ends every lease; returns once nothing runs any more (at most a few seconds). */
 void grant_close(struct grant *g);
 void grant_take(struct grant *g, const struct link_peer *from, const struct message *m);
+/* What the holder of a lease asks of its results. */
+void grant_take_results(struct grant *g, const struct link_peer *from, const struct message *m);
 /* For the ad. What is merely offered counts: most of it comes back in a moment. */
 unsigned grant_slots_free(const struct grant *g);
 /* Ends every lease of that peer. */

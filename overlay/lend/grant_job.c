@@ -7,6 +7,8 @@
 #include "overlay/sandbox/room.h"
 #include "overlay/transport/uri.h"
 #include "overlay/sandbox/limits.h"
+#include "overlay/client/words.h"
+#include "overlay/node/history.h"
 #include "overlay/transport/link.h"
 #include "overlay/base/log.h"
 #include "overlay/transport/tunnel.h"
@@ -20,6 +22,12 @@
 size_t grant_place(const struct grant_job *job)
 {
     return (size_t)(job - job->grant->jobs);
+}
+
+static bool is_own_desktop(const struct grant *g, const struct id *holder)
+{
+    const struct part_peer self = links_self(g->node->links);
+    return id_equal(holder, &self.id);
 }
 
 static const struct part_peer *holder_of(const struct grant_job *job)
@@ -107,6 +115,7 @@ static void on_over(void *ctx, enum launch_end end, int status, const char *text
                                .status = status,
                                .text = text};
     job->launch = NULL;
+    results_end(g->results, &g->lend.table.at[grant_place(job)].id);
     tell_siblings(g, &holder_of(job)->id); /* its pid may be another process's soon */
     if (end == LAUNCH_ENDED) {
         describe_end(why, sizeof why, status, text);
@@ -191,8 +200,18 @@ static int start(struct grant *g, size_t place, const struct msg_manifest *m, st
     memcpy(order.inputs, m->inputs, m->inputs_count * sizeof m->inputs[0]);
     cores_take(g->parts.cores, (unsigned)place, l->slots, job->cores);
     int rc = launch_start(&job->launch, g->launcher, &l->id, &order, &watcher, e);
+    if (rc == 0)
+        results_begin(g->results, &l->id, &holder_of(job)->id, order.tree);
     free(command);
     return rc;
+}
+
+void grant_forget_results(void *grant, const struct id *lease)
+{
+    struct grant *g = grant;
+    for (size_t i = 0; i < LEASE_MAX; i++)
+        if (g->jobs[i].launch != NULL && id_equal(&g->lend.table.at[i].id, lease))
+            launch_forget(g->jobs[i].launch);
 }
 
 void grant_look(struct grant *g, size_t place)
@@ -215,6 +234,40 @@ void grant_peers(struct grant *g, const struct id *holder)
     free(peers);
 }
 
+/* For the owner's eyes: what begins here. A job of this very desktop is no news. */
+static void note_begin(struct grant *g, size_t place, const struct link_peer *from,
+                       const struct msg_manifest *m)
+{
+    struct grant_job *job = &g->jobs[place];
+    const struct lease *l = &g->lend.table.at[place];
+    job->began_ms = history_now_ms();
+    snprintf(job->from, sizeof job->from, "%s", from->card->name);
+    snprintf(job->program, sizeof job->program, "%s",
+             m->programs_count > 0 ? m->programs[0].path : "");
+    if (!is_own_desktop(g, &l->holder))
+        history_say(g->node->history, "%s of %s runs %s here, on %u slot%s", l->user, job->from,
+                    job->program[0] != '\0' ? job->program : "a program of the system", l->slots,
+                    l->slots == 1 ? "" : "s");
+}
+
+void grant_note_end(struct grant *g, size_t place, const struct lend_action *a)
+{
+    const struct grant_job *job = &g->jobs[place];
+    struct msg_local_past past = {
+        .what = PAST_LEASE, .began_ms = job->began_ms, .slots = a->slots, .lanes = 1};
+    struct err e = {0};
+    if (job->began_ms == 0 || is_own_desktop(g, &a->peer.id))
+        return;
+    past.took_ms = history_now_ms() - job->began_ms;
+    snprintf(past.name, sizeof past.name, "%s", job->from);
+    snprintf(past.user, sizeof past.user, "%s", a->user);
+    snprintf(past.program, sizeof past.program, "%s", job->program);
+    snprintf(past.text, sizeof past.text, "%.255s", a->text);
+    if (history_add(g->node->history, &past, &e) != 0)
+        log_warn(g->node->log, "not in the history: %s", e.text);
+    history_say(g->node->history, "%s of %s has ended here: %s", a->user, job->from, a->text);
+}
+
 int grant_launch(struct grant *g, size_t place, const struct link_peer *from,
                  const struct msg_lease_launch *m, struct err *e)
 {
@@ -223,6 +276,8 @@ int grant_launch(struct grant *g, size_t place, const struct link_peer *from,
     int rc = manifest_open(&signed_job, m, from->card, &self.id, e);
     if (rc == 0) {
         rc = start(g, place, manifest_job(signed_job), e);
+        if (rc == 0)
+            note_begin(g, place, from, manifest_job(signed_job));
         manifest_free(signed_job);
     }
     if (rc == 0) {

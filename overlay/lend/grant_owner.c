@@ -55,7 +55,11 @@ void grant_describe(const struct grant *g, unsigned nth, struct msg_local_grante
     out->holder = l->holder;
     memcpy(out->user, l->user, sizeof out->user);
     out->slots = l->slots;
-    out->pid = (uint32_t)g->jobs[l - g->lend.table.at].pid;
+    const struct grant_job *job = &g->jobs[l - g->lend.table.at];
+    out->pid = (uint32_t)job->pid;
+    out->guest = g->lend.granted[l - g->lend.table.at].guest;
+    memcpy(out->from, job->from, sizeof out->from);
+    memcpy(out->program, job->program, sizeof out->program);
     out->age_ms = node_now_ms() - g->lived.lost_ms - l->since_ms;
 }
 

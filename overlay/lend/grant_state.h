@@ -6,6 +6,7 @@
 #define P2P_OVERLAY_LEND_GRANT_STATE_H
 #include "grant.h"
 #include "launch.h"
+#include "results.h"
 #include "overlay/core/lease/lend.h"
 #include "overlay/core/lease/lived.h"
 #include "overlay/crypto/identity.h"
@@ -18,6 +19,9 @@ struct grant_job {
     bool confined;         /* what runs is in a guest's sandbox */
     struct launch *launch; /* NULL: nothing runs */
     pid_t pid;
+    uint64_t began_ms;              /* since 1970; 0: nothing has run */
+    char from[64];                  /* the holder's desktop */
+    char program[256];              /* what the job says that it runs */
     char cores[CORE_LIST_TEXT + 1]; /* that are its own; "": none are */
 };
 
@@ -26,6 +30,7 @@ struct grant {
     struct grant_parts parts;
     const struct lender *lender;
     struct launcher *launcher;
+    struct results *results;
     struct event *timer;
     struct lived lived;
     struct lend lend; /* its times are grant_now()'s */
@@ -43,8 +48,12 @@ void grant_ad(const struct grant *g, struct part_ad *ad); /* as it is now */
 
 /* grant_job.c */
 size_t grant_place(const struct grant_job *job);
+/* The lease's holder has its results, or does without. */
+void grant_forget_results(void *grant, const struct id *lease);
 /* Tells the holder how what runs gets on. */
 void grant_look(struct grant *g, size_t place);
+/* Into the history, if anything ran. */
+void grant_note_end(struct grant *g, size_t place, const struct lend_action *a);
 /* 0, or *e says why it is not started. */
 int grant_launch(struct grant *g, size_t place, const struct link_peer *from,
                  const struct msg_lease_launch *m, struct err *e);

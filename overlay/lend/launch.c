@@ -357,6 +357,12 @@ void launch_tell_call(struct launch *one, const uint8_t ip[16], uint16_t port, b
     launch_tell(one, ROOM_CALL, &call, sizeof call);
 }
 
+void launch_forget(struct launch *one)
+{
+    if (!one->stopped)
+        send(one->control, ROOM_FORGET, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 pid_t launch_room(const struct launch *one)
 {
     return one->room;

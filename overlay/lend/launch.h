@@ -53,6 +53,8 @@ unsigned launch_waits(struct launch *one);
 /* The peers that a guest may connect to from now on, besides its own host; as in room.h. */
 void launch_allow(struct launch *one, const uint8_t *peers, size_t length);
 void launch_tell_call(struct launch *one, const uint8_t ip[16], uint16_t port, bool yes);
+/* What its lanes have changed is not kept when its command ends. */
+void launch_forget(struct launch *one);
 /* Its room's process. */
 pid_t launch_room(const struct launch *one);
 /* The rooms of the same submitter: a guest may connect to what listens in them. */

@@ -3,6 +3,7 @@
 #include "lender.h"
 #include "grant.h"
 #include "lending.h"
+#include "overlay/node/history.h"
 #include "overlay/node/node.h"
 #include "overlay/host/presence.h"
 #include "overlay/settings/terms.h"
@@ -59,8 +60,10 @@ void lender_look(struct lender *l)
     struct log *log = l->node->log;
     lender_observe(l, &v);
     lending_step(&l->lending, &l->node->settings, &v, &l->act);
-    if (l->act.state != was.state)
+    if (l->act.state != was.state) {
         log_info(log, "%s", lending_text(l->act.state));
+        history_say(l->node->history, "this desktop %s", lending_text(l->act.state));
+    }
     if (l->act.suspend != was.suspend)
         log_info(log, "what others run here %s", l->act.suspend ? "is suspended" : "goes on");
     grant_suspend(l->grant, l->act.suspend);
@@ -140,6 +143,8 @@ void lender_take(struct lender *l, const struct msg_local_lend *request)
     case LENDER_PAUSE:
         now->paused = true;
         now->stop_guests = request->suspend != 0;
+        now->paused_until_ms =
+            request->within_s != 0 ? node_now_ms() + request->within_s * 1000ull : 0;
         break;
     case LENDER_RESUME:
         now->paused = now->stop_guests = now->leaving = false;
@@ -170,6 +175,8 @@ void lender_describe(const struct lender *l, struct msg_local_terms *out)
     out->open = lender_is_open(l);
     strcpy(out->state, lending_text(l->act.state));
     out->suspended = l->act.suspend;
+    if (l->lending.paused && l->lending.paused_until_ms > node_now_ms())
+        out->until = (uint64_t)time(NULL) + (l->lending.paused_until_ms - node_now_ms()) / 1000;
     out->leases = (uint16_t)grant_count(l->grant);
     lender_copy_words(out->allow, &out->allow_count, s->allow, s->allow_count);
     lender_copy_words(out->deny, &out->deny_count, s->deny, s->deny_count);

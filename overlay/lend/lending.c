@@ -38,6 +38,8 @@ static enum lending_state lending_state_of(const struct lending *l, const struct
 void lending_step(struct lending *l, const struct settings *s, const struct lending_view *v,
                   struct lending_act *act)
 {
+    if (l->paused && l->paused_until_ms != 0 && v->now_ms >= l->paused_until_ms)
+        l->paused = l->stop_guests = false;
     lending_watch_owner(l, v);
     bool back =
         s->idle_only && l->back_since_ms != 0 && v->now_ms - l->back_since_ms >= LENDING_SURE_MS;

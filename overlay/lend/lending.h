@@ -15,6 +15,7 @@ enum { LENDING_SURE_MS = 2000 }; /* the owner has been back for so long: no fals
 
 struct lending {
     bool paused, stop_guests; /* p2pctl pause [--suspend] */
+    uint64_t paused_until_ms; /* 0: until it is told to lend again */
     bool leaving;
     uint64_t leave_by_ms;
     uint64_t quiet_since_ms; /* the machine is unused since then; 0: it is in use */

@@ -207,6 +207,8 @@ int local_open(struct local **out, struct node *node, const struct local_parts *
     if (rc == 0)
         rc = rpc_open(&l->rpc, node, l->borrowed, l->searches, local_say, e);
     if (rc == 0)
+        rc = members_open(&l->members, node, e);
+    if (rc == 0)
         rc = local_socket_open(&l->socket, node,
                                &(struct local_socket_owner){local_on_accept, local_on_moved, l}, e);
     if (rc == 0)
@@ -226,6 +228,7 @@ void local_close(struct local *l)
     while (l->count > 0)
         local_drop(l->clients[0]);
     rpc_close(l->rpc);
+    members_close(l->members);
     searches_close(l->searches);
     borrowed_close(l->borrowed);
     local_socket_close(l->socket);

@@ -35,4 +35,6 @@ int local_open(struct local **out, struct node *node, const struct local_parts *
 void local_close(struct local *l);
 /* Messages of other daemons to searches, borrowed leases and topology queries. */
 void local_hear(struct local *l, const struct link_peer *from, const struct message *m);
+/* A link with another daemon is greeted. */
+void local_meet(struct local *l, const struct link_peer *with);
 #endif

@@ -6,7 +6,9 @@
 #include "overlay/lend/lender.h"
 #include "overlay/membership/registrar.h"
 #include "status.h"
+#include "overlay/node/history.h"
 #include "overlay/node/node.h"
+#include "overlay/transport/link.h"
 #include "overlay/client/p2pgrid.h"
 #include "overlay/base/log.h"
 #include <errno.h>
@@ -71,6 +73,8 @@ static void say_peer(void *client, const struct message *m)
     struct local_client *c = client;
     if (m->kind == MSG_local_done)
         c->query = NULL;
+    else if (m->kind == MSG_local_peer)
+        members_see(c->local->members, &m->local_peer.ad.peer.id, m->local_peer.ad.name);
     local_say(c, m);
 }
 
@@ -192,6 +196,31 @@ static void on_local_status(struct local_client *c, const struct msg_local_statu
     status_self(l->node, l->parts.overlay, l->parts.grant, question->token, local_say, c);
 }
 
+static void on_local_history(struct local_client *c, const struct msg_local_history *question)
+{
+    struct message m = {.kind = MSG_local_past};
+    const struct msg_local_past *past;
+    struct err none = {0};
+    for (uint32_t i = 0;
+         i < question->most && (past = history_at(c->local->node->history, i)) != NULL; i++) {
+        m.local_past = *past;
+        m.local_past.token = question->token;
+        local_say(c, &m);
+    }
+    say_failed(c, question->token, &none);
+}
+
+static void on_local_members(struct local_client *c, const struct msg_local_members *question)
+{
+    members_tell(c->local->members, question->token, local_say, c);
+}
+
+void local_meet(struct local *l, const struct link_peer *with)
+{
+    if (l->members != NULL && with->certificate != NULL)
+        members_see(l->members, &with->peer.id, with->card->name);
+}
+
 static void on_local_files(struct local_client *c, const struct msg_local_files *files)
 {
     struct err e = {0};
@@ -229,7 +258,7 @@ void local_hear(struct local *l, const struct link_peer *from, const struct mess
         searches_take(l->searches, from, m);
     else if (receiver == RECEIVER_borrowed)
         borrowed_take(l->borrowed, from, m);
-    else if (receiver == RECEIVER_topology)
+    else if (receiver == RECEIVER_topology || receiver == RECEIVER_collect)
         rpc_hear(l->rpc, from, m);
 }
 

@@ -7,6 +7,7 @@
 #include "rpc.h"
 #include "overlay/borrow/borrowed.h"
 #include "local_socket.h"
+#include "members.h"
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -28,6 +29,7 @@ struct local {
     struct borrowed *borrowed;
     struct searches *searches;
     struct rpc *rpc;
+    struct members *members;
     struct rendezvous *rendezvous;
     struct local_socket *socket;
     struct event *dropper;

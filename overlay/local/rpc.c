@@ -3,13 +3,17 @@
 #include "rpc.h"
 #include "overlay/borrow/borrowed.h"
 #include "overlay/core/lease/lease.h"
+#include "overlay/client/words.h"
+#include "overlay/node/history.h"
 #include "overlay/node/node.h"
 #include "overlay/watch/notice.h"
 #include "overlay/borrow/reservations.h"
 #include "overlay/borrow/roster.h"
+#include "relay.h"
 #include "topology.h"
 #include "overlay/base/log.h"
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +24,7 @@ struct rpc {
     struct reserves *reserves;
     struct roster *roster;
     struct topologies *topologies;
+    struct relay *relay;
 };
 
 /* The program that has asked. */
@@ -73,6 +78,8 @@ static void on_local_watch(const struct rpc_caller *by, const struct msg_local_w
     if (notice_watch(by->rpc->notices, by->client) != 0)
         err_set(&e, ENOSPC, "too many programs watch already");
     say_done(by, question->token, &e);
+    if (e.code == 0)
+        notice_repeat(by->rpc->notices, by->client, question->past);
 }
 
 static void on_local_note(const struct rpc_caller *by, const struct msg_local_note *note)
@@ -90,6 +97,21 @@ static void on_local_topology(const struct rpc_caller *by,
                               const struct msg_local_topology *question)
 {
     topology_ask(by->rpc->topologies, by->client, question);
+}
+
+static void on_local_results(const struct rpc_caller *by, const struct msg_local_results *question)
+{
+    relay_list(by->rpc->relay, by->client, question);
+}
+
+static void on_local_read(const struct rpc_caller *by, const struct msg_local_read *question)
+{
+    relay_read(by->rpc->relay, by->client, question);
+}
+
+static void on_local_collected(const struct rpc_caller *by, const struct msg_local_collected *order)
+{
+    relay_done(by->rpc->relay, order);
 }
 
 /* on_NAME() for each message of the list whose receivers are these; one without does not compile.
@@ -111,13 +133,17 @@ bool rpc_take(struct rpc *x, void *client, pid_t pid, const struct message *m)
 
 void rpc_hear(struct rpc *x, const struct link_peer *from, const struct message *m)
 {
-    topologies_take(x->topologies, from, m);
+    if (message_receiver(m->kind) == RECEIVER_collect)
+        relay_take(x->relay, from, m);
+    else
+        topologies_take(x->topologies, from, m);
 }
 
 void rpc_forget(struct rpc *x, const void *client)
 {
     notice_forget(x->notices, client);
     topology_forget(x->topologies, client);
+    relay_forget(x->relay, client);
     roster_forget(x->roster, client);
     reserve_forget(x->reserves, client);
 }
@@ -150,6 +176,22 @@ static void rpc_on_down(void *ctx, const struct id *peer, const char *name, cons
     notice_node_down(x->notices, peer, name, why);
 }
 
+static void rpc_on_news(void *ctx, const char *text)
+{
+    struct rpc *x = ctx;
+    struct msg_local_notice notice = {.what = NOTICE_NEWS};
+    snprintf(notice.text, sizeof notice.text, "%s", text);
+    notice_send(x->notices, &notice);
+}
+
+static void rpc_on_past(void *ctx, const struct msg_local_past *past)
+{
+    struct rpc *x = ctx;
+    struct err e = {0};
+    if (history_add(x->node->history, past, &e) != 0)
+        log_warn(x->node->log, "not in the history: %s", e.text);
+}
+
 int rpc_open(struct rpc **out, struct node *node, struct borrowed *borrowed,
              struct searches *searches, rpc_say_fn *say, struct err *e)
 {
@@ -160,12 +202,14 @@ int rpc_open(struct rpc **out, struct node *node, struct borrowed *borrowed,
     x->node = node;
     x->say = say;
     x->notices = notices_new(say);
-    x->roster = roster_new(x->notices, say);
+    x->roster = roster_new(x->notices, say, rpc_on_past, x);
     x->topologies = topologies_open(node, say);
-    if (x->notices == NULL || x->roster == NULL || x->topologies == NULL ||
+    x->relay = relay_open(node, say);
+    if (x->notices == NULL || x->roster == NULL || x->topologies == NULL || x->relay == NULL ||
         reserves_open(&x->reserves, node, borrowed, searches, x->notices, say, e) != 0)
         return err_set(e, ENOMEM, "out of memory");
     borrowed_on_down(borrowed, rpc_on_down, x);
+    history_listen(node->history, rpc_on_news, x);
     return 0;
 }
 
@@ -173,8 +217,10 @@ void rpc_close(struct rpc *x)
 {
     if (x == NULL)
         return;
+    history_listen(x->node->history, NULL, NULL);
     reserves_close(x->reserves);
     topologies_close(x->topologies);
+    relay_close(x->relay);
     roster_free(x->roster);
     notices_free(x->notices);
     free(x);

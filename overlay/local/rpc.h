@@ -21,7 +21,7 @@ void rpc_close(struct rpc *x);
 /* pid: of the program. */
 /* False: the message is not for it. */
 bool rpc_take(struct rpc *x, void *client, pid_t pid, const struct message *m);
-/* Another daemon's topology, or its question for this one's. */
+/* Another daemon's topology, or its question for this one's; what it says of results. */
 void rpc_hear(struct rpc *x, const struct link_peer *from, const struct message *m);
 void rpc_forget(struct rpc *x, const void *client);
 /* The holder of the leases to be found: the client itself, or a reservation. NULL: there is no such

@@ -8,6 +8,7 @@
 #include "overlay/settings/settings.h"
 
 struct event_base;
+struct history;  /* history.h: what ran here, and news for whoever listens */
 struct identity; /* identity.h: this peer's key and certificate, and what it trusts */
 struct links;    /* link.h: connections to other daemons */
 struct log;
@@ -16,6 +17,7 @@ struct machine; /* machine.h: what this desktop offers */
 struct node {
     struct event_base *base;
     struct log *log;
+    struct history *history;
     struct settings settings; /* replaced as a whole by a reload; keep no pointers into it */
     struct identity *identity;
     struct links *links;

@@ -62,6 +62,7 @@ struct room {
     int status;
     bool end_asked; /* the room is to end */
     bool overstepped, suspended;
+    bool forget; /* what its lanes have changed was fetched, or is not wanted */
     int watch_ms;
     uint64_t began_ms;
     struct tail tail;
@@ -367,6 +368,10 @@ static void room_read_control(struct room *r)
         room_take_siblings(r, word + 1, (size_t)n - 1);
         return;
     }
+    if (n == 1 && word[0] == ROOM_FORGET[0]) {
+        r->forget = true;
+        return;
+    }
     bool suspend = n == 1 && word[0] == ROOM_SUSPEND[0];
     if (!suspend && !(n == 1 && word[0] == ROOM_RESUME[0])) {
         r->end_asked = true;
@@ -451,6 +456,8 @@ static int room_close(struct room *r)
         tail_text(&r->tail, words, sizeof words);
         room_report("ended %d %s", r->status, words);
     }
+    if (r->ended && !r->overstepped && !r->forget)
+        room_dirs_keep(&r->dirs);
     int left = room_dirs_remove(&r->dirs);
     if (left != 0) {
         fprintf(stderr, "p2pd-room: %s could not be removed: %s\n", r->dirs.folder,

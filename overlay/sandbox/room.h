@@ -18,8 +18,8 @@
  * ended when p2pd says so, or does not answer for a moment
  *
  * and closes the socket by ending, when no process of it lives and the folders are gone. It ends on
- * any packet except ROOM_SUSPEND, ROOM_RESUME, ROOM_PEERS, ROOM_CALL and ROOM_SIBLINGS, on SIGTERM,
- * and when the other end is closed. */
+ * any packet except ROOM_SUSPEND, ROOM_RESUME, ROOM_PEERS, ROOM_CALL, ROOM_SIBLINGS and
+ * ROOM_FORGET, on SIGTERM, and when the other end is closed. */
 #ifndef P2P_OVERLAY_SANDBOX_ROOM_H
 #define P2P_OVERLAY_SANDBOX_ROOM_H
 #include <stdint.h>
@@ -42,7 +42,11 @@ struct room_call {
     uint16_t port;
     uint8_t yes;
 };
+#define ROOM_FORGET "f" /* what the lanes have changed is not kept */
 #define ROOM_PREFIX "lease-"
+/* Beside the room's folder, with the same ending: what the lanes of a command that has ended by
+ * itself have changed, as lane-K/upper or lane-K/tree. */
+#define ROOM_RESULTS "results-"
 #define ROOM_MEMORY "/dev/shm"
 #define ROOM_MEMORY_PREFIX "p2pgrid-"
 #endif

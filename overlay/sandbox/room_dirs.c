@@ -2,6 +2,7 @@
 /* room_dirs.c -- the folders of a lease, and the variables by which its programs find them. */
 #include "room_dirs.h"
 #include "environment.h"
+#include "overlay/base/lane_roots.h"
 #include "overlay/base/ports.h"
 #include "room.h"
 #include "sweep.h"
@@ -136,6 +137,50 @@ int room_dirs_fill(struct room_dirs *d, bool guest, char **environment)
     if (rc == 0)
         rc = dirs_describe_machine(d, environment);
     return rc == 0 ? dirs_make_memory(d, environment) : rc;
+}
+
+/* A guest may have put links where folders were. */
+static int open_lane(const struct room_dirs *d, unsigned lane)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/lane-%u", d->folder, lane);
+    return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static void lane_keep(int lane, int aside, const char *name)
+{
+    if (mkdirat(aside, name, 0700) != 0)
+        return;
+    int to = openat(aside, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (to < 0)
+        return;
+    if (renameat(lane, "upper", to, "upper") != 0)
+        renameat(lane, "tree", to, "tree");
+    close(to);
+}
+
+void room_dirs_keep(const struct room_dirs *d)
+{
+    char path[PATH_MAX], name[16];
+    const char *last = strrchr(d->folder, '/') + 1;
+    if (strncmp(last, ROOM_PREFIX, sizeof ROOM_PREFIX - 1) != 0)
+        return;
+    snprintf(path, sizeof path, "%.*s" ROOM_RESULTS "%s", (int)(last - d->folder), d->folder,
+             last + sizeof ROOM_PREFIX - 1);
+    int aside = -1;
+    for (unsigned k = 0; k < LANES_MOST; k++) {
+        int lane = open_lane(d, k);
+        if (lane < 0)
+            break;
+        if (aside < 0 && mkdir(path, 0700) == 0)
+            aside = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        snprintf(name, sizeof name, "lane-%u", k);
+        if (aside >= 0)
+            lane_keep(lane, aside, name);
+        close(lane);
+    }
+    if (aside >= 0)
+        close(aside);
 }
 
 int room_dirs_make_target(struct room_dirs *d, const char *path)

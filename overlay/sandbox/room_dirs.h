@@ -21,6 +21,8 @@ struct room_dirs {
 int room_dirs_make(struct room_dirs *d);
 /* Fills the folder, with a home for a guest, and sets the variables. 0 or -errno. */
 int room_dirs_fill(struct room_dirs *d, bool guest, char **environment);
+/* Puts what lanes have changed aside, where room.h says; what cannot be moved is lost. */
+void room_dirs_keep(const struct room_dirs *d);
 /* A folder outside of the room, for a view to be put on, if it is not there. 0 or -errno. */
 int room_dirs_make_target(struct room_dirs *d, const char *path);
 /* Removes all of it. 0 or -errno. */

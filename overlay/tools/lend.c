@@ -3,6 +3,8 @@
 #include "ad_json.h"
 #include "overlay/base/confinement.h"
 #include "overlay/lend/lender.h"
+#include "moment.h"
+#include "order.h"
 #include "tool.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -24,6 +26,9 @@ static error_t lend_parse(int key, char *value, struct argp_state *state)
         state->child_inputs[0] = &w->shared;
     } else if (key == 'S') {
         w->ask.suspend = 1;
+    } else if (key == 'F') {
+        if (!order_seconds(&w->ask.within_s, value))
+            argp_error(state, "--for=%s: a time such as 30m, 2h or 1d", value);
     } else if (key == 'W') {
         long seconds = strtol(value, &end, 10);
         if (*end != '\0' || end == value || seconds < 0 || seconds > LEAVE_MOST_S)
@@ -64,8 +69,11 @@ static void lend_print(const struct msg_local_terms *t)
 {
     const struct tool_style style = tool_style(stdout);
     char a[80], b[80];
-    printf("this desktop %s%s%s%s, %u lease%s held\n", t->open ? style.good : style.bad, t->state,
-           style.end, t->suspended ? ", what others run is suspended" : "", t->leases,
+    char until[24] = "";
+    printf("this desktop %s%s%s%s%s%s, %u lease%s held\n", t->open ? style.good : style.bad,
+           t->state, style.end, t->until != 0 ? " until " : "",
+           t->until != 0 ? moment_text(t->until, moment_now_ms() / 1000, until) : "",
+           t->suspended ? ", what others run is suspended" : "", t->leases,
            t->leases == 1 ? "" : "s");
     print_words("allowed", t->allow, t->allow_count, "nobody but the owner");
     print_words("denied", t->deny, t->deny_count, "nobody");
@@ -100,16 +108,17 @@ static json_t *json_words(const struct part_path *words, size_t count)
 static void lend_print_json(const struct msg_local_terms *t)
 {
     tool_print_json(json_pack(
-        "{s:b, s:s, s:b, s:i, s:o, s:o, s:o, s:b, s:i, s:s, s:i, s:I, s:I, s:I, s:I, s:i, s:o, "
+        "{s:b, s:s, s:I, s:b, s:i, s:o, s:o, s:o, s:b, s:i, s:s, s:i, s:I, s:I, s:I, s:I, s:i, "
+        "s:o, "
         "s:o, s:b}",
-        "open", t->open, "state", t->state, "suspended", t->suspended, "leases", t->leases, "allow",
-        json_words(t->allow, t->allow_count), "deny", json_words(t->deny, t->deny_count), "hours",
-        json_words(t->hours, t->hours_count), "only_when_idle", t->idle_only, "idle_minutes",
-        t->idle_minutes, "owner_returns", t->owner_returns, "slots", t->slots, "memory",
-        (json_int_t)t->memory, "disk", (json_int_t)t->disk, "processes", (json_int_t)t->processes,
-        "open_files", (json_int_t)t->open_files, "nice", t->nice, "enforced",
-        tool_json_confinement(t->enforces), "required", tool_json_confinement(t->required),
-        "encrypt", t->encrypt));
+        "open", t->open, "state", t->state, "until", (json_int_t)t->until, "suspended",
+        t->suspended, "leases", t->leases, "allow", json_words(t->allow, t->allow_count), "deny",
+        json_words(t->deny, t->deny_count), "hours", json_words(t->hours, t->hours_count),
+        "only_when_idle", t->idle_only, "idle_minutes", t->idle_minutes, "owner_returns",
+        t->owner_returns, "slots", t->slots, "memory", (json_int_t)t->memory, "disk",
+        (json_int_t)t->disk, "processes", (json_int_t)t->processes, "open_files",
+        (json_int_t)t->open_files, "nice", t->nice, "enforced", tool_json_confinement(t->enforces),
+        "required", tool_json_confinement(t->required), "encrypt", t->encrypt));
 }
 
 /* --- the others --- */
@@ -120,7 +129,10 @@ static void lend_say(const struct msg_local_terms *t, const struct msg_local_len
                        : asked->suspend              ? "; what others run here is suspended"
                        : asked->verb == LENDER_LEAVE ? ""
                                                      : "; what others run here goes on";
-    if (asked->verb == LENDER_PAUSE)
+    char span[24] = "";
+    if (asked->verb == LENDER_PAUSE && asked->within_s != 0)
+        printf("lends nothing for %s%s\n", moment_span(asked->within_s, span), rest);
+    else if (asked->verb == LENDER_PAUSE)
         printf("lends nothing from now on%s\n", rest);
     else if (asked->verb == LENDER_RESUME)
         printf("lends again, as its policy says\n");
@@ -128,6 +140,23 @@ static void lend_say(const struct msg_local_terms *t, const struct msg_local_len
         printf("leaves%s: %u lease%s held, which may end within %u s\n", rest, t->leases,
                t->leases == 1 ? "" : "s", asked->within_s);
     fflush(stdout);
+}
+
+/* What was done, and what of others is left: the terms are those from before it. */
+static json_t *lend_said_json(const struct msg_local_terms *t, const struct msg_local_lend *asked)
+{
+    static const char *const done[] = {
+        [LENDER_PAUSE] = "paused", [LENDER_RESUME] = "resumed", [LENDER_LEAVE] = "left"};
+    json_t *all = json_pack("{s:s, s:i}", "done", done[asked->verb], "leases", (int)t->leases);
+    if (asked->verb == LENDER_PAUSE) {
+        const uint64_t until = moment_now_ms() / 1000 + asked->within_s;
+        json_object_set_new(all, "suspended", json_boolean(asked->suspend));
+        json_object_set_new(all, "until",
+                            json_integer(asked->within_s != 0 ? (json_int_t)until : 0));
+    }
+    if (asked->verb == LENDER_LEAVE)
+        json_object_set_new(all, "within_s", json_integer(asked->within_s));
+    return all;
 }
 
 /* Until the daemon closes its socket. */
@@ -138,10 +167,8 @@ static int await_end(struct client *c, unsigned seconds)
     struct msg_local_terms t = {0};
     for (unsigned i = 0; i < (seconds + 10) * 1000 / LEAVE_POLL_MS; i++) {
         struct err e = {0};
-        if (lend_ask(c, &tell, &t, &e) != 0) {
-            puts("left the grid; p2pd has ended");
+        if (lend_ask(c, &tell, &t, &e) != 0)
             return TOOL_OK;
-        }
         nanosleep(&pause, NULL);
     }
     struct err e = {0};
@@ -151,7 +178,9 @@ static int await_end(struct client *c, unsigned seconds)
 
 static int run(int argc, char **argv, const struct argp *argp, enum lender_verb verb)
 {
-    struct lend_options w = {.ask = {.verb = (uint8_t)verb, .within_s = LEAVE_S}};
+    struct lend_options w = {.ask = {.verb = (uint8_t)verb}};
+    if (verb == LENDER_LEAVE)
+        w.ask.within_s = LEAVE_S;
     struct msg_local_terms terms = {0};
     struct client *c;
     struct err e = {0};
@@ -162,14 +191,16 @@ static int run(int argc, char **argv, const struct argp *argp, enum lender_verb 
         return rc;
     if (lend_ask(c, &w.ask, &terms, &e) != 0)
         rc = tool_fail(&e);
-    else if (w.shared.json)
-        lend_print_json(&terms);
     else if (verb == LENDER_TELL)
-        lend_print(&terms);
-    else
+        (w.shared.json ? lend_print_json : lend_print)(&terms);
+    else if (!w.shared.json)
         lend_say(&terms, &w.ask);
     if (rc == TOOL_OK && verb == LENDER_LEAVE)
         rc = await_end(c, w.ask.within_s);
+    if (rc == TOOL_OK && verb != LENDER_TELL && w.shared.json)
+        tool_print_json(lend_said_json(&terms, &w.ask));
+    else if (rc == TOOL_OK && verb == LENDER_LEAVE)
+        puts("left the grid; p2pd has ended");
     client_close(c);
     return rc;
 }
@@ -188,11 +219,13 @@ int tool_policy(int argc, char **argv)
 int tool_pause(int argc, char **argv)
 {
     static const struct argp_option options[] = {
-        {"suspend", 'S', NULL, 0, "stop what others run here, until resume", 0}, {0}};
+        {"suspend", 'S', NULL, 0, "stop what others run here, until resume", 0},
+        {"for", 'F', "TIME", 0, "lend again after this time, by itself: 30m, 2h, 1d", 0},
+        {0}};
     const struct argp argp = {.options = options,
                               .parser = lend_parse,
                               .children = shared,
-                              .doc = "Lends nothing more, until p2pctl resume."};
+                              .doc = "Lends nothing more, until p2pctl resume or for a time."};
     return run(argc, argv, &argp, LENDER_PAUSE);
 }
 

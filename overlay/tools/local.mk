@@ -6,6 +6,9 @@ p2pctl_SOURCES = \
     overlay/tools/alloc.c \
     overlay/tools/all_peers.c overlay/tools/all_peers.h \
     overlay/tools/grid.c \
+    overlay/tools/history.c overlay/tools/jobs.c overlay/tools/log.c overlay/tools/members.c \
+    overlay/tools/moment.c overlay/tools/moment.h overlay/tools/own_jobs.c overlay/tools/own_jobs.h \
+    overlay/tools/summary.c \
     overlay/tools/invite.c \
     overlay/tools/join.c \
     overlay/tools/newcomer.c overlay/tools/newcomer.h \

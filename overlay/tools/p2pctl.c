@@ -11,6 +11,14 @@ static const struct {
 } tools[] = {
     {"status", "this desktop's peer: addresses, neighbours, slots, leases", tool_status},
     {"peers", "every peer of the grid, nearest first", tool_peers},
+    {"members", "who is in the grid, also who is away, and since when", tool_members},
+    {"jobs", "what runs: your jobs, and what others run here", tool_jobs},
+    {"job", "one job: which rank runs where, and what was lost", tool_job},
+    {"cancel", "end a job", tool_cancel},
+    {"hold", "stop a job for now", tool_hold},
+    {"release", "let a held job go on", tool_release},
+    {"history", "what ran here, and what you ran", tool_history},
+    {"log", "what happens, a line each; -f goes on", tool_log},
     {"why", "who would run a job, and why the others would not", tool_why},
     {"alloc", "hold slots while a command runs, for every mpirun in it", tool_alloc},
     {"advise", "which replication level a long job needs here", tool_advise},
@@ -27,8 +35,9 @@ enum { TOOLS = sizeof tools / sizeof tools[0] };
 
 static void help(FILE *f)
 {
-    fputs("Usage: p2pctl SUBCOMMAND [OPTION...]\n"
-          "Looks at and steers the p2pgrid daemon (p2pd) of this user.\n\n",
+    fputs("Usage: p2pctl [SUBCOMMAND [OPTION...]]\n"
+          "Looks at and steers the p2pgrid daemon (p2pd) of this user. Without a subcommand: this\n"
+          "desktop, your jobs and the grid, on one screen.\n\n",
           f);
     for (size_t i = 0; i < TOOLS; i++)
         fprintf(f, "  %-10s %s\n", tools[i].name, tools[i].summary);
@@ -56,9 +65,8 @@ int main(int argc, char **argv)
             argv[1] = name; /* what argp says in its messages */
             return tools[i].run(argc - 1, argv + 1);
         }
-    if (argc > 1)
-        fprintf(stderr, "p2pctl: there is no subcommand '%s'; see p2pctl --help\n", what);
-    else
-        help(stderr);
+    if (argc == 1)
+        return tool_summary();
+    fprintf(stderr, "p2pctl: there is no subcommand '%s'; see p2pctl --help\n", what);
     return TOOL_USAGE;
 }

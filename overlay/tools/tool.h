@@ -25,6 +25,15 @@ int tool_policy(int argc, char **argv);
 int tool_pause(int argc, char **argv);
 int tool_resume(int argc, char **argv);
 int tool_leave(int argc, char **argv);
+int tool_jobs(int argc, char **argv);
+int tool_job(int argc, char **argv);
+int tool_cancel(int argc, char **argv);
+int tool_hold(int argc, char **argv);
+int tool_release(int argc, char **argv);
+int tool_history(int argc, char **argv);
+int tool_log(int argc, char **argv);
+int tool_members(int argc, char **argv);
+int tool_summary(void); /* without a subcommand */
 
 /* What this desktop is called, without its domain: a peer's name unless another is given. */
 int tool_host_name(char out[64], struct err *e);

@@ -4,29 +4,36 @@
 #include "ad_json.h"
 #include "order.h"
 #include "pick.h"
+#include "overlay/files/binaries.h"
 #include "src/ras_p2p/request.h"
 #include "overlay/core/lease/require.h"
 #include <argp.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { RANKS_MOST = 65536, LIST = 200 };
 
 struct order {
     struct tool_options shared;
     struct pick_want want;
+    const char *require_text, *builds;
+    char **words; /* the program's command line; NULL: none is given */
     struct require require;
 };
 
 static const char doc[] =
     "Shows which peers a job would get if it were started now, which ranks they would run, and why "
-    "the other peers would not be used. Nothing is reserved.";
+    "the other peers would not be used: also those that PROGRAM cannot run on. Nothing is "
+    "reserved.";
 
 static const struct argp_option options[] = {
     {"ranks", 'n', "N", 0, "as with mpirun -n", 0},
     {"level", 'l', "R", 0, "as errmgr_replica_level: 2, or 0:3,1-:2 (1)", 0},
     {"require", 'r', "EXPRESSION", 0, "as ras_p2p_require", 0},
     {"spares", 'p', "N", 0, "as ras_p2p_spares (0)", 0},
+    {"binaries", 'b', "LIST", 0, "as p2p_files_binaries", 0},
     {"strategy", 'm', "WORD", 0, "as rmaps_locality_strategy: concentrate, spread or balanced", 0},
     {0},
 };
@@ -39,6 +46,28 @@ static void take_require(struct order *o, const char *text, struct argp_state *s
         return;
     require_error_text(&wrong, text, line, sizeof line);
     argp_error(state, "%s", line);
+}
+
+/* What the program needs of a peer, besides what the user asks for. */
+static void take_program(struct order *o, struct argp_state *state)
+{
+    char here[PATH_MAX], needs[BINARIES_REQUIRE + 1] = "";
+    struct binaries builds;
+    struct err e = {0};
+    struct gather_app app = {.cwd = getcwd(here, sizeof here) != NULL ? here : "/",
+                             .library_path = getenv("LD_LIBRARY_PATH")};
+    if (o->words != NULL) {
+        app.program = o->words[0];
+        app.words = o->words;
+        if (binaries_parse(&builds, o->builds, &app, getenv("PATH"), &e) != 0 ||
+            binaries_require(needs, &app, 1, &builds, getenv("PATH"), &e) != 0)
+            argp_error(state, "%s", e.text);
+    }
+    char *both = binaries_join(o->require_text, needs);
+    if (both == NULL)
+        argp_failure(state, TOOL_FAILED, 0, "out of memory");
+    take_require(o, both, state);
+    free(both);
 }
 
 static error_t why_parse(int key, char *value, struct argp_state *state)
@@ -64,11 +93,19 @@ static error_t why_parse(int key, char *value, struct argp_state *state)
             argp_error(state, "%s", e.text);
         return 0;
     case 'r':
-        take_require(o, value, state);
+        o->require_text = value;
+        return 0;
+    case 'b':
+        o->builds = value;
+        return 0;
+    case ARGP_KEY_ARGS:
+        o->words = state->argv + state->next;
+        state->next = state->argc;
         return 0;
     case ARGP_KEY_END:
         if (o->want.ranks == 0)
             argp_error(state, "--ranks=N is missing: for how many ranks?");
+        take_program(o, state);
         return 0;
     }
     return ARGP_ERR_UNKNOWN;
@@ -170,7 +207,8 @@ static void why_print_json(const struct pick *p, const struct all_peers *all)
 int tool_why(int argc, char **argv)
 {
     static const struct argp_child children[] = {{&tool_argp, 0, NULL, 0}, {0}};
-    static const struct argp argp = {options, why_parse, NULL, doc, children, NULL, NULL};
+    static const struct argp argp = {options, why_parse, "[PROGRAM [WORD...]]", doc, children,
+                                     NULL,    NULL};
     static struct order o;
     struct all_peers all = {0};
     struct pick pick = {0};
@@ -179,7 +217,7 @@ int tool_why(int argc, char **argv)
     argp_err_exit_status = TOOL_USAGE;
     level_parse(&o.want.level, "1", &e);
     o.want.require = &o.require;
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
     int rc = tool_connect(&client, &o.shared);
     if (rc != TOOL_OK)
         return rc;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { WATCHERS_MAX = 64, DOWN_MAX = 16, DOWN_AGAIN_MS = 10000 };
+enum { WATCHERS_MAX = 64, DOWN_MAX = 16, DOWN_AGAIN_MS = 10000, KEPT_MAX = 64 };
 
 struct notices {
     notice_say_fn *say;
@@ -22,6 +22,8 @@ struct notices {
         uint64_t when_ms;
     } down[DOWN_MAX]; /* the last ones, in a ring */
     size_t next_down;
+    struct msg_local_notice kept[KEPT_MAX]; /* the last ones, in a ring */
+    size_t next_kept, kept_count;
 };
 
 static uint64_t since_1970_ms(void)
@@ -67,9 +69,21 @@ void notice_send(struct notices *n, const struct msg_local_notice *notice)
     struct message m = {.kind = MSG_local_notice, .local_notice = *notice};
     m.local_notice.time_ms = since_1970_ms();
     m.local_notice.epoch = n->epoch;
-    m.local_notice.number = ++n->number;
+    m.local_notice.number = notice->what == NOTICE_NEWS ? 0 : ++n->number;
+    n->kept[n->next_kept] = m.local_notice;
+    n->next_kept = (n->next_kept + 1) % KEPT_MAX;
+    n->kept_count += n->kept_count < KEPT_MAX;
     for (size_t i = 0; i < n->count; i++)
         n->say(n->watchers[i], &m);
+}
+
+void notice_repeat(const struct notices *n, void *client, unsigned past)
+{
+    struct message m = {.kind = MSG_local_notice};
+    for (size_t i = past < n->kept_count ? past : n->kept_count; i > 0; i--) {
+        m.local_notice = n->kept[(n->next_kept + KEPT_MAX - i) % KEPT_MAX];
+        n->say(client, &m);
+    }
 }
 
 static bool said_lately(struct notices *n, const struct id *peer)

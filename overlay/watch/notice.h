@@ -12,6 +12,8 @@ struct notices *notices_new(notice_say_fn *say); /* NULL: no memory */
 void notices_free(struct notices *n);
 int notice_watch(struct notices *n, void *client); /* -ENOSPC: too many watch already */
 void notice_forget(struct notices *n, const void *client);
+/* Says the last so many again to that program, those that are kept. */
+void notice_repeat(const struct notices *n, void *client, unsigned past);
 /* Time, epoch and number are filled in here. */
 void notice_send(struct notices *n, const struct msg_local_notice *notice);
 /* A peer is lost; sent once, however many of its leases end. */

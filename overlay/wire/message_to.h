@@ -43,6 +43,12 @@
 #ifndef TO_files
 #define TO_files(name)
 #endif
+#ifndef TO_results
+#define TO_results(name)
+#endif
+#ifndef TO_collect
+#define TO_collect(name)
+#endif
 #ifndef TO_tunnel
 #define TO_tunnel(name)
 #endif
@@ -101,6 +107,8 @@
 #undef TO_search
 #undef TO_borrowed
 #undef TO_files
+#undef TO_results
+#undef TO_collect
 #undef TO_tunnel
 #undef TO_datagram
 #undef TO_topology

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* grid.c -- the connection changes hands: to the thread with grid_ask(), back with grid_answer().
+/* grid.c -- the connection changes hands: to the thread with grid_work(), back with grid_worked().
  */
 #include "grid.h"
 #include <assert.h>
@@ -17,7 +17,8 @@ struct grid {
     int answered; /* eventfd */
     bool busy;
     pthread_t thread;
-    /* The thread's while busy: */
+    grid_work_fn *work; /* the thread's while busy, and all that follows */
+    void *ctx;
     struct request request; /* its requirement and its excluded peers are malloc'd */
     struct answer answer;
 };
@@ -88,15 +89,49 @@ bool grid_busy(const struct grid *g)
     return g->busy;
 }
 
-static void *grid_ask_thread(void *p)
+static void *grid_thread(void *p)
 {
     struct grid *g = p;
-    struct answer *a = &g->answer;
-    client_allocate(g->client, &g->request, &a->leases, &a->count, &a->spares, &a->err);
+    g->work(g->client, g->ctx);
     const uint64_t one = 1;
     while (write(g->answered, &one, sizeof one) < 0 && errno == EINTR) {
     }
     return NULL;
+}
+
+int grid_work(struct grid *g, grid_work_fn *work, void *ctx, struct err *e)
+{
+    if (g->busy)
+        return err_set(e, EBUSY, "a question to the grid is on its way already");
+    g->work = work;
+    g->ctx = ctx;
+    /* Signals are mpirun's: the thread inherits a mask without them. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int rc = pthread_create(&g->thread, NULL, grid_thread, g);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (rc != 0)
+        return err_set(e, rc, "no thread to ask the grid with: %s", strerror(rc));
+    g->busy = true;
+    return 0;
+}
+
+void grid_worked(struct grid *g)
+{
+    assert(g->busy);
+    uint64_t ignored;
+    while (read(g->answered, &ignored, sizeof ignored) < 0 && errno == EINTR) {
+    }
+    pthread_join(g->thread, NULL);
+    g->busy = false;
+}
+
+static void grid_serve(struct client *client, void *ctx)
+{
+    struct grid *g = ctx;
+    struct answer *a = &g->answer;
+    client_allocate(client, &g->request, &a->leases, &a->count, &a->spares, &a->err);
 }
 
 int grid_ask(struct grid *g, const struct request *request, struct err *e)
@@ -107,16 +142,7 @@ int grid_ask(struct grid *g, const struct request *request, struct err *e)
     answer_clear(&g->answer);
     if (request_copy(&g->request, request) != 0)
         return err_set(e, ENOMEM, "out of memory");
-    /* Signals are mpirun's: the thread inherits a mask without them. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int rc = pthread_create(&g->thread, NULL, grid_ask_thread, g);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (rc != 0)
-        return err_set(e, rc, "no thread to ask the grid with: %s", strerror(rc));
-    g->busy = true;
-    return 0;
+    return grid_work(g, grid_serve, g, e);
 }
 
 int grid_answer_fd(const struct grid *g)
@@ -126,12 +152,7 @@ int grid_answer_fd(const struct grid *g)
 
 void grid_answer(struct grid *g, struct answer *answer)
 {
-    assert(g->busy);
-    uint64_t ignored;
-    while (read(g->answered, &ignored, sizeof ignored) < 0 && errno == EINTR) {
-    }
-    pthread_join(g->thread, NULL);
-    g->busy = false;
+    grid_worked(g);
     *answer = g->answer;
     g->answer = (struct answer){0};
 }

@@ -31,6 +31,12 @@ struct client *grid_client(struct grid *g);
 int grid_ask(struct grid *g, const struct request *request, struct err *e);
 bool grid_busy(const struct grid *g);
 
+/* Something else that takes its time: `work` has the connection, in the thread. -EBUSY. Once
+ * grid_answer_fd() is readable, grid_worked() gives the connection back. */
+typedef void grid_work_fn(struct client *client, void *ctx);
+int grid_work(struct grid *g, grid_work_fn *work, void *ctx, struct err *e);
+void grid_worked(struct grid *g);
+
 /* Readable once the answer is there; then grid_answer() hands it over, and the caller owns it. */
 int grid_answer_fd(const struct grid *g);
 void grid_answer(struct grid *g, struct answer *answer);

@@ -30,6 +30,8 @@ int param_bool(const mca_base_component_t *c, const char *name, const char *help
                mca_base_var_info_lvl_t level, bool *value);
 int param_text(const mca_base_component_t *c, const char *name, const char *help,
                mca_base_var_info_lvl_t level, char **value);
+/* It may be given by this name as well, such as p2p_files for ras_p2p_files. */
+void param_short_name(int index, const char *name);
 /* One of some words; `values` ends with {0, NULL}. A word that is none of them leaves the default,
  * and param_check() says so. */
 int param_word(const mca_base_component_t *c, const char *name, const char *help,

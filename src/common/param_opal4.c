@@ -102,6 +102,22 @@ int param_text(const mca_base_component_t *c, const char *name, const char *help
     return param_register(c, name, help, level, MCA_BASE_VAR_TYPE_STRING, NULL, value);
 }
 
+/* It is of no component's group, so it is still there when this object is unloaded: nothing of it
+ * may lead here. */
+void param_short_name(int index, const char *name)
+{
+    const mca_base_var_t *var = NULL;
+    const int brief = index < 0 ? index
+                                : mca_base_var_register_synonym(index, "orte", "p2p", NULL,
+                                                                name + strlen("p2p_"), 0);
+    if (brief < 0 || mca_base_var_get(brief, &var) != OPAL_SUCCESS || var->mbv_enumerator == NULL)
+        return;
+    mca_base_var_t *own = (mca_base_var_t *)(uintptr_t)var;
+    mca_base_var_enum_t *words = own->mbv_enumerator;
+    own->mbv_enumerator = NULL;
+    OBJ_RELEASE(words);
+}
+
 /* An enumerator that remembers a wrong word instead of refusing it: Open MPI would print six lines
  * of its own, in each process, and go on. */
 typedef struct words {

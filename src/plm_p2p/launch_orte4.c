@@ -29,7 +29,7 @@ enum { EXIT_FAILED = 1 };
 static struct plm_p2p_component *const plm = &mca_plm_p2p_component;
 extern char **environ;
 
-static int64_t now_ms(void)
+int64_t plm_p2p_now_ms(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -140,6 +140,8 @@ static int orted_start(unsigned vnode, struct err *e)
         rc = command_add(&environment, DEFAULTS_PMIX_STORE, getenv(DEFAULTS_PMIX_STORE));
     if (rc == 0)
         rc = words_leave_out(&environment);
+    if (rc == 0 && plm->by_library_path)
+        rc = command_add(&environment, "LD_LIBRARY_PATH", getenv("LD_LIBRARY_PATH"));
     if (rc == 0 && addresses_agree())
         rc = add_address(&environment, &lease->addr);
     if (rc != 0)
@@ -252,7 +254,7 @@ static void wait_for_deadline(void)
     const int64_t due = vnodes_deadline(plm->vnodes);
     opal_event_evtimer_del(&plm->timer);
     if (due != INT64_MAX && !plm->ending) {
-        const int64_t now = now_ms(), left = due > now ? due - now : 0;
+        const int64_t now = plm_p2p_now_ms(), left = due > now ? due - now : 0;
         struct timeval tv = {.tv_sec = left / 1000, .tv_usec = left % 1000 * 1000 + 1000};
         opal_event_evtimer_add(&plm->timer, &tv);
     }
@@ -263,7 +265,7 @@ void plm_p2p_go_on(void)
     struct vnodes_action action;
     /* While a question is on its way the connection is the thread's. */
     while (!plm->ending && !plm->asking && ras_grid() != NULL &&
-           vnodes_next(plm->vnodes, now_ms(), &action))
+           vnodes_next(plm->vnodes, plm_p2p_now_ms(), &action))
         vnodes_act(&action);
     wait_for_deadline();
 }
@@ -338,26 +340,25 @@ static int vnodes_add_nodes(const orte_job_map_t *map)
     return 0;
 }
 
-static void launch_job(orte_job_t *job)
+/* What the first launch needs before anything is started. */
+static int launch_prepare(orte_job_t *job, struct err *e)
 {
-    orte_job_t *daemons = orte_get_job_data_object(ORTE_PROC_MY_NAME->jobid);
-    struct err e = {0};
-    plm->job = job;
     char *prefix = install_prefix();
-    const int taken = plm_p2p_take_programs(job, prefix, &e);
+    int rc = plm_p2p_files_choose(job, e);
+    if (rc == 0)
+        rc = plm_p2p_take_programs(job, prefix, e);
     free(prefix);
-    if (taken != 0) {
-        plm_p2p_abort(e.text);
-        return;
-    }
-    if (plm->vnodes == NULL && plm_p2p_choose_sandbox(&e) != 0) {
-        plm_p2p_abort(e.text);
-        return;
-    }
-    if (launch_first_time() != 0) {
-        plm_p2p_abort("out of memory");
-        return;
-    }
+    if (rc == 0 && plm->vnodes == NULL)
+        rc = plm_p2p_choose_sandbox(e);
+    if (rc == 0 && launch_first_time() != 0)
+        rc = err_set(e, ENOMEM, "out of memory");
+    return rc;
+}
+
+void plm_p2p_go_on_launching(void)
+{
+    orte_job_t *job = plm->job;
+    orte_job_t *daemons = orte_get_job_data_object(ORTE_PROC_MY_NAME->jobid);
     trust_start_nothing();
     if (job->originator.jobid != ORTE_JOBID_INVALID) {
         forget_parents_desktop(job);
@@ -382,6 +383,23 @@ static void launch_job(orte_job_t *job)
         return;
     }
     plm_p2p_go_on();
+}
+
+static void launch_job(orte_job_t *job)
+{
+    struct err e = {0};
+    plm->job = job;
+    int rc = launch_prepare(job, &e);
+    if (rc == 0 && !orte_do_not_launch)
+        rc = plm_p2p_files_start(&e);
+    if (rc < 0) {
+        plm_p2p_abort(e.text);
+    } else if (rc > 0) {
+        plm->packing = plm->asking = true;
+        opal_event_del(&plm->event);
+    } else {
+        plm_p2p_go_on_launching();
+    }
 }
 
 void plm_p2p_launch_daemons(int fd, short args, void *state)

@@ -4,6 +4,7 @@
 #define P2P_SRC_PLM_P2P_PLM_P2P_H
 #include "orte_config.h"
 #include "overlay/manifest/folder.h"
+#include "progress.h"
 #include "vnodes.h"
 #include "opal/mca/event/event.h"
 #include "orte/mca/plm/base/base.h"
@@ -34,6 +35,9 @@ enum plm_p2p_confine {
     PLM_P2P_ALWAYS,
 };
 
+enum { FILES_FOLDER = 255 };
+struct plm_p2p_files;
+
 struct plm_p2p_component {
     orte_plm_base_component_t super;
     /* parameters */
@@ -60,7 +64,12 @@ struct plm_p2p_component {
     opal_event_t event; /* from the daemon */
     opal_event_t answered;
     opal_event_t timer;
-    opal_event_t grace; /* runs while orteds are told to leave */
+    opal_event_t grace;          /* runs while orteds are told to leave */
+    struct plm_p2p_files *files; /* that go along */
+    opal_event_t ticking;        /* while they are read */
+    bool packing;                /* ... by the thread, which has the connection */
+    bool shows_progress;
+    bool by_library_path; /* one of the libraries is found by LD_LIBRARY_PATH */
     bool watching, asking, ending;
     bool confine; /* other owners' peers are in the job, so all its processes are in a sandbox */
     char folder[FOLDER_PATH + 1]; /* that they may use on our own desktops; "": none */
@@ -73,6 +82,19 @@ extern struct plm_p2p_component mca_plm_p2p_component;
 void plm_p2p_launch_daemons(int fd, short args, void *state);
 void plm_p2p_go_on(void);            /* does what the vnodes want done, until they wait */
 void plm_p2p_abort(const char *why); /* one line, nothing left behind */
+
+int64_t plm_p2p_now_ms(void);
+void plm_p2p_go_on_launching(void); /* after plm_p2p_files_done() */
+
+/* files_orte4.c: what goes along with the job. */
+int plm_p2p_files_choose(const orte_job_t *job, struct err *e);
+bool plm_p2p_files_travel(void);
+/* 0: nothing is to be done; 1: the connection is with the thread until grid_answer_fd() tells. */
+int plm_p2p_files_start(struct err *e);
+int plm_p2p_files_done(struct err *e);
+void plm_p2p_files_terms(const struct grid_lease *lease, struct grid_launch *launch);
+void plm_p2p_files_come(const struct grid_event *event); /* to a peer */
+void plm_p2p_files_came(const struct id *lease);         /* all, or never */
 
 /* daemons_orte4.c: the orteds as ORTE knows them. */
 int plm_p2p_daemon_new(orte_node_t *node);

@@ -80,7 +80,7 @@ int plm_p2p_take_programs(const orte_job_t *job, const char *prefix, struct err 
     if (prefix != NULL)
         snprintf(orted, sizeof orted, "%s/bin/orted", prefix);
     int rc = add_program(orted, "", e);
-    for (int i = 0; i < job->apps->size && rc == 0; i++) {
+    for (int i = 0; i < job->apps->size && rc == 0 && !plm_p2p_files_travel(); i++) {
         const orte_app_context_t *app = opal_pointer_array_get_item(job->apps, i);
         if (app == NULL)
             continue;
@@ -192,5 +192,6 @@ int plm_p2p_terms(const struct grid_lease *lease, struct grid_launch *launch, st
     launch->encrypts = survive_encrypted();
     launch->confine = plm->confine;
     launch->folder = plm->folder;
+    plm_p2p_files_terms(lease, launch);
     return 0;
 }

@@ -175,6 +175,15 @@ void vnodes_launched(struct vnodes *s, const struct id *lease)
         snprintf(s->vnode[i].why, sizeof s->vnode[i].why, "its orted runs but does not report");
 }
 
+void vnodes_fetching(struct vnodes *s, const struct id *lease, int64_t now_ms)
+{
+    unsigned i;
+    if (vnodes_find(s, lease, &i) && s->vnode[i].state == VNODE_STARTING) {
+        s->vnode[i].started_ms = now_ms;
+        snprintf(s->vnode[i].why, sizeof s->vnode[i].why, "the job's files do not come");
+    }
+}
+
 void vnodes_reported(struct vnodes *s, unsigned vnode)
 {
     assert(vnode < s->count);

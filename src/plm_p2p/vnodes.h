@@ -49,6 +49,8 @@ const struct id *vnodes_failed_peers(const struct vnodes *s, size_t *count);
 
 /* What happened. Reports and failures of leases that are no longer seated change nothing. */
 void vnodes_launched(struct vnodes *s, const struct id *lease);
+/* The job's files are on their way to its peer: its time begins anew. */
+void vnodes_fetching(struct vnodes *s, const struct id *lease, int64_t now_ms);
 void vnodes_reported(struct vnodes *s, unsigned vnode);
 /* The lease is gone (`held` false), or is no good: its orted failed. Also for spares. */
 void vnodes_lost(struct vnodes *s, const struct id *lease, bool held, const char *why);

@@ -145,6 +145,7 @@ static void vnode_lose(unsigned vnode, enum plm_p2p_loss how, const char *why)
 
 static void lease_ended(const struct grid_event *event, enum plm_p2p_loss how)
 {
+    plm_p2p_files_came(&event->lease);
     unsigned vnode;
     if (vnodes_find(plm->vnodes, &event->lease, &vnode))
         vnode_lose(vnode, how, event->text);
@@ -168,6 +169,7 @@ static void lease_recalled(const struct grid_event *event)
 
 static void lease_launched(const struct grid_event *event)
 {
+    plm_p2p_files_came(&event->lease);
     unsigned vnode;
     struct ras_p2p_node *known = vnodes_find(plm->vnodes, &event->lease, &vnode)
                                      ? ras_p2p_find(plm->vnode_node[vnode])
@@ -218,7 +220,8 @@ static void on_event(int fd, short what, void *unused)
         case GRID_LEASE_SEEN:
             lease_status(&event);
             break;
-        case GRID_FETCHING: /* the launch goes on */
+        case GRID_FETCHING:
+            plm_p2p_files_come(&event);
             break;
         case GRID_ALLOCATION_ENDED: /* p2pctl alloc's; its leases within say so themselves */
             break;
@@ -244,10 +247,32 @@ bool plm_p2p_is_over(void)
     return plm->ending;
 }
 
+/* The job's files are known to the daemon. */
+static void on_packed(void)
+{
+    struct err e = {0};
+    grid_worked(ras_grid());
+    plm->asking = plm->packing = false;
+    const int rc = plm_p2p_files_done(&e);
+    if (plm->ending) {
+        ras_p2p_end();
+    } else if (rc != 0) {
+        plm_p2p_abort(e.text);
+    } else {
+        opal_event_add(&plm->event, NULL);
+        plm_p2p_go_on_launching();
+        on_event(-1, 0, NULL);
+    }
+}
+
 static void watch_on_answer(int fd, short what, void *unused)
 {
     (void)fd, (void)what, (void)unused;
     struct answer answer;
+    if (plm->packing) {
+        on_packed();
+        return;
+    }
     grid_answer(ras_grid(), &answer);
     plm->asking = false;
     if (plm->ending)

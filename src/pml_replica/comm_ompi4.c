@@ -25,6 +25,8 @@ int comm_add(ompi_communicator_t *comm)
     if (local != NULL && (remote != NULL || !inter))
         c = engine_comm_add(replica.engine, local, comm->c_local_group->grp_proc_count, remote,
                             inter ? comm->c_remote_group->grp_proc_count : 0, false);
+    if (c != NULL && comm == &ompi_mpi_comm_world.comm) /* as early in each process */
+        replica.world_twin = engine_comm_twin(replica.engine, c, true);
     link_leave();
     free(local);
     free(remote);

@@ -123,8 +123,16 @@ struct replica {
         double last, offset; /* what was given last; the leader's time minus the own */
     } wtime, wall;
     bool stopped;
+    /* files that have a home: file/homes.h */
+    int file_home;                  /* enum file_home */
+    struct engine_comm *world_twin; /* of MPI_COMM_WORLD, for requests to homes */
+    struct homes *homes;            /* NULL: no file was opened yet */
+    struct wire *wire;              /* theirs */
+    int (*ompio_parameter)(char *name, int length);
 };
 extern struct replica replica;
+
+enum file_home { FILE_HOME_AUTO, FILE_HOME_ALWAYS, FILE_HOME_NEVER };
 
 void transfer_complete_later(void); /* what the progress thread has left */
 

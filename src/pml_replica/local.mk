@@ -5,9 +5,12 @@ mca_pml_replica_la_SOURCES = \
     src/common/log.h src/common/log_opal4.c src/common/param.h src/common/param_opal4.c \
     src/pml_replica/pml_replica_component_ompi4.c src/pml_replica/glue.h src/pml_replica/preload/preload.h \
     src/pml_replica/comm_ompi4.c src/pml_replica/file/file.h src/pml_replica/file/file_ompi4.c \
-    src/pml_replica/file/file_bytes_ompi4.c \
+    src/pml_replica/file/file_bytes_ompi4.c src/pml_replica/file/home.c src/pml_replica/file/home.h \
+    src/pml_replica/file/batch.c src/pml_replica/file/batch.h src/pml_replica/file/homes.h \
+    src/pml_replica/file/homes_ompi4.c src/pml_replica/file/homes_fs_ompi4.c \
+    src/pml_replica/file/agent_ompi4.c src/pml_replica/file/wire_ompi4.c src/pml_replica/file/wire.h \
     src/pml_replica/window/osc_ompi4.c src/pml_replica/window/operation_ompi4.c src/pml_replica/window/epoch_ompi4.c \
-    src/pml_replica/window/share_ompi4.c src/pml_replica/window/window.h src/pml_replica/window/window_ompi4.c \
+    src/pml_replica/file/share_ompi4.c src/pml_replica/window/window.h src/pml_replica/window/window_ompi4.c \
     src/pml_replica/window/budget.c src/pml_replica/window/budget.h \
     src/pml_replica/wait/progress_ompi4.c src/pml_replica/wait/biased_lock.c src/pml_replica/wait/biased_lock.h \
     src/pml_replica/wait/contention.c src/pml_replica/wait/contention.h \

@@ -5,6 +5,7 @@
 #include "orte_config.h"
 #include "src/common/grid.h"
 #include "request.h"
+#include "overlay/files/binaries.h"
 #include "orte/mca/ras/ras.h"
 #include "orte/mca/ras/base/base.h"
 #include "orte/runtime/orte_globals.h"
@@ -16,15 +17,26 @@ struct ras_p2p_node {
     char cores[GRID_LINE + 1]; /* that this lease alone has, once its orted runs; "": none */
 };
 
+/* p2p_files: what of this desktop goes along with the job. */
+enum ras_p2p_files {
+    FILES_AUTO,   /* what it needs of its folder, and its programs */
+    FILES_NONE,   /* nothing */
+    FILES_SHARED, /* nothing: all desktops share the folder, and the job works in it */
+};
+
 struct ras_p2p_component {
     orte_ras_base_component_t super;
     int priority, verbose; /* parameters */
     char *require;
     char *socket;
     int spares;
-    struct id allocation; /* that the job runs within, when it is */
+    int files, files_index; /* enum ras_p2p_files, and the parameter's index */
+    char *files_input, *files_limit, *files_binaries;
+    struct binaries binaries; /* builds of the job's program */
+    struct id allocation;     /* that the job runs within, when it is */
     bool within;
     struct job_request request; /* what the command line asks for; without `processes` */
+    char *programs_require;     /* what the job's programs add to that */
     char *hosts_require;        /* what --host and --hostfile make of `require`; NULL: not given */
     struct grid *grid;          /* NULL before the first allocation and after the job */
     struct ras_p2p_node *nodes; /* of the job, nearest first */
@@ -51,6 +63,13 @@ void ras_p2p_rename(struct ras_p2p_node *known);
 struct ras_p2p_node *ras_p2p_find(const orte_node_t *node);
 /* Puts a node into the pool of the job's allocation. */
 int ras_p2p_insert(orte_node_t *node, orte_job_t *job);
+
+/* files_orte4.c: what of this desktop the job needs on others. */
+void ras_p2p_files_register(struct ras_p2p_component *c, const mca_base_component_t *base);
+/* The job's programs as they are started; malloc'd, its texts are the job's. NULL: no memory. */
+struct gather_app *ras_p2p_apps(const orte_job_t *job, size_t *count);
+/* Adds what the programs need of a peer to the requirement. */
+int ras_p2p_require(const orte_job_t *job, struct job_request *r, struct err *e);
 
 /* rmaps_locality_strategy, as given. */
 int ras_p2p_strategy(enum share_strategy *strategy, struct err *e);

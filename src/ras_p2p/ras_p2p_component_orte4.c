@@ -36,6 +36,7 @@ static int ras_p2p_register(void)
         "Where the daemon of this desktop listens (default: $P2PGRID_SOCKET, else "
         "p2pgrid/p2pd.sock in $XDG_RUNTIME_DIR or /run/user/UID, else /tmp/p2pgrid-UID/p2pd.sock)",
         OPAL_INFO_LVL_4, &c->socket);
+    ras_p2p_files_register(c, base);
     return ORTE_SUCCESS;
 }
 

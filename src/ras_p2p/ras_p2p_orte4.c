@@ -277,6 +277,8 @@ static int ras_read_request(orte_job_t *job, int *processes, struct job_request 
         rc = request_count(r, e);
     if (rc == 0)
         rc = ras_read_hosts(job, r, e);
+    if (rc == 0)
+        rc = ras_p2p_require(job, r, e);
     if (rc == 0) {
         r->replicated = level_replicates(level);
         r->started = level_processes(level, r->ranks);

@@ -132,6 +132,85 @@ static void sizes(const char *name)
           MPI_SUCCESS);
 }
 
+/* Of a call that fails: the same in all ranks. */
+static int class_of(int error)
+{
+    int class, least, most;
+    MPI_Error_class(error, &class);
+    MPI_Allreduce(&class, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Allreduce(&class, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    CHECK(least == most);
+    return class;
+}
+
+static void errors(const char *name)
+{
+    MPI_File f;
+    char wrong[4300];
+    CHECK(class_of(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDONLY, MPI_INFO_NULL, &f)) ==
+          MPI_ERR_NO_SUCH_FILE);
+    CHECK(class_of(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDONLY | MPI_MODE_RDWR,
+                                 MPI_INFO_NULL, &f)) == MPI_ERR_AMODE);
+    snprintf(wrong, sizeof wrong, "%s.no/folder", name);
+    CHECK(class_of(MPI_File_open(MPI_COMM_WORLD, wrong, MPI_MODE_CREATE | MPI_MODE_RDWR,
+                                 MPI_INFO_NULL, &f)) == MPI_ERR_NO_SUCH_FILE);
+    if (rank == 0)
+        CHECK(MPI_File_delete(name, MPI_INFO_NULL) != MPI_SUCCESS);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* One rank after the other adds to what all have made, by itself; the last one removes it. */
+static void alone(const char *name)
+{
+    MPI_File f = start(name, MPI_MODE_CREATE | MPI_MODE_WRONLY);
+    MPI_Offset at;
+    char all[4] = {0}, own = (char)('a' + rank);
+    OK(MPI_File_close(&f));
+    for (int i = 0; i < size; i++) {
+        if (i == rank) {
+            OK(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_WRONLY | MPI_MODE_APPEND, MPI_INFO_NULL,
+                             &f));
+            OK(MPI_File_get_position(f, &at));
+            CHECK(at == rank);
+            OK(MPI_File_write(f, &own, 1, MPI_CHAR, MPI_STATUS_IGNORE));
+            OK(MPI_File_close(&f));
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    f = start(name, MPI_MODE_RDONLY);
+    CHECK(class_of(MPI_File_write_at(f, 0, &own, 1, MPI_CHAR, MPI_STATUS_IGNORE)) ==
+          MPI_ERR_READ_ONLY);
+    OK(MPI_File_read_at_all(f, 0, all, size, MPI_CHAR, MPI_STATUS_IGNORE));
+    CHECK(memcmp(all, "abcd", sizeof all) == 0);
+    OK(MPI_File_close(&f));
+    if (rank == size - 1)
+        OK(MPI_File_delete(name, MPI_INFO_NULL));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDONLY, MPI_INFO_NULL, &f) != MPI_SUCCESS);
+}
+
+/* All write all of the file at once, and it is one rank's in the end, whole. */
+static void atomic(const char *name)
+{
+    enum { WHOLE = 3 << 20 };
+    MPI_File f = start(name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE);
+    int flag = 0;
+    char *all = malloc(WHOLE);
+    CHECK(all != NULL);
+    OK(MPI_File_set_atomicity(f, 1));
+    OK(MPI_File_get_atomicity(f, &flag));
+    CHECK(flag);
+    memset(all, 'a' + rank, WHOLE);
+    OK(MPI_File_write_at(f, 0, all, WHOLE, MPI_CHAR, MPI_STATUS_IGNORE));
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_File_read_at(f, 0, all, WHOLE, MPI_CHAR, MPI_STATUS_IGNORE));
+    for (int i = 0; i < WHOLE; i++)
+        CHECK(all[i] == all[0] && all[0] >= 'a' && all[0] < 'a' + size);
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_File_close(&f));
+    free(all);
+}
+
 int main(int argc, char **argv)
 {
     char name[3][4096];
@@ -153,6 +232,11 @@ int main(int argc, char **argv)
         char gone[4200];
         snprintf(gone, sizeof gone, "%s.gone", argv[1]);
         sizes(gone);
+        if (i == 0) {
+            errors(gone);
+            alone(gone);
+            atomic(gone);
+        }
     }
     if (rank == 0)
         printf("io: %d ranks, %d rounds, all right\n", size, rounds);

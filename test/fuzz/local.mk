@@ -6,6 +6,7 @@ fuzzers = \
     test/fuzz/engine \
     test/fuzz/greeting \
     test/fuzz/group \
+    test/fuzz/home \
     test/fuzz/list \
     test/fuzz/message \
     test/fuzz/pattern \
@@ -40,6 +41,9 @@ test/fuzz/group: test/fuzz/group.c $(fuzz_message_sources)
 
 test/fuzz/engine: test/fuzz/engine.c $(libreplica_la_SOURCES)
 	$(call fuzz_build,$(libreplica_la_SOURCES) )
+
+test/fuzz/home: test/fuzz/home.c src/pml_replica/file/home.c
+	$(call fuzz_build,src/pml_replica/file/home.c )
 
 test/fuzz/greeting: test/fuzz/greeting.c $(libtransport_la_SOURCES)
 	$(call fuzz_build,$(libtransport_la_SOURCES) ,$(SODIUM_LIBS) $(OPENSSL_LIBS))

@@ -5,6 +5,7 @@ grid_scripts = \
     test/grid/replaced \
     test/grid/refusals \
     test/grid/words \
+    test/grid/living \
     test/grid/as_stock \
     test/grid/unnoticed \
     test/grid/endings \
@@ -12,6 +13,7 @@ grid_scripts = \
     test/grid/allocation \
     test/grid/alloc \
     test/grid/binding \
+    test/grid/collect \
     test/grid/leave \
     test/grid/logout \
     test/grid/broken \
@@ -27,6 +29,7 @@ grid_scripts = \
     test/grid/newcomer \
     test/grid/tunnel \
     test/grid/desktops \
+    test/grid/desktop_files \
     test/grid/grid_tool \
     test/grid/near \
     test/grid/netns \
@@ -51,7 +54,7 @@ EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh test/grid/raw.h test/grid/roo
 EXTRA_PROGRAMS += test/grid/asks
 test_grid_asks_SOURCES = test/grid/asks.c test/security/session.c test/security/session.h
 test_grid_asks_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
-EXTRA_PROGRAMS += test/grid/grab test/grid/garbage test/grid/lastword test/grid/lag test/grid/spout
+EXTRA_PROGRAMS += test/grid/collects test/grid/grab test/grid/garbage test/grid/lastword test/grid/lag test/grid/spout
 # Tests that take minutes or want the machine for themselves: make check-soak.
 soak_scripts = \
     test/grid/orphans \

@@ -10,6 +10,7 @@ sim_programs = \
     test/sim/churn \
     test/sim/contest \
     test/sim/every \
+    test/sim/files \
     test/sim/parted \
     test/sim/quiet \
     test/sim/replica \
@@ -23,6 +24,7 @@ test_sim_allocate_LDADD = libsim.la $(LDADD)
 test_sim_contest_LDADD = libsim.la $(LDADD)
 test_sim_every_SOURCES = test/sim/every.c test/sim/every_world.c test/sim/every_world.h
 test_sim_every_LDADD = libcore.la $(LDADD)
+test_sim_files_LDADD = libcore.la $(LDADD)
 test_sim_churn_LDADD = libsim.la $(LDADD)
 test_sim_parted_LDADD = libsim.la $(LDADD)
 test_sim_quiet_LDADD = libsim.la $(LDADD)

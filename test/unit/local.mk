@@ -21,6 +21,7 @@ unit_programs = \
     test/unit/decide \
     test/unit/elf \
     test/unit/fate \
+    test/unit/fetch \
     test/unit/input_window \
     test/unit/folder \
     test/unit/gather \
@@ -31,7 +32,9 @@ unit_programs = \
     test/unit/greeting \
     test/unit/guard \
     test/unit/heartbeat \
+    test/unit/home \
     test/unit/id \
+    test/unit/history \
     test/unit/hosts \
     test/unit/identity \
     test/unit/idmap \
@@ -59,6 +62,7 @@ unit_programs = \
     test/unit/merge \
     test/unit/message \
     test/unit/backoff \
+    test/unit/binaries \
     test/unit/nodelay \
     test/unit/notice \
     test/unit/odds \
@@ -67,6 +71,7 @@ unit_programs = \
     test/unit/session_keys \
     test/unit/placed \
     test/unit/policy \
+    test/unit/progress \
     test/unit/place \
     test/unit/pressure \
     test/unit/program \
@@ -82,6 +87,7 @@ unit_programs = \
     test/unit/require \
     test/unit/participants \
     test/unit/room \
+    test/unit/sightings \
     test/unit/rotation \
     test/unit/rotation_links \
     test/unit/roster \
@@ -91,6 +97,7 @@ unit_programs = \
     test/unit/settings \
     test/unit/share \
     test/unit/store \
+    test/unit/store_files \
     test/unit/churn \
     test/unit/text \
     test/unit/token \
@@ -115,6 +122,7 @@ test_unit_place_updates_LDADD = libsurvive.la $(LDADD)
 test_unit_participants_LDADD = libsurvive.la $(LDADD)
 test_unit_level_LDADD = libsurvive.la $(LDADD)
 test_unit_kept_SOURCES = test/unit/kept.c test/wire/kept.c test/wire/kept.h
+test_unit_store_files_LDADD = libdaemon.la $(LDADD)
 test_unit_version_LDADD = libdaemon.la $(LDADD)
 test_unit_addr_LDADD = libdaemon.la $(LDADD)
 test_unit_caller_LDADD = libdaemon.la $(LDADD)
@@ -154,6 +162,7 @@ test_unit_transport_LDADD = libtransport.la $(LDADD)
 test_unit_components_SOURCES = test/unit/components.c overlay/sandbox/components.c
 test_unit_components_CPPFLAGS = $(AM_CPPFLAGS) \
     -DCOMPONENTDIR='"/nonexistent"' -DCOMPONENT_FILES='"one.so two.so"'
+test_unit_home_SOURCES = test/unit/home.c src/pml_replica/file/home.c src/pml_replica/file/batch.c
 test_unit_budget_SOURCES = test/unit/budget.c src/pml_replica/window/budget.c
 test_unit_contention_SOURCES = test/unit/contention.c src/pml_replica/wait/contention.c
 test_unit_spin_SOURCES = test/unit/spin.c src/pml_replica/wait/spin.c
@@ -182,8 +191,11 @@ test_unit_nodelay_LDADD = libruntime.la $(LDADD)
 test_unit_listeners_LDADD = libruntime.la $(LDADD)
 test_unit_selection_LDADD = libruntime.la $(LDADD)
 test_unit_policy_LDADD = libruntime.la $(LDADD)
+test_unit_history_LDADD = libdaemon.la $(LDADD)
+test_unit_sightings_LDADD = libdaemon.la $(LDADD)
 test_unit_hosts_LDADD = libruntime.la $(LDADD)
 test_unit_request_LDADD = libruntime.la $(LDADD)
+test_unit_progress_LDADD = libruntime.la $(LDADD)
 test_unit_vnodes_LDADD = libruntime.la $(LDADD)
 if HAVE_CMOCKA
 UNIT += $(unit_programs)

@@ -38,6 +38,16 @@ static void say(void *client, const struct message *m)
     }
 }
 
+static struct msg_local_past heard_past;
+static unsigned heard_pasts;
+
+static void hear_past(void *ctx, const struct msg_local_past *past)
+{
+    (void)ctx;
+    heard_past = *past;
+    heard_pasts++;
+}
+
 struct room {
     struct notices *notices;
     struct roster *roster;
@@ -48,8 +58,9 @@ static int set_up(void **state)
 {
     static struct room room;
     memset(&said, 0, sizeof said);
+    heard_pasts = 0;
     room.notices = notices_new(say);
-    room.roster = roster_new(room.notices, say);
+    room.roster = roster_new(room.notices, say, hear_past, NULL);
     assert_int_equal(notice_watch(room.notices, &room.watcher), 0);
     *state = &room;
     return 0;
@@ -142,6 +153,10 @@ static void its_end_is_said_once(void **state)
     assert_int_equal(said.notices, 1);
     assert_int_equal(said.notice.what, NOTICE_JOB_DONE);
     assert_int_equal(said.notice.status, 3);
+    assert_int_equal(heard_pasts, 1);
+    assert_string_equal(heard_past.name, "mpirun-77");
+    assert_string_equal(heard_past.text, "failed");
+    assert_int_equal(heard_past.status, 3);
     roster_tell(room->roster, &room->watcher, 1);
     assert_int_equal(said.done.count, 0);
 }
@@ -153,6 +168,8 @@ static void one_that_vanishes_has_ended(void **state)
     roster_forget(room->roster, &room->mpirun);
     assert_int_equal(said.notices, 1);
     assert_int_equal(said.notice.status, 255);
+    assert_int_equal(heard_pasts, 1);
+    assert_string_equal(heard_past.text, "mpirun was lost");
 }
 
 static void nonsense_is_no_job(void **state)

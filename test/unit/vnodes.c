@@ -256,6 +256,24 @@ static void test_spares(void **state)
     vnodes_free(s);
 }
 
+/* Files that come take their time; when they stop, another peer takes the place. */
+static void test_fetching(void **state)
+{
+    (void)state;
+    struct vnodes *s = vnodes_of(1, 1);
+    const struct id id = lease_id(1);
+    start_all(s, 0);
+    vnodes_fetching(s, &id, 900);
+    vnodes_fetching(s, &id, 1800);
+    assert_int_equal(vnodes_deadline(s), 1800 + TIMEOUT_MS);
+    expect_nothing(s, 2700);
+    expect(s, 1800 + TIMEOUT_MS, VNODES_ASK);
+    vnodes_refused(s, "nobody is left");
+    const struct vnodes_action a = expect(s, 1800 + TIMEOUT_MS * VNODES_PATIENCE, VNODES_GIVE_UP);
+    assert_non_null(strstr(a.text, "the job's files do not come"));
+    vnodes_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +288,7 @@ int main(void)
         cmocka_unit_test(test_one_question_at_a_time),
         cmocka_unit_test(test_lost_after_its_report),
         cmocka_unit_test(test_spares),
+        cmocka_unit_test(test_fetching),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,14 +80,30 @@ static void lane_take(struct merge_source *sources, size_t count, unsigned lane,
             source_covers(&sources[i], room, bit, ranks);
 }
 
+/* Those that were chosen and are still there go first, in the order that they had. */
+static unsigned sources_keep(struct merge_source *sources, size_t count, uint8_t *room,
+                             unsigned ranks)
+{
+    unsigned next = 1;
+    memset(room, 0, ranks);
+    for (size_t i = 0; i < count; i++) {
+        struct merge_source *s = &sources[i];
+        if (!s->reached)
+            s->order = MERGE_UNUSED;
+        if (s->order == MERGE_UNUSED)
+            continue;
+        source_covers(s, room, HAS_FINISHED, ranks);
+        if (s->order >= next)
+            next = s->order + 1;
+    }
+    return next;
+}
+
 size_t merge_choose(struct merge_source *sources, size_t count, uint8_t *room, unsigned ranks)
 {
     static const uint8_t bits[] = {HAS_FINISHED, HAS_BEEN};
-    unsigned next = 1, lane = 0;
+    unsigned lane = 0, next = sources_keep(sources, count, room, ranks);
     size_t lacking = 0;
-    memset(room, 0, ranks);
-    for (size_t i = 0; i < count; i++)
-        sources[i].order = MERGE_UNUSED;
     for (size_t b = 0; b < sizeof bits; b++) {
         uint64_t asked = 0;
         while (lane_next(sources, count, asked, &lane)) {

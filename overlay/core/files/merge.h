@@ -18,7 +18,8 @@ struct merge_source {
     size_t rank_count;
     const bool *finished; /* each of these: it has ended well */
     bool reached;         /* its peer is there */
-    unsigned order;       /* set by merge_choose(): 1 is preferred to 2; MERGE_UNUSED */
+    unsigned order; /* set by merge_choose(): 1 is preferred to 2; MERGE_UNUSED at first. What was
+                       chosen is not given up while its peer is there */
 };
 
 /* room: one byte for each rank of the job. Returns how many ranks no source has. */

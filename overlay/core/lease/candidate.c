@@ -73,6 +73,7 @@ void candidates_add(struct candidates *all, const struct part_ad *ad, uint32_t r
                             .encrypt = ad->encrypt != 0};
     memcpy(c->name, ad->name, sizeof c->name);
     memcpy(c->site, ad->site, sizeof c->site);
+    memcpy(c->arch, ad->arch, sizeof c->arch);
     judge(c, ad, want);
 }
 

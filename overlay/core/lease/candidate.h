@@ -11,7 +11,7 @@ enum { CANDIDATES_MAX = 4096 };
 
 struct candidate {
     struct part_peer peer;
-    char name[64], site[64];
+    char name[64], site[64], arch[16];
     uint16_t slots, slots_free;
     uint32_t rtt_us, speed;
     uint32_t token; /* of the ask that it got last; 0: none */

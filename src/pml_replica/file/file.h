@@ -35,5 +35,6 @@ static inline struct file_result file_op_settle(size_t (*act)(void *ctx, void *r
     return w;
 }
 
+int file_mpi_error(int error); /* of errno */
 int file_fd(ompio_file_t *fh); /* opened at the first file_op of this process; -1: errno says why */
 #endif

@@ -2,6 +2,7 @@
 /* file_bytes_ompi4.c -- MPI-IO: the bytes, which the leader reads and writes for all copies of its
  * rank (file_ompi4.c). What it reads goes to the others in batches. A component of ompio's fbtl. */
 #include "file.h"
+#include "homes.h"
 #include "ompi/mca/fbtl/base/base.h"
 #include "ompi/mca/fbtl/fbtl.h"
 #include "src/common/log.h"
@@ -179,8 +180,9 @@ static int fbtl_register(void)
 
 static mca_fbtl_base_module_t *fbtl_query(ompio_file_t *fh, int *priority)
 {
-    (void)fh;
     *priority = replica.fbtl.priority;
+    if (fh->f_fs == &homes_fs_module)
+        return &homes_fbtl_module;
     return replica.engine != NULL ? &fbtl_module : NULL;
 }
 

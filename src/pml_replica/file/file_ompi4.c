@@ -11,6 +11,7 @@
  * is in file_bytes_ompi4.c. Views, collective buffering and all else above are ompio's, and the
  * same in all lanes. */
 #include "file.h"
+#include "homes.h"
 #include "ompi/file/file.h"
 #include "ompi/mca/fs/base/base.h"
 #include "ompi/mca/fs/fs.h"
@@ -20,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int file_mpi_error(int error)
+int file_mpi_error(int error)
 {
     switch (error) {
     case 0:
@@ -212,9 +213,18 @@ static int component_init_query(bool progress_threads, bool threads)
 
 static int fs_register(void)
 {
+    static const mca_base_var_enum_value_t homes[] = {{FILE_HOME_AUTO, "auto"},
+                                                      {FILE_HOME_ALWAYS, "always"},
+                                                      {FILE_HOME_NEVER, "never"},
+                                                      {0, NULL}};
+    const mca_base_component_t *c = &mca_fs_replica_component.fsm_version;
     replica.fs.priority = FILE_PRIORITY;
-    param_common(&mca_fs_replica_component.fsm_version, &ompi_fs_base_framework,
-                 &replica.fs.priority, &replica.fs.verbose);
+    replica.file_home = FILE_HOME_AUTO;
+    param_common(c, &ompi_fs_base_framework, &replica.fs.priority, &replica.fs.verbose);
+    param_word(c, "home",
+               "Whether a file of MPI-IO is kept by one rank, its home, for all: auto, where "
+               "desktops share no folder; always; never",
+               OPAL_INFO_LVL_4, homes, &replica.file_home);
     return OMPI_SUCCESS;
 }
 
@@ -222,6 +232,8 @@ static mca_fs_base_module_t *fs_query(ompio_file_t *fh, int *priority)
 {
     *priority = replica.fs.priority;
     fh->f_fstype = UFS;
+    if (homes_are_wanted(fh))
+        return &homes_fs_module;
     return replica.engine != NULL ? &fs_module : NULL;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* share_ompi4.c -- shared file pointers: a number in a window of the file's first rank, drawn from
- * by fetch-and-add, so that all copies of a rank draw alike (window.h). */
-#include "src/pml_replica/glue.h"
+ * by fetch-and-add, so that all copies of a rank draw alike (window.h). Where the file has a home
+ * that keeps the pointer, too. */
+#include "homes.h"
 #include "ompi/mca/common/ompio/common_ompio.h"
 #include "ompi/mca/sharedfp/base/base.h"
 #include "ompi/mca/sharedfp/sharedfp.h"
@@ -26,6 +27,8 @@ static int share_open(struct ompi_communicator_t *comm, const char *name, int mo
                       struct opal_info_t *info, ompio_file_t *fh)
 {
     (void)comm, (void)name, (void)mode, (void)info;
+    if (remote_of(fh) != NULL)
+        return OMPI_SUCCESS;
     struct shared_pointer *s = calloc(1, sizeof *s);
     if (s == NULL)
         return OMPI_ERR_OUT_OF_RESOURCE;
@@ -47,17 +50,37 @@ static int share_close(ompio_file_t *fh)
     return OMPI_SUCCESS;
 }
 
+static struct home_answer remote_ask(const struct remote *r, enum home_kind kind, long long number)
+{
+    return ask_now(r->home, kind, r->number, (uint64_t)number, NULL, 0);
+}
+
 /* Draws so many bytes; 0: reads the pointer only. */
 static int pointer_draw(ompio_file_t *fh, long long bytes, long long *at)
 {
+    if (remote_of(fh) != NULL) {
+        *at = remote_ask(remote_of(fh), HOME_DRAW, bytes).value;
+        return OMPI_SUCCESS;
+    }
     struct shared_pointer *s = shared_of(fh);
     int rc = PMPI_Fetch_and_op(&bytes, at, MPI_LONG_LONG, 0, 0, MPI_SUM, s->window);
     return rc != MPI_SUCCESS ? rc : PMPI_Win_flush(0, s->window);
 }
 
+static int pointer_set(ompio_file_t *fh, long long at)
+{
+    if (remote_of(fh) != NULL) {
+        remote_ask(remote_of(fh), HOME_POINT, at);
+        return OMPI_SUCCESS;
+    }
+    struct shared_pointer *s = shared_of(fh);
+    int rc = PMPI_Accumulate(&at, 1, MPI_LONG_LONG, 0, 0, 1, MPI_LONG_LONG, MPI_REPLACE, s->window);
+    PMPI_Win_flush(0, s->window);
+    return rc;
+}
+
 static int share_seek(ompio_file_t *fh, OMPI_MPI_OFFSET_TYPE offset, int whence)
 {
-    struct shared_pointer *s = shared_of(fh);
     long long at = offset * (long long)fh->f_etype_size, now = 0;
     OMPI_MPI_OFFSET_TYPE split_end = 0;
     int rc = OMPI_SUCCESS;
@@ -68,10 +91,7 @@ static int share_seek(ompio_file_t *fh, OMPI_MPI_OFFSET_TYPE offset, int whence)
             rc = mca_common_ompio_file_get_size(fh, &split_end);
         at += now + split_end;
         if (rc == OMPI_SUCCESS)
-            rc = at < 0 ? MPI_ERR_ARG
-                        : PMPI_Accumulate(&at, 1, MPI_LONG_LONG, 0, 0, 1, MPI_LONG_LONG,
-                                          MPI_REPLACE, s->window);
-        PMPI_Win_flush(0, s->window);
+            rc = at < 0 ? MPI_ERR_ARG : pointer_set(fh, at);
     }
     fh->f_comm->c_coll->coll_bcast(&rc, 1, MPI_INT, 0, fh->f_comm,
                                    fh->f_comm->c_coll->coll_bcast_module);
@@ -219,9 +239,8 @@ static int share_register(void)
 
 static mca_sharedfp_base_module_t *share_query(ompio_file_t *fh, int *priority)
 {
-    (void)fh;
     *priority = replica.sharedfp.priority;
-    return replica.engine != NULL ? &module : NULL;
+    return replica.engine != NULL || fh->f_fs == &homes_fs_module ? &module : NULL;
 }
 
 mca_sharedfp_base_component_2_0_0_t mca_sharedfp_replica_component = {

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* jobs.c -- p2pctl jobs, job, cancel, hold, release: what runs, where, and how to end it. */
+#include "ad_json.h"
+#include "moment.h"
+#include "own_jobs.h"
+#include "overlay/client/words.h"
+#include "overlay/core/lease/lease.h"
+#include "tool.h"
+#include <errno.h>
+#include <string.h>
+
+enum { ANSWER_MS = 5000 };
+
+struct job_order {
+    struct tool_options shared;
+    bool all;
+    bool named; /* the verb takes a job */
+    const char *name;
+};
+
+static error_t job_parse(int key, char *value, struct argp_state *state)
+{
+    struct job_order *o = state->input;
+    if (key == ARGP_KEY_INIT)
+        state->child_inputs[0] = &o->shared;
+    else if (key == 'a')
+        o->all = true;
+    else if (key == ARGP_KEY_ARG && o->named && o->name == NULL)
+        o->name = value;
+    else if (key == ARGP_KEY_END && o->named && o->name == NULL)
+        argp_error(state, "which job? p2pctl jobs shows them");
+    else
+        return ARGP_ERR_UNKNOWN;
+    return 0;
+}
+
+static const struct argp_child shared[] = {{.argp = &tool_argp}, {0}};
+
+static int job_begin(int argc, char **argv, const struct argp *argp, struct job_order *o,
+                     struct client **c)
+{
+    argp_err_exit_status = TOOL_USAGE;
+    argp_parse(argp, argc, argv, 0, NULL, o);
+    return tool_connect(c, &o->shared);
+}
+
+/* --- jobs --- */
+
+struct lent {
+    struct msg_local_granted at[LEASE_MAX];
+    size_t count;
+    struct id self;
+};
+
+static void lent_row(void *ctx, const struct message *m)
+{
+    struct lent *l = ctx;
+    if (m->kind == MSG_local_self)
+        l->self = m->local_self.ad.peer.id;
+    else if (m->kind == MSG_local_granted && l->count < LEASE_MAX)
+        l->at[l->count++] = m->local_granted;
+}
+
+/* What others run here: this desktop's own leases are in its own jobs. */
+static void lent_keep_others(struct lent *l)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < l->count; i++)
+        if (!id_equal(&l->at[i].holder, &l->self))
+            l->at[kept++] = l->at[i];
+    l->count = kept;
+}
+
+static int lent_ask(struct lent *l, struct client *c, struct err *e)
+{
+    struct message question = {.kind = MSG_local_status};
+    struct msg_local_done done;
+    const int rc = client_ask(c, &question, ANSWER_MS, lent_row, l, &done, e);
+    lent_keep_others(l);
+    return rc;
+}
+
+static void print_row(const char *name, const char *state, const char *since, const char *size,
+                      const char *where, const char *program)
+{
+    printf("%-16s %-7s %9s  %-13s %-14s %s\n", name, state, since, size, where, program);
+}
+
+static void print_own(const struct own_job *j)
+{
+    char span[24], size[32], where[48];
+    const unsigned lost = own_job_lost(j), peers = own_job_peers(j);
+    if (j->is.lanes > 1)
+        snprintf(size, sizeof size, "%u ranks x %u", j->is.ranks, (unsigned)j->is.lanes);
+    else
+        snprintf(size, sizeof size, "%u rank%s", j->is.ranks, j->is.ranks == 1 ? "" : "s");
+    if (lost > 0)
+        snprintf(where, sizeof where, "%u peer%s, %u lost", peers, peers == 1 ? "" : "s", lost);
+    else
+        snprintf(where, sizeof where, "%u peer%s", peers, peers == 1 ? "" : "s");
+    print_row(j->is.name, own_job_state(j),
+              moment_span((moment_now_ms() - j->is.began_ms) / 1000, span), size, where,
+              j->is.program);
+}
+
+static void print_lent(const struct msg_local_granted *l)
+{
+    char span[24], size[32], where[80];
+    snprintf(size, sizeof size, "%u slot%s", l->slots, l->slots == 1 ? "" : "s");
+    snprintf(where, sizeof where, "of %s", l->from[0] != '\0' ? l->from : "another");
+    print_row(l->user, l->pid != 0 ? "runs" : "waits", moment_span(l->age_ms / 1000, span), size,
+              where, l->program[0] != '\0' || l->pid == 0 ? l->program : "(of the system)");
+}
+
+static void jobs_print(const struct own_jobs *own, const struct lent *others)
+{
+    const struct tool_style style = tool_style(stdout);
+    if (own->count == 0 && others->count == 0) {
+        puts("nothing runs");
+        return;
+    }
+    fputs(style.bold, stdout);
+    print_row("job", "state", "since", "size", "where", "program");
+    fputs(style.end, stdout);
+    for (size_t i = 0; i < own->count; i++)
+        print_own(&own->at[i]);
+    for (size_t i = 0; i < others->count; i++)
+        print_lent(&others->at[i]);
+}
+
+static json_t *json_own(const struct own_job *j)
+{
+    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:I}", "job", j->is.name, "state",
+                     own_job_state(j), "program", j->is.program, "ranks", (int)j->is.ranks, "lanes",
+                     (int)j->is.lanes, "peers", (int)own_job_peers(j), "lost", (int)own_job_lost(j),
+                     "pid", (int)j->is.pid, "began_ms", (json_int_t)j->is.began_ms);
+}
+
+static void jobs_print_json(const struct own_jobs *own, const struct lent *others)
+{
+    json_t *mine = json_array(), *lent = json_array();
+    for (size_t i = 0; i < own->count; i++)
+        json_array_append_new(mine, json_own(&own->at[i]));
+    for (size_t i = 0; i < others->count; i++) {
+        const struct msg_local_granted *l = &others->at[i];
+        char id[ID_TEXT + 1];
+        id_text(&l->lease, id);
+        json_array_append_new(lent,
+                              json_pack("{s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:I}", "lease", id,
+                                        "user", l->user, "from", l->from, "program", l->program,
+                                        "slots", (int)l->slots, "guest", (int)l->guest, "pid",
+                                        (int)l->pid, "age_ms", (json_int_t)l->age_ms));
+    }
+    tool_print_json(json_pack("{s:o, s:o}", "jobs", mine, "lent", lent));
+}
+
+int tool_jobs(int argc, char **argv)
+{
+    static const struct argp_option options[] = {
+        {"all", 'a', NULL, 0, "also what others run on this desktop", 0}, {0}};
+    const struct argp argp = {.options = options,
+                              .parser = job_parse,
+                              .children = shared,
+                              .doc = "The jobs of your mpiruns on this desktop: since when they "
+                                     "run, ranks x lanes, on how many peers, what is lost."};
+    static struct lent others;
+    struct job_order o = {0};
+    struct own_jobs own = {0};
+    struct client *c;
+    struct err e = {0};
+    int rc = job_begin(argc, argv, &argp, &o, &c);
+    if (rc != TOOL_OK)
+        return rc;
+    if (own_jobs_ask(&own, c, &e) != 0 || (o.all && lent_ask(&others, c, &e) != 0))
+        rc = tool_fail(&e);
+    else
+        (o.shared.json ? jobs_print_json : jobs_print)(&own, &others);
+    own_jobs_clear(&own);
+    client_close(c);
+    return rc;
+}
+
+/* --- job --- */
+
+static const char *const states[] = {"", "runs", "lost", "finished"};
+
+static const char *place_state(const struct part_place *p)
+{
+    return p->state < sizeof states / sizeof states[0] ? states[p->state] : "?";
+}
+
+static unsigned shown_lane(const struct own_job *j, unsigned rank)
+{
+    unsigned lane = 0;
+    while (lane < j->is.lanes && own_job_place(j, rank, lane)->state != PLACE_RUNS)
+        lane++;
+    return lane;
+}
+
+/* A row for each rank, a column for each lane; the leader is marked. */
+static void job_print_rank(const struct own_job *j, unsigned rank, const struct tool_style *style)
+{
+    const unsigned leader = shown_lane(j, rank);
+    printf("%6u", rank);
+    for (unsigned lane = 0; lane < j->is.lanes; lane++) {
+        const struct part_place *p = own_job_place(j, rank, lane);
+        char cell[96] = "-";
+        if (p->state != 0)
+            snprintf(cell, sizeof cell, "%s%s%s%s", lane == leader && j->is.lanes > 1 ? "*" : "",
+                     p->name, p->state == PLACE_RUNS ? "" : " ",
+                     p->state == PLACE_RUNS ? "" : place_state(p));
+        printf("  %s%-22s%s", p->state == PLACE_LOST ? style->bad : "", cell,
+               p->state == PLACE_LOST ? style->end : "");
+    }
+    printf("\n");
+}
+
+static void job_print(const struct own_job *j)
+{
+    const struct tool_style style = tool_style(stdout);
+    char when[24], span[24];
+    const uint64_t now = moment_now_ms();
+    printf("%s%s%s  %s\n", style.bold, j->is.name, style.end, j->is.program);
+    printf("  %s since %s (%s), as pid %u; %u rank%s in %u lane%s, %u process%s lost\n",
+           own_job_state(j), moment_text(j->is.began_ms / 1000, now / 1000, when),
+           moment_span((now - j->is.began_ms) / 1000, span), j->is.pid, j->is.ranks,
+           j->is.ranks == 1 ? "" : "s", (unsigned)j->is.lanes, j->is.lanes == 1 ? "" : "s",
+           own_job_lost(j), own_job_lost(j) == 1 ? "" : "es");
+    printf("%s%6s", style.dim, "rank");
+    for (unsigned lane = 0; lane < j->is.lanes; lane++)
+        printf("  lane %-17u", lane);
+    printf("%s\n", style.end);
+    for (unsigned rank = 0; rank < j->is.ranks; rank++)
+        job_print_rank(j, rank, &style);
+    if (j->is.lanes > 1)
+        printf("%s* leads: what it prints is shown%s\n", style.dim, style.end);
+}
+
+static void job_print_json(const struct own_job *j)
+{
+    json_t *all = json_own(j), *places = json_array();
+    for (unsigned rank = 0; rank < j->is.ranks; rank++)
+        for (unsigned lane = 0; lane < j->is.lanes; lane++) {
+            const struct part_place *p = own_job_place(j, rank, lane);
+            char id[ID_TEXT + 1];
+            if (p->state == 0)
+                continue;
+            id_text(&p->peer, id);
+            json_array_append_new(places, json_pack("{s:i, s:i, s:s, s:s, s:s, s:b}", "rank",
+                                                    (int)rank, "lane", (int)lane, "state",
+                                                    place_state(p), "peer", p->name, "peer_id", id,
+                                                    "leads", lane == shown_lane(j, rank)));
+        }
+    json_object_set_new(all, "processes", places);
+    tool_print_json(all);
+}
+
+static const struct own_job *job_find(const struct own_jobs *all, const char *name, struct err *e)
+{
+    const struct own_job *j = own_jobs_find(all, name);
+    if (j == NULL)
+        err_set(e, ENOENT, "no job %.60s of yours runs from this desktop; p2pctl jobs shows them",
+                name);
+    return j;
+}
+
+int tool_job(int argc, char **argv)
+{
+    const struct argp argp = {.parser = job_parse,
+                              .children = shared,
+                              .args_doc = "JOB",
+                              .doc = "One job: which rank is on which desktop, in each lane, and "
+                                     "what was lost. JOB is its name or the number in it."};
+    struct job_order o = {.named = true};
+    struct own_jobs own = {0};
+    struct client *c;
+    struct err e = {0};
+    int rc = job_begin(argc, argv, &argp, &o, &c);
+    if (rc != TOOL_OK)
+        return rc;
+    const struct own_job *j = own_jobs_ask(&own, c, &e) == 0 ? job_find(&own, o.name, &e) : NULL;
+    if (j == NULL)
+        rc = tool_fail(&e);
+    else
+        (o.shared.json ? job_print_json : job_print)(j);
+    own_jobs_clear(&own);
+    client_close(c);
+    return rc;
+}
+
+/* --- cancel, hold, release --- */
+
+static void no_row(void *ctx, const struct message *m)
+{
+    (void)ctx, (void)m;
+}
+
+static int control(struct client *c, const struct own_job *j, enum roster_verb verb, struct err *e)
+{
+    struct message order = {.kind = MSG_local_control, .local_control.verb = (uint8_t)verb};
+    struct msg_local_done done;
+    memcpy(order.local_control.name, j->is.name, sizeof order.local_control.name);
+    return client_ask(c, &order, ANSWER_MS, no_row, NULL, &done, e);
+}
+
+static int job_control(int argc, char **argv, enum roster_verb verb, const char *doc)
+{
+    static const char *const done[] = {[ROSTER_TERMINATE] = "is told to end",
+                                       [ROSTER_PAUSE] = "is held",
+                                       [ROSTER_RESUME] = "goes on"};
+    const struct argp argp = {
+        .parser = job_parse, .children = shared, .args_doc = "JOB", .doc = doc};
+    struct job_order o = {.named = true};
+    struct own_jobs own = {0};
+    struct client *c;
+    struct err e = {0};
+    int rc = job_begin(argc, argv, &argp, &o, &c);
+    if (rc != TOOL_OK)
+        return rc;
+    const struct own_job *j = own_jobs_ask(&own, c, &e) == 0 ? job_find(&own, o.name, &e) : NULL;
+    if (j == NULL || control(c, j, verb, &e) != 0)
+        rc = tool_fail(&e);
+    else if (o.shared.json)
+        tool_print_json(json_pack("{s:s, s:s}", "job", j->is.name, "done", done[verb]));
+    else
+        printf("%s %s\n", j->is.name, done[verb]);
+    own_jobs_clear(&own);
+    client_close(c);
+    return rc;
+}
+
+int tool_cancel(int argc, char **argv)
+{
+    return job_control(argc, argv, ROSTER_TERMINATE, "Ends a job of yours, as Ctrl-C would.");
+}
+
+int tool_hold(int argc, char **argv)
+{
+    return job_control(argc, argv, ROSTER_PAUSE,
+                       "Stops all processes of a job of yours; it keeps its slots.");
+}
+
+int tool_release(int argc, char **argv)
+{
+    return job_control(argc, argv, ROSTER_RESUME, "Lets a job go on that was held.");
+}

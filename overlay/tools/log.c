@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* log.c -- p2pctl log: what happens, a line each. */
+#include "ad_json.h"
+#include "moment.h"
+#include "order.h"
+#include "overlay/client/words.h"
+#include "tool.h"
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+
+enum { ANSWER_MS = 5000, KEPT = 64 };
+
+struct log_order {
+    struct tool_options shared;
+    bool follow;
+    unsigned past;
+};
+
+static error_t log_parse(int key, char *value, struct argp_state *state)
+{
+    struct log_order *o = state->input;
+    if (key == ARGP_KEY_INIT)
+        state->child_inputs[0] = &o->shared;
+    else if (key == 'f')
+        o->follow = true;
+    else if (key == 'n')
+        o->past = order_number(value, "number", 0, KEPT, state);
+    else
+        return ARGP_ERR_UNKNOWN;
+    return 0;
+}
+
+static const char *notice_word(uint8_t what)
+{
+    static const char *const words[] = {[NOTICE_NODE_DOWN] = "peer_lost",
+                                        [NOTICE_REPLICA_LOST] = "process_lost",
+                                        [NOTICE_JOB_DONE] = "job_done",
+                                        [NOTICE_ALLOCATION_ENDED] = "allocation_ended",
+                                        [NOTICE_NEWS] = "news"};
+    return what < sizeof words / sizeof words[0] && words[what] != NULL ? words[what] : "?";
+}
+
+static void notice_print(const struct msg_local_notice *n)
+{
+    const time_t t = (time_t)(n->time_ms / 1000);
+    struct tm tm = {0};
+    char when[32];
+    localtime_r(&t, &tm);
+    strftime(when, sizeof when, "%b %e %H:%M:%S", &tm);
+    printf("%s  %s\n", when, n->text);
+}
+
+/* One object in a line, so that a reader has each at once. */
+static void notice_print_json(const struct msg_local_notice *n)
+{
+    json_t *one = json_pack("{s:s, s:I, s:s}", "event", notice_word(n->what), "time_ms",
+                            (json_int_t)n->time_ms, "text", n->text);
+    if (n->peer_name[0] != '\0')
+        json_object_set_new(one, "peer", json_string(n->peer_name));
+    if (n->job[0] != '\0')
+        json_object_set_new(one, "job", json_string(n->job));
+    if (n->what == NOTICE_REPLICA_LOST) {
+        json_object_set_new(one, "rank", json_integer(n->rank));
+        json_object_set_new(one, "lane", json_integer(n->lane));
+        json_object_set_new(one, "left", json_integer(n->left));
+    }
+    if (n->what == NOTICE_JOB_DONE)
+        json_object_set_new(one, "status", json_integer(n->status));
+    json_dumpf(one, stdout, JSON_COMPACT);
+    putchar('\n');
+    json_decref(one);
+}
+
+static void on_notice(void *ctx, const struct message *m)
+{
+    const struct log_order *o = ctx;
+    (o->shared.json ? notice_print_json : notice_print)(&m->local_notice);
+    fflush(stdout);
+}
+
+/* A question whose answer comes after all that the daemon has to repeat. */
+static void no_row(void *ctx, const struct message *m)
+{
+    (void)ctx, (void)m;
+}
+
+static int log_watch(struct client *c, unsigned past, struct err *e)
+{
+    struct message watch = {.kind = MSG_local_watch, .local_watch.past = (uint16_t)past};
+    struct message last = {.kind = MSG_local_history};
+    struct msg_local_done done;
+    int rc = client_ask(c, &watch, ANSWER_MS, no_row, NULL, &done, e);
+    return rc == 0 ? client_ask(c, &last, ANSWER_MS, no_row, NULL, &done, e) : rc;
+}
+
+static int log_follow(struct client *c, struct err *e)
+{
+    struct pollfd p = {.fd = client_fd(c), .events = POLLIN};
+    struct grid_event event;
+    for (;;) {
+        if (poll(&p, 1, -1) < 0 && errno != EINTR)
+            return err_set(e, errno, "poll: %s", strerror(errno));
+        while (client_event(c, &event) == 1)
+            if (event.kind == GRID_DAEMON_GONE)
+                return err_set(e, EPIPE, "%s", event.text);
+    }
+}
+
+int tool_log(int argc, char **argv)
+{
+    static const struct argp_option options[] = {
+        {"follow", 'f', NULL, 0, "go on with what happens from now on, until Ctrl-C", 0},
+        {"number", 'n', "N", 0, "begin with the last N lines (64, which are all that are kept)", 0},
+        {0}};
+    static const struct argp_child children[] = {{.argp = &tool_argp}, {0}};
+    const struct argp argp = {.options = options,
+                              .parser = log_parse,
+                              .children = children,
+                              .doc = "What has happened since p2pd began: jobs that begin and end "
+                                     "here, peers and processes of your jobs that are lost, and "
+                                     "when this desktop lends. With --json, an object in each "
+                                     "line."};
+    struct log_order o = {.past = KEPT};
+    struct client *c;
+    struct err e = {0};
+    argp_err_exit_status = TOOL_USAGE;
+    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    int rc = tool_connect(&c, &o.shared);
+    if (rc != TOOL_OK)
+        return rc;
+    client_on_notice(c, on_notice, &o);
+    if (log_watch(c, o.past, &e) != 0 || (o.follow && log_follow(c, &e) != 0))
+        rc = tool_fail(&e);
+    client_close(c);
+    return rc;
+}

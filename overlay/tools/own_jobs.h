@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* own_jobs.h -- the jobs of this user's mpiruns here, with where each process is. */
+#ifndef P2P_OVERLAY_TOOLS_OWN_JOBS_H
+#define P2P_OVERLAY_TOOLS_OWN_JOBS_H
+#include "overlay/client/ask.h"
+
+struct own_job {
+    struct msg_local_job is;
+    struct part_place *places; /* [lane * ranks + rank]; state 0: there is no such process */
+};
+
+struct own_jobs {
+    struct own_job *at;
+    size_t count;
+    bool short_of_memory;
+};
+
+int own_jobs_ask(struct own_jobs *all, struct client *c, struct err *e);
+void own_jobs_clear(struct own_jobs *all);
+/* By its whole name or by the number in it: mpirun-77, 77; NULL: none. */
+const struct own_job *own_jobs_find(const struct own_jobs *all, const char *word);
+const struct part_place *own_job_place(const struct own_job *j, unsigned rank, unsigned lane);
+unsigned own_job_lost(const struct own_job *j);     /* processes */
+unsigned own_job_peers(const struct own_job *j);    /* on which processes run */
+const char *own_job_state(const struct own_job *j); /* runs, held, ends */
+#endif
