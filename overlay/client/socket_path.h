@@ -6,8 +6,8 @@
 #include "overlay/base/err.h"
 
 enum {
-    LOCAL_PROTOCOL = 10, /* of local.def; grows with every change of it */
-    PLACE_MAX = 107,    /* what fits into sun_path */
+    LOCAL_PROTOCOL = 11, /* of local.def; grows with every change of it */
+    PLACE_MAX = 107,     /* what fits into sun_path */
 };
 
 /* The choice-th place, from 0: $P2PGRID_SOCKET alone, or else $XDG_RUNTIME_DIR/p2pgrid/p2pd.sock,

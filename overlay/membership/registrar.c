@@ -179,7 +179,8 @@ int registrar_invite(struct registrar *r, const struct msg_local_invite *ask,
     token.grid = authority_id(a);
     rc = registrar_find_owner(r, ask, fresh.owner, e);
     if (rc == 0 && registrar_publish(r, a, &why) < 0)
-        log_warn(r->node->log, "the members are not told anew which peer renews certificates: %s", why.text);
+        log_warn(r->node->log, "the members are not told anew which peer renews certificates: %s",
+                 why.text);
     if (rc == 0)
         rc = registrar_hold_key(r, a, e);
     authority_close(a);

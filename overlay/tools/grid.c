@@ -57,7 +57,8 @@ static const struct argp_option options[] = {
     {"encrypt", 'e', NULL, 0,
      "create: every peer lends only to jobs that encrypt what their ranks tell each other", 0},
     {"days", 'D', "N", 0,
-     "valid for N days (create: 3650, issue: 365); rotate: a member that is away may come back for N days "
+     "valid for N days (create: 3650, issue: 365); rotate: a member that is away may come back for "
+     "N days "
      "(30)",
      0},
     {"socket", 's', "PATH", 0,

@@ -191,7 +191,7 @@ static void listener_ready(struct transport *t, struct watch *w, uint32_t events
     struct ucred peer;
     socklen_t size = sizeof peer;
     bool foreign = l->by_unix && (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
-                                   peer.uid != getuid());
+                                  peer.uid != getuid());
     pending_prune(t);
     struct pending *p = foreign ? NULL : calloc(1, sizeof *p);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = p};

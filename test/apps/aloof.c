@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* aloof.c -- a follower computes for long without an MPI call. Its leader takes a message from any
- * source and answers: the answer must not wait for the follower, nor may the follower, or the sender
- * to it, be given up. Arguments: the process (as the launcher counts) that computes, seconds, and
- * how often it asks for the time meanwhile: its leader has done so already. */
+ * source and answers: the answer must not wait for the follower, nor may the follower, or the
+ * sender to it, be given up. Arguments: the process (as the launcher counts) that computes,
+ * seconds, and how often it asks for the time meanwhile: its leader has done so already. */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -368,8 +368,8 @@ static void windows(struct maker *m)
     }
 }
 
-/* A rank has a large message on its way when it puts something into the window of the receiver, which
- * waits for other things before that message. */
+/* A rank has a large message on its way when it puts something into the window of the receiver,
+ * which waits for other things before that message. */
 static void late(struct maker *m)
 {
     int r = draw(m, m->ranks), a = other_than(m, r), b = other_than(m, r);

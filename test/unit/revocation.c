@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* revocation.c -- a member that was put out stays out: names find one member, lists count only when the
- * authority has signed them, and a certificate is renewed for its own key alone. */
+/* revocation.c -- a member that was put out stays out: names find one member, lists count only when
+ * the authority has signed them, and a certificate is renewed for its own key alone. */
 #include "overlay/membership/ledger.h"
 #include "overlay/membership/member.h"
 #include "overlay/membership/renewal.h"
