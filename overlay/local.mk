@@ -79,7 +79,8 @@ libdaemon_la_SOURCES = \
     overlay/discovery/contact.h overlay/discovery/finder.c overlay/discovery/finder.h \
     overlay/discovery/overlay.c overlay/discovery/overlay.h overlay/discovery/probe_replies.c \
     overlay/discovery/probe_replies.h overlay/discovery/walk.c overlay/discovery/walk.h \
-    overlay/files/fetcher.h overlay/files/store.c overlay/files/store.h overlay/files/store_state.h \
+    overlay/files/fetcher.c overlay/files/fetcher.h overlay/files/fetcher_state.h overlay/files/fetching.c \
+    overlay/files/giver.c overlay/files/offer.c overlay/files/store.c overlay/files/store.h overlay/files/store_state.h \
     overlay/files/tree.c overlay/files/tree_files.c \
     overlay/host/address_monitor.c overlay/host/address_monitor.h overlay/host/caller.c overlay/host/caller.h \
     overlay/host/cores.c overlay/host/cores.h \
@@ -88,11 +89,11 @@ libdaemon_la_SOURCES = \
     overlay/host/proctree.c overlay/host/proctree.h overlay/host/speed.c overlay/host/speed.h \
     overlay/host/tcp_socket.c overlay/host/tcp_socket.h overlay/host/trim.c overlay/host/trim.h \
     overlay/lend/allowlist.c overlay/lend/allowlist.h overlay/lend/grant.c overlay/lend/grant.h \
-    overlay/lend/grant_job.c overlay/lend/grant_owner.c overlay/lend/grant_state.h \
+    overlay/lend/grant_files.c overlay/lend/grant_job.c overlay/lend/grant_owner.c overlay/lend/grant_state.h \
     overlay/lend/inquiry.c overlay/lend/inquiry.h overlay/lend/launch.c overlay/lend/launch.h \
     overlay/lend/lender.c overlay/lend/lender.h overlay/lend/lending.c overlay/lend/lending.h \
     overlay/lend/listens.c overlay/lend/listens.h overlay/lend/refusal.c overlay/lend/refusal.h overlay/lend/results.c overlay/lend/results.h \
-    overlay/local/local.c overlay/local/local.h overlay/local/local_calls.c overlay/local/local_socket.c \
+    overlay/local/local.c overlay/local/local.h overlay/local/local_calls.c overlay/local/local_files.c overlay/local/local_socket.c \
     overlay/local/local_socket.h overlay/local/local_state.h overlay/local/rendezvous.c \
     overlay/local/relay.c overlay/local/relay.h overlay/local/rendezvous.h overlay/local/rpc.c overlay/local/rpc.h overlay/local/status.c \
     overlay/local/status.h overlay/wire/version.c overlay/wire/version.h \

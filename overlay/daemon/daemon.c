@@ -7,6 +7,7 @@
 #include "overlay/crypto/identity.h"
 #include "overlay/discovery/overlay.h"
 #include "overlay/discovery/walk.h"
+#include "overlay/files/fetcher.h"
 #include "overlay/host/cores.h"
 #include "overlay/host/machine.h"
 #include "overlay/lend/allowlist.h"
@@ -102,8 +103,11 @@ void daemon_reload(struct daemon *d)
         strcmp(fresh.keys, n->settings.keys) != 0 || strcmp(fresh.socket, n->settings.socket) != 0)
         log_warn(n->log, "listen, keys and socket change only with a restart");
     memcpy(fresh.keys, n->settings.keys, sizeof fresh.keys);
+    memcpy(fresh.cache, n->settings.cache, sizeof fresh.cache);
     fresh.encrypt = fresh.encrypt || identity_grid_encrypts(n->identity);
     n->settings = fresh;
+    if (d->store != NULL)
+        store_set_bound(d->store, fresh.cache_size);
     log_set_level(n->log, fresh.log_level);
     log_info(n->log, "settings read again");
     if (identity_reload(n->identity, n->settings.keys, &e) < 0)
@@ -171,6 +175,16 @@ static int open_overlay(struct daemon *d, struct err *e)
     return rc;
 }
 
+/* A desktop whose folder cannot be used lends all the same, to jobs that bring no files. */
+static int open_files(struct daemon *d, struct err *e)
+{
+    struct node *n = &d->node;
+    struct err why = {0};
+    if (store_open(&d->store, n->settings.cache, n->settings.cache_size, n->log, &why) != 0)
+        log_warn(n->log, "no files of jobs are kept: %s", why.text);
+    return fetcher_open(&d->fetcher, n, d->store, e);
+}
+
 /* What others may use here. */
 static int open_lending(struct daemon *d, struct err *e)
 {
@@ -178,7 +192,10 @@ static int open_lending(struct daemon *d, struct err *e)
     int rc = 0;
     if (allowlist_open(&d->allowlist, n, on_peers_changed, d) < 0)
         rc = err_set(e, ENOMEM, "no memory");
-    const struct grant_parts parts = {d->cores, d->tunnels, d->allowlist, on_guest_calls, d};
+    if (rc == 0)
+        rc = open_files(d, e);
+    const struct grant_parts parts = {d->cores,   d->tunnels,     d->allowlist,
+                                      d->fetcher, on_guest_calls, d};
     if (rc == 0)
         rc = grant_open(&d->grant, n, &parts, e);
     if (rc == 0 && listens_open(&d->listens, n, d->allowlist, d->grant, is_used, d) < 0)
@@ -196,8 +213,8 @@ static int open_own(struct daemon *d, struct err *e)
     int rc = registrar_open(&d->registrar, n, d->member, d->overlay, e);
     if (rc == 0)
         rc = jobs_open(&d->jobs, n, &jobs, e);
-    const struct local_parts local = {d->overlay, d->walks,  d->tunnels,  d->jobs,
-                                      d->grant,   d->lender, d->registrar};
+    const struct local_parts local = {d->overlay, d->walks,     d->tunnels, d->jobs, d->grant,
+                                      d->lender,  d->registrar, d->fetcher, d->store};
     return rc == 0 ? local_open(&d->local, n, &local, e) : rc;
 }
 
@@ -247,6 +264,8 @@ void daemon_close(struct daemon *d)
     close_guests(d);
     jobs_close(d->jobs);
     registrar_close(d->registrar);
+    fetcher_close(d->fetcher);
+    store_close(d->store);
     allowlist_close(d->allowlist);
     tunnels_close(d->tunnels);
     walks_close(d->walks);

@@ -10,9 +10,11 @@
 struct allowlist;
 struct cores;
 struct datagrams;
+struct fetcher;
 struct grant;
 struct jobs;
 struct registrar;
+struct store;
 struct lender;
 struct listens;
 struct local;
@@ -36,6 +38,8 @@ struct daemon {
     struct overlay *overlay;     /* the ring, and the ads in it */
     struct walks *walks;
     struct tunnels *tunnels;
+    struct store *store; /* files of jobs; NULL: another daemon uses the folder */
+    struct fetcher *fetcher;
     /* These four are NULL once daemon_leave() was called. */
     struct grant *grant; /* leases given to others, and what runs under them */
     struct lender *lender;

@@ -5,6 +5,7 @@
 #include "overlay/discovery/overlay.h"
 #include "overlay/discovery/probe_replies.h"
 #include "overlay/discovery/walk.h"
+#include "overlay/files/fetcher.h"
 #include "overlay/lend/grant.h"
 #include "overlay/lend/listens.h"
 #include "overlay/local/local.h"
@@ -57,6 +58,9 @@ static bool dispatch_take(void *ctx, const struct link_peer *from, const struct 
     case RECEIVER_tunnel:
         tunnels_take(d->tunnels, from, m);
         return true;
+    case RECEIVER_files:
+        fetcher_take(d->fetcher, from, m);
+        return true;
     case RECEIVER_datagram:
         datagrams_take(d->datagrams, from, m);
         return true;
@@ -66,7 +70,6 @@ static bool dispatch_take(void *ctx, const struct link_peer *from, const struct 
     case RECEIVER_registrar:
         registrar_take(d->registrar, from, m);
         return true;
-    case RECEIVER_files:    /* no version before the next one sends any */
     case RECEIVER_greeting: /* the connection has taken what it wants of these */
     case RECEIVER_beacon:
     case RECEIVER_program_greeting:

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
@@ -166,6 +167,18 @@ static void read_boot(char *out, size_t size)
         fclose(f);
 }
 
+static int store_claim(struct store *s, struct err *e)
+{
+    char path[STORE_PATH + 1];
+    snprintf(path, sizeof path, "%s/lock", s->folder);
+    s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (s->lock < 0)
+        return err_set(e, errno, "%s: %s", path, strerror(errno));
+    if (flock(s->lock, LOCK_EX | LOCK_NB) != 0)
+        return err_set(e, EBUSY, "another p2pd keeps its files in %s", s->folder);
+    return 0;
+}
+
 int store_open(struct store **out, const char *folder, uint64_t bound, struct log *log,
                struct err *e)
 {
@@ -190,6 +203,11 @@ int store_open(struct store **out, const char *folder, uint64_t bound, struct lo
         store_close(s);
         return rc;
     }
+    rc = store_claim(s, e);
+    if (rc != 0) {
+        store_close(s);
+        return rc;
+    }
     store_scan(s);
     *out = s;
     return 0;
@@ -205,6 +223,8 @@ void store_close(struct store *s)
         tree_free(t);
     }
     idmap_clear(&s->objects);
+    if (s->lock > 0)
+        close(s->lock);
     free(s->chunk);
     free(s);
 }
@@ -331,7 +351,7 @@ static struct tree *store_known(const struct store *s, const struct hash *list)
     return t;
 }
 
-struct tree *store_find(struct store *s, const struct hash *list)
+struct tree *store_lookup(struct store *s, const struct hash *list)
 {
     struct tree *t = store_known(s, list);
     if (t == NULL)
@@ -367,7 +387,7 @@ int store_tree(struct store *s, const uint8_t *list, size_t length, const char *
     struct hash hash;
     int rc;
     list_hash(&hash, list, length);
-    *out = store_find(s, &hash);
+    *out = store_lookup(s, &hash);
     if (*out != NULL) {
         rc = (*out)->whole ? 0 : make_room(s, *out, e);
         if (rc != 0)

@@ -32,7 +32,7 @@ uint64_t store_bytes(const struct store *s);
 int store_tree(struct store *s, const uint8_t *list, size_t length, const char *about,
                struct tree **out, struct err *e);
 /* The same where the list is here already; NULL: it is not. */
-struct tree *store_find(struct store *s, const struct hash *list);
+struct tree *store_lookup(struct store *s, const struct hash *list);
 void tree_release(struct tree *t);
 
 const struct list *tree_list(const struct tree *t);
@@ -55,7 +55,9 @@ int tree_adopt(struct tree *t, size_t bytes, struct err *e);
  * who gets it does. */
 int tree_get(const struct tree *t, size_t object, uint8_t *out);
 
-/* For `p2pctl cache`. */
+/* For `p2pctl cache`: what it asks of p2pd. */
+enum cache_verb { CACHE_LIST, CACHE_TRIM, CACHE_PIN, CACHE_UNPIN };
+
 struct tree_state {
     struct hash list;
     uint64_t here, bytes, used; /* used: seconds since 1970 */

@@ -40,6 +40,7 @@ struct tree {
 struct store {
     char folder[STORE_FOLDER + 1], boot[64];
     uint64_t bound;
+    int lock;
     struct log *log;
     struct tree *trees;
     struct idmap objects; /* places, by the first bytes of their hashes */

@@ -112,7 +112,7 @@ static void clear(struct grant *g, const struct lend_action *a)
     tunnel_end(g->parts.tunnels, &a->lease);
     grant_note_end(g, a->place, a);
     cores_give(g->parts.cores, (unsigned)a->place);
-    g->jobs[a->place] = (struct grant_job){.grant = g};
+    grant_forget_job(g, a->place);
     if (a->last)
         allowlist_forget(g->parts.allowlist, &a->peer.id);
 }
@@ -138,6 +138,7 @@ static void carry_out(struct grant *g, const struct lend_action *a)
     case LEND_STOP:
         if (g->jobs[a->place].launch != NULL)
             launch_stop(g->jobs[a->place].launch);
+        grant_stop_fetching(g, a->place);
         break;
     case LEND_CLEARED:
         clear(g, a);
@@ -287,6 +288,8 @@ void grant_close(struct grant *g)
         machine_count_free(g->node->machine, NULL, NULL);
     }
     results_close(g->results);
+    for (size_t i = 0; i < LEASE_MAX; i++)
+        grant_forget_job(g, i);
     if (g->timer != NULL)
         event_free(g->timer);
     free(g);

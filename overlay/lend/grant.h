@@ -9,6 +9,7 @@
 
 struct allowlist;
 struct cores;
+struct fetcher;
 struct grant;
 struct lender;
 struct node;
@@ -20,6 +21,7 @@ struct grant_parts {
     struct cores *cores;
     struct tunnels *tunnels;
     struct allowlist *allowlist;
+    struct fetcher *fetcher;
     /* A guest of that holder waits with a call: grant_tell_call() says how to go on. */
     void (*calls)(void *ctx, const struct id *holder, const uint8_t ip[16], uint16_t port);
     void *ctx;

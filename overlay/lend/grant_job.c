@@ -2,6 +2,7 @@
 /* grant_job.c -- what runs under a lease: from the holder's manifest to the end of its room. */
 #include "grant_state.h"
 #include "allowlist.h"
+#include "overlay/files/store.h"
 #include "overlay/manifest/folder.h"
 #include "overlay/manifest/manifest.h"
 #include "overlay/sandbox/room.h"
@@ -169,7 +170,7 @@ static void build_walls(struct grant *g, size_t place, const struct msg_manifest
     }
 }
 
-static int start(struct grant *g, size_t place, const struct msg_manifest *m, struct err *e)
+static int start_room(struct grant *g, size_t place, const struct msg_manifest *m, struct err *e)
 {
     if (g->node->settings.encrypt && !m->encrypts)
         return err_set(e, EACCES,
@@ -194,6 +195,8 @@ static int start(struct grant *g, size_t place, const struct msg_manifest *m, st
     limits_narrow(&order, &m->bounds);
     order.programs_count = m->programs_count;
     memcpy(order.programs, m->programs, m->programs_count * sizeof m->programs[0]);
+    if (job->tree != NULL)
+        snprintf(order.tree, sizeof order.tree, "%s", tree_path(job->tree));
     memcpy(order.job_folder, m->job_folder, sizeof order.job_folder);
     order.lanes = m->lanes;
     order.inputs_count = m->inputs_count;
@@ -235,13 +238,11 @@ void grant_peers(struct grant *g, const struct id *holder)
 }
 
 /* For the owner's eyes: what begins here. A job of this very desktop is no news. */
-static void note_begin(struct grant *g, size_t place, const struct link_peer *from,
-                       const struct msg_manifest *m)
+static void note_begin(struct grant *g, size_t place, const struct msg_manifest *m)
 {
     struct grant_job *job = &g->jobs[place];
     const struct lease *l = &g->lend.table.at[place];
     job->began_ms = history_now_ms();
-    snprintf(job->from, sizeof job->from, "%s", from->card->name);
     snprintf(job->program, sizeof job->program, "%s",
              m->programs_count > 0 ? m->programs[0].path : "");
     if (!is_own_desktop(g, &l->holder))
@@ -268,23 +269,35 @@ void grant_note_end(struct grant *g, size_t place, const struct lend_action *a)
     history_say(g->node->history, "%s of %s has ended here: %s", a->user, job->from, a->text);
 }
 
+int grant_start(struct grant *g, size_t place, struct err *e)
+{
+    struct grant_job *job = &g->jobs[place];
+    const struct id holder = holder_of(job)->id;
+    const int rc = start_room(g, place, manifest_job(job->manifest), e);
+    if (rc == 0)
+        note_begin(g, place, manifest_job(job->manifest));
+    manifest_free(job->manifest);
+    job->manifest = NULL;
+    if (rc != 0)
+        return rc;
+    grant_peers(g, &holder);
+    tell_siblings(g, &holder);
+    return 0;
+}
+
 int grant_launch(struct grant *g, size_t place, const struct link_peer *from,
                  const struct msg_lease_launch *m, struct err *e)
 {
     const struct part_peer self = links_self(g->node->links);
-    struct manifest *signed_job;
-    int rc = manifest_open(&signed_job, m, from->card, &self.id, e);
-    if (rc == 0) {
-        rc = start(g, place, manifest_job(signed_job), e);
-        if (rc == 0)
-            note_begin(g, place, from, manifest_job(signed_job));
-        manifest_free(signed_job);
-    }
-    if (rc == 0) {
-        grant_peers(g, &from->peer.id);
-        tell_siblings(g, &from->peer.id);
+    struct grant_job *job = &g->jobs[place];
+    snprintf(job->from, sizeof job->from, "%s", from->card->name);
+    int rc = manifest_open(&job->manifest, m, from->card, &self.id, e);
+    if (rc == 0)
+        rc = hash_is_zero(&manifest_job(job->manifest)->files.list)
+                 ? grant_start(g, place, e)
+                 : grant_fetch(g, place, from, e);
+    if (rc == 0)
         return 0;
-    }
     log_warn(g->node->log, "a job of %s is not started: %s", from->card->name, e->text);
     return rc;
 }

@@ -19,6 +19,10 @@ struct grant_job {
     bool confined;         /* what runs is in a guest's sandbox */
     struct launch *launch; /* NULL: nothing runs */
     pid_t pid;
+    struct manifest *manifest;      /* what is to run, or runs */
+    struct fetching *fetching;      /* its files are on their way; nothing runs yet */
+    struct event *stopped;          /* they were, and are not any more */
+    struct tree *tree;              /* its files; NULL: it brought none */
     uint64_t began_ms;              /* since 1970; 0: nothing has run */
     char from[64];                  /* the holder's desktop */
     char program[256];              /* what the job says that it runs */
@@ -57,4 +61,12 @@ void grant_note_end(struct grant *g, size_t place, const struct lend_action *a);
 /* 0, or *e says why it is not started. */
 int grant_launch(struct grant *g, size_t place, const struct link_peer *from,
                  const struct msg_lease_launch *m, struct err *e);
+/* Once its files are here. */
+int grant_start(struct grant *g, size_t place, struct err *e);
+
+/* grant_files.c */
+int grant_fetch(struct grant *g, size_t place, const struct link_peer *from, struct err *e);
+void grant_stop_fetching(struct grant *g, size_t place);
+/* The place is free: nothing of what ran in it is kept. */
+void grant_forget_job(struct grant *g, size_t place);
 #endif

@@ -41,6 +41,7 @@ static void local_drop(struct local_client *c)
     borrowed_release_all(l->borrowed, c);
     status_cancel(c->query);
     rpc_forget(l->rpc, c);
+    local_withdraw(c);
     bufferevent_free(c->stream);
     free(c);
 }

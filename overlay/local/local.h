@@ -4,9 +4,11 @@
 #define P2P_OVERLAY_LOCAL_LOCAL_H
 #include "overlay/base/err.h"
 
+struct fetcher;
 struct grant;
 struct jobs;
 struct registrar;
+struct store;
 struct lender;
 struct link_peer;
 struct local;
@@ -25,6 +27,8 @@ struct local_parts {
     struct grant *grant;
     struct lender *lender;
     struct registrar *registrar;
+    struct fetcher *fetcher;
+    struct store *store;
 };
 
 /* At the settings' socket; "": the usual place (socket_path.h). Its folder is made (0700) when it

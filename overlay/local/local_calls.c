@@ -223,16 +223,21 @@ void local_meet(struct local *l, const struct link_peer *with)
 
 static void on_local_files(struct local_client *c, const struct msg_local_files *files)
 {
+    struct message m = {.kind = MSG_local_offered, .local_offered.token = files->token};
     struct err e = {0};
-    err_set(&e, ENOSYS, "this p2pd takes no files yet");
-    say_failed(c, files->token, &e);
+    local_offer(c, files, &m.local_offered.files, &e);
+    say_row(c, files->token, &m, &e);
 }
 
 static void on_local_cache(struct local_client *c, const struct msg_local_cache *ask)
 {
+    struct message m = {.kind = MSG_local_done, .local_done.token = ask->token};
     struct err e = {0};
-    err_set(&e, ENOSYS, "this p2pd keeps no files yet");
-    say_failed(c, ask->token, &e);
+    m.local_done.count = local_cache_rows(c, ask, &e);
+    if (e.code != 0)
+        say_failed(c, ask->token, &e);
+    else
+        local_say(c, &m);
 }
 
 /* on_NAME() for each message of the list whose receivers are these; one without does not compile.

@@ -3,6 +3,7 @@
 #ifndef P2P_OVERLAY_LOCAL_LOCAL_STATE_H
 #define P2P_OVERLAY_LOCAL_LOCAL_STATE_H
 #include "local.h"
+#include "overlay/wire/message.h"
 #include "overlay/borrow/searches.h"
 #include "rpc.h"
 #include "overlay/borrow/borrowed.h"
@@ -11,13 +12,15 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum { CLIENTS_MAX = 128 };
+enum { CLIENTS_MAX = 128, LOCAL_OFFERS = 16 };
 
 struct local_client {
     struct local *local;
     struct bufferevent *stream;
     struct status_query *query;
     pid_t pid;
+    struct hash offers[LOCAL_OFFERS]; /* lists of files that others may fetch for its jobs */
+    unsigned offer_count;
     bool greeted;
     bool deaf; /* it does not read any more */
     bool gone; /* freed from the event loop, as callers on the stack may still use it */
@@ -47,4 +50,11 @@ void local_say(void *client, const struct message *m);
 void local_say_lease(void *client, const struct msg_local_lease *lease);
 void local_say_done(void *client, const struct msg_local_done *done);
 void local_lease_event(void *ctx, void *owner, const struct msg_local_event *event);
+
+/* local_files.c */
+void local_offer(struct local_client *c, const struct msg_local_files *files,
+                 struct part_files *out, struct err *e);
+void local_withdraw(struct local_client *c); /* all that it has offered */
+/* How many rows were said. */
+uint32_t local_cache_rows(struct local_client *c, const struct msg_local_cache *ask, struct err *e);
 #endif

@@ -65,6 +65,11 @@ int settings_default(struct settings *s, struct err *e)
         rc = set_path(s->state, dir, "/.local/state/p2pgrid", e);
     if (rc == 0)
         rc = set_path(s->work, dir, "/.local/state/p2pgrid/work", e);
+    const char *cache = getenv("XDG_CACHE_HOME");
+    if (rc == 0)
+        rc = cache != NULL && cache[0] == '/' ? set_path(s->cache, cache, "/p2pgrid", e)
+                                              : set_path(s->cache, dir, "/.cache/p2pgrid", e);
+    s->cache_size = 8ull << 30;
     return rc;
 }
 
@@ -252,6 +257,10 @@ static int set_all(struct settings *s, cfg_t *cfg, struct err *e)
     if (rc == 0)
         rc = set_folder(s->work, cfg, "work", e);
     if (rc == 0)
+        rc = set_folder(s->cache, cfg, "cache", e);
+    if (rc == 0)
+        rc = set_bytes(&s->cache_size, cfg, "cache_size", e);
+    if (rc == 0)
         rc = set_text(s->socket, sizeof s->socket, cfg, "socket", e);
     if (rc == 0)
         rc = set_cores(s, cfg, e);
@@ -307,6 +316,8 @@ int settings_read(struct settings *s, const char *path, struct err *e)
         CFG_STR("authority", NULL, CFGF_NODEFAULT),
         CFG_STR("state", NULL, CFGF_NODEFAULT),
         CFG_STR("work", NULL, CFGF_NODEFAULT),
+        CFG_STR("cache", NULL, CFGF_NODEFAULT),
+        CFG_STR("cache_size", NULL, CFGF_NODEFAULT),
         CFG_STR("socket", NULL, CFGF_NODEFAULT),
         CFG_STR("cores", NULL, CFGF_NODEFAULT),
         CFG_INT("slots", 0, CFGF_NODEFAULT),

@@ -44,6 +44,8 @@ struct settings {
         authority[SETTINGS_PATH + 1]; /* folder of the grid's authority, on its founder's desktop */
     char state[SETTINGS_PATH + 1];    /* folder for what survives a restart */
     char work[SETTINGS_PATH + 1];     /* folder in which each lease has its own */
+    char cache[SETTINGS_PATH + 1];    /* folder of what came of the files of jobs */
+    uint64_t cache_size;              /* bytes kept there; 0: as much as fits on the disk */
     char socket[SETTINGS_SOCKET + 1]; /* of the same user's programs; "": the usual place */
     char cores[CORE_LIST_TEXT + 1];   /* that guests may use: "all", "none", or a list */
     unsigned slots;                   /* lent to the grid; 0: as many as there are cores */

@@ -3,6 +3,7 @@ bin_PROGRAMS += p2pctl
 p2pctl_SOURCES = \
     overlay/tools/ad_json.c overlay/tools/ad_json.h \
     overlay/tools/advise.c \
+    overlay/tools/cache.c \
     overlay/tools/alloc.c \
     overlay/tools/all_peers.c overlay/tools/all_peers.h \
     overlay/tools/grid.c \

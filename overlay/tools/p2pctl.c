@@ -26,6 +26,7 @@ static const struct {
     {"pause", "lend nothing more for now", tool_pause},
     {"resume", "lend again", tool_resume},
     {"leave", "leave the grid gracefully", tool_leave},
+    {"cache", "the files of jobs that are kept here", tool_cache},
     {"grid", "found a grid; lock its authority with a passphrase", tool_grid},
     {"invite", "let one more desktop into the grid: prints a token", tool_invite},
     {"join", "join the grid of a token", tool_join},

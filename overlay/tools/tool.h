@@ -24,6 +24,7 @@ int tool_revoke(int argc, char **argv);
 int tool_policy(int argc, char **argv);
 int tool_pause(int argc, char **argv);
 int tool_resume(int argc, char **argv);
+int tool_cache(int argc, char **argv);
 int tool_leave(int argc, char **argv);
 int tool_jobs(int argc, char **argv);
 int tool_job(int argc, char **argv);

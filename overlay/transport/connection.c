@@ -355,6 +355,7 @@ void connection_tick(struct connection *c, uint64_t now_ms)
 static void set_socket(int fd)
 {
     int on = 1, idle = 5, every = 2, times = 3, lost = CONNECTION_LOST_MS;
+    int unsent = 64 * 1024; /* what waits behind files waits here, and not for megabytes of them */
     int syns = 3; /* retries, then it is dialled anew: the kernel's later retries are far apart */
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
@@ -363,6 +364,7 @@ static void set_socket(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
     setsockopt(fd, IPPROTO_TCP, TCP_SYNCNT, &syns, sizeof syns);
     setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &lost, sizeof lost);
+    setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
 }
 
 static struct connection *connection_make(const struct connection_setup *setup, int fd,

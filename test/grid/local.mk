@@ -9,6 +9,7 @@ grid_scripts = \
     test/grid/as_stock \
     test/grid/unnoticed \
     test/grid/endings \
+    test/grid/fetched \
     test/grid/siblings \
     test/grid/allocation \
     test/grid/alloc \
@@ -54,7 +55,7 @@ EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh test/grid/raw.h test/grid/roo
 EXTRA_PROGRAMS += test/grid/asks
 test_grid_asks_SOURCES = test/grid/asks.c test/security/session.c test/security/session.h
 test_grid_asks_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
-EXTRA_PROGRAMS += test/grid/collects test/grid/grab test/grid/garbage test/grid/lastword test/grid/lag test/grid/spout
+EXTRA_PROGRAMS += test/grid/collects test/grid/grab test/grid/sends test/grid/garbage test/grid/lastword test/grid/lag test/grid/spout
 # Tests that take minutes or want the machine for themselves: make check-soak.
 soak_scripts = \
     test/grid/orphans \
