@@ -53,7 +53,7 @@ mca_ras_p2p_la_SOURCES = \
     src/iof_replica/output_orte4.c src/iof_replica/pipe_orte4.c \
     src/iof_replica/tap_orte4.c \
     src/plm_p2p/plm_p2p.h src/plm_p2p/plm_p2p_component_orte4.c \
-    src/plm_p2p/daemons_orte4.c src/plm_p2p/files_orte4.c src/plm_p2p/launch_orte4.c \
+    src/plm_p2p/daemons_orte4.c src/plm_p2p/files_orte4.c src/plm_p2p/results_orte4.c src/plm_p2p/launch_orte4.c \
     src/plm_p2p/publish_orte4.c src/plm_p2p/spawn_orte4.c \
     src/plm_p2p/terms_orte4.c src/plm_p2p/trust_orte4.c \
     src/plm_p2p/watch_orte4.c \

@@ -326,7 +326,7 @@ static bool names_collect(struct collection *c)
         struct err e = {0};
         char name[SHOWN];
         int rc = n->verdict == MERGE_LEAVE ? 0 : name_collect(c, n, &e);
-        c->now.files += n->verdict != MERGE_LEAVE && n->what.kind == RESULT_FILE;
+        c->now.files += rc == 0 && n->verdict != MERGE_LEAVE && n->what.kind == RESULT_FILE;
         if (rc == 0 || rc == -EINTR)
             continue;
         if (is_loss(rc)) {

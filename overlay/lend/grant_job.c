@@ -170,6 +170,17 @@ static void build_walls(struct grant *g, size_t place, const struct msg_manifest
     }
 }
 
+/* What lies below the lanes' views is as p2pd-room chooses it. */
+static void begin_results(struct grant *g, size_t place, const struct msg_room_order *order)
+{
+    char below[sizeof order->tree + 8] = "";
+    if (order->tree[0] != '\0')
+        snprintf(below, sizeof below, "%s/files", order->tree);
+    else if (!order->guest || strcmp(order->folder, order->job_folder) == 0)
+        snprintf(below, sizeof below, "%s", order->job_folder);
+    results_begin(g->results, &g->lend.table.at[place].id, &holder_of(&g->jobs[place])->id, below);
+}
+
 static int start_room(struct grant *g, size_t place, const struct msg_manifest *m, struct err *e)
 {
     if (g->node->settings.encrypt && !m->encrypts)
@@ -204,7 +215,7 @@ static int start_room(struct grant *g, size_t place, const struct msg_manifest *
     cores_take(g->parts.cores, (unsigned)place, l->slots, job->cores);
     int rc = launch_start(&job->launch, g->launcher, &l->id, &order, &watcher, e);
     if (rc == 0)
-        results_begin(g->results, &l->id, &holder_of(job)->id, order.tree);
+        begin_results(g, place, &order);
     free(command);
     return rc;
 }

@@ -33,7 +33,7 @@ enum {
 
 struct job_results {
     struct id lease, holder;
-    char tree[512];
+    char below[520];
     uint64_t until_ms; /* 0: its room lives */
 };
 
@@ -104,13 +104,13 @@ static void results_on_time(evutil_socket_t fd, short what, void *ctx)
 }
 
 void results_begin(struct results *r, const struct id *lease, const struct id *holder,
-                   const char *tree)
+                   const char *below)
 {
     if (r->count == sizeof r->at / sizeof r->at[0])
         return;
     struct job_results *job = &r->at[r->count++];
     *job = (struct job_results){.lease = *lease, .holder = *holder};
-    snprintf(job->tree, sizeof job->tree, "%s", tree);
+    snprintf(job->below, sizeof job->below, "%s", below);
 }
 
 /* Of those that are kept the one that ends first makes room for another. */
@@ -181,11 +181,9 @@ static struct listing *listing_find(struct results *r, const struct id *lease, u
 }
 
 /* -1: nothing lies below. */
-static int tree_open(const char *tree)
+static int below_open(const char *path)
 {
-    char files[sizeof((struct job_results *)0)->tree + 8];
-    snprintf(files, sizeof files, "%s/files", tree);
-    return tree[0] != '\0' ? open(files, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    return path[0] != '\0' ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 }
 
 static struct listing *listing_make(struct results *r, const struct job_results *job, unsigned lane,
@@ -199,11 +197,11 @@ static struct listing *listing_make(struct results *r, const struct job_results 
         err_set(e, -at, "its folder is not there: %s", strerror(-at));
         return NULL;
     }
-    int tree = tree_open(job->tree);
-    int rc = upper_list(&made.upper, at, tree, e);
+    int below = below_open(job->below);
+    int rc = upper_list(&made.upper, at, below, e);
     close(at);
-    if (tree >= 0)
-        close(tree);
+    if (below >= 0)
+        close(below);
     if (rc != 0)
         return NULL;
     if (r->listed_count == LISTED_MOST)

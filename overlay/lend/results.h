@@ -18,9 +18,9 @@ typedef void results_done_fn(void *ctx, const struct id *lease);
 int results_open(struct results **out, struct node *node, results_done_fn *done, void *ctx,
                  struct err *e);
 void results_close(struct results *r);
-/* A room begins; tree: what lies below its lanes' folders, "": nothing. */
+/* A room begins; below: the folder below those of its lanes, "": none. */
 void results_begin(struct results *r, const struct id *lease, const struct id *holder,
-                   const char *tree);
+                   const char *below);
 /* It is over; what it has put aside (ROOM_RESULTS) is kept. */
 void results_end(struct results *r, const struct id *lease);
 void results_take(struct results *r, const struct link_peer *from, const struct message *m);

@@ -4,6 +4,7 @@
 #include "tool.h"
 #include "src/survive/level.h"
 #include "order.h"
+#include "overlay/base/size.h"
 #include "src/ras_p2p/request.h"
 #include <errno.h>
 #include <poll.h>
@@ -64,7 +65,7 @@ static error_t alloc_parse(int key, char *value, struct argp_state *state)
         return 0;
     case 't':
         o->time = value;
-        if (!order_seconds(&o->seconds, value))
+        if (!seconds_parse(&o->seconds, value))
             argp_error(state, "--time=%s: must be like 90s, 30m, 8h or 2d, and at most 365d",
                        value);
         return 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lend.c -- p2pctl policy, pause, resume, leave: what this desktop lends, and when it stops. */
 #include "ad_json.h"
+#include "overlay/base/size.h"
 #include "overlay/base/confinement.h"
 #include "overlay/lend/lender.h"
 #include "moment.h"
-#include "order.h"
 #include "tool.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static error_t lend_parse(int key, char *value, struct argp_state *state)
     } else if (key == 'S') {
         w->ask.suspend = 1;
     } else if (key == 'F') {
-        if (!order_seconds(&w->ask.within_s, value))
+        if (!seconds_parse(&w->ask.within_s, value))
             argp_error(state, "--for=%s: a time such as 30m, 2h or 1d", value);
     } else if (key == 'W') {
         long seconds = strtol(value, &end, 10);

@@ -4,6 +4,7 @@
 #include "orte/mca/plm/plm.h"
 #include "orte/runtime/orte_quit.h"
 #include "src/common/log.h"
+#include "src/plm_p2p/plm_p2p.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,10 @@ static void start_timer(opal_event_t *timer, uint64_t ms, void (*fn)(int fd, sho
 static void out_of_patience(int fd, short what, void *context)
 {
     (void)fd, (void)what, (void)context;
+    if (plm_p2p_results_wanted()) { /* nobody was told to end yet */
+        start_timer(&self->hnp.patience, PATIENCE_MS, out_of_patience);
+        return;
+    }
     log_trace(self->verbose, 1, -1, -1, NULL,
               "some peers do not answer the order to end; they will find out by themselves");
     orte_quit(0, 0, NULL);

@@ -314,6 +314,8 @@ void hnp_leave(void)
     if (self->hnp.ending) {
         opal_event_evtimer_del(&self->hnp.patience);
         orte_exit_status = self->hnp.status; /* processes that were ended since have no say */
+        if (self->hnp.status == 0 && mca_plm_p2p_component.results_missing)
+            orte_exit_status = 1;
     }
     fate_free(self->hnp.fate);
     free(self->hnp.early);

@@ -41,13 +41,15 @@ unsigned command_secrets(const char *const **names)
     return sizeof secrets / sizeof secrets[0];
 }
 
-char *command_line(char *const *words, const char *prefix)
+char *command_line(char *const *words, const char *prefix, int mask)
 {
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
     if (out == NULL)
         return NULL;
+    if (mask >= 0)
+        fprintf(out, "umask %04o; ", (unsigned)mask);
     if (prefix != NULL) {
         fputs("PATH=", out);
         command_quote(out, prefix);

@@ -6,8 +6,9 @@
 
 /* "exec 'orted' 'word' ...", with what leads to mpirun in its environment; each word quoted so that
  * sh gives back what went in. prefix: where Open MPI is installed on the peers, NULL for whatever
- * is in PATH there. malloc'd; NULL: out of memory. */
-char *command_line(char *const *words, const char *prefix);
+ * is in PATH there. mask: the umask of all that it starts; -1: the daemon's there, which lets
+ * nobody else in. malloc'd; NULL: out of memory. */
+char *command_line(char *const *words, const char *prefix, int mask);
 
 /* The parameters that are in the environment instead, for orted alone; their number. */
 unsigned command_secrets(const char *const **names);

@@ -136,6 +136,11 @@ bool plm_p2p_files_travel(void)
            (mca_ras_p2p_component.files == FILES_AUTO || f->preload != NULL);
 }
 
+const char *plm_p2p_files_folder(void)
+{
+    return plm->files != NULL && plm->files->folder[0] != '\0' ? plm->files->folder : NULL;
+}
+
 /* ---- in the thread ---- */
 
 static void files_looked(void *ctx, uint64_t bytes)

@@ -133,7 +133,7 @@ static int orted_start(unsigned vnode, struct err *e)
     free(plm->words[plm->vpid_word]);
     plm->words[plm->vpid_word] = vpid;
     char *prefix = install_prefix();
-    char *command = command_line(plm->words, prefix);
+    char *command = command_line(plm->words, prefix, plm_p2p_results_umask());
     char **environment = command_environment(environ, plm->words);
     int rc = command == NULL || environment == NULL ? -ENOMEM : 0;
     if (rc == 0)
@@ -345,6 +345,8 @@ static int launch_prepare(orte_job_t *job, struct err *e)
 {
     char *prefix = install_prefix();
     int rc = plm_p2p_files_choose(job, e);
+    if (rc == 0)
+        rc = plm_p2p_results_choose(e);
     if (rc == 0)
         rc = plm_p2p_take_programs(job, prefix, e);
     free(prefix);

@@ -37,12 +37,13 @@ enum plm_p2p_confine {
 
 enum { FILES_FOLDER = 255 };
 struct plm_p2p_files;
+struct plm_p2p_results;
 
 struct plm_p2p_component {
     orte_plm_base_component_t super;
     /* parameters */
     int priority, verbose, timeout_s, limit_processes, limit_time_s;
-    char *programs_text, *files_text, *limit_memory;
+    char *programs_text, *files_text, *limit_memory, *every_text;
     int confine_when;         /* enum plm_p2p_confine */
     int confine_index;        /* of that parameter */
     struct program *programs; /* of all jobs so far */
@@ -69,8 +70,12 @@ struct plm_p2p_component {
     opal_event_t ticking;        /* while they are read */
     bool packing;                /* ... by the thread, which has the connection */
     bool shows_progress;
-    bool by_library_path; /* one of the libraries is found by LD_LIBRARY_PATH */
+    bool by_library_path;            /* one of the libraries is found by LD_LIBRARY_PATH */
+    struct plm_p2p_results *results; /* that come back; NULL: none do */
+    unsigned every_s;                /* so often meanwhile; 0: never */
+    bool results_missing;
     bool watching, asking, ending;
+    bool leaving; /* orteds are told to */
     bool confine; /* other owners' peers are in the job, so all its processes are in a sandbox */
     char folder[FOLDER_PATH + 1]; /* that they may use on our own desktops; "": none */
     unsigned refused;             /* messages of peers, that the user was told of */
@@ -95,6 +100,18 @@ int plm_p2p_files_done(struct err *e);
 void plm_p2p_files_terms(const struct grid_lease *lease, struct grid_launch *launch);
 void plm_p2p_files_come(const struct grid_event *event); /* to a peer */
 void plm_p2p_files_came(const struct id *lease);         /* all, or never */
+
+/* Where the processes have views of it; NULL: they work in the peers' own folders. */
+const char *plm_p2p_files_folder(void);
+
+/* results_orte4.c: what the job has made comes back. */
+int plm_p2p_results_choose(struct err *e); /* the parameter, before anything is started */
+int plm_p2p_results_umask(void);    /* of the ranks: as here, if what they make comes back; -1 */
+void plm_p2p_results_watch(void);   /* once the job's orteds are there */
+bool plm_p2p_results_collect(void); /* at the end. True: plm_p2p_leave() follows */
+bool plm_p2p_results_wanted(void);  /* is that going on? */
+void plm_p2p_results_stop(void);    /* the user does not want to wait: what came stays */
+void plm_p2p_results_close(void);
 
 /* daemons_orte4.c: the orteds as ORTE knows them. */
 int plm_p2p_daemon_new(orte_node_t *node);
@@ -136,4 +153,5 @@ void plm_p2p_lose_lease(unsigned vnode, bool held, const char *why);
  * processor. It may never answer. */
 void plm_p2p_ask_status(orte_vpid_t daemon);
 int plm_p2p_terminate(void);
+int plm_p2p_leave(void); /* orteds are told to leave, then everything is over */
 #endif

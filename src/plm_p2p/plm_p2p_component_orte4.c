@@ -101,6 +101,12 @@ static int plm_p2p_register(void)
                "Files that the job reads, separated by commas: a peer whose copy is missing or "
                "differs from the one here starts nothing of the job",
                OPAL_INFO_LVL_3, &c->files_text);
+    param_short_name(
+        param_text(base, "files_every",
+                   "So often, such as 60s or 5m, the files that the job has made or changed come "
+                   "into its folder here while it runs, besides at its end (default: never)",
+                   OPAL_INFO_LVL_3, &c->every_text),
+        "p2p_files_every");
     c->confine_when = PLM_P2P_AUTO;
     c->confine_index = param_word(
         base, "confine",

@@ -82,6 +82,22 @@ bool progress_reading(uint64_t have, uint64_t all, int64_t begun_ms, int64_t now
     return true;
 }
 
+bool progress_results(uint64_t have, uint64_t all, int64_t begun_ms, int64_t now_ms,
+                      char out[PROGRESS_LINE])
+{
+    char here[16], whole[16], rate[16];
+    const int64_t took_ms = now_ms - begun_ms;
+    if (all == 0 || took_ms < PROGRESS_AFTER_MS)
+        return false;
+    int n = snprintf(out, PROGRESS_LINE, "results come: %s of %s", in_words(have, here),
+                     in_words(all, whole));
+    const double bytes_a_second = (double)have * 1000 / (double)took_ms;
+    if (have > 0 && have <= all)
+        snprintf(out + n, PROGRESS_LINE - (size_t)n, ", %s/s, %.0f s left",
+                 in_words((uint64_t)bytes_a_second, rate), (double)(all - have) / bytes_a_second);
+    return true;
+}
+
 void progress_clear(struct progress *p)
 {
     free(p->at);

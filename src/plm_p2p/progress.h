@@ -30,5 +30,8 @@ bool progress_line(const struct progress *p, int64_t now_ms, char out[PROGRESS_L
 /* "reads the job's files: 1.2 GB of 4.0 GB" */
 bool progress_reading(uint64_t have, uint64_t all, int64_t begun_ms, int64_t now_ms,
                       char out[PROGRESS_LINE]);
+/* "results come: 12 MB of 40 MB, 11 MB/s, 3 s left" */
+bool progress_results(uint64_t have, uint64_t all, int64_t begun_ms, int64_t now_ms,
+                      char out[PROGRESS_LINE]);
 void progress_clear(struct progress *p);
 #endif

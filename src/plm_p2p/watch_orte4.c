@@ -8,6 +8,7 @@
 #include "orte/mca/errmgr/errmgr.h"
 #include "orte/mca/plm/base/plm_private.h"
 #include "orte/mca/rml/rml.h"
+#include "orte/runtime/orte_locks.h"
 #include "orte/util/name_fns.h"
 #include "orte/util/threads.h"
 #include <poll.h>
@@ -127,6 +128,7 @@ static void vm_ready(int fd, short args, void *data)
 {
     plm_p2p_forget_routes();
     plm_p2p_liken_nodes();
+    plm_p2p_results_watch();
     plm->vm_ready(fd, args, data);
 }
 
@@ -322,21 +324,40 @@ static void grace_is_over(int fd, short what, void *unused)
     everything_is_over();
 }
 
-/* Orteds that have all reported can be told to leave. As long as some are on their way, or after
- * something went wrong, ending the leases is what reaches every peer. */
-int plm_p2p_terminate(void)
+/* Has the user typed Ctrl-C? ORTE lets go of this lock never again. */
+static bool is_interrupted(void)
+{
+    if (opal_atomic_trylock(&orte_abort_inprogress_lock))
+        return true;
+    opal_atomic_unlock(&orte_abort_inprogress_lock);
+    return false;
+}
+
+int plm_p2p_leave(void)
 {
     struct timeval grace = {.tv_sec = GRACE_S};
-    if (plm->ending)
+    plm->leaving = true;
+    opal_event_evtimer_add(&plm->grace, &grace);
+    return orte_plm_base_orted_exit(ORTE_DAEMON_EXIT_CMD);
+}
+
+/* Orteds that have all reported can be told to leave, once there is nothing more to fetch from
+ * their rooms. As long as some are on their way, or after something went wrong, ending the leases
+ * is what reaches every peer. */
+int plm_p2p_terminate(void)
+{
+    if (plm->ending) {
+        if (is_interrupted())
+            plm_p2p_results_stop();
         return ORTE_SUCCESS;
+    }
     plm->ending = true;
     if (plm->vnodes == NULL || !vnodes_all_reported(plm->vnodes) || ras_grid() == NULL) {
-        orte_orteds_term_ordered = true;
+        plm->leaving = orte_orteds_term_ordered = true;
         everything_is_over();
         return ORTE_SUCCESS;
     }
-    opal_event_evtimer_add(&plm->grace, &grace);
-    return orte_plm_base_orted_exit(ORTE_DAEMON_EXIT_CMD);
+    return plm_p2p_results_collect() ? ORTE_SUCCESS : plm_p2p_leave();
 }
 
 int plm_p2p_watch(void)
@@ -359,6 +380,7 @@ int plm_p2p_watch(void)
 
 void plm_p2p_unwatch(void)
 {
+    plm_p2p_results_close();
     opal_event_evtimer_del(&plm->timer);
     opal_event_evtimer_del(&plm->grace);
     if (plm->watching) {

@@ -124,6 +124,7 @@ struct replica {
     } wtime, wall;
     bool stopped;
     /* files that have a home: file/homes.h */
+    int file_home_index;            /* of its parameter */
     int file_home;                  /* enum file_home */
     struct engine_comm *world_twin; /* of MPI_COMM_WORLD, for requests to homes */
     struct homes *homes;            /* NULL: no file was opened yet */
@@ -146,6 +147,7 @@ void link_wait(void); /* one round, while a call blocks */
  * program goes on with what it has learnt from others. */
 void link_catch_up(void);
 void link_stop(void *ctx, int status, const char *line);
+void link_say_first(const char *line); /* the same, where all processes have the same to say */
 
 bool link_progress_beside(void); /* one round of the progress thread; true: there is more to do */
 

@@ -45,6 +45,7 @@ grid_scripts = \
     test/grid/one_sided \
     test/grid/own_files \
     test/grid/printed \
+    test/grid/results \
     test/grid/reuse \
     test/grid/acceptance
 GRID += $(grid_scripts)

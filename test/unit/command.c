@@ -12,7 +12,7 @@
 /* What sh makes of the line: each word on a line of its own. */
 static void assert_sh_says(const char *const *words, const char *prefix, const char *wanted)
 {
-    char *line = command_line((char *const *)words, prefix), got[512];
+    char *line = command_line((char *const *)words, prefix, 027), got[512];
     assert_non_null(line);
     FILE *sh = popen(line, "r");
     assert_non_null(sh);
@@ -51,6 +51,13 @@ static void test_the_way_to_mpirun_is_no_word(void **state)
     assert_sh_says(words, NULL, "4 -mca ras p2p -mca 7 7.0;tcp://127.0.0.1:9\n");
 }
 
+static void test_files_are_made_as_here(void **state)
+{
+    (void)state;
+    const char *words[] = {"sh", "-c", "umask", NULL};
+    assert_sh_says(words, NULL, "0027\n");
+}
+
 static void test_prefix_leads_the_path(void **state)
 {
     (void)state;
@@ -80,6 +87,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words_survive_the_shell),
         cmocka_unit_test(test_the_way_to_mpirun_is_no_word),
+        cmocka_unit_test(test_files_are_made_as_here),
         cmocka_unit_test(test_prefix_leads_the_path),
         cmocka_unit_test(test_environment),
     };

@@ -66,7 +66,6 @@ unit_programs = \
     test/unit/nodelay \
     test/unit/notice \
     test/unit/odds \
-    test/unit/order \
     test/unit/rate_limit \
     test/unit/session_keys \
     test/unit/placed \
@@ -96,6 +95,7 @@ unit_programs = \
     test/unit/vnodes \
     test/unit/settings \
     test/unit/share \
+    test/unit/size \
     test/unit/store \
     test/unit/store_files \
     test/unit/churn \
@@ -170,7 +170,6 @@ test_unit_backoff_SOURCES = test/unit/backoff.c src/pml_replica/wait/backoff.c s
 test_unit_biased_lock_SOURCES = test/unit/biased_lock.c src/pml_replica/wait/biased_lock.c
 test_unit_greeting_LDADD = libtransport.la $(SODIUM_LIBS) $(LDADD)
 test_unit_aead_LDADD = libtransport.la $(LDADD)
-test_unit_order_SOURCES = test/unit/order.c overlay/tools/order.c
 test_unit_odds_SOURCES = test/unit/odds.c overlay/tools/odds.c
 test_unit_odds_LDADD = $(LDADD) -lm
 test_unit_keys_SOURCES = test/unit/keys.c src/pmix_server/keys.c

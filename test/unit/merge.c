@@ -57,6 +57,24 @@ static void test_the_lane_that_finished_more_comes_first(void **state)
     assert_int_equal(s[1].order, 1);
 }
 
+static void test_what_was_chosen_is_kept_while_it_is_there(void **state)
+{
+    uint8_t room[RANKS];
+    struct merge_source s[] = {source(0, low, 2, done), source(0, high, 2, done),
+                               source(1, all, 4, done)};
+    (void)state;
+    assert_int_equal(merge_choose(s, 3, room, RANKS), 0);
+    s[1].reached = false; /* lost on the way: lane 1 is whole, but lane 0's first half is here */
+    assert_int_equal(merge_choose(s, 3, room, RANKS), 0);
+    assert_int_equal(s[0].order, 1);
+    assert_int_equal(s[1].order, MERGE_UNUSED);
+    assert_int_equal(s[2].order, 2);
+    s[0].order = s[2].order = MERGE_UNUSED; /* nothing is here */
+    assert_int_equal(merge_choose(s, 3, room, RANKS), 0);
+    assert_int_equal(s[0].order, MERGE_UNUSED);
+    assert_int_equal(s[2].order, 1);
+}
+
 static void test_of_a_job_that_failed_all_peers_of_a_lane_are_equal(void **state)
 {
     static const bool first[] = {true, false};
@@ -212,6 +230,7 @@ int main(void)
         cmocka_unit_test(test_one_lane_gives_all),
         cmocka_unit_test(test_what_a_lost_peer_had_comes_from_another_lane),
         cmocka_unit_test(test_the_lane_that_finished_more_comes_first),
+        cmocka_unit_test(test_what_was_chosen_is_kept_while_it_is_there),
         cmocka_unit_test(test_of_a_job_that_failed_all_peers_of_a_lane_are_equal),
         cmocka_unit_test(test_the_same_bytes_are_one_file),
         cmocka_unit_test(test_other_bytes_are_kept_beside),

@@ -221,10 +221,11 @@ static int fs_register(void)
     replica.fs.priority = FILE_PRIORITY;
     replica.file_home = FILE_HOME_AUTO;
     param_common(c, &ompi_fs_base_framework, &replica.fs.priority, &replica.fs.verbose);
-    param_word(c, "home",
-               "Whether a file of MPI-IO is kept by one rank, its home, for all: auto, where "
-               "desktops share no folder; always; never",
-               OPAL_INFO_LVL_4, homes, &replica.file_home);
+    replica.file_home_index =
+        param_word(c, "home",
+                   "Whether a file of MPI-IO is kept by one rank, its home, for all: auto, where "
+                   "desktops share no folder; always; never",
+                   OPAL_INFO_LVL_4, homes, &replica.file_home);
     return OMPI_SUCCESS;
 }
 

@@ -8,15 +8,30 @@
 #include "ompi/mca/hook/base/base.h"
 #include "ompi/mca/hook/hook.h"
 #include "ompi/mca/rte/rte.h"
+#include "src/common/param.h"
 #include "src/common/selection.h"
 
 /* --- should there be any? --- */
 
-/* How its room gives each lane a view of its own, if it does: its room tells. */
-static bool process_has_view(void)
+static bool path_lies_in(const char *path, const char *folder)
 {
-    const char *lanes = getenv("P2PGRID_LANES");
-    return lanes != NULL && atoi(lanes) > 0;
+    const size_t length = folder != NULL ? strlen(folder) : 0;
+    return length > 0 && strncmp(path, folder, length) == 0 &&
+           (path[length] == '/' || path[length] == '\0');
+}
+
+/* Its room tells which folder this process's lane has for itself, and /tmp is like it. Elsewhere
+ * files are the desktop's, or the network's, as ever. */
+static bool path_is_of_view(const char *path)
+{
+    const char *view = getenv("P2PGRID_VIEW"), *slash = strrchr(path, '/');
+    char real[PATH_MAX];
+    char *folder = slash == NULL   ? strdup(".")
+                   : slash == path ? strdup("/")
+                                   : strndup(path, (size_t)(slash - path));
+    const bool known = view != NULL && folder != NULL && realpath(folder, real) != NULL;
+    free(folder);
+    return known && (path_lies_in(real, view) || path_lies_in(real, getenv("TMPDIR")));
 }
 
 static bool process_is_alone_with_its_host(void)
@@ -24,11 +39,11 @@ static bool process_is_alone_with_its_host(void)
     return ompi_process_info.num_local_peers + 1 >= (int)ompi_process_info.num_procs;
 }
 
-static bool process_wants_homes(void)
+static bool process_wants_home(const char *path)
 {
     const char *files = getenv("OMPI_MCA_p2p_files");
     const bool lanes = replica.engine != NULL && replica.lanes > 1;
-    return process_has_view() && (files == NULL || strcmp(files, "shared") != 0) &&
+    return path_is_of_view(path) && (files == NULL || strcmp(files, "shared") != 0) &&
            (lanes || !process_is_alone_with_its_host());
 }
 
@@ -42,6 +57,9 @@ bool homes_are_wanted(const ompio_file_t *fh)
 {
     ompi_communicator_t *c = fh->f_comm;
     int own, any;
+    struct err e = {0};
+    if (param_check(replica.file_home_index, &e) != 0)
+        link_say_first(e.text);
     switch ((enum file_home)replica.file_home) {
     case FILE_HOME_NEVER:
         return false;
@@ -50,7 +68,8 @@ bool homes_are_wanted(const ompio_file_t *fh)
     case FILE_HOME_AUTO:
         break;
     }
-    own = any = on_the_grid() && process_wants_homes();
+    own = any = on_the_grid() && process_wants_home(fh->f_fullfilename != NULL ? fh->f_fullfilename
+                                                                               : fh->f_filename);
     if (on_the_grid() && c != NULL && c != MPI_COMM_NULL)
         c->c_coll->coll_allreduce(&own, &any, 1, MPI_INT, MPI_MAX, c,
                                   c->c_coll->coll_allreduce_module);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "overlay/tools/order.h"
+#include "overlay/base/size.h"
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
@@ -18,7 +19,7 @@ static void test_times(void **state)
     (void)state;
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         unsigned seconds = 0;
-        assert_int_equal(order_seconds(&seconds, cases[i].text), cases[i].seconds != 0);
+        assert_int_equal(seconds_parse(&seconds, cases[i].text), cases[i].seconds != 0);
         assert_int_equal(seconds, cases[i].seconds);
     }
 }
