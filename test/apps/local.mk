@@ -68,3 +68,6 @@ test_apps_demands_LDADD = $(OMPI_MPI_LIBS)
 EXTRA_PROGRAMS += test/apps/own
 test_apps_own_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_apps_own_LDADD = $(OMPI_MPI_LIBS)
+EXTRA_PROGRAMS += test/apps/appends
+test_apps_appends_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+test_apps_appends_LDADD = $(OMPI_MPI_LIBS)

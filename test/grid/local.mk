@@ -14,6 +14,7 @@ grid_scripts = \
     test/grid/allocation \
     test/grid/alloc \
     test/grid/binding \
+    test/grid/brought \
     test/grid/collect \
     test/grid/leave \
     test/grid/logout \
