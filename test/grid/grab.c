@@ -45,6 +45,7 @@ static void print_event(const struct grid_event *e)
         break;
     case GRID_FETCHING:
     case GRID_LEASE_SEEN: /* it did not ask */
+    case GRID_FETCHING:   /* it brings no files */
         break;
     case GRID_ALLOCATION_ENDED:
     case GRID_DAEMON_GONE:
