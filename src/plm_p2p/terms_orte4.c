@@ -194,7 +194,7 @@ int plm_p2p_choose_sandbox(struct err *e)
     if (rc != 0)
         return rc;
     plm->confine = plm->confine_when == PLM_P2P_ALWAYS || foreign != NULL;
-    if (plm->confine && own)
+    if (plm->confine && own && !plm_p2p_files_travel()) /* else a view takes its place */
         choose_folder(foreign);
     return 0;
 }

@@ -43,7 +43,6 @@ static void print_event(const struct grid_event *e)
     case GRID_LEASE_ENDING:
         printf("ending %s %s\n", id, e->text);
         break;
-    case GRID_FETCHING:
     case GRID_LEASE_SEEN: /* it did not ask */
     case GRID_FETCHING:   /* it brings no files */
         break;
