@@ -17,6 +17,8 @@ enum lanes_way {
 const char *lanes_way_text(enum lanes_way way);
 
 #define LANE_ROOTS_VARIABLE "P2PGRID_LANES"
+/* For ranks: the folder that their lane has for itself. */
+#define LANE_VIEW_VARIABLE "P2PGRID_VIEW"
 
 struct lane_roots {
     enum lanes_way way;

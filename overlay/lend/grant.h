@@ -3,6 +3,7 @@
 #ifndef P2P_OVERLAY_LEND_GRANT_H
 #define P2P_OVERLAY_LEND_GRANT_H
 #include "overlay/base/err.h"
+#include "overlay/base/lane_roots.h"
 #include "overlay/wire/message.h"
 #include <stdbool.h>
 #include <sys/types.h>
@@ -49,6 +50,7 @@ void grant_suspend(struct grant *g, bool suspend);
 void grant_recall(struct grant *g, uint32_t within_ms, const char *why);
 /* Of the control groups that jobs run in: "memory pids cpu"; NULL: in none. */
 const char *grant_controllers(const struct grant *g);
+enum lanes_way grant_views(const struct grant *g);
 void grant_end_all(struct grant *g, const char *why); /* why: for the holders */
 unsigned grant_count(const struct grant *g);
 /* The peers of this one's jobs here have changed: its guests may call them. */

@@ -63,6 +63,11 @@ void grant_describe(const struct grant *g, unsigned nth, struct msg_local_grante
     out->age_ms = node_now_ms() - g->lived.lost_ms - l->since_ms;
 }
 
+enum lanes_way grant_views(const struct grant *g)
+{
+    return launcher_views(g->launcher);
+}
+
 const char *grant_controllers(const struct grant *g)
 {
     return launcher_controllers(g->launcher);

@@ -7,6 +7,7 @@
 #include "overlay/base/confinement.h"
 #include "overlay/sandbox/environment.h"
 #include "overlay/sandbox/forkserver.h"
+#include "overlay/sandbox/lanes.h"
 #include "overlay/host/hardware.h"
 #include "overlay/node/node.h"
 #include "overlay/sandbox/pressure.h"
@@ -53,6 +54,7 @@ struct launcher {
     size_t count;
     char groups[CGROUP_PATH + 1]; /* where theirs are made; "": nowhere */
     char controllers[CGROUP_CONTROLLERS + 1];
+    enum lanes_way views;
     int hardware; /* a file for rooms: hwloc's description of this machine */
     struct forkserver forkserver;
 };
@@ -84,6 +86,25 @@ const char *launcher_controllers(const struct launcher *l)
     return l->groups[0] != '\0' ? l->controllers : NULL;
 }
 
+/* What the kernel and the file system of rooms allow. */
+static void launcher_try_views(struct launcher *l)
+{
+    l->views = lanes_probe(l->node->settings.work);
+    if (l->views < LANES_COPIES)
+        log_warn(
+            l->node->log,
+            "nothing can be mounted in rooms (user namespaces are not allowed), so each lane of a "
+            "job works on a copy of the job's folder: man p2pgrid, Files");
+    else if (l->views < LANES_OVERLAY)
+        log_info(l->node->log, "no overlayfs on %s: each lane of a job has a copy of its folder",
+                 l->node->settings.work);
+}
+
+enum lanes_way launcher_views(const struct launcher *l)
+{
+    return l->views;
+}
+
 int launcher_open(struct launcher **out, struct node *node, struct err *e)
 {
     char memory[64];
@@ -95,6 +116,7 @@ int launcher_open(struct launcher **out, struct node *node, struct err *e)
         return err_set(e, ENOMEM, "out of memory");
     (*out)->node = node;
     launcher_take_groups(*out);
+    launcher_try_views(*out);
     (*out)->hardware = hardware_file();
     if ((*out)->hardware < 0)
         return err_set(e, -(*out)->hardware, "no memory for what this machine is like");

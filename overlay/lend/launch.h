@@ -3,6 +3,7 @@
 #ifndef P2P_OVERLAY_LEND_LAUNCH_H
 #define P2P_OVERLAY_LEND_LAUNCH_H
 #include "overlay/base/err.h"
+#include "overlay/base/lane_roots.h"
 #include "overlay/wire/message.h"
 #include <limits.h>
 #include <stdbool.h>
@@ -38,6 +39,9 @@ int launcher_open(struct launcher **out, struct node *node, struct err *e);
 void launcher_close(struct launcher *l);
 /* Of the control groups that launches are in, as cgroup_take() says; NULL: they are in none. */
 const char *launcher_controllers(const struct launcher *l);
+
+/* How lanes of jobs get files of their own. */
+enum lanes_way launcher_views(const struct launcher *l);
 
 /* order: what to run, and its sandbox; a few of the daemon's own variables are added to the
  * environment. No watcher is called inside. */

@@ -23,7 +23,8 @@ struct status_query {
     void *ctx;
 };
 
-static void say_self(struct node *node, uint32_t token, status_row_fn *row, void *ctx)
+static void say_self(struct node *node, const struct grant *grant, uint32_t token,
+                     status_row_fn *row, void *ctx)
 {
     struct message m = {.kind = MSG_local_self};
     struct part_peer self = links_self(node->links);
@@ -32,6 +33,7 @@ static void say_self(struct node *node, uint32_t token, status_row_fn *row, void
     machine_update(node->machine, &node->settings, identity_card(node->identity), &self);
     m.local_self.ad = *machine_ad(node->machine);
     m.local_self.pid = (uint32_t)getpid();
+    m.local_self.views = (uint8_t)grant_views(grant);
     row(ctx, &m);
 }
 
@@ -54,7 +56,7 @@ static void say_neighbours(const struct overlay *overlay, uint32_t token, status
 void status_self(struct node *node, const struct overlay *overlay, const struct grant *grant,
                  uint32_t token, status_row_fn *row, void *ctx)
 {
-    say_self(node, token, row, ctx);
+    say_self(node, grant, token, row, ctx);
     say_neighbours(overlay, token, row, ctx);
     for (unsigned i = 0; i < grant_count(grant); i++) {
         struct message m = {.kind = MSG_local_granted};

@@ -3,6 +3,7 @@
 #include "tool.h"
 #include "ad_json.h"
 #include "overlay/base/addr.h"
+#include "overlay/base/lane_roots.h"
 #include "overlay/core/lease/lease.h"
 #include <jansson.h>
 #include <string.h>
@@ -70,6 +71,7 @@ static void status_print(const struct status *s)
            ad->load / 1000.0, ad->ompi[0] != '\0' ? ad->ompi : "missing");
     printf("  slots    %s%u of %u free%s\n", ad->slots_free > 0 ? style.good : style.bad,
            ad->slots_free, ad->slots, style.end);
+    printf("  files    %s for each lane of a job\n", lanes_way_text((enum lanes_way)s->self.views));
     print_ring(s);
     print_leases(s);
     tool_print_lines(s->other_versions);
@@ -115,6 +117,7 @@ static void status_print_json(const struct status *s)
     json_object_set_new(all, "version", json_string(s->self.version));
     json_object_set_new(all, "pid", json_integer(s->self.pid));
     json_object_set_new(all, "listen", json_pack("[O]", json_object_get(all, "address")));
+    json_object_set_new(all, "views", json_string(lanes_way_text((enum lanes_way)s->self.views)));
     json_object_set_new(all, "ring", json_ring(s));
     json_object_set_new(all, "leases", json_leases(s));
     json_object_set_new(all, "other_versions", tool_json_lines(s->other_versions));

@@ -46,11 +46,15 @@ int lane_variable(const struct lane_roots *r, unsigned lane, unsigned number, ch
                   unsigned size)
 {
     int n = -1;
-    if (number == 0 && r->way != LANES_ASIDE)
-        n = snprintf(text, size, "TMPDIR=/tmp");
+    if (number == 0 && r->way == LANES_ASIDE)
+        n = snprintf(text, size, LANE_VIEW_VARIABLE "=%s/lane-%u/tree", r->room, lane);
     else if (number == 0)
+        n = snprintf(text, size, LANE_VIEW_VARIABLE "=%s", r->folder);
+    else if (number == 1 && r->way != LANES_ASIDE)
+        n = snprintf(text, size, "TMPDIR=/tmp");
+    else if (number == 1)
         n = snprintf(text, size, "TMPDIR=%s/lane-%u/tmp", r->room, lane);
-    else if (number == 1 && r->homes)
+    else if (number == 2 && r->homes)
         n = snprintf(text, size, "HOME=%s/lane-%u/home", r->room, lane);
     return n >= 0 && (unsigned)n < size ? 0 : -1;
 }

@@ -53,7 +53,8 @@ static void move_aside(const orte_proc_t *process, char ***environment, unsigned
 
 static void set_variables(unsigned lane, char ***environment)
 {
-    char text[PATH_MAX + 16];
+    char text[PATH_MAX + 64];
+    opal_unsetenv(LANE_ROOTS_VARIABLE, environment);
     for (unsigned i = 0; lane_variable(&self->roots, lane, i, text, sizeof text) == 0; i++) {
         char *value = strchr(text, '=');
         *value = '\0';

@@ -3,13 +3,17 @@
  * tried for real without a sandbox, where it works, and in each kind of sandbox. */
 #include "overlay/sandbox/view.h"
 #include "overlay/sandbox/namespaces.h"
+#include "overlay/sandbox/sweep.h"
 #include "act.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <limits.h>
 #include <sys/inotify.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -165,10 +169,12 @@ static int set_group_id(void)
 struct sandbox {
     bool confined, viewed;
     int landlock;
+    bool lanes; /* there are two */
 };
 
-static const struct sandbox none = {0}, simple = {true, false, 0}, old = {true, false, 2},
-                            view = {true, true, 0}, old_view = {true, true, 2};
+static const struct sandbox none = {0}, simple = {true, false, 0, false},
+                            old = {true, false, 2, false}, view = {true, true, 0, false},
+                            old_view = {true, true, 2, false}, of_lanes = {true, true, 0, true};
 
 static void plan_room(struct confine_plan *plan, const struct sandbox *w, int fd)
 {
@@ -177,6 +183,24 @@ static void plan_room(struct confine_plan *plan, const struct sandbox *w, int fd
     confine_plan_path(plan, linked, CONFINE_READ);
     plan->programs[plan->program_count++] = fd;
     plan->landlock = w->landlock;
+    plan->lanes = w->lanes;
+}
+
+/* The job's folder is that of the secret: what travelled of it is nothing. */
+static int enter_view(struct confine_plan *plan, const struct sandbox *w, struct err *e)
+{
+    const char *const programs[] = {program};
+    const struct lanes_plan two = {
+        .room = room, .folder = top, .tree = "", .tmp = "", .count = 2, .guest = true};
+    struct lanes lanes;
+    if (!w->lanes)
+        return view_enter(plan, programs, NULL, NULL, e);
+    int rc = lanes_make(&two, e);
+    if (rc == 0)
+        rc = view_enter(plan, programs, &lanes, &two, e);
+    if (rc == 0)
+        rc = confine_plan_path(plan, top, CONFINE_WRITE);
+    return rc == 0 ? confine_plan_path(plan, VIEW_LANE "1/tmp", CONFINE_WRITE) : rc;
 }
 
 static _Noreturn void act_inside(const struct sandbox *w, act_fn *act)
@@ -189,9 +213,9 @@ static _Noreturn void act_inside(const struct sandbox *w, act_fn *act)
     if (chdir(room) != 0)
         _exit(255);
     if (w->viewed) {
-        int rc = view_enter(&plan, (const char *const[]){program}, NULL, NULL, &e);
+        int rc = enter_view(&plan, w, &e);
         plan.viewed = plan.namespaced = rc == 0;
-        if (rc != 0 || namespaces_drop_rights(false) != 0) {
+        if (rc != 0 || namespaces_drop_rights(w->lanes) != 0) {
             fprintf(stderr, "no view: %s\n", e.text);
             _exit(254);
         }
@@ -201,6 +225,12 @@ static _Noreturn void act_inside(const struct sandbox *w, act_fn *act)
         _exit(255);
     }
     _exit(act());
+}
+
+static void expect_emptied(void) /* the room, for the next */
+{
+    assert_int_equal(sweep_remove(room), 0);
+    assert_int_equal(mkdir(room, 0700), 0);
 }
 
 static int met(const struct sandbox *w, act_fn *act)
@@ -216,7 +246,7 @@ static bool can_view(void)
 {
     static int can = -1;
     if (can < 0)
-        can = namespaces_probe() && met(&(struct sandbox){false, true, 0}, find_secret) != 254;
+        can = namespaces_probe() && met(&(struct sandbox){.viewed = true}, find_secret) != 254;
     return can;
 }
 
@@ -294,6 +324,65 @@ static void test_set_id(void **state)
     expect(set_group_id, 0, EPERM, EPERM);
 }
 
+/* The oldest way out: a root below the working folder. */
+static int break_out(void)
+{
+    char path[PATH_MAX];
+    if (mkdir("cell", 0700) != 0 || chroot("cell") != 0)
+        return errno;
+    for (int i = 0; i < 32; i++)
+        if (chdir("..") != 0)
+            return errno;
+    if (chroot(".") != 0)
+        return errno;
+    snprintf(path, sizeof path, "%s", secret);
+    return outcome(access(path, F_OK));
+}
+
+static int use_other_lane(void)
+{
+    char path[PATH_MAX];
+    if (chroot(VIEW_LANE "1") != 0 || chdir("/") != 0)
+        return errno;
+    snprintf(path, sizeof path, "/tmp/mine");
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    return fd < 0 ? errno : outcome(close(fd)) != 0 ? errno : outcome(access(lent, R_OK));
+}
+
+/* A root of its own making does not let it execute what it has written. */
+static int run_in_own_root(void)
+{
+    const int fd = open("fake", O_WRONLY | O_CREAT | O_EXCL, 0700);
+    if (fd < 0 || write(fd, "#!/bin/sh\n", 10) != 10 || close(fd) != 0 || chroot(".") != 0)
+        return errno;
+    execl("/fake", "fake", (char *)NULL);
+    return errno;
+}
+
+static int trace_mounts(void)
+{
+    return chroot(".") != 0 ? errno : outcome(mount("x", "/", "tmpfs", 0, NULL));
+}
+
+static void test_lanes(void **state)
+{
+    (void)state;
+    if ((confine_probe() & CONFINE_FILES) == 0 || !can_view())
+        skip();
+    assert_int_equal(met(&view, break_out), EPERM); /* one lane: no chroot(2) */
+    expect_emptied();
+    assert_int_equal(met(&of_lanes, break_out), ENOENT);
+    expect_emptied();
+    assert_int_equal(met(&of_lanes, use_other_lane), 0);
+    expect_emptied();
+    assert_int_equal(met(&of_lanes, run_in_own_root), EACCES);
+    expect_emptied();
+    assert_int_equal(met(&of_lanes, trace_mounts), EPERM);
+    expect_emptied();
+    assert_int_equal(met(&of_lanes, find_secret), ENOENT);
+    expect_emptied();
+}
+
 static int make_file(char *path, const char *name, const char *text, int mode)
 {
     snprintf(path, sizeof secret, "%s/%s", top, name);
@@ -329,6 +418,7 @@ int main(void)
         cmocka_unit_test(test_metadata),  cmocka_unit_test(test_truncation),
         cmocka_unit_test(test_watching),  cmocka_unit_test(test_what_is_there),
         cmocka_unit_test(test_own_files), cmocka_unit_test(test_set_id),
+        cmocka_unit_test(test_lanes),
     };
     return act_cannot_confine() ? 77 : cmocka_run_group_tests(tests, begin, end);
 }

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* preload_file.c -- the program empties a file: all lanes together, before any of them writes to
- * it.
+/* preload_file.c -- the program empties a file that lanes share: all lanes together, before any of
+ * them writes to it.
  *
- * Each lane writes the program's own files, the same bytes to the same places, and where peers
- * share a file system these are one file. A lane that emptied it late would remove what others have
- * written; and if it dies then, the file stays so. */
+ * In its view of the job's folder and of /tmp a lane is alone, and nothing is asked. Elsewhere, and
+ * with p2p_files shared, each lane writes the program's own files, the same bytes to the same
+ * places, and where peers share a file system these are one file. A lane that emptied it late would
+ * remove what others have written; and if it dies then, the file stays so. */
 #include "preload.h"
+#include "overlay/base/lane_roots.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -40,10 +43,43 @@ static bool path_is_file(int folder, const char *path)
     return fstatat(folder, path, &s, 0) != 0 || S_ISREG(s.st_mode);
 }
 
+static bool path_lies_in(const char *path, const char *folder)
+{
+    const size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0');
+}
+
+/* The file, or the folder in which it will be. False: that is not known. */
+static bool path_resolve(int folder, const char *path, char real[PATH_MAX])
+{
+    char whole[PATH_MAX];
+    const int n = folder == AT_FDCWD || *path == '/'
+                      ? snprintf(whole, sizeof whole, "%s", path)
+                      : snprintf(whole, sizeof whole, "/proc/self/fd/%d/%s", folder, path);
+    if (n >= (int)sizeof whole)
+        return false;
+    if (realpath(whole, real) != NULL)
+        return true;
+    char *slash = strrchr(whole, '/');
+    if (slash == NULL)
+        return realpath(".", real) != NULL;
+    slash[slash == whole] = '\0';
+    return realpath(whole, real) != NULL;
+}
+
+/* Without a mount a lane's view is a copy of the folder alone. */
+static bool path_is_own(int folder, const char *path)
+{
+    const char *view = getenv(LANE_VIEW_VARIABLE), *tmp = getenv("TMPDIR");
+    char real[PATH_MAX];
+    return view != NULL && path_resolve(folder, path, real) &&
+           (path_lies_in(real, view) || (tmp != NULL && path_lies_in(real, tmp)));
+}
+
 static bool file_is_asked(int folder, const char *path, const void *caller)
 {
     return ask->barrier != NULL && path != NULL && !caller_is_mpi(caller) &&
-           path_is_file(folder, path);
+           path_is_file(folder, path) && !path_is_own(folder, path);
 }
 
 static void lanes_barrier(bool asked)
