@@ -39,6 +39,7 @@ struct fetching {
     unsigned ticks; /* without any of the list */
     struct tree *tree;
     struct fetch fetch;
+    bool joined; /* the offerer knows what is here */
     uint8_t *coming[FETCH_COMING];
     struct err error;
 };
@@ -102,6 +103,7 @@ static void tell_here(struct fetching *one)
 {
     struct message m = {.kind = MSG_files_join};
     m.files_join.list = one->what.list;
+    one->joined = true;
     m.files_join.have = tree_bits(one->tree, &m.files_join.have_length);
     send_message(one, &one->from, &m);
 }
@@ -384,6 +386,8 @@ static void fetching_end(struct fetching *one)
     const struct fetcher_calls calls = one->calls;
     const struct err e = one->error;
     struct tree *tree = e.code == 0 ? one->tree : NULL;
+    if (tree != NULL && !one->joined && !is_own(one))
+        tell_here(one); /* nothing had to come, but others may have it from here */
     if (tree != NULL)
         one->tree = NULL; /* the caller's from here on */
     fetching_free(one);

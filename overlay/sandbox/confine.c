@@ -174,6 +174,12 @@ static int confine_allow_paths(int rules, int abi, const struct confine_plan *pl
         if (rc != 0)
             return err_set(e, -rc, "cannot confine to a program: %s", strerror(-rc));
     }
+    for (size_t i = 0; i < plan->travelled_count; i++) {
+        int rc = landlock_allow_file(rules, abi, plan->travelled[i].file, LANDLOCK_RUN);
+        if (rc != 0)
+            return err_set(e, -rc, "cannot confine to %s: %s", plan->travelled[i].path,
+                           strerror(-rc));
+    }
     return 0;
 }
 

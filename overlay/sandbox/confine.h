@@ -29,11 +29,18 @@ struct confine_ports {
     bool bind, connect;
 };
 
+struct confine_program {
+    const char *path; /* under which it is executed */
+    int file;         /* a descriptor */
+};
+
 struct confine_plan {
     struct confine_path paths[CONFINE_PATHS];
     size_t path_count;
     int programs[CONFINE_FILES_MAX]; /* descriptors of files to read and execute */
     size_t program_count;
+    const struct confine_program *travelled; /* likewise, wherever they lie (travelled.h) */
+    size_t travelled_count;
     bool grouped;    /* the process is in a control group of the job's own */
     bool counted;    /* that group has the memory controller */
     bool namespaced; /* the process is the child of namespaces_fork() */

@@ -9,6 +9,7 @@
 #include "environment.h"
 #include "overlay/manifest/input.h"
 #include "room.h"
+#include "travelled.h"
 #include "view.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -39,6 +40,7 @@ struct guest {
     struct confine_plan plan;
     char component[COMPONENTS_MOST][PATH_MAX]; /* paths of the plan */
     char lane[2 * LANES_MOST][PATH_MAX];       /* likewise */
+    struct travelled travelled;
 };
 
 static void guest_plan(struct guest *guest, const struct room_command *c, bool namespaced)
@@ -85,12 +87,30 @@ static void guest_plan_lanes(struct guest *guest, const struct lanes *lanes)
     guest->plan.lanes = lanes->plan->count > 1;
 }
 
+static int guest_plan_travelled(struct guest *guest, const struct room_command *c, struct err *e)
+{
+    struct travelled *t = &guest->travelled;
+    if (c->lanes == NULL || c->order->tree[0] == '\0')
+        return 0;
+    const int rc = travelled_find(t, c->order->tree, c->lanes->folder);
+    if (rc != 0)
+        return err_set(e, -rc, "the job's files are not there: %s", strerror(-rc));
+    if (t->more)
+        fprintf(stderr, "p2pd-room: of the programs in %s %d are executed, no more\n",
+                c->lanes->folder, TRAVELLED_MOST);
+    guest->plan.travelled = t->at;
+    guest->plan.travelled_count = t->count;
+    return 0;
+}
+
 /* A root of its own takes the capabilities of the namespaces, so it comes before these are given
  * up. Where there is none, seccomp denies more. */
 static int guest_make_view(struct guest *guest, const struct room_command *c, struct lanes *lanes,
                            struct err *e)
 {
     struct confine_plan *plan = &guest->plan;
+    if (guest_plan_travelled(guest, c, e) != 0)
+        return -e->code;
     const char *programs[CONFINE_FILES_MAX];
     for (size_t i = 0; i < c->order->programs_count; i++)
         programs[i] = c->order->programs[i].path;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* view.c -- a root with nothing in it but what a guest may touch, bound from the host's. */
 #include "view.h"
+#include "travelled.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,7 +17,7 @@
 /* The new root is put together over this folder, which every host has. */
 #define BASE "/tmp"
 
-enum { PIECES = 2 * (CONFINE_PATHS + CONFINE_FILES_MAX) };
+enum { PIECES = 2 * (CONFINE_PATHS + CONFINE_FILES_MAX) + TRAVELLED_MOST };
 
 struct piece {
     char *path; /* its name in the view */
@@ -109,6 +110,8 @@ static int view_collect(struct view *v, const struct confine_plan *plan,
             rc = view_add_names(v, plan->paths[i].path, false);
     for (size_t i = 0; i < plan->program_count && rc == 0; i++)
         rc = view_add_program(v, programs[i], plan->programs[i]);
+    for (size_t i = 0; i < plan->travelled_count && rc == 0; i++)
+        rc = view_add_program(v, plan->travelled[i].path, plan->travelled[i].file);
     for (size_t i = 0; i < plan->path_count && rc == 0; i++) /* last: on top of what is read-only */
         if (plan->paths[i].use == CONFINE_WRITE)
             rc = view_add_names(v, plan->paths[i].path, true);

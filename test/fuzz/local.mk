@@ -15,6 +15,7 @@ fuzzers = \
     test/fuzz/require \
     test/fuzz/ring \
     test/fuzz/rotation \
+    test/fuzz/swarm \
     test/fuzz/token
 
 fuzz_message_sources = $(libcore_la_SOURCES)
@@ -34,6 +35,9 @@ test/fuzz/require: test/fuzz/require.c $(fuzz_require_sources)
 	$(call fuzz_build,$(fuzz_require_sources))
 
 test/fuzz/ring: test/fuzz/ring.c $(fuzz_message_sources)
+	$(call fuzz_build,$(fuzz_message_sources))
+
+test/fuzz/swarm: test/fuzz/swarm.c $(fuzz_message_sources)
 	$(call fuzz_build,$(fuzz_message_sources))
 
 test/fuzz/group: test/fuzz/group.c $(fuzz_message_sources)

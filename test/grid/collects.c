@@ -101,7 +101,7 @@ static int serve(struct client *c, struct client *other, struct collect_order *o
 
 int main(int argc, char **argv)
 {
-    struct grid_want want = {.slots_per_lease = 1, .timeout_ms = 10000};
+    struct request want = {.per_lease = 1, .timeout_ms = 10000};
     struct collect_order order = {.umask = 022, .stop = &stop, .say = say, .progress = progress};
     const char *command = NULL;
     unsigned lanes = 1;

@@ -44,7 +44,7 @@ static void print_event(const struct grid_event *e)
         printf("ending %s %s\n", id, e->text);
         break;
     case GRID_LEASE_SEEN: /* it did not ask */
-    case GRID_FETCHING:   /* nothing goes along */
+    case GRID_FETCHING:   /* it brings no files */
         break;
     case GRID_ALLOCATION_ENDED:
     case GRID_DAEMON_GONE:

@@ -45,6 +45,7 @@ grid_scripts = \
     test/grid/survive_io \
     test/grid/one_sided \
     test/grid/own_files \
+    test/grid/views \
     test/grid/printed \
     test/grid/results \
     test/grid/reuse \

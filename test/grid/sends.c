@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sends.c -- a job without Open MPI: the files of a folder travel, and a command is started where
- * they are. usage: sends FOLDER SLOTS PER_PEER SECONDS COMMAND. It goes on for so many seconds
+ * they are. usage: sends FOLDER SLOTS PER_PEER SECONDS COMMAND
+ * [REQUIREMENT]. It goes on for so many seconds
  * after all leases have started or failed. */
 #include "overlay/client/p2pgrid.h"
 #include "overlay/core/lease/request.h"
@@ -19,6 +20,7 @@
 static struct list *list;
 static struct hashes *hashes;
 static struct err error;
+static bool failed;    /* one was not started */
 static size_t skipped; /* of each path: the folder's own */
 
 static int add(const char *path, const struct stat *st, int kind, struct FTW *at)
@@ -84,6 +86,7 @@ static unsigned hear(struct client *c, unsigned count, double until, double begi
                        id, now() - begin, event.text);
             fflush(stdout);
             ended += event.kind != GRID_FETCHING;
+            failed = failed || event.kind == GRID_LAUNCH_FAILED;
         }
     }
     return ended;
@@ -95,11 +98,12 @@ int main(int argc, char **argv)
     struct grid_lease *leases;
     size_t count, spares;
     struct grid_files files;
-    if (argc != 6)
+    if (argc != 6 && argc != 7)
         return 2;
     const struct request want = {.slots = (unsigned)atoi(argv[2]),
                                  .per_peer = (unsigned)atoi(argv[3]),
                                  .per_lease = (unsigned)atoi(argv[3]),
+                                 .require = argc == 7 ? argv[6] : NULL,
                                  .timeout_ms = 10000};
     list = list_new();
     hashes = hashes_open(NULL);
@@ -122,5 +126,5 @@ int main(int argc, char **argv)
     client_close(c);
     free(leases);
     list_free(list);
-    return ended < count;
+    return failed || ended < count;
 }

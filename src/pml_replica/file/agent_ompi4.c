@@ -24,8 +24,8 @@ static void parcel_sent(struct wire_message *m)
         sent();
 }
 
-void parcel_send(struct parcel *p, int to, enum wire_tag tag, size_t length, size_t *account,
-                 void (*sent)(void))
+void parcel_send(struct parcel *p, int to, enum wire_tag tag, size_t length,
+                 _Atomic size_t *account, void (*sent)(void))
 {
     p->message.done = parcel_sent;
     p->account = account;

@@ -16,14 +16,14 @@
 /* A message in memory of its own, freed when it is sent. */
 struct parcel {
     struct wire_message message;
-    size_t *account; /* where its weight is counted until it has left */
+    _Atomic size_t *account; /* where its weight is counted until it has left */
     size_t weight;
     void (*sent)(void); /* or NULL */
     _Alignas(16) char bytes[];
 };
 struct parcel *parcel_new(size_t length);
-void parcel_send(struct parcel *p, int to, enum wire_tag tag, size_t length, size_t *account,
-                 void (*sent)(void));
+void parcel_send(struct parcel *p, int to, enum wire_tag tag, size_t length,
+                 _Atomic size_t *account, void (*sent)(void));
 
 /* agent_ompi4.c */
 struct agent {
@@ -33,8 +33,8 @@ struct agent {
     char *body; /* of the request that is being received */
     int source;
     bool arrived, running;
-    size_t answering; /* bytes of answers that have not left, */
-    bool full;        /* so many that no request is taken meanwhile */
+    _Atomic size_t answering; /* bytes of answers that have not left, */
+    bool full;                /* so many that no request is taken meanwhile */
 };
 int agent_start(struct agent *a); /* OMPI_SUCCESS, or why not */
 bool agent_has_stopped(const struct agent *a);
@@ -50,8 +50,8 @@ struct known { /* a file of this name has this home */
 struct homes {
     struct wire wire;
     struct agent agent;
-    size_t asking;  /* bytes of requests that have not left, as other lanes lack them, say */
-    bool *attached; /* by rank: it was told that this process will ask */
+    _Atomic size_t asking; /* bytes of requests that have not left, as other lanes lack them, say */
+    bool *attached;        /* by rank: it was told that this process will ask */
     LIST_HEAD(, known) known;
 };
 

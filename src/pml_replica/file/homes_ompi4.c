@@ -5,6 +5,7 @@
  * of its members that have opened the path before know. All requests to a home, also those of the
  * home itself, are served in the one order that its leader decides. */
 #include "homes.h"
+#include "overlay/base/lane_roots.h"
 #include "ompi/mca/hook/base/base.h"
 #include "ompi/mca/hook/hook.h"
 #include "ompi/mca/rte/rte.h"
@@ -24,7 +25,7 @@ static bool path_lies_in(const char *path, const char *folder)
  * files are the desktop's, or the network's, as ever. */
 static bool path_is_of_view(const char *path)
 {
-    const char *view = getenv("P2PGRID_VIEW"), *slash = strrchr(path, '/');
+    const char *view = getenv(LANE_VIEW_VARIABLE), *slash = strrchr(path, '/');
     char real[PATH_MAX];
     char *folder = slash == NULL   ? strdup(".")
                    : slash == path ? strdup("/")
@@ -132,11 +133,13 @@ struct ask *ask_begin(int home, const uint64_t words[HOME_WORDS], struct parcel 
     memcpy(head->bytes, words, HOME_WORDS * sizeof *words);
     asking_await_room(length);
     wire_step(&h->wire);
+    pthread_mutex_lock(&h->wire.order);
     wire_receive(&h->wire, &a->message, home, WIRE_ANSWER, &a->answer, sizeof a->answer + room,
                  false);
     parcel_send(head, home, WIRE_REQUEST, HOME_WORDS * sizeof *words, &h->asking, NULL);
     if (body != NULL)
         parcel_send(body, home, WIRE_BODY, length, &h->asking, NULL);
+    pthread_mutex_unlock(&h->wire.order);
     return a;
 }
 

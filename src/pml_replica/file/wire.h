@@ -20,6 +20,7 @@ struct wire_message {
 struct wire {
     struct engine_comm *comm; /* NULL: no engine */
     pthread_mutex_t lock;     /* of the list: threads may call at once at level 1 */
+    pthread_mutex_t order;    /* requests go out in the order in which answers are expected */
     atomic_flag polls;
     TAILQ_HEAD(, wire_message) pending;
 };

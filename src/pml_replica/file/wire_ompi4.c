@@ -103,6 +103,7 @@ static void plain_failed(int rc)
 void wire_open(struct wire *w)
 {
     pthread_mutex_init(&w->lock, NULL);
+    pthread_mutex_init(&w->order, NULL);
     TAILQ_INIT(&w->pending);
     atomic_flag_clear(&w->polls);
     replica.wire = w;
@@ -121,6 +122,7 @@ void wire_close(struct wire *w)
     if (w->comm == NULL)
         opal_progress_unregister(wire_poll);
     replica.wire = NULL;
+    pthread_mutex_destroy(&w->order);
     pthread_mutex_destroy(&w->lock);
 }
 

@@ -161,7 +161,7 @@ static void operation_send(struct window *w, int target, const struct operation 
                                           [TYPE_BYTES] = described,
                                           [DATA_BYTES] = length,
                                           [EPOCH] = window_epoch(w, target),
-                                          [LANE] = (uint64_t)replica.lane};
+                                          [LANE] = w->dynamic ? (uint64_t)replica.lane : 0};
     struct outgoing *h = outgoing_new(sizeof head), *b = outgoing_new(first + length);
     ompi_datatype_get_pack_description(o->there.type, &description);
     memcpy(h->bytes, head, sizeof head);
