@@ -150,6 +150,7 @@ static error_t grid_parse(int key, char *value, struct argp_state *state)
         return 0;
     case 'j':
         o->json = true;
+        tool_json_errors();
         return 0;
     case 'n':
         if (o->name_count == NAMES_MAX)

@@ -225,8 +225,9 @@ int tool_why(int argc, char **argv)
         rc = tool_fail(&e);
     } else {
         (o.shared.json ? why_print_json : why_print)(&pick, &all);
-        snprintf(e.text, sizeof e.text, "%s", pick.why);
-        rc = pick.enough ? TOOL_OK : tool_fail(&e);
+        rc = pick.enough ? TOOL_OK : TOOL_FAILED;
+        if (!pick.enough)
+            fprintf(stderr, "p2pctl: %s\n", pick.why);
     }
     pick_clear(&pick);
     all_peers_clear(&all);

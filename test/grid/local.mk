@@ -6,6 +6,7 @@ grid_scripts = \
     test/grid/refusals \
     test/grid/words \
     test/grid/living \
+    test/grid/doctor \
     test/grid/as_stock \
     test/grid/unnoticed \
     test/grid/endings \
