@@ -41,11 +41,11 @@ static const struct argp_option options[] = {
 static void take_require(struct order *o, const char *text, struct argp_state *state)
 {
     struct require_error wrong;
+    char line[1024];
     if (require_parse(&o->require, text, &wrong))
         return;
-    if (wrong.word[0] == '\0')
-        argp_error(state, "%s: %s (column %u)", text, wrong.what, wrong.column);
-    argp_error(state, "%s: '%s' %s (column %u)", text, wrong.word, wrong.what, wrong.column);
+    require_error_text(&wrong, text, line, sizeof line);
+    argp_error(state, "%s", line);
 }
 
 /* What the program needs of a peer, besides what the user asks for. */

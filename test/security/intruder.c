@@ -109,7 +109,7 @@ static void hold(unsigned count, bool half)
 
 /* --- TLS --- */
 
-/* The daemon must hang up and never have said a word to whoever came. */
+/* The daemon must hang up and never have said a word to the caller. */
 static void expect_refused(SSL *ssl, const char *what)
 {
     char bytes[4096];
