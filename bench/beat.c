@@ -22,7 +22,7 @@ static long long now_us(void)
     return t.tv_sec * 1000000LL + t.tv_nsec / 1000;
 }
 
-/* One exchange: who is rank 0 hears all others, in any order, and answers. */
+/* One exchange: rank 0 hears all others, in any order, and answers. */
 static int beat(int go)
 {
     int rank, size, other;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* supernode.c -- a list at one place, a second at a time. */
 #include "supernode.h"
+#include "overlay/base/random.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -28,10 +29,7 @@ struct list {
 
 static uint64_t chance(struct list *l)
 {
-    uint64_t z = l->random += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    return splitmix64(&l->random);
 }
 
 static void second(struct list *l)

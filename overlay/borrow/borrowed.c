@@ -54,7 +54,8 @@ static uint64_t lived_ms(struct borrowed *b)
     return lived_look(&b->lived, node_now_ms(), LEASE_RENEW_MS + LATE_MS);
 }
 
-static struct borrowed_lease *find(struct borrowed *b, const void *owner, const struct id *lease)
+static struct borrowed_lease *borrowed_find(struct borrowed *b, const void *owner,
+                                            const struct id *lease)
 {
     for (size_t i = 0; i < b->count; i++)
         if (b->at[i].owner == owner && id_equal(&b->at[i].lease, lease))
@@ -129,7 +130,8 @@ static void renew(struct borrowed *b, const struct id *only)
             other->renewed = true;
             r->leases[r->leases_count++] = (struct part_offer){other->lease, other->slots};
         }
-        link_send(b->node->links, &b->at[i].peer, &m); /* on_time() sees when no answer comes */
+        link_send(b->node->links, &b->at[i].peer,
+                  &m); /* borrowed_on_time() sees when no answer comes */
     }
 }
 
@@ -153,7 +155,7 @@ static bool is_lost(struct borrowed *b, const struct borrowed_lease *one, uint64
     return silent > (there ? LEASE_STALLED_MS : LEASE_TTL_MS);
 }
 
-static void on_time(evutil_socket_t fd, short what, void *ctx)
+static void borrowed_on_time(evutil_socket_t fd, short what, void *ctx)
 {
     struct borrowed *b = ctx;
     uint64_t now = lived_ms(b);
@@ -284,7 +286,7 @@ void borrowed_take(struct borrowed *b, const struct link_peer *from, const struc
 }
 
 /* A broken link is no dead peer yet: ask once more; a dead one cannot be dialled. */
-static void on_gone(void *ctx, const struct id *peer, const char *why)
+static void borrowed_on_gone(void *ctx, const struct id *peer, const char *why)
 {
     struct borrowed *b = ctx;
     bool ask = false;
@@ -329,10 +331,10 @@ int borrowed_open(struct borrowed **out, struct node *node, struct jobs *jobs,
     b->tunnels = tunnels;
     b->event = event;
     b->event_ctx = ctx;
-    b->timer = event_new(node->base, -1, EV_PERSIST, on_time, b);
+    b->timer = event_new(node->base, -1, EV_PERSIST, borrowed_on_time, b);
     const struct timeval period = {.tv_sec = LEASE_RENEW_MS / 1000};
     if (b->timer == NULL || event_add(b->timer, &period) != 0 ||
-        links_on_gone(node->links, on_gone, b) != 0) {
+        links_on_gone(node->links, borrowed_on_gone, b) != 0) {
         borrowed_close(b);
         *out = NULL;
         return err_set(e, ENOMEM, "out of memory");
@@ -345,7 +347,7 @@ void borrowed_close(struct borrowed *b)
 {
     if (b == NULL)
         return;
-    links_forget_gone(b->node->links, on_gone, b);
+    links_forget_gone(b->node->links, borrowed_on_gone, b);
     jobs_on_declared(b->jobs, NULL, NULL);
     for (size_t i = 0; i < b->count; i++)
         send_release(b, &b->at[i].peer, &b->at[i].lease);
@@ -383,7 +385,7 @@ int borrowed_add(struct borrowed *b, void *owner, const struct msg_local_lease *
 
 int borrowed_launch(struct borrowed *b, const void *owner, const struct msg_local_launch *launch)
 {
-    const struct borrowed_lease *one = find(b, owner, &launch->lease);
+    const struct borrowed_lease *one = borrowed_find(b, owner, &launch->lease);
     if (one == NULL)
         return -ENOENT;
     struct part_peer self = links_self(b->node->links);
@@ -424,7 +426,7 @@ int borrowed_launch(struct borrowed *b, const void *owner, const struct msg_loca
 
 void borrowed_look(struct borrowed *b, const void *owner, const struct id *lease)
 {
-    const struct borrowed_lease *one = find(b, owner, lease);
+    const struct borrowed_lease *one = borrowed_find(b, owner, lease);
     struct message m = {.kind = MSG_lease_look, .lease_look.lease = *lease};
     if (one != NULL)
         link_send(b->node->links, &one->peer, &m); /* if it is lost, it will be asked again */
@@ -514,7 +516,7 @@ void borrowed_peers(const struct borrowed *b, const struct id *reservation,
 
 void borrowed_release(struct borrowed *b, const void *owner, const struct id *lease)
 {
-    struct borrowed_lease *one = find(b, owner, lease);
+    struct borrowed_lease *one = borrowed_find(b, owner, lease);
     if (one == NULL)
         return; /* it has ended already */
     send_release(b, &one->peer, lease);

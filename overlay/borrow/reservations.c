@@ -36,7 +36,7 @@ struct reserves {
     size_t count;
 };
 
-static struct reservation *find(const struct reserves *r, const struct id *id)
+static struct reservation *reservations_find(const struct reserves *r, const struct id *id)
 {
     for (size_t i = 0; i < r->count; i++)
         if (id_equal(&r->at[i]->id, id))
@@ -46,7 +46,7 @@ static struct reservation *find(const struct reserves *r, const struct id *id)
 
 void *reserve_holder(struct reserves *r, const struct id *reservation)
 {
-    return find(r, reservation);
+    return reservations_find(r, reservation);
 }
 
 static void *find_owner(void *ctx, const struct id *reservation)
@@ -71,7 +71,7 @@ static void end(struct reservation *one, const char *why)
     free(one);
 }
 
-static void on_time(evutil_socket_t fd, short what, void *ctx)
+static void reservations_on_time(evutil_socket_t fd, short what, void *ctx)
 {
     struct reservation *one = ctx;
     (void)fd, (void)what;
@@ -99,7 +99,7 @@ static struct reservation *make(struct reserves *r, void *client,
 {
     struct reservation *one = r->count < RESERVATIONS_MAX ? calloc(1, sizeof *one) : NULL;
     if (one != NULL)
-        one->timer = evtimer_new(r->node->base, on_time, one);
+        one->timer = evtimer_new(r->node->base, reservations_on_time, one);
     if (one == NULL || one->timer == NULL) {
         free(one);
         err_set(e, EAGAIN, "p2pd keeps %zu allocations already; give one back", r->count);
@@ -138,8 +138,8 @@ static void tell(const struct reservation *one, void *client, uint32_t token, bo
 static void serve_one(struct reserves *r, void *client, const struct msg_local_reserve *wish,
                       struct err *e)
 {
-    struct reservation *one =
-        wish->verb == RESERVE_NEW ? make(r, client, wish, e) : find(r, &wish->reservation);
+    struct reservation *one = wish->verb == RESERVE_NEW ? make(r, client, wish, e)
+                                                        : reservations_find(r, &wish->reservation);
     char id[ID_TEXT + 1];
     if (one == NULL) {
         id_text(&wish->reservation, id);

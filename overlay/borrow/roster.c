@@ -52,7 +52,7 @@ void roster_free(struct roster *r)
     free(r);
 }
 
-static struct job *find(struct roster *r, const void *client)
+static struct job *roster_find(struct roster *r, const void *client)
 {
     for (size_t i = 0; i < r->count; i++)
         if (r->at[i].client == client)
@@ -90,7 +90,7 @@ static void keep_past(struct roster *r, const struct job *j)
 
 void roster_job(struct roster *r, void *client, pid_t pid, const struct msg_local_job *said)
 {
-    struct job *j = find(r, client);
+    struct job *j = roster_find(r, client);
     size_t count = (size_t)said->ranks * said->lanes;
     if (j != NULL) { /* the first word on what it is stays, the last one on how it ended, too */
         if (said->over && !j->is.over) {
@@ -139,7 +139,7 @@ static void say_lost(struct roster *r, const struct job *j, const struct part_pl
 
 void roster_places(struct roster *r, const void *client, const struct msg_local_places *said)
 {
-    struct job *j = find(r, client);
+    struct job *j = roster_find(r, client);
     for (size_t i = 0; j != NULL && i < said->places_count; i++) {
         const struct part_place *p = &said->places[i];
         if (p->rank >= j->is.ranks || p->lane >= j->is.lanes || p->state < PLACE_RUNS ||
@@ -155,7 +155,7 @@ void roster_places(struct roster *r, const void *client, const struct msg_local_
 
 void roster_forget(struct roster *r, const void *client)
 {
-    struct job *j = find(r, client);
+    struct job *j = roster_find(r, client);
     if (j == NULL)
         return;
     if (!j->is.over) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* roster.h -- the jobs of this daemon's user: what each mpirun says of its ranks and copies, for
- * whoever asks, and how to end, pause and resume them. */
+ * programs that ask, and how to end, pause and resume them. */
 #ifndef P2P_OVERLAY_BORROW_ROSTER_H
 #define P2P_OVERLAY_BORROW_ROSTER_H
 #include "overlay/base/err.h"

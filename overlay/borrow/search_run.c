@@ -256,7 +256,7 @@ void search_run_step(struct search_run *r, const struct search_event *event)
     arm_timer(r);
 }
 
-static void on_time(evutil_socket_t fd, short what, void *ctx)
+static void search_run_on_time(evutil_socket_t fd, short what, void *ctx)
 {
     struct search_run *r = ctx;
     size_t count = borrowed_count(r->all->borrowed, r->holder);
@@ -287,7 +287,7 @@ int search_run_begin(struct search_run *r, const struct request *request,
     void *memory = malloc(search_size(&setup)); /* only what is used of it is ever touched */
     r->out.most = search_actions(&setup);
     r->out.action = malloc(r->out.most * sizeof *r->out.action);
-    r->timer = evtimer_new(node->base, on_time, r);
+    r->timer = evtimer_new(node->base, search_run_on_time, r);
     if (memory == NULL || r->out.action == NULL || r->timer == NULL) {
         free(memory);
         return -ENOMEM;

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void on_answer(struct searches *all, const struct link_peer *from,
-                      const struct msg_lease_answer *answer)
+static void searches_on_answer(struct searches *all, const struct link_peer *from,
+                               const struct msg_lease_answer *answer)
 {
     struct search_run *r = all->at[answer->token % SEARCHES_MAX];
     const struct search_event event = {
@@ -33,12 +33,12 @@ void searches_take(struct searches *all, const struct link_peer *from, const str
 {
     switch ((enum takes)m->kind) {
     case MSG_lease_answer:
-        on_answer(all, from, &m->lease_answer);
+        searches_on_answer(all, from, &m->lease_answer);
         break;
     }
 }
 
-static void on_gone(void *ctx, const struct id *peer, const char *why)
+static void searches_on_gone(void *ctx, const struct id *peer, const char *why)
 {
     struct searches *all = ctx;
     const struct search_event event = {.kind = SEARCH_GONE, .peer.id = *peer, .why = why};
@@ -50,12 +50,11 @@ static void on_gone(void *ctx, const struct id *peer, const char *why)
 static int parse_require(const char *text, struct require *require, struct err *e)
 {
     struct require_error wrong;
+    char line[sizeof e->text];
     if (require_parse(require, text, &wrong))
         return 0;
-    if (wrong.word[0] == '\0')
-        return err_set(e, EINVAL, "%.200s: %s (column %u)", text, wrong.what, wrong.column);
-    return err_set(e, EINVAL, "%.200s: '%s' %s (column %u)", text, wrong.word, wrong.what,
-                   wrong.column);
+    require_error_text(&wrong, text, line, sizeof line);
+    return err_set(e, EINVAL, "%s", line);
 }
 
 static struct search_run *find_place(struct searches *all)
@@ -110,7 +109,8 @@ int searches_open(struct searches **out, struct node *node, struct overlay *over
     struct searches *all = calloc(1, sizeof *all);
     const struct passwd *user = getpwuid(getuid());
     *out = NULL;
-    if (all == NULL || sodium_init() < 0 || links_on_gone(node->links, on_gone, all) != 0) {
+    if (all == NULL || sodium_init() < 0 ||
+        links_on_gone(node->links, searches_on_gone, all) != 0) {
         free(all);
         return err_set(e, ENOMEM, "out of memory");
     }
@@ -131,7 +131,7 @@ void searches_close(struct searches *all)
 {
     if (all == NULL)
         return;
-    links_forget_gone(all->node->links, on_gone, all);
+    links_forget_gone(all->node->links, searches_on_gone, all);
     for (unsigned i = 0; i < SEARCHES_MAX; i++)
         if (all->at[i] != NULL)
             search_run_cancel(all->at[i]);

@@ -46,10 +46,9 @@ int client_allocate(struct client *c, const struct request *request, struct grid
                     size_t *count, size_t *spares, struct err *e);
 
 /* A reservation of nothing yet: client_allocate() adds leases to it, under which nothing can be
- * launched; jobs of this user take theirs out of it. It ends after that many seconds, by
- * client_release_all(), or with the connection. */
+ * launched; jobs of this user take theirs out of it. It ends after that many seconds, or
+ * with the connection. */
 int client_reserve(struct client *c, unsigned seconds, struct id *reservation, struct err *e);
-int client_release_all(struct client *c, const struct id *reservation, struct err *e);
 
 /* Say what the job of this connection is, for `p2pgrid_pmix.h` and all who ask. They never block:
  * -EAGAIN, and nothing was said, while the daemon is behind. */

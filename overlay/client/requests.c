@@ -87,16 +87,6 @@ int client_reserve(struct client *c, unsigned seconds, struct id *reservation, s
     return client_ask(c, &m, RESERVE_MS, take_reservation, reservation, &done, e);
 }
 
-int client_release_all(struct client *c, const struct id *reservation, struct err *e)
-{
-    struct message m = {.kind = MSG_local_reserve};
-    struct msg_local_done done;
-    struct id same;
-    m.local_reserve.verb = RESERVE_RELEASE;
-    m.local_reserve.reservation = *reservation;
-    return client_ask(c, &m, RESERVE_MS, take_reservation, &same, &done, e);
-}
-
 int client_tell_job(struct client *c, const struct grid_job *job)
 {
     struct message m = {.kind = MSG_local_job};

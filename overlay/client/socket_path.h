@@ -7,7 +7,7 @@
 
 enum {
     LOCAL_PROTOCOL = 11, /* of local.def; grows with every change of it */
-    PLACE_MAX = 107,    /* what fits into sun_path */
+    PLACE_MAX = 107,     /* what fits into sun_path */
 };
 
 /* The choice-th place, from 0: $P2PGRID_SOCKET alone, or else $XDG_RUNTIME_DIR/p2pgrid/p2pd.sock,

@@ -71,6 +71,8 @@ int gather_list(struct list **out, const struct gathered *g, const struct gather
         if (how->progress != NULL)
             how->progress(how->ctx, bytes);
     }
+    if (rc == 0 && how->link != NULL && !gathered_has(g, how->link))
+        rc = list_add_link(l, how->link, how->target, 0, e);
     if (rc == 0)
         rc = list_end(l, e);
     if (rc != 0) {

@@ -106,6 +106,14 @@ int gathered_close(struct gathered *g, const char *folder)
     return rc;
 }
 
+bool gathered_has(const struct gathered *g, const char *path)
+{
+    for (size_t i = 0; i < g->count; i++)
+        if (strcmp(g->at[i].path, path) == 0)
+            return true;
+    return false;
+}
+
 bool gathered_source(const struct gathered_entry *e, const char *folder, char *out, size_t size)
 {
     const int n = e->kind == GATHERED_OUTSIDE ? snprintf(out, size, "%s", e->path)

@@ -39,6 +39,7 @@ int gathered_add(struct gathered *g, enum gathered_kind kind, const char *path, 
 /* Sorts, and leaves each path once; the folders that hold something are there, too, read from
  * `folder`. -errno. */
 int gathered_close(struct gathered *g, const char *folder);
+bool gathered_has(const struct gathered *g, const char *path);
 /* Takes back what was added since there were so many, before it is closed. */
 void gathered_cut(struct gathered *g, size_t count);
 /* Where its bytes are on this desktop, into out[size]; false: too long. */

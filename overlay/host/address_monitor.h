@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* address_monitor.h -- a laptop is carried about: who is told when this machine's addresses may
+/* address_monitor.h -- a laptop is carried about: a callback when this machine's addresses may
  * have changed.
  */
 #ifndef P2P_OVERLAY_HOST_ADDRESS_MONITOR_H

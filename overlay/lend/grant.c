@@ -171,7 +171,7 @@ void grant_step(struct grant *g, const struct lend_event *event)
     arm_timer(g);
 }
 
-static void on_time(evutil_socket_t fd, short what, void *ctx)
+static void grant_on_time(evutil_socket_t fd, short what, void *ctx)
 {
     struct grant *g = ctx;
     const struct lend_terms terms = terms_of(g);
@@ -259,7 +259,7 @@ int grant_open(struct grant **out, struct node *node, const struct grant_parts *
     lend_init(&g->lend);
     for (size_t i = 0; i < LEASE_MAX; i++)
         g->jobs[i].grant = g;
-    g->timer = evtimer_new(node->base, on_time, g);
+    g->timer = evtimer_new(node->base, grant_on_time, g);
     int rc = g->timer != NULL ? launcher_open(&g->launcher, node, e)
                               : err_set(e, ENOMEM, "out of memory");
     if (rc == 0)

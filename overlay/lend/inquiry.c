@@ -3,7 +3,7 @@
 #include "inquiry.h"
 #include <string.h>
 
-static bool is_same(const struct inquiry_call *a, const struct inquiry_call *b)
+static bool inquiry_is_same(const struct inquiry_call *a, const struct inquiry_call *b)
 {
     return a->port == b->port && memcmp(a->ip, b->ip, sizeof a->ip) == 0 &&
            id_equal(&a->submitter, &b->submitter);
@@ -12,7 +12,7 @@ static bool is_same(const struct inquiry_call *a, const struct inquiry_call *b)
 bool inquiry_is_open(const struct inquiry *q, const struct inquiry_call *call)
 {
     for (size_t i = 0; i < q->count; i++)
-        if (is_same(&q->at[i].call, call))
+        if (inquiry_is_same(&q->at[i].call, call))
             return true;
     return false;
 }
@@ -34,7 +34,7 @@ bool inquiry_add(struct inquiry *q, const struct inquiry_call *call, const struc
 static void inquiry_remove(struct inquiry *q, const struct inquiry_call *call)
 {
     for (size_t i = 0; i < q->count;)
-        if (is_same(&q->at[i].call, call))
+        if (inquiry_is_same(&q->at[i].call, call))
             q->at[i] = q->at[--q->count];
         else
             i++;

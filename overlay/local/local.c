@@ -115,7 +115,7 @@ static void local_on_close(struct bufferevent *stream, short what, void *ctx)
 }
 
 /* A client that has not said hello makes room for others. */
-static void make_room(struct local *l)
+static void local_make_room(struct local *l)
 {
     for (size_t i = 0; l->count == CLIENTS_MAX && i < l->count; i++)
         if (!l->clients[i]->greeted) {
@@ -143,7 +143,7 @@ static void local_on_accept(struct evconnlistener *listener, evutil_socket_t fd,
     pid_t pid;
     bool mine = same_user(fd, &pid);
     if (mine)
-        make_room(l);
+        local_make_room(l);
     if (!mine)
         log_warn(l->node->log, "another user's program was refused on the local socket");
     else if (l->count == CLIENTS_MAX)

@@ -26,7 +26,7 @@ struct local_socket {
     ino_t file;
 };
 
-static int make_folder(const char *path, struct err *e)
+static int local_socket_make_folder(const char *path, struct err *e)
 {
     char folder[PLACE_MAX + 1];
     struct stat s;
@@ -62,7 +62,7 @@ static int listen_at(void *ctx, const char *path, struct err *e)
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     struct stat st;
     strcpy(at.sun_path, path);
-    int rc = make_folder(path, e);
+    int rc = local_socket_make_folder(path, e);
     if (rc == 0)
         rc = make_way(&at, e);
     if (rc != 0)

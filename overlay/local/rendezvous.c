@@ -75,7 +75,7 @@ static int write_all(const struct rendezvous *p, struct err *e)
     return rc == 0 ? write_one(p, name, e) : rc;
 }
 
-static int make_folder(struct rendezvous *p, struct err *e)
+static int rendezvous_make_folder(struct rendezvous *p, struct err *e)
 {
     struct stat s;
     size_t length = strlen(p->socket);
@@ -212,7 +212,7 @@ int rendezvous_open(struct rendezvous **out, struct node *node, const char *sock
     p->node = node;
     p->listening = p->claim = -1;
     snprintf(p->socket, sizeof p->socket, "%s", socket);
-    int rc = make_folder(p, e);
+    int rc = rendezvous_make_folder(p, e);
     if (rc == 0)
         rc = listen_at(p, e);
     if (rc == 0)

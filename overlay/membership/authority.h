@@ -51,7 +51,7 @@ int authority_store(struct authority *a, X509 *certificate, struct err *e);
  * statement for all members (rotation.h) is in the folder then, and the old key is gone. */
 struct authority_change {
     uint32_t seconds;
-    unsigned members, unlisted; /* who may come back; who has to join again */
+    unsigned members, unlisted; /* that may come back; that have to join again */
 };
 int authority_rotate(struct authority *a, const struct keyfile_access *with,
                      struct authority_change *change, struct err *e);

@@ -106,7 +106,7 @@ static int registrar_hold_key(struct registrar *r, const struct authority *a, st
         return err_set(e, ENOMEM, "the authority's key cannot be held: %s", strerror(errno));
     }
     sodium_mprotect_readonly(r->held);
-    log_info(r->node->log, "the authority's key is held until who is invited has come");
+    log_info(r->node->log, "the authority's key is held until the invited desktop has come");
     return 0;
 }
 
@@ -179,7 +179,8 @@ int registrar_invite(struct registrar *r, const struct msg_local_invite *ask,
     token.grid = authority_id(a);
     rc = registrar_find_owner(r, ask, fresh.owner, e);
     if (rc == 0 && registrar_publish(r, a, &why) < 0)
-        log_warn(r->node->log, "who renews certificates is not told anew: %s", why.text);
+        log_warn(r->node->log, "the members are not told anew which peer renews certificates: %s",
+                 why.text);
     if (rc == 0)
         rc = registrar_hold_key(r, a, e);
     authority_close(a);

@@ -33,7 +33,7 @@ int registrar_rotate(struct registrar *k, const struct msg_local_rotate *ask,
     struct authority_change change = {.seconds = ask->seconds};
     struct authority *a;
     if (ask->seconds == 0 || ask->seconds > YEAR_S)
-        return err_set(e, EINVAL, "who is away has at most 365 days");
+        return err_set(e, EINVAL, "a member that is away has at most 365 days");
     int rc = registrar_open_authority(k, ask->passphrase_length > 0 ? &with : NULL, &a, e);
     if (rc < 0)
         return rc;

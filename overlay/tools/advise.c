@@ -8,7 +8,7 @@
 #include <argp.h>
 #include <stdlib.h>
 
-enum { LEVELS = 3, RANKS_MOST = 65536, ENOUGH_TIMES = 10 };
+enum { LEVELS = 3, RANKS_MOST = 65536, ENOUGH_TIMES = 10, FIRST_DAY = 24 };
 
 struct order {
     struct tool_options shared;
@@ -79,6 +79,8 @@ static void add_up(struct record *r, const struct all_peers *all)
     }
     if (r->hours > 0)
         r->rate = odds_rate(r->hours, r->vanished);
+    else
+        r->rate = odds_rate(1.0 / 60, r->vanished); /* nobody has been watched for a minute */
 }
 
 /* 0: none reaches the target. */
@@ -90,10 +92,36 @@ static unsigned recommended(const struct order *o, double rate)
     return 0;
 }
 
+/* Has the grid been watched for long enough to say anything of so many hours? */
+static bool is_enough(const struct order *o, const struct record *r)
+{
+    return r->peers == 0 || r->hours >= ENOUGH_TIMES * o->hours;
+}
+
+/* On its first day a grid has lost nobody, or somebody who was only switched off at night. */
+static bool is_known(const struct record *r)
+{
+    return r->peers == 0 || r->hours >= FIRST_DAY * r->peers;
+}
+
+static void advise_print_unknown(const struct order *o, const struct record *r)
+{
+    printf("not known yet: the grid's %u peer%s watched each other for %.1f hours each, and a day "
+           "is the least to go by\n",
+           r->peers, r->peers == 1 ? " has" : "s have", r->hours / r->peers);
+    printf("until then: level 2 survives any one desktop's loss (%u processes); --lifetime=HOURS "
+           "computes with what you expect\n",
+           2 * o->ranks);
+}
+
 static void advise_print(const struct order *o, const struct record *r)
 {
     const struct tool_style style = tool_style(stdout);
     const unsigned best = recommended(o, r->rate);
+    if (!is_known(r)) {
+        advise_print_unknown(o, r);
+        return;
+    }
     if (r->peers > 0)
         printf(
             "%u of the grid's peers watched each other for %.0f peer-hours, and saw %u vanish: one "
@@ -101,7 +129,7 @@ static void advise_print(const struct order *o, const struct record *r)
             r->peers, r->hours, r->vanished, 1 / r->rate);
     else
         printf("a peer vanishes once in %.0f hours\n", 1 / r->rate);
-    if (r->peers > 0 && r->hours < ENOUGH_TIMES * o->hours)
+    if (!is_enough(o, r))
         printf("%sthat is little to go by: fewer than %d times the hours that the job runs%s\n",
                style.bad, ENOUGH_TIMES, style.end);
     printf("%u rank%s, %g hours:\n", o->ranks, o->ranks == 1 ? "" : "s", o->hours);
@@ -117,16 +145,16 @@ static void advise_print(const struct order *o, const struct record *r)
 
 static void advise_print_json(const struct order *o, const struct record *r)
 {
-    const unsigned best = recommended(o, r->rate);
+    const unsigned best = is_known(r) ? recommended(o, r->rate) : 0;
     json_t *levels = json_array();
     for (unsigned level = 1; level <= LEVELS; level++)
         json_array_append_new(levels, json_pack("{s:i, s:i, s:f}", "level", level, "processes",
                                                 level * o->ranks, "finishes",
                                                 odds_finish(r->rate, o->hours, o->ranks, level)));
-    tool_print_json(json_pack("{s:f, s:i, s:i, s:f, s:f, s:o, s:o}", "peer_hours", r->hours,
-                              "vanished", r->vanished, "peers", r->peers, "rate_per_hour", r->rate,
-                              "target", o->target, "levels", levels, "recommended",
-                              best > 0 ? json_integer(best) : json_null()));
+    tool_print_json(json_pack("{s:b, s:f, s:i, s:i, s:f, s:f, s:o, s:o}", "known", is_known(r),
+                              "peer_hours", r->hours, "vanished", r->vanished, "peers", r->peers,
+                              "rate_per_hour", r->rate, "target", o->target, "levels", levels,
+                              "recommended", best > 0 ? json_integer(best) : json_null()));
 }
 
 static int observe(const struct order *o, struct record *r)
@@ -137,13 +165,8 @@ static int observe(const struct order *o, struct record *r)
     int rc = tool_connect(&client, &o->shared);
     if (rc != TOOL_OK)
         return rc;
-    if (all_peers_ask(&all, client, &e) == 0) {
+    if (all_peers_ask(&all, client, &e) == 0)
         add_up(r, &all);
-        if (r->hours <= 0)
-            err_set(&e, 1,
-                    "the grid is too young: no peer has watched another for a minute; say "
-                    "how long peers stay with --lifetime=HOURS");
-    }
     all_peers_clear(&all);
     client_close(client);
     return e.code != 0 ? tool_fail(&e) : TOOL_OK;

@@ -57,7 +57,8 @@ static const struct argp_option options[] = {
     {"encrypt", 'e', NULL, 0,
      "create: every peer lends only to jobs that encrypt what their ranks tell each other", 0},
     {"days", 'D', "N", 0,
-     "valid for N days (create: 3650, issue: 365); rotate: who is away may come back for N days "
+     "valid for N days (create: 3650, issue: 365); rotate: a member that is away may come back for "
+     "N days "
      "(30)",
      0},
     {"socket", 's', "PATH", 0,
@@ -101,7 +102,7 @@ static void check_rotate(const struct order *o, struct argp_state *state)
     if (o->target != NULL)
         argp_error(state, "rotate changes the key that p2pd uses, not that in a folder");
     if (o->days < 0 || o->days > 365 || (o->days > 0 && o->days < 0.0001))
-        argp_error(state, "--days: who is away has up to 365 days");
+        argp_error(state, "--days: a member that is away has up to 365 days");
 }
 
 static void grid_check(const struct order *o, struct argp_state *state)
@@ -150,6 +151,7 @@ static error_t grid_parse(int key, char *value, struct argp_state *state)
         return 0;
     case 'j':
         o->json = true;
+        tool_json_errors();
         return 0;
     case 'n':
         if (o->name_count == NAMES_MAX)

@@ -96,6 +96,7 @@ static error_t invite_parse(int key, char *value, struct argp_state *state)
         return 0;
     case 'j':
         w->shared.json = true;
+        tool_json_errors();
         return 0;
     case 's':
         w->shared.socket = value;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* join.c -- p2pctl join: makes this desktop's key, has it admitted to a grid, and leaves everything
  * where p2pd looks. */
+#include "ad_json.h"
 #include "tool.h"
 #include "overlay/base/addr.h"
 #include "newcomer.h"
@@ -20,6 +21,7 @@ enum { PATH_SIZE = 4096, NAME_SIZE = 64 };
 
 struct join_options {
     const char *token, *name, *config;
+    bool json;
 };
 
 static const char doc[] =
@@ -30,6 +32,7 @@ static const char doc[] =
 static const struct argp_option options[] = {
     {"name", 'n', "PEER", 0, "what this peer is called (default: the host's name)", 0},
     {"config", 'c', "FILE", 0, "the settings of p2pd, when they are not at their usual place", 0},
+    {"json", 'j', NULL, 0, "print one JSON object", 1},
     {0},
 };
 
@@ -42,6 +45,10 @@ static error_t join_parse(int key, char *value, struct argp_state *state)
         return 0;
     case 'c':
         w->config = value;
+        return 0;
+    case 'j':
+        w->json = true;
+        tool_json_errors();
         return 0;
     case ARGP_KEY_ARG:
         if (w->token != NULL)
@@ -242,6 +249,11 @@ static const char *as_whom(enum entry_owner owner)
     return "";
 }
 
+static const char *owner_word(enum entry_owner owner)
+{
+    return owner == ENTRY_SELF ? "self" : owner == ENTRY_INVITER ? "inviter" : "other";
+}
+
 int tool_join(int argc, char **argv)
 {
     static const struct argp argp = {options, join_parse, "TOKEN", doc, NULL, NULL, NULL};
@@ -260,9 +272,13 @@ int tool_join(int argc, char **argv)
     }
     if (join(&w, name, &entry, &e) < 0)
         return tool_fail(&e);
-    printf(
-        "This desktop is %s of grid '%s' now, let in by %s.\n%s\nStart its daemon: p2pd --detach\n",
-        name, entry.grid, entry.inviter, as_whom(entry.owner));
+    if (w.json)
+        tool_print_json(json_pack("{s:s, s:s, s:s, s:s}", "name", name, "grid", entry.grid,
+                                  "inviter", entry.inviter, "owner", owner_word(entry.owner)));
+    else
+        printf("This desktop is %s of grid '%s' now, let in by %s.\n%s\nStart its daemon: p2pd "
+               "--detach\n",
+               name, entry.grid, entry.inviter, as_whom(entry.owner));
     entry_free(&entry);
     return TOOL_OK;
 }

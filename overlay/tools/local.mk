@@ -9,7 +9,8 @@ p2pctl_SOURCES = \
     overlay/tools/grid.c \
     overlay/tools/history.c overlay/tools/jobs.c overlay/tools/log.c overlay/tools/members.c \
     overlay/tools/moment.c overlay/tools/moment.h overlay/tools/own_jobs.c overlay/tools/own_jobs.h \
-    overlay/tools/summary.c \
+    overlay/tools/diagnosis.c overlay/tools/diagnosis.h overlay/tools/doctor.c \
+    overlay/tools/service.c overlay/tools/service.h overlay/tools/summary.c \
     overlay/tools/invite.c \
     overlay/tools/join.c \
     overlay/tools/newcomer.c overlay/tools/newcomer.h \
@@ -25,5 +26,11 @@ p2pctl_SOURCES = \
     overlay/tools/status.c \
     overlay/tools/tool.c overlay/tools/tool.h \
     overlay/tools/why.c
-p2pctl_CPPFLAGS = $(AM_CPPFLAGS)      $(JANSSON_CFLAGS)
+p2pctl_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) -DSERVICE_UNIT='"overlay/tools/service_unit.inc"'
 p2pctl_LDADD = libdaemon.la libruntime.la libsurvive.la libclient.la libcore.la $(JANSSON_LIBS) -lm
+nodist_p2pctl_SOURCES = overlay/tools/service_unit.inc
+# The unit that `p2pctl service install` writes is the one that `make install` gives.
+overlay/tools/service_unit.inc: overlay/daemon/p2pd.service.in
+	$(AM_V_GEN)$(MKDIR_P) overlay/tools && sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $(srcdir)/overlay/daemon/p2pd.service.in >$@
+CLEANFILES += overlay/tools/service_unit.inc
+$(p2pctl_OBJECTS): overlay/tools/service_unit.inc

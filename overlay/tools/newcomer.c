@@ -165,7 +165,7 @@ static int newcomer_admitted(struct entry *out, const struct token *token,
         return err_set(e, EACCES, "not admitted: %s", m->reason);
     if (!token_proved(m->proof, m->proof_length, token->secret, TOKEN_INVITER, binding,
                       m->certificate, m->certificate_length))
-        return err_set(e, EACCES, "who answers does not know the invitation's secret");
+        return err_set(e, EACCES, "the daemon that answers does not know the invitation's secret");
     out->certificate = read_certificate(m->certificate, m->certificate_length);
     if (out->certificate == NULL || !is_signed_by(out->certificate, root) ||
         X509_check_private_key(out->certificate, key) != 1 ||
@@ -188,7 +188,7 @@ static int newcomer_talk(struct entry *out, SSL *ssl, const struct token *token,
     uint8_t binding[TOKEN_BINDING];
     X509 *root = find_root(ssl, &token->grid);
     if (root == NULL)
-        return err_set(e, EACCES, "who answers there is not of the invitation's grid");
+        return err_set(e, EACCES, "the daemon that answers there is not of the invitation's grid");
     struct message *m = malloc(sizeof *m);
     bool asked = m != NULL &&
                  SSL_export_keying_material(ssl, binding, sizeof binding, label, sizeof label - 1,

@@ -19,6 +19,8 @@ static const struct {
     {"release", "let a held job go on", tool_release},
     {"history", "what ran here, and what you ran", tool_history},
     {"log", "what happens, a line each; -f goes on", tool_log},
+    {"doctor", "what is wrong on this desktop, and what mends it", tool_doctor},
+    {"service", "have systemd start p2pd: install, remove, status", tool_service},
     {"why", "who would run a job, and why the others would not", tool_why},
     {"alloc", "hold slots while a command runs, for every mpirun in it", tool_alloc},
     {"advise", "which replication level a long job needs here", tool_advise},
@@ -66,8 +68,8 @@ int main(int argc, char **argv)
             argv[1] = name; /* what argp says in its messages */
             return tools[i].run(argc - 1, argv + 1);
         }
-    if (argc == 1)
-        return tool_summary();
+    if (argc == 1 || what[0] == '-')
+        return tool_summary(argc, argv);
     fprintf(stderr, "p2pctl: there is no subcommand '%s'; see p2pctl --help\n", what);
     return TOOL_USAGE;
 }

@@ -25,7 +25,7 @@ static int make_candidates(struct pick *p, const struct all_peers *all)
     return p->candidates.at != NULL ? 0 : -ENOMEM;
 }
 
-static int make_room(struct pick *p, const struct pick_want *want)
+static int pick_make_room(struct pick *p, const struct pick_want *want)
 {
     const size_t n = p->candidates.count + 1;
     const uint32_t slots = level_processes(&want->level, p->ranks);
@@ -124,7 +124,7 @@ int pick_make(struct pick *p, const struct all_peers *all, const struct pick_wan
     if (make_candidates(p, all) != 0)
         return err_set(e, ENOMEM, "no memory");
     judge_all(p, all, want);
-    if (make_room(p, want) != 0)
+    if (pick_make_room(p, want) != 0)
         return err_set(e, ENOMEM, "no memory");
     claim_all(p);
     if (!p->enough) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* summary.c -- p2pctl alone: this desktop, one's jobs and the grid, on one screen. */
+#include "ad_json.h"
 #include "all_peers.h"
 #include "moment.h"
 #include "overlay/core/lease/lease.h"
@@ -111,28 +112,52 @@ static void print_grid(const struct all_peers *p, const struct tool_style *style
     tool_print_lines(p->other_versions);
 }
 
-int tool_summary(void)
+static void print_json(const struct summary *s, const struct own_jobs *jobs,
+                       const struct all_peers *peers)
+{
+    unsigned slots = 0, slots_free = 0, lent = 0;
+    for (size_t i = 0; i < peers->count; i++) {
+        slots += peers->at[i].ad.slots;
+        slots_free += peers->at[i].ad.slots_free;
+    }
+    for (size_t i = 0; i < s->lent_count; i++)
+        lent += !id_equal(&s->lent[i].holder, &s->self.ad.peer.id) && s->lent[i].pid != 0;
+    tool_print_json(json_pack(
+        "{s:s, s:b, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "name", s->self.ad.name, "open",
+        s->terms.open, "state", s->terms.state, "slots", (int)s->self.ad.slots, "slots_free",
+        (int)s->self.ad.slots_free, "lent", (int)lent, "jobs", (int)jobs->count, "peers",
+        (int)peers->count, "silent", (int)peers->silent, "grid_slots", (int)slots,
+        "grid_slots_free", (int)slots_free));
+}
+
+static void print_screen(const struct summary *s, const struct own_jobs *jobs,
+                         const struct all_peers *peers)
+{
+    const struct tool_style style = tool_style(stdout);
+    print_desktop(s, &style);
+    print_lent(s);
+    print_jobs(jobs, &style);
+    print_grid(peers, &style);
+    printf("%sp2pctl --help lists what else there is to ask%s\n", style.dim, style.end);
+}
+
+int tool_summary(int argc, char **argv)
 {
     static struct summary s;
-    const struct tool_options options = {0};
-    const struct tool_style style = tool_style(stdout);
+    struct tool_options options = {0};
     struct own_jobs jobs = {0};
     struct all_peers peers = {0};
     struct client *c;
     struct err e = {0};
+    tool_parse(argc, argv, "This desktop, your jobs and the grid, on one screen.", &options);
     int rc = tool_connect(&c, &options);
     if (rc != TOOL_OK)
         return rc;
     if (summary_ask(&s, c, &e) != 0 || own_jobs_ask(&jobs, c, &e) != 0 ||
-        all_peers_ask(&peers, c, &e) != 0) {
+        all_peers_ask(&peers, c, &e) != 0)
         rc = tool_fail(&e);
-    } else {
-        print_desktop(&s, &style);
-        print_lent(&s);
-        print_jobs(&jobs, &style);
-        print_grid(&peers, &style);
-        printf("%sp2pctl --help lists what else there is to ask%s\n", style.dim, style.end);
-    }
+    else
+        (options.json ? print_json : print_screen)(&s, &jobs, &peers);
     own_jobs_clear(&jobs);
     all_peers_clear(&peers);
     client_close(c);

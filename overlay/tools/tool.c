@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tool.c -- what the subcommands of p2pctl share: options, the connection, and how things are
  * printed. */
+#include "ad_json.h"
 #include "tool.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+/* Of the one command that this process is: whoever fails need not be told of its options. */
+static bool json_errors;
+
+void tool_json_errors(void)
+{
+    json_errors = true;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct tool_options *o = state->input;
-    if (key == 'j')
+    if (key == 'j') {
         o->json = true;
-    else if (key == 's')
+        tool_json_errors();
+    } else if (key == 's')
         o->socket = arg;
     else
         return ARGP_ERR_UNKNOWN;
@@ -37,7 +47,11 @@ void tool_parse(int argc, char **argv, const char *doc, struct tool_options *o)
 
 int tool_fail(const struct err *e)
 {
+    const char *code = strerrorname_np(e->code);
     fprintf(stderr, "p2pctl: %s\n", e->text);
+    if (json_errors)
+        tool_print_json(json_pack("{s:{s:s, s:s}}", "error", "code", code != NULL ? code : "EIO",
+                                  "text", e->text));
     return TOOL_FAILED;
 }
 

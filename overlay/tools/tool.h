@@ -34,7 +34,9 @@ int tool_release(int argc, char **argv);
 int tool_history(int argc, char **argv);
 int tool_log(int argc, char **argv);
 int tool_members(int argc, char **argv);
-int tool_summary(void); /* without a subcommand */
+int tool_doctor(int argc, char **argv);
+int tool_service(int argc, char **argv);
+int tool_summary(int argc, char **argv); /* without a subcommand */
 
 /* What this desktop is called, without its domain: a peer's name unless another is given. */
 int tool_host_name(char out[64], struct err *e);
@@ -52,8 +54,9 @@ extern const struct argp tool_argp;
 void tool_parse(int argc, char **argv, const char *doc, struct tool_options *options);
 /* The connection to the daemon, or an exit code with the reason printed. */
 int tool_connect(struct client **out, const struct tool_options *options);
-/* Prints the line; returns TOOL_FAILED. */
+/* Prints the line; returns TOOL_FAILED. After tool_json_errors() an object with it, too. */
 int tool_fail(const struct err *e);
+void tool_json_errors(void);
 
 /* "" unless f is a terminal and colours are welcome (NO_COLOR is not set). */
 struct tool_style {

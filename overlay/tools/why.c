@@ -41,11 +41,11 @@ static const struct argp_option options[] = {
 static void take_require(struct order *o, const char *text, struct argp_state *state)
 {
     struct require_error wrong;
+    char line[1024];
     if (require_parse(&o->require, text, &wrong))
         return;
-    if (wrong.word[0] == '\0')
-        argp_error(state, "%s: %s (column %u)", text, wrong.what, wrong.column);
-    argp_error(state, "%s: '%s' %s (column %u)", text, wrong.word, wrong.what, wrong.column);
+    require_error_text(&wrong, text, line, sizeof line);
+    argp_error(state, "%s", line);
 }
 
 /* What the program needs of a peer, besides what the user asks for. */
@@ -225,8 +225,9 @@ int tool_why(int argc, char **argv)
         rc = tool_fail(&e);
     } else {
         (o.shared.json ? why_print_json : why_print)(&pick, &all);
-        snprintf(e.text, sizeof e.text, "%s", pick.why);
-        rc = pick.enough ? TOOL_OK : tool_fail(&e);
+        rc = pick.enough ? TOOL_OK : TOOL_FAILED;
+        if (!pick.enough)
+            fprintf(stderr, "p2pctl: %s\n", pick.why);
     }
     pick_clear(&pick);
     all_peers_clear(&all);

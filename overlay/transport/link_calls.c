@@ -194,7 +194,7 @@ static bool is_alike(const struct pending *s, const struct addr *from)
 
 /* A member's handshake takes milliseconds. So when too many connections are pending, the oldest is
  * closed, and idle connections cannot keep members out. */
-static void make_room(struct links *l, const struct addr *from)
+static void link_calls_make_room(struct links *l, const struct addr *from)
 {
     unsigned pending = 0, alike = 0;
     struct pending *oldest = NULL, *oldest_alike = NULL;
@@ -223,7 +223,7 @@ void links_accept(void *ctx, int fd, const struct addr *from)
 {
     struct links *l = ctx;
     struct connection_setup setup = links_setup(l);
-    make_room(l, from);
+    link_calls_make_room(l, from);
     struct pending *s = l->connections < LINKS_MAX ? pending_new(l, NULL) : NULL;
     if (s == NULL) {
         evutil_closesocket(fd);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* import_hook.h -- puts a function of ours between a loaded library and one that it calls in
- * another, for that library alone: Open MPI and PMIx have no other place to look at who calls, and
+ * another, for that library alone: Open MPI and PMIx have no other place to look at the caller, and
  * at what arrives. */
 #ifndef P2P_SRC_COMMON_IMPORT_HOOK_H
 #define P2P_SRC_COMMON_IMPORT_HOOK_H

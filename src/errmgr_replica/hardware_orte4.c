@@ -28,7 +28,7 @@ void hardware_tell(void)
     hwloc_free_xmlbuffer(opal_hwloc_topology, xml);
 }
 
-/* Nobody whom mpirun starts shall look for it. */
+/* No process that mpirun starts shall look for it. */
 void hardware_told(void)
 {
     if (mca_errmgr_replica_component.hardware <= 0)

@@ -61,7 +61,7 @@ static bool is_committed(struct hold *h)
     if (h->commit < 0 && orte_process_info.proc_session_dir != NULL)
         h->commit = commit_open(orte_process_info.proc_session_dir, h->name.vpid);
     if (h->commit < 0)
-        return true; /* it is no replica yet, or has no attendant to hear that all is held */
+        return true; /* it is no replica yet, or has no progress thread to hear that all is held */
     if (!commit_read(h->commit, &decided, &held))
         return false;
     if (!h->known)

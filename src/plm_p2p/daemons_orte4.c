@@ -88,7 +88,7 @@ int plm_p2p_daemon_new(orte_node_t *node)
 }
 
 /* ORTE counts those that have reported, and goes on when it has counted all; only here is known
- * whom it has counted. */
+ * which it has counted. */
 void plm_p2p_daemon_counted(orte_vpid_t vpid, bool counted)
 {
     orte_proc_t *proc = opal_pointer_array_get_item(daemon_job()->procs, (int)vpid);

@@ -2,6 +2,7 @@
 /* terms_orte4.c -- what the job binds itself to on its peers: the programs that it executes, the
  * files that it reads, what it takes at most, and that it encrypts where that is asked for. */
 #include "plm_p2p.h"
+#include "overlay/files/gather.h"
 #include "overlay/manifest/input.h"
 #include "src/survive/level.h"
 #include "src/common/log.h"
@@ -26,8 +27,12 @@ static struct plm_p2p_component *const plm = &mca_plm_p2p_component;
  */
 static int add_program(const char *name, const char *cwd, struct err *e)
 {
-    char path[PROGRAM_PATH + 1];
+    char path[PROGRAM_PATH + 1], real[PATH_MAX];
     const int rc = program_find(path, name, cwd, getenv("PATH"));
+    /* A link of the folder leads elsewhere where there is no view yet. */
+    if (rc == 0 && plm_p2p_files_travel() && realpath(path, real) != NULL &&
+        strlen(real) <= PROGRAM_PATH)
+        strcpy(path, real);
     if (rc == -ENAMETOOLONG)
         return err_set(e, ENAMETOOLONG, "the program's path is longer than %d characters: %s/%s",
                        PROGRAM_PATH, cwd, name);
@@ -74,21 +79,42 @@ static int add_each(add_fn *add, const char *list, const char *cwd, struct err *
     return rc;
 }
 
+/* The program, all builds of it, and words of the command line that are programs: they travel. */
+static int add_app_programs(const orte_app_context_t *app, const char *cwd, struct err *e)
+{
+    const struct binaries *builds = &mca_ras_p2p_component.binaries;
+    struct stat st;
+    char path[PATH_MAX];
+    int rc = builds->count == 0 ? add_program(app->app, cwd, e) : 0;
+    for (size_t i = 0; i < builds->count && rc == 0; i++)
+        rc = add_program(builds->at[i].path, cwd, e);
+    if (!plm_p2p_files_travel())
+        return rc;
+    for (int i = 1; app->argv != NULL && app->argv[0] != NULL && app->argv[i] != NULL && rc == 0;
+         i++)
+        if (plm->program_count < PROGRAMS_MAX / 2 &&
+            gather_normal(cwd, app->argv[i], path, sizeof path) && stat(path, &st) == 0 &&
+            S_ISREG(st.st_mode) && (st.st_mode & 0111) != 0)
+            rc = add_program(path, cwd, e);
+    return rc;
+}
+
 int plm_p2p_take_programs(const orte_job_t *job, const char *prefix, struct err *e)
 {
     char orted[PATH_MAX] = "orted";
     if (prefix != NULL)
         snprintf(orted, sizeof orted, "%s/bin/orted", prefix);
     int rc = add_program(orted, "", e);
-    for (int i = 0; i < job->apps->size && rc == 0 && !plm_p2p_files_travel(); i++) {
+    for (int i = 0; i < job->apps->size && rc == 0; i++) {
         const orte_app_context_t *app = opal_pointer_array_get_item(job->apps, i);
         if (app == NULL)
             continue;
         const char *cwd = app->cwd != NULL ? app->cwd : "";
-        rc = add_program(app->app, cwd, e);
+        rc = add_app_programs(app, cwd, e);
         if (rc == 0)
             rc = add_each(add_program, plm->programs_text, cwd, e);
-        if (rc == 0 && plm->inputs == NULL) /* once: files are not told apart by program */
+        if (rc == 0 && plm->inputs == NULL &&
+            !plm_p2p_files_travel()) /* once: files are not told apart by program */
             rc = add_each(add_input, plm->files_text, cwd, e);
     }
     return rc;
@@ -168,7 +194,7 @@ int plm_p2p_choose_sandbox(struct err *e)
     if (rc != 0)
         return rc;
     plm->confine = plm->confine_when == PLM_P2P_ALWAYS || foreign != NULL;
-    if (plm->confine && own)
+    if (plm->confine && own && !plm_p2p_files_travel()) /* else a view takes its place */
         choose_folder(foreign);
     return 0;
 }

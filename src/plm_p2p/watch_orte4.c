@@ -267,7 +267,7 @@ static void on_packed(void)
     }
 }
 
-static void on_answer(int fd, short what, void *unused)
+static void watch_on_answer(int fd, short what, void *unused)
 {
     (void)fd, (void)what, (void)unused;
     struct answer answer;
@@ -304,7 +304,7 @@ void plm_p2p_watch_grid(void)
     opal_event_set_priority(&plm->event, ORTE_MSG_PRI);
     opal_event_add(&plm->event, NULL);
     opal_event_set(orte_event_base, &plm->answered, grid_answer_fd(ras_grid()),
-                   OPAL_EV_READ | OPAL_EV_PERSIST, on_answer, NULL);
+                   OPAL_EV_READ | OPAL_EV_PERSIST, watch_on_answer, NULL);
     opal_event_set_priority(&plm->answered, ORTE_MSG_PRI);
     opal_event_add(&plm->answered, NULL);
 }

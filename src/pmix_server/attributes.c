@@ -35,8 +35,8 @@ void attributes_register(void)
     PMIx_Register_attributes("PMIx_Allocation_request", allocate);
 }
 
-static void on_answer(pmix_status_t status, pmix_info_t *info, size_t count, void *ctx,
-                      pmix_release_cbfunc_t release, void *release_ctx)
+static void attributes_on_answer(pmix_status_t status, pmix_info_t *info, size_t count, void *ctx,
+                                 pmix_release_cbfunc_t release, void *release_ctx)
 {
     struct pending **at = &first;
     while (*at != NULL && *at != ctx)
@@ -71,5 +71,5 @@ pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t count, pmix_info
         last = &(*last)->next;
     *last = p;
     *p = (struct pending){.answer = answer, .ctx = ctx};
-    return theirs(queries, count, on_answer, p);
+    return theirs(queries, count, attributes_on_answer, p);
 }

@@ -45,7 +45,7 @@ static bool requests_all_complete(size_t count, ompi_request_t **requests)
 
 /* --- waits that need no decision --- */
 
-/* It is not for a message, but for a collective, say, whose receives no call names. */
+/* It is for no message: for a collective, say, whose receives no call names. */
 static bool request_is_other(const ompi_request_t *r)
 {
     return request_is_active(r) && r->req_type != OMPI_REQUEST_PML && !REQUEST_COMPLETE(r);

@@ -18,7 +18,7 @@ void ras_p2p_files_register(struct ras_p2p_component *c, const mca_base_componen
 {
     static const mca_base_var_enum_value_t modes[] = {
         {FILES_AUTO, "auto"}, {FILES_NONE, "none"}, {FILES_SHARED, "shared"}, {0, NULL}};
-    c->files = FILES_SHARED;
+    c->files = FILES_AUTO;
     c->files_index = param_word(
         base, "files",
         "auto: the job's programs and the files of the folder that it is started in go along with "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* event.c -- the roof of the engine: whatever its surroundings report comes in here, as an event.
+/* event.c -- the dispatch of the engine: whatever its surroundings report comes in here, as an
+ * event.
  *
  *     frame   engine_arrived(): another replica has sent it
  *     wrote   engine_wrote(): the transport has no more need of a payload

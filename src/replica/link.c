@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* link.c -- the ground: frames to other replicas. It calls the transport, and nothing above it.
+/* link.c -- frames to other replicas. It calls the transport, and nothing above it.
  *
  * The first frame on a link is preceded by all deaths that this process knows of. A process that
  * gets a message that follows from another's work in a dead replica's place has thus heard of that

@@ -190,10 +190,10 @@ static void listener_ready(struct transport *t, struct watch *w, uint32_t events
         return;
     struct ucred peer;
     socklen_t size = sizeof peer;
-    bool stranger = l->by_unix && (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
-                                   peer.uid != getuid());
+    bool foreign = l->by_unix && (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
+                                  peer.uid != getuid());
     pending_prune(t);
-    struct pending *p = stranger ? NULL : calloc(1, sizeof *p);
+    struct pending *p = foreign ? NULL : calloc(1, sizeof *p);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = p};
     if (p == NULL || epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &event) != 0) {
         free(p);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* aloof.c -- a follower computes for long without an MPI call. Its leader takes a message from any
- * source and answers: the answer must not wait for the follower, nor may the follower, or who sends
- * to it, be given up. Arguments: the process (as the launcher counts) that computes, seconds, and
- * how often it asks for the time meanwhile: its leader has done so already. */
+ * source and answers: the answer must not wait for the follower, nor may the follower, or the
+ * sender to it, be given up. Arguments: the process (as the launcher counts) that computes,
+ * seconds, and how often it asks for the time meanwhile: its leader has done so already. */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
             large[i] = i;
         double start = MPI_Wtime(), first = start;
         for (int i = 0; i < 100; i++) {
-            if (i == 20) /* by now the follower's attendant listens */
+            if (i == 20) /* by now the follower's progress thread listens */
                 first = MPI_Wtime();
             if (i % 2 == 0) /* either way the leader's word will do */
                 MPI_Send(&i, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);

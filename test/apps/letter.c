@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* letter.c -- rank 0 sends a text around, short and a megabyte of it: who listens on the wire can
+/* letter.c -- rank 0 sends a text around, short and a megabyte of it: a listener on the wire can
  * look for it. With `--ports` the ranks say where they listen; with `--secret`, whether the job's
  * secret is in their environment. */
 #include <mpi.h>

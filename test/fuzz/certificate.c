@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* certificate.c -- what a peer shows of itself: what OpenSSL reads as a certificate, whoever signed
- * it, is read for its name, owner, grid, groups and times. Whatever is taken is bounded text. */
+/* certificate.c -- what a peer shows of itself: what OpenSSL reads as a certificate, whatever
+ * signed it, is read for its name, owner, grid, groups and times. Whatever is taken is bounded
+ * text. */
 #include "overlay/crypto/identity.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* group.c -- a member of a job that says anything at all: the group stays within its memory, and
- * whoever is dead stays dead. */
+ * what is dead stays dead. */
 #include "overlay/core/swim/group.h"
 #include "script.h"
 #include <stdint.h>

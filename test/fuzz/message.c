@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     memcpy(exact, frame, length);
     if (message_decode(&m, exact, length)) {
-        /* There is one way to write a message: what was read is written the same; but for what a
+        /* There is one way to write a message: what was read is written the same; except what a
          * later version may add to hello. */
         size_t written = message_encode(&m, again, WIRE_MAX_FRAME);
         bool grown = m.kind == MSG_hello && written < length;

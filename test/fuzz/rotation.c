@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rotation.c -- a change of the authority's key, as any member may send one: whole but for what it
+/* rotation.c -- a change of the authority's key, as any member may send one: whole except what it
  * says. What is taken is a whole one, and is the same when it is written again. */
 #include "overlay/crypto/rotation.h"
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* token.c -- what a person pastes: an invitation, whole but for what it says, or any text; an
+/* token.c -- what a person pastes: an invitation, whole except what it says, or any text; an
  * address; a place to connect to. What is taken is written again, and then it is the same. */
 #include "overlay/membership/token.h"
 #include "overlay/base/addr.h"

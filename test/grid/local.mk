@@ -6,6 +6,7 @@ grid_scripts = \
     test/grid/refusals \
     test/grid/words \
     test/grid/living \
+    test/grid/doctor \
     test/grid/as_stock \
     test/grid/unnoticed \
     test/grid/endings \
@@ -54,7 +55,7 @@ GRID += $(grid_scripts)
 EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh test/grid/raw.h test/grid/root.sh $(grid_scripts)
 # A bare holder of leases, one who says wrong things, one who does not wait for an answer, and one who goes on writing,
 # for tests of the daemons alone.
-# One who asks a daemon all that daemons answer.
+# A program that asks a daemon all that daemons answer.
 EXTRA_PROGRAMS += test/grid/asks
 test_grid_asks_SOURCES = test/grid/asks.c test/security/session.c test/security/session.h
 test_grid_asks_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)

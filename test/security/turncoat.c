@@ -5,9 +5,9 @@
  *     TURNCOAT=dead turncoat --config FILE     tells all members of each job that the others are
  * dead, and suspected beyond all denial TURNCOAT=renew ...                       asks to be
  * renewed, 500 times at once, again and again TURNCOAT=dial ...                        holds a
- * lease of every neighbour, and names a member who is said to be at a port of its own; is it called
- * there? TURNCOAT=hoard ...                       takes all slots that its neighbours lend, and
- * keeps them */
+ * lease of every neighbour, and names a member that is said to be at a port of its own; is it
+ * called there? TURNCOAT=hoard ...                       takes all slots that its neighbours lend,
+ * and keeps them */
 #define main p2pd_main
 #define dispatch_open honest_dispatch_open
 int p2pd_main(int argc, char **argv);

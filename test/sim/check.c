@@ -2,9 +2,9 @@
 /* check.c -- what must hold of the ring at every moment, and what must hold in the end.
  *
  * At every moment (Zave's invariant): each list goes up the circle without coming back; the first
- * living successors of all members form one cycle, once round; who is not on it leads onto it. In
- * the end: nobody is off the cycle, each list holds exactly the members that follow, and so does
- * each predecessor. */
+ * living successors of all members form one cycle, once round; a member that is not on it leads
+ * onto it. In the end: nobody is off the cycle, each list holds exactly the members that follow,
+ * and so does each predecessor. */
 #include "sim.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* market.c -- a queue of messages between searches and lenders. */
 #include "market.h"
+#include "overlay/base/random.h"
 #include "overlay/core/lease/lend.h"
 #include <assert.h>
 #include <stdlib.h>
@@ -72,10 +73,7 @@ static void *must(void *memory)
 
 static uint64_t chance(struct market *m)
 {
-    uint64_t z = m->random += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    return splitmix64(&m->random);
 }
 
 static struct event *plan(struct market *m, enum event_kind kind, unsigned bidder, unsigned peer,

@@ -2,6 +2,7 @@
 /* party.c -- a wheel of milliseconds turns; members get what is due, when their host lets them run.
  */
 #include "party.h"
+#include "overlay/base/random.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,10 +37,7 @@ struct party {
 
 static uint64_t next_random(struct party *p)
 {
-    uint64_t z = p->random += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    return splitmix64(&p->random);
 }
 
 static struct part_peer address(unsigned i)

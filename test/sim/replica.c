@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* replica.c -- replicated programs under random schedules and deaths, and small ones under all.
- *
- *     replica                      a bit of everything, about ten seconds
- *     replica --schedules 1000000  for long
- *     replica --seed 41            that one schedule again, and what happened in it
- *     replica --mix 0x20000        with these kinds of rounds alone: bits, by enum program_kind
- *     replica --lanes 3 --kills 4  with so many lanes, and up to so many deaths
- *     replica --plan 41.2.3...     the same, as another campaign has printed it */
+ * What it prints when an invariant is broken runs the same schedule again. */
 #include "replica.h"
-#include <getopt.h>
+#include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -79,52 +73,81 @@ static int schedules(uint64_t first, uint64_t count, const struct given *g)
     return 0;
 }
 
-static int number(const char *word, int most)
+struct order {
+    uint64_t seed, first, count;
+    bool one;         /* the schedule of the seed alone, step by step */
+    const char *plan; /* the same; or NULL */
+    bool only;        /* the drawn schedules */
+    struct given given;
+};
+
+static const struct argp_option options[] = {
+    {"seed", 's', "N", 0, "this schedule alone, and what happens in it, step by step", 0},
+    {"plan", 'p', "TEXT", 0, "the same, as a campaign has printed it", 0},
+    {"schedules", 'n', "N", 0, "so many that are drawn (6000); a million: more small programs", 0},
+    {"first", 'f', "N", 0, "the seed of the first of these (1)", 0},
+    {"only", 'o', NULL, 0, "these alone", 0},
+    {"mix", 'm', "BITS", 0, "programs of these kinds of rounds alone: enum program_kind", 0},
+    {"lanes", 'l', "N", 0, "so many lanes", 0},
+    {"kills", 'k', "N", 0, "up to so many deaths", 0},
+    {0},
+};
+
+static int number(const char *word, int most, struct argp_state *state)
 {
     const long n = strtol(word, NULL, 0);
-    if (n >= 1 && n <= most)
-        return (int)n;
-    fprintf(stderr, "replica: '%s' is not between 1 and %d\n", word, most);
-    exit(2);
+    if (n < 1 || n > most)
+        argp_error(state, "'%s' is not between 1 and %d", word, most);
+    return (int)n;
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    struct order *o = state->input;
+    switch (key) {
+    case 's':
+        o->one = true;
+        o->seed = strtoull(value, NULL, 0);
+        return 0;
+    case 'p':
+        o->plan = value;
+        return 0;
+    case 'n':
+        o->count = strtoull(value, NULL, 0);
+        return 0;
+    case 'f':
+        o->first = strtoull(value, NULL, 0);
+        return 0;
+    case 'o':
+        o->only = true;
+        return 0;
+    case 'm':
+        o->given.mix = number(value, INT32_MAX, state);
+        return 0;
+    case 'l':
+        o->given.lanes = number(value, MAX_LANES, state);
+        return 0;
+    case 'k':
+        o->given.kills = number(value, MOST_KILLS, state);
+        return 0;
+    }
+    return ARGP_ERR_UNKNOWN;
 }
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"seed", required_argument, NULL, 's'},
-                                            {"plan", required_argument, NULL, 'p'},
-                                            {"schedules", required_argument, NULL, 'n'},
-                                            {"first", required_argument, NULL, 'f'},
-                                            {"only", no_argument, NULL, 'o'},
-                                            {"mix", required_argument, NULL, 'm'},
-                                            {"lanes", required_argument, NULL, 'l'},
-                                            {"kills", required_argument, NULL, 'k'},
-                                            {NULL, 0, NULL, 0}};
-    uint64_t first = 1, count = 6000;
-    bool only = false; /* the drawn schedules */
-    struct given given = {0};
+    static const struct argp argp = {options, parse, NULL, "Replicated programs in the simulator.",
+                                     NULL,    NULL,  NULL};
+    struct order o = {.first = 1, .count = 6000};
     setvbuf(stdout, NULL, _IOLBF, 0);
-    for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;)
-        if (o == 's')
-            return show(plan_of(strtoull(optarg, NULL, 0)));
-        else if (o == 'p')
-            return show_word(optarg);
-        else if (o == 'n')
-            count = strtoull(optarg, NULL, 0);
-        else if (o == 'f')
-            first = strtoull(optarg, NULL, 0);
-        else if (o == 'o')
-            only = true;
-        else if (o == 'm')
-            given.mix = (int)strtol(optarg, NULL, 0);
-        else if (o == 'l')
-            given.lanes = number(optarg, MAX_LANES);
-        else if (o == 'k')
-            given.kills = number(optarg, MOST_KILLS);
-        else
-            return 2;
-    bool soak = count >= 1000000;
-    if (!only && (planted_breaks() || trouble_noticed() || small_programs(1, soak ? 100 : 2) ||
-                  all_schedules(soak ? 500000 : 4000)))
+    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    if (o.one)
+        return show(plan_of(o.seed));
+    if (o.plan != NULL)
+        return show_word(o.plan);
+    bool soak = o.count >= 1000000;
+    if (!o.only && (planted_breaks() || trouble_noticed() || small_programs(1, soak ? 100 : 2) ||
+                    all_schedules(soak ? 500000 : 4000)))
         return 1;
-    return schedules(first, count, &given);
+    return schedules(o.first, o.count, &o.given);
 }

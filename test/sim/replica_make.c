@@ -337,7 +337,7 @@ static void tell(struct maker *m, int from, int to, int tag)
     put(m, to, OP_RECV, by != to ? by : from, tag, 0);
 }
 
-/* A rank looks at its window, then tells others that it has, who put something there, and tell
+/* A rank looks at its window, then tells others that it has; these put something there, and tell
  * that, or the next of them, in turn; then it looks again. */
 static void windows(struct maker *m)
 {
@@ -368,8 +368,8 @@ static void windows(struct maker *m)
     }
 }
 
-/* A rank has a large message on its way when it puts something into the window of the receiver, who
- * waits for other things before that message. */
+/* A rank has a large message on its way when it puts something into the window of the receiver,
+ * which waits for other things before that message. */
 static void late(struct maker *m)
 {
     int r = draw(m, m->ranks), a = other_than(m, r), b = other_than(m, r);

@@ -474,7 +474,7 @@ bool sim_is_over(const struct sim *s)
 }
 
 /* What a receiver had done before it took a message, when the sender learnt of that, stays so,
- * whoever of it dies. */
+ * whichever of it dies. */
 static void check_learnt(struct sim *s, const struct proc *p)
 {
     for (int r = 0; r < s->plan->ranks; r++)

@@ -74,7 +74,8 @@ static void test_nobody_is_left_out_for_who_is_adrift(void **state)
     free(ring);
 }
 
-/* A link that breaks names its peer and no address; who has nobody else asks it again where it was.
+/* A link that breaks names its peer and no address; a member without any other asks it again where
+ * it was.
  */
 static void test_asked_again_where_it_was(void **state)
 {

@@ -292,7 +292,7 @@ static int own_priority(void)
     return getpriority(PRIO_PROCESS, 0);
 }
 
-/* The priority under a plan that asks for 5, of who has this one before. */
+/* The priority under a plan that asks for 5, of a process that has this one before. */
 static int priority_from(int nice)
 {
     return met_from(nice, own_priority, true);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* guard.c -- a function is put between a library and the next one; whose a visitor is. */
+/* guard.c -- a function is put between a library and the next one; whose process is at the other
+ * end. */
 #include "src/common/import_hook.h"
 #include "src/common/socket_user.h"
 #include <arpa/inet.h>

@@ -17,11 +17,7 @@ static char folder[] = "/tmp/p2pgrid-identity-XXXXXX";
 
 static const char *in(const char *file)
 {
-    static char paths[4][128];
-    static unsigned turn;
-    char *path = paths[turn++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, file);
-    return path;
+    return temporary_path(folder, file);
 }
 
 static void issue(const char *grid, const char *peer, int days)

@@ -144,7 +144,7 @@ static void read_kept(unsigned of, unsigned as)
 static void test_what_older_daemons_say(void **state)
 {
     (void)state;
-    read_kept(RANGES_SINCE - 1, RANGES_SINCE); /* the same but for how hello names the version */
+    read_kept(RANGES_SINCE - 1, RANGES_SINCE); /* the same except how hello names the version */
     for (unsigned version = WIRE_LOWEST; version <= WIRE_HIGHEST; version++)
         read_kept(version, version);
 }

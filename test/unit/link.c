@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* link.c -- links between real peers over loopback: nothing is lost, doubled or out of order,
- * whoever dials. */
+ * whichever dials. */
 #include "overlay/base/addr.h"
 #include "overlay/membership/authority.h"
 #include "overlay/transport/link_state.h"
@@ -283,7 +283,7 @@ static void test_meet(void **state)
     turn_until(g, &met, 102);
 }
 
-/* Who says that it listens where it does not is not who is met there. */
+/* A peer that says that it listens where it does not is not the one that is met there. */
 static void test_claimed_address(void **state)
 {
     struct grid *g = *state;

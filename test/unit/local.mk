@@ -20,6 +20,7 @@ unit_programs = \
     test/unit/datagram \
     test/unit/decide \
     test/unit/elf \
+    test/unit/diagnosis \
     test/unit/fate \
     test/unit/fetch \
     test/unit/input_window \
@@ -190,6 +191,7 @@ test_unit_nodelay_LDADD = libruntime.la $(LDADD)
 test_unit_listeners_LDADD = libruntime.la $(LDADD)
 test_unit_selection_LDADD = libruntime.la $(LDADD)
 test_unit_policy_LDADD = libruntime.la $(LDADD)
+test_unit_diagnosis_SOURCES = test/unit/diagnosis.c overlay/tools/diagnosis.c
 test_unit_history_LDADD = libdaemon.la $(LDADD)
 test_unit_sightings_LDADD = libdaemon.la $(LDADD)
 test_unit_hosts_LDADD = libruntime.la $(LDADD)

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-struct ground {
+struct scene {
     char top[64], job[80];
     struct place *place;
     struct err e;
@@ -23,7 +23,7 @@ struct ground {
 
 static int make_ground(void **state)
 {
-    struct ground *g = calloc(1, sizeof *g);
+    struct scene *g = calloc(1, sizeof *g);
     strcpy(g->top, "/tmp/p2pgrid-place.XXXXXX");
     assert_non_null(mkdtemp(g->top));
     snprintf(g->job, sizeof g->job, "%s/job", g->top);
@@ -35,21 +35,21 @@ static int make_ground(void **state)
 
 static int remove_ground(void **state)
 {
-    struct ground *g = *state;
+    struct scene *g = *state;
     place_close(g->place);
     int rc = temporary_remove(g->top);
     free(g);
     return rc;
 }
 
-static char *below(const struct ground *g, const char *path)
+static char *below(const struct scene *g, const char *path)
 {
     static char text[256];
     snprintf(text, sizeof text, "%s/%s", g->top, path);
     return text;
 }
 
-static int place(struct ground *g, const char *path, const char *text, uint16_t mode)
+static int place(struct scene *g, const char *path, const char *text, uint16_t mode)
 {
     struct place_file f;
     const struct result what = {.kind = RESULT_FILE,
@@ -64,7 +64,7 @@ static int place(struct ground *g, const char *path, const char *text, uint16_t 
     return rc == 0 ? place_commit(g->place, &f, &what, &g->e) : rc;
 }
 
-static void assert_text(const struct ground *g, const char *path, const char *text)
+static void assert_text(const struct scene *g, const char *path, const char *text)
 {
     char have[64] = "";
     int fd = open(below(g, path), O_RDONLY);
@@ -85,7 +85,7 @@ static size_t names_in(const char *path)
 
 static void test_a_file_with_its_folders_mode_and_time(void **state)
 {
-    struct ground *g = *state;
+    struct scene *g = *state;
     struct stat st;
     assert_int_equal(place(g, "a/b/out", "old", 0644), 0);
     assert_int_equal(place(g, "a/b/out", "new", 07777), 0);
@@ -99,7 +99,7 @@ static void test_a_file_with_its_folders_mode_and_time(void **state)
 
 static void test_nothing_goes_out_of_the_folder(void **state)
 {
-    struct ground *g = *state;
+    struct scene *g = *state;
     assert_int_equal(mkdir(below(g, "out"), 0755), 0);
     assert_int_equal(symlink("../out", below(g, "job/door")), 0);
     assert_int_equal(symlink("../out/file", below(g, "job/trap")), 0);
@@ -115,7 +115,7 @@ static void test_nothing_goes_out_of_the_folder(void **state)
 
 static void test_links(void **state)
 {
-    struct ground *g = *state;
+    struct scene *g = *state;
     char target[64] = "";
     struct result what = {.kind = RESULT_LINK, .path = "d/link", .target = "../file"};
     assert_int_equal(place_link(g->place, &what, &g->e), 0);
@@ -127,7 +127,7 @@ static void test_links(void **state)
 
 static void test_folders_stay(void **state)
 {
-    struct ground *g = *state;
+    struct scene *g = *state;
     struct stat st;
     struct result what = {.kind = RESULT_FOLDER, .path = "d/e", .mode = 0};
     assert_int_equal(place_folder(g->place, &what, &g->e), 0);
@@ -144,7 +144,7 @@ static void test_folders_stay(void **state)
 
 static void test_what_was_given_up_leaves_nothing(void **state)
 {
-    struct ground *g = *state;
+    struct scene *g = *state;
     struct place_file f;
     assert_int_equal(place_begin(g->place, &f, "big", 1, &g->e), 0);
     assert_int_equal(names_in(g->job), 1);
@@ -155,7 +155,7 @@ static void test_what_was_given_up_leaves_nothing(void **state)
 
 static void test_what_cannot_be_written_is_one_line_and_leaves_nothing(void **state)
 {
-    struct ground *g = *state;
+    struct scene *g = *state;
     struct place_file f;
     struct rlimit old, most = {4096, RLIM_INFINITY};
     getrlimit(RLIMIT_FSIZE, &old);

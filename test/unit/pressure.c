@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alone: it counts who has had a turn within 50 ms */
+/* alone: it counts the processes that had a turn within 50 ms */
 #include "overlay/sandbox/pressure.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -31,7 +31,7 @@ static void test_what_follows(void **state)
         assert_true(renewal_next(&begins, &ends));
         assert_int_equal(begins, (time_t)i * (YEAR - 30 * DAY) - RENEWAL_GRACE_S);
         assert_int_equal(ends - begins, YEAR + RENEWAL_GRACE_S);
-        assert_true(begins <= due); /* whoever asks then gets it */
+        assert_true(begins <= due); /* a member that asks then gets it */
     }
     ends = begins;
     assert_false(renewal_next(&begins, &ends));

@@ -194,6 +194,27 @@ static void test_errors_have_a_column(void **state)
     }
 }
 
+static void test_error_as_a_line(void **state)
+{
+    (void)state;
+    struct require r;
+    struct require_error e;
+    char line[120], text[600];
+    assert_false(require_parse(&r, "mem >= 4X", &e));
+    require_error_text(&e, "mem >= 4X", line, sizeof line);
+    assert_string_equal(line, "mem >= 4X: '4X' is no size, like 512M or 4G (column 8)");
+    assert_false(require_parse(&r, "&& os == linux", &e));
+    require_error_text(&e, "&& os == linux", line, sizeof line);
+    assert_non_null(strstr(line, "&& os == linux: "));
+    assert_null(strchr(line, '\''));
+    char wide[300];
+    memset(text, ' ', 500);
+    strcpy(text + 500, "?");
+    assert_false(require_parse(&r, text, &e));
+    require_error_text(&e, text, wide, sizeof wide); /* the reason is shown, whatever the length */
+    assert_non_null(strstr(wide, "(column 501)"));
+}
+
 static void test_the_condition_that_fails_is_named(void **state)
 {
     (void)state;
@@ -278,6 +299,7 @@ int main(void)
         cmocka_unit_test(test_fields),
         cmocka_unit_test(test_levels_of_confinement),
         cmocka_unit_test(test_errors_have_a_column),
+        cmocka_unit_test(test_error_as_a_line),
         cmocka_unit_test(test_the_condition_that_fails_is_named),
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_any_text),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* revocation.c -- who was put out stays out: names find one member, lists count only when the
- * authority has signed them, and a certificate is renewed for its own key alone. */
+/* revocation.c -- a member that was put out stays out: names find one member, lists count only when
+ * the authority has signed them, and a certificate is renewed for its own key alone. */
 #include "overlay/membership/ledger.h"
 #include "overlay/membership/member.h"
 #include "overlay/membership/renewal.h"
@@ -19,11 +19,7 @@ static char folder[] = "/tmp/p2pgrid-revocation-XXXXXX";
 
 static const char *in(const char *file)
 {
-    static char paths[4][128];
-    static unsigned turn;
-    char *path = paths[turn++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, file);
-    return path;
+    return temporary_path(folder, file);
 }
 
 static struct authority *open_authority(const char *grid)

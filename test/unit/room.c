@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* room.c -- what a room decides: who belongs to it, its last words, its environment. */
+/* room.c -- what a room decides: what belongs to it, its last words, its environment. */
 #include "overlay/host/proctree.h"
 #include "overlay/sandbox/environment.h"
 #include "overlay/core/lease/shortage.h"

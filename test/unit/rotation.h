@@ -23,11 +23,7 @@ static char folder[] = "/tmp/p2pgrid-rotation-XXXXXX";
 
 static inline const char *in(const char *file)
 {
-    static char paths[8][128];
-    static unsigned turn;
-    char *path = paths[turn++ % 8];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, file);
-    return path;
+    return temporary_path(folder, file);
 }
 
 static inline void copy(const char *from, const char *to)

@@ -13,6 +13,16 @@ static inline int temporary_make(char *path)
     return mkdtemp(path) != NULL ? 0 : -1;
 }
 
+/* A file in it. Good until the eighth call after this one. */
+static inline const char *temporary_path(const char *folder, const char *file)
+{
+    static char paths[8][128];
+    static unsigned turn;
+    char *path = paths[turn++ % 8];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, file);
+    return path;
+}
+
 static inline int temporary_remove(const char *folder)
 {
     char command[128];

@@ -36,7 +36,7 @@ struct candidate_borrowed {
 
 /* What makes a peer fit. */
 struct candidate_want {
-    const struct request *request; /* whom to leave out */
+    const struct request *request; /* names the peers to leave out */
     const struct require *require;
     const char *ompi; /* the submitter's own Open MPI */
 };

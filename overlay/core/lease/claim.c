@@ -133,7 +133,7 @@ void claim_offer(struct claim *c, size_t peer, const struct id *lease, uint16_t 
 void claim_answered(struct claim *c, size_t peer, uint16_t free, uint16_t contested)
 {
     struct claim_peer *p = &c->peers[peer];
-    p->free = p->asked == 0 ? free : 0; /* who gave less than asked has no more */
+    p->free = p->asked == 0 ? free : 0; /* a peer that gave less than asked has no more */
     p->contested = p->asked > 0 ? contested : 0;
     p->asked = 0;
     p->state = p->offered > 0 ? CLAIM_OFFERED : CLAIM_REFUSED;

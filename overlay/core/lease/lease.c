@@ -60,7 +60,7 @@ static unsigned others_waiting(const struct lease_table *t, const struct id *own
     return n;
 }
 
-/* Of those who hold some and do not wait, each owner once. */
+/* Of those that hold some and do not wait, each owner once. */
 static unsigned others_content(const struct lease_table *t, const struct id *owner, uint64_t now_ms)
 {
     unsigned n = 0;

@@ -14,15 +14,16 @@
 #include <stddef.h>
 
 enum {
-    LEASE_MAX = 256,          /* of one peer, at once */
-    LEASE_TTL_MS = 6000,      /* unrenewed life */
-    LEASE_STALLED_MS = 30000, /* the same while the host of who should renew it is there */
-    LEASE_SPARED_MS = 2000,   /* of life, each time that this was seen */
-    LEASE_OFFER_MS = 5000,    /* unconfirmed life: longer than a claim takes */
+    LEASE_MAX = 256,     /* of one peer, at once */
+    LEASE_TTL_MS = 6000, /* unrenewed life */
+    LEASE_STALLED_MS =
+        30000, /* the same while the host of the daemon that should renew it is there */
+    LEASE_SPARED_MS = 2000, /* of life, each time that this was seen */
+    LEASE_OFFER_MS = 5000,  /* unconfirmed life: longer than a claim takes */
     LEASE_RENEW_MS = 2000,
     LEASE_USER = 31,
     LEASE_WAITERS = 64,
-    LEASE_WAIT_MS = 600000, /* so long who found too few slots counts as waiting for them */
+    LEASE_WAIT_MS = 600000, /* so long a peer that found too few slots counts as waiting for them */
 };
 
 /* A reservation is slots that are kept for other leases of the same holder, which take theirs out

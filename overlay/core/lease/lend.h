@@ -10,7 +10,7 @@
 #include "overlay/wire/message.h"
 
 enum {
-    LEND_LOOK_MS = 1000,    /* between two looks at who is late, and who has too much */
+    LEND_LOOK_MS = 1000,    /* between two looks at which are late, and who has too many */
     LEND_SURPLUS_MS = 5000, /* for a holder to give back what is asked back for others */
     LEND_OFFERS_MAX = sizeof((struct msg_lease_answer *)0)->offers / sizeof(struct part_offer),
 };
@@ -53,7 +53,7 @@ enum lend_event_kind {
     LEND_NOT_STARTED, /* what LEND_START said for .place could not be done: .text */
     LEND_OVERSTEPPED, /* what runs at .place takes more than it may: .text */
     LEND_OVER,        /* what ran at .place is over: .cause, .status, .text */
-    LEND_RECALL,      /* whoever holds any is to give it back within .within_ms: .text */
+    LEND_RECALL,      /* all that are held are to be given back within .within_ms: .text */
     LEND_END,         /* of .peer, or of all when its id is zero, at once: .text */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lived.c -- the clock of who is not always there. */
+/* lived.c -- the clock of a process that does not always get its turns. */
 #include "lived.h"
 
 uint64_t lived_look(struct lived *l, uint64_t now_ms, uint64_t most_ms)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* require.c -- reads what a job demands of a peer: a recursive-descent parser into a bounded tree.
  * Its value for one ad: require_fits.c. */
+#include "phrase.h"
 #include "quantity.h"
 #include "require_tree.h"
 #include <string.h>
@@ -318,4 +319,20 @@ bool require_parse(struct require *r, const char *text, struct require_error *e)
     if (p.failed)
         r->count = 0;
     return !p.failed;
+}
+
+enum { REQUIRE_SHOWN = 200 }; /* of a long one */
+
+void require_error_text(const struct require_error *e, const char *text, char *out, size_t size)
+{
+    struct phrase p;
+    phrase_begin(&p, out, size);
+    phrase_add_part(&p, text, strnlen(text, REQUIRE_SHOWN));
+    phrase_add(&p, e->word[0] != '\0' ? ": '" : ": ");
+    phrase_add(&p, e->word);
+    phrase_add(&p, e->word[0] != '\0' ? "' " : "");
+    phrase_add(&p, e->what);
+    phrase_add(&p, " (column ");
+    phrase_add_number(&p, e->column);
+    phrase_add(&p, ")");
 }

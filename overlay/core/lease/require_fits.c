@@ -61,7 +61,7 @@ static bool among(const struct part_label *words, size_t count, const char *word
     return false;
 }
 
-/* From what nearly every kernel has to what few machines have: who asks for one level asks for all
+/* From what nearly every kernel has to what few machines have: asking for one level asks for all
  * before it, so that guests are let in by default from `signals` on. */
 static bool reaches(unsigned confinement, const char *word, size_t length)
 {

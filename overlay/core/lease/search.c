@@ -2,6 +2,7 @@
 /* search.c -- one search for slots: claims what was found, steps back when it is contested, hands
  * over, or says why there is too little. */
 #include "search_state.h"
+#include "overlay/base/random.h"
 #include <assert.h>
 #include <string.h>
 
@@ -80,10 +81,7 @@ uint64_t search_deadline(const struct search *s)
 
 static uint64_t next_random(struct search *s)
 {
-    uint64_t z = s->random += 0x9e3779b97f4a7c15; /* splitmix64 */
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    return splitmix64(&s->random);
 }
 
 struct search_action *search_do(struct search *s, enum search_action_kind kind)

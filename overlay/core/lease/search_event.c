@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* search_event.c -- what a search is told: who was found, what they answer, who went away. */
+/* search_event.c -- what a search is told: peers were found, have answered, have gone. */
 #include "phrase.h"
 #include "search_state.h"
 
@@ -73,7 +73,7 @@ static void take_offers(struct search *s, size_t peer, const struct msg_lease_an
     claim_answered(&s->claim, peer, answer->slots_free, answer->slots_contested);
 }
 
-static void on_answer(struct search *s, const struct search_event *event, uint64_t now)
+static void search_event_on_answer(struct search *s, const struct search_event *event, uint64_t now)
 {
     const struct msg_lease_answer *answer = event->answer;
     size_t peer;
@@ -87,7 +87,7 @@ static void on_answer(struct search *s, const struct search_event *event, uint64
     struct candidate *c = &s->candidates.at[peer];
     c->token = 0;
     c->foreign = !id_equal(&event->owner, &s->owner);
-    if (s->request.own && c->foreign) { /* a job without walls takes no other owner's peer in */
+    if (s->request.own && c->foreign) { /* a job without a sandbox takes no other owner's peer in */
         give_back(s, event);
         candidate_explain(c, "is another owner's, and the job began on its own owner's peers only");
         claim_answered(&s->claim, peer, 0, 0);
@@ -107,7 +107,8 @@ static void on_unreachable(struct search *s, uint32_t token, uint64_t now)
     search_wake(s, now);
 }
 
-static void on_gone(struct search *s, const struct id *id, const char *why, uint64_t now)
+static void search_event_on_gone(struct search *s, const struct id *id, const char *why,
+                                 uint64_t now)
 {
     for (size_t i = 0; s->phase == SEARCH_CLAIMING && i < s->claim.peer_count; i++) {
         struct candidate *c = &s->candidates.at[i];
@@ -137,7 +138,7 @@ void search_step(struct search *s, const struct search_event *event, uint64_t no
         search_on_tick(s, event, now_ms);
         break;
     case SEARCH_ANSWER:
-        on_answer(s, event, now_ms);
+        search_event_on_answer(s, event, now_ms);
         break;
     case SEARCH_CANCEL:
         search_end(s, NULL);
@@ -161,7 +162,7 @@ void search_step(struct search *s, const struct search_event *event, uint64_t no
         on_unreachable(s, event->token, now_ms);
         break;
     case SEARCH_GONE:
-        on_gone(s, &event->peer.id, event->why, now_ms);
+        search_event_on_gone(s, &event->peer.id, event->why, now_ms);
         break;
     }
     s->out = NULL;

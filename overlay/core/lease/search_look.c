@@ -67,7 +67,7 @@ bool search_look_further(struct search *s, uint64_t now)
     return true;
 }
 
-/* A ring that has lost somebody may for a moment not list all who are there. So those that are
+/* A ring that has lost a peer may for a moment not list all that are there. So those that are
  * missed are looked for once more. */
 bool search_look_again(struct search *s, bool has_lost, uint64_t now)
 {

@@ -14,7 +14,7 @@ struct search {
     char ompi[16];
     enum search_phase phase;
     bool looks;        /* a look goes on */
-    bool naming;       /* the ring still names whom it visits */
+    bool naming;       /* the ring still names peers to visit */
     bool named;        /* the look visits only those that are named */
     bool cut;          /* the look did not go everywhere */
     bool patient;      /* waits for the look's end: what a cut one saw was too little */

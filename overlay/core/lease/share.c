@@ -55,7 +55,7 @@ static void concentrate(struct share_peer *peers, size_t count, uint32_t slots)
     }
 }
 
-/* Gives those who do not say how fast they are the lowest speed; returns the highest. */
+/* Gives those that do not say how fast they are the lowest speed; returns the highest. */
 static uint32_t fill_speeds(struct share_peer *peers, size_t count)
 {
     uint32_t low = UINT32_MAX, high = 1;

@@ -15,7 +15,7 @@ void shortage_begin(struct shortage *s, char *out, size_t size, unsigned asked, 
                     unsigned peers);
 /* "desk3 has 0 of 4 slots free": name and what goes on after it. */
 void shortage_peer(struct shortage *s, const char *name, const char *why);
-/* Peers that are known and never said who they are; and what to do. none_fits: fewer processes
+/* Peers that are known and never sent an ad; and what to do. none_fits: fewer processes
  * would not help. */
 void shortage_end(struct shortage *s, unsigned silent, bool none_fits);
 #endif

@@ -4,7 +4,7 @@
  *
  * A cell is stored by the owner of its key: as a bucket of ads or, once there were too many, as an
  * inner node, which says that one half or both are cells of their own. The few ads of a small half
- * stay with the inner node, so a dense crowd that is split many times leaves no tiny buckets
+ * stay with the inner node, so a dense cell that is split many times leaves no tiny buckets
  * behind. */
 #include "overlay/core/ring/ring_state.h"
 #include <string.h>
