@@ -47,7 +47,7 @@ struct borrowed {
     size_t count;
 };
 
-enum { LATE_MS = 500 };
+enum { LATE_MS = 500, FILES_SINCE = 8 /* version of the protocol */ };
 
 static uint64_t lived_ms(struct borrowed *b)
 {
@@ -388,6 +388,9 @@ int borrowed_launch(struct borrowed *b, const void *owner, const struct msg_loca
     const struct borrowed_lease *one = borrowed_find(b, owner, &launch->lease);
     if (one == NULL)
         return -ENOENT;
+    const unsigned version = link_version(b->node->links, &one->peer.id);
+    if (!hash_is_zero(&launch->files.list) && version != 0 && version < FILES_SINCE)
+        return -EPROTONOSUPPORT;
     struct part_peer self = links_self(b->node->links);
     uint16_t port = uri_port((const char *)launch->command, launch->command_length);
     if (port != 0 && !id_equal(&one->peer.id, &self.id) &&

@@ -41,5 +41,4 @@ void fetcher_cancel(struct fetching *one); /* no call follows; what has come sta
 int fetcher_offer(struct fetcher *f, const uint8_t *list, size_t length, const char *folder,
                   struct part_files *out, struct err *e);
 void fetcher_withdraw(struct fetcher *f, const struct hash *list);
-uint64_t fetcher_given(const struct fetcher *f, const struct hash *list); /* bytes, so far */
 #endif

@@ -12,10 +12,12 @@
 #include <string.h>
 
 enum {
-    GIVER_PIECE = 32 * 1024,
-    GIVER_BACKLOG = 96 * 1024, /* of the link: 8 ms at 100 Mbit/s */
-    GIVER_LOOK_US = 1000,      /* until a link is looked at again */
-    GIVER_WAITING = 16,        /* of one peer */
+    GIVER_PIECE = 16 * 1024,
+    GIVER_LEAST = 16 * 1024, /* so much may wait in a link, more where it goes quickly */
+    GIVER_MOST = 256 * 1024,
+    GIVER_SLOW = 4,       /* looks at a link that is not empty, and less may wait */
+    GIVER_LOOK_US = 1000, /* until a link is looked at again */
+    GIVER_WAITING = 16,   /* of one peer */
 };
 
 /* --- what is asked for --- */
@@ -46,6 +48,7 @@ void giver_ask(struct fetcher *f, const struct link_peer *from, const struct msg
         return;
     }
     g->to = from->peer;
+    g->window = GIVER_LEAST / 2;
     g->list = ask->list;
     g->object = ask->object;
     while (*end != NULL)
@@ -145,13 +148,26 @@ static bool is_first(const struct fetcher *f, const struct gift *g)
     return true;
 }
 
+/* What waits in a link is what was given since the last look, or less. */
+static void gift_pace(struct gift *g, size_t backlog)
+{
+    if (backlog == 0) {
+        g->window = g->window < GIVER_MOST ? 2 * g->window : GIVER_MOST;
+        g->slow = 0;
+    } else if (++g->slow == GIVER_SLOW) {
+        g->window = g->window > GIVER_LEAST ? g->window / 2 : GIVER_LEAST;
+        g->slow = 0;
+    }
+}
+
 static void gift_go_on(struct fetcher *f, struct gift *g)
 {
     if (g->bytes == NULL && !gift_begin(f, g)) {
         gift_free(f, g);
         return;
     }
-    while (link_backlog(f->node->links, &g->to.id) < GIVER_BACKLOG)
+    gift_pace(g, link_backlog(f->node->links, &g->to.id));
+    while (link_backlog(f->node->links, &g->to.id) < g->window)
         if (!gift_piece(f, g)) {
             gift_free(f, g);
             return;

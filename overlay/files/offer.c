@@ -95,12 +95,6 @@ void fetcher_withdraw(struct fetcher *f, const struct hash *list)
     offer_free(f, o);
 }
 
-uint64_t fetcher_given(const struct fetcher *f, const struct hash *list)
-{
-    const struct offer *o = offer_find((struct fetcher *)f, list);
-    return o != NULL ? o->given : 0;
-}
-
 /* What is not as the list says has been changed since: it is not given, or the peer that gets it
  * would accuse this one. */
 int offer_read(const struct offer *o, size_t object, uint8_t *out, struct err *e)

@@ -109,7 +109,9 @@ static void on_local_launch(struct local_client *c, const struct msg_local_launc
     borrowed_release(c->local->borrowed, c, &launch->lease);
     struct msg_local_event event = {.event = GRID_LAUNCH_FAILED, .lease = launch->lease};
     snprintf(event.text, sizeof event.text, "%s",
-             rc == -ENOENT ? "the lease has ended already" : strerror(-rc));
+             rc == -ENOENT            ? "the lease has ended already"
+             : rc == -EPROTONOSUPPORT ? "an older p2pgrid there takes no files of jobs: update it"
+                                      : strerror(-rc));
     say_event(c, &event);
 }
 

@@ -355,7 +355,7 @@ void connection_tick(struct connection *c, uint64_t now_ms)
 static void set_socket(int fd)
 {
     int on = 1, idle = 5, every = 2, times = 3, lost = CONNECTION_LOST_MS;
-    int unsent = 64 * 1024; /* what waits behind files waits here, and not for megabytes of them */
+    int unsent = 32 * 1024; /* what waits behind files waits here, and not for megabytes of them */
     int syns = 3; /* retries, then it is dialled anew: the kernel's later retries are far apart */
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);

@@ -175,6 +175,15 @@ bool link_is_open(const struct links *l, const struct id *peer)
     return false;
 }
 
+unsigned link_version(const struct links *l, const struct id *peer)
+{
+    const struct peer_link *f = idmap_get(&l->peer_links, peer);
+    for (unsigned i = 0; f != NULL && i < f->count; i++)
+        if (connection_is_open(f->all[i]))
+            return connection_version(f->all[i]);
+    return id_equal(peer, &identity_card(l->identity)->id) ? WIRE_HIGHEST : 0;
+}
+
 bool link_address(const struct links *l, const struct id *peer, struct addr *at)
 {
     const struct peer_link *f = idmap_get(&l->peer_links, peer);

@@ -47,6 +47,8 @@ int link_send_frame(struct links *l, const struct part_peer *to, const uint8_t *
 size_t link_backlog(const struct links *l, const struct id *peer);
 /* Is there a connection to it that is open? */
 bool link_is_open(const struct links *l, const struct id *peer);
+/* Of the protocol, over the open link with it; 0: there is none. */
+unsigned link_version(const struct links *l, const struct id *peer);
 /* Where the peer says that it listens; false: there is no open link with it, or it says nothing. */
 bool link_address(const struct links *l, const struct id *peer, struct addr *at);
 /* Has the peer's host acknowledged anything in the last so many ms? It does, as long as it is

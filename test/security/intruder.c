@@ -186,6 +186,27 @@ static void expect_unknown(SSL *ssl, const char *what)
         session_die(what);
 }
 
+/* What its lanes have made is told to its holder alone. */
+static void expect_no_results(SSL *ssl, struct message *m, const struct id *lease)
+{
+    bool told = false;
+    *m = (struct message){.kind = MSG_results_ask, .results_ask.lease = *lease};
+    session_put(ssl, m);
+    *m = (struct message){.kind = MSG_results_read, .results_read.lease = *lease};
+    m->results_read.path = (const uint8_t *)"out";
+    m->results_read.path_length = 3;
+    m->results_read.length = 1;
+    session_put(ssl, m);
+    while (!told && session_hear(ssl, m)) {
+        told = m->kind == MSG_results_bytes;
+        if ((told && (m->results_bytes.reason[0] == '\0' || m->results_bytes.data_length > 0)) ||
+            (m->kind == MSG_results_names && m->results_names.reason[0] == '\0'))
+            session_die("another's results were told");
+    }
+    if (!told)
+        session_die("who asks for another's results is told nothing");
+}
+
 /* Confirm, renew, launch under and release a lease that another peer holds. */
 static void use_lease(const char *keys, const char *text)
 {
@@ -209,6 +230,7 @@ static void use_lease(const char *keys, const char *text)
     m->lease_renew.leases[0].lease = lease;
     session_put(ssl, m);
     expect_unknown(ssl, "another's lease was renewed");
+    expect_no_results(ssl, m, &lease);
     *m = (struct message){.kind = MSG_lease_release};
     m->lease_release.lease = lease;
     session_put(ssl, m);
