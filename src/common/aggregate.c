@@ -17,3 +17,16 @@ bool aggregate_names_grid(const char *files)
     }
     return false;
 }
+
+bool aggregate_is_of_job(const char *parameter)
+{
+    static const char *const beginnings[] = {
+        "ras_p2p_",         "plm_p2p_",     "rmaps_locality_", "errmgr_replica_", "pml_replica_",
+        "grpcomm_replica_", "iof_replica_", "osc_replica_",    "fs_replica_",     "fbtl_replica_"};
+    if (strcmp(parameter, "ras") == 0)
+        return true;
+    for (unsigned i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++)
+        if (strncmp(parameter, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return false;
+}

@@ -10,4 +10,9 @@ bool aggregate_names_grid(const char *files);
  * environment, except those that are there. Open MPI 4.1 finds the files, and then joins their
  * names in a way in which it does not read them. Without p2p among them nothing is done. */
 void aggregate_take(void);
+/* Is it one that the other desktops of the job must know, too? */
+bool aggregate_is_of_job(const char *parameter);
+/* In mpirun, on the grid: what mca-params.conf and --tune say of the job is set in the environment
+ * as well, since an orted reads its own desktop's files, in another home. */
+void aggregate_pass_on(void);
 #endif

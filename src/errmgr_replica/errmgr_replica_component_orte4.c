@@ -135,6 +135,7 @@ static int replica_register(void)
     if (level_parse(&self->level, self->level_text, &self->level_error) != 0)
         self->level.count = 0; /* refused when ORTE asks for the module */
     if (ORTE_PROC_IS_HNP) {
+        aggregate_pass_on();
         param_tell_renamed();
         defaults_set();
         secret_make(); /* without one no process of the job starts */

@@ -7,6 +7,7 @@ grid_scripts = \
     test/grid/words \
     test/grid/living \
     test/grid/doctor \
+    test/grid/tutorial \
     test/grid/as_stock \
     test/grid/unnoticed \
     test/grid/endings \

@@ -39,6 +39,17 @@ static void test_aggregate_files(void **state)
     assert_false(aggregate_names_grid("xp2p:p2p2:p2p/"));
 }
 
+static void test_parameters_of_the_job(void **state)
+{
+    (void)state;
+    assert_true(aggregate_is_of_job("ras"));
+    assert_true(aggregate_is_of_job("errmgr_replica_level"));
+    assert_true(aggregate_is_of_job("pml_replica_encrypt"));
+    assert_false(aggregate_is_of_job("btl_tcp_if_exclude"));
+    assert_false(aggregate_is_of_job("rasp"));
+    assert_false(aggregate_is_of_job("pml")); /* Debian's file has one, which mpirun weighs */
+}
+
 static void test_names_go_both_ways(void **state)
 {
     (void)state;
@@ -84,8 +95,11 @@ static void test_defaults_leave_the_users(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_selection_lists),          cmocka_unit_test(test_aggregate_files),
-        cmocka_unit_test(test_names_go_both_ways),       cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_selection_lists),
+        cmocka_unit_test(test_aggregate_files),
+        cmocka_unit_test(test_parameters_of_the_job),
+        cmocka_unit_test(test_names_go_both_ways),
+        cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_defaults_leave_the_users),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
