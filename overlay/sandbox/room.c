@@ -14,6 +14,7 @@
 #include "broker.h"
 #include "overlay/manifest/program.h"
 #include "tail.h"
+#include "travelled.h"
 #include "usage.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -143,6 +144,27 @@ static int room_plan_lanes(struct room *r, struct err *e)
         return err_set(e, -rc, "the job's folder %s cannot be made: %s", o->job_folder,
                        strerror(-rc));
     return lanes_make(&r->lanes, e);
+}
+
+/* The owner's own job sees this machine's root, in which what has come has no place. */
+static int room_add_libraries(struct room *r, struct err *e)
+{
+    static const char name[] = "LD_LIBRARY_PATH=";
+    static char entry[3 * PATH_MAX], folders[PATH_MAX];
+    const struct msg_room_order *o = &r->order.room_order;
+    if (o->guest || r->lanes.count == 0 || o->tree[0] == '\0')
+        return 0;
+    int rc = travelled_libraries(o->tree, folders, sizeof folders);
+    if (rc == 0 && folders[0] != '\0') {
+        const char *old = "";
+        for (char **v = r->environment; *v != NULL; v++)
+            if (strncmp(*v, name, sizeof name - 1) == 0)
+                old = *v + sizeof name - 1;
+        const int n = snprintf(entry, sizeof entry, "%s%s%s%s", name, old,
+                               old[0] != '\0' ? ":" : "", folders);
+        rc = n < (int)sizeof entry ? environment_set(r->environment, entry) : -E2BIG;
+    }
+    return rc == 0 ? 0 : err_set(e, -rc, "the job's libraries: %s", strerror(-rc));
 }
 
 /* Where it lies here, before there is any view. */
@@ -491,6 +513,8 @@ int main(int argc, char **argv)
         err_set(&e, -rc, "%s in %s", strerror(-rc), argv[1]);
     if (rc == 0)
         rc = room_plan_lanes(&r, &e);
+    if (rc == 0)
+        rc = room_add_libraries(&r, &e);
     if (rc == 0)
         rc = room_check_programs(&r, &e);
     if (rc == 0)

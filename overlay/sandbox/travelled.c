@@ -61,6 +61,42 @@ static int travelled_walk(struct travelled *t, const char *from, const char *pre
     return rc;
 }
 
+static bool is_named(const char *list, const char *folder, size_t length)
+{
+    for (const char *at = list; *at != '\0'; at += strcspn(at, ":"), at += *at == ':')
+        if (strcspn(at, ":") == length && strncmp(at, folder, length) == 0)
+            return true;
+    return false;
+}
+
+static int library_take(const FTSENT *f, size_t skip, char *out, size_t size)
+{
+    const size_t used = strlen(out), length = (size_t)(strrchr(f->fts_path, '/') - f->fts_path);
+    if (f->fts_info != FTS_F || access(f->fts_path + skip, F_OK) == 0 ||
+        is_named(out, f->fts_path, length))
+        return 0;
+    const int n =
+        snprintf(out + used, size - used, "%s%.*s", used > 0 ? ":" : "", (int)length, f->fts_path);
+    return (size_t)n < size - used ? 0 : -E2BIG;
+}
+
+int travelled_libraries(const char *tree, char *out, size_t size)
+{
+    char path[PATH_MAX];
+    char *const paths[] = {path, NULL};
+    out[0] = '\0';
+    snprintf(path, sizeof path, "%s/outside", tree);
+    if (access(path, F_OK) != 0)
+        return 0;
+    FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    int rc = walk != NULL ? 0 : -errno;
+    for (FTSENT *f; rc == 0 && walk != NULL && (f = fts_read(walk)) != NULL;)
+        rc = library_take(f, strlen(path), out, size);
+    if (walk != NULL)
+        fts_close(walk);
+    return rc;
+}
+
 int travelled_find(struct travelled *t, const char *tree, const char *folder)
 {
     char path[PATH_MAX];

@@ -3,6 +3,7 @@
  * By overlayfs and by copies, as a plain user and as root. */
 #include "overlay/sandbox/lanes.h"
 #include "overlay/sandbox/namespaces.h"
+#include "overlay/sandbox/travelled.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -258,6 +259,27 @@ static void test_copies(void **state)
         expect_own(true);
 }
 
+static void test_libraries(void **state)
+{
+    (void)state;
+    char command[256], tree[32] = "/tmp/lanes.XXXXXX", found[256], expected[256];
+    assert_non_null(mkdtemp(tree));
+    snprintf(command, sizeof command,
+             "cd %s && mkdir -p outside/none/a outside/none/b outside/bin && cd outside && "
+             "touch none/a/x.so none/a/y.so none/b/z.so bin/sh",
+             tree);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(travelled_libraries(tree, found, sizeof found), 0);
+    const char *a = strstr(found, "/none/a"), *b = strstr(found, "/none/b");
+    assert_true(a != NULL && b != NULL && strstr(found, "/bin") == NULL);
+    snprintf(expected, sizeof expected, "%s/outside/none/%c:%s/outside/none/%c", tree,
+             a < b ? 'a' : 'b', tree, a < b ? 'b' : 'a');
+    assert_string_equal(found, expected);
+    assert_int_equal(travelled_libraries(tree, found, 40), -E2BIG);
+    snprintf(command, sizeof command, "rm -rf %s", tree);
+    assert_int_equal(system(command), 0);
+}
+
 static void test_roots_text(void **state)
 {
     (void)state;
@@ -288,6 +310,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_roots_text),
+        cmocka_unit_test(test_libraries),
         cmocka_unit_test(test_overlay),
         cmocka_unit_test(test_copies),
     };
