@@ -25,9 +25,11 @@ struct gather_order {
     const char *input; /* exactly these of the folder, with wildcards (pattern.h), separated by
                           commas; NULL: all, up to the limit */
     const struct binaries
-        *builds;         /* of the first program (binaries.h), which all travel; or NULL */
-    const char *preload; /* these in any case, separated by commas; or NULL */
-    uint64_t limit;      /* bytes */
+        *builds;                /* of the first program (binaries.h), which all travel; or NULL */
+    const char *preload;        /* these in any case, separated by commas; or NULL */
+    uint64_t limit;             /* bytes */
+    const struct stat *written; /* files that are written to meanwhile: the output of mpirun */
+    size_t written_count;
 };
 
 struct gathering {

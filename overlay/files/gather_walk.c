@@ -86,6 +86,14 @@ static int add_link(struct gather *g, const char *path, const char *full, const 
     return rc;
 }
 
+static bool is_written(const struct gather *g, const struct stat *st)
+{
+    for (size_t i = 0; i < g->order->written_count; i++)
+        if (g->order->written[i].st_dev == st->st_dev && g->order->written[i].st_ino == st->st_ino)
+            return true;
+    return false;
+}
+
 static int add_found(struct gather *g, const char *path, const char *full, const struct stat *st)
 {
     if (S_ISLNK(st->st_mode))
@@ -119,7 +127,7 @@ static int walk_entry(struct gather *g, const char *folder, const char *name, bo
         return 0;
     const bool is_folder = S_ISDIR(st.st_mode);
     if (strncmp(name, of_results, strlen(of_results)) == 0 ||
-        pattern_leaves_out(&g->ignore, path, is_folder))
+        pattern_leaves_out(&g->ignore, path, is_folder) || is_written(g, &st))
         return 0;
     if (secret_by_name(name)) {
         g->out->secrets++;

@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -152,6 +153,9 @@ static void files_looked(void *ctx, uint64_t bytes)
 static int files_gather(struct plm_p2p_files *f)
 {
     const struct ras_p2p_component *ras = &mca_ras_p2p_component;
+    struct stat written[2] = {{0}};
+    (void)fstat(STDOUT_FILENO, &written[0]);
+    (void)fstat(STDERR_FILENO, &written[1]);
     const struct gather_order order = {.folder = f->folder,
                                        .home = getenv("HOME"),
                                        .search = getenv("PATH"),
@@ -160,7 +164,9 @@ static int files_gather(struct plm_p2p_files *f)
                                        .input = ras->files == FILES_AUTO ? ras->files_input : "",
                                        .preload = f->preload,
                                        .builds = &ras->binaries,
-                                       .limit = f->limit};
+                                       .limit = f->limit,
+                                       .written = written,
+                                       .written_count = 2};
     const int rc = gather(&f->got, &order, &f->err);
     atomic_store(&f->all, f->got.list.bytes);
     return rc;

@@ -95,6 +95,8 @@ static int clean_up(void **state)
 static struct gathering got;
 static struct err e;
 
+static struct stat written;
+
 static int collect(const char *folder, const char *input, uint64_t limit, char *const *words)
 {
     const struct gather_app app = {.program = words[0], .words = words, .cwd = folder};
@@ -104,7 +106,9 @@ static int collect(const char *folder, const char *input, uint64_t limit, char *
                                        .apps = &app,
                                        .app_count = 1,
                                        .input = input,
-                                       .limit = limit};
+                                       .limit = limit,
+                                       .written = &written,
+                                       .written_count = 1};
     gathering_clear(&got);
     e = (struct err){0};
     return gather(&got, &order, &e);
@@ -162,6 +166,21 @@ static void test_left_out(void **state)
     assert_non_null(strstr(got.secret, "/job/server.key"));
     assert_int_equal(collect(job, "server.key,.ssh", LIMIT, words), 0);
     assert_true(has("server.key", GATHERED_FILE) && has(".ssh/known", GATHERED_FILE));
+}
+
+/* What mpirun prints to would be another file by the time that a peer asks for it. */
+static void test_written(void **state)
+{
+    (void)state;
+    char *words[] = {"./app", NULL};
+    char path[128];
+    snprintf(path, sizeof path, "%s/tables/a.bin", job);
+    assert_int_equal(stat(path, &written), 0);
+    assert_int_equal(collect(job, NULL, LIMIT, words), 0);
+    assert_null(find("tables/a.bin"));
+    written = (struct stat){0};
+    assert_int_equal(collect(job, NULL, LIMIT, words), 0);
+    assert_true(has("tables/a.bin", GATHERED_FILE));
 }
 
 static void test_input(void **state)
@@ -269,6 +288,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_whole_folder),
         cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_written),
         cmocka_unit_test(test_input),
         cmocka_unit_test(test_limit),
         cmocka_unit_test(test_home),

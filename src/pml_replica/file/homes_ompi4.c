@@ -21,11 +21,20 @@ static bool path_lies_in(const char *path, const char *folder)
            (path[length] == '/' || path[length] == '\0');
 }
 
-/* Its room tells which folder this process's lane has for itself, and /tmp is like it. Elsewhere
- * files are the desktop's, or the network's, as ever. */
+/* The folder that this process's lane has for itself, as its room tells it, or its orted (whose
+ * last line it is). */
+static const char *view_folder(void)
+{
+    const char *view = getenv(LANE_VIEW_VARIABLE), *roots = getenv(LANE_ROOTS_VARIABLE);
+    if (view == NULL && roots != NULL && atoi(roots) > LANES_ASIDE)
+        view = strrchr(roots, '\n') != NULL ? strrchr(roots, '\n') + 1 : NULL;
+    return view;
+}
+
+/* Elsewhere files are the desktop's, or the network's, as ever. */
 static bool path_is_of_view(const char *path)
 {
-    const char *view = getenv(LANE_VIEW_VARIABLE), *slash = strrchr(path, '/');
+    const char *view = view_folder(), *slash = strrchr(path, '/');
     char real[PATH_MAX];
     char *folder = slash == NULL   ? strdup(".")
                    : slash == path ? strdup("/")
