@@ -194,9 +194,8 @@ int tree_finish(struct tree *t)
 int tree_doubt(struct tree *t)
 {
     char name[STORE_PATH + 1];
-    if (strlen(t->path) + strlen(".part") > STORE_PATH)
+    if (snprintf(name, sizeof name, "%s.part", t->path) >= (int)sizeof name)
         return -ENAMETOOLONG;
-    snprintf(name, sizeof name, "%s.part", t->path);
     if (rename(t->path, name) != 0)
         return -errno;
     strcpy(t->path, name);

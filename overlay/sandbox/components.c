@@ -3,6 +3,7 @@
  * owner may keep other components there. */
 #include "components.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,4 +74,37 @@ int components_link(const struct components *c, const char *folder)
             return -errno;
     }
     return 0;
+}
+
+/* Hard links, except where the folders are of different file systems. */
+static int component_copy(const char *from, const char *to)
+{
+    char buffer[65536];
+    ssize_t n = 0;
+    if (linkat(AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW) == 0)
+        return 0;
+    const int in = open(from, O_RDONLY | O_CLOEXEC);
+    const int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0500);
+    int rc = out < 0 ? -errno : 0;
+    while (rc == 0 && (n = read(in, buffer, sizeof buffer)) > 0)
+        rc = write(out, buffer, (size_t)n) == n ? 0 : -EIO;
+    if (rc == 0 && n < 0)
+        rc = -errno;
+    if (in >= 0)
+        close(in);
+    if (out >= 0)
+        close(out);
+    return rc;
+}
+
+int components_copy(const struct components *c, const char *folder)
+{
+    char from[PATH_MAX], to[PATH_MAX];
+    int rc = 0;
+    for (unsigned i = 0; i < c->count && rc == 0; i++) {
+        if (!path_in(from, c->folder, c->name[i]) || !path_in(to, folder, c->name[i]))
+            return -ENAMETOOLONG;
+        rc = component_copy(from, to);
+    }
+    return rc;
 }

@@ -18,4 +18,6 @@ struct components {
 void components_find(struct components *c);
 /* Makes `folder` look the same, with links. 0 or -errno. */
 int components_link(const struct components *c, const char *folder);
+/* Makes `folder` have the same files, where those have a view in front of them. 0 or -errno. */
+int components_copy(const struct components *c, const char *folder);
 #endif

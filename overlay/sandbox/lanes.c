@@ -104,20 +104,43 @@ static int make_parts(char *path, char *from, bool is_folder)
     return make_last(path, is_folder);
 }
 
-int lanes_make_place(const struct lanes_plan *p, const char *path, bool is_folder)
+/* Where such a name is made, and *from: the part of it that may have to be; NULL: in no view. */
+static int find_place(const struct lanes_plan *p, const char *path, char place[PATH_MAX],
+                      char **from)
 {
-    char place[PATH_MAX];
-    for (int i = FOLDER; i < SEEN; i++) {
+    *from = NULL;
+    for (int i = FOLDER; i < SEEN && *from == NULL; i++) {
         const char *below = path_below(path, lanes_target(p, i));
         if (below == NULL)
             continue;
-        const int n = snprintf(place, sizeof place, "%s/%s/", p->room, base_names[i]);
-        if (n + strlen(below) >= sizeof place)
+        const int n = snprintf(place, PATH_MAX, "%s/%s/", p->room, base_names[i]);
+        if (n + strlen(below) >= PATH_MAX)
             return -ENAMETOOLONG;
-        strcpy(place + n, below);
-        return make_parts(place, place + n, is_folder);
+        *from = strcpy(place + n, below);
     }
     return 0;
+}
+
+int lanes_make_place(const struct lanes_plan *p, const char *path, bool is_folder)
+{
+    char place[PATH_MAX], *from;
+    const int rc = find_place(p, path, place, &from);
+    return rc == 0 && from != NULL ? make_parts(place, from, is_folder) : rc;
+}
+
+int lanes_make_link(const struct lanes_plan *p, const char *path, const char *target)
+{
+    char place[PATH_MAX], *from;
+    int rc = find_place(p, path, place, &from);
+    if (rc != 0 || from == NULL)
+        return rc;
+    char *last = strrchr(from, '/');
+    if (last != NULL) {
+        *last = '\0';
+        rc = make_parts(place, from, true);
+        *last = '/';
+    }
+    return rc != 0 ? rc : symlink(target, place) == 0 ? 0 : -errno;
 }
 
 int lanes_make(const struct lanes_plan *p, struct err *e)

@@ -11,7 +11,7 @@
  *     base, base-tmp                what is below: names where the sandbox puts something
  *
  * Lane 0's view is the room's root itself. The others' are roots beside it, in one mount namespace,
- * and a process goes there by chroot(2): see src/rtc_view. */
+ * and a process goes there by chroot(2): see src/rtc_p2p. */
 #ifndef P2P_OVERLAY_SANDBOX_LANES_H
 #define P2P_OVERLAY_SANDBOX_LANES_H
 #include "overlay/base/err.h"
@@ -42,6 +42,8 @@ struct lanes {
 int lanes_make(const struct lanes_plan *plan, struct err *e);
 /* A name that something is put on later: it is in every view without being a lane's own. */
 int lanes_make_place(const struct lanes_plan *plan, const char *path, bool is_folder);
+/* A link to `target` at a name that every view has unless the job has its own there. */
+int lanes_make_link(const struct lanes_plan *plan, const char *path, const char *target);
 /* Does the path lie in what lanes see each for itself? */
 bool lanes_cover(const struct lanes_plan *plan, const char *path);
 

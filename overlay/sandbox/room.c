@@ -123,6 +123,20 @@ static int room_read_order(struct room *r)
     return r->environment != NULL ? 0 : -errno;
 }
 
+/* Where the job's folder holds p2pgrid's components, as the home does, a view of what has travelled
+ * hides them from ranks, which load them all the same. */
+static int room_show_components(struct room *r)
+{
+    struct components *c = &r->dirs.components;
+    char path[PATH_MAX];
+    components_find(c);
+    if (c->folder[0] == '\0' || !lanes_cover(&r->lanes, c->folder))
+        return 0;
+    snprintf(path, sizeof path, "%s/components", r->dirs.folder);
+    int rc = mkdir(path, 0700) == 0 ? components_copy(c, path) : -errno;
+    return rc == 0 ? lanes_make_link(&r->lanes, c->folder, path) : rc;
+}
+
 /* A guest finds what has travelled. The owner's own job finds the folder as it is here when nothing
  * has, and the host's /tmp; one with other owners' peers has the folder that was opened to it. */
 static int room_plan_lanes(struct room *r, struct err *e)
@@ -143,7 +157,10 @@ static int room_plan_lanes(struct room *r, struct err *e)
     if (rc != 0)
         return err_set(e, -rc, "the job's folder %s cannot be made: %s", o->job_folder,
                        strerror(-rc));
-    return lanes_make(&r->lanes, e);
+    rc = lanes_make(&r->lanes, e);
+    if (rc == 0 && !o->guest && (rc = room_show_components(r)) != 0)
+        err_set(e, -rc, "p2pgrid's components cannot be shown to the job: %s", strerror(-rc));
+    return rc;
 }
 
 /* The owner's own job sees this machine's root, in which what has come has no place. */
