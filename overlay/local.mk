@@ -73,7 +73,8 @@ libdaemon_la_SOURCES = \
     overlay/crypto/session_keys.h overlay/crypto/signature.c overlay/crypto/signature.h \
     overlay/daemon/daemon.c overlay/daemon/daemon.h overlay/daemon/dispatch.c overlay/node/node.h \
     overlay/node/history.c overlay/node/history.h overlay/membership/sightings.c overlay/membership/sightings.h \
-    overlay/local/members.c overlay/local/members.h \
+    overlay/local/members.c overlay/local/members.h overlay/local/overview.c \
+    overlay/local/peer_cache.c overlay/local/peer_cache.h \
     overlay/discovery/ad_search.c overlay/discovery/ad_search.h overlay/discovery/beacon.c \
     overlay/discovery/beacon.h overlay/discovery/churn.c overlay/discovery/churn.h overlay/discovery/contact.c \
     overlay/discovery/contact.h overlay/discovery/finder.c overlay/discovery/finder.h \

@@ -182,15 +182,20 @@ static void tell_places(const struct roster *r, const struct job *j, void *clien
     }
 }
 
-void roster_tell(const struct roster *r, void *client, uint32_t token)
+void roster_rows(const struct roster *r, void *client, uint32_t token)
 {
-    struct message done = {.kind = MSG_local_done};
     for (size_t i = 0; i < r->count; i++) {
         struct message m = {.kind = MSG_local_job, .local_job = r->at[i].is};
         m.local_job.token = token;
         r->say(client, &m);
         tell_places(r, &r->at[i], client, token);
     }
+}
+
+void roster_tell(const struct roster *r, void *client, uint32_t token)
+{
+    struct message done = {.kind = MSG_local_done};
+    roster_rows(r, client, token);
     done.local_done.token = token;
     done.local_done.count = (uint32_t)r->count;
     r->say(client, &done);

@@ -23,7 +23,9 @@ void roster_job(struct roster *r, void *client, pid_t pid, const struct msg_loca
 void roster_places(struct roster *r, const void *client, const struct msg_local_places *places);
 /* The program is gone, and its job with it. */
 void roster_forget(struct roster *r, const void *client);
-/* A row: each job, then its places. */
+/* Each job, then its places. */
+void roster_rows(const struct roster *r, void *client, uint32_t token);
+/* The same as an answer, which ends with local_done. */
 void roster_tell(const struct roster *r, void *client, uint32_t token);
 size_t roster_count(const struct roster *r);
 /* The nth job, for others; *is_host: that peer runs some of it. */

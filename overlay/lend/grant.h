@@ -53,6 +53,7 @@ const char *grant_controllers(const struct grant *g);
 enum lanes_way grant_views(const struct grant *g);
 void grant_end_all(struct grant *g, const char *why); /* why: for the holders */
 unsigned grant_count(const struct grant *g);
+uint64_t grant_launched(const struct grant *g); /* leases in which something ran so far */
 /* The peers of this one's jobs here have changed: its guests may call them. */
 void grant_peers(struct grant *g, const struct id *holder);
 /* What its guests may call at that address, or may not: see listens.h. */

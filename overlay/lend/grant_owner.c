@@ -46,6 +46,11 @@ bool grant_holds(const struct grant *g, const struct id *holder)
     return lend_holds(&g->lend, holder);
 }
 
+uint64_t grant_launched(const struct grant *g)
+{
+    return g->launched;
+}
+
 void grant_describe(const struct grant *g, unsigned nth, struct msg_local_granted *out)
 {
     const struct lease *l = lend_nth(&g->lend, nth);

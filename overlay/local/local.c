@@ -212,6 +212,8 @@ int local_open(struct local **out, struct node *node, const struct local_parts *
     if (rc == 0)
         rc = members_open(&l->members, node, e);
     if (rc == 0)
+        rc = peer_cache_open(&l->peer_cache, node, parts->walks, e);
+    if (rc == 0)
         rc = local_socket_open(&l->socket, node,
                                &(struct local_socket_owner){local_on_accept, local_on_moved, l}, e);
     if (rc == 0)
@@ -232,6 +234,7 @@ void local_close(struct local *l)
         local_drop(l->clients[0]);
     rpc_close(l->rpc);
     members_close(l->members);
+    peer_cache_close(l->peer_cache);
     searches_close(l->searches);
     borrowed_close(l->borrowed);
     local_socket_close(l->socket);

@@ -176,6 +176,19 @@ void *rpc_holder(struct rpc *x, void *client, const struct msg_local_allocate *w
     return want->use == LEASE_RESERVES ? holder : client;
 }
 
+void rpc_jobs(const struct rpc *x, void *client, uint32_t token)
+{
+    roster_rows(x->roster, client, token);
+}
+
+void rpc_totals(const struct rpc *x, struct msg_local_totals *out)
+{
+    out->began_ms = notice_epoch(x->notices);
+    out->jobs = notice_count(x->notices, NOTICE_JOB_DONE);
+    out->peers_lost = notice_count(x->notices, NOTICE_NODE_DOWN);
+    out->processes_lost = notice_count(x->notices, NOTICE_REPLICA_LOST);
+}
+
 bool rpc_event(struct rpc *x, const void *owner, const struct msg_local_event *event)
 {
     return reserve_hears(x->reserves, owner, event);

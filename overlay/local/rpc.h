@@ -37,6 +37,9 @@ void rpc_forget(struct rpc *x, const void *client);
 /* The holder of the leases to be found: the client itself, or a reservation. NULL: there is no such
  * reservation. */
 void *rpc_holder(struct rpc *x, void *client, const struct msg_local_allocate *want, struct err *e);
+/* The rows of the user's jobs, said to that client; and what was counted since the daemon began. */
+void rpc_jobs(const struct rpc *x, void *client, uint32_t token);
+void rpc_totals(const struct rpc *x, struct msg_local_totals *out);
 /* An event for a reservation; false: the owner is a program. */
 bool rpc_event(struct rpc *x, const void *owner, const struct msg_local_event *event);
 #endif
