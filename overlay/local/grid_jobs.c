@@ -173,9 +173,10 @@ static void ask_page(struct grid_question *q, struct asked *a, const struct part
     a->until_ms = link_send(q->all->node->links, peer, &m) == 0 ? node_now_ms() + PEER_MS : 0;
 }
 
-static void grid_jobs_on_ad(void *ctx, const struct part_ad *ad, unsigned rtt_us)
+static void grid_jobs_on_ad(void *ctx, const struct msg_ad_answer *said, unsigned rtt_us)
 {
     struct grid_question *q = ctx;
+    const struct part_ad *ad = &said->ad;
     struct links *links = q->all->node->links;
     struct asked *more = realloc(q->peers, (q->peer_count + 1) * sizeof *more);
     (void)rtt_us;
