@@ -333,6 +333,11 @@ const struct part_peer *ring_finger(const struct ring *ring, unsigned i)
     return NULL;
 }
 
+const struct part_coordinate *ring_place(const struct ring *ring)
+{
+    return &ring->vivaldi.place;
+}
+
 static unsigned add_known(struct part_peer *peers, unsigned count, unsigned room,
                           const struct part_peer *peer)
 {
