@@ -181,5 +181,5 @@ p2pd_room_CPPFLAGS = $(AM_CPPFLAGS) -DCOMPONENTDIR='"$(componentdir)"' \
 p2pd_room_LDADD = libconfine.la libclient.la libcore.la
 
 overlay_folders = base borrow client core/lease core/ring core/swim core/tree crypto daemon discovery files host lend \
-    local manifest membership node sandbox settings tools transport watch wire
+    local manifest membership node sandbox settings tools top transport watch wire
 EXTRA_DIST += $(overlay_folders:%=overlay/%/.may_include)
