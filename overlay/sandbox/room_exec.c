@@ -92,7 +92,7 @@ static int guest_plan_travelled(struct guest *guest, const struct room_command *
     struct travelled *t = &guest->travelled;
     if (c->lanes == NULL || c->order->tree[0] == '\0')
         return 0;
-    const int rc = travelled_find(t, c->order->tree, c->lanes->folder);
+    const int rc = travelled_find(t, c->order->tree, &guest->plan, c->lanes->folder);
     if (rc != 0)
         return err_set(e, -rc, "the job's files are not there: %s", strerror(-rc));
     if (t->more)

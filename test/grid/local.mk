@@ -23,6 +23,7 @@ grid_scripts = \
     test/grid/broken \
     test/grid/contest \
     test/grid/quick \
+    test/grid/elsewhere \
     test/grid/travels \
     test/grid/why \
     test/grid/replication \
