@@ -206,9 +206,13 @@ int local_open(struct local **out, struct node *node, const struct local_parts *
         rc = searches_open(&l->searches, node, parts->overlay, parts->walks, l->borrowed, &watcher,
                            e);
     if (rc == 0)
-        rc = rpc_open(&l->rpc, node, l->borrowed, l->searches, local_say, e);
+        rc = rpc_open(&l->rpc, node,
+                      &(struct rpc_parts){l->borrowed, l->searches, parts->walks, parts->grant},
+                      local_say, e);
     if (rc == 0)
         rc = members_open(&l->members, node, e);
+    if (rc == 0)
+        rc = peer_cache_open(&l->peer_cache, node, parts->walks, e);
     if (rc == 0)
         rc = local_socket_open(&l->socket, node,
                                &(struct local_socket_owner){local_on_accept, local_on_moved, l}, e);
@@ -230,6 +234,7 @@ void local_close(struct local *l)
         local_drop(l->clients[0]);
     rpc_close(l->rpc);
     members_close(l->members);
+    peer_cache_close(l->peer_cache);
     searches_close(l->searches);
     borrowed_close(l->borrowed);
     local_socket_close(l->socket);

@@ -223,6 +223,11 @@ void local_meet(struct local *l, const struct link_peer *with)
         members_see(l->members, &with->peer.id, with->card->name);
 }
 
+static void on_local_overview(struct local_client *c, const struct msg_local_overview *question)
+{
+    local_overview(c, question);
+}
+
 static void on_local_files(struct local_client *c, const struct msg_local_files *files)
 {
     struct message m = {.kind = MSG_local_offered, .local_offered.token = files->token};
@@ -265,7 +270,8 @@ void local_hear(struct local *l, const struct link_peer *from, const struct mess
         searches_take(l->searches, from, m);
     else if (receiver == RECEIVER_borrowed)
         borrowed_take(l->borrowed, from, m);
-    else if (receiver == RECEIVER_topology || receiver == RECEIVER_collect)
+    else if (receiver == RECEIVER_topology || receiver == RECEIVER_collect ||
+             receiver == RECEIVER_grid_jobs)
         rpc_hear(l->rpc, from, m);
 }
 
