@@ -163,6 +163,7 @@ libconfine_la_SOURCES = \
     overlay/sandbox/confine.h overlay/sandbox/copy_tree.c overlay/sandbox/copy_tree.h \
     overlay/sandbox/lanes.c overlay/sandbox/lanes.h overlay/sandbox/landlock.c overlay/sandbox/landlock.h overlay/sandbox/namespaces.c \
     overlay/sandbox/namespaces.h overlay/sandbox/syscalls.c overlay/sandbox/syscalls.h \
+    overlay/sandbox/outside.c overlay/sandbox/outside.h overlay/sandbox/placeholder.c overlay/sandbox/placeholder.h \
     overlay/sandbox/travelled.c overlay/sandbox/travelled.h \
     overlay/sandbox/sweep.c overlay/sandbox/sweep.h overlay/sandbox/view.c overlay/sandbox/view.h
 libconfine_la_CFLAGS = $(AM_CFLAGS) $(SECCOMP_CFLAGS)
@@ -183,5 +184,5 @@ p2pd_room_CPPFLAGS = $(AM_CPPFLAGS) -DCOMPONENTDIR='"$(componentdir)"' \
 p2pd_room_LDADD = libconfine.la libclient.la libcore.la
 
 overlay_folders = base borrow client core/lease core/ring core/swim core/tree crypto daemon discovery files host lend \
-    local manifest membership node sandbox settings tools transport watch wire
+    local manifest membership node sandbox settings tools top transport watch wire
 EXTRA_DIST += $(overlay_folders:%=overlay/%/.may_include)
