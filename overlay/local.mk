@@ -30,7 +30,7 @@ libcore_la_SOURCES = \
     overlay/core/swim/group_state.h overlay/core/swim/suspicion.c \
     overlay/core/tree/ads.c overlay/core/tree/bucket.c overlay/core/tree/cell.c overlay/core/tree/cell.h \
     overlay/core/tree/inner.c overlay/core/tree/inner.h overlay/core/tree/nearest.c overlay/core/tree/report.c \
-    overlay/wire/files.def overlay/wire/group.def overlay/wire/lease.def overlay/wire/link.def overlay/wire/results.def overlay/wire/local.def \
+    overlay/wire/files.def overlay/wire/group.def overlay/wire/jobs.def overlay/wire/lease.def overlay/wire/link.def overlay/wire/results.def overlay/wire/local.def \
     overlay/wire/member.def overlay/wire/message.c overlay/wire/message.def overlay/wire/message.h \
     overlay/wire/message_only.h overlay/wire/message_to.h overlay/wire/message_undef.h overlay/wire/receiver.def \
     overlay/wire/ring.def overlay/wire/room.def overlay/wire/wire.c overlay/wire/wire.h
@@ -95,6 +95,7 @@ libdaemon_la_SOURCES = \
     overlay/lend/inquiry.c overlay/lend/inquiry.h overlay/lend/launch.c overlay/lend/launch.h \
     overlay/lend/lender.c overlay/lend/lender.h overlay/lend/lending.c overlay/lend/lending.h \
     overlay/lend/listens.c overlay/lend/listens.h overlay/lend/refusal.c overlay/lend/refusal.h overlay/lend/results.c overlay/lend/results.h \
+    overlay/local/grid_jobs.c overlay/local/grid_jobs.h overlay/local/told_jobs.c overlay/local/told_jobs.h \
     overlay/local/local.c overlay/local/local.h overlay/local/local_calls.c overlay/local/local_files.c overlay/local/local_socket.c \
     overlay/local/local_socket.h overlay/local/local_state.h overlay/local/rendezvous.c \
     overlay/local/relay.c overlay/local/relay.h overlay/local/rendezvous.h overlay/local/rpc.c overlay/local/rpc.h overlay/local/status.c \
@@ -183,5 +184,5 @@ p2pd_room_CPPFLAGS = $(AM_CPPFLAGS) -DCOMPONENTDIR='"$(componentdir)"' \
 p2pd_room_LDADD = libconfine.la libclient.la libcore.la
 
 overlay_folders = base borrow client core/lease core/ring core/swim core/tree crypto daemon discovery files host json lend \
-    local manifest membership node sandbox settings tools transport watch web wire
+    local manifest membership node sandbox settings tools top transport watch web wire
 EXTRA_DIST += $(overlay_folders:%=overlay/%/.may_include)

@@ -63,6 +63,8 @@ void grant_tell_call(struct grant *g, const struct id *holder, const uint8_t ip[
 size_t grant_rooms(const struct grant *g, const struct id *holder, pid_t *rooms, size_t most);
 /* Does this peer hold a lease here? */
 bool grant_holds(const struct grant *g, const struct id *holder);
+/* Slots that the nth lease takes by itself: none, where they are part of a reservation. */
+unsigned grant_slots_of(const struct grant *g, unsigned nth);
 /* The i-th lease, for `p2pctl status`. */
 void grant_describe(const struct grant *g, unsigned i, struct msg_local_granted *out);
 #endif

@@ -68,6 +68,12 @@ void grant_describe(const struct grant *g, unsigned nth, struct msg_local_grante
     out->age_ms = node_now_ms() - g->lived.lost_ms - l->since_ms;
 }
 
+unsigned grant_slots_of(const struct grant *g, unsigned nth)
+{
+    const struct lease *l = lend_nth(&g->lend, nth);
+    return l != NULL && l->use != LEASE_WITHIN ? l->slots : 0;
+}
+
 enum lanes_way grant_views(const struct grant *g)
 {
     return launcher_views(g->launcher);

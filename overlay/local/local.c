@@ -224,7 +224,9 @@ int local_open(struct local **out, struct node *node, const struct local_parts *
         rc = searches_open(&l->searches, node, parts->overlay, parts->walks, l->borrowed, &watcher,
                            e);
     if (rc == 0)
-        rc = rpc_open(&l->rpc, node, l->borrowed, l->searches, local_say, e);
+        rc = rpc_open(&l->rpc, node,
+                      &(struct rpc_parts){l->borrowed, l->searches, parts->walks, parts->grant},
+                      local_say, e);
     if (rc == 0)
         rc = members_open(&l->members, node, e);
     if (rc == 0)

@@ -283,7 +283,8 @@ void local_hear(struct local *l, const struct link_peer *from, const struct mess
         searches_take(l->searches, from, m);
     else if (receiver == RECEIVER_borrowed)
         borrowed_take(l->borrowed, from, m);
-    else if (receiver == RECEIVER_topology || receiver == RECEIVER_collect)
+    else if (receiver == RECEIVER_topology || receiver == RECEIVER_collect ||
+             receiver == RECEIVER_grid_jobs)
         rpc_hear(l->rpc, from, m);
 }
 

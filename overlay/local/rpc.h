@@ -11,17 +11,27 @@
 struct node;
 struct borrowed;
 struct searches;
+struct grant;
+struct walks;
 struct rpc;
 struct link_peer;
 typedef void rpc_say_fn(void *client, const struct message *m);
 
-int rpc_open(struct rpc **out, struct node *node, struct borrowed *borrowed,
-             struct searches *searches, rpc_say_fn *say, struct err *e);
+/* What it is given of the daemon's other parts. */
+struct rpc_parts {
+    struct borrowed *borrowed;
+    struct searches *searches;
+    struct walks *walks;
+    const struct grant *grant;
+};
+
+int rpc_open(struct rpc **out, struct node *node, const struct rpc_parts *parts, rpc_say_fn *say,
+             struct err *e);
 void rpc_close(struct rpc *x);
 /* pid: of the program. */
 /* False: the message is not for it. */
 bool rpc_take(struct rpc *x, void *client, pid_t pid, const struct message *m);
-/* Another daemon's topology, or its question for this one's; what it says of results. */
+/* Another daemon's topology, or its question for this one's; what it says of results and jobs. */
 void rpc_hear(struct rpc *x, const struct link_peer *from, const struct message *m);
 void rpc_forget(struct rpc *x, const void *client);
 /* The holder of the leases to be found: the client itself, or a reservation. NULL: there is no such

@@ -68,7 +68,8 @@ struct settings {
     struct hours hours[SETTINGS_HOURS]; /* none: always */
     char hours_text[SETTINGS_HOURS][HOURS_TEXT + 1];
     size_t hours_count;
-    bool encrypt; /* lent only to jobs that encrypt what their ranks tell each other */
+    bool encrypt;       /* lent only to jobs that encrypt what their ranks tell each other */
+    bool show_programs; /* every member may see what programs its user's jobs run */
     bool idle_only;
     unsigned idle_minutes; /* of quiet before the machine counts as idle, when only load tells */
     enum settings_owner_back owner_back;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* jobs.c -- p2pctl jobs, job, cancel, hold, release: what runs, where, and how to end it. */
+#include "all_jobs.h"
 #include "print_json.h"
 #include "moment.h"
 #include "own_jobs.h"
@@ -103,19 +104,10 @@ static void print_own(const struct own_job *j)
               j->is.program);
 }
 
-static void print_lent(const struct msg_local_granted *l)
-{
-    char span[24], size[32], where[80];
-    snprintf(size, sizeof size, "%u slot%s", l->slots, l->slots == 1 ? "" : "s");
-    snprintf(where, sizeof where, "of %s", l->from[0] != '\0' ? l->from : "another");
-    print_row(l->user, l->pid != 0 ? "runs" : "waits", moment_span(l->age_ms / 1000, span), size,
-              where, l->program[0] != '\0' || l->pid == 0 ? l->program : "(of the system)");
-}
-
-static void jobs_print(const struct own_jobs *own, const struct lent *others)
+static void jobs_print(const struct own_jobs *own)
 {
     const struct tool_style style = tool_style(stdout);
-    if (own->count == 0 && others->count == 0) {
+    if (own->count == 0) {
         puts("nothing runs");
         return;
     }
@@ -124,8 +116,6 @@ static void jobs_print(const struct own_jobs *own, const struct lent *others)
     fputs(style.end, stdout);
     for (size_t i = 0; i < own->count; i++)
         print_own(&own->at[i]);
-    for (size_t i = 0; i < others->count; i++)
-        print_lent(&others->at[i]);
 }
 
 static json_t *json_own(const struct own_job *j)
@@ -136,20 +126,29 @@ static json_t *json_own(const struct own_job *j)
     return one;
 }
 
-static void jobs_print_json(const struct own_jobs *own, const struct lent *others)
+static json_t *json_lent(const struct lent *others)
 {
-    json_t *mine = json_array(), *lent = json_array();
-    for (size_t i = 0; i < own->count; i++)
-        json_array_append_new(mine, json_own(&own->at[i]));
+    json_t *lent = json_array();
     for (size_t i = 0; i < others->count; i++)
         json_array_append_new(lent, json_of_lent(&others->at[i]));
-    tool_print_json(json_pack("{s:o, s:o}", "jobs", mine, "lent", lent));
+    return lent;
+}
+
+static void jobs_print_json(const struct own_jobs *own, const struct lent *others,
+                            const struct all_jobs *grid)
+{
+    json_t *mine = json_array();
+    for (size_t i = 0; i < own->count; i++)
+        json_array_append_new(mine, json_own(&own->at[i]));
+    tool_print_json(json_pack("{s:o, s:o, s:o, s:i, s:i}", "jobs", mine, "lent", json_lent(others),
+                              "grid", all_jobs_json(grid), "silent", (int)grid->silent, "old",
+                              (int)grid->old));
 }
 
 int tool_jobs(int argc, char **argv)
 {
     static const struct argp_option options[] = {
-        {"all", 'a', NULL, 0, "also what others run on this desktop", 0}, {0}};
+        {"all", 'a', NULL, 0, "the jobs of everybody, on the whole grid", 0}, {0}};
     const struct argp argp = {.options = options,
                               .parser = job_parse,
                               .children = shared,
@@ -158,16 +157,23 @@ int tool_jobs(int argc, char **argv)
     static struct lent others;
     struct job_order o = {0};
     struct own_jobs own = {0};
+    struct all_jobs grid = {0};
     struct client *c;
     struct err e = {0};
     int rc = job_begin(argc, argv, &argp, &o, &c);
     if (rc != TOOL_OK)
         return rc;
-    if (own_jobs_ask(&own, c, &e) != 0 || (o.all && lent_ask(&others, c, &e) != 0))
+    if (own_jobs_ask(&own, c, &e) != 0 ||
+        (o.all && (lent_ask(&others, c, &e) != 0 || all_jobs_ask(&grid, c, &e) != 0)))
         rc = tool_fail(&e);
+    else if (o.shared.json)
+        jobs_print_json(&own, &others, &grid);
+    else if (o.all)
+        all_jobs_print(&grid);
     else
-        (o.shared.json ? jobs_print_json : jobs_print)(&own, &others);
+        jobs_print(&own);
     own_jobs_clear(&own);
+    all_jobs_clear(&grid);
     client_close(c);
     return rc;
 }

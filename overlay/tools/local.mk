@@ -5,6 +5,7 @@ p2pctl_SOURCES = \
     overlay/tools/advise.c \
     overlay/tools/cache.c \
     overlay/tools/alloc.c \
+    overlay/tools/all_jobs.c overlay/tools/all_jobs.h \
     overlay/tools/all_peers.c overlay/tools/all_peers.h \
     overlay/tools/grid.c \
     overlay/tools/history.c overlay/tools/jobs.c overlay/tools/log.c overlay/tools/members.c \

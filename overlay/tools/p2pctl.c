@@ -9,6 +9,7 @@ static const struct {
     const char *name, *summary;
     int (*run)(int argc, char **argv);
 } tools[] = {
+    {"top", "the grid as it is now, live on this terminal", tool_top},
     {"status", "this desktop's peer: addresses, neighbours, slots, leases", tool_status},
     {"peers", "every peer of the grid, nearest first", tool_peers},
     {"members", "who is in the grid, also who is away, and since when", tool_members},
@@ -45,7 +46,7 @@ static void help(FILE *f)
           f);
     for (size_t i = 0; i < TOOLS; i++)
         fprintf(f, "  %-10s %s\n", tools[i].name, tools[i].summary);
-    fputs("\n`p2pctl SUBCOMMAND --help` says more; most take --json.\n"
+    fputs("\n`p2pctl SUBCOMMAND --help` says more; all but alloc and top take --json.\n"
           "Exit status: 0 done; 1 it could not be done (a line says why); 2 wrong usage; 3 no "
           "daemon answers.\n",
           f);

@@ -37,6 +37,7 @@ int tool_members(int argc, char **argv);
 int tool_web(int argc, char **argv);
 int tool_doctor(int argc, char **argv);
 int tool_service(int argc, char **argv);
+int tool_top(int argc, char **argv);
 int tool_summary(int argc, char **argv); /* without a subcommand */
 
 /* What this desktop is called, without its domain: a peer's name unless another is given. */
