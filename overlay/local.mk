@@ -164,6 +164,7 @@ libconfine_la_SOURCES = \
     overlay/sandbox/confine.h overlay/sandbox/copy_tree.c overlay/sandbox/copy_tree.h \
     overlay/sandbox/lanes.c overlay/sandbox/lanes.h overlay/sandbox/landlock.c overlay/sandbox/landlock.h overlay/sandbox/namespaces.c \
     overlay/sandbox/namespaces.h overlay/sandbox/syscalls.c overlay/sandbox/syscalls.h \
+    overlay/sandbox/outside.c overlay/sandbox/outside.h overlay/sandbox/placeholder.c overlay/sandbox/placeholder.h \
     overlay/sandbox/travelled.c overlay/sandbox/travelled.h \
     overlay/sandbox/sweep.c overlay/sandbox/sweep.h overlay/sandbox/view.c overlay/sandbox/view.h
 libconfine_la_CFLAGS = $(AM_CFLAGS) $(SECCOMP_CFLAGS)

@@ -236,7 +236,6 @@ int tool_doctor(int argc, char **argv)
     static struct symptoms s;
     static struct finding found[FINDINGS_MOST];
     struct doctor_order o = {0};
-    argp_err_exit_status = TOOL_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &o);
     look_at_keys(&s, &o);
     look_at_daemon(&s, &o);

@@ -80,7 +80,6 @@ int tool_history(int argc, char **argv)
     struct client *c;
     struct err e = {0};
     struct msg_local_done done;
-    argp_err_exit_status = TOOL_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &o);
     int rc = tool_connect(&c, &o.shared);
     if (rc != TOOL_OK)

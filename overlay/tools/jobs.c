@@ -40,7 +40,6 @@ static const struct argp_child shared[] = {{.argp = &tool_argp}, {0}};
 static int job_begin(int argc, char **argv, const struct argp *argp, struct job_order *o,
                      struct client **c)
 {
-    argp_err_exit_status = TOOL_USAGE;
     argp_parse(argp, argc, argv, 0, NULL, o);
     return tool_connect(c, &o->shared);
 }

@@ -165,7 +165,6 @@ static int run(int argc, char **argv, const struct argp *argp, enum lender_verb 
     struct msg_local_terms terms = {0};
     struct client *c;
     struct err e = {0};
-    argp_err_exit_status = TOOL_USAGE;
     argp_parse(argp, argc, argv, 0, NULL, &w);
     int rc = tool_connect(&c, &w.shared);
     if (rc != TOOL_OK)

@@ -103,7 +103,6 @@ int tool_log(int argc, char **argv)
     struct log_order o = {.past = KEPT};
     struct client *c;
     struct err e = {0};
-    argp_err_exit_status = TOOL_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &o);
     int rc = tool_connect(&c, &o.shared);
     if (rc != TOOL_OK)

@@ -56,6 +56,7 @@ int main(int argc, char **argv)
 {
     static char name[64];
     const char *what = argc > 1 ? argv[1] : "";
+    argp_err_exit_status = TOOL_USAGE;
     if (strcmp(what, "--help") == 0 || strcmp(what, "-h") == 0 || strcmp(what, "help") == 0) {
         help(stdout);
         return TOOL_OK;

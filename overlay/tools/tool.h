@@ -52,6 +52,10 @@ struct tool_options {
 /* --json and --socket, for a subcommand with options of its own; input: struct tool_options. */
 extern const struct argp tool_argp;
 
+/* -h is --help: an option and its case, for subcommands that do not share tool_argp. */
+#define TOOL_HELP_OPTION {NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}
+error_t tool_help(struct argp_state *state);
+
 /* Parses argv with the shared options and no argument; exits for --help, and with TOOL_USAGE. */
 void tool_parse(int argc, char **argv, const char *doc, struct tool_options *options);
 /* The connection to the daemon, or an exit code with the reason printed. */

@@ -214,7 +214,6 @@ int tool_why(int argc, char **argv)
     struct pick pick = {0};
     struct client *client;
     struct err e = {0};
-    argp_err_exit_status = TOOL_USAGE;
     level_parse(&o.want.level, "1", &e);
     o.want.require = &o.require;
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o);

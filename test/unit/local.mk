@@ -46,6 +46,7 @@ unit_programs = \
     test/unit/keyfile \
     test/unit/keys \
     test/unit/lanes \
+    test/unit/outside \
     test/unit/lease \
     test/unit/lend \
     test/unit/lending \
@@ -152,6 +153,7 @@ test_unit_cores_LDADD = libdaemon.la $(LDADD)
 test_unit_settings_LDADD = libdaemon.la $(LDADD)
 test_unit_autogroup_LDADD = libconfine.la $(LDADD)
 test_unit_lanes_LDADD = libconfine.la $(LDADD)
+test_unit_outside_LDADD = libconfine.la $(LDADD)
 test_unit_view_LDADD = libconfine.la $(LDADD)
 test_unit_confine_LDADD = libconfine.la $(LDADD)
 test_unit_listening_LDADD = libdaemon.la $(LDADD)
