@@ -2,7 +2,7 @@
 /* advise.c -- p2pctl advise: how likely a job is to finish at each level, from how often peers were
  * seen to vanish. */
 #include "tool.h"
-#include "ad_json.h"
+#include "print_json.h"
 #include "all_peers.h"
 #include "odds.h"
 #include <argp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* doctor.c -- p2pctl doctor: looks at everything that can be wrong on this desktop. */
-#include "ad_json.h"
+#include "print_json.h"
 #include "all_peers.h"
 #include "diagnosis.h"
 #include "overlay/base/confinement.h"

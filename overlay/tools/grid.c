@@ -2,7 +2,7 @@
 /* grid.c -- p2pctl grid create, issue, lock, unlock, rotate: founding a grid, keys for its peers,
  * and a passphrase for its authority. */
 #include "tool.h"
-#include "ad_json.h"
+#include "print_json.h"
 #include "overlay/membership/authority.h"
 #include "passphrase.h"
 #include "rotate.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* invite.c -- p2pctl invite: a token that lets one more desktop into the grid. */
 #include "tool.h"
-#include "ad_json.h"
+#include "print_json.h"
 #include "overlay/membership/registrar.h"
 #include "passphrase.h"
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* join.c -- p2pctl join: makes this desktop's key, has it admitted to a grid, and leaves everything
  * where p2pd looks. */
-#include "ad_json.h"
+#include "print_json.h"
 #include "tool.h"
 #include "overlay/base/addr.h"
 #include "newcomer.h"

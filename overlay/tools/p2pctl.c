@@ -20,6 +20,7 @@ static const struct {
     {"release", "let a held job go on", tool_release},
     {"history", "what ran here, and what you ran", tool_history},
     {"log", "what happens, a line each; -f goes on", tool_log},
+    {"web", "the grid in your browser", tool_web},
     {"doctor", "what is wrong on this desktop, and what mends it", tool_doctor},
     {"service", "have systemd start p2pd: install, remove, status", tool_service},
     {"why", "who would run a job, and why the others would not", tool_why},

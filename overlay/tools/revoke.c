@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* revoke.c -- p2pctl revoke: a peer is no member any more. */
 #include "tool.h"
-#include "ad_json.h"
+#include "print_json.h"
 #include "passphrase.h"
 #include <argp.h>
 #include <errno.h>

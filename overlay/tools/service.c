@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* service.c -- p2pctl service: has the user's systemd start p2pd. */
 #include "service.h"
-#include "ad_json.h"
+#include "print_json.h"
 #include "overlay/base/file.h"
 #include "tool.h"
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tool.c -- what the subcommands of p2pctl share: options, the connection, and how things are
  * printed. */
-#include "ad_json.h"
+#include "print_json.h"
 #include "tool.h"
 #include <stdio.h>
 #include <stdlib.h>

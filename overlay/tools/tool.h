@@ -34,6 +34,7 @@ int tool_release(int argc, char **argv);
 int tool_history(int argc, char **argv);
 int tool_log(int argc, char **argv);
 int tool_members(int argc, char **argv);
+int tool_web(int argc, char **argv);
 int tool_doctor(int argc, char **argv);
 int tool_service(int argc, char **argv);
 int tool_top(int argc, char **argv);
