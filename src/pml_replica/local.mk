@@ -20,8 +20,7 @@ mca_pml_replica_la_SOURCES = \
     src/pml_replica/barrier_ompi4.c src/pml_replica/request_ompi4.c \
     src/pml_replica/silent_ompi4.c src/pml_replica/transfer_ompi4.c \
     src/pml_replica/world_ompi4.c
-mca_pml_replica_la_CPPFLAGS = $(AM_CPPFLAGS) $(subst -I,-isystem ,$(OMPI_CPPFLAGS)) $(P2P_VERSION) \
-    -DOTHER_NAMES='"$(mpi_component_names)"'
+mca_pml_replica_la_CPPFLAGS = $(AM_CPPFLAGS) $(subst -I,-isystem ,$(OMPI_CPPFLAGS)) $(P2P_VERSION)
 mca_pml_replica_la_CFLAGS = $(AM_CFLAGS) -mcx16
 # nodelete: PMIx may answer (silent_ompi4.c) when the job has ended and Open MPI unloads us.
 mca_pml_replica_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -Wl,-z,nodelete \

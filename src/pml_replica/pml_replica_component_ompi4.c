@@ -7,7 +7,6 @@
 #include "src/survive/level.h"
 #include "src/common/log.h"
 #include "src/common/nodelay.h"
-#include "src/common/own_names.h"
 #include "src/common/param.h"
 #include "src/survive/names.h"
 #include "src/common/secret.h"
@@ -204,7 +203,6 @@ static mca_pml_base_module_t *component_init(int *priority, bool progress_thread
                 replica.params.address != NULL ? replica.params.address : "", strerror(-rc));
         ompi_rte_abort(1, NULL);
     }
-    own_names_keep(&mca_pml_replica_component, OTHER_NAMES);
     nodelay_to(getenv("PMIX_SERVER_URI41"));
     ompi_async_mpi_finalize = true; /* we say good-bye ourselves */
     ompi_hook_base_register_callbacks(&hook);

@@ -65,7 +65,6 @@ unit_programs = \
     test/unit/backoff \
     test/unit/binaries \
     test/unit/nodelay \
-    test/unit/own_names \
     test/unit/notice \
     test/unit/odds \
     test/unit/rate_limit \
@@ -189,7 +188,6 @@ test_unit_guard_LDADD = libruntime.la $(LDADD)
 test_unit_trust_LDADD = libruntime.la $(LDADD)
 test_unit_commit_LDADD = libruntime.la $(LDADD)
 test_unit_nodelay_LDADD = libruntime.la $(LDADD)
-test_unit_own_names_LDADD = libruntime.la $(LDADD) $(SODIUM_LIBS)
 test_unit_listeners_LDADD = libruntime.la $(LDADD)
 test_unit_selection_LDADD = libruntime.la $(LDADD)
 test_unit_policy_LDADD = libruntime.la $(LDADD)
