@@ -44,13 +44,13 @@ void search_run_note(struct search_run *r, const struct search_event *event)
 
 /* --- looking --- */
 
-static void on_ad(void *ctx, const struct part_ad *ad, unsigned rtt_us)
+static void on_ad(void *ctx, const struct msg_ad_answer *said, unsigned rtt_us)
 {
     struct search_run *r = ctx;
     const struct request *request = search_request(r->search);
-    struct part_ad there = *ad;
+    struct part_ad there = said->ad;
     if (request->use == LEASE_WITHIN) { /* what it lends is settled: only the reservation counts */
-        borrowed_room(r->all->borrowed, &request->reservation, &ad->peer.id, &there.slots,
+        borrowed_room(r->all->borrowed, &request->reservation, &there.peer.id, &there.slots,
                       &there.slots_free);
         there.closed = LENDING_OPEN;
         if (there.slots == 0)

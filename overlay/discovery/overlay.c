@@ -406,6 +406,11 @@ bool overlay_has_lost(const struct overlay *o)
     return o->lost_ms != 0 && node_now_ms() < o->lost_ms + LOST_MS;
 }
 
+void overlay_place(const struct overlay *o, struct part_coordinate *out)
+{
+    *out = *ring_place(o->ring);
+}
+
 bool overlay_is_small(const struct overlay *o)
 {
     return ring_successor(o->ring, RING_SUCCESSORS - 1) == NULL;
