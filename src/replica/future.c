@@ -63,7 +63,7 @@ void future_withhold(struct engine *e, struct engine_message *m)
     m->receive->coming = m;
     TAILQ_INSERT_TAIL(&e->withheld, m, arrival);
     if (reader)
-        reader->since_ms = 0; /* a copy is worth making now */
+        reader->wanted = true;
 }
 
 void future_forget(struct engine *e, struct engine_message *m)

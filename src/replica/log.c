@@ -81,7 +81,7 @@ struct entry *log_add(struct engine *e, struct channel *c, struct engine_send *s
     entry->length = s->length;
     entry->rolling = c->sent_hash;
     entry->depends = e->decide.known;
-    entry->since_ms = e->now_ms;
+    entry->since_ms = entry->mine_ms = e->now_ms;
     entry->rendezvous = rendezvous;
     entry->synchronous = s->synchronous;
     entry->request = s;
@@ -203,12 +203,34 @@ static lanes_t entry_awaited_lanes(const struct engine *e, const struct entry *e
     return (entry->have_not | entry->unsure) & (mine ? mine : living);
 }
 
-static bool entry_may_copy(const struct engine *e, const struct entry *entry)
+/* Since when has it waited for nothing but lanes that give no sign of receiving? A window of many
+ * large messages may take longer than the lag to arrive; while a lane takes one after the other, a
+ * copy of what it is about to take costs more than the wait. A sign counts from when this process
+ * sees it, as it may not have run for a while. */
+static uint64_t entry_stands_still(struct engine *e, const struct entry *entry)
 {
-    if (entry_awaited_lanes(e, entry) || entry->transfers > 0 ||
-        !log_has_room(e, entry->channel, entry->length))
+    struct rank *r = &e->by_rank[entry->channel->world];
+    uint64_t earliest = UINT64_MAX;
+    FOR_LANES (k, entry->have_not & r->living) {
+        if (lane_in(r->moved, k))
+            r->moved_ms[k] = e->now_ms;
+        r->moved &= (lanes_t)~lane_bit(k);
+        if (r->moved_ms[k] < earliest)
+            earliest = r->moved_ms[k];
+    }
+    return earliest != UINT64_MAX && earliest > entry->mine_ms ? earliest : entry->mine_ms;
+}
+
+static bool entry_may_copy(struct engine *e, struct entry *entry)
+{
+    if (entry_awaited_lanes(e, entry) || entry->transfers > 0) {
+        entry->mine_ms = e->now_ms;
         return false;
-    return !entry->rendezvous || e->now_ms - entry->since_ms >= e->limits.lag_ms;
+    }
+    if (!log_has_room(e, entry->channel, entry->length))
+        return false;
+    return !entry->rendezvous || entry->wanted ||
+           e->now_ms - entry_stands_still(e, entry) >= e->limits.lag_ms;
 }
 
 int log_copy_late(struct engine *e)

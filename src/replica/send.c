@@ -290,6 +290,7 @@ void send_have(struct engine *e, int lane, struct channel *c, const struct heade
 {
     struct finished done = STAILQ_HEAD_INITIALIZER(done);
     struct entry *entry;
+    e->by_rank[c->world].moved |= lane_bit(lane);
     if (h->number >= c->sent) {
         early_insert(c, lane, h);
         return;
@@ -325,6 +326,7 @@ void send_acked(struct engine *e, int lane, struct channel *c, uint64_t number, 
     uint64_t rolling;
     if (number <= v->acked)
         return;
+    e->by_rank[c->world].moved |= lane_bit(lane);
     v->acked = number;
     v->hash = hash;
     v->hashed = hashed;

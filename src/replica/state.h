@@ -25,7 +25,9 @@ struct entry {
     uint64_t rolling;  /* hash of the channel up to and with this message */
     uint64_t payload;  /* hash of its bytes, if verified */
     uint64_t depends;  /* output commit: all replicas must hold the decisions below */
-    uint64_t since_ms; /* when it began to wait */
+    uint64_t since_ms; /* when it began to wait, */
+    uint64_t mine_ms;  /* and was last seen to wait for a lane that this process sends to */
+    bool wanted;       /* a receive waits for its buffer: a copy is worth making now */
     bool rendezvous, synchronous;
     bool exposed; /* to the receiver in this lane: the request's bytes */
     uint8_t rkey[ENGINE_RKEY];
@@ -158,6 +160,8 @@ struct rank {
     uint32_t unacked;
     size_t unacked_bytes;
     uint64_t unacked_ms;
+    lanes_t moved; /* replicas that have said since the last look that they have received something */
+    uint64_t moved_ms[ENGINE_MAX_LANES]; /* and when they were seen to, by lane */
 };
 
 /* A HAVE that is deferred until all replicas hold the decisions below `depends`. */
