@@ -184,6 +184,8 @@ void engine_comm_free(struct engine *e, struct engine_comm *c);
 /* Start a send or a receive. sent() or received() may be called before it returns; `done` tells. */
 void engine_send(struct engine *e, struct engine_send *s);
 void engine_receive(struct engine *e, struct engine_receive *r);
+/* Will the send be done when engine_send() returns, whatever the other lanes do? */
+bool engine_sends_at_once(const struct engine *e, const struct engine_send *s);
 
 /* Where replicas of other lanes do the work of dead ones of this lane ("a served lane") they may be
  * ahead of it, and so may be what comes: the program may still read the buffer of a receive that it

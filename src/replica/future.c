@@ -130,6 +130,6 @@ void future_clear(struct engine *e)
     struct engine_message *m;
     while ((m = TAILQ_FIRST(&e->withheld))) {
         TAILQ_REMOVE(&e->withheld, m, arrival);
-        message_free(m);
+        message_free(e, m);
     }
 }

@@ -33,6 +33,12 @@ static bool log_has_room(const struct engine *e, const struct channel *c, size_t
     return e->counts.log_bytes + copy_size(e, c, length) <= e->limits.log;
 }
 
+bool log_has_room_for(const struct engine *e, size_t length)
+{
+    const size_t most = length + sizeof(struct entry) + channel_size(e) + comm_size(e);
+    return e->counts.log_bytes + most <= e->limits.log;
+}
+
 static void count_copy(struct engine *e, struct channel *c, size_t length)
 {
     log_account(e, copy_size(e, c, length), 0);
@@ -74,7 +80,7 @@ struct entry *log_add(struct engine *e, struct channel *c, struct engine_send *s
                       bool rendezvous)
 {
     const bool at_once = !rendezvous && !s->synchronous && log_has_room(e, c, s->length);
-    struct entry *entry = memory_record(sizeof *entry, at_once ? s->length : 0);
+    struct entry *entry = pool_take(&e->pool, sizeof *entry, at_once ? s->length : 0);
     entry->channel = c;
     entry->number = c->sent - 1;
     entry->tag = s->tag;
@@ -117,9 +123,10 @@ static void entry_drop(struct engine *e, struct entry *entry, struct finished *d
     if (entry->copy)
         count_no_copy(e, c, entry->length);
     TAILQ_REMOVE(&c->entries, entry, sent);
-    if (entry->copy != entry->own)
+    const bool own = entry->copy == entry->own;
+    if (!own)
         free(entry->copy);
-    free(entry);
+    pool_return(&e->pool, entry, sizeof *entry, own ? entry->length : 0);
     if (TAILQ_EMPTY(&c->entries)) {
         TAILQ_REMOVE(&e->by_rank[c->world].busy, c, busy);
         c->comm->busy--;

@@ -254,6 +254,11 @@ static void send_rts(struct engine *e, struct channel *c, struct engine_send *s,
     entry_settle_new(e, s, entry, unsent);
 }
 
+bool engine_sends_at_once(const struct engine *e, const struct engine_send *s)
+{
+    return !s->synchronous && s->length <= e->limits.eager && log_has_room_for(e, s->length);
+}
+
 void engine_send(struct engine *e, struct engine_send *s)
 {
     int world = s->comm->world[s->to];

@@ -9,6 +9,7 @@
 #include "header.h"
 #include "match.h"
 #include "memory.h"
+#include "pool.h"
 
 /* A set of lanes: bit k is lane k. */
 typedef uint8_t lanes_t;
@@ -160,7 +161,8 @@ struct rank {
     uint32_t unacked;
     size_t unacked_bytes;
     uint64_t unacked_ms;
-    lanes_t moved; /* replicas that have said since the last look that they have received something */
+    lanes_t
+        moved; /* replicas that have said since the last look that they have received something */
     uint64_t moved_ms[ENGINE_MAX_LANES]; /* and when they were seen to, by lane */
 };
 
@@ -206,6 +208,7 @@ struct engine {
     struct entries waiting;
     LIST_HEAD(, transfer) transfers; /* large messages on their way out (rendezvous.c) */
     uint8_t *scratch;
+    struct pool pool; /* entries and messages */
     STAILQ_HEAD(, deferred) deferred;
     struct match_messages withheld; /* that have come, and are not in their receive's buffer yet */
     /* places */
@@ -339,6 +342,7 @@ void log_trim(struct engine *e, struct channel *c, struct finished *done);
 void log_settle(struct engine *e, struct entry *entry, struct finished *done);
 void log_complete(struct engine *e, struct finished *done);
 int log_copy_late(struct engine *e);
+bool log_has_room_for(const struct engine *e, size_t length); /* in any channel */
 void log_clear(struct engine *e, struct channel *c);
 
 /* send.c */
@@ -380,11 +384,11 @@ void receive_arrived(struct engine *e, int replica, struct channel *c, const str
                      const void *payload, struct engine_message *placed);
 void receive_data(struct engine *e, int replica, struct channel *c, const struct header *h,
                   const void *payload);
-void *receive_place(int replica, struct channel *c, const struct header *h,
+void *receive_place(struct engine *e, int replica, struct channel *c, const struct header *h,
                     struct engine_message **placed);
-struct engine_message *message_new(struct channel *c, int tag, uint64_t number, size_t length,
-                                   size_t room);
-void message_free(struct engine_message *m);
+struct engine_message *message_new(struct engine *e, struct channel *c, int tag, uint64_t number,
+                                   size_t length, size_t room);
+void message_free(struct engine *e, struct engine_message *m);
 void receive_deliver(struct engine *e, struct engine_message *m); /* one that is withheld */
 void *receive_room(const struct engine_message *m); /* of a rendezvous; NULL: callbacks.unpack() */
 
