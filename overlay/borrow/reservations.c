@@ -22,7 +22,7 @@ struct reservation {
     struct id id;
     void *client; /* that made it; NULL: it stays without */
     char name[64];
-    uint64_t until_ms;
+    uint64_t began_ms, until_ms;
     struct event *timer;
 };
 
@@ -107,6 +107,7 @@ static struct reservation *make(struct reserves *r, void *client,
     }
     one->all = r;
     one->client = wish->stays ? NULL : client;
+    one->began_ms = node_now_ms();
     randombytes_buf(&one->id, sizeof one->id);
     id_text(&one->id, one->name);
     if (wish->name[0] != '\0')
@@ -171,6 +172,20 @@ void reserve_serve(struct reserves *r, void *client, const struct msg_local_rese
     m.local_done.code = (uint32_t)e.code;
     memcpy(m.local_done.reason, e.text, sizeof m.local_done.reason);
     r->say(client, &m);
+}
+
+bool reserve_describe(const struct reserves *r, size_t nth, struct part_grid_job *out)
+{
+    struct msg_local_lease lease;
+    if (nth >= r->count)
+        return false;
+    const struct reservation *one = r->at[nth];
+    memcpy(out->name, one->name, sizeof out->name);
+    out->state = GRID_JOB_RESERVES;
+    for (; borrowed_nth(r->borrowed, one, out->peers, &lease); out->peers++)
+        out->slots += lease.slots;
+    out->age_ms = node_now_ms() - one->began_ms;
+    return true;
 }
 
 void reserve_forget(struct reserves *r, const void *client)

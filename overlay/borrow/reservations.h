@@ -28,6 +28,8 @@ void reserves_close(struct reserves *r); /* ends them all */
 void reserve_serve(struct reserves *r, void *client, const struct msg_local_reserve *wish);
 /* Who holds the leases of that reservation; NULL: there is none. */
 void *reserve_holder(struct reserves *r, const struct id *reservation);
+/* The nth one, for others; false: there are fewer. */
+bool reserve_describe(const struct reserves *r, size_t nth, struct part_grid_job *out);
 /* The program is gone, and with it those of its reservations that do not stay. */
 void reserve_forget(struct reserves *r, const void *client);
 /* A lease had that owner; false: the owner is no reservation. */

@@ -182,18 +182,71 @@ static void tell_places(const struct roster *r, const struct job *j, void *clien
     }
 }
 
-void roster_tell(const struct roster *r, void *client, uint32_t token)
+void roster_rows(const struct roster *r, void *client, uint32_t token)
 {
-    struct message done = {.kind = MSG_local_done};
     for (size_t i = 0; i < r->count; i++) {
         struct message m = {.kind = MSG_local_job, .local_job = r->at[i].is};
         m.local_job.token = token;
         r->say(client, &m);
         tell_places(r, &r->at[i], client, token);
     }
+}
+
+void roster_tell(const struct roster *r, void *client, uint32_t token)
+{
+    struct message done = {.kind = MSG_local_done};
+    roster_rows(r, client, token);
     done.local_done.token = token;
     done.local_done.count = (uint32_t)r->count;
     r->say(client, &done);
+}
+
+size_t roster_count(const struct roster *r)
+{
+    return r->count;
+}
+
+static int by_peer(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(struct id));
+}
+
+/* Peers on which processes run; is `peer` among them? */
+static uint32_t count_peers(const struct job *j, const struct id *peer, bool *among)
+{
+    struct id *peers = malloc((j->count + 1) * sizeof *peers);
+    size_t running = 0;
+    uint32_t count = 0;
+    *among = false;
+    for (size_t i = 0; peers != NULL && i < j->count; i++)
+        if (j->places[i].state == PLACE_RUNS)
+            peers[running++] = j->places[i].peer;
+    if (running > 0)
+        qsort(peers, running, sizeof peers[0], by_peer);
+    for (size_t i = 0; i < running; i++) {
+        count += i == 0 || by_peer(&peers[i - 1], &peers[i]) != 0;
+        *among = *among || id_equal(&peers[i], peer);
+    }
+    free(peers);
+    return count;
+}
+
+void roster_describe(const struct roster *r, size_t nth, const struct id *peer,
+                     struct part_grid_job *out, bool *is_host)
+{
+    const struct job *j = &r->at[nth];
+    const uint64_t now = since_1970_ms();
+    memcpy(out->name, j->is.name, sizeof out->name);
+    memcpy(out->program, j->is.program, sizeof out->program);
+    out->state = j->is.over ? GRID_JOB_ENDS : j->is.held ? GRID_JOB_HELD : GRID_JOB_RUNS;
+    out->ranks = j->is.ranks;
+    out->lanes = j->is.lanes;
+    out->peers = count_peers(j, peer, is_host);
+    for (size_t i = 0; i < j->count; i++) {
+        out->slots += j->places[i].state == PLACE_RUNS;
+        out->lost += j->places[i].state == PLACE_LOST;
+    }
+    out->age_ms = now > j->is.began_ms ? now - j->is.began_ms : 0; /* the clock may be set back */
 }
 
 /* mpirun ends its job at SIGTERM, and passes the other two on to the ranks. */

@@ -5,6 +5,7 @@
 #define P2P_OVERLAY_BORROW_ROSTER_H
 #include "overlay/base/err.h"
 #include "overlay/wire/message.h"
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct notices;
@@ -22,8 +23,14 @@ void roster_job(struct roster *r, void *client, pid_t pid, const struct msg_loca
 void roster_places(struct roster *r, const void *client, const struct msg_local_places *places);
 /* The program is gone, and its job with it. */
 void roster_forget(struct roster *r, const void *client);
-/* A row: each job, then its places. */
+/* Each job, then its places. */
+void roster_rows(const struct roster *r, void *client, uint32_t token);
+/* The same as an answer, which ends with local_done. */
 void roster_tell(const struct roster *r, void *client, uint32_t token);
+size_t roster_count(const struct roster *r);
+/* The nth job, for others; *is_host: that peer runs some of it. */
+void roster_describe(const struct roster *r, size_t nth, const struct id *peer,
+                     struct part_grid_job *out, bool *is_host);
 /* -ENOENT: there is no such job. */
 int roster_control(struct roster *r, const struct msg_local_control *order, struct err *e);
 #endif

@@ -44,13 +44,13 @@ void search_run_note(struct search_run *r, const struct search_event *event)
 
 /* --- looking --- */
 
-static void on_ad(void *ctx, const struct part_ad *ad, unsigned rtt_us)
+static void on_ad(void *ctx, const struct msg_ad_answer *said, unsigned rtt_us)
 {
     struct search_run *r = ctx;
     const struct request *request = search_request(r->search);
-    struct part_ad there = *ad;
+    struct part_ad there = said->ad;
     if (request->use == LEASE_WITHIN) { /* what it lends is settled: only the reservation counts */
-        borrowed_room(r->all->borrowed, &request->reservation, &ad->peer.id, &there.slots,
+        borrowed_room(r->all->borrowed, &request->reservation, &there.peer.id, &there.slots,
                       &there.slots_free);
         there.closed = LENDING_OPEN;
         if (there.slots == 0)
@@ -261,8 +261,10 @@ static void search_run_on_time(evutil_socket_t fd, short what, void *ctx)
     struct search_run *r = ctx;
     size_t count = borrowed_count(r->all->borrowed, r->holder);
     struct candidate_borrowed *borrowed = calloc(count + 1, sizeof *borrowed);
-    struct search_event event = {
-        .kind = SEARCH_TICK, .borrowed = borrowed, .has_lost = overlay_has_lost(r->all->overlay)};
+    struct search_event event = {.kind = SEARCH_TICK,
+                                 .borrowed = borrowed,
+                                 .has_lost = overlay_has_lost(r->all->overlay),
+                                 .unsettled = overlay_is_unsettled(r->all->overlay)};
     (void)fd, (void)what;
     if (borrowed != NULL)
         event.borrowed_count = borrowed_list(r->all->borrowed, r->holder, borrowed, count);

@@ -52,6 +52,7 @@ static bool dispatch_take(void *ctx, const struct link_peer *from, const struct 
     case RECEIVER_search:
     case RECEIVER_borrowed:
     case RECEIVER_topology:
+    case RECEIVER_grid_jobs:
         if (d->local != NULL)
             local_hear(d->local, from, m);
         return true;

@@ -7,13 +7,30 @@
 #include "overlay/crypto/identity.h"
 #include "overlay/host/machine.h"
 #include "overlay.h"
+#include <stdio.h>
+#include <string.h>
 
-static void answer_ad(struct node *n, const struct link_peer *from, uint32_t token)
+static void answer_policy(const struct settings *s, struct part_policy *out)
+{
+    size_t n = 0;
+    out->only_when_idle = s->idle_only;
+    out->idle_minutes = (uint16_t)s->idle_minutes;
+    out->owner_returns = (uint8_t)s->owner_back;
+    out->chosen = s->deny_count > 0 || s->allow_count != 1 || strcmp(s->allow[0], "all") != 0;
+    for (size_t i = 0; i < s->hours_count && n < sizeof out->hours; i++)
+        n += (size_t)snprintf(out->hours + n, sizeof out->hours - n, "%s%s", i > 0 ? "; " : "",
+                              s->hours_text[i]);
+}
+
+static void answer_ad(struct node *n, const struct overlay *overlay, const struct link_peer *from,
+                      uint32_t token)
 {
     struct part_peer self = links_self(n->links);
     struct message m = {.kind = MSG_ad_answer, .ad_answer.token = token};
     machine_update(n->machine, &n->settings, identity_card(n->identity), &self);
     m.ad_answer.ad = *machine_ad(n->machine);
+    overlay_place(overlay, &m.ad_answer.place);
+    answer_policy(&n->settings, &m.ad_answer.policy);
     link_send(n->links, &from->peer, &m);
 }
 
@@ -37,7 +54,7 @@ void probe_replies_take(struct node *n, const struct overlay *overlay, const str
     struct message pong = {.kind = MSG_pong};
     switch ((enum takes)m->kind) {
     case MSG_ad_ask:
-        answer_ad(n, from, m->ad_ask.token);
+        answer_ad(n, overlay, from, m->ad_ask.token);
         break;
     case MSG_known_ask:
         answer_known(n, overlay, from, m->known_ask.token);

@@ -20,8 +20,8 @@ enum {
 
 struct visit {
     struct part_peer peer;
-    struct visit *next; /* in the order of being heard of */
-    struct part_ad *ad; /* once it has come */
+    struct visit *next;         /* in the order of being heard of */
+    struct msg_ad_answer *said; /* once it has come */
     uint64_t pinged_us;
     unsigned rtts[WALK_PINGS], pings;
     bool asked, told, over; /* told: it has named the peers that it knows */
@@ -81,7 +81,7 @@ static void free_walk(struct walk *w)
     w->walks->count--;
     for (struct visit *v = w->first, *next; v != NULL; v = next) {
         next = v->next;
-        free(v->ad);
+        free(v->said);
         free(v);
     }
     idmap_clear(&w->visits);
@@ -169,14 +169,14 @@ static void finish_visit(struct walk *w, struct visit *v)
     if (rtt != 0 && v->pings == WALK_PINGS)
         round_trip_record(&all->round_trips, &v->peer.id, rtt);
     w->answered++;
-    w->on_ad(w->ctx, v->ad, rtt);
+    w->on_ad(w->ctx, v->said, rtt);
     struct walk *still = all->first;
     while (still != NULL && still->token != token)
         still = still->next;
     if (still == NULL)
         return;
-    free(v->ad);
-    v->ad = NULL;
+    free(v->said);
+    v->said = NULL;
     end_visit(w, v);
     if (w->limit != 0 && w->answered == w->limit)
         end_walk(w);
@@ -186,7 +186,7 @@ static void finish_visit(struct walk *w, struct visit *v)
 
 static void step_visit(struct walk *w, struct visit *v)
 {
-    if (v->ad == NULL || !v->told)
+    if (v->said == NULL || !v->told)
         return;
     unsigned known =
         w->naming && v->pings == 0 ? round_trip_us(&w->walks->round_trips, &v->peer.id) : 0;
@@ -288,19 +288,20 @@ static void take_ad(struct walks *all, const struct link_peer *from, const struc
 {
     struct walk *w;
     struct visit *v = walk_find_visit(all, m->token, &from->peer.id, &w);
-    if (v == NULL || v->ad != NULL)
+    if (v == NULL || v->said != NULL)
         return;
-    v->ad = malloc(sizeof *v->ad);
-    if (v->ad == NULL)
+    v->said = malloc(sizeof *v->said);
+    if (v->said == NULL)
         return;
     /* Its identity comes from its certificate. */
-    *v->ad = m->ad;
-    v->ad->peer = from->peer;
-    v->ad->owner = from->card->owner;
-    strcpy(v->ad->name, from->card->name);
-    v->ad->groups_count = (uint16_t)from->card->group_count;
+    *v->said = *m;
+    struct part_ad *ad = &v->said->ad;
+    ad->peer = from->peer;
+    ad->owner = from->card->owner;
+    strcpy(ad->name, from->card->name);
+    ad->groups_count = (uint16_t)from->card->group_count;
     for (size_t i = 0; i < from->card->group_count; i++)
-        strcpy(v->ad->groups[i].text, from->card->groups[i]);
+        strcpy(ad->groups[i].text, from->card->groups[i]);
     step_visit(w, v);
 }
 
@@ -354,7 +355,7 @@ static bool ask_again(struct walk *w, struct visit *v)
     if (v->again)
         return false;
     v->again = true;
-    return v->ad == NULL || !v->told ? walk_ask_peer(w, v) : walk_ping_peer(w, v);
+    return v->said == NULL || !v->told ? walk_ask_peer(w, v) : walk_ping_peer(w, v);
 }
 
 static void walk_on_gone(void *ctx, const struct id *peer, const char *why)

@@ -11,7 +11,7 @@ struct walk;
 struct link_peer;
 
 /* One peer that answered; rtt_us is 0 for this peer itself. */
-typedef void walk_ad_fn(void *ctx, const struct part_ad *ad, unsigned rtt_us);
+typedef void walk_ad_fn(void *ctx, const struct msg_ad_answer *said, unsigned rtt_us);
 /* The end of a walk: how many answered, and how many were known and did not. The walk is freed. */
 typedef void walk_end_fn(void *ctx, unsigned answered, unsigned silent);
 

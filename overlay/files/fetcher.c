@@ -90,3 +90,15 @@ void fetcher_close(struct fetcher *f)
     event_free(f->pump);
     free(f);
 }
+
+void fetcher_tell(const struct fetcher *f, uint32_t token, fetcher_row_fn *row, void *ctx)
+{
+    fetching_tell(f, token, row, ctx);
+    offers_tell(f, token, row, ctx);
+}
+
+void fetcher_totals(const struct fetcher *f, struct msg_local_totals *out)
+{
+    out->fetched = f->fetched;
+    out->given = f->given;
+}

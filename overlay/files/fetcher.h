@@ -41,4 +41,12 @@ void fetcher_cancel(struct fetching *one); /* no call follows; what has come sta
 int fetcher_offer(struct fetcher *f, const uint8_t *list, size_t length, const char *folder,
                   struct part_files *out, struct err *e);
 void fetcher_withdraw(struct fetcher *f, const struct hash *list);
+
+/* --- looking at it --- */
+
+/* A local_transfer for each list that comes or is given now. */
+typedef void fetcher_row_fn(void *ctx, const struct message *m);
+void fetcher_tell(const struct fetcher *f, uint32_t token, fetcher_row_fn *row, void *ctx);
+/* Bytes of files so far. */
+void fetcher_totals(const struct fetcher *f, struct msg_local_totals *out);
 #endif

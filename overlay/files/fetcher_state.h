@@ -45,6 +45,7 @@ struct fetcher {
     struct event *pump;
     bool pumping;
     struct fetching *all;
+    uint64_t fetched, given; /* bytes, since the daemon began */
 };
 
 /* giver.c */
@@ -63,6 +64,7 @@ void offer_failed(struct fetcher *f, const struct link_peer *from,
 void offer_rests(struct fetcher *f, const struct id *from, const struct hash *list);
 void offer_gone(struct fetcher *f, const struct id *peer);
 void offers_free(struct fetcher *f);
+void offers_tell(const struct fetcher *f, uint32_t token, fetcher_row_fn *row, void *ctx);
 
 /* fetching.c */
 void fetching_data(struct fetcher *f, const struct link_peer *from, const struct msg_files_data *m);
@@ -70,4 +72,5 @@ void fetching_get(struct fetcher *f, const struct link_peer *from, const struct 
 void fetching_refused(struct fetcher *f, const struct link_peer *from,
                       const struct msg_files_refused *m);
 void fetching_gone(struct fetcher *f, const struct id *peer, const char *why);
+void fetching_tell(const struct fetcher *f, uint32_t token, fetcher_row_fn *row, void *ctx);
 #endif

@@ -251,6 +251,7 @@ static void object_came(struct fetching *one, int place, uint32_t object, uint32
     do_all(one, &out);
     if (rc != 0)
         return;
+    one->fetcher->fetched += size;
     struct message m = {.kind = MSG_files_got,
                         .files_got = {.list = one->what.list, .object = object}};
     send_message(one, &one->from, &m);
@@ -473,4 +474,20 @@ void fetcher_cancel(struct fetching *one)
     for (struct fetching *other = f->all; other != NULL; other = other->next)
         if (other->state == FETCHING_WAITS)
             fetching_start(other);
+}
+
+void fetching_tell(const struct fetcher *f, uint32_t token, fetcher_row_fn *row, void *ctx)
+{
+    struct message m = {.kind = MSG_local_transfer, .local_transfer.token = token};
+    struct msg_local_transfer *t = &m.local_transfer;
+    for (const struct fetching *one = f->all; one != NULL; one = one->next) {
+        if (one->state == FETCHING_WAITS || one->state == FETCHING_ENDED)
+            continue;
+        t->list = one->what.list;
+        t->peers = 1;
+        t->have = one->tree != NULL ? tree_have(one->tree) : 0;
+        t->all = one->what.bytes;
+        memcpy(t->about, one->about, sizeof t->about);
+        row(ctx, &m);
+    }
 }

@@ -133,6 +133,7 @@ static bool gift_piece(struct fetcher *f, struct gift *g)
     struct offer *o = offer_find(f, &g->list);
     if (link_send(f->node->links, &g->to, &m) != 0)
         return false;
+    f->given += n;
     if (o != NULL)
         o->given += n;
     g->at += n;

@@ -207,3 +207,17 @@ void offer_gone(struct fetcher *f, const struct id *peer)
             offer_assign(f, o);
         }
 }
+
+void offers_tell(const struct fetcher *f, uint32_t token, fetcher_row_fn *row, void *ctx)
+{
+    struct message m = {.kind = MSG_local_transfer, .local_transfer = {.token = token, .gives = 1}};
+    struct msg_local_transfer *t = &m.local_transfer;
+    for (const struct offer *o = f->offers; o != NULL; o = o->next) {
+        t->list = o->hash;
+        t->peers = o->swarm != NULL ? swarm_peers(o->swarm) : 0;
+        t->have = o->given;
+        t->all = o->list->bytes;
+        if (t->peers > 0)
+            row(ctx, &m);
+    }
+}

@@ -53,6 +53,7 @@ const char *grant_controllers(const struct grant *g);
 enum lanes_way grant_views(const struct grant *g);
 void grant_end_all(struct grant *g, const char *why); /* why: for the holders */
 unsigned grant_count(const struct grant *g);
+uint64_t grant_launched(const struct grant *g); /* leases in which something ran so far */
 /* The peers of this one's jobs here have changed: its guests may call them. */
 void grant_peers(struct grant *g, const struct id *holder);
 /* What its guests may call at that address, or may not: see listens.h. */
@@ -62,6 +63,8 @@ void grant_tell_call(struct grant *g, const struct id *holder, const uint8_t ip[
 size_t grant_rooms(const struct grant *g, const struct id *holder, pid_t *rooms, size_t most);
 /* Does this peer hold a lease here? */
 bool grant_holds(const struct grant *g, const struct id *holder);
+/* Slots that the nth lease takes by itself: none, where they are part of a reservation. */
+unsigned grant_slots_of(const struct grant *g, unsigned nth);
 /* The i-th lease, for `p2pctl status`. */
 void grant_describe(const struct grant *g, unsigned i, struct msg_local_granted *out);
 #endif

@@ -254,6 +254,7 @@ static void note_begin(struct grant *g, size_t place, const struct msg_manifest 
     struct grant_job *job = &g->jobs[place];
     const struct lease *l = &g->lend.table.at[place];
     job->began_ms = history_now_ms();
+    g->launched++;
     snprintf(job->program, sizeof job->program, "%s",
              m->programs_count > 0 ? m->programs[0].path : "");
     if (!is_own_desktop(g, &l->holder))

@@ -46,6 +46,11 @@ bool grant_holds(const struct grant *g, const struct id *holder)
     return lend_holds(&g->lend, holder);
 }
 
+uint64_t grant_launched(const struct grant *g)
+{
+    return g->launched;
+}
+
 void grant_describe(const struct grant *g, unsigned nth, struct msg_local_granted *out)
 {
     const struct lease *l = lend_nth(&g->lend, nth);
@@ -61,6 +66,12 @@ void grant_describe(const struct grant *g, unsigned nth, struct msg_local_grante
     memcpy(out->from, job->from, sizeof out->from);
     memcpy(out->program, job->program, sizeof out->program);
     out->age_ms = node_now_ms() - g->lived.lost_ms - l->since_ms;
+}
+
+unsigned grant_slots_of(const struct grant *g, unsigned nth)
+{
+    const struct lease *l = lend_nth(&g->lend, nth);
+    return l != NULL && l->use != LEASE_WITHIN ? l->slots : 0;
 }
 
 enum lanes_way grant_views(const struct grant *g)

@@ -37,7 +37,8 @@ struct grant {
     struct results *results;
     struct event *timer;
     struct lived lived;
-    struct lend lend; /* its times are grant_now()'s */
+    uint64_t launched; /* leases in which something ran */
+    struct lend lend;  /* its times are grant_now()'s */
     struct lend_out out;
     struct grant_job jobs[LEASE_MAX];
 };

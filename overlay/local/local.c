@@ -42,8 +42,15 @@ static void local_drop(struct local_client *c)
     status_cancel(c->query);
     rpc_forget(l->rpc, c);
     local_withdraw(c);
-    bufferevent_free(c->stream);
+    if (c->stream != NULL)
+        bufferevent_free(c->stream);
     free(c);
+}
+
+void local_detach(struct local_client *c)
+{
+    if (c != NULL)
+        local_drop(c);
 }
 
 static void drop_gone(evutil_socket_t fd, short what, void *ctx)
@@ -167,6 +174,17 @@ static void local_on_accept(struct evconnlistener *listener, evutil_socket_t fd,
     bufferevent_enable(c->stream, EV_READ | EV_WRITE);
 }
 
+struct local_client *local_attach(struct local *l, local_hear_fn *hear, void *ctx)
+{
+    struct local_client *c = l->count < CLIENTS_MAX ? calloc(1, sizeof *c) : NULL;
+    if (c == NULL)
+        return NULL;
+    *c = (struct local_client){
+        .local = l, .hear = hear, .hear_ctx = ctx, .pid = getpid(), .greeted = true};
+    l->clients[l->count++] = c;
+    return c;
+}
+
 /* A failure here disables PMIx tools only. */
 static void open_to_tools(struct local *l)
 {
@@ -206,9 +224,13 @@ int local_open(struct local **out, struct node *node, const struct local_parts *
         rc = searches_open(&l->searches, node, parts->overlay, parts->walks, l->borrowed, &watcher,
                            e);
     if (rc == 0)
-        rc = rpc_open(&l->rpc, node, l->borrowed, l->searches, local_say, e);
+        rc = rpc_open(&l->rpc, node,
+                      &(struct rpc_parts){l->borrowed, l->searches, parts->walks, parts->grant},
+                      local_say, e);
     if (rc == 0)
         rc = members_open(&l->members, node, e);
+    if (rc == 0)
+        rc = peer_cache_open(&l->peer_cache, node, parts->walks, e);
     if (rc == 0)
         rc = local_socket_open(&l->socket, node,
                                &(struct local_socket_owner){local_on_accept, local_on_moved, l}, e);
@@ -230,6 +252,7 @@ void local_close(struct local *l)
         local_drop(l->clients[0]);
     rpc_close(l->rpc);
     members_close(l->members);
+    peer_cache_close(l->peer_cache);
     searches_close(l->searches);
     borrowed_close(l->borrowed);
     local_socket_close(l->socket);

@@ -9,6 +9,7 @@
 #include "overlay/borrow/borrowed.h"
 #include "local_socket.h"
 #include "members.h"
+#include "peer_cache.h"
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -16,7 +17,9 @@ enum { CLIENTS_MAX = 128, LOCAL_OFFERS = 16 };
 
 struct local_client {
     struct local *local;
-    struct bufferevent *stream;
+    struct bufferevent *stream; /* NULL: a part of the daemon, which is told by hear() */
+    local_hear_fn *hear;
+    void *hear_ctx;
     struct status_query *query;
     pid_t pid;
     struct hash offers[LOCAL_OFFERS]; /* lists of files that others may fetch for its jobs */
@@ -33,6 +36,7 @@ struct local {
     struct searches *searches;
     struct rpc *rpc;
     struct members *members;
+    struct peer_cache *peer_cache;
     struct rendezvous *rendezvous;
     struct local_socket *socket;
     struct event *dropper;
@@ -50,6 +54,9 @@ void local_say(void *client, const struct message *m);
 void local_say_lease(void *client, const struct msg_local_lease *lease);
 void local_say_done(void *client, const struct msg_local_done *done);
 void local_lease_event(void *ctx, void *owner, const struct msg_local_event *event);
+
+/* overview.c */
+void local_overview(struct local_client *c, const struct msg_local_overview *question);
 
 /* local_files.c */
 void local_offer(struct local_client *c, const struct msg_local_files *files,

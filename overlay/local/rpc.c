@@ -9,6 +9,7 @@
 #include "overlay/watch/notice.h"
 #include "overlay/borrow/reservations.h"
 #include "overlay/borrow/roster.h"
+#include "grid_jobs.h"
 #include "relay.h"
 #include "topology.h"
 #include "overlay/base/log.h"
@@ -25,6 +26,7 @@ struct rpc {
     struct roster *roster;
     struct topologies *topologies;
     struct relay *relay;
+    struct grid_jobs *grid_jobs;
 };
 
 /* The program that has asked. */
@@ -63,6 +65,12 @@ static void on_local_places(const struct rpc_caller *by, const struct msg_local_
 static void on_local_jobs(const struct rpc_caller *by, const struct msg_local_jobs *question)
 {
     roster_tell(by->rpc->roster, by->client, question->token);
+}
+
+static void on_local_grid_jobs(const struct rpc_caller *by,
+                               const struct msg_local_grid_jobs *question)
+{
+    grid_jobs_ask(by->rpc->grid_jobs, by->client, question);
 }
 
 static void on_local_control(const struct rpc_caller *by, const struct msg_local_control *order)
@@ -135,6 +143,8 @@ void rpc_hear(struct rpc *x, const struct link_peer *from, const struct message 
 {
     if (message_receiver(m->kind) == RECEIVER_collect)
         relay_take(x->relay, from, m);
+    else if (message_receiver(m->kind) == RECEIVER_grid_jobs)
+        grid_jobs_take(x->grid_jobs, from, m);
     else
         topologies_take(x->topologies, from, m);
 }
@@ -144,6 +154,7 @@ void rpc_forget(struct rpc *x, const void *client)
     notice_forget(x->notices, client);
     topology_forget(x->topologies, client);
     relay_forget(x->relay, client);
+    grid_jobs_forget(x->grid_jobs, client);
     roster_forget(x->roster, client);
     reserve_forget(x->reserves, client);
 }
@@ -163,6 +174,19 @@ void *rpc_holder(struct rpc *x, void *client, const struct msg_local_allocate *w
     if (e->code != 0)
         return NULL;
     return want->use == LEASE_RESERVES ? holder : client;
+}
+
+void rpc_jobs(const struct rpc *x, void *client, uint32_t token)
+{
+    roster_rows(x->roster, client, token);
+}
+
+void rpc_totals(const struct rpc *x, struct msg_local_totals *out)
+{
+    out->began_ms = notice_epoch(x->notices);
+    out->jobs = notice_count(x->notices, NOTICE_JOB_DONE);
+    out->peers_lost = notice_count(x->notices, NOTICE_NODE_DOWN);
+    out->processes_lost = notice_count(x->notices, NOTICE_REPLICA_LOST);
 }
 
 bool rpc_event(struct rpc *x, const void *owner, const struct msg_local_event *event)
@@ -192,8 +216,8 @@ static void rpc_on_past(void *ctx, const struct msg_local_past *past)
         log_warn(x->node->log, "not in the history: %s", e.text);
 }
 
-int rpc_open(struct rpc **out, struct node *node, struct borrowed *borrowed,
-             struct searches *searches, rpc_say_fn *say, struct err *e)
+int rpc_open(struct rpc **out, struct node *node, const struct rpc_parts *parts, rpc_say_fn *say,
+             struct err *e)
 {
     struct rpc *x = calloc(1, sizeof *x);
     *out = x;
@@ -206,9 +230,14 @@ int rpc_open(struct rpc **out, struct node *node, struct borrowed *borrowed,
     x->topologies = topologies_open(node, say);
     x->relay = relay_open(node, say);
     if (x->notices == NULL || x->roster == NULL || x->topologies == NULL || x->relay == NULL ||
-        reserves_open(&x->reserves, node, borrowed, searches, x->notices, say, e) != 0)
+        reserves_open(&x->reserves, node, parts->borrowed, parts->searches, x->notices, say, e) !=
+            0)
         return err_set(e, ENOMEM, "out of memory");
-    borrowed_on_down(borrowed, rpc_on_down, x);
+    const struct told_jobs told = {node, x->roster, x->reserves, parts->grant};
+    x->grid_jobs = grid_jobs_open(node, parts->walks, &told, say);
+    if (x->grid_jobs == NULL)
+        return err_set(e, ENOMEM, "out of memory");
+    borrowed_on_down(parts->borrowed, rpc_on_down, x);
     history_listen(node->history, rpc_on_news, x);
     return 0;
 }
@@ -218,6 +247,7 @@ void rpc_close(struct rpc *x)
     if (x == NULL)
         return;
     history_listen(x->node->history, NULL, NULL);
+    grid_jobs_close(x->grid_jobs);
     reserves_close(x->reserves);
     topologies_close(x->topologies);
     relay_close(x->relay);

@@ -70,13 +70,15 @@ void status_self(struct node *node, const struct overlay *overlay, const struct 
     row(ctx, &m);
 }
 
-static void status_on_ad(void *ctx, const struct part_ad *ad, unsigned rtt_us)
+static void status_on_ad(void *ctx, const struct msg_ad_answer *said, unsigned rtt_us)
 {
     struct status_query *l = ctx;
     struct message m = {.kind = MSG_local_peer};
     m.local_peer.token = l->token;
-    m.local_peer.ad = *ad;
+    m.local_peer.ad = said->ad;
     m.local_peer.rtt_us = rtt_us;
+    m.local_peer.place = said->place;
+    m.local_peer.policy = said->policy;
     l->count++;
     l->row(l->ctx, &m);
 }

@@ -87,6 +87,7 @@ int terms_set(struct settings *s, cfg_t *cfg, struct err *e)
                      HOURS_DAY);
     s->idle_minutes = (unsigned)minutes;
     s->encrypt = cfg_getbool(cfg, "encrypt");
+    s->show_programs = cfg_getbool(cfg, "show_programs");
     s->idle_only = cfg_getbool(cfg, "only_when_idle");
     return rc;
 }

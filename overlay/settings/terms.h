@@ -12,6 +12,7 @@
     CFG_STR_LIST("hours", NULL, CFGF_NONE), \
     CFG_BOOL("only_when_idle", cfg_false, CFGF_NONE), \
     CFG_BOOL("encrypt", cfg_false, CFGF_NONE), \
+    CFG_BOOL("show_programs", cfg_false, CFGF_NONE), \
     CFG_INT("idle_minutes", 10, CFGF_NONE), \
     CFG_STR("owner_returns", NULL, CFGF_NODEFAULT)
 /* clang-format on */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* jobs.c -- p2pctl jobs, job, cancel, hold, release: what runs, where, and how to end it. */
-#include "ad_json.h"
+#include "all_jobs.h"
+#include "print_json.h"
 #include "moment.h"
 #include "own_jobs.h"
 #include "overlay/client/words.h"
@@ -39,7 +40,6 @@ static const struct argp_child shared[] = {{.argp = &tool_argp}, {0}};
 static int job_begin(int argc, char **argv, const struct argp *argp, struct job_order *o,
                      struct client **c)
 {
-    argp_err_exit_status = TOOL_USAGE;
     argp_parse(argp, argc, argv, 0, NULL, o);
     return tool_connect(c, &o->shared);
 }
@@ -103,19 +103,10 @@ static void print_own(const struct own_job *j)
               j->is.program);
 }
 
-static void print_lent(const struct msg_local_granted *l)
-{
-    char span[24], size[32], where[80];
-    snprintf(size, sizeof size, "%u slot%s", l->slots, l->slots == 1 ? "" : "s");
-    snprintf(where, sizeof where, "of %s", l->from[0] != '\0' ? l->from : "another");
-    print_row(l->user, l->pid != 0 ? "runs" : "waits", moment_span(l->age_ms / 1000, span), size,
-              where, l->program[0] != '\0' || l->pid == 0 ? l->program : "(of the system)");
-}
-
-static void jobs_print(const struct own_jobs *own, const struct lent *others)
+static void jobs_print(const struct own_jobs *own)
 {
     const struct tool_style style = tool_style(stdout);
-    if (own->count == 0 && others->count == 0) {
+    if (own->count == 0) {
         puts("nothing runs");
         return;
     }
@@ -124,40 +115,39 @@ static void jobs_print(const struct own_jobs *own, const struct lent *others)
     fputs(style.end, stdout);
     for (size_t i = 0; i < own->count; i++)
         print_own(&own->at[i]);
-    for (size_t i = 0; i < others->count; i++)
-        print_lent(&others->at[i]);
 }
 
 static json_t *json_own(const struct own_job *j)
 {
-    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:I}", "job", j->is.name, "state",
-                     own_job_state(j), "program", j->is.program, "ranks", (int)j->is.ranks, "lanes",
-                     (int)j->is.lanes, "peers", (int)own_job_peers(j), "lost", (int)own_job_lost(j),
-                     "pid", (int)j->is.pid, "began_ms", (json_int_t)j->is.began_ms);
+    json_t *one = json_of_job(&j->is);
+    json_object_set_new(one, "peers", json_integer(own_job_peers(j)));
+    json_object_set_new(one, "lost", json_integer(own_job_lost(j)));
+    return one;
 }
 
-static void jobs_print_json(const struct own_jobs *own, const struct lent *others)
+static json_t *json_lent(const struct lent *others)
 {
-    json_t *mine = json_array(), *lent = json_array();
+    json_t *lent = json_array();
+    for (size_t i = 0; i < others->count; i++)
+        json_array_append_new(lent, json_of_lent(&others->at[i]));
+    return lent;
+}
+
+static void jobs_print_json(const struct own_jobs *own, const struct lent *others,
+                            const struct all_jobs *grid)
+{
+    json_t *mine = json_array();
     for (size_t i = 0; i < own->count; i++)
         json_array_append_new(mine, json_own(&own->at[i]));
-    for (size_t i = 0; i < others->count; i++) {
-        const struct msg_local_granted *l = &others->at[i];
-        char id[ID_TEXT + 1];
-        id_text(&l->lease, id);
-        json_array_append_new(lent,
-                              json_pack("{s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:I}", "lease", id,
-                                        "user", l->user, "from", l->from, "program", l->program,
-                                        "slots", (int)l->slots, "guest", (int)l->guest, "pid",
-                                        (int)l->pid, "age_ms", (json_int_t)l->age_ms));
-    }
-    tool_print_json(json_pack("{s:o, s:o}", "jobs", mine, "lent", lent));
+    tool_print_json(json_pack("{s:o, s:o, s:o, s:i, s:i}", "jobs", mine, "lent", json_lent(others),
+                              "grid", all_jobs_json(grid), "silent", (int)grid->silent, "old",
+                              (int)grid->old));
 }
 
 int tool_jobs(int argc, char **argv)
 {
     static const struct argp_option options[] = {
-        {"all", 'a', NULL, 0, "also what others run on this desktop", 0}, {0}};
+        {"all", 'a', NULL, 0, "the jobs of everybody, on the whole grid", 0}, {0}};
     const struct argp argp = {.options = options,
                               .parser = job_parse,
                               .children = shared,
@@ -166,28 +156,28 @@ int tool_jobs(int argc, char **argv)
     static struct lent others;
     struct job_order o = {0};
     struct own_jobs own = {0};
+    struct all_jobs grid = {0};
     struct client *c;
     struct err e = {0};
     int rc = job_begin(argc, argv, &argp, &o, &c);
     if (rc != TOOL_OK)
         return rc;
-    if (own_jobs_ask(&own, c, &e) != 0 || (o.all && lent_ask(&others, c, &e) != 0))
+    if (own_jobs_ask(&own, c, &e) != 0 ||
+        (o.all && (lent_ask(&others, c, &e) != 0 || all_jobs_ask(&grid, c, &e) != 0)))
         rc = tool_fail(&e);
+    else if (o.shared.json)
+        jobs_print_json(&own, &others, &grid);
+    else if (o.all)
+        all_jobs_print(&grid);
     else
-        (o.shared.json ? jobs_print_json : jobs_print)(&own, &others);
+        jobs_print(&own);
     own_jobs_clear(&own);
+    all_jobs_clear(&grid);
     client_close(c);
     return rc;
 }
 
 /* --- job --- */
-
-static const char *const states[] = {"", "runs", "lost", "finished"};
-
-static const char *place_state(const struct part_place *p)
-{
-    return p->state < sizeof states / sizeof states[0] ? states[p->state] : "?";
-}
 
 static unsigned shown_lane(const struct own_job *j, unsigned rank)
 {
@@ -208,7 +198,7 @@ static void job_print_rank(const struct own_job *j, unsigned rank, const struct 
         if (p->state != 0)
             snprintf(cell, sizeof cell, "%s%s%s%s", lane == leader && j->is.lanes > 1 ? "*" : "",
                      p->name, p->state == PLACE_RUNS ? "" : " ",
-                     p->state == PLACE_RUNS ? "" : place_state(p));
+                     p->state == PLACE_RUNS ? "" : place_state_text(p));
         printf("  %s%-22s%s", p->state == PLACE_LOST ? style->bad : "", cell,
                p->state == PLACE_LOST ? style->end : "");
     }
@@ -242,14 +232,8 @@ static void job_print_json(const struct own_job *j)
     for (unsigned rank = 0; rank < j->is.ranks; rank++)
         for (unsigned lane = 0; lane < j->is.lanes; lane++) {
             const struct part_place *p = own_job_place(j, rank, lane);
-            char id[ID_TEXT + 1];
-            if (p->state == 0)
-                continue;
-            id_text(&p->peer, id);
-            json_array_append_new(places, json_pack("{s:i, s:i, s:s, s:s, s:s, s:b}", "rank",
-                                                    (int)rank, "lane", (int)lane, "state",
-                                                    place_state(p), "peer", p->name, "peer_id", id,
-                                                    "leads", lane == shown_lane(j, rank)));
+            if (p->state != 0)
+                json_array_append_new(places, json_of_process(p, lane == shown_lane(j, rank)));
         }
     json_object_set_new(all, "processes", places);
     tool_print_json(all);

@@ -2,7 +2,6 @@
 /* notice.c -- sends notices to every program that watches. */
 #include "notice.h"
 #include "overlay/base/clock.h"
-#include "overlay/client/words.h"
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@ struct notices {
     void *watchers[WATCHERS_MAX];
     size_t count;
     uint64_t epoch, number;
+    uint64_t counts[NOTICE_NEWS + 1];
     struct {
         struct id peer;
         uint64_t when_ms;
@@ -48,6 +48,16 @@ void notices_free(struct notices *n)
     free(n);
 }
 
+uint64_t notice_epoch(const struct notices *n)
+{
+    return n->epoch;
+}
+
+uint64_t notice_count(const struct notices *n, enum notice_kind what)
+{
+    return n->counts[what];
+}
+
 int notice_watch(struct notices *n, void *client)
 {
     notice_forget(n, client);
@@ -70,6 +80,7 @@ void notice_send(struct notices *n, const struct msg_local_notice *notice)
     m.local_notice.time_ms = since_1970_ms();
     m.local_notice.epoch = n->epoch;
     m.local_notice.number = notice->what == NOTICE_NEWS ? 0 : ++n->number;
+    n->counts[notice->what]++;
     n->kept[n->next_kept] = m.local_notice;
     n->next_kept = (n->next_kept + 1) % KEPT_MAX;
     n->kept_count += n->kept_count < KEPT_MAX;

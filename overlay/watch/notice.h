@@ -3,6 +3,7 @@
  * that watches: each with its time, its number, and the start of the daemon that counted it. */
 #ifndef P2P_OVERLAY_WATCH_NOTICE_H
 #define P2P_OVERLAY_WATCH_NOTICE_H
+#include "overlay/client/words.h"
 #include "overlay/wire/message.h"
 
 struct notices;
@@ -10,6 +11,9 @@ typedef void notice_say_fn(void *client, const struct message *m);
 
 struct notices *notices_new(notice_say_fn *say); /* NULL: no memory */
 void notices_free(struct notices *n);
+uint64_t notice_epoch(const struct notices *n); /* when they were made, ms since 1970 */
+/* How many of that kind there were. */
+uint64_t notice_count(const struct notices *n, enum notice_kind what);
 int notice_watch(struct notices *n, void *client); /* -ENOSPC: too many watch already */
 void notice_forget(struct notices *n, const void *client);
 /* Says the last so many again to that program, those that are kept. */

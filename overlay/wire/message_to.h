@@ -49,6 +49,9 @@
 #ifndef TO_collect
 #define TO_collect(name)
 #endif
+#ifndef TO_grid_jobs
+#define TO_grid_jobs(name)
+#endif
 #ifndef TO_tunnel
 #define TO_tunnel(name)
 #endif
@@ -109,6 +112,7 @@
 #undef TO_files
 #undef TO_results
 #undef TO_collect
+#undef TO_grid_jobs
 #undef TO_tunnel
 #undef TO_datagram
 #undef TO_topology

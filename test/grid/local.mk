@@ -6,6 +6,7 @@ grid_scripts = \
     test/grid/refusals \
     test/grid/words \
     test/grid/living \
+    test/grid/top \
     test/grid/doctor \
     test/grid/tutorial \
     test/grid/as_stock \
@@ -23,6 +24,7 @@ grid_scripts = \
     test/grid/broken \
     test/grid/contest \
     test/grid/quick \
+    test/grid/elsewhere \
     test/grid/travels \
     test/grid/why \
     test/grid/replication \
@@ -38,6 +40,7 @@ grid_scripts = \
     test/grid/grid_tool \
     test/grid/near \
     test/grid/netns \
+    test/grid/updated \
     test/grid/versions \
     test/grid/json \
     test/grid/wire \
@@ -52,7 +55,8 @@ grid_scripts = \
     test/grid/printed \
     test/grid/results \
     test/grid/reuse \
-    test/grid/acceptance
+    test/grid/acceptance \
+    test/grid/acceptance_apart
 GRID += $(grid_scripts)
 EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh test/grid/raw.h test/grid/root.sh $(grid_scripts)
 # A bare holder of leases, one who says wrong things, one who does not wait for an answer, and one who goes on writing,
@@ -67,6 +71,7 @@ soak_scripts = \
     test/grid/orphans \
     test/grid/stream \
     test/grid/large_counts \
+    test/grid/acceptance_apart_long \
     test/grid/acceptance_kills \
     test/grid/windows_files \
     test/grid/kill_table \

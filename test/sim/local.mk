@@ -14,7 +14,8 @@ sim_programs = \
     test/sim/parted \
     test/sim/quiet \
     test/sim/replica \
-    test/sim/watch
+    test/sim/watch \
+    test/sim/young
 test_sim_replica_SOURCES = test/sim/replica.c test/sim/replica.h test/sim/replica_sim.h \
     test/sim/replica_drift.c test/sim/replica_make.c test/sim/replica_net.c test/sim/replica_plan.c test/sim/replica_plant.c test/sim/replica_proc.c \
     test/sim/replica_schedule.c test/sim/replica_explore.c test/sim/replica_small.c test/sim/replica_trouble.c \
@@ -29,6 +30,7 @@ test_sim_churn_LDADD = libsim.la $(LDADD)
 test_sim_parted_LDADD = libsim.la $(LDADD)
 test_sim_quiet_LDADD = libsim.la $(LDADD)
 test_sim_watch_LDADD = libsim.la $(LDADD)
+test_sim_young_LDADD = libsim.la $(LDADD)
 EXTRA_PROGRAMS += $(sim_programs)
 SIM += $(sim_programs)
 

@@ -48,6 +48,7 @@ unit_programs = \
     test/unit/lag \
     test/unit/pool \
     test/unit/lanes \
+    test/unit/outside \
     test/unit/lease \
     test/unit/lend \
     test/unit/lending \
@@ -104,6 +105,7 @@ unit_programs = \
     test/unit/churn \
     test/unit/text \
     test/unit/token \
+    test/unit/top \
     test/unit/place_updates \
     test/unit/trust \
     test/unit/upper \
@@ -153,6 +155,7 @@ test_unit_cores_LDADD = libdaemon.la $(LDADD)
 test_unit_settings_LDADD = libdaemon.la $(LDADD)
 test_unit_autogroup_LDADD = libconfine.la $(LDADD)
 test_unit_lanes_LDADD = libconfine.la $(LDADD)
+test_unit_outside_LDADD = libconfine.la $(LDADD)
 test_unit_view_LDADD = libconfine.la $(LDADD)
 test_unit_confine_LDADD = libconfine.la $(LDADD)
 test_unit_listening_LDADD = libdaemon.la $(LDADD)
@@ -195,6 +198,12 @@ test_unit_nodelay_LDADD = libruntime.la $(LDADD)
 test_unit_listeners_LDADD = libruntime.la $(LDADD)
 test_unit_selection_LDADD = libruntime.la $(LDADD)
 test_unit_policy_LDADD = libruntime.la $(LDADD)
+# What p2pctl top shows, without the terminal and without the daemon.
+test_unit_top_SOURCES = test/unit/top.c overlay/tools/all_jobs.c overlay/tools/print_json.c overlay/tools/moment.c overlay/tools/own_jobs.c \
+    overlay/tools/tool.c overlay/top/page.c overlay/top/part.c overlay/top/part_jobs.c overlay/top/part_peers.c \
+    overlay/top/sheet.c overlay/top/state.c overlay/top/view.c
+test_unit_top_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+test_unit_top_LDADD = libdaemon.la $(LDADD) $(JANSSON_LIBS)
 test_unit_diagnosis_SOURCES = test/unit/diagnosis.c overlay/tools/diagnosis.c
 test_unit_history_LDADD = libdaemon.la $(LDADD)
 test_unit_sightings_LDADD = libdaemon.la $(LDADD)

@@ -183,6 +183,28 @@ static void nonsense_is_no_job(void **state)
     assert_int_equal(said.notices, 0);
 }
 
+static void others_are_told_of_it(void **state)
+{
+    struct room *room = *state;
+    const struct id host = {{0}}, stranger = {{9}};
+    struct part_grid_job job = {0};
+    bool is_host;
+    begin(room, 2, 2);
+    for (unsigned i = 0; i < 4; i++)
+        place(room, i % 2, i / 2, PLACE_RUNS);
+    place(room, 1, 1, PLACE_LOST);
+    assert_int_equal(roster_count(room->roster), 1);
+    roster_describe(room->roster, 0, &host, &job, &is_host);
+    assert_true(is_host);
+    assert_string_equal(job.name, "mpirun-77");
+    assert_int_equal(job.state, GRID_JOB_RUNS);
+    assert_int_equal(job.slots, 3);
+    assert_int_equal(job.lost, 1);
+    assert_int_equal(job.peers, 1);
+    roster_describe(room->roster, 0, &stranger, &job, &is_host);
+    assert_false(is_host);
+}
+
 static void only_jobs_that_are_there_take_orders(void **state)
 {
     struct room *room = *state;
@@ -204,6 +226,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(its_end_is_said_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_that_vanishes_has_ended, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nonsense_is_no_job, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(others_are_told_of_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_jobs_that_are_there_take_orders, set_up, tear_down)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

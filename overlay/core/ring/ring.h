@@ -142,6 +142,7 @@ const struct part_peer *ring_self(const struct ring *ring);
 const struct part_peer *ring_predecessor(const struct ring *ring);
 const struct part_peer *ring_successor(const struct ring *ring, unsigned i); /* nearest first */
 const struct part_peer *ring_finger(const struct ring *ring, unsigned i); /* in no order, no gaps */
+const struct part_coordinate *ring_place(const struct ring *ring); /* as others are told it */
 /* Members that are probably alive, for a list on disk; joining from an old list works. */
 unsigned ring_known(const struct ring *ring, struct part_peer *peers, unsigned room);
 #endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* all_jobs.c -- asks the daemon for the jobs of the whole grid, and shows them. */
+#include "all_jobs.h"
+#include "moment.h"
+#include "overlay/client/words.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ASK_MS = 10000, GRACE_MS = 3000 };
+
+void all_jobs_take(struct all_jobs *all, const struct message *m)
+{
+    if (m->kind != MSG_local_grid_job)
+        return;
+    if (all->count == all->room) {
+        const size_t room = all->room == 0 ? 64 : 2 * all->room;
+        struct msg_local_grid_job *more = realloc(all->at, room * sizeof *more);
+        if (more == NULL)
+            return;
+        all->at = more;
+        all->room = room;
+    }
+    all->at[all->count++] = m->local_grid_job;
+}
+
+/* Those that wait come last, in the order in which they get slots. */
+static int by_desktop(const void *a, const void *b)
+{
+    const struct msg_local_grid_job *x = a, *y = b;
+    const bool x_waits = x->job.state == GRID_JOB_WAITS, y_waits = y->job.state == GRID_JOB_WAITS;
+    if (x_waits != y_waits)
+        return x_waits ? 1 : -1;
+    if (x_waits && x->job.place != y->job.place)
+        return x->job.place < y->job.place ? -1 : 1;
+    if (x->own != y->own)
+        return x->own ? -1 : 1;
+    if (strcmp(x->from, y->from) != 0)
+        return strcmp(x->from, y->from);
+    return x->job.age_ms > y->job.age_ms ? -1 : x->job.age_ms < y->job.age_ms;
+}
+
+static void all_jobs_row(void *ctx, const struct message *m)
+{
+    all_jobs_take(ctx, m);
+}
+
+void all_jobs_done(struct all_jobs *all, const struct msg_local_done *done)
+{
+    all->silent = done->silent;
+    all->old = done->spares;
+    memcpy(all->note, done->reason, sizeof all->note);
+    if (all->count > 0)
+        qsort(all->at, all->count, sizeof all->at[0], by_desktop);
+}
+
+int all_jobs_ask(struct all_jobs *all, struct client *c, struct err *e)
+{
+    struct message question = {.kind = MSG_local_grid_jobs, .local_grid_jobs.timeout_ms = ASK_MS};
+    struct msg_local_done done;
+    *all = (struct all_jobs){0};
+    const int rc = client_ask(c, &question, ASK_MS + GRACE_MS, all_jobs_row, all, &done, e);
+    if (rc == 0)
+        all_jobs_done(all, &done);
+    return rc;
+}
+
+void all_jobs_clear(struct all_jobs *all)
+{
+    free(all->at);
+    *all = (struct all_jobs){0};
+}
+
+const char *all_jobs_state(const struct part_grid_job *job)
+{
+    static const char *const states[] = {
+        [GRID_JOB_RUNS] = "runs",         [GRID_JOB_HELD] = "held",
+        [GRID_JOB_ENDS] = "ends",         [GRID_JOB_WAITS] = "waits",
+        [GRID_JOB_RESERVES] = "reserves", [GRID_JOB_UNKNOWN] = "unknown"};
+    return job->state >= GRID_JOB_RUNS && job->state <= GRID_JOB_UNKNOWN ? states[job->state]
+                                                                         : "unknown";
+}
+
+static const char *plural(uint32_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+void all_jobs_size(const struct part_grid_job *j, char *out, size_t size)
+{
+    if (j->ranks == 0)
+        snprintf(out, size, "%u slot%s", j->slots, plural(j->slots));
+    else if (j->lanes > 1)
+        snprintf(out, size, "%u ranks x %u", j->ranks, (unsigned)j->lanes);
+    else
+        snprintf(out, size, "%u rank%s", j->ranks, plural(j->ranks));
+}
+
+void all_jobs_where(const struct part_grid_job *j, char *out, size_t size)
+{
+    if (j->state == GRID_JOB_WAITS)
+        snprintf(out, size, "place %u, %u free", j->place, j->free);
+    else if (j->lost > 0)
+        snprintf(out, size, "%u peer%s, %u lost", j->peers, plural(j->peers), j->lost);
+    else
+        snprintf(out, size, "%u peer%s", j->peers, plural(j->peers));
+}
+
+static void print_row(const char *job, const char *desktop, const char *user, const char *state,
+                      const char *since, const char *size, const char *where, const char *program)
+{
+    printf("%-16s %-12s %-10s %-8s %9s  %-13s %-16s %s\n", job, desktop, user, state, since, size,
+           where, program);
+}
+
+static void print_job(const struct msg_local_grid_job *row)
+{
+    const struct part_grid_job *j = &row->job;
+    char span[24], size[32], where[64], name[20];
+    snprintf(name, sizeof name, "%.16s", j->name[0] != '\0' ? j->name : "-");
+    all_jobs_size(j, size, sizeof size);
+    all_jobs_where(j, where, sizeof where);
+    print_row(name, row->from[0] != '\0' ? row->from : "-", j->user, all_jobs_state(j),
+              moment_span(j->age_ms / 1000, span), size, where,
+              j->program[0] != '\0' ? j->program : "-");
+}
+
+void all_jobs_print(const struct all_jobs *all)
+{
+    const struct tool_style style = tool_style(stdout);
+    if (all->count == 0)
+        puts("nothing runs on the grid");
+    else {
+        fputs(style.bold, stdout);
+        print_row("job", "desktop", "user", "state", "since", "size", "where", "program");
+        fputs(style.end, stdout);
+    }
+    for (size_t i = 0; i < all->count; i++)
+        print_job(&all->at[i]);
+    if (all->silent > 0)
+        printf("%u peer%s did not answer\n", all->silent, plural(all->silent));
+    if (all->old > 0)
+        printf("%u peer%s %s an older p2pgrid, which does not tell of jobs\n", all->old,
+               plural(all->old), all->old == 1 ? "has" : "have");
+    tool_print_lines(all->note);
+}
+
+json_t *all_jobs_json(const struct all_jobs *all)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < all->count; i++) {
+        const struct msg_local_grid_job *row = &all->at[i];
+        const struct part_grid_job *j = &row->job;
+        char id[ID_TEXT + 1];
+        id_text(&row->peer, id);
+        json_array_append_new(
+            rows, json_pack("{s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:I, s:i, s:I, s:I, s:I, s:I, "
+                            "s:I, s:I}",
+                            "job", j->name, "from", row->from, "from_id", id, "own", row->own,
+                            "user", j->user, "state", all_jobs_state(j), "program", j->program,
+                            "ranks", (json_int_t)j->ranks, "lanes", (int)j->lanes, "slots",
+                            (json_int_t)j->slots, "peers", (json_int_t)j->peers, "lost",
+                            (json_int_t)j->lost, "age_ms", (json_int_t)j->age_ms, "place",
+                            (json_int_t)j->place, "free", (json_int_t)j->free));
+    }
+    return rows;
+}
