@@ -30,6 +30,7 @@ grid_scripts = \
     test/grid/replication \
     test/grid/drift \
     test/grid/languages \
+    test/grid/logbook \
     test/grid/rooms \
     test/grid/ring \
     test/grid/answers \
