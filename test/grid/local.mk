@@ -13,6 +13,7 @@ grid_scripts = \
     test/grid/unnoticed \
     test/grid/endings \
     test/grid/fetched \
+    test/grid/full_disk \
     test/grid/siblings \
     test/grid/allocation \
     test/grid/alloc \
