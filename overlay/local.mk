@@ -73,6 +73,7 @@ libdaemon_la_SOURCES = \
     overlay/crypto/session_keys.h overlay/crypto/signature.c overlay/crypto/signature.h \
     overlay/daemon/daemon.c overlay/daemon/daemon.h overlay/daemon/dispatch.c overlay/node/node.h \
     overlay/node/history.c overlay/node/history.h overlay/membership/sightings.c overlay/membership/sightings.h \
+    overlay/json/rows.c overlay/json/rows.h \
     overlay/local/members.c overlay/local/members.h overlay/local/overview.c \
     overlay/local/peer_cache.c overlay/local/peer_cache.h \
     overlay/discovery/ad_search.c overlay/discovery/ad_search.h overlay/discovery/beacon.c \
@@ -127,11 +128,11 @@ libdaemon_la_SOURCES = \
     overlay/transport/uri.c overlay/transport/uri.h \
     overlay/watch/job.c overlay/watch/job.h overlay/watch/job_list.c overlay/watch/job_state.h \
     overlay/watch/notice.c overlay/watch/notice.h
-libdaemon_la_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBEXECDIR='"$(pkglibexecdir)"'
+libdaemon_la_CPPFLAGS = $(AM_CPPFLAGS) -DPAGE_FILES='"overlay/web/page.inc"' -DPKGLIBEXECDIR='"$(pkglibexecdir)"'
 libdaemon_la_CFLAGS = $(AM_CFLAGS) $(LIBEVENT_CFLAGS) $(OPENSSL_CFLAGS) $(CONFUSE_CFLAGS) \
-    $(SODIUM_CFLAGS) $(HWLOC_CFLAGS)
+    $(SODIUM_CFLAGS) $(HWLOC_CFLAGS) $(JANSSON_CFLAGS)
 libdaemon_la_LIBADD = libconfine.la libclient.la libcore.la $(LIBEVENT_LIBS) $(OPENSSL_LIBS) \
-    $(CONFUSE_LIBS) $(SODIUM_LIBS) $(HWLOC_LIBS)
+    $(CONFUSE_LIBS) $(SODIUM_LIBS) $(HWLOC_LIBS) $(JANSSON_LIBS)
 
 # p2pd: the daemon of one desktop.
 bin_PROGRAMS += p2pd
@@ -183,6 +184,6 @@ p2pd_room_CPPFLAGS = $(AM_CPPFLAGS) -DCOMPONENTDIR='"$(componentdir)"' \
     -DCOMPONENT_FILES='"$(component_files)"'
 p2pd_room_LDADD = libconfine.la libclient.la libcore.la
 
-overlay_folders = base borrow client core/lease core/ring core/swim core/tree crypto daemon discovery files host lend \
-    local manifest membership node sandbox settings tools top transport watch wire
+overlay_folders = base borrow client core/lease core/ring core/swim core/tree crypto daemon discovery files host json lend \
+    local manifest membership node sandbox settings tools top transport watch web wire
 EXTRA_DIST += $(overlay_folders:%=overlay/%/.may_include)

@@ -94,7 +94,7 @@ static void launcher_try_views(struct launcher *l)
         log_warn(
             l->node->log,
             "nothing can be mounted in rooms (user namespaces are not allowed), so each lane of a "
-            "job works on a copy of the job's folder: man p2pgrid, Files");
+            "job works on a copy of the job's folder: man p2pgrid, RESULTS");
     else if (l->views < LANES_OVERLAY)
         log_info(l->node->log, "no overlayfs on %s: each lane of a job has a copy of its folder",
                  l->node->settings.work);

@@ -20,6 +20,7 @@ static const struct {
     {"release", "let a held job go on", tool_release},
     {"history", "what ran here, and what you ran", tool_history},
     {"log", "what happens, a line each; -f goes on", tool_log},
+    {"web", "the grid in your browser", tool_web},
     {"doctor", "what is wrong on this desktop, and what mends it", tool_doctor},
     {"service", "have systemd start p2pd: install, remove, status", tool_service},
     {"why", "who would run a job, and why the others would not", tool_why},
@@ -55,6 +56,7 @@ int main(int argc, char **argv)
 {
     static char name[64];
     const char *what = argc > 1 ? argv[1] : "";
+    argp_err_exit_status = TOOL_USAGE;
     if (strcmp(what, "--help") == 0 || strcmp(what, "-h") == 0 || strcmp(what, "help") == 0) {
         help(stdout);
         return TOOL_OK;

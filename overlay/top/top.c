@@ -46,6 +46,8 @@ static error_t top_parse(int key, char *value, struct argp_state *state)
         o->socket = value;
     else if (key == '1')
         o->once = true;
+    else if (key == 'h')
+        return tool_help(state);
     else
         return ARGP_ERR_UNKNOWN;
     return 0;
@@ -162,6 +164,7 @@ int tool_top(int argc, char **argv)
         {"once", '1', NULL, 0, "print everything once and end, as without a terminal", 0},
         {"socket", 's', "PATH", 0,
          "the daemon's socket (default: $P2PGRID_SOCKET, or the usual place)", 0},
+        TOOL_HELP_OPTION,
         {0}};
     const struct argp argp = {
         .options = options,
@@ -173,7 +176,6 @@ int tool_top(int argc, char **argv)
     struct top_order o = {0};
     struct feed *f;
     struct err e = {0};
-    argp_err_exit_status = TOOL_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &o);
     setlocale(LC_CTYPE, "");
     catch_signals();

@@ -195,11 +195,11 @@ test_unit_listeners_LDADD = libruntime.la $(LDADD)
 test_unit_selection_LDADD = libruntime.la $(LDADD)
 test_unit_policy_LDADD = libruntime.la $(LDADD)
 # What p2pctl top shows, without the terminal and without the daemon.
-test_unit_top_SOURCES = test/unit/top.c overlay/base/addr.c overlay/tools/ad_json.c overlay/tools/moment.c overlay/tools/own_jobs.c \
+test_unit_top_SOURCES = test/unit/top.c overlay/tools/all_jobs.c overlay/tools/print_json.c overlay/tools/moment.c overlay/tools/own_jobs.c \
     overlay/tools/tool.c overlay/top/page.c overlay/top/part.c overlay/top/part_jobs.c overlay/top/part_peers.c \
     overlay/top/sheet.c overlay/top/state.c overlay/top/view.c
 test_unit_top_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
-test_unit_top_LDADD = $(LDADD) $(JANSSON_LIBS)
+test_unit_top_LDADD = libdaemon.la $(LDADD) $(JANSSON_LIBS)
 test_unit_diagnosis_SOURCES = test/unit/diagnosis.c overlay/tools/diagnosis.c
 test_unit_history_LDADD = libdaemon.la $(LDADD)
 test_unit_sightings_LDADD = libdaemon.la $(LDADD)
