@@ -115,7 +115,7 @@ unsigned lease_slots_for(const struct lease_table *t, unsigned slots, const stru
             taken += t->at[i].slots;
     if (want->slots_each != 0)
         left = at_most(left, want->slots_each, taken);
-    if (want->shares)
+    if (want->shares && !want->in_turn)
         left = at_most(left, lease_share(t, slots, &want->owner, now_ms),
                        held_by_owner(t, &want->owner));
     return left;

@@ -80,6 +80,7 @@ struct lease_want {
     /* The owner's terms for this holder. */
     unsigned slots_each; /* at most, with what it holds already; 0: all that are lent */
     bool shares;         /* with other owners, while they wait */
+    bool in_turn;        /* it waits in the list, whose order bounds what it gets */
     uint64_t unused_ms;
 };
 
