@@ -92,6 +92,8 @@ unsigned lease_slots_for(const struct lease_table *t, unsigned slots, const stru
                          uint64_t now_ms);
 /* That owner waits. */
 void lease_add_waiter(struct lease_table *t, const struct id *owner, uint64_t now_ms);
+/* It does not any more. */
+void lease_forget_waiter(struct lease_table *t, const struct id *owner);
 /* What the desktops of one owner may hold of `slots` together: all, as long as no other one waits;
  * else as much as each of those who hold some or wait. */
 unsigned lease_share(const struct lease_table *t, unsigned slots, const struct id *owner,

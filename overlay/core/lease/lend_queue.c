@@ -42,8 +42,10 @@ void lend_on_queue(struct lend *l, const struct lend_event *event, uint64_t now)
     waitlist_expire(&l->waitlist, now);
     if (said->over || refused)
         waitlist_leave(&l->waitlist, &event->peer.id, &said->waiter.wait);
-    if (said->over)
+    if (said->over) {
+        lease_forget_waiter(&l->table, &event->owner);
         return;
+    }
     l->place = (struct msg_lease_place){.wait = said->waiter.wait};
     if (!refused) {
         waitlist_enter(&l->waitlist, &said->waiter, &want, now);
