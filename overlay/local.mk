@@ -16,7 +16,7 @@ libcore_la_SOURCES = \
     overlay/core/lease/lend_queue.c overlay/core/lease/lend_end.c overlay/core/lease/lend_state.h overlay/core/lease/lending_state.c overlay/core/lease/lending_state.h overlay/core/lease/lived.c \
     overlay/core/lease/lived.h overlay/core/lease/phrase.c overlay/core/lease/phrase.h \
     overlay/core/lease/quantity.c overlay/core/lease/quantity.h overlay/core/lease/request.c \
-    overlay/core/lease/request.h \
+    overlay/core/lease/request.h overlay/core/lease/request_message.h overlay/core/lease/use.h \
     overlay/core/lease/require.c overlay/core/lease/require.h overlay/core/lease/require_fits.c \
     overlay/core/lease/require_tree.h overlay/core/lease/search.c overlay/core/lease/search.h \
     overlay/core/lease/search_event.c overlay/core/lease/search_look.c overlay/core/lease/search_state.h \
@@ -59,6 +59,33 @@ libclient_la_SOURCES = \
 libclient_la_CFLAGS = $(AM_CFLAGS) $(SODIUM_CFLAGS)
 libclient_la_LIBADD = libcore.la $(SODIUM_LIBS)
 
+# libp2pgrid: the same for programs of others. All that p2pgrid.h declares, and nothing else.
+lib_LTLIBRARIES += libp2pgrid.la
+libp2pgrid_la_SOURCES =
+libp2pgrid_la_LIBADD = libclient.la
+libp2pgrid_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex \
+    '^(client_(open|close|fd|allocate|reserve|tell_job|tell_places|files|launch|look|release|event)|id_.*|addr_equal|err_set)$$'
+EXTRA_DIST += overlay/client/header.awk overlay/client/p2pgrid.pc.in
+nodist_include_HEADERS = overlay/client/installed/p2pgrid.h
+overlay/client/installed/p2pgrid.h: $(libclient_la_SOURCES) $(libcore_la_SOURCES) overlay/client/header.awk
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && awk -v top=$(srcdir) -f $(srcdir)/overlay/client/header.awk overlay/client/p2pgrid.h >$@
+CLEANFILES += overlay/client/installed/p2pgrid.h
+all-local: overlay/client/installed/p2pgrid.h
+# Where the loader does not look by itself, programs are told where the library is.
+pkgconfigdir = $(libdir)/pkgconfig
+install-data-hook: install-pkgconfig
+install-pkgconfig:
+	$(MKDIR_P) "$(DESTDIR)$(pkgconfigdir)"
+	case "$(libdir)" in /usr/lib*) rpath= ;; *) rpath=" -Wl,-rpath,$(libdir)" ;; esac; \
+	    sed "s,[@]prefix[@],$(prefix),; s,[@]includedir[@],$(includedir),; s,[@]libdir[@],$(libdir),; \
+	    s,[@]version[@],$(PACKAGE_VERSION),; s#[@]rpath[@]#$$rpath#" $(srcdir)/overlay/client/p2pgrid.pc.in \
+	    >"$(DESTDIR)$(pkgconfigdir)/p2pgrid.pc"
+	chmod 644 "$(DESTDIR)$(pkgconfigdir)/p2pgrid.pc"
+uninstall-hook: uninstall-pkgconfig
+uninstall-pkgconfig:
+	rm -f "$(DESTDIR)$(pkgconfigdir)/p2pgrid.pc"
+.PHONY: install-pkgconfig uninstall-pkgconfig
+
 # libdaemon: the parts of p2pd, so that unit tests and tools can link them too.
 noinst_LTLIBRARIES += libdaemon.la
 libdaemon_la_SOURCES = \
@@ -74,6 +101,7 @@ libdaemon_la_SOURCES = \
     overlay/crypto/session_keys.h overlay/crypto/signature.c overlay/crypto/signature.h \
     overlay/daemon/daemon.c overlay/daemon/daemon.h overlay/daemon/dispatch.c overlay/node/node.h \
     overlay/node/history.c overlay/node/history.h overlay/membership/sightings.c overlay/membership/sightings.h \
+    overlay/json/rows.c overlay/json/rows.h \
     overlay/local/members.c overlay/local/members.h overlay/local/overview.c \
     overlay/local/peer_cache.c overlay/local/peer_cache.h \
     overlay/discovery/ad_search.c overlay/discovery/ad_search.h overlay/discovery/beacon.c \
@@ -128,11 +156,11 @@ libdaemon_la_SOURCES = \
     overlay/transport/uri.c overlay/transport/uri.h \
     overlay/watch/job.c overlay/watch/job.h overlay/watch/job_list.c overlay/watch/job_state.h \
     overlay/watch/notice.c overlay/watch/notice.h
-libdaemon_la_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBEXECDIR='"$(pkglibexecdir)"'
+libdaemon_la_CPPFLAGS = $(AM_CPPFLAGS) -DPAGE_FILES='"overlay/web/page.inc"' -DPKGLIBEXECDIR='"$(pkglibexecdir)"'
 libdaemon_la_CFLAGS = $(AM_CFLAGS) $(LIBEVENT_CFLAGS) $(OPENSSL_CFLAGS) $(CONFUSE_CFLAGS) \
-    $(SODIUM_CFLAGS) $(HWLOC_CFLAGS)
+    $(SODIUM_CFLAGS) $(HWLOC_CFLAGS) $(JANSSON_CFLAGS)
 libdaemon_la_LIBADD = libconfine.la libclient.la libcore.la $(LIBEVENT_LIBS) $(OPENSSL_LIBS) \
-    $(CONFUSE_LIBS) $(SODIUM_LIBS) $(HWLOC_LIBS)
+    $(CONFUSE_LIBS) $(SODIUM_LIBS) $(HWLOC_LIBS) $(JANSSON_LIBS)
 
 # p2pd: the daemon of one desktop.
 bin_PROGRAMS += p2pd
@@ -164,6 +192,7 @@ libconfine_la_SOURCES = \
     overlay/sandbox/confine.h overlay/sandbox/copy_tree.c overlay/sandbox/copy_tree.h \
     overlay/sandbox/lanes.c overlay/sandbox/lanes.h overlay/sandbox/landlock.c overlay/sandbox/landlock.h overlay/sandbox/namespaces.c \
     overlay/sandbox/namespaces.h overlay/sandbox/syscalls.c overlay/sandbox/syscalls.h \
+    overlay/sandbox/outside.c overlay/sandbox/outside.h overlay/sandbox/placeholder.c overlay/sandbox/placeholder.h \
     overlay/sandbox/travelled.c overlay/sandbox/travelled.h \
     overlay/sandbox/sweep.c overlay/sandbox/sweep.h overlay/sandbox/view.c overlay/sandbox/view.h
 libconfine_la_CFLAGS = $(AM_CFLAGS) $(SECCOMP_CFLAGS)
@@ -183,6 +212,6 @@ p2pd_room_CPPFLAGS = $(AM_CPPFLAGS) -DCOMPONENTDIR='"$(componentdir)"' \
     -DCOMPONENT_FILES='"$(component_files)"'
 p2pd_room_LDADD = libconfine.la libclient.la libcore.la
 
-overlay_folders = base borrow client core/lease core/ring core/swim core/tree crypto daemon discovery files host lend \
-    local manifest membership node sandbox settings tools transport watch wire
+overlay_folders = base borrow client core/lease core/ring core/swim core/tree crypto daemon discovery files host json lend \
+    local manifest membership node sandbox settings tools top transport watch web wire
 EXTRA_DIST += $(overlay_folders:%=overlay/%/.may_include)

@@ -3,6 +3,7 @@
  * its asks. */
 #include "search_run.h"
 #include "wait_run.h"
+#include "overlay/core/lease/request_message.h"
 #include "overlay/crypto/identity.h"
 #include "overlay/transport/link.h"
 #include <errno.h>

@@ -15,6 +15,12 @@ typedef void client_row_fn(void *ctx, const struct message *m);
 int client_ask(struct client *c, struct message *question, int timeout_ms, client_row_fn *row,
                void *ctx, struct msg_local_done *done, struct err *e);
 
+/* Puts the question and does not wait: its row, closed by local_done, comes to client_on_answer()
+ * within client_event() and client_ask(). Returns its token, or -errno. */
+int64_t client_put(struct client *c, struct message *question, struct err *e);
+/* Called for each message of a row that no client_ask() waits for. */
+void client_on_answer(struct client *c, client_row_fn *answer, void *ctx);
+
 /* One frame out; -EPIPE when the daemon is gone, -ETIMEDOUT when it does not read. */
 int client_send(struct client *c, const struct message *m, struct err *e);
 /* What the job can do without is sent as a whole or, when the daemon is behind, not at all

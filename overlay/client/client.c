@@ -31,6 +31,8 @@ struct client {
     size_t event_count;
     client_row_fn *notice; /* NULL: nobody wants them */
     void *notice_ctx;
+    client_row_fn *answer; /* to client_put(); NULL: nobody wants them */
+    void *answer_ctx;
 };
 
 static int64_t now_ms(void)
@@ -142,13 +144,17 @@ enum unasked {
 #include "overlay/wire/message_to.h"
 };
 
-/* What is no answer to the question asked now: an event, or the rest of a row given up earlier. */
+/* What is no answer to the question asked now: an event, the answer to another one, or the rest of
+ * a row given up earlier. */
 static void client_set_aside(struct client *c, const struct message *m)
 {
     if (m->kind == MSG_local_lease)
         client_release(c, &m->local_lease.lease, NULL);
-    if (message_receiver(m->kind) != RECEIVER_unasked)
+    if (message_receiver(m->kind) != RECEIVER_unasked) {
+        if (c->answer != NULL)
+            c->answer(c->answer_ctx, m);
         return;
+    }
     switch ((enum unasked)m->kind) {
     case MSG_local_event:
         queue_event(c, &m->local_event);
@@ -158,6 +164,13 @@ static void client_set_aside(struct client *c, const struct message *m)
             c->notice(c->notice_ctx, m);
         break;
     }
+}
+
+int64_t client_put(struct client *c, struct message *question, struct err *e)
+{
+    message_set_token(question, ++c->token);
+    const int rc = client_send(c, question, e);
+    return rc == 0 ? (int64_t)c->token : rc;
 }
 
 int client_ask(struct client *c, struct message *question, int timeout_ms, client_row_fn *row,
@@ -313,6 +326,12 @@ void client_on_notice(struct client *c, client_row_fn *notice, void *ctx)
 {
     c->notice = notice;
     c->notice_ctx = ctx;
+}
+
+void client_on_answer(struct client *c, client_row_fn *answer, void *ctx)
+{
+    c->answer = answer;
+    c->answer_ctx = ctx;
 }
 
 int client_event(struct client *c, struct grid_event *event)

@@ -36,6 +36,14 @@ enum past_kind {
     PAST_JOB = 1, /* of this daemon's user */
     PAST_LEASE,   /* of this desktop's slots, held by another one */
 };
+enum page_verb {
+    PAGE_TELL,     /* whether the page is served, and where */
+    PAGE_LINK,     /* a link to it, which is served from now on */
+    PAGE_METRICS,  /* the key that reads its metrics */
+    PAGE_CLOSE,    /* it is served no more, and everybody who looked is out */
+    PAGE_VERBS,
+};
+
 /* What local_overview asks for, and the rows that answer it, in this order. */
 enum overview_part {
     OVERVIEW_DESKTOP = 1,    /* local_self, local_neighbour..., local_granted..., local_terms */

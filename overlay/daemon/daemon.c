@@ -23,6 +23,7 @@
 #include "overlay/transport/link.h"
 #include "overlay/transport/tunnel.h"
 #include "overlay/watch/job.h"
+#include "overlay/web/web.h"
 #include <errno.h>
 #include <event2/event.h>
 #include <stdio.h>
@@ -74,6 +75,16 @@ static bool holds_lease(void *ctx, const struct id *peer)
     return d->grant != NULL && grant_holds(d->grant, peer);
 }
 
+static void on_page_asked(void *ctx, const struct msg_local_web *ask, struct msg_local_page *out,
+                          struct err *e)
+{
+    struct daemon *d = ctx;
+    if (d->web != NULL)
+        web_ask(d->web, ask, out, e);
+    else
+        err_set(e, EAGAIN, "p2pd is not ready yet, or about to end");
+}
+
 /* --- settings --- */
 
 static int read_settings(struct daemon *d, struct settings *fresh, struct err *e)
@@ -117,6 +128,8 @@ void daemon_reload(struct daemon *d)
                  (long)(identity_card(n->identity)->ends - time(NULL)) / 86400);
     if (d->lender != NULL)
         lender_look(d->lender);
+    if (d->web != NULL)
+        web_reload(d->web);
     overlay_contact(d->overlay);
 }
 
@@ -213,9 +226,12 @@ static int open_own(struct daemon *d, struct err *e)
     int rc = registrar_open(&d->registrar, n, d->member, d->overlay, e);
     if (rc == 0)
         rc = jobs_open(&d->jobs, n, &jobs, e);
-    const struct local_parts local = {d->overlay, d->walks,     d->tunnels, d->jobs, d->grant,
-                                      d->lender,  d->registrar, d->fetcher, d->store};
-    return rc == 0 ? local_open(&d->local, n, &local, e) : rc;
+    const struct local_parts local = {d->overlay, d->walks,     d->tunnels, d->jobs,  d->grant,
+                                      d->lender,  d->registrar, d->fetcher, d->store, on_page_asked,
+                                      d};
+    if (rc == 0)
+        rc = local_open(&d->local, n, &local, e);
+    return rc == 0 ? web_open(&d->web, n, d->local, e) : rc;
 }
 
 int daemon_open(struct daemon *d, struct err *e)
@@ -236,6 +252,8 @@ int daemon_open(struct daemon *d, struct err *e)
 
 static void close_guests(struct daemon *d)
 {
+    web_close(d->web);
+    d->web = NULL;
     local_close(d->local);
     d->local = NULL;
     lender_close(d->lender);

@@ -22,6 +22,7 @@ struct member;
 struct overlay;
 struct tunnels;
 struct walks;
+struct web;
 
 /* From the command line. */
 struct daemon_options {
@@ -40,11 +41,12 @@ struct daemon {
     struct tunnels *tunnels;
     struct store *store; /* files of jobs; NULL: another daemon uses the folder */
     struct fetcher *fetcher;
-    /* These four are NULL once daemon_leave() was called. */
+    /* These five are NULL once daemon_leave() was called. */
     struct grant *grant; /* leases given to others, and what runs under them */
     struct lender *lender;
     struct listens *listens;     /* whose processes listen where */
     struct local *local;         /* the socket of the same user's programs */
+    struct web *web;             /* the page in its browser */
     struct allowlist *allowlist; /* which peers guests may call */
     struct registrar *registrar; /* the grid's authority, where it is */
     struct jobs *jobs;

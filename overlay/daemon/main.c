@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 enum { FILES_WANTED = 4096, READY_POLL_MS = 20, READY_MS = 3000, END_POLL_MS = 20, END_MS = 2000 };
+enum { WRONG_USAGE = 2 }; /* exit status, as of all programs here */
 
 const char *argp_program_version = PACKAGE_STRING;
 
@@ -34,6 +35,7 @@ static const struct argp_option argument_list[] = {
     {"detach", 'd', NULL, 0, "go into the background once everything runs", 0},
     {"lan", 'n', NULL, 0, "look for the grid on the local network, as `lan = true` does", 0},
     {"log", 'l', "FILE", 0, "append log lines to FILE instead of standard error", 0},
+    {NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, /* as --help */
     {0},
 };
 
@@ -59,6 +61,9 @@ static error_t p2pd_parse(int key, char *value, struct argp_state *state)
         return 0;
     case 'l':
         a->log = value;
+        return 0;
+    case 'h':
+        argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "what is '%s'?", value);
@@ -246,6 +251,7 @@ int main(int argc, char **argv)
 {
     static const struct argp argp = {argument_list, p2pd_parse, NULL, doc, NULL, NULL, NULL};
     struct daemon_options options = {0};
+    argp_err_exit_status = WRONG_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &options);
     signal(SIGPIPE, SIG_IGN);
     umask(077);

@@ -99,6 +99,104 @@ static int unless_broken(int rc)
     return rc == -E2BIG || rc == -ENOMEM || rc == -EFBIG ? rc : 0;
 }
 
+/* --- folders --- */
+
+/* As much of a folder as the limit allows, or nothing of it. */
+static int add_folder(struct gather *g, const char *beneath)
+{
+    const size_t before = g->out->list.count;
+    char absolute[PATH_MAX];
+    if (snprintf(absolute, sizeof absolute, "%s/%s", g->order->folder, beneath) >=
+        (int)sizeof absolute)
+        return 0;
+    g->bounded = true;
+    g->limit = g->order->limit;
+    int rc = gather_name(g, absolute);
+    g->bounded = false;
+    if (rc == -EFBIG || rc == -E2BIG) {
+        gathered_cut(&g->out->list, before);
+        rc = 0;
+    }
+    return unless_broken(rc);
+}
+
+/* --- interpreters with folders of their own --- */
+
+static void note_large(struct gather *g, const char *path)
+{
+    if (g->out->large[0] == '\0' && !program_is_of_system(path))
+        snprintf(g->out->large, sizeof g->out->large, "%.255s", path);
+}
+
+/* A folder elsewhere, as a whole, or not at all if it is larger than the limit by itself. */
+static int add_elsewhere(struct gather *g, const char *absolute)
+{
+    const size_t before = g->out->list.count;
+    g->bounded = true;
+    g->limit = g->out->list.bytes + g->order->limit;
+    int rc = gather_outside(g, absolute);
+    g->bounded = false;
+    if (rc == -EFBIG || rc == -E2BIG) {
+        gathered_cut(&g->out->list, before);
+        note_large(g, absolute);
+        rc = 0;
+    }
+    return unless_broken(rc);
+}
+
+static int add_tree(struct gather *g, const char *absolute)
+{
+    const char *beneath = gather_beneath(g, absolute);
+    for (size_t i = 0; i < g->tree_count; i++)
+        if (strcmp(g->tree[i], absolute) == 0)
+            return 0;
+    if (g->tree_count == GATHER_TREES || strlen(absolute) >= sizeof g->tree[0])
+        return 0;
+    strcpy(g->tree[g->tree_count++], absolute);
+    return beneath == NULL    ? add_elsewhere(g, absolute)
+           : *beneath != '\0' ? add_folder(g, beneath)
+                              : 0;
+}
+
+/* "home = /opt/python/bin" of pyvenv.cfg: the Python that an environment was made with. */
+static bool read_home(const char *path, char home[PATH_MAX])
+{
+    char line[PATH_MAX + 16];
+    bool found = false;
+    FILE *f = fopen(path, "re");
+    while (f != NULL && !found && fgets(line, sizeof line, f) != NULL)
+        found = sscanf(line, " home = %4095[^\n]", home) == 1;
+    if (f != NULL)
+        fclose(f);
+    return found && home[0] == '/';
+}
+
+/* The folder above the one that a program is in, if it is an environment of Python's or conda's:
+ * what the program loads from there is named nowhere. */
+static int add_environment(struct gather *g, const char *program)
+{
+    char top[PATH_MAX], mark[PATH_MAX + 16], home[PATH_MAX];
+    if (!gather_normal("/", program, top, sizeof top))
+        return 0;
+    for (int i = 0; i < 2 && top[0] != '\0'; i++)
+        *strrchr(top, '/') = '\0';
+    snprintf(mark, sizeof mark, "%s/conda-meta", top);
+    if (top[0] == '\0')
+        return 0;
+    if (access(mark, F_OK) == 0)
+        return add_tree(g, top);
+    snprintf(mark, sizeof mark, "%s/pyvenv.cfg", top);
+    if (access(mark, F_OK) != 0)
+        return 0;
+    int rc = add_tree(g, top);
+    if (rc == 0 && read_home(mark, home) && !program_is_of_system(home)) {
+        char *slash = strrchr(home, '/');
+        *slash = '\0';
+        rc = home[0] != '\0' ? add_tree(g, home) : 0;
+    }
+    return rc;
+}
+
 /* --- programs --- */
 
 static int add_program(struct gather *g, const struct gather_app *app, const char *path,
@@ -149,9 +247,10 @@ static int add_interpreter(struct gather *g, const struct gather_app *app, const
 {
     char name[SCRIPT_LINE + 1], found[PROGRAM_PATH + 1];
     if (scripts == SCRIPTS || !read_interpreter(path, name) ||
-        program_find(found, name, app->cwd, g->order->search) != 0 || program_is_of_system(found))
+        program_find(found, name, app->cwd, g->order->search) != 0)
         return 0;
-    return add_program(g, app, found, scripts + 1);
+    const int rc = add_environment(g, found);
+    return rc != 0 || program_is_of_system(found) ? rc : add_program(g, app, found, scripts + 1);
 }
 
 static int add_program(struct gather *g, const struct gather_app *app, const char *path,
@@ -183,8 +282,9 @@ static int add_app(struct gather *g, const struct gather_app *app)
     char path[PROGRAM_PATH + 1];
     if (program_find(path, app->program, app->cwd, g->order->search) != 0)
         return 0; /* it is missing there as it is here */
-    if (!program_is_of_system(path))
-        return add_program(g, app, path, 0);
+    const int rc = add_environment(g, path);
+    if (rc != 0 || !program_is_of_system(path))
+        return rc != 0 ? rc : add_program(g, app, path, 0);
     g->out->mpi |= reads_more(path, app->library_path);
     return 0;
 }
@@ -231,31 +331,15 @@ static int add_word_file(struct gather *g, const struct gather_app *app, const c
         return 0;
     }
     if (large) {
-        if (g->out->large[0] == '\0' && !program_is_of_system(path))
-            snprintf(g->out->large, sizeof g->out->large, "%.255s", path);
+        note_large(g, path);
         return 0;
     }
+    const int rc = (st->st_mode & 0111) != 0 ? add_environment(g, path) : 0;
+    if (rc != 0)
+        return rc;
     if ((st->st_mode & 0111) != 0 && !program_is_of_system(path))
         return add_program(g, app, path, 0);
     return unless_broken(gather_name(g, path));
-}
-
-/* As much of a folder as the limit allows, or nothing of it. */
-static int add_folder(struct gather *g, const char *beneath)
-{
-    const size_t before = g->out->list.count;
-    char absolute[PATH_MAX];
-    if (snprintf(absolute, sizeof absolute, "%s/%s", g->order->folder, beneath) >=
-        (int)sizeof absolute)
-        return 0;
-    g->bounded = true;
-    int rc = gather_name(g, absolute);
-    g->bounded = false;
-    if (rc == -EFBIG || rc == -E2BIG) {
-        gathered_cut(&g->out->list, before);
-        rc = 0;
-    }
-    return unless_broken(rc);
 }
 
 /* A word that is the name of something here, or ends with one after a '='. */
@@ -269,10 +353,7 @@ static int add_word(struct gather *g, const struct gather_app *app, const char *
         return equals != NULL ? add_word(g, app, equals + 1) : 0;
     if (S_ISREG(st.st_mode))
         return add_word_file(g, app, path, &st);
-    const char *beneath = gather_beneath(g, path);
-    return S_ISDIR(st.st_mode) && beneath != NULL && *beneath != '\0' && !is_secret(g, path)
-               ? add_folder(g, beneath)
-               : 0;
+    return S_ISDIR(st.st_mode) && !is_secret(g, path) ? add_tree(g, path) : 0;
 }
 
 static int add_words(struct gather *g)
@@ -303,10 +384,11 @@ static int add_item(struct gather *g, const char *item, struct err *e)
     if (rc == 0 || rc == -E2BIG || rc == -ENOMEM)
         return rc;
     if (rc == -EPERM)
-        return err_set(e, EPERM,
-                       "p2p_files_input: %s cannot travel: it is no file of yours, or one of the "
-                       "system's",
-                       path);
+        return err_set(
+            e, EPERM,
+            "p2p_files_input: %s cannot travel: it is no file or folder of yours, or one of "
+            "the system's",
+            path);
     return err_set(e, -rc, "p2p_files_input: %s: %s", path, strerror(-rc));
 }
 
@@ -388,6 +470,7 @@ static int add_whole(struct gather *g)
 {
     const size_t before = g->out->list.count;
     g->bounded = true;
+    g->limit = g->order->limit;
     int rc = gather_walk(g, "", true);
     g->bounded = false;
     if (rc == -EFBIG || rc == -E2BIG) {

@@ -47,6 +47,7 @@ static int list_entry(struct list *l, const struct gathered_entry *entry,
     case GATHERED_FOLDER:
         return list_add_folder(l, entry->path, entry->st.st_mode & 0777, mtime_of(&entry->st), e);
     case GATHERED_LINK:
+    case GATHERED_OUTSIDE_LINK:
         return list_add_link(l, entry->path, entry->target, mtime_of(&entry->st), e);
     case GATHERED_FILE:
     case GATHERED_OUTSIDE:

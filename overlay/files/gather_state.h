@@ -6,17 +6,23 @@
 #include "pattern.h"
 #include <limits.h>
 
+enum {
+    GATHER_LINKS = 16, /* one after the other */
+    GATHER_TREES = 8,
+};
+
 struct gather {
     const struct gather_order *order;
     struct gathering *out;
     struct pattern_rules ignore;
     char *ignore_text;
-    char **pattern; /* of the input, ended by NULL; NULL: everything */
-    bool *used;     /* which of them matched something */
-    bool bounded;   /* by the limit */
+    char **pattern;                    /* of the input, ended by NULL; NULL: everything */
+    bool *used;                        /* which of them matched something */
+    bool bounded;                      /* by this: */
+    char tree[GATHER_TREES][PATH_MAX]; /* folders that were added as a whole, or were too large */
+    size_t tree_count;
+    uint64_t limit; /* of all bytes so far and those that are being added */
 };
-
-enum { GATHER_LINKS = 16 }; /* one after the other */
 
 /* What is below the folder at `path` ("": the job's): all, or what a pattern matches. -EFBIG: it is
  * more than the limit. */
@@ -24,7 +30,8 @@ int gather_walk(struct gather *g, const char *path, bool all);
 /* One file or link of the job's folder or from elsewhere, and what a link leads to; a folder with
  * all in it. -ENOENT; -EACCES: it cannot be read; -EPERM: it is none that may travel. */
 int gather_name(struct gather *g, const char *absolute);
-/* What stands there is put into the list as a file of its own, whatever the links on the way. */
+/* What stands there is put into the list as a file of its own, whatever the links on the way; a
+ * folder with all in it, if it is none of the system's and no home. */
 int gather_outside(struct gather *g, const char *absolute);
 /* Below the job's folder: the rest of the path, "" for the folder itself; NULL: it is elsewhere. */
 const char *gather_beneath(const struct gather *g, const char *absolute);

@@ -31,6 +31,11 @@ static bool full_path(const struct gather *g, const char *path, char out[PATH_MA
            PATH_MAX;
 }
 
+static bool over_limit(const struct gather *g)
+{
+    return g->bounded && g->out->list.bytes > g->limit;
+}
+
 static bool can_read(const char *full)
 {
     return access(full, R_OK) == 0;
@@ -47,21 +52,91 @@ static bool is_of_system(const char *absolute)
     return program_is_of_system(absolute);
 }
 
+static int outside_folder(struct gather *g, const char *absolute);
+
 int gather_outside(struct gather *g, const char *absolute)
 {
     struct stat st;
     char real[PATH_MAX];
     if (realpath(absolute, real) == NULL || stat(real, &st) != 0)
         return -errno;
+    if (S_ISDIR(st.st_mode))
+        return outside_folder(g, real);
     if (!S_ISREG(st.st_mode) || is_of_system(absolute) || is_of_system(real))
         return -EPERM;
     return can_read(real) ? gathered_add(&g->out->list, GATHERED_OUTSIDE, absolute, NULL, &st)
                           : -EACCES;
 }
 
-static bool over_limit(const struct gather *g)
+/* --- folders elsewhere, as a whole --- */
+
+static int outside_walk(struct gather *g, const char *folder, unsigned depth);
+
+/* The file that a link leads to comes along, too. */
+static int outside_link(struct gather *g, const char *folder, const char *path,
+                        const struct stat *st)
 {
-    return g->bounded && g->out->list.bytes > g->order->limit;
+    struct stat there;
+    char target[PATH_MAX], leads[PATH_MAX];
+    const ssize_t n = readlink(path, target, sizeof target - 1);
+    if (n < 0)
+        return 0;
+    target[n] = '\0';
+    const int rc = gathered_add(&g->out->list, GATHERED_OUTSIDE_LINK, path, target, st);
+    if (rc == 0 && gather_normal(folder, target, leads, sizeof leads) &&
+        gather_beneath(g, leads) == NULL && stat(leads, &there) == 0 && S_ISREG(there.st_mode))
+        gather_outside(g, leads);
+    return rc;
+}
+
+static int outside_entry(struct gather *g, const char *folder, const char *name, unsigned depth)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path ||
+        lstat(path, &st) != 0)
+        return 0;
+    if (secret_by_name(name)) {
+        g->out->secrets++;
+        return 0;
+    }
+    int rc = 0;
+    if (S_ISDIR(st.st_mode))
+        rc = outside_walk(g, path, depth + 1);
+    else if (S_ISLNK(st.st_mode))
+        rc = outside_link(g, folder, path, &st);
+    else if (S_ISREG(st.st_mode) && can_read(path))
+        rc = gathered_add(&g->out->list, GATHERED_OUTSIDE, path, NULL, &st);
+    else
+        g->out->left++;
+    return rc == 0 && over_limit(g) ? -EFBIG : rc;
+}
+
+static int outside_walk(struct gather *g, const char *folder, unsigned depth)
+{
+    DIR *dir = depth < GATHERED_DEPTH ? opendir(folder) : NULL;
+    struct dirent *entry;
+    int rc = depth < GATHERED_DEPTH ? 0 : -ELOOP;
+    if (dir == NULL)
+        g->out->left++;
+    while (dir != NULL && rc == 0 && (entry = readdir(dir)) != NULL)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            rc = outside_entry(g, folder, entry->d_name, depth);
+    if (dir != NULL)
+        closedir(dir);
+    return rc;
+}
+
+/* None of the system's, no home, and not the folder that the job's lies in: its files would stand
+ * beside those that the job changes. */
+static int outside_folder(struct gather *g, const char *absolute)
+{
+    const char *const folder = g->order->folder;
+    const size_t length = strlen(absolute);
+    const bool above = strncmp(folder, absolute, length) == 0 && folder[length] == '/';
+    return above || is_of_system(absolute) || gather_judge(absolute, g->order->home) != GATHER_WHOLE
+               ? -EPERM
+               : outside_walk(g, absolute, 0);
 }
 
 /* A link is there in any case; that it leads nowhere is the program's affair. */

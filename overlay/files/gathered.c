@@ -18,6 +18,11 @@ static bool is_file(const struct gathered_entry *e)
     return e->kind == GATHERED_FILE || e->kind == GATHERED_OUTSIDE;
 }
 
+static bool is_outside(const struct gathered_entry *e)
+{
+    return e->kind == GATHERED_OUTSIDE || e->kind == GATHERED_OUTSIDE_LINK;
+}
+
 int gathered_add(struct gathered *g, enum gathered_kind kind, const char *path, const char *target,
                  const struct stat *st)
 {
@@ -100,7 +105,7 @@ int gathered_close(struct gathered *g, const char *folder)
     const size_t count = g->count;
     int rc = 0;
     for (size_t i = 0; i < count && rc == 0; i++)
-        if (g->at[i].kind != GATHERED_OUTSIDE)
+        if (!is_outside(&g->at[i]))
             rc = add_parents(g, i, folder, i > 0 ? g->at[i - 1].path : "");
     sort(g);
     return rc;
@@ -116,8 +121,8 @@ bool gathered_has(const struct gathered *g, const char *path)
 
 bool gathered_source(const struct gathered_entry *e, const char *folder, char *out, size_t size)
 {
-    const int n = e->kind == GATHERED_OUTSIDE ? snprintf(out, size, "%s", e->path)
-                                              : snprintf(out, size, "%s/%s", folder, e->path);
+    const int n = is_outside(e) ? snprintf(out, size, "%s", e->path)
+                                : snprintf(out, size, "%s/%s", folder, e->path);
     return n >= 0 && (size_t)n < size;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gathered.h -- what goes along with a job, as it was found on this desktop: files, folders and
- * links of the job's folder, and single files from elsewhere. Their bytes are not read yet. */
+ * links of the job's folder, and files and whole folders from elsewhere. Their bytes are not read
+ * yet. */
 #ifndef P2P_OVERLAY_FILES_GATHERED_H
 #define P2P_OVERLAY_FILES_GATHERED_H
 #include <stdbool.h>
@@ -12,7 +13,8 @@ enum gathered_kind {
     GATHERED_FILE = 1,
     GATHERED_FOLDER,
     GATHERED_LINK,
-    GATHERED_OUTSIDE, /* a file that is not in the job's folder */
+    GATHERED_OUTSIDE,      /* a file that is not in the job's folder */
+    GATHERED_OUTSIDE_LINK, /* a link in a folder elsewhere that comes as a whole */
 };
 
 enum {

@@ -45,8 +45,9 @@ static bool list_part_is_good(const char *part, size_t length)
 bool list_path_is_good(const char *path, enum list_kind kind)
 {
     unsigned parts = 0;
-    if (strlen(path) > LIST_PATH || (path[0] == '/') != (kind == LIST_OUTSIDE) ||
-        (kind == LIST_OUTSIDE && list_is_system(path)))
+    const bool outside = kind == LIST_OUTSIDE || kind == LIST_OUTSIDE_LINK;
+    if (strlen(path) > LIST_PATH || (path[0] == '/') != outside ||
+        (outside && list_is_system(path)))
         return false;
     for (const char *part = path + (path[0] == '/');; part++) {
         const size_t length = strcspn(part, "/");
@@ -56,6 +57,16 @@ bool list_path_is_good(const char *path, enum list_kind kind)
         if (*part == '\0')
             return true;
     }
+}
+
+bool list_is_link(const struct list_entry *entry)
+{
+    return entry->kind == LIST_LINK || entry->kind == LIST_OUTSIDE_LINK;
+}
+
+bool list_is_outside(const struct list_entry *entry)
+{
+    return entry->kind == LIST_OUTSIDE || entry->kind == LIST_OUTSIDE_LINK;
 }
 
 static int list_order(char c)
@@ -164,7 +175,7 @@ int list_add_folder(struct list *l, const char *path, unsigned mode, uint64_t mt
 int list_add_link(struct list *l, const char *path, const char *target, uint64_t mtime,
                   struct err *e)
 {
-    const struct list_entry one = {.kind = LIST_LINK,
+    const struct list_entry one = {.kind = path[0] == '/' ? LIST_OUTSIDE_LINK : LIST_LINK,
                                    .path = (char *)path,
                                    .target = (char *)target,
                                    .mode = 0777,

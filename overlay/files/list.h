@@ -27,17 +27,18 @@ enum {
 enum list_kind {
     LIST_FILE = 1,
     LIST_FOLDER,
-    LIST_LINK,    /* its target is resolved by those who follow it, inside their view */
-    LIST_OUTSIDE, /* a file whose path is absolute: a library, an interpreter */
+    LIST_LINK,         /* its target is resolved by those who follow it, inside their view */
+    LIST_OUTSIDE,      /* a file whose path is absolute: a library, an interpreter */
+    LIST_OUTSIDE_LINK, /* a link whose path is absolute, in a folder of such files */
 };
 
 struct list_entry {
     enum list_kind kind;
-    char *path;     /* "data/in.dat", relative to the folder; of LIST_OUTSIDE: "/opt/lib/libx.so" */
-    char *target;   /* of a link; else NULL */
-    unsigned mode;  /* 0 to 0777 */
-    uint64_t mtime; /* nanoseconds since 1970 */
-    uint64_t size;  /* bytes of a file; else 0 */
+    char *path;         /* "data/in.dat", relative to the folder; outside: "/opt/lib/libx.so" */
+    char *target;       /* of a link; else NULL */
+    unsigned mode;      /* 0 to 0777 */
+    uint64_t mtime;     /* nanoseconds since 1970 */
+    uint64_t size;      /* bytes of a file; else 0 */
     size_t first_chunk; /* of the list's */
     size_t chunk_count;
 };
@@ -69,6 +70,7 @@ void list_free(struct list *l);
 int list_add_file(struct list *l, enum list_kind kind, const char *path, unsigned mode,
                   uint64_t mtime, uint64_t size, const struct hash *chunks, struct err *e);
 int list_add_folder(struct list *l, const char *path, unsigned mode, uint64_t mtime, struct err *e);
+/* An absolute path: LIST_OUTSIDE_LINK. */
 int list_add_link(struct list *l, const char *path, const char *target, uint64_t mtime,
                   struct err *e);
 /* Sorts it and numbers its objects. Folders that are missing are added (mode 0755, mtime 0).
@@ -91,6 +93,8 @@ bool list_same(const struct list *a, const struct list_entry *x, const struct li
                const struct list_entry *y);
 /* As strcmp(), but a folder's content follows it at once: '/' comes before all other bytes. */
 int list_compare(const char *a, const char *b);
+bool list_is_link(const struct list_entry *entry);
+bool list_is_outside(const struct list_entry *entry);
 /* May such an entry be in a list? Relative: no "..", ".", empty part or more than LIST_DEPTH parts;
  * outside: absolute, and below none of the system's folders. */
 bool list_path_is_good(const char *path, enum list_kind kind);

@@ -11,7 +11,7 @@ enum { LIST_VERSION = 1, LIST_HEAD = 1 + 4, LIST_FIXED = 1 + 4 + 2 + 8 + 8 };
 static size_t entry_size(const struct list_entry *one)
 {
     return LIST_FIXED + strlen(one->path) + one->chunk_count * HASH_BYTES +
-           (one->kind == LIST_LINK ? 4 + strlen(one->target) : 0);
+           (list_is_link(one) ? 4 + strlen(one->target) : 0);
 }
 
 static void put_bytes(struct wire_writer *w, const char *text)
@@ -28,7 +28,7 @@ static void put_entry(struct wire_writer *w, const struct list *l, const struct 
     wire_put_u64(w, one->size);
     for (size_t i = 0; i < one->chunk_count; i++)
         wire_put_hash(w, &list_hashes(l, one)[i]);
-    if (one->kind == LIST_LINK)
+    if (list_is_link(one))
         put_bytes(w, one->target);
 }
 
@@ -76,7 +76,7 @@ static bool get_head(struct wire_reader *r, struct list_entry *one, char path[LI
     one->mode = wire_get_u16(r);
     one->mtime = wire_get_u64(r);
     one->size = wire_get_u64(r);
-    return !r->failed && one->kind >= LIST_FILE && one->kind <= LIST_OUTSIDE;
+    return !r->failed && one->kind >= LIST_FILE && one->kind <= LIST_OUTSIDE_LINK;
 }
 
 static int get_file(struct wire_reader *r, struct list *l, const struct list_entry *one,
@@ -98,11 +98,11 @@ static int get_entry(struct wire_reader *r, struct list *l, struct err *e)
         return err_set(e, EINVAL, "the list of files cannot be read");
     if (one.kind == LIST_FILE || one.kind == LIST_OUTSIDE)
         return get_file(r, l, &one, e);
-    if (one.size != 0 || (one.kind == LIST_LINK && one.mode != 0777))
+    if (one.size != 0 || (list_is_link(&one) && one.mode != 0777))
         return err_set(e, EINVAL, "%.200s: no file, and has a size or rights", path);
     if (one.kind == LIST_FOLDER)
         return list_add_folder(l, path, one.mode, one.mtime, e);
-    if (!get_text(r, target))
+    if (!list_path_is_good(path, one.kind) || !get_text(r, target))
         return err_set(e, EINVAL, "%.200s: a link without a target", path);
     return list_add_link(l, path, target, one.mtime, e);
 }

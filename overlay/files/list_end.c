@@ -31,10 +31,10 @@ static int check_parent(struct folders *f, const struct list_entry *one, struct 
     while (f->count > 0 && !holds(f->at[f->count - 1]->path, one->path))
         f->count--;
     const struct list_entry *in = f->count > 0 ? f->at[f->count - 1] : NULL;
-    const size_t length = one->kind == LIST_OUTSIDE ? 0 : parent_length(one->path);
+    const size_t length = list_is_outside(one) ? 0 : parent_length(one->path);
     if (in != NULL && in->kind != LIST_FOLDER)
         return err_set(e, ENOTDIR, "%.200s is in what is no folder", one->path);
-    if (one->kind != LIST_OUTSIDE && (in != NULL ? strlen(in->path) : 0) != length)
+    if (!list_is_outside(one) && (in != NULL ? strlen(in->path) : 0) != length)
         return err_set(e, ENOENT, "%.200s is in a folder that is not listed", one->path);
     f->at[f->count++] = one;
     return 0;
@@ -68,7 +68,7 @@ static int add_parents(struct list *l, struct err *e)
     char path[LIST_PATH + 1];
     int rc = 0;
     for (size_t i = 0; i < count && rc == 0; i++) {
-        if (l->entries[i].kind == LIST_OUTSIDE)
+        if (list_is_outside(&l->entries[i]))
             continue;
         strcpy(path, l->entries[i].path);
         for (size_t n; rc == 0 && (n = parent_length(path)) > 0;) {

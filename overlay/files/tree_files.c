@@ -12,7 +12,7 @@
 
 static void file_of(const struct tree *t, const struct list_entry *one, char path[STORE_FILE])
 {
-    const bool outside = one->kind == LIST_OUTSIDE;
+    const bool outside = list_is_outside(one);
     snprintf(path, STORE_FILE, "%s/%s%s", t->path, outside ? "outside" : "files/", one->path);
 }
 
@@ -152,7 +152,7 @@ static int give_rights(const char *path, const struct list_entry *one)
                                   .tv_nsec = (long)(one->mtime % 1000000000u)};
     const struct timespec times[2] = {when, when};
     const unsigned least = one->kind == LIST_FOLDER ? 0500 : 0400; /* rooms are the owner's, too */
-    if (one->kind != LIST_LINK && fchmodat(AT_FDCWD, path, one->mode | least, 0) != 0)
+    if (!list_is_link(one) && fchmodat(AT_FDCWD, path, one->mode | least, 0) != 0)
         return -errno;
     return utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : -errno;
 }
@@ -161,7 +161,10 @@ static int finish_entry(const struct tree *t, const struct list_entry *one)
 {
     char path[STORE_FILE];
     file_of(t, one, path);
-    if (one->kind == LIST_LINK && symlink(one->target, path) != 0 && errno != EEXIST)
+    const int rc = one->kind == LIST_OUTSIDE_LINK ? make_parents(t, path) : 0;
+    if (rc != 0)
+        return rc;
+    if (list_is_link(one) && symlink(one->target, path) != 0 && errno != EEXIST)
         return -errno;
     if (one->size == 0 && (one->kind == LIST_FILE || one->kind == LIST_OUTSIDE)) {
         const int fd = open_to_write(t, one);
@@ -205,7 +208,7 @@ int tree_doubt(struct tree *t)
         file_of(t, &t->list->entries[i], path);
         if (t->list->entries[i].kind == LIST_FOLDER && fchmodat(AT_FDCWD, path, 0700, 0) != 0)
             rc = errno == ENOENT ? 0 : -errno;
-        else if (t->list->entries[i].kind == LIST_LINK)
+        else if (list_is_link(&t->list->entries[i]))
             unlink(path);
     }
     return rc == 0 ? tree_make(t) : rc;

@@ -94,7 +94,7 @@ static void launcher_try_views(struct launcher *l)
         log_warn(
             l->node->log,
             "nothing can be mounted in rooms (user namespaces are not allowed), so each lane of a "
-            "job works on a copy of the job's folder: man p2pgrid, Files");
+            "job works on a copy of the job's folder: man p2pgrid, RESULTS");
     else if (l->views < LANES_OVERLAY)
         log_info(l->node->log, "no overlayfs on %s: each lane of a job has a copy of its folder",
                  l->node->settings.work);
@@ -115,6 +115,7 @@ int launcher_open(struct launcher **out, struct node *node, struct err *e)
     if (*out == NULL)
         return err_set(e, ENOMEM, "out of memory");
     (*out)->node = node;
+    forkserver_prepare(&(*out)->forkserver);
     launcher_take_groups(*out);
     launcher_try_views(*out);
     (*out)->hardware = hardware_file();
@@ -412,6 +413,8 @@ void launcher_close(struct launcher *l)
         launch_on_readable(one->control, EV_READ, one);
     }
     forkserver_close(&l->forkserver);
+    if (l->forkserver.program != 0)
+        close(l->forkserver.program);
     close(l->hardware);
     free(l);
 }

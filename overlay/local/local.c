@@ -42,8 +42,15 @@ static void local_drop(struct local_client *c)
     status_cancel(c->query);
     rpc_forget(l->rpc, c);
     local_withdraw(c);
-    bufferevent_free(c->stream);
+    if (c->stream != NULL)
+        bufferevent_free(c->stream);
     free(c);
+}
+
+void local_detach(struct local_client *c)
+{
+    if (c != NULL)
+        local_drop(c);
 }
 
 static void drop_gone(evutil_socket_t fd, short what, void *ctx)
@@ -165,6 +172,17 @@ static void local_on_accept(struct evconnlistener *listener, evutil_socket_t fd,
     bufferevent_setwatermark(c->stream, EV_READ, 0, WIRE_MAX_FRAME);
     bufferevent_set_timeouts(c->stream, &(struct timeval){.tv_sec = GREET_S}, NULL);
     bufferevent_enable(c->stream, EV_READ | EV_WRITE);
+}
+
+struct local_client *local_attach(struct local *l, local_hear_fn *hear, void *ctx)
+{
+    struct local_client *c = l->count < CLIENTS_MAX ? calloc(1, sizeof *c) : NULL;
+    if (c == NULL)
+        return NULL;
+    *c = (struct local_client){
+        .local = l, .hear = hear, .hear_ctx = ctx, .pid = getpid(), .greeted = true};
+    l->clients[l->count++] = c;
+    return c;
 }
 
 /* A failure here disables PMIx tools only. */

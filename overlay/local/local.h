@@ -12,7 +12,10 @@ struct store;
 struct lender;
 struct link_peer;
 struct local;
+struct local_client;
 struct message;
+struct msg_local_page;
+struct msg_local_web;
 struct node;
 struct overlay;
 struct tunnels;
@@ -29,6 +32,10 @@ struct local_parts {
     struct registrar *registrar;
     struct fetcher *fetcher;
     struct store *store;
+    /* The page is asked to be served, or not to be. */
+    void (*page)(void *ctx, const struct msg_local_web *ask, struct msg_local_page *out,
+                 struct err *e);
+    void *ctx;
 };
 
 /* At the settings' socket; "": the usual place (socket_path.h). Its folder is made (0700) when it
@@ -41,4 +48,11 @@ void local_close(struct local *l);
 void local_hear(struct local *l, const struct link_peer *from, const struct message *m);
 /* A link with another daemon is greeted. */
 void local_meet(struct local *l, const struct link_peer *with);
+
+/* A part of the daemon as one more program: the messages that answer it go to `hear`. NULL: there
+ * are too many programs, or no memory. It detaches before local_close(). */
+typedef void local_hear_fn(void *ctx, const struct message *m);
+struct local_client *local_attach(struct local *l, local_hear_fn *hear, void *ctx);
+void local_ask(struct local_client *c, const struct message *m);
+void local_detach(struct local_client *c);
 #endif

@@ -22,9 +22,13 @@ enum { BACKLOG_MAX = 8 * 1024 * 1024 };
 void local_say(void *client, const struct message *m)
 {
     struct local_client *c = client;
-    struct evbuffer *out = bufferevent_get_output(c->stream);
     if (c->gone || c->deaf)
         return;
+    if (c->hear != NULL) {
+        c->hear(c->hear_ctx, m);
+        return;
+    }
+    struct evbuffer *out = bufferevent_get_output(c->stream);
     if (evbuffer_get_length(out) > BACKLOG_MAX) {
         local_refuse(c, "it does not read what it is told");
         return;
@@ -234,6 +238,15 @@ static void on_local_overview(struct local_client *c, const struct msg_local_ove
     local_overview(c, question);
 }
 
+static void on_local_web(struct local_client *c, const struct msg_local_web *ask)
+{
+    const struct local_parts *parts = &c->local->parts;
+    struct message m = {.kind = MSG_local_page, .local_page.token = ask->token};
+    struct err e = {0};
+    parts->page(parts->ctx, ask, &m.local_page, &e);
+    say_row(c, ask->token, &m, &e);
+}
+
 static void on_local_files(struct local_client *c, const struct msg_local_files *files)
 {
     struct message m = {.kind = MSG_local_offered, .local_offered.token = files->token};
@@ -279,6 +292,11 @@ void local_hear(struct local *l, const struct link_peer *from, const struct mess
     else if (receiver == RECEIVER_topology || receiver == RECEIVER_collect ||
              receiver == RECEIVER_grid_jobs)
         rpc_hear(l->rpc, from, m);
+}
+
+void local_ask(struct local_client *c, const struct message *m)
+{
+    local_take(c, m);
 }
 
 void local_take(struct local_client *c, const struct message *m)

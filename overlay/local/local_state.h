@@ -17,7 +17,9 @@ enum { CLIENTS_MAX = 128, LOCAL_OFFERS = 16 };
 
 struct local_client {
     struct local *local;
-    struct bufferevent *stream;
+    struct bufferevent *stream; /* NULL: a part of the daemon, which is told by hear() */
+    local_hear_fn *hear;
+    void *hear_ctx;
     struct status_query *query;
     pid_t pid;
     struct hash offers[LOCAL_OFFERS]; /* lists of files that others may fetch for its jobs */

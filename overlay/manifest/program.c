@@ -49,17 +49,20 @@ int program_find(char out[PROGRAM_PATH + 1], const char *name, const char *cwd, 
     return -ENOENT;
 }
 
-bool program_is_of_system(const char *path)
+bool program_lies_in_system(const char *path)
 {
     static const char *const folders[] = {"/usr/",   "/bin/",   "/sbin/", "/lib/",
                                           "/lib32/", "/lib64/", "/opt/"};
-    char real[PATH_MAX];
-    if (realpath(path, real) == NULL)
-        return false;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        if (strncmp(real, folders[i], strlen(folders[i])) == 0)
+        if (strncmp(path, folders[i], strlen(folders[i])) == 0)
             return true;
     return false;
+}
+
+bool program_is_of_system(const char *path)
+{
+    char real[PATH_MAX];
+    return realpath(path, real) != NULL && program_lies_in_system(real);
 }
 
 static int open_program(const char *path, struct stat *st)

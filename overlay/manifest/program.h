@@ -19,6 +19,8 @@ struct program {
 int program_find(char out[PROGRAM_PATH + 1], const char *name, const char *cwd, const char *search);
 /* Is it in one of the system's folders, after following links? */
 bool program_is_of_system(const char *path);
+/* The same by its name alone. */
+bool program_lies_in_system(const char *path);
 int program_take(struct program *p, const char *path, struct err *e);
 /* For sending; points into the program. */
 struct part_program program_part(const struct program *p);

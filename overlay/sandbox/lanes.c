@@ -351,10 +351,65 @@ static int clone_root(const char *path, unsigned flags)
     return tree < 0 ? -errno : tree;
 }
 
+/* What came is nobody's to change here, and gives no rights. */
+static int clone_outside(const struct outside_piece *piece)
+{
+    struct mount_attr attr = {.attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_RDONLY};
+    const int tree = clone_root(piece->source, AT_SYMLINK_NOFOLLOW);
+    if (tree < 0 || mount_setattr(tree, "", AT_EMPTY_PATH, &attr, sizeof attr) == 0)
+        return tree;
+    const int rc = -errno;
+    close(tree);
+    return rc;
+}
+
+static int outside_clone(struct lanes *l, unsigned lane, struct err *e)
+{
+    const struct outside *o = l->plan->outside;
+    if (o == NULL || o->count == 0)
+        return 0;
+    l->outside[lane] = malloc(o->count * sizeof *l->outside[lane]);
+    if (l->outside[lane] == NULL)
+        return err_set(e, ENOMEM, "no memory");
+    memset(l->outside[lane], -1, o->count * sizeof *l->outside[lane]);
+    for (size_t i = 0; i < o->count; i++) {
+        l->outside[lane][i] = clone_outside(&o->at[i]);
+        if (l->outside[lane][i] < 0)
+            return err_set(e, -l->outside[lane][i], "%s, which came with the job: %s",
+                           o->at[i].path, strerror(-l->outside[lane][i]));
+    }
+    return 0;
+}
+
+static int outside_mount(struct lanes *l, unsigned lane, int root, struct err *e)
+{
+    const struct outside *o = l->plan->outside;
+    for (size_t i = 0; l->outside[lane] != NULL && i < o->count; i++) {
+        const int rc = put(l->outside[lane][i], root, o->at[i].path);
+        if (rc != 0)
+            return err_set(e, -rc, "%s, which came with the job, cannot be shown to it: %s",
+                           o->at[i].path, strerror(-rc));
+    }
+    return 0;
+}
+
+static void outside_close(struct lanes *l)
+{
+    for (unsigned lane = 0; lane < LANES_MOST; lane++) {
+        for (size_t i = 0; l->outside[lane] != NULL && i < l->plan->outside->count; i++)
+            if (l->outside[lane][i] >= 0)
+                close(l->outside[lane][i]);
+        free(l->outside[lane]);
+        l->outside[lane] = NULL;
+    }
+}
+
 /* The room's own folder is in both: what is in it must be the same for all, sockets among it. */
 static int host_mount(struct lanes *l, unsigned lane, int root, struct err *e)
 {
     int rc = lanes_mount(l, lane, root, e);
+    if (rc == 0)
+        rc = outside_mount(l, lane, root, e);
     if (rc != 0 || !lanes_cover(l->plan, l->plan->room))
         return rc;
     rc = put(l->room[lane], root, l->plan->room);
@@ -370,6 +425,8 @@ static int host_clone(struct lanes *l, int clones[LANES_MOST], struct err *e)
         l->room[lane] = clone_root(l->plan->room, 0);
         if ((lane > 0 && clones[lane] < 0) || l->room[lane] < 0)
             return err_set(e, errno, "the host's root cannot be shown: %s", strerror(errno));
+        if (outside_clone(l, lane, e) != 0)
+            return -e->code;
     }
     return 0;
 }
@@ -407,6 +464,7 @@ int lanes_enter_host(struct lanes *l, const struct lanes_plan *plan, struct err 
         if (l->room[lane] >= 0)
             close(l->room[lane]);
     }
+    outside_close(l);
     lanes_close(l);
     if (rc == 0 && chdir(plan->room) != 0)
         rc = err_set(e, errno, "%s: %s", plan->room, strerror(errno));

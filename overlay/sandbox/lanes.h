@@ -16,26 +16,29 @@
 #define P2P_OVERLAY_SANDBOX_LANES_H
 #include "overlay/base/err.h"
 #include "overlay/base/lane_roots.h"
+#include "outside.h"
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 struct lanes_plan {
-    const char *room;   /* the room's folder */
-    const char *folder; /* the job's folder: the path that its processes know */
-    const char *tree;   /* what is in it, never written; "": nothing */
-    const char *tmp;    /* what is in /tmp; "": nothing */
-    unsigned count;     /* views: 1 to LANES_MOST */
-    bool guest;         /* each lane has a home, too */
-    bool copies;        /* without overlayfs, though this machine may have it: to test with */
+    const char *room;              /* the room's folder */
+    const char *folder;            /* the job's folder: the path that its processes know */
+    const char *tree;              /* what is in it, never written; "": nothing */
+    const char *tmp;               /* what is in /tmp; "": nothing */
+    unsigned count;                /* views: 1 to LANES_MOST */
+    bool guest;                    /* each lane has a home, too */
+    const struct outside *outside; /* of a job in no other sandbox, beside its folder; or NULL */
+    bool copies; /* without overlayfs, though this machine may have it: to test with */
 };
 
 struct lanes {
     const struct lanes_plan *plan;
     enum lanes_way way;
-    int made[LANES_MOST][2]; /* mounts that are nowhere yet: of the job's folder, of /tmp */
-    int room[LANES_MOST];    /* the room's folder, to be put on top */
-    struct err overlay;      /* why overlayfs is not used */
+    int made[LANES_MOST][2];  /* mounts that are nowhere yet: of the job's folder, of /tmp */
+    int room[LANES_MOST];     /* the room's folder, to be put on top */
+    int *outside[LANES_MOST]; /* mounts of the plan's, in their order */
+    struct err overlay;       /* why overlayfs is not used */
 };
 
 /* Makes the folders. Needs no namespace. 0, or *e says what is wrong with the plan. */

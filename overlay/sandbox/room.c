@@ -53,6 +53,7 @@ struct room {
     char **environment;
     int programs[PROGRAMS_MAX]; /* descriptors, for each of the order's */
     struct lanes_plan lanes;    /* .count 0: there are no views */
+    struct outside outside;     /* what they show beside it */
     char tree[PATH_MAX];        /* of them: what travelled of the job's folder; "": nothing */
     struct room_child command;
     struct broker *broker;                  /* NULL: the kernel does not ask */
@@ -137,6 +138,34 @@ static int room_show_components(struct room *r)
     return rc == 0 ? lanes_make_link(&r->lanes, c->folder, path) : rc;
 }
 
+/* A folder for the view of the job's, if it is not there. */
+static int room_make_target(struct room *r, const char *path)
+{
+    struct stat st;
+    const int rc = placeholders_make(&r->dirs.made, path, true);
+    return rc == 0 && (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) ? -ENOTDIR : rc;
+}
+
+/* The owner's own job sees this machine's root, and there what came with an absolute name. */
+static int room_plan_outside(struct room *r, struct err *e)
+{
+    const struct msg_room_order *o = &r->order.room_order;
+    if (o->guest || o->tree[0] == '\0')
+        return 0;
+    int rc = outside_find(&r->outside, o->tree, outside_look_host, NULL, e);
+    for (size_t i = 0; i < r->outside.count && rc == 0; i++) {
+        const struct outside_piece *piece = &r->outside.at[i];
+        rc = lanes_cover(&r->lanes, piece->path)
+                 ? lanes_make_place(&r->lanes, piece->path, piece->is_folder)
+                 : placeholders_make(&r->dirs.made, piece->path, piece->is_folder);
+        if (rc != 0)
+            err_set(e, -rc, "%s, which came with the job, cannot be shown there: %s", piece->path,
+                    strerror(-rc));
+    }
+    r->lanes.outside = &r->outside;
+    return rc;
+}
+
 /* A guest finds what has travelled. The owner's own job finds the folder as it is here when nothing
  * has, and the host's /tmp; one with other owners' peers has the folder that was opened to it. */
 static int room_plan_lanes(struct room *r, struct err *e)
@@ -153,14 +182,14 @@ static int room_plan_lanes(struct room *r, struct err *e)
                                    .tmp = o->guest ? "" : "/tmp",
                                    .count = o->lanes > 0 ? o->lanes : 1,
                                    .guest = o->guest};
-    int rc = o->guest ? 0 : room_dirs_make_target(&r->dirs, o->job_folder);
+    int rc = o->guest ? 0 : room_make_target(r, o->job_folder);
     if (rc != 0)
         return err_set(e, -rc, "the job's folder %s cannot be made: %s", o->job_folder,
                        strerror(-rc));
     rc = lanes_make(&r->lanes, e);
     if (rc == 0 && !o->guest && (rc = room_show_components(r)) != 0)
         err_set(e, -rc, "p2pgrid's components cannot be shown to the job: %s", strerror(-rc));
-    return rc;
+    return rc == 0 ? room_plan_outside(r, e) : rc;
 }
 
 /* The owner's own job sees this machine's root, in which what has come has no place. */
@@ -187,7 +216,9 @@ static int room_add_libraries(struct room *r, struct err *e)
 /* Where it lies here, before there is any view. */
 static const char *room_program_path(const struct room *r, const char *path, char *out, size_t size)
 {
-    const char *const folder = r->lanes.folder;
+    const char *const folder = r->lanes.folder, *const tree = r->order.room_order.tree;
+    if (tree[0] != '\0' && outside_source(tree, path, out, size))
+        return out;
     if (r->tree[0] == '\0' || strncmp(path, folder, strlen(folder)) != 0 ||
         path[strlen(folder)] != '/')
         return path;

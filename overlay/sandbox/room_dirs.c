@@ -183,41 +183,9 @@ void room_dirs_keep(const struct room_dirs *d)
         close(aside);
 }
 
-int room_dirs_make_target(struct room_dirs *d, const char *path)
+int room_dirs_remove(struct room_dirs *d)
 {
-    struct stat st;
-    if (stat(path, &st) == 0)
-        return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
-    if (strlen(path) >= sizeof d->made)
-        return -ENAMETOOLONG;
-    strcpy(d->made, path);
-    d->made_from = strlen(path);
-    for (char *slash; stat(d->made, &st) != 0 && (slash = strrchr(d->made, '/')) != NULL;) {
-        *slash = '\0';
-        d->made_from = (size_t)(slash - d->made);
-    }
-    for (size_t at = d->made_from; at < strlen(path); at += strlen(d->made + at)) {
-        d->made[at] = '/';
-        if (mkdir(d->made, 0755) != 0 && errno != EEXIST) {
-            d->made[at] = '\0';
-            return -errno;
-        }
-    }
-    return 0;
-}
-
-/* As long as nobody else has put anything there. */
-static void dirs_remove_target(const struct room_dirs *d)
-{
-    char path[sizeof d->made];
-    strcpy(path, d->made);
-    for (char *slash; strlen(path) > d->made_from && rmdir(path) == 0; *slash = '\0')
-        slash = strrchr(path, '/');
-}
-
-int room_dirs_remove(const struct room_dirs *d)
-{
-    dirs_remove_target(d);
+    placeholders_remove(&d->made);
     int rc = chdir("/") == 0 ? 0 : -errno;
     if (rc == 0 && d->memory[0] != '\0')
         rc = sweep_remove(d->memory);

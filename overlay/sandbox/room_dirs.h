@@ -3,6 +3,7 @@
 #ifndef P2P_OVERLAY_SANDBOX_ROOM_DIRS_H
 #define P2P_OVERLAY_SANDBOX_ROOM_DIRS_H
 #include "components.h"
+#include "placeholder.h"
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,8 +14,7 @@ struct room_dirs {
     char memory[PATH_MAX / 2];    /* for files that are mapped by several ranks; "": not made yet */
     struct components components; /* what a guest's home has links to */
     uint16_t control;             /* the port for its orted; 0: any */
-    char made[PATH_MAX];          /* a folder that views are put on; "": it was there */
-    size_t made_from;             /* so long was the part of it that was there */
+    struct placeholders made;     /* what views are put on, outside of the room */
 };
 
 /* Makes the folder and makes it the working folder. 0 or -errno. */
@@ -23,8 +23,6 @@ int room_dirs_make(struct room_dirs *d);
 int room_dirs_fill(struct room_dirs *d, bool guest, char **environment);
 /* Puts what lanes have changed aside, where room.h says; what cannot be moved is lost. */
 void room_dirs_keep(const struct room_dirs *d);
-/* A folder outside of the room, for a view to be put on, if it is not there. 0 or -errno. */
-int room_dirs_make_target(struct room_dirs *d, const char *path);
 /* Removes all of it. 0 or -errno. */
-int room_dirs_remove(const struct room_dirs *d);
+int room_dirs_remove(struct room_dirs *d);
 #endif

@@ -92,7 +92,7 @@ static int guest_plan_travelled(struct guest *guest, const struct room_command *
     struct travelled *t = &guest->travelled;
     if (c->lanes == NULL || c->order->tree[0] == '\0')
         return 0;
-    const int rc = travelled_find(t, c->order->tree, c->lanes->folder);
+    const int rc = travelled_find(t, c->order->tree, &guest->plan, c->lanes->folder);
     if (rc != 0)
         return err_set(e, -rc, "the job's files are not there: %s", strerror(-rc));
     if (t->more)
@@ -245,6 +245,23 @@ static int lanes_tell(const struct room_command *c, const struct lanes *lanes)
                : -ENAMETOOLONG;
 }
 
+/* Where nothing can be mounted, libraries are found by a variable, and other files where they are.
+ */
+static int outside_check(const struct room_command *c, struct err *e)
+{
+    const struct msg_room_order *o = c->order;
+    const struct outside *came = c->lanes != NULL ? c->lanes->outside : NULL;
+    char source[PATH_MAX];
+    for (size_t i = 0; came != NULL && came->count > 0 && i < o->programs_count; i++)
+        if (outside_source(o->tree, o->programs[i].path, source, sizeof source) &&
+            access(o->programs[i].path, X_OK) != 0)
+            return err_set(e, ENOTSUP,
+                           "%s came with the job, but nothing can be mounted here, so it cannot be "
+                           "shown at that path; copy it there",
+                           o->programs[i].path);
+    return 0;
+}
+
 static int lanes_enter(const struct room_command *c, enum supervised in, struct guest *guest,
                        struct err *e)
 {
@@ -257,6 +274,8 @@ static int lanes_enter(const struct room_command *c, enum supervised in, struct 
     if (rc == -EOPNOTSUPP) {
         lanes.way = LANES_ASIDE;
         rc = c->lanes != NULL ? lanes_copy_aside(c->lanes, e) : 0;
+        if (rc == 0)
+            rc = outside_check(c, e);
     }
     if (rc == 0 && c->lanes != NULL && (rc = lanes_tell(c, &lanes)) != 0)
         err_set(e, -rc, "no names for the views of lanes: %s", strerror(-rc));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* travelled.c -- walks a tree of the store. */
 #include "travelled.h"
+#include "outside.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
@@ -37,13 +38,12 @@ static int travelled_add(struct travelled *t, int file, const char *prefix, cons
 
 static int travelled_take(struct travelled *t, const FTSENT *f, const char *prefix, size_t skip)
 {
-    const bool outside = prefix[0] == '\0';
-    if (f->fts_info != FTS_F || (!outside && (f->fts_statp->st_mode & S_IXUSR) == 0))
+    if (f->fts_info != FTS_F || (f->fts_statp->st_mode & S_IXUSR) == 0)
         return 0;
     const int file = open(f->fts_accpath, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (file < 0)
         return -errno;
-    if (outside || is_program(file))
+    if (is_program(file))
         return travelled_add(t, file, prefix, f->fts_path + skip);
     close(file);
     return 0;
@@ -97,13 +97,52 @@ int travelled_libraries(const char *tree, char *out, size_t size)
     return rc;
 }
 
-int travelled_find(struct travelled *t, const char *tree, const char *folder)
+struct travelled_view {
+    const struct confine_plan *plan;
+    const char *folder;
+};
+
+static bool is_above(const char *path, const char *other)
+{
+    const size_t length = strlen(path);
+    return strncmp(other, path, length) == 0 && (other[length] == '/' || other[length] == '\0');
+}
+
+/* A guest's root holds nothing that is not shown to it; but a folder in which something else is to
+ * be shown cannot be shown as a whole. */
+static enum outside_here look_guest(void *ctx, const char *path, const struct stat *came)
+{
+    const struct travelled_view *v = ctx;
+    if (!S_ISDIR(came->st_mode))
+        return OUTSIDE_MISSING;
+    if (strchr(path + 1, '/') == NULL || is_above(path, v->folder))
+        return OUTSIDE_ENTER;
+    for (size_t i = 0; i < v->plan->path_count; i++)
+        if (is_above(path, v->plan->paths[i].path))
+            return OUTSIDE_ENTER;
+    return OUTSIDE_MISSING;
+}
+
+static int travelled_outside(struct travelled *t, const char *tree, struct travelled_view *view)
+{
+    struct outside o;
+    struct err e = {0};
+    int rc = outside_find(&o, tree, look_guest, view, &e);
+    for (size_t i = 0; i < o.count && rc == 0; i++) {
+        const int file = open(o.at[i].source, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        rc = file < 0 ? -errno : travelled_add(t, file, "", o.at[i].path);
+    }
+    outside_clear(&o);
+    return rc;
+}
+
+int travelled_find(struct travelled *t, const char *tree, const struct confine_plan *plan,
+                   const char *folder)
 {
     char path[PATH_MAX];
     t->count = 0;
     t->more = false;
-    snprintf(path, sizeof path, "%s/outside", tree);
-    int rc = access(path, F_OK) == 0 ? travelled_walk(t, path, "") : 0;
+    const int rc = travelled_outside(t, tree, &(struct travelled_view){plan, folder});
     snprintf(path, sizeof path, "%s/files", tree);
     return rc == 0 ? travelled_walk(t, path, folder) : rc;
 }

@@ -14,9 +14,11 @@ struct travelled {
     bool more; /* there are others, which it does not execute */
 };
 
-/* Of a tree of the store; folder: the job's, where it is shown. Opened in the mount namespace in
- * which it is called. 0 or -errno. */
-int travelled_find(struct travelled *t, const char *tree, const char *folder);
+/* Of a tree of the store; folder: the job's, where it is shown, plan: what else is. Folders with
+ * absolute names are there as a whole. Opened in the mount namespace in which it is called. 0 or
+ * -errno. */
+int travelled_find(struct travelled *t, const char *tree, const struct confine_plan *plan,
+                   const char *folder);
 /* The folders of libraries that have absolute names and are not on this machine, as they lie in the
  * tree, with colons between: for the owner's own jobs, which see the machine's root. 0, or -errno;
  * -E2BIG: there are more than fit. */

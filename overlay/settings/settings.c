@@ -219,6 +219,24 @@ static int set_labels(struct settings *s, cfg_t *cfg, struct err *e)
     return 0;
 }
 
+static int set_web(struct settings *s, cfg_t *cfg, struct err *e)
+{
+    static const char *const words[] = {[SETTINGS_WEB_ASKED] = "asked",
+                                        [SETTINGS_WEB_ALWAYS] = "always",
+                                        [SETTINGS_WEB_NEVER] = "never"};
+    const char *value = cfg_getstr(cfg, "web");
+    if (value == NULL)
+        return 0;
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(value, words[i]) == 0) {
+            s->web = (enum settings_web)i;
+            return 0;
+        }
+    }
+    return err_set(e, EINVAL, "%s: web = '%s': must be asked, always or never", cfg->filename,
+                   value);
+}
+
 static int set_log(struct settings *s, cfg_t *cfg, struct err *e)
 {
     static const char *const words[] = {"error", "warning", "info", "debug"};
@@ -287,6 +305,10 @@ static int set_all(struct settings *s, cfg_t *cfg, struct err *e)
     if (rc == 0)
         rc = set_confinement(s, cfg, e);
     if (rc == 0)
+        rc = set_web(s, cfg, e);
+    if (rc == 0)
+        rc = set_number(&s->web_port, cfg, "web_port", 0, 65535, e);
+    if (rc == 0)
         rc = terms_set(s, cfg, e);
     return rc < 0 ? rc : set_log(s, cfg, e);
 }
@@ -320,6 +342,8 @@ int settings_read(struct settings *s, const char *path, struct err *e)
         CFG_STR("cache_size", NULL, CFGF_NODEFAULT),
         CFG_STR("socket", NULL, CFGF_NODEFAULT),
         CFG_STR("cores", NULL, CFGF_NODEFAULT),
+        CFG_STR("web", NULL, CFGF_NODEFAULT),
+        CFG_INT("web_port", 0, CFGF_NODEFAULT),
         CFG_INT("slots", 0, CFGF_NODEFAULT),
         CFG_INT("slots_each", 0, CFGF_NODEFAULT),
         CFG_INT("share_minutes", 0, CFGF_NODEFAULT),

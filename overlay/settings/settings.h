@@ -27,6 +27,7 @@ enum {
 };
 
 /* When the owner is back at the machine, guests ... */
+enum settings_web { SETTINGS_WEB_ASKED, SETTINGS_WEB_ALWAYS, SETTINGS_WEB_NEVER };
 enum settings_owner_back { SETTINGS_NOTHING, SETTINGS_SUSPEND, SETTINGS_LEAVE };
 
 struct settings {
@@ -72,7 +73,9 @@ struct settings {
     bool idle_only;
     unsigned idle_minutes; /* of quiet before the machine counts as idle, when only load tells */
     enum settings_owner_back owner_back;
-    unsigned log_level; /* enum log_level */
+    enum settings_web web; /* when the page is served: once p2pctl web asks for it */
+    unsigned web_port;     /* on 127.0.0.1; 0: a free one */
+    unsigned log_level;    /* enum log_level */
 };
 
 /* The values without a file. Fails only for a user without a home. */

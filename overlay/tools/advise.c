@@ -2,7 +2,7 @@
 /* advise.c -- p2pctl advise: how likely a job is to finish at each level, from how often peers were
  * seen to vanish. */
 #include "tool.h"
-#include "ad_json.h"
+#include "print_json.h"
 #include "all_peers.h"
 #include "odds.h"
 #include <argp.h>
@@ -178,7 +178,6 @@ int tool_advise(int argc, char **argv)
     static const struct argp argp = {options, advise_parse, NULL, doc, children, NULL, NULL};
     struct order o = {.target = 0.99};
     struct record r = {0};
-    argp_err_exit_status = TOOL_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &o);
     int rc = TOOL_OK;
     if (o.lifetime > 0)

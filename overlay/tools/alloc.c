@@ -219,7 +219,6 @@ int tool_alloc(int argc, char **argv)
     struct client *c;
     struct id reservation;
     struct err e = {0};
-    argp_err_exit_status = TOOL_USAGE;
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
     if (o.slots > SLOTS_MOST / o.copies) {
         err_set(&e, EINVAL, "%u slots %u times: more than %d", o.slots, o.copies, SLOTS_MOST);

@@ -178,7 +178,6 @@ int tool_cache(int argc, char **argv)
     struct cache_rows rows = {0};
     struct client *c;
     struct err e = {0};
-    argp_err_exit_status = TOOL_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &w);
     if (!is_usage(&w)) {
         fprintf(stderr, "p2pctl cache: list, trim [SIZE], pin WHICH or unpin WHICH\n");

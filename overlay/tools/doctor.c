@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* doctor.c -- p2pctl doctor: looks at everything that can be wrong on this desktop. */
-#include "ad_json.h"
+#include "print_json.h"
 #include "all_peers.h"
 #include "diagnosis.h"
 #include "overlay/base/confinement.h"
@@ -236,7 +236,6 @@ int tool_doctor(int argc, char **argv)
     static struct symptoms s;
     static struct finding found[FINDINGS_MOST];
     struct doctor_order o = {0};
-    argp_err_exit_status = TOOL_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &o);
     look_at_keys(&s, &o);
     look_at_daemon(&s, &o);

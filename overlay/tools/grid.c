@@ -2,7 +2,7 @@
 /* grid.c -- p2pctl grid create, issue, lock, unlock, rotate: founding a grid, keys for its peers,
  * and a passphrase for its authority. */
 #include "tool.h"
-#include "ad_json.h"
+#include "print_json.h"
 #include "overlay/membership/authority.h"
 #include "passphrase.h"
 #include "rotate.h"
@@ -63,6 +63,7 @@ static const struct argp_option options[] = {
      0},
     {"socket", 's', "PATH", 0,
      "rotate: the daemon's socket (default: $P2PGRID_SOCKET, or the usual place)", 0},
+    TOOL_HELP_OPTION,
     {0},
 };
 
@@ -128,6 +129,8 @@ static error_t grid_parse(int key, char *value, struct argp_state *state)
 {
     struct order *o = state->input;
     switch (key) {
+    case 'h':
+        return tool_help(state);
     case 'o':
         o->out = value;
         return 0;
@@ -301,7 +304,6 @@ int tool_grid(int argc, char **argv)
         NULL};
     static struct order o;
     struct err e = {0};
-    argp_err_exit_status = TOOL_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &o);
     const struct authority_terms terms = {.days = o.days != 0 ? (int)o.days : GRID_DAYS,
                                           .encrypt = o.encrypt};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* history.c -- p2pctl history: what this user ran from here, and what ran here for others. */
-#include "ad_json.h"
+#include "print_json.h"
 #include "moment.h"
 #include "order.h"
 #include "overlay/client/words.h"
@@ -54,33 +54,13 @@ static void past_print(struct history_order *o, const struct msg_local_past *p)
     printf("\n");
 }
 
-static json_t *past_json(const struct msg_local_past *p)
-{
-    const bool own = p->what == PAST_JOB;
-    json_t *one = json_pack("{s:s, s:I, s:I, s:s, s:s}", "what", own ? "job" : "lent", "began_ms",
-                            (json_int_t)p->began_ms, "took_ms", (json_int_t)p->took_ms, "program",
-                            p->program, "outcome", p->text);
-    if (own) {
-        json_object_set_new(one, "job", json_string(p->name));
-        json_object_set_new(one, "ranks", json_integer(p->slots));
-        json_object_set_new(one, "lanes", json_integer(p->lanes));
-        json_object_set_new(one, "lost", json_integer(p->lost));
-        json_object_set_new(one, "status", json_integer(p->status));
-    } else {
-        json_object_set_new(one, "from", json_string(p->name));
-        json_object_set_new(one, "user", json_string(p->user));
-        json_object_set_new(one, "slots", json_integer(p->slots));
-    }
-    return one;
-}
-
 static void past_row(void *ctx, const struct message *m)
 {
     struct history_order *o = ctx;
     if (m->kind != MSG_local_past)
         return;
     if (o->rows != NULL)
-        json_array_append_new(o->rows, past_json(&m->local_past));
+        json_array_append_new(o->rows, json_of_past(&m->local_past));
     else
         past_print(o, &m->local_past);
 }
@@ -100,7 +80,6 @@ int tool_history(int argc, char **argv)
     struct client *c;
     struct err e = {0};
     struct msg_local_done done;
-    argp_err_exit_status = TOOL_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &o);
     int rc = tool_connect(&c, &o.shared);
     if (rc != TOOL_OK)

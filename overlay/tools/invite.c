@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* invite.c -- p2pctl invite: a token that lets one more desktop into the grid. */
 #include "tool.h"
-#include "ad_json.h"
+#include "print_json.h"
 #include "overlay/membership/registrar.h"
 #include "passphrase.h"
 #include <errno.h>
@@ -40,6 +40,7 @@ static const struct argp_option options[] = {
     {"json", 'j', NULL, 0, "print one JSON object", 1},
     {"socket", 's', "PATH", 0, "the daemon's socket (default: $P2PGRID_SOCKET, or the usual place)",
      1},
+    TOOL_HELP_OPTION,
     {0},
 };
 
@@ -72,6 +73,8 @@ static error_t invite_parse(int key, char *value, struct argp_state *state)
 {
     struct invite_options *w = state->input;
     switch (key) {
+    case 'h':
+        return tool_help(state);
     case 'g':
         take_group(w, value, state);
         return 0;
@@ -162,7 +165,6 @@ int tool_invite(int argc, char **argv)
     struct msg_local_token token = {0};
     struct client *c;
     struct err e = {0};
-    argp_err_exit_status = TOOL_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &w);
     int rc = tool_connect(&c, &w.shared);
     if (rc != TOOL_OK)

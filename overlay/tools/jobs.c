@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* jobs.c -- p2pctl jobs, job, cancel, hold, release: what runs, where, and how to end it. */
-#include "ad_json.h"
 #include "all_jobs.h"
+#include "print_json.h"
 #include "moment.h"
 #include "own_jobs.h"
 #include "overlay/client/words.h"
@@ -40,7 +40,6 @@ static const struct argp_child shared[] = {{.argp = &tool_argp}, {0}};
 static int job_begin(int argc, char **argv, const struct argp *argp, struct job_order *o,
                      struct client **c)
 {
-    argp_err_exit_status = TOOL_USAGE;
     argp_parse(argp, argc, argv, 0, NULL, o);
     return tool_connect(c, &o->shared);
 }
@@ -122,27 +121,17 @@ static void jobs_print(const struct own_jobs *own)
 
 static json_t *json_own(const struct own_job *j)
 {
-    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I}", "job",
-                     j->is.name, "state", own_job_state(j), "program", j->is.program, "ranks",
-                     (int)j->is.ranks, "lanes", (int)j->is.lanes, "peers", (int)own_job_peers(j),
-                     "lost", (int)own_job_lost(j), "pid", (int)j->is.pid, "began_ms",
-                     (json_int_t)j->is.began_ms, "waits_for", (json_int_t)j->is.waits, "place",
-                     (json_int_t)j->is.place, "free", (json_int_t)j->is.free);
+    json_t *one = json_of_job(&j->is);
+    json_object_set_new(one, "peers", json_integer(own_job_peers(j)));
+    json_object_set_new(one, "lost", json_integer(own_job_lost(j)));
+    return one;
 }
 
 static json_t *json_lent(const struct lent *others)
 {
     json_t *lent = json_array();
-    for (size_t i = 0; i < others->count; i++) {
-        const struct msg_local_granted *l = &others->at[i];
-        char id[ID_TEXT + 1];
-        id_text(&l->lease, id);
-        json_array_append_new(lent,
-                              json_pack("{s:s, s:s, s:s, s:s, s:i, s:b, s:i, s:I}", "lease", id,
-                                        "user", l->user, "from", l->from, "program", l->program,
-                                        "slots", (int)l->slots, "guest", (int)l->guest, "pid",
-                                        (int)l->pid, "age_ms", (json_int_t)l->age_ms));
-    }
+    for (size_t i = 0; i < others->count; i++)
+        json_array_append_new(lent, json_of_lent(&others->at[i]));
     return lent;
 }
 
@@ -192,13 +181,6 @@ int tool_jobs(int argc, char **argv)
 
 /* --- job --- */
 
-static const char *const states[] = {"", "runs", "lost", "finished"};
-
-static const char *place_state(const struct part_place *p)
-{
-    return p->state < sizeof states / sizeof states[0] ? states[p->state] : "?";
-}
-
 static unsigned shown_lane(const struct own_job *j, unsigned rank)
 {
     unsigned lane = 0;
@@ -218,7 +200,7 @@ static void job_print_rank(const struct own_job *j, unsigned rank, const struct 
         if (p->state != 0)
             snprintf(cell, sizeof cell, "%s%s%s%s", lane == leader && j->is.lanes > 1 ? "*" : "",
                      p->name, p->state == PLACE_RUNS ? "" : " ",
-                     p->state == PLACE_RUNS ? "" : place_state(p));
+                     p->state == PLACE_RUNS ? "" : place_state_text(p));
         printf("  %s%-22s%s", p->state == PLACE_LOST ? style->bad : "", cell,
                p->state == PLACE_LOST ? style->end : "");
     }
@@ -259,14 +241,8 @@ static void job_print_json(const struct own_job *j)
     for (unsigned rank = 0; rank < j->is.ranks; rank++)
         for (unsigned lane = 0; lane < j->is.lanes; lane++) {
             const struct part_place *p = own_job_place(j, rank, lane);
-            char id[ID_TEXT + 1];
-            if (p->state == 0)
-                continue;
-            id_text(&p->peer, id);
-            json_array_append_new(places, json_pack("{s:i, s:i, s:s, s:s, s:s, s:b}", "rank",
-                                                    (int)rank, "lane", (int)lane, "state",
-                                                    place_state(p), "peer", p->name, "peer_id", id,
-                                                    "leads", lane == shown_lane(j, rank)));
+            if (p->state != 0)
+                json_array_append_new(places, json_of_process(p, lane == shown_lane(j, rank)));
         }
     json_object_set_new(all, "processes", places);
     tool_print_json(all);

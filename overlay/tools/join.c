@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* join.c -- p2pctl join: makes this desktop's key, has it admitted to a grid, and leaves everything
  * where p2pd looks. */
-#include "ad_json.h"
+#include "print_json.h"
 #include "tool.h"
 #include "overlay/base/addr.h"
 #include "newcomer.h"
@@ -33,6 +33,7 @@ static const struct argp_option options[] = {
     {"name", 'n', "PEER", 0, "what this peer is called (default: the host's name)", 0},
     {"config", 'c', "FILE", 0, "the settings of p2pd, when they are not at their usual place", 0},
     {"json", 'j', NULL, 0, "print one JSON object", 1},
+    TOOL_HELP_OPTION,
     {0},
 };
 
@@ -40,6 +41,8 @@ static error_t join_parse(int key, char *value, struct argp_state *state)
 {
     struct join_options *w = state->input;
     switch (key) {
+    case 'h':
+        return tool_help(state);
     case 'n':
         w->name = value;
         return 0;
@@ -261,7 +264,6 @@ int tool_join(int argc, char **argv)
     struct entry entry = {0};
     struct err e = {0};
     char host[NAME_SIZE];
-    argp_err_exit_status = TOOL_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &w);
     if (w.name == NULL && tool_host_name(host, &e) < 0)
         return tool_fail(&e);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lend.c -- p2pctl policy, pause, resume, leave: what this desktop lends, and when it stops. */
-#include "ad_json.h"
+#include "print_json.h"
 #include "overlay/base/size.h"
 #include "overlay/base/confinement.h"
 #include "overlay/lend/lender.h"
@@ -97,28 +97,9 @@ static void lend_print(const struct msg_local_terms *t)
                       : "jobs may encrypt their messages");
 }
 
-static json_t *json_words(const struct part_path *words, size_t count)
-{
-    json_t *all = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(all, json_string(words[i].text));
-    return all;
-}
-
 static void lend_print_json(const struct msg_local_terms *t)
 {
-    tool_print_json(json_pack(
-        "{s:b, s:s, s:I, s:b, s:i, s:o, s:o, s:o, s:b, s:i, s:s, s:i, s:I, s:I, s:I, s:I, s:i, "
-        "s:o, "
-        "s:o, s:b}",
-        "open", t->open, "state", t->state, "until", (json_int_t)t->until, "suspended",
-        t->suspended, "leases", t->leases, "allow", json_words(t->allow, t->allow_count), "deny",
-        json_words(t->deny, t->deny_count), "hours", json_words(t->hours, t->hours_count),
-        "only_when_idle", t->idle_only, "idle_minutes", t->idle_minutes, "owner_returns",
-        t->owner_returns, "slots", t->slots, "memory", (json_int_t)t->memory, "disk",
-        (json_int_t)t->disk, "processes", (json_int_t)t->processes, "open_files",
-        (json_int_t)t->open_files, "nice", t->nice, "enforced", tool_json_confinement(t->enforces),
-        "required", tool_json_confinement(t->required), "encrypt", t->encrypt));
+    tool_print_json(json_of_terms(t));
 }
 
 /* --- the others --- */
@@ -184,7 +165,6 @@ static int run(int argc, char **argv, const struct argp *argp, enum lender_verb 
     struct msg_local_terms terms = {0};
     struct client *c;
     struct err e = {0};
-    argp_err_exit_status = TOOL_USAGE;
     argp_parse(argp, argc, argv, 0, NULL, &w);
     int rc = tool_connect(&c, &w.shared);
     if (rc != TOOL_OK)

@@ -1,7 +1,7 @@
 # p2pctl: one file for each subcommand.
 bin_PROGRAMS += p2pctl
 p2pctl_SOURCES = \
-    overlay/tools/ad_json.c overlay/tools/ad_json.h \
+    overlay/tools/print_json.c overlay/tools/print_json.h \
     overlay/tools/advise.c \
     overlay/tools/cache.c \
     overlay/tools/alloc.c \
@@ -26,6 +26,7 @@ p2pctl_SOURCES = \
     overlay/tools/rotate.c overlay/tools/rotate.h \
     overlay/tools/status.c \
     overlay/tools/tool.c overlay/tools/tool.h \
+    overlay/tools/web.c \
     overlay/tools/why.c
 p2pctl_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) -DSERVICE_UNIT='"overlay/tools/service_unit.inc"'
 p2pctl_LDADD = libdaemon.la libruntime.la libsurvive.la libclient.la libcore.la $(JANSSON_LIBS) -lm

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* log.c -- p2pctl log: what happens, a line each. */
-#include "ad_json.h"
+#include "print_json.h"
 #include "moment.h"
 #include "order.h"
 #include "overlay/client/words.h"
@@ -32,16 +32,6 @@ static error_t log_parse(int key, char *value, struct argp_state *state)
     return 0;
 }
 
-static const char *notice_word(uint8_t what)
-{
-    static const char *const words[] = {[NOTICE_NODE_DOWN] = "peer_lost",
-                                        [NOTICE_REPLICA_LOST] = "process_lost",
-                                        [NOTICE_JOB_DONE] = "job_done",
-                                        [NOTICE_ALLOCATION_ENDED] = "allocation_ended",
-                                        [NOTICE_NEWS] = "news"};
-    return what < sizeof words / sizeof words[0] && words[what] != NULL ? words[what] : "?";
-}
-
 static void notice_print(const struct msg_local_notice *n)
 {
     const time_t t = (time_t)(n->time_ms / 1000);
@@ -55,19 +45,7 @@ static void notice_print(const struct msg_local_notice *n)
 /* One object in a line, so that a reader has each at once. */
 static void notice_print_json(const struct msg_local_notice *n)
 {
-    json_t *one = json_pack("{s:s, s:I, s:s}", "event", notice_word(n->what), "time_ms",
-                            (json_int_t)n->time_ms, "text", n->text);
-    if (n->peer_name[0] != '\0')
-        json_object_set_new(one, "peer", json_string(n->peer_name));
-    if (n->job[0] != '\0')
-        json_object_set_new(one, "job", json_string(n->job));
-    if (n->what == NOTICE_REPLICA_LOST) {
-        json_object_set_new(one, "rank", json_integer(n->rank));
-        json_object_set_new(one, "lane", json_integer(n->lane));
-        json_object_set_new(one, "left", json_integer(n->left));
-    }
-    if (n->what == NOTICE_JOB_DONE)
-        json_object_set_new(one, "status", json_integer(n->status));
+    json_t *one = json_of_notice(n);
     json_dumpf(one, stdout, JSON_COMPACT);
     putchar('\n');
     json_decref(one);
@@ -125,7 +103,6 @@ int tool_log(int argc, char **argv)
     struct log_order o = {.past = KEPT};
     struct client *c;
     struct err e = {0};
-    argp_err_exit_status = TOOL_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &o);
     int rc = tool_connect(&c, &o.shared);
     if (rc != TOOL_OK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* members.c -- p2pctl members: the peers that are there, and those that are away. */
-#include "ad_json.h"
+#include "print_json.h"
 #include "all_peers.h"
 #include "moment.h"
 #include "overlay/core/lease/lending_state.h"
@@ -46,13 +46,6 @@ static void print_one(const char *name, const char *state, const char *seen, con
     printf("%s%-20s %-12s %s%s\n", style, name, seen, state, end);
 }
 
-static const char *away_text(const struct msg_local_member *m, uint64_t now)
-{
-    return m->revoked                      ? "revoked"
-           : m->ends != 0 && m->ends < now ? "away; its certificate has ended"
-                                           : "away";
-}
-
 static void members_print(const struct all_peers *p, const struct members *all)
 {
     const struct tool_style style = tool_style(stdout);
@@ -68,19 +61,10 @@ static void members_print(const struct all_peers *p, const struct members *all)
             continue;
         if (m->seen != 0)
             snprintf(seen, sizeof seen, "%s ago", moment_span(now - m->seen, span));
-        print_one(m->name, away_text(m, now), seen, style.dim, style.end);
+        print_one(m->name, member_away_text(m, now), seen, style.dim, style.end);
         away += !m->revoked;
     }
     printf("%s%zu here, %u away%s\n", style.dim, p->count, away, style.end);
-}
-
-static json_t *json_member(const char *name, const struct id *id, bool here, const char *state,
-                           uint64_t seen)
-{
-    char text[ID_TEXT + 1];
-    id_text(id, text);
-    return json_pack("{s:s, s:s, s:b, s:s, s:I}", "name", name, "id", text, "here", here, "state",
-                     state, "seen", (json_int_t)seen);
 }
 
 static void members_print_json(const struct all_peers *p, const struct members *all)
@@ -88,13 +72,13 @@ static void members_print_json(const struct all_peers *p, const struct members *
     const uint64_t now = moment_now_ms() / 1000;
     json_t *rows = json_array();
     for (size_t i = 0; i < p->count; i++)
-        json_array_append_new(rows, json_member(p->at[i].ad.name, &p->at[i].ad.peer.id, true,
-                                                present_state(&p->at[i].ad), now));
+        json_array_append_new(rows, json_of_member(p->at[i].ad.name, &p->at[i].ad.peer.id, true,
+                                                   present_state(&p->at[i].ad), now));
     for (size_t i = 0; i < all->count; i++) {
         const struct msg_local_member *m = &all->at[i];
         if (present(p, &m->peer) == NULL)
             json_array_append_new(
-                rows, json_member(m->name, &m->peer, false, away_text(m, now), m->seen));
+                rows, json_of_member(m->name, &m->peer, false, member_away_text(m, now), m->seen));
     }
     tool_print_json(json_pack("{s:o}", "members", rows));
 }

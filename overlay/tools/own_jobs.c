@@ -31,13 +31,17 @@ static void add_places(struct own_job *j, const struct msg_local_places *row)
     }
 }
 
-static void own_jobs_row(void *ctx, const struct message *m)
+void own_jobs_take(struct own_jobs *all, const struct message *m)
 {
-    struct own_jobs *all = ctx;
     if (m->kind == MSG_local_job)
         add_job(all, &m->local_job);
     else if (m->kind == MSG_local_places && all->count > 0 && !all->short_of_memory)
         add_places(&all->at[all->count - 1], &m->local_places);
+}
+
+static void own_jobs_row(void *ctx, const struct message *m)
+{
+    own_jobs_take(ctx, m);
 }
 
 int own_jobs_ask(struct own_jobs *all, struct client *c, struct err *e)

@@ -15,6 +15,8 @@ struct own_jobs {
     bool short_of_memory;
 };
 
+/* A message of the answer to local_jobs. */
+void own_jobs_take(struct own_jobs *all, const struct message *m);
 int own_jobs_ask(struct own_jobs *all, struct client *c, struct err *e);
 void own_jobs_clear(struct own_jobs *all);
 /* By its whole name or by the number in it: mpirun-77, 77; NULL: none. */

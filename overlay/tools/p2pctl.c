@@ -9,6 +9,7 @@ static const struct {
     const char *name, *summary;
     int (*run)(int argc, char **argv);
 } tools[] = {
+    {"top", "the grid as it is now, live on this terminal", tool_top},
     {"status", "this desktop's peer: addresses, neighbours, slots, leases", tool_status},
     {"peers", "every peer of the grid, nearest first", tool_peers},
     {"members", "who is in the grid, also who is away, and since when", tool_members},
@@ -19,6 +20,7 @@ static const struct {
     {"release", "let a held job go on", tool_release},
     {"history", "what ran here, and what you ran", tool_history},
     {"log", "what happens, a line each; -f goes on", tool_log},
+    {"web", "the grid in your browser", tool_web},
     {"doctor", "what is wrong on this desktop, and what mends it", tool_doctor},
     {"service", "have systemd start p2pd: install, remove, status", tool_service},
     {"why", "who would run a job, and why the others would not", tool_why},
@@ -44,7 +46,7 @@ static void help(FILE *f)
           f);
     for (size_t i = 0; i < TOOLS; i++)
         fprintf(f, "  %-10s %s\n", tools[i].name, tools[i].summary);
-    fputs("\n`p2pctl SUBCOMMAND --help` says more; most take --json.\n"
+    fputs("\n`p2pctl SUBCOMMAND --help` says more; all but alloc and top take --json.\n"
           "Exit status: 0 done; 1 it could not be done (a line says why); 2 wrong usage; 3 no "
           "daemon answers.\n",
           f);
@@ -54,6 +56,7 @@ int main(int argc, char **argv)
 {
     static char name[64];
     const char *what = argc > 1 ? argv[1] : "";
+    argp_err_exit_status = TOOL_USAGE;
     if (strcmp(what, "--help") == 0 || strcmp(what, "-h") == 0 || strcmp(what, "help") == 0) {
         help(stdout);
         return TOOL_OK;

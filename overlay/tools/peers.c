@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* peers.c -- p2pctl peers: every peer of the grid, nearest first. */
 #include "tool.h"
-#include "ad_json.h"
+#include "print_json.h"
 #include "overlay/base/addr.h"
 #include "all_peers.h"
 
@@ -40,13 +40,10 @@ static void peers_print(const struct all_peers *p)
 static void peers_print_json(const struct all_peers *p)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < p->count; i++) {
-        json_t *one = tool_json_ad(&p->at[i].ad);
-        json_object_set_new(one, "rtt_us", json_integer(p->at[i].rtt_us));
-        json_array_append_new(list, one);
-    }
+    for (size_t i = 0; i < p->count; i++)
+        json_array_append_new(list, json_of_peer(&p->at[i]));
     tool_print_json(json_pack("{s:o, s:i, s:o}", "peers", list, "silent", p->silent,
-                              "other_versions", tool_json_lines(p->other_versions)));
+                              "other_versions", json_of_lines(p->other_versions)));
 }
 
 int tool_peers(int argc, char **argv)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* revoke.c -- p2pctl revoke: a peer is no member any more. */
 #include "tool.h"
-#include "ad_json.h"
+#include "print_json.h"
 #include "passphrase.h"
 #include <argp.h>
 #include <errno.h>
@@ -26,6 +26,7 @@ static const struct argp_option options[] = {
      "where the passphrase of a locked authority is; -: standard input", 0},
     {"socket", 's', "PATH", 0, "the daemon's socket (default: $P2PGRID_SOCKET, or the usual place)",
      0},
+    TOOL_HELP_OPTION,
     {0},
 };
 
@@ -33,8 +34,11 @@ static error_t revoke_parse(int key, char *value, struct argp_state *state)
 {
     struct revoke_options *w = state->input;
     switch (key) {
+    case 'h':
+        return tool_help(state);
     case 'j':
         w->shared.json = true;
+        tool_json_errors();
         return 0;
     case 'p':
         w->file = value;
@@ -86,7 +90,6 @@ int tool_revoke(int argc, char **argv)
     struct msg_local_revoked answer = {0};
     struct client *c;
     struct err e = {0};
-    argp_err_exit_status = TOOL_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &w);
     if (strlen(w.peer) >= sizeof(struct msg_local_revoke){0}.peer) {
         err_set(&e, EINVAL, "'%s' is no peer", w.peer);

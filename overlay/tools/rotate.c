@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rotate.c -- p2pctl grid rotate: the authority of the grid gets another key. */
 #include "tool.h"
-#include "ad_json.h"
+#include "print_json.h"
 #include "passphrase.h"
 #include "rotate.h"
 #include <errno.h>

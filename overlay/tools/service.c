@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* service.c -- p2pctl service: has the user's systemd start p2pd. */
 #include "service.h"
-#include "ad_json.h"
+#include "print_json.h"
 #include "overlay/base/file.h"
 #include "tool.h"
 #include <errno.h>
@@ -204,7 +204,6 @@ int tool_service(int argc, char **argv)
     struct service_order o = {0};
     struct err e = {0};
     char path[PATH_MAX + 64] = "";
-    argp_err_exit_status = TOOL_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &o);
     const struct passwd *user = getpwuid(geteuid());
     if (strcmp(o.verb, "install") == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* status.c -- p2pctl status: this desktop's own peer. */
 #include "tool.h"
-#include "ad_json.h"
+#include "print_json.h"
 #include "overlay/base/addr.h"
 #include "overlay/base/lane_roots.h"
 #include "overlay/core/lease/lease.h"
@@ -77,22 +77,14 @@ static void status_print(const struct status *s)
     tool_print_lines(s->other_versions);
 }
 
-static json_t *json_neighbour(const struct part_peer *p)
-{
-    char where[ADDR_TEXT + 1], id[ID_TEXT + 1];
-    addr_text(&p->addr, where);
-    id_text(&p->id, id);
-    return json_pack("{s:s, s:s}", "id", id, "address", where);
-}
-
 static json_t *json_ring(const struct status *s)
 {
     json_t *before = json_null(), *after = json_array();
     for (size_t i = 0; i < s->near_count; i++)
         if (s->near[i].place == 0)
-            before = json_neighbour(&s->near[i].peer);
+            before = json_of_neighbour(&s->near[i].peer);
         else
-            json_array_append_new(after, json_neighbour(&s->near[i].peer));
+            json_array_append_new(after, json_of_neighbour(&s->near[i].peer));
     return json_pack("{s:o, s:o}", "predecessor", before, "successors", after);
 }
 
@@ -113,14 +105,14 @@ static json_t *json_leases(const struct status *s)
 
 static void status_print_json(const struct status *s)
 {
-    json_t *all = tool_json_ad(&s->self.ad);
+    json_t *all = json_of_ad(&s->self.ad);
     json_object_set_new(all, "version", json_string(s->self.version));
     json_object_set_new(all, "pid", json_integer(s->self.pid));
     json_object_set_new(all, "listen", json_pack("[O]", json_object_get(all, "address")));
     json_object_set_new(all, "views", json_string(lanes_way_text((enum lanes_way)s->self.views)));
     json_object_set_new(all, "ring", json_ring(s));
     json_object_set_new(all, "leases", json_leases(s));
-    json_object_set_new(all, "other_versions", tool_json_lines(s->other_versions));
+    json_object_set_new(all, "other_versions", json_of_lines(s->other_versions));
     tool_print_json(all);
 }
 

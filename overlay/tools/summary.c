@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* summary.c -- p2pctl alone: this desktop, one's jobs and the grid, on one screen. */
-#include "ad_json.h"
+#include "print_json.h"
 #include "all_peers.h"
 #include "moment.h"
 #include "overlay/core/lease/lease.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tool.c -- what the subcommands of p2pctl share: options, the connection, and how things are
  * printed. */
-#include "ad_json.h"
+#include "print_json.h"
 #include "tool.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +16,12 @@ void tool_json_errors(void)
     json_errors = true;
 }
 
+error_t tool_help(struct argp_state *state)
+{
+    argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+    return 0;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct tool_options *o = state->input;
@@ -24,6 +30,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         tool_json_errors();
     } else if (key == 's')
         o->socket = arg;
+    else if (key == 'h')
+        return tool_help(state);
     else
         return ARGP_ERR_UNKNOWN;
     return 0;
@@ -33,6 +41,7 @@ static const struct argp_option options[] = {
     {"json", 'j', NULL, 0, "print one JSON object", 0},
     {"socket", 's', "PATH", 0, "the daemon's socket (default: $P2PGRID_SOCKET, or the usual place)",
      0},
+    TOOL_HELP_OPTION,
     {0},
 };
 
@@ -41,7 +50,6 @@ const struct argp tool_argp = {.options = options, .parser = parse};
 void tool_parse(int argc, char **argv, const char *doc, struct tool_options *o)
 {
     const struct argp argp = {.options = options, .parser = parse, .doc = doc};
-    argp_err_exit_status = TOOL_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, o);
 }
 

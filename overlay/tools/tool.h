@@ -34,8 +34,10 @@ int tool_release(int argc, char **argv);
 int tool_history(int argc, char **argv);
 int tool_log(int argc, char **argv);
 int tool_members(int argc, char **argv);
+int tool_web(int argc, char **argv);
 int tool_doctor(int argc, char **argv);
 int tool_service(int argc, char **argv);
+int tool_top(int argc, char **argv);
 int tool_summary(int argc, char **argv); /* without a subcommand */
 
 /* What this desktop is called, without its domain: a peer's name unless another is given. */
@@ -49,6 +51,12 @@ struct tool_options {
 
 /* --json and --socket, for a subcommand with options of its own; input: struct tool_options. */
 extern const struct argp tool_argp;
+
+/* -h is --help: an option and its case, for subcommands that do not share tool_argp. */
+/* clang-format off */
+#define TOOL_HELP_OPTION {NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}
+/* clang-format on */
+error_t tool_help(struct argp_state *state);
 
 /* Parses argv with the shared options and no argument; exits for --help, and with TOOL_USAGE. */
 void tool_parse(int argc, char **argv, const char *doc, struct tool_options *options);

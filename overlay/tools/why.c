@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* why.c -- p2pctl why: which peers would be chosen for a job, and why the others would not. */
 #include "tool.h"
-#include "ad_json.h"
+#include "print_json.h"
 #include "order.h"
 #include "pick.h"
 #include "overlay/files/binaries.h"
@@ -201,7 +201,7 @@ static void why_print_json(const struct pick *p, const struct all_peers *all)
     }
     tool_print_json(json_pack("{s:b, s:s, s:o, s:i, s:o}", "enough", p->enough, "why", p->why,
                               "peers", list, "silent", all->silent, "other_versions",
-                              tool_json_lines(all->other_versions)));
+                              json_of_lines(all->other_versions)));
 }
 
 int tool_why(int argc, char **argv)
@@ -214,7 +214,6 @@ int tool_why(int argc, char **argv)
     struct pick pick = {0};
     struct client *client;
     struct err e = {0};
-    argp_err_exit_status = TOOL_USAGE;
     level_parse(&o.want.level, "1", &e);
     o.want.require = &o.require;
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o);

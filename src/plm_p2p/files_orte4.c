@@ -67,13 +67,33 @@ static void take_preload(orte_app_context_t *app, char ***names)
     orte_remove_attribute(&app->attributes, ORTE_APP_SSNDIR_CWD);
 }
 
+/* What PATH finds here beside the system's folders, a program of an environment or of ~/bin, is
+ * what runs, though no other desktop has such a PATH. */
+static void name_program(orte_app_context_t *app)
+{
+    char path[PROGRAM_PATH + 1];
+    if (app->app == NULL || strchr(app->app, '/') != NULL ||
+        program_find(path, app->app, app->cwd != NULL ? app->cwd : "/", getenv("PATH")) != 0 ||
+        program_lies_in_system(path))
+        return;
+    free(app->app);
+    app->app = strdup(path);
+    if (app->argv != NULL && app->argv[0] != NULL) {
+        free(app->argv[0]);
+        app->argv[0] = strdup(path);
+    }
+}
+
 static char *preload_all(const orte_job_t *job)
 {
     char **names = NULL;
     for (int i = 0; i < job->apps->size; i++) {
         orte_app_context_t *app = opal_pointer_array_get_item(job->apps, i);
-        if (app != NULL)
-            take_preload(app, &names);
+        if (app == NULL)
+            continue;
+        take_preload(app, &names);
+        if (mca_ras_p2p_component.files == FILES_AUTO)
+            name_program(app);
     }
     if (mca_ras_p2p_component.files == FILES_AUTO && plm->files_text != NULL &&
         plm->files_text[0] != '\0')

@@ -23,14 +23,22 @@
 
 static struct plm_p2p_component *const plm = &mca_plm_p2p_component;
 
+static bool is_in_folder(const char *path)
+{
+    const char *const folder = plm_p2p_files_folder();
+    const size_t length = folder != NULL ? strlen(folder) : 0;
+    return length > 0 && strncmp(path, folder, length) == 0 && path[length] == '/';
+}
+
 /* What is not found here may be there: then it is the peer's own, or orted says that it is missing.
  */
 static int add_program(const char *name, const char *cwd, struct err *e)
 {
     char path[PROGRAM_PATH + 1], real[PATH_MAX];
     const int rc = program_find(path, name, cwd, getenv("PATH"));
-    /* A link of the folder leads elsewhere where there is no view yet. */
-    if (rc == 0 && plm_p2p_files_travel() && realpath(path, real) != NULL &&
+    /* A link of the folder leads elsewhere where there is no view yet; what lies elsewhere came by
+     * its name. */
+    if (rc == 0 && plm_p2p_files_travel() && is_in_folder(path) && realpath(path, real) != NULL &&
         strlen(real) <= PROGRAM_PATH)
         strcpy(path, real);
     if (rc == -ENAMETOOLONG)

@@ -113,7 +113,7 @@ int main(int argc, char **argv)
     struct stat s;
     if (argc != 2 || fstat(LISTENING, &s) != 0 || !S_ISSOCK(s.st_mode)) {
         fputs("p2pd-pmix is started by p2pd, when a PMIx tool comes\n", stderr);
-        return EXIT_FAILURE;
+        return 2;
     }
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     signal(SIGPIPE, SIG_IGN);

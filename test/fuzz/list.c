@@ -13,7 +13,7 @@ static void look_at(const struct list *l)
         const struct list_entry *one = &l->entries[i];
         if (!list_path_is_good(one->path, one->kind) || one->mode > 0777 ||
             one->first_chunk + one->chunk_count > l->chunk_count ||
-            (one->kind == LIST_LINK) != (one->target != NULL) || list_find(l, one->path) != one)
+            list_is_link(one) != (one->target != NULL) || list_find(l, one->path) != one)
             abort();
     }
     for (size_t i = 0; i < l->chunk_count; i++)

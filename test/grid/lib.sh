@@ -164,7 +164,7 @@ processes_of_jobs() {
     { grep -szaHE '^(TMPDIR|OMPI_COMM_WORLD_RANK)=' /proc/[0-9]*/environ 2>/dev/null || true; } | tr '\0' '\n' |
         awk -F '[/:=]' -v dir="TMPDIR=$P2PGRID_GRID/peer/" -v uids="$uids" '
             (at = index($0, dir)) { peer[$3] = substr($0, at + length(dir)) + 0 }
-            uids && $5 == "TMPDIR" && /\/work\/lease-/ { # a desktop has a uid of its own
+            uids && (($5 == "TMPDIR" && /\/work\/lease-/) || $5 == "OMPI_COMM_WORLD_RANK") { # a desktop has a uid of its own
                 uid = 0; ("stat -c %u /proc/" $3 " 2>/dev/null") | getline uid
                 if (uid > uids && uid <= uids + 250) peer[$3] = uid - uids }
             $5 == "OMPI_COMM_WORLD_RANK" { vpid[$3] = $6 }

@@ -7,12 +7,14 @@ grid_scripts = \
     test/grid/words \
     test/grid/living \
     test/grid/wait \
+    test/grid/top \
     test/grid/doctor \
     test/grid/tutorial \
     test/grid/as_stock \
     test/grid/unnoticed \
     test/grid/endings \
     test/grid/fetched \
+    test/grid/full_disk \
     test/grid/siblings \
     test/grid/allocation \
     test/grid/alloc \
@@ -24,11 +26,13 @@ grid_scripts = \
     test/grid/broken \
     test/grid/contest \
     test/grid/quick \
+    test/grid/elsewhere \
     test/grid/travels \
     test/grid/why \
     test/grid/replication \
     test/grid/drift \
     test/grid/languages \
+    test/grid/logbook \
     test/grid/rooms \
     test/grid/ring \
     test/grid/answers \
@@ -39,6 +43,7 @@ grid_scripts = \
     test/grid/grid_tool \
     test/grid/near \
     test/grid/netns \
+    test/grid/updated \
     test/grid/versions \
     test/grid/json \
     test/grid/wire \
@@ -53,7 +58,8 @@ grid_scripts = \
     test/grid/printed \
     test/grid/results \
     test/grid/reuse \
-    test/grid/acceptance
+    test/grid/acceptance \
+    test/grid/acceptance_apart
 GRID += $(grid_scripts)
 EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh test/grid/raw.h test/grid/root.sh $(grid_scripts)
 # A bare holder of leases, one who says wrong things, one who does not wait for an answer, and one who goes on writing,
@@ -68,6 +74,7 @@ soak_scripts = \
     test/grid/orphans \
     test/grid/stream \
     test/grid/large_counts \
+    test/grid/acceptance_apart_long \
     test/grid/acceptance_kills \
     test/grid/windows_files \
     test/grid/kill_table \

@@ -15,7 +15,8 @@ sim_programs = \
     test/sim/quiet \
     test/sim/replica \
     test/sim/waiting \
-    test/sim/watch
+    test/sim/watch \
+    test/sim/young
 test_sim_replica_SOURCES = test/sim/replica.c test/sim/replica.h test/sim/replica_sim.h \
     test/sim/replica_drift.c test/sim/replica_make.c test/sim/replica_net.c test/sim/replica_plan.c test/sim/replica_plant.c test/sim/replica_proc.c \
     test/sim/replica_schedule.c test/sim/replica_explore.c test/sim/replica_small.c test/sim/replica_trouble.c \
@@ -32,6 +33,7 @@ test_sim_quiet_LDADD = libsim.la $(LDADD)
 test_sim_waiting_SOURCES = test/sim/waiting.c test/sim/waiting_world.c test/sim/waiting_world.h
 test_sim_waiting_LDADD = libcore.la $(LDADD)
 test_sim_watch_LDADD = libsim.la $(LDADD)
+test_sim_young_LDADD = libsim.la $(LDADD)
 EXTRA_PROGRAMS += $(sim_programs)
 SIM += $(sim_programs)
 

@@ -74,6 +74,21 @@ static void test_nobody_is_left_out_for_who_is_adrift(void **state)
     free(ring);
 }
 
+static bool asks_within_a_minute(struct ring *ring, struct part_peer whom)
+{
+    static struct ring_out out;
+    static uint64_t now = NOW;
+    struct ring_event event = {.kind = RING_TICK};
+    bool asked = false;
+    for (uint64_t end = now + 60 * NOW; now < end && !asked; now += NOW / 10) {
+        ring_step(ring, &event, now, &out);
+        for (unsigned i = 0; i < out.count; i++)
+            asked = asked ||
+                    (out.action[i].kind == RING_SEND && id_equal(&out.action[i].peer.id, &whom.id));
+    }
+    return asked;
+}
+
 /* A link that breaks names its peer and no address; a member without any other asks it again where
  * it was.
  */
@@ -94,15 +109,35 @@ static void test_asked_again_where_it_was(void **state)
     assert_int_equal(ring_standing(ring), RING_ALONE);
     assert_int_equal(ring_known(ring, &kept, 1), 1); /* for the list on disk, too */
     assert_int_equal(kept.addr.port, 7117);
-    bool asked = false;
-    for (uint64_t now = NOW; now < 60 * 1000 * 1000 && !asked; now += 100 * 1000) {
-        event = (struct ring_event){.kind = RING_TICK};
-        ring_step(ring, &event, now, &out);
-        for (unsigned i = 0; i < out.count; i++)
-            asked =
-                asked || (out.action[i].kind == RING_SEND && out.action[i].peer.addr.ip[15] == 8);
-    }
-    assert_true(asked);
+    assert_true(asks_within_a_minute(ring, peer(8)));
+    free(ring);
+}
+
+/* Desktops that were given new keys: this one, and another. Nobody dials what they were before. */
+static void test_former_peers_are_not_asked(void **state)
+{
+    (void)state;
+    static struct ring_out out;
+    static struct message m;
+    struct ring_setup setup = {.self = peer(1), .record_bytes = RING_RECORDS_MIN, .searches = 1};
+    struct ring *ring = ring_init(malloc(ring_size(&setup)), &setup, NOW);
+    struct part_peer former = peer(9), before = peer(10), now = peer(11);
+    struct ring_event event = {.kind = RING_JOIN, .peer = former};
+    event.peer.addr = peer(1).addr;
+    ring_step(ring, &event, NOW, &out);
+    assert_false(asks_within_a_minute(ring, former));
+    event.peer = before;
+    ring_step(ring, &event, NOW, &out);
+    m = (struct message){.kind = MSG_ring_ask};
+    event = (struct ring_event){.kind = RING_UNREACHABLE, .peer = before};
+    ring_step(ring, &event, NOW, &out);
+    assert_true(asks_within_a_minute(ring, before));
+    event = (struct ring_event){.kind = RING_MESSAGE, .peer = now, .message = &m};
+    event.peer.addr = before.addr;
+    ring_step(ring, &event, 60 * NOW, &out);
+    event = (struct ring_event){.kind = RING_UNREACHABLE, .peer = before};
+    ring_step(ring, &event, 60 * NOW, &out);
+    assert_false(asks_within_a_minute(ring, before));
     free(ring);
 }
 
@@ -110,6 +145,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_asked_again_where_it_was),
+        cmocka_unit_test(test_former_peers_are_not_asked),
         cmocka_unit_test(test_who_is_adrift_is_taken_in),
         cmocka_unit_test(test_nobody_is_left_out_for_who_is_adrift),
     };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gather.c -- what of a folder goes along with a job, and what does not. */
 #include "overlay/files/gather.h"
+#include <errno.h>
 #include "made_elf.h"
 #include "temporary.h"
 #include <fcntl.h>
@@ -131,6 +132,13 @@ static bool has(const char *path, enum gathered_kind kind)
     return entry != NULL && entry->kind == kind;
 }
 
+static bool has_outside(const char *path, enum gathered_kind kind)
+{
+    char full[256];
+    snprintf(full, sizeof full, "%s/%s", top, path);
+    return has(full, kind);
+}
+
 enum { LIMIT = 1 << 20 };
 
 static void test_the_whole_folder(void **state)
@@ -247,6 +255,40 @@ static void test_programs_elsewhere(void **state)
     assert_int_equal(got.list.count, 0);
 }
 
+/* An environment of Python comes as a whole, with its links as they are; so does a folder that is
+ * named. What is too large by itself is named, and a link to a folder is not followed. */
+static void test_folders_elsewhere(void **state)
+{
+    (void)state;
+    char *words[] = {"../env/bin/python3", "script.py", NULL};
+    make("env");
+    make("env/bin");
+    make("env/lib");
+    put("env/pyvenv.cfg", "home = /usr/bin\n");
+    put("env/lib/module.py", "x = 1");
+    put("env/lib/.netrc", "secret");
+    leads("env/bin/python3", "/usr/bin/env");
+    leads("env/lib/far", "../../elsewhere/big.dat");
+    leads("env/lib/folder", "../../elsewhere");
+    leads("env/lib/round", "..");
+    assert_int_equal(collect(job, "in.dat", LIMIT, words), 0);
+    assert_true(has_outside("env/bin/python3", GATHERED_OUTSIDE_LINK));
+    assert_true(has_outside("env/lib/far", GATHERED_OUTSIDE_LINK));
+    assert_true(has("env/lib/module.py", GATHERED_OUTSIDE) &&
+                has("env/pyvenv.cfg", GATHERED_OUTSIDE));
+    assert_true(has("elsewhere/big.dat", GATHERED_OUTSIDE));
+    assert_null(find("elsewhere/tool"));
+    assert_null(find("env/lib/.netrc"));
+    assert_int_equal(collect(job, "in.dat", 8, words), 0);
+    assert_null(find("env/lib/module.py"));
+    assert_non_null(strstr(got.large, "/env"));
+    assert_int_equal(collect(job, "../env/lib", 8, (char *[]){"sh", NULL}), 0);
+    assert_true(has("env/lib/module.py", GATHERED_OUTSIDE));
+    assert_int_equal(collect(job, "/usr/share", 8, (char *[]){"sh", NULL}), -EPERM);
+    assert_int_equal(collect(job, home, 8, (char *[]){"sh", NULL}), -EPERM);
+    assert_int_equal(collect(job, top, 8, (char *[]){"sh", NULL}), -EPERM);
+}
+
 static void test_ignore(void **state)
 {
     (void)state;
@@ -293,6 +335,7 @@ int main(void)
         cmocka_unit_test(test_limit),
         cmocka_unit_test(test_home),
         cmocka_unit_test(test_programs_elsewhere),
+        cmocka_unit_test(test_folders_elsewhere),
         cmocka_unit_test(test_ignore),
         cmocka_unit_test(test_names),
     };

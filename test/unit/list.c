@@ -28,17 +28,20 @@ static struct list *sample(void)
     assert_int_equal(list_add_file(l, LIST_FILE, "data-1", 0755, 8, 0, NULL, &e), 0);
     assert_int_equal(list_add_file(l, LIST_OUTSIDE, "/opt/lib/libx.so", 0755, 8, 5, three + 2, &e),
                      0);
+    assert_int_equal(list_add_link(l, "/opt/lib/libx.so.1", "libx.so", 6, &e), 0);
     assert_int_equal(list_end(l, &e), 0);
     return l;
 }
 
 static void test_order(void **state)
 {
-    static const char *const paths[] = {"/opt/lib/libx.so", "data",   "data/b", "data/b/copy",
-                                        "data/latest",      "data-1", "in.dat"};
+    static const char *const paths[] = {
+        "/opt/lib/libx.so", "/opt/lib/libx.so.1", "data",   "data/b",
+        "data/b/copy",      "data/latest",        "data-1", "in.dat"};
     struct list *l = sample();
     (void)state;
-    assert_int_equal(l->count, 7);
+    assert_int_equal(l->count, 8);
+    assert_int_equal(l->entries[1].kind, LIST_OUTSIDE_LINK);
     for (size_t i = 0; i < l->count; i++) {
         assert_string_equal(l->entries[i].path, paths[i]);
         assert_ptr_equal(list_find(l, paths[i]), &l->entries[i]);
@@ -99,7 +102,8 @@ static void test_bad_names(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_false(list_path_is_good(bad[i], LIST_FILE));
     for (size_t i = 0; i < sizeof outside / sizeof *outside; i++)
-        assert_false(list_path_is_good(outside[i], LIST_OUTSIDE));
+        assert_false(list_path_is_good(outside[i], LIST_OUTSIDE) ||
+                     list_path_is_good(outside[i], LIST_OUTSIDE_LINK));
     assert_true(list_path_is_good("..a/.b/c..", LIST_FILE));
     assert_true(list_path_is_good("/libraries/x.so", LIST_OUTSIDE));
     for (unsigned i = 0; i < LIST_DEPTH; i++)

@@ -47,7 +47,10 @@ unit_programs = \
     test/unit/kept \
     test/unit/keyfile \
     test/unit/keys \
+    test/unit/lag \
+    test/unit/pool \
     test/unit/lanes \
+    test/unit/outside \
     test/unit/lease \
     test/unit/lend \
     test/unit/lending \
@@ -104,6 +107,7 @@ unit_programs = \
     test/unit/churn \
     test/unit/text \
     test/unit/token \
+    test/unit/top \
     test/unit/place_updates \
     test/unit/trust \
     test/unit/upper \
@@ -153,6 +157,7 @@ test_unit_cores_LDADD = libdaemon.la $(LDADD)
 test_unit_settings_LDADD = libdaemon.la $(LDADD)
 test_unit_autogroup_LDADD = libconfine.la $(LDADD)
 test_unit_lanes_LDADD = libconfine.la $(LDADD)
+test_unit_outside_LDADD = libconfine.la $(LDADD)
 test_unit_view_LDADD = libconfine.la $(LDADD)
 test_unit_confine_LDADD = libconfine.la $(LDADD)
 test_unit_listening_LDADD = libdaemon.la $(LDADD)
@@ -161,6 +166,8 @@ test_unit_cycle_LDADD = libreplica.la $(LDADD)
 test_unit_decide_LDADD = libreplica.la $(LDADD)
 test_unit_match_LDADD = libreplica.la $(LDADD)
 test_unit_decision_LDADD = libreplica.la $(LDADD)
+test_unit_lag_LDADD = libreplica.la $(LDADD)
+test_unit_pool_LDADD = libreplica.la $(LDADD)
 test_unit_transport_LDADD = libtransport.la $(LDADD)
 test_unit_components_SOURCES = test/unit/components.c overlay/sandbox/components.c
 test_unit_components_CPPFLAGS = $(AM_CPPFLAGS) \
@@ -193,6 +200,12 @@ test_unit_nodelay_LDADD = libruntime.la $(LDADD)
 test_unit_listeners_LDADD = libruntime.la $(LDADD)
 test_unit_selection_LDADD = libruntime.la $(LDADD)
 test_unit_policy_LDADD = libruntime.la $(LDADD)
+# What p2pctl top shows, without the terminal and without the daemon.
+test_unit_top_SOURCES = test/unit/top.c overlay/tools/all_jobs.c overlay/tools/print_json.c overlay/tools/moment.c overlay/tools/own_jobs.c \
+    overlay/tools/tool.c overlay/top/page.c overlay/top/part.c overlay/top/part_jobs.c overlay/top/part_peers.c \
+    overlay/top/sheet.c overlay/top/state.c overlay/top/view.c
+test_unit_top_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+test_unit_top_LDADD = libdaemon.la $(LDADD) $(JANSSON_LIBS)
 test_unit_diagnosis_SOURCES = test/unit/diagnosis.c overlay/tools/diagnosis.c
 test_unit_history_LDADD = libdaemon.la $(LDADD)
 test_unit_sightings_LDADD = libdaemon.la $(LDADD)

@@ -36,6 +36,8 @@ static void send_ask(struct ring *ring, struct ask *a)
 void ask_peer(struct ring *ring, const struct part_peer *peer, enum why why)
 {
     struct ask *free = NULL;
+    if (ring->standing == RING_GONE)
+        return; /* its question would say that it has come again */
     for (unsigned i = 0; i < ASKS; i++) {
         struct ask *a = &ring->asks[i];
         if (a->tries == 0)
@@ -80,7 +82,7 @@ void ask_tick(struct ring *ring)
         if (!blamed)
             continue;
         act(ring, RING_SILENT, 0)->peer = silent.peer;
-        ring_drop_peer(ring, &silent.peer, false);
+        ring_drop_peer(ring, &silent.peer, GONE_SILENT);
     }
 }
 

@@ -104,12 +104,12 @@ static void neighbour_rectify(struct ring *ring, const struct part_peer *notifie
             return;
         }
     }
+    neighbour_set_changed(ring);
     neighbour_tell_predecessor(ring); /* the old one: there is a peer between */
     struct part_peer old = ring->predecessor[0];
     ring->predecessor[0] = *notifier;
     ring->predecessors = 1;
     ring->notified_us = ring->now;
-    neighbour_set_changed(ring);
     copy_give_up(ring, &old);
     if (ring->successor_count == 0) { /* a ring of one becomes one of two */
         neighbour_adopt(ring, notifier, NULL, 0);
@@ -135,14 +135,18 @@ void neighbour_tell_predecessor(struct ring *ring)
 void neighbour_changed(struct ring *ring, const struct part_peer *from,
                        const struct msg_ring_changed *m)
 {
-    if (ring->successor_count > 0 && peer_is(&ring->successors[0], from) &&
-        ring->head_epoch != m->epoch)
-        neighbour_stabilize(ring);
+    if (ring->successor_count == 0 || !peer_is(&ring->successors[0], from) ||
+        ring->head_epoch == m->epoch)
+        return;
+    if (ring->head_news == 0 || (int32_t)(m->epoch - ring->head_news) > 0)
+        ring->head_news = m->epoch; /* an answer that is under way may be older */
+    neighbour_stabilize(ring);
 }
 
 void neighbour_asked(struct ring *ring, const struct part_peer *from, const struct msg_ring_ask *m)
 {
     uint8_t member = membership(ring);
+    outsider_asked(ring, from);
     if (member == RING_OF_ONE && (m->flags & OTHERS) != 0 && from->addr.port != 0)
         outsider_answered(ring, from);
     else if ((m->flags & NOTIFY) != 0 && member != NO_MEMBER)
@@ -182,6 +186,9 @@ static void stabilized(struct ring *ring, const struct part_peer *from,
         return;
     neighbour_adopt(ring, from, m->successors, m->successors_count);
     ring->head_epoch = m->epoch;
+    if (ring->head_news != 0 && ring->head_news != m->epoch)
+        neighbour_stabilize(ring);
+    ring->head_news = 0;
     if (ask_doubted(ring, m->successors, m->successors_count))
         ring->head_epoch = 0; /* so that the lists are sent again once it has answered */
     if (m->predecessor_count > 0 && is_before(ring, &m->predecessor[0], from) &&
@@ -197,7 +204,7 @@ static void candidate_answered(struct ring *ring, const struct part_peer *from,
     if (!m->listed || (ring->successor_count > 0 && !is_before(ring, from, &ring->successors[0])))
         return;
     neighbour_adopt(ring, from, m->successors, m->successors_count);
-    ring->head_epoch = 0;
+    ring->head_epoch = ring->head_news = 0;
     neighbour_stabilize(ring); /* which notifies it */
 }
 
@@ -256,7 +263,7 @@ void neighbour_told(struct ring *ring, const struct part_peer *from, const struc
     if (!asked)
         return;
     if (apart) {
-        ring_drop_peer(ring, from, true);
+        ring_drop_peer(ring, from, GONE_APART);
         return;
     }
     uint32_t rtt = ring->now - m->stamp < 1 ? 1 : (uint32_t)(ring->now - m->stamp);
@@ -321,7 +328,7 @@ void neighbour_left(struct ring *ring, const struct part_peer *from, const struc
 {
     bool head = ring->successor_count > 0 && peer_is(&ring->successors[0], from);
     bool before = ring->predecessors > 0 && peer_is(&ring->predecessor[0], from);
-    ring_drop_peer(ring, from, true);
+    ring_drop_peer(ring, from, GONE_LEFT);
     if (head && ring->successor_count > 0) { /* the list that it would have answered with */
         struct part_peer next = ring->successors[0];
         for (unsigned i = 0; i < m->successors_count; i++)

@@ -55,6 +55,10 @@ void outsider_add(struct ring *ring, const struct part_peer *peer, bool left)
         return;
     struct outsider *s = outsider_find(ring, &peer->id);
     bool contact = s != NULL && s->contact;
+    if (addr_equal(&peer->addr, &ring->self.addr)) { /* what this desktop was before */
+        contact = false;
+        left = true;
+    }
     if (s == NULL)
         s = outsider_entry(ring);
     *s = (struct outsider){.peer = *peer,
@@ -92,10 +96,29 @@ void outsider_forgive(struct ring *ring)
             ring->outsiders[i].quiet_until_us = 0;
 }
 
+/* Nobody else is where this peer is: a desktop that was given a new key was another peer before. */
+static void forget_former(struct ring *ring, const struct part_peer *peer)
+{
+    for (unsigned i = 0; peer->addr.port != 0 && i < OUTSIDERS; i++) {
+        struct outsider *s = &ring->outsiders[i];
+        if (s->used && addr_equal(&s->peer.addr, &peer->addr) && !peer_is(&s->peer, peer))
+            s->used = false;
+    }
+}
+
+/* A peer that has left asks nothing, so this one has come again. */
+void outsider_asked(struct ring *ring, const struct part_peer *peer)
+{
+    struct outsider *s = outsider_find(ring, &peer->id);
+    if (s != NULL && s->left)
+        s->used = false;
+}
+
 /* A peer that sends something is alive, at the address that it names. */
 void outsider_spoke(struct ring *ring, const struct part_peer *peer)
 {
     struct outsider *s = outsider_find(ring, &peer->id);
+    forget_former(ring, peer);
     if (s == NULL || s->left)
         return;
     s->quiet_until_us = 0;
@@ -105,7 +128,8 @@ void outsider_spoke(struct ring *ring, const struct part_peer *peer)
 
 void outsider_join(struct ring *ring, const struct part_peer *contact)
 {
-    if (peer_is(contact, &ring->self) || ring->standing == RING_GONE)
+    if (peer_is(contact, &ring->self) || addr_equal(&contact->addr, &ring->self.addr) ||
+        ring->standing == RING_GONE)
         return;
     outsider_add(ring, contact, false);
     struct outsider *s = outsider_find(ring, &contact->id);

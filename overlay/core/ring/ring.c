@@ -70,15 +70,15 @@ bool peer_is(const struct part_peer *a, const struct part_peer *b)
     return id_equal(&a->id, &b->id);
 }
 
-/* The peer is dead or has left: it is removed from every list. */
-void ring_drop_peer(struct ring *ring, const struct part_peer *peer, bool left)
+/* The peer is no member: it is removed from every list. */
+void ring_drop_peer(struct ring *ring, const struct part_peer *peer, enum gone why)
 {
     for (unsigned i = 0; i < ASKS; i++)
         if (ring->asks[i].tries > 0 && peer_is(&ring->asks[i].peer, peer))
             ring->asks[i].tries = 0;
     struct part_peer gone = *peer; /* it may point into a list */
-    if (ring->standing != RING_GONE)
-        outsider_add(ring, &gone, left);
+    if (ring->standing != RING_GONE && why != GONE_APART)
+        outsider_add(ring, &gone, why == GONE_LEFT);
     finger_lost(ring, &gone.id);
     route_lost(ring, &gone.id);
     neighbour_lost(ring, &gone);
@@ -116,7 +116,7 @@ static void ring_unreachable(struct ring *ring, const struct part_peer *peer)
     }
     route_lost(ring, &peer->id);
     if (candidate || member != NULL)
-        ring_drop_peer(ring, &gone, false);
+        ring_drop_peer(ring, &gone, GONE_SILENT);
 }
 
 enum takes {

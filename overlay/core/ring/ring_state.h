@@ -55,6 +55,10 @@ enum why {
 enum { NOTIFY = 1, LISTS = 2, OTHERS = 4 }; /* msg_ring_ask.flags */
 enum { NO_MEMBER, A_MEMBER, RING_OF_ONE };  /* msg_ring_state.member */
 
+/* Why a peer is dropped from all lists. One that has no place yet may have one the next moment, so
+ * the next list that names it is believed. */
+enum gone { GONE_SILENT, GONE_LEFT, GONE_APART };
+
 /* There are many of these structs, so each is laid out without holes. */
 
 struct ask {
@@ -185,6 +189,7 @@ struct ring {
     unsigned successor_count;
     uint32_t epoch;      /* of the two lists above */
     uint32_t head_epoch; /* of the lists that the first successor sent last; 0: send them again */
+    uint32_t head_news;  /* it said that it has lists of this epoch, and has not sent them; 0: no */
 
     struct finger fingers[FINGERS];
     unsigned finger_next, further_next, watch_next, outsider_next;
@@ -222,7 +227,7 @@ uint64_t ring_random(struct ring *ring);
 uint64_t ring_soon(struct ring *ring, uint64_t delay_us); /* now + delay, give or take a quarter */
 uint32_t ring_serial(struct ring *ring);
 bool peer_is(const struct part_peer *a, const struct part_peer *b); /* by id alone */
-void ring_drop_peer(struct ring *ring, const struct part_peer *peer, bool left);
+void ring_drop_peer(struct ring *ring, const struct part_peer *peer, enum gone why);
 
 /* ask.c */
 void ask_peer(struct ring *ring, const struct part_peer *peer, enum why why);
@@ -258,8 +263,9 @@ void finger_measured(struct ring *ring, const struct part_peer *peer, uint32_t r
 void finger_lost(struct ring *ring, const struct id *id);
 unsigned finger_slot(const struct ring *ring, const struct id *id);
 
-/* newcomer.c */
+/* outsider.c */
 void outsider_round(struct ring *ring);
+void outsider_asked(struct ring *ring, const struct part_peer *peer); /* by that peer */
 void outsider_spoke(struct ring *ring, const struct part_peer *peer);
 void outsider_join(struct ring *ring, const struct part_peer *contact);
 void outsider_add(struct ring *ring, const struct part_peer *peer, bool left);
