@@ -28,5 +28,5 @@ unsigned own_job_leader(const struct own_job *j, unsigned rank);
 json_t *own_job_json(const struct own_job *j, bool processes);
 unsigned own_job_lost(const struct own_job *j);     /* processes */
 unsigned own_job_peers(const struct own_job *j);    /* on which processes run */
-const char *own_job_state(const struct own_job *j); /* runs, held, ends */
+const char *own_job_state(const struct own_job *j); /* runs, held, ends, waits */
 #endif
