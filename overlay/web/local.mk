@@ -12,4 +12,5 @@ overlay/web/page.inc: $(page_files)
 	    echo "static const unsigned char $$(basename $$file | tr . _)[] = {" && \
 	    od -An -v -tx1 $(srcdir)/$$file | sed 's/ *\([0-9a-f][0-9a-f]\)/0x\1,/g' && echo '};' || exit 1; done >$@.new && mv $@.new $@
 CLEANFILES += overlay/web/page.inc overlay/web/page.inc.new
-overlay/web/libdaemon_la-server.lo: overlay/web/page.inc
+page_object = overlay/web/libdaemon_la-server.lo
+$(page_object): overlay/web/page.inc
