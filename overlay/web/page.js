@@ -4,7 +4,7 @@
 'use strict';
 
 const GONE_MS = 60000; // for so long a peer that was lost is still shown
-const LABELS_MOST = 40; // peers on the map, beyond which only the chosen one is named
+const LABELS_MOST = 40; // peers on the map, beyond which they are drawn small and only some are named
 const TABLE_MOST = 48; // processes of a job that are shown as a table at once
 
 const empty = () => ({ desktop: {}, peers: {}, members: {}, jobs: {}, lent: {}, transfers: {}, totals: {}, log: [], history: [] });
@@ -180,20 +180,23 @@ function drawTiles() {
   $('tile-lost').classList.toggle('some', lost > 0);
 }
 
+let lending = false; // an order is on its way; a button that were disabled meanwhile would lose the focus
+
 async function lend(event) {
   event.preventDefault();
+  if (lending) return;
+  lending = true;
   const resume = $('pause-box').hidden;
   const suspend = $('pause-suspend').checked ? '&suspend=1' : '';
   const path = resume ? '/resume' : `/pause?seconds=${$('pause-for').value}${suspend}`;
   text($('lend-error'), '');
-  for (const b of [$('pause'), $('resume')]) b.disabled = true;
   try {
     const answer = await fetch(path, { method: 'POST', headers: { 'X-P2PGrid-Token': token } });
     if (!answer.ok) throw new Error((await answer.text()).trim());
   } catch (e) {
     text($('lend-error'), `That did not work: ${e.message}`);
   }
-  for (const b of [$('pause'), $('resume')]) b.disabled = false;
+  lending = false;
 }
 
 // --- jobs ---
@@ -240,14 +243,16 @@ function fillTable(table, job) {
 function makeMatrix(job) {
   const element = make('div', { class: 'matrix', role: 'img' });
   const cells = new Map();
+  let eight = null;
   for (let rank = 0; rank < job.ranks; rank++) {
-    const column = make('div', { class: 'rank' }, make('b', {}, rank % 4 === 0 ? String(rank) : '\u00a0'));
+    if (rank % 8 === 0) element.append(eight = make('div', { class: 'eight' }));
+    const column = make('div', { class: 'rank' }, make('b', {}, rank % 8 === 0 ? String(rank) : '\u00a0'));
     for (let lane = 0; lane < job.lanes; lane++) {
       const cell = make('span', { class: 'cell' });
       cells.set(`${rank}.${lane}`, cell);
       column.append(cell);
     }
-    element.append(column);
+    eight.append(column);
   }
   return { element, cells };
 }
@@ -424,17 +429,26 @@ function fillRow(id, p, r) {
   r.search = `${p.name} ${p.site} ${peerState(id, p)} ${machine(p)} ${policy(p)} ${(p.labels || []).join(' ')}`.toLowerCase();
 }
 
+const collator = new Intl.Collator(undefined, { numeric: true });
+
 function compareRows(a, b) {
   const c = columns[sorted.column];
   const x = c.key(known(a), a);
   const y = c.key(known(b), b);
-  const order = typeof x === 'number' ? x - y : String(x).localeCompare(String(y), undefined, { numeric: true });
-  const name = known(a).name.localeCompare(known(b).name, undefined, { numeric: true });
-  return (sorted.down ? -order : order) || name;
+  const order = typeof x === 'number' ? x - y : collator.compare(x, y);
+  return (sorted.down ? -order : order) || collator.compare(known(a).name, known(b).name);
 }
 
-// Rows move only when their order is another one: each move costs a layout.
+const ORDER_MS = 3000; // values change at once, but rows move this seldom: one can read them, and each move costs a layout
+let orderTimer = 0;
+
+function orderSoon() {
+  if (orderTimer === 0) orderTimer = setTimeout(orderRows, ORDER_MS);
+}
+
 function orderRows() {
+  clearTimeout(orderTimer);
+  orderTimer = 0;
   const word = $('filter').value.trim().toLowerCase();
   const body = $('peer-table').tBodies[0];
   const ids = [...rows.keys()].filter((id) => word === '' || rows.get(id).search.includes(word)).sort(compareRows);
@@ -457,14 +471,15 @@ function drawPeers() {
     fillRow(id, p, rows.get(id));
   }
   dirtyPeers.clear();
-  orderRows();
+  if ($('peer-table').tBodies[0].children.length === rows.size) orderSoon();
+  else orderRows();
   const peers = Object.values(state.peers);
   const open = peers.filter((p) => p.open).length;
   const silent = state.totals.silent || 0;
   text($('peers-sum'), `${plural(peers.length, 'peer')}, ${open} lend${open === 1 ? 's' : ''}${silent ? `, ${silent} did not answer` : ''}`);
   drawPeer();
   drawAway();
-  placePeers();
+  placeSoon();
 }
 
 function drawAway() {
@@ -571,7 +586,7 @@ function radiusOf(us, scale) {
 function spread(list, least) {
   for (let turn = 0; turn < 4; turn++) {
     const cells = new Map();
-    const cellOf = (s) => `${Math.floor(s.toX / least)},${Math.floor(s.toY / least)}`;
+    const cellOf = (s) => Math.floor(s.toX / least) * 1024 + Math.floor(s.toY / least);
     for (const s of list) {
       const key = cellOf(s);
       if (!cells.has(key)) cells.set(key, []);
@@ -582,7 +597,7 @@ function spread(list, least) {
       const cy = Math.floor(s.toY / least);
       for (let i = -1; i <= 1; i++) {
         for (let j = -1; j <= 1; j++) {
-          for (const other of cells.get(`${cx + i},${cy + j}`) || []) {
+          for (const other of cells.get((cx + i) * 1024 + cy + j) || []) {
             if (other === s || s.fixed) continue;
             const dx = s.toX - other.toX || (s.turn - other.turn) * 1e-3;
             const dy = s.toY - other.toY || 1e-4;
@@ -597,7 +612,18 @@ function spread(list, least) {
   }
 }
 
+const PLACE_MS = 1000;
+let placed = 0;
+let placeTimer = 0;
+
+function placeSoon() {
+  if (placeTimer === 0) placeTimer = setTimeout(placePeers, Math.max(0, PLACE_MS - (performance.now() - placed)));
+  redrawMap();
+}
+
 function placePeers() {
+  placeTimer = 0;
+  placed = performance.now();
   const own = state.peers[state.desktop.id];
   if (!own) return redrawMap();
   const ids = [...Object.keys(state.peers), ...gone.keys()];
@@ -646,10 +672,17 @@ function colours() {
   return palette;
 }
 
+// Sizes are told by the browser after its layout; to ask for them in between would make it lay out once more.
+const sizes = new Map();
+const observer = new ResizeObserver((entries) => {
+  for (const e of entries) sizes.set(e.target, e.contentRect);
+  repaint();
+});
+
 // A canvas as sharp as the screen; null while it is not shown.
 function surface(canvas) {
-  const box = canvas.getBoundingClientRect();
-  if (box.width === 0) return null;
+  const box = sizes.get(canvas);
+  if (!box || box.width === 0) return null;
   const ratio = Math.min(devicePixelRatio || 1, 2);
   const width = Math.round(box.width * ratio);
   const height = Math.round(box.height * ratio);
@@ -665,20 +698,52 @@ function frameOf(width, height) {
   return { x: width / 2, y: height / 2, rx: width / 2 - 24, ry: height / 2 - 22 };
 }
 
+// Round trips that have a ring; those too close to the one before have none.
+function ringTrips(f) {
+  let last = -Infinity;
+  return [20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000].filter((us) => {
+    const y = mapScale ? radiusOf(us, mapScale) * f.ry : 0;
+    if (!mapScale || us < mapScale.low || us > mapScale.high || y - last < 17) return false;
+    last = y;
+    return true;
+  });
+}
+
 function drawRings(g, f, c) {
-  if (!mapScale) return;
   g.lineWidth = 1;
-  g.font = '11px system-ui, sans-serif';
-  g.textAlign = 'center';
-  for (const us of [20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000]) {
-    if (us < mapScale.low || us > mapScale.high) continue;
+  g.strokeStyle = c.line;
+  for (const us of ringTrips(f)) {
     const r = radiusOf(us, mapScale);
-    g.strokeStyle = c.line;
     g.beginPath();
     g.ellipse(f.x, f.y, r * f.rx, r * f.ry, 0, 0, 2 * Math.PI);
     g.stroke();
-    g.fillStyle = c.soft;
-    g.fillText(trip(us).replace('.00', '').replace(/(\.\d)0/, '$1'), f.x, f.y - r * f.ry - 3);
+  }
+}
+
+function drawRingNames(g, f, c) {
+  g.font = '11px system-ui, sans-serif';
+  g.textAlign = 'center';
+  for (const us of ringTrips(f)) drawLabel(g, trip(us).replace('.00', '').replace(/(\.\d)0/, '$1'), f.x, f.y - radiusOf(us, mapScale) * f.ry + 4, c.soft, c);
+}
+
+function drawLabel(g, words, x, y, colour, c) {
+  g.lineWidth = 3;
+  g.strokeStyle = c.sunk;
+  g.strokeText(words, x, y);
+  g.fillStyle = colour;
+  g.fillText(words, x, y);
+}
+
+// A name that would lie on another one is left out: the pointer and the table say it.
+function drawLabels(g, labels, c) {
+  const taken = [];
+  g.font = '12px system-ui, sans-serif';
+  g.textAlign = 'center';
+  for (const l of labels.sort((a, b) => b.first - a.first)) {
+    const half = l.name.length * 3.4 + 2;
+    if (!l.first && taken.some((t) => Math.abs(t.x - l.x) < t.half + half && Math.abs(t.y - l.y) < 14)) continue;
+    taken.push({ x: l.x, y: l.y, half });
+    drawLabel(g, l.name, l.x, l.y, l.bad ? c.bad : c.ink, c);
   }
 }
 
@@ -699,7 +764,7 @@ function drawSpot(g, x, y, size, kind, c) {
   g.stroke();
 }
 
-const sizeOf = (p, many) => Math.min(many ? 9 : 14, (many ? 3 : 4.5) + Math.sqrt(p.slots) * (many ? 1 : 1.8));
+const sizeOf = (p, many) => Math.min(many ? 6.5 : 14, (many ? 2.2 : 4.5) + Math.sqrt(p.slots) * (many ? 0.9 : 1.8));
 
 // Those on which this user's jobs run are tied to the middle.
 function usedPeers() {
@@ -719,7 +784,7 @@ function drawMap() {
   const used = usedPeers();
   drawRings(g, f, c);
   g.strokeStyle = c.accent;
-  g.globalAlpha = 0.35;
+  g.globalAlpha = used.size > 60 ? 0.1 : used.size > 12 ? 0.18 : 0.35;
   g.lineWidth = 1.5;
   g.beginPath();
   for (const [id, spot] of spots) {
@@ -729,30 +794,26 @@ function drawMap() {
   }
   g.stroke();
   g.globalAlpha = 1;
-  g.font = '12px system-ui, sans-serif';
-  g.textAlign = 'center';
+  drawRingNames(g, f, c);
+  const labels = [];
   for (const [id, spot] of spots) {
     const p = known(id);
     if (!p) continue;
     const x = f.x + spot.x * f.rx;
     const y = f.y + spot.y * f.ry;
     const size = sizeOf(p, many);
+    const marked = id === state.desktop.id || id === chosen;
     drawSpot(g, x, y, size, peerKind(id, p), c);
-    if (id === state.desktop.id || id === chosen) {
+    if (marked) {
       g.strokeStyle = c.ink;
       g.lineWidth = 2;
       g.beginPath();
       g.arc(x, y, size + 4, 0, 2 * Math.PI);
       g.stroke();
     }
-    if (!many || id === chosen || id === state.desktop.id) {
-      g.lineWidth = 3;
-      g.strokeStyle = c.sunk;
-      g.strokeText(p.name, x, y + size + 16);
-      g.fillStyle = gone.has(id) ? c.bad : c.ink;
-      g.fillText(p.name, x, y + size + 16);
-    }
+    if (!many || marked || gone.has(id)) labels.push({ name: p.name, x, y: y + size + 16, first: marked || gone.has(id), bad: gone.has(id) });
   }
+  drawLabels(g, labels, c);
   const label = `Map of ${plural(Object.keys(state.peers).length, 'peer')} by measured distance${gone.size ? `; ${gone.size} lost` : ''}`;
   if (canvas.getAttribute('aria-label') !== label) canvas.setAttribute('aria-label', label);
 }
@@ -889,6 +950,6 @@ $('map').addEventListener('click', (e) => { const id = peerAt(e); if (id) choose
 $('map').addEventListener('mousemove', (e) => { const id = peerAt(e); $('map').title = id && known(id) ? `${known(id).name}: ${peerState(id, known(id))}` : ''; });
 $('away-box').addEventListener('toggle', drawAway);
 dark.addEventListener('change', repaint);
-addEventListener('resize', repaint);
+for (const canvas of [$('map'), $('ring-map')]) observer.observe(canvas);
 window.page = { takeState, takePatch, takeNotice }; // for test/grid/web, which has no grid of 500 peers
 connect();

@@ -59,6 +59,7 @@ class Browser:
         self.ask("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
 
     def click(self, selector):
+        self.run("document.querySelector(arguments[0]).scrollIntoView({ behavior: 'instant', block: 'center' })", selector)
         element = self.ask("POST", "/element", {"using": "css selector", "value": selector})
         self.ask("POST", "/element/%s/click" % next(iter(element.values())), {})
 

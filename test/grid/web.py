@@ -153,7 +153,7 @@ def check_metrics(body):
                 seen.add(family)
             expect(words[2] == family, "metadata out of place: " + line)
             continue
-        sample = re.fullmatch(r'([a-z_]+)(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? (\d+)', line)
+        sample = re.fullmatch(r'([a-z0-9_]+)(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? (\d+)', line)
         expect(sample, "no sample: " + line)
         suffix = {"counter": "_total", "info": "_info"}.get(kind, "")
         expect(sample.group(1) == family + suffix, "%s is no sample of %s" % (line, family))
@@ -291,29 +291,26 @@ window.EventSource = class { addEventListener() {} };
 
 FRAMES = """
 const done = arguments[arguments.length - 1];
-const hello = synthetic(500, 64, 3), ids = Object.keys(hello.state.peers), gaps = [], works = [];
+const hello = synthetic(500, 64, 3), ids = Object.keys(hello.state.peers), gaps = [];
 page.takeState(hello);
 let last = 0, begin = 0, turn = 0;
 const frame = (now) => {
     if (last === 0) { begin = now; } else gaps.push(now - last);
     last = now;
     if (now - begin > 4000) {
-        gaps.sort((a, b) => a - b); works.sort((a, b) => a - b);
-        done({ frames: gaps.length, median: gaps[gaps.length >> 1], late: gaps[Math.floor(gaps.length * 0.95)], work: works[works.length >> 1], worst: works[works.length - 1] });
+        gaps.sort((a, b) => a - b);
+        done({ frames: gaps.length, median: gaps[gaps.length >> 1], late: gaps[Math.floor(gaps.length * 0.95)], patches: turn });
         return;
     }
     requestAnimationFrame(frame);
 };
-/* Four patches a second, each of a tenth of the peers and some processes: what one patch costs, with the layout. */
+/* Four patches a second, each of a tenth of the peers and some processes. */
 const change = () => {
     if (performance.now() - begin > 3800 && begin) return;
-    const t = performance.now(), peers = {}, processes = {};
+    const peers = {}, processes = {};
     for (let i = 0; i < 50; i++) peers[ids[(turn * 50 + i) % 500]] = { load: turn, slots_free: turn % 3, rtt_us: 300 + turn };
     for (let i = 0; i < 12; i++) processes[((turn * 7 + i * 5) % 64) + '.' + (i % 3)] = { state: turn % 2 ? 'lost' : 'runs' };
     page.takePatch({ peers, jobs: { 'mpirun-4711': { processes } }, totals: { walked_ms: turn } });
-    draw();
-    document.body.getBoundingClientRect();
-    works.push(performance.now() - t);
     turn++;
     setTimeout(change, 250);
 };
@@ -327,21 +324,26 @@ def synthetic(browser):
     browser.open("http://%s/" % os.environ["ADDRESS"])
 
 
+def processor_ms(browser):
+    """What the page's thread has taken of a processor, which other processes do not change."""
+    return 1000 * next(m["value"] for m in browser.cdp("Performance.getMetrics")["metrics"] if m["name"] == "TaskDuration")
+
+
 def frames(browser):
     browser.look(1280, 900)
+    browser.cdp("Performance.enable", timeDomain="threadTicks")
     browser.run_async(FRAMES)  # once for nothing: the browser compiles
-    best = None
-    for _ in range(3):
+    for turn in range(3):
+        before = processor_ms(browser)
         took = browser.run_async(FRAMES)
-        print("500 peers and 64 x 3 processes, in 4 s %(frames)d frames: %(median).0f ms between two, 95 of 100 within "
-              "%(late).0f; a patch takes %(work).0f ms, at most %(worst).0f" % took)
-        if best is None or took["median"] + took["work"] < best["median"] + best["work"]:
-            best = took
-        if best["median"] <= 20 and best["work"] <= 50:
+        took["each"] = (processor_ms(browser) - before) / took["patches"]
+        print("500 peers and 64 x 3 processes, in 4 s %(patches)d patches and %(frames)d frames: %(median).0f ms between two frames, "
+              "95 of 100 within %(late).0f; all of it takes %(each).0f ms of a processor for each patch" % took)
+        if took["median"] <= 34 and took["each"] <= 100:
             break
     shown = browser.run("return [document.querySelectorAll('#peer-table tbody tr').length, document.querySelectorAll('.matrix .cell').length]")
     expect(shown == [500, 192], "shown: %s" % shown)
-    expect(best["median"] <= 34 and best["work"] <= 100, "that is not smooth: %s" % best)
+    expect(took["median"] <= 34 and took["each"] <= 100, "that is not smooth: %s" % took)
 
 
 def narrow(browser):
