@@ -15,7 +15,7 @@ libcore_la_SOURCES = \
     overlay/core/lease/lend_end.c overlay/core/lease/lend_state.h overlay/core/lease/lending_state.c overlay/core/lease/lending_state.h overlay/core/lease/lived.c \
     overlay/core/lease/lived.h overlay/core/lease/phrase.c overlay/core/lease/phrase.h \
     overlay/core/lease/quantity.c overlay/core/lease/quantity.h overlay/core/lease/request.c \
-    overlay/core/lease/request.h \
+    overlay/core/lease/request.h overlay/core/lease/request_message.h overlay/core/lease/use.h \
     overlay/core/lease/require.c overlay/core/lease/require.h overlay/core/lease/require_fits.c \
     overlay/core/lease/require_tree.h overlay/core/lease/search.c overlay/core/lease/search.h \
     overlay/core/lease/search_event.c overlay/core/lease/search_look.c overlay/core/lease/search_state.h \
@@ -57,6 +57,33 @@ libclient_la_SOURCES = \
     overlay/manifest/input.c overlay/manifest/input.h overlay/manifest/program.c overlay/manifest/program.h
 libclient_la_CFLAGS = $(AM_CFLAGS) $(SODIUM_CFLAGS)
 libclient_la_LIBADD = libcore.la $(SODIUM_LIBS)
+
+# libp2pgrid: the same for programs of others. All that p2pgrid.h declares, and nothing else.
+lib_LTLIBRARIES += libp2pgrid.la
+libp2pgrid_la_SOURCES =
+libp2pgrid_la_LIBADD = libclient.la
+libp2pgrid_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex \
+    '^(client_(open|close|fd|allocate|reserve|tell_job|tell_places|files|launch|look|release|event)|id_.*|addr_equal|err_set)$$'
+EXTRA_DIST += overlay/client/header.awk overlay/client/p2pgrid.pc.in
+nodist_include_HEADERS = overlay/client/installed/p2pgrid.h
+overlay/client/installed/p2pgrid.h: $(libclient_la_SOURCES) $(libcore_la_SOURCES) overlay/client/header.awk
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && awk -v top=$(srcdir) -f $(srcdir)/overlay/client/header.awk overlay/client/p2pgrid.h >$@
+CLEANFILES += overlay/client/installed/p2pgrid.h
+all-local: overlay/client/installed/p2pgrid.h
+# Where the loader does not look by itself, programs are told where the library is.
+pkgconfigdir = $(libdir)/pkgconfig
+install-data-hook: install-pkgconfig
+install-pkgconfig:
+	$(MKDIR_P) "$(DESTDIR)$(pkgconfigdir)"
+	case "$(libdir)" in /usr/lib*) rpath= ;; *) rpath=" -Wl,-rpath,$(libdir)" ;; esac; \
+	    sed "s,[@]prefix[@],$(prefix),; s,[@]includedir[@],$(includedir),; s,[@]libdir[@],$(libdir),; \
+	    s,[@]version[@],$(PACKAGE_VERSION),; s#[@]rpath[@]#$$rpath#" $(srcdir)/overlay/client/p2pgrid.pc.in \
+	    >"$(DESTDIR)$(pkgconfigdir)/p2pgrid.pc"
+	chmod 644 "$(DESTDIR)$(pkgconfigdir)/p2pgrid.pc"
+uninstall-hook: uninstall-pkgconfig
+uninstall-pkgconfig:
+	rm -f "$(DESTDIR)$(pkgconfigdir)/p2pgrid.pc"
+.PHONY: install-pkgconfig uninstall-pkgconfig
 
 # libdaemon: the parts of p2pd, so that unit tests and tools can link them too.
 noinst_LTLIBRARIES += libdaemon.la

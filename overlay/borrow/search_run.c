@@ -261,8 +261,10 @@ static void search_run_on_time(evutil_socket_t fd, short what, void *ctx)
     struct search_run *r = ctx;
     size_t count = borrowed_count(r->all->borrowed, r->holder);
     struct candidate_borrowed *borrowed = calloc(count + 1, sizeof *borrowed);
-    struct search_event event = {
-        .kind = SEARCH_TICK, .borrowed = borrowed, .has_lost = overlay_has_lost(r->all->overlay)};
+    struct search_event event = {.kind = SEARCH_TICK,
+                                 .borrowed = borrowed,
+                                 .has_lost = overlay_has_lost(r->all->overlay),
+                                 .unsettled = overlay_is_unsettled(r->all->overlay)};
     (void)fd, (void)what;
     if (borrowed != NULL)
         event.borrowed_count = borrowed_list(r->all->borrowed, r->holder, borrowed, count);

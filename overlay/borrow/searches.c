@@ -2,6 +2,7 @@
 /* searches.c -- all the searches for slots that go on: takes them on, and hands each the answers to
  * its asks. */
 #include "search_run.h"
+#include "overlay/core/lease/request_message.h"
 #include "overlay/crypto/identity.h"
 #include "overlay/transport/link.h"
 #include <errno.h>

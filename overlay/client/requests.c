@@ -3,6 +3,7 @@
  * job is told of. */
 #include "p2pgrid.h"
 #include "ask.h"
+#include "overlay/core/lease/request_message.h"
 #include "overlay/manifest/input.h"
 #include "overlay/manifest/program.h"
 #include "words.h"

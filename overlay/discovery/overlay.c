@@ -25,6 +25,7 @@ enum {
     SAVE_S = 30,
     NEIGHBOURS_MAX = 16,          /* successors and predecessor */
     LOST_MS = 30000,              /* how long overlay_has_lost() says so */
+    UNSETTLED_MS = 3000,          /* how long overlay_is_unsettled() does */
     SILENT_MS = 2500,             /* less than the silence after which the ring gives up a peer */
     MOVED_MS = 1000,              /* until the links to the old address have ended */
     ASLEEP_US = 15 * 1000 * 1000, /* a timer this late: others have given this peer up */
@@ -52,8 +53,9 @@ struct overlay {
     uint64_t churn_ms;                     /* when it was brought up to date */
     struct part_peer near[NEIGHBOURS_MAX]; /* as the ring said last, each once */
     size_t near_count;
-    uint64_t lost_ms; /* when a neighbour was last lost; 0: never */
-    uint64_t due_us;  /* when the timer was to fire */
+    uint64_t lost_ms;    /* when a neighbour was last lost; 0: never */
+    uint64_t changed_ms; /* when they last were others than before; 0: never */
+    uint64_t due_us;     /* when the timer was to fire */
     struct address_monitor *address_monitor;
     uint64_t moved_ms; /* when this desktop's address last changed */
 };
@@ -99,9 +101,13 @@ static void see_neighbours(struct overlay *o)
     size_t count = o->near_count;
     memcpy(before, o->near, count * sizeof *before);
     o->near_count = overlay_neighbours(o, o->near, NEIGHBOURS_MAX);
+    size_t stayed = 0;
     for (size_t i = 0; i < count; i++)
-        if (!is_neighbour(o, &before[i].id))
-            o->lost_ms = node_now_ms();
+        stayed += is_neighbour(o, &before[i].id);
+    if (stayed < count)
+        o->lost_ms = node_now_ms();
+    if (stayed < count || stayed < o->near_count)
+        o->changed_ms = node_now_ms();
 }
 
 static void do_action(struct overlay *o, const struct ring_action *a)
@@ -409,6 +415,11 @@ bool overlay_has_lost(const struct overlay *o)
 void overlay_place(const struct overlay *o, struct part_coordinate *out)
 {
     *out = *ring_place(o->ring);
+}
+
+bool overlay_is_unsettled(const struct overlay *o)
+{
+    return o->changed_ms != 0 && node_now_ms() < o->changed_ms + UNSETTLED_MS;
 }
 
 bool overlay_is_small(const struct overlay *o)

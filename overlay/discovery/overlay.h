@@ -29,6 +29,8 @@ size_t overlay_known(const struct overlay *o, struct part_peer *out, size_t max)
 /* A neighbour was lost a moment ago, so lists of neighbours may be incomplete. */
 bool overlay_has_lost(const struct overlay *o);
 void overlay_place(const struct overlay *o, struct part_coordinate *out); /* in the network */
+/* Neighbours have come or gone a moment ago: not everyone may list all that are there. */
+bool overlay_is_unsettled(const struct overlay *o);
 bool overlay_is_small(const struct overlay *o); /* every member is a neighbour */
 /* Ads of other peers, and searches among them. */
 struct ad_index *overlay_ads(const struct overlay *o);

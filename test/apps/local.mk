@@ -2,6 +2,9 @@
 EXTRA_PROGRAMS += test/apps/count
 test_apps_count_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_apps_count_LDADD = $(OMPI_MPI_LIBS)
+EXTRA_PROGRAMS += test/apps/late_file
+test_apps_late_file_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+test_apps_late_file_LDADD = $(OMPI_MPI_LIBS)
 EXTRA_PROGRAMS += test/apps/spawner
 test_apps_spawner_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_apps_spawner_LDADD = $(OMPI_MPI_LIBS)

@@ -198,7 +198,7 @@ test_unit_listeners_LDADD = libruntime.la $(LDADD)
 test_unit_selection_LDADD = libruntime.la $(LDADD)
 test_unit_policy_LDADD = libruntime.la $(LDADD)
 # What p2pctl top shows, without the terminal and without the daemon.
-test_unit_top_SOURCES = test/unit/top.c overlay/tools/print_json.c overlay/tools/moment.c overlay/tools/own_jobs.c \
+test_unit_top_SOURCES = test/unit/top.c overlay/tools/all_jobs.c overlay/tools/print_json.c overlay/tools/moment.c overlay/tools/own_jobs.c \
     overlay/tools/tool.c overlay/top/page.c overlay/top/part.c overlay/top/part_jobs.c overlay/top/part_peers.c \
     overlay/top/sheet.c overlay/top/state.c overlay/top/view.c
 test_unit_top_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)

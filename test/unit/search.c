@@ -80,12 +80,22 @@ static void looked(struct scene *s, unsigned silent)
 }
 
 /* The next tick when it is due. */
-static void tick(struct scene *s)
+static void tick_while(struct scene *s, bool unsettled)
 {
     const uint64_t due = search_deadline(s->search);
     assert_true(due != UINT64_MAX);
     s->now = due > s->now ? due : s->now;
-    step(s, &(struct search_event){.kind = SEARCH_TICK});
+    step(s, &(struct search_event){.kind = SEARCH_TICK, .unsettled = unsettled});
+}
+
+static void tick(struct scene *s)
+{
+    tick_while(s, false);
+}
+
+static void tick_unsettled(struct scene *s)
+{
+    tick_while(s, true);
 }
 
 static unsigned count(const struct scene *s, enum search_action_kind kind)
@@ -239,6 +249,46 @@ static void test_those_that_are_missed_are_looked_for_again(void **state)
     end(&s);
 }
 
+/* A grid that has just come up: it is looked at until it does not change any more. */
+static void test_an_unsettled_ring_is_looked_at_again(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s, &(struct request){.slots = 4}, true);
+    for (unsigned look = 1; look <= SEARCH_AGAIN_MOST; look++) {
+        find_many(&s, 1, 1);
+        looked(&s, 0);
+        tick_unsettled(&s);
+        answer_all(&s, 1, 0);
+        tick_unsettled(&s);
+        assert_int_equal(count(&s, SEARCH_ENDED), 0);
+        assert_true(search_deadline(s.search) == T0 + look * SEARCH_AGAIN_MS);
+        tick_unsettled(&s);
+        assert_int_equal(count(&s, SEARCH_LOOK_ALL), 1);
+    }
+    find_many(&s, 2, 1);
+    looked(&s, 0);
+    tick_unsettled(&s);
+    answer_all(&s, 1, 0);
+    tick_unsettled(&s);
+    assert_string_equal(only(&s, SEARCH_ENDED)->reason,
+                        "asked for 4 slots, found 2 on 2 peers while peers come and go; start "
+                        "fewer processes or wait");
+    end(&s);
+    begin(&s, &(struct request){.slots = 4}, true);
+    looked(&s, 0);
+    tick_unsettled(&s);
+    tick(&s);
+    find_many(&s, 1, 1);
+    looked(&s, 0);
+    tick(&s); /* it does not change any more */
+    answer_all(&s, 1, 0);
+    tick(&s);
+    assert_string_equal(only(&s, SEARCH_ENDED)->reason,
+                        "asked for 4 slots, found 1 on 1 peer; start fewer processes or wait");
+    end(&s);
+}
+
 static void test_a_contested_claim_gives_back_and_tries_again(void **state)
 {
     (void)state;
@@ -383,6 +433,7 @@ int main(void)
         cmocka_unit_test(test_in_a_large_grid_the_ring_names_the_near_ones),
         cmocka_unit_test(test_looks_further_and_then_says_why_not),
         cmocka_unit_test(test_those_that_are_missed_are_looked_for_again),
+        cmocka_unit_test(test_an_unsettled_ring_is_looked_at_again),
         cmocka_unit_test(test_a_contested_claim_gives_back_and_tries_again),
         cmocka_unit_test(test_what_cannot_be_used_is_given_back),
         cmocka_unit_test(test_a_cancelled_one_gives_back),

@@ -218,7 +218,7 @@ static void explain_free(const struct candidate *c, char *why, size_t size)
 }
 
 void candidates_explain(const struct candidates *all, const struct claim *claim, unsigned silent,
-                        char *out, size_t size)
+                        bool unsettled, char *out, size_t size)
 {
     struct shortage s;
     unsigned peers = 0;
@@ -227,6 +227,8 @@ void candidates_explain(const struct candidates *all, const struct claim *claim,
     for (size_t i = 0; i < claim->peer_count; i++)
         peers += claim->peers[i].offered > 0;
     shortage_begin(&s, out, size, claim->request->slots, claim_offered(claim), peers);
+    if (unsettled)
+        shortage_unsettled(&s);
     for (size_t i = 0; i < all->count; i++) {
         const struct candidate *c = &all->at[i];
         const char *why = free;

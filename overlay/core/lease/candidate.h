@@ -60,5 +60,5 @@ bool candidates_suffice(const struct candidates *all, const struct request *requ
 /* The line that says why too few slots were found; claim: as it ended, its peers are the first of
  * all. */
 void candidates_explain(const struct candidates *all, const struct claim *claim, unsigned silent,
-                        char *out, size_t size);
+                        bool unsettled, char *out, size_t size);
 #endif

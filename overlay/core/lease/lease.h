@@ -10,6 +10,7 @@
 #ifndef P2P_OVERLAY_CORE_LEASE_LEASE_H
 #define P2P_OVERLAY_CORE_LEASE_LEASE_H
 #include "overlay/base/id.h"
+#include "use.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -25,10 +26,6 @@ enum {
     LEASE_WAITERS = 64,
     LEASE_WAIT_MS = 600000, /* so long a peer that found too few slots counts as waiting for them */
 };
-
-/* A reservation is slots that are kept for other leases of the same holder, which take theirs out
- * of it: several jobs share it, side by side or one after the other. */
-enum lease_use { LEASE_PLAIN, LEASE_RESERVES, LEASE_WITHIN, LEASE_USES };
 
 enum lease_state { LEASE_FREE, LEASE_OFFERED, LEASE_HELD, LEASE_RUNNING, LEASE_ENDING };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* request.c -- a request becomes a message, and a request again. */
-#include "request.h"
+#include "request_message.h"
 #include <string.h>
 
 _Static_assert(REQUEST_EXCLUDES == sizeof((struct msg_local_allocate *)0)->exclude /

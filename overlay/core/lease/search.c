@@ -143,7 +143,8 @@ static void tell_waiting(struct search *s)
 static void fall_short(struct search *s)
 {
     tell_waiting(s);
-    candidates_explain(&s->candidates, &s->claim, s->silent, s->reason, sizeof s->reason);
+    candidates_explain(&s->candidates, &s->claim, s->silent, s->unsettled, s->reason,
+                       sizeof s->reason);
     search_end(s, s->reason);
 }
 
@@ -210,7 +211,8 @@ static void step_back(struct search *s, uint64_t now)
     search_wake(s, s->until_ms);
 }
 
-static void conclude(struct search *s, enum claim_verdict verdict, bool has_lost, uint64_t now)
+static void conclude(struct search *s, enum claim_verdict verdict, const struct search_event *event,
+                     uint64_t now)
 {
     const bool late = now + SEARCH_MARGIN_MS >= s->give_up_ms;
     switch (verdict) {
@@ -226,7 +228,7 @@ static void conclude(struct search *s, enum claim_verdict verdict, bool has_lost
             fall_short(s);
         return;
     case CLAIM_SHORT:
-        if (late || (!search_look_further(s, now) && !search_look_again(s, has_lost, now)))
+        if (late || (!search_look_further(s, now) && !search_look_again(s, event, now)))
             fall_short(s);
         return;
     }
@@ -242,7 +244,7 @@ static void wake_for_claim(struct search *s, uint64_t then, uint64_t now)
     search_wake(s, then > now ? then : now);
 }
 
-static void claim_on(struct search *s, bool has_lost, uint64_t now)
+static void claim_on(struct search *s, const struct search_event *event, uint64_t now)
 {
     size_t peer;
     uint16_t slots;
@@ -253,7 +255,7 @@ static void claim_on(struct search *s, bool has_lost, uint64_t now)
         verdict = claim_offered(&s->claim) >= s->request.slots ? CLAIM_ENOUGH : CLAIM_SHORT;
     if (verdict == CLAIM_WAIT)
         wake_for_claim(s, claim_deadline(&s->claim, now), now);
-    conclude(s, verdict, has_lost, now);
+    conclude(s, verdict, event, now);
 }
 
 /* False: it goes on looking. */
@@ -293,5 +295,5 @@ void search_on_tick(struct search *s, const struct search_event *event, uint64_t
     }
     if (s->phase != SEARCH_CLAIMING)
         begin_claim(s, event, now);
-    claim_on(s, event->has_lost, now);
+    claim_on(s, event, now);
 }

@@ -20,7 +20,8 @@ enum {
     SEARCH_QUIET_MS = 100,  /* so long no further ad came: the near ones are known */
     SEARCH_NEAR_MS = 1000,  /* for the near ones to be named and visited */
     SEARCH_WALK_MS = 3000,  /* for all there are to be visited */
-    SEARCH_AGAIN_MS = 1000, /* from the beginning until those that were missed are looked for */
+    SEARCH_AGAIN_MS = 1000, /* from one look for those that were missed to the next */
+    SEARCH_AGAIN_MOST = 3,  /* such looks, while peers come and go */
     SEARCH_TRY_MS = 4000,   /* a claim ends before its first offers do */
     SEARCH_PAUSE_MS = 40,   /* after a contested claim, times the tries, and some more by chance */
     SEARCH_MARGIN_MS = 50,  /* of the asker's time-out, for the way back */
@@ -49,7 +50,7 @@ enum search_event_kind {
     /* These lead to actions: */
     SEARCH_BEGIN,  /* .small: the grid is walked as a whole in a moment */
     SEARCH_TICK,   /* the deadline has come: .borrowed is what the asker has, .has_lost: the ring
-                      has lost somebody lately */
+                      has lost somebody lately, .unsettled: it has changed a moment ago */
     SEARCH_ANSWER, /* .answer came from .peer, which belongs to .owner */
     SEARCH_CANCEL, /* nobody wants it any more */
     /* These are noted; what follows from them comes with a SEARCH_TICK: */
@@ -74,7 +75,7 @@ struct search_event {
     size_t borrowed_count;
     uint32_t rtt_us, token;
     unsigned slots, silent;
-    bool small, has_lost;
+    bool small, has_lost, unsettled;
 };
 
 enum search_action_kind {

@@ -19,7 +19,7 @@ static void begin_look(struct search *s, bool named, uint64_t now)
 void search_look_all(struct search *s, uint64_t now)
 {
     const uint32_t half = s->request.timeout_ms / 2;
-    const uint32_t most = s->again ? SEARCH_NEAR_MS : SEARCH_WALK_MS;
+    const uint32_t most = s->again > 0 ? SEARCH_NEAR_MS : SEARCH_WALK_MS;
     begin_look(s, false, now);
     search_do(s, SEARCH_LOOK_ALL)->within_ms = half < most ? half : most;
 }
@@ -67,18 +67,21 @@ bool search_look_further(struct search *s, uint64_t now)
     return true;
 }
 
-/* A ring that has lost a peer may for a moment not list all that are there. So those that are
- * missed are looked for once more. */
-bool search_look_again(struct search *s, bool has_lost, uint64_t now)
+/* A ring that has lost a peer, or has just taken some in, may for a moment not list all that are
+ * there. So those that are missed are looked for again: once, or while the ring changes. */
+bool search_look_again(struct search *s, const struct search_event *event, uint64_t now)
 {
-    if (s->again || (s->silent == 0 && !has_lost) || s->request.use == LEASE_WITHIN)
+    const bool missed = s->again == 0 && (s->silent > 0 || event->has_lost);
+    s->unsettled = event->unsettled;
+    if ((!missed && !event->unsettled) || s->again == SEARCH_AGAIN_MOST ||
+        s->request.use == LEASE_WITHIN)
         return false;
     search_give_back(s);
-    s->again = true;
+    s->again++;
     s->patient = false;
     s->claim.peer_count = 0;
     s->phase = SEARCH_MISSING;
-    s->until_ms = s->asked_ms + SEARCH_AGAIN_MS;
+    s->until_ms = s->asked_ms + s->again * SEARCH_AGAIN_MS;
     search_wake(s, s->until_ms > now ? s->until_ms : now);
     return true;
 }

@@ -18,7 +18,8 @@ struct search {
     bool named;        /* the look visits only those that are named */
     bool cut;          /* the look did not go everywhere */
     bool patient;      /* waits for the look's end: what a cut one saw was too little */
-    bool again;        /* somebody was missed and is looked for a second time */
+    bool unsettled;    /* the ring had changed when it was seen that there is too little */
+    unsigned again;    /* so often was looked for those that were missed */
     uint32_t promised; /* slots that the named ones advertise */
     uint64_t heard_ms, begun_ms, until_ms, give_up_ms;
     uint64_t asked_ms; /* for all this */
@@ -49,5 +50,5 @@ void search_stop_looking(struct search *s);
 bool search_has_seen_enough(const struct search *s, uint64_t now);
 /* It was not enough. False: nor can more be seen. */
 bool search_look_further(struct search *s, uint64_t now);
-bool search_look_again(struct search *s, bool has_lost, uint64_t now);
+bool search_look_again(struct search *s, const struct search_event *event, uint64_t now);
 #endif

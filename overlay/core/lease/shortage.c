@@ -29,6 +29,11 @@ void shortage_begin(struct shortage *s, char *out, size_t size, unsigned asked, 
     add_count(&s->line, peers, "peer");
 }
 
+void shortage_unsettled(struct shortage *s)
+{
+    phrase_add(&s->line, " while peers come and go");
+}
+
 void shortage_peer(struct shortage *s, const char *name, const char *why)
 {
     size_t need = strlen(name) + strlen(why) + 3;

@@ -13,6 +13,7 @@ struct shortage {
 /* "asked for 32 slots, found 19 on 6 peers" */
 void shortage_begin(struct shortage *s, char *out, size_t size, unsigned asked, unsigned found,
                     unsigned peers);
+void shortage_unsettled(struct shortage *s); /* peers have come or gone a moment ago */
 /* "desk3 has 0 of 4 slots free": name and what goes on after it. */
 void shortage_peer(struct shortage *s, const char *name, const char *why);
 /* Peers that are known and never sent an ad; and what to do. none_fits: fewer processes
