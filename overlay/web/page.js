@@ -46,6 +46,7 @@ function trip(us) {
 
 const clock = new Intl.DateTimeFormat([], { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false });
 const day = new Intl.DateTimeFormat([], { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hour12: false });
+const minutes = new Intl.DateTimeFormat([], { hour: '2-digit', minute: '2-digit', hour12: false });
 const when = (ms) => (Date.now() - ms < 43200000 ? clock : day).format(ms);
 const program = (name) => name.replace(/.*\//, '') || 'a program of the system';
 
@@ -136,7 +137,7 @@ function statement(d) {
   const p = d.policy || {};
   if (!p.open) {
     const why = (p.state || '').replace('lends nothing now: ', '').replace('paused by its owner', 'paused');
-    const until = p.until ? ` until ${when(p.until * 1000)}` : '';
+    const until = p.until ? ` until ${(p.until * 1000 - Date.now() < 43200000 ? minutes : day).format(p.until * 1000)}` : '';
     return /paused/.test(why) ? `Paused${until}: lends nothing` : `Lends nothing now: ${why}`;
   }
   return d.slots_free > 0 ? `Lending ${plural(d.slots_free, 'slot')}` : 'Lending; all slots are in use';
@@ -365,11 +366,11 @@ function policy(p) {
   return words.join(', ') || 'always, to all';
 }
 
-const machine = (p) => `${p.os} ${p.arch}`;
+const machine = (p) => (p.os === 'linux' ? p.arch : `${p.os} ${p.arch}`);
 const columns = [
   { name: 'Peer', key: (p) => p.name },
   { name: 'State', key: (p, id) => peerState(id, p), class: 'state' },
-  { name: 'Slots free', key: (p) => p.slots_free, text: (p) => `${p.slots_free} of ${p.slots}`, class: 'number' },
+  { name: 'Free', key: (p) => p.slots_free, text: (p) => `${p.slots_free} of ${p.slots}`, class: 'number' },
   { name: 'Distance', key: (p) => p.rtt_us, text: (p) => (p.rtt_us ? trip(p.rtt_us) : 'here'), class: 'number' },
   { name: 'Load', key: (p) => p.load, text: (p) => p.load.toFixed(1), class: 'number wide' },
   { name: 'Cores', key: (p) => p.cores, class: 'number wide' },
@@ -501,7 +502,7 @@ function facts(id, p) {
     ['Load', `${p.load.toFixed(1)} of ${plural(p.cores, 'core')}`],
     ['Memory', bytes(p.memory)],
     ['Disk', bytes(p.disk)],
-    ['Machine', `${machine(p)}, ${p.libc}`],
+    ['Machine', `${p.os} ${p.arch}, ${p.libc}`],
     ['Open MPI', p.ompi || 'none'],
     ['Lends', policy(p)],
   ];
@@ -641,7 +642,7 @@ function placePeers() {
     spots.set(id, { x: old.x, y: old.y, toX: r * Math.cos(angle), toY: r * Math.sin(angle), turn: hash(id), fixed: r === 0 });
   }
   spread([...spots.values()], ids.length > LABELS_MOST ? 0.055 : ids.length > 15 ? 0.16 : 0.26);
-  for (const s of spots.values()) if (s.x === undefined || reduced.matches) Object.assign(s, { x: s.toX, y: s.toY });
+  for (const s of spots.values()) if (s.x === undefined || reduced.matches || spots.size > LABELS_MOST) Object.assign(s, { x: s.toX, y: s.toY });
   redrawMap();
 }
 
