@@ -45,6 +45,8 @@ unit_programs = \
     test/unit/kept \
     test/unit/keyfile \
     test/unit/keys \
+    test/unit/lag \
+    test/unit/pool \
     test/unit/lanes \
     test/unit/outside \
     test/unit/lease \
@@ -165,6 +167,8 @@ test_unit_cycle_LDADD = libreplica.la $(LDADD)
 test_unit_decide_LDADD = libreplica.la $(LDADD)
 test_unit_match_LDADD = libreplica.la $(LDADD)
 test_unit_decision_LDADD = libreplica.la $(LDADD)
+test_unit_lag_LDADD = libreplica.la $(LDADD)
+test_unit_pool_LDADD = libreplica.la $(LDADD)
 test_unit_transport_LDADD = libtransport.la $(LDADD)
 test_unit_components_SOURCES = test/unit/components.c overlay/sandbox/components.c
 test_unit_components_CPPFLAGS = $(AM_CPPFLAGS) \
