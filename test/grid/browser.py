@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """browser.py -- drives a headless Chromium by chromedriver's WebDriver protocol, for test/grid/web."""
+import base64
 import json
 import os
 import re
@@ -81,14 +82,11 @@ class Browser:
         self.cdp("Emulation.setEmulatedMedia", features=[
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
 
-    def picture(self, path, whole=False):
-        """A PNG of the window, or of the whole page."""
-        import base64
-        clip = {}
-        if whole:
-            size = self.run("return [document.documentElement.clientWidth, document.documentElement.scrollHeight]")
-            clip = {"clip": {"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1}, "captureBeyondViewport": True}
-        data = self.cdp("Page.captureScreenshot", format="png", **clip)["data"]
+    def picture(self, path, scale=1):
+        """A PNG of the window."""
+        size = self.run("return [innerWidth, innerHeight]")
+        clip = {"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": scale}
+        data = self.cdp("Page.captureScreenshot", format="png", clip=clip)["data"]
         with open(path, "wb") as f:
             f.write(base64.b64decode(data))
 

@@ -252,7 +252,7 @@ window.synthetic = (count, ranks, lanes) => {
     for (let i = 0; i < count; i++) {
         const id = hex(40), site = i % 4, slots = [2, 4, 4, 8, 16][Math.floor(random() * 5)];
         const closed = i > 0 && random() < 0.12;
-        const free = random() < 0.35 ? 0 : Math.floor(random() * (slots + 1));
+        const free = i === 0 ? slots - 2 : random() < 0.35 ? 0 : Math.floor(random() * (slots + 1));
         ids.push(id);
         const turn = site * 1.6 + random() * 0.9, far = i === 0 ? 0 : [220, 900, 2500, 9000][site] * (0.75 + random() * 0.5);
         peers[id] = { name: birds[i % 13] + (count > 13 ? 1 + Math.floor(i / 13) : ''), id, open: !closed, state: closed ? ['lends nothing now: its owner uses it', 'lends nothing at this time of the day', 'lends nothing now: paused by its owner'][i % 3] : 'lends',
@@ -377,12 +377,12 @@ def axe(browser):
 def shots(browser):
     """Small pictures for doc/: a grid of 40, as nobody has one here."""
     browser.cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
-    for name, width, height, dark in (("page-desktop", 1100, 1240, False), ("page-dark", 1100, 1240, True), ("page-phone", 390, 1500, False)):
+    for name, width, height, dark in (("page-desktop", 1200, 1250, False), ("page-dark", 1200, 1250, True), ("page-phone", 390, 1300, False)):
         browser.open("http://%s/" % os.environ["ADDRESS"])
         browser.look(width, height, dark)
         browser.run("page.takeState(synthetic(40, 64, 3))")
         time.sleep(1.5)
-        browser.picture(os.path.join(SHOTS, name + ".png"))
+        browser.picture(os.path.join(SHOTS, name + ".png"), 0.7 if width > 600 else 0.8)
     print("pictures in " + SHOTS)
 
 
