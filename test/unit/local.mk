@@ -37,6 +37,8 @@ unit_programs = \
     test/unit/id \
     test/unit/history \
     test/unit/hosts \
+    test/unit/patience \
+    test/unit/wait \
     test/unit/identity \
     test/unit/idmap \
     test/unit/input \
@@ -211,6 +213,7 @@ test_unit_diagnosis_SOURCES = test/unit/diagnosis.c overlay/tools/diagnosis.c
 test_unit_history_LDADD = libdaemon.la $(LDADD)
 test_unit_sightings_LDADD = libdaemon.la $(LDADD)
 test_unit_hosts_LDADD = libruntime.la $(LDADD)
+test_unit_patience_LDADD = libruntime.la $(LDADD)
 test_unit_request_LDADD = libruntime.la $(LDADD)
 test_unit_progress_LDADD = libruntime.la $(LDADD)
 test_unit_vnodes_LDADD = libruntime.la $(LDADD)
