@@ -116,8 +116,23 @@ function notePeers(changes) {
   }
 }
 
+// A rank whose shown copy was lost goes on in another lane: that is worth a line, too.
+function noteTakeovers(changes) {
+  for (const [name, change] of Object.entries(changes)) {
+    const job = state.jobs[name];
+    if (!job || !change || !change.processes) continue;
+    for (const [key, p] of Object.entries(change.processes)) {
+      const before = job.processes[key];
+      if (!p || !p.leads || !before || before.leads) continue;
+      const [rank, lane] = key.split('.');
+      takeNotice({ event: 'take_over', time_ms: Date.now(), job: name, text: `${name}: rank ${rank} goes on in lane ${lane}, on ${before.peer}` });
+    }
+  }
+}
+
 function takePatch(patch) {
   if (patch.peers) notePeers(patch.peers);
+  if (patch.jobs) noteTakeovers(patch.jobs);
   merge(state, patch);
   redraw(...Object.keys(patch));
 }

@@ -160,6 +160,21 @@ def check_metrics(body):
     expect(len(seen) >= 20, "only %d families" % len(seen))
 
 
+def closing():
+    """One that looks is out as soon as the page is closed, with all keys."""
+    key = p2pctl("web", "--metrics-token")["key"]
+    cookie, _ = enter(link())
+    events, _ = ask("GET", "/events", Cookie=cookie)
+    expect(events.fp.readline() != b"", "no events")
+    p2pctl("web", "--close")
+    while events.fp.readline() != b"":
+        pass
+    os.environ["ADDRESS"] = "127.0.0.1:%d" % p2pctl("web")["port"]
+    expect(status("GET", "/state", Cookie=cookie) == 403, "an old session is good after the page was closed")
+    expect(status("GET", "/metrics", Authorization="Bearer " + key) == 403, "an old key is good after the page was closed")
+    print("closed, and everybody is out")
+
+
 # --- in a browser ---
 
 def come(browser, peers):
@@ -201,6 +216,8 @@ def loss(browser):
     expect(browser.run("return document.querySelector('#log').parentElement.getAttribute('aria-live')") == "polite", "the log is not said aloud")
     leads = browser.within(10, "return [...document.querySelectorAll('.places tbody tr')].every(r => r.querySelectorAll('.lead').length === 1)")
     expect(leads, "no copy takes over")
+    said = browser.within(5, "return /rank [0-9]+ goes on in lane 1, on desk[0-9]/.test(document.querySelector('#log').textContent)")
+    expect(said, "nothing is said of who takes over: " + browser.run("return document.querySelector('#log').textContent"))
 
 
 def pause(browser):
@@ -405,4 +422,4 @@ def look_at_it():
         browser.close()
 
 
-{"refusals": refusals, "metrics": metrics, "browser": look_at_it}[sys.argv[1]]()
+{"refusals": refusals, "metrics": metrics, "closing": closing, "browser": look_at_it}[sys.argv[1]]()
