@@ -211,6 +211,6 @@ p2pd_room_CPPFLAGS = $(AM_CPPFLAGS) -DCOMPONENTDIR='"$(componentdir)"' \
     -DCOMPONENT_FILES='"$(component_files)"'
 p2pd_room_LDADD = libconfine.la libclient.la libcore.la
 
-overlay_folders = base borrow client core/lease core/ring core/swim core/tree crypto daemon discovery files host json lend \
+overlay_folders = base borrow client core/files core/lease core/ring core/swim core/tree crypto daemon discovery files host json lend \
     local manifest membership node sandbox settings tools top transport watch web wire
 EXTRA_DIST += $(overlay_folders:%=overlay/%/.may_include)

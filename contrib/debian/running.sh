@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=sh
 # Who runs p2pd of this package on this system: "USER (process PID)", a line each. A process of a container or a chroot
 # has another /usr/bin.
 p2pd_running() {
