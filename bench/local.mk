@@ -47,6 +47,12 @@ bench-files: all bench/files
 .PHONY: bench-files
 EXTRA_DIST += bench/desktop_files
 
+# A file to many desktops, beside the time to one: `make bench-travel`; BENCH='--size 60 --peers 16 --rate 30'.
+bench-travel: all test/grid/sends
+	@$(TEST_ENV) $(srcdir)/bench/travel $(BENCH)
+.PHONY: bench-travel
+EXTRA_DIST += bench/travel
+
 # Programs of others, beside stock: `make bench-osu OSU=DIR`, `make bench-npb NPB=DIR`; BENCH='--repeat 3 ...'.
 bench-osu: all
 	@$(TEST_ENV) OSU="$(OSU)" $(srcdir)/bench/osu $(BENCH)

@@ -94,7 +94,9 @@ static void print_own(const struct own_job *j)
         snprintf(size, sizeof size, "%u ranks x %u", j->is.ranks, (unsigned)j->is.lanes);
     else
         snprintf(size, sizeof size, "%u rank%s", j->is.ranks, j->is.ranks == 1 ? "" : "s");
-    if (lost > 0)
+    if (j->is.waits > 0)
+        snprintf(where, sizeof where, "place %u, %u free", j->is.place, j->is.free);
+    else if (lost > 0)
         snprintf(where, sizeof where, "%u peer%s, %u lost", peers, peers == 1 ? "" : "s", lost);
     else
         snprintf(where, sizeof where, "%u peer%s", peers, peers == 1 ? "" : "s");
@@ -211,6 +213,13 @@ static void job_print(const struct own_job *j)
     char when[24], span[24];
     const uint64_t now = moment_now_ms();
     printf("%s%s%s  %s\n", style.bold, j->is.name, style.end, j->is.program);
+    if (j->is.waits > 0) {
+        printf("  waits for %u slots since %s (%s), as pid %u: place %u, %u of them free\n",
+               j->is.waits, moment_text(j->is.began_ms / 1000, now / 1000, when),
+               moment_span((now - j->is.began_ms) / 1000, span), j->is.pid, j->is.place,
+               j->is.free);
+        return;
+    }
     printf("  %s since %s (%s), as pid %u; %u rank%s in %u lane%s, %u process%s lost\n",
            own_job_state(j), moment_text(j->is.began_ms / 1000, now / 1000, when),
            moment_span((now - j->is.began_ms) / 1000, span), j->is.pid, j->is.ranks,

@@ -110,5 +110,5 @@ unsigned own_job_peers(const struct own_job *j)
 
 const char *own_job_state(const struct own_job *j)
 {
-    return j->is.over ? "ends" : j->is.held ? "held" : "runs";
+    return j->is.waits > 0 ? "waits" : j->is.over ? "ends" : j->is.held ? "held" : "runs";
 }

@@ -24,5 +24,5 @@ const struct own_job *own_jobs_find(const struct own_jobs *all, const char *word
 const struct part_place *own_job_place(const struct own_job *j, unsigned rank, unsigned lane);
 unsigned own_job_lost(const struct own_job *j);     /* processes */
 unsigned own_job_peers(const struct own_job *j);    /* on which processes run */
-const char *own_job_state(const struct own_job *j); /* runs, held, ends */
+const char *own_job_state(const struct own_job *j); /* runs, held, ends, waits */
 #endif

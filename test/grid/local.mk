@@ -6,6 +6,7 @@ grid_scripts = \
     test/grid/refusals \
     test/grid/words \
     test/grid/living \
+    test/grid/wait \
     test/grid/top \
     test/grid/doctor \
     test/grid/tutorial \
@@ -13,6 +14,7 @@ grid_scripts = \
     test/grid/unnoticed \
     test/grid/endings \
     test/grid/fetched \
+    test/grid/full_disk \
     test/grid/siblings \
     test/grid/allocation \
     test/grid/alloc \
@@ -30,6 +32,7 @@ grid_scripts = \
     test/grid/replication \
     test/grid/drift \
     test/grid/languages \
+    test/grid/logbook \
     test/grid/rooms \
     test/grid/ring \
     test/grid/answers \
