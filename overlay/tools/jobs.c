@@ -119,14 +119,6 @@ static void jobs_print(const struct own_jobs *own)
         print_own(&own->at[i]);
 }
 
-static json_t *json_own(const struct own_job *j)
-{
-    json_t *one = json_of_job(&j->is);
-    json_object_set_new(one, "peers", json_integer(own_job_peers(j)));
-    json_object_set_new(one, "lost", json_integer(own_job_lost(j)));
-    return one;
-}
-
 static json_t *json_lent(const struct lent *others)
 {
     json_t *lent = json_array();
@@ -140,7 +132,7 @@ static void jobs_print_json(const struct own_jobs *own, const struct lent *other
 {
     json_t *mine = json_array();
     for (size_t i = 0; i < own->count; i++)
-        json_array_append_new(mine, json_own(&own->at[i]));
+        json_array_append_new(mine, own_job_json(&own->at[i], false));
     tool_print_json(json_pack("{s:o, s:o, s:o, s:i, s:i}", "jobs", mine, "lent", json_lent(others),
                               "grid", all_jobs_json(grid), "silent", (int)grid->silent, "old",
                               (int)grid->old));
@@ -181,18 +173,10 @@ int tool_jobs(int argc, char **argv)
 
 /* --- job --- */
 
-static unsigned shown_lane(const struct own_job *j, unsigned rank)
-{
-    unsigned lane = 0;
-    while (lane < j->is.lanes && own_job_place(j, rank, lane)->state != PLACE_RUNS)
-        lane++;
-    return lane;
-}
-
 /* A row for each rank, a column for each lane; the leader is marked. */
 static void job_print_rank(const struct own_job *j, unsigned rank, const struct tool_style *style)
 {
-    const unsigned leader = shown_lane(j, rank);
+    const unsigned leader = own_job_leader(j, rank);
     printf("%6u", rank);
     for (unsigned lane = 0; lane < j->is.lanes; lane++) {
         const struct part_place *p = own_job_place(j, rank, lane);
@@ -237,15 +221,7 @@ static void job_print(const struct own_job *j)
 
 static void job_print_json(const struct own_job *j)
 {
-    json_t *all = json_own(j), *places = json_array();
-    for (unsigned rank = 0; rank < j->is.ranks; rank++)
-        for (unsigned lane = 0; lane < j->is.lanes; lane++) {
-            const struct part_place *p = own_job_place(j, rank, lane);
-            if (p->state != 0)
-                json_array_append_new(places, json_of_process(p, lane == shown_lane(j, rank)));
-        }
-    json_object_set_new(all, "processes", places);
-    tool_print_json(all);
+    tool_print_json(own_job_json(j, true));
 }
 
 static const struct own_job *job_find(const struct own_jobs *all, const char *name, struct err *e)
