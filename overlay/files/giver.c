@@ -161,6 +161,12 @@ static void gift_pace(struct gift *g, size_t backlog)
     }
 }
 
+/* What is sent first makes the connection. */
+static bool may_give(const struct fetcher *f, const struct gift *g)
+{
+    return !link_is_open(f->node->links, &g->to.id) || link_room(f->node->links, &g->to.id) > 0;
+}
+
 static void gift_go_on(struct fetcher *f, struct gift *g)
 {
     if (g->bytes == NULL && !gift_begin(f, g)) {
@@ -168,7 +174,7 @@ static void gift_go_on(struct fetcher *f, struct gift *g)
         return;
     }
     gift_pace(g, link_backlog(f->node->links, &g->to.id));
-    while (link_backlog(f->node->links, &g->to.id) < g->window)
+    while (link_backlog(f->node->links, &g->to.id) < g->window && may_give(f, g))
         if (!gift_piece(f, g)) {
             gift_free(f, g);
             return;
