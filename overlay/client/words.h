@@ -15,7 +15,7 @@ enum place_state { PLACE_RUNS = 1, PLACE_LOST, PLACE_FINISHED };
 
 enum grid_job_state {
     GRID_JOB_RUNS = 1,
-    GRID_JOB_HELD,     /* told to pause */
+    GRID_JOB_HELD, /* told to pause */
     GRID_JOB_ENDS,
     GRID_JOB_WAITS,    /* for slots */
     GRID_JOB_RESERVES, /* slots held by p2pctl alloc, which jobs may use */

@@ -38,6 +38,8 @@ unit_programs = \
     test/unit/id \
     test/unit/history \
     test/unit/hosts \
+    test/unit/patience \
+    test/unit/wait \
     test/unit/identity \
     test/unit/idmap \
     test/unit/input \
@@ -46,6 +48,8 @@ unit_programs = \
     test/unit/kept \
     test/unit/keyfile \
     test/unit/keys \
+    test/unit/lag \
+    test/unit/pool \
     test/unit/lanes \
     test/unit/outside \
     test/unit/lease \
@@ -164,6 +168,8 @@ test_unit_cycle_LDADD = libreplica.la $(LDADD)
 test_unit_decide_LDADD = libreplica.la $(LDADD)
 test_unit_match_LDADD = libreplica.la $(LDADD)
 test_unit_decision_LDADD = libreplica.la $(LDADD)
+test_unit_lag_LDADD = libreplica.la $(LDADD)
+test_unit_pool_LDADD = libreplica.la $(LDADD)
 test_unit_transport_LDADD = libtransport.la $(LDADD)
 test_unit_components_SOURCES = test/unit/components.c overlay/sandbox/components.c
 test_unit_components_CPPFLAGS = $(AM_CPPFLAGS) \
@@ -206,6 +212,7 @@ test_unit_diagnosis_SOURCES = test/unit/diagnosis.c overlay/tools/diagnosis.c
 test_unit_history_LDADD = libdaemon.la $(LDADD)
 test_unit_sightings_LDADD = libdaemon.la $(LDADD)
 test_unit_hosts_LDADD = libruntime.la $(LDADD)
+test_unit_patience_LDADD = libruntime.la $(LDADD)
 test_unit_request_LDADD = libruntime.la $(LDADD)
 test_unit_progress_LDADD = libruntime.la $(LDADD)
 test_unit_vnodes_LDADD = libruntime.la $(LDADD)
