@@ -118,6 +118,9 @@ unit_programs = \
     test/unit/version \
     test/unit/view \
     test/unit/vivaldi \
+    test/unit/web_keys \
+    test/unit/web_request \
+    test/unit/web_state \
     test/unit/window \
     test/unit/decision
 test_unit_placed_LDADD = libsurvive.la $(LDADD)
@@ -222,3 +225,7 @@ endif
 EXTRA_PROGRAMS += $(unit_programs)
 UNIT += test/unit/core_symbols
 EXTRA_DIST += test/unit/act.h test/unit/core_symbols test/unit/handshake.h test/unit/made_elf.h test/unit/rotation.h test/unit/temporary.h
+test_unit_web_keys_LDADD = libdaemon.la $(LDADD) $(SODIUM_LIBS)
+test_unit_web_request_LDADD = libdaemon.la $(LDADD)
+test_unit_web_state_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+test_unit_web_state_LDADD = libdaemon.la $(LDADD) $(JANSSON_LIBS)
