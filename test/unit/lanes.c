@@ -166,6 +166,8 @@ static void run_views(const struct lanes_plan *plan, bool own_users)
         fprintf(stderr, "no views: %s\n", e.text);
         _exit(1);
     }
+    if (!copies && l.overlay.code != 0)
+        fprintf(stderr, "no overlay: %s\n", l.overlay.text);
     CHECK(l.way == (copies ? LANES_COPIES : LANES_OVERLAY));
     CHECK(!own_users || namespaces_drop_rights(true) == 0);
     act_in_each();
