@@ -12,7 +12,8 @@ libcore_la_SOURCES = \
     overlay/core/lease/claim.h overlay/core/lease/domain.c overlay/core/lease/domain.h overlay/core/lease/fit.c \
     overlay/core/lease/fit.h overlay/core/lease/lease.c overlay/core/lease/lease.h \
     overlay/core/lease/lend.c overlay/core/lease/lend.h overlay/core/lease/lend_ask.c \
-    overlay/core/lease/lend_end.c overlay/core/lease/lend_state.h overlay/core/lease/lending_state.c overlay/core/lease/lending_state.h overlay/core/lease/lived.c \
+    overlay/core/lease/wait.c overlay/core/lease/wait.h overlay/core/lease/waitlist.c overlay/core/lease/waitlist.h \
+    overlay/core/lease/lend_queue.c overlay/core/lease/lend_end.c overlay/core/lease/lend_state.h overlay/core/lease/lending_state.c overlay/core/lease/lending_state.h overlay/core/lease/lived.c \
     overlay/core/lease/lived.h overlay/core/lease/phrase.c overlay/core/lease/phrase.h \
     overlay/core/lease/quantity.c overlay/core/lease/quantity.h overlay/core/lease/request.c \
     overlay/core/lease/request.h overlay/core/lease/request_message.h overlay/core/lease/use.h \
@@ -63,7 +64,7 @@ lib_LTLIBRARIES += libp2pgrid.la
 libp2pgrid_la_SOURCES =
 libp2pgrid_la_LIBADD = libclient.la
 libp2pgrid_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex \
-    '^(client_(open|close|fd|allocate|reserve|tell_job|tell_places|files|launch|look|release|event)|id_.*|addr_equal|err_set)$$'
+    '^(client_(open|close|fd|allocate|allocate_waiting|reserve|tell_job|tell_places|files|launch|look|release|event)|id_.*|addr_equal|err_set)$$'
 EXTRA_DIST += overlay/client/header.awk overlay/client/p2pgrid.pc.in
 nodist_include_HEADERS = overlay/client/installed/p2pgrid.h
 overlay/client/installed/p2pgrid.h: $(libclient_la_SOURCES) $(libcore_la_SOURCES) overlay/client/header.awk
@@ -93,7 +94,7 @@ libdaemon_la_SOURCES = \
     overlay/base/idmap.c overlay/base/idmap.h overlay/base/log.c overlay/base/log.h \
     overlay/borrow/borrowed.c overlay/borrow/borrowed.h overlay/borrow/reservations.c \
     overlay/borrow/reservations.h overlay/borrow/roster.c overlay/borrow/roster.h overlay/borrow/search_run.c \
-    overlay/borrow/search_run.h overlay/borrow/searches.c overlay/borrow/searches.h \
+    overlay/borrow/search_run.h overlay/borrow/wait_run.c overlay/borrow/wait_run.h overlay/borrow/searches.c overlay/borrow/searches.h \
     overlay/crypto/aead.c overlay/crypto/aead.h overlay/crypto/identity.c overlay/crypto/identity.h \
     overlay/crypto/keyfile.c overlay/crypto/keyfile.h overlay/crypto/revocation.c overlay/crypto/revocation.h \
     overlay/crypto/rotation.c overlay/crypto/rotation.h overlay/crypto/session_keys.c \
@@ -211,6 +212,6 @@ p2pd_room_CPPFLAGS = $(AM_CPPFLAGS) -DCOMPONENTDIR='"$(componentdir)"' \
     -DCOMPONENT_FILES='"$(component_files)"'
 p2pd_room_LDADD = libconfine.la libclient.la libcore.la
 
-overlay_folders = base borrow client core/lease core/ring core/swim core/tree crypto daemon discovery files host json lend \
+overlay_folders = base borrow client core/files core/lease core/ring core/swim core/tree crypto daemon discovery files host json lend \
     local manifest membership node sandbox settings tools top transport watch web wire
 EXTRA_DIST += $(overlay_folders:%=overlay/%/.may_include)

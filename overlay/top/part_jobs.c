@@ -49,7 +49,7 @@ static const char *cell_text(const struct own_job *j, unsigned rank, unsigned la
 {
     static const char *const state[] = {[PLACE_LOST] = " lost", [PLACE_FINISHED] = " finished"};
     const struct part_place *p = own_job_place(j, rank, lane);
-    const bool leads = j->is.lanes > 1 && lane == top_leader(j, rank);
+    const bool leads = j->is.lanes > 1 && lane == own_job_leader(j, rank);
     if (p->state < PLACE_RUNS || p->state > PLACE_FINISHED)
         return "-";
     snprintf(out, 96, "%s%s%s", leads ? "*" : "", p->name,

@@ -141,20 +141,12 @@ void top_state_notice(struct top_state *s, const struct msg_local_notice *n)
 
 /* --- jobs --- */
 
-unsigned top_leader(const struct own_job *j, unsigned rank)
-{
-    unsigned lane = 0;
-    while (lane < j->is.lanes && own_job_place(j, rank, lane)->state != PLACE_RUNS)
-        lane++;
-    return lane;
-}
-
 /* The lane that led has lost the rank, and another one runs it. */
 static void note_take_overs(struct top_state *s, const struct own_job *was,
                             const struct own_job *is, uint64_t now_ms)
 {
     for (unsigned rank = 0; rank < is->is.ranks && rank < was->is.ranks; rank++) {
-        const unsigned before = top_leader(was, rank), now = top_leader(is, rank);
+        const unsigned before = own_job_leader(was, rank), now = own_job_leader(is, rank);
         if (before >= is->is.lanes || now >= is->is.lanes || now == before ||
             own_job_place(is, rank, before)->state != PLACE_LOST)
             continue;

@@ -66,6 +66,4 @@ void top_state_jobs(struct top_state *s, struct own_jobs *now, uint64_t now_ms);
 bool top_is_other(const struct top_state *s, const struct msg_local_grid_job *j);
 void top_state_notice(struct top_state *s, const struct msg_local_notice *n);
 void top_state_event(struct top_state *s, uint64_t time_ms, bool bad, const char *text);
-/* The lowest lane in which the rank runs; lanes of the job: none. */
-unsigned top_leader(const struct own_job *j, unsigned rank);
 #endif

@@ -37,6 +37,8 @@ unit_programs = \
     test/unit/id \
     test/unit/history \
     test/unit/hosts \
+    test/unit/patience \
+    test/unit/wait \
     test/unit/identity \
     test/unit/idmap \
     test/unit/input \
@@ -115,6 +117,9 @@ unit_programs = \
     test/unit/version \
     test/unit/view \
     test/unit/vivaldi \
+    test/unit/web_keys \
+    test/unit/web_request \
+    test/unit/web_state \
     test/unit/window \
     test/unit/decision
 test_unit_placed_LDADD = libsurvive.la $(LDADD)
@@ -208,6 +213,7 @@ test_unit_diagnosis_SOURCES = test/unit/diagnosis.c overlay/tools/diagnosis.c
 test_unit_history_LDADD = libdaemon.la $(LDADD)
 test_unit_sightings_LDADD = libdaemon.la $(LDADD)
 test_unit_hosts_LDADD = libruntime.la $(LDADD)
+test_unit_patience_LDADD = libruntime.la $(LDADD)
 test_unit_request_LDADD = libruntime.la $(LDADD)
 test_unit_progress_LDADD = libruntime.la $(LDADD)
 test_unit_vnodes_LDADD = libruntime.la $(LDADD)
@@ -217,3 +223,7 @@ endif
 EXTRA_PROGRAMS += $(unit_programs)
 UNIT += test/unit/core_symbols
 EXTRA_DIST += test/unit/act.h test/unit/core_symbols test/unit/handshake.h test/unit/made_elf.h test/unit/rotation.h test/unit/temporary.h
+test_unit_web_keys_LDADD = libdaemon.la $(LDADD) $(SODIUM_LIBS)
+test_unit_web_request_LDADD = libdaemon.la $(LDADD)
+test_unit_web_state_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+test_unit_web_state_LDADD = libdaemon.la $(LDADD) $(JANSSON_LIBS)

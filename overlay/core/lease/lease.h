@@ -77,6 +77,7 @@ struct lease_want {
     /* The owner's terms for this holder. */
     unsigned slots_each; /* at most, with what it holds already; 0: all that are lent */
     bool shares;         /* with other owners, while they wait */
+    bool in_turn;        /* it waits in the list, whose order bounds what it gets */
     uint64_t unused_ms;
 };
 
@@ -88,6 +89,8 @@ unsigned lease_slots_for(const struct lease_table *t, unsigned slots, const stru
                          uint64_t now_ms);
 /* That owner waits. */
 void lease_add_waiter(struct lease_table *t, const struct id *owner, uint64_t now_ms);
+/* It does not any more. */
+void lease_forget_waiter(struct lease_table *t, const struct id *owner);
 /* What the desktops of one owner may hold of `slots` together: all, as long as no other one waits;
  * else as much as each of those who hold some or wait. */
 unsigned lease_share(const struct lease_table *t, unsigned slots, const struct id *owner,

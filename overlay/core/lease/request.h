@@ -20,6 +20,7 @@ struct request {
     struct id reservation;    /* unless the use is plain */
     bool own;                 /* of peers of the asker's owner only */
     unsigned timeout_ms;      /* for all of it */
+    unsigned wait_s;          /* so long it waits for slots before that; 0: it is refused at once */
     const char *require;      /* requirement expression; NULL or "": none */
     const struct id *exclude; /* peers not to use */
     size_t exclude_count;
