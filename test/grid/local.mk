@@ -45,6 +45,7 @@ grid_scripts = \
     test/grid/near \
     test/grid/netns \
     test/grid/updated \
+    test/grid/systemd \
     test/grid/versions \
     test/grid/json \
     test/grid/wire \
