@@ -53,6 +53,12 @@ bench-travel: all test/grid/sends
 .PHONY: bench-travel
 EXTRA_DIST += bench/travel
 
+# What files that travel add to the start of a job: `make bench-starts`.
+bench-starts: all
+	@$(TEST_ENV) $(srcdir)/bench/starts $(BENCH)
+.PHONY: bench-starts
+EXTRA_DIST += bench/starts
+
 # Programs of others, beside stock: `make bench-osu OSU=DIR`, `make bench-npb NPB=DIR`; BENCH='--repeat 3 ...'.
 bench-osu: all
 	@$(TEST_ENV) OSU="$(OSU)" $(srcdir)/bench/osu $(BENCH)

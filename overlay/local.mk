@@ -146,7 +146,7 @@ libdaemon_la_SOURCES = \
     overlay/sandbox/usage.c overlay/sandbox/usage.h \
     overlay/settings/hours.c overlay/settings/hours.h overlay/settings/settings.c overlay/settings/settings.h \
     overlay/settings/terms.c overlay/settings/terms.h \
-    overlay/transport/connection.c \
+    overlay/transport/connection.c overlay/transport/pace.c overlay/transport/pace.h \
     overlay/transport/connection.h overlay/transport/connection_state.h overlay/transport/connection_tls.c \
     overlay/transport/datagram.c overlay/transport/datagram.h overlay/transport/listener.c overlay/transport/listener.h \
     overlay/transport/link.c overlay/transport/link.h overlay/transport/link_calls.c \

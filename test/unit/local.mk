@@ -27,6 +27,7 @@ unit_programs = \
     test/unit/folder \
     test/unit/gather \
     test/unit/libraries \
+    test/unit/pace \
     test/unit/pattern \
     test/unit/selection \
     test/unit/group \
@@ -153,6 +154,7 @@ test_unit_uri_LDADD = libdaemon.la $(LDADD)
 test_unit_lending_LDADD = libdaemon.la $(LDADD)
 test_unit_manifest_LDADD = libdaemon.la $(LDADD)
 test_unit_link_LDADD = libdaemon.la $(LDADD)
+test_unit_pace_LDADD = libdaemon.la $(LDADD)
 test_unit_session_keys_LDADD = libdaemon.la $(LDADD)
 test_unit_pressure_LDADD = libdaemon.la $(LDADD)
 test_unit_datagram_LDADD = libdaemon.la $(LDADD)
