@@ -7,11 +7,11 @@ bench-overlay: bench/overlay
 	bench/overlay $(BENCH)
 .PHONY: bench-overlay
 
-# What the replication engine itself costs: `make bench-engine`.
+# What the replication engine itself costs: `make bench-engine`; BENCH='ROUNDS LANES'.
 EXTRA_PROGRAMS += bench/engine
 bench_engine_LDADD = libreplica.la $(LDADD)
 bench-engine: bench/engine
-	bench/engine
+	bench/engine $(BENCH)
 .PHONY: bench-engine
 
 # Replicas beside stock Open MPI: `make bench-replication`; BENCH='--repeat 5', BENCH=--json.

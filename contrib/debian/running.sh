@@ -10,6 +10,8 @@ p2pd_running() {
         *) continue ;;
         esac
         [ "$(stat -Lc %d:%i "$process/root/usr/bin" 2>/dev/null)" = "$(stat -c %d:%i $bin)" ] || continue
-        echo "$(stat -c %U "$process") (process ${process#/proc/})"
+        user=$(stat -c %U "$process")
+        [ "$user" != UNKNOWN ] || user="user $(stat -c %u "$process")"
+        echo "$user (process ${process#/proc/})"
     done
 }
