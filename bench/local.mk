@@ -7,11 +7,11 @@ bench-overlay: bench/overlay
 	bench/overlay $(BENCH)
 .PHONY: bench-overlay
 
-# What the replication engine itself costs: `make bench-engine`.
+# What the replication engine itself costs: `make bench-engine`; BENCH='ROUNDS LANES'.
 EXTRA_PROGRAMS += bench/engine
 bench_engine_LDADD = libreplica.la $(LDADD)
 bench-engine: bench/engine
-	bench/engine
+	bench/engine $(BENCH)
 .PHONY: bench-engine
 
 # Replicas beside stock Open MPI: `make bench-replication`; BENCH='--repeat 5', BENCH=--json.
@@ -46,6 +46,18 @@ bench-files: all bench/files
 	@$(TEST_ENV) $(srcdir)/bench/desktop_files $(BENCH)
 .PHONY: bench-files
 EXTRA_DIST += bench/desktop_files
+
+# A file to many desktops, beside the time to one: `make bench-travel`; BENCH='--size 60 --peers 16 --rate 30'.
+bench-travel: all test/grid/sends
+	@$(TEST_ENV) $(srcdir)/bench/travel $(BENCH)
+.PHONY: bench-travel
+EXTRA_DIST += bench/travel
+
+# What files that travel add to the start of a job: `make bench-starts`.
+bench-starts: all
+	@$(TEST_ENV) $(srcdir)/bench/starts $(BENCH)
+.PHONY: bench-starts
+EXTRA_DIST += bench/starts
 
 # Programs of others, beside stock: `make bench-osu OSU=DIR`, `make bench-npb NPB=DIR`; BENCH='--repeat 3 ...'.
 bench-osu: all

@@ -4,7 +4,8 @@
 # Each has a mount, PID, UTS and IPC namespace besides its network, a disk, which is the folder
 # $dir/peer/K/disk, and one user, whose uid nobody else has. /usr, /var and the like are this machine's, read-only;
 # /etc is an overlay of this machine's. Switched off, it keeps its disk and nothing else.
-# shellcheck disable=SC2154 # dir, build, netns, uids, owners come from contrib/grid
+# With $system, that folder's /usr, /var and /etc are theirs, and p2pgrid is installed there.
+# shellcheck disable=SC2154 # dir, build, netns, uids, owners, system come from contrib/grid
 
 desktop_user() { # K: all desktops of an owner have one user's name, two owners never do
     local names=(ada ben cleo dora emil fay gus hana ivo jana) owner=$((($1 - 1) % owners))
@@ -53,18 +54,18 @@ desktop_furnish() ( # K
     home=$(desktop_home "$1")
     umask 022
     mkdir -p "$disk"/{dev,etc,home,mnt,old,proc,root,run,srv,sys,tmp,var} "$disk/.var/tmp"
-    for entry in /bin /sbin /lib* /usr /opt; do
+    for entry in "$system"/{bin,sbin,lib*,usr,opt}; do
         if [ -L "$entry" ]; then
             cp -a "$entry" "$disk/"
         elif [ -d "$entry" ]; then
-            mkdir -p "$disk$entry"
+            mkdir -p "$disk${entry#"$system"}"
         fi
     done
     chmod 1777 "$disk/tmp" "$disk/.var/tmp"
     chmod 700 "$disk/root" "$disk/old"
     mkdir -p "$home/.config/p2pgrid" "$home/.local/state/p2pgrid"
-    cp -a "$build/desktop-install/home/." "$home/"
-    [ ! -d /etc/skel ] || cp -a /etc/skel/. "$home/"
+    [ -n "$system" ] || cp -a "$build/desktop-install/home/." "$home/"
+    [ ! -d "$system/etc/skel" ] || cp -a "$system/etc/skel/." "$home/"
     chmod 700 "$home" # as Debian makes it
     ln -s "$home/.config/p2pgrid/p2pd.conf" "$home/.local/state/p2pgrid/work" "$home/.config/p2pgrid/keys" "$dir/peer/$1/"
     ln -s "$home/.local/state/p2pgrid" "$dir/peer/$1/state"
@@ -72,15 +73,15 @@ desktop_furnish() ( # K
 )
 
 # Its first process, in namespaces of its own: makes the mounts, then only waits for what ends.
-desktop_boot() { # DISK NAME USER UID READY
+desktop_boot() { # DISK NAME USER UID READY SYSTEM
     set -eu
-    local disk=$1 name=$2 user=$3 uid=$4 entry
+    local disk=$1 name=$2 user=$3 uid=$4 system=$6 entry
     exec 9>"$5"
     hostname "$name"
     umask 022
     mount --bind "$disk" "$disk"
-    for entry in /usr /opt /lib* /bin /sbin /var; do
-        [ -L "$entry" ] || [ ! -d "$entry" ] || mount --rbind -o ro "$entry" "$disk$entry"
+    for entry in "$system"/{usr,opt,lib*,bin,sbin,var}; do
+        [ -L "$entry" ] || [ ! -d "$entry" ] || mount --rbind -o ro "$entry" "$disk${entry#"$system"}"
     done
     mount --bind "$disk/.var/tmp" "$disk/var/tmp"
     mount -t tmpfs -o mode=755 run "$disk/run"
@@ -100,7 +101,7 @@ desktop_boot() { # DISK NAME USER UID READY
 
     mount -t tmpfs -o mode=700 etc "$disk/old"
     mkdir "$disk/old/changed" "$disk/old/work"
-    mount -t overlay -o "lowerdir=/etc,upperdir=$disk/old/changed,workdir=$disk/old/work" etc "$disk/etc"
+    mount -t overlay -o "lowerdir=$system/etc,upperdir=$disk/old/changed,workdir=$disk/old/work" etc "$disk/etc"
     chmod 755 "$disk/etc"
     umount -l "$disk/old"
     echo "$user:x:$uid:$uid:$user:/home/$user:/bin/bash" >>"$disk/etc/passwd"
@@ -129,7 +130,7 @@ desktop_on() { # K: until it is up
         exec setsid env P2PGRID_GRID="$dir" P2PGRID_PEER="$home/" \
             ip netns exec "$netns$k" unshare --mount --uts --ipc --pid --fork --kill-child=KILL \
             bash -c "$(declare -f desktop_boot)"'; desktop_boot "$@"' boot \
-            "$home/disk" "desk$k" "$(desktop_user "$k")" "$(desktop_uid "$k")" "$home/ready"
+            "$home/disk" "desk$k" "$(desktop_user "$k")" "$(desktop_uid "$k")" "$home/ready" "$system"
     ) >"$home/boot" 2>&1 </dev/null &
     outside=$!
     until [ -s "$home/ready" ]; do

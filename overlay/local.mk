@@ -12,10 +12,11 @@ libcore_la_SOURCES = \
     overlay/core/lease/claim.h overlay/core/lease/domain.c overlay/core/lease/domain.h overlay/core/lease/fit.c \
     overlay/core/lease/fit.h overlay/core/lease/lease.c overlay/core/lease/lease.h \
     overlay/core/lease/lend.c overlay/core/lease/lend.h overlay/core/lease/lend_ask.c \
-    overlay/core/lease/lend_end.c overlay/core/lease/lend_state.h overlay/core/lease/lending_state.c overlay/core/lease/lending_state.h overlay/core/lease/lived.c \
+    overlay/core/lease/wait.c overlay/core/lease/wait.h overlay/core/lease/waitlist.c overlay/core/lease/waitlist.h \
+    overlay/core/lease/lend_queue.c overlay/core/lease/lend_end.c overlay/core/lease/lend_state.h overlay/core/lease/lending_state.c overlay/core/lease/lending_state.h overlay/core/lease/lived.c \
     overlay/core/lease/lived.h overlay/core/lease/phrase.c overlay/core/lease/phrase.h \
     overlay/core/lease/quantity.c overlay/core/lease/quantity.h overlay/core/lease/request.c \
-    overlay/core/lease/request.h \
+    overlay/core/lease/request.h overlay/core/lease/request_message.h overlay/core/lease/use.h \
     overlay/core/lease/require.c overlay/core/lease/require.h overlay/core/lease/require_fits.c \
     overlay/core/lease/require_tree.h overlay/core/lease/search.c overlay/core/lease/search.h \
     overlay/core/lease/search_event.c overlay/core/lease/search_look.c overlay/core/lease/search_state.h \
@@ -58,6 +59,33 @@ libclient_la_SOURCES = \
 libclient_la_CFLAGS = $(AM_CFLAGS) $(SODIUM_CFLAGS)
 libclient_la_LIBADD = libcore.la $(SODIUM_LIBS)
 
+# libp2pgrid: the same for programs of others. All that p2pgrid.h declares, and nothing else.
+lib_LTLIBRARIES += libp2pgrid.la
+libp2pgrid_la_SOURCES =
+libp2pgrid_la_LIBADD = libclient.la
+libp2pgrid_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex \
+    '^(client_(open|close|fd|allocate|allocate_waiting|reserve|tell_job|tell_places|files|launch|look|release|event)|id_.*|addr_equal|err_set)$$'
+EXTRA_DIST += overlay/client/header.awk overlay/client/p2pgrid.pc.in
+nodist_include_HEADERS = overlay/client/installed/p2pgrid.h
+overlay/client/installed/p2pgrid.h: $(libclient_la_SOURCES) $(libcore_la_SOURCES) overlay/client/header.awk
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && awk -v top=$(srcdir) -f $(srcdir)/overlay/client/header.awk overlay/client/p2pgrid.h >$@
+CLEANFILES += overlay/client/installed/p2pgrid.h
+all-local: overlay/client/installed/p2pgrid.h
+# Where the loader does not look by itself, programs are told where the library is.
+pkgconfigdir = $(libdir)/pkgconfig
+install-data-hook: install-pkgconfig
+install-pkgconfig:
+	$(MKDIR_P) "$(DESTDIR)$(pkgconfigdir)"
+	case "$(libdir)" in /usr/lib*) rpath= ;; *) rpath=" -Wl,-rpath,$(libdir)" ;; esac; \
+	    sed "s,[@]prefix[@],$(prefix),; s,[@]includedir[@],$(includedir),; s,[@]libdir[@],$(libdir),; \
+	    s,[@]version[@],$(PACKAGE_VERSION),; s#[@]rpath[@]#$$rpath#" $(srcdir)/overlay/client/p2pgrid.pc.in \
+	    >"$(DESTDIR)$(pkgconfigdir)/p2pgrid.pc"
+	chmod 644 "$(DESTDIR)$(pkgconfigdir)/p2pgrid.pc"
+uninstall-hook: uninstall-pkgconfig
+uninstall-pkgconfig:
+	rm -f "$(DESTDIR)$(pkgconfigdir)/p2pgrid.pc"
+.PHONY: install-pkgconfig uninstall-pkgconfig
+
 # libdaemon: the parts of p2pd, so that unit tests and tools can link them too.
 noinst_LTLIBRARIES += libdaemon.la
 libdaemon_la_SOURCES = \
@@ -66,7 +94,7 @@ libdaemon_la_SOURCES = \
     overlay/base/idmap.c overlay/base/idmap.h overlay/base/log.c overlay/base/log.h \
     overlay/borrow/borrowed.c overlay/borrow/borrowed.h overlay/borrow/reservations.c \
     overlay/borrow/reservations.h overlay/borrow/roster.c overlay/borrow/roster.h overlay/borrow/search_run.c \
-    overlay/borrow/search_run.h overlay/borrow/searches.c overlay/borrow/searches.h \
+    overlay/borrow/search_run.h overlay/borrow/wait_run.c overlay/borrow/wait_run.h overlay/borrow/searches.c overlay/borrow/searches.h \
     overlay/crypto/aead.c overlay/crypto/aead.h overlay/crypto/identity.c overlay/crypto/identity.h \
     overlay/crypto/keyfile.c overlay/crypto/keyfile.h overlay/crypto/revocation.c overlay/crypto/revocation.h \
     overlay/crypto/rotation.c overlay/crypto/rotation.h overlay/crypto/session_keys.c \
@@ -118,7 +146,7 @@ libdaemon_la_SOURCES = \
     overlay/sandbox/usage.c overlay/sandbox/usage.h \
     overlay/settings/hours.c overlay/settings/hours.h overlay/settings/settings.c overlay/settings/settings.h \
     overlay/settings/terms.c overlay/settings/terms.h \
-    overlay/transport/connection.c \
+    overlay/transport/connection.c overlay/transport/pace.c overlay/transport/pace.h \
     overlay/transport/connection.h overlay/transport/connection_state.h overlay/transport/connection_tls.c \
     overlay/transport/datagram.c overlay/transport/datagram.h overlay/transport/listener.c overlay/transport/listener.h \
     overlay/transport/link.c overlay/transport/link.h overlay/transport/link_calls.c \
@@ -184,6 +212,6 @@ p2pd_room_CPPFLAGS = $(AM_CPPFLAGS) -DCOMPONENTDIR='"$(componentdir)"' \
     -DCOMPONENT_FILES='"$(component_files)"'
 p2pd_room_LDADD = libconfine.la libclient.la libcore.la
 
-overlay_folders = base borrow client core/lease core/ring core/swim core/tree crypto daemon discovery files host json lend \
+overlay_folders = base borrow client core/files core/lease core/ring core/swim core/tree crypto daemon discovery files host json lend \
     local manifest membership node sandbox settings tools top transport watch web wire
 EXTRA_DIST += $(overlay_folders:%=overlay/%/.may_include)

@@ -24,6 +24,7 @@ libruntime_la_SOURCES = \
     src/plm_p2p/trust.c src/plm_p2p/trust.h \
     src/ras_p2p/hosts.c src/ras_p2p/hosts.h \
     src/ras_p2p/nodename.c src/ras_p2p/nodename.h \
+    src/ras_p2p/patience.c src/ras_p2p/patience.h \
     src/ras_p2p/request.c src/ras_p2p/request.h \
     src/rmaps_locality/policy.c src/rmaps_locality/policy.h \
     src/rtc_p2p/lane_enter.c src/rtc_p2p/lane_enter.h

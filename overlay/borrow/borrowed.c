@@ -500,6 +500,14 @@ void borrowed_room(const struct borrowed *b, const struct id *reservation, const
     *left = (uint16_t)(taken < all ? all - taken : 0);
 }
 
+unsigned borrowed_in_use(const struct borrowed *b)
+{
+    unsigned slots = 0;
+    for (size_t i = 0; i < b->count; i++)
+        slots += id_is_zero(&b->at[i].within) ? b->at[i].slots : 0;
+    return slots;
+}
+
 unsigned borrowed_used(const struct borrowed *b, const struct id *reservation)
 {
     unsigned used = 0;

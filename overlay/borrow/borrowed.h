@@ -47,6 +47,8 @@ void borrowed_find_owner(struct borrowed *b, borrowed_owner_fn *find, void *ctx)
 /* Of a reservation, at one peer: slots, and those that no lease has taken. */
 void borrowed_room(const struct borrowed *b, const struct id *reservation, const struct id *peer,
                    uint16_t *slots, uint16_t *left);
+/* Slots of all leases, without those that are part of a reservation. */
+unsigned borrowed_in_use(const struct borrowed *b);
 /* Slots of all leases within it. */
 unsigned borrowed_used(const struct borrowed *b, const struct id *reservation);
 /* Every peer where it has slots, some perhaps twice. */

@@ -18,6 +18,7 @@ struct job {
     pid_t pid;
     struct part_place *places; /* [lane * ranks + rank]; state 0: not said */
     size_t count;
+    bool cancelled; /* its end was asked for */
 };
 
 struct roster {
@@ -25,6 +26,8 @@ struct roster {
     roster_say_fn *say;
     roster_past_fn *past;
     void *ctx;
+    roster_waits_fn *waits; /* NULL: none does */
+    void *waits_ctx;
     struct job at[JOBS_MAX];
     size_t count;
 };
@@ -43,6 +46,12 @@ struct roster *roster_new(struct notices *notices, roster_say_fn *say, roster_pa
     if (r != NULL)
         *r = (struct roster){.notices = notices, .say = say, .past = past, .ctx = ctx};
     return r;
+}
+
+void roster_ask_waits(struct roster *r, roster_waits_fn *waits, void *ctx)
+{
+    r->waits = waits;
+    r->waits_ctx = ctx;
 }
 
 void roster_free(struct roster *r)
@@ -82,22 +91,41 @@ static void keep_past(struct roster *r, const struct job *j)
     memcpy(past.name, j->is.name, sizeof past.name);
     memcpy(past.program, j->is.program, sizeof past.program);
     snprintf(past.text, sizeof past.text, "%s",
-             !j->is.over         ? "mpirun was lost"
+             j->cancelled        ? "cancelled"
+             : !j->is.over       ? "mpirun was lost"
              : j->is.status == 0 ? "done"
                                  : "failed");
     r->past(r->ctx, &past);
+}
+
+/* One that waited has done nothing that is worth to be kept. */
+static void note_end(struct roster *r, const struct job *j)
+{
+    if (j->is.waits > 0)
+        return;
+    say_done(r, j);
+    keep_past(r, j);
+}
+
+static void forget_job(struct roster *r, struct job *j)
+{
+    free(j->places);
+    *j = r->at[--r->count];
 }
 
 void roster_job(struct roster *r, void *client, pid_t pid, const struct msg_local_job *said)
 {
     struct job *j = roster_find(r, client);
     size_t count = (size_t)said->ranks * said->lanes;
+    if (j != NULL && j->is.waits > 0 && !said->over && said->waits == 0) { /* it has its slots */
+        forget_job(r, j);
+        j = NULL;
+    }
     if (j != NULL) { /* the first word on what it is stays, the last one on how it ended, too */
         if (said->over && !j->is.over) {
             j->is.over = 1;
             j->is.status = said->status;
-            say_done(r, j);
-            keep_past(r, j);
+            note_end(r, j);
         }
         return;
     }
@@ -160,11 +188,9 @@ void roster_forget(struct roster *r, const void *client)
         return;
     if (!j->is.over) {
         j->is.status = STATUS_UNKNOWN;
-        say_done(r, j);
-        keep_past(r, j);
+        note_end(r, j);
     }
-    free(j->places);
-    *j = r->at[--r->count];
+    forget_job(r, j);
 }
 
 static void tell_places(const struct roster *r, const struct job *j, void *client, uint32_t token)
@@ -182,11 +208,19 @@ static void tell_places(const struct roster *r, const struct job *j, void *clien
     }
 }
 
+static void look_up_place(const struct roster *r, const struct job *j, uint32_t *place,
+                          uint32_t *free)
+{
+    if (j->is.waits > 0 && r->waits != NULL)
+        r->waits(r->waits_ctx, j->client, place, free);
+}
+
 void roster_rows(const struct roster *r, void *client, uint32_t token)
 {
     for (size_t i = 0; i < r->count; i++) {
         struct message m = {.kind = MSG_local_job, .local_job = r->at[i].is};
         m.local_job.token = token;
+        look_up_place(r, &r->at[i], &m.local_job.place, &m.local_job.free);
         r->say(client, &m);
         tell_places(r, &r->at[i], client, token);
     }
@@ -238,7 +272,10 @@ void roster_describe(const struct roster *r, size_t nth, const struct id *peer,
     const uint64_t now = since_1970_ms();
     memcpy(out->name, j->is.name, sizeof out->name);
     memcpy(out->program, j->is.program, sizeof out->program);
-    out->state = j->is.over ? GRID_JOB_ENDS : j->is.held ? GRID_JOB_HELD : GRID_JOB_RUNS;
+    out->state = j->is.waits > 0 ? GRID_JOB_WAITS
+                 : j->is.over    ? GRID_JOB_ENDS
+                 : j->is.held    ? GRID_JOB_HELD
+                                 : GRID_JOB_RUNS;
     out->ranks = j->is.ranks;
     out->lanes = j->is.lanes;
     out->peers = count_peers(j, peer, is_host);
@@ -246,6 +283,9 @@ void roster_describe(const struct roster *r, size_t nth, const struct id *peer,
         out->slots += j->places[i].state == PLACE_RUNS;
         out->lost += j->places[i].state == PLACE_LOST;
     }
+    if (j->is.waits > 0)
+        out->slots = j->is.waits;
+    look_up_place(r, j, &out->place, &out->free);
     out->age_ms = now > j->is.began_ms ? now - j->is.began_ms : 0; /* the clock may be set back */
 }
 
@@ -260,9 +300,14 @@ int roster_control(struct roster *r, const struct msg_local_control *order, stru
         struct job *j = &r->at[i];
         if (strcmp(j->is.name, order->name) != 0)
             continue;
+        if (j->is.waits > 0 && order->verb != ROSTER_TERMINATE)
+            return err_set(e, EINVAL, "%s waits for slots: it can be cancelled, not held",
+                           order->name);
         if (kill(j->pid, signals[order->verb]) != 0)
             return err_set(e, errno, "%s: %s", order->name, strerror(errno));
-        if (order->verb != ROSTER_TERMINATE)
+        if (order->verb == ROSTER_TERMINATE)
+            j->cancelled = true;
+        else
             j->is.held = order->verb == ROSTER_PAUSE;
         return 0;
     }

@@ -14,8 +14,12 @@ typedef void roster_say_fn(void *client, const struct message *m);
 /* A job is over: what the history keeps of it. */
 typedef void roster_past_fn(void *ctx, const struct msg_local_past *past);
 
+/* How the job of that program waits for slots, which the roster does not know. */
+typedef bool roster_waits_fn(void *ctx, const void *client, uint32_t *place, uint32_t *free);
+
 struct roster *roster_new(struct notices *notices, roster_say_fn *say, roster_past_fn *past,
                           void *ctx);
+void roster_ask_waits(struct roster *r, roster_waits_fn *waits, void *ctx);
 void roster_free(struct roster *r);
 
 /* What the program with this pid says of its job, first; again when it is over. */

@@ -2,6 +2,7 @@
 /* search_run.c -- drives one search for slots: carries out what it says. */
 #include "search_run.h"
 #include "borrowed.h"
+#include "wait_run.h"
 #include "overlay/base/log.h"
 #include "overlay/core/lease/lending_state.h"
 #include "overlay/crypto/identity.h"
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const struct part_ad *own_ad(const struct node *node)
 {
@@ -148,6 +150,7 @@ static void ask(struct search_run *r, const struct search_action *a)
     m.lease_ask.per_lease = (uint16_t)request->per_lease;
     m.lease_ask.use = (uint8_t)request->use;
     m.lease_ask.reservation = request->reservation;
+    m.lease_ask.waiter = r->wait != NULL ? wait_run_waiter(r->wait) : r->waiter;
     memcpy(m.lease_ask.ompi, own_ad(node)->ompi, sizeof m.lease_ask.ompi);
     memcpy(m.lease_ask.user, r->all->user, sizeof m.lease_ask.user);
     if (link_send(node->links, &a->peer, &m) != 0)
@@ -199,6 +202,7 @@ static void add_other_versions(const struct searches *all, char *reason, size_t 
 static void finish(struct search_run *r, const struct search_action *a)
 {
     const struct search_watcher watcher = r->all->watcher;
+    struct wait_run *wait = r->wait;
     void *owner = r->owner;
     struct msg_local_done done = {.token = r->token, .count = r->rows, .spares = r->spares};
     if (a->reason != NULL) {
@@ -208,6 +212,12 @@ static void finish(struct search_run *r, const struct search_action *a)
         add_other_versions(r->all, done.reason, sizeof done.reason);
     }
     search_run_free(r);
+    if (wait != NULL && done.code != 0) {
+        wait_run_short(wait, done.reason);
+        return;
+    }
+    if (wait != NULL)
+        wait_run_granted(wait);
     watcher.done(owner, &done);
 }
 
@@ -236,6 +246,9 @@ static bool carry_out(struct search_run *r, const struct search_action *a)
         return true;
     case SEARCH_TELL_WAITING:
         link_send(r->all->node->links, &a->peer, &waiting);
+        return true;
+    case SEARCH_FITS:
+        wait_run_fits(r->wait, &a->peer, a->slots);
         return true;
     case SEARCH_BORROW:
         borrow(r, a);
@@ -274,6 +287,17 @@ static void search_run_on_time(evutil_socket_t fd, short what, void *ctx)
 
 /* --- beginning and end --- */
 
+/* Without waiting it has its turn, too: after those who wait with as few slots in use. */
+static struct part_waiter waiter_now(const struct search_run *r, unsigned slots)
+{
+    struct part_waiter w = {.slots = slots, .weight = borrowed_in_use(r->all->borrowed)};
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    w.since = (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+    randombytes_buf(&w.wait, sizeof w.wait);
+    return w;
+}
+
 int search_run_begin(struct search_run *r, const struct request *request,
                      const struct require *require)
 {
@@ -282,9 +306,11 @@ int search_run_begin(struct search_run *r, const struct request *request,
                                  .require = require,
                                  .owner = identity_card(node->identity)->owner,
                                  .token_step = SEARCHES_MAX,
-                                 .peers = CANDIDATES_MAX};
+                                 .peers = CANDIDATES_MAX,
+                                 .waits = r->wait != NULL};
     memcpy(setup.ompi, own_ad(node)->ompi, sizeof setup.ompi);
     randombytes_buf(&setup.seed, sizeof setup.seed);
+    r->waiter = waiter_now(r, request->slots);
     setup.token = randombytes_random() / SEARCHES_MAX * SEARCHES_MAX + r->number;
     void *memory = malloc(search_size(&setup)); /* only what is used of it is ever touched */
     r->out.most = search_actions(&setup);

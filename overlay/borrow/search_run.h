@@ -22,6 +22,8 @@ struct search_run {
     struct search *search;  /* malloc'd */
     struct search_out out;  /* its array is malloc'd */
     struct event *timer;
+    struct wait_run *wait; /* whose search it is; NULL: it is refused when there is too little */
+    struct part_waiter waiter; /* as its asks have it, when nobody waits */
 };
 
 struct searches {
@@ -31,6 +33,7 @@ struct searches {
     struct borrowed *borrowed;
     struct search_watcher watcher;
     struct search_run *at[SEARCHES_MAX]; /* NULL: free */
+    struct wait_run *waits[SEARCHES_MAX];
     char user[32];
 };
 
@@ -44,6 +47,9 @@ void search_run_note(struct search_run *r, const struct search_event *event);
 /* Gives back what was offered, and is gone; its owner hears no more of it. */
 void search_run_cancel(struct search_run *r);
 void search_run_free(struct search_run *r);
+/* searches.c: one for a job that waits. NULL: it cannot begin now. */
+struct search_run *searches_begin(struct searches *all, void *owner, void *holder,
+                                  const struct msg_local_allocate *want, struct wait_run *wait);
 void search_run_give_back(struct searches *all, const struct part_peer *peer,
                           const struct id *lease);
 #endif

@@ -2,6 +2,8 @@
 /* searches.c -- all the searches for slots that go on: takes them on, and hands each the answers to
  * its asks. */
 #include "search_run.h"
+#include "wait_run.h"
+#include "overlay/core/lease/request_message.h"
 #include "overlay/crypto/identity.h"
 #include "overlay/transport/link.h"
 #include <errno.h>
@@ -24,6 +26,16 @@ static void searches_on_answer(struct searches *all, const struct link_peer *fro
             search_run_give_back(all, &from->peer, &answer->offers[i].lease);
 }
 
+static void searches_on_place(struct searches *all, const struct link_peer *from,
+                              const struct msg_lease_place *place)
+{
+    for (unsigned i = 0; i < SEARCHES_MAX; i++)
+        if (all->waits[i] != NULL && id_equal(wait_run_id(all->waits[i]), &place->wait)) {
+            wait_run_place(all->waits[i], &from->peer, place);
+            return;
+        }
+}
+
 enum takes {
 #define TO_search(name) TAKES_##name = MSG_##name,
 #include "overlay/wire/message_to.h"
@@ -34,6 +46,9 @@ void searches_take(struct searches *all, const struct link_peer *from, const str
     switch ((enum takes)m->kind) {
     case MSG_lease_answer:
         searches_on_answer(all, from, &m->lease_answer);
+        break;
+    case MSG_lease_place:
+        searches_on_place(all, from, &m->lease_place);
         break;
     }
 }
@@ -71,16 +86,51 @@ static struct search_run *find_place(struct searches *all)
     return r;
 }
 
+/* The request points to the message and to `exclude`. */
+static int read_want(const struct msg_local_allocate *want, struct request *request,
+                     struct require *require, struct id *exclude, struct err *e)
+{
+    const char *problem = request_read(request, want, exclude);
+    return problem != NULL ? err_set(e, EINVAL, "%s", problem)
+                           : parse_require(want->require, require, e);
+}
+
+static int start(struct search_run *r, const struct request *request, const struct require *require,
+                 struct err *e)
+{
+    if (search_run_begin(r, request, require) == 0)
+        return 0;
+    search_run_free(r);
+    return err_set(e, EAGAIN, "p2pd has too many searches going on; try again");
+}
+
+struct search_run *searches_begin(struct searches *all, void *owner, void *holder,
+                                  const struct msg_local_allocate *want, struct wait_run *wait)
+{
+    struct id exclude[REQUEST_EXCLUDES];
+    struct request request;
+    struct require require;
+    if (read_want(want, &request, &require, exclude, NULL) != 0)
+        return NULL;
+    struct search_run *r = find_place(all);
+    if (r == NULL)
+        return NULL;
+    r->owner = owner;
+    r->holder = holder;
+    r->token = want->token;
+    r->wait = wait;
+    return start(r, &request, &require, NULL) == 0 ? r : NULL;
+}
+
 int searches_start(struct searches *all, void *owner, void *holder,
                    const struct msg_local_allocate *want, struct err *e)
 {
     struct id exclude[REQUEST_EXCLUDES];
     struct request request;
     struct require require;
-    const char *problem = request_read(&request, want, exclude);
-    if (problem != NULL)
-        return err_set(e, EINVAL, "%s", problem);
-    int rc = parse_require(want->require, &require, e);
+    int rc = read_want(want, &request, &require, exclude, e);
+    if (rc == 0 && want->wait_s > 0)
+        return wait_run_begin(all, owner, holder, want, e);
     if (rc != 0)
         return rc;
     struct search_run *r = find_place(all);
@@ -89,14 +139,29 @@ int searches_start(struct searches *all, void *owner, void *holder,
     r->owner = owner;
     r->holder = holder;
     r->token = want->token;
-    if (search_run_begin(r, &request, &require) == 0)
-        return 0;
-    search_run_free(r);
-    return err_set(e, EAGAIN, "p2pd has too many searches going on; try again");
+    return start(r, &request, &require, e);
+}
+
+bool searches_waiting(const struct searches *all, const void *owner, struct wait_told *told)
+{
+    for (unsigned i = 0; i < SEARCHES_MAX; i++)
+        if (all->waits[i] != NULL && wait_run_is_of(all->waits[i], owner)) {
+            *told = *wait_run_told(all->waits[i]);
+            return true;
+        }
+    return false;
+}
+
+static void cancel_waits(struct searches *all, const void *owner)
+{
+    for (unsigned i = 0; i < SEARCHES_MAX; i++)
+        if (all->waits[i] != NULL && (owner == NULL || wait_run_is_of(all->waits[i], owner)))
+            wait_run_cancel(all->waits[i]);
 }
 
 void searches_cancel(struct searches *all, const void *owner)
 {
+    cancel_waits(all, owner);
     for (unsigned i = 0; i < SEARCHES_MAX; i++)
         if (all->at[i] != NULL && (all->at[i]->owner == owner || all->at[i]->holder == owner))
             search_run_cancel(all->at[i]);
@@ -132,6 +197,7 @@ void searches_close(struct searches *all)
     if (all == NULL)
         return;
     links_forget_gone(all->node->links, searches_on_gone, all);
+    cancel_waits(all, NULL);
     for (unsigned i = 0; i < SEARCHES_MAX; i++)
         if (all->at[i] != NULL)
             search_run_cancel(all->at[i]);

@@ -362,9 +362,10 @@ static void collect_sum_up(struct collection *c, size_t lacking, const uint8_t *
 {
     if (c->order->meanwhile)
         return;
-    c->report->missing += lacking;
-    if (lacking > 0)
+    if (c->order->expected && lacking > 0) {
+        c->report->missing += lacking;
         collect_tell_lost(c, room);
+    }
     c->lines = 0;
     if (c->unsaid > 0)
         collect_say(c, "and %zu more lines like these", c->unsaid);

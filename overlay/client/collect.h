@@ -33,6 +33,7 @@ struct collect_order {
     struct collect_source *sources;
     size_t count;
     unsigned ranks; /* of the job */
+    bool expected;  /* the job was given its files, so it is said what does not come back */
     bool meanwhile; /* the job goes on: what changes while it is read is left for the next time */
     atomic_bool *stop; /* set by another thread: the file that is on its way is given up */
     /* A line for the user. */

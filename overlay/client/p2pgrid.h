@@ -45,6 +45,12 @@ struct grid_lease {
 int client_allocate(struct client *c, const struct request *request, struct grid_lease **leases,
                     size_t *count, size_t *spares, struct err *e);
 
+/* The same for a request that waits: `told` is called with each line on how it does. */
+typedef void client_waiting_fn(void *ctx, const char *line);
+int client_allocate_waiting(struct client *c, const struct request *request,
+                            client_waiting_fn *told, void *ctx, struct grid_lease **leases,
+                            size_t *count, size_t *spares, struct err *e);
+
 /* A reservation of nothing yet: client_allocate() adds leases to it, under which nothing can be
  * launched; jobs of this user take theirs out of it. It ends after that many seconds, or
  * with the connection. */
@@ -55,6 +61,7 @@ int client_reserve(struct client *c, unsigned seconds, struct id *reservation, s
 enum { GRID_PLACES = 256 }; /* at most so many at once */
 struct grid_job {
     unsigned ranks, lanes;
+    unsigned waits; /* for so many slots; 0: it has them */
     bool over;
     int status; /* once it is over: its exit status */
     const struct id *within;

@@ -3,6 +3,7 @@
  * job is told of. */
 #include "p2pgrid.h"
 #include "ask.h"
+#include "overlay/core/lease/request_message.h"
 #include "overlay/manifest/input.h"
 #include "overlay/manifest/program.h"
 #include "words.h"
@@ -18,11 +19,15 @@ struct lease_row {
     struct grid_lease *leases;
     size_t count;
     bool failed;
+    client_waiting_fn *told; /* or NULL */
+    void *ctx;
 };
 
 static void lease_row_add(void *ctx, const struct message *m)
 {
     struct lease_row *row = ctx;
+    if (m->kind == MSG_local_waiting && row->told != NULL)
+        row->told(row->ctx, m->local_waiting.text);
     if (m->kind != MSG_local_lease || row->count == LEASES_MAX)
         return;
     struct grid_lease *more = realloc(row->leases, (row->count + 1) * sizeof *more);
@@ -49,15 +54,29 @@ static void lease_row_add(void *ctx, const struct message *m)
 int client_allocate(struct client *c, const struct request *request, struct grid_lease **leases,
                     size_t *count, size_t *spares, struct err *e)
 {
+    return client_allocate_waiting(c, request, NULL, NULL, leases, count, spares, e);
+}
+
+/* So long the daemon answers at the latest. */
+static int most_ms(const struct request *r)
+{
+    const uint64_t ms = (uint64_t)r->wait_s * 1000 + r->timeout_ms + GRACE_MS;
+    return ms < INT32_MAX ? (int)ms : INT32_MAX;
+}
+
+int client_allocate_waiting(struct client *c, const struct request *request,
+                            client_waiting_fn *told, void *ctx, struct grid_lease **leases,
+                            size_t *count, size_t *spares, struct err *e)
+{
     struct message m = {.kind = MSG_local_allocate};
     struct msg_local_done done;
-    struct lease_row row = {0};
+    struct lease_row row = {.told = told, .ctx = ctx};
     *leases = NULL;
     *count = *spares = 0;
     const char *problem = request_write(request, &m.local_allocate);
     int rc = problem == NULL ? 0 : err_set(e, EINVAL, "%s", problem);
     if (rc == 0)
-        rc = client_ask(c, &m, (int)request->timeout_ms + GRACE_MS, lease_row_add, &row, &done, e);
+        rc = client_ask(c, &m, most_ms(request), lease_row_add, &row, &done, e);
     if (rc == 0 && (row.failed || done.count != row.count || done.spares > row.count))
         rc = err_set(e, row.failed ? ENOMEM : EPROTO, "the answer of p2pd could not be kept");
     if (rc != 0) {
@@ -93,6 +112,7 @@ int client_tell_job(struct client *c, const struct grid_job *job)
     struct msg_local_job *j = &m.local_job;
     j->ranks = job->ranks;
     j->lanes = (uint16_t)job->lanes;
+    j->waits = job->waits;
     j->over = job->over;
     j->status = (uint32_t)job->status;
     if (job->within != NULL)

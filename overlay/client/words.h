@@ -15,7 +15,7 @@ enum place_state { PLACE_RUNS = 1, PLACE_LOST, PLACE_FINISHED };
 
 enum grid_job_state {
     GRID_JOB_RUNS = 1,
-    GRID_JOB_HELD,     /* told to pause */
+    GRID_JOB_HELD, /* told to pause */
     GRID_JOB_ENDS,
     GRID_JOB_WAITS,    /* for slots */
     GRID_JOB_RESERVES, /* slots held by p2pctl alloc, which jobs may use */
@@ -37,10 +37,10 @@ enum past_kind {
     PAST_LEASE,   /* of this desktop's slots, held by another one */
 };
 enum page_verb {
-    PAGE_TELL,     /* whether the page is served, and where */
-    PAGE_LINK,     /* a link to it, which is served from now on */
-    PAGE_METRICS,  /* the key that reads its metrics */
-    PAGE_CLOSE,    /* it is served no more, and everybody who looked is out */
+    PAGE_TELL,    /* whether the page is served, and where */
+    PAGE_LINK,    /* a link to it, which is served from now on */
+    PAGE_METRICS, /* the key that reads its metrics */
+    PAGE_CLOSE,   /* it is served no more, and everybody who looked is out */
     PAGE_VERBS,
 };
 

@@ -49,10 +49,24 @@ static void turn_soon(struct fetching *one)
     event_active(one->turn, 0, 0);
 }
 
+static void send_message(struct fetching *one, const struct part_peer *to, const struct message *m)
+{
+    link_send(one->fetcher->node->links, to, m); /* a time-out follows, or the link is gone */
+}
+
+/* Or others wait for what was to come here first. */
+static void tell_left(struct fetching *one)
+{
+    const struct message m = {.kind = MSG_files_leave, .files_leave.list = one->what.list};
+    send_message(one, &one->from, &m);
+}
+
 static void end_with(struct fetching *one, const struct err *e)
 {
     if (one->state == FETCHING_ENDED)
         return;
+    if (one->state == FETCHING_OTHERS && e->code != 0)
+        tell_left(one);
     one->state = FETCHING_ENDED;
     one->error = *e;
     turn_soon(one);
@@ -63,11 +77,6 @@ static void end_with_text(struct fetching *one, int code, const char *text, cons
     struct err e = {0};
     err_set(&e, code, "%s: %.300s", text, more);
     end_with(one, &e);
-}
-
-static void send_message(struct fetching *one, const struct part_peer *to, const struct message *m)
-{
-    link_send(one->fetcher->node->links, to, m); /* a time-out follows, or the link is gone */
 }
 
 static bool is_own(const struct fetching *one)
@@ -466,10 +475,8 @@ int fetcher_fetch(struct fetcher *f, const struct part_files *what, const struct
 void fetcher_cancel(struct fetching *one)
 {
     struct fetcher *f = one->fetcher;
-    struct message m = {.kind = MSG_files_leave, .files_leave.list = one->what.list};
-    const bool fetched = one->state == FETCHING_OTHERS;
-    if (fetched)
-        send_message(one, &one->from, &m);
+    if (one->state == FETCHING_OTHERS)
+        tell_left(one);
     fetching_free(one);
     for (struct fetching *other = f->all; other != NULL; other = other->next)
         if (other->state == FETCHING_WAITS)

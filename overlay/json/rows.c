@@ -171,14 +171,16 @@ json_t *json_of_totals(const struct msg_local_totals *t)
 
 const char *job_state_text(const struct msg_local_job *j)
 {
-    return j->over ? "ends" : j->held ? "held" : "runs";
+    return j->waits > 0 ? "waits" : j->over ? "ends" : j->held ? "held" : "runs";
 }
 
 json_t *json_of_job(const struct msg_local_job *j)
 {
-    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:I}", "job", j->name, "state",
+    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:I}", "job", j->name, "state",
                      job_state_text(j), "program", j->program, "ranks", (int)j->ranks, "lanes",
-                     (int)j->lanes, "pid", (int)j->pid, "began_ms", (json_int_t)j->began_ms);
+                     (int)j->lanes, "pid", (int)j->pid, "began_ms", (json_int_t)j->began_ms,
+                     "waits_for", (json_int_t)j->waits, "place", (json_int_t)j->place, "free",
+                     (json_int_t)j->free);
 }
 
 const char *place_state_text(const struct part_place *p)

@@ -20,7 +20,7 @@ json_t *json_of_member(const char *name, const struct id *id, bool here, const c
 const char *member_away_text(const struct msg_local_member *m, uint64_t now);
 json_t *json_of_job(const struct msg_local_job *job);
 json_t *json_of_process(const struct part_place *place, bool leads);
-const char *job_state_text(const struct msg_local_job *job);  /* runs, held, ends */
+const char *job_state_text(const struct msg_local_job *job);  /* runs, held, ends, waits */
 const char *place_state_text(const struct part_place *place); /* runs, lost, finished */
 json_t *json_of_past(const struct msg_local_past *past);
 json_t *json_of_notice(const struct msg_local_notice *notice);

@@ -62,6 +62,10 @@ static void tell(struct grant *g, const struct lend_action *a)
         m.kind = MSG_lease_answer;
         m.lease_answer = *a->answer;
         break;
+    case LEND_PLACED:
+        m.kind = MSG_lease_place;
+        m.lease_place = *a->placed;
+        break;
     case LEND_RENEWED:
         m.kind = MSG_lease_renewed;
         m.lease_renewed.leases = (uint16_t)a->count;
@@ -121,6 +125,7 @@ static void carry_out(struct grant *g, const struct lend_action *a)
 {
     switch (a->kind) {
     case LEND_ANSWER:
+    case LEND_PLACED:
     case LEND_RENEWED:
     case LEND_ENDED:
     case LEND_ENDING:
@@ -197,6 +202,17 @@ static void refuse(const struct grant *g, const struct link_peer *from,
     refusal_text(&r, why, size);
 }
 
+/* The search that found this peer has seen which Open MPI it has. */
+static void refuse_waiter(const struct grant *g, const struct link_peer *from, char *why,
+                          size_t size)
+{
+    struct msg_lease_ask ask = {.use = LEASE_PLAIN};
+    struct part_ad ad;
+    grant_ad(g, &ad);
+    memcpy(ask.ompi, ad.ompi, sizeof ask.ompi);
+    refuse(g, from, &ask, why, size);
+}
+
 /* What takes the sender and the message: at most one command is started by one message. */
 static void follow_message(struct grant *g, const struct link_peer *from, const struct message *m)
 {
@@ -228,6 +244,8 @@ void grant_take(struct grant *g, const struct link_peer *from, const struct mess
     if (m->kind == MSG_lease_ask) {
         randombytes_buf(fresh, sizeof fresh);
         refuse(g, from, &m->lease_ask, refusal, sizeof refusal);
+    } else if (m->kind == MSG_lease_queue) {
+        refuse_waiter(g, from, refusal, sizeof refusal);
     }
     grant_step(g, &event);
     follow_message(g, from, m);

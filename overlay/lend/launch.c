@@ -115,6 +115,7 @@ int launcher_open(struct launcher **out, struct node *node, struct err *e)
     if (*out == NULL)
         return err_set(e, ENOMEM, "out of memory");
     (*out)->node = node;
+    forkserver_prepare(&(*out)->forkserver);
     launcher_take_groups(*out);
     launcher_try_views(*out);
     (*out)->hardware = hardware_file();
@@ -412,6 +413,8 @@ void launcher_close(struct launcher *l)
         launch_on_readable(one->control, EV_READ, one);
     }
     forkserver_close(&l->forkserver);
+    if (l->forkserver.program != 0)
+        close(l->forkserver.program);
     close(l->hardware);
     free(l);
 }

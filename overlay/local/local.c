@@ -205,7 +205,8 @@ static void local_on_moved(void *ctx)
 int local_open(struct local **out, struct node *node, const struct local_parts *parts,
                struct err *e)
 {
-    static const struct search_watcher watcher = {.lease = local_say_lease, .done = local_say_done};
+    static const struct search_watcher watcher = {
+        .waiting = local_say_waiting, .lease = local_say_lease, .done = local_say_done};
     struct local *l = calloc(1, sizeof *l);
     struct err none = {0};
     *out = NULL;

@@ -60,6 +60,12 @@ void local_lease_event(void *ctx, void *owner, const struct msg_local_event *eve
         say_event(owner, event);
 }
 
+void local_say_waiting(void *client, const struct msg_local_waiting *row)
+{
+    struct message m = {.kind = MSG_local_waiting, .local_waiting = *row};
+    local_say(client, &m);
+}
+
 void local_say_lease(void *client, const struct msg_local_lease *lease)
 {
     struct message m = {.kind = MSG_local_lease, .local_lease = *lease};

@@ -51,6 +51,7 @@ void local_refuse(struct local_client *c, const char *why);
 /* local_calls.c */
 void local_take(struct local_client *c, const struct message *m);
 void local_say(void *client, const struct message *m);
+void local_say_waiting(void *client, const struct msg_local_waiting *row);
 void local_say_lease(void *client, const struct msg_local_lease *lease);
 void local_say_done(void *client, const struct msg_local_done *done);
 void local_lease_event(void *ctx, void *owner, const struct msg_local_event *event);

@@ -9,6 +9,7 @@
 #include "overlay/watch/notice.h"
 #include "overlay/borrow/reservations.h"
 #include "overlay/borrow/roster.h"
+#include "overlay/borrow/searches.h"
 #include "grid_jobs.h"
 #include "relay.h"
 #include "topology.h"
@@ -208,6 +209,16 @@ static void rpc_on_news(void *ctx, const char *text)
     notice_send(x->notices, &notice);
 }
 
+static bool rpc_waits(void *ctx, const void *client, uint32_t *place, uint32_t *free)
+{
+    struct wait_told told;
+    if (!searches_waiting(ctx, client, &told))
+        return false;
+    *place = told.place;
+    *free = told.free;
+    return true;
+}
+
 static void rpc_on_past(void *ctx, const struct msg_local_past *past)
 {
     struct rpc *x = ctx;
@@ -237,6 +248,7 @@ int rpc_open(struct rpc **out, struct node *node, const struct rpc_parts *parts,
     x->grid_jobs = grid_jobs_open(node, parts->walks, &told, say);
     if (x->grid_jobs == NULL)
         return err_set(e, ENOMEM, "out of memory");
+    roster_ask_waits(x->roster, rpc_waits, parts->searches);
     borrowed_on_down(parts->borrowed, rpc_on_down, x);
     history_listen(node->history, rpc_on_news, x);
     return 0;

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -26,26 +27,41 @@ void forkserver_close(struct forkserver *h)
     close(h->control);
     kill(h->pid, SIGKILL);
     waitpid(h->pid, NULL, 0);
-    *h = (struct forkserver){0};
+    *h = (struct forkserver){.program = h->program};
+}
+
+void forkserver_prepare(struct forkserver *h)
+{
+    char program[PATH_MAX];
+    helper_path(program, "p2pd-room");
+    const int fd = open(program, O_PATH | O_CLOEXEC);
+    h->program = fd > 0 ? fd : 0;
 }
 
 /* The forkserver and its rooms have the daemon's environment: a guest's variables are for its
  * command alone. */
-static int forkserver_spawn(struct forkserver *h, int its_end, const char *program)
+static int forkserver_spawn(struct forkserver *h, int its_end)
 {
+    enum { ITSELF = ROOM_CONTROL + 1 };
     char *const argv[] = {"p2pd-room", "forkserver", NULL};
+    char program[32];
     posix_spawn_file_actions_t files;
-    const int high = fcntl(its_end, F_DUPFD_CLOEXEC, ROOM_CONTROL + 1); /* dup2() onto itself */
-    if (high < 0)                                                       /* would close it */
+    const int high = fcntl(its_end, F_DUPFD_CLOEXEC, ITSELF + 1); /* dup2() onto itself would */
+    const int itself = fcntl(h->program, F_DUPFD_CLOEXEC, ITSELF + 1); /* close it */
+    if (high < 0 || itself < 0)
         return errno;
+    snprintf(program, sizeof program, "/proc/self/fd/%d", ITSELF);
     posix_spawn_file_actions_init(&files);
     int rc = posix_spawn_file_actions_adddup2(&files, high, ROOM_CONTROL);
     if (rc == 0)
-        rc = posix_spawn_file_actions_addclosefrom_np(&files, ROOM_CONTROL + 1);
+        rc = posix_spawn_file_actions_adddup2(&files, itself, ITSELF);
+    if (rc == 0)
+        rc = posix_spawn_file_actions_addclosefrom_np(&files, ITSELF + 1);
     if (rc == 0)
         rc = posix_spawn(&h->pid, program, &files, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&files);
     close(high);
+    close(itself);
     return rc;
 }
 
@@ -53,14 +69,16 @@ static int forkserver_open(struct forkserver *h, unsigned nice, struct err *e)
 {
     char program[PATH_MAX];
     int ends[2];
+    if (h->program == 0)
+        forkserver_prepare(h);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return err_set(e, errno, "no socket for rooms: %s", strerror(errno));
-    helper_path(program, "p2pd-room");
-    const int rc = forkserver_spawn(h, ends[1], program);
+    const int rc = h->program != 0 ? forkserver_spawn(h, ends[1]) : ENOENT;
     close(ends[1]);
     if (rc != 0) {
         close(ends[0]);
-        *h = (struct forkserver){0};
+        h->pid = 0;
+        helper_path(program, "p2pd-room");
         return err_set(e, rc, "cannot start %s: %s", program, strerror(rc));
     }
     h->control = ends[0];

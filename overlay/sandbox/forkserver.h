@@ -18,13 +18,17 @@ struct forkserver {
     pid_t pid; /* 0: none was needed so far */
     int control;
     unsigned nice; /* of its rooms: a session gets nicer, and never less nice */
+    int program;   /* p2pd-room as it was when p2pd began; 0: not looked for yet */
 };
+
+/* Looks for p2pd-room now: what is installed in its place later may be of another version. */
+void forkserver_prepare(struct forkserver *h);
 
 /* Starts a room with these files as ROOM_CONTROL and so on, in the session of other rooms with this
  * nice value. Its pid, or -errno and why. Waits until it is forked, not for what it does. */
 pid_t forkserver_room(struct forkserver *h, unsigned nice, const char *folder,
                       const int files[ROOM_FILES], struct err *e);
-/* Its rooms live on. */
+/* Its rooms live on, and another one may be started. */
 void forkserver_close(struct forkserver *h);
 
 /* --- p2pd-room --- */

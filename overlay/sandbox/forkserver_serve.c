@@ -61,6 +61,7 @@ static bool forkserver_serve_one(void)
 
 void forkserver_serve(void)
 {
+    close_range(ROOM_CONTROL + 1, ~0u, 0); /* by which it was executed */
     prctl(PR_SET_NAME, "p2pd-forkserver");
     setsid();
     while (forkserver_serve_one())

@@ -9,9 +9,8 @@
 
 enum { ASK_MS = 10000, GRACE_MS = 3000 };
 
-static void all_jobs_row(void *ctx, const struct message *m)
+void all_jobs_take(struct all_jobs *all, const struct message *m)
 {
-    struct all_jobs *all = ctx;
     if (m->kind != MSG_local_grid_job)
         return;
     if (all->count == all->room) {
@@ -41,20 +40,29 @@ static int by_desktop(const void *a, const void *b)
     return x->job.age_ms > y->job.age_ms ? -1 : x->job.age_ms < y->job.age_ms;
 }
 
+static void all_jobs_row(void *ctx, const struct message *m)
+{
+    all_jobs_take(ctx, m);
+}
+
+void all_jobs_done(struct all_jobs *all, const struct msg_local_done *done)
+{
+    all->silent = done->silent;
+    all->old = done->spares;
+    memcpy(all->note, done->reason, sizeof all->note);
+    if (all->count > 0)
+        qsort(all->at, all->count, sizeof all->at[0], by_desktop);
+}
+
 int all_jobs_ask(struct all_jobs *all, struct client *c, struct err *e)
 {
     struct message question = {.kind = MSG_local_grid_jobs, .local_grid_jobs.timeout_ms = ASK_MS};
     struct msg_local_done done;
     *all = (struct all_jobs){0};
     const int rc = client_ask(c, &question, ASK_MS + GRACE_MS, all_jobs_row, all, &done, e);
-    if (rc != 0)
-        return rc;
-    all->silent = done.silent;
-    all->old = done.spares;
-    memcpy(all->note, done.reason, sizeof all->note);
-    if (all->count > 0)
-        qsort(all->at, all->count, sizeof all->at[0], by_desktop);
-    return 0;
+    if (rc == 0)
+        all_jobs_done(all, &done);
+    return rc;
 }
 
 void all_jobs_clear(struct all_jobs *all)
@@ -78,7 +86,7 @@ static const char *plural(uint32_t n)
     return n == 1 ? "" : "s";
 }
 
-static void describe_size(const struct part_grid_job *j, char *out, size_t size)
+void all_jobs_size(const struct part_grid_job *j, char *out, size_t size)
 {
     if (j->ranks == 0)
         snprintf(out, size, "%u slot%s", j->slots, plural(j->slots));
@@ -88,7 +96,7 @@ static void describe_size(const struct part_grid_job *j, char *out, size_t size)
         snprintf(out, size, "%u rank%s", j->ranks, plural(j->ranks));
 }
 
-static void describe_where(const struct part_grid_job *j, char *out, size_t size)
+void all_jobs_where(const struct part_grid_job *j, char *out, size_t size)
 {
     if (j->state == GRID_JOB_WAITS)
         snprintf(out, size, "place %u, %u free", j->place, j->free);
@@ -110,8 +118,8 @@ static void print_job(const struct msg_local_grid_job *row)
     const struct part_grid_job *j = &row->job;
     char span[24], size[32], where[64], name[20];
     snprintf(name, sizeof name, "%.16s", j->name[0] != '\0' ? j->name : "-");
-    describe_size(j, size, sizeof size);
-    describe_where(j, where, sizeof where);
+    all_jobs_size(j, size, sizeof size);
+    all_jobs_where(j, where, sizeof where);
     print_row(name, row->from[0] != '\0' ? row->from : "-", j->user, all_jobs_state(j),
               moment_span(j->age_ms / 1000, span), size, where,
               j->program[0] != '\0' ? j->program : "-");

@@ -94,7 +94,9 @@ static void print_own(const struct own_job *j)
         snprintf(size, sizeof size, "%u ranks x %u", j->is.ranks, (unsigned)j->is.lanes);
     else
         snprintf(size, sizeof size, "%u rank%s", j->is.ranks, j->is.ranks == 1 ? "" : "s");
-    if (lost > 0)
+    if (j->is.waits > 0)
+        snprintf(where, sizeof where, "place %u, %u free", j->is.place, j->is.free);
+    else if (lost > 0)
         snprintf(where, sizeof where, "%u peer%s, %u lost", peers, peers == 1 ? "" : "s", lost);
     else
         snprintf(where, sizeof where, "%u peer%s", peers, peers == 1 ? "" : "s");
@@ -117,14 +119,6 @@ static void jobs_print(const struct own_jobs *own)
         print_own(&own->at[i]);
 }
 
-static json_t *json_own(const struct own_job *j)
-{
-    json_t *one = json_of_job(&j->is);
-    json_object_set_new(one, "peers", json_integer(own_job_peers(j)));
-    json_object_set_new(one, "lost", json_integer(own_job_lost(j)));
-    return one;
-}
-
 static json_t *json_lent(const struct lent *others)
 {
     json_t *lent = json_array();
@@ -138,7 +132,7 @@ static void jobs_print_json(const struct own_jobs *own, const struct lent *other
 {
     json_t *mine = json_array();
     for (size_t i = 0; i < own->count; i++)
-        json_array_append_new(mine, json_own(&own->at[i]));
+        json_array_append_new(mine, own_job_json(&own->at[i], false));
     tool_print_json(json_pack("{s:o, s:o, s:o, s:i, s:i}", "jobs", mine, "lent", json_lent(others),
                               "grid", all_jobs_json(grid), "silent", (int)grid->silent, "old",
                               (int)grid->old));
@@ -179,18 +173,10 @@ int tool_jobs(int argc, char **argv)
 
 /* --- job --- */
 
-static unsigned shown_lane(const struct own_job *j, unsigned rank)
-{
-    unsigned lane = 0;
-    while (lane < j->is.lanes && own_job_place(j, rank, lane)->state != PLACE_RUNS)
-        lane++;
-    return lane;
-}
-
 /* A row for each rank, a column for each lane; the leader is marked. */
 static void job_print_rank(const struct own_job *j, unsigned rank, const struct tool_style *style)
 {
-    const unsigned leader = shown_lane(j, rank);
+    const unsigned leader = own_job_leader(j, rank);
     printf("%6u", rank);
     for (unsigned lane = 0; lane < j->is.lanes; lane++) {
         const struct part_place *p = own_job_place(j, rank, lane);
@@ -211,6 +197,13 @@ static void job_print(const struct own_job *j)
     char when[24], span[24];
     const uint64_t now = moment_now_ms();
     printf("%s%s%s  %s\n", style.bold, j->is.name, style.end, j->is.program);
+    if (j->is.waits > 0) {
+        printf("  waits for %u slots since %s (%s), as pid %u: place %u, %u of them free\n",
+               j->is.waits, moment_text(j->is.began_ms / 1000, now / 1000, when),
+               moment_span((now - j->is.began_ms) / 1000, span), j->is.pid, j->is.place,
+               j->is.free);
+        return;
+    }
     printf("  %s since %s (%s), as pid %u; %u rank%s in %u lane%s, %u process%s lost\n",
            own_job_state(j), moment_text(j->is.began_ms / 1000, now / 1000, when),
            moment_span((now - j->is.began_ms) / 1000, span), j->is.pid, j->is.ranks,
@@ -228,15 +221,7 @@ static void job_print(const struct own_job *j)
 
 static void job_print_json(const struct own_job *j)
 {
-    json_t *all = json_own(j), *places = json_array();
-    for (unsigned rank = 0; rank < j->is.ranks; rank++)
-        for (unsigned lane = 0; lane < j->is.lanes; lane++) {
-            const struct part_place *p = own_job_place(j, rank, lane);
-            if (p->state != 0)
-                json_array_append_new(places, json_of_process(p, lane == shown_lane(j, rank)));
-        }
-    json_object_set_new(all, "processes", places);
-    tool_print_json(all);
+    tool_print_json(own_job_json(j, true));
 }
 
 static const struct own_job *job_find(const struct own_jobs *all, const char *name, struct err *e)

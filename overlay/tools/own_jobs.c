@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* own_jobs.c -- asks the daemon for its roster. */
 #include "own_jobs.h"
+#include "overlay/json/rows.h"
 #include "overlay/client/words.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -110,5 +111,35 @@ unsigned own_job_peers(const struct own_job *j)
 
 const char *own_job_state(const struct own_job *j)
 {
-    return j->is.over ? "ends" : j->is.held ? "held" : "runs";
+    return j->is.waits > 0 ? "waits" : j->is.over ? "ends" : j->is.held ? "held" : "runs";
+}
+
+unsigned own_job_leader(const struct own_job *j, unsigned rank)
+{
+    unsigned lane = 0;
+    while (lane < j->is.lanes && own_job_place(j, rank, lane)->state != PLACE_RUNS)
+        lane++;
+    return lane;
+}
+
+static json_t *processes_json(const struct own_job *j)
+{
+    json_t *all = json_array();
+    for (unsigned rank = 0; rank < j->is.ranks; rank++)
+        for (unsigned lane = 0; lane < j->is.lanes; lane++) {
+            const struct part_place *p = own_job_place(j, rank, lane);
+            if (p->state != 0)
+                json_array_append_new(all, json_of_process(p, lane == own_job_leader(j, rank)));
+        }
+    return all;
+}
+
+json_t *own_job_json(const struct own_job *j, bool processes)
+{
+    json_t *one = json_of_job(&j->is);
+    json_object_set_new(one, "peers", json_integer(own_job_peers(j)));
+    json_object_set_new(one, "lost", json_integer(own_job_lost(j)));
+    if (processes)
+        json_object_set_new(one, "processes", processes_json(j));
+    return one;
 }

@@ -3,6 +3,7 @@
 #ifndef P2P_OVERLAY_TOOLS_OWN_JOBS_H
 #define P2P_OVERLAY_TOOLS_OWN_JOBS_H
 #include "overlay/client/ask.h"
+#include <jansson.h>
 
 struct own_job {
     struct msg_local_job is;
@@ -22,7 +23,10 @@ void own_jobs_clear(struct own_jobs *all);
 /* By its whole name or by the number in it: mpirun-77, 77; NULL: none. */
 const struct own_job *own_jobs_find(const struct own_jobs *all, const char *word);
 const struct part_place *own_job_place(const struct own_job *j, unsigned rank, unsigned lane);
+/* The lowest lane in which the rank runs; lanes of the job: none. */
+unsigned own_job_leader(const struct own_job *j, unsigned rank);
+json_t *own_job_json(const struct own_job *j, bool processes);
 unsigned own_job_lost(const struct own_job *j);     /* processes */
 unsigned own_job_peers(const struct own_job *j);    /* on which processes run */
-const char *own_job_state(const struct own_job *j); /* runs, held, ends */
+const char *own_job_state(const struct own_job *j); /* runs, held, ends, waits */
 #endif

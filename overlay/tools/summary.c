@@ -78,6 +78,12 @@ static void print_jobs(const struct own_jobs *jobs, const struct tool_style *sty
     for (size_t i = 0; i < jobs->count && i < JOBS_SHOWN; i++) {
         const struct own_job *j = &jobs->at[i];
         const unsigned lost = own_job_lost(j);
+        if (j->is.waits > 0) {
+            printf("  %s waits for %u slots for %s: %s, place %u, %u of them free\n", j->is.name,
+                   j->is.waits, moment_span((moment_now_ms() - j->is.began_ms) / 1000, span),
+                   j->is.program, j->is.place, j->is.free);
+            continue;
+        }
         printf("  %s %s for %s: %s, %u rank%s in %u lane%s on %u peer%s", j->is.name,
                own_job_state(j), moment_span((moment_now_ms() - j->is.began_ms) / 1000, span),
                j->is.program, j->is.ranks, j->is.ranks == 1 ? "" : "s", (unsigned)j->is.lanes,

@@ -53,7 +53,9 @@ struct tool_options {
 extern const struct argp tool_argp;
 
 /* -h is --help: an option and its case, for subcommands that do not share tool_argp. */
+/* clang-format off */
 #define TOOL_HELP_OPTION {NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}
+/* clang-format on */
 error_t tool_help(struct argp_state *state);
 
 /* Parses argv with the shared options and no argument; exits for --help, and with TOOL_USAGE. */

@@ -3,7 +3,7 @@
 #include "feed.h"
 #include "overlay/base/clock.h"
 #include "overlay/client/ask.h"
-#include "overlay/lend/lender.h"
+#include "overlay/client/words.h"
 #include "overlay/tools/moment.h"
 #include <errno.h>
 #include <stdio.h>
@@ -13,13 +13,17 @@
 enum {
     EACH_MS = 1000,
     MEMBERS_MS = 30000,
-    /* A walk costs each peer a few messages: large grids are walked less often. */
-    WALK_PEER_MS = 20,
-    WALK_PATIENCE_MS = 4000,
+    /* The jobs of everybody take a message to each peer: in large grids they are asked for less
+     * often. (Of the peers themselves the daemon has a list.) */
+    GRID_MS = 2000,
+    GRID_PEER_MS = 20,
+    GRID_PATIENCE_MS = 5000,
+    WATCH_MS = 4000,
     PAST_EVENTS = 64,
+    OFTEN = OVERVIEW_ALL & ~OVERVIEW_MEMBERS,
 };
 
-enum question { ASK_STATUS, ASK_TERMS, ASK_JOBS, ASK_MEMBERS, ASK_PEERS, QUESTIONS };
+enum question { ASK_OVERVIEW, ASK_MEMBERS, ASK_GRID, QUESTIONS };
 
 struct asked {
     uint32_t token; /* 0: no answer is awaited */
@@ -33,9 +37,13 @@ struct feed {
     struct client *client; /* NULL: it went away */
     uint64_t dial_ms;      /* then: when it is called again */
     struct asked asked[QUESTIONS];
-    struct own_jobs jobs; /* the answer that comes */
+    struct own_jobs jobs; /* from here on: the answers that come */
+    struct all_jobs grid;
     struct msg_local_granted lent[LEASE_MAX];
     size_t lent_count;
+    struct msg_local_transfer transfers[TOP_TRANSFERS];
+    size_t transfer_count;
+    uint64_t walked_ms;
     bool changed;
 };
 
@@ -47,30 +55,37 @@ static void feed_granted(struct feed *f, const struct msg_local_granted *l)
         f->lent[f->lent_count++] = *l;
 }
 
-static void feed_done(struct feed *f, enum question q, const struct msg_local_done *done)
+static void feed_overview_done(struct feed *f)
 {
     struct top_state *s = f->state;
     const uint64_t now = moment_now_ms();
-    f->asked[q].token = 0;
-    f->asked[q].answered = true;
-    switch (q) {
-    case ASK_STATUS:
-        memcpy(s->lent, f->lent, f->lent_count * sizeof s->lent[0]);
-        s->lent_count = f->lent_count;
-        break;
-    case ASK_JOBS:
-        top_state_jobs(s, &f->jobs, now);
-        break;
-    case ASK_PEERS:
-        if (done->code == 0)
-            top_state_walked(s, done->silent, now);
-        f->asked[q].due_ms = clock_ms() + EACH_MS + WALK_PEER_MS * s->peer_count;
-        break;
-    case ASK_TERMS:
-    case ASK_MEMBERS:
-    case QUESTIONS:
-        break;
-    }
+    memcpy(s->lent, f->lent, f->lent_count * sizeof s->lent[0]);
+    s->lent_count = f->lent_count;
+    memcpy(s->transfers, f->transfers, f->transfer_count * sizeof s->transfers[0]);
+    s->transfer_count = f->transfer_count;
+    top_state_jobs(s, &f->jobs, now);
+    top_state_told(s, f->walked_ms, now);
+}
+
+static void feed_grid_done(struct feed *f, const struct msg_local_done *done)
+{
+    all_jobs_done(&f->grid, done);
+    all_jobs_clear(&f->state->grid);
+    f->state->grid = f->grid;
+    f->grid = (struct all_jobs){0};
+}
+
+static void feed_done(struct feed *f, enum question q, const struct msg_local_done *done)
+{
+    struct asked *a = &f->asked[q];
+    a->token = 0;
+    a->answered = q != ASK_OVERVIEW || f->walked_ms != 0;
+    if (q == ASK_OVERVIEW && done->code == 0)
+        feed_overview_done(f);
+    if (q == ASK_GRID)
+        a->due_ms = clock_ms() + GRID_MS + GRID_PEER_MS * f->state->peer_count;
+    if (q == ASK_GRID && done->code == 0)
+        feed_grid_done(f, done);
 }
 
 static void feed_row(struct feed *f, const struct message *m)
@@ -86,6 +101,12 @@ static void feed_row(struct feed *f, const struct message *m)
         top_state_member(s, &m->local_member);
     else if (m->kind == MSG_local_peer)
         top_state_met(s, &m->local_peer, moment_now_ms());
+    else if (m->kind == MSG_local_transfer && f->transfer_count < TOP_TRANSFERS)
+        f->transfers[f->transfer_count++] = m->local_transfer;
+    else if (m->kind == MSG_local_totals)
+        f->walked_ms = m->local_totals.walked_ms;
+    else if (m->kind == MSG_local_grid_job)
+        all_jobs_take(&f->grid, m);
     else
         own_jobs_take(&f->jobs, m);
 }
@@ -120,7 +141,9 @@ static void feed_hang_up(struct feed *f, const char *why)
     client_close(f->client);
     f->client = NULL;
     memset(f->asked, 0, sizeof f->asked);
+    f->walked_ms = 0;
     own_jobs_clear(&f->jobs);
+    all_jobs_clear(&f->grid);
     f->dial_ms = clock_ms() + EACH_MS;
     f->changed = true;
     if (f->state->gone_ms == 0) {
@@ -144,7 +167,7 @@ static int feed_dial(struct feed *f, struct err *e)
         return rc;
     client_on_notice(f->client, feed_notice, f);
     client_on_answer(f->client, feed_answer, f);
-    rc = client_ask(f->client, &watch, WALK_PATIENCE_MS, no_row, NULL, &done, e);
+    rc = client_ask(f->client, &watch, WATCH_MS, no_row, NULL, &done, e);
     if (rc != 0 || f->state->gone_ms == 0)
         return rc;
     f->state->gone_ms = 0;
@@ -164,20 +187,24 @@ static void feed_redial(struct feed *f)
 
 /* --- questions --- */
 
-static void question_of(const struct feed *f, enum question q, struct message *m)
+static void question_of(enum question q, struct message *m)
 {
-    static const enum message_kind kinds[QUESTIONS] = {
-        [ASK_STATUS] = MSG_local_status, [ASK_TERMS] = MSG_local_lend,
-        [ASK_JOBS] = MSG_local_jobs,     [ASK_MEMBERS] = MSG_local_members,
-        [ASK_PEERS] = MSG_local_peers,
-    };
     memset(m, 0, sizeof *m);
-    m->kind = kinds[q];
-    if (q == ASK_TERMS)
-        m->local_lend.verb = LENDER_TELL;
-    if (q == ASK_PEERS)
-        m->local_peers.timeout_ms =
-            (uint32_t)(WALK_PATIENCE_MS + WALK_PEER_MS * f->state->peer_count);
+    m->kind = q == ASK_GRID ? MSG_local_grid_jobs : MSG_local_overview;
+    if (q == ASK_GRID)
+        m->local_grid_jobs.timeout_ms = GRID_PATIENCE_MS;
+    else
+        m->local_overview.parts = q == ASK_MEMBERS ? OVERVIEW_MEMBERS : OFTEN;
+}
+
+static void feed_forget(struct feed *f, enum question q)
+{
+    if (q == ASK_OVERVIEW) {
+        f->lent_count = f->transfer_count = 0;
+        own_jobs_clear(&f->jobs);
+    }
+    if (q == ASK_GRID)
+        all_jobs_clear(&f->grid);
 }
 
 static int feed_put(struct feed *f, enum question q, struct err *e)
@@ -185,11 +212,8 @@ static int feed_put(struct feed *f, enum question q, struct err *e)
     struct message *m = malloc(sizeof *m);
     if (m == NULL)
         return err_set(e, ENOMEM, "out of memory");
-    question_of(f, q, m);
-    if (q == ASK_STATUS)
-        f->lent_count = 0;
-    if (q == ASK_JOBS)
-        own_jobs_clear(&f->jobs);
+    question_of(q, m);
+    feed_forget(f, q);
     const int64_t token = client_put(f->client, m, e);
     free(m);
     if (token < 0)
@@ -260,5 +284,6 @@ void feed_close(struct feed *f)
         return;
     client_close(f->client);
     own_jobs_clear(&f->jobs);
+    all_jobs_clear(&f->grid);
     free(f);
 }

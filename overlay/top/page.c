@@ -160,10 +160,10 @@ static unsigned rows_of_jobs(const struct top_state *s)
 
 struct sheet *page_all(const struct top_state *s, unsigned width, bool ascii, uint64_t now_ms)
 {
-    const unsigned peers = (unsigned)s->peer_count + 2, events = ALL_EVENTS + 2;
+    const unsigned peers = (unsigned)s->peer_count + 2;
+    const size_t rest = s->grid.count + s->lent_count + s->transfer_count + ALL_EVENTS + 24;
     struct top_view v;
-    struct sheet *out = sheet_new(
-        width, 2 + peers + rows_of_jobs(s) + events + (unsigned)s->lent_count + 16, ascii);
+    struct sheet *out = sheet_new(width, peers + rows_of_jobs(s) + (unsigned)rest, ascii);
     if (out == NULL)
         return NULL;
     top_view_init(&v);
@@ -175,7 +175,12 @@ struct sheet *page_all(const struct top_state *s, unsigned width, bool ascii, ui
         row += part_job(&s->jobs.at[i], 0, now_ms,
                         &(struct part_area){out, row, s->jobs.at[i].is.ranks + 3}) +
                1;
-    row += part_desktop(s, &v, &(struct part_area){out, row, (unsigned)s->lent_count + 8}) + 1;
-    part_news(s, &(struct part_area){out, row, ALL_EVENTS});
+    row += part_others(s, &(struct part_area){out, row, (unsigned)s->grid.count + 1}) + 1;
+    row += part_desktop(
+               s, &v,
+               &(struct part_area){out, row, (unsigned)(s->lent_count + s->transfer_count) + 8}) +
+           1;
+    if (s->event_count > 0)
+        part_news(s, &(struct part_area){out, row, ALL_EVENTS});
     return out;
 }

@@ -85,6 +85,16 @@ static unsigned lent_put(const struct msg_local_granted *l, const struct part_ar
     return 1;
 }
 
+static void transfer_put(const struct msg_local_transfer *t, const struct part_area *a,
+                         unsigned row)
+{
+    char line[400], have[24], all[24];
+    snprintf(line, sizeof line, "files %s %u peer%s, %s of %s: %s", t->gives ? "to" : "from",
+             t->peers, t->peers == 1 ? "" : "s", tool_size(t->have, have), tool_size(t->all, all),
+             t->about[0] != '\0' ? t->about : "of a job of yours");
+    sheet_put(a->sheet, a->row + row, 2, a->sheet->width, TINT_PLAIN, line);
+}
+
 static unsigned desktop_lines(const struct top_state *s, char lines[5][256])
 {
     const struct part_ad *ad = &s->self.ad;
@@ -117,5 +127,7 @@ unsigned part_desktop(const struct top_state *s, struct top_view *v, const struc
          i++)
         if (part_shows(v, s->lent[i].program) || part_shows(v, s->lent[i].user))
             rows += lent_put(&s->lent[i], a, rows);
+    for (size_t i = 0; i < s->transfer_count && rows < a->rows; i++)
+        transfer_put(&s->transfers[i], a, rows++);
     return rows;
 }

@@ -18,6 +18,7 @@ unsigned part_jobs(const struct top_state *s, struct top_view *v, uint64_t now_m
                    const struct part_area *a);
 /* One job from that rank on. */
 unsigned part_job(const struct own_job *j, size_t from, uint64_t now_ms, const struct part_area *a);
+unsigned part_others(const struct top_state *s, const struct part_area *a);
 unsigned part_events(const struct top_state *s, struct top_view *v, const struct part_area *a);
 unsigned part_desktop(const struct top_state *s, struct top_view *v, const struct part_area *a);
 /* A heading and the last events. */

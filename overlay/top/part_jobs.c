@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME = 17, STATE = 6, SINCE = 11, SIZE = 15, WHERE = 18, RANK = 6, LANE_MOST = 26 };
+enum { NAME = 17, STATE = 9, SINCE = 10, SIZE = 14, WHERE = 17, RANK = 6, LANE_MOST = 26 };
 
 static void put_columns(struct sheet *out, unsigned row, enum tint tint, const char *const cell[6])
 {
@@ -49,7 +49,7 @@ static const char *cell_text(const struct own_job *j, unsigned rank, unsigned la
 {
     static const char *const state[] = {[PLACE_LOST] = " lost", [PLACE_FINISHED] = " finished"};
     const struct part_place *p = own_job_place(j, rank, lane);
-    const bool leads = j->is.lanes > 1 && lane == top_leader(j, rank);
+    const bool leads = j->is.lanes > 1 && lane == own_job_leader(j, rank);
     if (p->state < PLACE_RUNS || p->state > PLACE_FINISHED)
         return "-";
     snprintf(out, 96, "%s%s%s", leads ? "*" : "", p->name,
@@ -104,50 +104,107 @@ unsigned part_job(const struct own_job *j, size_t from, uint64_t now_ms, const s
 
 /* --- the list above, the chosen one below --- */
 
-/* malloc'd */
-static const struct own_job **jobs_shown(const struct top_state *s, const struct top_view *v,
-                                         size_t *count)
+struct listed {
+    const struct own_job *own; /* or, of another desktop, or that waits: */
+    const struct msg_local_grid_job *other;
+};
+
+static void put_other(struct sheet *out, unsigned row, const struct msg_local_grid_job *g)
 {
-    const struct own_job **shown = calloc(s->jobs.count + 1, sizeof *shown);
-    *count = 0;
-    for (size_t i = 0; shown != NULL && i < s->jobs.count; i++)
-        if (part_shows(v, s->jobs.at[i].is.name) || part_shows(v, s->jobs.at[i].is.program))
-            shown[(*count)++] = &s->jobs.at[i];
-    return shown;
+    char span[24], size[32], where[48], what[384];
+    all_jobs_size(&g->job, size, sizeof size);
+    all_jobs_where(&g->job, where, sizeof where);
+    snprintf(what, sizeof what, "%s of %s%s%s", g->job.user,
+             g->from[0] != '\0' ? g->from : "another desktop",
+             g->job.program[0] != '\0' ? ": " : "", g->job.program);
+    put_columns(out, row, TINT_PLAIN,
+                (const char *const[6]){g->job.name[0] != '\0' ? g->job.name : "-",
+                                       all_jobs_state(&g->job),
+                                       moment_span(g->job.age_ms / 1000, span), size, where, what});
 }
 
-static void put_chosen(const struct own_job *j, struct top_view *v, uint64_t now_ms,
+static bool other_shown(const struct top_view *v, const struct msg_local_grid_job *g)
+{
+    return part_shows(v, g->job.name) || part_shows(v, g->job.program) ||
+           part_shows(v, g->job.user) || part_shows(v, g->from);
+}
+
+/* malloc'd */
+static struct listed *jobs_listed(const struct top_state *s, const struct top_view *v,
+                                  size_t *count)
+{
+    struct listed *all = calloc(s->jobs.count + s->grid.count + 1, sizeof *all);
+    *count = 0;
+    for (size_t i = 0; all != NULL && i < s->jobs.count; i++)
+        if (part_shows(v, s->jobs.at[i].is.name) || part_shows(v, s->jobs.at[i].is.program))
+            all[(*count)++].own = &s->jobs.at[i];
+    for (size_t i = 0; all != NULL && i < s->grid.count; i++)
+        if (top_is_other(s, &s->grid.at[i]) && other_shown(v, &s->grid.at[i]))
+            all[(*count)++].other = &s->grid.at[i];
+    return all;
+}
+
+static void put_chosen(const struct listed *chosen, struct top_view *v, uint64_t now_ms,
                        const struct part_area *a)
 {
     const unsigned ranks = a->rows > 2 ? a->rows - 2 : 0;
-    if (v->matrix + ranks > j->is.ranks)
-        v->matrix = j->is.ranks > ranks ? j->is.ranks - ranks : 0;
+    if (chosen->own == NULL) {
+        sheet_put(a->sheet, a->row, 0, a->sheet->width, TINT_DIM,
+                  "where its ranks are, its own desktop tells");
+        return;
+    }
+    if (v->matrix + ranks > chosen->own->is.ranks)
+        v->matrix = chosen->own->is.ranks > ranks ? chosen->own->is.ranks - ranks : 0;
     v->page = ranks > 1 ? ranks - 1 : 1;
-    part_job(j, v->matrix, now_ms, a);
+    part_job(chosen->own, v->matrix, now_ms, a);
+}
+
+static void put_listed(const struct listed *l, struct sheet *out, unsigned row, uint64_t now_ms)
+{
+    if (l->own != NULL)
+        put_job(out, row, l->own, now_ms);
+    else
+        put_other(out, row, l->other);
+}
+
+static void put_names(const struct top_state *s, size_t count, const struct part_area *a)
+{
+    static const char *const names[6] = {"job", "state", "since", "size", "where", "program"};
+    if (count > 0)
+        put_columns(a->sheet, a->row, TINT_BOLD, names);
+    else
+        sheet_put(a->sheet, a->row, 0, a->sheet->width, TINT_DIM,
+                  s->jobs.count + s->grid.count == 0 ? "no job runs" : "no such job");
 }
 
 unsigned part_jobs(const struct top_state *s, struct top_view *v, uint64_t now_ms,
                    const struct part_area *a)
 {
-    static const char *const names[6] = {"job", "state", "since", "size", "where", "program"};
     size_t count;
-    const struct own_job **shown = jobs_shown(s, v, &count);
+    struct listed *all = jobs_listed(s, v, &count);
     const unsigned most = a->rows / 3, listed = count < most ? (unsigned)count : most;
     part_bound(v, count, listed);
-    if (count == 0)
-        sheet_put(a->sheet, a->row, 0, a->sheet->width, TINT_DIM,
-                  s->jobs.count == 0 ? "no job of yours runs" : "no such job");
-    else
-        put_columns(a->sheet, a->row, TINT_BOLD, names);
+    put_names(s, count, a);
     for (unsigned i = 0; i < listed; i++) {
         const size_t at = v->top[TAB_JOBS] + i;
-        put_job(a->sheet, a->row + 1 + i, shown[at], now_ms);
+        put_listed(&all[at], a->sheet, a->row + 1 + i, now_ms);
         if (at == v->at[TAB_JOBS])
             sheet_tint_row(a->sheet, a->row + 1 + i, TINT_MARKED);
     }
     if (listed > 0)
-        put_chosen(shown[v->at[TAB_JOBS]], v, now_ms,
+        put_chosen(&all[v->at[TAB_JOBS]], v, now_ms,
                    &(struct part_area){a->sheet, a->row + listed + 2, a->rows - listed - 2});
-    free(shown);
+    free(all);
     return a->rows;
+}
+
+unsigned part_others(const struct top_state *s, const struct part_area *a)
+{
+    unsigned rows = 1;
+    for (size_t i = 0; i < s->grid.count && rows < a->rows; i++)
+        if (top_is_other(s, &s->grid.at[i]))
+            put_other(a->sheet, a->row + rows++, &s->grid.at[i]);
+    sheet_put(a->sheet, a->row, 0, a->sheet->width, TINT_BOLD,
+              rows > 1 ? "jobs of others, and what waits" : "no jobs of others, and nothing waits");
+    return rows;
 }

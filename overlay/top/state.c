@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MISSED_WALKS = 2 };
+/* A walk that had begun before a peer was lost may have met it. */
+enum { WALKS_TO_COME_BACK = 2 };
 
 void top_state_clear(struct top_state *s)
 {
     free(s->peers);
     own_jobs_clear(&s->jobs);
+    all_jobs_clear(&s->grid);
     memset(s, 0, sizeof *s);
 }
 
@@ -83,26 +85,34 @@ void top_state_met(struct top_state *s, const struct msg_local_peer *met, uint64
     struct top_peer *p = peer_find(s, &met->ad.peer.id);
     if (p == NULL)
         p = peer_add(s, &met->ad.peer.id);
-    if (p == NULL)
+    if (p == NULL || (p->presence == PRESENCE_LOST && s->walk < p->walk + WALKS_TO_COME_BACK))
         return;
     const bool comes = p->presence != PRESENCE_HERE && s->walk > 0;
     peer_update(p, met);
     p->presence = PRESENCE_HERE;
     p->seen_ms = now_ms;
-    p->walk = s->walk + 1;
+    p->answer = s->answers + 1;
     if (comes)
         peer_event(s, p, false, "is here", now_ms);
 }
 
-void top_state_walked(struct top_state *s, unsigned silent, uint64_t now_ms)
+static void peer_lost(const struct top_state *s, struct top_peer *p)
 {
-    s->walk++;
-    s->silent = silent;
-    for (size_t i = 0; i < s->peer_count; i++) {
+    p->presence = PRESENCE_LOST;
+    p->walk = s->walk;
+}
+
+void top_state_told(struct top_state *s, uint64_t walked_ms, uint64_t now_ms)
+{
+    s->answers++;
+    s->walk += walked_ms != s->walked_ms;
+    s->walked_ms = walked_ms;
+    for (size_t i = 0; i < s->peer_count && walked_ms != 0; i++) {
         struct top_peer *p = &s->peers[i];
-        if (p->presence != PRESENCE_HERE || s->walk - p->walk < MISSED_WALKS)
+        if (p->presence != PRESENCE_HERE || p->answer == s->answers)
             continue;
-        p->presence = PRESENCE_LOST;
+        peer_lost(s, p);
+        p->walk -= WALKS_TO_COME_BACK; /* the last walk has not met it: a later one may */
         peer_event(s, p, true, "no longer answers", now_ms);
     }
 }
@@ -126,25 +136,17 @@ void top_state_notice(struct top_state *s, const struct msg_local_notice *n)
     struct top_peer *p = down ? peer_find(s, &n->peer) : NULL;
     /* An old notice may be of a peer that has come back. */
     if (p != NULL && p->presence == PRESENCE_HERE && n->time_ms > p->seen_ms)
-        p->presence = PRESENCE_LOST;
+        peer_lost(s, p);
 }
 
 /* --- jobs --- */
-
-unsigned top_leader(const struct own_job *j, unsigned rank)
-{
-    unsigned lane = 0;
-    while (lane < j->is.lanes && own_job_place(j, rank, lane)->state != PLACE_RUNS)
-        lane++;
-    return lane;
-}
 
 /* The lane that led has lost the rank, and another one runs it. */
 static void note_take_overs(struct top_state *s, const struct own_job *was,
                             const struct own_job *is, uint64_t now_ms)
 {
     for (unsigned rank = 0; rank < is->is.ranks && rank < was->is.ranks; rank++) {
-        const unsigned before = top_leader(was, rank), now = top_leader(is, rank);
+        const unsigned before = own_job_leader(was, rank), now = own_job_leader(is, rank);
         if (before >= is->is.lanes || now >= is->is.lanes || now == before ||
             own_job_place(is, rank, before)->state != PLACE_LOST)
             continue;
@@ -165,4 +167,9 @@ void top_state_jobs(struct top_state *s, struct own_jobs *now, uint64_t now_ms)
     own_jobs_clear(&s->jobs);
     s->jobs = *now;
     *now = (struct own_jobs){0};
+}
+
+bool top_is_other(const struct top_state *s, const struct msg_local_grid_job *j)
+{
+    return !j->own || own_jobs_find(&s->jobs, j->job.name) == NULL;
 }

@@ -4,6 +4,7 @@
 #ifndef P2P_OVERLAY_TOP_STATE_H
 #define P2P_OVERLAY_TOP_STATE_H
 #include "overlay/core/lease/lease.h"
+#include "overlay/tools/all_jobs.h"
 #include "overlay/tools/own_jobs.h"
 #include "overlay/wire/message.h"
 
@@ -19,10 +20,11 @@ struct top_peer {
     enum top_presence presence; /* lost: while this was watched; away: it was not there before */
     uint64_t seen_ms;           /* last; 0: never */
     bool revoked;
-    unsigned walk; /* the last one that met it */
+    unsigned answer; /* the last one that it was in */
+    unsigned walk;   /* that had ended when it was lost */
 };
 
-enum { TOP_EVENTS = 256 };
+enum { TOP_EVENTS = 256, TOP_TRANSFERS = 16 };
 struct top_event {
     uint64_t time_ms;
     bool bad;
@@ -32,9 +34,13 @@ struct top_event {
 struct top_state {
     struct top_peer *peers;
     size_t peer_count, peer_room;
-    unsigned walk;   /* number of walks that have ended */
-    unsigned silent; /* of the last one */
+    unsigned answers;   /* that have told all peers */
+    unsigned walk;      /* of the daemon: number of those that have ended meanwhile */
+    uint64_t walked_ms; /* when the last one did */
     struct own_jobs jobs;
+    struct all_jobs grid; /* of everybody */
+    struct msg_local_transfer transfers[TOP_TRANSFERS];
+    size_t transfer_count;
     struct msg_local_self self;
     struct msg_local_terms terms;
     struct msg_local_granted lent[LEASE_MAX]; /* to other desktops */
@@ -46,16 +52,18 @@ struct top_state {
 };
 
 void top_state_clear(struct top_state *s);
-/* A peer that answered the walk that goes on. */
+/* One of the peers of an answer, which are those that the daemon's last walk has met and, while
+ * one goes on, those that it has met so far. */
 void top_state_met(struct top_state *s, const struct msg_local_peer *p, uint64_t now_ms);
-/* The walk has ended: a peer that two of them did not meet is lost. */
-void top_state_walked(struct top_state *s, unsigned silent, uint64_t now_ms);
+/* The answer's end: a peer that is not in it is lost. walked_ms: when the daemon's last walk has
+ * ended; 0: none has, and more peers will come. */
+void top_state_told(struct top_state *s, uint64_t walked_ms, uint64_t now_ms);
 /* A member, which may be away. */
 void top_state_member(struct top_state *s, const struct msg_local_member *m);
 /* Takes the jobs as they are now; notes which ranks another lane leads since the last time. */
 void top_state_jobs(struct top_state *s, struct own_jobs *now, uint64_t now_ms);
+/* A job of everybody's that is not among the user's own ones. */
+bool top_is_other(const struct top_state *s, const struct msg_local_grid_job *j);
 void top_state_notice(struct top_state *s, const struct msg_local_notice *n);
 void top_state_event(struct top_state *s, uint64_t time_ms, bool bad, const char *text);
-/* The lowest lane in which the rank runs; lanes of the job: none. */
-unsigned top_leader(const struct own_job *j, unsigned rank);
 #endif

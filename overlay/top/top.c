@@ -3,8 +3,10 @@
 #include "feed.h"
 #include "page.h"
 #include "screen.h"
+#include "state_json.h"
 #include "overlay/base/clock.h"
 #include "overlay/tools/moment.h"
+#include "overlay/tools/print_json.h"
 #include "overlay/tools/tool.h"
 #include <errno.h>
 #include <locale.h>
@@ -35,19 +37,18 @@ static void catch_signals(void)
 }
 
 struct top_order {
-    const char *socket;
+    struct tool_options shared;
     bool once;
 };
 
 static error_t top_parse(int key, char *value, struct argp_state *state)
 {
     struct top_order *o = state->input;
-    if (key == 's')
-        o->socket = value;
+    (void)value;
+    if (key == ARGP_KEY_INIT)
+        state->child_inputs[0] = &o->shared;
     else if (key == '1')
         o->once = true;
-    else if (key == 'h')
-        return tool_help(state);
     else
         return ARGP_ERR_UNKNOWN;
     return 0;
@@ -80,7 +81,7 @@ static int print_all(const struct top_state *s)
     return all != NULL && fflush(stdout) == 0 ? TOOL_OK : TOOL_FAILED;
 }
 
-static int top_once(struct feed *f, const struct top_state *s)
+static int top_once(struct feed *f, const struct top_state *s, bool json)
 {
     const uint64_t until = clock_ms() + ONCE_MS;
     struct err e = {0};
@@ -90,8 +91,10 @@ static int top_once(struct feed *f, const struct top_state *s)
         if (!feed_is_full(f))
             poll(&p, 1, EACH_MS);
     }
+    if (feed_is_full(f) && json)
+        tool_print_json(top_state_json(s));
     if (feed_is_full(f))
-        return print_all(s);
+        return json ? TOOL_OK : print_all(s);
     err_set(&e, ETIMEDOUT, "%s",
             s->gone_ms != 0 ? s->gone_why : "the local p2pd did not answer everything in time");
     return tool_fail(&e);
@@ -145,12 +148,12 @@ static void top_live(struct feed *f, const struct top_state *s, struct screen *s
     }
 }
 
-static int top_run(struct feed *f, const struct top_state *s, bool once)
+static int top_run(struct feed *f, const struct top_state *s, const struct top_order *o)
 {
     struct screen *screen;
     struct err e = {0};
-    if (once || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-        return top_once(f, s);
+    if (o->once || o->shared.json || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+        return top_once(f, s, o->shared.json);
     if (screen_open(&screen, &e) != 0)
         return tool_fail(&e);
     top_live(f, s, screen);
@@ -161,14 +164,12 @@ static int top_run(struct feed *f, const struct top_state *s, bool once)
 int tool_top(int argc, char **argv)
 {
     static const struct argp_option options[] = {
-        {"once", '1', NULL, 0, "print everything once and end, as without a terminal", 0},
-        {"socket", 's', "PATH", 0,
-         "the daemon's socket (default: $P2PGRID_SOCKET, or the usual place)", 0},
-        TOOL_HELP_OPTION,
-        {0}};
+        {"once", '1', NULL, 0, "print everything once and end, as without a terminal", 0}, {0}};
+    static const struct argp_child children[] = {{.argp = &tool_argp}, {0}};
     const struct argp argp = {
         .options = options,
         .parser = top_parse,
+        .children = children,
         .doc = "The grid as it is now, on this terminal: peers, jobs with the desktop of each rank "
                "in each lane, what is lost, and this desktop. h shows the keys, q leaves. Where "
                "the output is no terminal, everything is printed once."};
@@ -179,11 +180,11 @@ int tool_top(int argc, char **argv)
     argp_parse(&argp, argc, argv, 0, NULL, &o);
     setlocale(LC_CTYPE, "");
     catch_signals();
-    if (feed_open(&f, &state, o.socket, &e) != 0) {
+    if (feed_open(&f, &state, o.shared.socket, &e) != 0) {
         tool_fail(&e);
         return TOOL_NO_DAEMON;
     }
-    const int rc = top_run(f, &state, o.once);
+    const int rc = top_run(f, &state, &o);
     feed_close(f);
     top_state_clear(&state);
     return rc;

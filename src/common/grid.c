@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -21,6 +22,8 @@ struct grid {
     void *ctx;
     struct request request; /* its requirement and its excluded peers are malloc'd */
     struct answer answer;
+    pthread_mutex_t lock; /* of the following, which both sides use */
+    char waiting[GRID_LINE + 1];
 };
 
 static void request_clear(struct request *r)
@@ -54,6 +57,7 @@ int grid_open(struct grid **out, const char *socket, struct err *e)
     struct grid *g = calloc(1, sizeof *g);
     if (g == NULL)
         return err_set(e, ENOMEM, "out of memory");
+    pthread_mutex_init(&g->lock, NULL);
     g->answered = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int rc = g->answered < 0 ? err_set(e, errno, "eventfd: %s", strerror(errno))
                              : client_open(&g->client, socket, e);
@@ -127,11 +131,28 @@ void grid_worked(struct grid *g)
     g->busy = false;
 }
 
+static void grid_on_waiting(void *ctx, const char *line)
+{
+    struct grid *g = ctx;
+    pthread_mutex_lock(&g->lock);
+    snprintf(g->waiting, sizeof g->waiting, "%s", line);
+    pthread_mutex_unlock(&g->lock);
+}
+
+bool grid_waiting(struct grid *g, char *line, size_t size)
+{
+    pthread_mutex_lock(&g->lock);
+    snprintf(line, size, "%s", g->waiting);
+    pthread_mutex_unlock(&g->lock);
+    return line[0] != '\0';
+}
+
 static void grid_serve(struct client *client, void *ctx)
 {
     struct grid *g = ctx;
     struct answer *a = &g->answer;
-    client_allocate(client, &g->request, &a->leases, &a->count, &a->spares, &a->err);
+    client_allocate_waiting(client, &g->request, grid_on_waiting, g, &a->leases, &a->count,
+                            &a->spares, &a->err);
 }
 
 int grid_ask(struct grid *g, const struct request *request, struct err *e)

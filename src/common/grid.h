@@ -31,6 +31,10 @@ struct client *grid_client(struct grid *g);
 int grid_ask(struct grid *g, const struct request *request, struct err *e);
 bool grid_busy(const struct grid *g);
 
+/* While a question is on its way that waits for slots: the last line on how it does. False: there
+ * is none. */
+bool grid_waiting(struct grid *g, char *line, size_t size);
+
 /* Something else that takes its time: `work` has the connection, in the thread. -EBUSY. Once
  * grid_answer_fd() is readable, grid_worked() gives the connection back. */
 typedef void grid_work_fn(struct client *client, void *ctx);

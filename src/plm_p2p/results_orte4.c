@@ -207,6 +207,7 @@ static int results_start(struct plm_p2p_results *r)
         return -ENOMEM;
     r->order.folder = r->folder;
     r->order.umask = r->umask;
+    r->order.expected = plm_p2p_files_travel();
     r->order.meanwhile = !r->last;
     r->order.stop = &r->stop;
     r->order.say = results_say;

@@ -155,6 +155,17 @@ static void lease_ended(const struct grid_event *event, enum plm_p2p_loss how)
         vnodes_lost(plm->vnodes, &event->lease, false, event->text); /* a spare, or nobody's */
 }
 
+/* A peer that does not start is replaced without a word; but that one has no room, or cannot be
+ * reached by what travels, its user may want to mend. */
+static void launch_failed(const struct grid_event *event)
+{
+    unsigned vnode;
+    if (strstr(event->text, "the job's files") != NULL &&
+        vnodes_find(plm->vnodes, &event->lease, &vnode) && !vnodes_all_reported(plm->vnodes))
+        log_line("%s: another peer is to take its place", event->text);
+    lease_ended(event, PLM_P2P_LEASE_ENDED);
+}
+
 static void lease_recalled(const struct grid_event *event)
 {
     unsigned vnode;
@@ -207,6 +218,8 @@ static void on_event(int fd, short what, void *unused)
             lease_launched(&event);
             break;
         case GRID_LAUNCH_FAILED:
+            launch_failed(&event);
+            break;
         case GRID_LEASE_ENDED:
             lease_ended(&event, PLM_P2P_LEASE_ENDED);
             break;

@@ -4,7 +4,8 @@
 #include "server.h"
 #include "p2pgrid_pmix.h"
 #include "infos.h"
-#include "overlay/core/lease/request.h"
+#include "overlay/core/lease/request_message.h"
+#include "overlay/core/lease/share.h"
 #include "overlay/client/words.h"
 #include <assert.h>
 #include <errno.h>

@@ -82,7 +82,7 @@ static void peer_row(void *ctx, const struct message *m)
 static void job_row(void *ctx, const struct message *m)
 {
     struct snapshot *p = &((struct snapshot_maker *)ctx)->snapshot;
-    if (m->kind == MSG_local_job && p->job_count < JOBS_MAX) {
+    if (m->kind == MSG_local_job && m->local_job.waits == 0 && p->job_count < JOBS_MAX) {
         struct snapshot_job *more = realloc(p->jobs, (p->job_count + 1) * sizeof *more);
         if (more == NULL)
             return;

@@ -19,6 +19,11 @@ static int pml_isend(const void *buffer, size_t count, ompi_datatype_t *type, in
                      ompi_request_t **request)
 {
     link_enter();
+    if (request_send_at_once(buffer, count, type, to, tag, mode, comm)) {
+        *request = &ompi_request_empty; /* active, so all lanes decide about it alike */
+        link_leave();
+        return OMPI_SUCCESS;
+    }
     replica_request_t *r = request_new(true, buffer, count, type, to, tag, mode, comm, false);
     *request = (ompi_request_t *)r;
     int rc = r != NULL ? request_start(r) : OMPI_ERR_OUT_OF_RESOURCE;

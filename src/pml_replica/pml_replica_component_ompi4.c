@@ -43,9 +43,10 @@ static void register_sizes(const mca_base_component_t *c, struct replica_params 
 
 static void register_times(const mca_base_component_t *c, struct replica_params *p)
 {
-    param_unsigned(c, "lag_ms",
-                   "Milliseconds after which a large message waits for a slow lane as a copy",
-                   OPAL_INFO_LVL_5, &p->lag_ms);
+    param_unsigned(
+        c, "lag_ms",
+        "Milliseconds after which a large message waits as a copy for a lane that receives nothing",
+        OPAL_INFO_LVL_5, &p->lag_ms);
     param_unsigned(
         c, "drop_after_ms",
         "Milliseconds after which a process that others wait for, and that gives no sign "

@@ -92,12 +92,8 @@ void transfer_sent(void *ctx, struct engine_send *s)
     t->packed = NULL;
     if (t->request == NULL)
         return;
-    ompi_status_public_t *status = &mpi_request(t->request)->req_status;
-    status->MPI_SOURCE = t->request->base.req_comm->c_my_rank;
-    status->MPI_TAG = s->tag;
-    status->MPI_ERROR = MPI_SUCCESS;
-    status->_ucount = s->length;
-    status->_cancelled = 0;
+    /* As of one that was done at once: lanes may differ in that. */
+    mpi_request(t->request)->req_status = ompi_request_empty.req_status;
     request_done(t->request);
 }
 
@@ -238,6 +234,23 @@ void transfer_begin(struct transfer *t)
     else
         engine_receive(replica.engine, &t->receive);
     link_leave();
+}
+
+bool request_send_at_once(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
+                          mca_pml_base_send_mode_t mode, ompi_communicator_t *comm)
+{
+    struct transfer t = {.request = NULL};
+    if (mode == MCA_PML_BASE_SEND_SYNCHRONOUS || mode == MCA_PML_BASE_SEND_BUFFERED ||
+        !transfer_in_one_piece(type, count))
+        return false;
+    t.send.comm = comm_of(comm);
+    t.send.to = to;
+    t.send.tag = tag;
+    transfer_to_send(&t, buffer, count, type, NULL);
+    if (!engine_sends_at_once(replica.engine, &t.send))
+        return false;
+    transfer_begin(&t);
+    return true;
 }
 
 /* A message in a buffer of its own, freed when it is sent. */

@@ -4,6 +4,7 @@
 #define P2P_SRC_RAS_P2P_RAS_P2P_H
 #include "orte_config.h"
 #include "src/common/grid.h"
+#include "patience.h"
 #include "request.h"
 #include "overlay/files/binaries.h"
 #include "orte/mca/ras/ras.h"
@@ -30,6 +31,8 @@ struct ras_p2p_component {
     char *require;
     char *socket;
     int spares;
+    char *wait;             /* parameter */
+    unsigned wait_s;        /* what it means */
     int files, files_index; /* enum ras_p2p_files, and the parameter's index */
     char *files_input, *files_limit, *files_binaries;
     struct binaries binaries; /* builds of the job's program */
@@ -47,9 +50,10 @@ struct ras_p2p_component {
     opal_event_t ticking;  /* shows that it takes a while */
     bool watching;
     unsigned waited_s;
-    void (*on_end)(void); /* errmgr_replica's last word, before the connection closes */
-    orte_job_t *job;      /* that waits for its allocation */
-    unsigned slots;       /* that it wants */
+    struct patience patience; /* what was said of waiting for slots */
+    void (*on_end)(void);     /* errmgr_replica's last word, before the connection closes */
+    orte_job_t *job;          /* that waits for its allocation */
+    unsigned slots;           /* that it wants */
 };
 extern struct ras_p2p_component mca_ras_p2p_component;
 

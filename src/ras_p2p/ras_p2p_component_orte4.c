@@ -32,6 +32,11 @@ static int ras_p2p_register(void)
         "fail to start, and give MPI_Comm_spawn room",
         OPAL_INFO_LVL_2, &c->spares);
     param_text(
+        base, "wait",
+        "So long mpirun waits where too few slots are free, such as 30s, 10m or 2h: who uses the "
+        "fewest slots gets some first, then who waits longest (default: 0, it is refused at once)",
+        OPAL_INFO_LVL_2, &c->wait);
+    param_text(
         base, "socket",
         "Where the daemon of this desktop listens (default: $P2PGRID_SOCKET, else "
         "p2pgrid/p2pd.sock in $XDG_RUNTIME_DIR or /run/user/UID, else /tmp/p2pgrid-UID/p2pd.sock)",

@@ -23,6 +23,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PROGRESS_AFTER_S = 2, EXIT_REFUSED = 1 };
 
@@ -127,7 +128,7 @@ static void ras_stop_watching(void)
         ras->watching = false;
         opal_event_del(&ras->answered);
         opal_event_del(&ras->ticking);
-        if (ras->waited_s >= PROGRESS_AFTER_S)
+        if (ras->waited_s >= PROGRESS_AFTER_S || ras->patience.begun)
             log_progress(NULL);
     }
 }
@@ -143,12 +144,26 @@ void ras_p2p_end(void)
     }
 }
 
+/* On a terminal a line that is written over, else one now and then. */
+static void ras_tell_waiting(const char *why)
+{
+    char line[GRID_LINE + 80];
+    const bool says = patience_says(&ras->patience, why, ras->waited_s);
+    patience_line(line, sizeof line, why, ras->waited_s, ras->wait_s);
+    log_progress(line);
+    if (says && !isatty(STDERR_FILENO))
+        log_line("%s", line);
+}
+
 static void ras_tick(int fd, short event, void *unused)
 {
     (void)fd, (void)event, (void)unused;
-    char line[80];
+    char line[80], why[GRID_LINE + 1];
     struct timeval second = {.tv_sec = 1};
-    if (++ras->waited_s >= PROGRESS_AFTER_S) {
+    ras->waited_s++;
+    if (ras->wait_s > 0 && grid_waiting(ras->grid, why, sizeof why)) {
+        ras_tell_waiting(why);
+    } else if (ras->waited_s >= PROGRESS_AFTER_S) {
         snprintf(line, sizeof line, "looking for %u free slots ... %u s", ras->slots,
                  ras->waited_s);
         log_progress(line);
@@ -286,6 +301,21 @@ static int ras_read_request(orte_job_t *job, int *processes, struct job_request 
     return rc;
 }
 
+/* The others are to see it while it waits, and p2pctl cancel is to find it. */
+static void ras_introduce(const orte_job_t *job, const struct request *request)
+{
+    const struct level *level = survive_level();
+    const orte_app_context_t *app = opal_pointer_array_get_item(job->apps, 0);
+    struct grid_job is = {.ranks = ras->request.ranks,
+                          .lanes = level_lanes(level, ras->request.ranks),
+                          .waits = request->slots,
+                          .program = app != NULL ? app->app : ""};
+    if (ras->within)
+        is.within = &ras->allocation;
+    if (ras->wait_s > 0)
+        (void)client_tell_job(grid_client(ras->grid), &is);
+}
+
 int ras_p2p_allocate(orte_job_t *job, opal_list_t *nodes)
 {
     (void)nodes;
@@ -305,12 +335,16 @@ int ras_p2p_allocate(orte_job_t *job, opal_list_t *nodes)
     request.use = ras->within ? LEASE_WITHIN : LEASE_PLAIN;
     request.reservation = ras->allocation;
     if (rc == 0)
+        rc = patience_parse(ras->wait, &ras->wait_s, &e);
+    request.wait_s = ras->wait_s;
+    if (rc == 0)
         rc = grid_open(&ras->grid, ras->socket, &e);
     if (rc == 0) {
         ras->job = job;
         ras->slots = request.slots;
         log_trace(ras->verbose, 1, -1, -1, NULL, "asks for %u slots and %u spare ones",
                   request.slots, request.spares);
+        ras_introduce(job, &request);
         rc = grid_ask(ras->grid, &request, &e);
     }
     if (rc != 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* request.c -- how many slots, in what portions. */
 #include "request.h"
+#include "overlay/core/lease/share.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

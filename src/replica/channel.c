@@ -54,7 +54,7 @@ static void channel_free(struct engine *e, struct channel *c)
         free(early);
     }
     while ((m = TAILQ_FIRST(&c->coming)))
-        message_free(m);
+        message_free(e, m);
     if (c->unacked)
         TAILQ_REMOVE(&e->by_rank[c->world].dirty, c, dirty);
     if (c->pending)

@@ -35,7 +35,7 @@ static void death_forget_supplier(struct engine *e, int replica)
     LIST_FOREACH (c, &e->comms, all)
         channel_each(e, c, death_of_supplier, replica);
     if (link->placed)
-        message_free(link->placed);
+        message_free(e, link->placed);
     free(link->room);
     link->placed = NULL;
     link->room = NULL;

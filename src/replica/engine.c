@@ -107,10 +107,11 @@ void engine_destroy(struct engine *e)
     future_clear(e);
     for (int i = 0; i < e->ranks * e->lanes; i++) {
         if (e->link[i].placed)
-            message_free(e->link[i].placed);
+            message_free(e, e->link[i].placed);
         free(e->link[i].room);
     }
     comm_clear(e);
+    pool_clear(&e->pool);
     decide_clear(&e->decide);
     free(e->link);
     free(e->by_rank);

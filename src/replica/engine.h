@@ -45,7 +45,9 @@ struct engine_limits {
     size_t eager;    /* bytes; a longer message goes by rendezvous, without a copy */
     size_t fragment; /* bytes of a rendezvous that go in one frame */
     size_t log; /* bytes of copies that wait for other lanes; beyond it sends do not complete */
-    uint32_t lag_ms; /* a large send that waits longer for other lanes is copied to the log */
+    /* A large send that waits for other lanes alone is copied to the log when one of them has shown
+     * for so long no sign of receiving. */
+    uint32_t lag_ms;
     /* A process that others wait for, and that gives no sign of life for so long, is dead; 0:
      * never. */
     uint32_t drop_after_ms;
@@ -182,6 +184,8 @@ void engine_comm_free(struct engine *e, struct engine_comm *c);
 /* Start a send or a receive. sent() or received() may be called before it returns; `done` tells. */
 void engine_send(struct engine *e, struct engine_send *s);
 void engine_receive(struct engine *e, struct engine_receive *r);
+/* Will the send be done when engine_send() returns, whatever the other lanes do? */
+bool engine_sends_at_once(const struct engine *e, const struct engine_send *s);
 
 /* Where replicas of other lanes do the work of dead ones of this lane ("a served lane") they may be
  * ahead of it, and so may be what comes: the program may still read the buffer of a receive that it

@@ -41,7 +41,7 @@ static void frame_message(struct engine *e, int replica, const struct header *h,
     struct channel *c = frame_channel(e, replica, h);
     if (!c || c->comm->freed) {
         if (placed)
-            message_free(placed);
+            message_free(e, placed);
         ack_closed(e, replica, h);
     } else if (h->kind == HEADER_DATA) {
         receive_data(e, replica, c, h, payload);
@@ -161,7 +161,7 @@ void *engine_place(struct engine *e, int replica, const uint8_t *header)
         return NULL;
     struct channel *c =
         h.kind == HEADER_EAGER || h.kind == HEADER_DATA ? frame_channel(e, replica, &h) : NULL;
-    void *room = c && !c->comm->freed ? receive_place(replica, c, &h, &link->placed) : NULL;
+    void *room = c && !c->comm->freed ? receive_place(e, replica, c, &h, &link->placed) : NULL;
     if (!room)
         room = link->room = memory_zeroed(h.length);
     return room;

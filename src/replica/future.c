@@ -63,7 +63,7 @@ void future_withhold(struct engine *e, struct engine_message *m)
     m->receive->coming = m;
     TAILQ_INSERT_TAIL(&e->withheld, m, arrival);
     if (reader)
-        reader->since_ms = 0; /* a copy is worth making now */
+        reader->wanted = true;
 }
 
 void future_forget(struct engine *e, struct engine_message *m)
@@ -130,6 +130,6 @@ void future_clear(struct engine *e)
     struct engine_message *m;
     while ((m = TAILQ_FIRST(&e->withheld))) {
         TAILQ_REMOVE(&e->withheld, m, arrival);
-        message_free(m);
+        message_free(e, m);
     }
 }

@@ -33,6 +33,12 @@ static bool log_has_room(const struct engine *e, const struct channel *c, size_t
     return e->counts.log_bytes + copy_size(e, c, length) <= e->limits.log;
 }
 
+bool log_has_room_for(const struct engine *e, size_t length)
+{
+    const size_t most = length + sizeof(struct entry) + channel_size(e) + comm_size(e);
+    return e->counts.log_bytes + most <= e->limits.log;
+}
+
 static void count_copy(struct engine *e, struct channel *c, size_t length)
 {
     log_account(e, copy_size(e, c, length), 0);
@@ -74,14 +80,14 @@ struct entry *log_add(struct engine *e, struct channel *c, struct engine_send *s
                       bool rendezvous)
 {
     const bool at_once = !rendezvous && !s->synchronous && log_has_room(e, c, s->length);
-    struct entry *entry = memory_record(sizeof *entry, at_once ? s->length : 0);
+    struct entry *entry = pool_take(&e->pool, sizeof *entry, at_once ? s->length : 0);
     entry->channel = c;
     entry->number = c->sent - 1;
     entry->tag = s->tag;
     entry->length = s->length;
     entry->rolling = c->sent_hash;
     entry->depends = e->decide.known;
-    entry->since_ms = e->now_ms;
+    entry->since_ms = entry->mine_ms = e->now_ms;
     entry->rendezvous = rendezvous;
     entry->synchronous = s->synchronous;
     entry->request = s;
@@ -117,9 +123,10 @@ static void entry_drop(struct engine *e, struct entry *entry, struct finished *d
     if (entry->copy)
         count_no_copy(e, c, entry->length);
     TAILQ_REMOVE(&c->entries, entry, sent);
-    if (entry->copy != entry->own)
+    const bool own = entry->copy == entry->own;
+    if (!own)
         free(entry->copy);
-    free(entry);
+    pool_return(&e->pool, entry, sizeof *entry, own ? entry->length : 0);
     if (TAILQ_EMPTY(&c->entries)) {
         TAILQ_REMOVE(&e->by_rank[c->world].busy, c, busy);
         c->comm->busy--;
@@ -203,12 +210,34 @@ static lanes_t entry_awaited_lanes(const struct engine *e, const struct entry *e
     return (entry->have_not | entry->unsure) & (mine ? mine : living);
 }
 
-static bool entry_may_copy(const struct engine *e, const struct entry *entry)
+/* Since when has it waited for nothing but lanes that give no sign of receiving? A window of many
+ * large messages may take longer than the lag to arrive; while a lane takes one after the other, a
+ * copy of what it is about to take costs more than the wait. A sign counts from when this process
+ * sees it, as it may not have run for a while. */
+static uint64_t entry_stands_still(struct engine *e, const struct entry *entry)
 {
-    if (entry_awaited_lanes(e, entry) || entry->transfers > 0 ||
-        !log_has_room(e, entry->channel, entry->length))
+    struct rank *r = &e->by_rank[entry->channel->world];
+    uint64_t earliest = UINT64_MAX;
+    FOR_LANES (k, entry->have_not & r->living) {
+        if (lane_in(r->moved, k))
+            r->moved_ms[k] = e->now_ms;
+        r->moved &= (lanes_t)~lane_bit(k);
+        if (r->moved_ms[k] < earliest)
+            earliest = r->moved_ms[k];
+    }
+    return earliest != UINT64_MAX && earliest > entry->mine_ms ? earliest : entry->mine_ms;
+}
+
+static bool entry_may_copy(struct engine *e, struct entry *entry)
+{
+    if (entry_awaited_lanes(e, entry) || entry->transfers > 0) {
+        entry->mine_ms = e->now_ms;
         return false;
-    return !entry->rendezvous || e->now_ms - entry->since_ms >= e->limits.lag_ms;
+    }
+    if (!log_has_room(e, entry->channel, entry->length))
+        return false;
+    return !entry->rendezvous || entry->wanted ||
+           e->now_ms - entry_stands_still(e, entry) >= e->limits.lag_ms;
 }
 
 int log_copy_late(struct engine *e)

@@ -18,9 +18,9 @@ struct engine_message {
     TAILQ_ENTRY(engine_message) arrival;
     TAILQ_ENTRY(engine_message) coming; /* among those of its channel whose bytes are not here */
     struct channel *channel;
-    int source, tag;        /* world rank */
-    uint64_t number, order; /* in the channel; of coming, in the communicator */
-    size_t length;
+    int source, tag;              /* world rank */
+    uint64_t number, order;       /* in the channel; of coming, in the communicator */
+    size_t length, room;          /* room: of data[] */
     bool rendezvous;              /* its bytes are still with the sender (RTS) */
     bool synchronous, unexpected; /* unexpected: it waits in a queue */
     uint8_t suppliers;            /* rendezvous: lanes whose replicas have sent RTS */

@@ -83,7 +83,7 @@ static int cancel_give_back(struct engine *e, struct engine_receive *r)
     size_t length = r->status.length;
     if (!c || length > r->capacity || (!r->data && !e->call.repack))
         return cancel_cannot_undo(e);
-    struct engine_message *m = message_new(c, r->status.tag, r->number, length, length);
+    struct engine_message *m = message_new(e, c, r->status.tag, r->number, length, length);
     if (r->data)
         memcpy(m->data, r->data, length);
     else
@@ -100,10 +100,10 @@ static int cancel_give_back_withheld(struct engine *e, struct engine_receive *r)
         return cancel_cannot_undo(e);
     future_forget(e, withheld);
     if (withheld->aside) {
-        m = message_new(withheld->channel, withheld->tag, withheld->number, withheld->length,
+        m = message_new(e, withheld->channel, withheld->tag, withheld->number, withheld->length,
                         withheld->length);
         memcpy(m->data, withheld->aside, withheld->length);
-        message_free(withheld);
+        message_free(e, withheld);
     }
     m->receive = NULL;
     m->synchronous = false;

@@ -5,26 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct engine_message *message_new(struct channel *c, int tag, uint64_t number, size_t length,
-                                   size_t room)
+struct engine_message *message_new(struct engine *e, struct channel *c, int tag, uint64_t number,
+                                   size_t length, size_t room)
 {
-    struct engine_message *m = memory_record(sizeof *m, room);
+    struct engine_message *m = pool_take(&e->pool, sizeof *m, room);
     m->channel = c;
     m->source = c->world;
     m->tag = tag;
     m->number = number;
     m->length = length;
+    m->room = room;
     c->messages++;
     return m;
 }
 
-void message_free(struct engine_message *m)
+void message_free(struct engine *e, struct engine_message *m)
 {
     if (m->rendezvous)
         TAILQ_REMOVE(&m->channel->coming, m, coming);
     m->channel->messages--;
     free(m->aside);
-    free(m);
+    pool_return(&e->pool, m, sizeof *m, m->room);
 }
 
 static void receive_fill(struct engine *e, struct engine_receive *r, size_t offset,
@@ -122,7 +123,7 @@ static void message_over(struct engine *e, struct engine_message *m)
     struct engine_receive *r = m->receive;
     int source = m->source, tag = m->tag;
     size_t length = m->length;
-    message_free(m);
+    message_free(e, m);
     receive_complete(e, r, source, tag, length);
 }
 
@@ -197,7 +198,7 @@ void receive_message(struct engine *e, struct engine_receive *r, struct engine_m
             cts_put(e, m);
     } else if (m->local) {
         struct engine_send *s = m->local;
-        message_free(m);
+        message_free(e, m);
         receive_local(e, r, s);
     } else {
         m->receive = r;
@@ -267,7 +268,8 @@ void receive_from_self(struct engine *e, struct channel *c, struct engine_send *
         receive_local(e, r, s);
         return;
     }
-    struct engine_message *m = message_new(c, s->tag, number, s->length, lasting ? 0 : s->length);
+    struct engine_message *m =
+        message_new(e, c, s->tag, number, s->length, lasting ? 0 : s->length);
     if (lasting)
         m->local = s;
     else if (s->data)
@@ -295,7 +297,7 @@ static void eager_arrived(struct engine *e, struct channel *c, const struct head
     }
     struct engine_message *m = placed;
     if (!m) {
-        m = message_new(c, h->tag, h->number, h->length, h->length);
+        m = message_new(e, c, h->tag, h->number, h->length, h->length);
         if (h->length > 0)
             memcpy(m->data, payload, h->length);
     }
@@ -311,7 +313,7 @@ static void rts_arrived(struct engine *e, int replica, struct channel *c, const 
                         const void *rkey)
 {
     bool decided;
-    struct engine_message *m = message_new(c, h->tag, h->number, h->extent, 0);
+    struct engine_message *m = message_new(e, c, h->tag, h->number, h->extent, 0);
     m->rolling = c->received_hash;
     m->rendezvous = true;
     m->synchronous = h->flags & HEADER_SYNC;
@@ -377,7 +379,7 @@ void receive_arrived(struct engine *e, int replica, struct channel *c, const str
                      const void *payload, struct engine_message *placed)
 {
     if (h->number != c->received && placed)
-        message_free(placed);
+        message_free(e, placed);
     if (h->number < c->received) {
         e->counts.duplicates++;
         if (h->kind == HEADER_RTS)
@@ -447,11 +449,11 @@ static void *data_room(struct channel *c, int replica, const struct header *h)
     return room + h->extent;
 }
 
-void *receive_place(int replica, struct channel *c, const struct header *h,
+void *receive_place(struct engine *e, int replica, struct channel *c, const struct header *h,
                     struct engine_message **placed)
 {
     if (h->kind != HEADER_EAGER)
         return data_room(c, replica, h);
-    *placed = message_new(c, h->tag, h->number, h->length, h->length);
+    *placed = message_new(e, c, h->tag, h->number, h->length, h->length);
     return (*placed)->data;
 }

@@ -254,6 +254,11 @@ static void send_rts(struct engine *e, struct channel *c, struct engine_send *s,
     entry_settle_new(e, s, entry, unsent);
 }
 
+bool engine_sends_at_once(const struct engine *e, const struct engine_send *s)
+{
+    return !s->synchronous && s->length <= e->limits.eager && log_has_room_for(e, s->length);
+}
+
 void engine_send(struct engine *e, struct engine_send *s)
 {
     int world = s->comm->world[s->to];
@@ -290,6 +295,7 @@ void send_have(struct engine *e, int lane, struct channel *c, const struct heade
 {
     struct finished done = STAILQ_HEAD_INITIALIZER(done);
     struct entry *entry;
+    e->by_rank[c->world].moved |= lane_bit(lane);
     if (h->number >= c->sent) {
         early_insert(c, lane, h);
         return;
@@ -325,6 +331,7 @@ void send_acked(struct engine *e, int lane, struct channel *c, uint64_t number, 
     uint64_t rolling;
     if (number <= v->acked)
         return;
+    e->by_rank[c->world].moved |= lane_bit(lane);
     v->acked = number;
     v->hash = hash;
     v->hashed = hashed;

@@ -9,6 +9,7 @@
 #include "header.h"
 #include "match.h"
 #include "memory.h"
+#include "pool.h"
 
 /* A set of lanes: bit k is lane k. */
 typedef uint8_t lanes_t;
@@ -25,7 +26,9 @@ struct entry {
     uint64_t rolling;  /* hash of the channel up to and with this message */
     uint64_t payload;  /* hash of its bytes, if verified */
     uint64_t depends;  /* output commit: all replicas must hold the decisions below */
-    uint64_t since_ms; /* when it began to wait */
+    uint64_t since_ms; /* when it began to wait, */
+    uint64_t mine_ms;  /* and was last seen to wait for a lane that this process sends to */
+    bool wanted;       /* a receive waits for its buffer: a copy is worth making now */
     bool rendezvous, synchronous;
     bool exposed; /* to the receiver in this lane: the request's bytes */
     uint8_t rkey[ENGINE_RKEY];
@@ -158,6 +161,9 @@ struct rank {
     uint32_t unacked;
     size_t unacked_bytes;
     uint64_t unacked_ms;
+    lanes_t
+        moved; /* replicas that have said since the last look that they have received something */
+    uint64_t moved_ms[ENGINE_MAX_LANES]; /* and when they were seen to, by lane */
 };
 
 /* A HAVE that is deferred until all replicas hold the decisions below `depends`. */
@@ -202,6 +208,7 @@ struct engine {
     struct entries waiting;
     LIST_HEAD(, transfer) transfers; /* large messages on their way out (rendezvous.c) */
     uint8_t *scratch;
+    struct pool pool; /* entries and messages */
     STAILQ_HEAD(, deferred) deferred;
     struct match_messages withheld; /* that have come, and are not in their receive's buffer yet */
     /* places */
@@ -335,6 +342,7 @@ void log_trim(struct engine *e, struct channel *c, struct finished *done);
 void log_settle(struct engine *e, struct entry *entry, struct finished *done);
 void log_complete(struct engine *e, struct finished *done);
 int log_copy_late(struct engine *e);
+bool log_has_room_for(const struct engine *e, size_t length); /* in any channel */
 void log_clear(struct engine *e, struct channel *c);
 
 /* send.c */
@@ -376,11 +384,11 @@ void receive_arrived(struct engine *e, int replica, struct channel *c, const str
                      const void *payload, struct engine_message *placed);
 void receive_data(struct engine *e, int replica, struct channel *c, const struct header *h,
                   const void *payload);
-void *receive_place(int replica, struct channel *c, const struct header *h,
+void *receive_place(struct engine *e, int replica, struct channel *c, const struct header *h,
                     struct engine_message **placed);
-struct engine_message *message_new(struct channel *c, int tag, uint64_t number, size_t length,
-                                   size_t room);
-void message_free(struct engine_message *m);
+struct engine_message *message_new(struct engine *e, struct channel *c, int tag, uint64_t number,
+                                   size_t length, size_t room);
+void message_free(struct engine *e, struct engine_message *m);
 void receive_deliver(struct engine *e, struct engine_message *m); /* one that is withheld */
 void *receive_room(const struct engine_message *m); /* of a rendezvous; NULL: callbacks.unpack() */
 

@@ -1,4 +1,12 @@
 # Tests that make the tree in another way than the developer just did.
-build_scripts = test/build/in_tree test/build/named test/build/service test/build/hardened test/build/sanitized test/build/distcheck
+build_scripts = test/build/in_tree test/build/named test/build/service test/build/setup test/build/packaged \
+    test/build/completion test/build/readme test/build/tarball test/build/hardened test/build/sanitized test/build/distcheck
 BUILDS += $(build_scripts)
 EXTRA_DIST += $(build_scripts)
+# Minutes, in a Debian of its own: make check-packages.
+GRID_SOAK += test/build/packages
+EXTRA_DIST += test/build/packages
+check-packages:
+	+@$(call BUILD_FOR,test/build/packages)
+	@$(TEST_ENV) LIMIT=3600 $(RUN) test/build/packages
+.PHONY: check-packages

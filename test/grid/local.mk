@@ -6,13 +6,16 @@ grid_scripts = \
     test/grid/refusals \
     test/grid/words \
     test/grid/living \
+    test/grid/wait \
     test/grid/top \
+    test/grid/web \
     test/grid/doctor \
     test/grid/tutorial \
     test/grid/as_stock \
     test/grid/unnoticed \
     test/grid/endings \
     test/grid/fetched \
+    test/grid/full_disk \
     test/grid/siblings \
     test/grid/allocation \
     test/grid/alloc \
@@ -30,6 +33,7 @@ grid_scripts = \
     test/grid/replication \
     test/grid/drift \
     test/grid/languages \
+    test/grid/logbook \
     test/grid/rooms \
     test/grid/ring \
     test/grid/answers \
@@ -40,6 +44,8 @@ grid_scripts = \
     test/grid/grid_tool \
     test/grid/near \
     test/grid/netns \
+    test/grid/updated \
+    test/grid/systemd \
     test/grid/versions \
     test/grid/json \
     test/grid/wire \
@@ -57,7 +63,7 @@ grid_scripts = \
     test/grid/acceptance \
     test/grid/acceptance_apart
 GRID += $(grid_scripts)
-EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh test/grid/raw.h test/grid/root.sh $(grid_scripts)
+EXTRA_DIST += test/grid/browser.py test/grid/web.py test/grid/leases.sh test/grid/lib.sh test/grid/raw.h test/grid/root.sh $(grid_scripts)
 # A bare holder of leases, one who says wrong things, one who does not wait for an answer, and one who goes on writing,
 # for tests of the daemons alone.
 # A program that asks a daemon all that daemons answer.

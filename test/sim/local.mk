@@ -14,6 +14,7 @@ sim_programs = \
     test/sim/parted \
     test/sim/quiet \
     test/sim/replica \
+    test/sim/waiting \
     test/sim/watch \
     test/sim/young
 test_sim_replica_SOURCES = test/sim/replica.c test/sim/replica.h test/sim/replica_sim.h \
@@ -29,6 +30,8 @@ test_sim_files_LDADD = libcore.la $(LDADD)
 test_sim_churn_LDADD = libsim.la $(LDADD)
 test_sim_parted_LDADD = libsim.la $(LDADD)
 test_sim_quiet_LDADD = libsim.la $(LDADD)
+test_sim_waiting_SOURCES = test/sim/waiting.c test/sim/waiting_world.c test/sim/waiting_world.h
+test_sim_waiting_LDADD = libcore.la $(LDADD)
 test_sim_watch_LDADD = libsim.la $(LDADD)
 test_sim_young_LDADD = libsim.la $(LDADD)
 EXTRA_PROGRAMS += $(sim_programs)
@@ -36,12 +39,13 @@ SIM += $(sim_programs)
 
 # A million schedules of replicated programs; about ten minutes.
 check-soak: check-soak-sim
-check-soak-sim: test/sim/replica test/sim/allocate test/sim/churn test/sim/contest test/sim/every
+check-soak-sim: test/sim/replica test/sim/allocate test/sim/churn test/sim/contest test/sim/every test/sim/waiting
 	test/sim/every --depth 9 --states 5000000
 	test/sim/churn --peers 200 --deeds 4000
 	test/sim/churn --peers 4096 --deeds 500
 	test/sim/churn --peers 16384 --deeds 500 --every 100
 	test/sim/allocate --lan 1000 --topologies 100 --peers 128
 	test/sim/contest --contests 100000
+	test/sim/waiting --seeds 200
 	test/sim/replica --schedules 1000000
 .PHONY: check-soak-sim

@@ -195,6 +195,7 @@ static void carry_out(struct market *m, unsigned bidder, const struct search_act
         send(m, RELEASE, bidder, peer)->lease = a->lease;
         return;
     case SEARCH_TELL_WAITING:
+    case SEARCH_FITS:
         return;
     case SEARCH_BORROW:
         e = send(m, CONFIRM, bidder, peer);

@@ -27,6 +27,7 @@ unit_programs = \
     test/unit/folder \
     test/unit/gather \
     test/unit/libraries \
+    test/unit/pace \
     test/unit/pattern \
     test/unit/selection \
     test/unit/group \
@@ -37,6 +38,8 @@ unit_programs = \
     test/unit/id \
     test/unit/history \
     test/unit/hosts \
+    test/unit/patience \
+    test/unit/wait \
     test/unit/identity \
     test/unit/idmap \
     test/unit/input \
@@ -45,6 +48,8 @@ unit_programs = \
     test/unit/kept \
     test/unit/keyfile \
     test/unit/keys \
+    test/unit/lag \
+    test/unit/pool \
     test/unit/lanes \
     test/unit/outside \
     test/unit/lease \
@@ -113,6 +118,9 @@ unit_programs = \
     test/unit/version \
     test/unit/view \
     test/unit/vivaldi \
+    test/unit/web_keys \
+    test/unit/web_request \
+    test/unit/web_state \
     test/unit/window \
     test/unit/decision
 test_unit_placed_LDADD = libsurvive.la $(LDADD)
@@ -146,6 +154,7 @@ test_unit_uri_LDADD = libdaemon.la $(LDADD)
 test_unit_lending_LDADD = libdaemon.la $(LDADD)
 test_unit_manifest_LDADD = libdaemon.la $(LDADD)
 test_unit_link_LDADD = libdaemon.la $(LDADD)
+test_unit_pace_LDADD = libdaemon.la $(LDADD)
 test_unit_session_keys_LDADD = libdaemon.la $(LDADD)
 test_unit_pressure_LDADD = libdaemon.la $(LDADD)
 test_unit_datagram_LDADD = libdaemon.la $(LDADD)
@@ -162,6 +171,8 @@ test_unit_cycle_LDADD = libreplica.la $(LDADD)
 test_unit_decide_LDADD = libreplica.la $(LDADD)
 test_unit_match_LDADD = libreplica.la $(LDADD)
 test_unit_decision_LDADD = libreplica.la $(LDADD)
+test_unit_lag_LDADD = libreplica.la $(LDADD)
+test_unit_pool_LDADD = libreplica.la $(LDADD)
 test_unit_transport_LDADD = libtransport.la $(LDADD)
 test_unit_components_SOURCES = test/unit/components.c overlay/sandbox/components.c
 test_unit_components_CPPFLAGS = $(AM_CPPFLAGS) \
@@ -195,7 +206,7 @@ test_unit_listeners_LDADD = libruntime.la $(LDADD)
 test_unit_selection_LDADD = libruntime.la $(LDADD)
 test_unit_policy_LDADD = libruntime.la $(LDADD)
 # What p2pctl top shows, without the terminal and without the daemon.
-test_unit_top_SOURCES = test/unit/top.c overlay/tools/print_json.c overlay/tools/moment.c overlay/tools/own_jobs.c \
+test_unit_top_SOURCES = test/unit/top.c overlay/tools/all_jobs.c overlay/tools/print_json.c overlay/tools/moment.c overlay/tools/own_jobs.c \
     overlay/tools/tool.c overlay/top/page.c overlay/top/part.c overlay/top/part_jobs.c overlay/top/part_peers.c \
     overlay/top/sheet.c overlay/top/state.c overlay/top/view.c
 test_unit_top_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
@@ -204,6 +215,7 @@ test_unit_diagnosis_SOURCES = test/unit/diagnosis.c overlay/tools/diagnosis.c
 test_unit_history_LDADD = libdaemon.la $(LDADD)
 test_unit_sightings_LDADD = libdaemon.la $(LDADD)
 test_unit_hosts_LDADD = libruntime.la $(LDADD)
+test_unit_patience_LDADD = libruntime.la $(LDADD)
 test_unit_request_LDADD = libruntime.la $(LDADD)
 test_unit_progress_LDADD = libruntime.la $(LDADD)
 test_unit_vnodes_LDADD = libruntime.la $(LDADD)
@@ -213,3 +225,7 @@ endif
 EXTRA_PROGRAMS += $(unit_programs)
 UNIT += test/unit/core_symbols
 EXTRA_DIST += test/unit/act.h test/unit/core_symbols test/unit/handshake.h test/unit/made_elf.h test/unit/rotation.h test/unit/temporary.h
+test_unit_web_keys_LDADD = libdaemon.la $(LDADD) $(SODIUM_LIBS)
+test_unit_web_request_LDADD = libdaemon.la $(LDADD)
+test_unit_web_state_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+test_unit_web_state_LDADD = libdaemon.la $(LDADD) $(JANSSON_LIBS)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "src/ras_p2p/nodename.h"
+#include "overlay/core/lease/request_message.h"
 #include "src/ras_p2p/request.h"
 #include <errno.h>
 #include <setjmp.h>

@@ -205,6 +205,39 @@ static void others_are_told_of_it(void **state)
     assert_false(is_host);
 }
 
+static bool waits(void *ctx, const void *client, uint32_t *place, uint32_t *free)
+{
+    (void)ctx, (void)client;
+    *place = 2;
+    *free = 3;
+    return true;
+}
+
+static void one_that_waits_is_listed_and_leaves_no_trace(void **state)
+{
+    struct room *room = *state;
+    struct msg_local_job job = {.ranks = 4, .lanes = 1, .waits = 4, .program = "app"};
+    const struct msg_local_control hold = {.name = "mpirun-77", .verb = ROSTER_PAUSE};
+    struct err e = {0};
+    roster_ask_waits(room->roster, waits, NULL);
+    roster_job(room->roster, &room->mpirun, 77, &job);
+    roster_tell(room->roster, &room->watcher, 5);
+    assert_int_equal(said.job.waits, 4);
+    assert_int_equal(said.job.place, 2);
+    assert_int_equal(said.job.free, 3);
+    assert_int_equal(roster_control(room->roster, &hold, &e), -EINVAL);
+    roster_forget(room->roster, &room->mpirun);
+    assert_int_equal(heard_pasts + said.notices, 0);
+    roster_job(room->roster, &room->mpirun, 77, &job);
+    job.waits = 0; /* it has its slots */
+    roster_job(room->roster, &room->mpirun, 77, &job);
+    roster_tell(room->roster, &room->watcher, 5);
+    assert_int_equal(said.done.count, 1);
+    assert_int_equal(said.job.waits + said.job.place, 0);
+    roster_forget(room->roster, &room->mpirun);
+    assert_int_equal(heard_pasts, 1);
+}
+
 static void only_jobs_that_are_there_take_orders(void **state)
 {
     struct room *room = *state;
@@ -227,6 +260,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_that_vanishes_has_ended, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nonsense_is_no_job, set_up, tear_down),
         cmocka_unit_test_setup_teardown(others_are_told_of_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_that_waits_is_listed_and_leaves_no_trace, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(only_jobs_that_are_there_take_orders, set_up, tear_down)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,11 +34,12 @@ static struct msg_local_peer peer(unsigned number, unsigned rtt_us)
 /* desk1, desk2, desk3, of which desk3 is the second nearest. */
 static void walk(unsigned peers, uint64_t now)
 {
+    static uint64_t walked_ms;
     for (unsigned i = 1; i <= peers; i++) {
         const struct msg_local_peer p = peer(i, i == 1 ? 0 : 1000 / i);
         top_state_met(&s, &p, now);
     }
-    top_state_walked(&s, 0, now);
+    top_state_told(&s, ++walked_ms, now);
 }
 
 static int set_up(void **state)
@@ -172,9 +173,6 @@ static void test_filtered(void **state)
 static void test_lost(void **state)
 {
     (void)state;
-    walk(2, NOW - 3000);
-    names_are("desk1", "desk3", "desk2", NULL);
-    shows(5, "desk3            lends          x86_64 6x 8.0 GiB     3.00     3 of 4   0.33 ms");
     s.peers[2].seen_ms = NOW - 3000;
     walk(2, NOW);
     names_are("desk1", "desk2", "desk3", NULL);
@@ -184,6 +182,8 @@ static void test_lost(void **state)
     shows(1, "the grid: 2 peers, 1 away; 5 of 8 slots free; 0 jobs of yours");
     walk(3, NOW);
     assert_string_equal(s.events[1].text, "desk3 is here");
+    top_state_told(&s, 0, NOW); /* p2pd has begun anew, and has asked nobody yet */
+    names_are("desk1", "desk3", "desk2", NULL);
 }
 
 static void test_notices(void **state)
@@ -199,6 +199,12 @@ static void test_notices(void **state)
     top_state_notice(&s, &n); /* said again after p2pd was called again */
     assert_int_equal(s.peers[1].presence, PRESENCE_LOST);
     assert_int_equal(s.event_count, 2);
+    walk(3, NOW); /* this one may have met it before */
+    assert_int_equal(s.peers[1].presence, PRESENCE_LOST);
+    walk(3, NOW);
+    walk(3, NOW);
+    assert_int_equal(s.peers[1].presence, PRESENCE_HERE);
+    assert_string_equal(s.events[2].text, "desk2 is here");
     for (unsigned i = 0; i < 2 * TOP_EVENTS; i++)
         top_state_event(&s, NOW + 100 + i, false, "more");
     assert_int_equal(s.event_count, TOP_EVENTS);
@@ -225,13 +231,13 @@ static void test_job(void **state)
     (void)state;
     job_is((const unsigned char[]){PLACE_RUNS, PLACE_RUNS, PLACE_RUNS, PLACE_RUNS}, NOW);
     keys("2");
-    shows(4, "mpirun-77        runs  5 s        2 ranks x 2    2 peers           ./a.out");
+    shows(4, "mpirun-77        runs     5 s       2 ranks x 2   2 peers          ./a.out");
     shows(6, "mpirun-77 runs for 5 s: 2 ranks x 2 on 2 peers: ./a.out");
     shows(7, "  rank  lane 0                    lane 1");
     shows(8, "     0  *desk1                    desk2");
     assert_int_equal(s.event_count, 0);
     job_is((const unsigned char[]){PLACE_LOST, PLACE_RUNS, PLACE_FINISHED, PLACE_RUNS}, NOW);
-    shows(4, "mpirun-77        runs  5 s        2 ranks x 2    1 peer, 1 lost    ./a.out");
+    shows(4, "mpirun-77        runs     5 s       2 ranks x 2   1 peer, 1 lost   ./a.out");
     shows(8, "     0  desk1 lost                *desk2");
     shows(9, "     1  desk1 finished            *desk2");
     /* rank 1 finished in the lane that led: nothing was taken over */
@@ -241,6 +247,39 @@ static void test_job(void **state)
     assert_int_equal(s.event_count, 1);
     keys("/nobody\n");
     shows(3, "no such job");
+}
+
+static void grid_job(bool own, const char *name, unsigned state)
+{
+    struct message m = {.kind = MSG_local_grid_job};
+    m.local_grid_job.own = own;
+    strcpy(m.local_grid_job.from, own ? "desk1" : "desk2");
+    strcpy(m.local_grid_job.job.name, name);
+    strcpy(m.local_grid_job.job.user, "ada");
+    m.local_grid_job.job.state = (uint8_t)state;
+    m.local_grid_job.job.ranks = 4;
+    m.local_grid_job.job.peers = 3;
+    m.local_grid_job.job.place = 2;
+    m.local_grid_job.job.age_ms = 61000;
+    all_jobs_take(&s.grid, &m);
+}
+
+static void test_jobs_of_others(void **state)
+{
+    const struct msg_local_done done = {0};
+    (void)state;
+    job_is((const unsigned char[]){PLACE_RUNS, PLACE_RUNS, PLACE_RUNS, PLACE_RUNS}, NOW);
+    grid_job(true, "mpirun-77", GRID_JOB_RUNS); /* as in the own ones */
+    grid_job(false, "mpirun-77", GRID_JOB_RUNS);
+    grid_job(true, "mpirun-78", GRID_JOB_WAITS);
+    all_jobs_done(&s.grid, &done);
+    keys("2");
+    shows(4, "mpirun-77        runs     5 s       2 ranks x 2   2 peers          ./a.out");
+    shows(5, "mpirun-77        runs     1 m       4 ranks       3 peers          ada of desk2");
+    shows(6, "mpirun-78        waits    1 m       4 ranks       place 2, 0 free  ada of desk1");
+    shows(7, "");
+    keys("j");
+    shows(8, "where its ranks are, its own desktop tells");
 }
 
 static void test_gone(void **state)
@@ -324,11 +363,17 @@ static void test_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_peers, set_up),    cmocka_unit_test_setup(test_sorted, set_up),
-        cmocka_unit_test_setup(test_filtered, set_up), cmocka_unit_test_setup(test_lost, set_up),
-        cmocka_unit_test_setup(test_notices, set_up),  cmocka_unit_test_setup(test_members, set_up),
-        cmocka_unit_test_setup(test_job, set_up),      cmocka_unit_test_setup(test_gone, set_up),
-        cmocka_unit_test_setup(test_all, set_up),      cmocka_unit_test(test_characters),
+        cmocka_unit_test_setup(test_peers, set_up),
+        cmocka_unit_test_setup(test_sorted, set_up),
+        cmocka_unit_test_setup(test_filtered, set_up),
+        cmocka_unit_test_setup(test_lost, set_up),
+        cmocka_unit_test_setup(test_notices, set_up),
+        cmocka_unit_test_setup(test_members, set_up),
+        cmocka_unit_test_setup(test_job, set_up),
+        cmocka_unit_test_setup(test_gone, set_up),
+        cmocka_unit_test_setup(test_jobs_of_others, set_up),
+        cmocka_unit_test_setup(test_all, set_up),
+        cmocka_unit_test(test_characters),
         cmocka_unit_test_setup(test_sizes, set_up),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,9 @@
 #ifndef P2P_OVERLAY_CORE_LEASE_CLAIM_H
 #define P2P_OVERLAY_CORE_LEASE_CLAIM_H
 #include "overlay/base/id.h"
+#include "lease.h"
 #include "request.h"
+#include "share.h"
 #include <stddef.h>
 
 enum {

@@ -44,6 +44,13 @@ void lease_add_waiter(struct lease_table *t, const struct id *owner, uint64_t no
     *place = (struct lease_waiter){.owner = *owner, .until_ms = now_ms + LEASE_WAIT_MS};
 }
 
+void lease_forget_waiter(struct lease_table *t, const struct id *owner)
+{
+    for (size_t i = 0; i < LEASE_WAITERS; i++)
+        if (id_equal(&t->waiters[i].owner, owner))
+            t->waiters[i].until_ms = 0;
+}
+
 static bool waits(const struct lease_table *t, const struct id *owner, uint64_t now_ms)
 {
     for (size_t i = 0; i < LEASE_WAITERS; i++)
@@ -115,7 +122,7 @@ unsigned lease_slots_for(const struct lease_table *t, unsigned slots, const stru
             taken += t->at[i].slots;
     if (want->slots_each != 0)
         left = at_most(left, want->slots_each, taken);
-    if (want->shares)
+    if (want->shares && !want->in_turn)
         left = at_most(left, lease_share(t, slots, &want->owner, now_ms),
                        held_by_owner(t, &want->owner));
     return left;

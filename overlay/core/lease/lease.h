@@ -10,6 +10,7 @@
 #ifndef P2P_OVERLAY_CORE_LEASE_LEASE_H
 #define P2P_OVERLAY_CORE_LEASE_LEASE_H
 #include "overlay/base/id.h"
+#include "use.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -25,10 +26,6 @@ enum {
     LEASE_WAITERS = 64,
     LEASE_WAIT_MS = 600000, /* so long a peer that found too few slots counts as waiting for them */
 };
-
-/* A reservation is slots that are kept for other leases of the same holder, which take theirs out
- * of it: several jobs share it, side by side or one after the other. */
-enum lease_use { LEASE_PLAIN, LEASE_RESERVES, LEASE_WITHIN, LEASE_USES };
 
 enum lease_state { LEASE_FREE, LEASE_OFFERED, LEASE_HELD, LEASE_RUNNING, LEASE_ENDING };
 
@@ -80,6 +77,7 @@ struct lease_want {
     /* The owner's terms for this holder. */
     unsigned slots_each; /* at most, with what it holds already; 0: all that are lent */
     bool shares;         /* with other owners, while they wait */
+    bool in_turn;        /* it waits in the list, whose order bounds what it gets */
     uint64_t unused_ms;
 };
 
@@ -91,6 +89,8 @@ unsigned lease_slots_for(const struct lease_table *t, unsigned slots, const stru
                          uint64_t now_ms);
 /* That owner waits. */
 void lease_add_waiter(struct lease_table *t, const struct id *owner, uint64_t now_ms);
+/* It does not any more. */
+void lease_forget_waiter(struct lease_table *t, const struct id *owner);
 /* What the desktops of one owner may hold of `slots` together: all, as long as no other one waits;
  * else as much as each of those who hold some or wait. */
 unsigned lease_share(const struct lease_table *t, unsigned slots, const struct id *owner,

@@ -6,6 +6,7 @@
 void lend_init(struct lend *l)
 {
     lease_init(&l->table);
+    l->waitlist = (struct waitlist){0};
     l->look_ms = 0;
     l->has_looked = false; /* what is granted is set with each offer */
 }
@@ -122,6 +123,9 @@ static void on_message(struct lend *l, const struct lend_event *event, uint64_t 
     switch ((enum takes)m->kind) {
     case MSG_lease_ask:
         lend_on_ask(l, event, now);
+        break;
+    case MSG_lease_queue:
+        lend_on_queue(l, event, now);
         break;
     case MSG_lease_waiting:
         lease_add_waiter(&l->table, &event->owner, now);

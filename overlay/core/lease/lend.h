@@ -7,6 +7,7 @@
 #ifndef P2P_OVERLAY_CORE_LEASE_LEND_H
 #define P2P_OVERLAY_CORE_LEASE_LEND_H
 #include "lease.h"
+#include "waitlist.h"
 #include "overlay/wire/message.h"
 
 enum {
@@ -33,7 +34,9 @@ struct lend {
     uint64_t look_ms;               /* the next look; 0: nothing is held */
     bool has_looked;                /* what follows from the look is still to be done */
     struct msg_lease_answer answer; /* the last one */
-    struct lend_out *out;           /* of the step that runs */
+    struct msg_lease_place place;   /* the last one */
+    struct waitlist waitlist;
+    struct lend_out *out; /* of the step that runs */
 };
 
 /* What the owner of this peer wants now. */
@@ -46,8 +49,8 @@ struct lend_terms {
 
 enum lend_event_kind {
     LEND_TICK,        /* the deadline has come: .terms */
-    LEND_MESSAGE,     /* .message came from .peer of .owner: .terms, .guest; of a lease_ask also
-                         .refusal and .fresh */
+    LEND_MESSAGE,     /* .message came from .peer of .owner: .terms, .guest; of a lease_ask and a
+                         lease_queue also .refusal, of the former .fresh */
     LEND_ANSWERS,     /* the host of the holder of the lease at .place is there. Leads to no action:
                          `out` may be NULL */
     LEND_NOT_STARTED, /* what LEND_START said for .place could not be done: .text */
@@ -75,6 +78,7 @@ struct lend_event {
 
 enum lend_action_kind {
     LEND_ANSWER,   /* to .peer: .answer */
+    LEND_PLACED,   /* to .peer: .placed */
     LEND_RENEWED,  /* to .peer: .count of what it renewed lives */
     LEND_ENDED,    /* to .peer: .lease, .cause, .status, .text */
     LEND_ENDING,   /* to .peer: .lease is about to be ended: .text */
@@ -101,6 +105,7 @@ struct lend_action {
     char user[LEASE_USER + 1];
     const char *text; /* good until the next step, as the answer is */
     const struct msg_lease_answer *answer;
+    const struct msg_lease_place *placed;
 };
 
 /* Of each lease at most four, and of each that a message names one. */

@@ -3,13 +3,16 @@
 #include "lend_state.h"
 #include "phrase.h"
 
-/* Another owner's desktop has the terms that the owner of this one has set. */
-static struct lease_want want_of(const struct lend_event *event)
+/* Another owner's desktop has the terms that the owner of this one has set. Who waits here takes
+ * its turn, so it need not share with those after it. */
+static struct lease_want want_of(const struct lend *l, const struct lend_event *event)
 {
     const struct msg_lease_ask *ask = &event->message->lease_ask;
+    const bool waits = waitlist_has(&l->waitlist, &event->peer.id, &ask->waiter.wait);
     return (struct lease_want){.holder = event->peer.id,
                                .owner = event->owner,
                                .shares = event->guest,
+                               .in_turn = waits,
                                .slots = ask->slots,
                                .per_lease = ask->per_lease,
                                .user = ask->user,
@@ -27,6 +30,24 @@ static struct lease_room room_for(const struct lend *l, unsigned slots,
     return (struct lease_room){.slots = slots,
                                .left = lease_slots_for(&l->table, slots, want, now),
                                .contested = lease_slots_contested(&l->table)};
+}
+
+/* Slots that are kept for those who wait. An asker that does not know of them is as before: it
+ * takes what is free. */
+static unsigned kept_from(const struct lend *l, unsigned slots, const struct msg_lease_ask *ask,
+                          uint64_t now)
+{
+    if (id_is_zero(&ask->waiter.wait) || ask->use == LEASE_WITHIN)
+        return 0;
+    return waitlist_kept(&l->waitlist, &l->table, slots, &ask->waiter, now);
+}
+
+/* What is left of the free slots for it. */
+static unsigned lessen(const struct lend *l, unsigned left, unsigned slots, unsigned kept)
+{
+    const unsigned free = lease_slots_free(&l->table, slots);
+    const unsigned most = free > kept ? free - kept : 0;
+    return kept > 0 && most < left ? most : left;
 }
 
 static void offer(struct lend *l, const struct lend_event *event, const struct lease_want *want,
@@ -52,14 +73,19 @@ static void explain_free(struct phrase *p, const struct msg_lease_answer *answer
     phrase_add(p, within ? " slots free in this allocation" : " slots free");
 }
 
-static void explain(struct lend *l, unsigned slots, const struct lease_want *want)
+static void explain(struct lend *l, unsigned slots, const struct lease_want *want, unsigned kept)
 {
     struct msg_lease_answer *answer = &l->answer;
     const bool within = want->use == LEASE_WITHIN;
     const bool free = !within && answer->slots_free == 0 && lease_slots_free(&l->table, slots) > 0;
     struct phrase p;
     phrase_begin(&p, answer->reason, sizeof answer->reason);
-    if (!free) {
+    if (kept > 0) {
+        phrase_add(&p, "keeps ");
+        phrase_add_number(&p, kept);
+        phrase_add(&p, kept == 1 ? " free slot for a job that waits"
+                                 : " free slots for jobs that wait");
+    } else if (!free) {
         explain_free(&p, answer, within);
     } else if (want->slots_each == 0) {
         phrase_add(&p, "has no more slots for one owner while others wait for some");
@@ -73,20 +99,25 @@ static void explain(struct lend *l, unsigned slots, const struct lease_want *wan
 void lend_on_ask(struct lend *l, const struct lend_event *event, uint64_t now)
 {
     const unsigned slots = event->terms->slots;
-    const struct lease_want want = want_of(event);
+    const struct msg_lease_ask *ask = &event->message->lease_ask;
+    waitlist_expire(&l->waitlist, now);
+    struct lease_want want = want_of(l, event);
     const struct lease_room room = room_for(l, slots, &want, now);
+    const unsigned kept = kept_from(l, slots, ask, now);
     struct msg_lease_answer *answer = &l->answer;
     struct phrase reason;
-    *answer = (struct msg_lease_answer){.token = event->message->lease_ask.token,
+    *answer = (struct msg_lease_answer){.token = ask->token,
                                         .slots_contested = (uint16_t)room.contested,
                                         .slots_total = (uint16_t)room.slots};
     phrase_begin(&reason, answer->reason, sizeof answer->reason);
     phrase_add(&reason, event->refusal != NULL ? event->refusal : "");
     const bool refused = answer->reason[0] != '\0';
+    const unsigned left = lessen(l, room.left, slots, kept);
+    want.slots = left < want.slots ? (uint16_t)left : want.slots;
     if (!refused)
         offer(l, event, &want, now);
-    answer->slots_free = (uint16_t)room_for(l, slots, &want, now).left;
+    answer->slots_free = (uint16_t)lessen(l, room_for(l, slots, &want, now).left, slots, kept);
     if (!refused && answer->offers_count == 0)
-        explain(l, slots, &want);
+        explain(l, slots, &want, kept);
     lend_do(l, LEND_ANSWER, &event->peer)->answer = answer;
 }

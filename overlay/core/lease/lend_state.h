@@ -11,6 +11,7 @@ size_t lend_place(const struct lend *l, const struct lease *lease);
 
 /* lend_ask.c */
 void lend_on_ask(struct lend *l, const struct lend_event *event, uint64_t now);
+void lend_on_queue(struct lend *l, const struct lend_event *event, uint64_t now);
 
 /* lend_end.c */
 void lend_tell_unknown(struct lend *l, const struct part_peer *peer, const struct id *lease);

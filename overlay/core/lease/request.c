@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* request.c -- a request becomes a message, and a request again. */
-#include "request.h"
+#include "request_message.h"
 #include <string.h>
 
 _Static_assert(REQUEST_EXCLUDES == sizeof((struct msg_local_allocate *)0)->exclude /
@@ -33,6 +33,7 @@ const char *request_write(const struct request *r, struct msg_local_allocate *m)
     m->apart = r->apart;
     m->per_peer = r->per_peer;
     m->timeout_ms = r->timeout_ms;
+    m->wait_s = r->wait_s;
     m->use = (uint8_t)r->use;
     m->own = r->own;
     m->reservation = r->reservation;
@@ -61,6 +62,7 @@ const char *request_read(struct request *r, const struct msg_local_allocate *m, 
                           .reservation = m->reservation,
                           .own = m->own != 0,
                           .timeout_ms = m->timeout_ms,
+                          .wait_s = m->wait_s,
                           .require = m->require,
                           .exclude = exclude,
                           .exclude_count = m->exclude_count};

@@ -32,7 +32,7 @@ size_t search_size(const struct search_setup *setup)
 size_t search_actions(const struct search_setup *setup)
 {
     const struct msg_lease_answer *answer = NULL;
-    return setup->peers + offers_of(setup->request) + SEARCH_TOLD_MAX +
+    return 2 * setup->peers + offers_of(setup->request) + SEARCH_TOLD_MAX +
            sizeof answer->offers / sizeof answer->offers[0] + OTHER_ACTIONS;
 }
 
@@ -48,6 +48,7 @@ struct search *search_init(void *memory, const struct search_setup *setup, uint6
                          .give_up_ms = now_ms + r->timeout_ms,
                          .due_ms = UINT64_MAX,
                          .offers_max = offers_of(r),
+                         .waits = setup->waits,
                          .random = setup->seed,
                          .token = setup->token,
                          .token_step = setup->token_step};
@@ -140,8 +141,21 @@ static void tell_waiting(struct search *s)
     }
 }
 
+static void name_fitting(struct search *s)
+{
+    for (size_t i = 0; i < s->candidates.count && s->waits; i++) {
+        const struct candidate *c = &s->candidates.at[i];
+        if (!c->fits)
+            continue;
+        struct search_action *a = search_do(s, SEARCH_FITS);
+        a->peer = c->peer;
+        a->slots = c->slots;
+    }
+}
+
 static void fall_short(struct search *s)
 {
+    name_fitting(s);
     tell_waiting(s);
     candidates_explain(&s->candidates, &s->claim, s->silent, s->unsettled, s->reason,
                        sizeof s->reason);

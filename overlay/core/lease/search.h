@@ -39,6 +39,7 @@ struct search_setup {
     uint64_t seed;                 /* all chance comes from it */
     uint32_t token, token_step;    /* of the asks: above the first one, and apart by so much */
     size_t peers;                  /* at most, that are candidates */
+    bool waits;                    /* it names those that fit, when it ends with too little */
 };
 
 /* The search lives in memory of search_size() bytes, aligned for any type, that the caller owns;
@@ -88,6 +89,7 @@ enum search_action_kind {
     SEARCH_ASK,           /* .peer, for .slots, under .token */
     SEARCH_RELEASE,       /* .lease of .peer: it is given back */
     SEARCH_TELL_WAITING,  /* .peer has nothing free: somebody waits for it */
+    SEARCH_FITS,          /* .peer would do, which lends .slots; the nearest first */
     SEARCH_BORROW,        /* .slots under .lease of .from, nearest first: they are confirmed */
     SEARCH_ENDED,         /* the search is over; .reason: why there is nothing, or NULL; .count
                              peers are known and did not answer */

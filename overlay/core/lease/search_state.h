@@ -28,6 +28,7 @@ struct search {
     unsigned silent;              /* peers that the look knew of and that did not answer */
     struct claim claim;
     size_t offers_max;
+    bool waits; /* it names those that fit, when it ends with too little */
     unsigned tries;
     uint64_t random;
     uint32_t token, token_step;

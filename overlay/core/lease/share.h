@@ -2,16 +2,10 @@
 /* share.h -- how many slots a job takes of each peer. */
 #ifndef P2P_OVERLAY_CORE_LEASE_SHARE_H
 #define P2P_OVERLAY_CORE_LEASE_SHARE_H
+#include "use.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum share_strategy {
-    SHARE_CONCENTRATE, /* all of the nearest, then all of the next */
-    SHARE_SPREAD,      /* one of each while peers last, then a second of each */
-    SHARE_BALANCED,    /* in proportion to what the slots of each can do, among near ones */
-    SHARE_STRATEGIES
-};
 
 struct share_peer {
     uint16_t slots; /* it can give */

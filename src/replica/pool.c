@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pool.c -- a list for each size, in steps of a cache line; the last one in is the first one out.
+ */
+#include "pool.h"
+#include "memory.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct spare {
+    struct spare *next;
+};
+
+#ifdef __SANITIZE_ADDRESS__
+enum { BYTES_MOST = 0 }; /* so that what is used after its end is seen */
+#else
+enum { BYTES_MOST = 256 * 1024 };
+#endif
+
+static size_t class_of(size_t size)
+{
+    return (size + POOL_STEP - 1) / POOL_STEP;
+}
+
+void *pool_take(struct pool *p, size_t head, size_t room)
+{
+    const size_t class = class_of(head + room);
+    if (class > POOL_CLASSES || BYTES_MOST == 0)
+        return memory_record(head, room);
+    struct spare *s = p->spare[class];
+    if (!s)
+        return memory_record(head, class * POOL_STEP - head);
+    p->spare[class] = s->next;
+    p->bytes -= class * POOL_STEP;
+    return memset(s, 0, head);
+}
+
+void pool_return(struct pool *p, void *record, size_t head, size_t room)
+{
+    const size_t class = class_of(head + room);
+    if (class > POOL_CLASSES || p->bytes + class * POOL_STEP > BYTES_MOST) {
+        free(record);
+        return;
+    }
+    struct spare *s = record;
+    s->next = p->spare[class];
+    p->spare[class] = s;
+    p->bytes += class * POOL_STEP;
+}
+
+void pool_clear(struct pool *p)
+{
+    for (size_t i = 0; i <= POOL_CLASSES; i++)
+        while (p->spare[i]) {
+            struct spare *s = p->spare[i];
+            p->spare[i] = s->next;
+            free(s);
+        }
+    p->bytes = 0;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pool.h -- records that come and go with each small message, used again.
+ *
+ * Many are alive at once where messages wait for acknowledgements, and then malloc() and free()
+ * take as long as all else that is done for the message. */
+#ifndef P2P_SRC_REPLICA_POOL_H
+#define P2P_SRC_REPLICA_POOL_H
+#include <stddef.h>
+
+enum { POOL_STEP = 64, POOL_CLASSES = 32 }; /* larger ones are malloc()'s */
+
+struct pool {
+    struct spare *spare[POOL_CLASSES + 1]; /* by size */
+    size_t bytes;                          /* of them all */
+};
+
+/* As memory_record(): `head` bytes that are zero, and behind them room. */
+void *pool_take(struct pool *p, size_t head, size_t room);
+void pool_return(struct pool *p, void *record, size_t head, size_t room); /* as it was taken */
+void pool_clear(struct pool *p);
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lag.c -- a large send is copied for another lane when that gives no sign of receiving, and not
+ * while it takes one message after the other. */
+#include "src/replica/engine.h"
+#include "src/replica/hash.h"
+#include "src/replica/header.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { RANKS = 2, LANES = 2, TAG = 3, WINDOW = 8, LENGTH = 32 * 1024 };
+enum { OWN = 1, OTHER = 1 + RANKS }; /* the receiver's replicas */
+
+struct scene {
+    struct engine *engine;
+    struct engine_comm *comm;
+    struct engine_send send[WINDOW];
+    struct header rts[WINDOW];
+    uint64_t hash[WINDOW]; /* of the channel up to and with that message */
+    int begun, done;
+};
+
+static int on_send(void *ctx, int replica, const uint8_t *header, const void *payload,
+                   size_t length, void *cookie)
+{
+    struct scene *g = ctx;
+    struct header h;
+    (void)replica, (void)payload, (void)length, (void)cookie;
+    assert_true(header_read(&h, header));
+    if (h.kind == HEADER_RTS)
+        g->rts[g->begun] = h;
+    return 1;
+}
+
+static void on_lost(void *ctx, int replica, const char *why)
+{
+    (void)ctx, (void)replica;
+    fail_msg("lost: %s", why);
+}
+
+static void on_sent(void *ctx, struct engine_send *s)
+{
+    struct scene *g = ctx;
+    (void)s;
+    g->done++;
+}
+
+static void on_received(void *ctx, struct engine_receive *r)
+{
+    (void)ctx, (void)r;
+}
+
+static void on_stop(void *ctx, int status, const char *line)
+{
+    (void)ctx, (void)status;
+    fail_msg("stopped: %s", line);
+}
+
+static int begin(void **state)
+{
+    static const struct engine_callbacks callbacks = {.send = on_send,
+                                                      .lost = on_lost,
+                                                      .sent = on_sent,
+                                                      .received = on_received,
+                                                      .stop = on_stop};
+    static const int members[RANKS] = {0, 1};
+    static uint8_t bytes[LENGTH];
+    static struct scene scene;
+    struct scene *g = *state = &scene;
+    *g = (struct scene){0};
+    g->engine = engine_create(RANKS, LANES, 0, 0, NULL, &engine_default_limits, &callbacks, g);
+    g->comm = engine_comm_add(g->engine, members, RANKS, NULL, 0, false);
+    engine_progress(g->engine, 1000);
+    for (uint64_t hash = 0; g->begun < WINDOW; g->begun++) {
+        g->hash[g->begun] = hash = hash_roll(hash, TAG, LENGTH);
+        g->send[g->begun] = (struct engine_send){
+            .comm = g->comm, .to = 1, .tag = TAG, .length = LENGTH, .data = bytes};
+        engine_send(g->engine, &g->send[g->begun]);
+    }
+    return 0;
+}
+
+static int end(void **state)
+{
+    struct scene *g = *state;
+    engine_destroy(g->engine);
+    return 0;
+}
+
+static void have(struct scene *g, int replica, int message)
+{
+    uint8_t header[HEADER_BYTES];
+    struct header h = g->rts[message];
+    h.kind = HEADER_HAVE;
+    h.length = 0;
+    h.extent = g->hash[message];
+    header_write(header, &h);
+    engine_arrived(g->engine, replica, header, NULL);
+}
+
+static uint64_t copies_at(struct scene *g, uint64_t ms)
+{
+    engine_progress(g->engine, 1000 + ms);
+    return engine_counts(g->engine)->late_copies;
+}
+
+static void test_no_copy_while_the_lane_receives(void **state)
+{
+    struct scene *g = *state;
+    const unsigned step = engine_default_limits.lag_ms - 2;
+    for (int i = 0; i < WINDOW; i++)
+        have(g, OWN, i);
+    for (int i = 0; i < WINDOW; i++) {
+        have(g, OTHER, i);
+        assert_int_equal(copies_at(g, (unsigned)(i + 1) * step), 0);
+    }
+    assert_int_equal(g->done, WINDOW);
+}
+
+static void test_a_copy_when_nothing_comes(void **state)
+{
+    struct scene *g = *state;
+    const unsigned lag = engine_default_limits.lag_ms;
+    for (int i = 0; i < WINDOW; i++)
+        have(g, OWN, i);
+    have(g, OTHER, 0);
+    assert_int_equal(copies_at(g, lag), 0); /* seen now, though this process did not run before */
+    assert_int_equal(copies_at(g, 2 * lag - 1), 0);
+    assert_int_equal(copies_at(g, 2 * lag), WINDOW - 1);
+    assert_int_equal(g->done, WINDOW);
+}
+
+static void test_the_time_of_the_own_lane_does_not_count(void **state)
+{
+    struct scene *g = *state;
+    const unsigned lag = engine_default_limits.lag_ms;
+    assert_int_equal(copies_at(g, 5 * lag), 0);
+    have(g, OWN, 0);
+    assert_int_equal(copies_at(g, 6 * lag - 1), 0);
+    assert_int_equal(copies_at(g, 6 * lag), 1);
+    assert_int_equal(g->done, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_no_copy_while_the_lane_receives, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_copy_when_nothing_comes, begin, end),
+        cmocka_unit_test_setup_teardown(test_the_time_of_the_own_lane_does_not_count, begin, end)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

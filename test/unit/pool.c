@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pool.c -- records are used again, their heads zero; what is kept is bounded. */
+#include "src/replica/pool.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { HEAD = 40 };
+
+static void test_a_record_comes_back_with_a_clean_head(void **state)
+{
+    (void)state;
+    struct pool p = {0};
+    uint8_t *first = pool_take(&p, HEAD, 8);
+    memset(first, 0xff, HEAD + 8);
+    pool_return(&p, first, HEAD, 8);
+    uint8_t *again = pool_take(&p, HEAD, 20); /* in the same step */
+    static const uint8_t zero[HEAD];
+    assert_memory_equal(again, zero, HEAD);
+#ifndef __SANITIZE_ADDRESS__
+    assert_ptr_equal(again, first);
+#endif
+    memset(again + HEAD, 0xff, 20);
+    pool_return(&p, again, HEAD, 20);
+    pool_clear(&p);
+    assert_int_equal(p.bytes, 0);
+}
+
+static void test_sizes_do_not_mix(void **state)
+{
+    (void)state;
+    struct pool p = {0};
+    uint8_t *small = pool_take(&p, HEAD, 8);
+    pool_return(&p, small, HEAD, 8);
+    uint8_t *larger = pool_take(&p, HEAD, 2 * POOL_STEP);
+    assert_ptr_not_equal(larger, small);
+    memset(larger, 1, HEAD + 2 * POOL_STEP);
+    pool_return(&p, larger, HEAD, 2 * POOL_STEP);
+    uint8_t *large = pool_take(&p, HEAD, POOL_CLASSES * POOL_STEP);
+    memset(large, 1, HEAD + POOL_CLASSES * POOL_STEP);
+    const size_t before = p.bytes;
+    pool_return(&p, large, HEAD, POOL_CLASSES * POOL_STEP);
+    assert_int_equal(p.bytes, before); /* not retained */
+    pool_clear(&p);
+}
+
+static void test_bounded(void **state)
+{
+    (void)state;
+    enum { MANY = 8192, MOST = 256 * 1024 };
+    static void *record[MANY];
+    struct pool p = {0};
+    for (int i = 0; i < MANY; i++)
+        record[i] = pool_take(&p, HEAD, 100);
+    for (int i = 0; i < MANY; i++)
+        pool_return(&p, record[i], HEAD, 100);
+    assert_true(p.bytes <= MOST);
+    pool_clear(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_record_comes_back_with_a_clean_head),
+                                       cmocka_unit_test(test_sizes_do_not_mix),
+                                       cmocka_unit_test(test_bounded)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
