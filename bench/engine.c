@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* engine.c -- what the engine itself costs: a small message from one engine to another, no
- * transport. */
+/* engine.c -- `engine [ROUNDS [LANES]]`: what the engine itself costs: a small message from one
+ * engine to another, no transport. Instructions are counted by `valgrind --tool=callgrind` and few
+ * rounds.
+ */
 #include "src/replica/engine.h"
 #include "src/replica/header.h"
 #include <stdio.h>
@@ -8,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { LANES_MOST = 3, BYTES = 8, ROUNDS = 1000000, BACKLOG = 4096 };
+enum { LANES_MOST = 3, BYTES = 8, ROUNDS_MOST = 1000000, BACKLOG = 4096 };
 
 struct frame {
     int from, to;
@@ -79,7 +81,7 @@ static double seconds(void)
 }
 
 /* Every lane of rank 0 sends, every lane of rank 1 receives. */
-static double run(int lanes)
+static double run(int lanes, int rounds)
 {
     static struct bench b;
     static const struct engine_callbacks callbacks = {.send = put,
@@ -98,7 +100,7 @@ static double run(int lanes)
         comm[v] = engine_comm_add(b.node[v].engine, world, 2, NULL, 0, false);
     }
     double begin = seconds();
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
         for (int v = 0; v < 2 * lanes; v += 2) {
             struct engine_receive r = {
                 .comm = comm[v + 1], .from = 0, .tag = 1, .capacity = BYTES, .data = &in};
@@ -112,13 +114,24 @@ static double run(int lanes)
     double took = seconds() - begin;
     for (int v = 0; v < 2 * lanes; v++)
         engine_destroy(b.node[v].engine);
-    return took * 1e9 / ROUNDS / lanes;
+    return took * 1e9 / rounds / lanes;
 }
 
-int main(void)
+static int number(const char *word, int most)
 {
-    for (int lanes = 1; lanes <= LANES_MOST; lanes++)
+    const long n = strtol(word, NULL, 10);
+    if (n >= 1 && n <= most)
+        return (int)n;
+    fprintf(stderr, "engine: '%s' is not between 1 and %d\n", word, most);
+    exit(2);
+}
+
+int main(int argc, char **argv)
+{
+    const int rounds = argc > 1 ? number(argv[1], ROUNDS_MOST) : ROUNDS_MOST;
+    const int first = argc > 2 ? number(argv[2], LANES_MOST) : 1;
+    for (int lanes = first; lanes <= (argc > 2 ? first : LANES_MOST); lanes++)
         printf("%d lanes: %.0f ns for one message sent, received and acknowledged\n", lanes,
-               run(lanes));
+               run(lanes, rounds));
     return 0;
 }

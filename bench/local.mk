@@ -7,11 +7,11 @@ bench-overlay: bench/overlay
 	bench/overlay $(BENCH)
 .PHONY: bench-overlay
 
-# What the replication engine itself costs: `make bench-engine`.
+# What the replication engine itself costs: `make bench-engine`; BENCH='ROUNDS LANES'.
 EXTRA_PROGRAMS += bench/engine
 bench_engine_LDADD = libreplica.la $(LDADD)
 bench-engine: bench/engine
-	bench/engine
+	bench/engine $(BENCH)
 .PHONY: bench-engine
 
 # Replicas beside stock Open MPI: `make bench-replication`; BENCH='--repeat 5', BENCH=--json.
@@ -52,6 +52,12 @@ bench-travel: all test/grid/sends
 	@$(TEST_ENV) $(srcdir)/bench/travel $(BENCH)
 .PHONY: bench-travel
 EXTRA_DIST += bench/travel
+
+# What files that travel add to the start of a job: `make bench-starts`.
+bench-starts: all
+	@$(TEST_ENV) $(srcdir)/bench/starts $(BENCH)
+.PHONY: bench-starts
+EXTRA_DIST += bench/starts
 
 # Programs of others, beside stock: `make bench-osu OSU=DIR`, `make bench-npb NPB=DIR`; BENCH='--repeat 3 ...'.
 bench-osu: all

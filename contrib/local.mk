@@ -20,7 +20,7 @@ debian_sources = contrib/debian/build contrib/debian/changelog.awk contrib/debia
     contrib/debian/libp2pgrid-dev.install contrib/debian/libp2pgrid0.install contrib/debian/not-installed \
     contrib/debian/p2pgrid-openmpi.install contrib/debian/p2pgrid.docs contrib/debian/p2pgrid.install \
     contrib/debian/p2pgrid.postinst contrib/debian/p2pgrid.prerm contrib/debian/rules contrib/debian/running.sh \
-    contrib/debian/source/format
+    contrib/debian/source/format contrib/debian/source/lintian-overrides
 EXTRA_DIST += $(debian_sources)
 deb:
 	BUILD=$(abs_builddir) $(srcdir)/contrib/debian/build $(DEB)

@@ -64,7 +64,7 @@ lib_LTLIBRARIES += libp2pgrid.la
 libp2pgrid_la_SOURCES =
 libp2pgrid_la_LIBADD = libclient.la
 libp2pgrid_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex \
-    '^(client_(open|close|fd|allocate|reserve|tell_job|tell_places|files|launch|look|release|event)|id_.*|addr_equal|err_set)$$'
+    '^(client_(open|close|fd|allocate|allocate_waiting|reserve|tell_job|tell_places|files|launch|look|release|event)|id_.*|addr_equal|err_set)$$'
 EXTRA_DIST += overlay/client/header.awk overlay/client/p2pgrid.pc.in
 nodist_include_HEADERS = overlay/client/installed/p2pgrid.h
 overlay/client/installed/p2pgrid.h: $(libclient_la_SOURCES) $(libcore_la_SOURCES) overlay/client/header.awk
@@ -146,7 +146,7 @@ libdaemon_la_SOURCES = \
     overlay/sandbox/usage.c overlay/sandbox/usage.h \
     overlay/settings/hours.c overlay/settings/hours.h overlay/settings/settings.c overlay/settings/settings.h \
     overlay/settings/terms.c overlay/settings/terms.h \
-    overlay/transport/connection.c \
+    overlay/transport/connection.c overlay/transport/pace.c overlay/transport/pace.h \
     overlay/transport/connection.h overlay/transport/connection_state.h overlay/transport/connection_tls.c \
     overlay/transport/datagram.c overlay/transport/datagram.h overlay/transport/listener.c overlay/transport/listener.h \
     overlay/transport/link.c overlay/transport/link.h overlay/transport/link_calls.c \
@@ -212,6 +212,6 @@ p2pd_room_CPPFLAGS = $(AM_CPPFLAGS) -DCOMPONENTDIR='"$(componentdir)"' \
     -DCOMPONENT_FILES='"$(component_files)"'
 p2pd_room_LDADD = libconfine.la libclient.la libcore.la
 
-overlay_folders = base borrow client core/lease core/ring core/swim core/tree crypto daemon discovery files host json lend \
+overlay_folders = base borrow client core/files core/lease core/ring core/swim core/tree crypto daemon discovery files host json lend \
     local manifest membership node sandbox settings tools top transport watch web wire
 EXTRA_DIST += $(overlay_folders:%=overlay/%/.may_include)

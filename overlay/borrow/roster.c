@@ -18,6 +18,7 @@ struct job {
     pid_t pid;
     struct part_place *places; /* [lane * ranks + rank]; state 0: not said */
     size_t count;
+    bool cancelled; /* its end was asked for */
 };
 
 struct roster {
@@ -90,7 +91,8 @@ static void keep_past(struct roster *r, const struct job *j)
     memcpy(past.name, j->is.name, sizeof past.name);
     memcpy(past.program, j->is.program, sizeof past.program);
     snprintf(past.text, sizeof past.text, "%s",
-             !j->is.over         ? "mpirun was lost"
+             j->cancelled        ? "cancelled"
+             : !j->is.over       ? "mpirun was lost"
              : j->is.status == 0 ? "done"
                                  : "failed");
     r->past(r->ctx, &past);
@@ -303,7 +305,9 @@ int roster_control(struct roster *r, const struct msg_local_control *order, stru
                            order->name);
         if (kill(j->pid, signals[order->verb]) != 0)
             return err_set(e, errno, "%s: %s", order->name, strerror(errno));
-        if (order->verb != ROSTER_TERMINATE)
+        if (order->verb == ROSTER_TERMINATE)
+            j->cancelled = true;
+        else
             j->is.held = order->verb == ROSTER_PAUSE;
         return 0;
     }

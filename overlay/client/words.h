@@ -37,10 +37,10 @@ enum past_kind {
     PAST_LEASE,   /* of this desktop's slots, held by another one */
 };
 enum page_verb {
-    PAGE_TELL,     /* whether the page is served, and where */
-    PAGE_LINK,     /* a link to it, which is served from now on */
-    PAGE_METRICS,  /* the key that reads its metrics */
-    PAGE_CLOSE,    /* it is served no more, and everybody who looked is out */
+    PAGE_TELL,    /* whether the page is served, and where */
+    PAGE_LINK,    /* a link to it, which is served from now on */
+    PAGE_METRICS, /* the key that reads its metrics */
+    PAGE_CLOSE,   /* it is served no more, and everybody who looked is out */
     PAGE_VERBS,
 };
 

@@ -33,8 +33,6 @@ struct gift {
     uint32_t object;
     uint8_t *bytes; /* NULL: not read yet */
     size_t length, at;
-    size_t window; /* so much of it may wait in the link */
-    unsigned slow; /* looks at the link since it was empty */
 };
 
 struct fetcher {

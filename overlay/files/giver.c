@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* giver.c -- gives what others ask for. A link carries everything else that daemons say, too, so
- * only little of a file waits in it at a time: what is said meanwhile is not late. */
+ * only little of a file is on its way at a time: what is said meanwhile is not late. */
 #include "fetcher_state.h"
 #include "overlay/crypto/identity.h"
 #include "overlay/node/node.h"
@@ -13,11 +13,9 @@
 
 enum {
     GIVER_PIECE = 16 * 1024,
-    GIVER_LEAST = 16 * 1024, /* so much may wait in a link, more where it goes quickly */
-    GIVER_MOST = 256 * 1024,
-    GIVER_SLOW = 4,       /* looks at a link that is not empty, and less may wait */
-    GIVER_LOOK_US = 1000, /* until a link is looked at again */
-    GIVER_WAITING = 16,   /* of one peer */
+    GIVER_MOST = 256 * 1024, /* so much may wait for the kernel to take it */
+    GIVER_LOOK_US = 1000,    /* until a link is looked at again */
+    GIVER_WAITING = 16,      /* of one peer */
 };
 
 /* --- what is asked for --- */
@@ -48,7 +46,6 @@ void giver_ask(struct fetcher *f, const struct link_peer *from, const struct msg
         return;
     }
     g->to = from->peer;
-    g->window = GIVER_LEAST / 2;
     g->list = ask->list;
     g->object = ask->object;
     while (*end != NULL)
@@ -149,16 +146,10 @@ static bool is_first(const struct fetcher *f, const struct gift *g)
     return true;
 }
 
-/* What waits in a link is what was given since the last look, or less. */
-static void gift_pace(struct gift *g, size_t backlog)
+/* What is sent first makes the connection. */
+static bool may_give(const struct fetcher *f, const struct gift *g)
 {
-    if (backlog == 0) {
-        g->window = g->window < GIVER_MOST ? 2 * g->window : GIVER_MOST;
-        g->slow = 0;
-    } else if (++g->slow == GIVER_SLOW) {
-        g->window = g->window > GIVER_LEAST ? g->window / 2 : GIVER_LEAST;
-        g->slow = 0;
-    }
+    return !link_is_open(f->node->links, &g->to.id) || link_room(f->node->links, &g->to.id) > 0;
 }
 
 static void gift_go_on(struct fetcher *f, struct gift *g)
@@ -167,8 +158,7 @@ static void gift_go_on(struct fetcher *f, struct gift *g)
         gift_free(f, g);
         return;
     }
-    gift_pace(g, link_backlog(f->node->links, &g->to.id));
-    while (link_backlog(f->node->links, &g->to.id) < g->window)
+    while (link_backlog(f->node->links, &g->to.id) < GIVER_MOST && may_give(f, g))
         if (!gift_piece(f, g)) {
             gift_free(f, g);
             return;

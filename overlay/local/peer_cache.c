@@ -7,6 +7,7 @@
 #include "overlay/node/node.h"
 #include "overlay/transport/link.h"
 #include <errno.h>
+#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ enum {
     PAUSE_MS = 2000,       /* between two walks, and for each peer so much more */
     PAUSE_PEER_MS = 20,
     LOST_PAUSE_MS = 300, /* a peer's link broke: others may tell more in a moment */
+    WATCHED_MS = 10000,  /* for so long after a look somebody still watches */
 };
 
 struct cached_peer {
@@ -30,7 +32,9 @@ struct peer_cache {
     struct idmap peers;
     uint64_t walk_number, ended_ms, ended_since_1970_ms;
     uint32_t silent;
-    bool lost; /* a link, since the last walk began */
+    bool lost;           /* a link, since the last walk began */
+    uint64_t asked_ms;   /* somebody looked last */
+    struct event *retry; /* after a loss */
 };
 
 static void cache_put(struct peer_cache *c, const struct msg_ad_answer *said, unsigned rtt_us)
@@ -80,13 +84,6 @@ static void cache_on_walked(void *ctx, unsigned answered, unsigned silent)
     }
 }
 
-static void cache_on_gone(void *ctx, const struct id *peer, const char *why)
-{
-    struct peer_cache *c = ctx;
-    (void)why;
-    c->lost = c->lost || idmap_get(&c->peers, peer) != NULL;
-}
-
 static void cache_walk(struct peer_cache *c)
 {
     const uint64_t pause = c->lost ? LOST_PAUSE_MS : PAUSE_MS + c->peers.used * PAUSE_PEER_MS;
@@ -100,6 +97,25 @@ static void cache_walk(struct peer_cache *c)
     c->lost = false;
 }
 
+static void cache_on_retry(evutil_socket_t fd, short what, void *ctx)
+{
+    (void)fd, (void)what;
+    cache_walk(ctx);
+}
+
+/* Nobody waits for the next look to hear that a peer is lost. */
+static void cache_on_gone(void *ctx, const struct id *peer, const char *why)
+{
+    const struct timeval soon = {.tv_usec = LOST_PAUSE_MS * 1000};
+    struct peer_cache *c = ctx;
+    (void)why;
+    if (idmap_get(&c->peers, peer) == NULL)
+        return;
+    c->lost = true;
+    if (node_now_ms() - c->asked_ms < WATCHED_MS)
+        event_add(c->retry, &soon);
+}
+
 int peer_cache_open(struct peer_cache **out, struct node *node, struct walks *walks, struct err *e)
 {
     struct peer_cache *c = calloc(1, sizeof *c);
@@ -108,6 +124,9 @@ int peer_cache_open(struct peer_cache **out, struct node *node, struct walks *wa
         return err_set(e, ENOMEM, "out of memory");
     c->node = node;
     c->walks = walks;
+    c->retry = evtimer_new(node->base, cache_on_retry, c);
+    if (c->retry == NULL)
+        return err_set(e, ENOMEM, "out of memory");
     return links_on_gone(node->links, cache_on_gone, c) == 0 ? 0
                                                              : err_set(e, ENOMEM, "out of memory");
 }
@@ -123,6 +142,8 @@ void peer_cache_close(struct peer_cache *c)
     for (size_t at = 0; (p = idmap_next(&c->peers, &at)) != NULL;)
         free(p);
     idmap_clear(&c->peers);
+    if (c->retry != NULL)
+        event_free(c->retry);
     free(c);
 }
 
@@ -131,6 +152,7 @@ uint32_t peer_cache_tell(struct peer_cache *c, uint32_t token, peer_cache_row_fn
     struct message m = {.kind = MSG_local_peer};
     const struct cached_peer *p;
     uint32_t count = 0;
+    c->asked_ms = node_now_ms();
     cache_walk(c);
     for (size_t at = 0; (p = idmap_next(&c->peers, &at)) != NULL; count++) {
         m.local_peer = p->is;

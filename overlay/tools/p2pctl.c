@@ -13,7 +13,7 @@ static const struct {
     {"status", "this desktop's peer: addresses, neighbours, slots, leases", tool_status},
     {"peers", "every peer of the grid, nearest first", tool_peers},
     {"members", "who is in the grid, also who is away, and since when", tool_members},
-    {"jobs", "what runs: your jobs, and what others run here", tool_jobs},
+    {"jobs", "what runs and waits: your jobs, or those of everybody", tool_jobs},
     {"job", "one job: which rank runs where, and what was lost", tool_job},
     {"cancel", "end a job", tool_cancel},
     {"hold", "stop a job for now", tool_hold},

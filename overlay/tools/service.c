@@ -104,22 +104,64 @@ static int find_daemon(char out[PATH_MAX], struct err *e)
                : err_set(e, ENOENT, "there is no p2pd beside p2pctl, in %.300s", out);
 }
 
-static int write_unit(char *path, size_t size, struct err *e)
+/* Does the unit at path start the p2pd in bin? */
+static bool unit_starts(const char *path, const char *bin)
 {
-    char folder[PATH_MAX], bin[PATH_MAX];
+    static const char key[] = "ExecStart=";
+    char line[PATH_MAX + 16], wanted[PATH_MAX + 8];
+    const char *home = getenv("HOME");
+    bool found = false;
+    FILE *f = fopen(path, "re");
+    while (f != NULL && !found && fgets(line, sizeof line, f) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        if (strncmp(line, key, sizeof key - 1) != 0)
+            continue;
+        const char *program = line + sizeof key - 1;
+        const bool at_home = strncmp(program, "%h/", 3) == 0 && home != NULL;
+        snprintf(wanted, sizeof wanted, "%s/p2pd", bin);
+        const size_t home_length = at_home ? strlen(home) : 0;
+        found = strncmp(wanted, home != NULL ? home : "", home_length) == 0 &&
+                strcmp(wanted + home_length, program + (at_home ? 2 : 0)) == 0;
+    }
+    if (f != NULL)
+        fclose(f);
+    return found;
+}
+
+/* What `make install` or a package has put beside this p2pd, where systemd finds it: an upgrade
+ * brings a newer one. */
+static bool find_unit(char *path, size_t size, const char *bin)
+{
+    static const char *const places[] = {"lib", "share"};
+    const char *slash = strrchr(bin, '/');
+    for (size_t i = 0; slash != NULL && i < sizeof places / sizeof places[0]; i++)
+        if (snprintf(path, size, "%.*s/%s/systemd/user/%s", (int)(slash - bin), bin, places[i],
+                     unit_name) < (int)size &&
+            unit_starts(path, bin))
+            return true;
+    return false;
+}
+
+/* The user's own, which comes before all others. */
+static int own_unit(char *path, size_t size, struct err *e)
+{
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    struct file f;
+    int n = 0;
     if (config != NULL && config[0] == '/')
-        snprintf(folder, sizeof folder, "%s/systemd/user", config);
+        n = snprintf(path, size, "%s/systemd/user/%s", config, unit_name);
     else if (home != NULL)
-        snprintf(folder, sizeof folder, "%s/.config/systemd/user", home);
+        n = snprintf(path, size, "%s/.config/systemd/user/%s", home, unit_name);
     else
         return err_set(e, ENOENT, "HOME is not set");
-    int rc = find_daemon(bin, e);
-    if (rc == 0)
-        rc = file_make_folder(folder, e);
-    if (rc == 0 && snprintf(path, size, "%s/%s", folder, unit_name) >= (int)size)
-        rc = err_set(e, ENAMETOOLONG, "%.200s: too long a path", folder);
+    return n < (int)size ? 0 : err_set(e, ENAMETOOLONG, "%.200s: too long a path", path);
+}
+
+static int write_unit(const char *path, const char *bin, struct err *e)
+{
+    char folder[PATH_MAX];
+    struct file f;
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+    int rc = file_make_folder(folder, e);
     if (rc == 0)
         rc = file_begin(&f, path, 0644, e);
     if (rc != 0)
@@ -128,6 +170,32 @@ static int write_unit(char *path, size_t size, struct err *e)
     const char *at = strstr(unit_text, mark);
     fprintf(f.stream, "%.*s%s%s", (int)(at - unit_text), unit_text, bin, at + sizeof mark - 1);
     return file_end(&f, true, e);
+}
+
+/* In the folders beside this one, if it is one of these; else the user gets a unit of his own. */
+static bool systemd_looks_there(const char *bin)
+{
+    char at_home[PATH_MAX];
+    const char *home = getenv("HOME");
+    snprintf(at_home, sizeof at_home, "%s/.local/bin", home != NULL ? home : "");
+    return strcmp(bin, "/usr/bin") == 0 || strcmp(bin, "/usr/local/bin") == 0 ||
+           strcmp(bin, at_home) == 0;
+}
+
+static int place_unit(char *path, size_t size, struct err *e)
+{
+    char bin[PATH_MAX], own[PATH_MAX];
+    int rc = find_daemon(bin, e);
+    if (rc == 0)
+        rc = own_unit(own, sizeof own, e);
+    if (rc != 0)
+        return rc;
+    if (systemd_looks_there(bin) && find_unit(path, size, bin))
+        return unlink(own) == 0 || errno == ENOENT
+                   ? 0
+                   : err_set(e, errno, "%.300s: %s", own, strerror(errno));
+    snprintf(path, size, "%s", own);
+    return write_unit(path, bin, e);
 }
 
 /* --- the verbs --- */
@@ -151,7 +219,7 @@ static int service_install(const struct service_order *o, char *path, size_t siz
                      "no systemd manager of this user answers (systemctl --user): log in at the "
                      "desktop or by ssh, not by su; without systemd: p2pd --detach");
     if (rc == 0)
-        rc = write_unit(path, size, e);
+        rc = place_unit(path, size, e);
     if (rc == 0 && (systemctl(true, "daemon-reload", NULL, NULL) != 0 ||
                     systemctl(false, "enable", "--now", unit_name) != 0))
         rc = err_set(e, EIO, "systemd does not start p2pd: systemctl --user status p2pd");
@@ -160,15 +228,11 @@ static int service_install(const struct service_order *o, char *path, size_t siz
 
 static int service_remove(struct err *e)
 {
-    char path[PATH_MAX + 64];
-    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    char path[PATH_MAX];
     if (systemctl(false, "disable", "--now", unit_name) != 0)
         return err_set(e, EIO, "systemd does not end p2pd: systemctl --user status p2pd");
-    if (config != NULL && config[0] == '/')
-        snprintf(path, sizeof path, "%s/systemd/user/%s", config, unit_name);
-    else
-        snprintf(path, sizeof path, "%s/.config/systemd/user/%s", home != NULL ? home : "",
-                 unit_name);
+    if (own_unit(path, sizeof path, e) != 0)
+        return -e->code;
     if (unlink(path) != 0 && errno != ENOENT)
         return err_set(e, errno, "%.300s: %s", path, strerror(errno));
     (void)systemctl(true, "daemon-reload", NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* connection.c -- a bufferevent_openssl with hello, frames and bye on top. */
 #include "connection_state.h"
+#include "pace.h"
 #include "overlay/base/addr.h"
 #include "overlay/base/clock.h"
 #include "overlay/wire/version.h"
@@ -62,6 +63,12 @@ bool connection_is_other_version(const struct connection *c)
 size_t connection_backlog(const struct connection *c)
 {
     return evbuffer_get_length(bufferevent_get_output(c->bev));
+}
+
+size_t connection_room(const struct connection *c)
+{
+    const size_t backlog = connection_backlog(c), room = pace_room(bufferevent_getfd(c->bev));
+    return room > backlog ? room - backlog : 0;
 }
 
 static bool tcp_look(const struct connection *c, struct tcp_info *info)

@@ -148,6 +148,12 @@ size_t link_backlog(const struct links *l, const struct id *peer)
     return f != NULL ? peer_link_backlog(f) : 0;
 }
 
+size_t link_room(const struct links *l, const struct id *peer)
+{
+    const struct peer_link *f = idmap_get(&l->peer_links, peer);
+    return f != NULL && f->in_use != NULL ? connection_room(f->in_use) : 0;
+}
+
 bool link_heard(const struct links *l, const struct id *peer, unsigned ms)
 {
     const struct peer_link *f = idmap_get(&l->peer_links, peer);

@@ -45,6 +45,9 @@ int link_send_frame(struct links *l, const struct part_peer *to, const uint8_t *
                     size_t length);
 /* Bytes taken for this peer and not yet handed to the kernel. */
 size_t link_backlog(const struct links *l, const struct id *peer);
+/* Bytes of a file that may be sent to it now, so that nothing else is late; while there is no open
+ * connection: 0. */
+size_t link_room(const struct links *l, const struct id *peer);
 /* Is there a connection to it that is open? */
 bool link_is_open(const struct links *l, const struct id *peer);
 /* Of the protocol, over the open link with it; 0: there is none. */

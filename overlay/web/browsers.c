@@ -37,8 +37,12 @@ static void browser_forget(struct browser *b)
 
 static void browser_on_close(struct evhttp_connection *connection, void *ctx)
 {
+    struct browser *b = ctx;
+    struct evhttp_request *request = b->request;
     (void)connection;
-    browser_forget(ctx);
+    browser_forget(b);
+    if (evhttp_request_get_connection(request) == NULL)
+        evhttp_request_free(request); /* its connection has left it to whom it was given */
 }
 
 static void browser_drop(struct browser *b)

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { HEADER = 4, TAG = 16, NONCE = 12, WHOLE = HEADER + AEAD_RECORD + TAG, RAW = 4 * WHOLE };
+enum { HEADER = 4, TAG = 16, NONCE = 12, WHOLE = HEADER + AEAD_RECORD + TAG };
+enum { RECORDS = 4, RAW = RECORDS * WHOLE }; /* in a call of the system; they stay in the cache */
 
 struct direction {
     EVP_CIPHER_CTX *cipher;
@@ -22,7 +23,7 @@ struct direction {
 
 struct aead {
     struct direction out, in;
-    uint8_t out_bytes[WHOLE], in_bytes[RAW];
+    uint8_t out_bytes[RAW], in_bytes[RAW];
 };
 
 static bool direction_begin(struct direction *d, const uint8_t key[AEAD_KEY], bool encrypt)
@@ -83,22 +84,32 @@ static bool record_begin(struct direction *d, const uint8_t header[HEADER])
 
 /* --- out --- */
 
-/* The whole record is in out_bytes; true unless OpenSSL fails, which happens without memory. */
-static bool record_encrypt(struct aead *s, const struct iovec *v, size_t length)
+/* Where the next byte to be encrypted is. */
+struct cursor {
+    const struct iovec *v;
+    size_t at;
+};
+
+/* Puts a whole record behind what out_bytes has; true unless OpenSSL fails, which happens without
+ * memory. */
+static bool record_encrypt(struct aead *s, struct cursor *c, size_t length)
 {
     struct direction *d = &s->out;
-    uint8_t *to = s->out_bytes + HEADER;
-    bytes_put_u32(s->out_bytes, (uint32_t)length);
-    bool good = record_begin(d, s->out_bytes);
-    for (size_t left = length; good && left > 0; v++) {
-        int n = (int)(v->iov_len < left ? v->iov_len : left);
-        good = EVP_CipherUpdate(d->cipher, to, &n, v->iov_base, n) == 1;
+    uint8_t *record = s->out_bytes + d->end, *to = record + HEADER;
+    bytes_put_u32(record, (uint32_t)length);
+    bool good = record_begin(d, record);
+    for (size_t left = length; good && left > 0;) {
+        const size_t rest = c->v->iov_len - c->at;
+        int n = (int)(rest < left ? rest : left);
+        good = EVP_CipherUpdate(d->cipher, to, &n, (uint8_t *)c->v->iov_base + c->at, n) == 1;
         to += n;
         left -= (size_t)n;
+        c->at += (size_t)n;
+        if (c->at == c->v->iov_len)
+            *c = (struct cursor){c->v + 1, 0};
     }
     int none;
-    d->begin = 0;
-    d->end = HEADER + length + TAG;
+    d->end += HEADER + length + TAG;
     return good && EVP_CipherFinal_ex(d->cipher, to, &none) == 1 &&
            EVP_CIPHER_CTX_ctrl(d->cipher, EVP_CTRL_AEAD_GET_TAG, TAG, to) == 1;
 }
@@ -121,21 +132,24 @@ static bool aead_send_rest(struct aead *s, int fd)
 
 ssize_t aead_write(struct aead *s, int fd, const struct iovec *v, int n)
 {
-    size_t length = 0;
+    struct cursor c = {v, 0};
+    size_t total = 0, taken = 0;
     if (!aead_send_rest(s, fd))
         return -1;
+    s->out.begin = s->out.end = 0;
     for (int i = 0; i < n; i++)
-        length += v[i].iov_len;
-    if (length > AEAD_RECORD)
-        length = AEAD_RECORD;
-    if (length == 0)
-        return 0;
-    if (!record_encrypt(s, v, length)) {
-        errno = EPIPE;
-        return -1;
+        total += v[i].iov_len;
+    if (total > RECORDS * AEAD_RECORD)
+        total = RECORDS * AEAD_RECORD;
+    for (size_t length; taken < total; taken += length) {
+        length = total - taken < AEAD_RECORD ? total - taken : AEAD_RECORD;
+        if (!record_encrypt(s, &c, length)) {
+            errno = EPIPE;
+            return -1;
+        }
     }
     (void)aead_send_rest(s, fd); /* a broken socket says so again */
-    return (ssize_t)length;
+    return (ssize_t)taken;
 }
 
 bool aead_is_out(const struct aead *s)

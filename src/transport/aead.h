@@ -28,8 +28,8 @@ struct aead;
 struct aead *aead_new(const uint8_t out[AEAD_KEY], const uint8_t in[AEAD_KEY]);
 void aead_free(struct aead *s);
 
-/* How much was taken: at most one record, not all of which may have left yet; -1 and errno. With
- * nothing to take, 0 or -1: it sends what is left of the last one. */
+/* How much was taken: a few records at most, not all of which may have left yet; -1 and errno. With
+ * nothing to take, 0 or -1: it sends what is left of the last ones. */
 ssize_t aead_write(struct aead *s, int fd, const struct iovec *v, int n);
 /* Has all that was taken left? */
 bool aead_is_out(const struct aead *s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* late_file.c -- an MPI program that adds up for a tenth of a second in each of so many steps, and opens its file when
- * it is almost over: late_file STEPS FILE */
+/* late_file.c -- an MPI program that adds up for a tenth of a second in each of so many steps, and
+ * opens its file when it is almost over: late_file STEPS FILE */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 # Tests that make the tree in another way than the developer just did.
 build_scripts = test/build/in_tree test/build/named test/build/service test/build/setup test/build/packaged \
-    test/build/completion test/build/hardened test/build/sanitized test/build/distcheck
+    test/build/completion test/build/readme test/build/tarball test/build/hardened test/build/sanitized test/build/distcheck
 BUILDS += $(build_scripts)
 EXTRA_DIST += $(build_scripts)
 # Minutes, in a Debian of its own: make check-packages.

@@ -16,7 +16,8 @@ fuzzers = \
     test/fuzz/ring \
     test/fuzz/rotation \
     test/fuzz/swarm \
-    test/fuzz/token
+    test/fuzz/token \
+    test/fuzz/web_request
 
 fuzz_message_sources = $(libcore_la_SOURCES)
 
@@ -74,6 +75,8 @@ test/fuzz/elf: test/fuzz/elf.c overlay/files/elf.c
 	$(call fuzz_build,overlay/files/elf.c)
 test/fuzz/pattern: test/fuzz/pattern.c overlay/files/pattern.c
 	$(call fuzz_build,overlay/files/pattern.c)
+test/fuzz/web_request: test/fuzz/web_request.c overlay/web/request.c
+	$(call fuzz_build,overlay/web/request.c)
 
 # Ten minutes of each, two or more side by side.
 check-soak: soak-fuzz

@@ -8,6 +8,7 @@ grid_scripts = \
     test/grid/living \
     test/grid/wait \
     test/grid/top \
+    test/grid/web \
     test/grid/doctor \
     test/grid/tutorial \
     test/grid/as_stock \
@@ -44,6 +45,7 @@ grid_scripts = \
     test/grid/near \
     test/grid/netns \
     test/grid/updated \
+    test/grid/systemd \
     test/grid/versions \
     test/grid/json \
     test/grid/wire \
@@ -61,7 +63,7 @@ grid_scripts = \
     test/grid/acceptance \
     test/grid/acceptance_apart
 GRID += $(grid_scripts)
-EXTRA_DIST += test/grid/leases.sh test/grid/lib.sh test/grid/raw.h test/grid/root.sh $(grid_scripts)
+EXTRA_DIST += test/grid/browser.py test/grid/web.py test/grid/leases.sh test/grid/lib.sh test/grid/raw.h test/grid/root.sh $(grid_scripts)
 # A bare holder of leases, one who says wrong things, one who does not wait for an answer, and one who goes on writing,
 # for tests of the daemons alone.
 # A program that asks a daemon all that daemons answer.

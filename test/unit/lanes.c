@@ -166,6 +166,8 @@ static void run_views(const struct lanes_plan *plan, bool own_users)
         fprintf(stderr, "no views: %s\n", e.text);
         _exit(1);
     }
+    if (!copies && l.overlay.code != 0)
+        fprintf(stderr, "no overlay: %s\n", l.overlay.text);
     CHECK(l.way == (copies ? LANES_COPIES : LANES_OVERLAY));
     CHECK(!own_users || namespaces_drop_rights(true) == 0);
     act_in_each();
@@ -237,11 +239,25 @@ static void expect_own(bool plain)
     assert_int_equal(status, 0);
 }
 
+/* What is mounted below a folder is locked in a user namespace, and overlayfs takes no such folder.
+ */
+static bool tmp_holds_mounts(void)
+{
+    char line[4096];
+    bool found = false;
+    FILE *mounts = fopen("/proc/self/mountinfo", "re");
+    while (mounts != NULL && !found && fgets(line, sizeof line, mounts) != NULL)
+        found = strstr(line, " /tmp/") != NULL;
+    if (mounts != NULL)
+        fclose(mounts);
+    return found;
+}
+
 static void test_overlay(void **state)
 {
     (void)state;
     copies = false;
-    if (lanes_probe("/tmp") != LANES_OVERLAY)
+    if (lanes_probe("/tmp") != LANES_OVERLAY || tmp_holds_mounts())
         skip();
     expect_own(false);
     if (getuid() == 0)

@@ -27,6 +27,7 @@ unit_programs = \
     test/unit/folder \
     test/unit/gather \
     test/unit/libraries \
+    test/unit/pace \
     test/unit/pattern \
     test/unit/selection \
     test/unit/group \
@@ -117,6 +118,9 @@ unit_programs = \
     test/unit/version \
     test/unit/view \
     test/unit/vivaldi \
+    test/unit/web_keys \
+    test/unit/web_request \
+    test/unit/web_state \
     test/unit/window \
     test/unit/decision
 test_unit_placed_LDADD = libsurvive.la $(LDADD)
@@ -150,6 +154,7 @@ test_unit_uri_LDADD = libdaemon.la $(LDADD)
 test_unit_lending_LDADD = libdaemon.la $(LDADD)
 test_unit_manifest_LDADD = libdaemon.la $(LDADD)
 test_unit_link_LDADD = libdaemon.la $(LDADD)
+test_unit_pace_LDADD = libdaemon.la $(LDADD)
 test_unit_session_keys_LDADD = libdaemon.la $(LDADD)
 test_unit_pressure_LDADD = libdaemon.la $(LDADD)
 test_unit_datagram_LDADD = libdaemon.la $(LDADD)
@@ -220,3 +225,7 @@ endif
 EXTRA_PROGRAMS += $(unit_programs)
 UNIT += test/unit/core_symbols
 EXTRA_DIST += test/unit/act.h test/unit/core_symbols test/unit/handshake.h test/unit/made_elf.h test/unit/rotation.h test/unit/temporary.h
+test_unit_web_keys_LDADD = libdaemon.la $(LDADD) $(SODIUM_LIBS)
+test_unit_web_request_LDADD = libdaemon.la $(LDADD)
+test_unit_web_state_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+test_unit_web_state_LDADD = libdaemon.la $(LDADD) $(JANSSON_LIBS)
