@@ -45,9 +45,10 @@ struct borrowed {
     struct lived lived;
     struct borrowed_lease *at;
     size_t count;
+    uint64_t released_ms; /* the last time; 0: never */
 };
 
-enum { LATE_MS = 500, FILES_SINCE = 8 /* version of the protocol */ };
+enum { LATE_MS = 500, GIVES_BACK_MS = 2000, FILES_SINCE = 8 /* version of the protocol */ };
 
 static uint64_t lived_ms(struct borrowed *b)
 {
@@ -85,6 +86,7 @@ static void send_release(struct borrowed *b, const struct part_peer *peer, const
     struct message m = {.kind = MSG_lease_release};
     m.lease_release.lease = *lease;
     link_send(b->node->links, peer, &m); /* if it is lost, the lease runs out */
+    b->released_ms = node_now_ms();
 }
 
 /* The lease is gone before its owner hears of it: the owner may come back with another request. */
@@ -544,4 +546,9 @@ void borrowed_release_all(struct borrowed *b, const void *owner)
         send_release(b, &b->at[i].peer, &b->at[i].lease);
         drop(b, &b->at[i]);
     }
+}
+
+bool borrowed_gives_back(const struct borrowed *b)
+{
+    return b->released_ms != 0 && node_now_ms() < b->released_ms + GIVES_BACK_MS;
 }

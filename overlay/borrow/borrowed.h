@@ -56,4 +56,6 @@ void borrowed_peers(const struct borrowed *b, const struct id *reservation,
                     void (*each)(void *ctx, const struct part_peer *peer), void *ctx);
 void borrowed_release(struct borrowed *b, const void *owner, const struct id *lease);
 void borrowed_release_all(struct borrowed *b, const void *owner);
+/* Something was given back a moment ago: its peer may not have it free yet. */
+bool borrowed_gives_back(const struct borrowed *b);
 #endif

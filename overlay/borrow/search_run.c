@@ -277,7 +277,8 @@ static void search_run_on_time(evutil_socket_t fd, short what, void *ctx)
     struct search_event event = {.kind = SEARCH_TICK,
                                  .borrowed = borrowed,
                                  .has_lost = overlay_has_lost(r->all->overlay),
-                                 .unsettled = overlay_is_unsettled(r->all->overlay)};
+                                 .unsettled = overlay_is_unsettled(r->all->overlay),
+                                 .gives_back = borrowed_gives_back(r->all->borrowed)};
     (void)fd, (void)what;
     if (borrowed != NULL)
         event.borrowed_count = borrowed_list(r->all->borrowed, r->holder, borrowed, count);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -211,6 +212,23 @@ static int started_by_hand(const struct service_order *o, struct err *e)
                    "a p2pd that systemd did not start runs already: p2pctl leave, then this again");
 }
 
+/* Started is not yet listening: what is typed next may ask it. */
+static int service_answers(const struct service_order *o, struct err *e)
+{
+    enum { TRIES = 100, TRY_NS = 100 * 1000000 };
+    struct client *c;
+    struct err none = {0};
+    for (unsigned i = 0; i < TRIES; i++) {
+        if (client_open(&c, o->shared.socket, &none) == 0) {
+            client_close(c);
+            return 0;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = TRY_NS}, NULL);
+    }
+    return err_set(e, ETIMEDOUT,
+                   "systemd has started p2pd, but it does not answer: systemctl --user status p2pd");
+}
+
 static int service_install(const struct service_order *o, char *path, size_t size, struct err *e)
 {
     int rc = started_by_hand(o, e);
@@ -223,7 +241,7 @@ static int service_install(const struct service_order *o, char *path, size_t siz
     if (rc == 0 && (systemctl(true, "daemon-reload", NULL, NULL) != 0 ||
                     systemctl(false, "enable", "--now", unit_name) != 0))
         rc = err_set(e, EIO, "systemd does not start p2pd: systemctl --user status p2pd");
-    return rc;
+    return rc == 0 ? service_answers(o, e) : rc;
 }
 
 static int service_remove(struct err *e)

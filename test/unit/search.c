@@ -289,6 +289,50 @@ static void test_an_unsettled_ring_is_looked_at_again(void **state)
     end(&s);
 }
 
+/* mpirun after mpirun: what the first one had is free a moment later. */
+static void test_what_is_given_back_is_waited_for(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s, &(struct request){.slots = 1}, true);
+    looked(&s, 0);
+    s.now = search_deadline(s.search);
+    step(&s, &(struct search_event){.kind = SEARCH_TICK, .gives_back = true});
+    assert_int_equal(count(&s, SEARCH_ENDED), 0);
+    tick(&s);
+    assert_int_equal(count(&s, SEARCH_LOOK_ALL), 1);
+    find_many(&s, 1, 1);
+    looked(&s, 0);
+    tick(&s);
+    answer_all(&s, 1, 0);
+    tick(&s);
+    assert_int_equal(count(&s, SEARCH_BORROW), 1);
+    end(&s);
+}
+
+/* The ring drops it before the second look. */
+static void test_a_silent_peer_is_counted_when_it_was_dropped(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s, &(struct request){.slots = 4}, true);
+    find_many(&s, 1, 1);
+    looked(&s, 1);
+    tick(&s);
+    answer_all(&s, 1, 0);
+    tick_unsettled(&s);
+    tick_unsettled(&s);
+    find_many(&s, 1, 1);
+    looked(&s, 0);
+    tick(&s);
+    answer_all(&s, 1, 0);
+    tick(&s);
+    assert_string_equal(only(&s, SEARCH_ENDED)->reason,
+                        "asked for 4 slots, found 1 on 1 peer: 1 peer did not answer; start fewer "
+                        "processes or wait");
+    end(&s);
+}
+
 static void test_a_contested_claim_gives_back_and_tries_again(void **state)
 {
     (void)state;
@@ -434,6 +478,8 @@ int main(void)
         cmocka_unit_test(test_looks_further_and_then_says_why_not),
         cmocka_unit_test(test_those_that_are_missed_are_looked_for_again),
         cmocka_unit_test(test_an_unsettled_ring_is_looked_at_again),
+        cmocka_unit_test(test_what_is_given_back_is_waited_for),
+        cmocka_unit_test(test_a_silent_peer_is_counted_when_it_was_dropped),
         cmocka_unit_test(test_a_contested_claim_gives_back_and_tries_again),
         cmocka_unit_test(test_what_cannot_be_used_is_given_back),
         cmocka_unit_test(test_a_cancelled_one_gives_back),

@@ -51,7 +51,8 @@ enum search_event_kind {
     /* These lead to actions: */
     SEARCH_BEGIN,  /* .small: the grid is walked as a whole in a moment */
     SEARCH_TICK,   /* the deadline has come: .borrowed is what the asker has, .has_lost: the ring
-                      has lost somebody lately, .unsettled: it has changed a moment ago */
+                      has lost somebody lately, .unsettled: it has changed a moment ago,
+                      .gives_back: slots were given back a moment ago */
     SEARCH_ANSWER, /* .answer came from .peer, which belongs to .owner */
     SEARCH_CANCEL, /* nobody wants it any more */
     /* These are noted; what follows from them comes with a SEARCH_TICK: */
@@ -76,7 +77,7 @@ struct search_event {
     size_t borrowed_count;
     uint32_t rtt_us, token;
     unsigned slots, silent;
-    bool small, has_lost, unsettled;
+    bool small, has_lost, unsettled, gives_back;
 };
 
 enum search_action_kind {

@@ -21,10 +21,14 @@ static void on_named(struct search *s, unsigned slots, uint64_t now)
         search_wake(s, now);
 }
 
+/* The ring may drop a silent peer before the next look: it has not answered all the same. */
 static void on_looked(struct search *s, unsigned silent, uint64_t now)
 {
+    const unsigned answered = (unsigned)s->candidates.count;
     s->looks = s->naming = false;
-    s->silent = silent;
+    if (s->known < answered + silent)
+        s->known = answered + silent;
+    s->silent = s->known - answered;
     search_wake(s, now);
 }
 

@@ -68,12 +68,13 @@ bool search_look_further(struct search *s, uint64_t now)
 }
 
 /* A ring that has lost a peer, or has just taken some in, may for a moment not list all that are
- * there. So those that are missed are looked for again: once, or while the ring changes. */
+ * there; and what a job has given back is free when its rooms have ended. So what is missed is
+ * looked for again: once, or while the ring changes and slots come back. */
 bool search_look_again(struct search *s, const struct search_event *event, uint64_t now)
 {
     const bool missed = s->again == 0 && (s->silent > 0 || event->has_lost);
     s->unsettled = event->unsettled;
-    if ((!missed && !event->unsettled) || s->again == SEARCH_AGAIN_MOST ||
+    if ((!missed && !event->unsettled && !event->gives_back) || s->again == SEARCH_AGAIN_MOST ||
         s->request.use == LEASE_WITHIN)
         return false;
     search_give_back(s);

@@ -25,7 +25,8 @@ struct search {
     uint64_t asked_ms; /* for all this */
     uint64_t due_ms;
     struct candidates candidates; /* while claiming: fitting ones first, by round trip */
-    unsigned silent;              /* peers that the look knew of and that did not answer */
+    unsigned known;               /* peers, to the look that knew of most */
+    unsigned silent;              /* of these, that did not answer the last look */
     struct claim claim;
     size_t offers_max;
     bool waits; /* it names those that fit, when it ends with too little */
