@@ -232,9 +232,9 @@ static int open_own(struct daemon *d, struct err *e)
     int rc = registrar_open(&d->registrar, n, d->member, d->overlay, e);
     if (rc == 0)
         rc = jobs_open(&d->jobs, n, &jobs, e);
-    const struct local_parts local = {d->overlay, d->walks,     d->tunnels, d->jobs,  d->grant,
-                                      d->lender,  d->registrar, d->fetcher, d->store, on_page_asked,
-                                      on_reload_asked, d};
+    const struct local_parts local = {d->overlay, d->walks,      d->tunnels,      d->jobs,
+                                      d->grant,   d->lender,     d->registrar,    d->fetcher,
+                                      d->store,   on_page_asked, on_reload_asked, d};
     if (rc == 0)
         rc = local_open(&d->local, n, &local, e);
     return rc == 0 ? web_open(&d->web, n, d->local, e) : rc;

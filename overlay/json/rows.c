@@ -145,8 +145,7 @@ json_t *json_of_terms(const struct msg_local_terms *t)
         t->owner_returns, "slots", t->slots, "memory", (json_int_t)t->memory, "disk",
         (json_int_t)t->disk, "processes", (json_int_t)t->processes, "open_files",
         (json_int_t)t->open_files, "nice", t->nice, "enforced", json_of_confinement(t->enforces),
-        "required", json_of_confinement(t->required), "encrypt", t->encrypt, "file",
-        t->file);
+        "required", json_of_confinement(t->required), "encrypt", t->encrypt, "file", t->file);
 }
 
 json_t *json_of_transfer(const struct msg_local_transfer *t)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* edit.c -- finds the statements of a text as libconfuse does: NAME = VALUE or NAME += {VALUE, ...},
- * with blanks, newlines and comments anywhere between. */
+/* edit.c -- finds the statements of a text as libconfuse does: NAME = VALUE or NAME += {VALUE,
+ * ...}, with blanks, newlines and comments anywhere between. */
 #include "edit.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static const char *after_comment(const char *at)
 
 static const char *after_blanks(const char *at)
 {
-    for (;;) {
+    for (;;)
         if (*at == '#' || strncmp(at, "//", 2) == 0)
             at = after_line(at);
         else if (strncmp(at, "/*", 2) == 0)
@@ -37,7 +37,6 @@ static const char *after_blanks(const char *at)
             at++;
         else
             return at;
-    }
 }
 
 static const char *after_string(const char *at)

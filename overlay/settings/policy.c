@@ -44,9 +44,11 @@ static int no_policy(const char *name, struct err *e)
     for (size_t i = 0; policy_name(i) != NULL && used < sizeof names; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
                                  policy_name(i));
-    return err_set(e, EINVAL, "'%.40s' is no setting of policy, which are %s; write others into p2pd.conf (listen, "
-                   "keys and socket count from p2pd's next start)",
-                   name, names);
+    return err_set(
+        e, EINVAL,
+        "'%.40s' is no setting of policy, which are %s; write others into p2pd.conf (listen, "
+        "keys and socket count from p2pd's next start)",
+        name, names);
 }
 
 /* Numbers and booleans need no quotes, and look odd in them. */

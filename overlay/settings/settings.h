@@ -32,7 +32,7 @@ enum settings_owner_back { SETTINGS_NOTHING, SETTINGS_SUSPEND, SETTINGS_LEAVE };
 
 struct settings {
     char file[SETTINGS_PATH + 1]; /* that they were read from, or would be if it were there */
-    char site[SETTINGS_TEXT + 1];                    /* where the machine stands; "": unsaid */
+    char site[SETTINGS_TEXT + 1]; /* where the machine stands; "": unsaid */
     char labels[SETTINGS_LABELS][SETTINGS_WORD + 1]; /* words that requirements may ask for */
     size_t label_count;
     char listen[SETTINGS_ADDRESS + 1];  /* "*:7117"; port 0: any that is free */

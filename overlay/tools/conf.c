@@ -92,9 +92,9 @@ int conf_undo(struct conf *c, struct err *e)
     c->changed = false;
     if (c->was_there)
         return conf_write(c, c->was, e);
-    return unlink(c->path) == 0 ? 0
-                                : err_set(e, errno, "cannot remove %s: %s", c->path,
-                                          strerror(errno));
+    return unlink(c->path) == 0
+               ? 0
+               : err_set(e, errno, "cannot remove %s: %s", c->path, strerror(errno));
 }
 
 void conf_close(struct conf *c)

@@ -239,9 +239,11 @@ static void doctor_print_json(const struct finding *found, size_t count)
 
 int tool_doctor(int argc, char **argv)
 {
-    static const struct argp_option options[] = {
-        {"config", 'c', "FILE", 0, "p2pd's settings (default: those of the p2pd that answers, or ~/.config/p2pgrid/p2pd.conf)", 0},
-        {0}};
+    static const struct argp_option options[] = {{"config", 'c', "FILE", 0,
+                                                  "p2pd's settings (default: those of the p2pd "
+                                                  "that answers, or ~/.config/p2pgrid/p2pd.conf)",
+                                                  0},
+                                                 {0}};
     static const struct argp_child children[] = {{.argp = &tool_argp}, {0}};
     const struct argp argp = {.options = options,
                               .parser = doctor_parse,

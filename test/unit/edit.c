@@ -75,8 +75,9 @@ static void test_unset(void **state)
 static void test_broken(void **state)
 {
     (void)state;
-    static const char *const broken[] = {"slots", "slots =", "slots = \"", "slots = {",  "/*",
-                                         "\\",    "= =",     "slots += ",  "a = '\\", "}{=,slots="};
+    static const char *const broken[] = {
+        "slots", "slots =", "slots = \"", "slots = {", "/*",
+        "\\",    "= =",     "slots += ",  "a = '\\",   "}{=,slots="};
     for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
         free(edit_setting(broken[i], "slots", "3"));
         free(edit_setting(broken[i], "slots", NULL));
