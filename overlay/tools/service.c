@@ -225,8 +225,9 @@ static int service_answers(const struct service_order *o, struct err *e)
         }
         nanosleep(&(struct timespec){.tv_nsec = TRY_NS}, NULL);
     }
-    return err_set(e, ETIMEDOUT,
-                   "systemd has started p2pd, but it does not answer: systemctl --user status p2pd");
+    return err_set(
+        e, ETIMEDOUT,
+        "systemd has started p2pd, but it does not answer: systemctl --user status p2pd");
 }
 
 static int service_install(const struct service_order *o, char *path, size_t size, struct err *e)

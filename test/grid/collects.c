@@ -102,7 +102,8 @@ static int serve(struct client *c, struct client *other, struct collect_order *o
 int main(int argc, char **argv)
 {
     struct request want = {.per_lease = 1, .timeout_ms = 10000};
-    struct collect_order order = {.umask = 022, .stop = &stop, .say = say, .progress = progress};
+    struct collect_order order = {
+        .umask = 022, .expected = true, .stop = &stop, .say = say, .progress = progress};
     const char *command = NULL;
     unsigned lanes = 1;
     for (int o; (o = getopt(argc, argv, "n:c:d:k:m")) != -1;)
