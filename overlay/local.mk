@@ -145,6 +145,7 @@ libdaemon_la_SOURCES = \
     overlay/sandbox/tail.c overlay/sandbox/tail.h \
     overlay/sandbox/usage.c overlay/sandbox/usage.h \
     overlay/settings/hours.c overlay/settings/hours.h overlay/settings/settings.c overlay/settings/settings.h \
+    overlay/settings/edit.c overlay/settings/edit.h overlay/settings/policy.c overlay/settings/policy.h \
     overlay/settings/terms.c overlay/settings/terms.h \
     overlay/transport/connection.c overlay/transport/pace.c overlay/transport/pace.h \
     overlay/transport/connection.h overlay/transport/connection_state.h overlay/transport/connection_tls.c \

@@ -100,15 +100,15 @@ static int read_settings(struct daemon *d, struct settings *fresh, struct err *e
     return rc;
 }
 
-void daemon_reload(struct daemon *d)
+int daemon_reload(struct daemon *d, struct err *e)
 {
     struct node *n = &d->node;
     struct settings fresh;
-    struct err e = {0};
+    struct err why = {0};
     log_reopen(n->log);
-    if (read_settings(d, &fresh, &e) < 0) {
-        log_error(n->log, "settings stay as they are: %s", e.text);
-        return;
+    if (read_settings(d, &fresh, e) < 0) {
+        log_error(n->log, "settings stay as they are: %s", e->text);
+        return -EINVAL;
     }
     if (strcmp(fresh.listen, n->settings.listen) != 0 ||
         strcmp(fresh.keys, n->settings.keys) != 0 || strcmp(fresh.socket, n->settings.socket) != 0)
@@ -121,8 +121,8 @@ void daemon_reload(struct daemon *d)
         store_set_bound(d->store, fresh.cache_size);
     log_set_level(n->log, fresh.log_level);
     log_info(n->log, "settings read again");
-    if (identity_reload(n->identity, n->settings.keys, &e) < 0)
-        log_error(n->log, "certificates stay as they are: %s", e.text);
+    if (identity_reload(n->identity, n->settings.keys, &why) < 0)
+        log_error(n->log, "certificates stay as they are: %s", why.text);
     else
         log_info(n->log, "certificates read again: this peer's is good for %ld more days",
                  (long)(identity_card(n->identity)->ends - time(NULL)) / 86400);
@@ -131,6 +131,12 @@ void daemon_reload(struct daemon *d)
     if (d->web != NULL)
         web_reload(d->web);
     overlay_contact(d->overlay);
+    return 0;
+}
+
+static int on_reload_asked(void *ctx, struct err *e)
+{
+    return daemon_reload(ctx, e);
 }
 
 /* --- the beginning --- */
@@ -226,9 +232,9 @@ static int open_own(struct daemon *d, struct err *e)
     int rc = registrar_open(&d->registrar, n, d->member, d->overlay, e);
     if (rc == 0)
         rc = jobs_open(&d->jobs, n, &jobs, e);
-    const struct local_parts local = {d->overlay, d->walks,     d->tunnels, d->jobs,  d->grant,
-                                      d->lender,  d->registrar, d->fetcher, d->store, on_page_asked,
-                                      d};
+    const struct local_parts local = {d->overlay, d->walks,      d->tunnels,      d->jobs,
+                                      d->grant,   d->lender,     d->registrar,    d->fetcher,
+                                      d->store,   on_page_asked, on_reload_asked, d};
     if (rc == 0)
         rc = local_open(&d->local, n, &local, e);
     return rc == 0 ? web_open(&d->web, n, d->local, e) : rc;

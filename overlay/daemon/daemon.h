@@ -54,8 +54,9 @@ struct daemon {
 
 /* After a failure, too, daemon_close() frees what is there, and the event base. */
 int daemon_open(struct daemon *d, struct err *e);
-/* Reads the settings and certificates again; a wrong one changes nothing. */
-void daemon_reload(struct daemon *d);
+/* Reads the settings and certificates again; of the settings a wrong one changes nothing, and is an
+ * error. */
+int daemon_reload(struct daemon *d, struct err *e);
 /* Ends every job here and begins to leave the ring: the event loop must go on until
  * daemon_has_left(). */
 void daemon_leave(struct daemon *d);

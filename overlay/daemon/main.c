@@ -101,8 +101,9 @@ static void p2pd_on_stop(evutil_socket_t signal, short what, void *ctx)
 static void p2pd_on_reload(evutil_socket_t signal, short what, void *ctx)
 {
     struct process *p = ctx;
+    struct err logged = {0};
     (void)signal, (void)what;
-    daemon_reload(&p->daemon);
+    daemon_reload(&p->daemon, &logged);
 }
 
 static int watch_signal(struct process *p, unsigned i, int signal, event_callback_fn callback)

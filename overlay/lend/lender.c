@@ -193,6 +193,7 @@ void lender_describe(const struct lender *l, struct msg_local_terms *out)
     out->enforces = ad.confinement;
     out->required = s->confinement;
     out->encrypt = s->encrypt;
+    strcpy(out->file, s->file);
     const char *controllers = grant_controllers(l->grant);
     snprintf(out->controllers, sizeof out->controllers, "%s",
              controllers != NULL ? controllers : "");

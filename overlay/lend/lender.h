@@ -11,7 +11,7 @@ struct grant;
 struct lender;
 struct node;
 
-enum lender_verb { LENDER_TELL, LENDER_PAUSE, LENDER_RESUME, LENDER_LEAVE };
+enum lender_verb { LENDER_TELL, LENDER_PAUSE, LENDER_RESUME, LENDER_LEAVE, LENDER_RELOAD };
 
 /* The grant obeys it until it is closed. */
 int lender_open(struct lender **out, struct node *node, struct grant *grant, struct err *e);
@@ -23,7 +23,7 @@ enum lending_state lender_state(const struct lender *l);
 /* Why this member gets nothing now, to go on after this peer's name; NULL: it may. */
 const char *lender_refuses(const struct lender *l, const struct identity_card *who);
 
-/* What p2pctl pause, resume, leave and policy ask for. */
+/* What p2pctl pause, resume, leave and policy ask for; the settings are not its own to reload. */
 void lender_take(struct lender *l, const struct msg_local_lend *request);
 void lender_describe(const struct lender *l, struct msg_local_terms *out);
 /* The settings are new ones. */

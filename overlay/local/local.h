@@ -35,6 +35,7 @@ struct local_parts {
     /* The page is asked to be served, or not to be. */
     void (*page)(void *ctx, const struct msg_local_web *ask, struct msg_local_page *out,
                  struct err *e);
+    int (*reload)(void *ctx, struct err *e); /* the settings are read again */
     void *ctx;
 };
 

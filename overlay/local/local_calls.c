@@ -183,13 +183,17 @@ static void on_local_rotate(struct local_client *c, const struct msg_local_rotat
 
 static void on_local_lend(struct local_client *c, const struct msg_local_lend *wish)
 {
+    const struct local_parts *parts = &c->local->parts;
     struct message m = {.kind = MSG_local_terms};
-    struct err none = {0};
-    lender_take(c->local->parts.lender, wish);
+    struct err e = {0};
+    if (wish->verb == LENDER_RELOAD)
+        parts->reload(parts->ctx, &e);
+    else
+        lender_take(parts->lender, wish);
     m.local_terms.token = wish->token;
-    lender_describe(c->local->parts.lender, &m.local_terms);
+    lender_describe(parts->lender, &m.local_terms);
     local_say(c, &m);
-    say_failed(c, wish->token, &none);
+    say_failed(c, wish->token, &e);
 }
 
 static void on_local_look(struct local_client *c, const struct msg_local_look *look)

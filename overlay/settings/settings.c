@@ -313,21 +313,20 @@ static int set_all(struct settings *s, cfg_t *cfg, struct err *e)
     return rc < 0 ? rc : set_log(s, cfg, e);
 }
 
-int settings_read(struct settings *s, const char *path, struct err *e)
+/* How the parser ended: *fresh is filled in, or why not. */
+static int settings_end(struct settings *fresh, cfg_t *cfg, int parsed, const struct err *why,
+                        struct err *e)
 {
-    char usual[SETTINGS_PATH + 1];
-    struct settings fresh;
+    if (parsed == CFG_SUCCESS)
+        return set_all(fresh, cfg, e);
+    return err_set(e, EINVAL, "%s", why->code != 0 ? why->text : cfg->filename);
+}
+
+/* `name` is for the error, which has the line, too. */
+static int settings_parse(struct settings *fresh, FILE *from, const char *name, struct err *e)
+{
     struct err why = {0};
     char *why_text = (char *)&why;
-    int rc = settings_default(&fresh, e);
-    if (rc == 0 && path == NULL)
-        rc = set_path(usual, home_folder(), "/.config/p2pgrid/p2pd.conf", e);
-    if (rc < 0)
-        return rc;
-    if (path == NULL && access(usual, F_OK) < 0) {
-        *s = fresh;
-        return 0;
-    }
     cfg_opt_t options[] = {
         CFG_STR("site", NULL, CFGF_NODEFAULT),
         CFG_STR_LIST("labels", NULL, CFGF_NONE),
@@ -341,21 +340,10 @@ int settings_read(struct settings *s, const char *path, struct err *e)
         CFG_STR("cache", NULL, CFGF_NODEFAULT),
         CFG_STR("cache_size", NULL, CFGF_NODEFAULT),
         CFG_STR("socket", NULL, CFGF_NODEFAULT),
-        CFG_STR("cores", NULL, CFGF_NODEFAULT),
         CFG_STR("web", NULL, CFGF_NODEFAULT),
         CFG_INT("web_port", 0, CFGF_NODEFAULT),
-        CFG_INT("slots", 0, CFGF_NODEFAULT),
-        CFG_INT("slots_each", 0, CFGF_NODEFAULT),
-        CFG_INT("share_minutes", 0, CFGF_NODEFAULT),
-        CFG_INT("unused_minutes", 0, CFGF_NODEFAULT),
-        CFG_STR("memory", NULL, CFGF_NODEFAULT),
-        CFG_STR("disk", NULL, CFGF_NODEFAULT),
-        CFG_INT("nice", 0, CFGF_NODEFAULT),
-        CFG_INT("processes", 0, CFGF_NODEFAULT),
-        CFG_INT("open_files", 0, CFGF_NODEFAULT),
-        CFG_STR_LIST("readable", NULL, CFGF_NONE),
-        CFG_STR_LIST("confinement", NULL, CFGF_NONE),
         TERMS_OPTIONS,
+        LIMITS_OPTIONS,
         CFG_STR("log", NULL, CFGF_NODEFAULT),
         CFG_BOOL("lan", cfg_false, CFGF_NONE),
         CFG_BOOL("pmix", cfg_false, CFGF_NONE),
@@ -366,19 +354,60 @@ int settings_read(struct settings *s, const char *path, struct err *e)
     if (cfg == NULL)
         return err_set(e, ENOMEM, "no memory");
     cfg_set_error_function(cfg, settings_note_error);
-    const char *file = path != NULL ? path : usual;
-    switch (cfg_parse(cfg, file)) {
-    case CFG_SUCCESS:
-        rc = set_all(&fresh, cfg, e);
-        break;
-    case CFG_FILE_ERROR:
-        rc = err_set(e, errno, "%s: %s", file, strerror(errno));
-        break;
-    default:
-        rc = err_set(e, EINVAL, "%s", why.code != 0 ? why.text : file);
-    }
+    cfg->filename = strdup(name);
+    const int rc = cfg->filename != NULL
+                       ? settings_end(fresh, cfg, cfg_parse_fp(cfg, from), &why, e)
+                       : err_set(e, ENOMEM, "no memory");
     why_text = NULL; /* or cfg_free would free it */
     cfg_free(cfg);
+    return rc;
+}
+
+/* A file that is given with -c may be named from the folder in which p2pd was started. */
+static int settings_find(struct settings *s, const char *path, struct err *e)
+{
+    char here[SETTINGS_PATH + 1];
+    if (path == NULL)
+        return set_path(s->file, home_folder(), "/.config/p2pgrid/p2pd.conf", e);
+    if (path[0] == '/')
+        return set_path(s->file, path, "", e);
+    if (getcwd(here, sizeof here - 1) == NULL)
+        return err_set(e, errno, "%s: where it is: %s", path, strerror(errno));
+    strcat(here, "/");
+    return set_path(s->file, here, path, e);
+}
+
+int settings_read(struct settings *s, const char *path, struct err *e)
+{
+    struct settings fresh;
+    int rc = settings_default(&fresh, e);
+    if (rc == 0)
+        rc = settings_find(&fresh, path, e);
+    if (rc < 0)
+        return rc;
+    FILE *f = fopen(path != NULL ? path : fresh.file, "re");
+    if (f != NULL)
+        rc = settings_parse(&fresh, f, path != NULL ? path : fresh.file, e);
+    else if (path != NULL || errno != ENOENT)
+        rc = err_set(e, errno, "%s: %s", path != NULL ? path : fresh.file, strerror(errno));
+    if (f != NULL)
+        fclose(f);
+    if (rc == 0)
+        *s = fresh;
+    return rc;
+}
+
+int settings_read_text(struct settings *s, const char *text, const char *name, struct err *e)
+{
+    struct settings fresh;
+    int rc = settings_default(&fresh, e);
+    if (rc < 0)
+        return rc;
+    FILE *f = fmemopen((void *)(uintptr_t)text, strlen(text), "re");
+    if (f == NULL)
+        return err_set(e, errno, "%s: %s", name, strerror(errno));
+    rc = settings_parse(&fresh, f, name, e);
+    fclose(f);
     if (rc == 0)
         *s = fresh;
     return rc;

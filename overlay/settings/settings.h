@@ -31,7 +31,8 @@ enum settings_web { SETTINGS_WEB_ASKED, SETTINGS_WEB_ALWAYS, SETTINGS_WEB_NEVER 
 enum settings_owner_back { SETTINGS_NOTHING, SETTINGS_SUSPEND, SETTINGS_LEAVE };
 
 struct settings {
-    char site[SETTINGS_TEXT + 1];                    /* where the machine stands; "": unsaid */
+    char file[SETTINGS_PATH + 1]; /* that they were read from, or would be if it were there */
+    char site[SETTINGS_TEXT + 1]; /* where the machine stands; "": unsaid */
     char labels[SETTINGS_LABELS][SETTINGS_WORD + 1]; /* words that requirements may ask for */
     size_t label_count;
     char listen[SETTINGS_ADDRESS + 1];  /* "*:7117"; port 0: any that is free */
@@ -83,4 +84,6 @@ int settings_default(struct settings *s, struct err *e);
 /* The file over the defaults; NULL: ~/.config/p2pgrid/p2pd.conf, if it is there. The
  * error names file and line. *s is untouched when it fails. */
 int settings_read(struct settings *s, const char *path, struct err *e);
+/* What a file with this text would say; the error calls it `name`. */
+int settings_read_text(struct settings *s, const char *text, const char *name, struct err *e);
 #endif

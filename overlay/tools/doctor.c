@@ -24,6 +24,12 @@ enum { ANSWER_MS = 5000, LINE = 512 };
 struct doctor_order {
     struct tool_options shared;
     const char *config;
+    char file[256]; /* of its settings, says the daemon that answers; "": none does */
+};
+
+struct asked {
+    struct symptoms *s;
+    struct doctor_order *o;
 };
 
 static error_t doctor_parse(int key, char *value, struct argp_state *state)
@@ -42,24 +48,27 @@ static error_t doctor_parse(int key, char *value, struct argp_state *state)
 
 static void doctor_row(void *ctx, const struct message *m)
 {
-    struct symptoms *s = ctx;
+    const struct asked *a = ctx;
+    struct symptoms *s = a->s;
     if (m->kind != MSG_local_terms)
         return;
+    strcpy(a->o->file, m->local_terms.file);
     s->enforces = m->local_terms.enforces;
     s->required = m->local_terms.required;
     s->group = (m->local_terms.enforces & CONFINE_CGROUP) != 0;
     snprintf(s->controllers, sizeof s->controllers, "%s", m->local_terms.controllers);
 }
 
-static void look_at_daemon(struct symptoms *s, const struct doctor_order *o)
+static void look_at_daemon(struct symptoms *s, struct doctor_order *o)
 {
+    struct asked asked = {s, o};
     struct message terms = {.kind = MSG_local_lend, .local_lend.verb = LENDER_TELL};
     struct msg_local_done done;
     struct all_peers all = {0};
     struct client *c;
     struct err e = {0};
     s->daemon = client_open(&c, o->shared.socket, &e) == 0;
-    if (s->daemon && client_ask(c, &terms, ANSWER_MS, doctor_row, s, &done, &e) == 0 &&
+    if (s->daemon && client_ask(c, &terms, ANSWER_MS, doctor_row, &asked, &done, &e) == 0 &&
         all_peers_ask(&all, c, &e) == 0) {
         s->peers = (unsigned)all.count;
         s->silent = all.silent;
@@ -72,6 +81,13 @@ static void look_at_daemon(struct symptoms *s, const struct doctor_order *o)
 
 /* --- files, the kernel, the system --- */
 
+static const char *doctor_settings(const struct doctor_order *o)
+{
+    if (o->config != NULL)
+        return o->config;
+    return o->file[0] != '\0' && access(o->file, F_OK) == 0 ? o->file : NULL;
+}
+
 static void look_at_keys(struct symptoms *s, const struct doctor_order *o)
 {
     struct identity *identity = NULL;
@@ -79,7 +95,7 @@ static void look_at_keys(struct symptoms *s, const struct doctor_order *o)
     struct err e = {0};
     if (settings == NULL)
         return;
-    int rc = settings_read(settings, o->config, &e);
+    int rc = settings_read(settings, doctor_settings(o), &e);
     if (rc == 0) {
         const char *colon = strrchr(settings->listen, ':');
         snprintf(s->listen, sizeof s->listen, "%.79s", settings->listen);
@@ -223,9 +239,11 @@ static void doctor_print_json(const struct finding *found, size_t count)
 
 int tool_doctor(int argc, char **argv)
 {
-    static const struct argp_option options[] = {
-        {"config", 'c', "FILE", 0, "p2pd's settings (default: ~/.config/p2pgrid/p2pd.conf)", 0},
-        {0}};
+    static const struct argp_option options[] = {{"config", 'c', "FILE", 0,
+                                                  "p2pd's settings (default: those of the p2pd "
+                                                  "that answers, or ~/.config/p2pgrid/p2pd.conf)",
+                                                  0},
+                                                 {0}};
     static const struct argp_child children[] = {{.argp = &tool_argp}, {0}};
     const struct argp argp = {.options = options,
                               .parser = doctor_parse,
@@ -237,8 +255,8 @@ int tool_doctor(int argc, char **argv)
     static struct finding found[FINDINGS_MOST];
     struct doctor_order o = {0};
     argp_parse(&argp, argc, argv, 0, NULL, &o);
-    look_at_keys(&s, &o);
     look_at_daemon(&s, &o);
+    look_at_keys(&s, &o);
     look_at_clock(&s);
     look_at_interfaces(&s);
     look_at_firewall(&s);

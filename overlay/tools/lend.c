@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lend.c -- p2pctl policy, pause, resume, leave: what this desktop lends, and when it stops. */
 #include "print_json.h"
+#include "conf.h"
 #include "overlay/base/size.h"
 #include "overlay/base/confinement.h"
 #include "overlay/lend/lender.h"
@@ -11,11 +12,14 @@
 #include <string.h>
 #include <time.h>
 
+enum { WORDS_MOST = 64 };
 enum { ANSWER_MS = 5000, LEAVE_S = 30, LEAVE_POLL_MS = 200, LEAVE_MOST_S = 24 * 3600 };
 
 struct lend_options {
     struct tool_options shared;
     struct msg_local_lend ask;
+    char *words[WORDS_MOST]; /* of policy: set SETTING VALUE... */
+    size_t count;
 };
 
 static error_t lend_parse(int key, char *value, struct argp_state *state)
@@ -34,6 +38,10 @@ static error_t lend_parse(int key, char *value, struct argp_state *state)
         if (*end != '\0' || end == value || seconds < 0 || seconds > LEAVE_MOST_S)
             argp_error(state, "--within=%s: must be 0 to %d seconds", value, LEAVE_MOST_S);
         w->ask.within_s = (uint32_t)seconds;
+    } else if (key == ARGP_KEY_ARG && w->ask.verb == LENDER_TELL) {
+        if (w->count == WORDS_MOST)
+            argp_error(state, "more than %d words", WORDS_MOST);
+        w->words[w->count++] = value;
     } else {
         return ARGP_ERR_UNKNOWN;
     }
@@ -102,6 +110,50 @@ static void lend_print_json(const struct msg_local_terms *t)
     tool_print_json(json_of_terms(t));
 }
 
+/* p2pd judges more than the file: cores that are not there, for one. What it does not take is not
+ * left for its next start. */
+static int policy_reload(struct client *c, struct conf *conf, struct msg_local_terms *terms,
+                         struct err *e)
+{
+    const struct msg_local_lend reload = {.verb = LENDER_RELOAD};
+    struct err why = {0}, undo = {0};
+    if (lend_ask(c, &reload, terms, &why) == 0)
+        return 0;
+    if (conf_undo(conf, &undo) != 0)
+        return err_set(e, why.code, "p2pd does not take it: %.200s; %.200s", why.text, undo.text);
+    return err_set(e, why.code, "p2pd does not take it: %.200s; %.200s is as it was", why.text,
+                   conf->path);
+}
+
+static int policy_change(struct client *c, const struct lend_options *w,
+                         struct msg_local_terms *terms, struct err *e)
+{
+    const struct msg_local_lend tell = {.verb = LENDER_TELL};
+    const bool sets = strcmp(w->words[0], "set") == 0;
+    const char *name = w->words[1];
+    char value[POLICY_VALUE];
+    struct conf conf = {.folder = -1};
+    int rc = sets ? policy_value(name, w->words + 2, w->count - 2, value, e) : 0;
+    if (rc == 0)
+        rc = lend_ask(c, &tell, terms, e);
+    if (rc == 0)
+        rc = conf_set(&conf, terms->file, name, sets ? value : NULL, e);
+    if (rc == 0)
+        rc = policy_reload(c, &conf, terms, e);
+    if (rc == 0 && !w->shared.json)
+        printf("%s: %s%s%s%s; what runs here goes on as it began\n", conf.path, name,
+               sets ? " = " : " is as by default", sets ? value : "",
+               conf.changed ? "" : ", as before");
+    conf_close(&conf);
+    return rc;
+}
+
+static bool policy_is_usage(const struct lend_options *w)
+{
+    return w->count == 0 || (strcmp(w->words[0], "set") == 0 && w->count > 2) ||
+           (strcmp(w->words[0], "unset") == 0 && w->count == 2);
+}
+
 /* --- the others --- */
 
 static void lend_say(const struct msg_local_terms *t, const struct msg_local_lend *asked)
@@ -166,10 +218,14 @@ static int run(int argc, char **argv, const struct argp *argp, enum lender_verb 
     struct client *c;
     struct err e = {0};
     argp_parse(argp, argc, argv, 0, NULL, &w);
+    if (!policy_is_usage(&w)) {
+        fprintf(stderr, "p2pctl policy: set SETTING VALUE..., unset SETTING, or nothing\n");
+        return TOOL_USAGE;
+    }
     int rc = tool_connect(&c, &w.shared);
     if (rc != TOOL_OK)
         return rc;
-    if (lend_ask(c, &w.ask, &terms, &e) != 0)
+    if (w.count > 0 ? policy_change(c, &w, &terms, &e) != 0 : lend_ask(c, &w.ask, &terms, &e) != 0)
         rc = tool_fail(&e);
     else if (verb == LENDER_TELL)
         (w.shared.json ? lend_print_json : lend_print)(&terms);
@@ -191,8 +247,11 @@ int tool_policy(int argc, char **argv)
 {
     const struct argp argp = {.parser = lend_parse,
                               .children = shared,
+                              .args_doc = "[set SETTING VALUE... | unset SETTING]",
                               .doc = "Shows to whom, when and how much this desktop is lent, and "
-                                     "what guests are kept from."};
+                                     "what guests are kept from; set and unset change it, in "
+                                     "p2pd's own settings (man p2pd.conf).\vA list has a VALUE for "
+                                     "each of its members; '' is an empty one."};
     return run(argc, argv, &argp, LENDER_TELL);
 }
 

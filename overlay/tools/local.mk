@@ -10,6 +10,7 @@ p2pctl_SOURCES = \
     overlay/tools/grid.c \
     overlay/tools/history.c overlay/tools/jobs.c overlay/tools/log.c overlay/tools/members.c \
     overlay/tools/moment.c overlay/tools/moment.h overlay/tools/own_jobs.c overlay/tools/own_jobs.h \
+    overlay/tools/conf.c overlay/tools/conf.h \
     overlay/tools/diagnosis.c overlay/tools/diagnosis.h overlay/tools/doctor.c \
     overlay/tools/service.c overlay/tools/service.h overlay/tools/summary.c \
     overlay/tools/invite.c \

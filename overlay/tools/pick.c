@@ -128,7 +128,8 @@ int pick_make(struct pick *p, const struct all_peers *all, const struct pick_wan
         return err_set(e, ENOMEM, "no memory");
     claim_all(p);
     if (!p->enough) {
-        candidates_explain(&p->candidates, &p->claim, all->silent, false, p->why, sizeof p->why);
+        candidates_explain(&p->candidates, &p->claim, want->require, all->silent, false, p->why,
+                           sizeof p->why);
     } else if (place_all(p, want, &trouble) != 0) {
         p->enough = false;
         snprintf(p->why, sizeof p->why, "%s", trouble.text);

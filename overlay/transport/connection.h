@@ -88,7 +88,7 @@ void connection_say_bye(struct connection *c);
  * out. */
 void connection_send(struct connection *c, const uint8_t *frames, size_t length);
 size_t connection_backlog(const struct connection *c); /* bytes not yet handed to the kernel */
-size_t connection_room(const struct connection *c); /* for a file: see pace.h */
+size_t connection_room(const struct connection *c);    /* for a file: see pace.h */
 /* Has the other host acknowledged anything in the last so many ms? Its kernel does that. */
 bool connection_heard(const struct connection *c, unsigned ms);
 /* The kernel did not have to retransmit repeatedly: this notices a lost host later, but is not

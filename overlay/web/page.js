@@ -312,7 +312,7 @@ function fillJob(view, job, first) {
   const peers = new Set(running.map((p) => p.peer_id)).size;
   view.title.replaceChildren(program(job.program), make('span', {}, `${job.job}, since ${when(job.began_ms)}`));
   const size = `${plural(job.ranks, 'rank')}${job.lanes > 1 ? ` in ${plural(job.lanes, 'lane')}` : ''} on ${plural(peers, 'peer')}`;
-  view.sum.replaceChildren(job.state === 'held' ? `Held. ${size}` : job.state === 'ends' ? `Ends. ${size}` : size);
+  view.sum.replaceChildren(job.waits_for > 0 ? `Waits for ${plural(job.waits_for, 'slot')}: place ${job.place}, ${job.free} free now` : job.state === 'held' ? `Held. ${size}` : job.state === 'ends' ? `Ends. ${size}` : size);
   if (job.lost > 0) view.sum.append(', ', make('strong', {}, `${plural(job.lost, 'process', 'processes')} lost`));
   if (view.matrix) {
     fillMatrix(view.matrix, job, first);

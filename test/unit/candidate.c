@@ -70,12 +70,16 @@ static void test_the_line_names_the_reasons(void **state)
     struct claim_offer offers[] = {{.slots = 4}};
     struct claim claim = {
         .request = &want, .peers = peers, .peer_count = 3, .offers = offers, .offer_count = 1};
-    candidates_explain(&all, &claim, 0, false, line, sizeof line);
+    candidates_explain(&all, &claim, &require, 0, false, line, sizeof line);
     assert_string_equal(line, "asked for 32 slots, found 4 on 1 peer: desk3 has 0 of 4 slots free, "
                               "desk4 did not answer, desk5 runs Open MPI 5.0.7 (needs 4.1), "
                               "desk6 was not to be used, desk7 does not fit cores != 7, "
                               "desk8 has no Open MPI (needs 4.1); start "
                               "fewer processes or wait");
+    assert_true(
+        require_parse(&require, "!(name == egret) && name in (desk3, heron, ibis)", &wrong));
+    candidates_explain(&all, &claim, &require, 1, false, line, sizeof line);
+    assert_non_null(strstr(line, ", 1 peer did not answer; no peer that answered is called heron"));
 }
 
 /* Two sites of two desktops; then one of them is full. */

@@ -19,6 +19,7 @@ unit_programs = \
     test/unit/cycle \
     test/unit/datagram \
     test/unit/decide \
+    test/unit/edit \
     test/unit/elf \
     test/unit/diagnosis \
     test/unit/fate \
@@ -160,6 +161,7 @@ test_unit_pressure_LDADD = libdaemon.la $(LDADD)
 test_unit_datagram_LDADD = libdaemon.la $(LDADD)
 test_unit_cores_LDADD = libdaemon.la $(LDADD)
 test_unit_settings_LDADD = libdaemon.la $(LDADD)
+test_unit_edit_LDADD = libdaemon.la $(LDADD)
 test_unit_autogroup_LDADD = libconfine.la $(LDADD)
 test_unit_lanes_LDADD = libconfine.la $(LDADD)
 test_unit_outside_LDADD = libconfine.la $(LDADD)

@@ -217,9 +217,27 @@ static void explain_free(const struct candidate *c, char *why, size_t size)
     phrase_add(&p, " slots free");
 }
 
-void candidates_explain(const struct candidates *all, const struct claim *claim, unsigned silent,
-                        bool unsettled, char *out, size_t size)
+/* The first name that is asked for and that no candidate has. */
+static bool is_nobody(const struct candidates *all, const struct require *require,
+                      char name[REQUIRE_WORD + 1])
 {
+    for (size_t i = 0; i < require->count; i++) {
+        size_t k = 0;
+        if (!require_name(require, i, name))
+            continue;
+        while (k < all->count && strcmp(all->at[k].name, name) != 0)
+            k++;
+        if (k == all->count)
+            return true;
+    }
+    return false;
+}
+
+void candidates_explain(const struct candidates *all, const struct claim *claim,
+                        const struct require *require, unsigned silent, bool unsettled, char *out,
+                        size_t size)
+{
+    char nobody[REQUIRE_WORD + 1];
     struct shortage s;
     unsigned peers = 0;
     bool none_fits = all->count > 0 && silent == 0;
@@ -246,5 +264,5 @@ void candidates_explain(const struct candidates *all, const struct claim *claim,
             explain_free(c, free, sizeof free);
         shortage_peer(&s, c->name, why);
     }
-    shortage_end(&s, silent, none_fits);
+    shortage_end(&s, silent, none_fits, is_nobody(all, require, nobody) ? nobody : NULL);
 }

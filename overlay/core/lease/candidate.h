@@ -59,6 +59,7 @@ void candidates_claim(const struct candidates *all, size_t count,
 bool candidates_suffice(const struct candidates *all, const struct request *request);
 /* The line that says why too few slots were found; claim: as it ended, its peers are the first of
  * all. */
-void candidates_explain(const struct candidates *all, const struct claim *claim, unsigned silent,
-                        bool unsettled, char *out, size_t size);
+void candidates_explain(const struct candidates *all, const struct claim *claim,
+                        const struct require *require, unsigned silent, bool unsettled, char *out,
+                        size_t size);
 #endif

@@ -53,6 +53,8 @@ bool require_parse(struct require *r, const char *text, struct require_error *e)
 /* For a person: "mem >= 4X: '4X' is no size, like 512M or 4G (column 8)". */
 void require_error_text(const struct require_error *e, const char *text, char *out, size_t size);
 bool require_fits(const struct require *r, const struct part_ad *ad, uint32_t rtt_us);
+/* The name, where the i-th node (of `count`) asks for a peer of this name. */
+bool require_name(const struct require *r, size_t i, char name[REQUIRE_WORD + 1]);
 /* Would it fit at some distance? */
 bool require_may_fit(const struct require *r, const struct part_ad *ad);
 /* The first condition, as written, that keeps the peer from fitting; "" when it fits. */

@@ -181,6 +181,26 @@ bool require_may_fit(const struct require *r, const struct part_ad *ad)
     return r->count == 0 || (may(r, r->root, ad) & MAY_HOLD) != 0;
 }
 
+static bool is_denied(const struct require *r, const struct require_node *test)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (r->nodes[i].kind == NODE_NOT && r->nodes[i].begin <= test->begin &&
+            r->nodes[i].end >= test->end)
+            return true;
+    return false;
+}
+
+bool require_name(const struct require *r, size_t i, char name[REQUIRE_WORD + 1])
+{
+    const struct require_node *n = &r->nodes[i];
+    if (n->kind != NODE_TEST || n->field != NAME || n->compare != IS ||
+        n->word_length > REQUIRE_WORD || is_denied(r, n))
+        return false;
+    memcpy(name, r->text + n->word, n->word_length);
+    name[n->word_length] = '\0';
+    return true;
+}
+
 void require_explain(const struct require *r, const struct part_ad *ad, uint32_t rtt_us, char *out,
                      size_t size)
 {

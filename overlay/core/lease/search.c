@@ -157,7 +157,7 @@ static void fall_short(struct search *s)
 {
     name_fitting(s);
     tell_waiting(s);
-    candidates_explain(&s->candidates, &s->claim, s->silent, s->unsettled, s->reason,
+    candidates_explain(&s->candidates, &s->claim, &s->require, s->silent, s->unsettled, s->reason,
                        sizeof s->reason);
     search_end(s, s->reason);
 }

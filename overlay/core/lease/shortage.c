@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { TOLD_MAX = 6, END_ROOM = 120 };
+enum { TOLD_MAX = 6, END_ROOM = 180 };
 
 /* "3 slots" */
 static void add_count(struct phrase *p, unsigned n, const char *of)
@@ -47,7 +47,7 @@ void shortage_peer(struct shortage *s, const char *name, const char *why)
     phrase_add(&s->line, why);
 }
 
-void shortage_end(struct shortage *s, unsigned silent, bool none_fits)
+void shortage_end(struct shortage *s, unsigned silent, bool none_fits, const char *nobody)
 {
     if (s->untold > 0) {
         phrase_add(&s->line, " and ");
@@ -60,5 +60,10 @@ void shortage_end(struct shortage *s, unsigned silent, bool none_fits)
         phrase_add(&s->line, " did not answer");
     }
     phrase_add(&s->line, "; ");
+    if (nobody != NULL) {
+        phrase_add(&s->line, "no peer that answered is called ");
+        phrase_add(&s->line, nobody);
+        return;
+    }
     phrase_add(&s->line, none_fits ? "ask for less" : "start fewer processes or wait");
 }

@@ -17,6 +17,6 @@ void shortage_unsettled(struct shortage *s); /* peers have come or gone a moment
 /* "desk3 has 0 of 4 slots free": name and what goes on after it. */
 void shortage_peer(struct shortage *s, const char *name, const char *why);
 /* Peers that are known and never sent an ad; and what to do. none_fits: fewer processes
- * would not help. */
-void shortage_end(struct shortage *s, unsigned silent, bool none_fits);
+ * would not help. nobody: a name that was asked for and is no peer's; NULL: there is none. */
+void shortage_end(struct shortage *s, unsigned silent, bool none_fits, const char *nobody);
 #endif
