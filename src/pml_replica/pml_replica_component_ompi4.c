@@ -92,7 +92,7 @@ static int component_register(void)
                                  .log_limit = 64 << 20,
                                  .window_limit = 16 << 20,
                                  .lag_ms = 10,
-                                 .drop_after_ms = 30000,
+                                 .drop_after_ms = engine_default_limits.drop_after_ms,
                                  .retry_ms = 500,
                                  .silence_ms = 1000,
                                  .shared_memory = true,

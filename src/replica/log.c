@@ -200,13 +200,16 @@ void log_complete(struct engine *e, struct finished *done)
 }
 
 /* Lanes that must have the message before a copy of it makes the send done: those that this process
- * sends to. That a synchronous send is done tells the program that the receiver has come so far;
- * each of these lanes must be sure of that, or all lanes must have it. */
+ * sends to. If the receiver is dead in all of these, any lane will do, but one: until the receiver
+ * has come so far somewhere, a program that goes on here may do what its other replicas cannot do
+ * before the receiver comes there, and others would wait for that (doc/replication-reasons.md).
+ * That a synchronous send is done tells the program that the receiver has come so far; each of
+ * these lanes must be sure of that, or all lanes must have it. */
 static lanes_t entry_awaited_lanes(const struct engine *e, const struct entry *entry)
 {
     lanes_t living = e->by_rank[entry->channel->world].living, mine = living & e->duty;
     if (!entry->synchronous)
-        return entry->have_not & mine;
+        return entry->have_not & (mine || entry->taken ? mine : living);
     return (entry->have_not | entry->unsure) & (mine ? mine : living);
 }
 

@@ -155,6 +155,7 @@ static void channel_count_message(struct engine *e, struct channel *c, const str
 static void entry_note_have(struct engine *e, struct entry *entry, int lane, const struct header *h)
 {
     entry->have_not &= (lanes_t)~lane_bit(lane);
+    entry->taken = true;
     if (h->flags & HEADER_FIRM)
         entry->unsure &= (lanes_t)~lane_bit(lane);
     if (!(h->flags & HEADER_CLOSED))

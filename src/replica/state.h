@@ -30,6 +30,7 @@ struct entry {
     uint64_t mine_ms;  /* and was last seen to wait for a lane that this process sends to */
     bool wanted;       /* a receive waits for its buffer: a copy is worth making now */
     bool rendezvous, synchronous;
+    bool taken;   /* rendezvous or synchronous: some lane has sent HAVE */
     bool exposed; /* to the receiver in this lane: the request's bytes */
     uint8_t rkey[ENGINE_RKEY];
     lanes_t have_not;            /* rendezvous or synchronous: lanes that have not sent HAVE */

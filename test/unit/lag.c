@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lag.c -- a large send is copied for another lane when that gives no sign of receiving, and not
- * while it takes one message after the other. */
+ * while it takes one message after the other, nor before any receiver has it. */
 #include "src/replica/engine.h"
 #include "src/replica/hash.h"
 #include "src/replica/header.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { RANKS = 2, LANES = 2, TAG = 3, WINDOW = 8, LENGTH = 32 * 1024 };
-enum { OWN = 1, OTHER = 1 + RANKS }; /* the receiver's replicas */
+enum { RANKS = 2, LANES = 3, TAG = 3, WINDOW = 8, LENGTH = 32 * 1024 };
+enum { OWN = 1, OTHER = 1 + RANKS, THIRD = 1 + 2 * RANKS }; /* the receiver's replicas */
 
 struct scene {
     struct engine *engine;
@@ -37,8 +37,9 @@ static int on_send(void *ctx, int replica, const uint8_t *header, const void *pa
 
 static void on_lost(void *ctx, int replica, const char *why)
 {
-    (void)ctx, (void)replica;
-    fail_msg("lost: %s", why);
+    (void)ctx;
+    if (replica != OWN)
+        fail_msg("lost: %s", why);
 }
 
 static void on_sent(void *ctx, struct engine_send *s)
@@ -59,7 +60,7 @@ static void on_stop(void *ctx, int status, const char *line)
     fail_msg("stopped: %s", line);
 }
 
-static int begin(void **state)
+static int begin_lanes(void **state, int lanes)
 {
     static const struct engine_callbacks callbacks = {.send = on_send,
                                                       .lost = on_lost,
@@ -71,7 +72,7 @@ static int begin(void **state)
     static struct scene scene;
     struct scene *g = *state = &scene;
     *g = (struct scene){0};
-    g->engine = engine_create(RANKS, LANES, 0, 0, NULL, &engine_default_limits, &callbacks, g);
+    g->engine = engine_create(RANKS, lanes, 0, 0, NULL, &engine_default_limits, &callbacks, g);
     g->comm = engine_comm_add(g->engine, members, RANKS, NULL, 0, false);
     engine_progress(g->engine, 1000);
     for (uint64_t hash = 0; g->begun < WINDOW; g->begun++) {
@@ -81,6 +82,16 @@ static int begin(void **state)
         engine_send(g->engine, &g->send[g->begun]);
     }
     return 0;
+}
+
+static int begin(void **state)
+{
+    return begin_lanes(state, 2);
+}
+
+static int begin_three(void **state)
+{
+    return begin_lanes(state, LANES);
 }
 
 static int end(void **state)
@@ -144,11 +155,38 @@ static void test_the_time_of_the_own_lane_does_not_count(void **state)
     assert_int_equal(g->done, 1);
 }
 
+/* Nor does a lane whose receiver is dead run ahead of all receivers. */
+static void test_no_copy_before_any_receiver_has_it(void **state)
+{
+    struct scene *g = *state;
+    const unsigned lag = engine_default_limits.lag_ms;
+    engine_dead(g->engine, OWN);
+    assert_int_equal(copies_at(g, 5 * lag), 0);
+    have(g, THIRD, 0);
+    assert_int_equal(copies_at(g, 6 * lag - 1), 0);
+    assert_int_equal(copies_at(g, 6 * lag), 1);
+    assert_int_equal(g->done, 1);
+}
+
+/* One that has it, and is dead now, has come so far. */
+static void test_a_copy_when_a_dead_receiver_had_it(void **state)
+{
+    struct scene *g = *state;
+    const unsigned lag = engine_default_limits.lag_ms;
+    have(g, OWN, 0);
+    engine_dead(g->engine, OWN);
+    assert_int_equal(copies_at(g, lag - 1), 0);
+    assert_int_equal(copies_at(g, lag), 1);
+    assert_int_equal(g->done, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_no_copy_while_the_lane_receives, begin, end),
         cmocka_unit_test_setup_teardown(test_a_copy_when_nothing_comes, begin, end),
-        cmocka_unit_test_setup_teardown(test_the_time_of_the_own_lane_does_not_count, begin, end)};
+        cmocka_unit_test_setup_teardown(test_the_time_of_the_own_lane_does_not_count, begin, end),
+        cmocka_unit_test_setup_teardown(test_no_copy_before_any_receiver_has_it, begin_three, end),
+        cmocka_unit_test_setup_teardown(test_a_copy_when_a_dead_receiver_had_it, begin_three, end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
