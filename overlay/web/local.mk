@@ -5,7 +5,7 @@ libdaemon_la_SOURCES += \
     overlay/web/state.c overlay/web/state.h overlay/web/stream.c overlay/web/stream.h overlay/web/web.c \
     overlay/web/web.h overlay/web/web_parts.h
 nodist_libdaemon_la_SOURCES = overlay/web/page.inc
-page_files = overlay/web/page.html overlay/web/page.css overlay/web/page.js
+page_files = overlay/web/page.html overlay/web/page.css overlay/web/page.js overlay/web/icon.svg
 EXTRA_DIST += $(page_files)
 overlay/web/page.inc: $(page_files)
 	$(AM_V_GEN)$(MKDIR_P) overlay/web && for file in $(page_files); do \

@@ -10,11 +10,11 @@ static const struct path {
     enum web_ask ask;
     bool post;
 } paths[] = {
-    {"/", WEB_PAGE, false},           {"/page.css", WEB_STYLE, false},
-    {"/page.js", WEB_SCRIPT, false},  {"/enter", WEB_ENTER, false},
-    {"/state", WEB_STATE, false},     {"/events", WEB_EVENTS, false},
-    {"/metrics", WEB_METRICS, false}, {"/pause", WEB_PAUSE, true},
-    {"/resume", WEB_RESUME, true},
+    {"/", WEB_PAGE, false},          {"/page.css", WEB_STYLE, false},
+    {"/page.js", WEB_SCRIPT, false}, {"/favicon.ico", WEB_ICON, false},
+    {"/enter", WEB_ENTER, false},    {"/state", WEB_STATE, false},
+    {"/events", WEB_EVENTS, false},  {"/metrics", WEB_METRICS, false},
+    {"/pause", WEB_PAUSE, true},     {"/resume", WEB_RESUME, true},
 };
 
 /* A key of exactly so many digits up to one of `ends` or the end; else out is "". */

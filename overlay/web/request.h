@@ -18,6 +18,7 @@ enum web_ask {
     WEB_PAGE,
     WEB_STYLE,
     WEB_SCRIPT,
+    WEB_ICON, /* which browsers ask for by themselves, on the link's page too */
     WEB_STATE,
     WEB_EVENTS,
     WEB_METRICS,

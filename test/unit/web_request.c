@@ -29,6 +29,7 @@ static void test_paths(void **state)
     assert_int_equal(get("/?x=1"), WEB_PAGE);
     assert_int_equal(get("/page.css"), WEB_STYLE);
     assert_int_equal(get("/page.js"), WEB_SCRIPT);
+    assert_int_equal(get("/favicon.ico"), WEB_ICON);
     assert_int_equal(get("/state"), WEB_STATE);
     assert_int_equal(get("/events"), WEB_EVENTS);
     assert_int_equal(get("/metrics"), WEB_METRICS);
