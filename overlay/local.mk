@@ -4,7 +4,7 @@
 # (test/unit/core_symbols).
 noinst_LTLIBRARIES += libcore.la
 libcore_la_SOURCES = \
-    overlay/base/hash.h overlay/base/id.c overlay/base/id.h overlay/base/random.h overlay/base/text.c overlay/base/text.h overlay/base/window.c \
+    overlay/base/hash.h overlay/base/id.c overlay/base/id.h overlay/base/random.h overlay/base/recent.c overlay/base/recent.h overlay/base/text.c overlay/base/text.h overlay/base/window.c \
     overlay/base/window.h \
     overlay/core/files/fetch.c overlay/core/files/fetch.h overlay/core/files/swarm.c overlay/core/files/swarm.h \
     overlay/core/files/merge.c overlay/core/files/merge.h overlay/core/files/result.c overlay/core/files/result.h \
@@ -64,7 +64,7 @@ lib_LTLIBRARIES += libp2pgrid.la
 libp2pgrid_la_SOURCES =
 libp2pgrid_la_LIBADD = libclient.la
 libp2pgrid_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex \
-    '^(client_(open|close|fd|allocate|allocate_waiting|reserve|tell_job|tell_places|files|launch|look|release|event)|id_.*|addr_equal|err_set)$$'
+    '^(client_(open|close|fd|allocate|allocate_waiting|reserve|tell_job|tell_places|tell_output|files|launch|look|release|event)|id_.*|addr_equal|err_set)$$'
 EXTRA_DIST += overlay/client/header.awk overlay/client/p2pgrid.pc.in
 nodist_include_HEADERS = overlay/client/installed/p2pgrid.h
 overlay/client/installed/p2pgrid.h: $(libclient_la_SOURCES) $(libcore_la_SOURCES) overlay/client/header.awk
@@ -100,7 +100,7 @@ libdaemon_la_SOURCES = \
     overlay/crypto/rotation.c overlay/crypto/rotation.h overlay/crypto/session_keys.c \
     overlay/crypto/session_keys.h overlay/crypto/signature.c overlay/crypto/signature.h \
     overlay/daemon/daemon.c overlay/daemon/daemon.h overlay/daemon/dispatch.c overlay/node/node.h \
-    overlay/node/history.c overlay/node/history.h overlay/membership/sightings.c overlay/membership/sightings.h \
+    overlay/node/history.c overlay/node/history.h overlay/borrow/outputs.c overlay/borrow/outputs.h overlay/membership/sightings.c overlay/membership/sightings.h \
     overlay/json/rows.c overlay/json/rows.h \
     overlay/local/members.c overlay/local/members.h overlay/local/overview.c \
     overlay/local/peer_cache.c overlay/local/peer_cache.h \

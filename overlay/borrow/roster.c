@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* roster.c -- the jobs of this daemon's user. */
 #include "roster.h"
+#include "overlay/base/recent.h"
+#include "outputs.h"
 #include "overlay/watch/notice.h"
 #include "overlay/client/words.h"
 #include <errno.h>
@@ -10,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { JOBS_MAX = 128, PLACES_MAX = 1 << 18, STATUS_UNKNOWN = 255 };
+enum { JOBS_MAX = 128, PLACES_MAX = 1 << 18, STATUS_UNKNOWN = 255, KEEP_MOST = 1 << 20 };
 
 struct job {
     void *client;
@@ -19,6 +21,7 @@ struct job {
     struct part_place *places; /* [lane * ranks + rank]; state 0: not said */
     size_t count;
     bool cancelled; /* its end was asked for */
+    struct recent output;
 };
 
 struct roster {
@@ -54,10 +57,16 @@ void roster_ask_waits(struct roster *r, roster_waits_fn *waits, void *ctx)
     r->waits_ctx = ctx;
 }
 
+static void job_free(struct job *j)
+{
+    free(j->places);
+    free(j->output.at);
+}
+
 void roster_free(struct roster *r)
 {
     for (size_t i = 0; r != NULL && i < r->count; i++)
-        free(r->at[i].places);
+        job_free(&r->at[i]);
     free(r);
 }
 
@@ -95,7 +104,7 @@ static void keep_past(struct roster *r, const struct job *j)
              : !j->is.over       ? "mpirun was lost"
              : j->is.status == 0 ? "done"
                                  : "failed");
-    r->past(r->ctx, &past);
+    r->past(r->ctx, &past, &j->output);
 }
 
 /* One that waited has done nothing that is worth to be kept. */
@@ -109,7 +118,7 @@ static void note_end(struct roster *r, const struct job *j)
 
 static void forget_job(struct roster *r, struct job *j)
 {
-    free(j->places);
+    job_free(j);
     *j = r->at[--r->count];
 }
 
@@ -179,6 +188,41 @@ void roster_places(struct roster *r, const void *client, const struct msg_local_
         if (lost)
             say_lost(r, j, p);
     }
+}
+
+void roster_output(struct roster *r, const void *client, const struct msg_local_output *said)
+{
+    struct job *j = roster_find(r, client);
+    const size_t keep = said->keep < KEEP_MOST ? said->keep : KEEP_MOST;
+    if (j == NULL || j->is.over)
+        return;
+    if (j->output.room == 0 && keep > 0 && (j->output.at = malloc(keep)) != NULL)
+        j->output.room = keep;
+    recent_skip(&j->output, said->from);
+    recent_add(&j->output, said->data, said->data_length);
+}
+
+static const struct job *job_named(const struct roster *r, const char *word)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (outputs_named(r->at[i].is.name, word))
+            return &r->at[i];
+    return NULL;
+}
+
+bool roster_printed(const struct roster *r, void *client, const struct msg_local_printed *question)
+{
+    const struct job *j = job_named(r, question->name);
+    struct message done = {.kind = MSG_local_done};
+    if (j == NULL)
+        return false;
+    struct msg_local_output row = {
+        .token = question->token, .over = j->is.over, .keep = (uint32_t)j->output.room};
+    memcpy(row.name, j->is.name, sizeof row.name);
+    outputs_say(&j->output, &row, question->from, r->say, client);
+    done.local_done.token = question->token;
+    r->say(client, &done);
+    return true;
 }
 
 void roster_forget(struct roster *r, const void *client)

@@ -9,10 +9,12 @@
 #include <sys/types.h>
 
 struct notices;
+struct recent;
 struct roster;
 typedef void roster_say_fn(void *client, const struct message *m);
-/* A job is over: what the history keeps of it. */
-typedef void roster_past_fn(void *ctx, const struct msg_local_past *past);
+/* A job is over: what the history keeps of it, and the last of what it printed. */
+typedef void roster_past_fn(void *ctx, const struct msg_local_past *past,
+                            const struct recent *output);
 
 /* How the job of that program waits for slots, which the roster does not know. */
 typedef bool roster_waits_fn(void *ctx, const void *client, uint32_t *place, uint32_t *free);
@@ -25,6 +27,10 @@ void roster_free(struct roster *r);
 /* What the program with this pid says of its job, first; again when it is over. */
 void roster_job(struct roster *r, void *client, pid_t pid, const struct msg_local_job *job);
 void roster_places(struct roster *r, const void *client, const struct msg_local_places *places);
+/* The program's job prints: the last of it is kept until the job is over. */
+void roster_output(struct roster *r, const void *client, const struct msg_local_output *said);
+/* Answers, with local_done, of a job that is here. False: there is no such job. */
+bool roster_printed(const struct roster *r, void *client, const struct msg_local_printed *question);
 /* The program is gone, and its job with it. */
 void roster_forget(struct roster *r, const void *client);
 /* Each job, then its places. */

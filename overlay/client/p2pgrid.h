@@ -75,6 +75,11 @@ struct grid_place {
 };
 int client_tell_job(struct client *c, const struct grid_job *job);
 int client_tell_places(struct client *c, const struct grid_place *places, size_t count);
+/* What the job has printed, from that byte of all on, GRID_OUTPUT bytes at most. The daemon keeps
+ * the last `keep` bytes of it, GRID_KEEP_MOST at most. */
+enum { GRID_OUTPUT = 32768, GRID_KEEP_MOST = 1 << 20 };
+int client_tell_output(struct client *c, size_t keep, uint64_t from, const void *bytes,
+                       size_t count);
 
 struct program;
 struct input;

@@ -141,6 +141,20 @@ int client_tell_places(struct client *c, const struct grid_place *places, size_t
     return client_tell(c, &m);
 }
 
+int client_tell_output(struct client *c, size_t keep, uint64_t from, const void *bytes,
+                       size_t count)
+{
+    struct message m = {.kind = MSG_local_output};
+    struct msg_local_output *said = &m.local_output;
+    if (count > GRID_OUTPUT)
+        return -E2BIG;
+    said->keep = keep < GRID_KEEP_MOST ? (uint32_t)keep : (uint32_t)GRID_KEEP_MOST;
+    said->from = from;
+    said->data = bytes;
+    said->data_length = (uint32_t)count;
+    return client_tell(c, &m);
+}
+
 /* The strings one after the other, each with its NUL; malloc'd. */
 static uint8_t *pack_strings(char *const *strings, uint32_t *length)
 {

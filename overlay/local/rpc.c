@@ -5,6 +5,7 @@
 #include "overlay/core/lease/lease.h"
 #include "overlay/client/words.h"
 #include "overlay/node/history.h"
+#include "overlay/borrow/outputs.h"
 #include "overlay/node/node.h"
 #include "overlay/watch/notice.h"
 #include "overlay/borrow/reservations.h"
@@ -61,6 +62,25 @@ static void on_local_job(const struct rpc_caller *by, const struct msg_local_job
 static void on_local_places(const struct rpc_caller *by, const struct msg_local_places *places)
 {
     roster_places(by->rpc->roster, by->client, places);
+}
+
+static void on_local_output(const struct rpc_caller *by, const struct msg_local_output *said)
+{
+    roster_output(by->rpc->roster, by->client, said);
+}
+
+static void on_local_printed(const struct rpc_caller *by, const struct msg_local_printed *question)
+{
+    const struct node *node = by->rpc->node;
+    struct err e = {0};
+    if (roster_printed(by->rpc->roster, by->client, question))
+        return;
+    if (!outputs_tell(node->settings.state, node->history, question, by->rpc->say, by->client))
+        err_set(&e, ENOENT,
+                "nothing that a job %s of yours printed is kept here; p2pctl jobs and p2pctl "
+                "history show the jobs",
+                question->name);
+    say_done(by, question->token, &e);
 }
 
 static void on_local_jobs(const struct rpc_caller *by, const struct msg_local_jobs *question)
@@ -219,12 +239,15 @@ static bool rpc_waits(void *ctx, const void *client, uint32_t *place, uint32_t *
     return true;
 }
 
-static void rpc_on_past(void *ctx, const struct msg_local_past *past)
+static void rpc_on_past(void *ctx, const struct msg_local_past *past, const struct recent *output)
 {
     struct rpc *x = ctx;
     struct err e = {0};
     if (history_add(x->node->history, past, &e) != 0)
         log_warn(x->node->log, "not in the history: %s", e.text);
+    e = (struct err){0};
+    if (outputs_add(x->node->settings.state, x->node->history, past, output, &e) != 0)
+        log_warn(x->node->log, "what the job printed is not kept: %s", e.text);
 }
 
 int rpc_open(struct rpc **out, struct node *node, const struct rpc_parts *parts, rpc_say_fn *say,
@@ -251,6 +274,7 @@ int rpc_open(struct rpc **out, struct node *node, const struct rpc_parts *parts,
     roster_ask_waits(x->roster, rpc_waits, parts->searches);
     borrowed_on_down(parts->borrowed, rpc_on_down, x);
     history_listen(node->history, rpc_on_news, x);
+    outputs_sweep(node->settings.state, node->history);
     return 0;
 }
 

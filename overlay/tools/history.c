@@ -5,8 +5,9 @@
 #include "order.h"
 #include "overlay/client/words.h"
 #include "tool.h"
+#include <string.h>
 
-enum { ANSWER_MS = 5000, USUAL = 20, MOST = 512 };
+enum { ANSWER_MS = 5000, USUAL = 20, MOST = 512, WIDE = 36 };
 
 struct history_order {
     struct tool_options shared;
@@ -33,8 +34,8 @@ static void past_print(struct history_order *o, const struct msg_local_past *p)
     char when[24], span[24], size[48], lost[32] = "";
     const bool own = p->what == PAST_JOB;
     if (o->count++ == 0)
-        printf("%s%-13s %9s  %-13s %-24s %s%s\n", o->style.bold, "when", "took", "size", "what",
-               "how it ended", o->style.end);
+        printf("%s%-13s %9s  %-13s %-*s %s%s\n", o->style.bold, "when", "took", "size", WIDE,
+               "what", "how it ended", o->style.end);
     if (own && p->lanes > 1)
         snprintf(size, sizeof size, "%u ranks x %u", p->slots, (unsigned)p->lanes);
     else
@@ -45,7 +46,8 @@ static void past_print(struct history_order *o, const struct msg_local_past *p)
     printf("%-13s %9s  %-13s ", moment_text(p->began_ms / 1000, moment_now_ms() / 1000, when),
            moment_span(p->took_ms / 1000, span), size);
     if (own)
-        printf("%-24s %s%s", p->program, p->text, lost);
+        printf("%s: %-*s %s%s", p->name, WIDE - 2 - (int)strlen(p->name), p->program, p->text,
+               lost);
     else
         printf("%s of %s: %s  %s", p->user, p->name,
                p->program[0] != '\0' ? p->program : "a program of the system", p->text);

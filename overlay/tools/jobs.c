@@ -2,6 +2,7 @@
 /* jobs.c -- p2pctl jobs, job, cancel, hold, release: what runs, where, and how to end it. */
 #include "all_jobs.h"
 #include "print_json.h"
+#include "printed.h"
 #include "moment.h"
 #include "own_jobs.h"
 #include "overlay/client/words.h"
@@ -16,6 +17,7 @@ struct job_order {
     struct tool_options shared;
     bool all;
     bool named; /* the verb takes a job */
+    bool output, follow;
     const char *name;
 };
 
@@ -26,10 +28,16 @@ static error_t job_parse(int key, char *value, struct argp_state *state)
         state->child_inputs[0] = &o->shared;
     else if (key == 'a')
         o->all = true;
+    else if (key == 'o')
+        o->output = true;
+    else if (key == 'f')
+        o->follow = true;
     else if (key == ARGP_KEY_ARG && o->named && o->name == NULL)
         o->name = value;
     else if (key == ARGP_KEY_END && o->named && o->name == NULL)
         argp_error(state, "which job? p2pctl jobs shows them");
+    else if (key == ARGP_KEY_END && o->follow && (!o->output || o->shared.json))
+        argp_error(state, "--follow goes with --output, and not with --json");
     else
         return ARGP_ERR_UNKNOWN;
     return 0;
@@ -233,9 +241,23 @@ static const struct own_job *job_find(const struct own_jobs *all, const char *na
     return j;
 }
 
+static int job_print_output(struct client *c, const struct job_order *o)
+{
+    struct err e = {0};
+    const int rc = o->shared.json ? printed_show_json(c, o->name, &e)
+                                  : printed_show(c, o->name, o->follow, &e);
+    return rc == 0 ? TOOL_OK : tool_fail(&e);
+}
+
 int tool_job(int argc, char **argv)
 {
-    const struct argp argp = {.parser = job_parse,
+    static const struct argp_option options[] = {
+        {"output", 'o', NULL, 0,
+         "what its ranks have printed, as far as it is kept; also of a job in the history", 0},
+        {"follow", 'f', NULL, 0, "with --output: go on until the job is over", 0},
+        {0}};
+    const struct argp argp = {.options = options,
+                              .parser = job_parse,
                               .children = shared,
                               .args_doc = "JOB",
                               .doc = "One job: which rank is on which desktop, in each lane, and "
@@ -247,6 +269,11 @@ int tool_job(int argc, char **argv)
     int rc = job_begin(argc, argv, &argp, &o, &c);
     if (rc != TOOL_OK)
         return rc;
+    if (o.output) {
+        rc = job_print_output(c, &o);
+        client_close(c);
+        return rc;
+    }
     const struct own_job *j = own_jobs_ask(&own, c, &e) == 0 ? job_find(&own, o.name, &e) : NULL;
     if (j == NULL)
         rc = tool_fail(&e);

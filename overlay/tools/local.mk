@@ -22,6 +22,7 @@ p2pctl_SOURCES = \
     overlay/tools/p2pctl.c \
     overlay/tools/passphrase.c overlay/tools/passphrase.h \
     overlay/tools/peers.c \
+    overlay/tools/printed.c overlay/tools/printed.h \
     overlay/tools/pick.c overlay/tools/pick.h \
     overlay/tools/revoke.c \
     overlay/tools/rotate.c overlay/tools/rotate.h \

@@ -9,6 +9,7 @@
 #include "orte/mca/state/state_types.h"
 #include "src/survive/fate.h"
 #include "src/survive/heartbeat.h"
+#include "overlay/base/recent.h"
 #include "src/survive/place_updates.h"
 
 /* Handlers of the stock component and of the state machine, which ours call for all that is not
@@ -65,7 +66,11 @@ struct errmgr_replica_component {
         unsigned ranks, lanes;
         char program[256];
         bool introduced, waiting;
-        opal_event_t timer; /* runs while waiting */
+        opal_event_t timer;   /* runs while waiting */
+        struct recent output; /* that the ranks print; room 0: it is not kept */
+        uint64_t output_told; /* so far the daemon knows it */
+        bool output_begun, output_waiting;
+        opal_event_t output_timer; /* runs while output_waiting */
     } report;
 };
 

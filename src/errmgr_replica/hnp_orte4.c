@@ -245,16 +245,28 @@ static bool hnp_begin(orte_job_t *job)
     return true;
 }
 
+/* False: a line has said why not. */
+static bool hnp_begin_once(orte_job_t *job)
+{
+    struct err e = {0};
+    if (ORTE_LOCAL_JOBID(job->jobid) != 1 || self->report.updates != NULL)
+        return true;
+    if (survive_active())
+        return self->hnp.fate != NULL || hnp_begin(job);
+    const int rc = iof_replica_begin(job, survive_ranks(job), 1, &e);
+    if (rc != 0)
+        log_line("%s", e.text);
+    return rc == 0;
+}
+
 static void on_map_complete(int fd, short args, void *context)
 {
     orte_state_caddy_t *caddy = context;
     orte_job_t *job = caddy->jdata, *daemons = hnp_daemons();
-    if (survive_active() && ORTE_LOCAL_JOBID(job->jobid) == 1 && self->hnp.fate == NULL) {
-        if (!hnp_begin(job)) {
-            OBJ_RELEASE(caddy);
-            hnp_end(1);
-            return;
-        }
+    if (!hnp_begin_once(job)) {
+        OBJ_RELEASE(caddy);
+        hnp_end(1);
+        return;
     }
     report_begin(job);
     map_tell(job);

@@ -20,7 +20,8 @@ enum {
 
 /* errmgr_replica */
 
-/* Is the job on the grid, with a second copy of some rank? Else all three components stay away. */
+/* Is the job on the grid, with a second copy of some rank? Else the three components stay away,
+ * except for iof_replica in mpirun, which writes the files of its output. */
 bool survive_active(void);
 const struct level *survive_level(void);
 /* The number of ranks that the program sees. */
@@ -54,4 +55,9 @@ void iof_replica_lose(unsigned rank, unsigned lane);
 /* This one failed by itself: should the job end badly, the reason is in its last words. */
 void iof_replica_blame(unsigned rank, unsigned lane);
 void iof_replica_finish(unsigned rank, unsigned lane);
+/* The job has failed, and nothing more will come: its last words are shown. */
+void iof_replica_reveal(void);
+
+/* iof_replica has shown this, or would have, if the user had not said that only a file gets it. */
+void survive_printed(const void *bytes, size_t count);
 #endif

@@ -19,13 +19,14 @@ struct iof_replica_component {
     orte_iof_base_component_t super;
     orte_iof_base_module_t module, *stock;
     int priority, verbose;                       /* parameters */
+    bool only_output; /* the job has one lane: stock shows its output, and brings its input */
     orte_rml_buffer_callback_fn_t stock_receive; /* mpirun: orte_iof_hnp_recv */
     struct {
         orte_jobid_t job;
         unsigned ranks, lanes;
         struct outlet *outlets; /* [rank * 2 + is_stderr]; NULL before the job is mapped */
         opal_event_t look;      /* is a leader stuck? */
-        bool looking;
+        bool looking, revealed;
     } output;
     struct {
         struct input_window window;
@@ -49,9 +50,11 @@ static inline bool is_same_process(const orte_process_name_t *a, const orte_proc
 bool output_take(const orte_process_name_t *from, orte_iof_tag_t stream, const void *bytes,
                  size_t count);
 bool output_has(orte_jobid_t job);
-/* The job was stopped and nothing more will come: what was kept back is shown, and the last words
- * of lanes that failed, for the reason is often there. */
-void output_reveal(void);
+/* The stock component shows it as if an orted had sent it. */
+void output_show_stock(const orte_process_name_t *from, orte_iof_tag_t stream, const void *bytes,
+                       size_t count);
+/* Only a file gets it. */
+bool output_quiet(const orte_process_name_t *from, orte_iof_tag_t stream);
 void output_end(void); /* the job is complete: what is left of unfinished lines is shown */
 void output_free(void);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* iof_replica_component_orte4.c -- one input and one output for all copies of a rank. Wraps the
- * stock component of the same process (hnp in mpirun, orted in an orted). */
+ * stock component of the same process (hnp in mpirun, orted in an orted). In a job of one lane the
+ * stock component shows the output itself; the files of --output-filename are written here, or they
+ * would be on the peers, and what is printed is heard. */
 #include "iof_replica.h"
 #include "opal/dss/dss.h"
 #include "opal/mca/base/base.h"
@@ -50,7 +52,6 @@ static bool peek_output(opal_buffer_t *buffer, orte_iof_tag_t *stream, orte_proc
     bool is = opal_dss.unpack(&copy, stream, &one, ORTE_IOF_TAG) == ORTE_SUCCESS &&
               (*stream & control) == 0 &&
               opal_dss.unpack(&copy, from, &again, ORTE_NAME) == ORTE_SUCCESS &&
-              output_has(from->jobid) &&
               opal_dss.unpack(&copy, bytes, count, OPAL_BYTE) == ORTE_SUCCESS;
     OBJ_DESTRUCT(&copy);
     return is;
@@ -64,10 +65,24 @@ static void on_output(int status, orte_process_name_t *sender, opal_buffer_t *bu
     orte_iof_tag_t stream;
     orte_process_name_t from;
     survive_heard(sender);
-    if (peek_output(buffer, &stream, &from, bytes, &count))
-        (void)output_take(&from, stream, bytes, (size_t)count);
-    else
+    const bool is = peek_output(buffer, &stream, &from, bytes, &count);
+    const bool taken = is && output_take(&from, stream, bytes, (size_t)count);
+    if (is && !output_has(from.jobid))
+        survive_printed(bytes, (size_t)count); /* of a job that was spawned */
+    if (!taken || (self->only_output && !output_quiet(&from, stream)))
         self->stock_receive(status, sender, buffer, tag, context);
+}
+
+void output_show_stock(const orte_process_name_t *from, orte_iof_tag_t stream, const void *bytes,
+                       size_t count)
+{
+    orte_process_name_t name = *from;
+    opal_buffer_t *b = OBJ_NEW(opal_buffer_t);
+    if (opal_dss.pack(b, &stream, 1, ORTE_IOF_TAG) == ORTE_SUCCESS &&
+        opal_dss.pack(b, &name, 1, ORTE_NAME) == ORTE_SUCCESS &&
+        opal_dss.pack(b, bytes, (int32_t)count, OPAL_BYTE) == ORTE_SUCCESS)
+        self->stock_receive(ORTE_SUCCESS, ORTE_PROC_MY_NAME, b, ORTE_RML_TAG_IOF_HNP, NULL);
+    OBJ_RELEASE(b);
 }
 
 static void on_input_passed(int status, orte_process_name_t *sender, opal_buffer_t *buffer,
@@ -107,17 +122,18 @@ static int mpirun_init(void)
     orte_rml.recv_cancel(ORTE_NAME_WILDCARD, ORTE_RML_TAG_IOF_HNP);
     orte_rml.recv_buffer_nb(ORTE_NAME_WILDCARD, ORTE_RML_TAG_IOF_HNP, ORTE_RML_PERSISTENT,
                             on_output, NULL);
-    orte_rml.recv_buffer_nb(ORTE_NAME_WILDCARD, TAG_INPUT_PASSED, ORTE_RML_PERSISTENT,
-                            on_input_passed, NULL);
+    if (!self->only_output)
+        orte_rml.recv_buffer_nb(ORTE_NAME_WILDCARD, TAG_INPUT_PASSED, ORTE_RML_PERSISTENT,
+                                on_input_passed, NULL);
     return ORTE_SUCCESS;
 }
 
 static int mpirun_push(const orte_process_name_t *name, orte_iof_tag_t stream, int fd)
 {
-    if (!output_has(name->jobid))
+    if (!output_has(name->jobid) || (self->only_output && (stream & ORTE_IOF_STDIN) != 0))
         return self->stock->push(name, stream, fd);
     if ((stream & ORTE_IOF_STDIN) == 0)
-        return tap_open(name, stream, hold_open(name, fd));
+        return tap_open(name, stream, self->only_output ? fd : hold_open(name, fd));
     if (name->vpid != ORTE_VPID_INVALID)
         input_begin(fd);
     return ORTE_SUCCESS;
@@ -137,7 +153,7 @@ static int mpirun_finalize(void)
 {
     input_stop();
     if (orte_exit_status != 0)
-        output_reveal();
+        iof_replica_reveal();
     output_end();
     output_free();
     return self->stock->finalize();
@@ -218,14 +234,17 @@ static int replica_query(mca_base_module_t **module, int *priority)
 {
     *module = NULL;
     *priority = -1;
-    if (!selection_is_p2p() || !survive_active() || !(ORTE_PROC_IS_HNP || ORTE_PROC_IS_DAEMON))
+    self->only_output = !survive_active();
+    if (!selection_is_p2p() ||
+        !(ORTE_PROC_IS_HNP || (ORTE_PROC_IS_DAEMON && !self->only_output)))
         return ORTE_ERROR;
     self->stock = (orte_iof_base_module_t *)stock_find(&orte_iof_base_framework,
                                                        ORTE_PROC_IS_HNP ? "hnp" : "orted");
     if (self->stock == NULL)
         return ORTE_ERROR;
     self->module = *self->stock;
-    self->module.pull = replica_pull;
+    if (!self->only_output)
+        self->module.pull = replica_pull;
     self->module.close = replica_close;
     if (ORTE_PROC_IS_HNP) {
         self->module.init = mpirun_init;

@@ -26,7 +26,7 @@ enum { PIECE = 1024, LINE_MOST = ORTE_IOF_BASE_MSG_MAX };
 struct outlet {
     orte_process_name_t name; /* job and rank, not vpid: what tags show */
     orte_iof_tag_t stream;
-    struct output_merge *merge;
+    struct output_merge *merge; /* NULL: there is one lane */
     uint64_t blamed; /* bit k: lane k failed by itself */
     unsigned leader; /* the lane that was shown when last looked */
     int file;        /* -1: none */
@@ -91,7 +91,8 @@ static void outlet_show(void *context, const void *bytes, size_t count)
     struct outlet *o = context;
     if (o->file >= 0)
         outlet_write_file(o, bytes, count);
-    if (o->quiet)
+    survive_printed(bytes, count);
+    if (o->quiet || self->only_output)
         return;
     if (has_tags())
         outlet_print_lines(o, bytes, count);
@@ -128,6 +129,13 @@ static void outlet_tell_differences(struct outlet *o)
                  (unsigned long long)(d.before - d.from - 1), output_merge_leader(o->merge));
 }
 
+bool output_quiet(const orte_process_name_t *from, orte_iof_tag_t stream)
+{
+    unsigned rank, lane;
+    return output_has(from->jobid) && survive_place(from, self->output.ranks, &rank, &lane) &&
+           outlet_of(rank, (stream & ORTE_IOF_STDOUT) == 0)->quiet;
+}
+
 bool output_has(orte_jobid_t job)
 {
     return self->output.outlets != NULL && job == self->output.job;
@@ -140,6 +148,10 @@ bool output_take(const orte_process_name_t *from, orte_iof_tag_t stream, const v
     if (!output_has(from->jobid) || !survive_place(from, self->output.ranks, &rank, &lane))
         return false;
     struct outlet *o = outlet_of(rank, (stream & ORTE_IOF_STDOUT) == 0);
+    if (o->merge == NULL) {
+        outlet_show(o, bytes, count);
+        return true;
+    }
     if (output_merge_add(o->merge, lane, bytes, count) != 0)
         log_line("no memory to keep the output of rank %u", rank);
     outlet_tell_differences(o);
@@ -195,9 +207,12 @@ static void outlet_tell_last_words(struct outlet *o)
     }
 }
 
-void output_reveal(void)
+void iof_replica_reveal(void)
 {
-    for (unsigned i = 0; self->output.outlets != NULL && i < 2 * self->output.ranks; i++) {
+    const bool wanted =
+        !self->output.revealed && self->output.outlets != NULL && !self->only_output;
+    self->output.revealed = true;
+    for (unsigned i = 0; wanted && i < 2 * self->output.ranks; i++) {
         output_merge_reveal(self->output.outlets[i].merge);
         outlet_tell_last_words(&self->output.outlets[i]);
     }
@@ -311,6 +326,8 @@ static int output_open_files(orte_job_t *job, struct err *e)
 
 int iof_replica_begin(orte_job_t *job, unsigned ranks, unsigned lanes, struct err *e)
 {
+    if (self->stock == NULL && lanes == 1)
+        return 0;
     if (self->stock == NULL)
         return err_set(e, ENOENT, "iof_replica was not selected: --mca iof must not name another");
     self->output.job = job->jobid;
@@ -325,13 +342,14 @@ int iof_replica_begin(orte_job_t *job, unsigned ranks, unsigned lanes, struct er
         o->name.vpid = i / 2;
         o->stream = i % 2 == 0 ? ORTE_IOF_STDOUT : ORTE_IOF_STDERR;
         o->file = -1;
-        o->merge = output_merge_new(lanes, KEEP_MOST, outlet_show, o);
-        if (o->merge == NULL)
+        o->merge = lanes > 1 ? output_merge_new(lanes, KEEP_MOST, outlet_show, o) : NULL;
+        if (lanes > 1 && o->merge == NULL)
             return err_set(e, ENOMEM, "no memory");
     }
     opal_event_evtimer_set(orte_event_base, &self->output.look, output_on_look, NULL);
     opal_event_set_priority(&self->output.look, ORTE_MSG_PRI);
-    self->output.looking = true;
-    output_look_again();
+    self->output.looking = lanes > 1;
+    if (self->output.looking)
+        output_look_again();
     return output_open_files(job, e);
 }

@@ -48,6 +48,8 @@ static void tap_on_readable(int fd, short what, void *context)
     ssize_t n = read(fd, bytes, sizeof bytes);
     if (n > 0)
         (void)output_take(&name, t->stream, bytes, (size_t)n);
+    if (n > 0 && self->only_output && !output_quiet(&name, t->stream))
+        output_show_stock(&name, t->stream, bytes, (size_t)n);
     if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
         return; /* the event is persistent */
     tap_shut(t);

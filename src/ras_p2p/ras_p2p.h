@@ -33,6 +33,8 @@ struct ras_p2p_component {
     int spares;
     char *wait;             /* parameter */
     unsigned wait_s;        /* what it means */
+    char *keep_output;      /* parameter */
+    size_t keep;            /* what it means, in bytes */
     int files, files_index; /* enum ras_p2p_files, and the parameter's index */
     char *files_input, *files_limit, *files_binaries;
     struct binaries binaries; /* builds of the job's program */

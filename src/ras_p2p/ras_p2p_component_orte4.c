@@ -36,6 +36,12 @@ static int ras_p2p_register(void)
         "So long mpirun waits where too few slots are free, such as 30s, 10m or 2h: who uses the "
         "fewest slots gets some first, then who waits longest (default: 0, it is refused at once)",
         OPAL_INFO_LVL_2, &c->wait);
+    c->keep_output = (char *)"64K";
+    param_text(
+        base, "keep_output",
+        "So much of what the job prints, its last words, is kept by the daemon of this desktop for "
+        "p2pctl job ID --output, such as 256K; 1M at most, 0: nothing",
+        OPAL_INFO_LVL_3, &c->keep_output);
     param_text(
         base, "socket",
         "Where the daemon of this desktop listens (default: $P2PGRID_SOCKET, else "

@@ -7,6 +7,7 @@
 #include "src/common/log.h"
 #include "src/common/param.h"
 #include "hosts.h"
+#include "overlay/base/size.h"
 #include "nodename.h"
 #include "request.h"
 #include "opal/mca/base/mca_base_var.h"
@@ -316,6 +317,19 @@ static void ras_introduce(const orte_job_t *job, const struct request *request)
         (void)client_tell_job(grid_client(ras->grid), &is);
 }
 
+/* ras_p2p_keep_output */
+static int ras_read_keep(struct err *e)
+{
+    const char *text = ras->keep_output != NULL ? ras->keep_output : "0";
+    uint64_t keep = 0;
+    if (strcmp(text, "0") != 0 && (!size_parse(&keep, text) || keep > GRID_KEEP_MOST))
+        return err_set(e, EINVAL,
+                       "ras_p2p_keep_output: '%s' is no size up to 1M: say 256K, or 0 for none",
+                       text);
+    ras->keep = (size_t)keep;
+    return 0;
+}
+
 int ras_p2p_allocate(orte_job_t *job, opal_list_t *nodes)
 {
     (void)nodes;
@@ -337,6 +351,8 @@ int ras_p2p_allocate(orte_job_t *job, opal_list_t *nodes)
     if (rc == 0)
         rc = patience_parse(ras->wait, &ras->wait_s, &e);
     request.wait_s = ras->wait_s;
+    if (rc == 0)
+        rc = ras_read_keep(&e);
     if (rc == 0)
         rc = grid_open(&ras->grid, ras->socket, &e);
     if (rc == 0) {

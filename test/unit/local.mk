@@ -74,6 +74,7 @@ unit_programs = \
     test/unit/nodelay \
     test/unit/notice \
     test/unit/odds \
+    test/unit/outputs \
     test/unit/rate_limit \
     test/unit/session_keys \
     test/unit/placed \
@@ -87,6 +88,7 @@ unit_programs = \
     test/unit/refusal \
     test/unit/infos \
     test/unit/renewal \
+    test/unit/recent \
     test/unit/request \
     test/unit/reservations \
     test/unit/ring \
@@ -215,6 +217,7 @@ test_unit_top_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 test_unit_top_LDADD = libdaemon.la $(LDADD) $(JANSSON_LIBS)
 test_unit_diagnosis_SOURCES = test/unit/diagnosis.c overlay/tools/diagnosis.c
 test_unit_history_LDADD = libdaemon.la $(LDADD)
+test_unit_outputs_LDADD = libdaemon.la $(LDADD)
 test_unit_sightings_LDADD = libdaemon.la $(LDADD)
 test_unit_hosts_LDADD = libruntime.la $(LDADD)
 test_unit_patience_LDADD = libruntime.la $(LDADD)

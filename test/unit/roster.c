@@ -2,6 +2,7 @@
 /* roster.c -- jobs are listed with their places, watchers hear of losses and ends, and nobody is
  * believed more than once. */
 #include "overlay/watch/notice.h"
+#include "overlay/base/recent.h"
 #include "overlay/borrow/roster.h"
 #include "overlay/client/words.h"
 #include <errno.h>
@@ -13,11 +14,13 @@
 
 /* What was said, by kind; the last of each. */
 static struct {
-    unsigned notices, jobs, places, dones;
+    unsigned notices, jobs, places, dones, outputs;
     struct msg_local_notice notice;
     struct msg_local_job job;
     struct msg_local_places row;
     struct msg_local_done done;
+    struct msg_local_output output;
+    char printed[64];
 } said;
 
 static void say(void *client, const struct message *m)
@@ -35,16 +38,25 @@ static void say(void *client, const struct message *m)
     } else if (m->kind == MSG_local_done) {
         said.dones++;
         said.done = m->local_done;
+    } else if (m->kind == MSG_local_output) {
+        said.outputs++;
+        said.output = m->local_output;
+        memcpy(said.printed, m->local_output.data, m->local_output.data_length);
+        said.printed[m->local_output.data_length] = '\0';
     }
 }
 
 static struct msg_local_past heard_past;
 static unsigned heard_pasts;
 
-static void hear_past(void *ctx, const struct msg_local_past *past)
+static char heard_output[64];
+
+static void hear_past(void *ctx, const struct msg_local_past *past, const struct recent *output)
 {
+    uint64_t from = 0;
     (void)ctx;
     heard_past = *past;
+    heard_output[recent_read(output, &from, heard_output, sizeof heard_output - 1)] = '\0';
     heard_pasts++;
 }
 
@@ -161,6 +173,45 @@ static void its_end_is_said_once(void **state)
     assert_int_equal(said.done.count, 0);
 }
 
+static void print(struct room *room, unsigned keep, uint64_t from, const char *text)
+{
+    const struct msg_local_output output = {.keep = keep,
+                                            .from = from,
+                                            .data = (const uint8_t *)text,
+                                            .data_length = (uint32_t)strlen(text)};
+    roster_output(room->roster, &room->mpirun, &output);
+}
+
+static void what_it_prints_is_kept(void **state)
+{
+    struct room *room = *state;
+    const struct msg_local_printed all = {.token = 3, .name = "77"},
+                                   rest = {.name = "mpirun-77", .from = 12},
+                                   other = {.name = "78"};
+    print(room, 8, 0, "nobody's");
+    begin(room, 1, 1);
+    assert_true(roster_printed(room->roster, &room->watcher, &all));
+    assert_int_equal(said.output.keep, 0);
+    print(room, 8, 0, "");
+    assert_true(roster_printed(room->roster, &room->watcher, &all));
+    assert_int_equal(said.outputs, 2);
+    assert_int_equal(said.dones, 2);
+    assert_true(said.output.keep == 8 && said.printed[0] == '\0' && !said.output.over);
+    print(room, 8, 0, "0123456789");
+    print(room, 1 << 30, 10, "abc"); /* the first word counts */
+    assert_true(roster_printed(room->roster, &room->watcher, &all));
+    assert_string_equal(said.printed, "56789abc");
+    assert_true(said.output.from == 5 && said.output.token == 3);
+    assert_string_equal(said.output.name, "mpirun-77");
+    assert_true(roster_printed(room->roster, &room->watcher, &rest));
+    assert_string_equal(said.printed, "c");
+    assert_false(roster_printed(room->roster, &room->watcher, &other));
+    print(room, 8, 100, "xy"); /* more than it keeps was printed at once */
+    roster_forget(room->roster, &room->mpirun);
+    assert_string_equal(heard_output, "xy");
+    assert_false(roster_printed(room->roster, &room->watcher, &all));
+}
+
 static void one_that_vanishes_has_ended(void **state)
 {
     struct room *room = *state;
@@ -262,6 +313,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(others_are_told_of_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_that_waits_is_listed_and_leaves_no_trace, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(what_it_prints_is_kept, set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_jobs_that_are_there_take_orders, set_up, tear_down)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
