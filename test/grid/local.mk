@@ -6,6 +6,7 @@ grid_scripts = \
     test/grid/refusals \
     test/grid/words \
     test/grid/living \
+    test/grid/kept_output \
     test/grid/wait \
     test/grid/top \
     test/grid/web \
