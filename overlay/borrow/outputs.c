@@ -28,8 +28,7 @@ void outputs_say(const struct recent *output, const struct msg_local_output *row
     struct message m = {.kind = MSG_local_output, .local_output = *row};
     do {
         m.local_output.data = piece;
-        m.local_output.data_length =
-            (uint32_t)recent_read(output, &from, piece, sizeof piece);
+        m.local_output.data_length = (uint32_t)recent_read(output, &from, piece, sizeof piece);
         m.local_output.from = from;
         say(client, &m);
         from += m.local_output.data_length;

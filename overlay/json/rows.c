@@ -183,6 +183,30 @@ json_t *json_of_job(const struct msg_local_job *j)
                      (json_int_t)j->free);
 }
 
+const char *grid_job_state_text(const struct part_grid_job *job)
+{
+    static const char *const states[] = {
+        [GRID_JOB_RUNS] = "runs",         [GRID_JOB_HELD] = "held",
+        [GRID_JOB_ENDS] = "ends",         [GRID_JOB_WAITS] = "waits",
+        [GRID_JOB_RESERVES] = "reserves", [GRID_JOB_UNKNOWN] = "unknown"};
+    return job->state >= GRID_JOB_RUNS && job->state <= GRID_JOB_UNKNOWN ? states[job->state]
+                                                                         : "unknown";
+}
+
+json_t *json_of_grid_job(const struct msg_local_grid_job *row)
+{
+    const struct part_grid_job *j = &row->job;
+    char id[ID_TEXT + 1];
+    id_text(&row->peer, id);
+    return json_pack("{s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:I, s:i, s:I, s:I, s:I, s:I, s:I, s:I}",
+                     "job", j->name, "from", row->from, "from_id", id, "own", row->own, "user",
+                     j->user, "state", grid_job_state_text(j), "program", j->program, "ranks",
+                     (json_int_t)j->ranks, "lanes", (int)j->lanes, "slots", (json_int_t)j->slots,
+                     "peers", (json_int_t)j->peers, "lost", (json_int_t)j->lost, "age_ms",
+                     (json_int_t)j->age_ms, "place", (json_int_t)j->place, "free",
+                     (json_int_t)j->free);
+}
+
 const char *place_state_text(const struct part_place *p)
 {
     static const char *const states[] = {"", "runs", "lost", "finished"};

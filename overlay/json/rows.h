@@ -22,6 +22,9 @@ json_t *json_of_job(const struct msg_local_job *job);
 json_t *json_of_process(const struct part_place *place, bool leads);
 const char *job_state_text(const struct msg_local_job *job);  /* runs, held, ends, waits */
 const char *place_state_text(const struct part_place *place); /* runs, lost, finished */
+json_t *json_of_grid_job(const struct msg_local_grid_job *row);
+/* runs, held, ends, waits, reserves, unknown */
+const char *grid_job_state_text(const struct part_grid_job *job);
 json_t *json_of_past(const struct msg_local_past *past);
 json_t *json_of_notice(const struct msg_local_notice *notice);
 json_t *json_of_transfer(const struct msg_local_transfer *transfer);

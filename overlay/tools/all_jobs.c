@@ -2,6 +2,7 @@
 /* all_jobs.c -- asks the daemon for the jobs of the whole grid, and shows them. */
 #include "all_jobs.h"
 #include "moment.h"
+#include "overlay/json/rows.h"
 #include "overlay/client/words.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,16 +72,6 @@ void all_jobs_clear(struct all_jobs *all)
     *all = (struct all_jobs){0};
 }
 
-const char *all_jobs_state(const struct part_grid_job *job)
-{
-    static const char *const states[] = {
-        [GRID_JOB_RUNS] = "runs",         [GRID_JOB_HELD] = "held",
-        [GRID_JOB_ENDS] = "ends",         [GRID_JOB_WAITS] = "waits",
-        [GRID_JOB_RESERVES] = "reserves", [GRID_JOB_UNKNOWN] = "unknown"};
-    return job->state >= GRID_JOB_RUNS && job->state <= GRID_JOB_UNKNOWN ? states[job->state]
-                                                                         : "unknown";
-}
-
 static const char *plural(uint32_t n)
 {
     return n == 1 ? "" : "s";
@@ -120,7 +111,7 @@ static void print_job(const struct msg_local_grid_job *row)
     snprintf(name, sizeof name, "%.16s", j->name[0] != '\0' ? j->name : "-");
     all_jobs_size(j, size, sizeof size);
     all_jobs_where(j, where, sizeof where);
-    print_row(name, row->from[0] != '\0' ? row->from : "-", j->user, all_jobs_state(j),
+    print_row(name, row->from[0] != '\0' ? row->from : "-", j->user, grid_job_state_text(j),
               moment_span(j->age_ms / 1000, span), size, where,
               j->program[0] != '\0' ? j->program : "-");
 }
@@ -148,20 +139,7 @@ void all_jobs_print(const struct all_jobs *all)
 json_t *all_jobs_json(const struct all_jobs *all)
 {
     json_t *rows = json_array();
-    for (size_t i = 0; i < all->count; i++) {
-        const struct msg_local_grid_job *row = &all->at[i];
-        const struct part_grid_job *j = &row->job;
-        char id[ID_TEXT + 1];
-        id_text(&row->peer, id);
-        json_array_append_new(
-            rows, json_pack("{s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:I, s:i, s:I, s:I, s:I, s:I, "
-                            "s:I, s:I}",
-                            "job", j->name, "from", row->from, "from_id", id, "own", row->own,
-                            "user", j->user, "state", all_jobs_state(j), "program", j->program,
-                            "ranks", (json_int_t)j->ranks, "lanes", (int)j->lanes, "slots",
-                            (json_int_t)j->slots, "peers", (json_int_t)j->peers, "lost",
-                            (json_int_t)j->lost, "age_ms", (json_int_t)j->age_ms, "place",
-                            (json_int_t)j->place, "free", (json_int_t)j->free));
-    }
+    for (size_t i = 0; i < all->count; i++)
+        json_array_append_new(rows, json_of_grid_job(&all->at[i]));
     return rows;
 }

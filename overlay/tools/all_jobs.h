@@ -22,9 +22,7 @@ void all_jobs_take(struct all_jobs *all, const struct message *m);
 void all_jobs_done(struct all_jobs *all, const struct msg_local_done *done);
 void all_jobs_clear(struct all_jobs *all);
 void all_jobs_print(const struct all_jobs *all);
-json_t *all_jobs_json(const struct all_jobs *all); /* an array */
-/* runs, held, ends, waits, reserves, unknown */
-const char *all_jobs_state(const struct part_grid_job *job);
+json_t *all_jobs_json(const struct all_jobs *all);                           /* an array */
 void all_jobs_size(const struct part_grid_job *job, char *out, size_t size); /* "4 ranks x 2" */
 void all_jobs_where(const struct part_grid_job *job, char *out,
                     size_t size); /* "3 peers, 1 lost" */

@@ -54,8 +54,7 @@ static int printed_ask(struct printed *p, struct client *c, const char *job, str
 static void tell_gap(uint64_t bytes)
 {
     if (bytes > 0)
-        fprintf(stderr, "p2pctl: %llu bytes before this are not kept\n",
-                (unsigned long long)bytes);
+        fprintf(stderr, "p2pctl: %llu bytes before this are not kept\n", (unsigned long long)bytes);
 }
 
 /* What came since p->next: malloc'd, NULL with an error. */

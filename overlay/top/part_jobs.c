@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* part_jobs.c -- the jobs, and which rank is where in each lane. */
 #include "part.h"
+#include "overlay/json/rows.h"
 #include "overlay/client/words.h"
 #include "overlay/tools/moment.h"
 #include <stdio.h>
@@ -119,7 +120,7 @@ static void put_other(struct sheet *out, unsigned row, const struct msg_local_gr
              g->job.program[0] != '\0' ? ": " : "", g->job.program);
     put_columns(out, row, TINT_PLAIN,
                 (const char *const[6]){g->job.name[0] != '\0' ? g->job.name : "-",
-                                       all_jobs_state(&g->job),
+                                       grid_job_state_text(&g->job),
                                        moment_span(g->job.age_ms / 1000, span), size, where, what});
 }
 

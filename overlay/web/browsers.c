@@ -85,12 +85,16 @@ static void browsers_say(struct web *w, const char *name, json_t *data)
     free(frame);
 }
 
-static void browsers_look(struct web *w, unsigned parts, bool history)
+void browsers_patch(struct web *w, json_t *patch)
 {
-    json_t *patch = web_look(w, parts, history);
     if (patch != NULL)
         browsers_say(w, "patch", patch);
     json_decref(patch);
+}
+
+static void browsers_look(struct web *w, unsigned parts, bool history)
+{
+    browsers_patch(w, web_look(w, parts, history));
 }
 
 /* A session that has ended, as the page was closed, sees no more. */
@@ -112,6 +116,7 @@ static void browsers_on_tick(evutil_socket_t fd, short what, void *ctx)
     (void)fd, (void)what;
     const bool rarely = ++w->ticks % RARELY_TICKS == 0;
     browsers_look(w, rarely ? OVERVIEW_ALL : SEEN, rarely);
+    web_ask_grid(w);
     browsers_check(w);
 }
 
@@ -169,6 +174,7 @@ void browsers_add(struct web *w, struct evhttp_request *request, const struct we
     evhttp_send_reply_start(request, HTTP_OK, "OK");
     bufferevent_set_timeouts(browser_stream(b), NULL, &slow);
     browser_greet(b, session);
+    web_ask_grid(w);
 }
 
 int browsers_open(struct web *w, struct err *e)

@@ -6,8 +6,9 @@
 const GONE_MS = 60000; // for so long a peer that was lost is still shown
 const LABELS_MOST = 40; // peers on the map, beyond which they are drawn small and only some are named
 const TABLE_MOST = 48; // processes of a job that are shown as a table at once
+const OTHERS_MOST = 100; // jobs of others that are shown
 
-const empty = () => ({ desktop: {}, peers: {}, members: {}, jobs: {}, lent: {}, transfers: {}, totals: {}, log: [], history: [] });
+const empty = () => ({ desktop: {}, peers: {}, members: {}, jobs: {}, grid: {}, lent: {}, transfers: {}, totals: {}, log: [], history: [] });
 let state = empty();
 let token = '';
 let live = false;
@@ -339,6 +340,48 @@ function drawJobs() {
   }
   show($('jobs-none'), names.length === 0);
   show($('job-legend'), [...jobs.values()].some((v) => v.matrix));
+}
+
+// --- jobs of others: each row is made once ---
+
+const others = new Map(); // key -> its row
+
+// Those that wait come last, in the order in which they get slots; then by desktop, the oldest first.
+function compareOthers(a, b) {
+  const waits = (j) => (j.state === 'waits' ? j.place || 1 : 0);
+  return waits(a) - waits(b) || a.from.localeCompare(b.from) || a.since_ms - b.since_ms;
+}
+
+function otherCells(j) {
+  const lanes = j.lanes > 1 ? ` \u00d7 ${j.lanes}` : '';
+  const where = j.state === 'waits' ? `place ${j.place}, ${j.free} free` : `${plural(j.peers, 'peer')}${j.lost ? `, ${j.lost} lost` : ''}`;
+  return [j.from || '\u2013', j.user, j.state, j.ranks ? plural(j.ranks, 'rank') + lanes : plural(j.slots, 'slot'), where, when(j.since_ms), j.program ? program(j.program) : '\u2013'];
+}
+
+function fillOther(row, j) {
+  otherCells(j).forEach((words, i) => text(row.children[i], words));
+  row.children[4].classList.toggle('some', j.lost > 0);
+}
+
+function makeOther() {
+  return make('tr', {}, make('th', { scope: 'row' }), ...Array.from({ length: 6 }, () => make('td')));
+}
+
+function drawOthers() {
+  const all = Object.entries(state.grid).sort((a, b) => compareOthers(a[1], b[1]));
+  const shown = all.slice(0, OTHERS_MOST);
+  const now = new Map(shown.map(([key]) => [key, others.get(key) || makeOther()]));
+  const waiting = all.filter(([, j]) => j.state === 'waits').length;
+  others.clear();
+  for (const [key, j] of shown) {
+    others.set(key, now.get(key));
+    fillOther(now.get(key), j);
+  }
+  const body = $('others-table').tBodies[0];
+  const rows = [...now.values()];
+  if (rows.length !== body.rows.length || rows.some((r, i) => body.rows[i] !== r)) body.replaceChildren(...rows);
+  show($('others'), all.length > 0);
+  text($('others-sum'), `${all.length - waiting} run, ${waiting} wait${all.length > shown.length ? `; ${shown.length} are shown` : ''}`);
 }
 
 // --- what happens ---
@@ -916,6 +959,7 @@ const draws = {
   lent: () => { drawDesktop(); drawTiles(); },
   totals: () => { drawTiles(); drawTransfers(); },
   jobs: () => { drawJobs(); drawTiles(); redrawMap(); },
+  grid: drawOthers,
   peers: () => { drawPeers(); drawTiles(); },
   members: drawAway,
   log: drawLog,

@@ -14,6 +14,7 @@
 struct web_state {
     json_t *whole, *fresh; /* fresh: the sections that come now */
     json_t *job;           /* of `fresh`, whose places come; NULL: none, or there are too many */
+    json_t *grid;          /* jobs of others that come now, between the looks */
 };
 
 static const struct section {
@@ -30,8 +31,9 @@ struct web_state *web_state_new(void)
     struct web_state *s = calloc(1, sizeof *s);
     if (s == NULL)
         return NULL;
-    s->whole = json_pack("{s:[], s:[]}", "log", "history");
+    s->whole = json_pack("{s:[], s:[], s:{}}", "log", "history", "grid");
     s->fresh = json_object();
+    s->grid = json_object();
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
         json_object_set_new(s->whole, sections[i].name, json_object());
     return s;
@@ -43,6 +45,7 @@ void web_state_free(struct web_state *s)
         return;
     json_decref(s->whole);
     json_decref(s->fresh);
+    json_decref(s->grid);
     free(s);
 }
 
@@ -272,6 +275,50 @@ json_t *web_state_end(struct web_state *s, uint64_t now_ms)
         return patch;
     json_decref(patch);
     return NULL;
+}
+
+/* --- jobs of others --- */
+
+/* By the submitter's id and the job's name; what has no name is counted. */
+static void grid_key(const struct web_state *s, const struct msg_local_grid_job *row, char *key,
+                     size_t size)
+{
+    char id[ID_TEXT + 1];
+    id_text(&row->peer, id);
+    if (row->job.name[0] != '\0')
+        snprintf(key, size, "%s-%s", id, row->job.name);
+    for (unsigned n = 0; row->job.name[0] == '\0' && n < WEB_GRID_MOST; n++) {
+        snprintf(key, size, "%s-%s-%u", id, row->job.user, n);
+        if (json_object_get(s->grid, key) == NULL)
+            return;
+    }
+}
+
+void web_state_take_grid(struct web_state *s, const struct msg_local_grid_job *row, uint64_t now_ms)
+{
+    enum { SAME_MS = 5000 }; /* ages are told in messages that take their time */
+    char key[ID_TEXT + sizeof row->job.name + sizeof row->job.user + 16];
+    const json_t *own = json_object_get(json_object_get(s->whole, "jobs"), row->job.name);
+    if (json_object_size(s->grid) >= WEB_GRID_MOST || (row->own != 0 && own != NULL))
+        return;
+    grid_key(s, row, key, sizeof key);
+    const json_t *was = json_object_get(json_object_get(s->whole, "grid"), key);
+    const json_int_t known = json_integer_value(json_object_get(was, "since_ms"));
+    json_int_t since = (json_int_t)(now_ms - row->job.age_ms);
+    if (known - since < SAME_MS && since - known < SAME_MS)
+        since = known;
+    json_t *one = json_of_grid_job(row);
+    json_object_del(one, "age_ms");
+    json_object_set_new(one, "since_ms", json_integer(since));
+    json_object_set_new(s->grid, key, one);
+}
+
+json_t *web_state_end_grid(struct web_state *s)
+{
+    json_t *change = patch_make(json_object_get(s->whole, "grid"), s->grid);
+    json_object_set_new(s->whole, "grid", s->grid);
+    s->grid = json_object();
+    return change != NULL ? json_pack("{s:o}", "grid", change) : NULL;
 }
 
 json_t *web_state_happen(struct web_state *s, const struct msg_local_notice *notice)

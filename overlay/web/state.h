@@ -6,7 +6,7 @@
 #include "overlay/wire/message.h"
 #include <jansson.h>
 
-enum { WEB_PEERS_MOST = 4096, WEB_PLACES_MOST = 4096, WEB_LOG = 64 };
+enum { WEB_PEERS_MOST = 4096, WEB_PLACES_MOST = 4096, WEB_GRID_MOST = 512, WEB_LOG = 64 };
 
 struct web_state;
 
@@ -18,6 +18,10 @@ void web_state_begin(struct web_state *s, unsigned parts, bool history);
 void web_state_take(struct web_state *s, const struct message *m);
 /* What has changed, as a merge patch; NULL: nothing. now_ms: since 1970. */
 json_t *web_state_end(struct web_state *s, uint64_t now_ms);
+/* The jobs of others, row by row of local_grid_job, whenever they come; then what has changed. */
+void web_state_take_grid(struct web_state *s, const struct msg_local_grid_job *row,
+                         uint64_t now_ms);
+json_t *web_state_end_grid(struct web_state *s);
 /* Something has happened: the row as JSON, kept among the last WEB_LOG. A new reference. */
 json_t *web_state_happen(struct web_state *s, const struct msg_local_notice *notice);
 json_t *web_state_whole(const struct web_state *s); /* the state's own */

@@ -12,15 +12,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HISTORY_SHOWN = 50 };
+enum {
+    HISTORY_SHOWN = 50,
+    GRID_TOKEN = 1, /* of the question for the jobs of everybody; no other has one */
+    GRID_PATIENCE_MS = 5000,
+    /* It takes a message to each peer: at the soonest after so long, and so much more for each. */
+    GRID_MS = 3000,
+    GRID_PEER_MS = 20,
+};
 
 /* --- asking the daemon --- */
+
+static void web_end_grid(struct web *w)
+{
+    const json_t *peers = json_object_get(web_state_whole(w->state), "peers");
+    w->grid_asked = false;
+    w->grid_due_ms = node_now_ms() + GRID_MS + GRID_PEER_MS * json_object_size(peers);
+    browsers_patch(w, web_state_end_grid(w->state));
+}
 
 static void web_hear(void *ctx, const struct message *m)
 {
     struct web *w = ctx;
     if (m->kind == MSG_local_notice)
         browsers_happen(w, &m->local_notice);
+    else if (m->kind == MSG_local_grid_job)
+        web_state_take_grid(w->state, &m->local_grid_job, history_now_ms());
+    else if (m->kind == MSG_local_done && m->local_done.token == GRID_TOKEN)
+        web_end_grid(w);
     else if (m->kind != MSG_local_done)
         web_state_take(w->state, m);
 }
@@ -35,6 +54,17 @@ json_t *web_look(struct web *w, unsigned parts, bool history)
     if (history)
         local_ask(w->client, &past);
     return web_state_end(w->state, history_now_ms());
+}
+
+void web_ask_grid(struct web *w)
+{
+    const struct message question = {
+        .kind = MSG_local_grid_jobs,
+        .local_grid_jobs = {.token = GRID_TOKEN, .timeout_ms = GRID_PATIENCE_MS}};
+    if (w->grid_asked || node_now_ms() < w->grid_due_ms)
+        return;
+    w->grid_asked = true;
+    local_ask(w->client, &question);
 }
 
 /* --- the metrics' key, which outlives the daemon, as who reads them has it in a file --- */
@@ -92,6 +122,8 @@ static void web_stop(struct web *w)
     server_close(w);
     local_detach(w->client);
     w->client = NULL;
+    w->grid_asked = false;
+    w->grid_due_ms = 0;
     web_state_free(w->state);
     w->state = NULL;
     if (served)

@@ -39,10 +39,16 @@ struct web {
     size_t browser_count;
     struct event *tick, *soon;
     uint64_t ticks;
+    bool grid_asked;      /* the jobs of everybody are on their way */
+    uint64_t grid_due_ms; /* then they are asked for again */
 };
 
 /* web.c: asks the daemon for these parts: what has changed, or NULL. */
 json_t *web_look(struct web *w, unsigned parts, bool history);
+
+/* The same for the jobs of everybody, which come later: not more often than is good for the grid.
+ */
+void web_ask_grid(struct web *w);
 
 /* server.c */
 int server_open(struct web *w, struct err *e);
@@ -55,4 +61,5 @@ void browsers_close(struct web *w); /* all of them are gone */
 void browsers_add(struct web *w, struct evhttp_request *request, const struct web_session *session);
 void browsers_happen(struct web *w, const struct msg_local_notice *notice);
 void browsers_look_soon(struct web *w);
+void browsers_patch(struct web *w, json_t *patch); /* NULL: nothing has changed */
 #endif

@@ -18,8 +18,8 @@ struct pipe;   /* the standard input of one process on this host: pipe_orte4.c *
 struct iof_replica_component {
     orte_iof_base_component_t super;
     orte_iof_base_module_t module, *stock;
-    int priority, verbose;                       /* parameters */
-    bool only_output; /* the job has one lane: stock shows its output, and brings its input */
+    int priority, verbose; /* parameters */
+    bool only_output;      /* the job has one lane: stock shows its output, and brings its input */
     orte_rml_buffer_callback_fn_t stock_receive; /* mpirun: orte_iof_hnp_recv */
     struct {
         orte_jobid_t job;

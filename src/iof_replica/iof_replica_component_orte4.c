@@ -235,8 +235,7 @@ static int replica_query(mca_base_module_t **module, int *priority)
     *module = NULL;
     *priority = -1;
     self->only_output = !survive_active();
-    if (!selection_is_p2p() ||
-        !(ORTE_PROC_IS_HNP || (ORTE_PROC_IS_DAEMON && !self->only_output)))
+    if (!selection_is_p2p() || !(ORTE_PROC_IS_HNP || (ORTE_PROC_IS_DAEMON && !self->only_output)))
         return ORTE_ERROR;
     self->stock = (orte_iof_base_module_t *)stock_find(&orte_iof_base_framework,
                                                        ORTE_PROC_IS_HNP ? "hnp" : "orted");

@@ -27,10 +27,10 @@ struct outlet {
     orte_process_name_t name; /* job and rank, not vpid: what tags show */
     orte_iof_tag_t stream;
     struct output_merge *merge; /* NULL: there is one lane */
-    uint64_t blamed; /* bit k: lane k failed by itself */
-    unsigned leader; /* the lane that was shown when last looked */
-    int file;        /* -1: none */
-    bool quiet;      /* only the file gets it */
+    uint64_t blamed;            /* bit k: lane k failed by itself */
+    unsigned leader;            /* the lane that was shown when last looked */
+    int file;                   /* -1: none */
+    bool quiet;                 /* only the file gets it */
     size_t used;
     char line[LINE_MOST]; /* with tags: a line that has not ended yet */
 };

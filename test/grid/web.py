@@ -221,6 +221,22 @@ def loss(browser):
     expect(said, "nothing is said of who takes over: " + browser.run("return document.querySelector('#log').textContent"))
 
 
+def others(browser):
+    """What another desktop runs is a row of the page, and gone when it is over."""
+    begin = time.time()
+    job = subprocess.Popen([os.environ["srcdir"] + "/contrib/grid", "run", "--on", os.environ["OTHER"], "mpirun", "--mca", "ras", "p2p",
+                            "-n", "1", "sleep", "100"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    row = browser.within(30, "const r = document.querySelector('#others tbody tr'); return r && r.textContent.includes('1 rank') ? r.textContent : null")
+    expect(row and row.startswith("desk" + os.environ["OTHER"]) and "runs" in row and "1 peer" in row, "no job of another desktop: %s" % row)
+    shown = time.time()
+    mine = browser.run("return document.querySelectorAll('#others tbody tr').length")
+    expect(mine == 1, "own jobs are among those of others")
+    job.terminate()
+    job.wait()
+    expect(browser.within(30, "return document.querySelector('#others').hidden"), "it is over, and still shown")
+    print("a job of another desktop is shown after %.1f s" % (shown - begin))
+
+
 def pause(browser):
     """By the keyboard alone: from the first link to the button, and back."""
     browser.run("document.activeElement.blur(); window.scrollTo(0, 0)")
@@ -294,6 +310,7 @@ window.synthetic = (count, ranks, lanes) => {
         desktop: { ...own, version: '0.2.0', pid: 1, policy: { open: own.open, state: 'lends', until: 0, suspended: false, leases: 1 }, ring: { predecessor: next(-1), successors: [1, 2, 3, 4, 5, 6, 7, 8].map(next) } },
         peers, members: { 1: { name: 'aspen', id: '1', state: 'away', seen: now / 1000 - 86400 * 3 } },
         jobs: { 'mpirun-4711': job },
+        grid: Object.fromEntries(ids.slice(1, 1 + Math.min(400, count / 4)).map((id, i) => [id + '-mpirun-' + i, { job: 'mpirun-' + i, from: peers[id].name, from_id: id, own: false, user: ['grace', 'alan', 'edsger'][i % 3], state: i % 8 === 7 ? 'waits' : 'runs', program: i % 3 ? '' : '/home/grace/fold', ranks: 4 + i % 13, lanes: 1 + i % 3, slots: 8, peers: 2 + i % 5, lost: i % 10 === 4 ? 1 : 0, since_ms: now - 60000 * i, place: i % 8 === 7 ? 1 + Math.floor(i / 8) : 0, free: 2 }])),
         lent: { 1: { user: 'grace', from: peers[ids[1]].name, program: 'raxml', slots: 2, pid: 99, guest: true, since_ms: now - 3600000 } },
         transfers: { 1: { list: '1', way: 'gives', peers: 6, have: 4.1e9, all: 9.7e8, about: '' }, 2: { list: '2', way: 'gets', peers: 1, have: 6.6e7, all: 1.5e8, about: 'grace at ' + peers[ids[1]].name + ': /home/grace/trees' } },
         totals: { began_ms: now - 864e5, walked_ms: now, silent: 1, launched: 12, jobs: 4, peers_lost: 2, processes_lost: 6, fetched: 3.2e9, given: 1.1e10 },
@@ -328,7 +345,9 @@ const change = () => {
     const peers = {}, processes = {};
     for (let i = 0; i < 50; i++) peers[ids[(turn * 50 + i) % 500]] = { load: turn, slots_free: turn % 3, rtt_us: 300 + turn };
     for (let i = 0; i < 12; i++) processes[((turn * 7 + i * 5) % 64) + '.' + (i % 3)] = { state: turn % 2 ? 'lost' : 'runs' };
-    page.takePatch({ peers, jobs: { 'mpirun-4711': { processes } }, totals: { walked_ms: turn } });
+    const grid = {};
+    for (let i = 0; i < 4; i++) grid[ids[1 + (turn * 4 + i) % 125] + '-mpirun-' + (turn * 4 + i) % 125] = { lost: turn % 3, peers: turn };
+    page.takePatch({ peers, grid, jobs: { 'mpirun-4711': { processes } }, totals: { walked_ms: turn } });
     turn++;
     setTimeout(change, 250);
 };
@@ -362,6 +381,8 @@ def frames(browser):
             break
     shown = browser.run("return [document.querySelectorAll('#peer-table tbody tr').length, document.querySelectorAll('.matrix .cell').length]")
     expect(shown == [500, 192], "shown: %s" % shown)
+    others = browser.run("return [document.querySelectorAll('#others tbody tr').length, document.querySelector('#others-sum').textContent]")
+    expect(others == [100, "110 run, 15 wait; 100 are shown"], "the jobs of others: %s" % others)
     expect(took["median"] <= 50 and took["each"] <= 60, "that is not smooth: %s" % took)
 
 
@@ -408,6 +429,7 @@ def look_at_it():
     browser = Browser()
     try:
         come(browser, int(os.environ["PEERS"]))
+        others(browser)
         loss(browser)
         pause(browser)
         sort_and_filter(browser)

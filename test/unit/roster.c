@@ -186,8 +186,7 @@ static void what_it_prints_is_kept(void **state)
 {
     struct room *room = *state;
     const struct msg_local_printed all = {.token = 3, .name = "77"},
-                                   rest = {.name = "mpirun-77", .from = 12},
-                                   other = {.name = "78"};
+                                   rest = {.name = "mpirun-77", .from = 12}, other = {.name = "78"};
     print(room, 8, 0, "nobody's");
     begin(room, 1, 1);
     assert_true(roster_printed(room->roster, &room->watcher, &all));

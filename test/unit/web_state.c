@@ -220,13 +220,62 @@ static void test_frames(void **state)
     json_decref(data);
 }
 
+/* The rows of one question. */
+static json_t *tell_grid(struct web_state *s, uint64_t now_ms, unsigned lost)
+{
+    struct msg_local_grid_job row = {.job = {.state = 1, .ranks = 2, .lost = lost, .age_ms = 900}};
+    row.peer.b[0] = 1;
+    strcpy(row.job.user, "ada");
+    strcpy(row.job.name, "mpirun-9");
+    web_state_take_grid(s, &row, now_ms);
+    row.own = 1;
+    strcpy(row.job.name, "mpirun-7"); /* which is among the own ones */
+    web_state_take_grid(s, &row, now_ms);
+    row.own = 0;
+    row.job = (struct part_grid_job){.state = 6, .slots = 2, .user = "ben"};
+    web_state_take_grid(s, &row, now_ms);
+    web_state_take_grid(s, &row, now_ms);
+    return web_state_end_grid(s);
+}
+
+static void test_jobs_of_others(void **state)
+{
+    struct web_state *s = web_state_new();
+    (void)state;
+    take_job(s, PLACE_RUNS);
+    json_decref(web_state_end(s, 0));
+    json_decref(tell_grid(s, 1000000, 0));
+    json_t *grid = json_object_get(web_state_whole(s), "grid");
+    assert_int_equal(json_object_size(grid), 3);
+    const json_t *one = json_object_get(grid, "0100000000000000000000000000000000000000-mpirun-9");
+    assert_int_equal(json_integer_value(json_object_get(one, "since_ms")), 999100);
+    assert_null(json_object_get(one, "age_ms"));
+    assert_null(tell_grid(s, 1000700, 0)); /* told a moment later, it began at the same time */
+    json_t *patch = tell_grid(s, 1000700, 1);
+    char *text = json_dumps(patch, JSON_COMPACT);
+    assert_string_equal(text, "{\"grid\":{\"0100000000000000000000000000000000000000-mpirun-9\":{"
+                              "\"lost\":1}}}");
+    free(text);
+    json_decref(patch);
+    assert_null(look_at_peers(s, 0, 0)); /* a look in between leaves them */
+    patch = web_state_end_grid(s);
+    assert_int_equal(json_object_size(json_object_get(web_state_whole(s), "grid")), 0);
+    json_decref(patch);
+    web_state_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_patches),           cmocka_unit_test(test_peers_come_and_go),
-        cmocka_unit_test(test_rows_out_of_place), cmocka_unit_test(test_another_lane_takes_over),
-        cmocka_unit_test(test_since_when),        cmocka_unit_test(test_log_is_bounded),
-        cmocka_unit_test(test_metrics),           cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_patches),
+        cmocka_unit_test(test_jobs_of_others),
+        cmocka_unit_test(test_peers_come_and_go),
+        cmocka_unit_test(test_rows_out_of_place),
+        cmocka_unit_test(test_another_lane_takes_over),
+        cmocka_unit_test(test_since_when),
+        cmocka_unit_test(test_log_is_bounded),
+        cmocka_unit_test(test_metrics),
+        cmocka_unit_test(test_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
