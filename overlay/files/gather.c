@@ -158,6 +158,14 @@ static int add_tree(struct gather *g, const char *absolute)
                               : 0;
 }
 
+static int add_environment_tree(struct gather *g, const char *absolute)
+{
+    g->environment = true;
+    const int rc = add_tree(g, absolute);
+    g->environment = false;
+    return rc;
+}
+
 /* "home = /opt/python/bin" of pyvenv.cfg: the Python that an environment was made with. */
 static bool read_home(const char *path, char home[PATH_MAX])
 {
@@ -184,15 +192,15 @@ static int add_environment(struct gather *g, const char *program)
     if (top[0] == '\0')
         return 0;
     if (access(mark, F_OK) == 0)
-        return add_tree(g, top);
+        return add_environment_tree(g, top);
     snprintf(mark, sizeof mark, "%s/pyvenv.cfg", top);
     if (access(mark, F_OK) != 0)
         return 0;
-    int rc = add_tree(g, top);
+    int rc = add_environment_tree(g, top);
     if (rc == 0 && read_home(mark, home) && !program_is_of_system(home)) {
         char *slash = strrchr(home, '/');
         *slash = '\0';
-        rc = home[0] != '\0' ? add_tree(g, home) : 0;
+        rc = home[0] != '\0' ? add_environment_tree(g, home) : 0;
     }
     return rc;
 }

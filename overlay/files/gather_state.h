@@ -21,7 +21,8 @@ struct gather {
     bool bounded;                      /* by this: */
     char tree[GATHER_TREES][PATH_MAX]; /* folders that were added as a whole, or were too large */
     size_t tree_count;
-    uint64_t limit; /* of all bytes so far and those that are being added */
+    uint64_t limit;   /* of all bytes so far and those that are being added */
+    bool environment; /* what is being added is one */
 };
 
 /* What is below the folder at `path` ("": the job's): all, or what a pattern matches. -EFBIG: it is

@@ -127,14 +127,27 @@ static int outside_walk(struct gather *g, const char *folder, unsigned depth)
     return rc;
 }
 
+static bool lies_in(const char *path, const char *folder)
+{
+    const size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && path[length] == '/';
+}
+
+/* Hidden folders of a home are the programs' that made them; its tools keep environments there:
+ * ~/.conda/envs, ~/.pyenv/versions, ~/.virtualenvs. */
+static bool may_travel(const struct gather *g, const char *absolute)
+{
+    const char *const home = g->order->home;
+    const enum gather_folder kind = gather_judge(absolute, home);
+    return kind == GATHER_WHOLE ||
+           (kind == GATHER_NAMED && g->environment && home != NULL && lies_in(absolute, home));
+}
+
 /* None of the system's, no home, and not the folder that the job's lies in: its files would stand
  * beside those that the job changes. */
 static int outside_folder(struct gather *g, const char *absolute)
 {
-    const char *const folder = g->order->folder;
-    const size_t length = strlen(absolute);
-    const bool above = strncmp(folder, absolute, length) == 0 && folder[length] == '/';
-    return above || is_of_system(absolute) || gather_judge(absolute, g->order->home) != GATHER_WHOLE
+    return lies_in(g->order->folder, absolute) || is_of_system(absolute) || !may_travel(g, absolute)
                ? -EPERM
                : outside_walk(g, absolute, 0);
 }

@@ -224,9 +224,8 @@ static int overlay_make(int tree, int base, int changed, int work)
 
 /* What is below, the names that were made for it last; but no layer may lie in another, and then
  * the names are those of this machine anyway. */
-static int lane_overlay(const struct lanes_plan *p, unsigned lane, int which)
+static int lane_overlay_on(const struct lanes_plan *p, unsigned lane, int which, const char *lower)
 {
-    const char *const lower = which == FOLDER ? p->tree : p->tmp;
     const bool nested = lower[0] != '\0' && lies_in(p->room, lower);
     const int tree = lower[0] == '\0' ? -1 : open(lower, O_PATH | O_DIRECTORY | O_CLOEXEC);
     const int base = open_in_room(p, base_names[which]),
@@ -239,6 +238,16 @@ static int lane_overlay(const struct lanes_plan *p, unsigned lane, int which)
         if (used[i] >= 0)
             close(used[i]);
     return rc;
+}
+
+/* The kernel takes no layer of a plain user's in which something else is mounted. Below /tmp that
+ * is soon so, on other users' account: then lanes find nothing of the host's there. */
+static int lane_overlay(const struct lanes_plan *p, unsigned lane, int which)
+{
+    const char *const lower = which == FOLDER ? p->tree : p->tmp;
+    const int rc = lane_overlay_on(p, lane, which, lower);
+    return rc == -EINVAL && which == TMP && lower[0] != '\0' ? lane_overlay_on(p, lane, which, "")
+                                                             : rc;
 }
 
 /* The copy of the job's folder has another name than an upper: it is all that is there. What is in

@@ -25,7 +25,7 @@ struct lanes_plan {
     const char *room;              /* the room's folder */
     const char *folder;            /* the job's folder: the path that its processes know */
     const char *tree;              /* what is in it, never written; "": nothing */
-    const char *tmp;               /* what is in /tmp; "": nothing */
+    const char *tmp;               /* what is in /tmp, where it can be below; "": nothing */
     unsigned count;                /* views: 1 to LANES_MOST */
     bool guest;                    /* each lane has a home, too */
     const struct outside *outside; /* of a job in no other sandbox, beside its folder; or NULL */

@@ -289,6 +289,30 @@ static void test_folders_elsewhere(void **state)
     assert_int_equal(collect(job, top, 8, (char *[]){"sh", NULL}), -EPERM);
 }
 
+/* Where conda and others keep them. The home itself is none, and nothing else hidden goes along. */
+static void test_hidden_environments(void **state)
+{
+    (void)state;
+    char program_of[300], *words[] = {program_of, NULL};
+    snprintf(program_of, sizeof program_of, "%s/.conda/bin/python3", home);
+    make("home/.conda");
+    make("home/.conda/bin");
+    make("home/.conda/conda-meta");
+    put("home/.conda/module.py", "x = 1");
+    program("home/.conda/bin/python3", NULL, "libc.so.6");
+    assert_int_equal(collect(job, "in.dat", LIMIT, words), 0);
+    assert_true(has_outside("home/.conda/bin/python3", GATHERED_OUTSIDE));
+    assert_true(has("home/.conda/module.py", GATHERED_OUTSIDE));
+    snprintf(program_of, sizeof program_of, "%s/.conda", home);
+    assert_int_equal(collect(job, program_of, LIMIT, (char *[]){"sh", NULL}), -EPERM);
+    make("home/bin");
+    make("home/conda-meta");
+    program("home/bin/python3", NULL, "libc.so.6");
+    snprintf(program_of, sizeof program_of, "%s/bin/python3", home);
+    assert_int_equal(collect(job, "in.dat", LIMIT, words), 0);
+    assert_null(find("home/other"));
+}
+
 static void test_ignore(void **state)
 {
     (void)state;
@@ -336,6 +360,7 @@ int main(void)
         cmocka_unit_test(test_home),
         cmocka_unit_test(test_programs_elsewhere),
         cmocka_unit_test(test_folders_elsewhere),
+        cmocka_unit_test(test_hidden_environments),
         cmocka_unit_test(test_ignore),
         cmocka_unit_test(test_names),
     };
