@@ -137,7 +137,7 @@ json_t *json_of_terms(const struct msg_local_terms *t)
 {
     return json_pack(
         "{s:b, s:s, s:I, s:b, s:i, s:o, s:o, s:o, s:b, s:i, s:s, s:i, s:I, s:I, s:I, s:I, s:i, "
-        "s:o, s:o, s:b, s:s}",
+        "s:o, s:o, s:b, s:s, s:b, s:s, s:i, s:I, s:I, s:o}",
         "open", t->open, "state", t->state, "until", (json_int_t)t->until, "suspended",
         t->suspended, "leases", t->leases, "allow", json_of_words(t->allow, t->allow_count), "deny",
         json_of_words(t->deny, t->deny_count), "hours", json_of_words(t->hours, t->hours_count),
@@ -145,7 +145,10 @@ json_t *json_of_terms(const struct msg_local_terms *t)
         t->owner_returns, "slots", t->slots, "memory", (json_int_t)t->memory, "disk",
         (json_int_t)t->disk, "processes", (json_int_t)t->processes, "open_files",
         (json_int_t)t->open_files, "nice", t->nice, "enforced", json_of_confinement(t->enforces),
-        "required", json_of_confinement(t->required), "encrypt", t->encrypt, "file", t->file);
+        "required", json_of_confinement(t->required), "encrypt", t->encrypt, "file", t->file,
+        "show_programs", t->show_programs, "cores", t->cores, "slots_each", t->slots_each,
+        "share_minutes", (json_int_t)t->share_minutes, "unused_minutes",
+        (json_int_t)t->unused_minutes, "readable", json_of_words(t->readable, t->readable_count));
 }
 
 json_t *json_of_transfer(const struct msg_local_transfer *t)

@@ -194,6 +194,13 @@ void lender_describe(const struct lender *l, struct msg_local_terms *out)
     out->required = s->confinement;
     out->encrypt = s->encrypt;
     strcpy(out->file, s->file);
+    out->show_programs = s->show_programs;
+    snprintf(out->cores, sizeof out->cores, "%s", s->cores);
+    out->slots_each = (uint16_t)s->slots_each;
+    out->share_minutes = s->share_minutes;
+    out->unused_minutes = s->unused_minutes;
+    for (size_t i = 0; i < s->readable_count; i++)
+        strcpy(out->readable[out->readable_count++].text, s->readable[i]);
     const char *controllers = grant_controllers(l->grant);
     snprintf(out->controllers, sizeof out->controllers, "%s",
              controllers != NULL ? controllers : "");

@@ -86,11 +86,18 @@ static void lend_print(const struct msg_local_terms *t)
     print_words("allowed", t->allow, t->allow_count, "nobody but the owner");
     print_words("denied", t->deny, t->deny_count, "nobody");
     print_words("hours", t->hours, t->hours_count, "always");
+    printf("  %-12s lends %s; guests when it is back: %s\n", "owner",
+           t->idle_only ? "only when idle" : "also while it is there", t->owner_returns);
     if (t->idle_only)
-        printf("  %-12s only when idle for %u minutes or the desktop says so; guests then: %s\n",
-               "owner", t->idle_minutes, t->owner_returns);
+        printf("  %-12s for %u minutes, or when the desktop says so\n", "idle", t->idle_minutes);
     printf("  %-12s %u slots, %s of memory, %s of disk\n", "lent", t->slots,
            tool_size(t->memory, a), tool_size(t->disk, b));
+    printf("  %-12s %s\n", "cores", t->cores);
+    if (t->slots_each != 0)
+        printf("  %-12s %u slots at most to one other desktop\n", "each", t->slots_each);
+    printf("  %-12s more than its share for %s when others wait; unused slots for %s\n",
+           "an owner has", moment_span((uint64_t)t->share_minutes * 60, a),
+           moment_span((uint64_t)t->unused_minutes * 60, b));
     printf("  %-12s %u processes, %u open files each, nice %u\n", "guests", t->processes,
            t->open_files, t->nice);
     printf("  %-12s %s\n", "enforced", confinement_text(t->enforces, a, sizeof a));
@@ -103,6 +110,9 @@ static void lend_print(const struct msg_local_terms *t)
     printf("  %-12s %s\n", "encrypted",
            t->encrypt ? "only jobs that encrypt their messages run here"
                       : "jobs may encrypt their messages");
+    print_words("readable", t->readable, t->readable_count, "the system's files alone");
+    printf("  %-12s of your own jobs are shown to %s\n", "programs",
+           t->show_programs ? "every member" : "those who run them");
 }
 
 static void lend_print_json(const struct msg_local_terms *t)

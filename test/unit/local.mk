@@ -109,6 +109,7 @@ unit_programs = \
     test/unit/store \
     test/unit/store_files \
     test/unit/churn \
+    test/unit/terms \
     test/unit/text \
     test/unit/token \
     test/unit/top \
@@ -164,6 +165,8 @@ test_unit_datagram_LDADD = libdaemon.la $(LDADD)
 test_unit_cores_LDADD = libdaemon.la $(LDADD)
 test_unit_settings_LDADD = libdaemon.la $(LDADD)
 test_unit_edit_LDADD = libdaemon.la $(LDADD)
+test_unit_terms_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+test_unit_terms_LDADD = libdaemon.la $(LDADD) $(JANSSON_LIBS)
 test_unit_autogroup_LDADD = libconfine.la $(LDADD)
 test_unit_lanes_LDADD = libconfine.la $(LDADD)
 test_unit_outside_LDADD = libconfine.la $(LDADD)
