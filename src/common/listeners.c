@@ -25,6 +25,15 @@ static bool is_wild_listener(int fd)
            memcmp(&((struct sockaddr_in6 *)&s)->sin6_addr, &in6addr_any, sizeof in6addr_any) == 0;
 }
 
+/* A second time only root may do it. */
+static bool is_at_home(int fd)
+{
+    char device[32] = "";
+    socklen_t size = sizeof device;
+    return getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device, &size) == 0 &&
+           strcmp(device, "lo") == 0;
+}
+
 /* By number: guests cannot read /proc. */
 unsigned listeners_keep_home(void)
 {
@@ -33,7 +42,7 @@ unsigned listeners_keep_home(void)
     if (getrlimit(RLIMIT_NOFILE, &most) != 0 || most.rlim_cur > DESCRIPTORS_MOST)
         most.rlim_cur = DESCRIPTORS_MOST;
     for (int fd = 0; fd < (int)most.rlim_cur; fd++)
-        if (is_wild_listener(fd))
+        if (is_wild_listener(fd) && !is_at_home(fd))
             failed += setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", sizeof "lo") < 0;
     return failed;
 }

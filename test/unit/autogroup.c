@@ -40,6 +40,8 @@ static int steps(void)
     setsid();
     if (session_nice() == -100)
         return lower(7) == -100 ? 0 : 1; /* a kernel without */
+    if (access("/proc/self/autogroup", W_OK) != 0)
+        return lower(7) == 0 ? 0 : 1; /* as where packages are built */
     if (session_nice() != 0)
         return 2;
     if (lower(7) != 7)
