@@ -10,6 +10,7 @@ grid_scripts = \
     test/grid/wait \
     test/grid/top \
     test/grid/web \
+    test/grid/web_axe \
     test/grid/doctor \
     test/grid/tutorial \
     test/grid/as_stock \
