@@ -51,7 +51,7 @@ libclient_la_SOURCES = \
     overlay/files/elf.c overlay/files/elf.h overlay/files/gather.c overlay/files/gather.h \
     overlay/files/gather_state.h overlay/files/gather_walk.c overlay/files/gathered.c overlay/files/gathered.h \
     overlay/files/gather_list.c overlay/files/gather_list.h \
-    overlay/files/libraries.c overlay/files/libraries.h overlay/files/pattern.c overlay/files/pattern.h \
+    overlay/files/libraries.c overlay/files/libraries.h overlay/files/needs.c overlay/files/needs.h overlay/files/pattern.c overlay/files/pattern.h \
     overlay/files/secret.c overlay/files/secret.h \
     overlay/files/place.c overlay/files/place.h overlay/files/upper.c overlay/files/upper.h \
     overlay/manifest/content.c overlay/manifest/content.h overlay/manifest/folder.c overlay/manifest/folder.h \
@@ -110,7 +110,7 @@ libdaemon_la_SOURCES = \
     overlay/discovery/overlay.c overlay/discovery/overlay.h overlay/discovery/probe_replies.c \
     overlay/discovery/probe_replies.h overlay/discovery/walk.c overlay/discovery/walk.h \
     overlay/files/fetcher.c overlay/files/fetcher.h overlay/files/fetcher_state.h overlay/files/fetching.c \
-    overlay/files/giver.c overlay/files/offer.c overlay/files/store.c overlay/files/store.h overlay/files/store_state.h \
+    overlay/files/giver.c overlay/files/installed.c overlay/files/installed.h overlay/files/offer.c overlay/files/store.c overlay/files/store.h overlay/files/store_state.h \
     overlay/files/tree.c overlay/files/tree_files.c \
     overlay/host/address_monitor.c overlay/host/address_monitor.h overlay/host/caller.c overlay/host/caller.h \
     overlay/host/cores.c overlay/host/cores.h \

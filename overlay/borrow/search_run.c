@@ -58,8 +58,9 @@ static void on_ad(void *ctx, const struct msg_ad_answer *said, unsigned rtt_us)
         if (there.slots == 0)
             return;
     }
-    search_run_note(r,
-                    &(struct search_event){.kind = SEARCH_FOUND, .ad = &there, .rtt_us = rtt_us});
+    search_run_note(
+        r, &(struct search_event){
+               .kind = SEARCH_FOUND, .ad = &there, .rtt_us = rtt_us, .lacks = said->lacks});
 }
 
 static void stop_naming(struct search_run *r)
@@ -116,12 +117,13 @@ static void look_reserved(struct search_run *r)
 static void look(struct search_run *r, const struct search_action *a)
 {
     struct node *node = r->all->node;
+    const char *needs = search_request(r->search)->needs;
     const int within_ms = (int)a->within_ms;
     log_debug(node->log, "looks at %s peers for %u slots",
               a->kind == SEARCH_LOOK_ALL ? "all" : "some", search_request(r->search)->slots);
     r->walk = a->kind == SEARCH_LOOK_ALL
-                  ? walk_start(r->all->walks, 0, within_ms, on_ad, on_walked, r)
-                  : walk_start_named(r->all->walks, within_ms, on_ad, on_walked, r);
+                  ? walk_start(r->all->walks, 0, within_ms, needs, on_ad, on_walked, r)
+                  : walk_start_named(r->all->walks, within_ms, needs, on_ad, on_walked, r);
     if (r->walk == NULL)
         search_run_note(r, &(struct search_event){.kind = SEARCH_BLOCKED});
     else if (a->kind == SEARCH_LOOK_NEAR)

@@ -6,7 +6,7 @@
 #include "overlay/base/err.h"
 
 enum {
-    LOCAL_PROTOCOL = 16, /* of local.def; grows with every change of it */
+    LOCAL_PROTOCOL = 17, /* of local.def; grows with every change of it */
     PLACE_MAX = 107,     /* what fits into sun_path */
 };
 

@@ -45,13 +45,18 @@ struct ad_index {
 
 /* --- this peer's ad --- */
 
+/* Members of all versions read the ads that the ring holds: they stay as version 9 has them. */
+enum { AD_VERSION = 9 };
+
 /* Labels that do not fit are left out; a search for one of them finds the peer by walking. */
-static uint32_t ad_search_encode(struct part_ad *ad, uint8_t *out)
+static uint32_t ad_search_encode(struct ad_index *all, const struct part_ad *ad, uint8_t *out)
 {
-    struct msg_ad_answer m = {.ad = *ad};
+    struct message *m = &all->ad;
     size_t length;
-    while ((length = message_put_ad_answer(&m, out, RING_AD_MAX)) == 0 && m.ad.labels_count > 0)
-        m.ad.labels_count--;
+    *m = (struct message){.kind = MSG_ad_answer, .ad_answer.ad = *ad};
+    while ((length = message_encode_version(m, out, RING_AD_MAX, AD_VERSION)) == 0 &&
+           m->ad_answer.ad.labels_count > 0)
+        m->ad_answer.ad.labels_count--;
     return (uint32_t)length;
 }
 
@@ -67,7 +72,7 @@ void ad_index_publish(struct ad_index *all)
         (ad.version == all->version && node_now_ms() < all->told_ms + AFRESH_MS))
         return;
     struct ring_event event = {.kind = RING_PUBLISH, .value = bytes};
-    event.value_length = ad_search_encode(&ad, bytes);
+    event.value_length = ad_search_encode(all, &ad, bytes);
     if (event.value_length == 0)
         return;
     all->version = ad.version;
@@ -86,7 +91,7 @@ static void ad_search_on_time(evutil_socket_t fd, short what, void *ctx)
 static const struct part_ad *ad_search_decode(struct ad_index *all, const uint8_t *ad,
                                               uint32_t length)
 {
-    if (!message_decode(&all->ad, ad, length) || all->ad.kind != MSG_ad_answer)
+    if (!message_decode_version(&all->ad, ad, length, AD_VERSION) || all->ad.kind != MSG_ad_answer)
         return NULL;
     return &all->ad.ad_answer.ad;
 }

@@ -2,6 +2,7 @@
 /* probe_replies.c -- the answers to another peer's walk: this peer's ad, the peers that it knows,
  * and pongs. */
 #include "probe_replies.h"
+#include "overlay/files/installed.h"
 #include "overlay/node/node.h"
 #include "overlay/transport/link.h"
 #include "overlay/crypto/identity.h"
@@ -23,14 +24,15 @@ static void answer_policy(const struct settings *s, struct part_policy *out)
 }
 
 static void answer_ad(struct node *n, const struct overlay *overlay, const struct link_peer *from,
-                      uint32_t token)
+                      const struct msg_ad_ask *ask)
 {
     struct part_peer self = links_self(n->links);
-    struct message m = {.kind = MSG_ad_answer, .ad_answer.token = token};
+    struct message m = {.kind = MSG_ad_answer, .ad_answer.token = ask->token};
     machine_update(n->machine, &n->settings, identity_card(n->identity), &self);
     m.ad_answer.ad = *machine_ad(n->machine);
     overlay_place(overlay, &m.ad_answer.place);
     answer_policy(&n->settings, &m.ad_answer.policy);
+    installed_lacks(ask->needs, m.ad_answer.ad.arch, m.ad_answer.lacks, sizeof m.ad_answer.lacks);
     link_send(n->links, &from->peer, &m);
 }
 
@@ -54,7 +56,7 @@ void probe_replies_take(struct node *n, const struct overlay *overlay, const str
     struct message pong = {.kind = MSG_pong};
     switch ((enum takes)m->kind) {
     case MSG_ad_ask:
-        answer_ad(n, overlay, from, m->ad_ask.token);
+        answer_ad(n, overlay, from, &m->ad_ask);
         break;
     case MSG_known_ask:
         answer_known(n, overlay, from, m->known_ask.token);

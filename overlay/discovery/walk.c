@@ -8,6 +8,7 @@
 #include "overlay/transport/link.h"
 #include <errno.h>
 #include <event2/event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,7 @@ struct walk {
     struct visit *first, **last, *upcoming; /* upcoming: the first one not asked yet */
     bool naming, named; /* the caller names the peers to visit; and has named all */
     struct event *deadline;
+    char *needs; /* of a peer's system; NULL: nothing */
     walk_ad_fn *on_ad;
     walk_end_fn *on_end;
     void *ctx;
@@ -86,6 +88,7 @@ static void free_walk(struct walk *w)
     }
     idmap_clear(&w->visits);
     event_free(w->deadline);
+    free(w->needs);
     free(w);
 }
 
@@ -114,6 +117,8 @@ static bool walk_ask_peer(struct walk *w, struct visit *v)
 {
     struct message ad = {.kind = MSG_ad_ask, .ad_ask.token = w->token};
     struct message known = {.kind = MSG_known_ask, .known_ask.token = w->token};
+    if (w->needs != NULL)
+        snprintf(ad.ad_ask.needs, sizeof ad.ad_ask.needs, "%s", w->needs);
     v->asked = true;
     v->told = w->naming;
     return walk_send_to(w, v, &ad) && (w->naming || walk_send_to(w, v, &known));
@@ -208,7 +213,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *ctx)
 }
 
 static struct walk *walk_begin(struct walks *all, unsigned limit, bool naming, int timeout_ms,
-                               walk_ad_fn *on_ad, walk_end_fn *on_end, void *ctx)
+                               const char *needs, walk_ad_fn *on_ad, walk_end_fn *on_end, void *ctx)
 {
     struct walk *w = all->count < WALKS_MAX ? calloc(1, sizeof *w) : NULL;
     if (w == NULL)
@@ -222,7 +227,10 @@ static struct walk *walk_begin(struct walks *all, unsigned limit, bool naming, i
                        .ctx = ctx};
     w->last = &w->first;
     w->deadline = evtimer_new(all->node->base, on_deadline, w);
-    if (w->deadline == NULL) {
+    const bool asks = needs != NULL && needs[0] != '\0';
+    if (w->deadline == NULL || (asks && (w->needs = strdup(needs)) == NULL)) {
+        if (w->deadline != NULL)
+            event_free(w->deadline);
         free(w);
         return NULL;
     }
@@ -244,16 +252,16 @@ static struct walk *walk_begin(struct walks *all, unsigned limit, bool naming, i
     return w;
 }
 
-struct walk *walk_start(struct walks *all, unsigned limit, int timeout_ms, walk_ad_fn *on_ad,
-                        walk_end_fn *on_end, void *ctx)
+struct walk *walk_start(struct walks *all, unsigned limit, int timeout_ms, const char *needs,
+                        walk_ad_fn *on_ad, walk_end_fn *on_end, void *ctx)
 {
-    return walk_begin(all, limit, false, timeout_ms, on_ad, on_end, ctx);
+    return walk_begin(all, limit, false, timeout_ms, needs, on_ad, on_end, ctx);
 }
 
-struct walk *walk_start_named(struct walks *all, int timeout_ms, walk_ad_fn *on_ad,
-                              walk_end_fn *on_end, void *ctx)
+struct walk *walk_start_named(struct walks *all, int timeout_ms, const char *needs,
+                              walk_ad_fn *on_ad, walk_end_fn *on_end, void *ctx)
 {
-    return walk_begin(all, 0, true, timeout_ms, on_ad, on_end, ctx);
+    return walk_begin(all, 0, true, timeout_ms, needs, on_ad, on_end, ctx);
 }
 
 bool walk_visit(struct walk *w, const struct part_peer *peer)

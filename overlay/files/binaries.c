@@ -90,60 +90,86 @@ static int check_mpi(const struct library_needs *needs, const char *path, struct
                    path, needs->mpi);
 }
 
-static int require_one(char *out, size_t size, const char *path, const char *library_path,
-                       struct err *e)
+/* Of "libmpi.so.40.30.4", one that travels; "": it is not known. */
+static const char *series_of_mpi(const char *file)
+{
+    static const char *const series[] = {"3.0", "3.1", "4.0", "4.1", "5.0"};
+    unsigned number;
+    return sscanf(file, "libmpi.so.40.%u.", &number) == 1 && number / 10 < 5 ? series[number / 10]
+                                                                             : "";
+}
+
+static int require_one(struct binaries_want *want, const char *path, const char *library_path,
+                       const char *between, struct err *e)
 {
     struct library_needs needs;
-    out[0] = '\0';
     if (libraries_needs(&needs, path, library_path) != 0)
         return 0; /* a script */
-    const char *machines = machines_of(needs.machine);
+    const char *machines = machines_of(needs.machine), *mpi = series_of_mpi(needs.mpi_file);
     const bool glibc = needs.glibc[0] != '\0';
     if (machines != NULL)
-        snprintf(out, size, "%s%s%s", machines, glibc ? " && libc >= " : "", needs.glibc);
+        snprintf(want->require, sizeof want->require, "%s%s%s%s%s", machines,
+                 glibc ? " && libc >= " : "", needs.glibc, mpi[0] != '\0' ? " && ompi == " : "",
+                 mpi);
+    needs_write(&needs.system, needs.machine, between, want->system);
     return check_mpi(&needs, path, e);
 }
 
-static int require_builds(char *out, size_t size, const struct binaries *b,
+static int require_builds(struct binaries_want *want, const struct binaries *b,
                           const char *library_path, struct err *e)
 {
+    const bool several = b->count > 1;
+    char *out = want->require;
     size_t at = 0;
     int rc = 0;
-    for (size_t i = 0; i < b->count && rc == 0 && at < size; i++) {
-        char one[128];
-        rc = require_one(one, sizeof one, b->at[i].path, library_path, e);
-        at += (size_t)snprintf(out + at, size - at, "%s(%s)", i > 0 ? " || " : "", one);
+    for (size_t i = 0; i < b->count && rc == 0 && at <= BINARIES_REQUIRE; i++) {
+        struct binaries_want one = {0};
+        memcpy(one.system, want->system, sizeof one.system);
+        rc = require_one(&one, b->at[i].path, library_path, i > 0 ? "|" : "", e);
+        memcpy(want->system, one.system, sizeof one.system);
+        at += (size_t)snprintf(out + at, BINARIES_REQUIRE + 1 - at, "%s(%s)%s",
+                               i > 0     ? " || "
+                               : several ? "("
+                                         : "",
+                               one.require, several && i == b->count - 1 ? ")" : "");
     }
-    return rc == 0 && at >= size ? err_set(e, E2BIG, "p2p_files_binaries is too long") : rc;
+    return rc == 0 && at > BINARIES_REQUIRE ? err_set(e, E2BIG, "p2p_files_binaries is too long")
+                                            : rc;
 }
 
-static int require_app(char *out, size_t size, const struct gather_app *app, const char *search,
+static int require_app(struct binaries_want *want, const struct gather_app *app, const char *search,
                        struct err *e)
 {
     char path[PROGRAM_PATH + 1];
-    out[0] = '\0';
     if (program_find(path, app->program, app->cwd, search) != 0 || program_is_of_system(path))
         return 0;
-    return require_one(out, size, path, app->library_path, e);
+    return require_one(want, path, app->library_path, "", e);
 }
 
-int binaries_require(char out[BINARIES_REQUIRE + 1], const struct gather_app *apps, size_t count,
+/* False: there is no room. */
+static bool append(char *out, size_t most, const char *between, const char *more)
+{
+    if (more[0] == '\0' || strstr(out, more) != NULL)
+        return true; /* programs are mostly alike */
+    const size_t at = strlen(out);
+    return (size_t)snprintf(out + at, most + 1 - at, "%s%s", at > 0 ? between : "", more) <=
+           most - at;
+}
+
+int binaries_require(struct binaries_want *want, const struct gather_app *apps, size_t count,
                      const struct binaries *b, const char *search, struct err *e)
 {
-    size_t at = 0;
     int rc = 0;
-    out[0] = '\0';
+    *want = (struct binaries_want){0};
     for (size_t i = 0; i < count && rc == 0; i++) {
-        char one[BINARIES_REQUIRE + 1];
-        rc = i == 0 && b->count > 0 ? require_builds(one, sizeof one, b, apps[i].library_path, e)
-                                    : require_app(one, sizeof one, &apps[i], search, e);
-        if (rc != 0 || one[0] == '\0' || strstr(out, one) != NULL)
-            continue; /* programs are mostly alike */
-        const bool several = i == 0 && b->count > 1;
-        at += (size_t)snprintf(out + at, BINARIES_REQUIRE + 1 - at, "%s%s%s%s",
-                               at > 0 ? " && " : "", several ? "(" : "", one, several ? ")" : "");
-        if (at > BINARIES_REQUIRE)
+        struct binaries_want one = {0};
+        rc = i == 0 && b->count > 0 ? require_builds(&one, b, apps[i].library_path, e)
+                                    : require_app(&one, &apps[i], search, e);
+        if (rc == 0 && !append(want->require, BINARIES_REQUIRE, " && ", one.require))
             rc = err_set(e, E2BIG, "the job's programs differ too much in what they need");
+        const size_t system = strlen(want->system);
+        if (rc == 0 && !append(want->system, NEEDS_TEXT, ";", one.system))
+            want->system[system] = '\0'; /* one that is not asked for is met at its start */
     }
     return rc;
 }

@@ -24,6 +24,8 @@ struct reader {
     uint64_t strings, strings_size; /* offset in the file */
     uint64_t versions;              /* address of DT_VERNEED; 0: none */
     uint64_t version_count;
+    uint64_t offers; /* address of DT_VERDEF; 0: none */
+    uint64_t offer_count;
 };
 
 /* A number of so many bytes. */
@@ -163,6 +165,10 @@ static void find_tables(struct reader *r, uint64_t tag, uint64_t value)
         r->versions = value;
     else if (tag == DT_VERNEEDNUM)
         r->version_count = value;
+    else if (tag == DT_VERDEF)
+        r->offers = value;
+    else if (tag == DT_VERDEFNUM)
+        r->offer_count = value;
 }
 
 static void take_names(struct reader *r, uint64_t tag, uint64_t value)
@@ -192,36 +198,76 @@ bool elf_is_older(const char *a, const char *b)
     return false;
 }
 
-static void take_version(struct reader *r, uint64_t name)
+/* How long the series in the version's name is: GLIBCXX_ of GLIBCXX_3.4.30. */
+static size_t series_length(const char *version)
 {
-    static const char before[] = "GLIBC_";
-    char text[ELF_NAME + 1];
-    struct elf *elf = r->elf;
-    if (!string_read(r, name, text, ELF_NAME) || strncmp(text, before, strlen(before)) != 0)
-        return;
-    const char *version = text + strlen(before);
+    size_t length = strlen(version);
+    while (length > 0 && strchr("0123456789.", version[length - 1]) != NULL)
+        length--;
+    return length;
+}
+
+bool elf_is_covered(const char *a, const char *b)
+{
+    const size_t length = series_length(a);
+    return series_length(b) == length && strncmp(a, b, length) == 0 &&
+           !elf_is_older(b + length, a + length);
+}
+
+static void take_glibc(struct elf *elf, const char *version)
+{
     if (strlen(version) <= ELF_VERSION && strspn(version, "0123456789.") == strlen(version) &&
         elf_is_older(elf->glibc, version))
         strcpy(elf->glibc, version);
 }
 
+static void take_version(struct reader *r, const char *library, uint64_t name)
+{
+    static const char glibc[] = "GLIBC_";
+    struct elf *elf = r->elf;
+    char text[ELF_SYMBOL + 1];
+    if (!string_read(r, name, text, ELF_SYMBOL))
+        return;
+    if (strncmp(text, glibc, strlen(glibc)) == 0) {
+        take_glibc(elf, text + strlen(glibc));
+        return;
+    }
+    for (unsigned i = 0; i < elf->symbols_count; i++) {
+        struct elf_symbols *s = &elf->symbols[i];
+        if (strcmp(s->library, library) != 0 ||
+            (!elf_is_covered(text, s->version) && !elf_is_covered(s->version, text)))
+            continue;
+        if (elf_is_covered(s->version, text))
+            strcpy(s->version, text);
+        return;
+    }
+    if (library[0] == '\0' || elf->symbols_count == ELF_SYMBOLS)
+        return;
+    struct elf_symbols *s = &elf->symbols[elf->symbols_count++];
+    strcpy(s->library, library);
+    strcpy(s->version, text);
+}
+
 /* A chain of libraries, each with a chain of versions. They have one layout in both widths. */
 static void read_versions(struct reader *r)
 {
-    uint64_t at, count, first, next, name, step;
+    uint64_t at, count, file, first, next, name, step;
     unsigned left = VERSIONS_MOST;
+    char library[ELF_LIBRARY + 1];
     if (r->versions == 0 || !address_find(r, r->versions, &at))
         return;
     for (uint64_t i = 0; i < r->version_count && left > 0; i++, at += next) {
         if (!FIELD(r, at, Verneed, vn_cnt, 2, &count) ||
+            !FIELD(r, at, Verneed, vn_file, 4, &file) ||
             !FIELD(r, at, Verneed, vn_aux, 4, &first) || !FIELD(r, at, Verneed, vn_next, 4, &next))
             return;
         uint64_t aux = at + first;
+        string_read(r, file, library, ELF_LIBRARY);
         for (left--; count > 0 && left > 0; count--, left--, aux += step) {
             if (!FIELD(r, aux, Vernaux, vna_name, 4, &name) ||
                 !FIELD(r, aux, Vernaux, vna_next, 4, &step))
                 return;
-            take_version(r, name);
+            take_version(r, library, name);
             if (step == 0)
                 break;
         }
@@ -245,6 +291,38 @@ bool elf_parse(struct elf *elf, elf_read_fn *read, void *ctx)
         read_versions(&r);
     }
     return true;
+}
+
+/* The same chain of what a library has; the first name of each is the version's own. */
+static bool offers(const struct reader *r, const char *version)
+{
+    uint64_t at, first, next, name;
+    char text[ELF_SYMBOL + 1];
+    if (r->offers == 0 || !address_find(r, r->offers, &at))
+        return true;
+    for (uint64_t i = 0; i < r->offer_count && i < VERSIONS_MOST; i++, at += next) {
+        if (!FIELD(r, at, Verdef, vd_aux, 4, &first) || !FIELD(r, at, Verdef, vd_next, 4, &next) ||
+            !FIELD(r, at + first, Verdaux, vda_name, 4, &name))
+            return false;
+        if (string_read(r, name, text, ELF_SYMBOL) && strcmp(text, version) == 0)
+            return true;
+        if (next == 0)
+            return false;
+    }
+    return false;
+}
+
+bool elf_parse_offers(const char *version, elf_read_fn *read, void *ctx)
+{
+    static struct elf unused;
+    struct reader r = {.elf = &unused, .read = read, .ctx = ctx};
+    struct segment s;
+    if (!read_header(&r))
+        return false;
+    if (!segment_find(&r, PT_DYNAMIC, &s))
+        return true;
+    each_entry(&r, &s, find_tables);
+    return offers(&r, version);
 }
 
 /* Names are read by the byte: a window of the file keeps that from being a system call each. */
@@ -275,4 +353,10 @@ bool elf_read(struct elf *elf, int fd)
 {
     struct window w = {.fd = fd};
     return elf_parse(elf, window_read, &w);
+}
+
+bool elf_offers(const char *version, int fd)
+{
+    struct window w = {.fd = fd};
+    return elf_parse_offers(version, window_read, &w);
 }

@@ -122,17 +122,58 @@ static int add_object(struct search *s, const char *path, int loader)
     return 0;
 }
 
-/* Open MPI's and MPICH's. */
-static void note_mpi(struct search *s, const char *name)
+/* Open MPI's and MPICH's; `travels`: where it is, if it is not the system's. */
+static void note_mpi(struct search *s, const char *name, const char *travels)
 {
-    if ((strncmp(name, "libmpi.so.", 10) == 0 || strncmp(name, "libmpich.so.", 12) == 0) &&
-        s->needs.mpi[0] == '\0')
-        snprintf(s->needs.mpi, sizeof s->needs.mpi, "%s", name);
+    char real[PATH_MAX];
+    if ((strncmp(name, "libmpi.so.", 10) != 0 && strncmp(name, "libmpich.so.", 12) != 0) ||
+        s->needs.mpi[0] != '\0')
+        return;
+    snprintf(s->needs.mpi, sizeof s->needs.mpi, "%s", name);
+    if (travels != NULL && realpath(travels, real) != NULL)
+        snprintf(s->needs.mpi_file, sizeof s->needs.mpi_file, "%s", strrchr(real, '/') + 1);
+}
+
+/* A peer's ad tells of its glibc and of its Open MPI, which may be in a folder of its own. */
+static bool is_told(const char *name)
+{
+    static const char *const told[] = {
+        "libc.so.", "libm.so.", "libpthread.so.",  "libdl.so.",   "librt.so.",   "libutil.so.",
+        "ld-linux", "libmpi",   "libopen-rte.so.", "libopen-pal", "libmpich.so."};
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
+        if (strncmp(name, told[i], strlen(told[i])) == 0)
+            return true;
+    return false;
+}
+
+/* A library of the system: `found` is where, or NULL: where the linker looks by itself. */
+static void note_system(struct search *s, const struct elf *elf, const char *name,
+                        const char *found)
+{
+    const char *at = found != NULL && program_lies_in_system(found) ? found : name;
+    if (is_told(name))
+        return;
+    needs_add(&s->needs.system, at, NULL);
+    for (unsigned i = 0; i < elf->symbols_count; i++)
+        if (strcmp(elf->symbols[i].library, name) == 0)
+            needs_add(&s->needs.system, at, elf->symbols[i].version);
+}
+
+/* One of the libraries that the i-th object names: it is one more object, or the system's. */
+static int take_library(struct search *s, int i, const struct elf *elf, const char *name)
+{
+    char found[PATH_MAX];
+    const bool is_found = find_library(s, i, elf->runpath, name, found);
+    const bool travels = is_found && !program_is_of_system(found);
+    note_mpi(s, name, travels ? found : NULL);
+    if (travels)
+        return add_object(s, found, i);
+    note_system(s, elf, name, is_found ? found : NULL);
+    return 0;
 }
 
 static int read_object(struct search *s, int i)
 {
-    char found[PATH_MAX];
     struct object *o = &s->object[i];
     struct elf *elf = &s->elf;
     if (!read_elf(elf, o->path))
@@ -140,6 +181,7 @@ static int read_object(struct search *s, int i)
     if (i == 0) {
         memcpy(s->needs.machine, elf->machine, sizeof s->needs.machine);
         memcpy(s->needs.interpreter, elf->interpreter, sizeof s->needs.interpreter);
+        needs_add(&s->needs.system, elf->interpreter, NULL);
     }
     if (elf_is_older(s->needs.glibc, elf->glibc))
         memcpy(s->needs.glibc, elf->glibc, sizeof s->needs.glibc);
@@ -148,10 +190,7 @@ static int read_object(struct search *s, int i)
         return -ENOMEM;
     int rc = 0;
     for (unsigned k = 0; k < elf->needed_count && rc == 0; k++)
-        if (find_library(s, i, elf->runpath, elf->needed[k], found) && !program_is_of_system(found))
-            rc = add_object(s, found, i);
-        else
-            note_mpi(s, elf->needed[k]);
+        rc = take_library(s, i, elf, elf->needed[k]);
     return rc;
 }
 

@@ -3,7 +3,7 @@
  * found as the dynamic linker finds them (ld.so(8)), without executing it. */
 #ifndef P2P_OVERLAY_FILES_LIBRARIES_H
 #define P2P_OVERLAY_FILES_LIBRARIES_H
-#include "elf.h"
+#include "needs.h"
 
 enum { LIBRARIES_MOST = 512 };
 
@@ -23,8 +23,9 @@ struct library_needs {
     char machine[16];
     char glibc[ELF_VERSION + 1]; /* the newest of it and its own libraries; "": none */
     char interpreter[ELF_NAME + 1];
-    char mpi[ELF_NAME +
-             1]; /* the system's MPI library that it is linked to: "libmpi.so.40"; "": none */
+    char mpi[ELF_NAME + 1]; /* the MPI library that it is linked to: "libmpi.so.40"; "": none */
+    char mpi_file[ELF_NAME + 1]; /* where that is not the system's: "libmpi.so.40.30.4" */
+    struct needs system;         /* of what does not travel, but neither glibc nor Open MPI */
 };
 int libraries_needs(struct library_needs *needs, const char *path, const char *library_path);
 #endif

@@ -209,7 +209,7 @@ void grid_jobs_ask(struct grid_jobs *g, void *client, const struct msg_local_gri
         *q = (struct grid_question){.all = g, .client = client, .token = question->token};
         q->asked = ++g->token;
         q->until_ms = node_now_ms() + ms;
-        q->walk = walk_start(g->walks, 0, (int)ms, grid_jobs_on_ad, grid_jobs_on_walked, q);
+        q->walk = walk_start(g->walks, 0, (int)ms, NULL, grid_jobs_on_ad, grid_jobs_on_walked, q);
     }
     if (q == NULL || q->walk == NULL) {
         free(q);

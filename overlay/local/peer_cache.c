@@ -89,7 +89,7 @@ static void cache_walk(struct peer_cache *c)
     const uint64_t pause = c->lost ? LOST_PAUSE_MS : PAUSE_MS + c->peers.used * PAUSE_PEER_MS;
     if (c->walk != NULL || (c->ended_ms != 0 && node_now_ms() - c->ended_ms < pause))
         return;
-    c->walk = walk_start(c->walks, 0, c->ended_ms == 0 ? FIRST_WALK_MS : WALK_MS, cache_on_ad,
+    c->walk = walk_start(c->walks, 0, c->ended_ms == 0 ? FIRST_WALK_MS : WALK_MS, NULL, cache_on_ad,
                          cache_on_walked, c);
     if (c->walk == NULL)
         return; /* too many at once: the next one who looks tries again */

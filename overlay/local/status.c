@@ -79,6 +79,7 @@ static void status_on_ad(void *ctx, const struct msg_ad_answer *said, unsigned r
     m.local_peer.rtt_us = rtt_us;
     m.local_peer.place = said->place;
     m.local_peer.policy = said->policy;
+    memcpy(m.local_peer.lacks, said->lacks, sizeof m.local_peer.lacks);
     l->count++;
     l->row(l->ctx, &m);
 }
@@ -106,7 +107,7 @@ struct status_query *status_peers(struct walks *walks, const struct links *links
         return NULL;
     uint32_t ms = question->timeout_ms < STATUS_MS_MAX ? question->timeout_ms : STATUS_MS_MAX;
     *l = (struct status_query){.links = links, .token = question->token, .row = row, .ctx = ctx};
-    l->walk = walk_start(walks, 0, (int)ms, status_on_ad, status_on_end, l);
+    l->walk = walk_start(walks, 0, (int)ms, question->needs, status_on_ad, status_on_end, l);
     if (l->walk != NULL)
         return l;
     free(l);

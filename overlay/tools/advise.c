@@ -165,7 +165,7 @@ static int observe(const struct order *o, struct record *r)
     int rc = tool_connect(&client, &o->shared);
     if (rc != TOOL_OK)
         return rc;
-    if (all_peers_ask(&all, client, &e) == 0)
+    if (all_peers_ask(&all, client, NULL, &e) == 0)
         add_up(r, &all);
     all_peers_clear(&all);
     client_close(client);

@@ -35,10 +35,12 @@ static int by_round_trip(const void *a, const void *b)
     return strcmp(x->ad.name, y->ad.name);
 }
 
-int all_peers_ask(struct all_peers *c, struct client *client, struct err *e)
+int all_peers_ask(struct all_peers *c, struct client *client, const char *needs, struct err *e)
 {
     struct message question = {.kind = MSG_local_peers, .local_peers.timeout_ms = WALK_MS};
     struct msg_local_done done;
+    if (needs != NULL)
+        snprintf(question.local_peers.needs, sizeof question.local_peers.needs, "%s", needs);
     *c = (struct all_peers){.progress = isatty(2)};
     int rc = client_ask(client, &question, WALK_MS + GRACE_MS, all_peers_row, c, &done, e);
     if (c->progress)

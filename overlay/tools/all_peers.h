@@ -16,8 +16,9 @@ struct all_peers {
                         1]; /* desktops with which there is none in common: a line each */
 };
 
-/* Walks the whole grid, which takes seconds when peers are silent. 0, or -errno with a line. */
-int all_peers_ask(struct all_peers *c, struct client *client, struct err *e);
+/* Walks the whole grid, which takes seconds when peers are silent. needs: what each is asked
+ * whether its system has it, or NULL. 0, or -errno with a line. */
+int all_peers_ask(struct all_peers *c, struct client *client, const char *needs, struct err *e);
 /* This desktop's own ad; NULL when its daemon did not tell. */
 const struct part_ad *all_peers_self(const struct all_peers *c);
 void all_peers_clear(struct all_peers *c);

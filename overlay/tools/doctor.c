@@ -69,7 +69,7 @@ static void look_at_daemon(struct symptoms *s, struct doctor_order *o)
     struct err e = {0};
     s->daemon = client_open(&c, o->shared.socket, &e) == 0;
     if (s->daemon && client_ask(c, &terms, ANSWER_MS, doctor_row, &asked, &done, &e) == 0 &&
-        all_peers_ask(&all, c, &e) == 0) {
+        all_peers_ask(&all, c, NULL, &e) == 0) {
         s->peers = (unsigned)all.count;
         s->silent = all.silent;
     }

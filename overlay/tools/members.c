@@ -100,7 +100,7 @@ int tool_members(int argc, char **argv)
     int rc = tool_connect(&c, &options);
     if (rc != TOOL_OK)
         return rc;
-    if (all_peers_ask(&there, c, &e) != 0 ||
+    if (all_peers_ask(&there, c, NULL, &e) != 0 ||
         client_ask(c, &question, ANSWER_MS, member_row, &all, &done, &e) != 0)
         rc = tool_fail(&e);
     else

@@ -57,7 +57,7 @@ int tool_peers(int argc, char **argv)
     int rc = tool_connect(&client, &options);
     if (rc != TOOL_OK)
         return rc;
-    if (all_peers_ask(&all, client, &e) != 0)
+    if (all_peers_ask(&all, client, NULL, &e) != 0)
         rc = tool_fail(&e);
     else
         (options.json ? peers_print_json : peers_print)(&all);

@@ -14,7 +14,7 @@ static void judge_all(struct pick *p, const struct all_peers *all, const struct 
     const struct candidate_want fit = {
         .request = &p->request, .require = want->require, .ompi = self != NULL ? self->ompi : ""};
     for (size_t i = 0; i < all->count; i++)
-        candidates_add(&p->candidates, &all->at[i].ad, all->at[i].rtt_us, &fit);
+        candidates_add(&p->candidates, &all->at[i].ad, all->at[i].rtt_us, all->at[i].lacks, &fit);
     p->fitting = candidates_sort(&p->candidates);
 }
 

@@ -160,7 +160,7 @@ int tool_summary(int argc, char **argv)
     if (rc != TOOL_OK)
         return rc;
     if (summary_ask(&s, c, &e) != 0 || own_jobs_ask(&jobs, c, &e) != 0 ||
-        all_peers_ask(&peers, c, &e) != 0)
+        all_peers_ask(&peers, c, NULL, &e) != 0)
         rc = tool_fail(&e);
     else
         (options.json ? print_json : print_screen)(&s, &jobs, &peers);

@@ -21,6 +21,7 @@ struct order {
     const char *require_text, *builds;
     char **words; /* the program's command line; NULL: none is given */
     struct require require;
+    struct binaries_want wanted; /* by the program */
 };
 
 static const char doc[] =
@@ -51,7 +52,7 @@ static void take_require(struct order *o, const char *text, struct argp_state *s
 /* What the program needs of a peer, besides what the user asks for. */
 static void take_program(struct order *o, struct argp_state *state)
 {
-    char here[PATH_MAX], needs[BINARIES_REQUIRE + 1] = "";
+    char here[PATH_MAX];
     struct binaries builds;
     struct err e = {0};
     struct gather_app app = {.cwd = getcwd(here, sizeof here) != NULL ? here : "/",
@@ -60,10 +61,10 @@ static void take_program(struct order *o, struct argp_state *state)
         app.program = o->words[0];
         app.words = o->words;
         if (binaries_parse(&builds, o->builds, &app, getenv("PATH"), &e) != 0 ||
-            binaries_require(needs, &app, 1, &builds, getenv("PATH"), &e) != 0)
+            binaries_require(&o->wanted, &app, 1, &builds, getenv("PATH"), &e) != 0)
             argp_error(state, "%s", e.text);
     }
-    char *both = binaries_join(o->require_text, needs);
+    char *both = binaries_join(o->require_text, o->wanted.require);
     if (both == NULL)
         argp_failure(state, TOOL_FAILED, 0, "out of memory");
     take_require(o, both, state);
@@ -220,7 +221,8 @@ int tool_why(int argc, char **argv)
     int rc = tool_connect(&client, &o.shared);
     if (rc != TOOL_OK)
         return rc;
-    if (all_peers_ask(&all, client, &e) != 0 || pick_make(&pick, &all, &o.want, &e) != 0) {
+    if (all_peers_ask(&all, client, o.wanted.system, &e) != 0 ||
+        pick_make(&pick, &all, &o.want, &e) != 0) {
         rc = tool_fail(&e);
     } else {
         (o.shared.json ? why_print_json : why_print)(&pick, &all);

@@ -8,7 +8,7 @@
 
 enum {
     WIRE_LOWEST = 7,
-    WIRE_HIGHEST = 9,
+    WIRE_HIGHEST = 10,
     VERSION_TEXT = 24,
 };
 

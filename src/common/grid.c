@@ -20,7 +20,7 @@ struct grid {
     pthread_t thread;
     grid_work_fn *work; /* the thread's while busy, and all that follows */
     void *ctx;
-    struct request request; /* its requirement and its excluded peers are malloc'd */
+    struct request request; /* what it points to is malloc'd */
     struct answer answer;
     pthread_mutex_t lock; /* of the following, which both sides use */
     char waiting[GRID_LINE + 1];
@@ -29,6 +29,7 @@ struct grid {
 static void request_clear(struct request *r)
 {
     free((char *)r->require);
+    free((char *)r->needs);
     free((struct id *)r->exclude);
     *r = (struct request){0};
 }
@@ -38,12 +39,14 @@ static int request_copy(struct request *out, const struct request *r)
     const size_t size = r->exclude_count * sizeof *r->exclude;
     struct id *exclude = malloc(size + 1);
     char *require = strdup(r->require != NULL ? r->require : "");
+    char *needs = strdup(r->needs != NULL ? r->needs : "");
     if (exclude != NULL && size > 0)
         memcpy(exclude, r->exclude, size);
     *out = *r;
     out->require = require;
+    out->needs = needs;
     out->exclude = exclude;
-    return exclude != NULL && require != NULL ? 0 : -ENOMEM;
+    return exclude != NULL && require != NULL && needs != NULL ? 0 : -ENOMEM;
 }
 
 void answer_clear(struct answer *answer)

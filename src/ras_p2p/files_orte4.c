@@ -69,22 +69,24 @@ struct gather_app *ras_p2p_apps(const orte_job_t *job, size_t *count)
 
 int ras_p2p_require(const orte_job_t *job, struct job_request *r, struct err *e)
 {
-    char needs[BINARIES_REQUIRE + 1];
     size_t count;
     struct gather_app *apps = ras_p2p_apps(job, &count);
     struct ras_p2p_component *ras = &mca_ras_p2p_component;
+    struct binaries_want *want = &ras->programs;
     int rc = apps != NULL ? param_check(ras->files_index, e) : err_set(e, ENOMEM, "out of memory");
     if (rc == 0 && count > 0)
         rc = binaries_parse(&ras->binaries, ras->files_binaries, &apps[0], getenv("PATH"), e);
     if (rc == 0)
-        rc = binaries_require(needs, apps, count, &ras->binaries, getenv("PATH"), e);
+        rc = binaries_require(want, apps, count, &ras->binaries, getenv("PATH"), e);
     free(apps);
     if (rc != 0)
         return rc;
-    ras->programs_require = binaries_join(r->require, needs);
+    ras->programs_require = binaries_join(r->require, want->require);
     if (ras->programs_require == NULL)
         return err_set(e, ENOMEM, "out of memory");
-    log_trace(ras->verbose, 1, -1, -1, NULL, "its programs need: %s", needs);
+    log_trace(ras->verbose, 1, -1, -1, NULL, "its programs need: %s; of the system: %s",
+              want->require, want->system);
     r->require = ras->programs_require;
+    r->needs = want->system;
     return 0;
 }

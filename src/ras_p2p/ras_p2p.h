@@ -40,8 +40,9 @@ struct ras_p2p_component {
     struct binaries binaries; /* builds of the job's program */
     struct id allocation;     /* that the job runs within, when it is */
     bool within;
-    struct job_request request; /* what the command line asks for; without `processes` */
-    char *programs_require;     /* what the job's programs add to that */
+    struct job_request request;    /* what the command line asks for; without `processes` */
+    struct binaries_want programs; /* what the job's programs need */
+    char *programs_require;        /* that, and what the command line asks for */
     char *hosts_require;        /* what --host and --hostfile make of `require`; NULL: not given */
     struct grid *grid;          /* NULL before the first allocation and after the job */
     struct ras_p2p_node *nodes; /* of the job, nearest first */

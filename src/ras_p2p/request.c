@@ -57,7 +57,8 @@ int request_make(const struct job_request *r, struct request *request, struct er
                                 .per_lease = r->replicated ? 0 : r->per_node,
                                 .per_peer = most,
                                 .apart = most,
-                                .require = r->require};
+                                .require = r->require,
+                                .needs = r->needs};
     if (r->per_host > 0 && (most == 0 || r->per_host < most))
         request->per_peer = r->per_host;
     return 0;

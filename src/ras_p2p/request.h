@@ -16,6 +16,7 @@ struct job_request {
     enum share_strategy strategy;
     int spares;
     const char *require;
+    const char *needs; /* of a peer's system; NULL: nothing */
 };
 
 /* "concentrate", "spread", "balanced"; NULL: concentrate. -EINVAL with a line for anything else. */

@@ -28,5 +28,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (memchr(elf.machine, '\0', sizeof elf.machine) == NULL || elf.needed_count > ELF_NEEDED ||
          strspn(elf.glibc, "0123456789.") != strlen(elf.glibc)))
         abort();
+    for (unsigned i = 0; i < elf.symbols_count; i++)
+        if (elf.symbols_count > ELF_SYMBOLS || elf.symbols[i].library[0] == '\0' ||
+            memchr(elf.symbols[i].version, '\0', sizeof elf.symbols[i].version) == NULL)
+            abort();
+    elf_parse_offers("X_1", read_bytes, &b);
     return 0;
 }

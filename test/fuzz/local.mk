@@ -9,6 +9,7 @@ fuzzers = \
     test/fuzz/home \
     test/fuzz/list \
     test/fuzz/message \
+    test/fuzz/needs \
     test/fuzz/pattern \
     test/fuzz/place \
     test/fuzz/session_keys \
@@ -73,6 +74,8 @@ test/fuzz/rotation: test/fuzz/rotation.c $(fuzz_certificate_sources)
 
 test/fuzz/elf: test/fuzz/elf.c overlay/files/elf.c
 	$(call fuzz_build,overlay/files/elf.c)
+test/fuzz/needs: test/fuzz/needs.c overlay/files/needs.c overlay/files/elf.c
+	$(call fuzz_build,overlay/files/needs.c overlay/files/elf.c)
 test/fuzz/pattern: test/fuzz/pattern.c overlay/files/pattern.c
 	$(call fuzz_build,overlay/files/pattern.c)
 test/fuzz/web_request: test/fuzz/web_request.c overlay/web/request.c

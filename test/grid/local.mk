@@ -31,6 +31,7 @@ grid_scripts = \
     test/grid/quick \
     test/grid/elsewhere \
     test/grid/travels \
+    test/grid/unfit \
     test/grid/why \
     test/grid/replication \
     test/grid/drift \

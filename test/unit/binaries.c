@@ -40,7 +40,8 @@ static int clean_up(void **state)
     return temporary_remove(folder);
 }
 
-static char out[BINARIES_REQUIRE + 1];
+static struct binaries_want want;
+static const char *const out = want.require;
 static struct err e;
 
 static int ask(const char *program, const char *second, const char *builds)
@@ -51,7 +52,7 @@ static int ask(const char *program, const char *second, const char *builds)
     e = (struct err){0};
     int rc = binaries_parse(&b, builds, &apps[0], "/usr/bin:/bin", &e);
     return rc != 0 ? rc
-                   : binaries_require(out, apps, second != NULL ? 2 : 1, &b, "/usr/bin:/bin", &e);
+                   : binaries_require(&want, apps, second != NULL ? 2 : 1, &b, "/usr/bin:/bin", &e);
 }
 
 static void test_one(void **state)

@@ -20,11 +20,14 @@ static struct part_ad desk(unsigned n, const char *ompi, uint16_t slots_free)
     return ad;
 }
 
+static const char *lacks; /* by the next one that is added */
+
 static void add(struct candidates *all, struct part_ad ad, uint32_t rtt_us,
                 const struct request *want, const struct require *require)
 {
     const struct candidate_want w = {.request = want, .require = require, .ompi = "4.1.4"};
-    candidates_add(all, &ad, rtt_us, &w);
+    candidates_add(all, &ad, rtt_us, lacks, &w);
+    lacks = NULL;
 }
 
 static void test_nearest_fitting_first(void **state)
@@ -44,6 +47,21 @@ static void test_nearest_fitting_first(void **state)
     assert_false(
         candidates_suffice(&all, &(struct request){.slots = 12})); /* nothing to overbook */
     assert_false(candidates_suffice(&all, &(struct request){.slots = 1, .spares = 3}));
+}
+
+/* What its system has not keeps a peer out as its ad would, and is what a person hears of. */
+static void test_a_lacking_system(void **state)
+{
+    (void)state;
+    struct candidate room[MOST];
+    struct candidates all = {.at = room, .most = MOST};
+    lacks = "has no libgfortran.so.5, which the program needs";
+    add(&all, desk(1, "4.1.4", 4), 10, &nothing_excluded, &anything);
+    lacks = "";
+    add(&all, desk(2, "4.1.4", 4), 20, &nothing_excluded, &anything);
+    assert_int_equal(candidates_sort(&all), 1);
+    assert_string_equal(all.at[0].name, "desk2");
+    assert_string_equal(all.at[1].why, "has no libgfortran.so.5, which the program needs");
 }
 
 static void test_the_line_names_the_reasons(void **state)
@@ -148,6 +166,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nearest_fitting_first),
+        cmocka_unit_test(test_a_lacking_system),
         cmocka_unit_test(test_the_line_names_the_reasons),
         cmocka_unit_test(test_the_widest_domains_that_do),
         cmocka_unit_test(test_what_is_borrowed_counts),

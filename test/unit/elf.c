@@ -49,6 +49,38 @@ static void test_fields(void **state)
     assert_string_equal(elf.glibc, "2.36");
     assert_int_equal(elf.needed_count, 2);
     assert_string_equal(elf.needed[0], "libone.so.1");
+    assert_int_equal(elf.symbols_count, 1);
+    assert_string_equal(elf.symbols[0].library, "libone.so.1");
+    assert_string_equal(elf.symbols[0].version, "X_9");
+}
+
+/* Of each series the newest; what a library offers is found by its whole name. */
+static void test_symbols(void **state)
+{
+    (void)state;
+    static struct elf elf;
+    struct made_file f;
+    const struct made_elf both = {
+        .machine = EM_X86_64,
+        .needed = {"libstdc++.so.6"},
+        .version = {"GLIBCXX_3.4.9", "CXXABI_1.3", "GLIBCXX_3.4.30", "GLIBCXX_3.4.11"},
+        .offers = {"libx.so.1", "X_1.2", "X_1.10"}};
+    make_elf(&f, &both);
+    assert_true(parse(&elf, &f, sizeof f));
+    assert_int_equal(elf.symbols_count, 2);
+    assert_string_equal(elf.symbols[0].version, "GLIBCXX_3.4.30");
+    assert_string_equal(elf.symbols[1].version, "CXXABI_1.3");
+    struct bytes b = {(const uint8_t *)&f, sizeof f};
+    assert_true(elf_parse_offers("X_1.10", read_bytes, &b));
+    assert_false(elf_parse_offers("X_1.1", read_bytes, &b));
+    assert_false(elf_parse_offers("X_1.11", read_bytes, &b));
+    make_elf(&f, &like);
+    assert_true(elf_parse_offers("X_1.11", read_bytes, &b)); /* it names none */
+    assert_true(elf_is_covered("X_1.2", "X_1.10"));
+    assert_false(elf_is_covered("X_1.10", "X_1.2"));
+    assert_false(elf_is_covered("Y_1.2", "X_1.10"));
+    assert_true(elf_is_covered("PLAIN", "PLAIN"));
+    assert_false(elf_is_covered("PLAIN", "PLAINER"));
 }
 
 static void test_this_program(void **state)
@@ -113,9 +145,9 @@ static void test_circle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fields),   cmocka_unit_test(test_this_program),
-        cmocka_unit_test(test_versions), cmocka_unit_test(test_broken),
-        cmocka_unit_test(test_circle),
+        cmocka_unit_test(test_fields),       cmocka_unit_test(test_symbols),
+        cmocka_unit_test(test_this_program), cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_broken),       cmocka_unit_test(test_circle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

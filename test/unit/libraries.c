@@ -93,6 +93,9 @@ static void test_library_path(void **state)
     assert_string_equal(needs.machine, "x86_64");
     assert_string_equal(needs.glibc, "2.38"); /* of its library */
     assert_string_equal(needs.mpi, "libmpi.so.40");
+    assert_string_equal(needs.mpi_file, "");
+    assert_int_equal(needs.system.count, 1); /* neither glibc nor Open MPI */
+    assert_string_equal(needs.system.at[0].name, "/lib/ld.so");
 }
 
 /* A library of another machine is passed by, as ld.so does. */

@@ -45,6 +45,7 @@ unit_programs = \
     test/unit/idmap \
     test/unit/input \
     test/unit/inquiry \
+    test/unit/installed \
     test/unit/invitations \
     test/unit/kept \
     test/unit/keyfile \
@@ -146,6 +147,7 @@ test_unit_refusal_LDADD = libdaemon.la $(LDADD)
 test_unit_identity_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
 test_unit_idmap_LDADD = libdaemon.la $(LDADD)
 test_unit_keyfile_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
+test_unit_installed_LDADD = libdaemon.la $(LDADD)
 test_unit_inquiry_LDADD = libdaemon.la $(LDADD)
 test_unit_invitations_LDADD = libdaemon.la $(LDADD)
 test_unit_renewal_LDADD = libdaemon.la $(LDADD)

@@ -13,6 +13,7 @@ struct made_elf {
     const char *rpath, *runpath;
     const char *needed[4];
     const char *version[4]; /* of symbols, of the first library */
+    const char *offers[3];  /* versions of its own symbols */
 };
 
 struct made_file {
@@ -21,6 +22,10 @@ struct made_file {
     Elf64_Dyn dynamic[16];
     Elf64_Verneed need;
     Elf64_Vernaux version[4];
+    struct {
+        Elf64_Verdef is;
+        Elf64_Verdaux name;
+    } offer[3];
     char interpreter[16];
     char strings[512];
 };
@@ -48,10 +53,28 @@ static inline void made_versions(struct made_file *f, const struct made_elf *e, 
         f->version[versions].vna_name = made_string(f, at, e->version[versions]);
         f->version[versions].vna_next = sizeof f->version[0];
     }
+    if (e->needed[0] != NULL)
+        f->need.vn_file = made_string(f, at, e->needed[0]);
     f->need.vn_cnt = (Elf64_Half)versions;
     f->need.vn_aux = sizeof f->need;
     made_dynamic(f, count, DT_VERNEED, offsetof(struct made_file, need));
     made_dynamic(f, count, DT_VERNEEDNUM, 1);
+}
+
+static inline void made_offers(struct made_file *f, const struct made_elf *e, size_t *at,
+                               unsigned *count)
+{
+    unsigned offers = 0;
+    for (; offers < 3 && e->offers[offers] != NULL; offers++) {
+        f->offer[offers].is.vd_cnt = 1;
+        f->offer[offers].is.vd_aux = sizeof f->offer[0].is;
+        f->offer[offers].is.vd_next = sizeof f->offer[0];
+        f->offer[offers].name.vda_name = made_string(f, at, e->offers[offers]);
+    }
+    if (offers == 0)
+        return;
+    made_dynamic(f, count, DT_VERDEF, offsetof(struct made_file, offer));
+    made_dynamic(f, count, DT_VERDEFNUM, offers);
 }
 
 static inline void make_elf(struct made_file *f, const struct made_elf *e)
@@ -83,6 +106,7 @@ static inline void make_elf(struct made_file *f, const struct made_elf *e)
     for (unsigned i = 0; i < 4 && e->needed[i] != NULL; i++)
         made_dynamic(f, &count, DT_NEEDED, made_string(f, &at, e->needed[i]));
     made_versions(f, e, &at, &count);
+    made_offers(f, e, &at, &count);
 }
 
 static inline void write_elf(const char *path, const struct made_elf *e)

@@ -148,12 +148,14 @@ static void test_as_a_message(void **state)
                               .own = true,
                               .timeout_ms = 700,
                               .require = "cores >= 2",
+                              .needs = "x86_64 libone.so.1",
                               .exclude = gone,
                               .exclude_count = 2};
     struct request back;
     assert_null(request_write(&r, &m));
     assert_null(request_read(&back, &m, exclude));
     assert_string_equal(back.require, r.require);
+    assert_string_equal(back.needs, r.needs);
     assert_memory_equal(back.exclude, gone, sizeof gone);
     back.require = r.require;
     back.exclude = r.exclude;

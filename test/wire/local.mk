@@ -1,7 +1,7 @@
 # The messages of each version of the protocols (test/unit/kept), and the program that writes them down.
 EXTRA_PROGRAMS += test/wire/keep
 test_wire_keep_SOURCES = test/wire/keep.c test/wire/kept.c test/wire/kept.h
-EXTRA_DIST += test/wire/kept/links.6 test/wire/kept/links.7 test/wire/kept/links.8 test/wire/kept/links.9 test/wire/kept/local.16
+EXTRA_DIST += test/wire/kept/links.6 test/wire/kept/links.7 test/wire/kept/links.8 test/wire/kept/links.9 test/wire/kept/links.10 test/wire/kept/local.17
 # The daemon of the version after this one (test/grid/versions). What depends on the lists of messages or on the
 # version is compiled with lists that have one field and one message more; all else is p2pd's as it is.
 next_lists = test/wire/next/overlay/wire/message.c

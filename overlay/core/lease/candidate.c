@@ -44,7 +44,8 @@ static void explain_requirement(struct candidate *c, const struct part_ad *ad,
                     sizeof c->why - strlen(before));
 }
 
-static void judge(struct candidate *c, const struct part_ad *ad, const struct candidate_want *want)
+static void judge(struct candidate *c, const struct part_ad *ad, const char *lacks,
+                  const struct candidate_want *want)
 {
     if (is_excluded(want->request, &ad->peer.id))
         candidate_explain(c, "was not to be used");
@@ -52,6 +53,8 @@ static void judge(struct candidate *c, const struct part_ad *ad, const struct ca
         explain_series(c, ad->ompi, want->ompi);
     else if (!require_fits(want->require, ad, c->rtt_us))
         explain_requirement(c, ad, want->require);
+    else if (lacks != NULL && lacks[0] != '\0')
+        candidate_explain(c, lacks);
     else if (ad->closed != LENDING_OPEN)
         candidate_explain(c, lending_text((enum lending_state)ad->closed));
     else
@@ -59,7 +62,7 @@ static void judge(struct candidate *c, const struct part_ad *ad, const struct ca
 }
 
 void candidates_add(struct candidates *all, const struct part_ad *ad, uint32_t rtt_us,
-                    const struct candidate_want *want)
+                    const char *lacks, const struct candidate_want *want)
 {
     if (all->count == all->most)
         return;
@@ -74,7 +77,7 @@ void candidates_add(struct candidates *all, const struct part_ad *ad, uint32_t r
     memcpy(c->name, ad->name, sizeof c->name);
     memcpy(c->site, ad->site, sizeof c->site);
     memcpy(c->arch, ad->arch, sizeof c->arch);
-    judge(c, ad, want);
+    judge(c, ad, lacks, want);
 }
 
 static bool is_behind(const struct candidate *x, const struct candidate *y)

@@ -41,9 +41,10 @@ struct candidate_want {
     const char *ompi; /* the submitter's own Open MPI */
 };
 
-/* What does not fit is kept as well, for the explanation; one too many is left out. */
+/* lacks: what its system has not, though the request needs it; NULL or "": nothing is known.
+ * What does not fit is kept as well, for the explanation; one too many is left out. */
 void candidates_add(struct candidates *all, const struct part_ad *ad, uint32_t rtt_us,
-                    const struct candidate_want *want);
+                    const char *lacks, const struct candidate_want *want);
 /* Why it does not fit, or gave nothing. */
 void candidate_explain(struct candidate *c, const char *why);
 /* Fitting ones first, nearest first; returns how many fit. */

@@ -7,12 +7,15 @@ _Static_assert(REQUEST_EXCLUDES == sizeof((struct msg_local_allocate *)0)->exclu
                                        sizeof((struct msg_local_allocate *)0)->exclude[0],
                "as many as one message has");
 
-static const char *request_problem(const struct request *r, size_t require_length)
+static const char *request_problem(const struct request *r, size_t require_length,
+                                   size_t needs_length)
 {
     if (r->slots == 0 || r->timeout_ms == 0)
         return "nothing to allocate: no slots are asked for, or no time is given";
     if (require_length >= sizeof((struct msg_local_allocate *)0)->require)
         return "the requirement is longer than 1023 characters";
+    if (needs_length >= sizeof((struct msg_local_allocate *)0)->needs)
+        return "what the programs need of a system is longer than 1023 characters";
     if (r->exclude_count > REQUEST_EXCLUDES)
         return "more than 1024 peers are excluded";
     if (r->spares > UINT16_MAX || r->per_lease > UINT16_MAX)
@@ -23,7 +26,8 @@ static const char *request_problem(const struct request *r, size_t require_lengt
 const char *request_write(const struct request *r, struct msg_local_allocate *m)
 {
     const char *require = r->require != NULL ? r->require : "";
-    const char *problem = request_problem(r, strlen(require));
+    const char *needs = r->needs != NULL ? r->needs : "";
+    const char *problem = request_problem(r, strlen(require), strlen(needs));
     if (problem != NULL)
         return problem;
     m->slots = r->slots;
@@ -38,6 +42,7 @@ const char *request_write(const struct request *r, struct msg_local_allocate *m)
     m->own = r->own;
     m->reservation = r->reservation;
     strcpy(m->require, require);
+    strcpy(m->needs, needs);
     m->exclude_count = (uint16_t)r->exclude_count;
     for (size_t i = 0; i < r->exclude_count; i++)
         m->exclude[i].peer = r->exclude[i];
@@ -64,7 +69,8 @@ const char *request_read(struct request *r, const struct msg_local_allocate *m, 
                           .timeout_ms = m->timeout_ms,
                           .wait_s = m->wait_s,
                           .require = m->require,
+                          .needs = m->needs,
                           .exclude = exclude,
                           .exclude_count = m->exclude_count};
-    return request_problem(r, 0);
+    return request_problem(r, 0, 0);
 }

@@ -22,6 +22,7 @@ struct request {
     unsigned timeout_ms;      /* for all of it */
     unsigned wait_s;          /* so long it waits for slots before that; 0: it is refused at once */
     const char *require;      /* requirement expression; NULL or "": none */
+    const char *needs;        /* what programs need of a peer's system; NULL or "": nothing */
     const struct id *exclude; /* peers not to use */
     size_t exclude_count;
 };

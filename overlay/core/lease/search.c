@@ -56,6 +56,9 @@ struct search *search_init(void *memory, const struct search_setup *setup, uint6
     if (r->exclude_count > 0)
         memcpy(at, r->exclude, r->exclude_count * sizeof(struct id));
     s->request.require = s->require.text;
+    s->request.needs = s->needs;
+    if (r->needs != NULL)
+        strncpy(s->needs, r->needs, sizeof s->needs - 1);
     s->request.exclude = (const struct id *)at;
     at += aligned(r->exclude_count * sizeof(struct id));
     s->candidates.at = (struct candidate *)at;

@@ -56,10 +56,10 @@ enum search_event_kind {
     SEARCH_ANSWER, /* .answer came from .peer, which belongs to .owner */
     SEARCH_CANCEL, /* nobody wants it any more */
     /* These are noted; what follows from them comes with a SEARCH_TICK: */
-    SEARCH_NAMED,       /* one that is visited now, as the ring names it: .slots are free there */
-    SEARCH_ALL_NAMED,   /* the ring names no more */
-    SEARCH_FOUND,       /* one that was visited: .ad, .rtt_us; a reservation's has what is left of
-                           it as its free slots */
+    SEARCH_NAMED,     /* one that is visited now, as the ring names it: .slots are free there */
+    SEARCH_ALL_NAMED, /* the ring names no more */
+    SEARCH_FOUND, /* one that was visited: .ad, .rtt_us, .lacks; a reservation's has what is left of
+                     it as its free slots */
     SEARCH_LOOKED,      /* all were visited; .silent others are known and did not answer */
     SEARCH_BLOCKED,     /* the look that was wanted last could not begin */
     SEARCH_UNREACHABLE, /* the ask with .token could not be sent */
@@ -72,7 +72,7 @@ struct search_event {
     struct id owner;
     const struct msg_lease_answer *answer;
     const struct part_ad *ad;
-    const char *why;
+    const char *why, *lacks; /* .lacks: "", or what the peer's system has not, of SEARCH_FOUND */
     const struct candidate_borrowed *borrowed;
     size_t borrowed_count;
     uint32_t rtt_us, token;

@@ -9,7 +9,7 @@ static void on_found(struct search *s, const struct search_event *event, uint64_
         .request = &s->request, .require = &s->require, .ompi = s->ompi};
     if (s->phase != SEARCH_LOOKING)
         return;
-    candidates_add(&s->candidates, event->ad, event->rtt_us, &want);
+    candidates_add(&s->candidates, event->ad, event->rtt_us, event->lacks, &want);
     s->heard_ms = now;
     search_wake(s, now + SEARCH_QUIET_MS);
 }

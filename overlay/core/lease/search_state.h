@@ -34,7 +34,8 @@ struct search {
     uint64_t random;
     uint32_t token, token_step;
     char reason[512];
-    struct search_out *out; /* of the step that runs */
+    char needs[sizeof((struct msg_ad_ask *)0)->needs]; /* the request's */
+    struct search_out *out;                            /* of the step that runs */
 };
 
 /* search.c */
