@@ -68,6 +68,14 @@ static bool exposed_read(void *ctx, int of, const uint8_t rkey[ENGINE_RKEY], voi
                                  length);
 }
 
+static uint64_t process_turn_ms(void *ctx, int of, uint64_t gap_ms, bool anew)
+{
+    (void)ctx;
+    const int process = replica.process_of[of];
+    return process < 0 ? gap_ms
+                       : transport_turn_ms(replica.transport, (uint32_t)process, gap_ms, anew);
+}
+
 static bool link_survives(void *ctx, int to)
 {
     (void)ctx;
@@ -250,6 +258,7 @@ int link_start(void)
                                          .expose = memory_expose,
                                          .revoke = exposed_revoke,
                                          .remote_read = exposed_read,
+                                         .turn_ms = process_turn_ms,
                                          .sent = transfer_sent,
                                          .received = transfer_received,
                                          .stop = link_stop};

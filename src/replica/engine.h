@@ -46,7 +46,7 @@ struct engine_limits {
     size_t fragment; /* bytes of a rendezvous that go in one frame */
     size_t log; /* bytes of copies that wait for other lanes; beyond it sends do not complete */
     /* A large send that waits for other lanes alone is copied to the log when one of them has shown
-     * for so long no sign of receiving. */
+     * for so long no sign of receiving (lag.h). */
     uint32_t lag_ms;
     /* A process that others wait for, and that gives no sign of life for so long, is dead; 0:
      * never. */
@@ -151,6 +151,10 @@ struct engine_callbacks {
     void (*revoke)(void *ctx, int replica, const uint8_t rkey[ENGINE_RKEY]);
     bool (*remote_read)(void *ctx, int replica, const uint8_t rkey[ENGINE_RKEY], void *to,
                         size_t length);
+    /* Of the time since this was last asked, which is gap_ms: for how long has the process had the
+     * processor, or wanted none? With `anew` it counts from now on. All of it where that cannot be
+     * seen, as on other hosts; NULL: nowhere. */
+    uint64_t (*turn_ms)(void *ctx, int replica, uint64_t gap_ms, bool anew);
     /* The request is done, and the engine does not look at it again. */
     void (*sent)(void *ctx, struct engine_send *s);
     void (*received)(void *ctx, struct engine_receive *r);

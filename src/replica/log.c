@@ -75,6 +75,15 @@ static void entry_add(struct engine *e, struct channel *c, struct entry *entry)
             c->view[k].mark = entry;
 }
 
+static void entry_wait(struct engine *e, struct entry *entry)
+{
+    struct rank *r = &e->by_rank[entry->channel->world];
+    TAILQ_INSERT_TAIL(&e->waiting, entry, waiting);
+    if (r->waiting++ == 0)
+        lag_begin(&r->lag, e->now_ms);
+    entry->mine_ms = lag_now(&r->lag);
+}
+
 /* The message is already numbered: c->sent is one more than its number. */
 struct entry *log_add(struct engine *e, struct channel *c, struct engine_send *s, const void *bytes,
                       bool rendezvous)
@@ -87,7 +96,7 @@ struct entry *log_add(struct engine *e, struct channel *c, struct engine_send *s
     entry->length = s->length;
     entry->rolling = c->sent_hash;
     entry->depends = e->decide.known;
-    entry->since_ms = entry->mine_ms = e->now_ms;
+    entry->since_ms = e->now_ms;
     entry->rendezvous = rendezvous;
     entry->synchronous = s->synchronous;
     entry->request = s;
@@ -96,7 +105,7 @@ struct entry *log_add(struct engine *e, struct channel *c, struct engine_send *s
         entry_copy(e, entry, bytes, entry->own);
         entry->request = NULL;
     } else {
-        TAILQ_INSERT_TAIL(&e->waiting, entry, waiting);
+        entry_wait(e, entry);
     }
     return entry;
 }
@@ -105,6 +114,7 @@ static void entry_request_done(struct engine *e, struct entry *entry, struct fin
 {
     expose_end(e, entry);
     TAILQ_REMOVE(&e->waiting, entry, waiting);
+    e->by_rank[entry->channel->world].waiting--;
     STAILQ_INSERT_TAIL(done, entry->request, finished);
     entry->request = NULL;
 }
@@ -213,6 +223,37 @@ static lanes_t entry_awaited_lanes(const struct engine *e, const struct entry *e
     return (entry->have_not | entry->unsure) & (mine ? mine : living);
 }
 
+/* For how long have those had a turn that are to bring the message to these lanes: the receiver's
+ * replicas, and those of this rank that send to them? The one that had least counts; all are asked.
+ */
+static uint64_t lanes_turn_ms(const struct engine *e, int world, lanes_t lanes, uint64_t gap,
+                              bool anew)
+{
+    uint64_t least = gap;
+    FOR_LANES (k, lanes) {
+        const int those[] = {replica_of(e, world, k), replica_of(e, e->rank, k)};
+        for (int i = 0; i < 2; i++) {
+            const uint64_t ms =
+                those[i] != e->self ? e->call.turn_ms(e->ctx, those[i], gap, anew) : gap;
+            least = ms < least ? ms : least;
+        }
+    }
+    return least;
+}
+
+/* Once for each time and rank, by the first entry that is looked at: the oldest one. */
+static void entry_count_lag(struct engine *e, const struct entry *entry, lanes_t late)
+{
+    const int world = entry->channel->world;
+    struct lag *l = &e->by_rank[world].lag;
+    const uint64_t gap = e->now_ms - l->at_ms;
+    if (gap == 0)
+        return;
+    const bool asks = late && e->call.turn_ms;
+    lag_step(l, e->now_ms, asks ? lanes_turn_ms(e, world, late, gap, l->anew) : gap);
+    l->anew &= !asks;
+}
+
 /* Since when has it waited for nothing but lanes that give no sign of receiving? A window of many
  * large messages may take longer than the lag to arrive; while a lane takes one after the other, a
  * copy of what it is about to take costs more than the wait. A sign counts from when this process
@@ -223,7 +264,7 @@ static uint64_t entry_stands_still(struct engine *e, const struct entry *entry)
     uint64_t earliest = UINT64_MAX;
     FOR_LANES (k, entry->have_not & r->living) {
         if (lane_in(r->moved, k))
-            r->moved_ms[k] = e->now_ms;
+            r->moved_ms[k] = lag_now(&r->lag);
         r->moved &= (lanes_t)~lane_bit(k);
         if (r->moved_ms[k] < earliest)
             earliest = r->moved_ms[k];
@@ -233,14 +274,17 @@ static uint64_t entry_stands_still(struct engine *e, const struct entry *entry)
 
 static bool entry_may_copy(struct engine *e, struct entry *entry)
 {
-    if (entry_awaited_lanes(e, entry) || entry->transfers > 0) {
-        entry->mine_ms = e->now_ms;
+    struct rank *r = &e->by_rank[entry->channel->world];
+    const bool mine = entry_awaited_lanes(e, entry) || entry->transfers > 0;
+    entry_count_lag(e, entry, mine ? 0 : entry->have_not & r->living);
+    if (mine) {
+        entry->mine_ms = lag_now(&r->lag);
         return false;
     }
     if (!log_has_room(e, entry->channel, entry->length))
         return false;
     return !entry->rendezvous || entry->wanted ||
-           e->now_ms - entry_stands_still(e, entry) >= e->limits.lag_ms;
+           lag_now(&r->lag) - entry_stands_still(e, entry) >= e->limits.lag_ms;
 }
 
 int log_copy_late(struct engine *e)

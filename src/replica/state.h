@@ -7,6 +7,7 @@
 #include "engine.h"
 #include "hash.h"
 #include "header.h"
+#include "lag.h"
 #include "match.h"
 #include "memory.h"
 #include "pool.h"
@@ -27,8 +28,9 @@ struct entry {
     uint64_t payload;  /* hash of its bytes, if verified */
     uint64_t depends;  /* output commit: all replicas must hold the decisions below */
     uint64_t since_ms; /* when it began to wait, */
-    uint64_t mine_ms;  /* and was last seen to wait for a lane that this process sends to */
-    bool wanted;       /* a receive waits for its buffer: a copy is worth making now */
+    uint64_t
+        mine_ms; /* and, by the lag's clock, last waited for a lane that this process sends to */
+    bool wanted; /* a receive waits for its buffer: a copy is worth making now */
     bool rendezvous, synchronous;
     bool taken;   /* rendezvous or synchronous: some lane has sent HAVE */
     bool exposed; /* to the receiver in this lane: the request's bytes */
@@ -164,7 +166,10 @@ struct rank {
     uint64_t unacked_ms;
     lanes_t
         moved; /* replicas that have said since the last look that they have received something */
-    uint64_t moved_ms[ENGINE_MAX_LANES]; /* and when they were seen to, by lane */
+    uint64_t
+        moved_ms[ENGINE_MAX_LANES]; /* and when they were seen to, by lane and the lag's clock */
+    unsigned waiting;               /* entries to it whose request is not done */
+    struct lag lag;                 /* it goes while there are some */
 };
 
 /* A HAVE that is deferred until all replicas hold the decisions below `depends`. */

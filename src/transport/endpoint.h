@@ -11,6 +11,7 @@
  * tcp.c        frames on a TCP connection, kept until acknowledged
  * rings.c      the memory of two shared rings
  * remote_read.c       memory beside them that the peer may read
+ * turn.c       for how long a process of this host had the processor when it wanted it
  * shm.c        frames in two shared rings; the socket beside them only wakes, and tells of death */
 #ifndef P2P_SRC_TRANSPORT_ENDPOINT_H
 #define P2P_SRC_TRANSPORT_ENDPOINT_H

@@ -2,6 +2,7 @@
 /* rings.h -- the memory that two processes of one host share: a ring for each direction. */
 #ifndef P2P_SRC_TRANSPORT_RINGS_H
 #define P2P_SRC_TRANSPORT_RINGS_H
+#include "turn.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,6 +42,7 @@ struct rings {
     uint64_t exposed;    /* bit i: out->exposures[i] is in use */
     uint32_t generation; /* of the last exposure */
     int pid;
+    struct turn turn; /* of the peer */
     bool can_read, peer_can_read, said_can_read;
 };
 

@@ -333,6 +333,13 @@ bool transport_drained(struct transport *t, uint32_t from)
     return !endpoint_has_rings(e) || shm_drained(e);
 }
 
+uint64_t transport_turn_ms(struct transport *t, uint32_t process, uint64_t gap_ms, bool anew)
+{
+    struct rings *r =
+        endpoint_has_rings(&t->endpoints[process]) ? t->endpoints[process].rings : NULL;
+    return r != NULL && r->pid > 0 ? turn_look(&r->turn, r->pid, gap_ms, anew) : gap_ms;
+}
+
 bool transport_met(const struct transport *t, uint32_t to)
 {
     return t->endpoints[to].was_open;

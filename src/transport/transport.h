@@ -103,6 +103,10 @@ bool transport_remote_read(struct transport *t, uint32_t from, const uint8_t rke
                            void *to, size_t length);
 /* Is a peer of this host reading from this process's memory? It will soon be done. */
 bool transport_is_being_read(const struct transport *t);
+/* Of the time since this was last asked, which is gap_ms: for how long has the peer had the
+ * processor, or wanted none? With `anew` it counts from now on, and so far not at all. All of it
+ * where that is not known: of other hosts, and without a connection. */
+uint64_t transport_turn_ms(struct transport *t, uint32_t process, uint64_t gap_ms, bool anew);
 /* Was there ever a connection? */
 bool transport_met(const struct transport *t, uint32_t to);
 

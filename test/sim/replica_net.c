@@ -2,6 +2,7 @@
 /* replica_net.c -- links of the simulation: first-in first-out; at a death their tail is lost, but
  * for what some keep. */
 #include "replica_sim.h"
+#include "src/replica/hash.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,6 +199,16 @@ bool net_drained(void *ctx, int replica)
     struct wire *w = &p->sim->wire[replica][p->replica];
     w->closed = true;
     return !w->survives || found(p, w->count == 0 && !w->brings);
+}
+
+/* --- turns: nothing but the time of a copy depends on them --- */
+
+uint64_t net_turn_ms(void *ctx, int replica, uint64_t gap_ms, bool anew)
+{
+    const struct sim *s = ((const struct proc *)ctx)->sim;
+    if (s->plan->explored)
+        return gap_ms;
+    return anew ? 0 : hash_mix(s->plan->seed ^ s->now, (uint64_t)replica) % (gap_ms + 1);
 }
 
 /* --- exposed memory: some is, and some of that cannot be read --- */

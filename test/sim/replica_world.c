@@ -278,6 +278,7 @@ static void on_received(void *ctx, struct engine_receive *r)
 static const struct engine_callbacks callbacks = {.send = net_send,
                                                   .survives = net_survives,
                                                   .drained = net_drained,
+                                                  .turn_ms = net_turn_ms,
                                                   .lost = on_lost,
                                                   .pack = on_pack,
                                                   .unpack = on_unpack,

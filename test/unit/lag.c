@@ -21,6 +21,8 @@ struct scene {
     struct header rts[WINDOW];
     uint64_t hash[WINDOW]; /* of the channel up to and with that message */
     int begun, done;
+    int starved; /* a replica that has no turn; 0: all have */
+    bool asked[RANKS * LANES];
 };
 
 static int on_send(void *ctx, int replica, const uint8_t *header, const void *payload,
@@ -60,10 +62,19 @@ static void on_stop(void *ctx, int status, const char *line)
     fail_msg("stopped: %s", line);
 }
 
+static uint64_t on_turn_ms(void *ctx, int replica, uint64_t gap_ms, bool anew)
+{
+    struct scene *g = ctx;
+    assert_true(anew || g->asked[replica]);
+    g->asked[replica] = true;
+    return g->starved && (anew || replica == g->starved) ? 0 : gap_ms;
+}
+
 static int begin_lanes(void **state, int lanes)
 {
     static const struct engine_callbacks callbacks = {.send = on_send,
                                                       .lost = on_lost,
+                                                      .turn_ms = on_turn_ms,
                                                       .sent = on_sent,
                                                       .received = on_received,
                                                       .stop = on_stop};
@@ -180,6 +191,41 @@ static void test_a_copy_when_a_dead_receiver_had_it(void **state)
     assert_int_equal(g->done, 1);
 }
 
+/* The receiver in the other lane, or the replica that sends to it there. */
+static void lane_has_no_turn(struct scene *g, int starved)
+{
+    const unsigned lag = engine_default_limits.lag_ms;
+    g->starved = starved;
+    for (int i = 0; i < WINDOW; i++)
+        have(g, OWN, i);
+    assert_int_equal(copies_at(g, 1), 0);
+    assert_int_equal(copies_at(g, 4 * lag), 0);
+    assert_int_equal(copies_at(g, 16 * lag - 1), 0);
+}
+
+static void test_time_without_a_turn_hardly_counts(void **state)
+{
+    struct scene *g = *state;
+    const unsigned lag = engine_default_limits.lag_ms;
+    lane_has_no_turn(g, OTHER);
+    for (int i = 0; i < WINDOW - 1; i++)
+        have(g, OTHER, i);
+    assert_int_equal(copies_at(g, 20 * lag), 0);
+    g->starved = -1; /* now all have turns, and nothing comes */
+    assert_int_equal(copies_at(g, 21 * lag - 1), 0);
+    assert_int_equal(copies_at(g, 21 * lag), 1);
+    assert_int_equal(g->done, WINDOW);
+}
+
+static void test_a_lane_without_turns_is_waited_for_so_long(void **state)
+{
+    struct scene *g = *state;
+    const unsigned lag = engine_default_limits.lag_ms;
+    lane_has_no_turn(g, RANKS); /* rank 0 in lane 1 */
+    assert_int_equal(copies_at(g, 16 * lag), WINDOW);
+    assert_int_equal(g->done, WINDOW);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +233,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_copy_when_nothing_comes, begin, end),
         cmocka_unit_test_setup_teardown(test_the_time_of_the_own_lane_does_not_count, begin, end),
         cmocka_unit_test_setup_teardown(test_no_copy_before_any_receiver_has_it, begin_three, end),
-        cmocka_unit_test_setup_teardown(test_a_copy_when_a_dead_receiver_had_it, begin_three, end)};
+        cmocka_unit_test_setup_teardown(test_a_copy_when_a_dead_receiver_had_it, begin_three, end),
+        cmocka_unit_test_setup_teardown(test_time_without_a_turn_hardly_counts, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_lane_without_turns_is_waited_for_so_long, begin,
+                                        end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

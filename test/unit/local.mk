@@ -119,6 +119,7 @@ unit_programs = \
     test/unit/upper \
     test/unit/uri \
     test/unit/transport \
+    test/unit/turn \
     test/unit/biased_lock \
     test/unit/version \
     test/unit/view \
@@ -182,6 +183,7 @@ test_unit_match_LDADD = libreplica.la $(LDADD)
 test_unit_decision_LDADD = libreplica.la $(LDADD)
 test_unit_lag_LDADD = libreplica.la $(LDADD)
 test_unit_pool_LDADD = libreplica.la $(LDADD)
+test_unit_turn_LDADD = libtransport.la $(LDADD)
 test_unit_transport_LDADD = libtransport.la $(LDADD)
 test_unit_components_SOURCES = test/unit/components.c overlay/sandbox/components.c
 test_unit_components_CPPFLAGS = $(AM_CPPFLAGS) \
