@@ -8,12 +8,13 @@ libcore_la_SOURCES = \
     overlay/base/window.h \
     overlay/core/files/fetch.c overlay/core/files/fetch.h overlay/core/files/swarm.c overlay/core/files/swarm.h \
     overlay/core/files/merge.c overlay/core/files/merge.h overlay/core/files/result.c overlay/core/files/result.h \
+    overlay/core/lease/borrow.c overlay/core/lease/borrow.h overlay/core/lease/borrow_read.c overlay/core/lease/borrow_say.c \
     overlay/core/lease/candidate.c overlay/core/lease/candidate.h overlay/core/lease/claim.c \
     overlay/core/lease/claim.h overlay/core/lease/domain.c overlay/core/lease/domain.h overlay/core/lease/fit.c \
     overlay/core/lease/fit.h overlay/core/lease/lease.c overlay/core/lease/lease.h \
     overlay/core/lease/lend.c overlay/core/lease/lend.h overlay/core/lease/lend_ask.c \
     overlay/core/lease/wait.c overlay/core/lease/wait.h overlay/core/lease/waitlist.c overlay/core/lease/waitlist.h \
-    overlay/core/lease/lend_queue.c overlay/core/lease/lend_end.c overlay/core/lease/lend_state.h overlay/core/lease/lending_state.c overlay/core/lease/lending_state.h overlay/core/lease/lived.c \
+    overlay/core/lease/lend_queue.c overlay/core/lease/lend_end.c overlay/core/lease/lend_say.c overlay/core/lease/lend_state.h overlay/core/lease/lending_state.c overlay/core/lease/lending_state.h overlay/core/lease/lived.c \
     overlay/core/lease/lived.h overlay/core/lease/phrase.c overlay/core/lease/phrase.h \
     overlay/core/lease/quantity.c overlay/core/lease/quantity.h overlay/core/lease/request.c \
     overlay/core/lease/request.h overlay/core/lease/request_message.h overlay/core/lease/use.h \
@@ -92,7 +93,8 @@ libdaemon_la_SOURCES = \
     overlay/base/addr.c overlay/base/addr.h overlay/base/bytes.h overlay/base/clock.h \
     overlay/base/helper.c overlay/base/helper.h \
     overlay/base/idmap.c overlay/base/idmap.h overlay/base/log.c overlay/base/log.h \
-    overlay/borrow/borrowed.c overlay/borrow/borrowed.h overlay/borrow/reservations.c \
+    overlay/borrow/borrowed.c overlay/borrow/borrowed.h overlay/borrow/borrowed_launch.c \
+    overlay/borrow/borrowed_state.h overlay/borrow/borrowed_tell.c overlay/borrow/reservations.c \
     overlay/borrow/reservations.h overlay/borrow/roster.c overlay/borrow/roster.h overlay/borrow/search_run.c \
     overlay/borrow/search_run.h overlay/borrow/wait_run.c overlay/borrow/wait_run.h overlay/borrow/searches.c overlay/borrow/searches.h \
     overlay/crypto/aead.c overlay/crypto/aead.h overlay/crypto/identity.c overlay/crypto/identity.h \

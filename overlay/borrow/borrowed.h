@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* borrowed.h -- the borrowing side: leases of other peers' slots that this daemon has for its
- * clients, renewed as long as the client is there. */
+ * clients, renewed as long as the client is there. What it decides is in
+ * overlay/core/lease/borrow.h.
+ */
 #ifndef P2P_OVERLAY_BORROW_BORROWED_H
 #define P2P_OVERLAY_BORROW_BORROWED_H
 #include "overlay/base/err.h"
-#include "overlay/core/lease/candidate.h"
-#include "overlay/wire/message.h"
+#include "overlay/core/lease/borrow.h"
 #include <stdbool.h>
 
 struct borrowed;
@@ -30,32 +31,20 @@ int borrowed_add(struct borrowed *b, void *owner, const struct msg_local_lease *
 int borrowed_launch(struct borrowed *b, const void *owner, const struct msg_local_launch *launch);
 /* Asks its peer how what runs there gets on; an event tells. */
 void borrowed_look(struct borrowed *b, const void *owner, const struct id *lease);
-/* The owner's nth lease; false: it has fewer. */
+/* The owner's nth lease, as a program hears of it; false: it has fewer. */
 bool borrowed_nth(const struct borrowed *b, const void *owner, unsigned nth,
                   struct msg_local_lease *lease);
 /* Called once for each lease that ends since its peer is lost. */
 typedef void borrowed_down_fn(void *ctx, const struct id *peer, const char *name, const char *why);
 void borrowed_on_down(struct borrowed *b, borrowed_down_fn *down, void *ctx);
-/* What the owner has: how many leases, and of each as much as a search needs; how many these are.
- */
-size_t borrowed_count(const struct borrowed *b, const void *owner);
-size_t borrowed_list(const struct borrowed *b, const void *owner, struct candidate_borrowed *list,
-                     size_t most);
 /* Which owner a reservation is, by its id. */
 typedef void *borrowed_owner_fn(void *ctx, const struct id *reservation);
 void borrowed_find_owner(struct borrowed *b, borrowed_owner_fn *find, void *ctx);
-/* Of a reservation, at one peer: slots, and those that no lease has taken. */
-void borrowed_room(const struct borrowed *b, const struct id *reservation, const struct id *peer,
-                   uint16_t *slots, uint16_t *left);
-/* Slots of all leases, without those that are part of a reservation. */
-unsigned borrowed_in_use(const struct borrowed *b);
-/* Slots of all leases within it. */
-unsigned borrowed_used(const struct borrowed *b, const struct id *reservation);
-/* Every peer where it has slots, some perhaps twice. */
-void borrowed_peers(const struct borrowed *b, const struct id *reservation,
-                    void (*each)(void *ctx, const struct part_peer *peer), void *ctx);
+void *borrowed_owner(const struct borrowed *b, const struct id *reservation);
+/* What is held, to be read. */
+const struct borrow *borrowed_held(const struct borrowed *b);
 void borrowed_release(struct borrowed *b, const void *owner, const struct id *lease);
 void borrowed_release_all(struct borrowed *b, const void *owner);
 /* Something was given back a moment ago: its peer may not have it free yet. */
-bool borrowed_gives_back(const struct borrowed *b);
+bool borrowed_gives_back(struct borrowed *b);
 #endif

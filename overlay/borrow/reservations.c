@@ -130,7 +130,7 @@ static void tell(const struct reservation *one, void *client, uint32_t token, bo
     }
     m.local_reservation.reservation = one->id;
     memcpy(m.local_reservation.name, one->name, sizeof one->name);
-    m.local_reservation.used = borrowed_used(r->borrowed, &one->id);
+    m.local_reservation.used = borrow_used(borrowed_held(r->borrowed), &one->id);
     m.local_reservation.seconds =
         (uint32_t)(((one->until_ms > now ? one->until_ms - now : 0) + 999) / 1000);
     r->say(client, &m);

@@ -25,6 +25,11 @@ static const struct part_ad *own_ad(const struct node *node)
     return machine_ad(node->machine);
 }
 
+static const struct borrow *held(const struct search_run *r)
+{
+    return borrowed_held(r->all->borrowed);
+}
+
 static void arm_timer(struct search_run *r)
 {
     const uint64_t due = search_deadline(r->search), now = node_now_ms();
@@ -52,8 +57,11 @@ static void on_ad(void *ctx, const struct msg_ad_answer *said, unsigned rtt_us)
     const struct request *request = search_request(r->search);
     struct part_ad there = said->ad;
     if (request->use == LEASE_WITHIN) { /* what it lends is settled: only the reservation counts */
-        borrowed_room(r->all->borrowed, &request->reservation, &there.peer.id, &there.slots,
-                      &there.slots_free);
+        const struct lease_room room =
+            borrow_room(held(r), borrowed_owner(r->all->borrowed, &request->reservation),
+                        &request->reservation, &there.peer.id);
+        there.slots = (uint16_t)room.slots;
+        there.slots_free = (uint16_t)room.left;
         there.closed = LENDING_OPEN;
         if (there.slots == 0)
             return;
@@ -95,11 +103,6 @@ static void on_all_named(void *ctx)
     search_run_note(r, &(struct search_event){.kind = SEARCH_ALL_NAMED});
 }
 
-static void visit(void *ctx, const struct part_peer *peer)
-{
-    walk_visit(ctx, peer);
-}
-
 static void look_near(struct search_run *r, const struct search_action *a)
 {
     r->near = ad_search_start(overlay_ads(r->all->overlay), a->count,
@@ -110,7 +113,10 @@ static void look_near(struct search_run *r, const struct search_action *a)
 
 static void look_reserved(struct search_run *r)
 {
-    borrowed_peers(r->all->borrowed, &search_request(r->search)->reservation, visit, r->walk);
+    const void *owner = borrowed_owner(r->all->borrowed, &search_request(r->search)->reservation);
+    const struct borrow_lease *one;
+    for (size_t i = 0; (one = borrow_nth(held(r), owner, i)) != NULL; i++)
+        walk_visit(r->walk, &one->peer);
     walk_named(r->walk);
 }
 
@@ -274,7 +280,7 @@ void search_run_step(struct search_run *r, const struct search_event *event)
 static void search_run_on_time(evutil_socket_t fd, short what, void *ctx)
 {
     struct search_run *r = ctx;
-    size_t count = borrowed_count(r->all->borrowed, r->holder);
+    size_t count = borrow_count(held(r), r->holder);
     struct candidate_borrowed *borrowed = calloc(count + 1, sizeof *borrowed);
     struct search_event event = {.kind = SEARCH_TICK,
                                  .borrowed = borrowed,
@@ -283,7 +289,7 @@ static void search_run_on_time(evutil_socket_t fd, short what, void *ctx)
                                  .gives_back = borrowed_gives_back(r->all->borrowed)};
     (void)fd, (void)what;
     if (borrowed != NULL)
-        event.borrowed_count = borrowed_list(r->all->borrowed, r->holder, borrowed, count);
+        event.borrowed_count = borrow_list(held(r), r->holder, borrowed, count);
     search_run_step(r, &event);
     free(borrowed);
 }
@@ -293,7 +299,7 @@ static void search_run_on_time(evutil_socket_t fd, short what, void *ctx)
 /* Without waiting it has its turn, too: after those who wait with as few slots in use. */
 static struct part_waiter waiter_now(const struct search_run *r, unsigned slots)
 {
-    struct part_waiter w = {.slots = slots, .weight = borrowed_in_use(r->all->borrowed)};
+    struct part_waiter w = {.slots = slots, .weight = borrow_in_use(held(r))};
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
     w.since = (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;

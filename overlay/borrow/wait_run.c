@@ -141,8 +141,8 @@ static void wait_run_on_time(evutil_socket_t fd, short what, void *ctx)
         w->failed = false;
         step(w, &(struct wait_event){.kind = WAIT_SHORT});
     } else {
-        step(w,
-             &(struct wait_event){.kind = WAIT_TICK, .in_use = borrowed_in_use(w->all->borrowed)});
+        step(w, &(struct wait_event){.kind = WAIT_TICK,
+                                     .in_use = borrow_in_use(borrowed_held(w->all->borrowed))});
     }
 }
 
@@ -206,7 +206,8 @@ int wait_run_begin(struct searches *all, void *owner, void *holder,
         return err_set(e, ENOMEM, "out of memory");
     }
     wait_init(&w->wait, &setup, node_now_ms());
-    step(w, &(struct wait_event){.kind = WAIT_BEGIN, .in_use = borrowed_in_use(all->borrowed)});
+    step(w, &(struct wait_event){.kind = WAIT_BEGIN,
+                                 .in_use = borrow_in_use(borrowed_held(all->borrowed))});
     return 0;
 }
 

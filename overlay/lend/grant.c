@@ -56,58 +56,18 @@ static struct lend_terms terms_of(const struct grant *g)
 
 static void tell(struct grant *g, const struct lend_action *a)
 {
-    struct message m = {0};
-    switch (a->kind) {
-    case LEND_ANSWER:
-        m.kind = MSG_lease_answer;
-        m.lease_answer = *a->answer;
-        break;
-    case LEND_PLACED:
-        m.kind = MSG_lease_place;
-        m.lease_place = *a->placed;
-        break;
-    case LEND_RENEWED:
-        m.kind = MSG_lease_renewed;
-        m.lease_renewed.leases = (uint16_t)a->count;
-        break;
-    case LEND_ENDED:
-        m.kind = MSG_lease_ended;
-        m.lease_ended.lease = a->lease;
-        m.lease_ended.cause = (uint8_t)a->cause;
-        m.lease_ended.status = (uint32_t)a->status;
-        snprintf(m.lease_ended.text, sizeof m.lease_ended.text, "%s", a->text);
-        break;
-    case LEND_ENDING:
-        m.kind = MSG_lease_ending;
-        m.lease_ending.lease = a->lease;
-        snprintf(m.lease_ending.text, sizeof m.lease_ending.text, "%s", a->text);
-        break;
-    case LEND_RECALLED:
-        m.kind = MSG_lease_recall;
-        m.lease_recall.lease = a->lease;
-        m.lease_recall.within_ms = a->within_ms;
-        snprintf(m.lease_recall.text, sizeof m.lease_recall.text, "%s", a->text);
-        break;
-    case LEND_SEEN:
-    case LEND_PROBE:
-    case LEND_START:
-    case LEND_STOP:
-    case LEND_CLEARED:
-    case LEND_FORGED:
-    case LEND_TWICE:
-        return;
-    }
-    grant_send(g, &a->peer, &m);
+    struct message m;
+    if (lend_message(a, &m))
+        grant_send(g, &a->peer, &m);
 }
 
 /* The holder of a lease says nothing: whether its host is there, its kernel tells. */
 static void probe_holder(struct grant *g, const struct lend_action *a)
 {
-    const struct message probe = {.kind = MSG_lease_renewed};
     const struct lend_event answers = {.kind = LEND_ANSWERS, .place = a->place};
     if (link_answers(g->node->links, &a->peer.id))
         lend_step(&g->lend, &answers, grant_now(g), NULL);
-    grant_send(g, &a->peer, &probe);
+    tell(g, a);
 }
 
 static void clear(struct grant *g, const struct lend_action *a)

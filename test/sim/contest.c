@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* contest.c -- two submitters want the same slots, a thousand times, each time another way: both
- * end, with sets that are disjoint and whole, or refused and with nothing. */
+ * end, with sets that are disjoint and whole, or refused and with nothing. What they have they keep
+ * for as long as they renew it, and all of it is free when they give it back. */
 #include "overlay/base/random.h"
+#include "overlay/core/lease/lease.h"
 #include "market.h"
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { PEERS_MAX = 40, SLOTS_MAX = 4, LIMIT_US = 30 * 1000 * 1000, TIMEOUT_MS = 15000 };
+enum { PEERS_MAX = 40, SLOTS_MAX = 4, LIMIT_US = 60 * 1000 * 1000, TIMEOUT_MS = 15000 };
 
 struct topology {
     uint64_t random;
@@ -35,6 +37,8 @@ static const char *judge(const struct market *m, const struct market_setup *s,
         held[1] += b;
         if (a + b > s->slots || market_lent(m, peer) != a + b)
             return "a slot was given twice, or lost";
+        if (a != market_believed(m, 0, peer) || b != market_believed(m, 1, peer))
+            return "a holder and a peer do not agree";
     }
     for (unsigned i = 0; i < 2; i++) {
         bool won = market_state(m, i) == BID_WON;
@@ -42,7 +46,19 @@ static const char *judge(const struct market *m, const struct market_setup *s,
             return won ? "a winner holds too little" : "one that was refused holds something";
         if (held[i] > want[i].slots + want[i].spares)
             return "a winner holds too much";
+        if (market_lost(m, i) != 0)
+            return "a lease was lost that was renewed";
     }
+    return NULL;
+}
+
+static const char *judge_end(struct market *m, const struct market_setup *s)
+{
+    market_give_back(m);
+    market_run(m, 2 * LIMIT_US);
+    for (unsigned peer = 0; peer < s->peers; peer++)
+        if (market_lent(m, peer) != 0)
+            return "what was given back is not free";
     return NULL;
 }
 
@@ -59,6 +75,7 @@ static const char *contest(uint64_t seed, struct churn *churn)
                                  .peers = 2 + (unsigned)(chance(&t.random) % (PEERS_MAX - 1)),
                                  .slots = 1 + (unsigned)(chance(&t.random) % SLOTS_MAX),
                                  .bidders = 2,
+                                 .hold_us = 2000 * (uint64_t)LEASE_TTL_MS,
                                  .rtt_us = rtt_us,
                                  .ctx = &t};
     unsigned all = setup.peers * setup.slots;
@@ -77,6 +94,8 @@ static const char *contest(uint64_t seed, struct churn *churn)
         market_bid(m, i, &want[i], true, peers, setup.peers, chance(&t.random) % 50000);
     }
     const char *wrong = market_run(m, LIMIT_US) ? judge(m, &setup, want) : "it does not end";
+    if (wrong == NULL)
+        wrong = judge_end(m, &setup);
     unsigned won = (market_state(m, 0) == BID_WON) + (market_state(m, 1) == BID_WON);
     if (won == 0 && want[0].slots <= all && want[1].slots <= all)
         churn->none++;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* market.c -- a queue of messages between searches and lenders. */
+/* market.c -- a queue of messages between searches, borrowers and lenders. */
 #include "market.h"
 #include "overlay/base/random.h"
+#include "overlay/core/lease/borrow.h"
 #include "overlay/core/lease/lend.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MS = 1000 };
+enum { MS = 1000, LEASES_AT_FIRST = 4 };
 
 enum event_kind {
     BEGIN,
@@ -16,27 +17,25 @@ enum event_kind {
     VISITED,
     LOOKED,
     TICK,
-    LEND_TICKS, /* a peer's */
-    ASK,
-    ANSWER,
-    RELEASE,
-    CONFIRM,
-    RENEW,
+    BORROW_TICKS, /* a bidder's */
+    LEND_TICKS,   /* a peer's */
+    TO_LENDER,    /* .said */
+    TO_BIDDER,    /* .said */
 };
 
 struct event {
     uint64_t at, order;
     enum event_kind kind;
     unsigned bidder, peer, look; /* peer: of the market; a find: its place among them */
-    uint32_t token;
-    uint16_t slots;
-    struct id lease;
-    struct msg_lease_answer answer;
+    struct message *said;
 };
 
 struct bid {
     struct search *search;
     struct search_out out;
+    struct borrow borrow;
+    unsigned lost;           /* leases that ended though nobody gave them back */
+    uint64_t borrow_tick_us; /* the last one that was planned */
     struct market_find *finds;
     size_t count;
     bool small;
@@ -60,7 +59,7 @@ struct market {
     size_t queued, room;
     struct lender *lenders;
     struct bid *bids;
-    struct message message;
+    uint64_t ended; /* the last bid */
     struct lend_out out;
 };
 
@@ -100,9 +99,20 @@ static uint64_t one_way(struct market *m, unsigned bidder, unsigned peer)
     return us + us * (chance(m) % 200) / 1000;
 }
 
-static struct event *send(struct market *m, enum event_kind kind, unsigned bidder, unsigned peer)
+static void send(struct market *m, enum event_kind kind, unsigned bidder, unsigned peer,
+                 const struct message *said)
 {
-    return plan(m, kind, bidder, peer, one_way(m, bidder, peer));
+    struct event *e = plan(m, kind, bidder, peer, one_way(m, bidder, peer));
+    e->said = must(malloc(sizeof *said));
+    *e->said = *said;
+}
+
+static bool goes_on(const struct market *m)
+{
+    for (unsigned i = 0; i < m->setup.bidders; i++)
+        if (m->bids[i].state == BID_GOES_ON)
+            return true;
+    return m->now < m->ended + m->setup.hold_us;
 }
 
 static struct id holder(unsigned bidder)
@@ -127,6 +137,55 @@ static struct part_peer address(unsigned peer)
 static unsigned number(const struct part_peer *peer)
 {
     return peer->id.b[0] | (unsigned)peer->id.b[1] << 8;
+}
+
+/* A deadline that is over is due now. */
+static uint64_t due_us(const struct market *m, uint64_t due_ms)
+{
+    if (due_ms == UINT64_MAX)
+        return UINT64_MAX;
+    return due_ms * MS > m->now ? due_ms * MS : m->now;
+}
+
+/* --- what a bidder holds --- */
+
+static void borrow_carry_out(struct market *m, unsigned bidder, const struct borrow_action *a)
+{
+    struct bid *b = &m->bids[bidder];
+    struct message said;
+    if (borrow_message(a, &said))
+        send(m, TO_LENDER, bidder, number(&a->peer), &said);
+    b->lost += a->kind == BORROW_ENDED || a->kind == BORROW_FAILED;
+}
+
+static void plan_borrow_tick(struct market *m, unsigned bidder)
+{
+    struct bid *b = &m->bids[bidder];
+    const uint64_t due = due_us(m, borrow_deadline(&b->borrow));
+    if (due == UINT64_MAX || due == b->borrow_tick_us || !goes_on(m))
+        return;
+    b->borrow_tick_us = due;
+    plan(m, BORROW_TICKS, bidder, 0, due - m->now);
+}
+
+static void borrow(struct market *m, unsigned bidder, const struct borrow_event *event)
+{
+    struct borrow_out out;
+    borrow_step(&m->bids[bidder].borrow, event, m->now / MS, &out);
+    for (size_t i = 0; i < out.count; i++)
+        borrow_carry_out(m, bidder, &out.action[i]);
+    plan_borrow_tick(m, bidder);
+}
+
+static void add(struct market *m, unsigned bidder, const struct search_action *a)
+{
+    struct borrow *b = &m->bids[bidder].borrow;
+    const struct msg_local_lease row = {.lease = a->lease, .peer = a->peer, .slots = a->slots};
+    const size_t more = 2 * b->most;
+    if (b->count == b->most)
+        free(borrow_move(b, must(malloc(borrow_size(more))), more));
+    borrow(m, bidder,
+           &(struct borrow_event){.kind = BORROW_ADD, .owner = &m->bids[bidder], .row = &row});
 }
 
 /* --- a bidder --- */
@@ -171,8 +230,7 @@ static void stop_naming(struct market *m, unsigned bidder)
 static void carry_out(struct market *m, unsigned bidder, const struct search_action *a)
 {
     struct bid *b = &m->bids[bidder];
-    const unsigned peer = number(&a->peer);
-    struct event *e;
+    struct message said = {0};
     switch (a->kind) {
     case SEARCH_LOOK_NEAR:
     case SEARCH_LOOK_ALL:
@@ -186,25 +244,26 @@ static void carry_out(struct market *m, unsigned bidder, const struct search_act
         b->look++;
         return;
     case SEARCH_ASK:
-        e = send(m, ASK, bidder, peer);
-        e->token = a->token;
-        e->slots = a->slots;
+        said.kind = MSG_lease_ask;
+        said.lease_ask.token = a->token;
+        said.lease_ask.slots = a->slots;
+        send(m, TO_LENDER, bidder, number(&a->peer), &said);
         b->asked = b->asked == 0 ? m->now : b->asked;
         return;
     case SEARCH_RELEASE:
-        send(m, RELEASE, bidder, peer)->lease = a->lease;
+        said.kind = MSG_lease_release;
+        said.lease_release.lease = a->lease;
+        send(m, TO_LENDER, bidder, number(&a->peer), &said);
         return;
     case SEARCH_TELL_WAITING:
     case SEARCH_FITS:
         return;
     case SEARCH_BORROW:
-        e = send(m, CONFIRM, bidder, peer);
-        e->lease = a->lease;
-        e->slots = a->slots;
+        add(m, bidder, a);
         return;
     case SEARCH_ENDED:
         b->state = a->reason == NULL ? BID_WON : BID_REFUSED;
-        b->ended = m->now;
+        b->ended = m->ended = m->now;
         return;
     }
 }
@@ -244,22 +303,19 @@ static void visited(struct market *m, unsigned bidder, unsigned find)
                                     .rtt_us = m->setup.rtt_us(m->setup.ctx, bidder, peer)});
 }
 
-static void answered(struct market *m, const struct event *e)
+static void hear_lender(struct market *m, const struct event *e)
 {
-    step(m, e->bidder,
-         &(struct search_event){
-             .kind = SEARCH_ANSWER, .peer = address(e->peer), .answer = &e->answer});
+    const struct part_peer from = address(e->peer);
+    if (e->said->kind == MSG_lease_answer)
+        step(m, e->bidder,
+             &(struct search_event){
+                 .kind = SEARCH_ANSWER, .peer = from, .answer = &e->said->lease_answer});
+    else
+        borrow(m, e->bidder,
+               &(struct borrow_event){.kind = BORROW_MESSAGE, .peer = from, .message = e->said});
 }
 
 /* --- a peer --- */
-
-static bool goes_on(const struct market *m)
-{
-    for (unsigned i = 0; i < m->setup.bidders; i++)
-        if (m->bids[i].state == BID_GOES_ON)
-            return true;
-    return false;
-}
 
 static void lend(struct market *m, unsigned peer, struct lend_event *event)
 {
@@ -268,55 +324,35 @@ static void lend(struct market *m, unsigned peer, struct lend_event *event)
     event->terms = &terms;
     lend_step(&l->lend, event, m->now / MS, &m->out);
     for (size_t i = 0; i < m->out.count; i++) {
-        const struct lend_action *a = &m->out.action[i];
-        if (a->kind == LEND_ANSWER)
-            send(m, ANSWER, bidder_of(&a->peer.id), peer)->answer = *a->answer;
+        struct message said;
+        if (lend_message(&m->out.action[i], &said))
+            send(m, TO_BIDDER, bidder_of(&m->out.action[i].peer.id), peer, &said);
     }
-    const uint64_t due = lend_deadline(&l->lend);
-    if (due == UINT64_MAX || due * MS == l->tick_us || !goes_on(m))
+    const uint64_t due = due_us(m, lend_deadline(&l->lend));
+    if (due == UINT64_MAX || due == l->tick_us || !goes_on(m))
         return;
-    l->tick_us = due * MS;
-    plan(m, LEND_TICKS, 0, peer, l->tick_us > m->now ? l->tick_us - m->now : 0);
+    l->tick_us = due;
+    plan(m, LEND_TICKS, 0, peer, due - m->now);
 }
 
 static void tick_lender(struct market *m, unsigned peer)
 {
-    m->lenders[peer].tick_us = 0;
+    m->lenders[peer].tick_us = UINT64_MAX;
     lend(m, peer, &(struct lend_event){.kind = LEND_TICK});
 }
 
-/* What a bidder says to a peer, as its daemon would. */
-static void hear(struct market *m, const struct event *e)
+static void hear_bidder(struct market *m, const struct event *e)
 {
     struct id fresh[LEND_OFFERS_MAX];
-    struct message *said = &m->message;
-    memset(said, 0, sizeof *said);
-    for (unsigned i = 0; i < LEND_OFFERS_MAX && e->kind == ASK; i++)
+    for (unsigned i = 0; i < LEND_OFFERS_MAX && e->said->kind == MSG_lease_ask; i++)
         for (unsigned k = 0; k < ID_BYTES; k++)
             fresh[i].b[k] = (uint8_t)chance(m);
-    if (e->kind == ASK) {
-        said->kind = MSG_lease_ask;
-        said->lease_ask.token = e->token;
-        said->lease_ask.slots = e->slots;
-    } else if (e->kind == CONFIRM) {
-        said->kind = MSG_lease_confirm;
-        said->lease_confirm.lease = e->lease;
-        said->lease_confirm.slots = e->slots;
-    } else if (e->kind == RENEW) {
-        said->kind = MSG_lease_renew;
-        said->lease_renew.leases[said->lease_renew.leases_count++].lease = e->lease;
-    } else {
-        said->kind = MSG_lease_release;
-        said->lease_release.lease = e->lease;
-    }
     lend(m, e->peer,
          &(struct lend_event){.kind = LEND_MESSAGE,
                               .peer.id = holder(e->bidder),
                               .owner = holder(e->bidder),
-                              .message = said,
+                              .message = e->said,
                               .fresh = fresh});
-    if ((e->kind == CONFIRM || e->kind == RENEW) && goes_on(m))
-        plan(m, RENEW, e->bidder, e->peer, LEASE_RENEW_MS * MS)->lease = e->lease;
 }
 
 /* --- all of it --- */
@@ -354,14 +390,15 @@ static void handle(struct market *m, const struct event *e)
     case LEND_TICKS:
         tick_lender(m, e->peer);
         break;
-    case ANSWER:
-        answered(m, e);
+    case BORROW_TICKS:
+        m->bids[e->bidder].borrow_tick_us = UINT64_MAX;
+        borrow(m, e->bidder, &(struct borrow_event){.kind = BORROW_TICK});
         break;
-    case ASK:
-    case RELEASE:
-    case CONFIRM:
-    case RENEW:
-        hear(m, e);
+    case TO_LENDER:
+        hear_bidder(m, e);
+        break;
+    case TO_BIDDER:
+        hear_lender(m, e);
         break;
     }
 }
@@ -373,9 +410,22 @@ struct market *market_new(const struct market_setup *setup)
     m->random = setup->seed;
     m->lenders = must(calloc(setup->peers, sizeof *m->lenders));
     m->bids = must(calloc(setup->bidders, sizeof *m->bids));
-    for (unsigned i = 0; i < setup->peers; i++)
+    for (unsigned i = 0; i < setup->peers; i++) {
         lend_init(&m->lenders[i].lend);
+        m->lenders[i].tick_us = UINT64_MAX;
+    }
+    for (unsigned i = 0; i < setup->bidders; i++) {
+        m->bids[i].borrow_tick_us = UINT64_MAX;
+        borrow_init(&m->bids[i].borrow, must(malloc(borrow_size(LEASES_AT_FIRST))),
+                    LEASES_AT_FIRST);
+    }
     return m;
+}
+
+static void free_event(struct event *e)
+{
+    free(e->said);
+    free(e);
 }
 
 void market_free(struct market *m)
@@ -384,9 +434,10 @@ void market_free(struct market *m)
         free(m->bids[i].search);
         free(m->bids[i].out.action);
         free(m->bids[i].finds);
+        free(m->bids[i].borrow.at);
     }
     while (m->queued > 0)
-        free(m->queue[--m->queued]);
+        free_event(m->queue[--m->queued]);
     free(m->queue);
     free(m->lenders);
     free(m->bids);
@@ -436,7 +487,7 @@ bool market_run(struct market *m, uint64_t limit_us)
         m->now = e->at;
         if (m->now <= limit_us)
             handle(m, e);
-        free(e);
+        free_event(e);
         if (m->now > limit_us)
             return false;
     }
@@ -444,6 +495,12 @@ bool market_run(struct market *m, uint64_t limit_us)
         if (m->bids[i].state == BID_GOES_ON)
             return false;
     return true;
+}
+
+void market_give_back(struct market *m)
+{
+    for (unsigned i = 0; i < m->setup.bidders; i++)
+        borrow(m, i, &(struct borrow_event){.kind = BORROW_CLOSE});
 }
 
 enum bid_state market_state(const struct market *m, unsigned bidder)
@@ -472,6 +529,20 @@ unsigned market_held(const struct market *m, unsigned bidder, unsigned peer)
             slots += l->slots;
     }
     return slots;
+}
+
+unsigned market_believed(const struct market *m, unsigned bidder, unsigned peer)
+{
+    const struct borrow *b = &m->bids[bidder].borrow;
+    unsigned slots = 0;
+    for (size_t i = 0; i < b->count; i++)
+        slots += number(&b->at[i].peer) == peer ? b->at[i].slots : 0;
+    return slots;
+}
+
+unsigned market_lost(const struct market *m, unsigned bidder)
+{
+    return m->bids[bidder].lost;
 }
 
 unsigned market_lent(const struct market *m, unsigned peer)

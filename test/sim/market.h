@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* market.h -- submitters that search for slots, and peers that lend them, with nothing but latency
- * between: the very machines that p2pd drives. Deterministic by seed. */
+/* market.h -- submitters that search for slots and hold them, and peers that lend them, with
+ * nothing but latency between: the very machines that p2pd drives (search.h, borrow.h, lend.h).
+ * Deterministic by seed. */
 #ifndef P2P_MARKET_H
 #define P2P_MARKET_H
 #include "overlay/core/lease/search.h"
@@ -10,6 +11,7 @@ struct market;
 struct market_setup {
     uint64_t seed;
     unsigned peers, slots, bidders; /* slots: of each peer */
+    uint64_t hold_us;               /* so long it goes on when all bids have ended */
     uint32_t (*rtt_us)(void *ctx, unsigned bidder, unsigned peer);
     void *ctx;
 };
@@ -30,9 +32,14 @@ void market_bid(struct market *m, unsigned bidder, const struct request *request
                 const struct market_find *finds, size_t count, uint64_t at_us);
 /* Until all have ended and nothing is on its way; false: that takes longer than `limit_us`. */
 bool market_run(struct market *m, uint64_t limit_us);
+/* All that is held, when it has run; it may run again after that. */
+void market_give_back(struct market *m);
 enum bid_state market_state(const struct market *m, unsigned bidder);
 uint64_t market_took_us(const struct market *m, unsigned bidder);
 uint64_t market_looked_us(const struct market *m, unsigned bidder); /* until it first asked */
-unsigned market_held(const struct market *m, unsigned bidder, unsigned peer); /* slots */
-unsigned market_lent(const struct market *m, unsigned peer);                  /* not free */
+/* Slots: what the peer has granted to it, and what it holds as far as it knows. */
+unsigned market_held(const struct market *m, unsigned bidder, unsigned peer);
+unsigned market_believed(const struct market *m, unsigned bidder, unsigned peer);
+unsigned market_lost(const struct market *m, unsigned bidder); /* leases, without giving back */
+unsigned market_lent(const struct market *m, unsigned peer);   /* not free */
 #endif

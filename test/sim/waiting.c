@@ -17,6 +17,7 @@ enum {
     MINUTE = 60 * SECOND,
     HOUR = 60 * MINUTE,
     SMALL_LASTS = 2 * MINUTE, /* at most */
+    NOTICED_MS = 20 * SECOND, /* a desktop that is gone, at the latest */
     SLACK = 20 * SECOND, /* to notice, search and claim: a few rounds, of which some are lost */
 };
 
@@ -92,6 +93,8 @@ static bool is_clean(struct world *w)
     for (unsigned i = 0; i < world_jobs(w); i++)
         if (world_state(w, i) == JOB_WAITS)
             return complain("at the end a job still waits", world_waited(w, i));
+    if (world_lost(w) != 0)
+        return complain("leases were lost of desktops that were there, until", world_now(w));
     return (world_lent(w) == 0 && world_listed(w) == 0) || complain("at the end slots are held", 0);
 }
 
@@ -237,13 +240,16 @@ static bool churn(uint64_t seed, unsigned loss)
 {
     struct world *w = make(seed, loss);
     struct stream streams[16];
-    bool there[LENDERS];
+    bool there[LENDERS], good = true;
     memset(there, true, sizeof there);
     flood(w, streams, 16, false, 20 * MINUTE);
     for (unsigned i = 0; i < 60; i++) {
         const unsigned lender = (unsigned)world_chance(w, LENDERS / 2);
         const unsigned job = (unsigned)world_chance(w, world_jobs(w));
-        world_run(w, world_now(w) + 20 * SECOND);
+        world_run(w, world_now(w) + NOTICED_MS);
+        for (unsigned k = 0; k < LENDERS; k++)
+            if (!there[k] && world_held(w, k) != 0)
+                good = complain("slots of a desktop that is gone are held", NOTICED_MS);
         world_lender(w, lender, there[lender] = !there[lender]);
         if (i % 3 == 0)
             world_cancel(w, job);
@@ -261,7 +267,7 @@ static bool churn(uint64_t seed, unsigned loss)
     for (unsigned i = 0; i < LENDERS; i++)
         if (!there[i])
             world_lender(w, i, true);
-    const bool good = is_clean(w);
+    good = is_clean(w) && good;
     world_free(w);
     return good;
 }

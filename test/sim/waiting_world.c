@@ -3,6 +3,7 @@
  */
 #include "waiting_world.h"
 #include "overlay/base/random.h"
+#include "overlay/core/lease/borrow.h"
 #include "overlay/core/lease/lend.h"
 #include "overlay/core/lease/search.h"
 #include <assert.h>
@@ -12,7 +13,7 @@
 enum {
     PULSE_MS = 1000,
     LATENCY_MS = 3,
-    LEASES_MAX = 64, /* of one job */
+    LEASES_AT_FIRST = 16,
     TIMEOUT_MS = 15000,
     KEPT_MS = 8 * 3600 * 1000,
     EPOCH_MS = 1000000000, /* of the clock that says what year it is */
@@ -24,9 +25,9 @@ enum kind {
     LOOKED,
     SEARCH_ALARM,
     WAIT_ALARM,
-    TO_LENDER, /* .said */
-    ANSWER,    /* .answer */
-    PLACE,     /* .place */
+    BORROW_ALARM, /* a desktop's */
+    TO_LENDER,    /* .said */
+    TO_DESKTOP,   /* .said */
     JOB_ENDS,
     PULSE,
 };
@@ -34,21 +35,21 @@ enum kind {
 struct event {
     uint64_t at, order;
     enum kind kind;
-    unsigned job, lender;
+    unsigned job, lender, desktop;
     unsigned round; /* of a search or a look: an earlier one's come to nothing */
     struct message *said;
-    struct msg_lease_answer *answer;
-    struct msg_lease_place *place;
 };
 
-struct lease_here {
-    unsigned lender;
-    struct id lease;
-    uint16_t slots;
+/* One where jobs are begun: its daemon holds what they have. */
+struct desktop {
+    unsigned number;
+    struct borrow borrow;
+    uint64_t due;
 };
 
 struct job {
     struct job_setup setup;
+    unsigned number, desktop; /* desktop: its place among them */
     enum job_state state;
     struct wait wait;
     struct search *search;
@@ -56,13 +57,11 @@ struct job {
     unsigned round, look;
     uint64_t search_due, wait_due;
     uint64_t arrived, started, ended;
-    struct lease_here leases[LEASES_MAX];
-    size_t lease_count;
 };
 
 struct lender {
     struct lend lend;
-    bool there;
+    bool there, has_left; /* has_left: once at least */
 };
 
 struct world {
@@ -71,8 +70,11 @@ struct world {
     struct event *heap;
     size_t count, room;
     struct lender *lenders;
+    struct desktop *desktops;
+    unsigned desktop_count;
     struct job **jobs;
     unsigned job_count, job_room;
+    unsigned lost; /* leases of lenders that were there all the time */
     struct wait_out wait_out;
     struct lend_out lend_out;
 };
@@ -148,22 +150,99 @@ static struct part_peer lender_peer(unsigned lender)
     return (struct part_peer){.id = named(1, lender), .addr = {.port = 7117}};
 }
 
+static struct part_peer desktop_peer(unsigned number)
+{
+    return (struct part_peer){.id = named(2, number)};
+}
+
 static unsigned lender_of(const struct part_peer *peer)
 {
     return (unsigned)(peer->id.b[1] << 16 | peer->id.b[2] << 8 | peer->id.b[3]);
 }
 
-/* --- a job's daemon --- */
+/* --- what a desktop holds --- */
 
-static void tell_lender(struct world *w, unsigned job, const struct part_peer *peer,
-                        const struct message *m, bool certain)
+static void job_ends(struct world *w, unsigned job);
+
+static void tell_lender(struct world *w, unsigned desktop, unsigned job,
+                        const struct part_peer *peer, const struct message *m)
 {
-    struct event e = {.kind = TO_LENDER, .job = job, .lender = lender_of(peer)};
-    if (!certain && is_lost(w))
-        return;
+    struct event e = {.kind = TO_LENDER, .desktop = desktop, .job = job, .lender = lender_of(peer)};
     e.said = must(malloc(sizeof *e.said));
     *e.said = *m;
     plan(w, e, arrives(w));
+}
+
+static void borrow_does(struct world *w, unsigned desktop, const struct borrow_action *a)
+{
+    struct borrow *b = &w->desktops[desktop].borrow;
+    struct message m;
+    if (a->kind == BORROW_PROBE && w->lenders[lender_of(&a->peer)].there)
+        borrow_step(b, &(struct borrow_event){.kind = BORROW_ANSWERS, .peer = a->peer}, w->now,
+                    NULL);
+    else if (borrow_message(a, &m) && (a->kind != BORROW_RELEASE || !is_lost(w)))
+        tell_lender(w, desktop, 0, &a->peer, &m);
+}
+
+static void plan_borrow_alarm(struct world *w, unsigned desktop)
+{
+    struct desktop *d = &w->desktops[desktop];
+    uint64_t due = borrow_deadline(&d->borrow);
+    due = due < w->now ? w->now : due;
+    if (due != UINT64_MAX && due != d->due)
+        plan(w, (struct event){.kind = BORROW_ALARM, .desktop = desktop}, due);
+    d->due = due;
+}
+
+/* A job without copies ends with a lease, which gives back the others: after all that is done. */
+static void borrow_happens(struct world *w, unsigned desktop, const struct borrow_event *event)
+{
+    struct borrow_out out;
+    borrow_step(&w->desktops[desktop].borrow, event, w->now, &out);
+    const struct job **ended = must(malloc((out.count + 1) * sizeof(const struct job *)));
+    size_t count = 0;
+    for (size_t i = 0; i < out.count; i++) {
+        borrow_does(w, desktop, &out.action[i]);
+        if (out.action[i].kind != BORROW_ENDED)
+            continue;
+        ended[count++] = out.action[i].of->owner;
+        w->lost += !w->lenders[lender_of(&out.action[i].peer)].has_left;
+    }
+    plan_borrow_alarm(w, desktop);
+    for (size_t i = 0; i < count; i++)
+        job_ends(w, ended[i]->number);
+    free(ended);
+}
+
+static void borrow_alarm(struct world *w, unsigned desktop)
+{
+    w->desktops[desktop].due = UINT64_MAX;
+    borrow_happens(w, desktop, &(struct borrow_event){.kind = BORROW_TICK});
+}
+
+static unsigned find_desktop(struct world *w, unsigned number)
+{
+    unsigned i = 0;
+    while (i < w->desktop_count && w->desktops[i].number != number)
+        i++;
+    if (i < w->desktop_count)
+        return i;
+    w->desktops = must(realloc(w->desktops, (i + 1) * sizeof *w->desktops));
+    w->desktop_count++;
+    w->desktops[i] = (struct desktop){.number = number, .due = UINT64_MAX};
+    borrow_init(&w->desktops[i].borrow, must(malloc(borrow_size(LEASES_AT_FIRST))),
+                LEASES_AT_FIRST);
+    return i;
+}
+
+/* --- a job's daemon --- */
+
+/* Unless it is lost on the way. */
+static void tell(struct world *w, unsigned job, const struct part_peer *peer,
+                 const struct message *m)
+{
+    if (!is_lost(w))
+        tell_lender(w, w->jobs[job]->desktop, job, peer, m);
 }
 
 static unsigned in_use(const struct world *w, unsigned desktop)
@@ -208,12 +287,13 @@ static void runs(struct world *w, unsigned job)
 static void borrow(struct world *w, unsigned job, const struct search_action *a)
 {
     struct job *j = w->jobs[job];
-    struct message m = {.kind = MSG_lease_confirm};
-    m.lease_confirm.lease = a->lease;
-    m.lease_confirm.slots = a->slots;
-    tell_lender(w, job, &a->peer, &m, true);
-    assert(j->lease_count < LEASES_MAX);
-    j->leases[j->lease_count++] = (struct lease_here){lender_of(&a->peer), a->lease, a->slots};
+    struct borrow *b = &w->desktops[j->desktop].borrow;
+    const struct msg_local_lease row = {.lease = a->lease, .peer = a->peer, .slots = a->slots};
+    const size_t more = 2 * b->most;
+    if (b->count == b->most)
+        free(borrow_move(b, must(malloc(borrow_size(more))), more));
+    borrow_happens(w, j->desktop,
+                   &(struct borrow_event){.kind = BORROW_ADD, .owner = j, .row = &row});
 }
 
 static void search_ended(struct world *w, unsigned job, bool granted)
@@ -230,14 +310,14 @@ static void ask(struct world *w, unsigned job, const struct search_action *a)
     m.lease_ask.token = a->token;
     m.lease_ask.slots = a->slots;
     m.lease_ask.waiter = wait_waiter(&w->jobs[job]->wait, w->now);
-    tell_lender(w, job, &a->peer, &m, false);
+    tell(w, job, &a->peer, &m);
 }
 
 static void give_back(struct world *w, unsigned job, const struct part_peer *peer,
                       const struct id *lease)
 {
     struct message m = {.kind = MSG_lease_release, .lease_release.lease = *lease};
-    tell_lender(w, job, peer, &m, false);
+    tell(w, job, peer, &m);
 }
 
 /* False: the search is over. */
@@ -266,7 +346,7 @@ static bool search_does(struct world *w, unsigned job, const struct search_actio
         borrow(w, job, a);
         break;
     case SEARCH_TELL_WAITING:
-        tell_lender(w, job, &a->peer, &(struct message){.kind = MSG_lease_waiting}, false);
+        tell(w, job, &a->peer, &(struct message){.kind = MSG_lease_waiting});
         break;
     case SEARCH_STOP_NAMING:
         break;
@@ -314,7 +394,7 @@ static void queue(struct world *w, unsigned job, const struct part_peer *peer, b
 {
     struct message m = {.kind = MSG_lease_queue, .lease_queue.over = over};
     m.lease_queue.waiter = wait_waiter(&w->jobs[job]->wait, w->now);
-    tell_lender(w, job, peer, &m, false);
+    tell(w, job, peer, &m);
 }
 
 static void wait_does(struct world *w, unsigned job, const struct wait_action *a)
@@ -352,23 +432,39 @@ static void wait_happens(struct world *w, unsigned job, const struct wait_event 
 
 /* --- a lender --- */
 
+static unsigned desktop_of(const struct world *w, const struct id *holder)
+{
+    for (unsigned i = 0; i < w->desktop_count; i++) {
+        const struct part_peer peer = desktop_peer(w->desktops[i].number);
+        if (id_equal(&peer.id, holder))
+            return i;
+    }
+    abort();
+}
+
+/* What is said of leases that are held goes over a link that lives. */
+static void lend_does(struct world *w, unsigned lender, const struct lend_action *a, unsigned job)
+{
+    struct event e = {.kind = TO_DESKTOP, .lender = lender, .job = job};
+    struct message m;
+    if (a->kind == LEND_PROBE)
+        lend_step(&w->lenders[lender].lend,
+                  &(struct lend_event){.kind = LEND_ANSWERS, .place = a->place}, w->now, NULL);
+    if (!lend_message(a, &m) || ((a->kind == LEND_ANSWER || a->kind == LEND_PLACED) && is_lost(w)))
+        return;
+    e.desktop = desktop_of(w, &a->peer.id);
+    e.said = must(malloc(sizeof *e.said));
+    *e.said = m;
+    plan(w, e, arrives(w));
+}
+
 static void lend(struct world *w, unsigned lender, struct lend_event *event, unsigned job)
 {
     const struct lend_terms terms = {.slots = w->setup.slots, .kept_ms = KEPT_MS};
     event->terms = &terms;
     lend_step(&w->lenders[lender].lend, event, w->now, &w->lend_out);
-    for (size_t i = 0; i < w->lend_out.count; i++) {
-        const struct lend_action *a = &w->lend_out.action[i];
-        struct event e = {.job = job, .lender = lender};
-        if ((a->kind != LEND_ANSWER && a->kind != LEND_PLACED) || is_lost(w))
-            continue;
-        e.kind = a->kind == LEND_ANSWER ? ANSWER : PLACE;
-        if (e.kind == ANSWER)
-            *(e.answer = must(malloc(sizeof *e.answer))) = *a->answer;
-        else
-            *(e.place = must(malloc(sizeof *e.place))) = *a->placed;
-        plan(w, e, arrives(w));
-    }
+    for (size_t i = 0; i < w->lend_out.count; i++)
+        lend_does(w, lender, &w->lend_out.action[i], job);
 }
 
 static void lender_hears(struct world *w, const struct event *e)
@@ -382,7 +478,7 @@ static void lender_hears(struct world *w, const struct event *e)
             fresh[i].b[k] = (uint8_t)world_chance(w, 256);
     lend(w, e->lender,
          &(struct lend_event){.kind = LEND_MESSAGE,
-                              .peer.id = named(2, j->setup.desktop),
+                              .peer = desktop_peer(w->desktops[e->desktop].number),
                               .owner = named(3, j->setup.owner),
                               .guest = true,
                               .message = e->said,
@@ -390,23 +486,8 @@ static void lender_hears(struct world *w, const struct event *e)
          e->job);
 }
 
-static void renew_all(struct world *w)
-{
-    for (unsigned i = 0; i < w->job_count; i++) {
-        const struct job *j = w->jobs[i];
-        const struct id holder = named(2, j->setup.desktop);
-        for (size_t k = 0; j->state == JOB_RUNS && k < j->lease_count; k++) {
-            struct lend *at = &w->lenders[j->leases[k].lender].lend;
-            struct lease *lease = lease_find(&at->table, &holder, &j->leases[k].lease);
-            if (lease != NULL && lease->state != LEASE_OFFERED)
-                lease_renew(lease, w->now);
-        }
-    }
-}
-
 static void pulse(struct world *w)
 {
-    renew_all(w);
     for (unsigned i = 0; i < w->setup.lenders; i++)
         if (w->lenders[i].there)
             lend(w, i, &(struct lend_event){.kind = LEND_TICK}, 0);
@@ -422,10 +503,7 @@ static void job_ends(struct world *w, unsigned job)
         return;
     j->state = JOB_DONE;
     j->ended = w->now;
-    for (size_t i = 0; i < j->lease_count; i++) {
-        const struct part_peer peer = lender_peer(j->leases[i].lender);
-        give_back(w, job, &peer, &j->leases[i].lease);
-    }
+    borrow_happens(w, j->desktop, &(struct borrow_event){.kind = BORROW_GIVE_BACK, .whose = j});
     if (j->setup.ended != NULL)
         j->setup.ended(j->setup.ctx, job);
 }
@@ -449,13 +527,31 @@ static void found(struct world *w, const struct event *e)
 static void answered(struct world *w, const struct event *e)
 {
     const struct part_peer from = lender_peer(e->lender);
+    const struct msg_lease_answer *answer = &e->said->lease_answer;
     if (w->jobs[e->job]->search != NULL)
         search_happens(
             w, e->job,
-            &(struct search_event){.kind = SEARCH_ANSWER, .peer = from, .answer = e->answer});
+            &(struct search_event){.kind = SEARCH_ANSWER, .peer = from, .answer = answer});
     else
-        for (size_t i = 0; i < e->answer->offers_count; i++)
-            give_back(w, e->job, &from, &e->answer->offers[i].lease);
+        for (size_t i = 0; i < answer->offers_count; i++)
+            give_back(w, e->job, &from, &answer->offers[i].lease);
+}
+
+static void desktop_hears(struct world *w, const struct event *e)
+{
+    const struct job *j = w->jobs[e->job];
+    const struct part_peer from = lender_peer(e->lender);
+    if (e->said->kind == MSG_lease_answer && j->state != JOB_DIED)
+        answered(w, e);
+    else if (e->said->kind == MSG_lease_place && j->state != JOB_DIED &&
+             id_equal(&e->said->lease_place.wait, &j->wait.setup.id))
+        wait_happens(
+            w, e->job,
+            &(struct wait_event){.kind = WAIT_PLACE, .peer = from, .place = &e->said->lease_place});
+    else if (e->said->kind != MSG_lease_answer && e->said->kind != MSG_lease_place)
+        borrow_happens(
+            w, e->desktop,
+            &(struct borrow_event){.kind = BORROW_MESSAGE, .peer = from, .message = e->said});
 }
 
 static void handle_job(struct world *w, const struct event *e)
@@ -481,13 +577,7 @@ static void handle_job(struct world *w, const struct event *e)
         wait_happens(
             w, e->job,
             &(struct wait_event){.kind = WAIT_TICK, .in_use = in_use(w, j->setup.desktop)});
-    } else if (e->kind == ANSWER)
-        answered(w, e);
-    else if (e->kind == PLACE && id_equal(&e->place->wait, &j->wait.setup.id))
-        wait_happens(w, e->job,
-                     &(struct wait_event){
-                         .kind = WAIT_PLACE, .peer = lender_peer(e->lender), .place = e->place});
-    else if (e->kind == JOB_ENDS)
+    } else if (e->kind == JOB_ENDS)
         job_ends(w, e->job);
 }
 
@@ -500,11 +590,13 @@ void world_run(struct world *w, uint64_t until_ms)
             pulse(w);
         else if (e.kind == TO_LENDER)
             lender_hears(w, &e);
-        else
+        else if (e.kind == TO_DESKTOP)
+            desktop_hears(w, &e);
+        else if (e.kind == BORROW_ALARM && e.at == w->desktops[e.desktop].due)
+            borrow_alarm(w, e.desktop);
+        else if (e.kind != BORROW_ALARM)
             handle_job(w, &e);
         free(e.said);
-        free(e.answer);
-        free(e.place);
     }
     w->now = until_ms;
 }
@@ -521,6 +613,8 @@ unsigned world_add(struct world *w, const struct job_setup *setup, uint64_t at_m
         wait.id.b[k] = (uint8_t)world_chance(w, 256);
     struct job *j = w->jobs[w->job_count] = must(calloc(1, sizeof *j));
     j->setup = *setup;
+    j->number = w->job_count;
+    j->desktop = find_desktop(w, setup->desktop);
     j->arrived = at_ms;
     j->wait_due = UINT64_MAX;
     wait_init(&j->wait, &wait, at_ms);
@@ -531,11 +625,8 @@ unsigned world_add(struct world *w, const struct job_setup *setup, uint64_t at_m
 void world_lender(struct world *w, unsigned lender, bool there)
 {
     w->lenders[lender].there = there;
+    w->lenders[lender].has_left = true;
     lend_init(&w->lenders[lender].lend);
-    for (unsigned i = 0; i < w->job_count && !there; i++)
-        for (size_t k = 0; w->jobs[i]->state == JOB_RUNS && k < w->jobs[i]->lease_count; k++)
-            if (w->jobs[i]->leases[k].lender == lender)
-                job_ends(w, i); /* a job without copies ends with a peer */
 }
 
 void world_kill_job(struct world *w, unsigned job)
@@ -581,14 +672,15 @@ void world_free(struct world *w)
     while (w->count > 0) {
         const struct event e = next(w);
         free(e.said);
-        free(e.answer);
-        free(e.place);
     }
     for (unsigned i = 0; i < w->job_count; i++) {
         free(w->jobs[i]->search);
         free(w->jobs[i]->out.action);
         free(w->jobs[i]);
     }
+    for (unsigned i = 0; i < w->desktop_count; i++)
+        free(w->desktops[i].borrow.at);
+    free(w->desktops);
     free(w->jobs);
     free(w->heap);
     free(w->lenders);
@@ -630,6 +722,22 @@ unsigned world_lent(const struct world *w)
     unsigned slots = 0;
     for (unsigned i = 0; i < w->setup.lenders; i++)
         slots += w->setup.slots - lease_slots_free(&w->lenders[i].lend.table, w->setup.slots);
+    return slots;
+}
+
+unsigned world_lost(const struct world *w)
+{
+    return w->lost;
+}
+
+unsigned world_held(const struct world *w, unsigned lender)
+{
+    unsigned slots = 0;
+    for (unsigned i = 0; i < w->desktop_count; i++) {
+        const struct borrow *b = &w->desktops[i].borrow;
+        for (size_t k = 0; k < b->count; k++)
+            slots += lender_of(&b->at[k].peer) == lender ? b->at[k].slots : 0;
+    }
     return slots;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* waiting_world.h -- desktops that lend slots, and jobs that wait for them: the very machines that
- * p2pd drives (wait.h, search.h, lend.h), with latency, loss, and desktops that vanish between.
+ * p2pd drives (wait.h, search.h, borrow.h, lend.h), with latency, loss, and desktops that vanish.
  * Deterministic by seed. */
 #ifndef P2P_WAITING_WORLD_H
 #define P2P_WAITING_WORLD_H
@@ -42,6 +42,10 @@ enum job_state world_state(const struct world *w, unsigned job);
 uint64_t world_waited(const struct world *w, unsigned job); /* until it ran, or until now */
 uint64_t world_work(const struct world *w, unsigned owner); /* slots times ms */
 unsigned world_lent(const struct world *w);                 /* slots at all lenders */
-unsigned world_listed(const struct world *w);               /* waiters, in all lists */
+unsigned world_lost(const struct world *w);                 /* leases that lenders which never left
+                                                               ended, or seemed to */
+unsigned world_held(const struct world *w,
+                    unsigned lender);         /* slots of it, as its borrowers know */
+unsigned world_listed(const struct world *w); /* waiters, in all lists */
 unsigned world_jobs(const struct world *w);
 #endif

@@ -84,6 +84,7 @@ unit_programs = \
     test/unit/place \
     test/unit/pressure \
     test/unit/program \
+    test/unit/borrow \
     test/unit/broker \
     test/unit/ports \
     test/unit/refusal \

@@ -120,6 +120,8 @@ struct lend_out {
 void lend_init(struct lend *l);
 void lend_step(struct lend *l, const struct lend_event *event, uint64_t now_ms,
                struct lend_out *out);
+/* What the peer of an action hears; false: nothing (lend_say.c). */
+bool lend_message(const struct lend_action *a, struct message *m);
 uint64_t lend_deadline(const struct lend *l); /* when LEND_TICK is due; UINT64_MAX: never */
 
 /* Reading it. */
