@@ -29,4 +29,7 @@ int client_tell(struct client *c, const struct message *m);
 /* Called for each local_notice, which come after local_watch: within client_ask() and
  * client_event(). */
 void client_on_notice(struct client *c, client_row_fn *notice, void *ctx);
+/* A pidfd of the daemon, which is readable once that has ended: the caller closes it. -1: none can
+ * be had. */
+int client_daemon(const struct client *c);
 #endif

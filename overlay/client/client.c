@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
@@ -233,6 +234,14 @@ static bool is_own_daemon(int fd)
     struct ucred who = {0};
     socklen_t size = sizeof who;
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == geteuid();
+}
+
+int client_daemon(const struct client *c)
+{
+    struct ucred who = {0};
+    socklen_t size = sizeof who;
+    return getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 ? pidfd_open(who.pid, 0)
+                                                                        : -1;
 }
 
 static int client_hang_up(struct client *c, const struct err *e)

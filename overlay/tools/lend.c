@@ -8,9 +8,11 @@
 #include "moment.h"
 #include "tool.h"
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { WORDS_MOST = 64 };
 enum { ANSWER_MS = 5000, LEAVE_S = 30, LEAVE_POLL_MS = 200, LEAVE_MOST_S = 24 * 3600 };
@@ -202,15 +204,16 @@ static json_t *lend_said_json(const struct msg_local_terms *t, const struct msg_
     return all;
 }
 
-/* Until the daemon closes its socket. */
-static int await_end(struct client *c, unsigned seconds)
+/* Until the daemon has closed its socket, and ended: another one can be started then. */
+static int await_end(struct client *c, int daemon, unsigned seconds)
 {
     const struct msg_local_lend tell = {.verb = LENDER_TELL};
     const struct timespec pause = {.tv_nsec = LEAVE_POLL_MS * 1000000L};
     struct msg_local_terms t = {0};
     for (unsigned i = 0; i < (seconds + 10) * 1000 / LEAVE_POLL_MS; i++) {
         struct err e = {0};
-        if (lend_ask(c, &tell, &t, &e) != 0)
+        struct pollfd ended = {.fd = daemon, .events = POLLIN};
+        if (lend_ask(c, &tell, &t, &e) != 0 && (daemon < 0 || poll(&ended, 1, 0) > 0))
             return TOOL_OK;
         nanosleep(&pause, NULL);
     }
@@ -235,6 +238,7 @@ static int run(int argc, char **argv, const struct argp *argp, enum lender_verb 
     int rc = tool_connect(&c, &w.shared);
     if (rc != TOOL_OK)
         return rc;
+    const int daemon = verb == LENDER_LEAVE ? client_daemon(c) : -1;
     if (w.count > 0 ? policy_change(c, &w, &terms, &e) != 0 : lend_ask(c, &w.ask, &terms, &e) != 0)
         rc = tool_fail(&e);
     else if (verb == LENDER_TELL)
@@ -242,11 +246,13 @@ static int run(int argc, char **argv, const struct argp *argp, enum lender_verb 
     else if (!w.shared.json)
         lend_say(&terms, &w.ask);
     if (rc == TOOL_OK && verb == LENDER_LEAVE)
-        rc = await_end(c, w.ask.within_s);
+        rc = await_end(c, daemon, w.ask.within_s);
     if (rc == TOOL_OK && verb != LENDER_TELL && w.shared.json)
         tool_print_json(lend_said_json(&terms, &w.ask));
     else if (rc == TOOL_OK && verb == LENDER_LEAVE)
         puts("left the grid; p2pd has ended");
+    if (daemon >= 0)
+        close(daemon);
     client_close(c);
     return rc;
 }

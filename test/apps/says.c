@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* says.c -- rank 0 prints what only its lane knows so far: a time by MPI_Wtime, while the other
- * lane's rank 0 is stopped for a second (go: two). Then rank 1 prints the time that it was told.
+ * lane's rank 0 is stopped for a second (go: six). Then rank 1 prints the time that it was told.
  *
  *     says go | die | abort | end | work
  *
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
     if (rank == 0) {
         if (strcmp(way, "work") != 0 && strcmp(way, "end") != 0) {
             if (other)
-                stop_for(strcmp(way, "go") == 0 ? 2 : 1);
+                stop_for(strcmp(way, "go") == 0 ? 6 : 1);
             else
                 usleep(200000); /* until it is stopped */
         }

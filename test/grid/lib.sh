@@ -173,6 +173,10 @@ processes_of_jobs() {
                 print peer[p], p, name, p in vpid ? vpid[p] : "-" } }'
 }
 
+has_rank() { # PEER: a copy of some rank runs there
+    processes_of_jobs | awk -v k="$1" '$1 == k && $4 != "-" { found = 1 } END { exit !found }'
+}
+
 marked_processes() { # everything that belongs to this grid
     local pid
     { grep -lsaF "P2PGRID_GRID=$P2PGRID_GRID" /proc/[0-9]*/environ || true; } |

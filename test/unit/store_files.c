@@ -293,7 +293,7 @@ static void test_hashed_once(void **state)
         struct hashes *h = hashes_open(index);
         if (i == 0) {
             futimens(fd, old);
-            sleep(2); /* what has changed just now may change again unseen */
+            sleep(3); /* what has changed just now may change again unseen */
         }
         hashes_close(h);
         h = hashes_open(index);
