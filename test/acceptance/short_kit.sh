@@ -10,13 +10,10 @@ short_hpcc=96:16 short_puzzle='12 400' short_phyml='8 200' short_iqtree='12 300'
 short_sizes="SIZE_TACHYON='320 240' SIZE_PHYML=4 SIZE_RING='400 65536' SIZE_FARM='120 44'
     SIZE_FRACTAL='480 360 1500' SIZE_STORM='1 400 50000' SIZE_STDIO='15 60'"
 
-# Why a program is not run with several copies of each rank; nothing if it is.
-left_out() { # PROGRAM LEVEL
-    [ "$2" -gt 1 ] || return 0
-    case $1 in
-    mplrs) echo "mplrs writes and reads files of its own by plain fopen, which the copies of a rank share" ;;
-    iqtree) echo "iqtree renames its checkpoint, which the copies of a rank share" ;;
-    esac
+# What mpirun needs besides on a private grid, whose peers share one disk: copies of a rank would disturb each other's
+# files by plain fopen and rename, unless each lane has a view of its own.
+own_view() { # PROGRAM
+    case $1 in mplrs | iqtree) echo "--mca p2p_files auto" ;; esac
 }
 
 shrink_sequences() { # TAXA SITES: of the first so many, of a file with a line for each

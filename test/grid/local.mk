@@ -64,7 +64,8 @@ grid_scripts = \
     test/grid/results \
     test/grid/reuse \
     test/grid/acceptance \
-    test/grid/acceptance_apart
+    test/grid/acceptance_apart \
+    test/grid/acceptance_spared
 GRID += $(grid_scripts)
 EXTRA_DIST += test/grid/browser.py test/grid/web.py test/grid/leases.sh test/grid/lib.sh test/grid/raw.h test/grid/root.sh $(grid_scripts)
 # A bare holder of leases, one who says wrong things, one who does not wait for an answer, and one who goes on writing,
