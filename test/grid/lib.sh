@@ -177,6 +177,10 @@ has_rank() { # PEER: a copy of some rank runs there
     processes_of_jobs | awk -v k="$1" '$1 == k && $4 != "-" { found = 1 } END { exit !found }'
 }
 
+has_orted() { # PEER
+    processes_of_jobs | awk -v k="$1" '$1 == k && $3 == "orted" { found = 1 } END { exit !found }'
+}
+
 marked_processes() { # everything that belongs to this grid
     local pid
     { grep -lsaF "P2PGRID_GRID=$P2PGRID_GRID" /proc/[0-9]*/environ || true; } |
