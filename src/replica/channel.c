@@ -119,8 +119,8 @@ static struct channel *tag_find(struct partner *p, int tag)
     return p->tag_size > 0 ? tag_slot_of(p, tag)->channel : NULL;
 }
 
-struct channel *channel_find(struct engine *e, struct engine_comm *comm, int world, int tag,
-                             bool by_tag)
+struct channel *channel_search(struct engine *e, struct engine_comm *comm, int world, int tag,
+                               bool by_tag)
 {
     struct partner *p = comm->partner[world];
     if (!p)
@@ -168,7 +168,7 @@ void channel_sweep(struct engine *e, struct engine_comm *comm)
     comm->once_most = 2 * comm->once > least ? 2 * comm->once : least;
 }
 
-bool channel_request_begins(struct engine *e, struct engine_comm *comm, int tag)
+bool channel_cycle_begins(struct engine *e, struct engine_comm *comm, int tag)
 {
     if (!is_of_cycle(e, tag) || cycle_begin(&comm->cycle, &e->limits.cycle, tag))
         return true;
@@ -180,7 +180,7 @@ bool channel_request_begins(struct engine *e, struct engine_comm *comm, int tag)
     return false;
 }
 
-void channel_request_ends(struct engine *e, struct engine_comm *comm, int tag)
+void channel_cycle_ends(struct engine *e, struct engine_comm *comm, int tag)
 {
     if (is_of_cycle(e, tag))
         cycle_end(&comm->cycle, tag);

@@ -90,15 +90,9 @@ void decision_tell(struct engine *e)
     decision_commit_by_links(e);
 }
 
-bool decision_blocks(const struct engine *e, uint64_t depends)
+bool decision_tell_and_block(struct engine *e)
 {
-    return depends > e->committed;
-}
-
-bool decision_blocks_all(struct engine *e)
-{
-    if (e->decide.run > 0 || decision_blocks(e, e->decide.known))
-        decision_tell(e);
+    decision_tell(e);
     return decision_blocks(e, e->decide.known);
 }
 

@@ -3,17 +3,10 @@
 #include "hash.h"
 #include <string.h>
 
-static const uint64_t FACTOR = 0x9e3779b97f4a7c15u;
-
 uint64_t hash_mix(uint64_t hash, uint64_t value)
 {
-    hash = (hash ^ value) * FACTOR;
+    hash = (hash ^ value) * HASH_FACTOR;
     return hash ^ hash >> 29;
-}
-
-uint64_t hash_roll(uint64_t hash, int tag, size_t length)
-{
-    return (hash ^ ((uint64_t)length << 32 ^ (uint32_t)tag)) * FACTOR + 1;
 }
 
 uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
@@ -22,13 +15,13 @@ uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
     uint64_t word;
     for (; length >= 8; p += 8, length -= 8) {
         memcpy(&word, p, 8);
-        hash = (hash ^ word) * FACTOR;
+        hash = (hash ^ word) * HASH_FACTOR;
         hash ^= hash >> 32;
     }
     if (length > 0) {
         word = length;
         memcpy((uint8_t *)&word + 1, p, length);
-        hash = (hash ^ word) * FACTOR;
+        hash = (hash ^ word) * HASH_FACTOR;
         hash ^= hash >> 32;
     }
     return hash;

@@ -34,10 +34,8 @@ static void link_put_deaths(struct engine *e, int to)
             link_put_death(e, to, i);
 }
 
-void link_meet(struct engine *e, int replica)
+void link_meet_first(struct engine *e, int replica)
 {
-    if (e->link[replica].used)
-        return;
     e->link[replica].used = true;
     if (e->counts.deaths > 0)
         link_put_deaths(e, replica);

@@ -41,7 +41,7 @@ static bool comm_is_agents(const struct engine_comm *c)
     return c->by_place && !c->freed;
 }
 
-void place_count(struct engine *e, struct engine_comm *c, int tag)
+void place_count_inner(struct engine *e, struct engine_comm *c, int tag)
 {
     if (c->by_place)
         return;

@@ -307,7 +307,12 @@ int link_put(struct engine *e, int to, const struct header *h, const void *paylo
 void link_put_death(struct engine *e, int to, int dead);
 /* The program has brought this process and that replica together. News of a death alone does not.
  */
-void link_meet(struct engine *e, int replica);
+void link_meet_first(struct engine *e, int replica);
+static inline void link_meet(struct engine *e, int replica)
+{
+    if (!e->link[replica].used)
+        link_meet_first(e, replica);
+}
 
 /* finish.c */
 bool engine_has_met(const struct engine *e, int world); /* a replica of that rank */
@@ -323,16 +328,31 @@ void comm_sweep(struct engine *e);
 size_t comm_size(const struct engine *e);
 
 /* channel.c */
-struct channel *channel_find(struct engine *e, struct engine_comm *c, int world, int tag,
-                             bool by_tag); /* NULL: of a collective that is over */
+struct channel *channel_search(struct engine *e, struct engine_comm *c, int world, int tag,
+                               bool by_tag);
+static inline struct channel *channel_find(struct engine *e, struct engine_comm *c, int world,
+                                           int tag, bool by_tag)
+{ /* NULL: of a collective that is over */
+    struct partner *p = c->partner[world];
+    return p && p->user && tag >= 0 && !by_tag ? p->user : channel_search(e, c, world, tag, by_tag);
+}
 struct channel *channel_named(struct engine *e, struct engine_comm *c, int world, int name);
 void channel_clear(struct engine *e, struct engine_comm *c);
 void channel_sweep(struct engine *e, struct engine_comm *c); /* collectives that are over */
 size_t channel_size(const struct engine *e);
 /* The program's requests, with any tag. False: the request cannot begin, and the engine has
  * stopped. */
-bool channel_request_begins(struct engine *e, struct engine_comm *c, int tag);
-void channel_request_ends(struct engine *e, struct engine_comm *c, int tag);
+bool channel_cycle_begins(struct engine *e, struct engine_comm *c, int tag);
+void channel_cycle_ends(struct engine *e, struct engine_comm *c, int tag);
+static inline bool channel_request_begins(struct engine *e, struct engine_comm *c, int tag)
+{
+    return tag >= ENGINE_ANY_TAG || channel_cycle_begins(e, c, tag);
+}
+static inline void channel_request_ends(struct engine *e, struct engine_comm *c, int tag)
+{
+    if (tag < ENGINE_ANY_TAG)
+        channel_cycle_ends(e, c, tag);
+}
 void channel_each(struct engine *e, struct engine_comm *comm,
                   void (*visit)(struct engine *, struct channel *, int), int arg);
 
@@ -412,7 +432,14 @@ int future_release(struct engine *e);                           /* what may be w
 void future_clear(struct engine *e);
 
 /* place.c */
-void place_count(struct engine *e, struct engine_comm *c, int tag); /* a send or a receive begins */
+void place_count_inner(struct engine *e, struct engine_comm *c, int tag);
+static inline void place_count(struct engine *e, struct engine_comm *c, int tag)
+{ /* a send or a receive begins */
+    if (tag < ENGINE_ANY_TAG || c->by_place)
+        place_count_inner(e, c, tag);
+    else
+        e->place++;
+}
 void place_lane_is_served(struct engine *e);
 void place_asked(struct engine *e, int replica, const struct header *h);
 void place_told(struct engine *e, int replica, const struct header *h);
@@ -437,8 +464,15 @@ int decision_due(struct engine *e, enum engine_decision kind, void *value, size_
 void decision_tell(struct engine *e);
 /* Output commit: may what depends on the decisions below `depends`, or on all so far, not leave
  * yet? The second one also tells the others what they were not told yet, so that it soon may. */
-bool decision_blocks(const struct engine *e, uint64_t depends);
-bool decision_blocks_all(struct engine *e);
+static inline bool decision_blocks(const struct engine *e, uint64_t depends)
+{
+    return depends > e->committed;
+}
+bool decision_tell_and_block(struct engine *e);
+static inline bool decision_blocks_all(struct engine *e)
+{
+    return (e->decide.run > 0 || decision_blocks(e, e->decide.known)) && decision_tell_and_block(e);
+}
 int decision_progress(struct engine *e);
 void decision_lanes_changed(struct engine *e);
 void decision_arrived(struct engine *e, int replica, const struct header *h,
