@@ -66,7 +66,7 @@ size_t grant_rooms(const struct grant *g, const struct id *holder, pid_t *rooms,
 {
     size_t count = 0;
     for (size_t i = 0; i < LEASE_MAX && count < most; i++)
-        if (is_for(&g->jobs[i], holder))
+        if (is_for(&g->jobs[i], holder) && launch_room(g->jobs[i].launch) > 0)
             rooms[count++] = launch_room(g->jobs[i].launch);
     return count;
 }
@@ -87,6 +87,12 @@ void grant_tell_call(struct grant *g, const struct id *holder, const uint8_t ip[
     for (size_t i = 0; i < LEASE_MAX; i++)
         if (is_for(&g->jobs[i], holder) && g->jobs[i].confined)
             launch_tell_call(g->jobs[i].launch, ip, port, yes);
+}
+
+static void on_forked(void *ctx)
+{
+    struct grant_job *job = ctx;
+    tell_siblings(job->grant, &holder_of(job)->id);
 }
 
 static void on_calls(void *ctx, const uint8_t ip[16], uint16_t port)
@@ -188,7 +194,8 @@ static int start_room(struct grant *g, size_t place, const struct msg_manifest *
                        "lends only to jobs that encrypt their messages (pml_replica_encrypt)");
     const struct lease *l = &g->lend.table.at[place];
     struct grant_job *job = &g->jobs[place];
-    struct launch_watcher watcher = {.started = on_started,
+    struct launch_watcher watcher = {.forked = on_forked,
+                                     .started = on_started,
                                      .overstepped = on_overstepped,
                                      .calls = on_calls,
                                      .over = on_over,
@@ -293,7 +300,6 @@ int grant_start(struct grant *g, size_t place, struct err *e)
     if (rc != 0)
         return rc;
     grant_peers(g, &holder);
-    tell_siblings(g, &holder);
     return 0;
 }
 

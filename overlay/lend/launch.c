@@ -27,17 +27,23 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/queue.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { STOP_MS = ROOM_PATIENCE_MS + 2000, LAUNCHES_MAX = 256 };
+/* How long the forkserver may take, on a machine that has no time for guests; and how long it is
+ * waited for where nothing else can go on. */
+enum { FORK_MS = 30000, SOON_MS = 1000 };
 
 struct launch {
     struct launcher *launcher;
     struct launch_watcher watcher;
-    pid_t room, command;
+    pid_t room, command; /* room 0: the forkserver has not answered */
+    TAILQ_ENTRY(launch) asked;
+    bool left; /* and its end of `control` is closed already */
     struct pressure pressure;
     int control;
     struct event *heard, *overdue;
@@ -57,6 +63,8 @@ struct launcher {
     enum lanes_way views;
     int hardware; /* a file for rooms: hwloc's description of this machine */
     struct forkserver forkserver;
+    struct event *answers, *late;       /* of the forkserver; NULL: none runs */
+    TAILQ_HEAD(launches, launch) asked; /* rooms that it has not answered for, the oldest first */
 };
 
 extern char **environ;
@@ -105,6 +113,8 @@ enum lanes_way launcher_views(const struct launcher *l)
     return l->views;
 }
 
+static void launcher_on_late(evutil_socket_t fd, short what, void *ctx);
+
 int launcher_open(struct launcher **out, struct node *node, struct err *e)
 {
     char memory[64];
@@ -115,9 +125,13 @@ int launcher_open(struct launcher **out, struct node *node, struct err *e)
     if (*out == NULL)
         return err_set(e, ENOMEM, "out of memory");
     (*out)->node = node;
+    TAILQ_INIT(&(*out)->asked);
     forkserver_prepare(&(*out)->forkserver);
     launcher_take_groups(*out);
     launcher_try_views(*out);
+    (*out)->late = evtimer_new(node->base, launcher_on_late, *out);
+    if ((*out)->late == NULL)
+        return err_set(e, ENOMEM, "out of memory");
     (*out)->hardware = hardware_file();
     if ((*out)->hardware < 0)
         return err_set(e, -(*out)->hardware, "no memory for what this machine is like");
@@ -129,6 +143,8 @@ int launcher_open(struct launcher **out, struct node *node, struct err *e)
     return 0;
 }
 
+static void launcher_hear_all(struct launcher *l, int ms);
+
 /* The room died without having ended its descendants, which became this process's children. */
 static void launch_clear_after(struct launch *one)
 {
@@ -136,10 +152,11 @@ static void launch_clear_after(struct launch *one)
     pid_t living[LAUNCHES_MAX + 1];
     char group[PATH_MAX];
     size_t count = 0;
+    launcher_hear_all(l, SOON_MS); /* or rooms that nobody knows would be taken for what is left */
     if (l->forkserver.pid > 0)
         living[count++] = l->forkserver.pid;
     for (size_t i = 0; i < l->count; i++)
-        if (l->all[i] != one)
+        if (l->all[i] != one && l->all[i]->room > 0)
             living[count++] = l->all[i]->room;
     log_warn(l->node->log, "the room in %s died; ending what is left of it", one->folder);
     if (l->groups[0] != '\0') {
@@ -165,14 +182,16 @@ static void launch_free(struct launch *one)
         event_free(one->heard);
     if (one->overdue != NULL)
         event_free(one->overdue);
-    close(one->control);
+    if (one->control >= 0)
+        close(one->control);
     free(one);
 }
 
 static void launch_end(struct launch *one)
 {
-    int room_status;
-    waitpid(one->room, &room_status, 0); /* its socket is closed: it has ended, or is about to */
+    int room_status = 0;
+    if (one->room > 0)
+        waitpid(one->room, &room_status, 0); /* it has ended, or is about to */
     if (!WIFEXITED(room_status) || WEXITSTATUS(room_status) != 0)
         launch_clear_after(one);
     struct launch_watcher w = one->watcher;
@@ -229,7 +248,11 @@ static void launch_on_readable(evutil_socket_t fd, short what, void *ctx)
         report[n] = '\0';
         launch_on_report(one, report);
     } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
-        launch_end(one);
+        one->left = true;
+        if (one->room > 0)
+            launch_end(one);
+        else
+            event_del(one->heard); /* the forkserver knows which process it was */
     }
 }
 
@@ -237,7 +260,93 @@ static void launch_on_overdue(evutil_socket_t fd, short what, void *ctx)
 {
     struct launch *one = ctx;
     (void)fd, (void)what;
-    kill(one->room, SIGKILL); /* launch_on_readable() then clears up */
+    if (one->room > 0)
+        kill(one->room, SIGKILL); /* launch_on_readable() then clears up */
+    else
+        evtimer_add(one->overdue, &(struct timeval){.tv_sec = STOP_MS / 1000});
+}
+
+/* --- the forkserver's answers --- */
+
+/* The oldest order's: the room's pid, or -errno. */
+static void launcher_answered(struct launcher *l, pid_t room)
+{
+    struct launch *one = TAILQ_FIRST(&l->asked);
+    TAILQ_REMOVE(&l->asked, one, asked);
+    if (room > 0) {
+        one->room = room;
+        one->watcher.forked(one->watcher.ctx);
+    } else {
+        snprintf(one->text, sizeof one->text, "no room can be started: %s", strerror(-room));
+    }
+    if (room <= 0 || one->left)
+        launch_end(one);
+}
+
+static void launcher_lose_forkserver(struct launcher *l, int why)
+{
+    if (l->answers != NULL)
+        event_free(l->answers);
+    l->answers = NULL;
+    forkserver_close(&l->forkserver);
+    for (struct launch *last = TAILQ_LAST(&l->asked, launches), *one = NULL; one != last;) {
+        one = TAILQ_FIRST(&l->asked); /* what is asked for meanwhile has another forkserver */
+        launcher_answered(l, -why);
+    }
+}
+
+static void launcher_time_answers(struct launcher *l)
+{
+    if (TAILQ_EMPTY(&l->asked))
+        evtimer_del(l->late);
+    else
+        evtimer_add(l->late, &(struct timeval){.tv_sec = FORK_MS / 1000});
+}
+
+static void launcher_on_answers(evutil_socket_t fd, short what, void *ctx)
+{
+    struct launcher *l = ctx;
+    pid_t room = 0;
+    (void)fd, (void)what;
+    while (!TAILQ_EMPTY(&l->asked) && (room = forkserver_hear(&l->forkserver)) != 0 &&
+           room != -EPIPE)
+        launcher_answered(l, room);
+    if (TAILQ_EMPTY(&l->asked) && room >= 0)
+        room = forkserver_hear(&l->forkserver); /* nothing is due: it can only have ended */
+    if (room == -EPIPE)
+        launcher_lose_forkserver(l, EPIPE);
+    launcher_time_answers(l);
+}
+
+static void launcher_on_late(evutil_socket_t fd, short what, void *ctx)
+{
+    struct launcher *l = ctx;
+    (void)fd, (void)what;
+    log_warn(l->node->log,
+             "p2pd-room has forked nothing for %d s: another one is started for the next room",
+             FORK_MS / 1000);
+    launcher_lose_forkserver(l, ETIMEDOUT);
+}
+
+/* The forkserver is a new one. */
+static int launcher_watch(struct launcher *l)
+{
+    if (l->answers != NULL)
+        event_free(l->answers);
+    l->answers = l->forkserver.pid <= 0 ? NULL
+                                        : event_new(l->node->base, l->forkserver.control,
+                                                    EV_READ | EV_PERSIST, launcher_on_answers, l);
+    return l->answers != NULL && event_add(l->answers, NULL) == 0 ? 0 : -ENOMEM;
+}
+
+static void launcher_hear_all(struct launcher *l, int ms)
+{
+    const uint64_t until = node_now_ms() + (uint64_t)ms;
+    for (uint64_t now; !TAILQ_EMPTY(&l->asked) && (now = node_now_ms()) < until;) {
+        struct pollfd p = {.fd = l->forkserver.control, .events = POLLIN};
+        if (poll(&p, 1, (int)(until - now)) > 0)
+            launcher_on_answers(p.fd, EV_READ, l);
+    }
 }
 
 /* The order as a file in memory, with the whole environment that the command gets; or -errno. */
@@ -276,11 +385,21 @@ static int launch_write_order(const struct launcher *l, const struct msg_room_or
     return e->code == 0 ? fd : -e->code;
 }
 
-static int launch_spawn(struct launch *one, int its_end, int order, unsigned nice, struct err *e)
+static int launch_ask(struct launch *one, int its_end, int order, unsigned nice, struct err *e)
 {
-    const int files[ROOM_FILES] = {its_end, order, one->launcher->hardware};
-    one->room = forkserver_room(&one->launcher->forkserver, nice, one->folder, files, e);
-    return one->room > 0 ? 0 : (int)one->room;
+    struct launcher *l = one->launcher;
+    const int files[ROOM_FILES] = {its_end, order, l->hardware};
+    const bool waited_for = !TAILQ_EMPTY(&l->asked);
+    const pid_t before = l->forkserver.pid;
+    int rc = forkserver_ask(&l->forkserver, nice, waited_for, one->folder, files, e);
+    if (l->forkserver.pid != before && launcher_watch(l) != 0 && rc == 0)
+        rc = err_set(e, ENOMEM, "out of memory");
+    if (rc != 0)
+        return rc;
+    TAILQ_INSERT_TAIL(&l->asked, one, asked);
+    if (!waited_for)
+        launcher_time_answers(l);
+    return 0;
 }
 
 static int launch_prepare(struct launch *one, const struct id *lease, int ends[2], struct err *e)
@@ -325,7 +444,7 @@ int launch_start(struct launch **out, struct launcher *l, const struct id *lease
     l->all[l->count++] = one;
     int rc = launch_prepare(one, lease, ends, e);
     if (rc == 0)
-        rc = launch_spawn(one, ends[1], file, order->nice, e);
+        rc = launch_ask(one, ends[1], file, order->nice, e);
     close(file);
     if (ends[1] >= 0)
         close(ends[1]);
@@ -404,6 +523,8 @@ void launcher_close(struct launcher *l)
     for (size_t i = 0; i < l->count; i++)
         launch_stop(l->all[i]);
     uint64_t until = node_now_ms() + STOP_MS;
+    launcher_hear_all(l, STOP_MS);
+    launcher_lose_forkserver(l, ETIMEDOUT);
     while (l->count > 0) {
         struct launch *one = l->all[0];
         uint64_t now = node_now_ms();
@@ -412,7 +533,7 @@ void launcher_close(struct launcher *l)
             kill(one->room, SIGKILL);
         launch_on_readable(one->control, EV_READ, one);
     }
-    forkserver_close(&l->forkserver);
+    event_free(l->late);
     if (l->forkserver.program != 0)
         close(l->forkserver.program);
     close(l->hardware);

@@ -22,6 +22,8 @@ enum launch_end {
 };
 
 struct launch_watcher {
+    /* launch_room() has its room from now on. */
+    void (*forked)(void *ctx);
     void (*started)(void *ctx, pid_t pid);
     /* It took more than is lent to it: launch_stop() it. The room stops it by itself in a second.
      */
@@ -59,7 +61,7 @@ void launch_allow(struct launch *one, const uint8_t *peers, size_t length);
 void launch_tell_call(struct launch *one, const uint8_t ip[16], uint16_t port, bool yes);
 /* What its lanes have changed is not kept when its command ends. */
 void launch_forget(struct launch *one);
-/* Its room's process. */
+/* Its room's process; 0: it is not forked yet. */
 pid_t launch_room(const struct launch *one);
 /* The rooms of the same submitter: a guest may connect to what listens in them. */
 void launch_siblings(struct launch *one, const pid_t *rooms, size_t count);

@@ -6,7 +6,6 @@
 #include "overlay/base/helper.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -15,8 +14,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-enum { PATIENCE_MS = 5000 }; /* on a machine that has no time for guests */
 
 extern char **environ;
 
@@ -86,8 +83,8 @@ static int forkserver_open(struct forkserver *h, unsigned nice, struct err *e)
     return 0;
 }
 
-static int forkserver_ask(const struct forkserver *h, const char *folder,
-                          const int files[ROOM_FILES])
+static int forkserver_send(const struct forkserver *h, const char *folder,
+                           const int files[ROOM_FILES])
 {
     union {
         struct cmsghdr head;
@@ -102,20 +99,16 @@ static int forkserver_ask(const struct forkserver *h, const char *folder,
                                    .cmsg_level = SOL_SOCKET,
                                    .cmsg_type = SCM_RIGHTS};
     memcpy(CMSG_DATA(&passed.head), files, ROOM_FILES * sizeof(int));
-    return sendmsg(h->control, &m, MSG_NOSIGNAL) > 0 ? 0 : -errno;
+    return sendmsg(h->control, &m, MSG_NOSIGNAL | MSG_DONTWAIT) > 0 ? 0 : -errno;
 }
 
-/* The room's pid, or -errno. */
-static pid_t forkserver_hear(const struct forkserver *h)
+pid_t forkserver_hear(const struct forkserver *h)
 {
-    struct pollfd p = {.fd = h->control, .events = POLLIN};
     pid_t answer;
-    int n;
-    while ((n = poll(&p, 1, PATIENCE_MS)) < 0 && errno == EINTR)
-        ;
-    if (n <= 0)
-        return n == 0 ? -ETIMEDOUT : -errno;
-    return recv(h->control, &answer, sizeof answer, 0) == sizeof answer ? answer : -EPIPE;
+    const ssize_t n = recv(h->control, &answer, sizeof answer, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return 0;
+    return n == sizeof answer && answer != 0 ? answer : -EPIPE;
 }
 
 /* A dead one stays a zombie, so its pid is not given to another process, until
@@ -126,18 +119,18 @@ static bool forkserver_has_died(const struct forkserver *h)
     return waitid(P_PID, (id_t)h->pid, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid != 0;
 }
 
-/* One that has died is replaced; one that does not answer is, at the next room. */
-pid_t forkserver_room(struct forkserver *h, unsigned nice, const char *folder,
-                      const int files[ROOM_FILES], struct err *e)
+/* One that has died is replaced, and one of another nice value, as soon as nothing is due from it.
+ */
+int forkserver_ask(struct forkserver *h, unsigned nice, bool waited_for, const char *folder,
+                   const int files[ROOM_FILES], struct err *e)
 {
-    if (h->pid > 0 && (nice != h->nice || forkserver_has_died(h)))
+    const bool other = h->pid > 0 && (nice != h->nice || forkserver_has_died(h));
+    if (other && waited_for)
+        return err_set(e, EAGAIN, "rooms that were asked for before are not there yet");
+    if (other)
         forkserver_close(h);
     if (h->pid <= 0 && forkserver_open(h, nice, e) != 0)
         return -e->code;
-    int rc = forkserver_ask(h, folder, files);
-    pid_t room = rc == 0 ? forkserver_hear(h) : rc;
-    if (room > 0)
-        return room;
-    forkserver_close(h);
-    return err_set(e, -room, "no room can be started: %s", strerror(-room));
+    const int rc = forkserver_send(h, folder, files);
+    return rc == 0 ? 0 : err_set(e, -rc, "no room can be started: %s", strerror(-rc));
 }

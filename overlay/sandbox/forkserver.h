@@ -10,6 +10,7 @@
 #define P2P_OVERLAY_SANDBOX_FORKSERVER_H
 #include "overlay/base/err.h"
 #include "room.h"
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* --- p2pd --- */
@@ -24,10 +25,13 @@ struct forkserver {
 /* Looks for p2pd-room now: what is installed in its place later may be of another version. */
 void forkserver_prepare(struct forkserver *h);
 
-/* Starts a room with these files as ROOM_CONTROL and so on, in the session of other rooms with this
- * nice value. Its pid, or -errno and why. Waits until it is forked, not for what it does. */
-pid_t forkserver_room(struct forkserver *h, unsigned nice, const char *folder,
-                      const int files[ROOM_FILES], struct err *e);
+/* Asks for a room with these files as ROOM_CONTROL and so on, in the session of other rooms with
+ * this nice value. waited_for: rooms were asked for and not heard of. Waits for nothing. */
+int forkserver_ask(struct forkserver *h, unsigned nice, bool waited_for, const char *folder,
+                   const int files[ROOM_FILES], struct err *e);
+/* Of the room that was asked for first: its pid, 0 (not known yet: `control` gets readable), or
+ * -errno; -EPIPE: the forkserver has ended, and no other answer comes. */
+pid_t forkserver_hear(const struct forkserver *h);
 /* Its rooms live on, and another one may be started. */
 void forkserver_close(struct forkserver *h);
 

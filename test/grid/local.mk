@@ -17,6 +17,7 @@ grid_scripts = \
     test/grid/unnoticed \
     test/grid/endings \
     test/grid/fetched \
+    test/grid/forkserver_stopped \
     test/grid/full_disk \
     test/grid/siblings \
     test/grid/allocation \
