@@ -84,7 +84,7 @@ void hnp_judge(void)
         break;
     case FATE_FAILED:
         fate_line(self->hnp.fate, line, sizeof line);
-        log_line("%s", line);
+        log_line("%s%s", line, survive_explain_lane());
         hnp_end(fate_status(self->hnp.fate));
         break;
     }
@@ -105,8 +105,10 @@ void hnp_check_first_process(void)
         const orte_proc_t *p = opal_pointer_array_get_item(job->procs, i);
         if (p == NULL || survive_gone(&p->name) || p->state < ORTE_PROC_STATE_REGISTERED)
             continue;
+        hnp_tell_losses();
         log_line("rank 0 lost its replica in lane 0 before MPI_Init was through, which this "
-                 "message layer does not survive: the job ends; run it again");
+                 "message layer does not survive: the job ends; run it again%s",
+                 survive_explain_lane());
         hnp_end(1);
         return;
     }

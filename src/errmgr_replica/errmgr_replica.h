@@ -56,6 +56,9 @@ struct errmgr_replica_component {
         unsigned ranks, lanes;
         uint64_t start_ms;
         bool collected, lingering, ending;
+        bool telling;          /* of losses, soon */
+        opal_event_t tell;     /* runs while telling */
+        bool lane_explained;   /* a line has said what a lane is */
         int status;            /* what mpirun exits with; valid when ending */
         opal_event_t grace;    /* when lingering: until the lanes that are behind are ended */
         opal_event_t patience; /* ends mpirun when orteds do not answer the order to end */
@@ -97,10 +100,12 @@ void orted_take_over(void);
  * overlay declares it dead; the first of these counts. why: of FATE_HOST_ENDED, in words that
  * begin with the peer's name. */
 void hnp_daemon_lost(orte_vpid_t daemon, enum fate_cause cause, const char *why);
-void hnp_lose_all_of(const orte_proc_t *daemon, enum fate_cause cause);
+void hnp_lose_all_of(const orte_proc_t *daemon, enum fate_cause cause, const char *why);
 /* Why a peer was lost before the job was mapped. */
 enum fate_cause hnp_early_cause(orte_vpid_t daemon);
 void hnp_lose(const orte_proc_t *p, enum fate_cause cause, int value);
+/* Losses are told a moment later, those of a desktop together; by this at once. */
+void hnp_tell_losses(void);
 /* Lets ORTE count a process that will not report any more. */
 void hnp_account(orte_proc_t *p);
 orte_job_t *hnp_daemons(void);

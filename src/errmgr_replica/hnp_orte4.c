@@ -278,7 +278,7 @@ static void on_map_complete(int fd, short args, void *context)
         if (d == NULL || !hnp_is_lost(d) || d->node->state == ORTE_NODE_STATE_DOWN)
             continue;
         d->node->state = ORTE_NODE_STATE_DOWN;
-        hnp_lose_all_of(d, hnp_early_cause(d->name.vpid));
+        hnp_lose_all_of(d, hnp_early_cause(d->name.vpid), NULL);
     }
     hnp_judge();
 }
@@ -320,6 +320,7 @@ static void sum_up(void)
 
 void hnp_leave(void)
 {
+    hnp_tell_losses();
     sum_up();
     if (self->hnp.lingering)
         opal_event_evtimer_del(&self->hnp.grace);

@@ -65,21 +65,57 @@ static bool is_silence(enum fate_cause cause)
     return cause == FATE_HOST_SILENT || cause == FATE_ORTED_SILENT;
 }
 
-static void loss_note(unsigned rank, unsigned lane)
+const char *survive_explain_lane(void)
 {
-    char line[512];
-    if (!self->notes || fate_verdict(self->hnp.fate) != FATE_ON)
-        return;
-    fate_note(self->hnp.fate, rank, lane, line, sizeof line);
-    log_line("%s", line);
+    const bool explained = self->hnp.lane_explained;
+    self->hnp.lane_explained = true;
+    return explained ? "" : " (a lane is one copy of the job)";
 }
 
-void hnp_lose(const orte_proc_t *p, enum fate_cause cause, int value)
+void hnp_tell_losses(void)
+{
+    char line[512];
+    if (self->hnp.telling)
+        opal_event_evtimer_del(&self->hnp.tell);
+    self->hnp.telling = false;
+    while (self->hnp.fate != NULL && fate_next_note(self->hnp.fate, line, sizeof line))
+        if (self->notes)
+            log_line("%s%s", line, survive_explain_lane());
+}
+
+static void on_tell(int fd, short what, void *context)
+{
+    (void)fd, (void)what, (void)context;
+    self->hnp.telling = false;
+    hnp_tell_losses();
+}
+
+/* A desktop that is switched off is heard of by several ways: one line is to tell of all. */
+static void tell_soon(void)
+{
+    enum { TOGETHER_MS = 50 };
+    struct timeval t = {.tv_usec = TOGETHER_MS * 1000};
+    if (self->hnp.telling)
+        return;
+    self->hnp.telling = true;
+    opal_event_evtimer_set(orte_event_base, &self->hnp.tell, on_tell, NULL);
+    opal_event_set_priority(&self->hnp.tell, ORTE_ERROR_PRI);
+    opal_event_evtimer_add(&self->hnp.tell, &t);
+}
+
+static bool is_last_copy(const orte_proc_t *p)
+{
+    unsigned rank, lane;
+    return hnp_place(&p->name, &rank, &lane) && fate_living(self->hnp.fate, rank, lane) &&
+           !fate_spares(self->hnp.fate, rank, lane);
+}
+
+static void lose_process(const orte_proc_t *p, enum fate_cause cause, int value, const char *why)
 {
     unsigned rank, lane;
     if (!hnp_place(&p->name, &rank, &lane) || !fate_living(self->hnp.fate, rank, lane))
         return;
-    const struct fate_loss loss = {cause, value, hnp_peer_of(p), survive_now_ms()};
+    const struct fate_loss loss = {cause, value, hnp_peer_of(p), why, survive_now_ms()};
     (void)fate_lose(self->hnp.fate, rank, lane, &loss);
     if (cause == FATE_SIGNAL || cause == FATE_STATUS || cause == FATE_NO_FINALIZE)
         iof_replica_blame(rank, lane);
@@ -87,7 +123,14 @@ void hnp_lose(const orte_proc_t *p, enum fate_cause cause, int value)
     report_place(p, PLACE_LOST);
     if (is_silence(cause))
         notify_silence(&p->name);
-    loss_note(rank, lane);
+    tell_soon();
+}
+
+void hnp_lose(const orte_proc_t *p, enum fate_cause cause, int value)
+{
+    if (is_last_copy(p))
+        hnp_tell_losses(); /* before the line that says why the job ends */
+    lose_process(p, cause, value, NULL);
 }
 
 /* Its state stays below TERMINATED until the state machine sets it, or all others would be told
@@ -102,14 +145,26 @@ void hnp_account(orte_proc_t *p)
     ORTE_ACTIVATE_PROC_STATE(&p->name, ORTE_PROC_STATE_IOF_COMPLETE);
 }
 
-void hnp_lose_all_of(const orte_proc_t *daemon, enum fate_cause cause)
+static bool lost_with(const orte_proc_t *p, const orte_proc_t *daemon)
+{
+    return p != NULL && p->node == daemon->node && p->state < ORTE_PROC_STATE_TERMINATED;
+}
+
+void hnp_lose_all_of(const orte_proc_t *daemon, enum fate_cause cause, const char *why)
 {
     orte_job_t *job = orte_get_job_data_object(self->hnp.job);
+    bool ends = false;
+    for (int i = 0; job != NULL && i < job->procs->size; i++) {
+        const orte_proc_t *p = opal_pointer_array_get_item(job->procs, i);
+        ends |= lost_with(p, daemon) && is_last_copy(p);
+    }
+    if (ends)
+        hnp_tell_losses();
     for (int i = 0; job != NULL && i < job->procs->size; i++) {
         orte_proc_t *p = opal_pointer_array_get_item(job->procs, i);
-        if (p == NULL || p->node != daemon->node || p->state >= ORTE_PROC_STATE_TERMINATED)
+        if (!lost_with(p, daemon))
             continue;
-        hnp_lose(p, cause, 0);
+        lose_process(p, cause, 0, why);
         hnp_account(p);
     }
 }
@@ -159,8 +214,6 @@ static void lose_daemon(orte_proc_t *d, enum fate_cause cause, const char *why)
 {
     if (hnp_is_lost(d))
         return;
-    if (cause == FATE_HOST_ENDED)
-        log_line("%s", why);
     log_trace(self->verbose, 1, -1, -1, hnp_peer_of(d), "lost (%s)",
               is_silence(cause) ? "silent" : "connection closed");
     ORTE_FLAG_UNSET(d, ORTE_PROC_FLAG_ALIVE);
@@ -169,8 +222,10 @@ static void lose_daemon(orte_proc_t *d, enum fate_cause cause, const char *why)
     orte_routed.route_lost(orte_rml.get_routed(orte_mgmt_conduit), &d->name);
     if (self->hnp.fate != NULL) {
         d->node->state = ORTE_NODE_STATE_DOWN;
-        hnp_lose_all_of(d, cause);
+        hnp_lose_all_of(d, cause, why);
     } else { /* the job will still be mapped to it, and lose it then */
+        if (cause == FATE_HOST_ENDED)
+            log_line("%s", why);
         note_early(d->name.vpid, cause);
     }
     count_as_reported(d);

@@ -39,7 +39,7 @@ void map_tell(const orte_job_t *job)
     bool *here = calloc((size_t)p.ranks * p.lanes + 1, sizeof *here);
     p.here = here;
     placed_head(p.ranks, p.lanes, (unsigned)job->map->num_nodes, line, sizeof line);
-    log_line("%s", line);
+    log_line("%s%s", line, p.lanes > 1 ? survive_explain_lane() : "");
     for (int i = 0; here != NULL && i < job->map->nodes->size; i++) {
         const orte_node_t *node = opal_pointer_array_get_item(job->map->nodes, i);
         if (node != NULL)

@@ -34,6 +34,8 @@ bool survive_encrypted(void);
 /* mpirun, before the job is launched: it is from now on. The error goes on after a peer's name. */
 int survive_encrypt(orte_job_t *job, struct err *e);
 uint64_t survive_now_ms(void);
+/* mpirun: the end of a line that speaks of lanes; the first one says what a lane is. */
+const char *survive_explain_lane(void);
 /* A message came from this daemon: it lives. */
 void survive_heard(const orte_process_name_t *daemon);
 /* mpirun: this process is lost or has ended, and takes part in nothing any more. */

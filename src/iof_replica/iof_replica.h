@@ -27,6 +27,7 @@ struct iof_replica_component {
         struct outlet *outlets; /* [rank * 2 + is_stderr]; NULL before the job is mapped */
         opal_event_t look;      /* is a leader stuck? */
         bool looking, revealed;
+        unsigned told; /* differences between lanes */
     } output;
     struct {
         struct input_window window;

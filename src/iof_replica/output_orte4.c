@@ -116,17 +116,44 @@ static void outlet_trace_leader(struct outlet *o)
     o->leader = leader;
 }
 
+/* "from byte 7 on", or what is known of where it begins. */
+static void where_it_begins(const struct output_merge_difference *d, char text[64])
+{
+    const unsigned long long first = d->from, last = d->before - 1;
+    if (first == last)
+        snprintf(text, 64, "from byte %llu on", first);
+    else
+        snprintf(text, 64, "from one of the bytes %llu to %llu on", first, last);
+}
+
+static void outlet_tell_difference(const struct outlet *o, const struct output_merge_difference *d)
+{
+    enum { MOST = 4 }; /* a program whose ranks all print their pids says enough by that */
+    const unsigned told = self->output.told++, leader = output_merge_leader(o->merge);
+    char where[64];
+    where_it_begins(d, where);
+    if (told < MOST)
+        log_line("rank %lu writes other %s in lane %u than in lane %u, %s; that of lane %u is "
+                 "shown%s%s",
+                 (unsigned long)o->name.vpid, o->stream == ORTE_IOF_STDOUT ? "output" : "errors",
+                 d->lane, d->shown, where, leader < self->output.lanes ? leader : d->shown,
+                 survive_explain_lane(),
+                 told == 0
+                     ? ": it prints what differs between copies, as pid, host name, addresses "
+                       "or random numbers do; if its result depends on that, seed these by "
+                       "the rank, or run it at level 1"
+                     : "");
+    else if (told == MOST)
+        log_line("more ranks write other output in one lane than in another: no more of this is "
+                 "told");
+}
+
 static void outlet_tell_differences(struct outlet *o)
 {
     outlet_trace_leader(o);
     struct output_merge_difference d;
     while (output_merge_differs(o->merge, &d))
-        log_line("rank %lu writes other %s in lane %u than in lane %u, from byte %llu on or up to "
-                 "%llu after; lane %u is "
-                 "shown",
-                 (unsigned long)o->name.vpid, o->stream == ORTE_IOF_STDOUT ? "output" : "errors",
-                 d.lane, d.shown, (unsigned long long)d.from,
-                 (unsigned long long)(d.before - d.from - 1), output_merge_leader(o->merge));
+        outlet_tell_difference(o, &d);
 }
 
 bool output_quiet(const orte_process_name_t *from, orte_iof_tag_t stream)
@@ -198,8 +225,9 @@ static void outlet_tell_last_words(struct outlet *o)
             (o->blamed >> lane & 1) != 0 ? output_merge_last_words(o->merge, lane, words) : 0;
         if (count == 0 || (count == told && memcmp(words, before, count) == 0))
             continue;
-        log_line("rank %lu wrote in lane %u, which failed, other last words than in lane %u:",
-                 (unsigned long)o->name.vpid, lane, output_merge_leader(o->merge));
+        log_line("rank %lu wrote in lane %u, which failed, other last words than are shown; they "
+                 "say why%s:",
+                 (unsigned long)o->name.vpid, lane, survive_explain_lane());
         outlet_show(o, words, count);
         if (words[count - 1] != '\n')
             outlet_show(o, "\n", 1);

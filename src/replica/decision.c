@@ -199,13 +199,13 @@ int decision_due(struct engine *e, enum engine_decision kind, void *value, size_
     int rc = decide_take(&e->decide, kind, value, max, peek, &found);
     if (rc == -EPROTO)
         engine_stop(e, 1,
-                    "lanes have diverged: rank %d asks for a decision of kind %d in lane %d, its "
-                    "leader made one of kind %d; the program depends on something that differs "
-                    "between hosts, so no result is given",
+                    DIVERGED "rank %d asks for a decision of kind %d in lane %d, its leader made "
+                             "one of kind %d" DIVERGED_MEND,
                     e->rank, kind, e->lane, found);
     if (rc == -EMSGSIZE)
         engine_stop(e, 1,
-                    "lanes have diverged: rank %d gets a longer outcome than lane %d has asked for",
+                    DIVERGED "rank %d gets a longer outcome than lane %d has asked "
+                             "for" DIVERGED_MEND,
                     e->rank, e->lane);
     e->waits_for_leader = rc == -EAGAIN;
     if (rc >= 0 && !peek && e->leads)

@@ -247,7 +247,7 @@ struct engine {
     uint64_t barriers[ENGINE_MAX_LANES]; /* by lane of this rank: how many it has entered */
     lanes_t awaited;                     /* at the barrier that this one is in */
     struct engine_counts counts;
-    char reason[320];
+    char reason[640];
 };
 
 static inline int replica_of(const struct engine *e, int world, int lane)
@@ -298,6 +298,11 @@ static inline void engine_count(size_t *now, size_t *peak)
 
 /* engine.c */
 /* The job cannot go on: says why, once, and nothing more is done. */
+/* How such a line begins and ends: it may be the first that speaks of lanes. */
+#define DIVERGED "lanes have diverged (a lane is one copy of the job): "
+#define DIVERGED_MEND                                                                              \
+    "; the program depends on something that differs between its copies, so no result is given: "  \
+    "let it seed random numbers by the rank, and use no pid, host name or address"
 void engine_stop(struct engine *e, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -17,9 +17,8 @@ static void verify_diverged(struct engine *e, const struct channel *c, int lane,
     else
         snprintf(range, sizeof range, "messages %" PRIu64 " to %" PRIu64, first, last);
     engine_stop(e, 1,
-                "lanes have diverged: rank %d sends rank %d other %s in lane %d than in lane %d "
-                "(communicator %016" PRIx64 ".%u, %s, %s); the program depends on something "
-                "that differs between hosts, so no result is given",
+                DIVERGED "rank %d sends rank %d other %s in lane %d than in lane %d (communicator "
+                         "%016" PRIx64 ".%u, %s, %s)" DIVERGED_MEND,
                 e->rank, c->world, what, lane, e->lane, c->comm->name.group, c->comm->name.count,
                 tag, range);
 }

@@ -27,6 +27,7 @@ struct fate_loss {
     enum fate_cause cause;
     int value;
     const char *peer; /* copied, at most FATE_PEER characters */
+    const char *why;  /* of FATE_HOST_ENDED, in words that begin with the peer's name; copied */
     uint64_t at_ms;
 };
 
@@ -72,8 +73,10 @@ int fate_status(const struct fate *f);
 /* The one line to print when the job is over: the rank, and for each of its replicas peer, cause
  * and time. */
 void fate_line(const struct fate *f, char *text, size_t size);
-/* The one line for a loss that the job survives. The first one says what a lane is. */
-void fate_note(const struct fate *f, unsigned rank, unsigned lane, char *text, size_t size);
+/* The next line on losses that the job survives and that no line has told yet: one for a desktop,
+ * with all that is lost of it by now, or one for a process that is lost by itself. False: there is
+ * none, or the job has failed, and another line says why. */
+bool fate_next_note(struct fate *f, char *text, size_t size);
 /* The one line at the end of a job that has succeeded in spite of losses, with how many processes
  * each peer took with it. False: there were none, or it has not succeeded. */
 bool fate_summary(const struct fate *f, uint64_t now_ms, char *text, size_t size);

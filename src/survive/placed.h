@@ -5,9 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a lane is, for those who meet the word for the first time. */
-#define PLACED_LANE "a lane is one copy of the job"
-
 struct placed {
     const char *peer;
     unsigned rtt_us; /* 0: this desktop itself */
@@ -15,7 +12,7 @@ struct placed {
     const bool *here; /* [lane * ranks + rank] */
 };
 
-/* `16 ranks in 2 lanes on 5 desktops (a lane is ...):` */
+/* `16 ranks in 2 lanes on 5 desktops` */
 void placed_head(unsigned ranks, unsigned lanes, unsigned peers, char *text, size_t size);
 /* `birch, 0.21 ms away: lane 0 of ranks 0-3, 7; lane 1 of rank 5`; cut short with dots. */
 void placed_line(const struct placed *p, char *text, size_t size);

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <cmocka.h>
 
-static const struct fate_loss host = {FATE_HOST_LOST, 0, "lab1", 2500};
-static const struct fate_loss silent = {FATE_HOST_SILENT, 0, "lab2", 4020};
-static const struct fate_loss hung = {FATE_ORTED_SILENT, 0, "lab4", 6000};
-static const struct fate_loss killed = {FATE_SIGNAL, 9, "lab3", 1500};
-static const struct fate_loss three = {FATE_STATUS, 3, "lab4", 1600};
-static const struct fate_loss quiet = {FATE_NO_FINALIZE, 0, "lab5", 1700};
+static const struct fate_loss host = {FATE_HOST_LOST, 0, "lab1", NULL, 2500};
+static const struct fate_loss silent = {FATE_HOST_SILENT, 0, "lab2", NULL, 4020};
+static const struct fate_loss hung = {FATE_ORTED_SILENT, 0, "lab4", NULL, 6000};
+static const struct fate_loss killed = {FATE_SIGNAL, 9, "lab3", NULL, 1500};
+static const struct fate_loss three = {FATE_STATUS, 3, "lab4", NULL, 1600};
+static const struct fate_loss quiet = {FATE_NO_FINALIZE, 0, "lab5", NULL, 1700};
 
 static void test_done_when_every_rank_finished_somewhere(void **state)
 {
@@ -69,12 +69,13 @@ static void test_who_was_silent(void **state)
     struct fate *f = fate_new(1, 2, 1000);
     assert_int_equal(fate_lose(f, 0, 0, &silent), FATE_ON);
     char line[400];
-    fate_note(f, 0, 0, line, sizeof line);
-    assert_string_equal(line, "rank 0, lane 0: lab2 fell silent after 3.02 s; "
-                              "it goes on in lane 1, 1 left (a lane is one copy of the job)");
+    assert_true(fate_next_note(f, line, sizeof line));
+    assert_string_equal(line, "lab2 fell silent after 3.02 s: rank 0 of lane 0 goes on in lane 1, "
+                              "1 left");
     assert_int_equal(fate_lose(f, 0, 1, &hung), FATE_FAILED);
-    fate_note(f, 0, 1, line, sizeof line);
-    assert_string_equal(line, "rank 0, lane 1: orted on lab4 fell silent after 5.00 s");
+    assert_false(fate_next_note(f, line, sizeof line)); /* another line says why it ends */
+    fate_line(f, line, sizeof line);
+    assert_non_null(strstr(line, "lane 1 orted on lab4 fell silent after 5.00 s"));
     assert_int_equal(fate_status(f), 1);
     fate_free(f);
 }
@@ -167,14 +168,15 @@ static void test_lines_are_bounded(void **state)
     struct fate *f = fate_new(1, 8, 0);
     struct fate_loss l = {
         FATE_HOST_LOST, 0,
-        "a-peer-whose-name-is-longer-than-any-name-that-a-peer-may-have-in-the-lab", 1};
+        "a-peer-whose-name-is-longer-than-any-name-that-a-peer-may-have-in-the-lab", NULL, 1};
+    char line[200], note[60];
+    fate_lose(f, 0, 3, &l);
+    assert_true(fate_next_note(f, note, sizeof note));
     for (unsigned lane = 0; lane < 8; lane++)
         fate_lose(f, 0, lane, &l);
-    char line[200], note[60];
     memset(line, 'x', sizeof line);
     fate_line(f, line, sizeof line);
     assert_int_equal(strlen(line), sizeof line - 1);
-    fate_note(f, 0, 3, note, sizeof note);
     assert_int_equal(strlen(note), sizeof note - 1);
     fate_free(f);
 }
@@ -182,7 +184,7 @@ static void test_lines_are_bounded(void **state)
 static void expect_not_started(int why, const char *words)
 {
     struct fate *f = fate_new(1, 1, 0);
-    const struct fate_loss absent = {FATE_NO_START, why, "lab6", 210};
+    const struct fate_loss absent = {FATE_NO_START, why, "lab6", NULL, 210};
     assert_int_equal(fate_lose(f, 0, 0, &absent), FATE_FAILED);
     char line[200];
     fate_line(f, line, sizeof line);
@@ -200,20 +202,112 @@ static void test_note_says_why_it_did_not_start(void **state)
     expect_not_started(0, "lane 0 could not be started on lab6 after 0.21 s");
 }
 
-static void test_note_says_where_it_goes_on(void **state)
+static void expect_note(struct fate *f, const char *wanted)
+{
+    char note[512];
+    assert_true(fate_next_note(f, note, sizeof note));
+    assert_string_equal(note, wanted);
+}
+
+static void expect_no_note(struct fate *f)
+{
+    char note[512];
+    assert_false(fate_next_note(f, note, sizeof note));
+}
+
+static void test_one_line_for_a_desktop(void **state)
 {
     (void)state;
-    struct fate *f = fate_new(4, 3, 0);
-    fate_lose(f, 3, 0, &host);
-    char note[200];
-    fate_note(f, 3, 0, note, sizeof note);
-    assert_string_equal(note,
-                        "rank 3, lane 0: lab1 was lost after 2.50 s; it goes on in lane 1, 2 left "
-                        "(a lane is one copy of the job)");
-    fate_lose(f, 2, 0, &host);
-    fate_note(f, 2, 0, note, sizeof note);
-    assert_string_equal(note,
-                        "rank 2, lane 0: lab1 was lost after 2.50 s; it goes on in lane 1, 2 left");
+    struct fate *f = fate_new(6, 3, 0);
+    for (unsigned rank = 1; rank < 4; rank++)
+        fate_lose(f, rank, 0, &host);
+    fate_lose(f, 5, 1, &host);
+    expect_note(f, "lab1 was lost after 2.50 s: ranks 1-3 of lane 0 go on in lane 1, 2 left; "
+                   "rank 5 of lane 1 goes on in lane 0, 2 left");
+    expect_no_note(f);
+    /* the same ranks in lane 1: one has finished meanwhile, one is left with one copy more */
+    fate_finish(f, 3, 2);
+    for (unsigned rank = 0; rank < 4; rank++)
+        fate_lose(f, rank, 1, &silent);
+    expect_note(f, "lab2 fell silent after 4.02 s: rank 0 of lane 1 goes on in lane 0, 2 left; "
+                   "ranks 1-2 of lane 1 go on in lane 2, 1 left; "
+                   "rank 3 of lane 1 has finished in another");
+    expect_no_note(f);
+    fate_free(f);
+}
+
+static void test_processes_of_a_lost_desktop_in_its_line(void **state)
+{
+    (void)state;
+    struct fate *f = fate_new(4, 2, 0);
+    const struct fate_loss struck = {FATE_SIGNAL, 9, "lab1", NULL, 2400},
+                           ended = {FATE_STATUS, 3, "lab1", NULL, 2300};
+    fate_lose(f, 0, 1, &ended); /* by itself */
+    fate_lose(f, 1, 1, &struck);
+    fate_lose(f, 2, 1, &host);
+    fate_lose(f, 3, 0, &silent); /* of another one */
+    expect_note(f,
+                "rank 0, lane 1: exited with status 3 on lab1 after 2.30 s; it goes on in lane 0, "
+                "1 left");
+    expect_note(f, "lab1 was lost after 2.50 s: ranks 1-2 of lane 1 go on in lane 0, 1 left");
+    expect_note(f, "lab2 fell silent after 4.02 s: rank 3 of lane 0 goes on in lane 1, 1 left");
+    expect_no_note(f);
+    fate_free(f);
+}
+
+static void test_each_process_by_itself(void **state)
+{
+    (void)state;
+    struct fate *f = fate_new(3, 2, 0);
+    const struct fate_loss struck = {FATE_SIGNAL, 9, "lab1", NULL, 2400};
+    fate_lose(f, 0, 1, &struck);
+    fate_lose(f, 1, 1, &struck);
+    expect_note(f,
+                "rank 0, lane 1: killed by signal 9 (Killed) on lab1 after 2.40 s; it goes on in "
+                "lane 0, 1 left");
+    expect_note(f,
+                "rank 1, lane 1: killed by signal 9 (Killed) on lab1 after 2.40 s; it goes on in "
+                "lane 0, 1 left");
+    expect_no_note(f);
+    fate_free(f);
+}
+
+static void test_a_desktop_ends_it_and_one_that_starts_nothing(void **state)
+{
+    (void)state;
+    struct fate *f = fate_new(3, 2, 0);
+    const struct fate_loss ends = {FATE_HOST_ENDED, 0, "lab1", "lab1: it needs its memory", 1500},
+                           none = {FATE_NO_START, ENOENT, "lab6", NULL, 210};
+    fate_lose(f, 0, 1, &ends);
+    fate_lose(f, 1, 0, &none);
+    fate_lose(f, 2, 0, &none);
+    expect_note(f, "lab1: it needs its memory, after 1.50 s: rank 0 of lane 1 goes on in lane 0, "
+                   "1 left");
+    expect_note(f, "could not be started on lab6 (No such file or directory) after 0.21 s: "
+                   "ranks 1-2 of lane 0 go on in lane 1, 1 left");
+    expect_no_note(f);
+    fate_free(f);
+}
+
+static void test_a_note_is_bounded(void **state)
+{
+    (void)state;
+    struct fate *f = fate_new(40, 2, 0);
+    for (unsigned rank = 0; rank < 40; rank += 2)
+        fate_lose(f, rank, 1, &host);
+    expect_note(f,
+                "lab1 was lost after 2.50 s: ranks 0, 2, 4, 6, 8, 10, 12, 14 and 12 more of lane "
+                "1 go on in lane 0, 1 left");
+    fate_free(f);
+    enum { LANES = 8 };
+    f = fate_new(LANES, LANES, 0);
+    for (unsigned lane = 0; lane < LANES; lane++)
+        fate_lose(f, lane, lane, &host);
+    char note[512];
+    assert_true(fate_next_note(f, note, sizeof note));
+    assert_non_null(
+        strstr(note, "; rank 3 of lane 3 goes on in lane 0, 7 left; and 4 more processes"));
+    expect_no_note(f);
     fate_free(f);
 }
 
@@ -271,7 +365,11 @@ int main(void)
         cmocka_unit_test(test_every_history),
         cmocka_unit_test(test_lines_are_bounded),
         cmocka_unit_test(test_note_says_why_it_did_not_start),
-        cmocka_unit_test(test_note_says_where_it_goes_on),
+        cmocka_unit_test(test_one_line_for_a_desktop),
+        cmocka_unit_test(test_processes_of_a_lost_desktop_in_its_line),
+        cmocka_unit_test(test_each_process_by_itself),
+        cmocka_unit_test(test_a_desktop_ends_it_and_one_that_starts_nothing),
+        cmocka_unit_test(test_a_note_is_bounded),
         cmocka_unit_test(test_summary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

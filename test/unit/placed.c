@@ -15,7 +15,7 @@ static void test_head(void **state)
     placed_head(4, 1, 2, text, sizeof text);
     assert_string_equal(text, "4 ranks on 2 desktops");
     placed_head(1, 2, 2, text, sizeof text);
-    assert_string_equal(text, "1 rank in 2 lanes on 2 desktops (a lane is one copy of the job)");
+    assert_string_equal(text, "1 rank in 2 lanes on 2 desktops");
 }
 
 static void test_line(void **state)
