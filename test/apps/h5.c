@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* h5.c -- an HDF5 file that all ranks write and read: `h5 FILE ROUNDS`. Each round writes a matrix
  * by rows (collectively, whole), by columns (collectively, strided) and by rows of chunks
- * (independently), and all read what others wrote. */
+ * (independently), and all read what others wrote. `h5 FILE ROUNDS RANKS`, without mpirun, reads
+ * back what so many ranks have written, as any program on one machine does. */
 #include <hdf5.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -12,12 +13,21 @@ enum { ROWS = 64, COLUMNS = 256 }; /* of a rank */
 
 static int rank, size;
 
+static void give_up(void)
+{
+    int inited;
+    MPI_Initialized(&inited);
+    if (inited)
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    exit(3);
+}
+
 #define CHECK(what)                                                                                \
     do {                                                                                           \
         if (!(what)) {                                                                             \
             printf("h5: rank %d, line %d: not %s\n", rank, __LINE__, #what);                       \
             fflush(stdout);                                                                        \
-            MPI_Abort(MPI_COMM_WORLD, 3);                                                          \
+            give_up();                                                                             \
         }                                                                                          \
     } while (0)
 
@@ -67,6 +77,12 @@ static hid_t file_of_all(const char *name, int round)
     return f;
 }
 
+static const char *name_of(char name[64], int round, int kind)
+{
+    snprintf(name, 64, "matrix %d %d", round, kind);
+    return name;
+}
+
 static hid_t matrix(hid_t f, int round, int kind)
 {
     char name[64];
@@ -74,8 +90,8 @@ static hid_t matrix(hid_t f, int round, int kind)
     hid_t space = H5Screate_simple(2, n, NULL), how = H5Pcreate(H5P_DATASET_CREATE);
     if (kind == 2)
         CHECK(H5Pset_chunk(how, 2, c) >= 0);
-    snprintf(name, sizeof name, "matrix %d %d", round, kind);
-    hid_t set = H5Dcreate(f, name, H5T_NATIVE_INT, space, H5P_DEFAULT, how, H5P_DEFAULT);
+    hid_t set = H5Dcreate(f, name_of(name, round, kind), H5T_NATIVE_INT, space, H5P_DEFAULT, how,
+                          H5P_DEFAULT);
     CHECK(set >= 0);
     H5Sclose(space);
     H5Pclose(how);
@@ -98,14 +114,43 @@ static void one_round(const char *name, int round)
     CHECK(H5Fclose(f) >= 0);
 }
 
+/* Alone: the matrices of all rounds, whole, and nothing else. */
+static void read_back(const char *path, int rounds)
+{
+    char name[64];
+    H5G_info_t all;
+    hid_t f = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    CHECK(f >= 0 && H5Gget_info(f, &all) >= 0 && all.nlinks == (hsize_t)rounds * 3);
+    for (int round = 0; round < rounds; round++)
+        for (int kind = 0; kind < 3; kind++) {
+            hid_t set = H5Dopen(f, name_of(name, round, kind), H5P_DEFAULT);
+            CHECK(set >= 0);
+            for (int of = 0; of < size; of++)
+                move(set, H5P_DEFAULT, round, of, 0, 0);
+            H5Dclose(set);
+        }
+    CHECK(H5Fclose(f) >= 0);
+    printf("h5: %d rounds of %d ranks are in it, all right\n", rounds, size);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 4) {
+        size = atoi(argv[3]);
+        read_back(argv[1], atoi(argv[2]));
+        return 0;
+    }
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     CHECK(argc == 3);
-    for (int round = 0; round < atoi(argv[2]); round++)
+    for (int round = 0; round < atoi(argv[2]); round++) {
         one_round(argv[1], round);
+        if (rank == 0) {
+            printf("h5: round %d is written\n", round);
+            fflush(stdout);
+        }
+    }
     if (rank == 0)
         printf("h5: %d ranks, %s rounds, all right\n", size, argv[2]);
     MPI_Finalize();
