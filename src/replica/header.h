@@ -5,7 +5,8 @@
  *     | kind | flags | zero | tag | group | count | length | number | extent |    little-endian
  *
  * length: bytes of payload that follow. group and count name the communicator, tag is the message's
- * (signed), number counts the messages of the channel. Extent and payload depend on the kind:
+ * (signed), number counts the messages of the channel. What else they mean depends on the kind
+ * (doc/replication.md, section 2, has all of it):
  *
  *     EAGER    a message; payload: its bytes
  *     RTS      a large message is there; extent: its length; payload: a key to read it (engine.h),

@@ -3,7 +3,7 @@
  *
  * The first frame on a link is preceded by all deaths that this process knows of. A process that
  * gets a message that follows from another's work in a dead replica's place has thus heard of that
- * death before (doc/replication.md, "The future"). */
+ * death before (doc/replication.md, section 8). */
 #include "state.h"
 
 static int link_write(struct engine *e, int to, const struct header *h, const void *payload,

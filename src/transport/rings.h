@@ -32,6 +32,10 @@ struct ring {
     _Alignas(LINE) _Atomic uint32_t reading;
     _Alignas(LINE) uint8_t data[RING];
 };
+_Static_assert(offsetof(struct ring, closed) == 68 && offsetof(struct ring, exposures) == 128 &&
+                   offsetof(struct ring, reading) == 384 && offsetof(struct ring, data) == 448 &&
+                   sizeof(struct ring) == 448 + RING,
+               "as doc/replication.md, section 17, draws it");
 
 struct rings {
     struct ring *out, *in;

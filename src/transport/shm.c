@@ -6,11 +6,11 @@
  * begin; the writer clears the word behind a record before it publishes the record. A record:
  *
  *     0      4      5             6      8        16
- *     | size | kind | head length | zero | length | ...
+ *     | size | kind | head length | - | length | ...
  *
  *     FRAME      head, payload of `length`
  *     BEGIN      head; a payload of `length` follows in chunks
- *     CHUNK      `length` bytes of it
+ *     CHUNKED    `length` bytes of it
  *     EXPOSED    head, u64 address: the payload is read from the sender's memory
  *     READ_DONE  `length`: how many of those were read, the oldest first
  *     CAN_READ   the writer of this can read the other's memory

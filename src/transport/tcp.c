@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tcp.c -- frames on a TCP connection.
  *
- *     0          4             5      6      8       16
- *     | received | head length | kind | zero | length | head ... | payload ...
+ *     0          4             5      8       16
+ *     | received | head length | zero | length | head ... | payload ...
  *
  * Numbers are little-endian. Frames are numbered from 0 by counting; `received` says how many of
  * the other direction have arrived whole. A frame stays in its queue until it is acknowledged, so
