@@ -49,6 +49,7 @@ const clock = new Intl.DateTimeFormat([], { hour: '2-digit', minute: '2-digit', 
 const day = new Intl.DateTimeFormat([], { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hour12: false });
 const minutes = new Intl.DateTimeFormat([], { hour: '2-digit', minute: '2-digit', hour12: false });
 const when = (ms) => (Date.now() - ms < 43200000 ? clock : day).format(ms);
+const whenAbout = (ms) => (Date.now() - ms < 43200000 ? minutes : day).format(ms); // of what is long over
 const program = (name) => name.replace(/.*\//, '') || 'a program of the system';
 
 // --- elements ---
@@ -211,7 +212,7 @@ async function lend(event) {
     const answer = await fetch(path, { method: 'POST', headers: { 'X-P2PGrid-Token': token } });
     if (!answer.ok) throw new Error((await answer.text()).trim());
   } catch (e) {
-    text($('lend-error'), `That did not work: ${e.message}`);
+    text($('lend-error'), `That did not work: ${e instanceof TypeError ? 'p2pd does not answer' : e.message}`);
   }
   lending = false;
 }
@@ -340,6 +341,7 @@ function drawJobs() {
   }
   show($('jobs-none'), names.length === 0);
   show($('job-legend'), [...jobs.values()].some((v) => v.matrix));
+  show($('job-lanes'), names.some((name) => state.jobs[name].lanes > 1));
 }
 
 // --- jobs of others: each row is made once ---
@@ -364,7 +366,7 @@ function fillOther(row, j) {
 }
 
 function makeOther() {
-  return make('tr', {}, make('th', { scope: 'row' }), ...Array.from({ length: 6 }, () => make('td')));
+  return make('tr', {}, make('th', { scope: 'row' }), ...Array.from({ length: 6 }, (_, i) => make('td', { class: i > 3 ? 'wide' : '' })));
 }
 
 function drawOthers() {
@@ -410,8 +412,8 @@ function peerKind(id, p) {
 
 function peerState(id, p) {
   if (gone.has(id)) return `lost at ${clock.format(gone.get(id).since)}`;
-  if (p.open) return p.slots_free === p.slots ? 'lends' : p.slots_free > 0 ? 'lends, partly in use' : 'all in use';
-  return p.state.replace('lends nothing now: ', '').replace('lends nothing at this time of the day', 'not at this hour');
+  if (p.open) return p.slots_free === p.slots ? 'lends' : p.slots_free > 0 ? 'partly in use' : 'all in use';
+  return p.state.replace('lends nothing now: ', '').replace('lends nothing at this time of the day', 'not at this hour').replace('paused by its owner', 'paused');
 }
 
 function policy(p) {
@@ -545,6 +547,7 @@ function drawAway() {
   const now = Date.now() / 1000;
   const away = Object.entries(state.members).filter(([id, m]) => !state.peers[id] && m.id !== state.desktop.id);
   const list = away.map(([, m]) => `${m.name} \u2013 ${m.state === 'revoked' ? 'revoked' : m.seen ? `seen ${span((now - m.seen) * 1000)} ago` : 'never seen here'}`);
+  show($('peers-alone'), Object.keys(state.peers).length === 1 && gone.size === 0);
   show($('away-box'), list.length > 0 && Object.keys(state.peers).length > 0);
   text($('away-sum'), `${plural(list.length, 'member')} away`);
   if ($('away-box').open) $('away').replaceChildren(...list.sort().map((line) => make('li', {}, line)));
@@ -641,9 +644,11 @@ function radiusOf(us, scale) {
   return 0.3 + 0.66 * Math.min(1, part);
 }
 
-// Pushes apart those that lie on each other, a few times.
+const STRAY = 0.03; // so far from its distance a spot may be pushed
+
+// Pushes apart those that lie on each other, around the middle: how far they are from it is what the map says.
 function spread(list, least) {
-  for (let turn = 0; turn < 4; turn++) {
+  for (let turn = 0; turn < (list.length > LABELS_MOST ? 4 : 16); turn++) {
     const cells = new Map();
     const cellOf = (s) => Math.floor(s.toX / least) * 1024 + Math.floor(s.toY / least);
     for (const s of list) {
@@ -667,6 +672,10 @@ function spread(list, least) {
           }
         }
       }
+      const r = Math.hypot(s.toX, s.toY);
+      const back = r > 0 ? Math.min(s.far + STRAY, Math.max(s.far - STRAY, r)) / r : 1;
+      s.toX *= back;
+      s.toY *= back;
     }
   }
 }
@@ -697,8 +706,9 @@ function placePeers() {
     const old = spots.get(id) || {};
     const angle = direction(id, own, known(id));
     const r = id === state.desktop.id ? 0 : radiusOf(distances.get(id), mapScale);
-    spots.set(id, { x: old.x, y: old.y, toX: r * Math.cos(angle), toY: r * Math.sin(angle), turn: hash(id), fixed: r === 0 });
+    spots.set(id, { x: old.x, y: old.y, toX: r * Math.cos(angle), toY: r * Math.sin(angle), turn: hash(id), far: r, fixed: r === 0 });
   }
+  scaleTurn = null;
   spread([...spots.values()], ids.length > LABELS_MOST ? 0.055 : ids.length > 15 ? 0.16 : 0.26);
   for (const s of spots.values()) if (s.x === undefined || reduced.matches || spots.size > LABELS_MOST) Object.assign(s, { x: s.toX, y: s.toY });
   redrawMap();
@@ -757,32 +767,72 @@ function frameOf(width, height) {
   return { x: width / 2, y: height / 2, rx: width / 2 - 24, ry: height / 2 - 22 };
 }
 
-// Round trips that have a ring; those too close to the one before have none.
+// Round trips that have a ring: 1, 2, 5, 10... or, where these lie too close to be named, powers of ten.
 function ringTrips(f) {
-  let last = -Infinity;
-  return [20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000].filter((us) => {
-    const y = mapScale ? radiusOf(us, mapScale) * f.ry : 0;
-    if (!mapScale || us < mapScale.low || us > mapScale.high || y - last < 17) return false;
-    last = y;
-    return true;
-  });
+  if (!mapScale) return [];
+  const apart = (list) => list.every((us, i) => i === 0 || (radiusOf(us, mapScale) - radiusOf(list[i - 1], mapScale)) * f.ry >= 17);
+  const within = (steps) => [10, 100, 1000, 10000, 100000, 1000000].flatMap((us) => steps.map((n) => n * us)).filter((us) => us >= mapScale.low && us <= mapScale.high);
+  const lists = [within([1, 2, 5]), within([1, 3]), within([1])];
+  return lists.find((list) => list.length > 1 && apart(list)) || [mapScale.low, mapScale.high];
 }
 
 function drawRings(g, f, c) {
   g.lineWidth = 1;
-  g.strokeStyle = c.line;
+  g.strokeStyle = c.soft;
+  g.globalAlpha = 0.25;
   for (const us of ringTrips(f)) {
     const r = radiusOf(us, mapScale);
     g.beginPath();
     g.ellipse(f.x, f.y, r * f.rx, r * f.ry, 0, 0, 2 * Math.PI);
     g.stroke();
   }
+  g.globalAlpha = 1;
 }
 
-function drawRingNames(g, f, c) {
+const ringName = (us) => (us < 1e6 ? `${us / 1000} ms` : `${us / 1e6} s`);
+let scaleTurn = null; // the direction from the middle in which the rings are named; null: to be found
+
+// Where the fewest spots are in the way.
+function freeTurn(f) {
+  const trips = ringTrips(f);
+  const inWay = (turn) => {
+    let n = Math.abs(Math.sin(turn)) < 0.5 ? 0.5 : 0; // names below each other are read best
+    for (const us of trips) {
+      const r = radiusOf(us, mapScale);
+      for (const s of spots.values()) {
+        const dx = Math.abs(s.toX - r * Math.cos(turn)) * f.rx;
+        const dy = Math.abs(s.toY - r * Math.sin(turn)) * f.ry;
+        if (dx < 34 && dy < 18) n++;
+      }
+    }
+    return n;
+  };
+  let best = -Math.PI / 2;
+  for (let i = 1; i < 24; i++) {
+    const turn = -Math.PI / 2 + (i * Math.PI) / 12;
+    if (inWay(turn) < inWay(best)) best = turn;
+  }
+  return best;
+}
+
+// What lies on the map already: boxes, in which no name is put.
+const boxAt = (x, y, half, top, bottom) => ({ left: x - half, right: x + half, top: y - top, bottom: y + bottom });
+const meets = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+
+const BESIDE = Array.from({ length: 25 }, (_, i) => (i % 2 ? 1 : -1) * Math.ceil(i / 2) * 0.08); // 0, 0.08, -0.08, 0.16...
+
+function drawRingNames(g, f, c, taken) {
   g.font = '11px system-ui, sans-serif';
   g.textAlign = 'center';
-  for (const us of ringTrips(f)) drawLabel(g, trip(us).replace('.00', '').replace(/(\.\d)0/, '$1'), f.x, f.y - radiusOf(us, mapScale) * f.ry + 4, c.soft, c);
+  scaleTurn ??= freeTurn(f);
+  for (const us of ringTrips(f)) {
+    const r = radiusOf(us, mapScale);
+    const half = g.measureText(ringName(us)).width / 2 + 2;
+    const places = BESIDE.map((turn) => boxAt(f.x + r * f.rx * Math.cos(scaleTurn + turn), f.y + r * f.ry * Math.sin(scaleTurn + turn), half, 6, 6));
+    const box = places.find((b) => !taken.some((other) => meets(b, other))) || places[0];
+    taken.push(box);
+    drawLabel(g, ringName(us), (box.left + box.right) / 2, box.bottom - 2, c.soft, c);
+  }
 }
 
 function drawLabel(g, words, x, y, colour, c) {
@@ -793,37 +843,55 @@ function drawLabel(g, words, x, y, colour, c) {
   g.fillText(words, x, y);
 }
 
-// A name that would lie on another one is left out: the pointer and the table say it.
-function drawLabels(g, labels, c) {
-  const taken = [];
+const shortened = (name) => (name.length > 18 ? `${name.slice(0, 17)}\u2026` : name);
+
+// A name is put below its spot, above, or beside it, where it lies on nothing; else it is left out: the pointer and the
+// table say it. Names of those that matter most find a place in any case.
+function drawLabels(g, f, labels, taken, c) {
   g.font = '12px system-ui, sans-serif';
   g.textAlign = 'center';
   for (const l of labels.sort((a, b) => b.first - a.first)) {
-    const half = l.name.length * 3.4 + 2;
-    if (!l.first && taken.some((t) => Math.abs(t.x - l.x) < t.half + half && Math.abs(t.y - l.y) < 14)) continue;
-    taken.push({ x: l.x, y: l.y, half });
-    drawLabel(g, l.name, l.x, l.y, l.bad ? c.bad : c.ink, c);
+    const name = shortened(l.name);
+    const half = g.measureText(name).width / 2 + 2;
+    const places = [[0, l.size + 10], [0, -l.size - 9], [l.size + half + 2, 0], [-l.size - half - 2, 0]]
+      .map(([dx, dy]) => boxAt(l.x + dx, l.y + dy, half, 7, 7))
+      .filter((b) => b.left >= 0 && b.right <= f.x * 2 && b.top >= 0 && b.bottom <= f.y * 2);
+    const box = places.find((b) => !taken.some((other) => meets(b, other))) || (l.first ? places[0] : undefined);
+    if (!box) continue;
+    taken.push(box);
+    drawLabel(g, name, (box.left + box.right) / 2, box.bottom - 3, l.bad ? c.bad : c.ink, c);
   }
 }
 
-function drawSpot(g, x, y, size, kind, c) {
-  g.lineWidth = 2;
-  g.beginPath();
-  g.arc(x, y, size, 0, 2 * Math.PI);
-  g.fillStyle = { free: c.good, used: c.used, closed: c.sunk, gone: c.sunk }[kind];
-  g.fill();
-  g.strokeStyle = { free: c.good, used: c.used, closed: c.done, gone: c.bad }[kind];
-  g.stroke();
-  if (kind !== 'gone') return;
-  g.beginPath();
+function cross(g, x, y, size) {
   g.moveTo(x - size, y - size);
   g.lineTo(x + size, y + size);
   g.moveTo(x + size, y - size);
   g.lineTo(x - size, y + size);
-  g.stroke();
 }
 
-const sizeOf = (p, many) => Math.min(many ? 6.5 : 14, (many ? 2.2 : 4.5) + Math.sqrt(p.slots) * (many ? 0.9 : 1.8));
+// Told apart by form, too: full, with a dot, with a bar, crossed out.
+function drawSpot(g, x, y, size, kind, c) {
+  const colour = { free: c.good, used: c.used, closed: c.done, gone: c.bad }[kind];
+  g.lineWidth = 2;
+  g.strokeStyle = colour;
+  g.beginPath();
+  g.arc(x, y, size, 0, 2 * Math.PI);
+  g.fillStyle = kind === 'free' ? colour : c.sunk;
+  g.fill();
+  if (kind === 'closed') {
+    g.moveTo(x - size * 0.5, y);
+    g.lineTo(x + size * 0.5, y);
+  } else if (kind === 'gone') cross(g, x, y, size);
+  g.stroke();
+  if (kind !== 'used') return;
+  g.beginPath();
+  g.arc(x, y, size * 0.45, 0, 2 * Math.PI);
+  g.fillStyle = colour;
+  g.fill();
+}
+
+const sizeOf = (p, many, f) => Math.min(1, 0.4 + f.rx / 400) * Math.min(many ? 6.5 : 14, (many ? 2.2 : 4.5) + Math.sqrt(p.slots) * (many ? 0.9 : 1.8));
 
 // Those on which this user's jobs run are tied to the middle.
 function usedPeers() {
@@ -853,14 +921,14 @@ function drawMap() {
   }
   g.stroke();
   g.globalAlpha = 1;
-  drawRingNames(g, f, c);
   const labels = [];
+  const taken = [];
   for (const [id, spot] of spots) {
     const p = known(id);
     if (!p) continue;
     const x = f.x + spot.x * f.rx;
     const y = f.y + spot.y * f.ry;
-    const size = sizeOf(p, many);
+    const size = sizeOf(p, many, f);
     const marked = id === state.desktop.id || id === chosen;
     drawSpot(g, x, y, size, peerKind(id, p), c);
     if (marked) {
@@ -870,9 +938,11 @@ function drawMap() {
       g.arc(x, y, size + 4, 0, 2 * Math.PI);
       g.stroke();
     }
-    if (!many || marked || gone.has(id)) labels.push({ name: p.name, x, y: y + size + 16, first: marked || gone.has(id), bad: gone.has(id) });
+    if (!many || marked || gone.has(id)) labels.push({ name: p.name, x, y, size: size + (marked ? 5 : 1), first: marked || gone.has(id), bad: gone.has(id) });
+    taken.push(boxAt(x, y, size, size, size));
   }
-  drawLabels(g, labels, c);
+  drawRingNames(g, f, c, taken);
+  drawLabels(g, f, labels, taken, c);
   const label = `Map of ${plural(Object.keys(state.peers).length, 'peer')} by measured distance${gone.size ? `; ${gone.size} lost` : ''}`;
   if (canvas.getAttribute('aria-label') !== label) canvas.setAttribute('aria-label', label);
 }
@@ -914,7 +984,7 @@ function drawHistory() {
     const size = own ? `${plural(h.ranks, 'rank')}${h.lanes > 1 ? ` \u00d7 ${h.lanes}` : ''}` : plural(h.slots, 'slot');
     const what = own ? program(h.program) : `${program(h.program)} of ${h.user}${h.from ? `, ${h.from}` : ''}`;
     const end = `${h.outcome}${own && h.lost ? `, ${h.lost} lost` : ''}${own && h.status ? `, status ${h.status}` : ''}`;
-    return make('tr', {}, make('th', { scope: 'row' }, when(h.began_ms)), make('td', { class: 'number' }, span(h.took_ms)), make('td', {}, size), make('td', {}, what), make('td', {}, end));
+    return make('tr', {}, make('th', { scope: 'row' }, whenAbout(h.began_ms)), make('td', { class: 'number' }, span(h.took_ms)), make('td', { class: 'wide' }, size), make('td', {}, what), make('td', {}, end));
   }));
 }
 
@@ -927,8 +997,9 @@ function drawRing() {
   const lines = [];
   if (ring.predecessor) lines.push(['before', ring.predecessor]);
   for (const n of ring.successors) lines.push(['after', n]);
-  $('ring-list').replaceChildren(...lines.map(([where, n]) => make('li', {}, make('span', { class: 'muted' }, `${where} `), name(n), make('span', { class: 'muted' }, `  ${n.id.slice(0, 8)}`))));
-  if (lines.length === 0) $('ring-list').replaceChildren(make('li', {}, 'alone'));
+  $('ring-list').tBodies[0].replaceChildren(...lines.map(([where, n]) => make('tr', {}, make('td', { class: 'muted' }, where), make('th', { scope: 'row' }, name(n)), make('td', { class: 'muted' }, n.id.slice(0, 8)))));
+  show($('ring-list'), lines.length > 0);
+  show($('ring-alone'), lines.length === 0);
   const s = surface($('ring-map'));
   if (!s) return;
   const { g } = s;
@@ -978,8 +1049,14 @@ function draw() {
 
 // --- the connection ---
 
-function say(on, word) {
+let since = 0; // when p2pd was last heard, of a connection that is lost
+
+// What is shown of a connection that is lost is of then, and says so.
+function say(on, word, mend = '') {
+  if (live && !on) since = Date.now();
   live = on;
+  text($('stale'), on ? '' : since ? `${mend} What is shown is of ${when(since)}.` : mend);
+  show($('stale'), !on);
   $('live').className = `live ${on ? 'on' : 'off'}`;
   text($('live-text'), word);
 }
@@ -992,13 +1069,14 @@ function connect() {
   events.addEventListener('notice', take(takeNotice));
   events.addEventListener('error', () => {
     const over = events.readyState === EventSource.CLOSED;
-    say(false, over ? 'ended: run p2pctl web' : 'p2pd does not answer');
+    say(false, over ? 'ended' : 'p2pd does not answer', over ? 'This visit has ended: p2pctl web opens the page again.' : 'p2pd does not answer; it is asked again and again.');
     if (over) setTimeout(connect, 5000);
   });
 }
 
 function repaint() {
   palette = null;
+  scaleTurn = null;
   redrawMap();
   redraw('ring');
 }
