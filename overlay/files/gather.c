@@ -272,29 +272,13 @@ static int add_program(struct gather *g, const struct gather_app *app, const cha
     return rc == 0 ? add_interpreter(g, app, path, scripts) : rc;
 }
 
-/* Does it read files that no command line names? */
-static bool reads_more(const char *path, const char *library_path)
-{
-    static const char *const interpreters[] = {"python*", "perl*",    "ruby*", "julia", "Rscript",
-                                               "octave*", "*matlab*", "lua*",  "java",  "node"};
-    struct library_needs needs;
-    const char *name = strrchr(path, '/');
-    for (size_t i = 0; i < sizeof interpreters / sizeof interpreters[0]; i++)
-        if (pattern_matches(interpreters[i], name != NULL ? name + 1 : path))
-            return true;
-    return libraries_needs(&needs, path, library_path) == 0 && needs.mpi[0] != '\0';
-}
-
 static int add_app(struct gather *g, const struct gather_app *app)
 {
     char path[PROGRAM_PATH + 1];
     if (program_find(path, app->program, app->cwd, g->order->search) != 0)
         return 0; /* it is missing there as it is here */
     const int rc = add_environment(g, path);
-    if (rc != 0 || !program_is_of_system(path))
-        return rc != 0 ? rc : add_program(g, app, path, 0);
-    g->out->mpi |= reads_more(path, app->library_path);
-    return 0;
+    return rc != 0 || program_is_of_system(path) ? rc : add_program(g, app, path, 0);
 }
 
 static int add_builds(struct gather *g)
@@ -392,12 +376,11 @@ static int add_item(struct gather *g, const char *item, struct err *e)
     if (rc == 0 || rc == -E2BIG || rc == -ENOMEM)
         return rc;
     if (rc == -EPERM)
-        return err_set(
-            e, EPERM,
-            "p2p_files_input: %s cannot travel: it is no file or folder of yours, or one of "
-            "the system's",
-            path);
-    return err_set(e, -rc, "p2p_files_input: %s: %s", path, strerror(-rc));
+        return err_set(e, EPERM,
+                       "%s: %s cannot travel: it is no file or folder of yours, or one of the "
+                       "system's",
+                       g->asked, path);
+    return err_set(e, -rc, "%s: %s: %s", g->asked, path, strerror(-rc));
 }
 
 static char **split(char *list)
@@ -436,7 +419,7 @@ static int add_items(struct gather *g, char **items, struct err *e)
     rc = g->used != NULL ? gather_walk(g, "", false) : -ENOMEM;
     for (size_t i = 0; i < patterns && rc == 0; i++)
         if (!g->used[i])
-            rc = err_set(e, ENOENT, "p2p_files_input: '%s' matches nothing in %s", items[i],
+            rc = err_set(e, ENOENT, "%s: '%s' matches nothing in %s", g->asked, items[i],
                          g->order->folder);
     free(g->used);
     g->used = NULL;
@@ -444,8 +427,9 @@ static int add_items(struct gather *g, char **items, struct err *e)
     return rc;
 }
 
-static int add_list(struct gather *g, const char *list, struct err *e)
+static int add_list(struct gather *g, const char *asked, const char *list, struct err *e)
 {
+    g->asked = asked;
     char *copy = strdup(list != NULL ? list : ""), **items = copy != NULL ? split(copy) : NULL;
     const int rc = items != NULL ? add_items(g, items, e) : -ENOMEM;
     free(items);
@@ -499,9 +483,9 @@ static int gather_all(struct gather *g, struct err *e)
     if (rc == 0)
         rc = add_builds(g);
     if (rc == 0)
-        rc = add_list(g, o->preload, e);
+        rc = add_list(g, "the job's files", o->preload, e);
     if (rc == 0 && o->input != NULL)
-        return add_list(g, o->input, e);
+        return add_list(g, "p2p_files_input", o->input, e);
     if (rc == 0)
         rc = add_words(g);
     g->out->named = (unsigned)g->out->list.count;

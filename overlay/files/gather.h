@@ -38,7 +38,6 @@ struct gathering {
     unsigned left;    /* sockets, devices, and what cannot be read */
     unsigned named;   /* entries that the command line names, with programs and libraries */
     bool by_variable; /* a library is found by LD_LIBRARY_PATH alone */
-    bool mpi;         /* a program of the system that is linked with MPI, or an interpreter */
     bool over;        /* the folder holds more than the limit: only what is named is there */
     char secret[256]; /* the first one that the command line names; "": none */
     char large[256];  /* the first one elsewhere that is over the limit by itself; "": none */

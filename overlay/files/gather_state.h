@@ -16,6 +16,7 @@ struct gather {
     struct gathering *out;
     struct pattern_rules ignore;
     char *ignore_text;
+    const char *asked;                 /* by what the list of names was given: for errors */
     char **pattern;                    /* of the input, ended by NULL; NULL: everything */
     bool *used;                        /* which of them matched something */
     bool bounded;                      /* by this: */

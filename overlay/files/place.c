@@ -222,6 +222,16 @@ void place_abandon(struct place_file *f)
     f->fd = f->folder = -1;
 }
 
+/* Through /proc, as a descriptor with O_PATH cannot be changed itself. */
+static void take_mode(const struct place *p, int fd, const struct stat *st, mode_t mode)
+{
+    char path[48];
+    if ((st->st_mode & 0777) == (mode & 0777 & ~p->umask))
+        return;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    (void)chmod(path, mode & 0777 & ~p->umask); /* not ours: it stays as it is */
+}
+
 bool place_has(const struct place *p, const struct result *what)
 {
     struct stat st;
@@ -231,6 +241,8 @@ bool place_has(const struct place *p, const struct result *what)
     bool has = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == what->size &&
                (uint64_t)st.st_mtim.tv_sec == what->mtime_ns / 1000000000u &&
                (uint64_t)st.st_mtim.tv_nsec == what->mtime_ns % 1000000000u;
+    if (has && !result_path_is_guarded(what->path, p->home))
+        take_mode(p, fd, &st, what->mode);
     close(fd);
     return has;
 }

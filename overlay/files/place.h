@@ -36,7 +36,8 @@ int place_write(struct place_file *f, uint64_t offset, const void *bytes, size_t
 int place_commit(struct place *p, struct place_file *f, const struct result *what, struct err *e);
 void place_abandon(struct place_file *f);
 
-/* Is it there, with that size and that time to the nanosecond? Then it was fetched before. */
+/* Is it there, with that size and that time to the nanosecond? Then it was fetched before, or the
+ * job has changed nothing but its mode, which it gets. */
 bool place_has(const struct place *p, const struct result *what);
 
 int place_folder(struct place *p, const struct result *what, struct err *e);

@@ -44,7 +44,8 @@ struct plm_p2p_files {
 
 /* ---- what is asked for ---- */
 
-/* --preload-files and --preload-binary; ORTE must not do it once more, its own way. */
+/* --preload-files and --preload-binary; ORTE must not do it once more, its own way: in the
+ * session's folder, where ranks would start, nothing would be. */
 static void take_preload(orte_app_context_t *app, char ***names)
 {
     char *files = NULL;
@@ -56,6 +57,7 @@ static void take_preload(orte_app_context_t *app, char ***names)
         opal_argv_free(more);
         free(files);
         orte_remove_attribute(&app->attributes, ORTE_APP_PRELOAD_FILES);
+        orte_remove_attribute(&app->attributes, ORTE_APP_SSNDIR_CWD);
     }
     if (!orte_get_attribute(&app->attributes, ORTE_APP_PRELOAD_BIN, NULL, OPAL_BOOL))
         return;
@@ -274,11 +276,11 @@ static void hide_progress(void)
 static void tell(const struct plm_p2p_files *f)
 {
     const struct gathering *got = &f->got;
-    if (got->over && (got->named > 0 || got->mpi))
-        log_line("%s holds more than %s, so only what the command line names goes along; name what "
-                 "the job reads: --mca p2p_files_input FILE,FOLDER/,... (or raise "
-                 "p2p_files_limit)",
-                 f->folder, mca_ras_p2p_component.files_limit);
+    if (got->over)
+        log_line("%s holds more than %s, so %s goes along; name what the job reads: "
+                 "--mca p2p_files_input FILE,FOLDER/,... (or raise p2p_files_limit)",
+                 f->folder, mca_ras_p2p_component.files_limit,
+                 got->named > 0 ? "only what the command line names" : "nothing of it");
     if (got->large[0] != '\0')
         log_line("%s is larger than %s and not in %s: it does not go along; name it with --mca "
                  "p2p_files_input if the peers do not have it",

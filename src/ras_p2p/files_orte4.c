@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void register_text(const mca_base_component_t *base, const char *name, const char *brief,
                           const char *help, char **value)
@@ -52,16 +53,24 @@ static const char *library_path(const orte_app_context_t *app)
     return getenv("LD_LIBRARY_PATH");
 }
 
+/* With --set-cwd-to-session-dir ORTE knows of none; names are of the folder that mpirun is in. */
+static const char *folder_of(orte_app_context_t *app)
+{
+    if (app->cwd == NULL)
+        app->cwd = getcwd(NULL, 0);
+    return app->cwd != NULL ? app->cwd : "/";
+}
+
 struct gather_app *ras_p2p_apps(const orte_job_t *job, size_t *count)
 {
     struct gather_app *apps = calloc((size_t)job->apps->size + 1, sizeof *apps);
     *count = 0;
     for (int i = 0; apps != NULL && i < job->apps->size; i++) {
-        const orte_app_context_t *app = opal_pointer_array_get_item(job->apps, i);
+        orte_app_context_t *app = opal_pointer_array_get_item(job->apps, i);
         if (app != NULL)
             apps[(*count)++] = (struct gather_app){.program = app->app,
                                                    .words = app->argv,
-                                                   .cwd = app->cwd != NULL ? app->cwd : "/",
+                                                   .cwd = folder_of(app),
                                                    .library_path = library_path(app)};
     }
     return apps;

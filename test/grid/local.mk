@@ -31,6 +31,7 @@ grid_scripts = \
     test/grid/contest \
     test/grid/quick \
     test/grid/elsewhere \
+    test/grid/inputs \
     test/grid/travels \
     test/grid/unfit \
     test/grid/why \

@@ -97,6 +97,26 @@ static void test_a_file_with_its_folders_mode_and_time(void **state)
     assert_int_equal(names_in(below(g, "job/a/b")), 1);
 }
 
+static void test_of_a_file_that_is_there_only_the_mode_is_taken(void **state)
+{
+    struct scene *g = *state;
+    struct stat st;
+    struct result what = {.kind = RESULT_FILE,
+                          .mode = 0777,
+                          .size = 4,
+                          .mtime_ns = 1234567890123456789,
+                          .path = "tool"};
+    assert_int_equal(place(g, "tool", "same", 0640), 0);
+    assert_true(place_has(g->place, &what));
+    assert_int_equal(stat(below(g, "job/tool"), &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0755);
+    what.mtime_ns++;
+    what.mode = 0600;
+    assert_false(place_has(g->place, &what));
+    assert_int_equal(stat(below(g, "job/tool"), &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0755);
+}
+
 static void test_nothing_goes_out_of_the_folder(void **state)
 {
     struct scene *g = *state;
@@ -177,6 +197,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_file_with_its_folders_mode_and_time, make_ground,
                                         remove_ground),
+        cmocka_unit_test_setup_teardown(test_of_a_file_that_is_there_only_the_mode_is_taken,
+                                        make_ground, remove_ground),
         cmocka_unit_test_setup_teardown(test_nothing_goes_out_of_the_folder, make_ground,
                                         remove_ground),
         cmocka_unit_test_setup_teardown(test_links, make_ground, remove_ground),
