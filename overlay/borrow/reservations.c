@@ -3,6 +3,7 @@
 #include "reservations.h"
 #include "searches.h"
 #include "borrowed.h"
+#include "overlay/base/names.h"
 #include "overlay/node/node.h"
 #include "overlay/watch/notice.h"
 #include "overlay/client/p2pgrid.h"
@@ -182,8 +183,10 @@ bool reserve_describe(const struct reserves *r, size_t nth, struct part_grid_job
     const struct reservation *one = r->at[nth];
     memcpy(out->name, one->name, sizeof out->name);
     out->state = GRID_JOB_RESERVES;
-    for (; borrowed_nth(r->borrowed, one, out->peers, &lease); out->peers++)
+    for (; borrowed_nth(r->borrowed, one, out->peers, &lease); out->peers++) {
         out->slots += lease.slots;
+        names_add(out->where, sizeof out->where, lease.name);
+    }
     out->age_ms = node_now_ms() - one->began_ms;
     return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* roster.c -- the jobs of this daemon's user. */
 #include "roster.h"
+#include "overlay/base/names.h"
 #include "overlay/base/recent.h"
 #include "outputs.h"
 #include "overlay/watch/notice.h"
@@ -174,9 +175,40 @@ static void say_lost(struct roster *r, const struct job *j, const struct part_pl
     notice_send(r->notices, &notice);
 }
 
+/* The lowest lane in which the rank runs; as many as there are lanes: none. */
+static unsigned serving_lane(const struct job *j, uint32_t rank)
+{
+    unsigned lane = 0;
+    while (lane < j->is.lanes && j->places[(size_t)lane * j->is.ranks + rank].state != PLACE_RUNS)
+        lane++;
+    return lane;
+}
+
+static void say_take_over(struct roster *r, const struct job *j, const struct part_place *lost)
+{
+    const unsigned lane = serving_lane(j, lost->rank);
+    if (lane == j->is.lanes)
+        return;
+    const struct part_place *by = &j->places[(size_t)lane * j->is.ranks + lost->rank];
+    struct msg_local_notice notice = {.what = NOTICE_TAKE_OVER,
+                                      .peer = by->peer,
+                                      .rank = lost->rank,
+                                      .lane = (uint16_t)lane,
+                                      .left = living(j, lost->rank)};
+    memcpy(notice.job, j->is.name, sizeof notice.job);
+    memcpy(notice.peer_name, by->name, sizeof notice.peer_name);
+    snprintf(notice.text, sizeof notice.text, "%s: rank %u of lane %u goes on in lane %u, on %s",
+             j->is.name, lost->rank, lost->lane, lane, by->name);
+    notice_send(r->notices, &notice);
+}
+
+/* What goes on is known when all of the message is: copies may be lost together. */
 void roster_places(struct roster *r, const void *client, const struct msg_local_places *said)
 {
+    enum { PLACES = sizeof said->places / sizeof said->places[0] };
     struct job *j = roster_find(r, client);
+    const struct part_place *all_lost[PLACES];
+    size_t lost_count = 0;
     for (size_t i = 0; j != NULL && i < said->places_count; i++) {
         const struct part_place *p = &said->places[i];
         if (p->rank >= j->is.ranks || p->lane >= j->is.lanes || p->state < PLACE_RUNS ||
@@ -185,9 +217,13 @@ void roster_places(struct roster *r, const void *client, const struct msg_local_
         struct part_place *known = &j->places[(size_t)p->lane * j->is.ranks + p->rank];
         bool lost = p->state == PLACE_LOST && known->state < PLACE_LOST;
         *known = *p;
-        if (lost)
-            say_lost(r, j, p);
+        if (!lost)
+            continue;
+        say_lost(r, j, p);
+        all_lost[lost_count++] = p;
     }
+    for (size_t i = 0; i < lost_count; i++)
+        say_take_over(r, j, all_lost[i]);
 }
 
 void roster_output(struct roster *r, const void *client, const struct msg_local_output *said)
@@ -309,6 +345,14 @@ static uint32_t count_peers(const struct job *j, const struct id *peer, bool *am
     return count;
 }
 
+static void name_peers(const struct job *j, char *out, size_t size)
+{
+    bool room = true;
+    for (size_t i = 0; i < j->count && room; i++)
+        if (j->places[i].state == PLACE_RUNS)
+            room = names_add(out, size, j->places[i].name);
+}
+
 void roster_describe(const struct roster *r, size_t nth, const struct id *peer,
                      struct part_grid_job *out, bool *is_host)
 {
@@ -323,6 +367,7 @@ void roster_describe(const struct roster *r, size_t nth, const struct id *peer,
     out->ranks = j->is.ranks;
     out->lanes = j->is.lanes;
     out->peers = count_peers(j, peer, is_host);
+    name_peers(j, out->where, sizeof out->where);
     for (size_t i = 0; i < j->count; i++) {
         out->slots += j->places[i].state == PLACE_RUNS;
         out->lost += j->places[i].state == PLACE_LOST;

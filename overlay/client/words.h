@@ -29,7 +29,15 @@ enum notice_kind {
     NOTICE_REPLICA_LOST,     /* of a rank; left: so many copies of it still run */
     NOTICE_JOB_DONE,         /* status: its exit status */
     NOTICE_ALLOCATION_ENDED, /* by its time, or given back */
-    NOTICE_NEWS,             /* of this desktop: text says it; number 0: it is for people */
+    /* From here on for people: their number is 0. */
+    NOTICE_NEWS,         /* of this desktop: text says it */
+    NOTICE_TAKE_OVER,    /* a copy was lost, and that of lane, on peer, goes on; left as above */
+    NOTICE_PEER_JOINED,  /* from here on of peers: while somebody looks for them */
+    NOTICE_PEER_LEFT,    /* as its user wanted */
+    NOTICE_PEER_LOST,    /* it no longer answers, whether anything was held of it or not */
+    NOTICE_PEER_PAUSED,  /* its user lends nothing */
+    NOTICE_PEER_RESUMED, /* and now does again */
+    NOTICE_KINDS,
 };
 
 enum past_kind {

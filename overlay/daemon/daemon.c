@@ -272,6 +272,8 @@ static void close_guests(struct daemon *d)
 
 void daemon_leave(struct daemon *d)
 {
+    const struct message leaves = {.kind = MSG_leaves};
+    links_spread(d->node.links, &leaves, NULL);
     close_guests(d);
     overlay_leave(d->overlay);
 }

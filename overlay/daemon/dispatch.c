@@ -53,6 +53,7 @@ static bool dispatch_take(void *ctx, const struct link_peer *from, const struct 
     case RECEIVER_borrowed:
     case RECEIVER_topology:
     case RECEIVER_grid_jobs:
+    case RECEIVER_peers:
         if (d->local != NULL)
             local_hear(d->local, from, m);
         return true;

@@ -30,6 +30,7 @@ static void answer_ad(struct node *n, const struct overlay *overlay, const struc
     struct message m = {.kind = MSG_ad_answer, .ad_answer.token = ask->token};
     machine_update(n->machine, &n->settings, identity_card(n->identity), &self);
     m.ad_answer.ad = *machine_ad(n->machine);
+    m.ad_answer.until = machine_until(n->machine);
     overlay_place(overlay, &m.ad_answer.place);
     answer_policy(&n->settings, &m.ad_answer.policy);
     installed_lacks(ask->needs, m.ad_answer.ad.arch, m.ad_answer.lacks, sizeof m.ad_answer.lacks);

@@ -18,6 +18,7 @@
 struct machine {
     struct part_ad fixed; /* os, arch, libc, ompi, cores, memory, confinement, speed, bandwidth */
     struct part_ad ad;    /* as of the last update */
+    uint64_t until;       /* the same: of a pause; it is no part of the ad */
     uint32_t watched, vanished;
     machine_slots_free_fn *slots_free;
     void *ctx;
@@ -132,9 +133,10 @@ static uint32_t load_now(void)
 
 static void machine_describe(const struct machine *m, const struct settings *settings,
                              const struct identity_card *card, const struct part_peer *self,
-                             struct part_ad *ad)
+                             struct part_ad *ad, uint64_t *until)
 {
     *ad = m->fixed;
+    *until = 0;
     ad->peer = *self;
     ad->owner = card->owner;
     strcpy(ad->name, card->name);
@@ -150,7 +152,7 @@ static void machine_describe(const struct machine *m, const struct settings *set
     ad->encrypt = settings->encrypt;
     ad->slots = (uint16_t)(settings->slots != 0 ? settings->slots : m->fixed.cores);
     ad->slots_free =
-        m->slots_free != NULL ? (uint16_t)m->slots_free(m->ctx, &ad->closed) : ad->slots;
+        m->slots_free != NULL ? (uint16_t)m->slots_free(m->ctx, &ad->closed, until) : ad->slots;
 }
 
 /* What drifts all the time is told, but makes no new version. */
@@ -169,7 +171,7 @@ void machine_update(struct machine *m, const struct settings *settings,
                     const struct identity_card *card, const struct part_peer *self)
 {
     struct part_ad ad;
-    machine_describe(m, settings, card, self, &ad);
+    machine_describe(m, settings, card, self, &ad, &m->until);
     ad.version = m->ad.version;
     if (machine_has_changed(&ad, &m->ad))
         ad.version = ++m->fixed.version;
@@ -183,4 +185,9 @@ void machine_update(struct machine *m, const struct settings *settings,
 const struct part_ad *machine_ad(const struct machine *m)
 {
     return &m->ad;
+}
+
+uint64_t machine_until(const struct machine *m)
+{
+    return m->until;
 }

@@ -7,8 +7,8 @@
 #include "overlay/crypto/identity.h"
 
 struct machine;
-/* *closed: enum lending_state. */
-typedef unsigned machine_slots_free_fn(void *ctx, uint8_t *closed);
+/* *closed: enum lending_state; *until: of a pause, seconds since 1970, or 0. */
+typedef unsigned machine_slots_free_fn(void *ctx, uint8_t *closed, uint64_t *until);
 
 int machine_open(struct machine **out, unsigned cores, struct err *e);
 void machine_close(struct machine *m);
@@ -22,6 +22,8 @@ void machine_update(struct machine *m, const struct settings *settings,
                     const struct identity_card *card, const struct part_peer *self);
 /* As of the last machine_update(). */
 const struct part_ad *machine_ad(const struct machine *m);
+/* When a pause ends by itself, of the same moment: seconds since 1970; 0: no end is set. */
+uint64_t machine_until(const struct machine *m);
 /* How often this one saw other peers vanish, for the next ads: how many did, of how many peers
  * times milliseconds. */
 void machine_observed(struct machine *m, uint64_t watched_ms, uint32_t vanished);

@@ -75,6 +75,9 @@ json_t *json_of_peer(const struct msg_local_peer *peer)
     json_object_set_new(one, "state",
                         json_string(lending_text((enum lending_state)peer->ad.closed)));
     json_object_set_new(one, "open", json_boolean(peer->ad.closed == LENDING_OPEN));
+    json_object_set_new(
+        one, "until",
+        json_integer((json_int_t)lending_until((enum lending_state)peer->ad.closed, peer->until)));
     json_object_set_new(one, "place", json_of_place(&peer->place));
     json_object_set_new(one, "policy", json_of_policy(&peer->policy));
     return one;
@@ -106,12 +109,12 @@ const char *member_away_text(const struct msg_local_member *m, uint64_t now)
 }
 
 json_t *json_of_member(const char *name, const struct id *id, bool here, const char *state,
-                       uint64_t seen)
+                       uint64_t until, uint64_t seen)
 {
     char text[ID_TEXT + 1];
     id_text(id, text);
-    return json_pack("{s:s, s:s, s:b, s:s, s:I}", "name", name, "id", text, "here", here, "state",
-                     state, "seen", (json_int_t)seen);
+    return json_pack("{s:s, s:s, s:b, s:s, s:I, s:I}", "name", name, "id", text, "here", here,
+                     "state", state, "until", (json_int_t)until, "seen", (json_int_t)seen);
 }
 
 /* --- this desktop --- */
@@ -196,18 +199,29 @@ const char *grid_job_state_text(const struct part_grid_job *job)
                                                                          : "unknown";
 }
 
+json_t *json_of_names(const char *list)
+{
+    json_t *all = json_array();
+    for (size_t n; *list != '\0'; list += n + (list[n] == ' ')) {
+        n = strcspn(list, " ");
+        json_array_append_new(all, json_stringn(list, n));
+    }
+    return all;
+}
+
 json_t *json_of_grid_job(const struct msg_local_grid_job *row)
 {
     const struct part_grid_job *j = &row->job;
     char id[ID_TEXT + 1];
     id_text(&row->peer, id);
-    return json_pack("{s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:I, s:i, s:I, s:I, s:I, s:I, s:I, s:I}",
+    return json_pack("{s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:I, s:i, s:I, s:I, s:I, s:I, s:I, s:I, "
+                     "s:o}",
                      "job", j->name, "from", row->from, "from_id", id, "own", row->own, "user",
                      j->user, "state", grid_job_state_text(j), "program", j->program, "ranks",
                      (json_int_t)j->ranks, "lanes", (int)j->lanes, "slots", (json_int_t)j->slots,
                      "peers", (json_int_t)j->peers, "lost", (json_int_t)j->lost, "age_ms",
                      (json_int_t)j->age_ms, "place", (json_int_t)j->place, "free",
-                     (json_int_t)j->free);
+                     (json_int_t)j->free, "where", json_of_names(j->where));
 }
 
 const char *place_state_text(const struct part_place *p)
@@ -252,7 +266,13 @@ static const char *notice_word(uint8_t what)
                                         [NOTICE_REPLICA_LOST] = "process_lost",
                                         [NOTICE_JOB_DONE] = "job_done",
                                         [NOTICE_ALLOCATION_ENDED] = "allocation_ended",
-                                        [NOTICE_NEWS] = "news"};
+                                        [NOTICE_NEWS] = "news",
+                                        [NOTICE_TAKE_OVER] = "take_over",
+                                        [NOTICE_PEER_JOINED] = "peer_joined",
+                                        [NOTICE_PEER_LEFT] = "peer_left",
+                                        [NOTICE_PEER_LOST] = "peer_lost",
+                                        [NOTICE_PEER_PAUSED] = "peer_paused",
+                                        [NOTICE_PEER_RESUMED] = "peer_resumed"};
     return what < sizeof words / sizeof words[0] && words[what] != NULL ? words[what] : "?";
 }
 
@@ -264,7 +284,7 @@ json_t *json_of_notice(const struct msg_local_notice *n)
         json_object_set_new(one, "peer", json_string(n->peer_name));
     if (n->job[0] != '\0')
         json_object_set_new(one, "job", json_string(n->job));
-    if (n->what == NOTICE_REPLICA_LOST) {
+    if (n->what == NOTICE_REPLICA_LOST || n->what == NOTICE_TAKE_OVER) {
         json_object_set_new(one, "rank", json_integer(n->rank));
         json_object_set_new(one, "lane", json_integer(n->lane));
         json_object_set_new(one, "left", json_integer(n->left));

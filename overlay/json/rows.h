@@ -14,14 +14,16 @@ json_t *json_of_lines(const char *text);
 json_t *json_of_neighbour(const struct part_peer *peer);
 json_t *json_of_lent(const struct msg_local_granted *lease); /* a lease of others here */
 json_t *json_of_terms(const struct msg_local_terms *terms);
+/* until: as lending_until() has it. */
 json_t *json_of_member(const char *name, const struct id *id, bool here, const char *state,
-                       uint64_t seen);
+                       uint64_t until, uint64_t seen);
 /* Of one that is not there: away, revoked. now: seconds since 1970. */
 const char *member_away_text(const struct msg_local_member *m, uint64_t now);
 json_t *json_of_job(const struct msg_local_job *job);
 json_t *json_of_process(const struct part_place *place, bool leads);
 const char *job_state_text(const struct msg_local_job *job);  /* runs, held, ends, waits */
 const char *place_state_text(const struct part_place *place); /* runs, lost, finished */
+json_t *json_of_names(const char *list); /* a list as overlay/base/names.h has it */
 json_t *json_of_grid_job(const struct msg_local_grid_job *row);
 /* runs, held, ends, waits, reserves, unknown */
 const char *grid_job_state_text(const struct part_grid_job *job);

@@ -216,10 +216,11 @@ void grant_take_results(struct grant *g, const struct link_peer *from, const str
     results_take(g->results, from, m);
 }
 
-static unsigned count_free(void *ctx, uint8_t *closed)
+static unsigned count_free(void *ctx, uint8_t *closed, uint64_t *until)
 {
     const struct grant *g = ctx;
     *closed = (uint8_t)lender_state(g->lender);
+    *until = lender_until(g->lender);
     return grant_slots_free(ctx);
 }
 

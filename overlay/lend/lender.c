@@ -28,6 +28,7 @@ struct lender {
     struct presence *presence;
     struct lending lending;
     struct lending_act act;
+    uint64_t until; /* of a pause, seconds since 1970, for people; 0: no end is set */
 };
 
 static void lender_observe(struct lender *l, struct lending_view *v)
@@ -119,6 +120,11 @@ enum lending_state lender_state(const struct lender *l)
     return l == NULL ? LENDING_OPEN : l->act.state;
 }
 
+uint64_t lender_until(const struct lender *l)
+{
+    return l != NULL && l->lending.paused ? l->until : 0;
+}
+
 bool lender_is_open(const struct lender *l)
 {
     return l == NULL || l->act.state == LENDING_OPEN;
@@ -145,6 +151,7 @@ void lender_take(struct lender *l, const struct msg_local_lend *request)
         now->stop_guests = request->suspend != 0;
         now->paused_until_ms =
             request->within_s != 0 ? node_now_ms() + request->within_s * 1000ull : 0;
+        l->until = request->within_s != 0 ? (uint64_t)time(NULL) + request->within_s : 0;
         break;
     case LENDER_RESUME:
         now->paused = now->stop_guests = now->leaving = false;
@@ -175,8 +182,7 @@ void lender_describe(const struct lender *l, struct msg_local_terms *out)
     out->open = lender_is_open(l);
     strcpy(out->state, lending_text(l->act.state));
     out->suspended = l->act.suspend;
-    if (l->lending.paused && l->lending.paused_until_ms > node_now_ms())
-        out->until = (uint64_t)time(NULL) + (l->lending.paused_until_ms - node_now_ms()) / 1000;
+    out->until = lender_until(l);
     out->leases = (uint16_t)grant_count(l->grant);
     lender_copy_words(out->allow, &out->allow_count, s->allow, s->allow_count);
     lender_copy_words(out->deny, &out->deny_count, s->deny, s->deny_count);

@@ -20,6 +20,8 @@ void lender_close(struct lender *l);
 /* Does it lend now? l may be NULL: yes. */
 bool lender_is_open(const struct lender *l);
 enum lending_state lender_state(const struct lender *l);
+/* When its pause ends by itself, seconds since 1970; 0: it is not paused, or no end is set. */
+uint64_t lender_until(const struct lender *l);
 /* Why this member gets nothing now, to go on after this peer's name; NULL: it may. */
 const char *lender_refuses(const struct lender *l, const struct identity_card *who);
 

@@ -3,6 +3,7 @@
  * passed on as it comes; at the end follow the slots whose holders did not answer, as the peers
  * that lend them tell of them. */
 #include "grid_jobs.h"
+#include "overlay/base/names.h"
 #include "overlay/client/words.h"
 #include "overlay/crypto/identity.h"
 #include "overlay/discovery/walk.h"
@@ -37,6 +38,7 @@ struct asked {
 struct holding {
     struct part_held held;
     uint32_t peers;
+    char where[sizeof((struct part_grid_job *)0)->where];
 };
 
 struct grid_question {
@@ -105,6 +107,7 @@ static void say_holdings(struct grid_question *q)
         if (holder != NULL && holder->answered)
             continue;
         memcpy(job.user, h->held.user, sizeof job.user);
+        memcpy(job.where, h->where, sizeof job.where);
         say_job(q, &h->held.holder, holder != NULL ? holder->name : h->held.from, &job);
     }
 }
@@ -225,7 +228,7 @@ void grid_jobs_ask(struct grid_jobs *g, void *client, const struct msg_local_gri
 
 /* --- answers --- */
 
-static void add_held(struct grid_question *q, const struct part_held *held)
+static void add_held(struct grid_question *q, const struct part_held *held, const char *lender)
 {
     size_t i = 0;
     while (i < q->holding_count && (!id_equal(&q->holdings[i].held.holder, &held->holder) ||
@@ -238,10 +241,12 @@ static void add_held(struct grid_question *q, const struct part_held *held)
             return;
         q->holdings = more;
         more[q->holding_count++] = (struct holding){.held = *held, .peers = 1};
+        names_add(more[i].where, sizeof more[i].where, lender);
         return;
     }
     struct holding *h = &q->holdings[i];
     h->peers++;
+    names_add(h->where, sizeof h->where, lender);
     h->held.slots += held->slots;
     if (held->age_ms > h->held.age_ms)
         h->held.age_ms = held->age_ms;
@@ -253,7 +258,7 @@ static void take_answer(struct grid_question *q, struct asked *a, const struct l
     for (size_t i = 0; i < said->jobs_count; i++)
         say_job(q, &a->peer, a->name, &said->jobs[i]);
     for (size_t i = 0; i < said->lent_count; i++)
-        add_held(q, &said->lent[i]);
+        add_held(q, &said->lent[i], a->name);
     a->page++;
     a->until_ms = 0;
     if (a->page >= said->pages)

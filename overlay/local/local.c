@@ -231,7 +231,7 @@ int local_open(struct local **out, struct node *node, const struct local_parts *
     if (rc == 0)
         rc = members_open(&l->members, node, e);
     if (rc == 0)
-        rc = peer_cache_open(&l->peer_cache, node, parts->walks, e);
+        rc = peer_cache_open(&l->peer_cache, node, parts->walks, rpc_notices(l->rpc), e);
     if (rc == 0)
         rc = local_socket_open(&l->socket, node,
                                &(struct local_socket_owner){local_on_accept, local_on_moved, l}, e);

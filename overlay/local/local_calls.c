@@ -296,6 +296,8 @@ void local_hear(struct local *l, const struct link_peer *from, const struct mess
     else if (receiver == RECEIVER_topology || receiver == RECEIVER_collect ||
              receiver == RECEIVER_grid_jobs)
         rpc_hear(l->rpc, from, m);
+    else if (receiver == RECEIVER_peers)
+        peer_cache_take(l->peer_cache, from, m);
 }
 
 void local_ask(struct local_client *c, const struct message *m)

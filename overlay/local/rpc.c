@@ -104,7 +104,7 @@ static void on_local_control(const struct rpc_caller *by, const struct msg_local
 static void on_local_watch(const struct rpc_caller *by, const struct msg_local_watch *question)
 {
     struct err e = {0};
-    if (notice_watch(by->rpc->notices, by->client) != 0)
+    if (notice_watch(by->rpc->notices, by->client, question->peers != 0) != 0)
         err_set(&e, ENOSPC, "too many programs watch already");
     say_done(by, question->token, &e);
     if (e.code == 0)
@@ -195,6 +195,11 @@ void *rpc_holder(struct rpc *x, void *client, const struct msg_local_allocate *w
     if (e->code != 0)
         return NULL;
     return want->use == LEASE_RESERVES ? holder : client;
+}
+
+struct notices *rpc_notices(const struct rpc *x)
+{
+    return x->notices;
 }
 
 void rpc_jobs(const struct rpc *x, void *client, uint32_t token)

@@ -12,6 +12,7 @@ struct node;
 struct borrowed;
 struct searches;
 struct grant;
+struct notices;
 struct walks;
 struct rpc;
 struct link_peer;
@@ -37,6 +38,7 @@ void rpc_forget(struct rpc *x, const void *client);
 /* The holder of the leases to be found: the client itself, or a reservation. NULL: there is no such
  * reservation. */
 void *rpc_holder(struct rpc *x, void *client, const struct msg_local_allocate *want, struct err *e);
+struct notices *rpc_notices(const struct rpc *x); /* until it is closed */
 /* The rows of the user's jobs, said to that client; and what was counted since the daemon began. */
 void rpc_jobs(const struct rpc *x, void *client, uint32_t token);
 void rpc_totals(const struct rpc *x, struct msg_local_totals *out);

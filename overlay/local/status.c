@@ -79,6 +79,7 @@ static void status_on_ad(void *ctx, const struct msg_ad_answer *said, unsigned r
     m.local_peer.rtt_us = rtt_us;
     m.local_peer.place = said->place;
     m.local_peer.policy = said->policy;
+    m.local_peer.until = said->until;
     memcpy(m.local_peer.lacks, said->lacks, sizeof m.local_peer.lacks);
     l->count++;
     l->row(l->ctx, &m);

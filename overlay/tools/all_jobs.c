@@ -2,6 +2,7 @@
 /* all_jobs.c -- asks the daemon for the jobs of the whole grid, and shows them. */
 #include "all_jobs.h"
 #include "moment.h"
+#include "own_jobs.h"
 #include "overlay/json/rows.h"
 #include "overlay/client/words.h"
 #include <stdio.h>
@@ -87,6 +88,7 @@ void all_jobs_size(const struct part_grid_job *j, char *out, size_t size)
         snprintf(out, size, "%u rank%s", j->ranks, plural(j->ranks));
 }
 
+/* Counts: p2pctl top has no room for names. */
 void all_jobs_where(const struct part_grid_job *j, char *out, size_t size)
 {
     if (j->state == GRID_JOB_WAITS)
@@ -97,37 +99,59 @@ void all_jobs_where(const struct part_grid_job *j, char *out, size_t size)
         snprintf(out, size, "%u peer%s", j->peers, plural(j->peers));
 }
 
-static void print_row(const char *job, const char *desktop, const char *user, const char *state,
-                      const char *since, const char *size, const char *where, const char *program)
+static void name_where(const struct part_grid_job *j, char *out, size_t size)
 {
-    printf("%-16s %-12s %-10s %-8s %9s  %-13s %-16s %s\n", job, desktop, user, state, since, size,
-           where, program);
+    if (j->state == GRID_JOB_WAITS)
+        all_jobs_where(j, out, size);
+    else
+        own_job_where(j->where, j->peers, j->lost, out, size);
 }
 
-static void print_job(const struct msg_local_grid_job *row)
+static void print_row(const char *job, const char *desktop, const char *user, const char *state,
+                      const char *since, const char *size, const char *where, int width,
+                      const char *program)
+{
+    printf("%-16s %-12s %-10s %-8s %9s  %-13s %-*s %s\n", job, desktop, user, state, since, size,
+           width, where, program);
+}
+
+static void print_job(const struct msg_local_grid_job *row, int width)
 {
     const struct part_grid_job *j = &row->job;
-    char span[24], size[32], where[64], name[20];
+    char span[24], size[32], where[OWN_JOB_WHERE], name[20];
     snprintf(name, sizeof name, "%.16s", j->name[0] != '\0' ? j->name : "-");
     all_jobs_size(j, size, sizeof size);
-    all_jobs_where(j, where, sizeof where);
+    name_where(j, where, sizeof where);
     print_row(name, row->from[0] != '\0' ? row->from : "-", j->user, grid_job_state_text(j),
-              moment_span(j->age_ms / 1000, span), size, where,
+              moment_span(j->age_ms / 1000, span), size, where, width,
               j->program[0] != '\0' ? j->program : "-");
+}
+
+static int where_width(const struct all_jobs *all)
+{
+    enum { LEAST = 16 };
+    char where[OWN_JOB_WHERE];
+    int width = LEAST;
+    for (size_t i = 0; i < all->count; i++) {
+        name_where(&all->at[i].job, where, sizeof where);
+        width = (int)strlen(where) > width ? (int)strlen(where) : width;
+    }
+    return width;
 }
 
 void all_jobs_print(const struct all_jobs *all)
 {
     const struct tool_style style = tool_style(stdout);
+    const int width = where_width(all);
     if (all->count == 0)
         puts("nothing runs on the grid");
     else {
         fputs(style.bold, stdout);
-        print_row("job", "desktop", "user", "state", "since", "size", "where", "program");
+        print_row("job", "desktop", "user", "state", "since", "size", "where", width, "program");
         fputs(style.end, stdout);
     }
     for (size_t i = 0; i < all->count; i++)
-        print_job(&all->at[i]);
+        print_job(&all->at[i], width);
     if (all->silent > 0)
         printf("%u peer%s did not answer\n", all->silent, plural(all->silent));
     if (all->old > 0)

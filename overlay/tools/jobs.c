@@ -4,6 +4,7 @@
 #include "print_json.h"
 #include "printed.h"
 #include "moment.h"
+#include "notices.h"
 #include "own_jobs.h"
 #include "overlay/client/words.h"
 #include "overlay/core/lease/lease.h"
@@ -89,42 +90,59 @@ static int lent_ask(struct lent *l, struct client *c, struct err *e)
 }
 
 static void print_row(const char *name, const char *state, const char *since, const char *size,
-                      const char *where, const char *program)
+                      const char *where, int width, const char *program)
 {
-    printf("%-16s %-7s %9s  %-13s %-14s %s\n", name, state, since, size, where, program);
+    printf("%-16s %-7s %9s  %-13s %-*s %s\n", name, state, since, size, width, where, program);
 }
 
-static void print_own(const struct own_job *j)
+static void own_where(const struct own_job *j, char where[OWN_JOB_WHERE])
 {
-    char span[24], size[32], where[48];
-    const unsigned lost = own_job_lost(j), peers = own_job_peers(j);
+    char names[OWN_JOB_NAMES];
+    own_job_names(j, names);
+    if (j->is.waits > 0)
+        snprintf(where, OWN_JOB_WHERE, "place %u, %u free", j->is.place, j->is.free);
+    else
+        own_job_where(names, own_job_peers(j), own_job_lost(j), where, OWN_JOB_WHERE);
+}
+
+static void print_own(const struct own_job *j, int width)
+{
+    char span[24], size[32], where[OWN_JOB_WHERE];
     if (j->is.lanes > 1)
         snprintf(size, sizeof size, "%u ranks x %u", j->is.ranks, (unsigned)j->is.lanes);
     else
         snprintf(size, sizeof size, "%u rank%s", j->is.ranks, j->is.ranks == 1 ? "" : "s");
-    if (j->is.waits > 0)
-        snprintf(where, sizeof where, "place %u, %u free", j->is.place, j->is.free);
-    else if (lost > 0)
-        snprintf(where, sizeof where, "%u peer%s, %u lost", peers, peers == 1 ? "" : "s", lost);
-    else
-        snprintf(where, sizeof where, "%u peer%s", peers, peers == 1 ? "" : "s");
+    own_where(j, where);
     print_row(j->is.name, own_job_state(j),
-              moment_span((moment_now_ms() - j->is.began_ms) / 1000, span), size, where,
+              moment_span((moment_now_ms() - j->is.began_ms) / 1000, span), size, where, width,
               j->is.program);
+}
+
+static int where_width(const struct own_jobs *own)
+{
+    enum { LEAST = 14 };
+    char where[OWN_JOB_WHERE];
+    int width = LEAST;
+    for (size_t i = 0; i < own->count; i++) {
+        own_where(&own->at[i], where);
+        width = (int)strlen(where) > width ? (int)strlen(where) : width;
+    }
+    return width;
 }
 
 static void jobs_print(const struct own_jobs *own)
 {
     const struct tool_style style = tool_style(stdout);
+    const int width = where_width(own);
     if (own->count == 0) {
         puts("nothing runs");
         return;
     }
     fputs(style.bold, stdout);
-    print_row("job", "state", "since", "size", "where", "program");
+    print_row("job", "state", "since", "size", "where", width, "program");
     fputs(style.end, stdout);
     for (size_t i = 0; i < own->count; i++)
-        print_own(&own->at[i]);
+        print_own(&own->at[i], width);
 }
 
 static json_t *json_lent(const struct lent *others)
@@ -154,7 +172,7 @@ int tool_jobs(int argc, char **argv)
                               .parser = job_parse,
                               .children = shared,
                               .doc = "The jobs of your mpiruns on this desktop: since when they "
-                                     "run, ranks x lanes, on how many peers, what is lost."};
+                                     "run, ranks x lanes, on which peers, what is lost."};
     static struct lent others;
     struct job_order o = {0};
     struct own_jobs own = {0};
@@ -199,7 +217,7 @@ static void job_print_rank(const struct own_job *j, unsigned rank, const struct 
     printf("\n");
 }
 
-static void job_print(const struct own_job *j)
+static void job_print(const struct own_job *j, const struct notices_past *past)
 {
     const struct tool_style style = tool_style(stdout);
     char when[24], span[24];
@@ -225,11 +243,14 @@ static void job_print(const struct own_job *j)
         job_print_rank(j, rank, &style);
     if (j->is.lanes > 1)
         printf("%s* leads: what it prints is shown%s\n", style.dim, style.end);
+    notices_print_job(past, j->is.name);
 }
 
-static void job_print_json(const struct own_job *j)
+static void job_print_json(const struct own_job *j, const struct notices_past *past)
 {
-    tool_print_json(own_job_json(j, true));
+    json_t *one = own_job_json(j, true);
+    json_object_set_new(one, "events", notices_json_job(past, j->is.name));
+    tool_print_json(one);
 }
 
 static const struct own_job *job_find(const struct own_jobs *all, const char *name, struct err *e)
@@ -256,12 +277,14 @@ int tool_job(int argc, char **argv)
          "what its ranks have printed, as far as it is kept; also of a job in the history", 0},
         {"follow", 'f', NULL, 0, "with --output: go on until the job is over", 0},
         {0}};
-    const struct argp argp = {.options = options,
-                              .parser = job_parse,
-                              .children = shared,
-                              .args_doc = "JOB",
-                              .doc = "One job: which rank is on which desktop, in each lane, and "
-                                     "what was lost. JOB is its name or the number in it."};
+    const struct argp argp = {
+        .options = options,
+        .parser = job_parse,
+        .children = shared,
+        .args_doc = "JOB",
+        .doc = "One job: which rank is on which desktop, in each lane, and "
+               "what was lost and what goes on in its place. JOB is its name or the number in it."};
+    static struct notices_past past;
     struct job_order o = {.named = true};
     struct own_jobs own = {0};
     struct client *c;
@@ -274,11 +297,13 @@ int tool_job(int argc, char **argv)
         client_close(c);
         return rc;
     }
-    const struct own_job *j = own_jobs_ask(&own, c, &e) == 0 ? job_find(&own, o.name, &e) : NULL;
+    const struct own_job *j = notices_ask(&past, c, &e) == 0 && own_jobs_ask(&own, c, &e) == 0
+                                  ? job_find(&own, o.name, &e)
+                                  : NULL;
     if (j == NULL)
         rc = tool_fail(&e);
     else
-        (o.shared.json ? job_print_json : job_print)(j);
+        (o.shared.json ? job_print_json : job_print)(j, &past);
     own_jobs_clear(&own);
     client_close(c);
     return rc;

@@ -9,7 +9,7 @@ p2pctl_SOURCES = \
     overlay/tools/all_peers.c overlay/tools/all_peers.h \
     overlay/tools/grid.c \
     overlay/tools/history.c overlay/tools/jobs.c overlay/tools/log.c overlay/tools/members.c \
-    overlay/tools/moment.c overlay/tools/moment.h overlay/tools/own_jobs.c overlay/tools/own_jobs.h \
+    overlay/tools/moment.c overlay/tools/moment.h overlay/tools/notices.c overlay/tools/notices.h overlay/tools/own_jobs.c overlay/tools/own_jobs.h \
     overlay/tools/conf.c overlay/tools/conf.h \
     overlay/tools/diagnosis.c overlay/tools/diagnosis.h overlay/tools/doctor.c \
     overlay/tools/service.c overlay/tools/service.h overlay/tools/summary.c \

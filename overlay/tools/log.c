@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* log.c -- p2pctl log: what happens, a line each. */
 #include "print_json.h"
-#include "moment.h"
+#include "notices.h"
 #include "order.h"
 #include "overlay/client/words.h"
 #include "tool.h"
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
-#include <time.h>
 
-enum { ANSWER_MS = 5000, KEPT = 64 };
+enum { ANSWER_MS = 5000 };
 
 struct log_order {
     struct tool_options shared;
@@ -26,20 +25,10 @@ static error_t log_parse(int key, char *value, struct argp_state *state)
     else if (key == 'f')
         o->follow = true;
     else if (key == 'n')
-        o->past = order_number(value, "number", 0, KEPT, state);
+        o->past = order_number(value, "number", 0, NOTICES_KEPT, state);
     else
         return ARGP_ERR_UNKNOWN;
     return 0;
-}
-
-static void notice_print(const struct msg_local_notice *n)
-{
-    const time_t t = (time_t)(n->time_ms / 1000);
-    struct tm tm = {0};
-    char when[32];
-    localtime_r(&t, &tm);
-    strftime(when, sizeof when, "%b %e %H:%M:%S", &tm);
-    printf("%s  %s\n", when, n->text);
 }
 
 /* One object in a line, so that a reader has each at once. */
@@ -54,7 +43,7 @@ static void notice_print_json(const struct msg_local_notice *n)
 static void on_notice(void *ctx, const struct message *m)
 {
     const struct log_order *o = ctx;
-    (o->shared.json ? notice_print_json : notice_print)(&m->local_notice);
+    (o->shared.json ? notice_print_json : notices_print)(&m->local_notice);
     fflush(stdout);
 }
 
@@ -64,9 +53,10 @@ static void no_row(void *ctx, const struct message *m)
     (void)ctx, (void)m;
 }
 
-static int log_watch(struct client *c, unsigned past, struct err *e)
+static int log_watch(struct client *c, const struct log_order *o, struct err *e)
 {
-    struct message watch = {.kind = MSG_local_watch, .local_watch.past = (uint16_t)past};
+    struct message watch = {.kind = MSG_local_watch,
+                            .local_watch = {.past = (uint16_t)o->past, .peers = o->follow}};
     struct message last = {.kind = MSG_local_history};
     struct msg_local_done done;
     int rc = client_ask(c, &watch, ANSWER_MS, no_row, NULL, &done, e);
@@ -97,10 +87,12 @@ int tool_log(int argc, char **argv)
                               .parser = log_parse,
                               .children = children,
                               .doc = "What has happened since p2pd began: jobs that begin and end "
-                                     "here, peers and processes of your jobs that are lost, and "
-                                     "when this desktop lends. With --json, an object in each "
-                                     "line."};
-    struct log_order o = {.past = KEPT};
+                                     "here, peers and processes of your jobs that are lost and "
+                                     "what goes on in their place, and when this desktop lends. "
+                                     "While somebody follows it or looks at the grid, also peers "
+                                     "that join, leave, are lost, or pause. With --json, an object "
+                                     "in each line."};
+    struct log_order o = {.past = NOTICES_KEPT};
     struct client *c;
     struct err e = {0};
     argp_parse(&argp, argc, argv, 0, NULL, &o);
@@ -108,7 +100,7 @@ int tool_log(int argc, char **argv)
     if (rc != TOOL_OK)
         return rc;
     client_on_notice(c, on_notice, &o);
-    if (log_watch(c, o.past, &e) != 0 || (o.follow && log_follow(c, &e) != 0))
+    if (log_watch(c, &o, &e) != 0 || (o.follow && log_follow(c, &e) != 0))
         rc = tool_fail(&e);
     client_close(c);
     return rc;

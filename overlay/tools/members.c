@@ -35,9 +35,20 @@ static const struct msg_local_peer *present(const struct all_peers *p, const str
     return NULL;
 }
 
-static const char *present_state(const struct part_ad *ad)
+static uint64_t present_until(const struct msg_local_peer *p)
 {
-    return lending_text((enum lending_state)ad->closed);
+    return lending_until((enum lending_state)p->ad.closed, p->until);
+}
+
+/* For people: with the end of a pause. */
+static const char *present_state(const struct msg_local_peer *p, uint64_t now, char out[80])
+{
+    char when[24];
+    const uint64_t until = present_until(p);
+    snprintf(out, 80, "%s", lending_text((enum lending_state)p->ad.closed));
+    if (until != 0)
+        snprintf(out, 80, "lends nothing now: paused until %s", moment_text(until, now, when));
+    return out;
 }
 
 static void print_one(const char *name, const char *state, const char *seen, const char *style,
@@ -51,9 +62,10 @@ static void members_print(const struct all_peers *p, const struct members *all)
     const struct tool_style style = tool_style(stdout);
     const uint64_t now = moment_now_ms() / 1000;
     unsigned away = 0;
+    char state[80];
     print_one("name", "state", "last seen", style.bold, style.end);
     for (size_t i = 0; i < p->count; i++)
-        print_one(p->at[i].ad.name, present_state(&p->at[i].ad), "now", "", "");
+        print_one(p->at[i].ad.name, present_state(&p->at[i], now, state), "now", "", "");
     for (size_t i = 0; i < all->count; i++) {
         const struct msg_local_member *m = &all->at[i];
         char span[24], seen[32] = "never";
@@ -72,13 +84,15 @@ static void members_print_json(const struct all_peers *p, const struct members *
     const uint64_t now = moment_now_ms() / 1000;
     json_t *rows = json_array();
     for (size_t i = 0; i < p->count; i++)
-        json_array_append_new(rows, json_of_member(p->at[i].ad.name, &p->at[i].ad.peer.id, true,
-                                                   present_state(&p->at[i].ad), now));
+        json_array_append_new(rows,
+                              json_of_member(p->at[i].ad.name, &p->at[i].ad.peer.id, true,
+                                             lending_text((enum lending_state)p->at[i].ad.closed),
+                                             present_until(&p->at[i]), now));
     for (size_t i = 0; i < all->count; i++) {
         const struct msg_local_member *m = &all->at[i];
         if (present(p, &m->peer) == NULL)
-            json_array_append_new(
-                rows, json_of_member(m->name, &m->peer, false, member_away_text(m, now), m->seen));
+            json_array_append_new(rows, json_of_member(m->name, &m->peer, false,
+                                                       member_away_text(m, now), 0, m->seen));
     }
     tool_print_json(json_pack("{s:o}", "members", rows));
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* own_jobs.c -- asks the daemon for its roster. */
 #include "own_jobs.h"
+#include "overlay/base/names.h"
 #include "overlay/json/rows.h"
 #include "overlay/client/words.h"
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,6 +111,24 @@ unsigned own_job_peers(const struct own_job *j)
     return peers;
 }
 
+void own_job_names(const struct own_job *j, char out[OWN_JOB_NAMES])
+{
+    bool room = true;
+    out[0] = '\0';
+    for (size_t i = 0; i < (size_t)j->is.ranks * j->is.lanes && room; i++)
+        if (j->places[i].state == PLACE_RUNS)
+            room = names_add(out, OWN_JOB_NAMES, j->places[i].name);
+}
+
+void own_job_where(const char *names, unsigned peers, unsigned lost, char *out, size_t size)
+{
+    enum { NAMES_WIDE = 36 };
+    names_text(names, peers, NAMES_WIDE, out, size);
+    const size_t used = strlen(out);
+    if (lost > 0)
+        snprintf(out + used, size - used, "; %u lost", lost);
+}
+
 const char *own_job_state(const struct own_job *j)
 {
     return j->is.waits > 0 ? "waits" : j->is.over ? "ends" : j->is.held ? "held" : "runs";
@@ -136,9 +156,12 @@ static json_t *processes_json(const struct own_job *j)
 
 json_t *own_job_json(const struct own_job *j, bool processes)
 {
+    char names[OWN_JOB_NAMES];
     json_t *one = json_of_job(&j->is);
     json_object_set_new(one, "peers", json_integer(own_job_peers(j)));
     json_object_set_new(one, "lost", json_integer(own_job_lost(j)));
+    own_job_names(j, names);
+    json_object_set_new(one, "where", json_of_names(names));
     if (processes)
         json_object_set_new(one, "processes", processes_json(j));
     return one;

@@ -26,7 +26,13 @@ const struct part_place *own_job_place(const struct own_job *j, unsigned rank, u
 /* The lowest lane in which the rank runs; lanes of the job: none. */
 unsigned own_job_leader(const struct own_job *j, unsigned rank);
 json_t *own_job_json(const struct own_job *j, bool processes);
-unsigned own_job_lost(const struct own_job *j);     /* processes */
-unsigned own_job_peers(const struct own_job *j);    /* on which processes run */
+unsigned own_job_lost(const struct own_job *j);  /* processes */
+unsigned own_job_peers(const struct own_job *j); /* on which processes run */
+enum { OWN_JOB_NAMES = 4096 };
+/* Of these peers (overlay/base/names.h). */
+void own_job_names(const struct own_job *j, char out[OWN_JOB_NAMES]);
+enum { OWN_JOB_WHERE = 160 };
+/* "desk2, desk3 and 4 more; 1 lost", of so many peers whose names are listed. */
+void own_job_where(const char *names, unsigned peers, unsigned lost, char *out, size_t size);
 const char *own_job_state(const struct own_job *j); /* runs, held, ends, waits */
 #endif

@@ -58,13 +58,12 @@ static void feed_granted(struct feed *f, const struct msg_local_granted *l)
 static void feed_overview_done(struct feed *f)
 {
     struct top_state *s = f->state;
-    const uint64_t now = moment_now_ms();
     memcpy(s->lent, f->lent, f->lent_count * sizeof s->lent[0]);
     s->lent_count = f->lent_count;
     memcpy(s->transfers, f->transfers, f->transfer_count * sizeof s->transfers[0]);
     s->transfer_count = f->transfer_count;
-    top_state_jobs(s, &f->jobs, now);
-    top_state_told(s, f->walked_ms, now);
+    top_state_jobs(s, &f->jobs);
+    top_state_told(s, f->walked_ms);
 }
 
 static void feed_grid_done(struct feed *f, const struct msg_local_done *done)

@@ -14,7 +14,7 @@ _Static_assert(NAME + STATE + MACHINE + LOAD + SLOTS + DISTANCE < 80, "fits on a
 
 struct row {
     const struct top_peer *peer;
-    char state[32], machine[48], load[16], slots[16], distance[24];
+    char state[40], machine[48], load[16], slots[16], distance[24];
     enum tint tint;
 };
 
@@ -43,7 +43,10 @@ static void row_state(struct row *r, uint64_t now_ms)
     if (p->seen_ms != 0)
         moment_span(span_s, span);
     r->tint = p->presence == PRESENCE_HERE ? TINT_PLAIN : TINT_DIM;
-    if (p->presence == PRESENCE_HERE)
+    if (p->presence == PRESENCE_HERE && p->until != 0)
+        snprintf(r->state, sizeof r->state, "back at %s",
+                 moment_text(p->until, now_ms / 1000, span));
+    else if (p->presence == PRESENCE_HERE)
         snprintf(r->state, sizeof r->state, "%s", lends_text((enum lending_state)p->closed));
     else if (p->revoked)
         snprintf(r->state, sizeof r->state, "revoked");

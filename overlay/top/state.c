@@ -2,6 +2,7 @@
 /* state.c -- what `p2pctl top` knows of the grid. */
 #include "state.h"
 #include "overlay/client/words.h"
+#include "overlay/core/lease/lending_state.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,14 +58,6 @@ static struct top_peer *peer_add(struct top_state *s, const struct id *id)
     return p;
 }
 
-static void peer_event(struct top_state *s, const struct top_peer *p, bool bad, const char *what,
-                       uint64_t now_ms)
-{
-    char text[128];
-    snprintf(text, sizeof text, "%s %s", p->name, what);
-    top_state_event(s, now_ms, bad, text);
-}
-
 static void peer_update(struct top_peer *p, const struct msg_local_peer *now)
 {
     const struct part_ad *ad = &now->ad;
@@ -75,6 +68,7 @@ static void peer_update(struct top_peer *p, const struct msg_local_peer *now)
     p->slots = ad->slots;
     p->slots_free = ad->slots_free;
     p->closed = ad->closed;
+    p->until = lending_until((enum lending_state)ad->closed, now->until);
     p->load = ad->load;
     p->memory = ad->memory;
     p->rtt_us = now->rtt_us;
@@ -87,13 +81,10 @@ void top_state_met(struct top_state *s, const struct msg_local_peer *met, uint64
         p = peer_add(s, &met->ad.peer.id);
     if (p == NULL || (p->presence == PRESENCE_LOST && s->walk < p->walk + WALKS_TO_COME_BACK))
         return;
-    const bool comes = p->presence != PRESENCE_HERE && s->walk > 0;
     peer_update(p, met);
     p->presence = PRESENCE_HERE;
     p->seen_ms = now_ms;
     p->answer = s->answers + 1;
-    if (comes)
-        peer_event(s, p, false, "is here", now_ms);
 }
 
 static void peer_lost(const struct top_state *s, struct top_peer *p)
@@ -102,7 +93,7 @@ static void peer_lost(const struct top_state *s, struct top_peer *p)
     p->walk = s->walk;
 }
 
-void top_state_told(struct top_state *s, uint64_t walked_ms, uint64_t now_ms)
+void top_state_told(struct top_state *s, uint64_t walked_ms)
 {
     s->answers++;
     s->walk += walked_ms != s->walked_ms;
@@ -113,7 +104,6 @@ void top_state_told(struct top_state *s, uint64_t walked_ms, uint64_t now_ms)
             continue;
         peer_lost(s, p);
         p->walk -= WALKS_TO_COME_BACK; /* the last walk has not met it: a later one may */
-        peer_event(s, p, true, "no longer answers", now_ms);
     }
 }
 
@@ -129,41 +119,30 @@ void top_state_member(struct top_state *s, const struct msg_local_member *m)
         p->seen_ms = m->seen * 1000;
 }
 
+/* It is lost, or has left. An old notice may be of a peer that has come back. */
+static void peer_notice(struct top_state *s, const struct msg_local_notice *n)
+{
+    struct top_peer *p = peer_find(s, &n->peer);
+    if (p == NULL || n->time_ms <= p->seen_ms)
+        return;
+    if (n->what == NOTICE_PEER_LEFT)
+        p->presence = PRESENCE_AWAY;
+    else if (p->presence == PRESENCE_HERE)
+        peer_lost(s, p);
+}
+
 void top_state_notice(struct top_state *s, const struct msg_local_notice *n)
 {
-    const bool down = n->what == NOTICE_NODE_DOWN;
+    const bool down = n->what == NOTICE_NODE_DOWN || n->what == NOTICE_PEER_LOST;
     top_state_event(s, n->time_ms, down || n->what == NOTICE_REPLICA_LOST, n->text);
-    struct top_peer *p = down ? peer_find(s, &n->peer) : NULL;
-    /* An old notice may be of a peer that has come back. */
-    if (p != NULL && p->presence == PRESENCE_HERE && n->time_ms > p->seen_ms)
-        peer_lost(s, p);
+    if (down || n->what == NOTICE_PEER_LEFT)
+        peer_notice(s, n);
 }
 
 /* --- jobs --- */
 
-/* The lane that led has lost the rank, and another one runs it. */
-static void note_take_overs(struct top_state *s, const struct own_job *was,
-                            const struct own_job *is, uint64_t now_ms)
+void top_state_jobs(struct top_state *s, struct own_jobs *now)
 {
-    for (unsigned rank = 0; rank < is->is.ranks && rank < was->is.ranks; rank++) {
-        const unsigned before = own_job_leader(was, rank), now = own_job_leader(is, rank);
-        if (before >= is->is.lanes || now >= is->is.lanes || now == before ||
-            own_job_place(is, rank, before)->state != PLACE_LOST)
-            continue;
-        char text[256];
-        snprintf(text, sizeof text, "%s: rank %u goes on in lane %u, on %s", is->is.name, rank, now,
-                 own_job_place(is, rank, now)->name);
-        top_state_event(s, now_ms, false, text);
-    }
-}
-
-void top_state_jobs(struct top_state *s, struct own_jobs *now, uint64_t now_ms)
-{
-    for (size_t i = 0; i < now->count; i++) {
-        const struct own_job *was = own_jobs_find(&s->jobs, now->at[i].is.name);
-        if (was != NULL)
-            note_take_overs(s, was, &now->at[i], now_ms);
-    }
     own_jobs_clear(&s->jobs);
     s->jobs = *now;
     *now = (struct own_jobs){0};

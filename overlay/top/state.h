@@ -17,6 +17,7 @@ struct top_peer {
     unsigned load;                             /* thousandths of a core */
     unsigned rtt_us;                           /* 0: this desktop */
     uint64_t memory;
+    uint64_t until;             /* of a pause: lending_until() */
     enum top_presence presence; /* lost: while this was watched; away: it was not there before */
     uint64_t seen_ms;           /* last; 0: never */
     bool revoked;
@@ -57,11 +58,10 @@ void top_state_clear(struct top_state *s);
 void top_state_met(struct top_state *s, const struct msg_local_peer *p, uint64_t now_ms);
 /* The answer's end: a peer that is not in it is lost. walked_ms: when the daemon's last walk has
  * ended; 0: none has, and more peers will come. */
-void top_state_told(struct top_state *s, uint64_t walked_ms, uint64_t now_ms);
+void top_state_told(struct top_state *s, uint64_t walked_ms);
 /* A member, which may be away. */
 void top_state_member(struct top_state *s, const struct msg_local_member *m);
-/* Takes the jobs as they are now; notes which ranks another lane leads since the last time. */
-void top_state_jobs(struct top_state *s, struct own_jobs *now, uint64_t now_ms);
+void top_state_jobs(struct top_state *s, struct own_jobs *now); /* takes them as they are now */
 /* A job of everybody's that is not among the user's own ones. */
 bool top_is_other(const struct top_state *s, const struct msg_local_grid_job *j);
 void top_state_notice(struct top_state *s, const struct msg_local_notice *n);

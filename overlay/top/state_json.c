@@ -11,7 +11,7 @@ static json_t *peer_json(const struct top_peer *p)
                                  here         ? lending_text((enum lending_state)p->closed)
                                  : p->revoked ? "revoked"
                                               : "away",
-                                 p->seen_ms / 1000);
+                                 here ? p->until : 0, p->seen_ms / 1000);
     json_t *more = json_pack("{s:s, s:s, s:i, s:i, s:i, s:f, s:I, s:i}", "arch", p->arch, "site",
                              p->site, "cores", (int)p->cores, "slots", (int)p->slots, "slots_free",
                              (int)p->slots_free, "load", p->load / 1000.0, "memory",

@@ -5,6 +5,7 @@
 #define P2P_OVERLAY_WATCH_NOTICE_H
 #include "overlay/client/words.h"
 #include "overlay/wire/message.h"
+#include <stdbool.h>
 
 struct notices;
 typedef void notice_say_fn(void *client, const struct message *m);
@@ -14,7 +15,9 @@ void notices_free(struct notices *n);
 uint64_t notice_epoch(const struct notices *n); /* when they were made, ms since 1970 */
 /* How many of that kind there were. */
 uint64_t notice_count(const struct notices *n, enum notice_kind what);
-int notice_watch(struct notices *n, void *client); /* -ENOSPC: too many watch already */
+/* peers: also of those that come and go. -ENOSPC: too many watch already. */
+int notice_watch(struct notices *n, void *client, bool peers);
+bool notice_peers_wanted(const struct notices *n); /* by one of the watchers */
 void notice_forget(struct notices *n, const void *client);
 /* Says the last so many again to that program, those that are kept. */
 void notice_repeat(const struct notices *n, void *client, unsigned past);
@@ -22,4 +25,8 @@ void notice_repeat(const struct notices *n, void *client, unsigned past);
 void notice_send(struct notices *n, const struct msg_local_notice *notice);
 /* A peer is lost; sent once, however many of its leases end. */
 void notice_node_down(struct notices *n, const struct id *peer, const char *name, const char *why);
+/* NOTICE_PEER_...: `text` goes on after its name. Its loss is not said again when it was said
+ * already, since something was held of it. */
+void notice_peer(struct notices *n, enum notice_kind what, const struct id *peer, const char *name,
+                 const char *text);
 #endif

@@ -50,6 +50,7 @@ const day = new Intl.DateTimeFormat([], { month: 'short', day: 'numeric', hour: 
 const minutes = new Intl.DateTimeFormat([], { hour: '2-digit', minute: '2-digit', hour12: false });
 const when = (ms) => (Date.now() - ms < 43200000 ? clock : day).format(ms);
 const whenAbout = (ms) => (Date.now() - ms < 43200000 ? minutes : day).format(ms); // of what is long over
+const moment = (s) => (s * 1000 - Date.now() < 43200000 ? minutes : day).format(s * 1000); // what is to come
 const program = (name) => name.replace(/.*\//, '') || 'a program of the system';
 
 // --- elements ---
@@ -118,23 +119,8 @@ function notePeers(changes) {
   }
 }
 
-// A rank whose shown copy was lost goes on in another lane: that is worth a line, too.
-function noteTakeovers(changes) {
-  for (const [name, change] of Object.entries(changes)) {
-    const job = state.jobs[name];
-    if (!job || !change || !change.processes) continue;
-    for (const [key, p] of Object.entries(change.processes)) {
-      const before = job.processes[key];
-      if (!p || !p.leads || !before || before.leads) continue;
-      const [rank, lane] = key.split('.');
-      takeNotice({ event: 'take_over', time_ms: Date.now(), job: name, text: `${name}: rank ${rank} goes on in lane ${lane}, on ${before.peer}` });
-    }
-  }
-}
-
 function takePatch(patch) {
   if (patch.peers) notePeers(patch.peers);
-  if (patch.jobs) noteTakeovers(patch.jobs);
   merge(state, patch);
   redraw(...Object.keys(patch));
 }
@@ -154,7 +140,7 @@ function statement(d) {
   const p = d.policy || {};
   if (!p.open) {
     const why = (p.state || '').replace('lends nothing now: ', '').replace('paused by its owner', 'paused');
-    const until = p.until ? ` until ${(p.until * 1000 - Date.now() < 43200000 ? minutes : day).format(p.until * 1000)}` : '';
+    const until = p.until ? ` until ${moment(p.until)}` : '';
     return /paused/.test(why) ? `Paused${until}: lends nothing` : `Lends nothing now: ${why}`;
   }
   return d.slots_free > 0 ? `Lending ${plural(d.slots_free, 'slot')}` : 'Lending; all slots are in use';
@@ -413,6 +399,7 @@ function peerKind(id, p) {
 function peerState(id, p) {
   if (gone.has(id)) return `lost at ${clock.format(gone.get(id).since)}`;
   if (p.open) return p.slots_free === p.slots ? 'lends' : p.slots_free > 0 ? 'partly in use' : 'all in use';
+  if (p.until) return `paused until ${moment(p.until)}`;
   return p.state.replace('lends nothing now: ', '').replace('lends nothing at this time of the day', 'not at this hour').replace('paused by its owner', 'paused');
 }
 

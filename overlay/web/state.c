@@ -136,8 +136,9 @@ static void take_member(struct web_state *s, const struct msg_local_member *m)
     json_t *members = section(s, "members");
     if (json_object_size(members) >= WEB_PEERS_MOST)
         return;
-    json_t *one = json_of_member(m->name, &m->peer, false, member_away_text(m, 0), m->seen);
-    json_object_del(one, "here"); /* that it is shows among the peers */
+    json_t *one = json_of_member(m->name, &m->peer, false, member_away_text(m, 0), 0, m->seen);
+    json_object_del(one, "here"); /* that it is shows among the peers, and so does a pause */
+    json_object_del(one, "until");
     put_by_id(members, &m->peer, one);
 }
 

@@ -64,6 +64,9 @@
 #ifndef TO_member
 #define TO_member(name)
 #endif
+#ifndef TO_peers
+#define TO_peers(name)
+#endif
 #ifndef TO_registrar
 #define TO_registrar(name)
 #endif
@@ -117,6 +120,7 @@
 #undef TO_datagram
 #undef TO_topology
 #undef TO_member
+#undef TO_peers
 #undef TO_registrar
 #undef TO_beacon
 #undef TO_program_greeting

@@ -37,6 +37,7 @@ unit_programs = \
     test/unit/heartbeat \
     test/unit/home \
     test/unit/id \
+    test/unit/names \
     test/unit/history \
     test/unit/hosts \
     test/unit/patience \

@@ -99,7 +99,7 @@ static int set_up(void **state)
     room.node.base = event_base_new();
     room.node.log = log_open("/dev/null", "desk1", LOG_LEVEL_ERROR);
     room.notices = notices_new(say);
-    notice_watch(room.notices, &room.watcher);
+    notice_watch(room.notices, &room.watcher, false);
     *state = &room;
     return reserves_open(&room.all, &room.node, NULL, NULL, room.notices, say, &e);
 }

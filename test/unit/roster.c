@@ -14,8 +14,8 @@
 
 /* What was said, by kind; the last of each. */
 static struct {
-    unsigned notices, jobs, places, dones, outputs;
-    struct msg_local_notice notice;
+    unsigned notices, take_overs, jobs, places, dones, outputs;
+    struct msg_local_notice notice, take_over;
     struct msg_local_job job;
     struct msg_local_places row;
     struct msg_local_done done;
@@ -26,7 +26,10 @@ static struct {
 static void say(void *client, const struct message *m)
 {
     (void)client;
-    if (m->kind == MSG_local_notice) {
+    if (m->kind == MSG_local_notice && m->local_notice.what == NOTICE_TAKE_OVER) {
+        said.take_overs++;
+        said.take_over = m->local_notice;
+    } else if (m->kind == MSG_local_notice) {
         said.notices++;
         said.notice = m->local_notice;
     } else if (m->kind == MSG_local_job) {
@@ -73,7 +76,7 @@ static int set_up(void **state)
     heard_pasts = 0;
     room.notices = notices_new(say);
     room.roster = roster_new(room.notices, say, hear_past, NULL);
-    assert_int_equal(notice_watch(room.notices, &room.watcher), 0);
+    assert_int_equal(notice_watch(room.notices, &room.watcher, false), 0);
     *state = &room;
     return 0;
 }
@@ -140,6 +143,34 @@ static void a_loss_is_said_once(void **state)
     place(room, 0, 0, PLACE_FINISHED);
     place(room, 0, 0, PLACE_LOST);
     assert_int_equal(said.notices, 1);
+}
+
+/* Two copies in one message: neither goes on in the other's lane. */
+static void what_goes_on_is_said(void **state)
+{
+    struct room *room = *state;
+    struct msg_local_places places = {.places_count = 2};
+    begin(room, 2, 3);
+    for (unsigned i = 0; i < 6; i++)
+        place(room, i % 2, i / 2, PLACE_RUNS);
+    for (unsigned i = 0; i < 2; i++)
+        places.places[i] = (struct part_place){
+            .rank = 1, .lane = (uint16_t)i, .state = PLACE_LOST, .name = "desk3"};
+    roster_places(room->roster, &room->mpirun, &places);
+    roster_places(room->roster, &room->mpirun, &places);
+    assert_int_equal(said.notices, 2);
+    assert_int_equal(said.take_overs, 2);
+    assert_int_equal(said.take_over.rank, 1);
+    assert_int_equal(said.take_over.lane, 2);
+    assert_int_equal(said.take_over.left, 1);
+    assert_int_equal(said.take_over.number, 0); /* for people */
+    assert_string_equal(said.take_over.job, "mpirun-77");
+    assert_string_equal(said.take_over.peer_name, "desk4");
+    assert_string_equal(said.take_over.text,
+                        "mpirun-77: rank 1 of lane 1 goes on in lane 2, on desk4");
+    place(room, 1, 2, PLACE_LOST); /* nothing goes on */
+    assert_int_equal(said.notices, 3);
+    assert_int_equal(said.take_overs, 2);
 }
 
 static void a_copy_that_was_lost_before_it_was_seen_is_said(void **state)
@@ -304,6 +335,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_job_is_listed_with_its_places, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_loss_is_said_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_goes_on_is_said, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_copy_that_was_lost_before_it_was_seen_is_said, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(its_end_is_said_once, set_up, tear_down),

@@ -18,3 +18,9 @@ const char *lending_text(enum lending_state state)
     }
     return "lends nothing";
 }
+
+uint64_t lending_until(enum lending_state state, uint64_t said)
+{
+    enum { TIME_BITS = 40 }; /* more than anything that shows times can take */
+    return state == LENDING_PAUSED && said >> TIME_BITS == 0 ? said : 0;
+}

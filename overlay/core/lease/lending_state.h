@@ -2,6 +2,7 @@
 /* lending_state.h -- whether a peer lends its slots now, as its ad says (part_ad.closed). */
 #ifndef P2P_OVERLAY_CORE_LEASE_LENDING_STATE_H
 #define P2P_OVERLAY_CORE_LEASE_LENDING_STATE_H
+#include <stdint.h>
 
 enum lending_state {
     LENDING_OPEN,
@@ -13,4 +14,7 @@ enum lending_state {
 
 /* Goes on after the peer's name: "lends nothing now: paused by its owner". */
 const char *lending_text(enum lending_state state);
+/* What a peer says of its pause's end, in seconds since 1970, if that can be: others may say
+ * anything. 0: it is not paused, or no end is set. */
+uint64_t lending_until(enum lending_state state, uint64_t said);
 #endif
