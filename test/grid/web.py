@@ -225,7 +225,7 @@ def loss(browser):
     expect(browser.run("return document.querySelector('#log').parentElement.getAttribute('aria-live')") == "polite", "the log is not said aloud")
     leads = browser.within(10, "return [...document.querySelectorAll('.places tbody tr')].every(r => r.querySelectorAll('.lead').length === 1)")
     expect(leads, "no copy takes over")
-    said = browser.within(5, "return /rank [0-9]+ goes on in lane 1, on desk[0-9]/.test(document.querySelector('#log').textContent)")
+    said = browser.within(5, "return /rank [0-9]+ of lane 0 goes on in lane 1, on desk[0-9]/.test(document.querySelector('#log').textContent)")
     expect(said, "nothing is said of who takes over: " + browser.run("return document.querySelector('#log').textContent"))
 
 
