@@ -21,9 +21,10 @@ static uint64_t lived_ms(struct borrowed *b)
 
 static void say(struct borrowed *b, const struct borrow_action *a)
 {
-    struct message m;
-    if (borrow_message(a, &m))
-        link_send(b->node->links, &a->peer, &m); /* if it is lost, a renewal tells, or none comes */
+    struct message_whole said;
+    if (borrow_message(a, &said))
+        link_send(b->node->links, &a->peer,
+                  &said.message); /* if it is lost, a renewal tells, or none comes */
 }
 
 /* The peer says nothing: whether its host is there, the kernel tells. */
@@ -141,10 +142,10 @@ void borrowed_release_all(struct borrowed *b, const void *owner)
     step(b, &(struct borrow_event){.kind = BORROW_GIVE_BACK, .whose = owner});
 }
 
-void borrowed_look(struct borrowed *b, const void *owner, const struct id *lease)
+void borrowed_status(struct borrowed *b, const void *owner, const struct id *lease)
 {
     const struct borrow_lease *one = borrow_find(&b->borrow, owner, lease);
-    struct message m = {.kind = MSG_lease_look, .lease_look.lease = *lease};
+    struct message m = {.kind = MSG_lease_status, .lease_status.lease = *lease};
     if (one != NULL)
         link_send(b->node->links, &one->peer, &m); /* if it is lost, it will be asked again */
 }

@@ -30,7 +30,7 @@ int borrowed_add(struct borrowed *b, void *owner, const struct msg_local_lease *
 /* Has its peer start the command. -ENOENT: the owner holds no such lease. */
 int borrowed_launch(struct borrowed *b, const void *owner, const struct msg_local_launch *launch);
 /* Asks its peer how what runs there gets on; an event tells. */
-void borrowed_look(struct borrowed *b, const void *owner, const struct id *lease);
+void borrowed_status(struct borrowed *b, const void *owner, const struct id *lease);
 /* The owner's nth lease, as a program hears of it; false: it has fewer. */
 bool borrowed_nth(const struct borrowed *b, const void *owner, unsigned nth,
                   struct msg_local_lease *lease);

@@ -26,7 +26,7 @@ void reserves_close(struct reserves *r); /* ends them all */
 
 /* Answers the program, with a row or a refusal. */
 void reserve_serve(struct reserves *r, void *client, const struct msg_local_reserve *wish);
-/* Who holds the leases of that reservation; NULL: there is none. */
+/* The holder of the leases of that reservation; NULL: there is none. */
 void *reserve_holder(struct reserves *r, const struct id *reservation);
 /* The nth one, for others; false: there are fewer. */
 bool reserve_describe(const struct reserves *r, size_t nth, struct part_grid_job *out);

@@ -275,9 +275,8 @@ void roster_forget(struct roster *r, const void *client)
 
 static void tell_places(const struct roster *r, const struct job *j, void *client, uint32_t token)
 {
-    struct message m = {.kind = MSG_local_places};
-    struct msg_local_places *p = &m.local_places;
-    p->token = token;
+    struct msg_local_places places = {.token = token}, *p = &places;
+    const struct message m = {.kind = MSG_local_places, .local_places = p};
     for (size_t i = 0; i < j->count; i++) {
         if (j->places[i].state != 0)
             p->places[p->places_count++] = j->places[i];

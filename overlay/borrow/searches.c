@@ -45,7 +45,7 @@ void searches_take(struct searches *all, const struct link_peer *from, const str
 {
     switch ((enum takes)m->kind) {
     case MSG_lease_answer:
-        searches_on_answer(all, from, &m->lease_answer);
+        searches_on_answer(all, from, m->lease_answer);
         break;
     case MSG_lease_place:
         searches_on_place(all, from, &m->lease_place);

@@ -4,6 +4,7 @@
 #include "p2pgrid.h"
 #include "ask.h"
 #include "socket_path.h"
+#include "overlay/wire/version.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdint.h>
@@ -27,7 +28,8 @@ struct client {
     bool gone, gone_told;
     uint8_t *in; /* what came and is not decoded yet: WIRE_MAX_FRAME */
     size_t have;
-    size_t used;               /* of these: the frame that next_message() gave last */
+    size_t used;               /* of these: the frame that next_message() gave last, */
+    struct message_whole said; /* decoded */
     struct grid_event *events; /* came while a call was waiting for something else */
     size_t event_count;
     client_row_fn *notice; /* NULL: nobody wants them */
@@ -101,21 +103,21 @@ static void client_fill(struct client *c)
     }
 }
 
-/* The next message that is here; its BYTES fields are good until the next call. */
-static bool next_message(struct client *c, struct message *m)
+/* The next message that is here, good until the next call; NULL: none. */
+static const struct message *next_message(struct client *c)
 {
     c->have -= c->used;
     memmove(c->in, c->in + c->used, c->have);
     c->used = 0;
     long n = message_frame_length(c->in, c->have);
     if (n == 0 || (n > 0 && (size_t)n > c->have))
-        return false;
-    if (n < 0 || !message_decode(m, c->in, (size_t)n)) {
+        return NULL;
+    if (n < 0 || !message_decode_whole(&c->said, c->in, (size_t)n, WIRE_HIGHEST)) {
         c->gone = true; /* no daemon of this version says that */
-        return false;
+        return NULL;
     }
     c->used = (size_t)n;
-    return true;
+    return &c->said.message;
 }
 
 static void queue_event(struct client *c, const struct msg_local_event *m)
@@ -183,10 +185,10 @@ int client_ask(struct client *c, struct message *question, int timeout_ms, clien
     if (rc != 0)
         return rc;
     int64_t until = now_ms() + timeout_ms;
-    struct message *m = question; /* sent, and large enough to be used again */
+    const struct message *m;
     for (;;) {
         client_fill(c);
-        while (next_message(c, m)) {
+        while ((m = next_message(c)) != NULL) {
             if (message_token(m) != token) {
                 client_set_aside(c, m);
             } else if (m->kind != MSG_local_done) {
@@ -206,13 +208,14 @@ int client_ask(struct client *c, struct message *question, int timeout_ms, clien
 static int client_greet(struct client *c, struct err *e)
 {
     struct message m = {.kind = MSG_local_hello};
+    const struct message *answer;
     m.local_hello.protocol = LOCAL_PROTOCOL;
     strcpy(m.local_hello.version, PACKAGE_VERSION);
     int64_t until = now_ms() + HELLO_MS;
     client_send(c, &m, NULL); /* one that it does not want is closed, perhaps before this */
     for (;;) {
         client_fill(c);
-        if (next_message(c, &m))
+        if ((answer = next_message(c)) != NULL)
             break;
         if (c->gone)
             return err_set(e, ECONNREFUSED,
@@ -221,10 +224,11 @@ static int client_greet(struct client *c, struct err *e)
         if (!client_wait(c->fd, POLLIN, until))
             return err_set(e, ETIMEDOUT, "p2pd is there and does not answer; look at its log");
     }
-    if (m.kind != MSG_local_hello || m.local_hello.protocol != LOCAL_PROTOCOL)
-        return err_set(
-            e, EPROTO, "p2pd is of another version (%s) than this program (%s); restart it",
-            m.kind == MSG_local_hello ? m.local_hello.version : "unknown", PACKAGE_VERSION);
+    if (answer->kind != MSG_local_hello || answer->local_hello.protocol != LOCAL_PROTOCOL)
+        return err_set(e, EPROTO,
+                       "p2pd is of another version (%s) than this program (%s); restart it",
+                       answer->kind == MSG_local_hello ? answer->local_hello.version : "unknown",
+                       PACKAGE_VERSION);
     return 0;
 }
 
@@ -345,11 +349,11 @@ void client_on_answer(struct client *c, client_row_fn *answer, void *ctx)
 
 int client_event(struct client *c, struct grid_event *event)
 {
-    struct message m;
+    const struct message *m;
     eventfd_t ignored;
     client_fill(c);
-    while (next_message(c, &m))
-        client_set_aside(c, &m);
+    while ((m = next_message(c)) != NULL)
+        client_set_aside(c, m);
     if (c->event_count > 0) {
         *event = c->events[0];
         c->event_count--;

@@ -119,7 +119,7 @@ int client_launch(struct client *c, const struct id *lease, const struct grid_la
 
 /* Asks the lease's peer how what runs there gets on: answered by an event, unless it is slow
  * itself. */
-int client_look(struct client *c, const struct id *lease, struct err *e);
+int client_lease_status(struct client *c, const struct id *lease, struct err *e);
 
 /* Ends what runs under the lease and gives its slots back. */
 int client_release(struct client *c, const struct id *lease, struct err *e);
@@ -133,7 +133,7 @@ enum grid_event_kind {
     GRID_ALLOCATION_ENDED, /* .lease is the reservation: its time is over, its leases are gone */
     GRID_DAEMON_GONE,      /* the local daemon went away; client_close is all that is left to do */
     GRID_LEASE_ENDING, /* its peer is about to end it: text says why; GRID_LEASE_ENDED follows */
-    GRID_LEASE_SEEN,   /* its peer was asked by client_look(): waits */
+    GRID_LEASE_SEEN,   /* its peer was asked by client_lease_status(): waits */
     GRID_FETCHING, /* the job's files come to its peer: have of all bytes, about once a second */
 };
 

@@ -68,12 +68,13 @@ int client_allocate_waiting(struct client *c, const struct request *request,
                             client_waiting_fn *told, void *ctx, struct grid_lease **leases,
                             size_t *count, size_t *spares, struct err *e)
 {
-    struct message m = {.kind = MSG_local_allocate};
+    struct msg_local_allocate asked = {0};
+    struct message m = {.kind = MSG_local_allocate, .local_allocate = &asked};
     struct msg_local_done done;
     struct lease_row row = {.told = told, .ctx = ctx};
     *leases = NULL;
     *count = *spares = 0;
-    const char *problem = request_write(request, &m.local_allocate);
+    const char *problem = request_write(request, &asked);
     int rc = problem == NULL ? 0 : err_set(e, EINVAL, "%s", problem);
     if (rc == 0)
         rc = client_ask(c, &m, most_ms(request), lease_row_add, &row, &done, e);
@@ -126,8 +127,8 @@ int client_tell_places(struct client *c, const struct grid_place *places, size_t
     _Static_assert(GRID_PLACES == sizeof((struct msg_local_places *)0)->places /
                                       sizeof((struct msg_local_places *)0)->places[0],
                    "as many as one message has");
-    struct message m = {.kind = MSG_local_places};
-    struct msg_local_places *said = &m.local_places;
+    struct msg_local_places all = {0}, *said = &all;
+    const struct message m = {.kind = MSG_local_places, .local_places = said};
     if (count > GRID_PLACES)
         return -E2BIG;
     for (size_t i = 0; i < count; i++) {
@@ -173,8 +174,8 @@ static uint8_t *pack_strings(char *const *strings, uint32_t *length)
 int client_launch(struct client *c, const struct id *lease, const struct grid_launch *what,
                   struct err *e)
 {
-    struct message m = {.kind = MSG_local_launch};
-    struct msg_local_launch *launch = &m.local_launch;
+    struct msg_local_launch order = {0}, *launch = &order;
+    const struct message m = {.kind = MSG_local_launch, .local_launch = launch};
     if (what->program_count > PROGRAMS_MAX)
         return err_set(e, E2BIG, "a job has more than %d programs of its own", PROGRAMS_MAX);
     if (what->input_count > INPUTS_MAX)
@@ -206,9 +207,9 @@ int client_launch(struct client *c, const struct id *lease, const struct grid_la
     return rc;
 }
 
-int client_look(struct client *c, const struct id *lease, struct err *e)
+int client_lease_status(struct client *c, const struct id *lease, struct err *e)
 {
-    struct message m = {.kind = MSG_local_look, .local_look.lease = *lease};
+    struct message m = {.kind = MSG_local_lease_status, .local_lease_status.lease = *lease};
     return client_send(c, &m, e);
 }
 

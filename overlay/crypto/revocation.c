@@ -2,6 +2,7 @@
 /* revocation.c -- signs, checks and stores the list. */
 #include "revocation.h"
 #include "overlay/base/file.h"
+#include "overlay/wire/version.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,13 +75,14 @@ void revocation_load(struct revocation *r, const char *folder, EVP_PKEY *authori
     static const struct msg_revocations none;
     char path[PATH_SIZE];
     uint8_t *frame = malloc(LIST_MAX);
-    struct message *m = malloc(sizeof *m);
+    struct message_whole *m = malloc(sizeof *m);
     FILE *f = revocation_path(folder, path, NULL) == 0 ? fopen(path, "re") : NULL;
     size_t length = f != NULL && frame != NULL ? fread(frame, 1, LIST_MAX, f) : 0;
     revocation_copy(r, &none);
-    if (m != NULL && length > 0 && message_decode(m, frame, length) && m->kind == MSG_revocations &&
-        revocation_is_signed(&m->revocations, authority))
-        revocation_copy(r, &m->revocations);
+    if (m != NULL && length > 0 && message_decode_whole(m, frame, length, WIRE_HIGHEST) &&
+        m->message.kind == MSG_revocations &&
+        revocation_is_signed(&m->large.revocations, authority))
+        revocation_copy(r, &m->large.revocations);
     if (f != NULL)
         fclose(f);
     free(m);

@@ -52,7 +52,7 @@ int tree_put(struct tree *t, size_t object, const uint8_t *bytes, size_t length,
 /* Takes what other trees have, up to about that many bytes at a time; 0 once there is no more. */
 int tree_adopt(struct tree *t, size_t bytes, struct err *e);
 /* Its size in bytes, or -ENOENT, -EIO. `out` has room for LIST_CHUNK. Not checked against the hash:
- * who gets it does. */
+ * its reader does that. */
 int tree_get(const struct tree *t, size_t object, uint8_t *out);
 
 /* For `p2pctl cache`: what it asks of p2pd. */

@@ -192,7 +192,7 @@ void grant_take(struct grant *g, const struct link_peer *from, const struct mess
 {
     const struct lend_terms terms = terms_of(g);
     struct id fresh[LEND_OFFERS_MAX];
-    char refusal[sizeof m->lease_answer.reason] = "";
+    char refusal[sizeof m->lease_answer->reason] = "";
     struct lend_event event = {.kind = LEND_MESSAGE,
                                .peer = from->peer,
                                .owner = from->card->owner,

@@ -31,7 +31,7 @@ struct grant_parts {
 /* Answers machine_count_free(). Slots: those of the settings, as they are at each ask. */
 int grant_open(struct grant **out, struct node *node, const struct grant_parts *parts,
                struct err *e);
-/* Who says whether anything is lent; NULL: it is. */
+/* It says whether anything is lent; NULL: it is. */
 void grant_obey(struct grant *g, const struct lender *lender);
 /* Ends every lease; returns once nothing runs any more (at most a few seconds). */
 void grant_close(struct grant *g);

@@ -162,8 +162,8 @@ static void confine_own(struct grant *g, const struct msg_manifest *m, struct ms
     limits_of_owner(order, s, open ? m->folder : "");
 }
 
-static void build_walls(struct grant *g, size_t place, const struct msg_manifest *m,
-                        struct msg_room_order *order)
+static void describe_sandbox(struct grant *g, size_t place, const struct msg_manifest *m,
+                             struct msg_room_order *order)
 {
     const bool guest = g->lend.granted[place].guest;
     struct part_ad ad;
@@ -209,7 +209,7 @@ static int start_room(struct grant *g, size_t place, const struct msg_manifest *
         return err_set(e, ENOMEM, "no way back to its mpirun could be made");
     order.command = (const uint8_t *)command;
     order.command_length = (uint32_t)strlen(command);
-    build_walls(g, place, m, &order);
+    describe_sandbox(g, place, m, &order);
     limits_narrow(&order, &m->bounds);
     order.programs_count = m->programs_count;
     memcpy(order.programs, m->programs, m->programs_count * sizeof m->programs[0]);

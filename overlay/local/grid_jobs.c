@@ -283,8 +283,9 @@ static void grid_jobs_on_answer(struct grid_jobs *g, const struct link_peer *fro
 static void grid_jobs_on_ask(struct grid_jobs *g, const struct link_peer *from,
                              const struct msg_jobs_ask *ask)
 {
-    struct message m = {.kind = MSG_jobs_answer};
-    told_jobs_answer(&g->told, from, ask, &m.jobs_answer);
+    struct msg_jobs_answer answer = {0};
+    const struct message m = {.kind = MSG_jobs_answer, .jobs_answer = &answer};
+    told_jobs_answer(&g->told, from, ask, &answer);
     link_send(g->node->links, &from->peer, &m); /* if it is lost, the asker counts a silent peer */
 }
 
@@ -300,7 +301,7 @@ void grid_jobs_take(struct grid_jobs *g, const struct link_peer *from, const str
         grid_jobs_on_ask(g, from, &m->jobs_ask);
         break;
     case TAKES_jobs_answer:
-        grid_jobs_on_answer(g, from, &m->jobs_answer);
+        grid_jobs_on_answer(g, from, m->jobs_answer);
         break;
     }
 }

@@ -13,6 +13,7 @@
 #include "overlay/client/p2pgrid.h"
 #include "rendezvous.h"
 #include "overlay/base/log.h"
+#include "overlay/wire/version.h"
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -83,7 +84,7 @@ static void local_on_read(struct bufferevent *stream, void *ctx)
 {
     struct local_client *c = ctx;
     struct evbuffer *in = bufferevent_get_input(stream);
-    struct message m;
+    struct message_whole said;
     while (!c->gone) {
         uint8_t head[4];
         ssize_t have = evbuffer_copyout(in, head, sizeof head);
@@ -95,10 +96,10 @@ static void local_on_read(struct bufferevent *stream, void *ctx)
         if (length == 0 || evbuffer_get_length(in) < (size_t)length)
             return;
         uint8_t *frame = evbuffer_pullup(in, length);
-        if (frame == NULL || !message_decode(&m, frame, (size_t)length))
+        if (frame == NULL || !message_decode_whole(&said, frame, (size_t)length, WIRE_HIGHEST))
             local_refuse(c, "it sent a message that cannot be read");
         else
-            local_take(c, &m);
+            local_take(c, &said.message);
         if (frame != NULL && (frame[4] == MSG_local_invite || frame[4] == MSG_local_revoke ||
                               frame[4] == MSG_local_rotate))
             sodium_memzero(frame, (size_t)length); /* there was a passphrase in it */

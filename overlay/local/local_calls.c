@@ -184,21 +184,21 @@ static void on_local_rotate(struct local_client *c, const struct msg_local_rotat
 static void on_local_lend(struct local_client *c, const struct msg_local_lend *wish)
 {
     const struct local_parts *parts = &c->local->parts;
-    struct message m = {.kind = MSG_local_terms};
+    struct msg_local_terms terms = {.token = wish->token};
+    const struct message m = {.kind = MSG_local_terms, .local_terms = &terms};
     struct err e = {0};
     if (wish->verb == LENDER_RELOAD)
         parts->reload(parts->ctx, &e);
     else
         lender_take(parts->lender, wish);
-    m.local_terms.token = wish->token;
-    lender_describe(parts->lender, &m.local_terms);
+    lender_describe(parts->lender, &terms);
     local_say(c, &m);
     say_failed(c, wish->token, &e);
 }
 
-static void on_local_look(struct local_client *c, const struct msg_local_look *look)
+static void on_local_lease_status(struct local_client *c, const struct msg_local_lease_status *of)
 {
-    borrowed_look(c->local->borrowed, c, &look->lease);
+    borrowed_status(c->local->borrowed, c, &of->lease);
 }
 
 static void on_local_release(struct local_client *c, const struct msg_local_release *release)
@@ -277,7 +277,7 @@ static bool local_dispatch(struct local_client *c, const struct message *m)
     switch ((unsigned)m->kind) {
 #define TO_local(name)                                                                             \
     case MSG_##name:                                                                               \
-        on_##name(c, &m->name);                                                                    \
+        on_##name(c, message_##name(m));                                                           \
         return true;
 #define TO_local_order(name) TO_local(name)
 #define TO_program_greeting(name) TO_local(name)

@@ -17,10 +17,10 @@ static void overview_row(void *client, const struct message *m)
 static void overview_desktop(struct local_client *c, uint32_t token)
 {
     const struct local *l = c->local;
-    struct message m = {.kind = MSG_local_terms};
+    struct msg_local_terms terms = {.token = token};
+    const struct message m = {.kind = MSG_local_terms, .local_terms = &terms};
     status_self(l->node, l->parts.overlay, l->parts.grant, token, overview_row, c);
-    lender_describe(l->parts.lender, &m.local_terms);
-    m.local_terms.token = token;
+    lender_describe(l->parts.lender, &terms);
     local_say(c, &m);
 }
 

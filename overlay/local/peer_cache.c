@@ -17,7 +17,7 @@
 
 enum {
     FIRST_WALK_MS = 20000, /* links to all peers are made */
-    WALK_MS = 5000,        /* they are there: who does not answer is silent */
+    WALK_MS = 5000,        /* they are there: one that does not answer is silent */
     PAUSE_MS = 2000,       /* between two walks, and for each peer so much more */
     PAUSE_PEER_MS = 20,
     LOST_PAUSE_MS = 300, /* a peer's link broke: others may tell more in a moment */

@@ -151,7 +151,7 @@ bool rpc_take(struct rpc *x, void *client, pid_t pid, const struct message *m)
     switch ((unsigned)m->kind) {
 #define TO_rpc(name)                                                                               \
     case MSG_##name:                                                                               \
-        on_##name(&by, &m->name);                                                                  \
+        on_##name(&by, message_##name(m));                                                         \
         return true;
 #define TO_rpc_order(name) TO_rpc(name)
 #define TO_rpc_row(name) TO_rpc(name)

@@ -11,7 +11,7 @@ static const char manifest_label[] = "p2pgrid job\n";
 enum { LABEL = sizeof manifest_label - 1 };
 
 struct manifest {
-    struct message job;
+    struct message_whole job;
     size_t length; /* of the frame */
     uint8_t signature[SIGNATURE_BYTES];
     uint8_t words[LABEL + WIRE_MAX_FRAME]; /* the manifest_label, then the frame */
@@ -38,8 +38,8 @@ static bool manifest_read(struct manifest *m)
 {
     bool read = false;
     for (unsigned v = WIRE_HIGHEST; v >= WIRE_LOWEST && !read; v--)
-        read = message_decode_version(&m->job, m->words + LABEL, m->length, v);
-    return read && m->job.kind == MSG_manifest;
+        read = message_decode_whole(&m->job, m->words + LABEL, m->length, v);
+    return read && m->job.message.kind == MSG_manifest;
 }
 
 int manifest_sign(struct manifest **out, const struct msg_manifest *job,
@@ -48,10 +48,10 @@ int manifest_sign(struct manifest **out, const struct msg_manifest *job,
     struct manifest *m = manifest_new();
     if (m == NULL)
         return -ENOMEM;
-    m->job.kind = MSG_manifest;
-    m->job.manifest = *job; /* its bytes are the caller's */
-    m->length =
-        message_encode_version(&m->job, m->words + LABEL, WIRE_MAX_FRAME, manifest_version(job));
+    message_clear(&m->job, MSG_manifest);
+    m->job.large.manifest = *job; /* its bytes are the caller's */
+    m->length = message_encode_version(&m->job.message, m->words + LABEL, WIRE_MAX_FRAME,
+                                       manifest_version(job));
     int rc = m->length == 0 ? -E2BIG
                             : identity_sign(submitter, m->words, LABEL + m->length, m->signature);
     if (rc != 0) {
@@ -65,7 +65,7 @@ int manifest_sign(struct manifest **out, const struct msg_manifest *job,
 void manifest_put(const struct manifest *m, struct msg_lease_launch *out)
 {
     const uint8_t *frame = m->words + LABEL;
-    out->lease = m->job.manifest.lease;
+    out->lease = m->job.large.manifest.lease;
     out->manifest = frame;
     out->manifest_length = (uint32_t)m->length;
     out->signature = m->signature;
@@ -75,7 +75,7 @@ void manifest_put(const struct manifest *m, struct msg_lease_launch *out)
 static int manifest_check(const struct manifest *m, const struct msg_lease_launch *launch,
                           const struct identity_card *from, const struct id *self, struct err *e)
 {
-    const struct msg_manifest *job = &m->job.manifest;
+    const struct msg_manifest *job = &m->job.large.manifest;
     if (!id_equal(&job->submitter, &from->id))
         return err_set(e, EACCES, "its manifest is another member's");
     if (!id_equal(&job->peer, self))
@@ -112,7 +112,7 @@ int manifest_open(struct manifest **out, const struct msg_lease_launch *launch,
 
 const struct msg_manifest *manifest_job(const struct manifest *m)
 {
-    return &m->job.manifest;
+    return &m->job.large.manifest;
 }
 
 void manifest_free(struct manifest *m)

@@ -69,13 +69,8 @@ int member_take(struct member *m, const struct msg_revocations *list, const stru
              (unsigned long long)list->serial);
     if (revocation_save(&m->revocation, n->settings.state, &why) < 0)
         log_warn(n->log, "the list of revoked peers will be forgotten: %s", why.text);
-    struct message *all = calloc(1, sizeof *all);
-    if (all == NULL)
-        return err_set(e, ENOMEM, "no memory");
-    all->kind = MSG_revocations;
-    all->revocations = m->revocation.list;
-    links_spread(n->links, all, from);
-    free(all);
+    links_spread(n->links, &(struct message){MSG_revocations, .revocations = &m->revocation.list},
+                 from);
     if (identity_rotation(n->identity) != NULL)
         member_check_soon(m); /* it names the registrar, which renews this peer's certificate */
     return member_apply_list(m) < 0 ? err_set(e, ENOMEM, "no memory") : 0;
@@ -111,13 +106,8 @@ static void member_on_serial(struct member *m, const struct link_peer *from, uin
 {
     if (serial >= m->revocation.list.serial)
         return; /* the other side sends its newer list when it hears this peer's serial */
-    struct message *all = calloc(1, sizeof *all);
-    if (all == NULL)
-        return;
-    all->kind = MSG_revocations;
-    all->revocations = m->revocation.list;
-    link_send(m->node->links, &from->peer, all);
-    free(all);
+    link_send(m->node->links, &from->peer,
+              &(struct message){MSG_revocations, .revocations = &m->revocation.list});
 }
 
 /* --- the authority's key --- */
@@ -247,7 +237,7 @@ void member_hear(struct member *self, const struct link_peer *from, const struct
         member_on_serial(self, from, m->revocations_have.serial);
         break;
     case MSG_revocations:
-        member_take(self, &m->revocations, &from->peer.id, &e);
+        member_take(self, m->revocations, &from->peer.id, &e);
         break;
     case MSG_renew_answer:
         if (id_equal(&from->peer.id, &self->revocation.list.registrar.id))

@@ -5,7 +5,7 @@
 #include "overlay/base/err.h"
 #include "overlay/wire/message.h"
 
-enum { SIGHTINGS_MOST = 4096 }; /* who was not seen for longest makes room */
+enum { SIGHTINGS_MOST = 4096 }; /* the one that was not seen for longest makes room */
 
 struct sightings;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* history.h -- what ran on this desktop and what its user ran, in a bounded file in the state
- * folder, and what happens here, for who listens. */
+ * folder, and what happens here, for programs that listen. */
 #ifndef P2P_OVERLAY_NODE_HISTORY_H
 #define P2P_OVERLAY_NODE_HISTORY_H
 #include "overlay/base/err.h"

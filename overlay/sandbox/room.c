@@ -16,6 +16,7 @@
 #include "tail.h"
 #include "travelled.h"
 #include "usage.h"
+#include "overlay/wire/version.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -49,7 +50,7 @@ struct room {
     int output;               /* of the command */
     int log;                  /* output in its folder, the first LOG_BYTES */
     size_t logged;
-    struct message order;
+    struct message_whole order;
     char **environment;
     int programs[PROGRAMS_MAX]; /* descriptors, for each of the order's */
     struct lanes_plan lanes;    /* .count 0: there are no views */
@@ -117,9 +118,10 @@ static int room_read_order(struct room *r)
     const uint8_t *frame = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, ROOM_ORDER, 0);
     if (frame == MAP_FAILED)
         return -errno;
-    if (!message_decode(&r->order, frame, (size_t)st.st_size) || r->order.kind != MSG_room_order)
+    if (!message_decode_whole(&r->order, frame, (size_t)st.st_size, WIRE_HIGHEST) ||
+        r->order.message.kind != MSG_room_order)
         return -EPROTO;
-    const struct msg_room_order *o = &r->order.room_order;
+    const struct msg_room_order *o = &r->order.large.room_order;
     r->environment = environment_make(nothing, o->environment, o->environment_length);
     return r->environment != NULL ? 0 : -errno;
 }
@@ -149,7 +151,7 @@ static int room_make_target(struct room *r, const char *path)
 /* The owner's own job sees this machine's root, and there what came with an absolute name. */
 static int room_plan_outside(struct room *r, struct err *e)
 {
-    const struct msg_room_order *o = &r->order.room_order;
+    const struct msg_room_order *o = &r->order.large.room_order;
     if (o->guest || o->tree[0] == '\0')
         return 0;
     int rc = outside_find(&r->outside, o->tree, outside_look_host, NULL, e);
@@ -170,7 +172,7 @@ static int room_plan_outside(struct room *r, struct err *e)
  * has, and the host's /tmp; one with other owners' peers has the folder that was opened to it. */
 static int room_plan_lanes(struct room *r, struct err *e)
 {
-    const struct msg_room_order *o = &r->order.room_order;
+    const struct msg_room_order *o = &r->order.large.room_order;
     if (o->job_folder[0] == '\0')
         return 0;
     const bool open = !o->guest || strcmp(o->folder, o->job_folder) == 0;
@@ -197,7 +199,7 @@ static int room_add_libraries(struct room *r, struct err *e)
 {
     static const char name[] = "LD_LIBRARY_PATH=";
     static char entry[3 * PATH_MAX], folders[PATH_MAX];
-    const struct msg_room_order *o = &r->order.room_order;
+    const struct msg_room_order *o = &r->order.large.room_order;
     if (o->guest || r->lanes.count == 0 || o->tree[0] == '\0')
         return 0;
     int rc = travelled_libraries(o->tree, folders, sizeof folders);
@@ -216,7 +218,7 @@ static int room_add_libraries(struct room *r, struct err *e)
 /* Where it lies here, before there is any view. */
 static const char *room_program_path(const struct room *r, const char *path, char *out, size_t size)
 {
-    const char *const folder = r->lanes.folder, *const tree = r->order.room_order.tree;
+    const char *const folder = r->lanes.folder, *const tree = r->order.large.room_order.tree;
     if (tree[0] != '\0' && outside_source(tree, path, out, size))
         return out;
     if (r->tree[0] == '\0' || strncmp(path, folder, strlen(folder)) != 0 ||
@@ -228,7 +230,7 @@ static const char *room_program_path(const struct room *r, const char *path, cha
 
 static int room_check_programs(struct room *r, struct err *e)
 {
-    const struct msg_room_order *o = &r->order.room_order;
+    const struct msg_room_order *o = &r->order.large.room_order;
     char path[PATH_MAX];
     for (size_t i = 0; i < o->programs_count; i++) {
         const char *at = room_program_path(r, o->programs[i].path, path, sizeof path);
@@ -242,7 +244,7 @@ static int room_check_programs(struct room *r, struct err *e)
 /* A descriptor; -1: the job has no control group. */
 static int room_make_group(struct room *r, struct err *e)
 {
-    const struct msg_room_order *o = &r->order.room_order;
+    const struct msg_room_order *o = &r->order.large.room_order;
     const struct cgroup_limits limits = {o->memory, o->processes, o->nice};
     if (o->groups[0] == '\0')
         return -1;
@@ -259,7 +261,7 @@ static int room_make_dirs(struct room *r)
         return rc;
     r->log = open("output", O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
     return r->log < 0 ? -errno
-                      : room_dirs_fill(&r->dirs, r->order.room_order.guest, r->environment);
+                      : room_dirs_fill(&r->dirs, r->order.large.room_order.guest, r->environment);
 }
 
 static uint64_t now_ms(void)
@@ -289,7 +291,7 @@ static int room_start(struct room *r, struct err *e)
     int ends[2], post[2];
     r->siblings[0] = getpid();
     r->sibling_count = 1;
-    const struct msg_room_order *o = &r->order.room_order;
+    const struct msg_room_order *o = &r->order.large.room_order;
     char *command = strndup((const char *)o->command, o->command_length);
     if (command == NULL || pipe2(ends, O_CLOEXEC) != 0 ||
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, post) != 0)
@@ -377,12 +379,12 @@ static void room_signal_one(void *ctx, const struct proctree_process *p)
 static void room_lower_one(void *ctx, const struct proctree_process *p)
 {
     const struct room *r = ctx;
-    autogroup_lower(p->pid, r->order.room_order.nice);
+    autogroup_lower(p->pid, r->order.large.room_order.nice);
 }
 
 static void room_watch_usage(struct room *r)
 {
-    const struct msg_room_order *o = &r->order.room_order;
+    const struct msg_room_order *o = &r->order.large.room_order;
     const struct usage most = {.memory = o->memory, .disk = o->disk, .processes = o->processes};
     struct usage usage;
     char why[160];
@@ -454,7 +456,7 @@ static void room_read_control(struct room *r)
 /* False: the kernel did not accept it now; to be tried again. */
 static bool room_lower_session(const struct room *r)
 {
-    const int nice = r->order.room_order.nice;
+    const int nice = r->order.large.room_order.nice;
     return autogroup_lower(r->command.pid, nice > LEAST_NICE ? nice : LEAST_NICE) == 0;
 }
 
@@ -465,7 +467,7 @@ static void room_run(struct room *r)
                           {.fd = r->signals, .events = POLLIN},
                           {.fd = r->output, .events = POLLIN},
                           {.fd = r->broker != NULL ? broker_fd(r->broker) : -1, .events = POLLIN}};
-    bool bounded = order_is_bounded(&r->order.room_order);
+    bool bounded = order_is_bounded(&r->order.large.room_order);
     uint64_t next = now_ms() + WATCH_MS;
     r->began_ms = now_ms();
     bool lowered = room_lower_session(r);

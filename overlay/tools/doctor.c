@@ -52,11 +52,11 @@ static void doctor_row(void *ctx, const struct message *m)
     struct symptoms *s = a->s;
     if (m->kind != MSG_local_terms)
         return;
-    strcpy(a->o->file, m->local_terms.file);
-    s->enforces = m->local_terms.enforces;
-    s->required = m->local_terms.required;
-    s->group = (m->local_terms.enforces & CONFINE_CGROUP) != 0;
-    snprintf(s->controllers, sizeof s->controllers, "%s", m->local_terms.controllers);
+    strcpy(a->o->file, m->local_terms->file);
+    s->enforces = m->local_terms->enforces;
+    s->required = m->local_terms->required;
+    s->group = (m->local_terms->enforces & CONFINE_CGROUP) != 0;
+    snprintf(s->controllers, sizeof s->controllers, "%s", m->local_terms->controllers);
 }
 
 static void look_at_daemon(struct symptoms *s, struct doctor_order *o)

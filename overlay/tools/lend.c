@@ -53,7 +53,7 @@ static error_t lend_parse(int key, char *value, struct argp_state *state)
 static void lend_row(void *ctx, const struct message *m)
 {
     if (m->kind == MSG_local_terms)
-        *(struct msg_local_terms *)ctx = m->local_terms;
+        *(struct msg_local_terms *)ctx = *m->local_terms;
 }
 
 static int lend_ask(struct client *c, const struct msg_local_lend *asked,

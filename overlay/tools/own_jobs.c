@@ -39,7 +39,7 @@ void own_jobs_take(struct own_jobs *all, const struct message *m)
     if (m->kind == MSG_local_job)
         add_job(all, &m->local_job);
     else if (m->kind == MSG_local_places && all->count > 0 && !all->short_of_memory)
-        add_places(&all->at[all->count - 1], &m->local_places);
+        add_places(&all->at[all->count - 1], m->local_places);
 }
 
 static void own_jobs_row(void *ctx, const struct message *m)

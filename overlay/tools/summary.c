@@ -25,7 +25,7 @@ static void summary_row(void *ctx, const struct message *m)
     if (m->kind == MSG_local_self)
         s->self = m->local_self;
     else if (m->kind == MSG_local_terms)
-        s->terms = m->local_terms;
+        s->terms = *m->local_terms;
     else if (m->kind == MSG_local_granted && s->lent_count < LEASE_MAX)
         s->lent[s->lent_count++] = m->local_granted;
 }

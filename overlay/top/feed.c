@@ -95,7 +95,7 @@ static void feed_row(struct feed *f, const struct message *m)
     else if (m->kind == MSG_local_granted)
         feed_granted(f, &m->local_granted);
     else if (m->kind == MSG_local_terms)
-        s->terms = m->local_terms;
+        s->terms = *m->local_terms;
     else if (m->kind == MSG_local_member)
         top_state_member(s, &m->local_member);
     else if (m->kind == MSG_local_peer)

@@ -141,7 +141,7 @@ void connection_answer(struct connection *c, const uint8_t *frame, size_t length
 static void send_older(struct connection *c, const uint8_t *frames, size_t length)
 {
     struct {
-        struct message m;
+        struct message_whole said;
         uint8_t frame[WIRE_MAX_FRAME];
     } *older = malloc(sizeof *older);
     if (older == NULL) {
@@ -150,10 +150,10 @@ static void send_older(struct connection *c, const uint8_t *frames, size_t lengt
     }
     for (size_t at = 0, one; at < length; at += one) {
         one = (size_t)message_frame_length(frames + at, length - at);
-        size_t n =
-            message_decode(&older->m, frames + at, one)
-                ? message_encode_version(&older->m, older->frame, sizeof older->frame, c->version)
-                : 0;
+        size_t n = message_decode_whole(&older->said, frames + at, one, WIRE_HIGHEST)
+                       ? message_encode_version(&older->said.message, older->frame,
+                                                sizeof older->frame, c->version)
+                       : 0;
         if (n > 0)
             bufferevent_write(c->bev, older->frame, n);
     }

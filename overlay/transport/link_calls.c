@@ -13,14 +13,14 @@
 
 static bool link_handle(struct links *l, const struct link_peer *from)
 {
-    return l->receive != NULL && l->receive(l->receive_ctx, from, &l->message);
+    return l->receive != NULL && l->receive(l->receive_ctx, from, &l->said.message);
 }
 
 static void link_on_frame(void *ctx, struct connection *c, const uint8_t *frame, size_t length)
 {
     struct links *l = ctx;
     struct link_peer from = links_who(c);
-    if (!message_decode_version(&l->message, frame, length, from.version))
+    if (!message_decode_whole(&l->said, frame, length, from.version))
         connection_accuse(c, "it sent what is no message");
     else if (!link_handle(l, &from))
         connection_accuse(c, "it sent what no daemon says");
@@ -43,7 +43,7 @@ void links_to_self(evutil_socket_t fd, short what, void *ctx)
         uint8_t *frame = malloc(length);
         evbuffer_remove(l->to_self, frame != NULL ? frame : l->frame, length);
         batch -= length;
-        if (frame != NULL && message_decode(&l->message, frame, length))
+        if (frame != NULL && message_decode_whole(&l->said, frame, length, WIRE_HIGHEST))
             link_handle(l, &self);
         free(frame);
     }

@@ -61,7 +61,7 @@ struct links {
     void *up_ctx;
     links_join_fn *join;
     void *join_ctx;
-    struct message message; /* the one being handled */
+    struct message_whole said; /* the one being handled */
     uint8_t frame[WIRE_MAX_FRAME];
 };
 

@@ -231,7 +231,7 @@ void web_state_take(struct web_state *s, const struct message *m)
         take_lent(s, &m->local_granted);
         break;
     case MSG_local_terms:
-        json_object_set_new(section(s, "desktop"), "policy", json_of_terms(&m->local_terms));
+        json_object_set_new(section(s, "desktop"), "policy", json_of_terms(m->local_terms));
         break;
     case MSG_local_peer:
         take_peer(s, &m->local_peer);
@@ -243,7 +243,7 @@ void web_state_take(struct web_state *s, const struct message *m)
         take_job(s, &m->local_job);
         break;
     case MSG_local_places:
-        take_places(s, &m->local_places);
+        take_places(s, m->local_places);
         break;
     case MSG_local_transfer:
         take_transfer(s, &m->local_transfer);

@@ -67,7 +67,7 @@ void web_ask_grid(struct web *w)
     local_ask(w->client, &question);
 }
 
-/* --- the metrics' key, which outlives the daemon, as who reads them has it in a file --- */
+/* --- the metrics' key, which outlives the daemon, as a reader has it in a file --- */
 
 static void metrics_path(const struct web *w, char path[SETTINGS_PATH + 16])
 {

@@ -76,12 +76,52 @@
 #include "message.def"
 #include "message_undef.h"
 
+/* A LARGE one has its room there. */
+static void message_place(struct message_whole *w)
+{
+    switch ((unsigned)w->message.kind) {
+#define MESSAGE(name, kind, to)
+#define LARGE(name, kind, to)                                                                      \
+    case MSG_##name:                                                                               \
+        w->message.name = &w->large.name;                                                          \
+        return;
+#include "message_only.h"
+#include "message.def"
+#include "message_undef.h"
+    }
+}
+
+struct message *message_clear(struct message_whole *w, enum message_kind kind)
+{
+    memset(&w->message, 0, sizeof w->message);
+    w->message.kind = kind;
+    memset(&w->large, 0, sizeof w->large);
+    message_place(w);
+    return &w->message;
+}
+
+void message_copy(struct message_whole *w, const struct message *m)
+{
+    w->message = *m;
+    switch ((unsigned)m->kind) {
+#define MESSAGE(name, kind, to)
+#define LARGE(name, kind, to)                                                                      \
+    case MSG_##name:                                                                               \
+        w->large.name = *m->name;                                                                  \
+        w->message.name = &w->large.name;                                                          \
+        return;
+#include "message_only.h"
+#include "message.def"
+#include "message_undef.h"
+    }
+}
+
 static void get_body(struct wire_reader *r, struct message *m)
 {
     switch (m->kind) {
 #define MESSAGE(name, kind, to)                                                                    \
     case MSG_##name:                                                                               \
-        get_msg_##name(r, &m->name);                                                               \
+        get_msg_##name(r, (struct msg_##name *)message_##name(m));                                 \
         return;
 #include "message_only.h"
 #include "message.def"
@@ -126,7 +166,7 @@ size_t message_encode_version(const struct message *m, uint8_t *out, size_t size
     switch (m->kind) {
 #define MESSAGE(name, kind, to)                                                                    \
     case MSG_##name:                                                                               \
-        put_msg_##name(&w, &m->name);                                                              \
+        put_msg_##name(&w, message_##name(m));                                                     \
         return frame_end(&w);
 #include "message_only.h"
 #include "message.def"
@@ -151,15 +191,53 @@ long message_frame_length(const uint8_t *in, size_t have)
     return (long)rest + 4;
 }
 
-bool message_decode_version(struct message *m, const uint8_t *frame, size_t length,
-                            unsigned version)
+/* A frame that begins like one of ours. */
+static bool frame_open(struct wire_reader *r, const uint8_t *frame, size_t length, unsigned version,
+                       enum message_kind *kind)
 {
     if (length < WIRE_HEADER || message_frame_length(frame, length) != (long)length)
         return false;
-    struct wire_reader r = {.base = frame, .size = length, .at = 4, .version = version};
-    m->kind = (enum message_kind)wire_get_u8(&r);
-    get_body(&r, m);
-    return !r.failed && r.at == r.size;
+    *r = (struct wire_reader){.base = frame, .size = length, .at = 4, .version = version};
+    *kind = (enum message_kind)wire_get_u8(r);
+    return true;
+}
+
+static bool message_get(struct wire_reader *r, struct message *m)
+{
+    get_body(r, m);
+    return !r->failed && r->at == r->size;
+}
+
+static bool kind_is_large(enum message_kind kind)
+{
+    switch ((unsigned)kind) {
+#define MESSAGE(name, kind, to)
+#define LARGE(name, kind, to)                                                                      \
+    case MSG_##name:                                                                               \
+        return true;
+#include "message_only.h"
+#include "message.def"
+#include "message_undef.h"
+    }
+    return false;
+}
+
+bool message_decode_version(struct message *m, const uint8_t *frame, size_t length,
+                            unsigned version)
+{
+    struct wire_reader r;
+    return frame_open(&r, frame, length, version, &m->kind) && !kind_is_large(m->kind) &&
+           message_get(&r, m);
+}
+
+bool message_decode_whole(struct message_whole *w, const uint8_t *frame, size_t length,
+                          unsigned version)
+{
+    struct wire_reader r;
+    if (!frame_open(&r, frame, length, version, &w->message.kind))
+        return false;
+    message_place(w);
+    return message_get(&r, &w->message);
 }
 
 bool message_decode(struct message *m, const uint8_t *frame, size_t length)
@@ -185,7 +263,7 @@ uint32_t message_token(const struct message *m)
     switch ((unsigned)m->kind) {
 #define TO_row(name)                                                                               \
     case MSG_##name:                                                                               \
-        return m->name.token;
+        return message_##name(m)->token;
 #define TO_rpc_row(name) TO_row(name)
 #include "message_to.h"
     }
@@ -197,7 +275,7 @@ void message_set_token(struct message *question, uint32_t token)
     switch ((unsigned)question->kind) {
 #define TO_local(name)                                                                             \
     case MSG_##name:                                                                               \
-        question->name.token = token;                                                              \
+        ((struct msg_##name *)message_##name(question))->token = token;                            \
         return;
 #define TO_rpc(name) TO_local(name)
 #include "message_to.h"

@@ -3,7 +3,11 @@
  * wire.
  *
  * BYTES fields of a decoded message point into the frame it was decoded from. Everything else is
- * copied. A decoded message is inside all its bounds. */
+ * copied. A decoded message is inside all its bounds.
+ *
+ * A struct message is on many stacks, so it only points to what is of more than 4 KiB: m->ping is a
+ * struct msg_ping, m->local_terms points to one. Who makes such a message has the room for it; one
+ * that is decoded is in a struct message_whole. */
 #ifndef P2P_OVERLAY_WIRE_MESSAGE_H
 #define P2P_OVERLAY_WIRE_MESSAGE_H
 #include "wire.h"
@@ -51,11 +55,46 @@ struct message {
     enum message_kind kind;
     union {
 #define MESSAGE(name, kind, to) struct msg_##name name;
+#define LARGE(name, kind, to) struct msg_##name *name;
 #include "message_only.h"
 #include "message.def"
 #include "message_undef.h"
     };
 };
+
+enum { MESSAGE_MOST = 4096 };
+_Static_assert(sizeof(struct message) <= MESSAGE_MOST, "what is larger is LARGE");
+
+/* A message of any kind, and the room for what it points to. */
+struct message_whole {
+    struct message message;
+    union {
+#define MESSAGE(name, kind, to)
+#define LARGE(name, kind, to) struct msg_##name name;
+#include "message_only.h"
+#include "message.def"
+#include "message_undef.h"
+    } large;
+};
+
+/* Its fields, wherever they are: message_ping(m). */
+#define MESSAGE(name, kind, to)                                                                    \
+    static inline const struct msg_##name *message_##name(const struct message *m)                 \
+    {                                                                                              \
+        return &m->name;                                                                           \
+    }
+#define LARGE(name, kind, to)                                                                      \
+    static inline const struct msg_##name *message_##name(const struct message *m)                 \
+    {                                                                                              \
+        return m->name;                                                                            \
+    }
+#include "message_only.h"
+#include "message.def"
+#include "message_undef.h"
+
+/* A message of this kind, all zero. */
+struct message *message_clear(struct message_whole *w, enum message_kind kind);
+void message_copy(struct message_whole *w, const struct message *m);
 
 /* The frame of m into out: its length, or 0 when it does not fit or a field is out of its bounds.
  */
@@ -76,12 +115,15 @@ size_t message_encode_version(const struct message *m, uint8_t *out, size_t size
  * before, -1 when no frame may be that long. */
 long message_frame_length(const uint8_t *in, size_t have);
 
-/* One whole frame. False for a kind that does not exist, a field out of bounds, or bytes left over.
- */
+/* One whole frame. False for a kind that does not exist or is LARGE, a field out of bounds, or
+ * bytes left over. */
 bool message_decode(struct message *m, const uint8_t *frame, size_t length);
 /* From such a peer: fields that it does not know are zero. */
 bool message_decode_version(struct message *m, const uint8_t *frame, size_t length,
                             unsigned version);
+/* The same for all kinds. */
+bool message_decode_whole(struct message_whole *w, const uint8_t *frame, size_t length,
+                          unsigned version);
 
 /* What a program on the local socket is answered has the token of its question; 0: it has none. */
 uint32_t message_token(const struct message *m);

@@ -2,6 +2,7 @@
 /* message_undef.h -- after message.def: forget what its words meant. */
 #undef PART
 #undef MESSAGE
+#undef LARGE
 #undef U8
 #undef U16
 #undef U32

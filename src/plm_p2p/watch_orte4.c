@@ -205,7 +205,8 @@ void plm_p2p_ask_status(orte_vpid_t daemon)
     unsigned vnode;
     if (!plm->asking && !plm->ending && ras_grid() != NULL && vnode_of_daemon(daemon, &vnode) &&
         !vnodes_is_empty(plm->vnodes, vnode))
-        (void)client_look(grid_client(ras_grid()), &vnodes_lease(plm->vnodes, vnode)->id, NULL);
+        (void)client_lease_status(grid_client(ras_grid()), &vnodes_lease(plm->vnodes, vnode)->id,
+                                  NULL);
 }
 
 static void on_event(int fd, short what, void *unused)

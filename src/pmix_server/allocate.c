@@ -187,7 +187,7 @@ static void allocate_on_done(void *ctx, const struct msg_local_done *done)
     }
 }
 
-static void allocate_claim(const struct pmix_request *r, struct message *m)
+static void allocate_claim(const struct pmix_request *r, struct msg_local_allocate *asked)
 {
     const struct request request = {.slots = r->slots > r->nodes ? r->slots : r->nodes,
                                     .strategy = r->nodes > 0 ? SHARE_SPREAD : r->strategy,
@@ -195,10 +195,9 @@ static void allocate_claim(const struct pmix_request *r, struct message *m)
                                     .use = LEASE_RESERVES,
                                     .reservation = r->id,
                                     .require = r->require};
-    const char *problem = request_write(&request, &m->local_allocate);
+    const char *problem = request_write(&request, asked);
     assert(problem == NULL); /* what was read is in its bounds */
     (void)problem;
-    m->kind = MSG_local_allocate;
 }
 
 static void allocate_step(struct pmix_request *r, enum step step)
@@ -208,10 +207,12 @@ static void allocate_step(struct pmix_request *r, enum step step)
                                     [STEP_TELL] = RESERVE_TELL,
                                     [STEP_RELEASE] = RESERVE_RELEASE,
                                     [STEP_UNDO] = RESERVE_RELEASE};
+    struct msg_local_allocate asked = {0};
     struct message m = {.kind = MSG_local_reserve};
     r->step = step;
     if (step == STEP_CLAIM) {
-        allocate_claim(r, &m);
+        allocate_claim(r, &asked);
+        m = (struct message){.kind = MSG_local_allocate, .local_allocate = &asked};
     } else {
         m.local_reserve.verb = verbs[step];
         m.local_reserve.reservation = r->id;

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "daemon.h"
 #include "overlay/client/socket_path.h"
+#include "overlay/wire/version.h"
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -102,7 +103,7 @@ static void daemon_on_read(struct bufferevent *stream, void *ctx)
 {
     struct daemon *d = ctx;
     struct evbuffer *in = bufferevent_get_input(stream);
-    struct message m;
+    struct message_whole said;
     for (;;) {
         uint8_t head[4];
         ssize_t have = evbuffer_copyout(in, head, sizeof head);
@@ -110,11 +111,11 @@ static void daemon_on_read(struct bufferevent *stream, void *ctx)
         if (length == 0 || (length > 0 && evbuffer_get_length(in) < (size_t)length))
             return;
         const uint8_t *frame = length > 0 ? evbuffer_pullup(in, length) : NULL;
-        if (frame == NULL || !message_decode(&m, frame, (size_t)length)) {
+        if (frame == NULL || !message_decode_whole(&said, frame, (size_t)length, WIRE_HIGHEST)) {
             d->watcher.gone(d->watcher.ctx);
             return;
         }
-        daemon_take(d, &m);
+        daemon_take(d, &said.message);
         evbuffer_drain(in, (size_t)length);
     }
 }

@@ -90,7 +90,7 @@ static void job_row(void *ctx, const struct message *m)
         more[p->job_count++] = (struct snapshot_job){.is = m->local_job};
     } else if (m->kind == MSG_local_places && p->job_count > 0) {
         struct snapshot_job *j = &p->jobs[p->job_count - 1];
-        const struct msg_local_places *said = &m->local_places;
+        const struct msg_local_places *said = m->local_places;
         struct part_place *more =
             realloc(j->places, (j->count + said->places_count + 1) * sizeof *more);
         if (more == NULL)

@@ -31,11 +31,12 @@ static int ras_p2p_register(void)
         "Slots to hold in reserve, each on a peer of its own if possible: they replace peers that "
         "fail to start, and give MPI_Comm_spawn room",
         OPAL_INFO_LVL_2, &c->spares);
-    param_text(
-        base, "wait",
-        "So long mpirun waits where too few slots are free, such as 30s, 10m or 2h: who uses the "
-        "fewest slots gets some first, then who waits longest (default: 0, it is refused at once)",
-        OPAL_INFO_LVL_2, &c->wait);
+    param_text(base, "wait",
+               "So long mpirun waits where too few slots are free, such as 30s, 10m or 2h: the "
+               "owner that uses the "
+               "fewest slots gets some first, then the one that waits longest (default: 0, it is "
+               "refused at once)",
+               OPAL_INFO_LVL_2, &c->wait);
     c->keep_output = (char *)"64K";
     param_text(
         base, "keep_output",

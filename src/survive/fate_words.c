@@ -83,7 +83,7 @@ static bool takes_its_desktop(const struct fate_replica *r)
     return false;
 }
 
-/* Who is switched off first sees its processes killed: that is told of the desktop. */
+/* On a desktop that is switched off processes are killed first: that is told of the desktop. */
 static bool goes_with(const struct fate_replica *r, const struct fate_replica *head)
 {
     if (!r->untold || strcmp(r->peer, head->peer) != 0)

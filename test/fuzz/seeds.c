@@ -81,17 +81,18 @@ static void save_frame(const char *folder, const char *name, const uint8_t *fram
 
 int main(int argc, char **argv)
 {
-    static struct message m;
+    static struct message_whole said;
     static uint8_t frame[WIRE_MAX_FRAME];
     if (argc != 2) {
         fprintf(stderr, "usage: seeds FOLDER\n");
         return 2;
     }
-#define MESSAGE(name, number, to)                                                                  \
-    memset(&m, 0, sizeof m);                                                                       \
-    m.kind = MSG_##name;                                                                           \
-    fill_msg_##name(&m.name);                                                                      \
-    save_frame(argv[1], #name, frame, message_encode(&m, frame, sizeof frame));
+#define SAVE(name, fields)                                                                         \
+    message_clear(&said, MSG_##name);                                                              \
+    fill_msg_##name(fields);                                                                       \
+    save_frame(argv[1], #name, frame, message_encode(&said.message, frame, sizeof frame));
+#define MESSAGE(name, number, to) SAVE(name, &said.message.name)
+#define LARGE(name, number, to) SAVE(name, &said.large.name)
 #include "overlay/wire/message_only.h"
 #include "overlay/wire/message.def"
 #include "overlay/wire/message_undef.h"

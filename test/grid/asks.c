@@ -17,6 +17,7 @@ static struct part_peer self;
 static struct message make(enum message_kind kind)
 {
     static const uint8_t none;
+    static struct msg_lease_renew renew;
     struct message m = {.kind = kind};
     struct part_near_ad ad = {.peer = self.id, .ad = &none, .ad_length = 1};
     struct part_cell top = {.depth = 0}, half = {.depth = 1};
@@ -58,8 +59,9 @@ static struct message make(enum message_kind kind)
         m.lease_ask.slots = 1;
         break;
     case MSG_lease_renew:
-        m.lease_renew.leases_count = 1; /* none has no answer */
-        m.lease_renew.leases[0].lease = self.id;
+        renew.leases_count = 1; /* none has no answer */
+        renew.leases[0].lease = self.id;
+        m.lease_renew = &renew;
         break;
     case MSG_renew_ask:
         m.renew_ask.key = &none;

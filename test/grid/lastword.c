@@ -33,12 +33,11 @@ static void come_and_go(const char *path)
 {
     static uint8_t command[LONG];
     struct message job = {.kind = MSG_local_job}, jobs = {.kind = MSG_local_jobs};
-    struct message launch = {.kind = MSG_local_launch}; /* by no lease */
+    struct msg_local_launch order = {.command = command, .command_length = LONG};
+    struct message launch = {.kind = MSG_local_launch, .local_launch = &order}; /* by no lease */
     int fd = raw_dial(path);
     job.local_job.ranks = job.local_job.lanes = 1;
     strcpy(job.local_job.program, "lastword");
-    launch.local_launch.command = command;
-    launch.local_launch.command_length = LONG;
     raw_greet(fd);
     raw_say(fd, &job);
     raw_say(fd, &jobs);

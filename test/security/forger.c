@@ -56,7 +56,8 @@ static void ask(struct forger *f)
 /* One try after the other; each is answered. */
 static void go_on(struct forger *f)
 {
-    struct message m = {.kind = MSG_lease_renew};
+    struct msg_lease_renew renew = {.leases_count = 1, .leases = {{.lease = f->stolen}}};
+    struct message m = {.kind = MSG_lease_renew, .lease_renew = &renew};
     switch (f->step++) {
     case 0:
         printf("launch: ");
@@ -64,8 +65,6 @@ static void go_on(struct forger *f)
         return;
     case 1:
         printf("renew: ");
-        m.lease_renew.leases_count = 1;
-        m.lease_renew.leases[0].lease = f->stolen;
         link_send(f->links, &f->victim, &m);
         return;
     case 2: /* unanswered: its holder sees whether it worked */
@@ -95,8 +94,8 @@ static bool receive(void *ctx, const struct link_peer *from, const struct messag
     } else if (m->kind == MSG_lease_launched) {
         printf("LAUNCHED\n");
         go_on(f);
-    } else if (m->kind == MSG_lease_answer && m->lease_answer.offers_count == 1) {
-        f->own = m->lease_answer.offers[0].lease;
+    } else if (m->kind == MSG_lease_answer && m->lease_answer->offers_count == 1) {
+        f->own = m->lease_answer->offers[0].lease;
         confirm.lease_confirm.lease = f->own;
         confirm.lease_confirm.slots = 1;
         link_send(f->links, &f->victim, &confirm);
@@ -105,7 +104,7 @@ static bool receive(void *ctx, const struct link_peer *from, const struct messag
         else
             send_launch(f, &f->own, &f->own, true);
     } else if (m->kind == MSG_lease_answer) {
-        printf("no offer: %s\n", m->lease_answer.reason);
+        printf("no offer: %s\n", m->lease_answer->reason);
         event_base_loopbreak(f->base);
     }
     return true;

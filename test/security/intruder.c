@@ -225,9 +225,8 @@ static void use_lease(const char *keys, const char *text)
     m->lease_launch.signature_length = sizeof signature;
     session_put(ssl, m);
     expect_unknown(ssl, "a command was started under another's lease");
-    *m = (struct message){.kind = MSG_lease_renew};
-    m->lease_renew.leases_count = 1;
-    m->lease_renew.leases[0].lease = lease;
+    struct msg_lease_renew renew = {.leases_count = 1, .leases = {{.lease = lease}}};
+    *m = (struct message){.kind = MSG_lease_renew, .lease_renew = &renew};
     session_put(ssl, m);
     expect_unknown(ssl, "another's lease was renewed");
     expect_no_results(ssl, m, &lease);

@@ -97,12 +97,16 @@ void session_hello(SSL *ssl, const struct addr *listens)
 bool session_hear(SSL *ssl, struct message *m)
 {
     static uint8_t frame[WIRE_MAX_FRAME];
+    static struct message_whole said;
     size_t have = 0;
     for (;;) {
         long length = message_frame_length(frame, have);
         size_t wanted = length > 0 ? (size_t)length : 4;
-        if (length > 0 && have == wanted)
-            return message_decode(m, frame, have);
+        if (length > 0 && have == wanted) {
+            const bool good = message_decode_whole(&said, frame, have, WIRE_HIGHEST);
+            *m = said.message;
+            return good;
+        }
         int n = SSL_read(ssl, frame + have, (int)(wanted - have));
         if (n <= 0)
             return false;

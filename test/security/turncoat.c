@@ -179,9 +179,9 @@ static void forget(const struct id *lease, const char *why)
 static void renew_leases(void)
 {
     for (unsigned i = 0; i < self.count; i++) {
-        struct message m = {.kind = MSG_lease_renew};
-        m.lease_renew.leases_count = 1;
-        m.lease_renew.leases[0].lease = self.held[i].lease;
+        struct msg_lease_renew renew = {.leases_count = 1,
+                                        .leases = {{.lease = self.held[i].lease}}};
+        const struct message m = {.kind = MSG_lease_renew, .lease_renew = &renew};
         say(&self.held[i].peer, &m);
     }
 }
@@ -231,7 +231,7 @@ static bool take(void *ctx, const struct link_peer *from, const struct message *
 {
     (void)ctx;
     if (m->kind == MSG_lease_answer)
-        confirm(from, &m->lease_answer);
+        confirm(from, m->lease_answer);
     else if (m->kind == MSG_lease_ended)
         forget(&m->lease_ended.lease, m->lease_ended.text);
     return true;

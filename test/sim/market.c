@@ -27,7 +27,7 @@ struct event {
     uint64_t at, order;
     enum event_kind kind;
     unsigned bidder, peer, look; /* peer: of the market; a find: its place among them */
-    struct message *said;
+    struct message_whole *said;
 };
 
 struct bid {
@@ -103,8 +103,8 @@ static void send(struct market *m, enum event_kind kind, unsigned bidder, unsign
                  const struct message *said)
 {
     struct event *e = plan(m, kind, bidder, peer, one_way(m, bidder, peer));
-    e->said = must(malloc(sizeof *said));
-    *e->said = *said;
+    e->said = must(malloc(sizeof *e->said));
+    message_copy(e->said, said);
 }
 
 static bool goes_on(const struct market *m)
@@ -152,9 +152,9 @@ static uint64_t due_us(const struct market *m, uint64_t due_ms)
 static void borrow_carry_out(struct market *m, unsigned bidder, const struct borrow_action *a)
 {
     struct bid *b = &m->bids[bidder];
-    struct message said;
+    struct message_whole said;
     if (borrow_message(a, &said))
-        send(m, TO_LENDER, bidder, number(&a->peer), &said);
+        send(m, TO_LENDER, bidder, number(&a->peer), &said.message);
     b->lost += a->kind == BORROW_ENDED || a->kind == BORROW_FAILED;
 }
 
@@ -306,13 +306,14 @@ static void visited(struct market *m, unsigned bidder, unsigned find)
 static void hear_lender(struct market *m, const struct event *e)
 {
     const struct part_peer from = address(e->peer);
-    if (e->said->kind == MSG_lease_answer)
+    if (e->said->message.kind == MSG_lease_answer)
         step(m, e->bidder,
              &(struct search_event){
-                 .kind = SEARCH_ANSWER, .peer = from, .answer = &e->said->lease_answer});
+                 .kind = SEARCH_ANSWER, .peer = from, .answer = e->said->message.lease_answer});
     else
         borrow(m, e->bidder,
-               &(struct borrow_event){.kind = BORROW_MESSAGE, .peer = from, .message = e->said});
+               &(struct borrow_event){
+                   .kind = BORROW_MESSAGE, .peer = from, .message = &e->said->message});
 }
 
 /* --- a peer --- */
@@ -344,14 +345,14 @@ static void tick_lender(struct market *m, unsigned peer)
 static void hear_bidder(struct market *m, const struct event *e)
 {
     struct id fresh[LEND_OFFERS_MAX];
-    for (unsigned i = 0; i < LEND_OFFERS_MAX && e->said->kind == MSG_lease_ask; i++)
+    for (unsigned i = 0; i < LEND_OFFERS_MAX && e->said->message.kind == MSG_lease_ask; i++)
         for (unsigned k = 0; k < ID_BYTES; k++)
             fresh[i].b[k] = (uint8_t)chance(m);
     lend(m, e->peer,
          &(struct lend_event){.kind = LEND_MESSAGE,
                               .peer.id = holder(e->bidder),
                               .owner = holder(e->bidder),
-                              .message = e->said,
+                              .message = &e->said->message,
                               .fresh = fresh});
 }
 

@@ -187,7 +187,7 @@ static bool fair(uint64_t seed, unsigned loss)
     return good;
 }
 
-/* Who uses much waits longer than who uses nothing, and not for ever. */
+/* An owner of much waits longer than one of nothing, and not for ever. */
 static bool aging(uint64_t seed, unsigned loss)
 {
     struct world *w = make(seed, loss);

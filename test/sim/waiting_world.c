@@ -37,7 +37,7 @@ struct event {
     enum kind kind;
     unsigned job, lender, desktop;
     unsigned round; /* of a search or a look: an earlier one's come to nothing */
-    struct message *said;
+    struct message_whole *said;
 };
 
 /* One where jobs are begun: its daemon holds what they have. */
@@ -169,19 +169,19 @@ static void tell_lender(struct world *w, unsigned desktop, unsigned job,
 {
     struct event e = {.kind = TO_LENDER, .desktop = desktop, .job = job, .lender = lender_of(peer)};
     e.said = must(malloc(sizeof *e.said));
-    *e.said = *m;
+    message_copy(e.said, m);
     plan(w, e, arrives(w));
 }
 
 static void borrow_does(struct world *w, unsigned desktop, const struct borrow_action *a)
 {
     struct borrow *b = &w->desktops[desktop].borrow;
-    struct message m;
+    struct message_whole m;
     if (a->kind == BORROW_PROBE && w->lenders[lender_of(&a->peer)].there)
         borrow_step(b, &(struct borrow_event){.kind = BORROW_ANSWERS, .peer = a->peer}, w->now,
                     NULL);
     else if (borrow_message(a, &m) && (a->kind != BORROW_RELEASE || !is_lost(w)))
-        tell_lender(w, desktop, 0, &a->peer, &m);
+        tell_lender(w, desktop, 0, &a->peer, &m.message);
 }
 
 static void plan_borrow_alarm(struct world *w, unsigned desktop)
@@ -454,7 +454,7 @@ static void lend_does(struct world *w, unsigned lender, const struct lend_action
         return;
     e.desktop = desktop_of(w, &a->peer.id);
     e.said = must(malloc(sizeof *e.said));
-    *e.said = m;
+    message_copy(e.said, &m);
     plan(w, e, arrives(w));
 }
 
@@ -473,7 +473,7 @@ static void lender_hears(struct world *w, const struct event *e)
     const struct job *j = w->jobs[e->job];
     if (!w->lenders[e->lender].there)
         return;
-    for (unsigned i = 0; i < LEND_OFFERS_MAX && e->said->kind == MSG_lease_ask; i++)
+    for (unsigned i = 0; i < LEND_OFFERS_MAX && e->said->message.kind == MSG_lease_ask; i++)
         for (unsigned k = 0; k < ID_BYTES; k++)
             fresh[i].b[k] = (uint8_t)world_chance(w, 256);
     lend(w, e->lender,
@@ -481,7 +481,7 @@ static void lender_hears(struct world *w, const struct event *e)
                               .peer = desktop_peer(w->desktops[e->desktop].number),
                               .owner = named(3, j->setup.owner),
                               .guest = true,
-                              .message = e->said,
+                              .message = &e->said->message,
                               .fresh = fresh},
          e->job);
 }
@@ -527,7 +527,7 @@ static void found(struct world *w, const struct event *e)
 static void answered(struct world *w, const struct event *e)
 {
     const struct part_peer from = lender_peer(e->lender);
-    const struct msg_lease_answer *answer = &e->said->lease_answer;
+    const struct msg_lease_answer *answer = e->said->message.lease_answer;
     if (w->jobs[e->job]->search != NULL)
         search_happens(
             w, e->job,
@@ -541,17 +541,17 @@ static void desktop_hears(struct world *w, const struct event *e)
 {
     const struct job *j = w->jobs[e->job];
     const struct part_peer from = lender_peer(e->lender);
-    if (e->said->kind == MSG_lease_answer && j->state != JOB_DIED)
+    if (e->said->message.kind == MSG_lease_answer && j->state != JOB_DIED)
         answered(w, e);
-    else if (e->said->kind == MSG_lease_place && j->state != JOB_DIED &&
-             id_equal(&e->said->lease_place.wait, &j->wait.setup.id))
-        wait_happens(
-            w, e->job,
-            &(struct wait_event){.kind = WAIT_PLACE, .peer = from, .place = &e->said->lease_place});
-    else if (e->said->kind != MSG_lease_answer && e->said->kind != MSG_lease_place)
-        borrow_happens(
-            w, e->desktop,
-            &(struct borrow_event){.kind = BORROW_MESSAGE, .peer = from, .message = e->said});
+    else if (e->said->message.kind == MSG_lease_place && j->state != JOB_DIED &&
+             id_equal(&e->said->message.lease_place.wait, &j->wait.setup.id))
+        wait_happens(w, e->job,
+                     &(struct wait_event){
+                         .kind = WAIT_PLACE, .peer = from, .place = &e->said->message.lease_place});
+    else if (e->said->message.kind != MSG_lease_answer && e->said->message.kind != MSG_lease_place)
+        borrow_happens(w, e->desktop,
+                       &(struct borrow_event){
+                           .kind = BORROW_MESSAGE, .peer = from, .message = &e->said->message});
 }
 
 static void handle_job(struct world *w, const struct event *e)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* young.c -- a grid that has just come up is one ring soon, and who was in reach of a walk stays
+/* young.c -- a grid that has just come up is one ring soon, and what was in reach of a walk stays
  * so; a peer that leaves and comes again at once is known to all again before another one dies. */
 #include "sim.h"
 #include <stdio.h>

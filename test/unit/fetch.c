@@ -120,7 +120,7 @@ static void test_a_liar_gives_no_more(void **state)
     assert_true(swarm_next(s, &g) && id_equal(&g.from.id, &alder.id));
     swarm_failed(s, &birch.id, 0, &alder.id, true);
     assert_true(swarm_next(s, &g) && id_is_zero(&g.from.id));
-    assert_false(swarm_is_distrusted(s, &alder.id)); /* one may lie who says so */
+    assert_false(swarm_is_distrusted(s, &alder.id)); /* the one that says so may lie */
     swarm_join(s, &cedar, &none, 1);
     assert_true(swarm_next(s, &g) && id_equal(&g.from.id, &alder.id));
     swarm_failed(s, &cedar.id, 0, &alder.id, true);

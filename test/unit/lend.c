@@ -13,7 +13,7 @@ struct scene {
     struct lend lend;
     struct lend_out out;
     struct lend_terms terms;
-    struct message message;
+    struct message_whole said;
     uint64_t now;
     uint8_t fresh; /* ids used so far */
 };
@@ -44,9 +44,7 @@ static void step(const struct lend_event *event)
 
 static struct message *message(enum message_kind kind)
 {
-    memset(&s.message, 0, sizeof s.message);
-    s.message.kind = kind;
-    return &s.message;
+    return message_clear(&s.said, kind);
 }
 
 /* Peer and owner have the same number; number 1 is this peer's owner's. */
@@ -59,7 +57,7 @@ static void hear_refused(unsigned from, const char *refusal)
                               .peer = desk(from),
                               .owner = desk(from).id,
                               .guest = from != 1,
-                              .message = &s.message,
+                              .message = &s.said.message,
                               .refusal = refusal,
                               .fresh = fresh});
 }
@@ -121,7 +119,7 @@ static void launch(unsigned from, struct id lease)
 static void renew(unsigned from, struct id lease)
 {
     struct message *m = message(MSG_lease_renew);
-    m->lease_renew.leases[m->lease_renew.leases_count++].lease = lease;
+    m->lease_renew->leases[m->lease_renew->leases_count++].lease = lease;
     hear(from);
 }
 

@@ -33,7 +33,7 @@ static void test_each_reason(void **state)
     expect(&r, "is paused by its owner");
 }
 
-static void test_an_owner_needs_no_walls(void **state)
+static void test_an_owner_needs_no_sandbox(void **state)
 {
     (void)state;
     struct refusal r = fine;
@@ -45,7 +45,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_reason),
-        cmocka_unit_test(test_an_owner_needs_no_walls),
+        cmocka_unit_test(test_an_owner_needs_no_sandbox),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

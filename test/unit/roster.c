@@ -36,8 +36,8 @@ static void say(void *client, const struct message *m)
         said.jobs++;
         said.job = m->local_job;
     } else if (m->kind == MSG_local_places) {
-        said.places += m->local_places.places_count;
-        said.row = m->local_places;
+        said.places += m->local_places->places_count;
+        said.row = *m->local_places;
     } else if (m->kind == MSG_local_done) {
         said.dones++;
         said.done = m->local_done;

@@ -64,9 +64,11 @@ static struct own_jobs job(const unsigned char states[4])
     m.local_job.began_ms = NOW - 5000;
     own_jobs_take(&all, &m);
     memset(&m, 0, sizeof m);
+    struct msg_local_places places = {0};
     m.kind = MSG_local_places;
+    m.local_places = &places;
     for (unsigned i = 0; i < 4; i++) {
-        struct part_place *p = &m.local_places.places[m.local_places.places_count++];
+        struct part_place *p = &places.places[places.places_count++];
         p->rank = i / 2;
         p->lane = (uint16_t)(i % 2);
         p->state = states[i];

@@ -126,7 +126,7 @@ static void what_it_says(void **state)
         line, "0 of 4 slots free; 1 job is before this one; others may pass it for a while");
 }
 
-/* A lender that is asked by who waits later keeps what is free for who came first. */
+/* A lender that is asked by a later waiter keeps what is free for the first one. */
 static void a_lender_keeps_to_the_order(void **state)
 {
     static struct lend l;

@@ -101,13 +101,14 @@ static void test_peers_come_and_go(void **state)
 static void take_job(struct web_state *s, enum place_state of_lane_0)
 {
     struct message job = {.kind = MSG_local_job, .local_job = {.ranks = 1, .lanes = 2}};
-    struct message places = {.kind = MSG_local_places, .local_places.places_count = 2};
+    struct msg_local_places rows = {.places_count = 2};
+    struct message places = {.kind = MSG_local_places, .local_places = &rows};
     strcpy(job.local_job.name, "mpirun-7");
-    strcpy(places.local_places.places[0].name, "heron");
-    strcpy(places.local_places.places[1].name, "egret");
-    places.local_places.places[0].state = (uint8_t)of_lane_0;
-    places.local_places.places[1].lane = 1;
-    places.local_places.places[1].state = PLACE_RUNS;
+    strcpy(rows.places[0].name, "heron");
+    strcpy(rows.places[1].name, "egret");
+    rows.places[0].state = (uint8_t)of_lane_0;
+    rows.places[1].lane = 1;
+    rows.places[1].state = PLACE_RUNS;
     web_state_begin(s, OVERVIEW_JOBS, false);
     web_state_take(s, &job);
     web_state_take(s, &places);
@@ -141,17 +142,16 @@ static void test_another_lane_takes_over(void **state)
 static void test_rows_out_of_place(void **state)
 {
     struct web_state *s = web_state_new();
-    struct message m = {.kind = MSG_local_places, .local_places.places_count = 1};
+    struct msg_local_places rows = {.places_count = 1};
+    struct message m = {.kind = MSG_local_places, .local_places = &rows};
+    struct message_whole empty;
     (void)state;
     web_state_begin(s, 0, false);
     web_state_take(s, &m);
     m = peer_row(1, "heron", 1, 1);
     web_state_take(s, &m);
-    for (unsigned kind = 0x80; kind < 0x100; kind++) {
-        memset(&m, 0, sizeof m);
-        m.kind = (enum message_kind)kind;
-        web_state_take(s, &m);
-    }
+    for (unsigned kind = 0x80; kind < 0x100; kind++)
+        web_state_take(s, message_clear(&empty, (enum message_kind)kind));
     json_decref(web_state_end(s, 0));
     assert_int_equal(json_object_size(json_object_get(web_state_whole(s), "peers")), 0);
     web_state_free(s);

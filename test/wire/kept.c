@@ -100,20 +100,24 @@ static const uint8_t example_bytes[] = "bytes";
 #include "overlay/wire/message.def"
 #include "overlay/wire/message_undef.h"
 
-void kept_example(struct message *m, unsigned kind)
+struct message *kept_example(struct message_whole *said, unsigned kind)
 {
     unsigned n = 0;
-    memset(m, 0, sizeof *m);
-    m->kind = (enum message_kind)kind;
+    struct message *m = message_clear(said, (enum message_kind)kind);
     switch (kind) {
 #define MESSAGE(name, number, to)                                                                  \
     case number:                                                                                   \
         example_msg_##name(&m->name, &n);                                                          \
-        return;
+        break;
+#define LARGE(name, number, to)                                                                    \
+    case number:                                                                                   \
+        example_msg_##name(m->name, &n);                                                           \
+        break;
 #include "overlay/wire/message_only.h"
 #include "overlay/wire/message.def"
 #include "overlay/wire/message_undef.h"
     }
+    return m;
 }
 
 /* --- values --- */
@@ -168,6 +172,10 @@ void kept_values(FILE *out, const struct message *m, unsigned version)
     case number:                                                                                   \
         values_msg_##name(out, &m->name, version);                                                 \
         return;
+#define LARGE(name, number, to)                                                                    \
+    case number:                                                                                   \
+        values_msg_##name(out, m->name, version);                                                  \
+        return;
 #include "overlay/wire/message_only.h"
 #include "overlay/wire/message.def"
 #include "overlay/wire/message_undef.h"
@@ -179,10 +187,9 @@ void kept_values(FILE *out, const struct message *m, unsigned version)
 /* A message that is new: its first word is SINCE. */
 bool kept_layout(FILE *out, unsigned kind, unsigned version)
 {
-    static struct message m;
+    static struct message_whole said;
     static uint8_t frame[WIRE_MAX_FRAME];
-    kept_example(&m, kind);
-    if (message_encode_version(&m, frame, sizeof frame, version) == 0)
+    if (message_encode_version(kept_example(&said, kind), frame, sizeof frame, version) == 0)
         return false;
     fprintf(out, "0x%02x", kind);
     layout_fields(out, kind, version);
@@ -191,16 +198,16 @@ bool kept_layout(FILE *out, unsigned kind, unsigned version)
 
 void kept_write(FILE *out, bool local, unsigned version)
 {
-    static struct message m;
+    static struct message_whole said;
     static uint8_t frame[WIRE_MAX_FRAME];
     for (unsigned kind = local ? KEPT_LOCAL : 0; kind < (local ? 0x100 : KEPT_LOCAL); kind++) {
         if (message_name((enum message_kind)kind)[0] == '?' || !kept_layout(out, kind, version))
             continue;
-        kept_example(&m, kind);
+        const struct message *m = kept_example(&said, kind);
         fputs(" |", out);
-        put_hex(out, frame, message_encode_version(&m, frame, sizeof frame, version));
+        put_hex(out, frame, message_encode_version(m, frame, sizeof frame, version));
         fputs(" |", out);
-        kept_values(out, &m, version);
+        kept_values(out, m, version);
         fputc('\n', out);
     }
 }

@@ -10,7 +10,7 @@ enum { KEPT_LOCAL = 0x80 }; /* from here on: between programs of one desktop */
 
 /* "0x43 id", with the bounds of what has one. False: this version does not have it. */
 bool kept_layout(FILE *out, unsigned kind, unsigned version);
-void kept_example(struct message *m, unsigned kind);
+struct message *kept_example(struct message_whole *said, unsigned kind);
 void kept_values(FILE *out, const struct message *m, unsigned version);
 /* All messages of that sort, each as "LAYOUT | BYTES | VALUES". */
 void kept_write(FILE *out, bool local, unsigned version);

@@ -113,7 +113,7 @@ void *borrow_move(struct borrow *b, void *memory, size_t most); /* to more; retu
 void borrow_step(struct borrow *b, const struct borrow_event *event, uint64_t now_ms,
                  struct borrow_out *out);
 /* What the peer of an action hears; false: nothing (borrow_say.c). */
-bool borrow_message(const struct borrow_action *a, struct message *m);
+bool borrow_message(const struct borrow_action *a, struct message_whole *said);
 uint64_t borrow_deadline(const struct borrow *b); /* when BORROW_TICK is due; UINT64_MAX: never */
 
 /* Reading it (borrow_read.c). */

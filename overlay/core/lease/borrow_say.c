@@ -3,8 +3,9 @@
 #include "borrow.h"
 #include <string.h>
 
-bool borrow_message(const struct borrow_action *a, struct message *m)
+bool borrow_message(const struct borrow_action *a, struct message_whole *said)
 {
+    struct message *m = &said->message;
     memset(m, 0, sizeof *m);
     switch (a->kind) {
     case BORROW_CONFIRM:
@@ -17,10 +18,10 @@ bool borrow_message(const struct borrow_action *a, struct message *m)
         m->lease_release.lease = a->lease;
         return true;
     case BORROW_RENEW:
-        m->kind = MSG_lease_renew;
-        m->lease_renew.leases_count = a->count;
+        m = message_clear(said, MSG_lease_renew);
+        m->lease_renew->leases_count = a->count;
         if (a->count > 0)
-            memcpy(m->lease_renew.leases, a->leases, a->count * sizeof *a->leases);
+            memcpy(m->lease_renew->leases, a->leases, a->count * sizeof *a->leases);
         return true;
     case BORROW_PROBE:
     case BORROW_LOST:

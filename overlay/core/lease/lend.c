@@ -131,7 +131,7 @@ static void on_message(struct lend *l, const struct lend_event *event, uint64_t 
         lease_add_waiter(&l->table, &event->owner, now);
         break;
     case MSG_lease_renew:
-        on_renew(l, from, &m->lease_renew, now);
+        on_renew(l, from, m->lease_renew, now);
         break;
     case MSG_lease_confirm:
         if ((one = find_or_tell(l, from, &m->lease_confirm.lease)) != NULL)
@@ -145,8 +145,8 @@ static void on_message(struct lend *l, const struct lend_event *event, uint64_t 
         if ((one = lease_find(&l->table, &from->id, &m->lease_release.lease)) != NULL)
             on_release(one);
         break;
-    case MSG_lease_look:
-        if ((one = lease_find(&l->table, &from->id, &m->lease_look.lease)) != NULL)
+    case MSG_lease_status:
+        if ((one = lease_find(&l->table, &from->id, &m->lease_status.lease)) != NULL)
             on_look(l, from, one);
         break;
     }

@@ -104,7 +104,7 @@ struct lend_action {
     bool last;
     char user[LEASE_USER + 1];
     const char *text; /* good until the next step, as the answer is */
-    const struct msg_lease_answer *answer;
+    struct msg_lease_answer *answer;
     const struct msg_lease_place *placed;
 };
 

@@ -3,8 +3,8 @@
 #include "lend_state.h"
 #include "phrase.h"
 
-/* Another owner's desktop has the terms that the owner of this one has set. Who waits here takes
- * its turn, so it need not share with those after it. */
+/* Another owner's desktop has the terms that the owner of this one has set. A job that waits here
+ * takes its turn, so it need not share with those after it. */
 static struct lease_want want_of(const struct lend *l, const struct lend_event *event)
 {
     const struct msg_lease_ask *ask = &event->message->lease_ask;

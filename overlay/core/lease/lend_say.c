@@ -17,7 +17,7 @@ bool lend_message(const struct lend_action *a, struct message *m)
     switch (a->kind) {
     case LEND_ANSWER:
         m->kind = MSG_lease_answer;
-        m->lease_answer = *a->answer;
+        m->lease_answer = a->answer;
         return true;
     case LEND_PLACED:
         m->kind = MSG_lease_place;

@@ -18,8 +18,8 @@
  * others' jobs last less than that, it has its slots. One that wants more than there is at all is
  * always passed.
  *
- * Slots in use count less with time, half after every two minutes: who has many waits longer, not
- * for ever.
+ * Slots in use count less with time, half after every two minutes: an owner of many waits longer,
+ * not for ever.
  *
  * Time is milliseconds of one clock that never goes back. */
 #ifndef P2P_OVERLAY_CORE_LEASE_WAIT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* waitlist.h -- those who wait for slots of one peer, in the order in which all peers have them:
- * the fewest slots in use first, then who waits longest, then by id. As the order is the same
+ * the fewest slots in use first, then the longest wait, then by id. As the order is the same
  * everywhere, the first one gets its slots at every peer, and no two can each hold a part of what
  * both want. Nothing is held for a waiter: what is free is kept from those after it. */
 #ifndef P2P_OVERLAY_CORE_LEASE_WAITLIST_H
