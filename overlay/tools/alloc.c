@@ -212,7 +212,7 @@ static int run(struct client *c, const struct order *o, const struct id *reserva
 
 int tool_alloc(int argc, char **argv)
 {
-    static const struct argp_child children[] = {{&tool_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {{&tool_socket_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
         options, alloc_parse, "-- COMMAND [ARGUMENT...]", doc, children, NULL, NULL};
     struct order o = {.copies = 1, .seconds = USUAL_S, .time = "1h"};

@@ -2,9 +2,9 @@
 /* cache.c -- p2pctl cache: the files of jobs that this desktop keeps. */
 #include "overlay/base/size.h"
 #include "overlay/files/store.h"
+#include "print_json.h"
 #include "tool.h"
 #include <errno.h>
-#include <jansson.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,9 +105,8 @@ static void print_json(const struct cache_rows *rows)
                            (json_int_t)r->files.count, "used", (json_int_t)r->used, "locks",
                            (int)r->locks, "pinned", (int)r->pinned, "about", r->about));
     }
-    json_dumpf(all, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(all);
+    const uint64_t bound = rows->count > 0 ? rows->at[0].bound : 0;
+    tool_print_json(json_pack("{s:o, s:I}", "kept", all, "bound", (json_int_t)bound));
 }
 
 /* --- what is asked for --- */

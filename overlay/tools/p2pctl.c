@@ -46,7 +46,7 @@ static void help(FILE *f)
           f);
     for (size_t i = 0; i < TOOLS; i++)
         fprintf(f, "  %-10s %s\n", tools[i].name, tools[i].summary);
-    fputs("\n`p2pctl SUBCOMMAND --help` says more; all but alloc and top take --json.\n"
+    fputs("\n`p2pctl SUBCOMMAND --help` says more; all but alloc take --json.\n"
           "Exit status: 0 done; 1 it could not be done (a line says why); 2 wrong usage; 3 no "
           "daemon answers.\n",
           f);

@@ -46,6 +46,7 @@ static const struct argp_option options[] = {
 };
 
 const struct argp tool_argp = {.options = options, .parser = parse};
+const struct argp tool_socket_argp = {.options = options + 1, .parser = parse};
 
 void tool_parse(int argc, char **argv, const char *doc, struct tool_options *o)
 {

@@ -51,6 +51,7 @@ struct tool_options {
 
 /* --json and --socket, for a subcommand with options of its own; input: struct tool_options. */
 extern const struct argp tool_argp;
+extern const struct argp tool_socket_argp; /* without --json */
 
 /* -h is --help: an option and its case, for subcommands that do not share tool_argp. */
 /* clang-format off */
