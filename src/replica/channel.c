@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAGS_AT_FIRST = 16 };
-
 static bool is_of_cycle(const struct engine *e, int tag)
 {
     return tag < 0 && cycle_has(&e->limits.cycle, tag);
@@ -63,60 +61,19 @@ static void channel_free(struct engine *e, struct channel *c)
     free(c);
 }
 
-static struct tag_slot *tag_slot_of(struct partner *p, int tag)
+static uint64_t tag_key(int tag)
 {
-    unsigned mask = p->tag_size - 1, i = (uint32_t)tag * 2654435761u & mask;
-    while (p->tags[i].channel && p->tags[i].tag != tag)
-        i = (i + 1) & mask;
-    return &p->tags[i];
-}
-
-/* Keeps the table at most half full, and not much emptier than it has to be. */
-static void tags_resize(struct partner *p, unsigned size)
-{
-    struct tag_slot *old = p->tags;
-    const unsigned old_size = p->tag_size;
-    p->tag_size = size;
-    p->tags = memory_zeroed(size * sizeof *p->tags);
-    for (unsigned i = 0; i < old_size; i++)
-        if (old[i].channel)
-            *tag_slot_of(p, old[i].tag) = old[i];
-    free(old);
+    return (uint32_t)tag;
 }
 
 static struct channel *tag_add(struct engine *e, struct engine_comm *comm, struct partner *p,
                                int world, int tag, bool by_tag)
 {
-    if (2 * p->tag_count >= p->tag_size)
-        tags_resize(p, p->tag_size ? 2 * p->tag_size : TAGS_AT_FIRST);
-    struct tag_slot *s = tag_slot_of(p, tag);
-    *s = (struct tag_slot){tag, channel_make(e, comm, world, tag, by_tag)};
-    p->tag_count++;
-    if (!is_of_cycle(e, tag))
-        return s->channel;
-    if (++comm->once >= comm->once_most)
+    struct channel *c = channel_make(e, comm, world, tag, by_tag);
+    table_put(&p->tags, tag_key(tag), c);
+    if (is_of_cycle(e, tag) && ++comm->once >= comm->once_most)
         comm_sweep_later(e, comm);
-    return s->channel;
-}
-
-/* Entries behind the hole move up if a search for them begins before it. */
-static void tag_remove(struct partner *p, int tag)
-{
-    struct tag_slot *hole = tag_slot_of(p, tag);
-    const unsigned mask = p->tag_size - 1;
-    hole->channel = NULL;
-    for (unsigned i = (unsigned)(hole - p->tags + 1) & mask; p->tags[i].channel;
-         i = (i + 1) & mask) {
-        struct tag_slot moved = p->tags[i];
-        p->tags[i].channel = NULL;
-        *tag_slot_of(p, moved.tag) = moved;
-    }
-    p->tag_count--;
-}
-
-static struct channel *tag_find(struct partner *p, int tag)
-{
-    return p->tag_size > 0 ? tag_slot_of(p, tag)->channel : NULL;
+    return c;
 }
 
 struct channel *channel_search(struct engine *e, struct engine_comm *comm, int world, int tag,
@@ -130,7 +87,7 @@ struct channel *channel_search(struct engine *e, struct engine_comm *comm, int w
             p->user = channel_make(e, comm, world, CHANNEL_USER, false);
         return p->user;
     }
-    struct channel *c = tag_find(p, tag);
+    struct channel *c = table_get(&p->tags, tag_key(tag));
     if (c || (is_of_cycle(e, tag) && cycle_is_over(&comm->cycle, &e->limits.cycle, tag)))
         return c;
     return tag_add(e, comm, p, world, tag, by_tag);
@@ -149,10 +106,8 @@ static void channel_drop(struct engine *e, struct channel *c)
     struct partner *p = c->comm->partner[c->world];
     if (c->unacked)
         ack_flush(e, c->world);
-    tag_remove(p, c->tag);
+    table_remove(&p->tags, tag_key(c->tag));
     channel_free(e, c);
-    if (p->tag_size > TAGS_AT_FIRST && 8 * p->tag_count < p->tag_size)
-        tags_resize(p, p->tag_size / 2);
 }
 
 void channel_sweep(struct engine *e, struct engine_comm *comm)
@@ -210,7 +165,7 @@ void channel_clear(struct engine *e, struct engine_comm *comm)
     for (int i = 0; i < e->ranks; i++) {
         struct partner *p = comm->partner[i];
         if (p)
-            free(p->tags);
+            table_clear(&p->tags);
         free(p);
     }
     cycle_clear(&comm->cycle);

@@ -6,13 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many communicators a group has had. Context ids would not do: lanes assign them differently
- * when nonblocking operations overlap. */
-struct group_count {
-    uint64_t group;
-    uint32_t count;
-};
-
 static uint64_t hash_group(const int *world, int size)
 {
     uint64_t h = hash_mix(0, (uint64_t)size);
@@ -31,44 +24,23 @@ static uint64_t name_group(const int *local, int local_size, const int *remote, 
     return h < other ? hash_mix(h, other) : hash_mix(other, h);
 }
 
-static struct group_count *group_find(struct engine *e, uint64_t group)
+/* How many communicators a group has had. Context ids would not do: lanes assign them differently
+ * when nonblocking operations overlap. */
+static uintptr_t group_made(const struct engine *e, uint64_t group)
 {
-    size_t mask = e->group_size - 1, i;
-    if (e->group_size == 0)
-        return NULL;
-    for (i = group & mask; e->groups[i].count; i = (i + 1) & mask)
-        if (e->groups[i].group == group)
-            break;
-    return &e->groups[i];
-}
-
-static void group_grow(struct engine *e)
-{
-    struct group_count *old = e->groups;
-    size_t size = e->group_size;
-    e->group_size = size ? 2 * size : 64;
-    e->groups = memory_zeroed(e->group_size * sizeof *e->groups);
-    for (size_t i = 0; i < size; i++)
-        if (old[i].count)
-            *group_find(e, old[i].group) = old[i];
-    free(old);
+    return (uintptr_t)table_get(&e->groups, group);
 }
 
 static uint32_t group_next_count(struct engine *e, uint64_t group)
 {
-    if (2 * e->group_count >= e->group_size)
-        group_grow(e);
-    struct group_count *g = group_find(e, group);
-    if (g->count == 0)
-        e->group_count++;
-    g->group = group;
-    return g->count++;
+    const uintptr_t made = group_made(e, group);
+    table_put(&e->groups, group, (void *)(made + 1));
+    return (uint32_t)made;
 }
 
-static bool comm_was_made(struct engine *e, uint64_t group, uint32_t count)
+static bool comm_was_made(const struct engine *e, uint64_t group, uint32_t count)
 {
-    struct group_count *g = group_find(e, group);
-    return g && count < g->count;
+    return count < group_made(e, group);
 }
 
 static struct engine_comm **comm_bucket(const struct engine *e, const struct comm_name *name)
@@ -204,7 +176,7 @@ void comm_clear(struct engine *e)
     while ((c = LIST_FIRST(&e->comms)))
         comm_destroy(e, c);
     free(e->bucket);
-    free(e->groups);
+    table_clear(&e->groups);
 }
 
 static struct engine_comm *comm_bind(struct engine *e, uint64_t group, const int *world, int size,

@@ -3,7 +3,7 @@
 noinst_LTLIBRARIES += libreplica.la
 libreplica_la_SOURCES = \
     src/replica/engine.h src/replica/invariants.h src/replica/state.h src/replica/engine.c src/replica/event.c \
-    src/replica/header.c src/replica/header.h src/replica/memory.c src/replica/memory.h src/replica/pool.c src/replica/pool.h src/replica/hash.c src/replica/hash.h src/replica/link.c \
+    src/replica/header.c src/replica/header.h src/replica/memory.c src/replica/memory.h src/replica/pool.c src/replica/pool.h src/replica/hash.c src/replica/hash.h src/replica/table.c src/replica/table.h src/replica/link.c \
     src/replica/comm.c src/replica/channel.c \
     src/replica/cycle.c src/replica/cycle.h \
     src/replica/match.c src/replica/match.h \

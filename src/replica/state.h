@@ -11,6 +11,7 @@
 #include "match.h"
 #include "memory.h"
 #include "pool.h"
+#include "table.h"
 
 /* A set of lanes: bit k is lane k. */
 typedef uint8_t lanes_t;
@@ -94,16 +95,10 @@ struct channel {
 };
 TAILQ_HEAD(channels, channel);
 
-struct tag_slot {
-    int tag;
-    struct channel *channel;
-};
-
 /* The channels with one rank in one communicator. */
 struct partner {
     struct channel *user;
-    struct tag_slot *tags; /* internal tags: open addressing */
-    unsigned tag_count, tag_size;
+    struct table tags; /* internal tags: their channels */
 };
 
 struct comm_name {
@@ -207,8 +202,7 @@ struct engine {
     LIST_HEAD(, engine_comm) comms, sweep;   /* all; those of which something may go */
     struct engine_comm **bucket, *last_comm; /* by name */
     size_t bucket_count;
-    struct group_count *groups;
-    size_t group_count, group_size;
+    struct table groups; /* how many communicators each has had, as a pointer */
     /* sending */
     struct channels pending;
     struct entries waiting;

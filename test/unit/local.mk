@@ -17,6 +17,7 @@ unit_programs = \
     test/unit/cores \
     test/unit/contention \
     test/unit/cycle \
+    test/unit/table \
     test/unit/datagram \
     test/unit/decide \
     test/unit/edit \
@@ -180,6 +181,7 @@ test_unit_confine_LDADD = libconfine.la $(LDADD)
 test_unit_listening_LDADD = libdaemon.la $(LDADD)
 test_unit_broker_LDADD = libconfine.la $(LDADD)
 test_unit_cycle_LDADD = libreplica.la $(LDADD)
+test_unit_table_LDADD = libreplica.la $(LDADD)
 test_unit_decide_LDADD = libreplica.la $(LDADD)
 test_unit_match_LDADD = libreplica.la $(LDADD)
 test_unit_decision_LDADD = libreplica.la $(LDADD)
