@@ -35,7 +35,7 @@ libcore_la_SOURCES = \
     overlay/wire/files.def overlay/wire/group.def overlay/wire/jobs.def overlay/wire/lease.def overlay/wire/link.def overlay/wire/results.def overlay/wire/local.def \
     overlay/wire/member.def overlay/wire/message.c overlay/wire/message.def overlay/wire/message.h \
     overlay/wire/message_only.h overlay/wire/message_to.h overlay/wire/message_undef.h overlay/wire/receiver.def \
-    overlay/wire/ring.def overlay/wire/room.def overlay/wire/wire.c overlay/wire/wire.h
+    overlay/wire/ring.def overlay/wire/room.def overlay/wire/stream.h overlay/wire/wire.c overlay/wire/wire.h
 
 # libclient: what components and tools link to talk to the local daemon.
 noinst_LTLIBRARIES += libclient.la
@@ -48,7 +48,7 @@ libclient_la_SOURCES = \
     overlay/client/collect.c overlay/client/collect.h overlay/client/results.c overlay/client/results.h \
     overlay/client/socket_path.h overlay/client/requests.c overlay/client/words.h \
     overlay/files/binaries.c overlay/files/binaries.h \
-    overlay/base/file.c overlay/base/file.h overlay/files/hashes.c overlay/files/hashes.h \
+    overlay/base/file.c overlay/base/file.h overlay/base/file_at.c overlay/base/file_at.h overlay/files/hashes.c overlay/files/hashes.h \
     overlay/files/list.c overlay/files/list.h overlay/files/list_code.c overlay/files/list_end.c overlay/files/list_state.h \
     overlay/files/elf.c overlay/files/elf.h overlay/files/gather.c overlay/files/gather.h \
     overlay/files/gather_state.h overlay/files/gather_walk.c overlay/files/gathered.c overlay/files/gathered.h \

@@ -3,6 +3,7 @@
 #include "outputs.h"
 #include "overlay/base/file.h"
 #include "overlay/client/words.h"
+#include "overlay/wire/stream.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -147,12 +148,7 @@ static bool output_read(FILE *f, uint64_t from, outputs_say_fn *say, void *clien
     static uint8_t frame[FRAME];
     struct message m;
     bool any = false;
-    while (fread(frame, 1, 4, f) == 4) {
-        const long length = message_frame_length(frame, 4);
-        if (length < 4 || length > FRAME ||
-            fread(frame + 4, 1, (size_t)length - 4, f) != (size_t)length - 4 ||
-            !message_decode(&m, frame, (size_t)length) || m.kind != MSG_local_output)
-            break;
+    while (stream_read(f, frame, sizeof frame, &m) && m.kind == MSG_local_output) {
         struct msg_local_output *row = &m.local_output;
         const uint64_t known = from > row->from ? from - row->from : 0;
         const uint32_t cut = known < row->data_length ? (uint32_t)known : row->data_length;

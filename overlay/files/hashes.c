@@ -4,6 +4,7 @@
 #include "list.h"
 #include "overlay/base/file.h"
 #include "overlay/wire/wire.h"
+#include "overlay/base/file_at.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -181,17 +182,6 @@ static bool is_as_it_was(const struct hashed *one, const struct stat *st)
            one->ctime == nanoseconds(&st->st_ctim);
 }
 
-static int read_whole(int fd, uint8_t *out, size_t size, uint64_t offset)
-{
-    for (size_t at = 0; at < size;) {
-        const ssize_t n = pread(fd, out + at, size - at, (off_t)(offset + at));
-        if (n <= 0)
-            return n == 0 ? -EAGAIN : -errno;
-        at += (size_t)n;
-    }
-    return 0;
-}
-
 static int hash_chunks(int fd, const struct stat *st, struct hash *chunks)
 {
     const uint64_t size = (uint64_t)st->st_size;
@@ -200,7 +190,8 @@ static int hash_chunks(int fd, const struct stat *st, struct hash *chunks)
     int rc = bytes != NULL ? 0 : -ENOMEM;
     for (size_t i = 0; rc == 0 && i < list_chunks(size); i++) {
         const uint32_t length = list_chunk_size(size, i);
-        rc = read_whole(fd, bytes, length, (uint64_t)i * LIST_CHUNK);
+        const ssize_t n = file_read_at(fd, bytes, length, (off_t)i * LIST_CHUNK);
+        rc = n < 0 ? (int)n : (size_t)n < length ? -EAGAIN : 0;
         if (rc == 0)
             list_hash(&chunks[i], bytes, length);
     }

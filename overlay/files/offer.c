@@ -6,6 +6,7 @@
 #include "overlay/node/node.h"
 #include "overlay/transport/link.h"
 #include "overlay/base/log.h"
+#include "overlay/base/file_at.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -106,16 +107,13 @@ int offer_read(const struct offer *o, size_t object, uint8_t *out, struct err *e
     const int fd = in->kind == LIST_OUTSIDE ? open(in->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
                                             : upper_open(o->folder, in->path);
     struct hash hash = {{0}};
-    uint32_t at = 0;
     if (fd < 0)
         return err_set(e, fd == -1 ? errno : -fd, "%.200s is not there any more", in->path);
-    for (ssize_t n; at < one->size; at += (uint32_t)n)
-        if ((n = pread(fd, out + at, one->size - at, offset + at)) <= 0)
-            break;
+    const ssize_t n = file_read_at(fd, out, one->size, offset);
     close(fd);
-    list_hash(&hash, out, at);
+    list_hash(&hash, out, n > 0 ? (size_t)n : 0);
     return hash_equal(&hash, &one->hash)
-               ? (int)at
+               ? (int)n
                : err_set(e, ESTALE, "%.200s was changed after the job had begun", in->path);
 }
 

@@ -2,6 +2,7 @@
 /* place.c -- writes results into a folder of this desktop and nowhere else. */
 #include "place.h"
 #include "overlay/base/text.h"
+#include "overlay/base/file_at.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -176,15 +177,10 @@ int place_write(struct place_file *f, uint64_t offset, const void *bytes, size_t
                 struct err *e)
 {
     char shown[RESULT_PATH + 1];
-    for (size_t at = 0; at < length;) {
-        ssize_t n = pwrite(f->fd, (const char *)bytes + at, length - at, (off_t)(offset + at));
-        if (n > 0)
-            at += (size_t)n;
-        else if (n == 0 || errno != EINTR)
-            return err_set(e, n == 0 ? EIO : errno, "the result %s could not be written: %s",
-                           result_shown(f->path, shown), strerror(n == 0 ? EIO : errno));
-    }
-    return 0;
+    const int rc = file_write_at(f->fd, bytes, length, (off_t)offset);
+    return rc == 0 ? 0
+                   : err_set(e, -rc, "the result %s could not be written: %s",
+                             result_shown(f->path, shown), strerror(-rc));
 }
 
 static void times_of(const struct result *what, struct timespec out[2])

@@ -2,6 +2,7 @@
 /* tree_files.c -- a tree on the disk. While it is made only this process writes in it, and links
  * are made last, so that no name of the list leads out of it. */
 #include "store_state.h"
+#include "overlay/base/file_at.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -101,14 +102,7 @@ int tree_write(struct tree *t, size_t chunk, const uint8_t *bytes, size_t length
     const int fd = open_to_write(t, one);
     if (fd < 0)
         return fd;
-    int rc = 0;
-    for (size_t at = 0; rc == 0 && at < length;) {
-        const ssize_t n = pwrite(fd, bytes + at, length - at, offset + (off_t)at);
-        if (n > 0)
-            at += (size_t)n;
-        else
-            rc = n < 0 ? -errno : -ENOSPC;
-    }
+    int rc = file_write_at(fd, bytes, length, offset);
     if (close(fd) != 0 && rc == 0)
         rc = -errno;
     return rc;
@@ -124,12 +118,9 @@ int tree_read(const struct tree *t, size_t chunk, uint8_t *out)
     const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    uint32_t at = 0;
-    for (ssize_t n; at < length; at += (uint32_t)n)
-        if ((n = pread(fd, out + at, length - at, offset + at)) <= 0)
-            break;
+    const ssize_t n = file_read_at(fd, out, length, offset);
     close(fd);
-    return at == length ? (int)length : -EIO;
+    return n == (ssize_t)length ? (int)length : -EIO;
 }
 
 int tree_link(struct tree *t, const struct list_entry *one, const struct tree *from,

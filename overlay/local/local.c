@@ -14,6 +14,7 @@
 #include "rendezvous.h"
 #include "overlay/base/log.h"
 #include "overlay/wire/version.h"
+#include "overlay/wire/stream.h"
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -86,22 +87,20 @@ static void local_on_read(struct bufferevent *stream, void *ctx)
     struct evbuffer *in = bufferevent_get_input(stream);
     struct message_whole said;
     while (!c->gone) {
-        uint8_t head[4];
-        ssize_t have = evbuffer_copyout(in, head, sizeof head);
-        long length = message_frame_length(head, have > 0 ? (size_t)have : 0);
+        uint8_t *frame;
+        const long length = stream_next(in, &frame);
         if (length < 0) {
             local_refuse(c, "it sent no message of this protocol");
             return;
         }
-        if (length == 0 || evbuffer_get_length(in) < (size_t)length)
+        if (length == 0)
             return;
-        uint8_t *frame = evbuffer_pullup(in, length);
-        if (frame == NULL || !message_decode_whole(&said, frame, (size_t)length, WIRE_HIGHEST))
+        if (!message_decode_whole(&said, frame, (size_t)length, WIRE_HIGHEST))
             local_refuse(c, "it sent a message that cannot be read");
         else
             local_take(c, &said.message);
-        if (frame != NULL && (frame[4] == MSG_local_invite || frame[4] == MSG_local_revoke ||
-                              frame[4] == MSG_local_rotate))
+        if (frame[4] == MSG_local_invite || frame[4] == MSG_local_revoke ||
+            frame[4] == MSG_local_rotate)
             sodium_memzero(frame, (size_t)length); /* there was a passphrase in it */
         evbuffer_drain(in, (size_t)length);
     }

@@ -2,6 +2,7 @@
 /* sightings.c -- a table, and the frames of it in a file. */
 #include "sightings.h"
 #include "overlay/base/file.h"
+#include "overlay/wire/stream.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,14 +55,8 @@ struct sightings *sightings_open(const char *folder)
         return NULL;
     snprintf(s->path, sizeof s->path, "%s/sightings", folder);
     FILE *f = fopen(s->path, "re");
-    while (f != NULL && fread(frame, 1, 4, f) == 4) {
-        const long length = message_frame_length(frame, 4);
-        if (length < 4 || length > FRAME ||
-            fread(frame + 4, 1, (size_t)length - 4, f) != (size_t)length - 4 ||
-            !message_decode(&m, frame, (size_t)length) || m.kind != MSG_local_member)
-            break;
+    while (f != NULL && stream_read(f, frame, sizeof frame, &m) && m.kind == MSG_local_member)
         sightings_see(s, &m.local_member.peer, m.local_member.name, m.local_member.seen);
-    }
     if (f != NULL)
         fclose(f);
     s->changed = false;

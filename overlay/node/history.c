@@ -2,6 +2,7 @@
 /* history.c -- a ring in memory, and a file of the same frames to which each is added. */
 #include "history.h"
 #include "overlay/base/file.h"
+#include "overlay/wire/stream.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,14 +41,8 @@ static void history_read(struct history *h, FILE *f)
 {
     uint8_t frame[FRAME];
     struct message m;
-    while (fread(frame, 1, 4, f) == 4) {
-        const long length = message_frame_length(frame, 4);
-        if (length < 4 || length > FRAME ||
-            fread(frame + 4, 1, (size_t)length - 4, f) != (size_t)length - 4 ||
-            !message_decode(&m, frame, (size_t)length) || m.kind != MSG_local_past)
-            break;
+    while (stream_read(f, frame, sizeof frame, &m) && m.kind == MSG_local_past)
         keep(h, &m.local_past);
-    }
 }
 
 static int put(FILE *f, const struct msg_local_past *past)

@@ -5,6 +5,7 @@
 #include "overlay/base/addr.h"
 #include "overlay/base/clock.h"
 #include "overlay/wire/version.h"
+#include "overlay/wire/stream.h"
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -284,18 +285,15 @@ static void on_read(struct bufferevent *bev, void *ctx)
     struct connection *c = ctx;
     struct evbuffer *in = bufferevent_get_input(bev);
     while (!c->dropped && !c->other_version) {
-        uint8_t head[4];
-        ev_ssize_t have = evbuffer_copyout(in, head, sizeof head);
-        long length = message_frame_length(head, have > 0 ? (size_t)have : 0);
+        uint8_t *frame;
+        const long length = stream_next(in, &frame);
+        if (length == 0)
+            return;
         if (length < 0) {
-            connection_accuse(c, "it sent a frame that is too long");
-            return;
-        }
-        if (length == 0 || evbuffer_get_length(in) < (size_t)length)
-            return;
-        const uint8_t *frame = evbuffer_pullup(in, length);
-        if (frame == NULL) {
-            connection_drop(c, "no memory");
+            if (length == -ENOMEM)
+                connection_drop(c, "no memory");
+            else
+                connection_accuse(c, "it sent a frame that is too long");
             return;
         }
         take_frame(c, frame, (size_t)length);

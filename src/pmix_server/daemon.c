@@ -4,6 +4,7 @@
 #include "daemon.h"
 #include "overlay/client/socket_path.h"
 #include "overlay/wire/version.h"
+#include "overlay/wire/stream.h"
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -105,13 +106,11 @@ static void daemon_on_read(struct bufferevent *stream, void *ctx)
     struct evbuffer *in = bufferevent_get_input(stream);
     struct message_whole said;
     for (;;) {
-        uint8_t head[4];
-        ssize_t have = evbuffer_copyout(in, head, sizeof head);
-        long length = message_frame_length(head, have > 0 ? (size_t)have : 0);
-        if (length == 0 || (length > 0 && evbuffer_get_length(in) < (size_t)length))
+        uint8_t *frame;
+        const long length = stream_next(in, &frame);
+        if (length == 0)
             return;
-        const uint8_t *frame = length > 0 ? evbuffer_pullup(in, length) : NULL;
-        if (frame == NULL || !message_decode_whole(&said, frame, (size_t)length, WIRE_HIGHEST)) {
+        if (length < 0 || !message_decode_whole(&said, frame, (size_t)length, WIRE_HIGHEST)) {
             d->watcher.gone(d->watcher.ctx);
             return;
         }

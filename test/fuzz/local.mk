@@ -48,8 +48,8 @@ test/fuzz/group: test/fuzz/group.c $(fuzz_message_sources)
 test/fuzz/engine: test/fuzz/engine.c $(libreplica_la_SOURCES)
 	$(call fuzz_build,$(libreplica_la_SOURCES) )
 
-test/fuzz/home: test/fuzz/home.c src/pml_replica/file/home.c
-	$(call fuzz_build,src/pml_replica/file/home.c )
+test/fuzz/home: test/fuzz/home.c src/pml_replica/file/home.c overlay/base/file_at.c
+	$(call fuzz_build,src/pml_replica/file/home.c overlay/base/file_at.c )
 
 test/fuzz/greeting: test/fuzz/greeting.c $(libtransport_la_SOURCES)
 	$(call fuzz_build,$(libtransport_la_SOURCES) ,$(SODIUM_LIBS) $(OPENSSL_LIBS))
@@ -57,7 +57,7 @@ test/fuzz/greeting: test/fuzz/greeting.c $(libtransport_la_SOURCES)
 test/fuzz/session_keys: test/fuzz/session_keys.c overlay/crypto/session_keys.c overlay/crypto/aead.c $(fuzz_message_sources)
 	$(call fuzz_build,overlay/crypto/session_keys.c overlay/crypto/aead.c $(fuzz_message_sources) ,$(SODIUM_LIBS))
 
-fuzz_place_sources = overlay/files/place.c overlay/core/files/result.c overlay/base/err.c overlay/base/text.c
+fuzz_place_sources = overlay/files/place.c overlay/base/file_at.c overlay/core/files/result.c overlay/base/err.c overlay/base/text.c
 test/fuzz/place: test/fuzz/place.c $(fuzz_place_sources)
 	$(call fuzz_build,$(fuzz_place_sources) )
 

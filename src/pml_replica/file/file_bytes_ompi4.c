@@ -7,24 +7,10 @@
 #include "ompi/mca/fbtl/fbtl.h"
 #include "src/common/log.h"
 #include "src/common/param.h"
+#include "overlay/base/file_at.h"
 #include <unistd.h>
 
 enum { BATCH = 512 << 10 };
-
-static int file_write_all(int fd, const char *bytes, size_t length, off_t at)
-{
-    while (length > 0) {
-        ssize_t n = pwrite(fd, bytes, length, at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return -1;
-        bytes += n;
-        at += n;
-        length -= (size_t)n;
-    }
-    return 0;
-}
 
 static size_t file_write_entries(void *ctx, void *result)
 {
@@ -33,10 +19,8 @@ static size_t file_write_entries(void *ctx, void *result)
     *w = result_of(file_fd(fh) < 0 ? -1 : 0);
     for (int i = 0; w->error == 0 && i < fh->f_num_of_io_entries; i++) {
         const mca_common_ompio_io_array_t *e = &fh->f_io_array[i];
-        if (file_write_all(fh->fd, e->memory_address, e->length, (off_t)(intptr_t)e->offset) != 0)
-            *w = result_of(-1);
-        else
-            w->value += (int64_t)e->length;
+        w->error = -file_write_at(fh->fd, e->memory_address, e->length, (off_t)(intptr_t)e->offset);
+        w->value = w->error == 0 ? w->value + (int64_t)e->length : -1;
     }
     return sizeof *w;
 }
@@ -68,22 +52,6 @@ struct batch {
     char bytes[BATCH];
 };
 
-static size_t file_read_some(int fd, char *bytes, size_t length, off_t at)
-{
-    size_t done = 0;
-    while (done < length) {
-        ssize_t n = pread(fd, bytes + done, length - done, at + (off_t)done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return SIZE_MAX;
-        if (n == 0)
-            break;
-        done += (size_t)n;
-    }
-    return done;
-}
-
 /* Calls each for the pieces of the batch, until one is not whole. Returns its bytes. */
 static size_t batch_walk(struct reading *r, struct batch *b, size_t most,
                          size_t (*each)(ompio_file_t *fh, char *bytes, char *memory, size_t length,
@@ -112,7 +80,9 @@ static size_t batch_walk(struct reading *r, struct batch *b, size_t most,
 static size_t batch_from_file(ompio_file_t *fh, char *bytes, char *memory, size_t length, off_t at)
 {
     (void)memory;
-    return file_read_some(fh->fd, bytes, length, at);
+    const ssize_t n = file_read_at(fh->fd, bytes, length, at);
+    errno = n < 0 ? (int)-n : 0;
+    return n < 0 ? SIZE_MAX : (size_t)n;
 }
 
 static size_t batch_to_memory(ompio_file_t *fh, char *bytes, char *memory, size_t length, off_t at)

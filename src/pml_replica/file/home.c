@@ -2,6 +2,7 @@
 /* home.c -- the state of a home: open files, who holds them, who may still ask. */
 #define _GNU_SOURCE 1 /* F_OFD_SETLK */
 #include "home.h"
+#include "overlay/base/file_at.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -229,38 +230,6 @@ static void home_delete(struct home *h, int source, const char *path)
 
 /* --- bytes --- */
 
-static int file_write_all(int fd, const char *bytes, size_t length, off_t at)
-{
-    while (length > 0) {
-        ssize_t n = pwrite(fd, bytes, length, at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? errno : EIO;
-        bytes += n;
-        at += n;
-        length -= (size_t)n;
-    }
-    return 0;
-}
-
-/* How many bytes there were, up to length. */
-static size_t file_read_some(int fd, char *bytes, size_t length, off_t at, int *error)
-{
-    size_t done = 0;
-    while (done < length) {
-        ssize_t n = pread(fd, bytes + done, length - done, at + (off_t)done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            *error = errno;
-        if (n <= 0)
-            break;
-        done += (size_t)n;
-    }
-    return done;
-}
-
 static void home_write(struct home *h, int source, struct home_file *f, const uint64_t *words,
                        const char *body)
 {
@@ -272,7 +241,7 @@ static void home_write(struct home *h, int source, struct home_file *f, const ui
         memcpy(&e, body + i * sizeof e, sizeof e);
         error = e.length > left || e.at > INT64_MAX
                     ? EINVAL
-                    : file_write_all(f->fd, data, e.length, (off_t)e.at);
+                    : -file_write_at(f->fd, data, e.length, (off_t)e.at);
         if (error == 0) {
             data += e.length;
             left -= e.length;
@@ -296,10 +265,11 @@ static void home_read(struct home *h, int source, struct home_file *f, const uin
             error = EINVAL;
             break;
         }
-        size_t n = file_read_some(f->fd, room + sizeof(struct home_answer) + done, e.length,
-                                  (off_t)e.at, &error);
-        whole = n == e.length;
-        done += n;
+        const ssize_t n =
+            file_read_at(f->fd, room + sizeof(struct home_answer) + done, e.length, (off_t)e.at);
+        error = n < 0 ? (int)-n : 0;
+        whole = n == (ssize_t)e.length;
+        done += n > 0 ? (size_t)n : 0;
     }
     if (!home_gives_up(h, f->path, error))
         home_answer_in(h, source, (struct home_answer *)room, done, (int64_t)done, error);
