@@ -18,6 +18,7 @@ unit_programs = \
     test/unit/contention \
     test/unit/cycle \
     test/unit/table \
+    test/unit/hash \
     test/unit/datagram \
     test/unit/decide \
     test/unit/edit \
@@ -181,6 +182,7 @@ test_unit_confine_LDADD = libconfine.la $(LDADD)
 test_unit_listening_LDADD = libdaemon.la $(LDADD)
 test_unit_broker_LDADD = libconfine.la $(LDADD)
 test_unit_cycle_LDADD = libreplica.la $(LDADD)
+test_unit_hash_LDADD = libreplica.la $(LDADD)
 test_unit_table_LDADD = libreplica.la $(LDADD)
 test_unit_decide_LDADD = libreplica.la $(LDADD)
 test_unit_match_LDADD = libreplica.la $(LDADD)
