@@ -8,7 +8,7 @@
 
 struct recent {
     uint8_t *at;
-    size_t room;    /* of at; 0: nothing is kept */
+    size_t most;    /* bytes in `at`; 0: nothing is kept */
     uint64_t all;   /* bytes that came so far */
     uint64_t known; /* those before this one were never seen */
 };

@@ -57,7 +57,7 @@ static int output_write(const char *folder, const struct msg_local_past *past,
                         const struct recent *output, struct err *e)
 {
     char path[4096], name[FILE_NAME];
-    struct msg_local_output row = {.over = 1, .keep = (uint32_t)output->room};
+    struct msg_local_output row = {.over = 1, .keep = (uint32_t)output->most};
     memcpy(row.name, past->name, sizeof row.name);
     snprintf(path, sizeof path, "%s/output", folder);
     int rc = file_make_folder(path, e);
@@ -135,7 +135,7 @@ void outputs_sweep(const char *folder, const struct history *h)
 int outputs_add(const char *folder, const struct history *h, const struct msg_local_past *past,
                 const struct recent *output, struct err *e)
 {
-    const int rc = output->room > 0 ? output_write(folder, past, output, e) : 0;
+    const int rc = output->most > 0 ? output_write(folder, past, output, e) : 0;
     outputs_sweep(folder, h);
     return rc;
 }

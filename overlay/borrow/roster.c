@@ -232,8 +232,8 @@ void roster_output(struct roster *r, const void *client, const struct msg_local_
     const size_t keep = said->keep < KEEP_MOST ? said->keep : KEEP_MOST;
     if (j == NULL || j->is.over)
         return;
-    if (j->output.room == 0 && keep > 0 && (j->output.at = malloc(keep)) != NULL)
-        j->output.room = keep;
+    if (j->output.most == 0 && keep > 0 && (j->output.at = malloc(keep)) != NULL)
+        j->output.most = keep;
     recent_skip(&j->output, said->from);
     recent_add(&j->output, said->data, said->data_length);
 }
@@ -253,7 +253,7 @@ bool roster_printed(const struct roster *r, void *client, const struct msg_local
     if (j == NULL)
         return false;
     struct msg_local_output row = {
-        .token = question->token, .over = j->is.over, .keep = (uint32_t)j->output.room};
+        .token = question->token, .over = j->is.over, .keep = (uint32_t)j->output.most};
     memcpy(row.name, j->is.name, sizeof row.name);
     outputs_say(&j->output, &row, question->from, r->say, client);
     done.local_done.token = question->token;
@@ -346,10 +346,10 @@ static uint32_t count_peers(const struct job *j, const struct id *peer, bool *am
 
 static void name_peers(const struct job *j, char *out, size_t size)
 {
-    bool room = true;
-    for (size_t i = 0; i < j->count && room; i++)
+    bool fits = true;
+    for (size_t i = 0; i < j->count && fits; i++)
         if (j->places[i].state == PLACE_RUNS)
-            room = names_add(out, size, j->places[i].name);
+            fits = names_add(out, size, j->places[i].name);
 }
 
 void roster_describe(const struct roster *r, size_t nth, const struct id *peer,

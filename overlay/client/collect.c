@@ -17,7 +17,7 @@ enum { LINES_MOST = 8, TRIES = 3, SHOWN = 160 };
 /* What one source has, as it said once. */
 struct listed {
     struct result *at;
-    size_t count, room;
+    size_t count, most;
     bool done, tried;
     char why[sizeof((struct err *)0)->text]; /* its peer was lost */
 };
@@ -81,13 +81,13 @@ static const struct collect_source *asked(const struct collection *c, const stru
 static int listed_add(void *ctx, const struct result *what, struct err *e)
 {
     struct listed *l = ctx;
-    if (l->count == l->room) {
-        const size_t room = l->room == 0 ? 64 : 2 * l->room;
-        struct result *more = realloc(l->at, room * sizeof *more);
+    if (l->count == l->most) {
+        const size_t most = l->most == 0 ? 64 : 2 * l->most;
+        struct result *more = realloc(l->at, most * sizeof *more);
         if (more == NULL)
             return err_set(e, ENOMEM, "out of memory");
         l->at = more;
-        l->room = room;
+        l->most = most;
     }
     struct result *r = &l->at[l->count++];
     *r = *what;
@@ -106,7 +106,7 @@ static void listed_clear(struct listed *l)
     }
     free(l->at);
     l->at = NULL;
-    l->count = l->room = 0;
+    l->count = l->most = 0;
     l->done = false;
 }
 
@@ -127,14 +127,14 @@ static void sources_forget(struct collection *c)
 }
 
 /* Ranks whose results nobody has. */
-static size_t sources_choose(struct collection *c, uint8_t *room)
+static size_t sources_choose(struct collection *c, uint8_t *work)
 {
     const struct collect_order *o = c->order;
-    size_t lacking = merge_choose(c->sources, o->count, room, o->ranks);
+    size_t lacking = merge_choose(c->sources, o->count, work, o->ranks);
     for (size_t i = 0; i < o->count && lacking > 0; i++)
         if (o->sources[i].hope == COLLECT_MAYBE && !c->listed[i].tried) {
             c->sources[i].reached = c->listed[i].tried = true; /* for want of a better one */
-            lacking = merge_choose(c->sources, o->count, room, o->ranks);
+            lacking = merge_choose(c->sources, o->count, work, o->ranks);
         }
     return lacking;
 }
@@ -344,12 +344,12 @@ static bool names_collect(struct collection *c)
 }
 
 /* One line for each peer that had what nobody else has. */
-static void collect_tell_lost(struct collection *c, const uint8_t *room)
+static void collect_tell_lost(struct collection *c, const uint8_t *work)
 {
     for (size_t i = 0; i < c->order->count; i++) {
         const struct merge_source *s = &c->sources[i];
         for (size_t k = 0; k < s->rank_count && !s->reached; k++)
-            if (s->ranks[k] < c->order->ranks && room[s->ranks[k]] == 0) {
+            if (s->ranks[k] < c->order->ranks && work[s->ranks[k]] == 0) {
                 collect_say(c, "the results of rank %u cannot be fetched from %s: %s", s->ranks[k],
                             asked(c, s)->name,
                             c->listed[i].why[0] != '\0' ? c->listed[i].why : "it was lost");
@@ -358,13 +358,13 @@ static void collect_tell_lost(struct collection *c, const uint8_t *room)
     }
 }
 
-static void collect_sum_up(struct collection *c, size_t lacking, const uint8_t *room)
+static void collect_sum_up(struct collection *c, size_t lacking, const uint8_t *work)
 {
     if (c->order->meanwhile)
         return;
     if (c->order->expected && lacking > 0) {
         c->report->missing += lacking;
-        collect_tell_lost(c, room);
+        collect_tell_lost(c, work);
     }
     c->lines = 0;
     if (c->unsaid > 0)
@@ -381,13 +381,13 @@ static void collect_sum_up(struct collection *c, size_t lacking, const uint8_t *
                     c->gone - 1, c->order->folder);
 }
 
-static int collect_all(struct collection *c, uint8_t *room)
+static int collect_all(struct collection *c, uint8_t *work)
 {
     size_t lacking = 0;
     for (bool settled = false; !settled;) {
         c->report->beside = 0;
         sources_forget(c);
-        lacking = sources_choose(c, room);
+        lacking = sources_choose(c, work);
         settled = sources_list(c);
         if (settled && names_gather(c) != 0)
             return -ENOMEM;
@@ -396,7 +396,7 @@ static int collect_all(struct collection *c, uint8_t *room)
             settled = names_collect(c);
         }
     }
-    collect_sum_up(c, lacking, room);
+    collect_sum_up(c, lacking, work);
     return 0;
 }
 
@@ -445,16 +445,16 @@ int collect(struct client *client, const struct collect_order *order, struct col
             struct err *e)
 {
     struct collection c = {.client = client, .order = order, .report = report};
-    uint8_t *room = malloc(order->ranks + 1);
+    uint8_t *work = malloc(order->ranks + 1);
     *report = (struct collect_report){0};
-    int rc = room != NULL ? collection_open(&c, e) : err_set(e, ENOMEM, "out of memory");
+    int rc = work != NULL ? collection_open(&c, e) : err_set(e, ENOMEM, "out of memory");
     if (rc == 0)
-        rc = collect_all(&c, room);
+        rc = collect_all(&c, work);
     if (rc == -ENOMEM)
         err_set(e, ENOMEM, "out of memory");
     if (rc == 0 && !order->meanwhile)
         leases_let_go(&c);
     collection_close(&c);
-    free(room);
+    free(work);
     return rc;
 }

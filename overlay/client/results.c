@@ -83,7 +83,7 @@ int client_results(struct client *c, const struct grid_lane *lane, grid_result_f
 
 struct bytes {
     struct grid_bytes *out;
-    size_t room;
+    size_t most;
     bool over;
 };
 
@@ -93,7 +93,7 @@ static void bytes_take(void *ctx, const struct message *m)
     if (m->kind != MSG_local_bytes || b->over)
         return;
     const struct msg_local_bytes *said = &m->local_bytes;
-    b->over = said->data_length > b->room - b->out->length;
+    b->over = said->data_length > b->most - b->out->length;
     if (b->over)
         return;
     memcpy((uint8_t *)b->out->to + b->out->length, said->data, said->data_length);
@@ -106,7 +106,7 @@ static int ask_bytes(struct client *c, const struct grid_lane *lane, const char 
                      uint64_t offset, bool digest, struct grid_bytes *out, struct err *e)
 {
     struct message m = {.kind = MSG_local_read};
-    struct bytes b = {.out = out, .room = digest ? GRID_DIGEST : GRID_READ};
+    struct bytes b = {.out = out, .most = digest ? GRID_DIGEST : GRID_READ};
     struct msg_local_done done;
     m.local_read = (struct msg_local_read){.peer = peer_of(lane),
                                            .lease = lane->lease,

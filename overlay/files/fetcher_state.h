@@ -21,7 +21,7 @@ struct offer {
     int folder;
     unsigned users;
     struct swarm *swarm;
-    unsigned room; /* peers in it */
+    unsigned most; /* peers in it */
     uint64_t given;
 };
 

@@ -29,7 +29,7 @@ struct hashed {
 struct hashes {
     char path[PATH_MAX];
     struct hashed *at;
-    size_t count, room;
+    size_t count, most;
     uint64_t now, read;
     bool changed;
 };
@@ -50,12 +50,12 @@ static void hashes_path(char path[PATH_MAX])
 
 static struct hashed *hashes_add(struct hashes *h, const struct hashed *one)
 {
-    if (h->count == h->room) {
-        struct hashed *more = realloc(h->at, (2 * h->room + 64) * sizeof *more);
+    if (h->count == h->most) {
+        struct hashed *more = realloc(h->at, (2 * h->most + 64) * sizeof *more);
         if (more == NULL)
             return NULL;
         h->at = more;
-        h->room = 2 * h->room + 64;
+        h->most = 2 * h->most + 64;
     }
     h->at[h->count] = *one;
     return &h->at[h->count++];

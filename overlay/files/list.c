@@ -106,10 +106,10 @@ void list_free(struct list *l)
 
 static int list_make_room(struct list *l, size_t chunks)
 {
-    const size_t room = l->room == l->count ? 2 * l->room + 16 : l->room;
+    const size_t most = l->most == l->count ? 2 * l->most + 16 : l->most;
     const size_t need = l->chunk_count + chunks;
     const size_t chunk_room = l->chunk_room < need ? 2 * need : l->chunk_room;
-    struct list_entry *entries = realloc(l->entries, room * sizeof *entries);
+    struct list_entry *entries = realloc(l->entries, most * sizeof *entries);
     if (entries != NULL)
         l->entries = entries;
     struct hash *hashes = realloc(l->chunks, (chunk_room + 1) * sizeof *hashes);
@@ -117,7 +117,7 @@ static int list_make_room(struct list *l, size_t chunks)
         l->chunks = hashes;
     if (entries == NULL || hashes == NULL)
         return -ENOMEM;
-    l->room = room;
+    l->most = most;
     l->chunk_room = chunk_room;
     return 0;
 }

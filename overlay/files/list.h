@@ -52,7 +52,7 @@ struct list_object {
 
 struct list {
     struct list_entry *entries;
-    size_t count, room;
+    size_t count, most;
     struct hash *chunks; /* of all files, one after the other */
     uint32_t *object_of; /* of each chunk: its place among the objects */
     uint32_t *entry_of;  /* of each chunk: the file that it is in */

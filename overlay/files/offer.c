@@ -136,16 +136,16 @@ static void offer_assign(struct fetcher *f, struct offer *o)
 static bool offer_make_room(struct offer *o)
 {
     enum { FIRST = 16 };
-    const unsigned room = o->swarm == NULL ? FIRST : 2 * o->room;
-    if (o->swarm != NULL && swarm_peers(o->swarm) < o->room)
+    const unsigned most = o->swarm == NULL ? FIRST : 2 * o->most;
+    if (o->swarm != NULL && swarm_peers(o->swarm) < o->most)
         return true;
-    void *memory = room <= SWARM_PEERS ? malloc(swarm_size(o->list->object_count, room)) : NULL;
+    void *memory = most <= SWARM_PEERS ? malloc(swarm_size(o->list->object_count, most)) : NULL;
     if (memory == NULL)
         return false;
     struct swarm *old = o->swarm;
-    o->swarm = old == NULL ? swarm_init(memory, o->list->object_count, room)
-                           : swarm_move(memory, room, old);
-    o->room = room;
+    o->swarm = old == NULL ? swarm_init(memory, o->list->object_count, most)
+                           : swarm_move(memory, most, old);
+    o->most = most;
     free(old);
     return true;
 }

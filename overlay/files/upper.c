@@ -94,13 +94,13 @@ static int upper_add(struct walk *w, const struct result *what, const char *targ
     struct upper *u = w->upper;
     if (u->count == UPPER_MOST)
         return err_set(w->e, E2BIG, "more than %d names were made or changed", UPPER_MOST);
-    if (u->count == u->room) {
-        size_t room = u->room == 0 ? 64 : 2 * u->room;
-        struct result *more = realloc(u->at, room * sizeof *more);
+    if (u->count == u->most) {
+        size_t most = u->most == 0 ? 64 : 2 * u->most;
+        struct result *more = realloc(u->at, most * sizeof *more);
         if (more == NULL)
             return err_set(w->e, ENOMEM, "out of memory");
         u->at = more;
-        u->room = room;
+        u->most = most;
     }
     struct result *r = &u->at[u->count];
     *r = *what;

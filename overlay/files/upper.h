@@ -16,7 +16,7 @@ struct upper {
     struct result *at; /* folders before what is in them */
     size_t count;
     size_t left_out; /* devices, sockets, pipes, names too long */
-    size_t room;
+    size_t most;
 };
 
 /* Of that folder, beneath which no link is followed; lower: the folder that lies below it, -1:

@@ -54,15 +54,15 @@ static bool proctree_read_one(const char *pid, struct proctree_process *p)
 static struct proctree_process *proctree_read(size_t *count)
 {
     struct proctree_process *all = NULL;
-    size_t room = 0;
+    size_t most = 0;
     DIR *proc = opendir("/proc");
     *count = 0;
     for (struct dirent *d; proc != NULL && (d = readdir(proc)) != NULL;) {
         if (!isdigit((unsigned char)d->d_name[0]))
             continue;
-        if (*count == room) {
-            room = room == 0 ? 512 : 2 * room;
-            struct proctree_process *more = realloc(all, room * sizeof *all);
+        if (*count == most) {
+            most = most == 0 ? 512 : 2 * most;
+            struct proctree_process *more = realloc(all, most * sizeof *all);
             if (more == NULL)
                 break;
             all = more;

@@ -15,13 +15,13 @@ void all_jobs_take(struct all_jobs *all, const struct message *m)
 {
     if (m->kind != MSG_local_grid_job)
         return;
-    if (all->count == all->room) {
-        const size_t room = all->room == 0 ? 64 : 2 * all->room;
-        struct msg_local_grid_job *more = realloc(all->at, room * sizeof *more);
+    if (all->count == all->most) {
+        const size_t most = all->most == 0 ? 64 : 2 * all->most;
+        struct msg_local_grid_job *more = realloc(all->at, most * sizeof *more);
         if (more == NULL)
             return;
         all->at = more;
-        all->room = room;
+        all->most = most;
     }
     all->at[all->count++] = m->local_grid_job;
 }

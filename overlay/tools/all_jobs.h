@@ -9,7 +9,7 @@
 
 struct all_jobs {
     struct msg_local_grid_job *at; /* this desktop's first, then by desktop, the oldest first */
-    size_t count, room;
+    size_t count, most;
     unsigned silent; /* peers that are known and did not answer */
     unsigned old;    /* and those whose p2pgrid does not know the question */
     char note[TOOL_LINES + 1];

@@ -14,13 +14,13 @@ static void all_peers_row(void *ctx, const struct message *m)
     struct all_peers *c = ctx;
     if (m->kind != MSG_local_peer)
         return;
-    if (c->count == c->room) {
-        size_t room = c->room == 0 ? 64 : 2 * c->room;
-        struct msg_local_peer *more = realloc(c->at, room * sizeof *more);
+    if (c->count == c->most) {
+        size_t most = c->most == 0 ? 64 : 2 * c->most;
+        struct msg_local_peer *more = realloc(c->at, most * sizeof *more);
         if (more == NULL)
             return;
         c->at = more;
-        c->room = room;
+        c->most = most;
     }
     c->at[c->count++] = m->local_peer;
     if (c->progress)

@@ -9,7 +9,7 @@
 
 struct all_peers {
     struct msg_local_peer *at; /* nearest first; this desktop's own peer has a round trip of 0 */
-    size_t count, room;
+    size_t count, most;
     unsigned silent; /* known, and did not answer */
     bool progress;   /* shown on stderr */
     char other_versions[TOOL_LINES +

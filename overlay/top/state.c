@@ -45,13 +45,13 @@ static struct top_peer *peer_find(struct top_state *s, const struct id *id)
 
 static struct top_peer *peer_add(struct top_state *s, const struct id *id)
 {
-    if (s->peer_count == s->peer_room) {
-        const size_t room = s->peer_room == 0 ? 64 : 2 * s->peer_room;
-        struct top_peer *more = realloc(s->peers, room * sizeof *more);
+    if (s->peer_count == s->peer_most) {
+        const size_t most = s->peer_most == 0 ? 64 : 2 * s->peer_most;
+        struct top_peer *more = realloc(s->peers, most * sizeof *more);
         if (more == NULL)
             return NULL;
         s->peers = more;
-        s->peer_room = room;
+        s->peer_most = most;
     }
     struct top_peer *p = &s->peers[s->peer_count++];
     *p = (struct top_peer){.id = *id, .presence = PRESENCE_AWAY};

@@ -34,7 +34,7 @@ struct top_event {
 
 struct top_state {
     struct top_peer *peers;
-    size_t peer_count, peer_room;
+    size_t peer_count, peer_most;
     unsigned answers;   /* that have told all peers */
     unsigned walk;      /* of the daemon: number of those that have ended meanwhile */
     uint64_t walked_ms; /* when the last one did */

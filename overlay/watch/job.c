@@ -14,7 +14,7 @@
 
 enum {
     JOBS_MAX = 256,
-    ROOM_FIRST = 16, /* members */
+    MEMBERS_FIRST = 16, /* members */
     SETTLE_US =
         1000 *
         1000, /* from the beginning of a job until its members ping, as all know of it by then */
@@ -67,13 +67,13 @@ static bool make_group(struct job *job)
                                 .submitter = job->submitter,
                                 .seed =
                                     ((uint64_t)randombytes_random() << 32) | randombytes_random(),
-                                .members = ROOM_FIRST};
+                                .members = MEMBERS_FIRST};
     void *memory = malloc(group_size(&setup));
     if (memory == NULL)
         return false;
     free(job->group);
     job->group = group_init(memory, &setup, clock_us() + SETTLE_US);
-    job->room = ROOM_FIRST;
+    job->most = MEMBERS_FIRST;
     return true;
 }
 
@@ -277,14 +277,14 @@ void job_take_out(struct job *job, const struct id *peer)
 void job_add(struct job *job, const struct part_peer *peer)
 {
     const struct group_event event = {.kind = GROUP_ADD, .peer = *peer};
-    if (group_members(job->group) == job->room && job->room < GROUP_MEMBERS_MAX) {
-        struct group_setup larger = {.members = 2 * job->room};
+    if (group_members(job->group) == job->most && job->most < GROUP_MEMBERS_MAX) {
+        struct group_setup larger = {.members = 2 * job->most};
         void *memory = malloc(group_size(&larger));
         if (memory == NULL)
             return;
         struct group *old = job->group;
         job->group = group_move(memory, larger.members, old);
-        job->room = larger.members;
+        job->most = larger.members;
         free(old);
     }
     job_step(job, &event);

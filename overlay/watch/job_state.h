@@ -21,7 +21,7 @@ struct job {
     struct id submitter;
     const void *owner; /* NULL: another peer is the submitter */
     struct group *group;
-    unsigned room;
+    unsigned most;
     struct event *timer;
     struct job_peer *members; /* only at the submitter */
     unsigned count;

@@ -63,11 +63,11 @@ static int report_output(struct client *c)
     static uint8_t piece[GRID_OUTPUT];
     const struct recent *output = &self->report.output;
     int rc = 0;
-    while (rc == 0 && output->room > 0 &&
+    while (rc == 0 && output->most > 0 &&
            (!self->report.output_begun || self->report.output_told < output->all)) {
         uint64_t from = self->report.output_told;
         const size_t count = recent_read(output, &from, piece, sizeof piece);
-        rc = client_tell_output(c, output->room, from, piece, count);
+        rc = client_tell_output(c, output->most, from, piece, count);
         if (rc == 0)
             self->report.output_told = from + count;
         self->report.output_begun |= rc == 0;
@@ -95,7 +95,7 @@ static void report_on_output_timer(int fd, short what, void *context)
 
 void survive_printed(const void *bytes, size_t count)
 {
-    if (self->report.updates == NULL || self->report.output.room == 0)
+    if (self->report.updates == NULL || self->report.output.most == 0)
         return;
     recent_add(&self->report.output, bytes, count);
     report_output_later();
@@ -129,7 +129,7 @@ static void report_keep_output(void)
     opal_event_evtimer_set(orte_event_base, &self->report.output_timer, report_on_output_timer,
                            NULL);
     self->report.output = (struct recent){.at = keep > 0 ? malloc(keep) : NULL};
-    self->report.output.room = self->report.output.at != NULL ? keep : 0;
+    self->report.output.most = self->report.output.at != NULL ? keep : 0;
     report_output_later();
 }
 

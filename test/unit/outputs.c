@@ -29,10 +29,10 @@ static void hear(void *client, const struct message *m)
 }
 
 static void add(struct history *h, unsigned pid, uint64_t began, const void *text, size_t size,
-                size_t room)
+                size_t most)
 {
     struct msg_local_past past = {.what = PAST_JOB, .began_ms = began};
-    struct recent output = {.at = malloc(room + 1), .room = room};
+    struct recent output = {.at = malloc(most + 1), .most = most};
     struct err e = {0};
     snprintf(past.name, sizeof past.name, "mpirun-%u", pid);
     recent_add(&output, text, size);

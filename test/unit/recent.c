@@ -20,7 +20,7 @@ static void expect(const struct recent *r, uint64_t from, uint64_t first, const 
 static void test_ring(void **state)
 {
     (void)state;
-    struct recent r = {.at = ring, .room = sizeof ring};
+    struct recent r = {.at = ring, .most = sizeof ring};
     expect(&r, 0, 0, "");
     recent_add(&r, "abcde", 5);
     expect(&r, 0, 0, "abcde");
@@ -37,7 +37,7 @@ static void test_ring(void **state)
 static void test_pieces(void **state)
 {
     (void)state;
-    struct recent r = {.at = ring, .room = sizeof ring};
+    struct recent r = {.at = ring, .most = sizeof ring};
     char out[3];
     uint64_t from = 0;
     recent_add(&r, "abcdefghijkl", 12);
@@ -52,7 +52,7 @@ static void test_pieces(void **state)
 static void test_skipped(void **state)
 {
     (void)state;
-    struct recent r = {.at = ring, .room = sizeof ring};
+    struct recent r = {.at = ring, .most = sizeof ring};
     recent_add(&r, "abc", 3);
     recent_skip(&r, 2); /* no way back */
     expect(&r, 0, 0, "abc");

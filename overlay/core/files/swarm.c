@@ -21,7 +21,7 @@ struct swarm_peer {
 
 struct swarm {
     size_t objects, bytes; /* bytes: of a peer's bits */
-    unsigned room, count;
+    unsigned most, count;
     unsigned turn, own_gives;
     size_t fresh; /* no object before this one is in need of the offerer */
     struct swarm_peer *peers;
@@ -53,7 +53,7 @@ struct swarm *swarm_init(void *memory, size_t objects, unsigned peers)
     memset(memory, 0, swarm_size(objects, peers));
     s->objects = objects;
     s->bytes = (objects + 7) / 8;
-    s->room = peers;
+    s->most = peers;
     at += aligned(sizeof *s);
     s->peers = (void *)at;
     at += aligned(peers * sizeof(struct swarm_peer));
@@ -70,17 +70,17 @@ struct swarm *swarm_init(void *memory, size_t objects, unsigned peers)
 struct swarm *swarm_move(void *memory, unsigned peers, const struct swarm *s)
 {
     struct swarm *moved = swarm_init(memory, s->objects, peers);
-    assert(peers >= s->room);
+    assert(peers >= s->most);
     moved->count = s->count;
     moved->turn = s->turn;
     moved->own_gives = s->own_gives;
     moved->fresh = s->fresh;
-    memcpy(moved->peers, s->peers, s->room * sizeof *s->peers);
+    memcpy(moved->peers, s->peers, s->most * sizeof *s->peers);
     memcpy(moved->holders, s->holders, s->objects * sizeof *s->holders);
     memcpy(moved->promised, s->promised, s->objects * sizeof *s->promised);
-    memcpy(moved->have, s->have, s->room * s->bytes);
-    for (unsigned i = 0; i < s->room; i++)
-        memcpy(moved->bad + (size_t)i * peers, s->bad + (size_t)i * s->room, s->room);
+    memcpy(moved->have, s->have, s->most * s->bytes);
+    for (unsigned i = 0; i < s->most; i++)
+        memcpy(moved->bad + (size_t)i * peers, s->bad + (size_t)i * s->most, s->most);
     return moved;
 }
 
@@ -116,7 +116,7 @@ static unsigned find(const struct swarm *s, const struct id *peer)
 
 static bool is_bad(const struct swarm *s, unsigned to, unsigned from)
 {
-    return s->bad[(size_t)to * s->room + from] != 0 || s->peers[from].accusers >= SWARM_ACCUSERS;
+    return s->bad[(size_t)to * s->most + from] != 0 || s->peers[from].accusers >= SWARM_ACCUSERS;
 }
 
 unsigned swarm_peers(const struct swarm *s)
@@ -179,7 +179,7 @@ static unsigned place_for(struct swarm *s)
     for (unsigned i = 0; i < s->count; i++)
         if (!s->peers[i].here && s->peers[i].gives == 0)
             return i;
-    return s->count < s->room ? s->count++ : s->room;
+    return s->count < s->most ? s->count++ : s->most;
 }
 
 bool swarm_join(struct swarm *s, const struct part_peer *peer, const uint8_t *have, size_t length)
@@ -189,12 +189,12 @@ bool swarm_join(struct swarm *s, const struct part_peer *peer, const uint8_t *ha
         return false;
     if (i == s->count) {
         i = place_for(s);
-        if (i == s->room)
+        if (i == s->most)
             return false;
         s->peers[i] = (struct swarm_peer){.here = true};
-        memset(s->bad + (size_t)i * s->room, 0, s->room);
-        for (unsigned k = 0; k < s->room; k++)
-            s->bad[(size_t)k * s->room + i] = 0;
+        memset(s->bad + (size_t)i * s->most, 0, s->most);
+        for (unsigned k = 0; k < s->most; k++)
+            s->bad[(size_t)k * s->most + i] = 0;
         s->peers[i].cursor = s->objects > 0 ? (size_t)i * 2654435761u % s->objects : 0;
     }
     end_all(s, &s->peers[i]);
@@ -225,8 +225,8 @@ void swarm_failed(struct swarm *s, const struct id *peer, size_t object, const s
         return;
     if (!wrong)
         set_has(s, g, object, false);
-    else if (s->bad[(size_t)i * s->room + g] == 0) {
-        s->bad[(size_t)i * s->room + g] = 1;
+    else if (s->bad[(size_t)i * s->most + g] == 0) {
+        s->bad[(size_t)i * s->most + g] = 1;
         s->peers[g].accusers++;
         s->fresh = 0; /* what only that one has must come from the offerer */
     }

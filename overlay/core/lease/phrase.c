@@ -15,8 +15,8 @@ void phrase_begin(struct phrase *p, char *out, size_t size)
 
 void phrase_add_part(struct phrase *p, const char *words, size_t length)
 {
-    const size_t room = p->size - 1 - p->at;
-    const size_t n = length < room ? length : room;
+    const size_t most = p->size - 1 - p->at;
+    const size_t n = length < most ? length : most;
     memcpy(p->out + p->at, words, n);
     p->at += n;
     p->out[p->at] = '\0';

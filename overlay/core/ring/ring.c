@@ -338,29 +338,29 @@ const struct part_coordinate *ring_place(const struct ring *ring)
     return &ring->vivaldi.place;
 }
 
-static unsigned add_known(struct part_peer *peers, unsigned count, unsigned room,
+static unsigned add_known(struct part_peer *peers, unsigned count, unsigned most,
                           const struct part_peer *peer)
 {
     for (unsigned i = 0; i < count; i++)
         if (peer_is(&peers[i], peer))
             return count;
-    if (count < room)
+    if (count < most)
         peers[count++] = *peer;
     return count;
 }
 
-unsigned ring_known(const struct ring *ring, struct part_peer *peers, unsigned room)
+unsigned ring_known(const struct ring *ring, struct part_peer *peers, unsigned most)
 {
     unsigned n = 0;
     for (unsigned i = 0; i < ring->successor_count; i++)
-        n = add_known(peers, n, room, &ring->successors[i]);
+        n = add_known(peers, n, most, &ring->successors[i]);
     for (unsigned i = 0; i < ring->predecessors; i++)
-        n = add_known(peers, n, room, &ring->predecessor[i]);
+        n = add_known(peers, n, most, &ring->predecessor[i]);
     for (unsigned i = 0; i < FINGERS; i++)
         if (ring->fingers[i].rtt_us != 0)
-            n = add_known(peers, n, room, &ring->fingers[i].peer);
+            n = add_known(peers, n, most, &ring->fingers[i].peer);
     for (unsigned i = 0; i < OUTSIDERS; i++)
         if (ring->outsiders[i].used && !ring->outsiders[i].left)
-            n = add_known(peers, n, room, &ring->outsiders[i].peer);
+            n = add_known(peers, n, most, &ring->outsiders[i].peer);
     return n;
 }

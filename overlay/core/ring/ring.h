@@ -144,5 +144,5 @@ const struct part_peer *ring_successor(const struct ring *ring, unsigned i); /* 
 const struct part_peer *ring_finger(const struct ring *ring, unsigned i); /* in no order, no gaps */
 const struct part_coordinate *ring_place(const struct ring *ring); /* as others are told it */
 /* Members that are probably alive, for a list on disk; joining from an old list works. */
-unsigned ring_known(const struct ring *ring, struct part_peer *peers, unsigned room);
+unsigned ring_known(const struct ring *ring, struct part_peer *peers, unsigned most);
 #endif

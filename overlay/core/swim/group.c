@@ -281,7 +281,7 @@ struct group *group_init(void *memory, const struct group_setup *setup, uint64_t
     g->job = setup->job;
     g->submitter = setup->submitter;
     g->random = setup->seed;
-    g->room = setup->members;
+    g->most = setup->members;
     g->now = now_us;
     g->turn_due = now_us + next_random(g) % GROUP_PERIOD_US;
     return g;
@@ -297,13 +297,13 @@ struct group *group_move(void *memory, unsigned members, const struct group *gro
     assert(members >= group->count && members <= GROUP_MEMBERS_MAX);
     struct group *g = memory;
     memcpy(g, group, sizeof *g + group->count * sizeof g->members[0]);
-    g->room = members;
+    g->most = members;
     return g;
 }
 
 static void group_add_member(struct group *g, const struct part_peer *peer)
 {
-    if (g->count == g->room || id_equal(&peer->id, &g->self.id) || group_find(g, &peer->id) != NULL)
+    if (g->count == g->most || id_equal(&peer->id, &g->self.id) || group_find(g, &peer->id) != NULL)
         return;
     unsigned i = (unsigned)(next_random(g) %
                             (g->count + 1)); /* in an order that differs from the other members' */

@@ -60,7 +60,7 @@ struct group {
     unsigned at; /* in the order of pinging */
     struct watch watches[WATCHES];
     struct relay relays[RELAYS];
-    unsigned room, count;
+    unsigned most, count;
     struct group_member members[]; /* in an order that is shuffled after each round */
 };
 

@@ -163,12 +163,12 @@ unsigned inner_branches(const struct inner *m, struct part_branch *out)
 unsigned inner_summary(const struct inner *m, const struct part_peer *self, unsigned here,
                        struct part_branch *out)
 {
-    unsigned room = INNER_BRANCHES - (here > 0), count[2], n = 0;
+    unsigned most = INNER_BRANCHES - (here > 0), count[2], n = 0;
     for (unsigned which = 0; which < 2; which++)
         count[which] = m->half[which].count > 0 ? m->half[which].count : m->half[which].held > 0;
     bool first = count[0] >= count[1];
-    bool one = count[0] + count[1] > room;
-    bool both = one && 1 + (first ? count[1] : count[0]) > room;
+    bool one = count[0] + count[1] > most;
+    bool both = one && 1 + (first ? count[1] : count[0]) > most;
     if (here > 0)
         out[n++] = (struct part_branch){
             .cell = m->cell, .owner = *self, .held = (uint16_t)here, .only = 1};
