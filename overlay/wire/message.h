@@ -6,8 +6,8 @@
  * copied. A decoded message is inside all its bounds.
  *
  * A struct message is on many stacks, so it only points to what is of more than 4 KiB: m->ping is a
- * struct msg_ping, m->local_terms points to one. Who makes such a message has the room for it; one
- * that is decoded is in a struct message_whole. */
+ * struct msg_ping, m->local_terms points to one. The maker of such a
+ * message has the memory for it; one that is decoded is in a struct message_whole. */
 #ifndef P2P_OVERLAY_WIRE_MESSAGE_H
 #define P2P_OVERLAY_WIRE_MESSAGE_H
 #include "wire.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "overlay/wire/message.h"
+#include "overlay/wire/version.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,6 +59,28 @@ static void test_every_cut_is_refused(void **state)
     assert_false(message_decode(&back, frame, n + 1));
 }
 
+static void test_large_ones_are_held_beside(void **state)
+{
+    static struct message_whole whole, copy;
+    struct msg_local_places places = {.token = 7, .places_count = 2};
+    const struct message m = {.kind = MSG_local_places, .local_places = &places};
+    struct message small;
+    uint8_t frame[1024];
+    (void)state;
+    strcpy(places.places[1].name, "heron");
+    const size_t n = message_encode(&m, frame, sizeof frame);
+    assert_true(n > WIRE_HEADER);
+    assert_false(message_decode(&small, frame, n)); /* it has no room for the list */
+    assert_true(message_decode_whole(&whole, frame, n, WIRE_HIGHEST));
+    assert_ptr_equal(whole.message.local_places, &whole.large.local_places);
+    assert_string_equal(message_local_places(&whole.message)->places[1].name, "heron");
+    assert_int_equal(message_token(&whole.message), 7);
+    message_copy(&copy, &whole.message);
+    message_clear(&whole, MSG_local_places);
+    assert_int_equal(whole.message.local_places->places_count, 0);
+    assert_string_equal(copy.message.local_places->places[1].name, "heron");
+}
+
 static void test_bounds(void **state)
 {
     (void)state;
@@ -89,6 +112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_every_cut_is_refused),
+        cmocka_unit_test(test_large_ones_are_held_beside),
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_text_has_no_nul),
     };
