@@ -2,6 +2,8 @@
 """web.py -- what test/grid/web does in a browser and over HTTP.
 
 usage: web.py STEP, with LINK and ADDRESS (host:port) in the environment where a step needs them."""
+import decimal
+import hashlib
 import http.client
 import json
 import os
@@ -12,6 +14,7 @@ import time
 import urllib.request
 
 from browser import Browser
+from crowd import Crowd
 
 SHOTS = os.environ.get("SCREENSHOTS", "")
 
@@ -105,8 +108,14 @@ def refusals():
     expect(not p2pctl("policy")["open"] and p2pctl("policy")["until"] > time.time(), "it is not paused")
     expect(status("POST", "/resume", Cookie=cookie, X_P2PGrid_Token=token) == 200, "no resume")
     expect(p2pctl("policy")["open"], "it is not resumed")
-    policy = ask("GET", "/", Cookie=cookie)[0].getheader("Content-Security-Policy")
-    expect("default-src 'none'" in policy and "unsafe" not in policy, "the policy: " + policy)
+    for target in ("/", "/page.js", "/page.css", "/state", "/favicon.ico"):
+        answer, body = ask("GET", target, Cookie=cookie)
+        check_policy(target, answer.getheader("Content-Security-Policy"))
+        expect(answer.getheader("X-Content-Type-Options") == "nosniff", target + ": no nosniff")
+        outside = re.findall(r"(?:https?:)?//[a-z0-9.-]+\.[a-z]+", body) if target in ("/", "/page.css") else []
+        expect(outside == [], "%s names what is elsewhere: %s" % (target, outside))
+    inline = re.findall(r"<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=|javascript:", ask("GET", "/", Cookie=cookie)[1])
+    expect(inline == [], "the page has what its policy forbids: %s" % inline)
     if os.geteuid() == 0:
         other = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", sys.executable, "-c",
                                 "import http.client,sys; c=http.client.HTTPConnection(sys.argv[1]);"
@@ -120,6 +129,14 @@ def refusals():
         one.close()
     expect(status("GET", "/state", Cookie=cookie) == 200, "200 connections that say nothing stop it")
     print("what must be refused is")
+
+
+def check_policy(target, policy):
+    """Scripts, styles and data are the page's own, and nothing else is loaded."""
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    want = {name: "'self'" for name in ("script-src", "style-src", "connect-src", "img-src")}
+    want.update({name: "'none'" for name in ("default-src", "base-uri", "form-action", "frame-ancestors")})
+    expect(rules == want, "%s: the policy is %s" % (target, policy))
 
 
 def metrics():
@@ -192,6 +209,35 @@ def is_quiet(browser):
     expect(bad == [], "the browser complains: %s" % bad)
 
 
+def tables(browser):
+    """Peers, processes, history, ring and transfers, as p2pctl has them."""
+    rows = lambda table: "return [...document.querySelectorAll('%s tbody tr')].map(r => [...r.children].map(e => e.textContent))" % table
+    want = sorted([p["name"], "%d of %d" % (p["slots_free"], p["slots"]), p["arch"], str(p["cores"])] for p in p2pctl("peers")["peers"])
+    peers = browser.within(20, rows("#peer-table") + ".map(r => [r[0], r[2], r[7], r[5]]).sort().filter((r, i, all) => JSON.stringify(all) === arguments[0])",
+                           json.dumps(want, separators=(",", ":")))
+    expect(peers, "the table has other peers than p2pctl peers: %s, not %s" % (browser.run(rows("#peer-table")), want))
+    distances = browser.run(rows("#peer-table") + ".map(r => r[3])")
+    expect(distances.count("here") == 1 and all(re.fullmatch(r"here|[0-9.]+ ms", d) for d in distances), "distances: %s" % distances)
+    job = p2pctl("job", os.environ["JOB"])
+    at = {(p["rank"], p["lane"]): p for p in job["processes"]}
+    places = [[str(rank)] + [at[rank, lane]["peer"] + (" \u2605" if lane == 0 else "") for lane in (0, 1)] for rank in range(4)]
+    expect(len(at) == 8 and browser.run(rows(".places")) == places, "the job's places: %s, not %s" % (browser.run(rows(".places")), places))
+    head = browser.run("return [...document.querySelectorAll('.places thead th')].map(e => e.textContent)")
+    expect(head == ["Rank", "Lane 0", "Lane 1"], "the head of the matrix: %s" % head)
+    past = [[h["program"].split("/")[-1], h["outcome"]] for h in p2pctl("history")["history"]]
+    shown = browser.run(rows("#history-table") + ".map(r => [r[3], r[4]])")
+    expect(len(past) > 0 and shown == past, "the history: %s, not %s" % (shown, past))
+    ring = p2pctl("status")["ring"]
+    ids = [n["id"][:8] for n in [ring["predecessor"]] + ring["successors"]]
+    expect(browser.run(rows("#ring-list") + ".map(r => r[2])") == ids, "the ring: %s, not %s" % (browser.run(rows("#ring-list")), ids))
+    names = {p["id"][:8]: p["name"] for p in p2pctl("peers")["peers"]}
+    expect(browser.run(rows("#ring-list") + ".map(r => r[1])") == [names[i] for i in ids], "names on the ring")
+    moved = browser.run("return document.querySelector('#transfers-sum').textContent")
+    given = re.search(r"([0-9.]+) MiB were given$", moved)
+    expect(given and float(given.group(1)) >= 2.8, "files went to peers, and the page says: " + moved)
+    print("%d peers, %d processes, %d lines of history, %d neighbours: as p2pctl says" % (len(want), len(at), len(past), len(ids)))
+
+
 def loss(browser):
     """A peer with processes of the job is killed; the page shows it within two seconds. Exits with 75 when all is late."""
     job = browser.within(20, "return document.querySelectorAll('.job .places tbody tr').length")
@@ -225,6 +271,13 @@ def loss(browser):
     expect(browser.run("return document.querySelector('#log').parentElement.getAttribute('aria-live')") == "polite", "the log is not said aloud")
     leads = browser.within(10, "return [...document.querySelectorAll('.places tbody tr')].every(r => r.querySelectorAll('.lead').length === 1)")
     expect(leads, "no copy takes over")
+    lost = sorted((p["rank"], p["lane"]) for p in p2pctl("job", os.environ["JOB"])["processes"] if p["state"] == "lost")
+    cells = browser.run("return [...document.querySelectorAll('.places tbody tr')].flatMap((r, rank) => [...r.querySelectorAll('td')].flatMap((c, lane) => c.textContent.endsWith(' lost') ? [[rank, lane]] : []))")
+    expect(len(lost) > 0 and [tuple(c) for c in cells] == lost, "cells that say `lost`: %s, not %s" % (cells, lost))
+    lines = browser.within(5, "const l = [...document.querySelectorAll('#log .bad')].map(e => e.textContent); return arguments[0].every(s => l.some(t => t.includes(s))) ? l : null",
+                           ["lost rank %d, lane %d on %s" % (*one, victim) for one in lost])
+    expect(lines, "not each loss has a line: " + browser.run("return document.querySelector('#log').textContent"))
+    expect("%d process" % len(lost) in browser.run("return document.querySelector('.job .sum').textContent"), "the job's line says nothing of the loss")
     said = browser.within(5, "return /rank [0-9]+ of lane 0 goes on in lane 1, on desk[0-9]/.test(document.querySelector('#log').textContent)")
     expect(said, "nothing is said of who takes over: " + browser.run("return document.querySelector('#log').textContent"))
 
@@ -267,6 +320,67 @@ def pause(browser):
     print("paused and resumed by the keyboard")
 
 
+def clicks(browser):
+    """By the pointer, for half an hour; without the token, or with another one, from the page itself: refused."""
+    post = "const done = arguments[2]; fetch(arguments[0], { method: 'POST', headers: arguments[1] }).then(a => done(a.status))"
+    for headers in ({}, {"X-P2PGrid-Token": 32 * "0"}):
+        expect(browser.run_async(post, "/pause?seconds=60", headers) == 403, "a pause from the page with %s" % headers)
+        expect(p2pctl("policy")["open"], "it is paused by what is refused")
+    browser.run("document.querySelector('#pause-for').value = '1800'")
+    browser.click("#pause")
+    expect(browser.within(5, "return !document.querySelector('#resume-box').hidden && document.querySelector('#pause-box').hidden"), "no button to resume")
+    until = p2pctl("policy")["until"] - time.time()
+    expect(1500 < until <= 1800, "paused for %d s" % until)
+    expect(browser.run_async(post, "/resume", {}) == 403 and not p2pctl("policy")["open"], "resumed without the token")
+    browser.click("#resume")
+    expect(browser.within(5, "return document.querySelector('#resume-box').hidden && !document.querySelector('#pause-box').hidden"), "no button to pause")
+    expect(p2pctl("policy")["open"], "it is not resumed")
+    browser.log()  # of refusals: the browser complains of each 403
+
+
+def keyboard(browser):
+    """Tab reaches all that can be used, in the order in which it is read, and one sees where one is."""
+    browser.open("http://%s/" % os.environ["ADDRESS"]) # anew: Tab begins at the top
+    browser.within(20, "return document.querySelectorAll('#peer-table tbody tr').length > 1 && document.querySelectorAll('#history-table tbody tr').length > 0")
+    time.sleep(1.5)
+    want = browser.run("""
+        window.usable = [...document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')].filter(e => e.checkVisibility());
+        return usable.length""")
+    order, unseen = [], []
+    for _ in range(want):
+        browser.keys("\ue004")
+        order.append(browser.run("return usable.indexOf(document.activeElement)"))
+        seen = browser.within(3, """ // the page scrolls smoothly
+            const e = document.activeElement, s = getComputedStyle(e), box = e.getBoundingClientRect();
+            return s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 2 && box.bottom > 0 && box.top < innerHeight""")
+        if not seen:
+            unseen.append(browser.run("return document.activeElement.outerHTML.slice(0, 80)"))
+    expect(order == list(range(want)), "the order of the keyboard: %s" % order)
+    expect(unseen == [], "the focus is not seen on %s" % unseen)
+    print("%d things are reached by the keyboard, in their order" % want)
+
+
+def schemes(browser):
+    """Light or dark, as the system is; the map, too."""
+    light = "const [r, g, b] = getComputedStyle(document.body).backgroundColor.match(/[0-9]+/g); return 0.3 * r + 0.6 * g + 0.1 * b"
+    map_sum = "const c = document.querySelector('#map'); return c.toDataURL().length + ':' + c.getContext('2d').getImageData(0, 0, c.width, c.height).data.reduce((a, b) => a + b, 0)"
+    seen = []
+    for dark in (False, True):
+        browser.look(1280, 1000, dark)
+        time.sleep(0.5)
+        seen.append((browser.run(light), browser.run(map_sum)))
+    expect(seen[0][0] > 200 and seen[1][0] < 60, "the ground is %d light, and dark %d" % (seen[0][0], seen[1][0]))
+    expect(seen[0][1] != seen[1][1], "the map is the same in light and dark")
+    browser.look(1280, 1000, False)
+
+
+def inline_is_refused(browser):
+    """The policy as the browser holds it: a script that were smuggled in does not run."""
+    browser.run("const s = document.createElement('script'); s.textContent = 'window.smuggled = 1'; document.body.append(s)")
+    expect(browser.run("return window.smuggled === undefined"), "an inline script has run")
+    expect(any("Content Security Policy" in l["message"] for l in browser.log()), "the browser says nothing of it")
+
+
 def sort_and_filter(browser):
     names = "return [...document.querySelectorAll('#peer-table tbody .name')].map(e => e.textContent)"
     browser.click("#peer-table thead th:first-child button")
@@ -280,128 +394,213 @@ def sort_and_filter(browser):
     browser.run("const f = document.querySelector('#filter'); f.value = ''; f.dispatchEvent(new Event('input'))")
 
 
-# --- a grid that nobody has here: only for how fast it is drawn, and how it looks ---
-
-SYNTHETIC = """
-window.synthetic = (count, ranks, lanes) => {
-    let seed = 7;
-    const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
-    const hex = (n) => Array.from({ length: n }, () => Math.floor(random() * 16).toString(16)).join('');
-    const birds = ['alder', 'birch', 'cedar', 'elm', 'fir', 'hazel', 'larch', 'maple', 'oak', 'pine', 'rowan', 'willow', 'yew'];
-    const sites = ['north', 'south', 'tower', 'annex'];
-    const peers = {};
-    const ids = [];
-    for (let i = 0; i < count; i++) {
-        const id = hex(40), site = i % 4, slots = [2, 4, 4, 8, 16][Math.floor(random() * 5)];
-        const closed = i > 0 && random() < 0.12;
-        const free = i === 0 ? slots - 2 : random() < 0.35 ? 0 : Math.floor(random() * (slots + 1));
-        ids.push(id);
-        const turn = site * 1.6 + random() * 0.9, far = i === 0 ? 0 : [220, 900, 2500, 9000][site] * (0.75 + random() * 0.5);
-        peers[id] = { name: birds[i % 13] + (count > 13 ? 1 + Math.floor(i / 13) : ''), id, open: !closed, state: closed ? ['lends nothing now: its owner uses it', 'lends nothing at this time of the day', 'lends nothing now: paused by its owner'][i % 3] : 'lends',
-            slots, slots_free: closed ? 0 : free, rtt_us: Math.round(far), load: Math.round((slots - free) * 10 + random() * 8) / 10, cores: slots, memory: slots * 4294967296, disk: 2e11,
-            os: 'linux', arch: i % 9 ? 'x86_64' : 'aarch64', libc: 'glibc 2.36', ompi: '4.1.4', site: sites[site], labels: i % 5 ? [] : ['gpu'], address: '10.0.' + site + '.' + (i % 250) + ':7410', encrypt: false, vanished: 0, watched_minutes: 9000, groups: [], confinement: [], owner: hex(40), speed: 10000, bandwidth: 1000,
-            place: { x_us: Math.round(far * Math.cos(turn)), y_us: Math.round(far * Math.sin(turn)), height_us: 60 },
-            policy: { only_when_idle: i % 3 === 1, idle_minutes: 10, chosen: i % 11 === 5, hours: i % 7 === 3 ? 'mon-fri 19:00-07:00' : '', owner_returns: i % 3 === 1 ? 'suspend' : 'nothing' } };
-    }
-    const processes = {};
-    const lost = (rank, lane) => lane === 1 && rank % 16 === 5;
-    for (let rank = 0; rank < ranks; rank++) for (let lane = 0; lane < lanes; lane++) {
-        const id = ids[(rank + lane * 71) % count];
-        processes[rank + '.' + lane] = { rank, lane, state: lost(rank, lane) ? 'lost' : 'runs', peer: peers[id].name, peer_id: id, leads: lane === 0 };
-    }
-    const now = Date.now(), own = peers[ids[0]];
-    const job = { job: 'mpirun-4711', state: 'runs', program: '/home/ada/relax', ranks, lanes, pid: 4711, began_ms: now - 912000, processes, lost: Object.values(processes).filter((p) => p.state === 'lost').length };
-    const where = processes['5.1'] ? processes['5.1'].peer : own.name;
-    const around = ids.map((id) => id).sort();
-    const at = around.indexOf(ids[0]), next = (n) => ({ id: around[(at + n + count) % count], address: peers[around[(at + n + count) % count]].address });
-    return { token: '', state: {
-        desktop: { ...own, version: '0.2.0', pid: 1, policy: { open: own.open, state: 'lends', until: 0, suspended: false, leases: 1 }, ring: { predecessor: next(-1), successors: [1, 2, 3, 4, 5, 6, 7, 8].map(next) } },
-        peers, members: { 1: { name: 'aspen', id: '1', state: 'away', seen: now / 1000 - 86400 * 3 } },
-        jobs: { 'mpirun-4711': job },
-        grid: Object.fromEntries(ids.slice(1, 1 + Math.min(400, count / 4)).map((id, i) => [id + '-mpirun-' + i, { job: 'mpirun-' + i, from: peers[id].name, from_id: id, own: false, user: ['grace', 'alan', 'edsger'][i % 3], state: i % 8 === 7 ? 'waits' : 'runs', program: i % 3 ? '' : '/home/grace/fold', ranks: 4 + i % 13, lanes: 1 + i % 3, slots: 8, peers: 2 + i % 5, lost: i % 10 === 4 ? 1 : 0, since_ms: now - 60000 * i, place: i % 8 === 7 ? 1 + Math.floor(i / 8) : 0, free: 2 }])),
-        lent: { 1: { user: 'grace', from: peers[ids[1]].name, program: 'raxml', slots: 2, pid: 99, guest: true, since_ms: now - 3600000 } },
-        transfers: { 1: { list: '1', way: 'gives', peers: 6, have: 4.1e9, all: 9.7e8, about: '' }, 2: { list: '2', way: 'gets', peers: 1, have: 6.6e7, all: 1.5e8, about: 'grace at ' + peers[ids[1]].name + ': /home/grace/trees' } },
-        totals: { began_ms: now - 864e5, walked_ms: now, silent: 1, launched: 12, jobs: 4, peers_lost: 2, processes_lost: 6, fetched: 3.2e9, given: 1.1e10 },
-        log: [ { event: 'news', time_ms: now - 3600000, text: 'grace of ' + peers[ids[1]].name + ' runs raxml here, on 2 slots' },
-               { event: 'peer_lost', time_ms: now - 42000, peer: where, text: where + ': its host fell silent' },
-               { event: 'process_lost', time_ms: now - 42000, peer: where, job: 'mpirun-4711', rank: 5, lane: 1, left: lanes - 1, text: 'mpirun-4711 lost rank 5, lane 1 on ' + where + '; ' + (lanes - 1) + ' left' } ],
-        history: [ { what: 'lent', began_ms: now - 9e6, took_ms: 4400000, from: peers[ids[1]].name, user: 'grace', program: '/usr/bin/raxml', slots: 2, outcome: 'done' },
-                   { what: 'job', job: 'mpirun-3001', began_ms: now - 864e5, took_ms: 5712000, program: '/home/ada/relax', ranks: 64, lanes: 2, lost: 2, status: 0, outcome: 'done' },
-                   { what: 'job', job: 'mpirun-2912', began_ms: now - 2 * 864e5, took_ms: 31000, program: '/home/ada/relax', ranks: 16, lanes: 1, lost: 0, status: 1, outcome: 'failed' } ] } };
-};
-window.EventSource = class { addEventListener() {} };
-"""
-
-FRAMES = """
-const done = arguments[arguments.length - 1];
-const hello = synthetic(500, 64, 3), ids = Object.keys(hello.state.peers), gaps = [];
-page.takeState(hello);
-let last = 0, begin = 0, turn = 0;
-const frame = (now) => {
-    if (last === 0) { begin = now; } else gaps.push(now - last);
-    last = now;
-    if (now - begin > 4000) {
-        gaps.sort((a, b) => a - b);
-        done({ frames: gaps.length, median: gaps[gaps.length >> 1], late: gaps[Math.floor(gaps.length * 0.95)], patches: turn });
-        return;
-    }
-    requestAnimationFrame(frame);
-};
-/* Four patches a second, each of a tenth of the peers and some processes. */
-const change = () => {
-    if (performance.now() - begin > 3800 && begin) return;
-    const peers = {}, processes = {};
-    for (let i = 0; i < 50; i++) peers[ids[(turn * 50 + i) % 500]] = { load: turn, slots_free: turn % 3, rtt_us: 300 + turn };
-    for (let i = 0; i < 12; i++) processes[((turn * 7 + i * 5) % 64) + '.' + (i % 3)] = { state: turn % 2 ? 'lost' : 'runs' };
-    const grid = {};
-    for (let i = 0; i < 4; i++) grid[ids[1 + (turn * 4 + i) % 125] + '-mpirun-' + (turn * 4 + i) % 125] = { lost: turn % 3, peers: turn };
-    page.takePatch({ peers, grid, jobs: { 'mpirun-4711': { processes } }, totals: { walked_ms: turn } });
-    turn++;
-    setTimeout(change, 250);
-};
-requestAnimationFrame(frame);
-setTimeout(change, 300);
-"""
-
+# --- a grid that nobody has here: how it looks ---
 
 def synthetic(browser):
-    browser.cdp("Page.addScriptToEvaluateOnNewDocument", source=SYNTHETIC)
+    with open(os.path.join(os.path.dirname(__file__), "synthetic.js"), encoding="utf-8") as f:
+        browser.cdp("Page.addScriptToEvaluateOnNewDocument", source=f.read())
     browser.open("http://%s/" % os.environ["ADDRESS"])
 
 
+# --- a crowd: the page's real events and state, of 500 peers and 64 x 3 processes ---
+
+FRAMES = """
+const done = arguments[arguments.length - 1];
+const gaps = [], tasks = [0];
+const observer = new PerformanceObserver((list) => list.getEntries().forEach((e) => tasks.push(Math.round(e.duration))));
+observer.observe({ type: 'longtask' });
+let last = 0, begin = 0;
+const frame = (now) => {
+    if (last === 0) begin = now; else gaps.push(now - last);
+    last = now;
+    if (now - begin < arguments[0]) return requestAnimationFrame(frame);
+    observer.disconnect();
+    gaps.sort((a, b) => a - b);
+    done({ frames: gaps.length, median: gaps[gaps.length >> 1], late: gaps[Math.floor(gaps.length * 0.95)], task: Math.max(...tasks) });
+};
+requestAnimationFrame(frame);
+"""
+
+
+# How long a fixed piece of work takes, again and again: on a machine that has other things to do longer than at best.
+PROBE = """
+const done = arguments[arguments.length - 1], took = [];
+const work = () => {
+    const begin = performance.now();
+    let x = 0;
+    for (let i = 0; i < 4000000; i++) x += Math.sqrt(i);
+    took.push(performance.now() - begin + 0 * x);
+    if (took.length < 20) return setTimeout(work, 60);
+    took.sort((a, b) => a - b);
+    done([took[10] / took[0], took[19] / took[0]]);
+};
+work();
+"""
+
+
 def processor_ms(browser):
-    """What scripts, styles and layout have taken of a processor, which other processes hardly change."""
-    parts = ("ScriptDuration", "LayoutDuration", "RecalcStyleDuration")
-    return 1000 * sum(m["value"] for m in browser.cdp("Performance.getMetrics")["metrics"] if m["name"] in parts)
+    """What all tasks of the page have taken of a processor, which other processes hardly change."""
+    return 1000 * next(m["value"] for m in browser.cdp("Performance.getMetrics")["metrics"] if m["name"] == "TaskDuration")
 
 
-def frames(browser):
+def watch_frames(browser, crowd):
+    """For four seconds."""
+    busy, stalled = browser.run_async(PROBE)
+    crowd.runs.set()
+    before, sent = processor_ms(browser), crowd.sent
+    took = browser.run_async(FRAMES, 4000)
+    took["patches"] = crowd.sent - sent
+    took["each"] = (processor_ms(browser) - before) / max(1, took["patches"])
+    crowd.runs.clear()
+    return {**took, "busy": busy, "stalled": stalled}
+
+
+def smooth(browser, crowd):
+    """Frames keep coming, and no task holds the page for long: as much longer as anything takes on this machine now."""
     browser.look(1280, 900)
     browser.cdp("Performance.enable", timeDomain="threadTicks")
-    browser.run_async(FRAMES)  # once for nothing: the browser compiles
+    watch_frames(browser, crowd)  # once for nothing: the browser compiles
     for _ in range(5):
-        before = processor_ms(browser)
-        took = browser.run_async(FRAMES)
-        took["each"] = (processor_ms(browser) - before) / took["patches"]
-        print("500 peers and 64 x 3 processes, in 4 s %(patches)d patches and %(frames)d frames: %(median).0f ms between two frames, "
-              "95 of 100 within %(late).0f; scripts, styles and layout take %(each).0f ms of a processor for each patch" % took)
-        if took["median"] <= 50 and took["each"] <= 60:
+        took = watch_frames(browser, crowd)
+        print("500 peers and 64 x 3 processes, in 4 s %(patches)d patches and %(frames)d frames: %(median).0f ms between two frames, 95 of 100 "
+              "within %(late).0f, the longest task %(task)d ms; each patch takes %(each).0f ms of a processor; work takes %(busy).1f times as long as at "
+              "best, at most %(stalled).1f times" % took)
+        if took["patches"] >= 4 and took["each"] <= 120 and took["median"] <= 50 * took["busy"] and took["task"] <= 250 * took["stalled"]:
+            return
+    fail("that is not smooth: %s" % took)
+
+
+SHOWN = """
+const texts = (row) => [...row.children].map((e) => e.textContent);
+const rows = (table) => [...document.querySelectorAll(table + ' tbody tr')].map(texts);
+return {
+    cells: [...document.querySelectorAll('.matrix .rank')].map((r) => [...r.querySelectorAll('.cell')].map((c) => [c.title, c.className])),
+    places: rows('.places'), peers: rows('#peer-table'), others: rows('#others-table'), history: rows('#history-table'), ring: rows('#ring-list'),
+    sum: document.querySelector('.job .sum').textContent, othersSum: document.querySelector('#others-sum').textContent,
+    transfers: [...document.querySelectorAll('#transfer-list li')].map((e) => [e.textContent, e.querySelector('progress').value]) };
+"""
+
+
+def peer_words(p):
+    if not p["open"]:
+        return "paused"
+    return "lends" if p["slots_free"] == p["slots"] else "partly in use" if p["slots_free"] > 0 else "all in use"
+
+
+def fixed(x, digits):
+    """As JavaScript rounds: what lies in the middle goes up."""
+    return str(decimal.Decimal(x).quantize(decimal.Decimal(1).scaleb(-digits), decimal.ROUND_HALF_UP))
+
+
+def trip(us):
+    return "here" if us == 0 else fixed(us / 1000, 2 if us < 10000 else 0) + " ms"
+
+
+def must_show(state):
+    """What the page has to show of a state, told again in another language."""
+    job = state["jobs"]["mpirun-4711"]
+    at = lambda rank, lane: job["processes"]["%d.%d" % (rank, lane)]
+    shown = lambda p: p["leads"] and p["state"] == "runs"
+    lost = sum(p["state"] == "lost" for p in job["processes"].values())
+    by_distance = sorted(state["peers"].values(), key=lambda p: (p["rtt_us"], p["name"]))
+    others = sorted(state["grid"].values(), key=lambda j: (j["state"] == "waits" and j["place"], j["from"]))
+    ring = state["desktop"]["ring"]
+    names = {p["id"]: p["name"] for p in by_distance}
+    return {
+        "cells": [[["rank %d, lane %d: %s, %s%s" % (rank, lane, at(rank, lane)["peer"], at(rank, lane)["state"], ", its output is shown" if at(rank, lane)["leads"] else ""),
+                    "cell " + ("lead" if shown(at(rank, lane)) else at(rank, lane)["state"])] for lane in range(job["lanes"])] for rank in range(job["ranks"])],
+        "places": [[str(rank)] + [at(rank, lane)["peer"] + ("" if at(rank, lane)["state"] == "runs" else " lost") + (" \u2605" if at(rank, lane)["leads"] else "")
+                                  for lane in range(job["lanes"])] for rank in range(job["ranks"])],
+        "peers": [[p["name"], peer_words(p), "%d of %d" % (p["slots_free"], p["slots"]), trip(p["rtt_us"])] for p in by_distance],
+        "others": [[j["from"], j["user"], j["state"], "4 ranks \u00d7 2", "place %d, 0 free" % j["place"] if j["state"] == "waits" else "4 peers" + (", %d lost" % j["lost"] if j["lost"] else "")]
+                   for j in others[:100]],
+        "history": [["1 min 0 s", "%d ranks \u00d7 2" % h["ranks"], h["program"].split("/")[-1], "done"] for h in state["history"]],
+        "ring": [["before", names[ring["predecessor"]["id"]]]] + [["after", names[n["id"]]] for n in ring["successors"]],
+        "sum": "%d ranks in %d lanes on %d peers" % (job["ranks"], job["lanes"], len({p["peer_id"] for p in job["processes"].values() if p["state"] == "runs"}))
+               + (", %d process%s lost" % (lost, "" if lost == 1 else "es") if lost else ""),
+        "othersSum": "110 run, 15 wait; 100 are shown",
+        "transfers": [["Files of your job go to 3 peers \u2013 %s of 3.0 GiB" % size(t["have"]), t["have"]] for t in state["transfers"].values()],
+    }
+
+
+def size(n):
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if n < 1024 or unit == "GiB":
+            return "%s %s" % (fixed(n, 1 if n < 10 and unit != "B" else 0), unit)
+        n /= 1024
+
+
+def is_right(browser, crowd):
+    """Each row and each cell is what the events have told. The table's rows move only now and then."""
+    crowd.runs.clear()
+    time.sleep(0.5)
+    browser.run("document.querySelector('.job details').open = true")
+    want = must_show(crowd.state)
+    end = time.monotonic() + 15
+    while True:
+        now = browser.run(SHOWN)
+        now["cells"] = [[[title, kind.replace(" fresh", "")] for title, kind in column] for column in now["cells"]]
+        for name, columns in (("peers", 4), ("others", 5)):
+            now[name] = [row[:columns] for row in now[name]]
+        now["history"] = [row[1:] for row in now["history"]]
+        now["ring"] = [row[:2] for row in now["ring"]]
+        wrong = [name for name in want if now[name] != want[name]]
+        if not wrong or time.monotonic() > end:
             break
-    shown = browser.run("return [document.querySelectorAll('#peer-table tbody tr').length, document.querySelectorAll('.matrix .cell').length]")
-    expect(shown == [500, 192], "shown: %s" % shown)
-    others = browser.run("return [document.querySelectorAll('#others tbody tr').length, document.querySelector('#others-sum').textContent]")
-    expect(others == [100, "110 run, 15 wait; 100 are shown"], "the jobs of others: %s" % others)
-    expect(took["median"] <= 50 and took["each"] <= 60, "that is not smooth: %s" % took)
+        time.sleep(0.2)
+    for name in wrong:
+        pairs = zip(now[name], want[name]) if isinstance(want[name], list) and len(now[name]) == len(want[name]) else [(now[name], want[name])]
+        fail("the page shows wrong %s: %s, not %s" % ((name,) + next((a, b) for a, b in pairs if a != b)))
+    print("right: %d peers, %d cells of %d ranks in 3 lanes, %d jobs of others, %d lines of history"
+          % (len(now["peers"]), sum(map(len, now["cells"])), len(now["cells"]), len(now["others"]), len(now["history"])))
+
+
+def crowded(browser):
+    cookie, _ = enter(link())
+    crowd = Crowd(cookie, 500, 64, 3)
+    try:
+        browser.open("http://%s/" % crowd.address)
+        expect(browser.within(20, "return document.querySelectorAll('#peer-table tbody tr').length === 500"), "not 500 peers")
+        smooth(browser, crowd)
+        is_right(browser, crowd)
+        is_quiet(browser)
+    finally:
+        crowd.close()
+
+
+CUT = """
+const seen = (e) => e.checkVisibility() && e.getClientRects().length;
+const cut = [...document.querySelectorAll('th, td, button, a, h1, h2, h3, p, li, dd, dt, label, summary')].filter((e) => seen(e) && !e.closest('.hidden, .skip') && getComputedStyle(e).clipPath === 'none' &&
+    e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline').map((e) => `${e.tagName} ${e.textContent.slice(0, 40)}`);
+const wide = [...document.querySelectorAll('.scroll')].filter((e) => seen(e) && e.scrollWidth > e.clientWidth).map((e) => e.getAttribute('aria-label'));
+return [document.documentElement.scrollWidth, cut, wide];
+"""
 
 
 def narrow(browser):
-    """Nothing is wider than a phone, in light and dark."""
-    for dark in (False, True):
-        browser.look(360, 740, dark)
-        browser.run("page.takeState(synthetic(24, 16, 2))")
+    """On a desk and on two phones, in light and dark, nothing is wider than the screen, cut, or to be scrolled sideways."""
+    for width, height in ((1280, 800), (390, 844), (360, 740)):
+        for dark in (False, True):
+            for peers, ranks, lanes in ((24, 16, 2), (40, 64, 3), (5, 4, 3)):
+                browser.look(width, height, dark)
+                browser.run("page.takeState(synthetic(...arguments))", peers, ranks, lanes)
+                time.sleep(0.3)
+                wide, cut, aside = browser.run(CUT)
+                expect(wide <= width, "%d points wide on a screen of %d" % (wide, width))
+                expect(cut == [] and aside == [], "on a screen of %d: cut: %s; wider than the screen: %s" % (width, cut, aside))
+        browser.run("page.takeState({ token: '', state: {} })")
         time.sleep(0.3)
-        wide = browser.run("return document.documentElement.scrollWidth")
-        expect(wide <= 360, "%d points wide on a phone of 360" % wide)
+        expect(browser.run(CUT)[0] <= width, "an empty page is wider than a screen of %d" % width)
+
+
+def empty(browser):
+    """What is not there says what to do; a desktop that is alone, too."""
+    browser.run("page.takeState({ token: '', state: {} })")
+    words = browser.within(5, "const e = [...document.querySelectorAll('.empty')].filter(e => e.checkVisibility()).map(e => e.textContent); return e.length >= 4 ? e : null")
+    for word in ("mpirun --mca ras p2p", "p2p_files auto", "is kept here", "come as lines"):
+        expect(any(word in w for w in words or []), "nothing empty says `%s`: %s" % (word, words))
+    browser.run("const s = synthetic(24, 4, 1), id = s.state.desktop.id; s.state.peers = { [id]: s.state.peers[id] }; page.takeState(s)")
+    expect(browser.within(5, "return document.querySelector('#peers-alone').checkVisibility()"), "alone, and nothing says how others come")
 
 
 def axe(browser):
@@ -417,15 +616,24 @@ def axe(browser):
     print("axe-core finds nothing, on a desk and on a phone, light and dark")
 
 
+PAGE_FILES = ("overlay/web/page.html", "overlay/web/page.css", "overlay/web/page.js", "overlay/web/icon.svg", "test/grid/synthetic.js")
+PICTURES = (("page-desktop", 1200, 1250, False), ("page-dark", 1200, 1250, True), ("page-phone", 390, 1300, False))
+
+
 def shots(browser):
-    """Small pictures for doc/: a grid of 40, as nobody has one here."""
+    """Small pictures for doc/, of a grid of 40; and of what they were made, which test/style/pictures reads."""
     browser.cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
-    for name, width, height, dark in (("page-desktop", 1200, 1250, False), ("page-dark", 1200, 1250, True), ("page-phone", 390, 1300, False)):
+    for name, width, height, dark in PICTURES:
         browser.open("http://%s/" % os.environ["ADDRESS"])
         browser.look(width, height, dark)
         browser.run("page.takeState(synthetic(40, 64, 3))")
         time.sleep(1.5)
         browser.picture(os.path.join(SHOTS, name + ".png"), 0.7 if width > 600 else 0.8)
+    with open(os.path.join(SHOTS, "page.sha256"), "w", encoding="utf-8") as out:
+        for path in (*PAGE_FILES, *("doc/%s.png" % p[0] for p in PICTURES)):
+            here = os.path.join(SHOTS, os.path.basename(path)) if path.startswith("doc/") else os.path.join(os.environ["srcdir"], path)
+            with open(here, "rb") as f:
+                out.write("%s  %s\n" % (hashlib.sha256(f.read()).hexdigest(), path))
     print("pictures in " + SHOTS)
 
 
@@ -433,17 +641,22 @@ def look_at_it():
     browser = Browser()
     try:
         come(browser, int(os.environ["PEERS"]))
+        tables(browser)
         others(browser)
         loss(browser)
         pause(browser)
+        is_quiet(browser)
+        clicks(browser)
+        keyboard(browser)
+        schemes(browser)
         sort_and_filter(browser)
         is_quiet(browser)
+        inline_is_refused(browser)
+        crowded(browser)
         synthetic(browser)
-        frames(browser)
         narrow(browser)
+        empty(browser)
         is_quiet(browser)
-        if SHOTS:
-            shots(browser)
     finally:
         browser.close()
 
@@ -458,4 +671,14 @@ def look_by_axe():
         browser.close()
 
 
-{"refusals": refusals, "metrics": metrics, "closing": closing, "browser": look_at_it, "axe": look_by_axe}[sys.argv[1]]()
+def look_for_pictures():
+    browser = Browser()
+    try:
+        come(browser, int(os.environ["PEERS"]))
+        synthetic(browser)
+        shots(browser)
+    finally:
+        browser.close()
+
+
+{"pictures": look_for_pictures, "refusals": refusals, "metrics": metrics, "closing": closing, "browser": look_at_it, "axe": look_by_axe}[sys.argv[1]]()
