@@ -98,12 +98,23 @@ static void on_network(const struct symptoms *s, struct finding *f)
         if (strcmp(s->firewall, "ufw") == 0)
             mend(f, "sudo ufw allow %u && sudo ufw allow %u:%u/tcp", s->port, PORTS_RANK_FIRST,
                  PORTS_RANK_LAST);
+        else if (strcmp(s->firewall, "iptables") == 0)
+            mend(f,
+                 "sudo iptables -I INPUT -p tcp -m multiport --dports %u,%u:%u -j ACCEPT && sudo "
+                 "iptables -I INPUT -p udp --dport %u -j ACCEPT",
+                 s->port, PORTS_RANK_FIRST, PORTS_RANK_LAST, s->port);
+        else if (strcmp(s->firewall, "nftables") == 0)
+            mend(f,
+                 "in the chain of nft that hooks input: tcp dport { %u, %u-%u } accept; udp dport "
+                 "%u accept (doc/firewall.md)",
+                 s->port, PORTS_RANK_FIRST, PORTS_RANK_LAST, s->port);
         else
             mend(f, "let port %u, and %u-%u/tcp, in from the other desktops (doc/firewall.md)",
                  s->port, PORTS_RANK_FIRST, PORTS_RANK_LAST);
     } else {
-        find(f, FINDING_GOOD, "p2pd listens at %s; no firewall was found here",
-             s->listen[0] != '\0' ? s->listen : "its port");
+        find(f, FINDING_GOOD, "p2pd listens at %s; no firewall was found here%s",
+             s->listen[0] != '\0' ? s->listen : "its port",
+             s->rules_hidden ? " (only root can read its rules: sudo nft list ruleset)" : "");
     }
 }
 
@@ -162,6 +173,10 @@ static void on_sandbox(const struct symptoms *s, struct finding *f)
 
 static void on_group(const struct symptoms *s, struct finding *f)
 {
+    if (!s->daemon && s->delegates) {
+        find(f, FINDING_GOOD, "systemd gives a service of yours control groups for its jobs");
+        return;
+    }
     if (s->group && strstr(s->controllers, "memory") != NULL) {
         find(f, FINDING_GOOD, "each job has a control group that bounds it (%s)", s->controllers);
     } else {
@@ -176,19 +191,71 @@ static void on_group(const struct symptoms *s, struct finding *f)
 
 static void on_bridges(const struct symptoms *s, struct finding *f)
 {
-    if (s->bridges[0] == '\0' || s->excluded) {
+    const char *already = s->excludes[0] != '\0' ? s->excludes : "lo";
+    if (s->bridges[0] == '\0' || s->chosen) {
         find(f, FINDING_GOOD,
-             s->excluded ? "Open MPI was told which interfaces to use"
-                         : "no virtual network is in the way of Open MPI");
+             s->chosen || s->excludes[0] != '\0' ? "Open MPI was told which interfaces to use"
+                                                 : "no virtual network is in the way of Open MPI");
         return;
     }
-    find(
-        f, FINDING_NOTE,
-        "%s: addresses that other desktops cannot reach, or take for their own, and that ranks may "
-        "try",
-        s->bridges);
-    mend(f, "btl_tcp_if_exclude = lo,%s in ~/.openmpi/mca-params.conf", s->bridges);
+    find(f, FINDING_NOTE,
+         "%s: addresses that other desktops cannot reach, or take for their own, and that ranks "
+         "may try",
+         s->bridge_nets);
+    mend(f, "btl_tcp_if_exclude = %s,%s in ~/.openmpi/mca-params.conf", already, s->bridges);
 }
+
+/* --- what others print --- */
+
+bool diagnosis_excludes(const char *list, const char *interface, const char *network)
+{
+    for (size_t n; *list != '\0'; list += n + (list[n] == ',')) {
+        n = strcspn(list, ",");
+        if ((n == strlen(interface) && strncmp(list, interface, n) == 0) ||
+            (n == strlen(network) && strncmp(list, network, n) == 0))
+            return true;
+    }
+    return false;
+}
+
+static bool line_has(const char *line, size_t length, const char *word)
+{
+    return memmem(line, length, word, strlen(word)) != NULL;
+}
+
+/* The chains that hook input are read up to their brace, and those that they jump to are not: who
+ * has such ones refuses something at the end of the first, too, or by its policy. */
+bool diagnosis_nft_refuses(const char *text)
+{
+    bool input = false;
+    for (size_t n; *text != '\0'; text += n + (text[n] == '\n')) {
+        n = strcspn(text, "\n");
+        const size_t indent = strspn(text, " \t");
+        if (line_has(text, n, "hook input"))
+            input = true;
+        else if (indent < n && text[indent] == '}')
+            input = false;
+        if (input && (line_has(text, n, "policy drop") || line_has(text, n, " drop") ||
+                      line_has(text, n, "\tdrop") || line_has(text, n, "reject")))
+            return true;
+    }
+    return false;
+}
+
+bool diagnosis_iptables_refuses(const char *text)
+{
+    for (size_t n; *text != '\0'; text += n + (text[n] == '\n')) {
+        n = strcspn(text, "\n");
+        if (strncmp(text, ":INPUT DROP", 11) == 0)
+            return true;
+        if (strncmp(text, "-A INPUT ", 9) == 0 &&
+            (line_has(text, n, "-j DROP") || line_has(text, n, "-j REJECT")))
+            return true;
+    }
+    return false;
+}
+
+/* --- all together --- */
 
 size_t diagnosis_make(const struct symptoms *s, struct finding out[FINDINGS_MOST])
 {

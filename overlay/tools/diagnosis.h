@@ -22,14 +22,18 @@ struct symptoms {
     unsigned port;               /* of listen; 0: any */
     bool only_loopback;          /* this desktop has no other address */
     char firewall[32];           /* that is switched on here; "": none was found */
+    bool rules_hidden;           /* this user may not read the kernel's rules */
     unsigned peers, silent;      /* that answered, this desktop among them */
     char ompi[32];               /* "": mpirun was not found */
     bool components;             /* Open MPI finds them */
     unsigned enforces, required; /* bits of enum confinement */
     bool group;                  /* jobs have control groups */
+    bool delegates;              /* without p2pd: systemd gives this user's services such groups */
     char controllers[32];
-    char bridges[200]; /* interfaces of virtual networks, with commas; "": none */
-    bool excluded;     /* the user has told Open MPI which interfaces to use */
+    char bridges[200];     /* in the way: interfaces of virtual networks, with commas */
+    char bridge_nets[400]; /* the same, each with its network; "": none */
+    char excludes[256];    /* btl_tcp_if_exclude, where it is set; "": as it is by default */
+    bool chosen;           /* btl_tcp_if_include is set */
 };
 
 enum finding_state { FINDING_GOOD, FINDING_NOTE, FINDING_BAD };
@@ -42,6 +46,11 @@ struct finding {
 
 enum { FINDINGS_MOST = 16 };
 
+/* Is an interface, or its network, among these: "lo,docker0,172.18.0.0/16"? */
+bool diagnosis_excludes(const char *list, const char *interface, const char *network);
+/* Do these rules, as nft or iptables-save prints them, refuse anything that comes in? */
+bool diagnosis_nft_refuses(const char *ruleset);
+bool diagnosis_iptables_refuses(const char *rules);
 /* How many. */
 size_t diagnosis_make(const struct symptoms *s, struct finding out[FINDINGS_MOST]);
 #endif

@@ -6,10 +6,12 @@
 #include "overlay/base/confinement.h"
 #include "overlay/crypto/identity.h"
 #include "overlay/lend/lender.h"
+#include "overlay/sandbox/confine.h"
 #include "overlay/settings/settings.h"
 #include "service.h"
 #include "src/common/defaults.h"
 #include "tool.h"
+#include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <pwd.h>
@@ -20,6 +22,8 @@
 #include <unistd.h>
 
 enum { ANSWER_MS = 5000, LINE = 512 };
+#define TOOL_PATH "PATH=$PATH:/usr/sbin:/sbin " /* users have no such folders in theirs */
+#define TCP_PARAMETERS "ompi_info --param btl tcp --level 9 --parsable 2>/dev/null"
 
 struct doctor_order {
     struct tool_options shared;
@@ -102,6 +106,8 @@ static void look_at_keys(struct symptoms *s, const struct doctor_order *o)
         s->port = colon != NULL ? (unsigned)strtoul(colon + 1, NULL, 10) : 0;
         rc = identity_load(&identity, settings->keys, &e);
     }
+    if (!s->daemon)
+        s->required = settings->confinement;
     s->certificate = rc == 0;
     if (rc == 0)
         s->days = (long)(identity_card(identity)->ends - time(NULL)) / 86400;
@@ -128,18 +134,41 @@ static bool is_bridge(const char *name)
     return false;
 }
 
+/* 172.17.0.0/16 */
+static void network_text(const struct ifaddrs *a, char out[32])
+{
+    const struct sockaddr_in *address = (const void *)a->ifa_addr,
+                             *mask = (const void *)a->ifa_netmask;
+    const uint32_t bits = mask != NULL ? mask->sin_addr.s_addr : UINT32_MAX;
+    const struct in_addr net = {address->sin_addr.s_addr & bits};
+    char text[INET_ADDRSTRLEN];
+    inet_ntop(AF_INET, &net, text, sizeof text);
+    snprintf(out, 32, "%s/%d", text, __builtin_popcount(bits));
+}
+
+static void add_bridge(struct symptoms *s, const struct ifaddrs *a)
+{
+    const size_t used = strlen(s->bridges), told = strlen(s->bridge_nets);
+    char net[32];
+    network_text(a, net);
+    if (diagnosis_excludes(s->excludes, a->ifa_name, net) ||
+        used + strlen(a->ifa_name) + 2 > sizeof s->bridges ||
+        told + strlen(a->ifa_name) + sizeof net + 6 > sizeof s->bridge_nets)
+        return;
+    snprintf(s->bridges + used, sizeof s->bridges - used, "%s%s", used > 0 ? "," : "", a->ifa_name);
+    snprintf(s->bridge_nets + told, sizeof s->bridge_nets - told, "%s%s (%s)", told > 0 ? ", " : "",
+             a->ifa_name, net);
+}
+
 static void look_at_interfaces(struct symptoms *s)
 {
     struct ifaddrs *all = NULL;
-    size_t used = 0;
     if (getifaddrs(&all) != 0)
         return;
     for (const struct ifaddrs *a = all; a != NULL; a = a->ifa_next)
         if (a->ifa_addr != NULL && a->ifa_addr->sa_family == AF_INET &&
-            (a->ifa_flags & IFF_UP) != 0 && is_bridge(a->ifa_name) &&
-            used + strlen(a->ifa_name) + 2 < sizeof s->bridges)
-            used += (size_t)snprintf(s->bridges + used, sizeof s->bridges - used, "%s%s",
-                                     used > 0 ? "," : "", a->ifa_name);
+            (a->ifa_flags & IFF_UP) != 0 && is_bridge(a->ifa_name))
+            add_bridge(s, a);
     freeifaddrs(all);
     s->only_loopback = defaults_only_loopback();
 }
@@ -156,15 +185,56 @@ static bool file_says(const char *path, const char *line)
     return found;
 }
 
-/* Rules can only be read by root; whether a firewall is switched on, by all. */
+/* All that the command prints; false: it failed. malloc'd. */
+static bool command_prints(const char *command, char **out)
+{
+    size_t size = 0, n;
+    char piece[4096];
+    FILE *f = popen(command, "re"), *text = open_memstream(out, &size);
+    while (f != NULL && text != NULL && (n = fread(piece, 1, sizeof piece, f)) > 0)
+        fwrite(piece, 1, n, text);
+    if (text != NULL)
+        fclose(text);
+    return f != NULL && pclose(f) == 0 && text != NULL;
+}
+
+static bool refused_by(struct symptoms *s, const char *command, const char *name,
+                       bool (*refuses)(const char *rules))
+{
+    char *rules = NULL;
+    const bool read = command_prints(command, &rules);
+    const bool refused = read && refuses(rules);
+    s->rules_hidden = s->rules_hidden && !read;
+    if (refused)
+        snprintf(s->firewall, sizeof s->firewall, "%s", name);
+    free(rules);
+    return refused;
+}
+
+/* Whether ufw, firewalld or nftables is switched on, all can read; rules that somebody has made by
+ * hand, only root. iptables comes first: nft shows its rules, too. */
 static void look_at_firewall(struct symptoms *s)
 {
-    if (file_says("/etc/ufw/ufw.conf", "ENABLED=yes"))
+    if (file_says("/etc/ufw/ufw.conf", "ENABLED=yes")) {
         strcpy(s->firewall, "ufw");
-    else if (access("/run/firewalld", F_OK) == 0)
+        return;
+    }
+    if (access("/run/firewalld", F_OK) == 0) {
         strcpy(s->firewall, "firewalld");
-    else if (access("/etc/systemd/system/sysinit.target.wants/nftables.service", F_OK) == 0)
+        return;
+    }
+    s->rules_hidden = geteuid() != 0;
+    if (refused_by(s, TOOL_PATH "iptables-save 2>/dev/null", "iptables",
+                   diagnosis_iptables_refuses) ||
+        refused_by(s, TOOL_PATH "nft list ruleset 2>/dev/null", "nftables", diagnosis_nft_refuses))
+        return;
+    if (s->rules_hidden &&
+        access("/etc/systemd/system/sysinit.target.wants/nftables.service", F_OK) == 0)
         strcpy(s->firewall, "nftables");
+    else if (s->rules_hidden && access("/etc/systemd/system/multi-user.target.wants/"
+                                       "netfilter-persistent.service",
+                                       F_OK) == 0)
+        strcpy(s->firewall, "iptables");
 }
 
 /* The first line that the command prints which begins so, without that; false: none does. */
@@ -191,12 +261,33 @@ static void look_at_ompi(struct symptoms *s)
         return;
     s->components = command_says("ompi_info --param ras p2p --parsable 2>/dev/null",
                                  "mca:ras:p2p:", rest, sizeof rest);
-    s->excluded = command_says("ompi_info --param btl tcp --level 9 --parsable 2>/dev/null",
-                               "mca:btl:tcp:param:btl_tcp_if_include:value:", rest, sizeof rest) &&
-                  rest[0] != '\0';
-    if (command_says("ompi_info --param btl tcp --level 9 --parsable 2>/dev/null",
-                     "mca:btl:tcp:param:btl_tcp_if_exclude:source:", rest, sizeof rest))
-        s->excluded = s->excluded || strcmp(rest, "default") != 0;
+    s->chosen = command_says(TCP_PARAMETERS, "mca:btl:tcp:param:btl_tcp_if_include:value:", rest,
+                             sizeof rest) &&
+                rest[0] != '\0';
+    if (command_says(TCP_PARAMETERS, "mca:btl:tcp:param:btl_tcp_if_exclude:source:", rest,
+                     sizeof rest) &&
+        strcmp(rest, "default") != 0)
+        (void)command_says(TCP_PARAMETERS,
+                           "mca:btl:tcp:param:btl_tcp_if_exclude:value:", s->excludes,
+                           sizeof s->excludes);
+}
+
+/* What p2pd would find when it is started: the kernel's part of a sandbox, and whether systemd has
+ * control groups for what it starts. */
+static void look_without_daemon(struct symptoms *s)
+{
+    char path[LINE];
+    if (s->daemon)
+        return;
+    s->enforces = confine_probe();
+    snprintf(path, sizeof path,
+             "/sys/fs/cgroup/user.slice/user-%1$u.slice/user@%1$u.service/cgroup.controllers",
+             (unsigned)geteuid());
+    FILE *f = fopen(path, "re");
+    s->delegates =
+        f != NULL && fgets(path, sizeof path, f) != NULL && strstr(path, "memory") != NULL;
+    if (f != NULL)
+        fclose(f);
 }
 
 static void look_at_service(struct symptoms *s)
@@ -257,10 +348,11 @@ int tool_doctor(int argc, char **argv)
     argp_parse(&argp, argc, argv, 0, NULL, &o);
     look_at_daemon(&s, &o);
     look_at_keys(&s, &o);
+    look_without_daemon(&s);
     look_at_clock(&s);
-    look_at_interfaces(&s);
     look_at_firewall(&s);
     look_at_ompi(&s);
+    look_at_interfaces(&s); /* those that Open MPI was not told to leave out */
     look_at_service(&s);
     const size_t count = diagnosis_make(&s, found);
     (o.shared.json ? doctor_print_json : doctor_print)(found, count);

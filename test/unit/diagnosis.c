@@ -111,14 +111,70 @@ static void test_each(void **state)
     s.group = false;
     expect(&s, "cgroup", FINDING_NOTE, "no control group", "Delegate=yes");
     strcpy(s.bridges, "docker0,virbr0");
-    expect(&s, "bridges", FINDING_NOTE, "docker0,virbr0", "btl_tcp_if_exclude = lo,docker0,virbr0");
-    s.excluded = true;
+    strcpy(s.bridge_nets, "docker0 (172.17.0.0/16), virbr0 (192.168.122.0/24)");
+    expect(&s, "bridges", FINDING_NOTE, "docker0 (172.17.0.0/16), virbr0 (192.168.122.0/24): ",
+           "btl_tcp_if_exclude = lo,docker0,virbr0");
+    strcpy(s.excludes, "lo,br-1");
+    expect(&s, "bridges", FINDING_NOTE, "docker0", "btl_tcp_if_exclude = lo,br-1,docker0,virbr0");
+    s.chosen = true;
     expect(&s, "bridges", FINDING_GOOD, "was told", "");
+}
+
+static void test_firewalls(void **state)
+{
+    (void)state;
+    struct symptoms s = healthy;
+    strcpy(s.firewall, "iptables");
+    expect(&s, "network", FINDING_NOTE, "iptables is switched on",
+           "sudo iptables -I INPUT -p tcp -m multiport --dports 7117,32768:60999 -j ACCEPT");
+    strcpy(s.firewall, "nftables");
+    expect(&s, "network", FINDING_NOTE, "nftables is switched on",
+           "tcp dport { 7117, 32768-60999 } accept");
+    s.firewall[0] = '\0';
+    s.rules_hidden = true;
+    expect(&s, "network", FINDING_GOOD, "only root can read its rules", "");
+    assert_true(diagnosis_iptables_refuses("*filter\n:INPUT DROP [0:0]\nCOMMIT\n"));
+    assert_true(
+        diagnosis_iptables_refuses(":INPUT ACCEPT [0:0]\n-A INPUT -i lo -j ACCEPT\n"
+                                   "-A INPUT -j REJECT --reject-with icmp-port-unreachable\n"));
+    assert_false(diagnosis_iptables_refuses(":INPUT ACCEPT [0:0]\n:FORWARD DROP [0:0]\n"
+                                            "-A FORWARD -j DROP\n-A INPUT -i lo -j ACCEPT\n"));
+    assert_true(diagnosis_nft_refuses("table inet filter {\n\tchain input {\n\t\ttype filter hook "
+                                      "input priority filter; policy drop;\n\t}\n}\n"));
+    assert_true(diagnosis_nft_refuses("\tchain input {\n\t\ttype filter hook input priority 0; "
+                                      "policy accept;\n\t\ttcp dport 7117 reject\n\t}\n"));
+    assert_false(diagnosis_nft_refuses(
+        "\tchain input {\n\t\ttype filter hook input priority 0; policy accept;\n\t}\n\tchain "
+        "FORWARD {\n\t\ttype filter hook forward priority 0; policy drop;\n\t\tdrop\n\t}\n"));
+    assert_false(diagnosis_nft_refuses(""));
+}
+
+static void test_excluded(void **state)
+{
+    (void)state;
+    assert_true(diagnosis_excludes("lo,docker0", "docker0", "172.17.0.0/16"));
+    assert_true(diagnosis_excludes("127.0.0.1/8,172.17.0.0/16", "docker0", "172.17.0.0/16"));
+    assert_false(diagnosis_excludes("lo,docker01", "docker0", "172.17.0.0/16"));
+    assert_false(diagnosis_excludes("", "docker0", "172.17.0.0/16"));
+}
+
+static void test_without_daemon(void **state)
+{
+    (void)state;
+    struct symptoms s = healthy;
+    s.daemon = s.group = false;
+    expect(&s, "cgroup", FINDING_NOTE, "no control group", "p2pctl service install");
+    s.delegates = true;
+    expect(&s, "cgroup", FINDING_GOOD, "systemd gives", "");
+    s.enforces = 0;
+    expect(&s, "sandbox", FINDING_NOTE, "none are let in", "namespaces");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_healthy),
-                                       cmocka_unit_test(test_daemon), cmocka_unit_test(test_each)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_healthy),  cmocka_unit_test(test_daemon),
+        cmocka_unit_test(test_each),     cmocka_unit_test(test_firewalls),
+        cmocka_unit_test(test_excluded), cmocka_unit_test(test_without_daemon)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
