@@ -546,6 +546,10 @@ int main(int argc, char **argv)
         forkserver_serve();
         return 0;
     }
+    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+        puts("p2pd-room is started by p2pd; it is of no use by hand (man p2pd-room)");
+        return 0;
+    }
     if (argc != 2 || argv[1][0] != '/' || strlen(argv[1]) >= sizeof r.dirs.folder - 64 ||
         fcntl(ROOM_CONTROL, F_GETFD) < 0 || fcntl(ROOM_ORDER, F_GETFD) < 0 ||
         fcntl(ROOM_HARDWARE, F_GETFD) < 0) {

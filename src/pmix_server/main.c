@@ -111,6 +111,10 @@ static int server_run(const char *folder)
 int main(int argc, char **argv)
 {
     struct stat s;
+    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+        puts("p2pd-pmix is started by p2pd, when a PMIx tool comes (man p2pgrid-pmix)");
+        return 0;
+    }
     if (argc != 2 || fstat(LISTENING, &s) != 0 || !S_ISSOCK(s.st_mode)) {
         fputs("p2pd-pmix is started by p2pd, when a PMIx tool comes\n", stderr);
         return 2;
