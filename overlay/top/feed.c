@@ -13,6 +13,7 @@
 enum {
     EACH_MS = 1000,
     MEMBERS_MS = 30000,
+    HISTORY_MS = 5000,
     /* The jobs of everybody take a message to each peer: in large grids they are asked for less
      * often. (Of the peers themselves the daemon has a list.) */
     GRID_MS = 2000,
@@ -23,7 +24,7 @@ enum {
     OFTEN = OVERVIEW_ALL & ~OVERVIEW_MEMBERS,
 };
 
-enum question { ASK_OVERVIEW, ASK_MEMBERS, ASK_GRID, QUESTIONS };
+enum question { ASK_OVERVIEW, ASK_MEMBERS, ASK_GRID, ASK_HISTORY, QUESTIONS };
 
 struct asked {
     uint32_t token; /* 0: no answer is awaited */
@@ -43,6 +44,8 @@ struct feed {
     size_t lent_count;
     struct msg_local_transfer transfers[TOP_TRANSFERS];
     size_t transfer_count;
+    struct msg_local_past history[TOP_HISTORY];
+    size_t history_count;
     uint64_t walked_ms;
     bool changed;
 };
@@ -85,6 +88,10 @@ static void feed_done(struct feed *f, enum question q, const struct msg_local_do
         a->due_ms = clock_ms() + GRID_MS + GRID_PEER_MS * f->state->peer_count;
     if (q == ASK_GRID && done->code == 0)
         feed_grid_done(f, done);
+    if (q == ASK_HISTORY && done->code == 0) {
+        memcpy(f->state->history, f->history, f->history_count * sizeof f->history[0]);
+        f->state->history_count = f->history_count;
+    }
 }
 
 static void feed_row(struct feed *f, const struct message *m)
@@ -102,6 +109,8 @@ static void feed_row(struct feed *f, const struct message *m)
         top_state_met(s, &m->local_peer, moment_now_ms());
     else if (m->kind == MSG_local_transfer && f->transfer_count < TOP_TRANSFERS)
         f->transfers[f->transfer_count++] = m->local_transfer;
+    else if (m->kind == MSG_local_past && f->history_count < TOP_HISTORY)
+        f->history[f->history_count++] = m->local_past;
     else if (m->kind == MSG_local_totals)
         f->walked_ms = m->local_totals.walked_ms;
     else if (m->kind == MSG_local_grid_job)
@@ -189,8 +198,12 @@ static void feed_redial(struct feed *f)
 static void question_of(enum question q, struct message *m)
 {
     memset(m, 0, sizeof *m);
-    m->kind = q == ASK_GRID ? MSG_local_grid_jobs : MSG_local_overview;
-    if (q == ASK_GRID)
+    m->kind = q == ASK_GRID      ? MSG_local_grid_jobs
+              : q == ASK_HISTORY ? MSG_local_history
+                                 : MSG_local_overview;
+    if (q == ASK_HISTORY)
+        m->local_history.most = TOP_HISTORY;
+    else if (q == ASK_GRID)
         m->local_grid_jobs.timeout_ms = GRID_PATIENCE_MS;
     else
         m->local_overview.parts = q == ASK_MEMBERS ? OVERVIEW_MEMBERS : OFTEN;
@@ -204,6 +217,8 @@ static void feed_forget(struct feed *f, enum question q)
     }
     if (q == ASK_GRID)
         all_jobs_clear(&f->grid);
+    if (q == ASK_HISTORY)
+        f->history_count = 0;
 }
 
 static int feed_put(struct feed *f, enum question q, struct err *e)
@@ -218,7 +233,9 @@ static int feed_put(struct feed *f, enum question q, struct err *e)
     if (token < 0)
         return (int)token;
     f->asked[q].token = (uint32_t)token;
-    f->asked[q].due_ms = clock_ms() + (q == ASK_MEMBERS ? MEMBERS_MS : EACH_MS);
+    f->asked[q].due_ms = clock_ms() + (q == ASK_MEMBERS   ? MEMBERS_MS
+                                       : q == ASK_HISTORY ? HISTORY_MS
+                                                          : EACH_MS);
     return 0;
 }
 

@@ -59,7 +59,8 @@ static void head_grid(const struct top_state *s, uint64_t now_ms, struct sheet *
 
 static void head_tabs(const struct top_view *v, struct sheet *out)
 {
-    static const char *const names[TABS] = {" 1 peers ", " 2 jobs ", " 3 events ", " 4 desktop "};
+    static const char *const names[TABS] = {" 1 peers ", " 2 jobs ", " 3 events ", " 4 desktop ",
+                                            " 5 history "};
     unsigned column = 0;
     for (int i = 0; i < TABS; i++) {
         const unsigned width = (unsigned)strlen(names[i]);
@@ -88,7 +89,7 @@ static void foot(const struct top_view *v, struct sheet *out)
 static void help(struct sheet *out)
 {
     static const char *const lines[] = {
-        "tab, right, left, 1-4   peers, jobs, events, desktop",
+        "tab, right, left, 1-5   peers, jobs, events, desktop, history",
         "up, down, Home, End     move; among jobs: choose the one whose ranks are shown",
         "Page up, Page down      a page; among jobs: the ranks of the chosen one",
         "s                       sort peers by the next column (the one with a mark)",
@@ -121,6 +122,9 @@ static void draw_part(const struct top_state *s, struct top_view *v, uint64_t no
         break;
     case TAB_DESKTOP:
         part_desktop(s, v, area);
+        break;
+    case TAB_HISTORY:
+        part_history(s, v, now_ms, area);
         break;
     case TABS:
         break;
@@ -161,7 +165,8 @@ static unsigned rows_of_jobs(const struct top_state *s)
 struct sheet *page_all(const struct top_state *s, unsigned width, bool ascii, uint64_t now_ms)
 {
     const unsigned peers = (unsigned)s->peer_count + 2;
-    const size_t rest = s->grid.count + s->lent_count + s->transfer_count + ALL_EVENTS + 24;
+    const size_t rest =
+        s->grid.count + s->lent_count + s->transfer_count + ALL_EVENTS + 24 + s->history_count + 2;
     struct top_view v;
     struct sheet *out = sheet_new(width, peers + rows_of_jobs(s) + (unsigned)rest, ascii);
     if (out == NULL)
@@ -180,6 +185,10 @@ struct sheet *page_all(const struct top_state *s, unsigned width, bool ascii, ui
                s, &v,
                &(struct part_area){out, row, (unsigned)(s->lent_count + s->transfer_count) + 8}) +
            1;
+    sheet_put(out, row++, 0, out->width, TINT_BOLD, "history");
+    row +=
+        part_history(s, &v, now_ms, &(struct part_area){out, row, (unsigned)s->history_count + 1}) +
+        1;
     if (s->event_count > 0)
         part_news(s, &(struct part_area){out, row, ALL_EVENTS});
     return out;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* part.c -- what the parts of a page share; events and the own desktop. */
 #include "part.h"
+#include "overlay/client/words.h"
 #include "overlay/tools/moment.h"
 #include "overlay/tools/tool.h"
 #include <stdio.h>
@@ -129,5 +130,64 @@ unsigned part_desktop(const struct top_state *s, struct top_view *v, const struc
             rows += lent_put(&s->lent[i], a, rows);
     for (size_t i = 0; i < s->transfer_count && rows < a->rows; i++)
         transfer_put(&s->transfers[i], a, rows++);
+    return rows;
+}
+
+/* --- what was --- */
+
+static void past_texts(const struct msg_local_past *p, char size[48], char what[400], char end[320])
+{
+    const bool own = p->what == PAST_JOB;
+    char lost[32] = "", status[24] = "";
+    if (own && p->lanes > 1)
+        snprintf(size, 48, "%u ranks x %u", p->slots, (unsigned)p->lanes);
+    else
+        snprintf(size, 48, "%u %s%s", p->slots, own ? "rank" : "slot", p->slots == 1 ? "" : "s");
+    if (own)
+        snprintf(what, 400, "%s: %s", p->name, p->program);
+    else
+        snprintf(what, 400, "%s of %s: %s", p->user, p->name,
+                 p->program[0] != '\0' ? p->program : "a program of the system");
+    if (p->lost > 0)
+        snprintf(lost, sizeof lost, ", %u lost", p->lost);
+    if (own && p->status != 0)
+        snprintf(status, sizeof status, ", status %u", p->status);
+    snprintf(end, 320, "%s%s%s", p->text, lost, status);
+}
+
+unsigned part_history(const struct top_state *s, struct top_view *v, uint64_t now_ms,
+                      const struct part_area *a)
+{
+    enum { WHEN = 13, TOOK = 11, SIZE = 14, END = 20 };
+    const unsigned width = a->sheet->width,
+                   wide = width > WHEN + TOOK + SIZE + END ? width - WHEN - TOOK - SIZE - END : 1;
+    unsigned rows = 0;
+    size_t count = 0;
+    const struct msg_local_past *shown[TOP_HISTORY];
+    char when[24], took[24], size[48], what[400], end[320];
+    for (size_t i = 0; i < s->history_count; i++) {
+        past_texts(&s->history[i], size, what, end);
+        if (part_shows(v, what) || part_shows(v, end))
+            shown[count++] = &s->history[i];
+    }
+    part_bound(v, count, a->rows);
+    for (size_t i = v->tab == TAB_HISTORY ? v->top[v->tab] : 0; i < count && rows < a->rows;
+         i++, rows++) {
+        const struct msg_local_past *p = shown[i];
+        const bool bad = p->lost > 0 || (p->what == PAST_JOB && p->status != 0);
+        const enum tint tint = bad ? TINT_BAD : TINT_PLAIN;
+        past_texts(p, size, what, end);
+        sheet_put(a->sheet, a->row + rows, 0, WHEN - 1, TINT_DIM,
+                  moment_text(p->began_ms / 1000, now_ms / 1000, when));
+        sheet_put_right(a->sheet, a->row + rows, WHEN, TOOK - 2, TINT_PLAIN,
+                        moment_span(p->took_ms / 1000, took));
+        sheet_put(a->sheet, a->row + rows, WHEN + TOOK, SIZE - 1, TINT_PLAIN, size);
+        sheet_put(a->sheet, a->row + rows, WHEN + TOOK + SIZE, wide - 1, TINT_PLAIN, what);
+        sheet_put(a->sheet, a->row + rows, WHEN + TOOK + SIZE + wide, END, tint, end);
+        if (v->tab == TAB_HISTORY && i == v->at[v->tab])
+            sheet_tint_row(a->sheet, a->row + rows, TINT_MARKED);
+    }
+    if (count == 0 && a->rows > 0)
+        sheet_put(a->sheet, a->row + rows++, 0, width, TINT_DIM, "nothing has run yet");
     return rows;
 }

@@ -21,6 +21,8 @@ unsigned part_job(const struct own_job *j, size_t from, uint64_t now_ms, const s
 unsigned part_others(const struct top_state *s, const struct part_area *a);
 unsigned part_events(const struct top_state *s, struct top_view *v, const struct part_area *a);
 unsigned part_desktop(const struct top_state *s, struct top_view *v, const struct part_area *a);
+unsigned part_history(const struct top_state *s, struct top_view *v, uint64_t now_ms,
+                      const struct part_area *a);
 /* A heading and the last events. */
 unsigned part_news(const struct top_state *s, const struct part_area *a);
 

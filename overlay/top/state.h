@@ -25,7 +25,7 @@ struct top_peer {
     unsigned walk;   /* that had ended when it was lost */
 };
 
-enum { TOP_EVENTS = 256, TOP_TRANSFERS = 16 };
+enum { TOP_EVENTS = 256, TOP_TRANSFERS = 16, TOP_HISTORY = 50 };
 struct top_event {
     uint64_t time_ms;
     bool bad;
@@ -48,6 +48,8 @@ struct top_state {
     size_t lent_count;
     struct top_event events[TOP_EVENTS]; /* the oldest first */
     size_t event_count;
+    struct msg_local_past history[TOP_HISTORY]; /* the last one first */
+    size_t history_count;
     uint64_t gone_ms; /* p2pd does not answer since then; 0: it does */
     char gone_why[256];
 };

@@ -61,7 +61,10 @@ static json_t *events_json(const struct top_state *s)
 
 json_t *top_state_json(const struct top_state *s)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "desktop", desktop_json(s), "peers",
-                     peers_json(s), "jobs", jobs_json(s), "grid", all_jobs_json(&s->grid), "events",
-                     events_json(s));
+    json_t *history = json_array();
+    for (size_t i = 0; i < s->history_count; i++)
+        json_array_append_new(history, json_of_past(&s->history[i]));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "history", history, "desktop",
+                     desktop_json(s), "peers", peers_json(s), "jobs", jobs_json(s), "grid",
+                     all_jobs_json(&s->grid), "events", events_json(s));
 }

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum top_tab { TAB_PEERS, TAB_JOBS, TAB_EVENTS, TAB_DESKTOP, TABS };
+enum top_tab { TAB_PEERS, TAB_JOBS, TAB_EVENTS, TAB_DESKTOP, TAB_HISTORY, TABS };
 enum top_column { BY_NAME, BY_STATE, BY_MACHINE, BY_LOAD, BY_SLOTS, BY_DISTANCE, COLUMNS };
 
 /* Keys that are no character. */

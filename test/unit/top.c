@@ -177,7 +177,7 @@ static void test_filtered(void **state)
     assert_true(top_view_key(&v, KEY_OF_BACKSPACE));
     keys("\n");
     names_are("desk2", NULL);
-    shows(2, " 1 peers   2 jobs   3 events   4 desktop   only: K2");
+    shows(2, " 1 peers   2 jobs   3 events   4 desktop   5 history   only: K2");
     assert_true(top_view_key(&v, KEY_OF_ESCAPE));
     names_are("desk1", "desk3", "desk2", NULL);
     assert_false(top_view_key(&v, 'q'));
@@ -306,17 +306,52 @@ static void test_gone(void **state)
     shows(1, "no p2pd for 12 s, trying again: no p2pd answers");
 }
 
+static void past(unsigned i, const char *program, unsigned lost, unsigned status)
+{
+    s.history[i] = (struct msg_local_past){.what = PAST_JOB,
+                                           .began_ms = NOW - 600000,
+                                           .took_ms = 90000,
+                                           .slots = 2,
+                                           .lanes = 2,
+                                           .lost = lost,
+                                           .status = status,
+                                           .name = "mpirun-7"};
+    strcpy(s.history[i].program, program);
+    strcpy(s.history[i].text, status == 0 ? "done" : "failed");
+    s.history_count = i + 1;
+}
+
+static void test_history(void **state)
+{
+    (void)state;
+    keys("5");
+    shows(3, "nothing has run yet");
+    past(0, "./a.out", 1, 0);
+    past(1, "./b.out", 0, 3);
+    s.history[2] = (struct msg_local_past){
+        .what = PAST_LEASE, .took_ms = 1000, .slots = 1, .name = "desk9", .user = "bob"};
+    s.history_count = 3;
+    shows(3, "00:06              1 m  2 ranks x 2   mpirun-7: ./a.out     done, 1 lost");
+    shows(4, "00:06              1 m  2 ranks x 2   mpirun-7: ./b.out     failed, status 3");
+    shows(5, "00:00              1 s  1 slot        bob of desk9: a progr");
+    keys("/b.out\n");
+    shows(3, "00:06              1 m  2 ranks x 2   mpirun-7: ./b.out     failed, status 3");
+    shows(4, "");
+}
+
 static void test_all(void **state)
 {
     (void)state;
-    const char *const expected[] = {"desk2", "mpirun-77", "nothing of others runs here", "a story"};
+    const char *const expected[] = {"desk2", "mpirun-77", "nothing of others runs here", "./a.out",
+                                    "a story"};
     size_t found = 0;
     job_is((const unsigned char[]){PLACE_RUNS, PLACE_RUNS, PLACE_RUNS, PLACE_RUNS});
+    past(0, "./a.out", 0, 0);
     top_state_event(&s, NOW, true, "a story");
     struct sheet *all = page_all(&s, 80, true, NOW);
-    for (unsigned row = 0; row < all->height && found < 4; row++)
+    for (unsigned row = 0; row < all->height && found < 5; row++)
         found += strstr(row_of(all, row), expected[found]) != NULL;
-    assert_int_equal(found, 4);
+    assert_int_equal(found, 5);
     sheet_free(all);
 }
 
@@ -360,6 +395,8 @@ static void test_sizes(void **state)
         memset(p.ad.name, 'x', sizeof p.ad.name - 1);
         top_state_met(&s, &p, NOW);
     }
+    for (unsigned i = 0; i < TOP_HISTORY; i++)
+        past(i, "a program whose name is long", i, i);
     srand(1);
     for (unsigned i = 0; i < 4000; i++) {
         top_view_key(&v, some[(unsigned)rand() % (sizeof some / sizeof some[0])]);
@@ -388,6 +425,7 @@ int main(void)
         cmocka_unit_test_setup(test_job, set_up),
         cmocka_unit_test_setup(test_gone, set_up),
         cmocka_unit_test_setup(test_jobs_of_others, set_up),
+        cmocka_unit_test_setup(test_history, set_up),
         cmocka_unit_test_setup(test_all, set_up),
         cmocka_unit_test(test_characters),
         cmocka_unit_test_setup(test_sizes, set_up),
