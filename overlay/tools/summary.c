@@ -47,8 +47,15 @@ static void print_desktop(const struct summary *s, const struct tool_style *styl
            s->terms.open ? style->good : style->bad, s->terms.state, style->end);
     if (s->terms.until != 0)
         printf(" until %s", moment_text(s->terms.until, moment_now_ms() / 1000, until));
-    printf("; %u of %u slots free, %u cores, %s, load %.2f\n", ad->slots_free, ad->slots, ad->cores,
-           tool_size(ad->memory, memory), ad->load / 1000.0);
+    printf("\n  %u of %u slots free, %u cores, %s, load %.2f\n", ad->slots_free, ad->slots,
+           ad->cores, tool_size(ad->memory, memory), ad->load / 1000.0);
+}
+
+/* Without its folders, so that a line fits a screen. */
+static const char *program_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
 static void print_lent(const struct summary *s)
@@ -62,8 +69,8 @@ static void print_lent(const struct summary *s)
         if (shown++ < JOBS_SHOWN)
             printf("  %s of %s runs %s on %u slot%s for %s\n", l->user,
                    l->from[0] != '\0' ? l->from : "another desktop",
-                   l->program[0] != '\0' ? l->program : "a program of the system", l->slots,
-                   l->slots == 1 ? "" : "s", moment_span(l->age_ms / 1000, span));
+                   l->program[0] != '\0' ? program_name(l->program) : "a program of the system",
+                   l->slots, l->slots == 1 ? "" : "s", moment_span(l->age_ms / 1000, span));
     }
     if (shown == 0)
         puts("  nothing of others runs here");
@@ -81,13 +88,14 @@ static void print_jobs(const struct own_jobs *jobs, const struct tool_style *sty
         if (j->is.waits > 0) {
             printf("  %s waits for %u slots for %s: %s, place %u, %u of them free\n", j->is.name,
                    j->is.waits, moment_span((moment_now_ms() - j->is.began_ms) / 1000, span),
-                   j->is.program, j->is.place, j->is.free);
+                   program_name(j->is.program), j->is.place, j->is.free);
             continue;
         }
         printf("  %s %s for %s: %s, %u rank%s in %u lane%s on %u peer%s", j->is.name,
                own_job_state(j), moment_span((moment_now_ms() - j->is.began_ms) / 1000, span),
-               j->is.program, j->is.ranks, j->is.ranks == 1 ? "" : "s", (unsigned)j->is.lanes,
-               j->is.lanes == 1 ? "" : "s", own_job_peers(j), own_job_peers(j) == 1 ? "" : "s");
+               program_name(j->is.program), j->is.ranks, j->is.ranks == 1 ? "" : "s",
+               (unsigned)j->is.lanes, j->is.lanes == 1 ? "" : "s", own_job_peers(j),
+               own_job_peers(j) == 1 ? "" : "s");
         if (lost > 0)
             printf(", %s%u lost%s", style->bad, lost, style->end);
         printf("\n");

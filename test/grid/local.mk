@@ -8,6 +8,7 @@ grid_scripts = \
     test/grid/living \
     test/grid/kept_output \
     test/grid/wait \
+    test/grid/summary \
     test/grid/top \
     test/grid/web \
     test/grid/web_axe \
