@@ -20,8 +20,38 @@ beside_check() { # KIND...: of an option
     done
 }
 
+# With --desktops each copy of a rank is on a virtual desktop (a network namespace), as far from each other as the machines of
+# a lab: $rate Mbit/s, and $delay_us there and back. Of copies on stock the second has the third and fourth, and so on.
+beside_desktops() { # KIND...
+    local kind n copies=1 k
+    need ip tc
+    for kind; do n=$(copies_of "$kind") && [ "$n" -le "$copies" ] || copies=$n; done
+    start_grid "$((2 * copies))" --netns --slots 1 >&2
+    for ((k = 1; k <= 2 * copies; k++)); do
+        settle "$k" "nice = 0"
+        lengthen "$k" || fail "the links of desktops cannot be made so long and slow"
+    done
+    # shellcheck disable=SC2016
+    printf '#!/bin/sh\nk=${1##*.}; shift\nexec ip netns exec "%s$k" unshare -u sh -c "hostname desk$k; $*"\n' "$netns" >"$scratch/agent"
+    chmod +x "$scratch/agent"
+}
+
+# Half of the way there and half of the way back are each desktop's own cable.
+lengthen() { # K
+    local k=$1 net=${netns}net
+    setsid ip netns exec "$net" "$builddir/test/grid/lag" "in$k" "out$k" $((delay_us / 4)) \
+        >"$scratch/cable$k" 2>&1 </dev/null &
+    within 10 grep -q ready "$scratch/cable$k" || return 1
+    ip -n "$net" link add "hub$k" type bridge && ip -n "$net" link set "hub$k" up &&
+        ip -n "$net" link set "in$k" master "hub$k" up && ip -n "$net" link set "out$k" master bridge1 up &&
+        ip -n "$net" link set "desk$k" master "hub$k" &&
+        tc -n "$netns$k" qdisc add dev eth0 root tbf rate "${rate}mbit" burst 256kb latency 50ms &&
+        tc -n "$net" qdisc add dev "desk$k" root tbf rate "${rate}mbit" burst 256kb latency 50ms
+}
+
 # A peer for each copy, with slots for as many ranks; they lend at the priority of stock.
-beside_grid() { # RANKS
+beside_grid() { # RANKS KIND...
+    [ -z "$desktops" ] || { beside_desktops "${@:2}" && return; }
     start_grid 3 --slots "$1" >&2
     for k in 1 2 3; do settle "$k" "nice = 0" || exit; done
 }
@@ -34,19 +64,26 @@ as_a_room='for try in 1 2 3 4 5; do
     exec "$@"
 done'
 
-# One copy on stock: over shared memory, as several ranks of a desktop talk.
-stock_copy() { # RANKS CMD...
-    local ranks=$1
-    shift
+# One copy on stock: over shared memory, as several ranks of a desktop talk; with --desktops by TCP.
+stock_copy() { # COPY RANKS CMD...
+    local k=$((2 * $1 + 1)) ranks=$2
+    shift 2
+    [ -z "$desktops" ] || {
+        timeout -k 5 -s KILL "$beside_limit" "$scratch/agent" .$k mpirun --mca plm rsh --mca plm_rsh_agent "$scratch/agent" \
+            -H "10.77.0.$k,10.77.0.$((k + 1))" --map-by node --mca pml ob1 --mca btl self,tcp \
+            --mca btl_tcp_if_include eth0 --mca oob_tcp_if_include eth0 --bind-to none \
+            --mca mpi_yield_when_idle 1 -n 2 "$@" </dev/null
+        return
+    }
     setsid -w sh -c "$as_a_room" sh timeout -k 5 -s KILL "$beside_limit" mpirun --oversubscribe --bind-to none \
         --mca mpi_yield_when_idle 1 --mca pml ob1 --mca btl self,vader -n "$ranks" "$@" </dev/null
 }
 
 grid_copies() { # LEVEL RANKS CMD...
-    local level=$1 ranks=$2
-    shift 2
+    local level=$1 how=(--oversubscribe --bind-to none --mca mpi_yield_when_idle 1)
+    [ -z "$desktops" ] || how=(--bind-to none --mca rmaps_locality_strategy spread)
     timeout -k 5 -s KILL "$beside_limit" "$srcdir/contrib/grid" run mpirun --mca ras p2p --mca errmgr_replica_level "$level" \
-        --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 -n "$ranks" "$@" </dev/null
+        "${how[@]}" -n "$2" "${@:3}" </dev/null
 }
 
 # Runs CMD in a kind; what each copy printed is in FOLDER/0, 1, ...; fails when one does.
@@ -59,7 +96,7 @@ beside_run() { # KIND FOLDER RANKS CMD...
     level*) grid_copies "$copies" "$@" >"$folder/0" 2>"$folder/err" || code=1 ;;
     *)
         for ((i = 0; i < copies; i++)); do
-            stock_copy "$@" >"$folder/$i" 2>"$folder/err.$i" &
+            stock_copy "$i" "$@" >"$folder/$i" 2>"$folder/err.$i" &
             pids+=($!)
         done
         for pid in "${pids[@]}"; do wait "$pid" || code=1; done

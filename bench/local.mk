@@ -60,9 +60,9 @@ bench-starts: all
 EXTRA_DIST += bench/starts
 
 # Programs of others, beside stock: `make bench-osu OSU=DIR`, `make bench-npb NPB=DIR`; BENCH='--repeat 3 ...'.
-bench-osu: all
+bench-osu: all test/grid/lag
 	@$(TEST_ENV) OSU="$(OSU)" $(srcdir)/bench/osu $(BENCH)
-bench-npb: all
+bench-npb: all test/grid/lag
 	@$(TEST_ENV) NPB="$(NPB)" $(srcdir)/bench/npb $(BENCH)
 .PHONY: bench-osu bench-npb
 EXTRA_DIST += bench/beside.sh bench/osu bench/npb
