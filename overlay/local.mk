@@ -113,7 +113,8 @@ libdaemon_la_SOURCES = \
     overlay/discovery/overlay.c overlay/discovery/overlay.h overlay/discovery/probe_replies.c \
     overlay/discovery/probe_replies.h overlay/discovery/walk.c overlay/discovery/walk.h \
     overlay/files/fetcher.c overlay/files/fetcher.h overlay/files/fetcher_state.h overlay/files/fetching.c \
-    overlay/files/giver.c overlay/files/installed.c overlay/files/installed.h overlay/files/offer.c overlay/files/store.c overlay/files/store.h overlay/files/store_state.h \
+    overlay/files/giver.c overlay/files/installed.c overlay/files/installed.h overlay/files/offer.c \
+    overlay/files/pack.c overlay/files/pack.h overlay/files/store.c overlay/files/store.h overlay/files/store_state.h \
     overlay/files/tree.c overlay/files/tree_files.c \
     overlay/host/address_monitor.c overlay/host/address_monitor.h overlay/host/caller.c overlay/host/caller.h \
     overlay/host/cores.c overlay/host/cores.h \
@@ -162,9 +163,9 @@ libdaemon_la_SOURCES = \
     overlay/watch/notice.c overlay/watch/notice.h
 libdaemon_la_CPPFLAGS = $(AM_CPPFLAGS) -DPAGE_FILES='"overlay/web/page.inc"' -DPKGLIBEXECDIR='"$(pkglibexecdir)"'
 libdaemon_la_CFLAGS = $(AM_CFLAGS) $(LIBEVENT_CFLAGS) $(OPENSSL_CFLAGS) $(CONFUSE_CFLAGS) \
-    $(SODIUM_CFLAGS) $(HWLOC_CFLAGS) $(JANSSON_CFLAGS)
+    $(SODIUM_CFLAGS) $(HWLOC_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS)
 libdaemon_la_LIBADD = libconfine.la libclient.la libcore.la $(LIBEVENT_LIBS) $(OPENSSL_LIBS) \
-    $(CONFUSE_LIBS) $(SODIUM_LIBS) $(HWLOC_LIBS) $(JANSSON_LIBS)
+    $(CONFUSE_LIBS) $(SODIUM_LIBS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(ZSTD_LIBS)
 
 # p2pd: the daemon of one desktop.
 bin_PROGRAMS += p2pd

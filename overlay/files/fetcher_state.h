@@ -33,6 +33,8 @@ struct gift {
     uint32_t object;
     uint8_t *bytes; /* NULL: not read yet */
     size_t length, at;
+    bool packs;      /* it may go packed */
+    uint32_t packed; /* its length, if it does; else 0 */
 };
 
 struct fetcher {
@@ -43,7 +45,7 @@ struct fetcher {
     struct event *pump;
     bool pumping;
     struct fetching *all;
-    uint64_t fetched, given; /* bytes, since the daemon began */
+    uint64_t fetched, given; /* bytes as they travelled, since the daemon began */
 };
 
 /* giver.c */
@@ -62,6 +64,9 @@ void offer_failed(struct fetcher *f, const struct link_peer *from,
 void offer_rests(struct fetcher *f, const struct id *from, const struct hash *list);
 void offer_gone(struct fetcher *f, const struct id *peer);
 void offers_free(struct fetcher *f);
+/* The file that an object is in, and its hash, as news say it: "data/in.dat (0123456789ab)". */
+enum { OFFER_OBJECT = LIST_PATH + 64 };
+void offer_object_text(const struct list *l, size_t object, char out[OFFER_OBJECT]);
 void offers_tell(const struct fetcher *f, uint32_t token, fetcher_row_fn *row, void *ctx);
 
 /* fetching.c */

@@ -2,7 +2,9 @@
 /* fetching.c -- one list is fetched: its bytes, then what the store can find of it here, then the
  * rest from others. */
 #include "fetcher_state.h"
+#include "pack.h"
 #include "overlay/crypto/identity.h"
+#include "overlay/node/history.h"
 #include "overlay/node/node.h"
 #include "overlay/transport/link.h"
 #include "overlay/base/log.h"
@@ -90,21 +92,17 @@ static bool is_own(const struct fetching *one)
 static void ask(struct fetching *one, const struct part_peer *whom, uint32_t object)
 {
     const struct message m = {.kind = MSG_files_ask,
-                              .files_ask = {.list = one->what.list, .object = object}};
+                              .files_ask = {.list = one->what.list, .object = object, .packs = 1}};
     send_message(one, whom, &m);
 }
 
 static void tell_failed(struct fetching *one, const struct fetch_action *a)
 {
     struct message m = {.kind = MSG_files_failed};
-    char giver[ID_TEXT + 1];
     m.files_failed.list = one->what.list;
     m.files_failed.object = a->object;
     m.files_failed.giver = a->peer.id;
     m.files_failed.wrong = a->wrong;
-    id_text(&a->peer.id, giver);
-    if (a->wrong)
-        log_warn(one->fetcher->node->log, "files: the peer %.8s gave wrong bytes", giver);
     send_message(one, &one->from, &m);
 }
 
@@ -247,15 +245,46 @@ static struct fetching *find_of(struct fetcher *f, const struct link_peer *from,
     return one != NULL && id_equal(&one->from.id, &from->peer.id) ? one : NULL;
 }
 
-static void object_came(struct fetching *one, int place, uint32_t object, uint32_t size)
+/* The object of which these are the packed bytes, into the tree. */
+static int put_packed(struct fetching *one, int place, uint32_t object, struct err *e)
 {
+    const uint32_t size = tree_list(one->tree)->objects[object].size;
+    uint8_t *bytes = malloc(size);
+    int rc;
+    if (bytes == NULL)
+        rc = err_set(e, ENOMEM, "no memory for the job's files");
+    else if (!pack_open(bytes, size, one->coming[place], one->fetch.coming[place].size))
+        rc = err_set(e, EBADMSG, "what came cannot be unpacked");
+    else
+        rc = tree_put(one->tree, object, bytes, size, e);
+    free(bytes);
+    return rc;
+}
+
+static void tell_wrong(const struct fetching *one, const struct link_peer *giver, uint32_t object)
+{
+    const struct node *node = one->fetcher->node;
+    char text[OFFER_OBJECT];
+    offer_object_text(tree_list(one->tree), object, text);
+    log_warn(node->log, "files: %s gave wrong bytes of %s", giver->card->name, text);
+    history_say(node->history, "%s gave wrong bytes of %s: fetched elsewhere", giver->card->name,
+                text);
+}
+
+static void object_came(struct fetching *one, const struct link_peer *giver, int place,
+                        uint32_t object, bool packed)
+{
+    const uint32_t size = one->fetch.coming[place].size;
     struct fetch_out out;
     struct err e = {0};
-    const int rc = tree_put(one->tree, object, one->coming[place], size, &e);
+    const int rc = packed ? put_packed(one, place, object, &e)
+                          : tree_put(one->tree, object, one->coming[place], size, &e);
     if (rc != 0 && rc != -EBADMSG) {
         end_with(one, &e);
         return;
     }
+    if (rc != 0)
+        tell_wrong(one, giver, object);
     fetch_done(&one->fetch, place, rc == 0, &out);
     do_all(one, &out);
     if (rc != 0)
@@ -276,8 +305,9 @@ void fetching_data(struct fetcher *f, const struct link_peer *from, const struct
     one = find(f, &m->list, FETCHING_OTHERS);
     if (one == NULL || m->object >= tree_list(one->tree)->object_count)
         return;
-    const uint32_t size = tree_list(one->tree)->objects[m->object].size;
-    if (m->offset > size)
+    const uint32_t plain = tree_list(one->tree)->objects[m->object].size;
+    const uint32_t size = m->packed != 0 ? m->packed : plain;
+    if (size > plain)
         return;
     const int place = fetch_data(&one->fetch, &from->peer.id, m->object, m->offset, m->data_length,
                                  size, node_now_ms());
@@ -288,8 +318,8 @@ void fetching_data(struct fetcher *f, const struct link_peer *from, const struct
         return;
     }
     memcpy(one->coming[place] + m->offset, m->data, m->data_length);
-    if (fetch_is_whole(&one->fetch, place, size))
-        object_came(one, place, m->object, size);
+    if (fetch_is_whole(&one->fetch, place))
+        object_came(one, from, place, m->object, m->packed != 0);
 }
 
 void fetching_get(struct fetcher *f, const struct link_peer *from, const struct msg_files_get *m)

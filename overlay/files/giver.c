@@ -2,6 +2,7 @@
 /* giver.c -- gives what others ask for. A link carries everything else that daemons say, too, so
  * only little of a file is on its way at a time: what is said meanwhile is not late. */
 #include "fetcher_state.h"
+#include "pack.h"
 #include "overlay/crypto/identity.h"
 #include "overlay/node/node.h"
 #include "overlay/transport/link.h"
@@ -48,6 +49,7 @@ void giver_ask(struct fetcher *f, const struct link_peer *from, const struct msg
     g->to = from->peer;
     g->list = ask->list;
     g->object = ask->object;
+    g->packs = ask->packs != 0 && ask->object != FETCHER_LIST;
     while (*end != NULL)
         end = &(*end)->next;
     *end = g;
@@ -104,6 +106,21 @@ static void gift_free(struct fetcher *f, struct gift *g)
     free(g);
 }
 
+/* Where it does not get smaller, or there is no memory, it goes as it is. */
+static void gift_pack(struct gift *g)
+{
+    uint8_t *packed = g->packs ? malloc(pack_most(g->length) + 1) : NULL;
+    const size_t n = packed != NULL ? pack_make(packed, g->bytes, g->length) : 0;
+    if (n == 0) {
+        free(packed);
+        return;
+    }
+    free(g->bytes);
+    g->bytes = packed;
+    g->length = n;
+    g->packed = (uint32_t)n;
+}
+
 /* False: it is over, in one way or another. */
 static bool gift_begin(struct fetcher *f, struct gift *g)
 {
@@ -115,6 +132,7 @@ static bool gift_begin(struct fetcher *f, struct gift *g)
         return false;
     }
     g->length = (size_t)n;
+    gift_pack(g);
     return true;
 }
 
@@ -126,7 +144,8 @@ static bool gift_piece(struct fetcher *f, struct gift *g)
                                        .object = g->object,
                                        .offset = (uint32_t)g->at,
                                        .data = g->bytes + g->at,
-                                       .data_length = (uint32_t)n}};
+                                       .data_length = (uint32_t)n,
+                                       .packed = g->packed}};
     struct offer *o = offer_find(f, &g->list);
     if (link_send(f->node->links, &g->to, &m) != 0)
         return false;

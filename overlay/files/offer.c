@@ -3,12 +3,15 @@
 #include "fetcher_state.h"
 #include "upper.h"
 #include "overlay/crypto/identity.h"
+#include "overlay/node/history.h"
 #include "overlay/node/node.h"
 #include "overlay/transport/link.h"
 #include "overlay/base/log.h"
 #include "overlay/base/file_at.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -117,6 +120,15 @@ int offer_read(const struct offer *o, size_t object, uint8_t *out, struct err *e
                : err_set(e, ESTALE, "%.200s was changed after the job had begun", in->path);
 }
 
+void offer_object_text(const struct list *l, size_t object, char out[OFFER_OBJECT])
+{
+    enum { SHORT = 6 }; /* as p2pctl cache shows hashes */
+    const struct list_object *one = &l->objects[object];
+    char hex[2 * SHORT + 1];
+    sodium_bin2hex(hex, sizeof hex, one->hash.b, SHORT);
+    snprintf(out, OFFER_OBJECT, "%.300s (%s)", l->entries[l->entry_of[one->chunk]].path, hex);
+}
+
 /* --- who gives what to whom --- */
 
 static void offer_assign(struct fetcher *f, struct offer *o)
@@ -174,16 +186,27 @@ void offer_got(struct fetcher *f, const struct id *from, const struct msg_files_
     offer_assign(f, o);
 }
 
+/* For the log, and for the user whose files they are. */
+static void offer_accused(struct fetcher *f, const struct offer *o, const struct link_peer *from,
+                          const struct msg_files_failed *m)
+{
+    char giver[ID_TEXT + 1], object[OFFER_OBJECT];
+    const char *name = link_name(f->node->links, &m->giver);
+    id_text(&m->giver, giver);
+    offer_object_text(o->list, m->object, object);
+    log_warn(f->node->log, "files: %s got wrong bytes of %s from %s (%.8s); it is given others",
+             from->card->name, object, name[0] != '\0' ? name : "a peer", giver);
+    history_say(f->node->history, "%s got wrong bytes of %s from %s (%.8s): fetched elsewhere",
+                from->card->name, object, name[0] != '\0' ? name : "a peer", giver);
+}
+
 void offer_failed(struct fetcher *f, const struct link_peer *from, const struct msg_files_failed *m)
 {
     struct offer *o = offer_find(f, &m->list);
-    char giver[ID_TEXT + 1];
-    if (o == NULL || o->swarm == NULL)
+    if (o == NULL || o->swarm == NULL || m->object >= o->list->object_count)
         return;
-    id_text(&m->giver, giver);
     if (m->wrong)
-        log_warn(f->node->log, "files: %s got wrong bytes from the peer %.8s; it is given others",
-                 from->card->name, giver);
+        offer_accused(f, o, from, m);
     swarm_failed(o->swarm, &from->peer.id, m->object, &m->giver, m->wrong != 0);
     offer_assign(f, o);
 }

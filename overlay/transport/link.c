@@ -190,6 +190,15 @@ unsigned link_version(const struct links *l, const struct id *peer)
     return id_equal(peer, &identity_card(l->identity)->id) ? WIRE_HIGHEST : 0;
 }
 
+const char *link_name(const struct links *l, const struct id *peer)
+{
+    const struct peer_link *f = idmap_get(&l->peer_links, peer);
+    for (unsigned i = 0; f != NULL && i < f->count; i++)
+        if (connection_is_open(f->all[i]))
+            return connection_card(f->all[i])->name;
+    return "";
+}
+
 bool link_address(const struct links *l, const struct id *peer, struct addr *at)
 {
     const struct peer_link *f = idmap_get(&l->peer_links, peer);

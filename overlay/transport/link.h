@@ -52,6 +52,8 @@ size_t link_room(const struct links *l, const struct id *peer);
 bool link_is_open(const struct links *l, const struct id *peer);
 /* Of the protocol, over the open link with it; 0: there is none. */
 unsigned link_version(const struct links *l, const struct id *peer);
+/* Its name, by the certificate that it has shown; "" while there is no open link with it. */
+const char *link_name(const struct links *l, const struct id *peer);
 /* Where the peer says that it listens; false: there is no open link with it, or it says nothing. */
 bool link_address(const struct links *l, const struct id *peer, struct addr *at);
 /* Has the peer's host acknowledged anything in the last so many ms? It does, as long as it is

@@ -10,6 +10,7 @@ fuzzers = \
     test/fuzz/list \
     test/fuzz/message \
     test/fuzz/needs \
+    test/fuzz/pack \
     test/fuzz/pattern \
     test/fuzz/place \
     test/fuzz/session_keys \
@@ -76,6 +77,8 @@ test/fuzz/elf: test/fuzz/elf.c overlay/files/elf.c
 	$(call fuzz_build,overlay/files/elf.c)
 test/fuzz/needs: test/fuzz/needs.c overlay/files/needs.c overlay/files/elf.c
 	$(call fuzz_build,overlay/files/needs.c overlay/files/elf.c)
+test/fuzz/pack: test/fuzz/pack.c overlay/files/pack.c
+	$(call fuzz_build,overlay/files/pack.c ,$(ZSTD_LIBS))
 test/fuzz/pattern: test/fuzz/pattern.c overlay/files/pattern.c
 	$(call fuzz_build,overlay/files/pattern.c)
 test/fuzz/web_request: test/fuzz/web_request.c overlay/web/request.c

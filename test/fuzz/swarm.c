@@ -69,7 +69,7 @@ static void tell_fetch(struct fetch *f, struct script *in, uint64_t *now)
                            size, *now);
         if (place >= FETCH_COMING || (place >= 0 && f->coming[place].bytes > size))
             abort();
-        if (place >= 0 && fetch_is_whole(f, place, size))
+        if (place >= 0 && fetch_is_whole(f, place))
             fetch_done(f, place, script_next(in) & 1, &out);
         break;
     case 2:

@@ -27,9 +27,11 @@ static void test_it_comes(void **state)
     assert_int_equal(fetch_data(&f, &birch.id, 7, 5, 10, 20, 2), -1);
     assert_int_equal(fetch_data(&f, &birch.id, 7, 0, 21, 20, 2), -1);
     const int place = fetch_data(&f, &birch.id, 7, 0, 10, 20, 2);
-    assert_true(place >= 0 && !fetch_is_whole(&f, place, 20));
+    assert_true(place >= 0 && !fetch_is_whole(&f, place));
+    assert_int_equal(fetch_data(&f, &birch.id, 7, 10, 10, 21, 3), -1); /* it was 20 before */
+    assert_int_equal(fetch_data(&f, &birch.id, 7, 30, 10, 20, 3), -1);
     assert_int_equal(fetch_data(&f, &birch.id, 7, 10, 10, 20, 3), place);
-    assert_true(fetch_is_whole(&f, place, 20));
+    assert_true(fetch_is_whole(&f, place));
     fetch_done(&f, place, true, &out);
     assert_int_equal(out.count, 0);
     assert_int_equal(fetch_data(&f, &birch.id, 7, 0, 10, 20, 2), -1);

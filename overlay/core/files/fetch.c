@@ -57,16 +57,18 @@ int fetch_data(struct fetch *f, const struct id *giver, uint32_t object, uint32_
                uint32_t length, uint32_t size, uint64_t now_ms)
 {
     const int i = find(f, giver, object);
-    if (i < 0 || f->coming[i].bytes != offset || length == 0 || length > size - offset)
+    if (i < 0 || f->coming[i].bytes != offset || offset > size || length == 0 ||
+        length > size - offset || (offset > 0 && f->coming[i].size != size))
         return -1;
+    f->coming[i].size = size;
     f->coming[i].bytes += length;
     f->coming[i].heard_ms = f->heard_ms = now_ms;
     return i;
 }
 
-bool fetch_is_whole(const struct fetch *f, int place, uint32_t size)
+bool fetch_is_whole(const struct fetch *f, int place)
 {
-    return f->coming[place].bytes == size;
+    return f->coming[place].bytes == f->coming[place].size;
 }
 
 void fetch_done(struct fetch *f, int place, bool right, struct fetch_out *out)

@@ -16,6 +16,7 @@ enum {
 struct fetch_coming {
     uint32_t object;
     uint32_t bytes; /* that are here, from its beginning */
+    uint32_t size;  /* of what comes: packed, it is less than the object */
     struct part_peer giver;
     uint64_t heard_ms;
     bool used;
@@ -51,11 +52,11 @@ void fetch_init(struct fetch *f, uint64_t now_ms, struct fetch_out *out);
 /* The offerer names a source; has: it is here already. */
 void fetch_get(struct fetch *f, uint32_t object, const struct part_peer *giver, bool has,
                uint64_t now_ms, struct fetch_out *out);
-/* Bytes of an object from that peer: where they belong among the FETCH_COMING, or -1: they were not
- * asked for, or are not the next ones. */
+/* Bytes of an object from that peer, of `size` in all: where they belong among the FETCH_COMING, or
+ * -1: they were not asked for, are not the next ones, or are of another size than those before. */
 int fetch_data(struct fetch *f, const struct id *giver, uint32_t object, uint32_t offset,
                uint32_t length, uint32_t size, uint64_t now_ms);
-bool fetch_is_whole(const struct fetch *f, int place, uint32_t size);
+bool fetch_is_whole(const struct fetch *f, int place);
 /* It came, and was right or wrong. */
 void fetch_done(struct fetch *f, int place, bool right, struct fetch_out *out);
 void fetch_refused(struct fetch *f, const struct id *giver, uint32_t object, struct fetch_out *out);
