@@ -389,8 +389,8 @@ int roster_control(struct roster *r, const struct msg_local_control *order, stru
         if (strcmp(j->is.name, order->name) != 0)
             continue;
         if (j->is.waits > 0 && order->verb != ROSTER_TERMINATE)
-            return err_set(e, EINVAL, "%s waits for slots: it can be cancelled, not held",
-                           order->name);
+            return err_set(e, EINVAL, "%s waits for slots: it can be cancelled, not %s",
+                           order->name, order->verb == ROSTER_PAUSE ? "held" : "released");
         if (kill(j->pid, signals[order->verb]) != 0)
             return err_set(e, errno, "%s: %s", order->name, strerror(errno));
         if (order->verb == ROSTER_TERMINATE)
