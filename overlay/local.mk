@@ -66,7 +66,7 @@ lib_LTLIBRARIES += libp2pgrid.la
 libp2pgrid_la_SOURCES =
 libp2pgrid_la_LIBADD = libclient.la
 libp2pgrid_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex \
-    '^(client_(open|close|fd|allocate|allocate_waiting|reserve|tell_job|tell_places|tell_output|files|launch|look|release|event)|id_.*|addr_equal|err_set)$$'
+    '^(client_(open|close|fd|allocate|allocate_waiting|reserve|tell_job|tell_places|tell_output|files|launch|lease_status|release|event)|id_.*|addr_equal|err_set)$$'
 EXTRA_DIST += overlay/client/header.awk overlay/client/p2pgrid.pc.in
 nodist_include_HEADERS = overlay/client/installed/p2pgrid.h
 overlay/client/installed/p2pgrid.h: $(libclient_la_SOURCES) $(libcore_la_SOURCES) overlay/client/header.awk
