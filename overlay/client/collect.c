@@ -3,7 +3,6 @@
  * anew, and what is here already stays. */
 #include "collect.h"
 #include "overlay/base/text.h"
-#include "overlay/core/files/merge.h"
 #include "overlay/files/place.h"
 #include <errno.h>
 #include <sodium.h>
@@ -425,7 +424,7 @@ static int collection_open(struct collection *c, struct err *e)
         c->sources[i] = (struct merge_source){.lane = o->sources[i].where.lane,
                                               .ranks = o->sources[i].ranks,
                                               .rank_count = o->sources[i].count,
-                                              .finished = o->sources[i].finished,
+                                              .states = o->sources[i].states,
                                               .reached = o->sources[i].hope == COLLECT_THERE};
     return place_open(&c->place, o->folder, o->umask, e);
 }

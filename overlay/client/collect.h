@@ -4,6 +4,7 @@
  * takes; meant for a thread, with a connection of its own. */
 #ifndef P2P_OVERLAY_CLIENT_COLLECT_H
 #define P2P_OVERLAY_CLIENT_COLLECT_H
+#include "overlay/core/files/merge.h"
 #include "results.h"
 #include <stdatomic.h>
 #include <sys/types.h>
@@ -17,8 +18,8 @@ struct collect_source {
     struct grid_lane where;
     char name[GRID_NAME + 1]; /* of the peer */
     enum collect_hope hope;
-    unsigned *ranks; /* that ran there in this lane, rising */
-    bool *finished;  /* of each: it has ended well */
+    unsigned *ranks;          /* that ran there in this lane, rising */
+    enum merge_state *states; /* of each */
     size_t count;
 };
 

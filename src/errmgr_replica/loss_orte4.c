@@ -60,6 +60,14 @@ bool survive_gone(const orte_process_name_t *process)
     return hnp_place(process, &rank, &lane) && !fate_living(self->hnp.fate, rank, lane);
 }
 
+bool survive_finished(const orte_proc_t *p)
+{
+    unsigned rank, lane;
+    if (hnp_place(&p->name, &rank, &lane))
+        return fate_finished_in(self->hnp.fate, rank, lane);
+    return p->state == ORTE_PROC_STATE_TERMINATED && p->exit_code == 0;
+}
+
 static bool is_silence(enum fate_cause cause)
 {
     return cause == FATE_HOST_SILENT || cause == FATE_ORTED_SILENT;

@@ -40,6 +40,8 @@ const char *survive_explain_lane(void);
 void survive_heard(const orte_process_name_t *daemon);
 /* mpirun: this process is lost or has ended, and takes part in nothing any more. */
 bool survive_gone(const orte_process_name_t *process);
+/* mpirun: this process has ended, and well. */
+bool survive_finished(const orte_proc_t *process);
 bool survive_daemon_gone(orte_vpid_t daemon);
 /* mpirun: the first collective of the job is through, so every process has what it needs of the
  * others. */

@@ -110,24 +110,31 @@ static struct collect_source *source_of(struct collect_order *o, unsigned vnode,
     return s;
 }
 
-static int source_add(struct collect_source *s, unsigned rank, bool finished)
+static int source_add(struct collect_source *s, unsigned rank, enum merge_state state)
 {
     unsigned *ranks = realloc(s->ranks, (s->count + 1) * sizeof *ranks);
     if (ranks != NULL)
         s->ranks = ranks;
-    bool *ends = realloc(s->finished, (s->count + 1) * sizeof *ends);
-    if (ends != NULL)
-        s->finished = ends;
-    if (ranks == NULL || ends == NULL)
+    enum merge_state *states = realloc(s->states, (s->count + 1) * sizeof *states);
+    if (states != NULL)
+        s->states = states;
+    if (ranks == NULL || states == NULL)
         return -ENOMEM;
     size_t at = s->count++;
     for (; at > 0 && ranks[at - 1] > rank; at--) {
         ranks[at] = ranks[at - 1];
-        ends[at] = ends[at - 1];
+        states[at] = states[at - 1];
     }
     ranks[at] = rank;
-    ends[at] = finished;
+    states[at] = state;
     return 0;
+}
+
+static enum merge_state state_of(const orte_proc_t *p)
+{
+    if (survive_finished(p))
+        return MERGE_FINISHED;
+    return p->pid != 0 ? MERGE_STARTED : MERGE_NOT_STARTED;
 }
 
 static int process_add(struct collect_order *o, const orte_proc_t *p, unsigned rank, unsigned lane)
@@ -136,9 +143,7 @@ static int process_add(struct collect_order *o, const orte_proc_t *p, unsigned r
     if (p->node == NULL || !vnode_of(p->node, &vnode))
         return 0; /* it never ran */
     struct collect_source *s = source_of(o, vnode, lane);
-    const bool well =
-        p->state == ORTE_PROC_STATE_TERMINATED && p->exit_code == 0 && !survive_gone(&p->name);
-    return s != NULL ? source_add(s, rank, well) : -ENOMEM;
+    return s != NULL ? source_add(s, rank, state_of(p)) : -ENOMEM;
 }
 
 /* Spawned programs are counted on from the ranks of the first. */
@@ -173,7 +178,7 @@ static void order_clear(struct collect_order *o)
 {
     for (size_t i = 0; i < o->count; i++) {
         free(o->sources[i].ranks);
-        free(o->sources[i].finished);
+        free(o->sources[i].states);
     }
     free(o->sources);
     *o = (struct collect_order){0};

@@ -54,10 +54,15 @@ bool fate_living(const struct fate *f, unsigned rank, unsigned lane)
     return fate_at(f, rank, lane)->state == FATE_LIVING;
 }
 
+bool fate_finished_in(const struct fate *f, unsigned rank, unsigned lane)
+{
+    return fate_at(f, rank, lane)->state == FATE_FINISHED;
+}
+
 bool fate_finished(const struct fate *f, unsigned rank)
 {
     for (unsigned lane = 0; lane < f->lanes; lane++)
-        if (fate_at(f, rank, lane)->state == FATE_FINISHED)
+        if (fate_finished_in(f, rank, lane))
             return true;
     return false;
 }

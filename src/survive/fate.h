@@ -56,6 +56,7 @@ enum fate_verdict fate_verdict(const struct fate *f);
 bool fate_spares(const struct fate *f, unsigned rank, unsigned lane);
 bool fate_living(const struct fate *f, unsigned rank, unsigned lane);
 bool fate_finished(const struct fate *f, unsigned rank);
+bool fate_finished_in(const struct fate *f, unsigned rank, unsigned lane);
 /* Does no replica of any rank live any more? */
 bool fate_settled(const struct fate *f);
 /* Done: for so long those that are still at it may finish by themselves, in ms. A program's own

@@ -133,7 +133,7 @@ int main(int argc, char **argv)
         return 1;
     }
     struct collect_source sources[64] = {0};
-    static bool yes = true;
+    static enum merge_state yes = MERGE_FINISHED;
     unsigned ranks[64];
     order.sources = sources;
     order.count = count < 64 ? count : 64;
@@ -146,7 +146,7 @@ int main(int argc, char **argv)
         sources[i] = (struct collect_source){
             .where = {leases[i].id, leases[i].peer, leases[i].addr, (unsigned)(i / order.ranks)},
             .ranks = &ranks[i],
-            .finished = &yes,
+            .states = &yes,
             .count = 1};
         strcpy(sources[i].name, leases[i].name);
     }

@@ -10,13 +10,17 @@
 enum { RANKS = 4 };
 
 static const unsigned low[] = {0, 1}, high[] = {2, 3}, all[] = {0, 1, 2, 3};
-static const bool done[] = {true, true, true, true}, cut[] = {false, false, false, false};
+static const enum merge_state done[] = {MERGE_FINISHED, MERGE_FINISHED, MERGE_FINISHED,
+                                        MERGE_FINISHED},
+                              cut[] = {MERGE_STARTED, MERGE_STARTED, MERGE_STARTED, MERGE_STARTED},
+                              never[] = {MERGE_NOT_STARTED, MERGE_NOT_STARTED, MERGE_NOT_STARTED,
+                                         MERGE_NOT_STARTED};
 
 static struct merge_source source(unsigned lane, const unsigned *ranks, size_t count,
-                                  const bool *finished)
+                                  const enum merge_state *states)
 {
     return (struct merge_source){
-        .lane = lane, .ranks = ranks, .rank_count = count, .finished = finished, .reached = true};
+        .lane = lane, .ranks = ranks, .rank_count = count, .states = states, .reached = true};
 }
 
 static void test_one_lane_gives_all(void **state)
@@ -57,6 +61,35 @@ static void test_the_lane_that_finished_more_comes_first(void **state)
     assert_int_equal(s[1].order, 1);
 }
 
+static void test_what_never_ran_gives_way_to_what_did(void **state)
+{
+    uint8_t room[RANKS];
+    struct merge_source s[] = {source(0, all, 4, never), source(1, all, 4, cut)};
+    (void)state;
+    assert_int_equal(merge_choose(s, 2, room, RANKS), 0);
+    assert_int_equal(s[0].order, MERGE_UNUSED);
+    assert_int_equal(s[1].order, 1);
+    s[1].reached = false; /* nothing is lost of what nobody has begun */
+    assert_int_equal(merge_choose(s, 2, room, RANKS), 0);
+    assert_int_equal(s[0].order, 1);
+}
+
+/* Lane 0 lost the desktop of ranks 2 and 3, lane 1 rank 0 alone, beside rank 1, with half a file:
+ * that file comes whole from lane 0, though lane 1 has more that finished. */
+static void test_a_source_that_lost_a_rank_comes_last(void **state)
+{
+    static const enum merge_state half[] = {MERGE_STARTED, MERGE_FINISHED};
+    uint8_t room[RANKS];
+    struct merge_source s[] = {source(0, low, 2, done), source(0, high, 2, done),
+                               source(1, low, 2, half), source(1, high, 2, done)};
+    (void)state;
+    s[1].reached = false;
+    assert_int_equal(merge_choose(s, 4, room, RANKS), 0);
+    assert_int_equal(s[0].order, 1);
+    assert_int_equal(s[2].order, MERGE_UNUSED);
+    assert_int_equal(s[3].order, 2);
+}
+
 static void test_what_was_chosen_is_kept_while_it_is_there(void **state)
 {
     uint8_t room[RANKS];
@@ -77,7 +110,7 @@ static void test_what_was_chosen_is_kept_while_it_is_there(void **state)
 
 static void test_of_a_job_that_failed_all_peers_of_a_lane_are_equal(void **state)
 {
-    static const bool first[] = {true, false};
+    static const enum merge_state first[] = {MERGE_FINISHED, MERGE_STARTED};
     uint8_t room[RANKS];
     struct merge_source s[] = {source(0, low, 2, first), source(0, high, 2, cut)};
     (void)state;
@@ -230,6 +263,8 @@ int main(void)
         cmocka_unit_test(test_one_lane_gives_all),
         cmocka_unit_test(test_what_a_lost_peer_had_comes_from_another_lane),
         cmocka_unit_test(test_the_lane_that_finished_more_comes_first),
+        cmocka_unit_test(test_what_never_ran_gives_way_to_what_did),
+        cmocka_unit_test(test_a_source_that_lost_a_rank_comes_last),
         cmocka_unit_test(test_what_was_chosen_is_kept_while_it_is_there),
         cmocka_unit_test(test_of_a_job_that_failed_all_peers_of_a_lane_are_equal),
         cmocka_unit_test(test_the_same_bytes_are_one_file),

@@ -5,27 +5,41 @@
 
 /* --- which sources are read --- */
 
-enum { HAS_FINISHED = 1, HAS_BEEN = 2 }; /* of a rank, in `room` */
+/* What a source is asked for, in this order: each pass fills what those before have left. */
+struct pass {
+    enum merge_state least; /* of the ranks that it is to add */
+    bool whole;             /* all of its ranks have finished */
+};
 
-static size_t lane_finished(const struct merge_source *sources, size_t count, unsigned lane)
+static bool source_fits(const struct merge_source *s, const struct pass *p)
 {
-    size_t finished = 0;
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0;
-             sources[i].lane == lane && sources[i].reached && k < sources[i].rank_count; k++)
-            finished += sources[i].finished[k];
-    return finished;
+    for (size_t k = 0; k < s->rank_count && p->whole; k++)
+        if (s->states[k] != MERGE_FINISHED)
+            return false;
+    return s->reached;
 }
 
-/* The lane with the most finished ranks of those that were not asked yet; false: all were. */
+static size_t lane_has(const struct merge_source *sources, size_t count, unsigned lane,
+                       const struct pass *p)
+{
+    size_t has = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0;
+             sources[i].lane == lane && source_fits(&sources[i], p) && k < sources[i].rank_count;
+             k++)
+            has += sources[i].states[k] >= p->least;
+    return has;
+}
+
+/* The lane that has the most of those that were not asked yet; false: all were. */
 static bool lane_next(const struct merge_source *sources, size_t count, uint64_t asked,
-                      unsigned *lane)
+                      const struct pass *p, unsigned *lane)
 {
     bool found = false;
     size_t most = 0;
     for (size_t i = 0; i < count; i++) {
         const unsigned l = sources[i].lane;
-        const size_t has = lane_finished(sources, count, l);
+        const size_t has = lane_has(sources, count, l, p);
         if (l >= 64 || (asked >> l & 1) != 0 ||
             (found && (has < most || (has == most && l >= *lane))))
             continue;
@@ -36,20 +50,21 @@ static bool lane_next(const struct merge_source *sources, size_t count, uint64_t
     return found;
 }
 
-static bool source_adds(const struct merge_source *s, const uint8_t *room, uint8_t bit,
+static bool source_adds(const struct merge_source *s, const uint8_t *room, enum merge_state least,
                         unsigned ranks)
 {
     for (size_t k = 0; k < s->rank_count; k++)
-        if (s->ranks[k] < ranks && room[s->ranks[k]] == 0 && (bit == HAS_BEEN || s->finished[k]))
+        if (s->ranks[k] < ranks && room[s->ranks[k]] == 0 && s->states[k] >= least)
             return true;
     return false;
 }
 
-static void source_covers(const struct merge_source *s, uint8_t *room, uint8_t bit, unsigned ranks)
+static void source_covers(const struct merge_source *s, uint8_t *room, enum merge_state least,
+                          unsigned ranks)
 {
     for (size_t k = 0; k < s->rank_count; k++)
-        if (s->ranks[k] < ranks && (bit == HAS_BEEN || s->finished[k]))
-            room[s->ranks[k]] |= bit;
+        if (s->ranks[k] < ranks && s->states[k] >= least)
+            room[s->ranks[k]] = 1;
 }
 
 static unsigned lane_order(const struct merge_source *sources, size_t count, unsigned lane)
@@ -63,13 +78,13 @@ static unsigned lane_order(const struct merge_source *sources, size_t count, uns
 /* All sources of the lane that add something, and only then what they cover: ranks of one lane are
  * on several peers, each with names of its own. */
 static void lane_take(struct merge_source *sources, size_t count, unsigned lane, uint8_t *room,
-                      uint8_t bit, unsigned ranks, unsigned *next)
+                      const struct pass *p, unsigned ranks, unsigned *next)
 {
     unsigned order = lane_order(sources, count, lane);
     for (size_t i = 0; i < count; i++) {
         struct merge_source *s = &sources[i];
-        if (s->lane != lane || !s->reached || s->order != MERGE_UNUSED ||
-            !source_adds(s, room, bit, ranks))
+        if (s->lane != lane || s->order != MERGE_UNUSED || !source_fits(s, p) ||
+            !source_adds(s, room, p->least, ranks))
             continue;
         if (order == MERGE_UNUSED)
             order = (*next)++;
@@ -77,7 +92,7 @@ static void lane_take(struct merge_source *sources, size_t count, unsigned lane,
     }
     for (size_t i = 0; i < count; i++)
         if (sources[i].lane == lane && sources[i].order != MERGE_UNUSED)
-            source_covers(&sources[i], room, bit, ranks);
+            source_covers(&sources[i], room, p->least, ranks);
 }
 
 /* Those that were chosen and are still there go first, in the order that they had. */
@@ -92,7 +107,7 @@ static unsigned sources_keep(struct merge_source *sources, size_t count, uint8_t
             s->order = MERGE_UNUSED;
         if (s->order == MERGE_UNUSED)
             continue;
-        source_covers(s, room, HAS_FINISHED, ranks);
+        source_covers(s, room, MERGE_FINISHED, ranks);
         if (s->order >= next)
             next = s->order + 1;
     }
@@ -101,13 +116,16 @@ static unsigned sources_keep(struct merge_source *sources, size_t count, uint8_t
 
 size_t merge_choose(struct merge_source *sources, size_t count, uint8_t *room, unsigned ranks)
 {
-    static const uint8_t bits[] = {HAS_FINISHED, HAS_BEEN};
+    static const struct pass passes[] = {
+        {MERGE_FINISHED, true}, {MERGE_FINISHED, false}, {MERGE_STARTED, false},
+        {MERGE_NOT_STARTED, false}, /* so that nothing is said to be lost that never was */
+    };
     unsigned lane = 0, next = sources_keep(sources, count, room, ranks);
     size_t lacking = 0;
-    for (size_t b = 0; b < sizeof bits; b++) {
+    for (size_t p = 0; p < sizeof passes / sizeof passes[0]; p++) {
         uint64_t asked = 0;
-        while (lane_next(sources, count, asked, &lane)) {
-            lane_take(sources, count, lane, room, bits[b], ranks, &next);
+        while (lane_next(sources, count, asked, &passes[p], &lane)) {
+            lane_take(sources, count, lane, room, &passes[p], ranks, &next);
             asked |= (uint64_t)1 << lane;
         }
     }

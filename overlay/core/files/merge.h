@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* merge.h -- the results of several peers and lanes become one set.
  *
- * A source is what the ranks of one lane on one peer have changed. Which sources are read: those of
- * the lane that has the most, then, for ranks that it lacks because a peer was lost, those of the
- * others. Which names are taken: of several lanes the one that was chosen first gives the name, as
+ * A source is what the ranks of one lane on one peer have changed. Which sources are read: for each
+ * rank one where it has finished, if there is any; else one where it has run; of these those of the
+ * lane that has the most, then, for ranks that it lacks, those of the others. A source of which a
+ * rank was lost, so that half a file may stand there, comes after those whose ranks have all
+ * finished. Which names are taken: of several lanes the one that was chosen first gives the name, as
  * its replicas have written the same. Of several peers of one lane the source with the lowest rank
  * gives it; where another one has other bytes, these are kept as well, as `name.rank-12`. */
 #ifndef P2P_OVERLAY_CORE_FILES_MERGE_H
@@ -12,12 +14,14 @@
 
 enum { MERGE_DIGEST = 32, MERGE_UNUSED = 0 };
 
+enum merge_state { MERGE_NOT_STARTED, MERGE_STARTED, MERGE_FINISHED /* well */ };
+
 struct merge_source {
     unsigned lane;
     const unsigned *ranks; /* that run there, rising */
     size_t rank_count;
-    const bool *finished; /* each of these: it has ended well */
-    bool reached;         /* its peer is there */
+    const enum merge_state *states; /* of each of these */
+    bool reached;                   /* its peer is there */
     unsigned order; /* set by merge_choose(): 1 is preferred to 2; MERGE_UNUSED at first. What was
                        chosen is not given up while its peer is there */
 };
