@@ -117,7 +117,9 @@ static unsigned sources_keep(struct merge_source *sources, size_t count, uint8_t
 size_t merge_choose(struct merge_source *sources, size_t count, uint8_t *room, unsigned ranks)
 {
     static const struct pass passes[] = {
-        {MERGE_FINISHED, true}, {MERGE_FINISHED, false}, {MERGE_STARTED, false},
+        {MERGE_FINISHED, true},
+        {MERGE_FINISHED, false},
+        {MERGE_STARTED, false},
         {MERGE_NOT_STARTED, false}, /* so that nothing is said to be lost that never was */
     };
     unsigned lane = 0, next = sources_keep(sources, count, room, ranks);

@@ -5,9 +5,9 @@
  * rank one where it has finished, if there is any; else one where it has run; of these those of the
  * lane that has the most, then, for ranks that it lacks, those of the others. A source of which a
  * rank was lost, so that half a file may stand there, comes after those whose ranks have all
- * finished. Which names are taken: of several lanes the one that was chosen first gives the name, as
- * its replicas have written the same. Of several peers of one lane the source with the lowest rank
- * gives it; where another one has other bytes, these are kept as well, as `name.rank-12`. */
+ * finished. Which names are taken: of several lanes the one that was chosen first gives the name,
+ * as its replicas have written the same. Of several peers of one lane the source with the lowest
+ * rank gives it; where another one has other bytes, these are kept as well, as `name.rank-12`. */
 #ifndef P2P_OVERLAY_CORE_FILES_MERGE_H
 #define P2P_OVERLAY_CORE_FILES_MERGE_H
 #include "result.h"
