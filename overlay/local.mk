@@ -52,7 +52,7 @@ libclient_la_SOURCES = \
     overlay/files/list.c overlay/files/list.h overlay/files/list_code.c overlay/files/list_end.c overlay/files/list_state.h \
     overlay/files/elf.c overlay/files/elf.h overlay/files/gather.c overlay/files/gather.h \
     overlay/files/gather_state.h overlay/files/gather_walk.c overlay/files/gathered.c overlay/files/gathered.h \
-    overlay/files/gather_list.c overlay/files/gather_list.h \
+    overlay/files/gather_list.c overlay/files/gather_list.h overlay/files/gather_python.c \
     overlay/files/libraries.c overlay/files/libraries.h overlay/files/needs.c overlay/files/needs.h overlay/files/pattern.c overlay/files/pattern.h \
     overlay/files/secret.c overlay/files/secret.h \
     overlay/files/place.c overlay/files/place.h overlay/files/upper.c overlay/files/upper.h \

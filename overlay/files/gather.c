@@ -158,12 +158,30 @@ static int add_tree(struct gather *g, const char *absolute)
                               : 0;
 }
 
-static int add_environment_tree(struct gather *g, const char *absolute)
+int gather_tree(struct gather *g, const char *absolute, bool environment, bool *came)
 {
-    g->environment = true;
+    const size_t before = g->out->list.count;
+    g->environment = environment;
     const int rc = add_tree(g, absolute);
     g->environment = false;
+    *came = g->out->list.count > before;
     return rc;
+}
+
+static int add_environment_tree(struct gather *g, const char *absolute)
+{
+    bool came;
+    return gather_tree(g, absolute, true, &came);
+}
+
+/* A Python with its own modules, as pyenv makes it. */
+static bool is_python_of_its_own(const char *program, const char *top)
+{
+    char name[GATHER_PYTHON], mark[PATH_MAX + 64];
+    if (program_is_of_system(program) || !gather_python_name(program, name))
+        return false;
+    snprintf(mark, sizeof mark, "%s/lib/%s/os.py", top, name);
+    return access(mark, F_OK) == 0;
 }
 
 /* "home = /opt/python/bin" of pyvenv.cfg: the Python that an environment was made with. */
@@ -191,7 +209,7 @@ static int add_environment(struct gather *g, const char *program)
     snprintf(mark, sizeof mark, "%s/conda-meta", top);
     if (top[0] == '\0')
         return 0;
-    if (access(mark, F_OK) == 0)
+    if (access(mark, F_OK) == 0 || is_python_of_its_own(program, top))
         return add_environment_tree(g, top);
     snprintf(mark, sizeof mark, "%s/pyvenv.cfg", top);
     if (access(mark, F_OK) != 0)
@@ -257,7 +275,9 @@ static int add_interpreter(struct gather *g, const struct gather_app *app, const
     if (scripts == SCRIPTS || !read_interpreter(path, name) ||
         program_find(found, name, app->cwd, g->order->search) != 0)
         return 0;
-    const int rc = add_environment(g, found);
+    int rc = add_environment(g, found);
+    if (rc == 0)
+        rc = gather_python(g, app, found);
     return rc != 0 || program_is_of_system(found) ? rc : add_program(g, app, found, scripts + 1);
 }
 
@@ -277,7 +297,9 @@ static int add_app(struct gather *g, const struct gather_app *app)
     char path[PROGRAM_PATH + 1];
     if (program_find(path, app->program, app->cwd, g->order->search) != 0)
         return 0; /* it is missing there as it is here */
-    const int rc = add_environment(g, path);
+    int rc = add_environment(g, path);
+    if (rc == 0)
+        rc = gather_python(g, app, path);
     return rc != 0 || program_is_of_system(path) ? rc : add_program(g, app, path, 0);
 }
 
@@ -372,7 +394,11 @@ static int add_item(struct gather *g, const char *item, struct err *e)
 {
     char path[PATH_MAX];
     const char *cwd = g->order->app_count > 0 ? g->order->apps[0].cwd : g->order->folder;
+    g->environment = true; /* it is asked for: hidden or not */
     int rc = gather_normal(cwd, item, path, sizeof path) ? gather_name(g, path) : -ENAMETOOLONG;
+    g->environment = false;
+    if (rc == 0 && is_below(g->out->large, path))
+        g->out->large[0] = '\0'; /* it came after all */
     if (rc == 0 || rc == -E2BIG || rc == -ENOMEM)
         return rc;
     if (rc == -EPERM)

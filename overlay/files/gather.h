@@ -12,6 +12,8 @@ struct gather_app {
     char *const *words;       /* the command line, from the program on; NULL at the end */
     const char *cwd;          /* where its processes start */
     const char *library_path; /* their LD_LIBRARY_PATH, or NULL */
+    const char *python_path;  /* their PYTHONPATH, or NULL */
+    const char *python_base;  /* their PYTHONUSERBASE, or NULL */
 };
 
 struct binaries;
@@ -38,9 +40,13 @@ struct gathering {
     unsigned left;    /* sockets, devices, and what cannot be read */
     unsigned named;   /* entries that the command line names, with programs and libraries */
     bool by_variable; /* a library is found by LD_LIBRARY_PATH alone */
+    bool python_path; /* Python is to look there */
     bool over;        /* the folder holds more than the limit: only what is named is there */
     char secret[256]; /* the first one that the command line names; "": none */
     char large[256];  /* the first one elsewhere that is over the limit by itself; "": none */
+    char holder[256]; /* the first one of PYTHONPATH that cannot travel as a whole; "": none */
+    char
+        python_base[256]; /* below it is what pip has installed for the user; "": none goes along */
 };
 
 enum gather_folder {

@@ -8,7 +8,8 @@
 
 enum {
     GATHER_LINKS = 16, /* one after the other */
-    GATHER_TREES = 8,
+    GATHER_TREES = 32,
+    GATHER_PYTHON = 24,
 };
 
 struct gather {
@@ -35,6 +36,15 @@ int gather_name(struct gather *g, const char *absolute);
 /* What stands there is put into the list as a file of its own, whatever the links on the way; a
  * folder with all in it, if it is none of the system's and no home. */
 int gather_outside(struct gather *g, const char *absolute);
+/* A folder with all in it, as far as the limit allows; environment: also a hidden one of the home.
+ * True in *came: it goes along. */
+int gather_tree(struct gather *g, const char *absolute, bool environment, bool *came);
+/* If that program is Python: the modules that it finds outside of its own folders. */
+int gather_python(struct gather *g, const struct gather_app *app, const char *program);
+/* Of a Python: "python3.11". */
+bool gather_python_name(const char *program, char out[GATHER_PYTHON]);
+/* A folder elsewhere, by its real path: can it not go along as a whole? */
+bool gather_outside_is_closed(const struct gather *g, const char *real);
 /* Below the job's folder: the rest of the path, "" for the folder itself; NULL: it is elsewhere. */
 const char *gather_beneath(const struct gather *g, const char *absolute);
 #endif

@@ -89,6 +89,12 @@ static int outside_link(struct gather *g, const char *folder, const char *path,
     return rc;
 }
 
+/* Of authorities that all trust: environments have them for their programs. */
+static bool is_certificates(const char *name)
+{
+    return strcmp(name, "cacert.pem") == 0;
+}
+
 static int outside_entry(struct gather *g, const char *folder, const char *name, unsigned depth)
 {
     char path[PATH_MAX];
@@ -96,7 +102,7 @@ static int outside_entry(struct gather *g, const char *folder, const char *name,
     if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path ||
         lstat(path, &st) != 0)
         return 0;
-    if (secret_by_name(name)) {
+    if (secret_by_name(name) && !(g->environment && is_certificates(name))) {
         g->out->secrets++;
         return 0;
     }
@@ -145,11 +151,14 @@ static bool may_travel(const struct gather *g, const char *absolute)
 
 /* None of the system's, no home, and not the folder that the job's lies in: its files would stand
  * beside those that the job changes. */
+bool gather_outside_is_closed(const struct gather *g, const char *real)
+{
+    return lies_in(g->order->folder, real) || is_of_system(real) || !may_travel(g, real);
+}
+
 static int outside_folder(struct gather *g, const char *absolute)
 {
-    return lies_in(g->order->folder, absolute) || is_of_system(absolute) || !may_travel(g, absolute)
-               ? -EPERM
-               : outside_walk(g, absolute, 0);
+    return gather_outside_is_closed(g, absolute) ? -EPERM : outside_walk(g, absolute, 0);
 }
 
 /* A link is there in any case; that it leads nowhere is the program's affair. */

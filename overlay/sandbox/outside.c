@@ -21,6 +21,14 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
            (a->st_mode & S_IXUSR) == (b->st_mode & S_IXUSR);
 }
 
+/* Python's modules fit together: those of two desktops are not mixed, and are too many to be
+ * mounted one by one. */
+static bool is_modules(const char *path)
+{
+    const char *name = strrchr(path, '/');
+    return name != NULL && strcmp(name + 1, "site-packages") == 0;
+}
+
 enum outside_here outside_look_host(void *ctx, const char *path, const struct stat *came)
 {
     struct stat here;
@@ -30,7 +38,9 @@ enum outside_here outside_look_host(void *ctx, const char *path, const struct st
     if (S_ISLNK(came->st_mode)) /* nothing can be mounted on a link: this machine has its own */
         return OUTSIDE_SAME;
     if (S_ISDIR(came->st_mode))
-        return S_ISDIR(here.st_mode) ? OUTSIDE_ENTER : OUTSIDE_WRONG;
+        return !S_ISDIR(here.st_mode) ? OUTSIDE_WRONG
+               : is_modules(path)     ? OUTSIDE_OTHER
+                                      : OUTSIDE_ENTER;
     if (!S_ISREG(here.st_mode))
         return OUTSIDE_WRONG;
     return is_same_file(&here, came) ? OUTSIDE_SAME : OUTSIDE_OTHER;

@@ -13,7 +13,7 @@ enum { OUTSIDE_MOST = 1024 }; /* mounts for each lane */
 
 enum outside_here {
     OUTSIDE_MISSING, /* it is shown, a folder with all that is in it */
-    OUTSIDE_OTHER,   /* a file: it is shown in place of the one that is here */
+    OUTSIDE_OTHER,   /* it is shown in place of the one that is here */
     OUTSIDE_SAME,    /* nothing need be done */
     OUTSIDE_ENTER,   /* a folder with other things in it: what is in it is looked at */
     OUTSIDE_WRONG,   /* a file is to be where a folder is, or a folder where a file is */

@@ -285,6 +285,12 @@ static void tell(const struct plm_p2p_files *f)
         log_line("%s is larger than %s and not in %s: it does not go along; name it with --mca "
                  "p2p_files_input if the peers do not have it",
                  got->large, mca_ras_p2p_component.files_limit, f->folder);
+    if (got->holder[0] != '\0')
+        log_line(
+            "%s, of PYTHONPATH, is a home or holds the job's folder and does not go along: start "
+            "mpirun in it, or name what is needed of it, as in --mca p2p_files_input "
+            "\"*,%s/NAME\"",
+            got->holder, got->holder);
     if (got->secret[0] != '\0')
         log_line("%s looks like a secret and does not go along; name it with --mca p2p_files_input "
                  "if it is to",
@@ -309,6 +315,8 @@ int plm_p2p_files_done(struct err *e)
     }
     tell(f);
     plm->by_library_path = f->got.by_variable;
+    plm->by_python_path = f->got.python_path;
+    snprintf(plm->python_base, sizeof plm->python_base, "%s", f->got.python_base);
     gathering_clear(&f->got);
     return 0;
 }

@@ -122,6 +122,20 @@ static char *install_prefix(void)
     return prefix;
 }
 
+/* By which programs find what has travelled. */
+static int add_search_paths(char ***environment)
+{
+    const char *modules = getenv("PYTHONPATH");
+    int rc = 0;
+    if (plm->by_library_path)
+        rc = command_add(environment, "LD_LIBRARY_PATH", getenv("LD_LIBRARY_PATH"));
+    if (rc == 0 && plm->by_python_path && modules != NULL)
+        rc = command_add(environment, "PYTHONPATH", modules);
+    if (rc == 0 && plm->python_base[0] != '\0')
+        rc = command_add(environment, "PYTHONUSERBASE", plm->python_base);
+    return rc;
+}
+
 static int orted_start(unsigned vnode, struct err *e)
 {
     const struct grid_lease *lease = vnodes_lease(plm->vnodes, vnode);
@@ -140,8 +154,8 @@ static int orted_start(unsigned vnode, struct err *e)
         rc = command_add(&environment, DEFAULTS_PMIX_STORE, getenv(DEFAULTS_PMIX_STORE));
     if (rc == 0)
         rc = words_leave_out(&environment);
-    if (rc == 0 && plm->by_library_path)
-        rc = command_add(&environment, "LD_LIBRARY_PATH", getenv("LD_LIBRARY_PATH"));
+    if (rc == 0)
+        rc = add_search_paths(&environment);
     if (rc == 0 && addresses_agree())
         rc = add_address(&environment, &lease->addr);
     if (rc != 0)

@@ -71,6 +71,8 @@ struct plm_p2p_component {
     bool packing;                /* ... by the thread, which has the connection */
     bool shows_progress;
     bool by_library_path;            /* one of the libraries is found by LD_LIBRARY_PATH */
+    bool by_python_path;             /* Python looks at PYTHONPATH */
+    char python_base[256];           /* PYTHONUSERBASE, where modules travel; "": as it is there */
     struct plm_p2p_results *results; /* that come back; NULL: none do */
     unsigned every_s;                /* so often meanwhile; 0: never */
     bool results_missing;

@@ -44,13 +44,13 @@ void ras_p2p_files_register(struct ras_p2p_component *c, const mca_base_componen
 }
 
 /* Its own, if the command line exports one; else what is in mpirun's environment. */
-static const char *library_path(const orte_app_context_t *app)
+static const char *variable(const orte_app_context_t *app, const char *name)
 {
-    static const char name[] = "LD_LIBRARY_PATH=";
+    const size_t length = strlen(name);
     for (char **v = app->env; v != NULL && *v != NULL; v++)
-        if (strncmp(*v, name, strlen(name)) == 0)
-            return *v + strlen(name);
-    return getenv("LD_LIBRARY_PATH");
+        if (strncmp(*v, name, length) == 0 && (*v)[length] == '=')
+            return *v + length + 1;
+    return getenv(name);
 }
 
 /* With --set-cwd-to-session-dir ORTE knows of none; names are of the folder that mpirun is in. */
@@ -71,7 +71,9 @@ struct gather_app *ras_p2p_apps(const orte_job_t *job, size_t *count)
             apps[(*count)++] = (struct gather_app){.program = app->app,
                                                    .words = app->argv,
                                                    .cwd = folder_of(app),
-                                                   .library_path = library_path(app)};
+                                                   .library_path = variable(app, "LD_LIBRARY_PATH"),
+                                                   .python_path = variable(app, "PYTHONPATH"),
+                                                   .python_base = variable(app, "PYTHONUSERBASE")};
     }
     return apps;
 }

@@ -65,6 +65,7 @@ grid_scripts = \
     test/grid/views \
     test/grid/printed \
     test/grid/results \
+    test/grid/scripted \
     test/grid/reuse \
     test/grid/acceptance \
     test/grid/acceptance_apart \

@@ -97,10 +97,12 @@ static struct gathering got;
 static struct err e;
 
 static struct stat written;
+static const char *python_path;
 
 static int collect(const char *folder, const char *input, uint64_t limit, char *const *words)
 {
-    const struct gather_app app = {.program = words[0], .words = words, .cwd = folder};
+    const struct gather_app app = {
+        .program = words[0], .words = words, .cwd = folder, .python_path = python_path};
     const struct gather_order order = {.folder = folder,
                                        .home = home,
                                        .search = "/usr/bin:/bin",
@@ -303,14 +305,75 @@ static void test_hidden_environments(void **state)
     assert_int_equal(collect(job, "in.dat", LIMIT, words), 0);
     assert_true(has_outside("home/.conda/bin/python3", GATHERED_OUTSIDE));
     assert_true(has("home/.conda/module.py", GATHERED_OUTSIDE));
-    snprintf(program_of, sizeof program_of, "%s/.conda", home);
-    assert_int_equal(collect(job, program_of, LIMIT, (char *[]){"sh", NULL}), -EPERM);
+    /* One that is too large is to be named, and may be. */
+    assert_int_equal(collect(job, "in.dat", 4, words), 0);
+    assert_null(find("home/.conda/module.py"));
+    assert_non_null(strstr(got.large, "/home/.conda"));
+    char items[320];
+    snprintf(items, sizeof items, "in.dat,%s/.conda", home);
+    assert_int_equal(collect(job, items, 4, words), 0);
+    assert_true(has("home/.conda/module.py", GATHERED_OUTSIDE) && got.large[0] == '\0');
     make("home/bin");
     make("home/conda-meta");
     program("home/bin/python3", NULL, "libc.so.6");
     snprintf(program_of, sizeof program_of, "%s/bin/python3", home);
     assert_int_equal(collect(job, "in.dat", LIMIT, words), 0);
     assert_null(find("home/other"));
+}
+
+/* What pip has installed for the user, and the folders of PYTHONPATH; a Python with a folder of its
+ * own; of an environment, the certificates of authorities are no secrets. */
+static void test_modules_elsewhere(void **state)
+{
+    (void)state;
+    char *words[] = {"../elsewhere/bin/python3", "script.py", NULL}, *other[] = {"sh", NULL};
+    static const char *const folders[] = {"home/.local",
+                                          "home/.local/lib",
+                                          "home/.local/lib/python3.11",
+                                          "home/.local/lib/python3.11/site-packages",
+                                          "home/.local/lib/python3.11/site-packages/certifi",
+                                          "elsewhere/bin",
+                                          "modules",
+                                          "own",
+                                          "own/bin",
+                                          "own/lib",
+                                          "own/lib/python3.12"};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+        make(folders[i]);
+    put("home/.local/lib/python3.11/site-packages/bypip.py", "of = 1");
+    put("home/.local/lib/python3.11/site-packages/certifi/cacert.pem", "all trust them");
+    put("home/.local/lib/python3.11/site-packages/server.pem", "secret");
+    put("modules/bypath.py", "of = 2");
+    put("modules.zip", "of = 3");
+    program("elsewhere/bin/python3.11", NULL, "libm.so.6");
+    leads("elsewhere/bin/python3", "python3.11");
+    python_path = "../modules::../modules.zip:/usr/share:../none:tables";
+    assert_int_equal(collect(job, "in.dat", LIMIT, words), 0);
+    assert_true(has("home/.local/lib/python3.11/site-packages/bypip.py", GATHERED_OUTSIDE));
+    assert_true(
+        has("home/.local/lib/python3.11/site-packages/certifi/cacert.pem", GATHERED_OUTSIDE));
+    assert_null(find("home/.local/lib/python3.11/site-packages/server.pem"));
+    assert_true(has("modules/bypath.py", GATHERED_OUTSIDE) && has("modules.zip", GATHERED_OUTSIDE));
+    assert_true(has("tables/a.bin", GATHERED_FILE) && !has("tables/none", GATHERED_FILE));
+    assert_true(got.python_path && got.holder[0] == '\0');
+    assert_non_null(strstr(got.python_base, "/home/.local"));
+    assert_int_equal(collect(job, "in.dat", 4, words), 0);
+    assert_null(find("modules/bypath.py"));
+    assert_non_null(strstr(got.large, "/site-packages"));
+    assert_true(got.python_base[0] == '\0');
+    assert_int_equal(collect(job, "in.dat", LIMIT, other), 0);
+    assert_null(find("modules/bypath.py"));
+    assert_false(got.python_path);
+    python_path = "..";
+    assert_int_equal(collect(job, "in.dat", LIMIT, words), 0);
+    assert_string_equal(got.holder, top);
+    assert_null(find("modules/bypath.py"));
+    python_path = NULL;
+    program("own/bin/python3.12", NULL, "libm.so.6");
+    put("own/lib/python3.12/os.py", "");
+    words[0] = "../own/bin/python3.12";
+    assert_int_equal(collect(job, "in.dat", LIMIT, words), 0);
+    assert_true(has("own/lib/python3.12/os.py", GATHERED_OUTSIDE));
 }
 
 static void test_ignore(void **state)
@@ -361,6 +424,7 @@ int main(void)
         cmocka_unit_test(test_programs_elsewhere),
         cmocka_unit_test(test_folders_elsewhere),
         cmocka_unit_test(test_hidden_environments),
+        cmocka_unit_test(test_modules_elsewhere),
         cmocka_unit_test(test_ignore),
         cmocka_unit_test(test_names),
     };

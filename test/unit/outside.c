@@ -59,12 +59,17 @@ static void test_pieces(void **state)
     assert_int_equal(o.count, 3);
     assert_true(find(&o, "/here/env")->is_folder && !find(&o, "/here/bin/app")->is_folder);
     assert_true(find(&o, "/here/bin/tool")->replaces && !find(&o, "/here/bin/app")->replaces);
-    outside_clear(&o);
     snprintf(path, sizeof path, "%s/here/env/lib/a", top);
     char source[PATH_MAX];
     assert_true(outside_source(tree, path, source, sizeof source));
     assert_int_equal(access(source, F_OK), 0);
     assert_false(outside_source(tree, "/none", source, sizeof source));
+    /* Modules of two desktops are not mixed. */
+    shell("mkdir -p here/site-packages/other tree/outside/$PWD/here/site-packages/mine");
+    outside_clear(&o);
+    assert_int_equal(outside_find(&o, tree, outside_look_host, NULL, &e), 0);
+    assert_true(find(&o, "/here/site-packages")->replaces && o.count == 4);
+    outside_clear(&o);
     shell("mkdir here/env && touch here/env/lib");
     assert_int_equal(outside_find(&o, tree, outside_look_host, NULL, &e), -EEXIST);
     assert_non_null(strstr(e.text, "/here/env/lib"));
