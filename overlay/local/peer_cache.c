@@ -48,7 +48,7 @@ struct peer_cache {
     bool quiet;          /* the walk that goes on makes no news: it is the first for long */
     uint64_t asked_ms;   /* somebody looked last */
     struct event *retry; /* after a loss */
-    struct event *timer; /* for watchers */
+    struct event *timer; /* while somebody wants to hear of peers */
 };
 
 static void cache_say(const struct peer_cache *c, const struct cached_peer *p,
@@ -165,6 +165,11 @@ static void cache_walk(struct peer_cache *c)
     c->lost = false;
 }
 
+static void cache_wait(struct peer_cache *c)
+{
+    event_add(c->timer, &(struct timeval){.tv_sec = SECOND_MS / 1000});
+}
+
 static void cache_on_time(evutil_socket_t fd, short what, void *ctx)
 {
     struct peer_cache *c = ctx;
@@ -173,6 +178,12 @@ static void cache_on_time(evutil_socket_t fd, short what, void *ctx)
         return;
     c->asked_ms = node_now_ms();
     cache_walk(c);
+    cache_wait(c);
+}
+
+static void cache_on_wanted(void *ctx)
+{
+    cache_wait(ctx);
 }
 
 static void cache_on_retry(evutil_socket_t fd, short what, void *ctx)
@@ -215,7 +226,6 @@ void peer_cache_take(struct peer_cache *c, const struct link_peer *from, const s
 int peer_cache_open(struct peer_cache **out, struct node *node, struct walks *walks,
                     struct notices *notices, struct err *e)
 {
-    const struct timeval second = {.tv_sec = SECOND_MS / 1000};
     struct peer_cache *c = calloc(1, sizeof *c);
     *out = c;
     if (c == NULL)
@@ -224,9 +234,10 @@ int peer_cache_open(struct peer_cache **out, struct node *node, struct walks *wa
     c->walks = walks;
     c->notices = notices;
     c->retry = evtimer_new(node->base, cache_on_retry, c);
-    c->timer = event_new(node->base, -1, EV_PERSIST, cache_on_time, c);
-    if (c->retry == NULL || c->timer == NULL || event_add(c->timer, &second) != 0)
+    c->timer = evtimer_new(node->base, cache_on_time, c);
+    if (c->retry == NULL || c->timer == NULL)
         return err_set(e, ENOMEM, "out of memory");
+    notice_on_peers_wanted(notices, cache_on_wanted, c);
     return links_on_gone(node->links, cache_on_gone, c) == 0 ? 0
                                                              : err_set(e, ENOMEM, "out of memory");
 }

@@ -19,6 +19,8 @@ enum {
 
 struct notices {
     notice_say_fn *say;
+    notice_wanted_fn *wanted; /* peers that come and go, by somebody */
+    void *wanted_ctx;
     struct {
         void *client;
         bool peers; /* it wants to hear of those that come and go */
@@ -69,12 +71,21 @@ uint64_t notice_count(const struct notices *n, enum notice_kind what)
 
 int notice_watch(struct notices *n, void *client, bool peers)
 {
+    const bool wanted = notice_peers_wanted(n);
     notice_forget(n, client);
     if (n->count == WATCHERS_MAX)
         return -ENOSPC;
     n->watchers[n->count].client = client;
     n->watchers[n->count++].peers = peers;
+    if (peers && !wanted && n->wanted != NULL)
+        n->wanted(n->wanted_ctx);
     return 0;
+}
+
+void notice_on_peers_wanted(struct notices *n, notice_wanted_fn *wanted, void *ctx)
+{
+    n->wanted = wanted;
+    n->wanted_ctx = ctx;
 }
 
 bool notice_peers_wanted(const struct notices *n)

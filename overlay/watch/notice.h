@@ -18,6 +18,9 @@ uint64_t notice_count(const struct notices *n, enum notice_kind what);
 /* peers: also of those that come and go. -ENOSPC: too many watch already. */
 int notice_watch(struct notices *n, void *client, bool peers);
 bool notice_peers_wanted(const struct notices *n); /* by one of the watchers */
+/* Called when the first of them begins. */
+typedef void notice_wanted_fn(void *ctx);
+void notice_on_peers_wanted(struct notices *n, notice_wanted_fn *wanted, void *ctx);
 void notice_forget(struct notices *n, const void *client);
 /* Says the last so many again to that program, those that are kept. */
 void notice_repeat(const struct notices *n, void *client, unsigned past);

@@ -52,6 +52,32 @@ static void every_watcher_hears_until_it_is_forgotten(void **state)
     assert_int_equal(b.heard, 2);
 }
 
+static void count(void *ctx)
+{
+    ++*(unsigned *)ctx;
+}
+
+/* What looks after peers runs while it says that somebody wants to hear of them. */
+static void the_first_who_wants_peers_is_said(void **state)
+{
+    struct watcher a = {0}, b = {0};
+    unsigned said = 0;
+    notice_on_peers_wanted(*state, count, &said);
+    notice_watch(*state, &a, false);
+    assert_int_equal(said, 0);
+    assert_false(notice_peers_wanted(*state));
+    notice_watch(*state, &b, true);
+    assert_int_equal(said, 1);
+    notice_watch(*state, &a, true);
+    notice_watch(*state, &b, true); /* again: it was there all the time */
+    assert_int_equal(said, 1);
+    notice_forget(*state, &a);
+    notice_forget(*state, &b);
+    assert_false(notice_peers_wanted(*state));
+    notice_watch(*state, &a, true);
+    assert_int_equal(said, 2);
+}
+
 static void notices_are_numbered_and_dated(void **state)
 {
     struct watcher a = {0};
@@ -159,6 +185,7 @@ static void peers_are_looked_for_while_somebody_wants_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_first_who_wants_peers_is_said, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_watcher_hears_until_it_is_forgotten, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(notices_are_numbered_and_dated, set_up, tear_down),
