@@ -67,6 +67,8 @@ libp2pgrid_la_SOURCES =
 libp2pgrid_la_LIBADD = libclient.la
 libp2pgrid_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex \
     '^(client_(open|close|fd|allocate|allocate_waiting|reserve|tell_job|tell_places|tell_output|files|launch|lease_status|release|event)|id_.*|addr_equal|err_set)$$'
+# It is linked again when the line above changes.
+EXTRA_libp2pgrid_la_DEPENDENCIES = $(srcdir)/overlay/local.mk
 EXTRA_DIST += overlay/client/header.awk overlay/client/p2pgrid.pc.in
 nodist_include_HEADERS = overlay/client/installed/p2pgrid.h
 overlay/client/installed/p2pgrid.h: $(libclient_la_SOURCES) $(libcore_la_SOURCES) overlay/client/header.awk
@@ -114,7 +116,8 @@ libdaemon_la_SOURCES = \
     overlay/discovery/probe_replies.h overlay/discovery/walk.c overlay/discovery/walk.h \
     overlay/files/fetcher.c overlay/files/fetcher.h overlay/files/fetcher_state.h overlay/files/fetching.c \
     overlay/files/giver.c overlay/files/installed.c overlay/files/installed.h overlay/files/offer.c \
-    overlay/files/pack.c overlay/files/pack.h overlay/files/store.c overlay/files/store.h overlay/files/store_state.h \
+    overlay/files/pack.c overlay/files/pack.h overlay/files/packed.c overlay/files/packed.h \
+    overlay/files/store.c overlay/files/store.h overlay/files/store_state.h \
     overlay/files/tree.c overlay/files/tree_files.c \
     overlay/host/address_monitor.c overlay/host/address_monitor.h overlay/host/caller.c overlay/host/caller.h \
     overlay/host/cores.c overlay/host/cores.h \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fetcher.c -- messages about files to those that they are for. */
 #include "fetcher_state.h"
+#include "packed.h"
 #include "overlay/node/node.h"
 #include "overlay/transport/link.h"
 #include <errno.h>
@@ -59,11 +60,16 @@ int fetcher_open(struct fetcher **out, struct node *node, struct store *store, s
 {
     struct fetcher *f = calloc(1, sizeof *f);
     *out = NULL;
-    if (f != NULL)
+    if (f != NULL) {
+        f->packed = packed_new();
         f->pump = evtimer_new(node->base, fetcher_on_pump, f);
-    if (f == NULL || f->pump == NULL || links_on_gone(node->links, fetcher_on_gone, f) != 0) {
+    }
+    if (f == NULL || f->packed == NULL || f->pump == NULL ||
+        links_on_gone(node->links, fetcher_on_gone, f) != 0) {
         if (f != NULL && f->pump != NULL)
             event_free(f->pump);
+        if (f != NULL)
+            packed_free(f->packed);
         free(f);
         return err_set(e, ENOMEM, "no memory");
     }
@@ -87,6 +93,7 @@ void fetcher_close(struct fetcher *f)
         free(g);
     }
     offers_free(f);
+    packed_free(f->packed);
     event_free(f->pump);
     free(f);
 }

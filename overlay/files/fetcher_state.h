@@ -29,7 +29,7 @@ struct offer {
 struct gift {
     struct gift *next;
     struct part_peer to;
-    struct hash list;
+    struct hash list, hash; /* the object's, once it is read */
     uint32_t object;
     uint8_t *bytes; /* NULL: not read yet */
     size_t length, at;
@@ -42,8 +42,10 @@ struct fetcher {
     struct store *store;
     struct offer *offers;
     struct gift *gifts;
-    struct event *pump;
+    struct packed *packed;
+    struct event *pump; /* also when nothing was asked for long */
     bool pumping;
+    size_t read; /* bytes, in this turn of the event loop */
     struct fetching *all;
     uint64_t fetched, given; /* bytes as they travelled, since the daemon began */
 };

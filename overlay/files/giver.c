@@ -3,6 +3,7 @@
  * only little of a file is on its way at a time: what is said meanwhile is not late. */
 #include "fetcher_state.h"
 #include "pack.h"
+#include "packed.h"
 #include "overlay/crypto/identity.h"
 #include "overlay/node/node.h"
 #include "overlay/transport/link.h"
@@ -17,6 +18,8 @@ enum {
     GIVER_MOST = 256 * 1024, /* so much may wait for the kernel to take it */
     GIVER_LOOK_US = 1000,    /* until a link is looked at again */
     GIVER_WAITING = 16,      /* of one peer */
+    GIVER_READ = 256 * 1024, /* after so much the daemon looks after others before it reads on */
+    GIVER_FORGETS_S = 60,    /* packed objects, when nobody asks */
 };
 
 /* --- what is asked for --- */
@@ -73,8 +76,10 @@ static int read_kept(struct fetcher *f, struct gift *g, struct err *e)
 {
     struct tree *t = f->store != NULL ? store_lookup(f->store, &g->list) : NULL;
     int n = -ENOENT;
-    if (t != NULL && g->object < tree_list(t)->object_count)
+    if (t != NULL && g->object < tree_list(t)->object_count) {
+        g->hash = tree_list(t)->objects[g->object].hash;
         n = tree_get(t, g->object, g->bytes);
+    }
     if (t != NULL)
         tree_release(t);
     return n >= 0 ? n : err_set(e, -n, "it is not here");
@@ -90,8 +95,10 @@ static int gift_read(struct fetcher *f, struct gift *g, struct err *e)
         return err_set(e, ENOMEM, "no memory");
     if (o == NULL)
         return read_kept(f, g, e);
-    return g->object < o->list->object_count ? offer_read(o, g->object, g->bytes, e)
-                                             : err_set(e, EINVAL, "there is no such object");
+    if (g->object >= o->list->object_count)
+        return err_set(e, EINVAL, "there is no such object");
+    g->hash = o->list->objects[g->object].hash;
+    return offer_read(o, g->object, g->bytes, e);
 }
 
 /* --- giving it --- */
@@ -107,10 +114,11 @@ static void gift_free(struct fetcher *f, struct gift *g)
 }
 
 /* Where it does not get smaller, or there is no memory, it goes as it is. */
-static void gift_pack(struct gift *g)
+static void gift_pack(struct fetcher *f, struct gift *g)
 {
     uint8_t *packed = g->packs ? malloc(pack_most(g->length) + 1) : NULL;
-    const size_t n = packed != NULL ? pack_make(packed, g->bytes, g->length) : 0;
+    const size_t n =
+        packed != NULL ? packed_make(f->packed, &g->hash, packed, g->bytes, g->length) : 0;
     if (n == 0) {
         free(packed);
         return;
@@ -132,7 +140,8 @@ static bool gift_begin(struct fetcher *f, struct gift *g)
         return false;
     }
     g->length = (size_t)n;
-    gift_pack(g);
+    f->read += g->length;
+    gift_pack(f, g);
     return true;
 }
 
@@ -173,6 +182,8 @@ static bool may_give(const struct fetcher *f, const struct gift *g)
 
 static void gift_go_on(struct fetcher *f, struct gift *g)
 {
+    if (g->bytes == NULL && f->read >= GIVER_READ)
+        return;
     if (g->bytes == NULL && !gift_begin(f, g)) {
         gift_free(f, g);
         return;
@@ -186,14 +197,20 @@ static void gift_go_on(struct fetcher *f, struct gift *g)
 
 void giver_pump(struct fetcher *f)
 {
+    const struct timeval look = {.tv_usec = GIVER_LOOK_US}, forget = {.tv_sec = GIVER_FORGETS_S};
+    if (f->gifts == NULL) {
+        packed_clear(f->packed);
+        f->pumping = false;
+        return;
+    }
+    f->read = 0;
     for (struct gift *g = f->gifts, *next; g != NULL; g = next) {
         next = g->next;
         if (is_first(f, g))
             gift_go_on(f, g);
     }
     f->pumping = f->gifts != NULL;
-    if (f->pumping)
-        evtimer_add(f->pump, &(struct timeval){.tv_usec = GIVER_LOOK_US});
+    evtimer_add(f->pump, f->pumping ? &look : &forget);
 }
 
 void giver_forget(struct fetcher *f, const struct id *peer)

@@ -32,6 +32,7 @@ unit_programs = \
     test/unit/libraries \
     test/unit/pace \
     test/unit/pack \
+    test/unit/packed \
     test/unit/pattern \
     test/unit/selection \
     test/unit/group \
@@ -146,6 +147,7 @@ test_unit_level_LDADD = libsurvive.la $(LDADD)
 test_unit_kept_SOURCES = test/unit/kept.c test/wire/kept.c test/wire/kept.h
 test_unit_store_files_LDADD = libdaemon.la $(LDADD)
 test_unit_pack_LDADD = libdaemon.la $(LDADD)
+test_unit_packed_LDADD = libdaemon.la $(LDADD)
 test_unit_version_LDADD = libdaemon.la $(LDADD)
 test_unit_addr_LDADD = libdaemon.la $(LDADD)
 test_unit_caller_LDADD = libdaemon.la $(LDADD)
