@@ -25,6 +25,7 @@ mca_pml_replica_la_CFLAGS = $(AM_CFLAGS) -mcx16
 # nodelete: PMIx may answer (silent_ompi4.c) when the job has ended and Open MPI unloads us.
 mca_pml_replica_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -Wl,-z,nodelete \
     -export-symbols-regex '^mca_[a-z]*_replica_component'
+EXTRA_mca_pml_replica_la_DEPENDENCIES = $(srcdir)/src/pml_replica/local.mk # what it exports
 mca_pml_replica_la_LIBADD = \
     libreplica.la libtransport.la libruntime.la libsurvive.la libclient.la $(OMPI_MPI_LIBS) -lmca_common_ompio
 
