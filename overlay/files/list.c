@@ -38,7 +38,7 @@ static bool list_is_system(const char *path)
 
 static bool list_part_is_good(const char *part, size_t length)
 {
-    return length > 0 && !(length == 1 && part[0] == '.') &&
+    return length > 0 && length <= LIST_NAME && !(length == 1 && part[0] == '.') &&
            !(length == 2 && part[0] == '.' && part[1] == '.');
 }
 

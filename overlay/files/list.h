@@ -18,6 +18,7 @@
 enum {
     LIST_CHUNK = 1024 * 1024,
     LIST_PATH = 1023, /* bytes of a path, or of a link's target */
+    LIST_NAME = 255,  /* of one name in it */
     LIST_DEPTH = 64,  /* folders in folders */
     LIST_ENTRIES = 200000,
     LIST_CHUNKS = 1024 * 1024,    /* of all files */

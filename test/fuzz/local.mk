@@ -15,10 +15,12 @@ fuzzers = \
     test/fuzz/place \
     test/fuzz/session_keys \
     test/fuzz/require \
+    test/fuzz/results \
     test/fuzz/ring \
     test/fuzz/rotation \
     test/fuzz/swarm \
     test/fuzz/token \
+    test/fuzz/tree \
     test/fuzz/web_request
 
 fuzz_message_sources = $(libcore_la_SOURCES)
@@ -62,6 +64,14 @@ fuzz_place_sources = overlay/files/place.c overlay/base/file_at.c overlay/core/f
 test/fuzz/place: test/fuzz/place.c $(fuzz_place_sources)
 	$(call fuzz_build,$(fuzz_place_sources) )
 
+fuzz_results_sources = overlay/client/collect.c overlay/core/files/merge.c overlay/base/id.c $(fuzz_place_sources)
+test/fuzz/results: test/fuzz/results.c $(fuzz_results_sources)
+	$(call fuzz_build,$(fuzz_results_sources) ,$(SODIUM_LIBS))
+fuzz_tree_sources = overlay/files/store.c overlay/files/tree.c overlay/files/tree_files.c overlay/sandbox/sweep.c \
+    overlay/base/file.c overlay/base/file_at.c overlay/base/log.c overlay/base/idmap.c $(fuzz_list_sources)
+test/fuzz/tree: test/fuzz/tree.c $(fuzz_tree_sources)
+	$(call fuzz_build,$(fuzz_tree_sources) ,$(SODIUM_LIBS))
+
 fuzz_token_sources = overlay/membership/token.c overlay/base/addr.c overlay/base/err.c
 test/fuzz/token: test/fuzz/token.c $(fuzz_token_sources) overlay/base/id.c
 	$(call fuzz_build,$(fuzz_token_sources) overlay/base/id.c ,$(SODIUM_LIBS))
@@ -100,5 +110,5 @@ if HAVE_CLANG
 FUZZ += test/fuzz/all
 FUZZERS += $(fuzzers)
 endif
-EXTRA_DIST += test/fuzz/all test/fuzz/corpus test/fuzz/script.h $(fuzzers:=.c)
+EXTRA_DIST += test/fuzz/all test/fuzz/corpus test/fuzz/script.h test/fuzz/ground.h test/fuzz/names.h $(fuzzers:=.c)
 CLEANFILES += $(fuzzers)

@@ -2,75 +2,17 @@
 /* place.c -- another desktop names results as it likes, in a folder with links that lead out of it:
  * what lies beside the folder stays as it was, and everything written is plain. */
 #include "overlay/files/place.h"
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "ground.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static char top[] = "/tmp/p2pgrid-fuzz-place.XXXXXX";
-static int at = -1;
-
-static void folder_empty(int folder, const char *name)
+/* The user has links there that lead out. */
+static void make_job(void)
 {
-    int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-    for (struct dirent *f; d != NULL && (f = readdir(d)) != NULL;) {
-        if (strcmp(f->d_name, ".") == 0 || strcmp(f->d_name, "..") == 0)
-            continue;
-        if (unlinkat(fd, f->d_name, 0) != 0) {
-            folder_empty(fd, f->d_name);
-            unlinkat(fd, f->d_name, AT_REMOVEDIR);
-        }
-    }
-    if (d != NULL)
-        closedir(d);
-}
-
-static void clear_up(void)
-{
-    folder_empty(AT_FDCWD, top);
-    rmdir(top);
-}
-
-static void make_ground(void)
-{
-    if (at < 0) {
-        at = mkdtemp(top) != NULL ? open(top, O_RDONLY | O_DIRECTORY) : -1;
-        if (at < 0 || mkdirat(at, "out", 0700) != 0 ||
-            close(openat(at, "out/canary", O_CREAT | O_WRONLY, 0600)) != 0)
-            abort();
-        atexit(clear_up);
-    }
-    folder_empty(at, "job");
-    mkdirat(at, "job", 0700);
-    symlinkat("../out", at, "job/d");
-    symlinkat("../out/canary", at, "job/l");
-    symlinkat("/", at, "job/r");
-}
-
-static void check_outside(void)
-{
-    struct stat st;
-    int fd = openat(at, "out", O_RDONLY | O_DIRECTORY), names = 0, tops = 0;
-    DIR *d = fdopendir(fd);
-    while (readdir(d) != NULL)
-        names++;
-    if (names != 3 || fstatat(fd, "canary", &st, AT_SYMLINK_NOFOLLOW) != 0 || st.st_size != 0 ||
-        (st.st_mode & 07777) != 0600)
-        abort();
-    closedir(d);
-    d = fdopendir(openat(at, ".", O_RDONLY | O_DIRECTORY));
-    while (readdir(d) != NULL)
-        tops++;
-    if (tops != 4) /* ., .., out, job */
-        abort();
-    closedir(d);
+    ground_make("job");
+    symlinkat("../out", ground_at, "job/d");
+    symlinkat("../out/canary", ground_at, "job/l");
+    symlinkat("/", ground_at, "job/r");
 }
 
 /* The next string of the input, up to a NUL. */
@@ -113,8 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct place *p;
     char job[64];
-    make_ground();
-    snprintf(job, sizeof job, "%s/job", top);
+    make_job();
+    snprintf(job, sizeof job, "%s/job", ground);
     if (place_open(&p, job, 022, NULL) != 0)
         abort();
     for (int i = 0; size > 0 && i < 16; i++) {
@@ -126,6 +68,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         free(target);
     }
     place_close(p);
-    check_outside();
+    ground_check();
     return 0;
 }

@@ -255,6 +255,10 @@ static void test_links(void **state)
     assert_true(result_link_stays("l", "/home/ada/job/x", "/home/ada/job"));
     assert_false(result_link_stays("l", "/etc", "/"));
     assert_false(result_link_stays("l", "", "/home/ada/job"));
+    assert_true(result_link_stays("a/b/l", "./../../c/d", "/home/ada/job"));
+    /* Where k is a link to `.`, this is the folder above. */
+    assert_false(result_link_stays("l", "k/k/..", "/home/ada/job"));
+    assert_false(result_link_stays("l", "/home/ada/job/k/..", "/home/ada/job"));
 }
 
 int main(void)

@@ -40,20 +40,21 @@ bool result_path_is_guarded(const char *path, bool home)
     }
 }
 
-/* How deep below the folder the target leads from that depth; -1: out of it. */
-static int depth_after(const char *target, int depth)
+/* May a target be followed from that depth below the folder? What has a name may be another link,
+ * and where `..` leads from there no text tells: it is good before all names only. */
+static bool target_stays(const char *target, int depth)
 {
-    for (const char *at = target; depth >= 0; at++) {
+    bool named = false;
+    for (const char *at = target;; at++) {
         const size_t length = strcspn(at, "/");
-        if (part_is(at, length, ".."))
-            depth--;
-        else if (length > 0 && !part_is(at, length, "."))
-            depth++;
+        const bool up = part_is(at, length, "..");
+        if (up && (named || depth-- == 0))
+            return false;
+        named |= !up && length > 0 && !part_is(at, length, ".");
         at += length;
         if (*at == '\0')
-            break;
+            return true;
     }
-    return depth;
 }
 
 bool result_link_stays(const char *path, const char *target, const char *folder)
@@ -66,9 +67,9 @@ bool result_link_stays(const char *path, const char *target, const char *folder)
         if (strncmp(target, folder, length) != 0 || length < 2 ||
             (target[length] != '/' && target[length] != '\0'))
             return false;
-        return depth_after(target + length, 0) >= 0;
+        return target_stays(target + length, 0);
     }
     for (const char *at = path; (at = strchr(at, '/')) != NULL; at++)
         depth++;
-    return depth_after(target, depth) >= 0;
+    return target_stays(target, depth);
 }

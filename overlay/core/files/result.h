@@ -31,7 +31,7 @@ bool result_path_is_sound(const char *path);
 /* Would be obeyed by programs that the user runs later: .git, .ssh and the like, and in the home
  * folder itself whatever is hidden there. */
 bool result_path_is_guarded(const char *path, bool home);
-/* Does the link stay in the folder, as far as its text says? `folder` is the folder's own name: an
- * absolute target may begin with it. */
+/* Does the link stay in the folder, whatever results the names in it are? `folder` is the folder's
+ * own name: an absolute target may begin with it. */
 bool result_link_stays(const char *path, const char *target, const char *folder);
 #endif
