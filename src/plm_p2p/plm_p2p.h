@@ -77,7 +77,8 @@ struct plm_p2p_component {
     unsigned every_s;                /* so often meanwhile; 0: never */
     bool results_missing;
     bool watching, asking, ending;
-    bool leaving; /* orteds are told to */
+    bool leaving;     /* orteds are told to */
+    bool interrupted; /* before it ended */
     bool confine; /* other owners' peers are in the job, so all its processes are in a sandbox */
     char folder[FOLDER_PATH + 1]; /* that they may use on our own desktops; "": none */
     unsigned refused;             /* messages of peers, that the user was told of */

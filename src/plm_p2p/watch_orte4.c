@@ -338,7 +338,7 @@ static void grace_is_over(int fd, short what, void *unused)
     everything_is_over();
 }
 
-/* Has the user typed Ctrl-C? ORTE lets go of this lock never again. */
+/* Has the user typed Ctrl-C, or has ORTE ended the job? It lets go of this lock never again. */
 static bool is_interrupted(void)
 {
     if (opal_atomic_trylock(&orte_abort_inprogress_lock))
@@ -361,11 +361,12 @@ int plm_p2p_leave(void)
 int plm_p2p_terminate(void)
 {
     if (plm->ending) {
-        if (is_interrupted())
+        if (!plm->interrupted && is_interrupted())
             plm_p2p_results_stop();
         return ORTE_SUCCESS;
     }
     plm->ending = true;
+    plm->interrupted = is_interrupted();
     if (plm->vnodes == NULL || !vnodes_all_reported(plm->vnodes) || ras_grid() == NULL) {
         plm->leaving = orte_orteds_term_ordered = true;
         everything_is_over();
