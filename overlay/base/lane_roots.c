@@ -48,12 +48,38 @@ bool lane_roots_parse(struct lane_roots *r, const char *text)
            take_path(r->folder, &text, true);
 }
 
+/* What follows that folder's name; NULL: the path is not in it. */
+static const char *below_folder(const char *path, const char *folder)
+{
+    const size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0')
+               ? path + length
+               : NULL;
+}
+
+/* Likewise, for some lane's copy. */
+static const char *below_copy(const char *path, const char *room)
+{
+    unsigned lane;
+    int length = 0;
+    const char *const inside = below_folder(path, room);
+    return inside != NULL && sscanf(inside, "/lane-%2u/tree%n", &lane, &length) == 1 &&
+                   length > 0 && (inside[length] == '/' || inside[length] == '\0')
+               ? inside + length
+               : NULL;
+}
+
+/* The job's folder may hold the room. */
+const char *lane_roots_beneath(const struct lane_roots *r, const char *path)
+{
+    const char *const below = below_copy(path, r->room);
+    return below != NULL ? below : below_folder(path, r->folder);
+}
+
 bool lane_roots_aside(const struct lane_roots *r, unsigned lane, const char *path,
                       char out[PATH_MAX])
 {
-    const size_t length = strlen(r->folder);
-    if (r->way != LANES_ASIDE || strncmp(path, r->folder, length) != 0 ||
-        (path[length] != '/' && path[length] != '\0'))
-        return false;
-    return snprintf(out, PATH_MAX, "%s/lane-%u/tree%s", r->room, lane, path + length) < PATH_MAX;
+    const char *const below = lane_roots_beneath(r, path);
+    return r->way == LANES_ASIDE && below != NULL &&
+           snprintf(out, PATH_MAX, "%s/lane-%u/tree%s", r->room, lane, below) < PATH_MAX;
 }

@@ -17,6 +17,8 @@ enum lanes_way {
 const char *lanes_way_text(enum lanes_way way);
 
 #define LANE_ROOTS_VARIABLE "P2PGRID_LANES"
+/* Where what came of the job's folder lies, if it is executed there and not in a lane's copy. */
+#define LANE_PROGRAMS_VARIABLE "P2PGRID_PROGRAMS"
 /* For ranks: the folder that their lane has for itself. */
 #define LANE_VIEW_VARIABLE "P2PGRID_VIEW"
 
@@ -33,7 +35,10 @@ struct lane_roots {
 bool lane_roots_text(const struct lane_roots *roots, char *text, unsigned size);
 /* False: it is none. */
 bool lane_roots_parse(struct lane_roots *roots, const char *text);
-/* Where `path` is for that lane, when its copy lies aside; false: it is not in the job's folder. */
+/* What follows the job's folder, or that of a lane's copy, in `path`; NULL: it is in neither. */
+const char *lane_roots_beneath(const struct lane_roots *roots, const char *path);
+/* Where `path`, of the job's folder or of a lane's copy of it, is for that lane, when copies lie
+ * aside; false: it is in neither. */
 bool lane_roots_aside(const struct lane_roots *roots, unsigned lane, const char *path,
                       char out[PATH_MAX]);
 #endif

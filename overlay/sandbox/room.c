@@ -197,22 +197,8 @@ static int room_plan_lanes(struct room *r, struct err *e)
 /* The owner's own job sees this machine's root, in which what has come has no place. */
 static int room_add_libraries(struct room *r, struct err *e)
 {
-    static const char name[] = "LD_LIBRARY_PATH=";
-    static char entry[3 * PATH_MAX], folders[PATH_MAX];
     const struct msg_room_order *o = &r->order.large.room_order;
-    if (o->guest || r->lanes.count == 0 || o->tree[0] == '\0')
-        return 0;
-    int rc = travelled_libraries(o->tree, folders, sizeof folders);
-    if (rc == 0 && folders[0] != '\0') {
-        const char *old = "";
-        for (char **v = r->environment; *v != NULL; v++)
-            if (strncmp(*v, name, sizeof name - 1) == 0)
-                old = *v + sizeof name - 1;
-        const int n = snprintf(entry, sizeof entry, "%s%s%s%s", name, old,
-                               old[0] != '\0' ? ":" : "", folders);
-        rc = n < (int)sizeof entry ? environment_set(r->environment, entry) : -E2BIG;
-    }
-    return rc == 0 ? 0 : err_set(e, -rc, "the job's libraries: %s", strerror(-rc));
+    return o->guest || r->lanes.count == 0 ? 0 : room_exec_libraries(r->environment, o->tree, e);
 }
 
 /* Where it lies here, before there is any view. */

@@ -245,21 +245,61 @@ static int lanes_tell(const struct room_command *c, const struct lanes *lanes)
                : -ENAMETOOLONG;
 }
 
+int room_exec_libraries(char **environment, const char *tree, struct err *e)
+{
+    static const char name[] = "LD_LIBRARY_PATH=";
+    static char entry[3 * PATH_MAX], folders[PATH_MAX];
+    int rc = tree[0] != '\0' ? travelled_libraries(tree, folders, sizeof folders) : 0;
+    if (rc == 0 && folders[0] != '\0') {
+        const char *old = "";
+        for (char **v = environment; *v != NULL; v++)
+            if (strncmp(*v, name, sizeof name - 1) == 0)
+                old = *v + sizeof name - 1;
+        const int n = snprintf(entry, sizeof entry, "%s%s%s%s", name, old,
+                               old[0] != '\0' ? ":" : "", folders);
+        rc = n < (int)sizeof entry ? environment_set(environment, entry) : -E2BIG;
+    }
+    return rc == 0 ? 0 : err_set(e, -rc, "the job's libraries: %s", strerror(-rc));
+}
+
 /* Where nothing can be mounted, libraries are found by a variable, and other files where they are.
  */
 static int outside_check(const struct room_command *c, struct err *e)
 {
     const struct msg_room_order *o = c->order;
-    const struct outside *came = c->lanes != NULL ? c->lanes->outside : NULL;
     char source[PATH_MAX];
-    for (size_t i = 0; came != NULL && came->count > 0 && i < o->programs_count; i++)
+    for (size_t i = 0; o->tree[0] != '\0' && i < o->programs_count; i++)
         if (outside_source(o->tree, o->programs[i].path, source, sizeof source) &&
-            access(o->programs[i].path, X_OK) != 0)
+            (o->guest || access(o->programs[i].path, X_OK) != 0))
             return err_set(e, ENOTSUP,
                            "%s came with the job, but nothing can be mounted here, so it cannot be "
-                           "shown at that path; copy it there",
-                           o->programs[i].path);
+                           "shown at that path; %s",
+                           o->programs[i].path,
+                           o->guest ? "keep it in the job's folder" : "copy it there");
     return 0;
+}
+
+/* What a guest may execute are the files that came, which it cannot change. */
+static int guest_find_programs(const struct room_command *c, struct err *e)
+{
+    static char text[sizeof LANE_PROGRAMS_VARIABLE + PATH_MAX + 8];
+    const char *const tree = c->order->tree;
+    if (!c->order->guest || tree[0] == '\0')
+        return 0;
+    snprintf(text, sizeof text, LANE_PROGRAMS_VARIABLE "=%s/files", tree);
+    const int rc = environment_set(c->environment, text);
+    return rc == 0 ? room_exec_libraries(c->environment, tree, e)
+                   : err_set(e, -rc, "the job's programs: %s", strerror(-rc));
+}
+
+/* Where nothing can be mounted. */
+static int lanes_enter_aside(const struct room_command *c, struct lanes *lanes, struct err *e)
+{
+    lanes->way = LANES_ASIDE;
+    int rc = c->lanes != NULL ? lanes_copy_aside(c->lanes, e) : 0;
+    if (rc == 0 && c->lanes != NULL)
+        rc = outside_check(c, e);
+    return rc == 0 && c->lanes != NULL ? guest_find_programs(c, e) : rc;
 }
 
 static int lanes_enter(const struct room_command *c, enum supervised in, struct guest *guest,
@@ -271,12 +311,8 @@ static int lanes_enter(const struct room_command *c, enum supervised in, struct 
         rc = guest_make_view(guest, c, &lanes, e);
     else if (c->lanes != NULL)
         rc = in != SUPERVISED_PLAIN ? lanes_enter_host(&lanes, c->lanes, e) : -EOPNOTSUPP;
-    if (rc == -EOPNOTSUPP) {
-        lanes.way = LANES_ASIDE;
-        rc = c->lanes != NULL ? lanes_copy_aside(c->lanes, e) : 0;
-        if (rc == 0)
-            rc = outside_check(c, e);
-    }
+    if (rc == -EOPNOTSUPP)
+        rc = lanes_enter_aside(c, &lanes, e);
     if (rc == 0 && c->lanes != NULL && (rc = lanes_tell(c, &lanes)) != 0)
         err_set(e, -rc, "no names for the views of lanes: %s", strerror(-rc));
     if (rc == 0 && lanes.overlay.code != 0)

@@ -32,6 +32,9 @@ struct room_child {
 
 /* Returns when the command has been executed, or could not be: then nothing of it is left. */
 int room_exec(struct room_child *out, const struct room_command *c, struct err *e);
+/* Adds the libraries that came in `tree` to LD_LIBRARY_PATH of those who see the machine's root;
+ * "": none came. */
+int room_exec_libraries(char **environment, const char *tree, struct err *e);
 /* The command's wait status, from that of the child. */
 int room_exec_status(struct room_child *child, int status);
 #endif

@@ -20,7 +20,6 @@ struct travelled {
 int travelled_find(struct travelled *t, const char *tree, const struct confine_plan *plan,
                    const char *folder);
 /* The folders of libraries that have absolute names and are not on this machine, as they lie in the
- * tree, with colons between: for the owner's own jobs, which see the machine's root. 0, or -errno;
- * -E2BIG: there are more than fit. */
+ * tree, with colons between. 0, or -errno; -E2BIG: there are more than fit. */
 int travelled_libraries(const char *tree, char *out, size_t size);
 #endif

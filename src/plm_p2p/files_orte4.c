@@ -105,6 +105,16 @@ static char *preload_all(const orte_job_t *job)
     return list;
 }
 
+/* Without the dots of --wd ../a, unless those go by a link. */
+static void normalize(char path[PATH_MAX])
+{
+    char normal[PATH_MAX];
+    struct stat as_is, st;
+    if (gather_normal("/", path, normal, sizeof normal) && stat(path, &as_is) == 0 &&
+        stat(normal, &st) == 0 && as_is.st_dev == st.st_dev && as_is.st_ino == st.st_ino)
+        strcpy(path, normal);
+}
+
 /* The folder that all programs start in, or that holds theirs. */
 static int choose_folder(struct plm_p2p_files *f, struct err *e)
 {
@@ -116,6 +126,7 @@ static int choose_folder(struct plm_p2p_files *f, struct err *e)
         folders[i] = f->apps[i].cwd;
     gather_common(folders, f->app_count, all, sizeof all);
     free(folders);
+    normalize(all);
     if (strlen(all) > FILES_FOLDER)
         return err_set(e, ENAMETOOLONG,
                        "the job's folder has a path of more than %d characters: start mpirun in "

@@ -323,6 +323,17 @@ static void test_roots_text(void **state)
     assert_true(lane_roots_aside(&back, 1, "/home/a b/job\nx/in", path));
     assert_string_equal(path, "/r/lane-1/tree/in");
     assert_false(lane_roots_aside(&back, 1, "/home/a b/job\nxy", path));
+    assert_true(lane_roots_aside(&back, 1, "/r/lane-0/tree", path));
+    assert_string_equal(path, "/r/lane-1/tree");
+    assert_true(lane_roots_aside(&back, 0, "/r/lane-1/tree/bin/own", path));
+    assert_string_equal(path, "/r/lane-0/tree/bin/own");
+    assert_false(lane_roots_aside(&back, 1, "/r/lane-0/trees", path));
+    assert_false(lane_roots_aside(&back, 1, "/r/lane-0/tmp", path));
+    strcpy(back.room, "/home/a b/job\nx/r"); /* the room lies in the job's folder */
+    assert_true(lane_roots_aside(&back, 1, "/home/a b/job\nx/r/lane-0/tree/in", path));
+    assert_string_equal(path, "/home/a b/job\nx/r/lane-1/tree/in");
+    back.way = LANES_COPIES;
+    assert_false(lane_roots_aside(&back, 1, "/home/a b/job\nx/in", path));
     static const char *const wrong[] = {"",
                                         "3 2 0",
                                         "3 9 0\na\nb\nc",
