@@ -63,6 +63,7 @@ grid_scripts = \
     test/grid/one_sided \
     test/grid/own_files \
     test/grid/views \
+    test/grid/no_overlay \
     test/grid/printed \
     test/grid/results \
     test/grid/scripted \
@@ -71,7 +72,7 @@ grid_scripts = \
     test/grid/acceptance_apart \
     test/grid/acceptance_spared
 GRID += $(grid_scripts)
-EXTRA_DIST += test/grid/browser.py test/grid/crowd.py test/grid/synthetic.js test/grid/web.py test/grid/leases.sh test/grid/lib.sh test/grid/raw.h test/grid/root.sh $(grid_scripts)
+EXTRA_DIST += test/grid/browser.py test/grid/crowd.py test/grid/synthetic.js test/grid/web.py test/grid/leases.sh test/grid/lib.sh test/grid/no_overlay.sh test/grid/raw.h test/grid/root.sh $(grid_scripts)
 # A bare holder of leases, one who says wrong things, one who does not wait for an answer, and one who goes on writing,
 # for tests of the daemons alone.
 # A program that asks a daemon all that daemons answer.
