@@ -55,7 +55,7 @@ libclient_la_SOURCES = \
     overlay/files/gather_list.c overlay/files/gather_list.h overlay/files/gather_python.c \
     overlay/files/libraries.c overlay/files/libraries.h overlay/files/needs.c overlay/files/needs.h overlay/files/pattern.c overlay/files/pattern.h \
     overlay/files/secret.c overlay/files/secret.h \
-    overlay/files/place.c overlay/files/place.h overlay/files/upper.c overlay/files/upper.h \
+    overlay/files/writer.c overlay/files/writer.h overlay/files/upper.c overlay/files/upper.h \
     overlay/manifest/content.c overlay/manifest/content.h overlay/manifest/folder.c overlay/manifest/folder.h \
     overlay/manifest/input.c overlay/manifest/input.h overlay/manifest/program.c overlay/manifest/program.h
 libclient_la_CFLAGS = $(AM_CFLAGS) $(SODIUM_CFLAGS)

@@ -57,11 +57,11 @@ static void on_ad(void *ctx, const struct msg_ad_answer *said, unsigned rtt_us)
     const struct request *request = search_request(r->search);
     struct part_ad there = said->ad;
     if (request->use == LEASE_WITHIN) { /* what it lends is settled: only the reservation counts */
-        const struct lease_room room =
-            borrow_room(held(r), borrowed_owner(r->all->borrowed, &request->reservation),
-                        &request->reservation, &there.peer.id);
-        there.slots = (uint16_t)room.slots;
-        there.slots_free = (uint16_t)room.left;
+        const struct lease_capacity capacity =
+            borrow_capacity(held(r), borrowed_owner(r->all->borrowed, &request->reservation),
+                            &request->reservation, &there.peer.id);
+        there.slots = (uint16_t)capacity.slots;
+        there.slots_free = (uint16_t)capacity.left;
         there.closed = LENDING_OPEN;
         if (there.slots == 0)
             return;

@@ -3,7 +3,7 @@
  * anew, and what is here already stays. */
 #include "collect.h"
 #include "overlay/base/text.h"
-#include "overlay/files/place.h"
+#include "overlay/files/writer.h"
 #include <errno.h>
 #include <sodium.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ struct collection {
     struct client *client;
     const struct collect_order *order;
     struct collect_report *report;
-    struct place *place;
+    struct writer *writer;
     struct merge_source *sources; /* as in the order */
     struct listed *listed;        /* likewise */
     struct merge_name *names;     /* of the sources that were chosen */
@@ -212,7 +212,7 @@ static void names_judge(struct collection *c)
 
 /* -EAGAIN: it has changed while it was read; *what is what it is now. */
 static int file_read(struct collection *c, const struct merge_name *n, struct result *what,
-                     struct place_file *f, struct err *e)
+                     struct writer_file *f, struct err *e)
 {
     for (uint64_t at = 0; at < what->size;) {
         struct grid_bytes bytes = {.to = c->buffer};
@@ -227,7 +227,7 @@ static int file_read(struct collection *c, const struct merge_name *n, struct re
             what->mtime_ns = bytes.mtime_ns;
             return -EAGAIN;
         }
-        rc = place_write(f, at, bytes.to, bytes.length, e);
+        rc = writer_write(f, at, bytes.to, bytes.length, e);
         if (rc != 0)
             return rc;
         at += bytes.length;
@@ -240,14 +240,14 @@ static int file_read(struct collection *c, const struct merge_name *n, struct re
 static int file_try(struct collection *c, const struct merge_name *n, struct result *what,
                     struct err *e)
 {
-    struct place_file f;
+    struct writer_file f;
     const uint64_t before = c->now.bytes;
-    int rc = place_begin(c->place, &f, what->path, what->size, e);
+    int rc = writer_begin(c->writer, &f, what->path, what->size, e);
     if (rc == 0)
         rc = file_read(c, n, what, &f, e);
     if (rc == 0)
-        return place_commit(c->place, &f, what, e);
-    place_abandon(&f);
+        return writer_commit(c->writer, &f, what, e);
+    writer_abandon(&f);
     c->now.bytes = before;
     return rc;
 }
@@ -256,7 +256,7 @@ static int file_collect(struct collection *c, const struct merge_name *n, struct
                         struct err *e)
 {
     int rc = -EAGAIN;
-    if (place_has(c->place, what)) {
+    if (writer_has(c->writer, what)) {
         c->now.bytes += what->size;
         return 0;
     }
@@ -297,9 +297,9 @@ static int name_collect(struct collection *c, const struct merge_name *n, struct
     case RESULT_FILE:
         return file_collect(c, n, &what, e);
     case RESULT_FOLDER:
-        return place_folder(c->place, &what, e);
+        return writer_folder(c->writer, &what, e);
     case RESULT_LINK:
-        return place_link(c->place, &what, e);
+        return writer_link(c->writer, &what, e);
     case RESULT_GONE:
         if (c->gone++ == 0)
             shown(what.path, c->first_gone);
@@ -333,7 +333,7 @@ static bool names_collect(struct collection *c)
             return false;
         }
         c->report->missing += rc != -EPERM; /* left out on purpose */
-        if (strncmp(e.text, PLACE_ERROR, sizeof PLACE_ERROR - 1) == 0)
+        if (strncmp(e.text, WRITER_ERROR, sizeof WRITER_ERROR - 1) == 0)
             collect_say(c, "%s", e.text);
         else
             collect_say(c, "the result %s could not be fetched from %s: %s",
@@ -426,14 +426,14 @@ static int collection_open(struct collection *c, struct err *e)
                                               .rank_count = o->sources[i].count,
                                               .states = o->sources[i].states,
                                               .reached = o->sources[i].hope == COLLECT_THERE};
-    return place_open(&c->place, o->folder, o->umask, e);
+    return writer_open(&c->writer, o->folder, o->umask, e);
 }
 
 static void collection_close(struct collection *c)
 {
     for (size_t i = 0; c->listed != NULL && i < c->order->count; i++)
         listed_clear(&c->listed[i]);
-    place_close(c->place);
+    writer_close(c->writer);
     free(c->listed);
     free(c->sources);
     free(c->names);

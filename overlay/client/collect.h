@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* collect.h -- brings a job's results home: asks each lane that is needed on each peer, merges what
- * they have (merge.h) and writes it into the job's folder (place.h). Blocks for as long as it
+ * they have (merge.h) and writes it into the job's folder (writer.h). Blocks for as long as it
  * takes; meant for a thread, with a connection of its own. */
 #ifndef P2P_OVERLAY_CLIENT_COLLECT_H
 #define P2P_OVERLAY_CLIENT_COLLECT_H

@@ -108,17 +108,17 @@ static int list_make_room(struct list *l, size_t chunks)
 {
     const size_t most = l->most == l->count ? 2 * l->most + 16 : l->most;
     const size_t need = l->chunk_count + chunks;
-    const size_t chunk_room = l->chunk_room < need ? 2 * need : l->chunk_room;
+    const size_t chunk_capacity = l->chunk_capacity < need ? 2 * need : l->chunk_capacity;
     struct list_entry *entries = realloc(l->entries, most * sizeof *entries);
     if (entries != NULL)
         l->entries = entries;
-    struct hash *hashes = realloc(l->chunks, (chunk_room + 1) * sizeof *hashes);
+    struct hash *hashes = realloc(l->chunks, (chunk_capacity + 1) * sizeof *hashes);
     if (hashes != NULL)
         l->chunks = hashes;
     if (entries == NULL || hashes == NULL)
         return -ENOMEM;
     l->most = most;
-    l->chunk_room = chunk_room;
+    l->chunk_capacity = chunk_capacity;
     return 0;
 }
 

@@ -57,7 +57,7 @@ struct list {
     struct hash *chunks; /* of all files, one after the other */
     uint32_t *object_of; /* of each chunk: its place among the objects */
     uint32_t *entry_of;  /* of each chunk: the file that it is in */
-    size_t chunk_count, chunk_room;
+    size_t chunk_count, chunk_capacity;
     struct list_object *objects; /* in the order in which they occur first */
     size_t object_count;
     uint64_t bytes; /* of all files */

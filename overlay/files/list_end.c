@@ -119,7 +119,7 @@ static int renumber_chunks(struct list *l)
     }
     free(l->chunks);
     l->chunks = chunks;
-    l->chunk_room = l->chunk_count;
+    l->chunk_capacity = l->chunk_count;
     return 0;
 }
 

@@ -33,16 +33,16 @@ void store_index(struct store *s, struct tree *t)
 {
     for (size_t i = 0; i < t->list->object_count; i++) {
         const struct id key = key_of(&t->list->objects[i].hash);
-        const struct place *known = idmap_get(&s->objects, &key);
+        const struct tree_object *known = idmap_get(&s->objects, &key);
         if (known == NULL || !known->tree->whole)
-            idmap_put(&s->objects, &key, &t->places[i]);
+            idmap_put(&s->objects, &key, &t->objects[i]);
     }
 }
 
-struct place *store_object(const struct store *s, const struct hash *hash)
+struct tree_object *store_object(const struct store *s, const struct hash *hash)
 {
     const struct id key = key_of(hash);
-    struct place *p = idmap_get(&s->objects, &key);
+    struct tree_object *p = idmap_get(&s->objects, &key);
     return p != NULL && hash_equal(&p->tree->list->objects[p->object].hash, hash) ? p : NULL;
 }
 

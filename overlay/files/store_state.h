@@ -12,7 +12,7 @@ enum {
 };
 
 /* Where an object is, for the map of all of them. */
-struct place {
+struct tree_object {
     struct tree *tree;
     size_t object;
 };
@@ -23,11 +23,11 @@ struct tree {
     struct hash hash;
     struct list *list;
     size_t list_size;
-    struct place *places; /* of each object */
-    uint32_t *next_same;  /* of each chunk: the next one with the same bytes; itself: none */
-    uint8_t *have;        /* a bit for each object */
-    uint8_t *named;       /* for each entry: it is another name of a file of another tree */
-    uint64_t have_bytes;  /* of files, those that are here several times as well */
+    struct tree_object *objects; /* of each object */
+    uint32_t *next_same;         /* of each chunk: the next one with the same bytes; itself: none */
+    uint8_t *have;               /* a bit for each object */
+    uint8_t *named;              /* for each entry: it is another name of a file of another tree */
+    uint64_t have_bytes;         /* of files, those that are here several times as well */
     size_t have_count, adopted, linked;
     uint64_t own;  /* bytes on the disk that no other tree has */
     uint64_t used; /* seconds since 1970 */
@@ -43,14 +43,14 @@ struct store {
     int lock;
     struct log *log;
     struct tree *trees;
-    struct idmap objects; /* places, by the first bytes of their hashes */
+    struct idmap objects; /* tree_objects, by the first bytes of their hashes */
     uint8_t *chunk;       /* room for one */
 };
 
 /* store.c */
 void store_index(struct store *s, struct tree *t);
 /* Of a tree that has it; NULL: none has. */
-struct place *store_object(const struct store *s, const struct hash *hash);
+struct tree_object *store_object(const struct store *s, const struct hash *hash);
 
 /* tree.c */
 struct tree *tree_new(struct store *s, const uint8_t *list, size_t length, struct err *e);

@@ -57,7 +57,7 @@ void tree_free(struct tree *t)
     if (t == NULL)
         return;
     list_free(t->list);
-    free(t->places);
+    free(t->objects);
     free(t->next_same);
     free(t->have);
     free(t->named);
@@ -67,18 +67,18 @@ void tree_free(struct tree *t)
 static int tree_allocate(struct tree *t)
 {
     const struct list *l = t->list;
-    t->places = malloc((l->object_count + 1) * sizeof *t->places);
+    t->objects = malloc((l->object_count + 1) * sizeof *t->objects);
     t->next_same = malloc((l->chunk_count + 1) * sizeof *t->next_same);
     t->have = calloc(l->object_count / 8 + 1, 1);
     t->named = calloc(l->count + 1, 1);
     uint32_t *last = malloc((l->object_count + 1) * sizeof *last);
-    if (t->places == NULL || t->next_same == NULL || t->have == NULL || t->named == NULL ||
+    if (t->objects == NULL || t->next_same == NULL || t->have == NULL || t->named == NULL ||
         last == NULL) {
         free(last);
         return -ENOMEM;
     }
     for (size_t i = 0; i < l->object_count; i++) {
-        t->places[i] = (struct place){t, i};
+        t->objects[i] = (struct tree_object){t, i};
         last[i] = UINT32_MAX;
     }
     for (size_t i = l->chunk_count; i-- > 0;) {
@@ -189,7 +189,7 @@ int tree_get(const struct tree *t, size_t object, uint8_t *out)
 const struct list_entry *tree_twin(const struct tree *t, const struct list_entry *one,
                                    struct tree **in)
 {
-    const struct place *p =
+    const struct tree_object *p =
         one->chunk_count > 0 ? store_object(t->store, list_hashes(t->list, one)) : NULL;
     if (p == NULL || p->tree == t || !p->tree->whole || p->tree->unsure)
         return NULL;
@@ -228,7 +228,7 @@ static bool adopt_file(struct tree *t, const struct list_entry *one)
 static bool find_object(struct tree *t, size_t object)
 {
     uint8_t *chunk = t->store->chunk;
-    const struct place *p = store_object(t->store, &t->list->objects[object].hash);
+    const struct tree_object *p = store_object(t->store, &t->list->objects[object].hash);
     int n = tree_read(t, t->list->objects[object].chunk, chunk);
     if (n >= 0 && is_object(t, object, chunk, (size_t)n))
         return true;

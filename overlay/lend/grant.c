@@ -64,7 +64,7 @@ static void tell(struct grant *g, const struct lend_action *a)
 /* The holder of a lease says nothing: whether its host is there, its kernel tells. */
 static void probe_holder(struct grant *g, const struct lend_action *a)
 {
-    const struct lend_event answers = {.kind = LEND_ANSWERS, .place = a->place};
+    const struct lend_event answers = {.kind = LEND_ANSWERS, .row = a->row};
     if (link_answers(g->node->links, &a->peer.id))
         lend_step(&g->lend, &answers, grant_now(g), NULL);
     tell(g, a);
@@ -74,9 +74,9 @@ static void clear(struct grant *g, const struct lend_action *a)
 {
     log_info(g->node->log, "lease of %u slots for %s ended: %s", a->slots, a->user, a->text);
     tunnel_end(g->parts.tunnels, &a->lease);
-    grant_note_end(g, a->place, a);
-    cores_give(g->parts.cores, (unsigned)a->place);
-    grant_forget_job(g, a->place);
+    grant_note_end(g, a->row, a);
+    cores_give(g->parts.cores, (unsigned)a->row);
+    grant_forget_job(g, a->row);
     if (a->last)
         allowlist_forget(g->parts.allowlist, &a->peer.id);
 }
@@ -93,7 +93,7 @@ static void carry_out(struct grant *g, const struct lend_action *a)
         tell(g, a);
         break;
     case LEND_SEEN:
-        grant_look(g, a->place);
+        grant_look(g, a->row);
         break;
     case LEND_PROBE:
         probe_holder(g, a);
@@ -101,9 +101,9 @@ static void carry_out(struct grant *g, const struct lend_action *a)
     case LEND_START: /* grant_take() does */
         break;
     case LEND_STOP:
-        if (g->jobs[a->place].launch != NULL)
-            launch_stop(g->jobs[a->place].launch);
-        grant_stop_fetching(g, a->place);
+        if (g->jobs[a->row].launch != NULL)
+            launch_stop(g->jobs[a->row].launch);
+        grant_stop_fetching(g, a->row);
         break;
     case LEND_CLEARED:
         clear(g, a);
@@ -177,15 +177,14 @@ static void refuse_waiter(const struct grant *g, const struct link_peer *from, c
 static void follow_message(struct grant *g, const struct link_peer *from, const struct message *m)
 {
     struct err e = {0};
-    size_t place = LEASE_MAX;
+    size_t row = LEASE_MAX;
     for (size_t i = 0; i < g->out.count; i++)
         if (g->out.action[i].kind == LEND_START)
-            place = g->out.action[i].place;
+            row = g->out.action[i].row;
         else if (g->out.action[i].kind == LEND_FORGED)
             log_warn(g->node->log, "refused %s: it used a lease of another peer", from->card->name);
-    if (place < LEASE_MAX && grant_launch(g, place, from, &m->lease_launch, &e) != 0)
-        grant_step(g,
-                   &(struct lend_event){.kind = LEND_NOT_STARTED, .place = place, .text = e.text});
+    if (row < LEASE_MAX && grant_launch(g, row, from, &m->lease_launch, &e) != 0)
+        grant_step(g, &(struct lend_event){.kind = LEND_NOT_STARTED, .row = row, .text = e.text});
 }
 
 void grant_take(struct grant *g, const struct link_peer *from, const struct message *m)

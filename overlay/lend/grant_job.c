@@ -20,7 +20,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-size_t grant_place(const struct grant_job *job)
+size_t grant_row(const struct grant_job *job)
 {
     return (size_t)(job - job->grant->jobs);
 }
@@ -33,7 +33,7 @@ static bool is_own_desktop(const struct grant *g, const struct id *holder)
 
 static const struct part_peer *holder_of(const struct grant_job *job)
 {
-    return &job->grant->lend.granted[grant_place(job)].holder;
+    return &job->grant->lend.granted[grant_row(job)].holder;
 }
 
 static void on_started(void *ctx, pid_t pid)
@@ -41,7 +41,7 @@ static void on_started(void *ctx, pid_t pid)
     struct grant_job *job = ctx;
     struct grant *g = job->grant;
     struct message m = {.kind = MSG_lease_launched};
-    m.lease_launched.lease = g->lend.table.at[grant_place(job)].id;
+    m.lease_launched.lease = g->lend.table.at[grant_row(job)].id;
     m.lease_launched.pid = (uint32_t)pid;
     memcpy(m.lease_launched.cores, job->cores, sizeof m.lease_launched.cores);
     job->pid = pid;
@@ -105,8 +105,8 @@ static void on_calls(void *ctx, const uint8_t ip[16], uint16_t port)
 static void on_overstepped(void *ctx, const char *text)
 {
     struct grant_job *job = ctx;
-    grant_step(job->grant, &(struct lend_event){
-                               .kind = LEND_OVERSTEPPED, .place = grant_place(job), .text = text});
+    grant_step(job->grant,
+               &(struct lend_event){.kind = LEND_OVERSTEPPED, .row = grant_row(job), .text = text});
 }
 
 static void on_over(void *ctx, enum launch_end end, int status, const char *text)
@@ -115,14 +115,14 @@ static void on_over(void *ctx, enum launch_end end, int status, const char *text
     struct grant *g = job->grant;
     char why[sizeof g->lend.granted[0].text];
     struct lend_event event = {.kind = LEND_OVER,
-                               .place = grant_place(job),
+                               .row = grant_row(job),
                                .cause = end == LAUNCH_ENDED    ? LEASE_FINISHED
                                         : end == LAUNCH_FAILED ? LEASE_FAILED
                                                                : LEASE_REVOKED,
                                .status = status,
                                .text = text};
     job->launch = NULL;
-    results_end(g->results, &g->lend.table.at[grant_place(job)].id);
+    results_end(g->results, &g->lend.table.at[grant_row(job)].id);
     tell_siblings(g, &holder_of(job)->id); /* its pid may be another process's soon */
     if (end == LAUNCH_ENDED) {
         describe_end(why, sizeof why, status, text);
@@ -141,7 +141,7 @@ static char *lead_home(struct grant *g, const struct grant_job *job, char *comma
         return command;
     if (!id_equal(&holder_of(job)->id, &self.id))
         there =
-            tunnel_listen(g->parts.tunnels, holder_of(job), &g->lend.table.at[grant_place(job)].id);
+            tunnel_listen(g->parts.tunnels, holder_of(job), &g->lend.table.at[grant_row(job)].id);
     *port = there;
     char *led = there != 0 ? uri_rewrite(command, there) : NULL;
     free(command);
@@ -162,38 +162,38 @@ static void confine_own(struct grant *g, const struct msg_manifest *m, struct ms
     limits_of_owner(order, s, open ? m->folder : "");
 }
 
-static void describe_sandbox(struct grant *g, size_t place, const struct msg_manifest *m,
+static void describe_sandbox(struct grant *g, size_t row, const struct msg_manifest *m,
                              struct msg_room_order *order)
 {
-    const bool guest = g->lend.granted[place].guest;
+    const bool guest = g->lend.granted[row].guest;
     struct part_ad ad;
-    g->jobs[place].confined = guest || m->confine;
+    g->jobs[row].confined = guest || m->confine;
     if (guest) {
         grant_ad(g, &ad);
-        limits_of_guest(order, &g->node->settings, &ad, g->lend.table.at[place].slots);
+        limits_of_guest(order, &g->node->settings, &ad, g->lend.table.at[row].slots);
     } else if (m->confine) {
         confine_own(g, m, order);
     }
 }
 
 /* What lies below the lanes' views is as p2pd-room chooses it. */
-static void begin_results(struct grant *g, size_t place, const struct msg_room_order *order)
+static void begin_results(struct grant *g, size_t row, const struct msg_room_order *order)
 {
     char below[sizeof order->tree + 8] = "";
     if (order->tree[0] != '\0')
         snprintf(below, sizeof below, "%s/files", order->tree);
     else if (!order->guest || strcmp(order->folder, order->job_folder) == 0)
         snprintf(below, sizeof below, "%s", order->job_folder);
-    results_begin(g->results, &g->lend.table.at[place].id, &holder_of(&g->jobs[place])->id, below);
+    results_begin(g->results, &g->lend.table.at[row].id, &holder_of(&g->jobs[row])->id, below);
 }
 
-static int start_room(struct grant *g, size_t place, const struct msg_manifest *m, struct err *e)
+static int start_room(struct grant *g, size_t row, const struct msg_manifest *m, struct err *e)
 {
     if (g->node->settings.encrypt && !m->encrypts)
         return err_set(e, EACCES,
                        "lends only to jobs that encrypt their messages (pml_replica_encrypt)");
-    const struct lease *l = &g->lend.table.at[place];
-    struct grant_job *job = &g->jobs[place];
+    const struct lease *l = &g->lend.table.at[row];
+    struct grant_job *job = &g->jobs[row];
     struct launch_watcher watcher = {.forked = on_forked,
                                      .started = on_started,
                                      .overstepped = on_overstepped,
@@ -209,7 +209,7 @@ static int start_room(struct grant *g, size_t place, const struct msg_manifest *
         return err_set(e, ENOMEM, "no way back to its mpirun could be made");
     order.command = (const uint8_t *)command;
     order.command_length = (uint32_t)strlen(command);
-    describe_sandbox(g, place, m, &order);
+    describe_sandbox(g, row, m, &order);
     limits_narrow(&order, &m->bounds);
     order.programs_count = m->programs_count;
     memcpy(order.programs, m->programs, m->programs_count * sizeof m->programs[0]);
@@ -219,10 +219,10 @@ static int start_room(struct grant *g, size_t place, const struct msg_manifest *
     order.lanes = m->lanes;
     order.inputs_count = m->inputs_count;
     memcpy(order.inputs, m->inputs, m->inputs_count * sizeof m->inputs[0]);
-    cores_take(g->parts.cores, (unsigned)place, l->slots, job->cores);
+    cores_take(g->parts.cores, (unsigned)row, l->slots, job->cores);
     int rc = launch_start(&job->launch, g->launcher, &l->id, &order, &watcher, e);
     if (rc == 0)
-        begin_results(g, place, &order);
+        begin_results(g, row, &order);
     free(command);
     return rc;
 }
@@ -235,10 +235,10 @@ void grant_forget_results(void *grant, const struct id *lease)
             launch_forget(g->jobs[i].launch);
 }
 
-void grant_look(struct grant *g, size_t place)
+void grant_look(struct grant *g, size_t row)
 {
-    struct grant_job *job = &g->jobs[place];
-    struct message m = {.kind = MSG_lease_seen, .lease_seen.lease = g->lend.table.at[place].id};
+    struct grant_job *job = &g->jobs[row];
+    struct message m = {.kind = MSG_lease_seen, .lease_seen.lease = g->lend.table.at[row].id};
     if (job->launch == NULL)
         return;
     m.lease_seen.waits = (uint16_t)launch_waits(job->launch);
@@ -256,10 +256,10 @@ void grant_peers(struct grant *g, const struct id *holder)
 }
 
 /* For the owner's eyes: what begins here. A job of this very desktop is no news. */
-static void note_begin(struct grant *g, size_t place, const struct msg_manifest *m)
+static void note_begin(struct grant *g, size_t row, const struct msg_manifest *m)
 {
-    struct grant_job *job = &g->jobs[place];
-    const struct lease *l = &g->lend.table.at[place];
+    struct grant_job *job = &g->jobs[row];
+    const struct lease *l = &g->lend.table.at[row];
     job->began_ms = history_now_ms();
     g->launched++;
     snprintf(job->program, sizeof job->program, "%s",
@@ -270,9 +270,9 @@ static void note_begin(struct grant *g, size_t place, const struct msg_manifest 
                     l->slots == 1 ? "" : "s");
 }
 
-void grant_note_end(struct grant *g, size_t place, const struct lend_action *a)
+void grant_note_end(struct grant *g, size_t row, const struct lend_action *a)
 {
-    const struct grant_job *job = &g->jobs[place];
+    const struct grant_job *job = &g->jobs[row];
     struct msg_local_past past = {
         .what = PAST_LEASE, .began_ms = job->began_ms, .slots = a->slots, .lanes = 1};
     struct err e = {0};
@@ -288,13 +288,13 @@ void grant_note_end(struct grant *g, size_t place, const struct lend_action *a)
     history_say(g->node->history, "%s of %s has ended here: %s", a->user, job->from, a->text);
 }
 
-int grant_start(struct grant *g, size_t place, struct err *e)
+int grant_start(struct grant *g, size_t row, struct err *e)
 {
-    struct grant_job *job = &g->jobs[place];
+    struct grant_job *job = &g->jobs[row];
     const struct id holder = holder_of(job)->id;
-    const int rc = start_room(g, place, manifest_job(job->manifest), e);
+    const int rc = start_room(g, row, manifest_job(job->manifest), e);
     if (rc == 0)
-        note_begin(g, place, manifest_job(job->manifest));
+        note_begin(g, row, manifest_job(job->manifest));
     manifest_free(job->manifest);
     job->manifest = NULL;
     if (rc != 0)
@@ -303,17 +303,16 @@ int grant_start(struct grant *g, size_t place, struct err *e)
     return 0;
 }
 
-int grant_launch(struct grant *g, size_t place, const struct link_peer *from,
+int grant_launch(struct grant *g, size_t row, const struct link_peer *from,
                  const struct msg_lease_launch *m, struct err *e)
 {
     const struct part_peer self = links_self(g->node->links);
-    struct grant_job *job = &g->jobs[place];
+    struct grant_job *job = &g->jobs[row];
     snprintf(job->from, sizeof job->from, "%s", from->card->name);
     int rc = manifest_open(&job->manifest, m, from->card, &self.id, e);
     if (rc == 0)
-        rc = hash_is_zero(&manifest_job(job->manifest)->files.list)
-                 ? grant_start(g, place, e)
-                 : grant_fetch(g, place, from, e);
+        rc = hash_is_zero(&manifest_job(job->manifest)->files.list) ? grant_start(g, row, e)
+                                                                    : grant_fetch(g, row, from, e);
     if (rc == 0)
         return 0;
     log_warn(g->node->log, "a job of %s is not started: %s", from->card->name, e->text);

@@ -13,7 +13,7 @@
 #include "overlay/host/cores.h"
 #include "overlay/node/node.h"
 
-/* What runs under the lease of the same place in the table. */
+/* What runs under the lease of the same row in the table. */
 struct grant_job {
     struct grant *grant;
     bool confined;         /* what runs is in a guest's sandbox */
@@ -52,22 +52,22 @@ bool grant_is_guest(const struct grant *g, const struct identity_card *card);
 void grant_ad(const struct grant *g, struct part_ad *ad); /* as it is now */
 
 /* grant_job.c */
-size_t grant_place(const struct grant_job *job);
+size_t grant_row(const struct grant_job *job);
 /* The lease's holder has its results, or does without. */
 void grant_forget_results(void *grant, const struct id *lease);
 /* Tells the holder how what runs gets on. */
-void grant_look(struct grant *g, size_t place);
+void grant_look(struct grant *g, size_t row);
 /* Into the history, if anything ran. */
-void grant_note_end(struct grant *g, size_t place, const struct lend_action *a);
+void grant_note_end(struct grant *g, size_t row, const struct lend_action *a);
 /* 0, or *e says why it is not started. */
-int grant_launch(struct grant *g, size_t place, const struct link_peer *from,
+int grant_launch(struct grant *g, size_t row, const struct link_peer *from,
                  const struct msg_lease_launch *m, struct err *e);
 /* Once its files are here. */
-int grant_start(struct grant *g, size_t place, struct err *e);
+int grant_start(struct grant *g, size_t row, struct err *e);
 
 /* grant_files.c */
-int grant_fetch(struct grant *g, size_t place, const struct link_peer *from, struct err *e);
-void grant_stop_fetching(struct grant *g, size_t place);
-/* The place is free: nothing of what ran in it is kept. */
-void grant_forget_job(struct grant *g, size_t place);
+int grant_fetch(struct grant *g, size_t row, const struct link_peer *from, struct err *e);
+void grant_stop_fetching(struct grant *g, size_t row);
+/* The row is free: nothing of what ran in it is kept. */
+void grant_forget_job(struct grant *g, size_t row);
 #endif

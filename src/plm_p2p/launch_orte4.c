@@ -175,14 +175,14 @@ static int orted_start(unsigned vnode, struct err *e)
 
 static int remember_node(unsigned vnode, orte_node_t *node)
 {
-    if (vnode >= plm->vnode_room) {
-        const unsigned room = vnode + 16;
-        orte_node_t **more = realloc(plm->vnode_node, room * sizeof more[0]);
+    if (vnode >= plm->vnode_capacity) {
+        const unsigned capacity = vnode + 16;
+        orte_node_t **more = realloc(plm->vnode_node, capacity * sizeof more[0]);
         if (more == NULL)
             return -ENOMEM;
-        memset(more + plm->vnode_room, 0, (room - plm->vnode_room) * sizeof more[0]);
+        memset(more + plm->vnode_capacity, 0, (capacity - plm->vnode_capacity) * sizeof more[0]);
         plm->vnode_node = more;
-        plm->vnode_room = room;
+        plm->vnode_capacity = capacity;
     }
     plm->vnode_node[vnode] = node;
     return 0;

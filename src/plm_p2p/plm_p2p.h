@@ -56,7 +56,7 @@ struct plm_p2p_component {
     plm_p2p_status_fn *on_status;
     struct vnodes *vnodes;
     orte_node_t **vnode_node; /* by vnode */
-    unsigned vnode_room;
+    unsigned vnode_capacity;
     orte_vpid_t *retired; /* orteds that were replaced */
     unsigned retired_count;
     orte_job_t *job;    /* that is waiting for its orteds */

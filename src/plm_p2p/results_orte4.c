@@ -81,7 +81,7 @@ static void *results_thread(void *ctx)
 static bool vnode_of(const orte_node_t *node, unsigned *vnode)
 {
     for (*vnode = 0; *vnode < vnodes_count(plm->vnodes); ++*vnode)
-        if (*vnode < plm->vnode_room && plm->vnode_node[*vnode] == node)
+        if (*vnode < plm->vnode_capacity && plm->vnode_node[*vnode] == node)
             return true;
     return false;
 }

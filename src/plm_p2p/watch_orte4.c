@@ -26,7 +26,7 @@ static bool vnode_of_daemon(orte_vpid_t vpid, unsigned *vnode)
 {
     const unsigned count = plm->vnodes != NULL ? vnodes_count(plm->vnodes) : 0;
     for (unsigned i = 0; i < count; i++) {
-        const orte_node_t *node = i < plm->vnode_room ? plm->vnode_node[i] : NULL;
+        const orte_node_t *node = i < plm->vnode_capacity ? plm->vnode_node[i] : NULL;
         if (node != NULL && node->daemon != NULL && node->daemon->name.vpid == vpid) {
             *vnode = i;
             return true;
@@ -40,7 +40,7 @@ static bool vnode_of_daemon(orte_vpid_t vpid, unsigned *vnode)
 void plm_p2p_lose_lease(unsigned vnode, bool held, const char *why)
 {
     const struct id lease = vnodes_lease(plm->vnodes, vnode)->id;
-    if (vnode < plm->vnode_room && plm->vnode_node[vnode] != NULL)
+    if (vnode < plm->vnode_capacity && plm->vnode_node[vnode] != NULL)
         plm_p2p_daemon_disown(plm->vnode_node[vnode]);
     vnodes_lost(plm->vnodes, &lease, held, why);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* policy.c -- places ranks one after the other, never in a way that leaves a later rank without
- * room.
+ * slots.
  *
  * The copies of a rank must sit in different domains: sites if that works out for all ranks, else
  * subnets, else peers. Whether the rest still fits is a question about a bipartite graph with
@@ -16,12 +16,12 @@
 
 struct plan {
     const struct policy_job *job;
-    unsigned *order;  /* nodes, nearest first */
-    unsigned *domain; /* of each node */
-    unsigned *room;   /* free slots of each domain */
-    unsigned *used;   /* processes placed on each node */
-    bool *taken;      /* domain has a copy of the rank that is being placed */
-    unsigned *rest;   /* copies of the ranks after it, falling */
+    unsigned *order;      /* nodes, nearest first */
+    unsigned *domain;     /* of each node */
+    unsigned *free_slots; /* of each domain */
+    unsigned *used;       /* processes placed on each node */
+    bool *taken;          /* domain has a copy of the rank that is being placed */
+    unsigned *rest;       /* copies of the ranks after it, falling */
     unsigned *scratch;
 };
 
@@ -41,7 +41,7 @@ static bool same_domain(const struct policy_node *a, const struct policy_node *b
 static void find_domains(struct plan *p, enum domain_scheme scheme)
 {
     const struct policy_job *job = p->job;
-    memset(p->room, 0, job->node_count * sizeof p->room[0]);
+    memset(p->free_slots, 0, job->node_count * sizeof p->free_slots[0]);
     for (unsigned i = 0; i < job->node_count; i++) {
         p->domain[i] = i;
         for (unsigned j = 0; j < i; j++) {
@@ -50,7 +50,7 @@ static void find_domains(struct plan *p, enum domain_scheme scheme)
                 break;
             }
         }
-        p->room[p->domain[i]] += job->nodes[i].free;
+        p->free_slots[p->domain[i]] += job->nodes[i].free;
     }
 }
 
@@ -60,8 +60,8 @@ static int copies_falling(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Do `count` ranks with p->rest copies fit into rooms? */
-static bool rest_fits(const struct plan *p, const unsigned *room, unsigned count)
+/* Do `count` ranks with p->rest copies fit into the slots of the domains? */
+static bool rest_fits(const struct plan *p, const unsigned *slots, unsigned count)
 {
     unsigned long wanted = 0;
     for (unsigned m = 1; m <= count; m++) {
@@ -71,7 +71,7 @@ static bool rest_fits(const struct plan *p, const unsigned *room, unsigned count
             continue;
         unsigned long there = 0;
         for (unsigned d = 0; d < p->job->node_count; d++)
-            there += room[d] < m ? room[d] : m;
+            there += slots[d] < m ? slots[d] : m;
         if (there < wanted)
             return false;
     }
@@ -79,11 +79,11 @@ static bool rest_fits(const struct plan *p, const unsigned *room, unsigned count
 }
 
 /* Can `more` copies of the present rank and all of the `count` ranks after it still be placed? The
- * present one does best to take the domains with most room. */
+ * present one does best to take the domains with most slots. */
 static bool still_fits(struct plan *p, unsigned more, unsigned count)
 {
     const unsigned domains = p->job->node_count;
-    memcpy(p->scratch, p->room, domains * sizeof p->room[0]);
+    memcpy(p->scratch, p->free_slots, domains * sizeof p->free_slots[0]);
     bool *gone = calloc(domains, sizeof *gone);
     bool fits = gone != NULL;
     for (unsigned k = 0; fits && k < more; k++) {
@@ -126,13 +126,13 @@ static unsigned place_one(struct plan *p, unsigned more, unsigned count)
     unsigned n = POLICY_NOWHERE;
     while (tried != NULL && (n = next_node(p, tried)) != POLICY_NOWHERE) {
         const unsigned d = p->domain[n];
-        p->room[d]--;
+        p->free_slots[d]--;
         p->taken[d] = true;
         if (still_fits(p, more, count)) {
             p->used[n]++;
             break;
         }
-        p->room[d]++;
+        p->free_slots[d]++;
         p->taken[d] = false;
         tried[n] = true;
     }
@@ -182,7 +182,7 @@ static bool all_fit(struct plan *p, enum domain_scheme scheme)
     for (unsigned i = 0; i < p->job->ranks; i++)
         p->rest[i] = copies_of(p->job, i);
     qsort(p->rest, p->job->ranks, sizeof p->rest[0], copies_falling);
-    return rest_fits(p, p->room, p->job->ranks);
+    return rest_fits(p, p->free_slots, p->job->ranks);
 }
 
 static bool comes_before(const struct plan *p, unsigned a, unsigned b)
@@ -253,7 +253,7 @@ int policy_place(const struct policy_job *job, unsigned *node, struct err *e)
     }
     p.order = block;
     p.domain = block + nodes;
-    p.room = block + 2 * nodes;
+    p.free_slots = block + 2 * nodes;
     p.used = block + 3 * nodes;
     p.scratch = block + 4 * nodes;
     p.rest = block + 5 * nodes;

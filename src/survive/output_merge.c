@@ -27,7 +27,7 @@ struct lane {
     uint64_t differed;
     unsigned shown; /* the lane that it differs from */
     char *ahead; /* [begin, begin + kept): its bytes from `at` on; only when all before was shown */
-    size_t begin, kept, room;
+    size_t begin, kept, capacity;
 };
 
 struct output_merge {
@@ -177,7 +177,7 @@ static void lane_lead(struct output_merge *m, unsigned lane)
     char *bytes = l->ahead; /* out of the lane first: show() lets all lanes follow */
     size_t begin = l->begin, count = l->kept;
     l->ahead = NULL;
-    l->begin = l->kept = l->room = 0;
+    l->begin = l->kept = l->capacity = 0;
     lane_show(m, l, bytes + begin, count);
     free(bytes);
 }
@@ -192,18 +192,18 @@ static unsigned next_leader(const struct output_merge *m)
 
 static int lane_keep_ahead(struct lane *l, const char *bytes, size_t count)
 {
-    if (l->begin > 0 && l->begin + l->kept + count > l->room) {
+    if (l->begin > 0 && l->begin + l->kept + count > l->capacity) {
         memmove(l->ahead, l->ahead + l->begin, l->kept);
         l->begin = 0;
     }
     if (l->kept + count >
-        l->room / 2) { /* at least half of it free, or moving would cost too much */
-        size_t room = 4 * (l->kept + count);
-        char *ahead = realloc(l->ahead, room);
+        l->capacity / 2) { /* at least half of it free, or moving would cost too much */
+        size_t capacity = 4 * (l->kept + count);
+        char *ahead = realloc(l->ahead, capacity);
         if (ahead == NULL)
             return -ENOMEM;
         l->ahead = ahead;
-        l->room = room;
+        l->capacity = capacity;
     }
     memcpy(l->ahead + l->begin + l->kept, bytes, count);
     l->kept += count;

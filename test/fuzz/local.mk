@@ -12,7 +12,7 @@ fuzzers = \
     test/fuzz/needs \
     test/fuzz/pack \
     test/fuzz/pattern \
-    test/fuzz/place \
+    test/fuzz/writer \
     test/fuzz/session_keys \
     test/fuzz/require \
     test/fuzz/results \
@@ -60,11 +60,11 @@ test/fuzz/greeting: test/fuzz/greeting.c $(libtransport_la_SOURCES)
 test/fuzz/session_keys: test/fuzz/session_keys.c overlay/crypto/session_keys.c overlay/crypto/aead.c $(fuzz_message_sources)
 	$(call fuzz_build,overlay/crypto/session_keys.c overlay/crypto/aead.c $(fuzz_message_sources) ,$(SODIUM_LIBS))
 
-fuzz_place_sources = overlay/files/place.c overlay/base/file_at.c overlay/core/files/result.c overlay/base/err.c overlay/base/text.c
-test/fuzz/place: test/fuzz/place.c $(fuzz_place_sources)
-	$(call fuzz_build,$(fuzz_place_sources) )
+fuzz_writer_sources = overlay/files/writer.c overlay/base/file_at.c overlay/core/files/result.c overlay/base/err.c overlay/base/text.c
+test/fuzz/writer: test/fuzz/writer.c $(fuzz_writer_sources)
+	$(call fuzz_build,$(fuzz_writer_sources) )
 
-fuzz_results_sources = overlay/client/collect.c overlay/core/files/merge.c overlay/base/id.c $(fuzz_place_sources)
+fuzz_results_sources = overlay/client/collect.c overlay/core/files/merge.c overlay/base/id.c $(fuzz_writer_sources)
 test/fuzz/results: test/fuzz/results.c $(fuzz_results_sources)
 	$(call fuzz_build,$(fuzz_results_sources) ,$(SODIUM_LIBS))
 fuzz_tree_sources = overlay/files/store.c overlay/files/tree.c overlay/files/tree_files.c overlay/sandbox/sweep.c \

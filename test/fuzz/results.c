@@ -3,7 +3,7 @@
  * comes to an end, what lies beside the folder stays as it was, and in it there are files, folders
  * and links that stay in it, under names that nothing obeys. */
 #include "overlay/client/collect.h"
-#include "overlay/files/place.h"
+#include "overlay/files/writer.h"
 #include "ground.h"
 #include "names.h"
 #include <limits.h>
@@ -83,7 +83,7 @@ static void check_link(int at, const char *name, const char *path)
 
 static void check_one(int at, const char *name, const char *path, const struct stat *st)
 {
-    if (strncmp(name, PLACE_TEMPORARY, strlen(PLACE_TEMPORARY)) == 0 ||
+    if (strncmp(name, WRITER_TEMPORARY, strlen(WRITER_TEMPORARY)) == 0 ||
         result_path_is_guarded(path, false))
         abort();
     if (S_ISLNK(st->st_mode) && clean)

@@ -449,7 +449,7 @@ static void lend_does(struct world *w, unsigned lender, const struct lend_action
     struct message m;
     if (a->kind == LEND_PROBE)
         lend_step(&w->lenders[lender].lend,
-                  &(struct lend_event){.kind = LEND_ANSWERS, .place = a->place}, w->now, NULL);
+                  &(struct lend_event){.kind = LEND_ANSWERS, .row = a->row}, w->now, NULL);
     if (!lend_message(a, &m) || ((a->kind == LEND_ANSWER || a->kind == LEND_PLACED) && is_lost(w)))
         return;
     e.desktop = desktop_of(w, &a->peer.id);

@@ -468,10 +468,10 @@ static void test_it_is_read_by_owner_reservation_and_peer(void **state)
     add_within(&s.bob, 3, 20, 4, NULL);
     assert_int_equal(borrow_in_use(&s.borrow), 9);
     assert_int_equal(borrow_used(&s.borrow, &within), 2);
-    const struct lease_room room = borrow_room(&s.borrow, &s.ada, &within, &desk10);
-    assert_int_equal(room.slots, 5);
-    assert_int_equal(room.left, 3);
-    assert_int_equal(borrow_room(&s.borrow, &s.ada, &within, &desk20).slots, 0);
+    const struct lease_capacity capacity = borrow_capacity(&s.borrow, &s.ada, &within, &desk10);
+    assert_int_equal(capacity.slots, 5);
+    assert_int_equal(capacity.left, 3);
+    assert_int_equal(borrow_capacity(&s.borrow, &s.ada, &within, &desk20).slots, 0);
     assert_int_equal(borrow_list(&s.borrow, &s.bob, list, ROOM), 2);
     assert_int_equal(list[1].slots, 4);
     assert_string_equal(list[1].site, "site20");

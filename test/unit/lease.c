@@ -174,11 +174,12 @@ static size_t offer_for(struct lease_table *t, enum lease_use use, uint8_t reser
     return lease_offer(t, 4, &want, fresh, 8, made, 0);
 }
 
-static struct lease_room room_of(const struct lease_table *t, uint8_t holder, uint8_t reservation)
+static struct lease_capacity capacity_of(const struct lease_table *t, uint8_t holder,
+                                         uint8_t reservation)
 {
     const struct lease_want want = {
         .holder = peer(holder), .use = LEASE_WITHIN, .reservation = peer(reservation)};
-    return lease_room(t, &want);
+    return lease_capacity(t, &want);
 }
 
 static void test_jobs_share_a_reservation(void **state)
@@ -193,14 +194,14 @@ static void test_jobs_share_a_reservation(void **state)
     lease_confirm(&t.at[kept[0]], 3, 0);
     assert_int_equal(lease_slots_free(&t, 4), 1);
     assert_int_equal(offer_for(&t, LEASE_WITHIN, 9, 2, 4, one), 1);
-    assert_int_equal(room_of(&t, 1, 9).contested, 2);
+    assert_int_equal(capacity_of(&t, 1, 9).contested, 2);
     assert_int_equal(offer_for(&t, LEASE_WITHIN, 9, 4, 5, two), 1);
     assert_int_equal(t.at[two[0]].slots, 1);      /* what the first has left */
     assert_int_equal(lease_slots_free(&t, 4), 1); /* their slots are the reservation's */
     assert_int_equal(lease_slots_contested(&t), 0);
     assert_int_equal(offer_for(&t, LEASE_WITHIN, 9, 1, 6, two), 0);
-    assert_int_equal(room_of(&t, 1, 9).left, 0);
-    assert_int_equal(room_of(&t, 2, 9).slots, 0); /* of another holder with the same number */
+    assert_int_equal(capacity_of(&t, 1, 9).left, 0);
+    assert_int_equal(capacity_of(&t, 2, 9).slots, 0); /* of another holder with the same number */
     lease_end(&t.at[one[0]], LEASE_RELEASED);
     lease_clear(&t.at[one[0]]);
     assert_int_equal(offer_for(&t, LEASE_WITHIN, 9, 4, 7, one), 1);

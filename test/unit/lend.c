@@ -197,7 +197,7 @@ static void test_the_holder_of_a_busy_host_has_more_time(void **state)
         tick_at(lend_deadline(&s.lend) > s.now ? lend_deadline(&s.lend) : s.now);
         if (count(LEND_PROBE) == 0)
             continue;
-        const struct lend_event answers = {.kind = LEND_ANSWERS, .place = only(LEND_PROBE)->place};
+        const struct lend_event answers = {.kind = LEND_ANSWERS, .row = only(LEND_PROBE)->row};
         lend_step(&s.lend, &answers, s.now, NULL);
     }
     assert_true(s.now == T0 + LEASE_STALLED_MS);
@@ -208,7 +208,7 @@ static void test_what_runs_is_stopped_before_its_slots_are_free(void **state)
     (void)state;
     const struct id lease = grant(2, 4);
     launch(2, lease);
-    const size_t place = only(LEND_START)->place;
+    const size_t row = only(LEND_START)->row;
     launch(2, lease);
     assert_int_equal(s.out.count, 1);
     assert_int_equal(s.out.action[0].kind, LEND_TWICE);
@@ -221,7 +221,7 @@ static void test_what_runs_is_stopped_before_its_slots_are_free(void **state)
     assert_int_equal(s.out.count, 0);
     assert_int_equal(ask(3, 1)->offers_count, 0);
     step(&(struct lend_event){.kind = LEND_OVER,
-                              .place = place,
+                              .row = row,
                               .cause = LEASE_FINISHED,
                               .status = 9,
                               .text = "its command was killed by signal 9"});
@@ -237,14 +237,14 @@ static void test_a_command_that_ends_or_never_starts_ends_its_lease(void **state
     (void)state;
     launch(2, grant(2, 1));
     step(&(struct lend_event){.kind = LEND_OVER,
-                              .place = only(LEND_START)->place,
+                              .row = only(LEND_START)->row,
                               .cause = LEASE_FINISHED,
                               .text = "its command ended with status 0"});
     assert_int_equal(only(LEND_ENDED)->cause, LEASE_FINISHED);
     assert_string_equal(only(LEND_ENDED)->text, "its command ended with status 0");
     launch(2, grant(2, 1));
     step(&(struct lend_event){
-        .kind = LEND_NOT_STARTED, .place = only(LEND_START)->place, .text = "no such program"});
+        .kind = LEND_NOT_STARTED, .row = only(LEND_START)->row, .text = "no such program"});
     assert_int_equal(only(LEND_ENDED)->cause, LEASE_FAILED);
     assert_string_equal(only(LEND_ENDED)->text, "no such program");
     assert_int_equal(lend_count(&s.lend), 0);

@@ -86,7 +86,7 @@ unit_programs = \
     test/unit/placed \
     test/unit/policy \
     test/unit/progress \
-    test/unit/place \
+    test/unit/writer \
     test/unit/pressure \
     test/unit/program \
     test/unit/borrow \

@@ -50,21 +50,21 @@ static bool lane_next(const struct merge_source *sources, size_t count, uint64_t
     return found;
 }
 
-static bool source_adds(const struct merge_source *s, const uint8_t *room, enum merge_state least,
-                        unsigned ranks)
+static bool source_adds(const struct merge_source *s, const uint8_t *covered,
+                        enum merge_state least, unsigned ranks)
 {
     for (size_t k = 0; k < s->rank_count; k++)
-        if (s->ranks[k] < ranks && room[s->ranks[k]] == 0 && s->states[k] >= least)
+        if (s->ranks[k] < ranks && covered[s->ranks[k]] == 0 && s->states[k] >= least)
             return true;
     return false;
 }
 
-static void source_covers(const struct merge_source *s, uint8_t *room, enum merge_state least,
+static void source_covers(const struct merge_source *s, uint8_t *covered, enum merge_state least,
                           unsigned ranks)
 {
     for (size_t k = 0; k < s->rank_count; k++)
         if (s->ranks[k] < ranks && s->states[k] >= least)
-            room[s->ranks[k]] = 1;
+            covered[s->ranks[k]] = 1;
 }
 
 static unsigned lane_order(const struct merge_source *sources, size_t count, unsigned lane)
@@ -77,14 +77,14 @@ static unsigned lane_order(const struct merge_source *sources, size_t count, uns
 
 /* All sources of the lane that add something, and only then what they cover: ranks of one lane are
  * on several peers, each with names of its own. */
-static void lane_take(struct merge_source *sources, size_t count, unsigned lane, uint8_t *room,
+static void lane_take(struct merge_source *sources, size_t count, unsigned lane, uint8_t *covered,
                       const struct pass *p, unsigned ranks, unsigned *next)
 {
     unsigned order = lane_order(sources, count, lane);
     for (size_t i = 0; i < count; i++) {
         struct merge_source *s = &sources[i];
         if (s->lane != lane || s->order != MERGE_UNUSED || !source_fits(s, p) ||
-            !source_adds(s, room, p->least, ranks))
+            !source_adds(s, covered, p->least, ranks))
             continue;
         if (order == MERGE_UNUSED)
             order = (*next)++;
@@ -92,29 +92,29 @@ static void lane_take(struct merge_source *sources, size_t count, unsigned lane,
     }
     for (size_t i = 0; i < count; i++)
         if (sources[i].lane == lane && sources[i].order != MERGE_UNUSED)
-            source_covers(&sources[i], room, p->least, ranks);
+            source_covers(&sources[i], covered, p->least, ranks);
 }
 
 /* Those that were chosen and are still there go first, in the order that they had. */
-static unsigned sources_keep(struct merge_source *sources, size_t count, uint8_t *room,
+static unsigned sources_keep(struct merge_source *sources, size_t count, uint8_t *covered,
                              unsigned ranks)
 {
     unsigned next = 1;
-    memset(room, 0, ranks);
+    memset(covered, 0, ranks);
     for (size_t i = 0; i < count; i++) {
         struct merge_source *s = &sources[i];
         if (!s->reached)
             s->order = MERGE_UNUSED;
         if (s->order == MERGE_UNUSED)
             continue;
-        source_covers(s, room, MERGE_FINISHED, ranks);
+        source_covers(s, covered, MERGE_FINISHED, ranks);
         if (s->order >= next)
             next = s->order + 1;
     }
     return next;
 }
 
-size_t merge_choose(struct merge_source *sources, size_t count, uint8_t *room, unsigned ranks)
+size_t merge_choose(struct merge_source *sources, size_t count, uint8_t *covered, unsigned ranks)
 {
     static const struct pass passes[] = {
         {MERGE_FINISHED, true},
@@ -122,17 +122,17 @@ size_t merge_choose(struct merge_source *sources, size_t count, uint8_t *room, u
         {MERGE_STARTED, false},
         {MERGE_NOT_STARTED, false}, /* so that nothing is said to be lost that never was */
     };
-    unsigned lane = 0, next = sources_keep(sources, count, room, ranks);
+    unsigned lane = 0, next = sources_keep(sources, count, covered, ranks);
     size_t lacking = 0;
     for (size_t p = 0; p < sizeof passes / sizeof passes[0]; p++) {
         uint64_t asked = 0;
         while (lane_next(sources, count, asked, &passes[p], &lane)) {
-            lane_take(sources, count, lane, room, &passes[p], ranks, &next);
+            lane_take(sources, count, lane, covered, &passes[p], ranks, &next);
             asked |= (uint64_t)1 << lane;
         }
     }
     for (unsigned r = 0; r < ranks; r++)
-        lacking += room[r] == 0;
+        lacking += covered[r] == 0;
     return lacking;
 }
 

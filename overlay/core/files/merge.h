@@ -26,8 +26,8 @@ struct merge_source {
                        chosen is not given up while its peer is there */
 };
 
-/* room: one byte for each rank of the job. Returns how many ranks no source has. */
-size_t merge_choose(struct merge_source *sources, size_t count, uint8_t *room, unsigned ranks);
+/* covered: one byte for each rank of the job. Returns how many ranks no source has. */
+size_t merge_choose(struct merge_source *sources, size_t count, uint8_t *covered, unsigned ranks);
 
 enum merge_verdict {
     MERGE_TAKE,   /* under its name */

@@ -130,8 +130,8 @@ unsigned borrow_in_use(const struct borrow *b);
 unsigned borrow_used(const struct borrow *b, const struct id *reservation);
 /* Of the reservation, whose leases are that owner's, at one peer: slots, and those that no lease
  * has taken. */
-struct lease_room borrow_room(const struct borrow *b, const void *owner,
-                              const struct id *reservation, const struct id *peer);
+struct lease_capacity borrow_capacity(const struct borrow *b, const void *owner,
+                                      const struct id *reservation, const struct id *peer);
 /* Something was given back a moment ago: its peer may not have it free yet. */
 bool borrow_returns(const struct borrow *b, uint64_t now_ms);
 #endif

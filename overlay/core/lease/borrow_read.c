@@ -58,22 +58,22 @@ unsigned borrow_used(const struct borrow *b, const struct id *reservation)
     return used;
 }
 
-struct lease_room borrow_room(const struct borrow *b, const void *owner,
-                              const struct id *reservation, const struct id *peer)
+struct lease_capacity borrow_capacity(const struct borrow *b, const void *owner,
+                                      const struct id *reservation, const struct id *peer)
 {
-    struct lease_room room = {0};
+    struct lease_capacity capacity = {0};
     unsigned taken = 0;
     for (size_t i = 0; i < b->count; i++) {
         const struct borrow_lease *one = &b->at[i];
         if (!id_equal(&one->peer.id, peer))
             continue;
         if (one->owner == owner)
-            room.slots += one->slots;
+            capacity.slots += one->slots;
         else if (id_equal(&one->within, reservation))
             taken += one->slots;
     }
-    room.left = taken < room.slots ? room.slots - taken : 0;
-    return room;
+    capacity.left = taken < capacity.slots ? capacity.slots - taken : 0;
+    return capacity;
 }
 
 bool borrow_returns(const struct borrow *b, uint64_t now_ms)

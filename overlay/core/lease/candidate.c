@@ -158,18 +158,18 @@ static void count_borrowed(const struct candidates *all, enum domain_scheme sche
 }
 
 /* Slots that are free when no domain gives more than `apart`. */
-static uint64_t room_apart(const struct claim *claim, uint32_t apart)
+static uint64_t slots_apart(const struct claim *claim, uint32_t apart)
 {
-    uint64_t room = 0;
+    uint64_t slots = 0;
     for (size_t first = 0; first < claim->peer_count; first++) {
         const uint32_t has = claim->peers[first].domain_borrowed;
         const uint64_t most = apart > has ? apart - has : 0;
         uint64_t here = 0;
         for (size_t i = first; claim->peers[first].domain == first && i < claim->peer_count; i++)
             here += claim->peers[i].domain == first ? claim->peers[i].free : 0;
-        room += here < most ? here : most;
+        slots += here < most ? here : most;
     }
-    return room;
+    return slots;
 }
 
 void candidates_claim(const struct candidates *all, size_t count,
@@ -189,7 +189,7 @@ void candidates_claim(const struct candidates *all, size_t count,
     for (enum domain_scheme s = DOMAIN_SITE; apart > 0 && s < DOMAIN_SCHEMES; s++) {
         find_domains(all, s, claim);
         count_borrowed(all, s, borrowed, borrowed_count, claim);
-        if (room_apart(claim, apart) >= claim->request->slots)
+        if (slots_apart(claim, apart) >= claim->request->slots)
             return;
     }
 }

@@ -156,17 +156,17 @@ static unsigned count_part(const struct lease_table *t, enum lease_use use, bool
     return slots;
 }
 
-struct lease_room lease_room(const struct lease_table *t, const struct lease_want *want)
+struct lease_capacity lease_capacity(const struct lease_table *t, const struct lease_want *want)
 {
     const struct lease as = {.holder = want->holder, .reservation = want->reservation};
-    struct lease_room room = {.slots = count_part(t, LEASE_RESERVES, true, &as)};
+    struct lease_capacity capacity = {.slots = count_part(t, LEASE_RESERVES, true, &as)};
     unsigned taken = count_part(t, LEASE_WITHIN, false, &as);
-    room.left = taken < room.slots ? room.slots - taken : 0;
+    capacity.left = taken < capacity.slots ? capacity.slots - taken : 0;
     for (size_t i = 0; i < LEASE_MAX; i++)
         if (is_part(&t->at[i], LEASE_WITHIN, &as.holder, &as.reservation) &&
             t->at[i].state == LEASE_OFFERED)
-            room.contested += t->at[i].slots;
-    return room;
+            capacity.contested += t->at[i].slots;
+    return capacity;
 }
 
 void lease_close(struct lease_table *t)
@@ -193,7 +193,7 @@ bool lease_is_over(const struct lease_table *t, const struct lease *l)
 size_t lease_offer(struct lease_table *t, unsigned slots, const struct lease_want *want,
                    const struct id *fresh, size_t max, size_t *made, uint64_t now_ms)
 {
-    unsigned left = want->use == LEASE_WITHIN ? lease_room(t, want).left
+    unsigned left = want->use == LEASE_WITHIN ? lease_capacity(t, want).left
                                               : lease_slots_for(t, slots, want, now_ms);
     size_t count = 0;
     if (left > want->slots)

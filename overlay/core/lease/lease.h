@@ -103,10 +103,10 @@ struct lease *lease_surplus(struct lease_table *t, unsigned slots, uint64_t kept
 unsigned lease_slots_contested(const struct lease_table *t);
 /* Of the reservation that it wants to be within: slots in all, those that no lease has taken, and
  * of those that are taken the ones that are only offered. */
-struct lease_room {
+struct lease_capacity {
     unsigned slots, left, contested;
 };
-struct lease_room lease_room(const struct lease_table *t, const struct lease_want *want);
+struct lease_capacity lease_capacity(const struct lease_table *t, const struct lease_want *want);
 /* Offers what is free, as far as it is wanted; fresh: `max` unused random ids. Returns how many
  * leases were made: their places in the table are in `made`. */
 size_t lease_offer(struct lease_table *t, unsigned slots, const struct lease_want *want,

@@ -20,7 +20,7 @@ struct lend_action *lend_do(struct lend *l, enum lend_action_kind kind,
     return a;
 }
 
-size_t lend_place(const struct lend *l, const struct lease *lease)
+size_t lend_row(const struct lend *l, const struct lease *lease)
 {
     return (size_t)(lease - l->table.at);
 }
@@ -91,22 +91,22 @@ static struct lease *find_or_tell(struct lend *l, const struct part_peer *from, 
 
 static void on_launch(struct lend *l, const struct part_peer *from, struct lease *one)
 {
-    const size_t place = lend_place(l, one);
+    const size_t row = lend_row(l, one);
     if (one->use == LEASE_RESERVES || !lease_run(one)) {
         lend_do(l, LEND_TWICE, from);
         return;
     }
-    l->granted[place].runs = true;
-    lend_do(l, LEND_START, from)->place = place;
+    l->granted[row].runs = true;
+    lend_do(l, LEND_START, from)->row = row;
 }
 
 static void on_look(struct lend *l, const struct part_peer *from, const struct lease *one)
 {
-    const size_t place = lend_place(l, one);
-    if (!l->granted[place].runs)
+    const size_t row = lend_row(l, one);
+    if (!l->granted[row].runs)
         return;
     struct lend_action *a = lend_do(l, LEND_SEEN, from);
-    a->place = place;
+    a->row = row;
     a->lease = one->id;
 }
 
@@ -154,25 +154,25 @@ static void on_message(struct lend *l, const struct lend_event *event, uint64_t 
 
 /* --- what becomes of what runs --- */
 
-static void end_with(struct lend *l, size_t place, enum lease_cause cause, const char *text)
+static void end_with(struct lend *l, size_t row, enum lease_cause cause, const char *text)
 {
-    lend_give_reason(&l->granted[place], text);
-    lease_end(&l->table.at[place], cause);
+    lend_give_reason(&l->granted[row], text);
+    lease_end(&l->table.at[row], cause);
 }
 
 static void on_over(struct lend *l, const struct lend_event *event)
 {
-    struct lend_grant *g = &l->granted[event->place];
+    struct lend_grant *g = &l->granted[event->row];
     g->runs = false;
     g->status = event->status;
-    if (l->table.at[event->place].state != LEASE_ENDING) /* else for a reason that is known */
-        end_with(l, event->place, event->cause, event->text);
+    if (l->table.at[event->row].state != LEASE_ENDING) /* else for a reason that is known */
+        end_with(l, event->row, event->cause, event->text);
 }
 
 static void on_not_started(struct lend *l, const struct lend_event *event)
 {
-    l->granted[event->place].runs = false;
-    end_with(l, event->place, LEASE_FAILED, event->text);
+    l->granted[event->row].runs = false;
+    end_with(l, event->row, LEASE_FAILED, event->text);
 }
 
 /* --- what the owner wants --- */
@@ -209,7 +209,7 @@ static bool look(struct lend *l, uint64_t now)
     bool late = false;
     for (size_t i = 0; i < LEASE_MAX; i++)
         if (lease_overdue(&l->table.at[i], now)) {
-            lend_do(l, LEND_PROBE, &l->granted[i].holder)->place = i;
+            lend_do(l, LEND_PROBE, &l->granted[i].holder)->row = i;
             late = true;
         }
     l->look_ms = now + LEND_LOOK_MS;
@@ -254,7 +254,7 @@ static bool take(struct lend *l, const struct lend_event *event, uint64_t now)
         on_tick(l, event, now);
         return false;
     case LEND_ANSWERS:
-        lease_spare(&l->table.at[event->place], now);
+        lease_spare(&l->table.at[event->row], now);
         return false;
     case LEND_MESSAGE:
         lease_expire(&l->table, now);
@@ -264,8 +264,8 @@ static bool take(struct lend *l, const struct lend_event *event, uint64_t now)
         on_not_started(l, event);
         return true;
     case LEND_OVERSTEPPED: /* its room waits with ending it until the holder is told */
-        if (l->table.at[event->place].state != LEASE_ENDING)
-            end_with(l, event->place, LEASE_REVOKED, event->text);
+        if (l->table.at[event->row].state != LEASE_ENDING)
+            end_with(l, event->row, LEASE_REVOKED, event->text);
         return true;
     case LEND_OVER:
         on_over(l, event);

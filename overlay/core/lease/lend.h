@@ -16,7 +16,7 @@ enum {
     LEND_OFFERS_MAX = sizeof((struct msg_lease_answer *)0)->offers / sizeof(struct part_offer),
 };
 
-/* What is granted under the lease of the same place in the table. */
+/* What is granted under the lease of the same row in the table. */
 struct lend_grant {
     struct part_peer holder;
     bool guest;          /* the holder is another owner's peer */
@@ -51,11 +51,11 @@ enum lend_event_kind {
     LEND_TICK,        /* the deadline has come: .terms */
     LEND_MESSAGE,     /* .message came from .peer of .owner: .terms, .guest; of a lease_ask and a
                          lease_queue also .refusal, of the former .fresh */
-    LEND_ANSWERS,     /* the host of the holder of the lease at .place is there. Leads to no action:
+    LEND_ANSWERS,     /* the host of the holder of the lease at .row is there. Leads to no action:
                          `out` may be NULL */
-    LEND_NOT_STARTED, /* what LEND_START said for .place could not be done: .text */
-    LEND_OVERSTEPPED, /* what runs at .place takes more than it may: .text */
-    LEND_OVER,        /* what ran at .place is over: .cause, .status, .text */
+    LEND_NOT_STARTED, /* what LEND_START said for .row could not be done: .text */
+    LEND_OVERSTEPPED, /* what runs at .row takes more than it may: .text */
+    LEND_OVER,        /* what ran at .row is over: .cause, .status, .text */
     LEND_RECALL,      /* all that are held are to be given back within .within_ms: .text */
     LEND_END,         /* of .peer, or of all when its id is zero, at once: .text */
 };
@@ -71,7 +71,7 @@ struct lend_event {
     const char *refusal;    /* it may have nothing; NULL or "": it may */
     const struct id *fresh; /* LEND_OFFERS_MAX random ids that nobody can guess */
     const char *text;
-    size_t place;
+    size_t row;
     uint32_t within_ms;
     int status;
 };
@@ -83,13 +83,13 @@ enum lend_action_kind {
     LEND_ENDED,    /* to .peer: .lease, .cause, .status, .text */
     LEND_ENDING,   /* to .peer: .lease is about to be ended: .text */
     LEND_RECALLED, /* to .peer: .lease, .within_ms, .text */
-    LEND_SEEN,     /* to .peer: how what runs at .place gets on */
-    LEND_PROBE,   /* is the host of .peer there? Then LEND_ANSWERS for .place; and .peer is asked */
-    LEND_START,   /* what the message says, at .place */
-    LEND_STOP,    /* what runs at .place; LEND_OVER follows */
-    LEND_CLEARED, /* .place is free: .slots that .user had, .cause, .text; .last of .peer's */
-    LEND_FORGED,  /* .peer named a lease of another one */
-    LEND_TWICE,   /* .peer wanted a second command under one lease */
+    LEND_SEEN,     /* to .peer: how what runs at .row gets on */
+    LEND_PROBE,    /* is the host of .peer there? Then LEND_ANSWERS for .row; and .peer is asked */
+    LEND_START,    /* what the message says, at .row */
+    LEND_STOP,     /* what runs at .row; LEND_OVER follows */
+    LEND_CLEARED,  /* .row is free: .slots that .user had, .cause, .text; .last of .peer's */
+    LEND_FORGED,   /* .peer named a lease of another one */
+    LEND_TWICE,    /* .peer wanted a second command under one lease */
 };
 
 struct lend_action {
@@ -97,7 +97,7 @@ struct lend_action {
     enum lease_cause cause;
     struct part_peer peer;
     struct id lease;
-    size_t place;
+    size_t row;
     unsigned count, slots;
     uint32_t within_ms;
     int status;

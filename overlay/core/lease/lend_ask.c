@@ -22,14 +22,14 @@ static struct lease_want want_of(const struct lend *l, const struct lend_event *
                                .unused_ms = event->guest ? event->terms->unused_ms : 0};
 }
 
-static struct lease_room room_for(const struct lend *l, unsigned slots,
-                                  const struct lease_want *want, uint64_t now)
+static struct lease_capacity capacity_for(const struct lend *l, unsigned slots,
+                                          const struct lease_want *want, uint64_t now)
 {
     if (want->use == LEASE_WITHIN)
-        return lease_room(&l->table, want);
-    return (struct lease_room){.slots = slots,
-                               .left = lease_slots_for(&l->table, slots, want, now),
-                               .contested = lease_slots_contested(&l->table)};
+        return lease_capacity(&l->table, want);
+    return (struct lease_capacity){.slots = slots,
+                                   .left = lease_slots_for(&l->table, slots, want, now),
+                                   .contested = lease_slots_contested(&l->table)};
 }
 
 /* Slots that are kept for those who wait. An asker that does not know of them is as before: it
@@ -102,21 +102,21 @@ void lend_on_ask(struct lend *l, const struct lend_event *event, uint64_t now)
     const struct msg_lease_ask *ask = &event->message->lease_ask;
     waitlist_expire(&l->waitlist, now);
     struct lease_want want = want_of(l, event);
-    const struct lease_room room = room_for(l, slots, &want, now);
+    const struct lease_capacity capacity = capacity_for(l, slots, &want, now);
     const unsigned kept = kept_from(l, slots, ask, now);
     struct msg_lease_answer *answer = &l->answer;
     struct phrase reason;
     *answer = (struct msg_lease_answer){.token = ask->token,
-                                        .slots_contested = (uint16_t)room.contested,
-                                        .slots_total = (uint16_t)room.slots};
+                                        .slots_contested = (uint16_t)capacity.contested,
+                                        .slots_total = (uint16_t)capacity.slots};
     phrase_begin(&reason, answer->reason, sizeof answer->reason);
     phrase_add(&reason, event->refusal != NULL ? event->refusal : "");
     const bool refused = answer->reason[0] != '\0';
-    const unsigned left = lessen(l, room.left, slots, kept);
+    const unsigned left = lessen(l, capacity.left, slots, kept);
     want.slots = left < want.slots ? (uint16_t)left : want.slots;
     if (!refused)
         offer(l, event, &want, now);
-    answer->slots_free = (uint16_t)lessen(l, room_for(l, slots, &want, now).left, slots, kept);
+    answer->slots_free = (uint16_t)lessen(l, capacity_for(l, slots, &want, now).left, slots, kept);
     if (!refused && answer->offers_count == 0)
         explain(l, slots, &want, kept);
     lend_do(l, LEND_ANSWER, &event->peer)->answer = answer;

@@ -27,10 +27,10 @@ void lend_tell_unknown(struct lend *l, const struct part_peer *peer, const struc
 
 /* Before anything is killed, and over the same link: a holder that sees its connections to the job
  * break knows why by then. */
-static void stop(struct lend *l, size_t place)
+static void stop(struct lend *l, size_t row)
 {
-    struct lend_grant *g = &l->granted[place];
-    const struct lease *one = &l->table.at[place];
+    struct lend_grant *g = &l->granted[row];
+    const struct lease *one = &l->table.at[row];
     if (!g->warned && one->cause != LEASE_RELEASED) {
         struct lend_action *a = lend_do(l, LEND_ENDING, &g->holder);
         g->warned = true;
@@ -38,15 +38,15 @@ static void stop(struct lend *l, size_t place)
         a->text = reason_of(g, one->cause);
     }
     if (!g->stopped)
-        lend_do(l, LEND_STOP, &g->holder)->place = place;
+        lend_do(l, LEND_STOP, &g->holder)->row = row;
     g->stopped = true;
 }
 
-/* What was granted stays as it is until the place is offered anew: actions name its text. */
-static void clear(struct lend *l, size_t place)
+/* What was granted stays as it is until the row is offered anew: actions name its text. */
+static void clear(struct lend *l, size_t row)
 {
-    struct lend_grant *g = &l->granted[place];
-    struct lease *one = &l->table.at[place];
+    struct lend_grant *g = &l->granted[row];
+    struct lease *one = &l->table.at[row];
     const char *why = reason_of(g, one->cause);
     struct lend_action *a = lend_do(l, LEND_ENDED, &g->holder);
     a->lease = one->id;
@@ -56,7 +56,7 @@ static void clear(struct lend *l, size_t place)
     a = lend_do(l, LEND_CLEARED, &g->holder);
     a->lease = one->id;
     a->cause = one->cause;
-    a->place = place;
+    a->row = row;
     a->slots = one->slots;
     memcpy(a->user, one->user, sizeof a->user);
     a->text = why;
@@ -104,7 +104,7 @@ void lend_share_out(struct lend *l, const struct lend_terms *terms, uint64_t now
     struct lease *one = lease_surplus(&l->table, terms->slots, terms->kept_ms, now);
     if (one == NULL)
         return;
-    struct lend_grant *g = &l->granted[lend_place(l, one)];
+    struct lend_grant *g = &l->granted[lend_row(l, one)];
     if (g->surplus_ms == 0) {
         struct lend_action *a = lend_do(l, LEND_RECALLED, &g->holder);
         a->lease = one->id;

@@ -7,7 +7,7 @@
 
 struct lend_action *lend_do(struct lend *l, enum lend_action_kind kind,
                             const struct part_peer *peer);
-size_t lend_place(const struct lend *l, const struct lease *lease);
+size_t lend_row(const struct lend *l, const struct lease *lease);
 
 /* lend_ask.c */
 void lend_on_ask(struct lend *l, const struct lend_event *event, uint64_t now);

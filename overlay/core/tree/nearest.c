@@ -111,7 +111,7 @@ static void nearest_add_cell(const struct ring *ring, struct search *s,
                               .told = told,
                               .only = only,
                               .state = CELL_NEW};
-    struct search_cell *room = NULL;
+    struct search_cell *spot = NULL;
     for (unsigned i = 0; i < CELLS; i++) {
         struct part_cell other = cell_of(&s->cells[i]);
         if (s->cells[i].state != CELL_FREE && cell_equal(&other, cell))
@@ -124,14 +124,14 @@ static void nearest_add_cell(const struct ring *ring, struct search *s,
             return;
         }
         if (c->state == CELL_NEW &&
-            (room == NULL || nearest_distance(ring, c) > nearest_distance(ring, room)))
-            room = c;
+            (spot == NULL || nearest_distance(ring, c) > nearest_distance(ring, spot)))
+            spot = c;
     }
-    if (room == NULL || nearest_distance(ring, &new) >= nearest_distance(ring, room))
-        room = &new;
-    if (nearest_distance(ring, room) < s->left_out_us) /* the furthest */
-        s->left_out_us = nearest_distance(ring, room);
-    *room = new;
+    if (spot == NULL || nearest_distance(ring, &new) >= nearest_distance(ring, spot))
+        spot = &new;
+    if (nearest_distance(ring, spot) < s->left_out_us) /* the furthest */
+        s->left_out_us = nearest_distance(ring, spot);
+    *spot = new;
 }
 
 static struct search_cell *nearest_new(const struct ring *ring, struct search *s)

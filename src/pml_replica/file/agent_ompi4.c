@@ -37,7 +37,7 @@ void parcel_send(struct parcel *p, int to, enum wire_tag tag, size_t length,
 
 /* --- what the home asks --- */
 
-static void *answer_room(void *ctx, size_t length)
+static void *answer_buffer(void *ctx, size_t length)
 {
     (void)ctx;
     return parcel_new(length)->bytes;
@@ -52,10 +52,10 @@ static void answer_left(void)
         agent_listen(a);
 }
 
-static void answer_give(void *ctx, int to, void *room, size_t length)
+static void answer_give(void *ctx, int to, void *buffer, size_t length)
 {
     struct agent *a = ctx;
-    struct parcel *p = (struct parcel *)((char *)room - offsetof(struct parcel, bytes));
+    struct parcel *p = (struct parcel *)((char *)buffer - offsetof(struct parcel, bytes));
     parcel_send(p, to, WIRE_ANSWER, length, &a->answering, answer_left);
 }
 
@@ -153,7 +153,7 @@ static void agent_heard(struct wire_message *m)
 
 int agent_start(struct agent *a)
 {
-    const struct home_calls calls = {.room = answer_room,
+    const struct home_calls calls = {.buffer = answer_buffer,
                                      .answer = answer_give,
                                      .gives_up = copy_gives_up,
                                      .is_shared = copies_share,

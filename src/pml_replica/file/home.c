@@ -109,17 +109,18 @@ size_t home_body_length(const uint64_t words[HOME_WORDS])
 
 /* --- answers --- */
 
-/* data: bytes that are in the room already. */
-static void home_answer_in(struct home *h, int to, struct home_answer *room, size_t data,
+/* data: bytes that are in the buffer already. */
+static void home_answer_in(struct home *h, int to, struct home_answer *buffer, size_t data,
                            int64_t value, int error)
 {
-    *room = (struct home_answer){.value = value, .error = error};
-    h->calls.answer(h->calls.ctx, to, room, sizeof *room + data);
+    *buffer = (struct home_answer){.value = value, .error = error};
+    h->calls.answer(h->calls.ctx, to, buffer, sizeof *buffer + data);
 }
 
 static void home_answer(struct home *h, int to, int64_t value, int error)
 {
-    home_answer_in(h, to, h->calls.room(h->calls.ctx, sizeof(struct home_answer)), 0, value, error);
+    home_answer_in(h, to, h->calls.buffer(h->calls.ctx, sizeof(struct home_answer)), 0, value,
+                   error);
 }
 
 /* Errors that are this desktop's, where another copy's may do better. */
@@ -254,7 +255,7 @@ static void home_read(struct home *h, int source, struct home_file *f, const uin
                       const char *body)
 {
     const size_t wanted = words[HOME_BYTES];
-    char *room = h->calls.room(h->calls.ctx, sizeof(struct home_answer) + wanted);
+    char *buffer = h->calls.buffer(h->calls.ctx, sizeof(struct home_answer) + wanted);
     size_t done = 0;
     bool whole = true;
     int error = 0;
@@ -266,13 +267,13 @@ static void home_read(struct home *h, int source, struct home_file *f, const uin
             break;
         }
         const ssize_t n =
-            file_read_at(f->fd, room + sizeof(struct home_answer) + done, e.length, (off_t)e.at);
+            file_read_at(f->fd, buffer + sizeof(struct home_answer) + done, e.length, (off_t)e.at);
         error = n < 0 ? (int)-n : 0;
         whole = n == (ssize_t)e.length;
         done += n > 0 ? (size_t)n : 0;
     }
     if (!home_gives_up(h, f->path, error))
-        home_answer_in(h, source, (struct home_answer *)room, done, (int64_t)done, error);
+        home_answer_in(h, source, (struct home_answer *)buffer, done, (int64_t)done, error);
 }
 
 static void home_size(struct home *h, int source, struct home_file *f)

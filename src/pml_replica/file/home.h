@@ -65,8 +65,8 @@ struct home_answer {
 size_t home_body_length(const uint64_t words[HOME_WORDS]);
 
 struct home_calls {
-    void *(*room)(void *ctx, size_t length); /* for an answer; never NULL */
-    void (*answer)(void *ctx, int to, void *room, size_t length);
+    void *(*buffer)(void *ctx, size_t length); /* for an answer; never NULL */
+    void (*answer)(void *ctx, int to, void *buffer, size_t length);
     /* The operation failed for a reason of this desktop alone, such as a full disk. True: this copy
      * does not go on, as others do. False: there is no other, and the error is the answer. */
     bool (*gives_up)(void *ctx, const char *path, int error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* place.c -- another desktop names results as it likes, in a folder with links that lead out of it:
- * what lies beside the folder stays as it was, and everything written is plain. */
-#include "overlay/files/place.h"
+/* writer.c -- another desktop names results as it likes, in a folder with links that lead out of
+ * it: what lies beside the folder stays as it was, and everything written is plain. */
+#include "overlay/files/writer.h"
 #include "ground.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -26,9 +26,9 @@ static char *next_text(const uint8_t **data, size_t *size)
     return text;
 }
 
-static void place_one(struct place *p, unsigned how, const char *path, const char *target)
+static void writer_one(struct writer *p, unsigned how, const char *path, const char *target)
 {
-    struct place_file f;
+    struct writer_file f;
     struct stat st;
     const struct result what = {.kind = RESULT_FILE,
                                 .mode = (uint16_t)(how * 0x4321),
@@ -37,37 +37,37 @@ static void place_one(struct place *p, unsigned how, const char *path, const cha
                                 .path = path,
                                 .target = target};
     if (how % 4 == 0) {
-        place_folder(p, &what, NULL);
+        writer_folder(p, &what, NULL);
     } else if (how % 4 == 1) {
-        if (place_link(p, &what, NULL) == 0 && target[0] == '/')
+        if (writer_link(p, &what, NULL) == 0 && target[0] == '/')
             abort(); /* the folder's own name is no target that a fuzzer finds */
-    } else if (place_begin(p, &f, path, what.size, NULL) == 0) {
+    } else if (writer_begin(p, &f, path, what.size, NULL) == 0) {
         if (fstat(f.fd, &st) != 0 || !S_ISREG(st.st_mode))
             abort();
-        if (place_write(&f, 0, "1234567", what.size, NULL) != 0 || how % 4 == 2)
-            place_abandon(&f);
+        if (writer_write(&f, 0, "1234567", what.size, NULL) != 0 || how % 4 == 2)
+            writer_abandon(&f);
         else
-            place_commit(p, &f, &what, NULL);
+            writer_commit(p, &f, &what, NULL);
     }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct place *p;
+    struct writer *p;
     char job[64];
     make_job();
     snprintf(job, sizeof job, "%s/job", ground);
-    if (place_open(&p, job, 022, NULL) != 0)
+    if (writer_open(&p, job, 022, NULL) != 0)
         abort();
     for (int i = 0; size > 0 && i < 16; i++) {
         const unsigned how = *data++;
         size--;
         char *path = next_text(&data, &size), *target = next_text(&data, &size);
-        place_one(p, how, path, target);
+        writer_one(p, how, path, target);
         free(path);
         free(target);
     }
-    place_close(p);
+    writer_close(p);
     ground_check();
     return 0;
 }

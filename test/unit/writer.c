@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "overlay/files/place.h"
+#include "overlay/files/writer.h"
 #include "temporary.h"
 #include <errno.h>
 #include <dirent.h>
@@ -17,7 +17,7 @@
 
 struct scene {
     char top[64], job[80];
-    struct place *place;
+    struct writer *place;
     struct err e;
 };
 
@@ -28,7 +28,7 @@ static int make_ground(void **state)
     assert_non_null(mkdtemp(g->top));
     snprintf(g->job, sizeof g->job, "%s/job", g->top);
     assert_int_equal(mkdir(g->job, 0755), 0);
-    assert_int_equal(place_open(&g->place, g->job, 022, &g->e), 0);
+    assert_int_equal(writer_open(&g->place, g->job, 022, &g->e), 0);
     *state = g;
     return 0;
 }
@@ -36,7 +36,7 @@ static int make_ground(void **state)
 static int remove_ground(void **state)
 {
     struct scene *g = *state;
-    place_close(g->place);
+    writer_close(g->place);
     int rc = temporary_remove(g->top);
     free(g);
     return rc;
@@ -51,17 +51,17 @@ static char *below(const struct scene *g, const char *path)
 
 static int place(struct scene *g, const char *path, const char *text, uint16_t mode)
 {
-    struct place_file f;
+    struct writer_file f;
     const struct result what = {.kind = RESULT_FILE,
                                 .mode = mode,
                                 .size = strlen(text),
                                 .mtime_ns = 1234567890123456789,
                                 .path = path};
     g->e = (struct err){0};
-    int rc = place_begin(g->place, &f, path, what.size, &g->e);
+    int rc = writer_begin(g->place, &f, path, what.size, &g->e);
     if (rc == 0)
-        rc = place_write(&f, 0, text, strlen(text), &g->e);
-    return rc == 0 ? place_commit(g->place, &f, &what, &g->e) : rc;
+        rc = writer_write(&f, 0, text, strlen(text), &g->e);
+    return rc == 0 ? writer_commit(g->place, &f, &what, &g->e) : rc;
 }
 
 static void assert_text(const struct scene *g, const char *path, const char *text)
@@ -107,12 +107,12 @@ static void test_of_a_file_that_is_there_only_the_mode_is_taken(void **state)
                           .mtime_ns = 1234567890123456789,
                           .path = "tool"};
     assert_int_equal(place(g, "tool", "same", 0640), 0);
-    assert_true(place_has(g->place, &what));
+    assert_true(writer_has(g->place, &what));
     assert_int_equal(stat(below(g, "job/tool"), &st), 0);
     assert_int_equal(st.st_mode & 07777, 0755);
     what.mtime_ns++;
     what.mode = 0600;
-    assert_false(place_has(g->place, &what));
+    assert_false(writer_has(g->place, &what));
     assert_int_equal(stat(below(g, "job/tool"), &st), 0);
     assert_int_equal(st.st_mode & 07777, 0755);
 }
@@ -138,10 +138,10 @@ static void test_links(void **state)
     struct scene *g = *state;
     char target[64] = "";
     struct result what = {.kind = RESULT_LINK, .path = "d/link", .target = "../file"};
-    assert_int_equal(place_link(g->place, &what, &g->e), 0);
+    assert_int_equal(writer_link(g->place, &what, &g->e), 0);
     assert_int_equal(readlink(below(g, "job/d/link"), target, sizeof target - 1), 7);
     what.target = "../../out";
-    assert_int_equal(place_link(g->place, &what, &g->e), -EPERM);
+    assert_int_equal(writer_link(g->place, &what, &g->e), -EPERM);
     assert_int_equal(names_in(below(g, "job/d")), 1);
 }
 
@@ -150,42 +150,42 @@ static void test_folders_stay(void **state)
     struct scene *g = *state;
     struct stat st;
     struct result what = {.kind = RESULT_FOLDER, .path = "d/e", .mode = 0};
-    assert_int_equal(place_folder(g->place, &what, &g->e), 0);
-    assert_int_equal(place_folder(g->place, &what, &g->e), 0);
+    assert_int_equal(writer_folder(g->place, &what, &g->e), 0);
+    assert_int_equal(writer_folder(g->place, &what, &g->e), 0);
     assert_int_equal(stat(below(g, "job/d/e"), &st), 0);
     assert_int_equal(st.st_mode & 07777, 0700);
     assert_int_equal(place(g, "d/e", "x", 0644), -EISDIR);
     assert_int_equal(place(g, "f", "x", 0644), 0);
     assert_int_equal(place(g, "f/x", "x", 0644), -ENOTDIR);
     what.path = "f";
-    assert_int_equal(place_folder(g->place, &what, &g->e), -ENOTDIR);
+    assert_int_equal(writer_folder(g->place, &what, &g->e), -ENOTDIR);
     assert_int_equal(names_in(below(g, "job/d")), 1);
 }
 
 static void test_what_was_given_up_leaves_nothing(void **state)
 {
     struct scene *g = *state;
-    struct place_file f;
-    assert_int_equal(place_begin(g->place, &f, "big", 1, &g->e), 0);
+    struct writer_file f;
+    assert_int_equal(writer_begin(g->place, &f, "big", 1, &g->e), 0);
     assert_int_equal(names_in(g->job), 1);
-    place_abandon(&f);
-    place_abandon(&f);
+    writer_abandon(&f);
+    writer_abandon(&f);
     assert_int_equal(names_in(g->job), 0);
 }
 
 static void test_what_cannot_be_written_is_one_line_and_leaves_nothing(void **state)
 {
     struct scene *g = *state;
-    struct place_file f;
+    struct writer_file f;
     struct rlimit old, most = {4096, RLIM_INFINITY};
     getrlimit(RLIMIT_FSIZE, &old);
     most.rlim_max = old.rlim_max;
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &most);
-    int rc = place_begin(g->place, &f, "big\n\033[31m", 4097, &g->e);
+    int rc = writer_begin(g->place, &f, "big\n\033[31m", 4097, &g->e);
     if (rc == 0)
-        rc = place_write(&f, 4096, "x", 1, &g->e);
-    place_abandon(&f);
+        rc = writer_write(&f, 4096, "x", 1, &g->e);
+    writer_abandon(&f);
     setrlimit(RLIMIT_FSIZE, &old);
     assert_int_equal(rc, -EFBIG);
     assert_null(strpbrk(g->e.text, "\n\033"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* place.c -- writes results into a folder of this desktop and nowhere else. */
-#include "place.h"
+/* writer.c -- writes results into a folder of this desktop and nowhere else. */
+#include "writer.h"
 #include "overlay/base/text.h"
 #include "overlay/base/file_at.h"
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 enum { TRIES = 16 };
 
-struct place {
+struct writer {
     int folder;
     mode_t umask;
     bool home; /* the folder is the user's home */
@@ -32,9 +32,9 @@ static bool is_home(int folder)
            a.st_ino == b.st_ino;
 }
 
-int place_open(struct place **out, const char *folder, mode_t umask, struct err *e)
+int writer_open(struct writer **out, const char *folder, mode_t umask, struct err *e)
 {
-    struct place *p = calloc(1, sizeof *p);
+    struct writer *p = calloc(1, sizeof *p);
     *out = NULL;
     if (p == NULL)
         return err_set(e, ENOMEM, "out of memory");
@@ -43,7 +43,7 @@ int place_open(struct place **out, const char *folder, mode_t umask, struct err 
     if (p->folder < 0 || snprintf(p->name, sizeof p->name, "%s", folder) >= (int)sizeof p->name) {
         int rc = err_set(e, p->folder < 0 ? errno : ENAMETOOLONG,
                          "no results can be written to %s: %s", folder, strerror(errno));
-        place_close(p);
+        writer_close(p);
         return rc;
     }
     p->home = is_home(p->folder);
@@ -51,7 +51,7 @@ int place_open(struct place **out, const char *folder, mode_t umask, struct err 
     return 0;
 }
 
-void place_close(struct place *p)
+void writer_close(struct writer *p)
 {
     if (p == NULL)
         return;
@@ -62,7 +62,7 @@ void place_close(struct place *p)
 
 /* --- folders --- */
 
-static int beneath(const struct place *p, const char *path, uint64_t flags)
+static int beneath(const struct writer *p, const char *path, uint64_t flags)
 {
     struct open_how how = {.flags = flags | O_CLOEXEC,
                            .resolve =
@@ -73,7 +73,7 @@ static int beneath(const struct place *p, const char *path, uint64_t flags)
 
 /* The folder that `path` lies in, opened, and made where it is not there: a name at a time, each
  * beneath the one before. *name is the last part. */
-static int open_parent(const struct place *p, const char *path, const char **name)
+static int open_parent(const struct writer *p, const char *path, const char **name)
 {
     char part[RESULT_PATH + 1];
     int at = beneath(p, ".", O_RDONLY | O_DIRECTORY);
@@ -103,7 +103,7 @@ static const char *result_shown(const char *path, char out[RESULT_PATH + 1])
     return out;
 }
 
-static int place_error(const struct place *p, const char *path, int code, struct err *e)
+static int writer_error(const struct writer *p, const char *path, int code, struct err *e)
 {
     const char *why = code == ELOOP || code == EXDEV ? "a link is in its way" : strerror(code);
     char shown[RESULT_PATH + 1];
@@ -112,7 +112,7 @@ static int place_error(const struct place *p, const char *path, int code, struct
 }
 
 /* Is such a name written here at all? */
-static int place_judge(const struct place *p, const char *path, struct err *e)
+static int writer_judge(const struct writer *p, const char *path, struct err *e)
 {
     char shown[RESULT_PATH + 1];
     if (!result_path_is_sound(path))
@@ -123,14 +123,14 @@ static int place_judge(const struct place *p, const char *path, struct err *e)
     return 0;
 }
 
-static void name_temporary(char out[sizeof PLACE_TEMPORARY + 8])
+static void name_temporary(char out[sizeof WRITER_TEMPORARY + 8])
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
     uint8_t bytes[6];
     if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
         memset(bytes, 0, sizeof bytes); /* O_EXCL finds out */
-    size_t at = sizeof PLACE_TEMPORARY - 1;
-    memcpy(out, PLACE_TEMPORARY, at);
+    size_t at = sizeof WRITER_TEMPORARY - 1;
+    memcpy(out, WRITER_TEMPORARY, at);
     for (size_t i = 0; i < sizeof bytes; i++)
         out[at++] = letters[bytes[i] % 32];
     out[at] = '\0';
@@ -138,18 +138,18 @@ static void name_temporary(char out[sizeof PLACE_TEMPORARY + 8])
 
 /* --- files --- */
 
-int place_begin(struct place *p, struct place_file *f, const char *path, uint64_t size,
-                struct err *e)
+int writer_begin(struct writer *p, struct writer_file *f, const char *path, uint64_t size,
+                 struct err *e)
 {
     const char *name;
     f->folder = f->fd = -1;
-    int rc = place_judge(p, path, e);
+    int rc = writer_judge(p, path, e);
     if (rc != 0)
         return rc;
     strcpy(f->path, path);
     f->folder = open_parent(p, path, &name);
     if (f->folder < 0)
-        return place_error(p, path, -f->folder, e);
+        return writer_error(p, path, -f->folder, e);
     errno = EEXIST;
     for (int i = 0; i < TRIES && f->fd < 0 && errno == EEXIST; i++) {
         name_temporary(f->temporary);
@@ -160,21 +160,21 @@ int place_begin(struct place *p, struct place_file *f, const char *path, uint64_
     if (rc != 0) {
         close(f->folder);
         f->folder = -1;
-        return place_error(p, path, rc, e);
+        return writer_error(p, path, rc, e);
     }
     /* A full disk is known before the bytes come. */
     if (size > 0 && size <= INT64_MAX &&
         fallocate(f->fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)size) != 0 &&
         (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)) {
         rc = errno;
-        place_abandon(f);
-        return place_error(p, path, rc, e);
+        writer_abandon(f);
+        return writer_error(p, path, rc, e);
     }
     return 0;
 }
 
-int place_write(struct place_file *f, uint64_t offset, const void *bytes, size_t length,
-                struct err *e)
+int writer_write(struct writer_file *f, uint64_t offset, const void *bytes, size_t length,
+                 struct err *e)
 {
     char shown[RESULT_PATH + 1];
     const int rc = file_write_at(f->fd, bytes, length, (off_t)offset);
@@ -190,7 +190,7 @@ static void times_of(const struct result *what, struct timespec out[2])
     out[0] = out[1] = t;
 }
 
-int place_commit(struct place *p, struct place_file *f, const struct result *what, struct err *e)
+int writer_commit(struct writer *p, struct writer_file *f, const struct result *what, struct err *e)
 {
     struct timespec times[2];
     const char *slash = strrchr(f->path, '/');
@@ -200,14 +200,14 @@ int place_commit(struct place *p, struct place_file *f, const struct result *wha
         fchmod(f->fd, what->mode & 0777 & ~p->umask) == 0 && futimens(f->fd, times) == 0 &&
         fsync(f->fd) == 0 &&
         renameat(f->folder, f->temporary, f->folder, slash != NULL ? slash + 1 : f->path) == 0;
-    int rc = ok ? 0 : place_error(p, f->path, errno, e);
+    int rc = ok ? 0 : writer_error(p, f->path, errno, e);
     if (ok)
         f->temporary[0] = '\0';
-    place_abandon(f);
+    writer_abandon(f);
     return rc;
 }
 
-void place_abandon(struct place_file *f)
+void writer_abandon(struct writer_file *f)
 {
     if (f->fd < 0)
         return;
@@ -219,7 +219,7 @@ void place_abandon(struct place_file *f)
 }
 
 /* Through /proc, as a descriptor with O_PATH cannot be changed itself. */
-static void take_mode(const struct place *p, int fd, const struct stat *st, mode_t mode)
+static void take_mode(const struct writer *p, int fd, const struct stat *st, mode_t mode)
 {
     char path[48];
     if ((st->st_mode & 0777) == (mode & 0777 & ~p->umask))
@@ -228,7 +228,7 @@ static void take_mode(const struct place *p, int fd, const struct stat *st, mode
     (void)chmod(path, mode & 0777 & ~p->umask); /* not ours: it stays as it is */
 }
 
-bool place_has(const struct place *p, const struct result *what)
+bool writer_has(const struct writer *p, const struct result *what)
 {
     struct stat st;
     int fd = result_path_is_sound(what->path) ? beneath(p, what->path, O_PATH) : -1;
@@ -245,31 +245,31 @@ bool place_has(const struct place *p, const struct result *what)
 
 /* --- folders and links --- */
 
-int place_folder(struct place *p, const struct result *what, struct err *e)
+int writer_folder(struct writer *p, const struct result *what, struct err *e)
 {
     const char *name;
-    int rc = place_judge(p, what->path, e);
+    int rc = writer_judge(p, what->path, e);
     if (rc != 0)
         return rc;
     int at = open_parent(p, what->path, &name);
     if (at < 0)
-        return place_error(p, what->path, -at, e);
+        return writer_error(p, what->path, -at, e);
     struct stat st;
     /* Its owner can go on using it whatever rights the job has taken from itself. */
     rc = mkdirat(at, name, ((what->mode & 0777) | 0700) & ~p->umask) == 0 ? 0 : errno;
     if (rc == EEXIST && fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
         rc = S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
     close(at);
-    return rc == 0 ? 0 : place_error(p, what->path, rc, e);
+    return rc == 0 ? 0 : writer_error(p, what->path, rc, e);
 }
 
-int place_link(struct place *p, const struct result *what, struct err *e)
+int writer_link(struct writer *p, const struct result *what, struct err *e)
 {
     const char *name;
-    char temporary[sizeof PLACE_TEMPORARY + 8];
+    char temporary[sizeof WRITER_TEMPORARY + 8];
     struct timespec times[2];
     char shown[RESULT_PATH + 1];
-    int rc = place_judge(p, what->path, e);
+    int rc = writer_judge(p, what->path, e);
     if (rc != 0)
         return rc;
     if (what->target == NULL || !result_link_stays(what->path, what->target, p->name))
@@ -277,7 +277,7 @@ int place_link(struct place *p, const struct result *what, struct err *e)
                        result_shown(what->path, shown), p->name);
     int at = open_parent(p, what->path, &name);
     if (at < 0)
-        return place_error(p, what->path, -at, e);
+        return writer_error(p, what->path, -at, e);
     times_of(what, times);
     name_temporary(temporary);
     rc = symlinkat(what->target, at, temporary) == 0 ? 0 : errno;
@@ -288,5 +288,5 @@ int place_link(struct place *p, const struct result *what, struct err *e)
             unlinkat(at, temporary, 0);
     }
     close(at);
-    return rc == 0 ? 0 : place_error(p, what->path, rc, e);
+    return rc == 0 ? 0 : writer_error(p, what->path, rc, e);
 }
