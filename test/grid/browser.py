@@ -73,6 +73,16 @@ class Browser:
                 return value
             time.sleep(0.03)
 
+    def drawn(self):
+        """What the page was told before is on the screen."""
+        self.run_async("const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done(true)))")
+
+    def rests(self):
+        """Nothing on it is on its way any more, either."""
+        self.drawn()
+        self.run_async("const done = arguments[0]; Promise.allSettled(document.getAnimations().map((a) => a.finished)).then(() => done(true))")
+        self.drawn()
+
     def log(self):
         return self.ask("POST", "/se/log", {"type": "browser"})
 

@@ -29,7 +29,7 @@ class Crowd:
         out = subprocess.run([os.environ["builddir"] + "/test/grid/crowd", *size], capture_output=True, timeout=120, check=True).stdout
         self.frames = out.decode().split("\n\n")[:-1]
         self.cookie, self.state, self.sent = cookie, {}, 0
-        self.runs, self.over = threading.Event(), threading.Event()
+        self.runs, self.rests, self.over = threading.Event(), threading.Event(), threading.Event()
         crowd = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -67,16 +67,24 @@ class Crowd:
                 if self.sent > 0:
                     self.over.wait(PERIOD_S)
                 while not self.runs.is_set() and self.sent > 0 and not self.over.is_set():
+                    self.rests.set()
                     self.over.wait(0.02)
+                self.rests.clear()
                 if self.over.is_set():
                     return
                 data = json.loads(frame.split("data: ", 1)[1])
                 merge(self.state, data["state"] if self.sent == 0 else data)
                 self.sent += 1
                 request.wfile.write((frame + "\n\n").encode())
+            self.rests.set()
             self.over.wait()
         except OSError:
             pass  # the browser went
+
+    def pause(self):
+        """`state` is all that was sent, and stays so; false if that does not come about."""
+        self.runs.clear()
+        return self.rests.wait(10)
 
     def close(self):
         self.over.set()

@@ -341,8 +341,8 @@ def clicks(browser):
 def keyboard(browser):
     """Tab reaches all that can be used, in the order in which it is read, and one sees where one is."""
     browser.open("http://%s/" % os.environ["ADDRESS"]) # anew: Tab begins at the top
-    browser.within(20, "return document.querySelectorAll('#peer-table tbody tr').length > 1 && document.querySelectorAll('#history-table tbody tr').length > 0")
-    time.sleep(1.5)
+    browser.within(20, "return document.querySelectorAll('#peer-table tbody tr').length === arguments[0] && document.querySelectorAll('#history-table tbody tr').length > 0", int(os.environ["PEERS"]))
+    browser.rests()
     want = browser.run("""
         window.usable = [...document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')].filter(e => e.checkVisibility());
         return usable.length""")
@@ -367,7 +367,7 @@ def schemes(browser):
     seen = []
     for dark in (False, True):
         browser.look(1280, 1000, dark)
-        time.sleep(0.5)
+        browser.rests()
         seen.append((browser.run(light), browser.run(map_sum)))
     expect(seen[0][0] > 200 and seen[1][0] < 60, "the ground is %d light, and dark %d" % (seen[0][0], seen[1][0]))
     expect(seen[0][1] != seen[1][1], "the map is the same in light and dark")
@@ -532,8 +532,7 @@ def size(n):
 
 def is_right(browser, crowd):
     """Each row and each cell is what the events have told. The table's rows move only now and then."""
-    crowd.runs.clear()
-    time.sleep(0.5)
+    expect(crowd.pause(), "events do not stop")
     browser.run("document.querySelector('.job details').open = true")
     want = must_show(crowd.state)
     end = time.monotonic() + 15
@@ -584,12 +583,12 @@ def narrow(browser):
             for peers, ranks, lanes in ((24, 16, 2), (40, 64, 3), (5, 4, 3)):
                 browser.look(width, height, dark)
                 browser.run("page.takeState(synthetic(...arguments))", peers, ranks, lanes)
-                time.sleep(0.3)
+                browser.drawn()
                 wide, cut, aside = browser.run(CUT)
                 expect(wide <= width, "%d points wide on a screen of %d" % (wide, width))
                 expect(cut == [] and aside == [], "on a screen of %d: cut: %s; wider than the screen: %s" % (width, cut, aside))
         browser.run("page.takeState({ token: '', state: {} })")
-        time.sleep(0.3)
+        browser.drawn()
         expect(browser.run(CUT)[0] <= width, "an empty page is wider than a screen of %d" % width)
 
 
@@ -609,7 +608,7 @@ def axe(browser):
     for width, dark in ((1280, False), (1280, True), (390, False), (390, True)):
         browser.look(width, 900, dark)
         browser.run("page.takeState(synthetic(24, 64, 3)); const d = document.querySelector('.job details'); if (d) d.open = true")
-        time.sleep(0.5)
+        browser.rests()
         found = browser.run_async(source + ";\nconst done = arguments[arguments.length - 1];"
                                   "axe.run().then(r => done(r.violations.map(v => v.impact + ' ' + v.id + ': ' + v.nodes.map(n => n.target.join(' ') + ' ' + (n.any[0] || {message: ''}).message).slice(0, 3).join('; '))), e => done(['' + e]))")
         expect(found == [], "axe-core, %d wide%s:\n  %s" % (width, ", dark" if dark else "", "\n  ".join(found)))
@@ -627,7 +626,7 @@ def shots(browser):
         browser.open("http://%s/" % os.environ["ADDRESS"])
         browser.look(width, height, dark)
         browser.run("page.takeState(synthetic(40, 64, 3))")
-        time.sleep(1.5)
+        browser.rests()
         browser.picture(os.path.join(SHOTS, name + ".png"), 0.7 if width > 600 else 0.8)
     with open(os.path.join(SHOTS, "page.sha256"), "w", encoding="utf-8") as out:
         for path in (*PAGE_FILES, *("doc/%s.png" % p[0] for p in PICTURES)):
