@@ -118,7 +118,7 @@ libdaemon_la_SOURCES = \
     overlay/files/giver.c overlay/files/installed.c overlay/files/installed.h overlay/files/offer.c \
     overlay/files/pack.c overlay/files/pack.h overlay/files/packed.c overlay/files/packed.h \
     overlay/files/store.c overlay/files/store.h overlay/files/store_state.h \
-    overlay/files/tree.c overlay/files/tree_files.c \
+    overlay/files/tree.c overlay/files/tree_check.c overlay/files/tree_files.c \
     overlay/host/address_monitor.c overlay/host/address_monitor.h overlay/host/caller.c overlay/host/caller.h \
     overlay/host/cores.c overlay/host/cores.h \
     overlay/host/hardware.c overlay/host/hardware.h overlay/host/listening.c overlay/host/listening.h \

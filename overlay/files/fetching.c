@@ -400,7 +400,10 @@ static void fetching_start(struct fetching *one)
             one->state = FETCHING_WAITS;
             return;
         }
-    one->tree = store_lookup(f->store, &one->what.list);
+    if (store_start(f->store, &one->what.list, &one->tree, &e) != 0) {
+        end_with(one, &e);
+        return;
+    }
     one->state = one->tree != NULL ? FETCHING_HERE : FETCHING_LIST;
     if (one->tree != NULL && tree_is_whole(one->tree)) {
         end_with(one, &e);

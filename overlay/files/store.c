@@ -361,6 +361,24 @@ struct tree *store_lookup(struct store *s, const struct hash *list)
     return t;
 }
 
+int store_start(struct store *s, const struct hash *list, struct tree **out, struct err *e)
+{
+    struct tree *t = *out = store_lookup(s, list);
+    if (t == NULL || !t->whole || tree_is_unchanged(t))
+        return 0;
+    *out = NULL;
+    t->locks--;
+    if (t->locks > 0)
+        return err_set(e, EBUSY,
+                       "does not start with the job's files: somebody has changed what it keeps of "
+                       "them, and a running job has them");
+    if (s->log != NULL)
+        log_warn(s->log, "files of jobs in %s were changed by somebody: they are fetched again",
+                 t->path);
+    store_remove(s, t);
+    return 0;
+}
+
 static int store_begin(struct store *s, struct tree *t, const uint8_t *list, size_t length,
                        struct err *e)
 {

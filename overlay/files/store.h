@@ -33,6 +33,9 @@ int store_tree(struct store *s, const uint8_t *list, size_t length, const char *
                struct tree **out, struct err *e);
 /* The same where the list is here already; NULL: it is not. */
 struct tree *store_lookup(struct store *s, const struct hash *list);
+/* The same for a job that starts: it gets what was signed. Where somebody has changed what is kept,
+ * it goes, to be fetched anew; -EBUSY: a running job has it. */
+int store_start(struct store *s, const struct hash *list, struct tree **out, struct err *e);
 void tree_release(struct tree *t);
 
 const struct list *tree_list(const struct tree *t);

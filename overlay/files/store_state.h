@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* store_state.h -- shared by store.c (which trees are kept), tree.c (what is in one) and
- * tree_files.c (its files) only. */
+ * tree_files.c and tree_check.c (its files) only. */
 #ifndef P2P_OVERLAY_FILES_STORE_STATE_H
 #define P2P_OVERLAY_FILES_STORE_STATE_H
 #include "store.h"
@@ -72,4 +72,10 @@ int tree_doubt(struct tree *t);  /* the other way round: it is looked at again *
 uint64_t tree_measure(const struct tree *t);
 void tree_touch(const struct tree *t);
 int tree_note(const struct tree *t, const char *name, const void *bytes, size_t length);
+void tree_file(const struct tree *t, const struct list_entry *one, char path[STORE_FILE]);
+
+/* tree_check.c: of a whole tree */
+bool tree_is_unchanged(const struct tree *t);
+/* Is that file of it as it came? */
+bool tree_has_file(const struct tree *t, const struct list_entry *one);
 #endif

@@ -213,7 +213,7 @@ static bool adopt_file(struct tree *t, const struct list_entry *one)
 {
     struct tree *from;
     const struct list_entry *twin = tree_twin(t, one, &from);
-    if (twin == NULL || tree_link(t, one, from, twin) != 0)
+    if (twin == NULL || !tree_has_file(from, twin) || tree_link(t, one, from, twin) != 0)
         return false;
     t->named[one - t->list->entries] = 1;
     for (size_t i = 0; i < one->chunk_count; i++) {

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void file_of(const struct tree *t, const struct list_entry *one, char path[STORE_FILE])
+void tree_file(const struct tree *t, const struct list_entry *one, char path[STORE_FILE])
 {
     const bool outside = list_is_outside(one);
     snprintf(path, STORE_FILE, "%s/%s%s", t->path, outside ? "outside" : "files/", one->path);
@@ -62,7 +62,7 @@ int tree_make(struct tree *t)
     if (rc == 0)
         rc = make_folder(t, "outside");
     for (size_t i = 0; rc == 0 && i < t->list->count; i++) {
-        file_of(t, &t->list->entries[i], path);
+        tree_file(t, &t->list->entries[i], path);
         if (t->list->entries[i].kind == LIST_FOLDER && mkdir(path, 0700) != 0 && errno != EEXIST)
             rc = -errno;
     }
@@ -76,7 +76,7 @@ static int open_to_write(const struct tree *t, const struct list_entry *one)
 {
     char path[STORE_FILE];
     struct stat st;
-    file_of(t, one, path);
+    tree_file(t, one, path);
     const int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
     int rc = one->kind == LIST_OUTSIDE ? make_parents(t, path) : 0;
     if (rc != 0)
@@ -114,7 +114,7 @@ int tree_read(const struct tree *t, size_t chunk, uint8_t *out)
     const uint32_t length = list_chunk_size(one->size, chunk - one->first_chunk);
     const off_t offset = (off_t)(chunk - one->first_chunk) * LIST_CHUNK;
     char path[STORE_FILE];
-    file_of(t, one, path);
+    tree_file(t, one, path);
     const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return -errno;
@@ -127,8 +127,8 @@ int tree_link(struct tree *t, const struct list_entry *one, const struct tree *f
               const struct list_entry *twin)
 {
     char here[STORE_FILE], there[STORE_FILE];
-    file_of(t, one, here);
-    file_of(from, twin, there);
+    tree_file(t, one, here);
+    tree_file(from, twin, there);
     int rc = one->kind == LIST_OUTSIDE ? make_parents(t, here) : 0;
     if (rc == 0 && link(there, here) != 0)
         rc = -errno;
@@ -151,7 +151,7 @@ static int give_rights(const char *path, const struct list_entry *one)
 static int finish_entry(const struct tree *t, const struct list_entry *one)
 {
     char path[STORE_FILE];
-    file_of(t, one, path);
+    tree_file(t, one, path);
     const int rc = one->kind == LIST_OUTSIDE_LINK ? make_parents(t, path) : 0;
     if (rc != 0)
         return rc;
@@ -196,7 +196,7 @@ int tree_doubt(struct tree *t)
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < t->list->count; i++) {
         char path[STORE_FILE];
-        file_of(t, &t->list->entries[i], path);
+        tree_file(t, &t->list->entries[i], path);
         if (t->list->entries[i].kind == LIST_FOLDER && fchmodat(AT_FDCWD, path, 0700, 0) != 0)
             rc = errno == ENOENT ? 0 : -errno;
         else if (list_is_link(&t->list->entries[i]))
@@ -214,7 +214,7 @@ uint64_t tree_measure(const struct tree *t)
         const struct list_entry *one = &t->list->entries[i];
         if (one->size == 0)
             continue;
-        file_of(t, one, path);
+        tree_file(t, one, path);
         if (lstat(path, &st) == 0 && st.st_nlink > 0)
             sum += (uint64_t)st.st_blocks * 512 / st.st_nlink;
     }

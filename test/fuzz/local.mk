@@ -67,7 +67,7 @@ test/fuzz/writer: test/fuzz/writer.c $(fuzz_writer_sources)
 fuzz_results_sources = overlay/client/collect.c overlay/core/files/merge.c overlay/base/id.c $(fuzz_writer_sources)
 test/fuzz/results: test/fuzz/results.c $(fuzz_results_sources)
 	$(call fuzz_build,$(fuzz_results_sources) ,$(SODIUM_LIBS))
-fuzz_tree_sources = overlay/files/store.c overlay/files/tree.c overlay/files/tree_files.c overlay/sandbox/sweep.c \
+fuzz_tree_sources = overlay/files/store.c overlay/files/tree.c overlay/files/tree_check.c overlay/files/tree_files.c overlay/sandbox/sweep.c \
     overlay/base/file.c overlay/base/file_at.c overlay/base/log.c overlay/base/idmap.c $(fuzz_list_sources)
 test/fuzz/tree: test/fuzz/tree.c $(fuzz_tree_sources)
 	$(call fuzz_build,$(fuzz_tree_sources) ,$(SODIUM_LIBS))

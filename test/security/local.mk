@@ -1,5 +1,6 @@
 # Who must not get in, and what members and guests must not do. Names one a line.
 security_scripts = \
+    test/security/altered \
     test/security/strangers \
     test/security/flood \
     test/security/revoked \

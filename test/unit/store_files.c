@@ -240,6 +240,84 @@ static void test_equal_files_are_one(void **state)
     store_close(s);
 }
 
+/* As somebody might who wants it unseen. */
+static void change(const struct tree *t, const char *how)
+{
+    char command[4096];
+    usleep(20000); /* the kernel's clock of files is not finer than that */
+    snprintf(command, sizeof command, "set -e; cd '%s'; touch -r files/data ../at; %s",
+             tree_path(t), how);
+    assert_int_equal(system(command), 0);
+}
+
+static int start(struct store *s, const struct hash *list, struct tree **t, struct err *e)
+{
+    const int rc = store_start(s, list, t, e);
+    if (*t != NULL)
+        tree_release(*t);
+    return rc;
+}
+
+static void test_what_was_changed_goes(void **state)
+{
+    static const char *const ways[] = {
+        "echo abcd >files/copy",
+        "touch -r files/copy ../copy; echo abcd >files/copy; touch -r ../copy files/copy",
+        "cp -p files/copy ../new; mv -f ../new files/copy",
+        "rm files/empty",
+        "chmod u+s files/copy",
+        "touch files/more",
+        "chmod u+w files/data; touch files/data/more; touch -r ../at files/data; chmod 555 "
+        "files/data",
+        "chmod u+w files/data; rm files/data/latest; ln -s /etc/group files/data/latest; "
+        "touch -r ../at files/data; chmod 555 files/data",
+        "touch outside/opt/lib/more.so",
+        "rm boot",
+    };
+    struct store *s = open_store(0);
+    struct tree *t = make(s, 1), *again;
+    struct err e = {0};
+    const struct hash list = *tree_hash(t);
+    (void)state;
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        assert_int_equal(start(s, &list, &again, &e), 0);
+        assert_ptr_equal(again, t); /* as it came */
+        change(t, ways[i]);
+        assert_int_equal(start(s, &list, &again, &e), -EBUSY);
+        assert_non_null(strstr(e.text, "somebody has changed what it keeps"));
+        tree_release(t);
+        assert_int_equal(start(s, &list, &again, &e), 0);
+        if (again != NULL)
+            fail_msg("%s: it is taken", ways[i]);
+        t = make(s, 1);
+    }
+    tree_release(t);
+    store_close(s);
+}
+
+/* Another name for a file is no change; one that was changed gets none. */
+static void test_of_changed_files_nothing_is_taken(void **state)
+{
+    struct store *s = open_store(0);
+    struct err e = {0};
+    struct tree *a = make(s, 1), *again;
+    (void)state;
+    usleep(20000);
+    struct tree *b = make(s, 2);
+    assert_int_equal(look(a, "files/copy").st_ino, look(b, "files/copy").st_ino);
+    assert_int_equal(start(s, tree_hash(a), &again, &e), 0);
+    assert_ptr_equal(again, a);
+    change(b, "cp -p files/copy ../same; echo abcd >files/copy; touch -r ../same files/copy");
+    struct tree *c = make(s, 3);
+    assert_int_not_equal(look(a, "files/copy").st_ino, look(c, "files/copy").st_ino);
+    assert_int_equal(start(s, tree_hash(c), &again, &e), 0);
+    assert_ptr_equal(again, c);
+    tree_release(a);
+    tree_release(b);
+    tree_release(c);
+    store_close(s);
+}
+
 static void test_the_oldest_goes(void **state)
 {
     struct store *s = open_store(3 * LIST_CHUNK + LIST_CHUNK / 2);
@@ -318,6 +396,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_what_was_cut_goes_on, setup, teardown),
         cmocka_unit_test_setup_teardown(test_after_a_crash, setup, teardown),
         cmocka_unit_test_setup_teardown(test_equal_files_are_one, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_what_was_changed_goes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_of_changed_files_nothing_is_taken, setup, teardown),
         cmocka_unit_test_setup_teardown(test_the_oldest_goes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_hashed_once, setup, teardown),
     };
