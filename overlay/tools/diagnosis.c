@@ -151,6 +151,11 @@ static void on_ompi(const struct symptoms *s, struct finding *f)
     }
 }
 
+static const char allow_users[] =
+    "let users make namespaces: sysctl user.max_user_namespaces=10000 and "
+    "kernel.unprivileged_userns_clone=1, on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0; "
+    "then start p2pd anew";
+
 static void on_sandbox(const struct symptoms *s, struct finding *f)
 {
     const unsigned missing = s->required & ~s->enforces;
@@ -164,11 +169,33 @@ static void on_sandbox(const struct symptoms *s, struct finding *f)
          "this kernel cannot keep guests from all they must be kept from (%s): "
          "none are let in",
          confinement_text(missing, words, sizeof words));
-    mend(f, (missing & (CONFINE_SIGNALS | CONFINE_PEERS)) != 0
-                ? "let users make namespaces: sysctl kernel.unprivileged_userns_clone=1, on Ubuntu "
-                  "kernel.apparmor_restrict_unprivileged_userns=0"
-                : "a kernel with Landlock and seccomp, as Debian's; 'confinement' in p2pd.conf "
-                  "says what is demanded");
+    mend(f, "%s",
+         (missing & (CONFINE_SIGNALS | CONFINE_PEERS)) != 0
+             ? allow_users
+             : "a kernel with Landlock and seccomp, as Debian's; 'confinement' in p2pd.conf "
+               "says what is demanded");
+}
+
+static void on_files(const struct symptoms *s, struct finding *f)
+{
+    switch (s->views) {
+    case LANES_OVERLAY:
+        find(f, FINDING_GOOD, "each lane of a job has an overlay of the job's folder");
+        break;
+    case LANES_COPIES:
+        find(f, FINDING_NOTE,
+             "each lane of a job has a whole copy of the job's folder: no overlayfs where rooms "
+             "are");
+        mend(f, "'work' in p2pd.conf on a disk of this desktop with ext4, xfs or btrfs");
+        break;
+    case LANES_ASIDE:
+    case LANES_NONE:
+        find(f, FINDING_NOTE,
+             "nothing can be mounted for a job: its files are there under another path (man "
+             "p2pgrid, RESULTS)");
+        mend(f, "%s", allow_users);
+        break;
+    }
 }
 
 static void on_group(const struct symptoms *s, struct finding *f)
@@ -263,10 +290,10 @@ size_t diagnosis_make(const struct symptoms *s, struct finding out[FINDINGS_MOST
         const char *name;
         void (*look)(const struct symptoms *s, struct finding *f);
     } all[] = {
-        {"daemon", on_daemon},   {"service", on_service}, {"certificate", on_certificate},
-        {"clock", on_clock},     {"network", on_network}, {"peers", on_peers},
-        {"openmpi", on_ompi},    {"sandbox", on_sandbox}, {"cgroup", on_group},
-        {"bridges", on_bridges},
+        {"daemon", on_daemon}, {"service", on_service}, {"certificate", on_certificate},
+        {"clock", on_clock},   {"network", on_network}, {"peers", on_peers},
+        {"openmpi", on_ompi},  {"sandbox", on_sandbox}, {"files", on_files},
+        {"cgroup", on_group},  {"bridges", on_bridges},
     };
     enum { COUNT = sizeof all / sizeof all[0] };
     _Static_assert((int)COUNT <= (int)FINDINGS_MOST, "room for all");

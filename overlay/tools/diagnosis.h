@@ -3,6 +3,7 @@
  * wrong, with what mends it. Decisions only: doctor.c looks. */
 #ifndef P2P_OVERLAY_TOOLS_DIAGNOSIS_H
 #define P2P_OVERLAY_TOOLS_DIAGNOSIS_H
+#include "overlay/base/lane_roots.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -27,6 +28,7 @@ struct symptoms {
     char ompi[32];               /* "": mpirun was not found */
     bool components;             /* Open MPI finds them */
     unsigned enforces, required; /* bits of enum confinement */
+    enum lanes_way views;        /* what a lane's files are in */
     bool group;                  /* jobs have control groups */
     bool delegates;              /* without p2pd: systemd gives this user's services such groups */
     char controllers[32];

@@ -7,6 +7,7 @@
 #include "overlay/crypto/identity.h"
 #include "overlay/lend/lender.h"
 #include "overlay/sandbox/confine.h"
+#include "overlay/sandbox/lanes.h"
 #include "overlay/settings/settings.h"
 #include "service.h"
 #include "src/common/defaults.h"
@@ -63,16 +64,25 @@ static void doctor_row(void *ctx, const struct message *m)
     snprintf(s->controllers, sizeof s->controllers, "%s", m->local_terms->controllers);
 }
 
+static void status_row(void *ctx, const struct message *m)
+{
+    struct symptoms *s = ctx;
+    if (m->kind == MSG_local_self && m->local_self.views <= LANES_OVERLAY)
+        s->views = (enum lanes_way)m->local_self.views;
+}
+
 static void look_at_daemon(struct symptoms *s, struct doctor_order *o)
 {
     struct asked asked = {s, o};
-    struct message terms = {.kind = MSG_local_lend, .local_lend.verb = LENDER_TELL};
+    struct message terms = {.kind = MSG_local_lend, .local_lend.verb = LENDER_TELL},
+                   status = {.kind = MSG_local_status};
     struct msg_local_done done;
     struct all_peers all = {0};
     struct client *c;
     struct err e = {0};
     s->daemon = client_open(&c, o->shared.socket, &e) == 0;
-    if (s->daemon && client_ask(c, &terms, ANSWER_MS, doctor_row, &asked, &done, &e) == 0 &&
+    if (s->daemon && client_ask(c, &status, ANSWER_MS, status_row, s, &done, &e) == 0 &&
+        client_ask(c, &terms, ANSWER_MS, doctor_row, &asked, &done, &e) == 0 &&
         all_peers_ask(&all, c, NULL, &e) == 0) {
         s->peers = (unsigned)all.count;
         s->silent = all.silent;
@@ -280,6 +290,7 @@ static void look_without_daemon(struct symptoms *s)
     if (s->daemon)
         return;
     s->enforces = confine_probe();
+    s->views = lanes_probe("/var/tmp"); /* a disk, as that of rooms */
     snprintf(path, sizeof path,
              "/sys/fs/cgroup/user.slice/user-%1$u.slice/user@%1$u.service/cgroup.controllers",
              (unsigned)geteuid());

@@ -24,6 +24,7 @@ static const struct symptoms healthy = {.daemon = true,
                                         .components = true,
                                         .enforces = CONFINE_USUAL,
                                         .required = CONFINE_USUAL,
+                                        .views = LANES_OVERLAY,
                                         .group = true,
                                         .controllers = "memory pids"};
 
@@ -108,6 +109,10 @@ static void test_each(void **state)
     expect(&s, "openmpi", FINDING_BAD, "not in PATH", "openmpi-bin");
     s.enforces = CONFINE_USUAL & ~(unsigned)CONFINE_SIGNALS;
     expect(&s, "sandbox", FINDING_NOTE, "(signals)", "userns");
+    s.views = LANES_COPIES;
+    expect(&s, "files", FINDING_NOTE, "whole copy", "ext4");
+    s.views = LANES_ASIDE;
+    expect(&s, "files", FINDING_NOTE, "another path", "max_user_namespaces");
     s.group = false;
     expect(&s, "cgroup", FINDING_NOTE, "no control group", "Delegate=yes");
     strcpy(s.bridges, "docker0,virbr0");
