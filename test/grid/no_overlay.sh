@@ -15,9 +15,10 @@ stop_daemon() { # K
 }
 has_gone() { ! kill -0 "$1" 2>/dev/null; }
 
-expect_views() { # K WAY
-    within 20 views_are "$@" || fail "peer $1: $(ask "$1" status)"
+expect_views() { # K WAY WORDS: status and doctor say so
+    within 20 views_are "$1" "$2" || fail "peer $1: $(ask "$1" status)"
     ask "$1" status | grep -qxF "  files    $2 for each lane of a job" || fail "$(ask "$1" status)"
+    ask "$1" doctor | grep -q "^note  *files  *$3" || fail "$(ask "$1" doctor)"
 }
 views_are() { [ "$(ask "$1" status --json | jq -r .views)" = "$2" ]; }
 
@@ -28,7 +29,7 @@ refuse_overlays() { # K
         mount -t overlay -o lowerdir=/home,upperdir=/mnt/changed,workdir=/mnt/work home /home && umount -l /mnt' ||
         skip "no overlay can be mounted here"
     on_peer "$1" p2pd --detach
-    expect_views "$1" copies
+    expect_views "$1" copies "each lane of a job has a whole copy of"
 }
 
 # All of the desktop's users are those of this machine, and none of them can make a namespace.
@@ -44,5 +45,5 @@ refuse_users() { # K
         wait $!' bash setpriv --reuid="$uid" --regid="$uid" --clear-groups \
         env -i HOME="$(on_peer "$1" printenv HOME)" USER="$(on_peer "$1" printenv USER)" XDG_RUNTIME_DIR="/run/user/$uid" \
         bash -lc 'cd && exec p2pd --detach' || skip "no user namespace can be made that forbids others"
-    expect_views "$1" "copies aside"
+    expect_views "$1" "copies aside" "nothing can be mounted for a job"
 }
