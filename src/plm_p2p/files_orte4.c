@@ -13,6 +13,7 @@
 #include "opal/util/argv.h"
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,9 @@ struct plm_p2p_files {
     } offer[BINARIES_MOST];
     size_t offers;
     struct err err;
-    unsigned missed;           /* files that changed or went meanwhile */
+    bool named_only,
+        named;       /* of this folder what is named goes along, and no more; there is some */
+    unsigned missed; /* files that changed or went meanwhile */
     atomic_uint_fast64_t read; /* bytes looked at so far, of so many */
     atomic_uint_fast64_t all;
     int64_t begun_ms;
@@ -325,11 +328,40 @@ int plm_p2p_files_done(struct err *e)
         return -f->err.code;
     }
     tell(f);
+    const struct ras_p2p_component *ras = &mca_ras_p2p_component;
+    f->named_only = ras->files == FILES_AUTO && ras->files_input == NULL &&
+                    gather_judge(f->folder, getenv("HOME")) == GATHER_NAMED;
+    f->named = f->got.named > 0;
     plm->by_library_path = f->got.by_variable;
     plm->by_python_path = f->got.python_path;
     snprintf(plm->python_base, sizeof plm->python_base, "%s", f->got.python_base);
     gathering_clear(&f->got);
     return 0;
+}
+
+/* Has one of its processes failed by itself, not by a signal of somebody's? */
+static bool has_failed(const orte_job_t *job)
+{
+    for (int i = 0; i < job->procs->size; i++) {
+        const orte_proc_t *p = opal_pointer_array_get_item(job->procs, i);
+        const int by = p != NULL && p->exit_code > 128 ? p->exit_code - 128 : 0;
+        if (p != NULL && p->exit_code > 0 && by != SIGHUP && by != SIGINT && by != SIGTERM &&
+            by != SIGKILL)
+            return true;
+    }
+    return false;
+}
+
+void plm_p2p_files_hint(void)
+{
+    const struct plm_p2p_files *f = plm->files;
+    if (f == NULL || !f->named_only || !has_failed(plm->job))
+        return;
+    log_line(
+        "%s is a home, or a folder of all users, so %s went along; if the job lacked a file, "
+        "name what it reads: --mca p2p_files_input FILE,FOLDER/,... (or start it in a folder of "
+        "its own)",
+        f->folder, f->named ? "only what the command line names" : "nothing of it");
 }
 
 /* ---- on their way ---- */

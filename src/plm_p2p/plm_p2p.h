@@ -100,6 +100,8 @@ bool plm_p2p_files_travel(void);
 /* 0: nothing is to be done; 1: the connection is with the thread until grid_answer_fd() tells. */
 int plm_p2p_files_start(struct err *e);
 int plm_p2p_files_done(struct err *e);
+/* At the end: a job that has failed may have lacked a file that nobody named. */
+void plm_p2p_files_hint(void);
 void plm_p2p_files_terms(const struct grid_lease *lease, struct grid_launch *launch);
 void plm_p2p_files_come(const struct grid_event *event); /* to a peer */
 void plm_p2p_files_came(const struct id *lease);         /* all, or never */

@@ -355,8 +355,10 @@ bool plm_p2p_results_collect(void)
         return false;
     const bool failed = orte_abnormal_term_ordered || orte_exit_status != 0;
     opal_event_evtimer_del(&r->due);
-    if (failed)
+    if (failed) {
+        plm_p2p_files_hint();
         (void)orte_plm_base_orted_kill_local_procs(NULL);
+    }
     if (r->busy)
         atomic_store(&r->stop, true); /* it begins anew, for the last time, once that has stopped */
     else if (failed)
