@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// synthetic.js -- a made-up state for p2pd's page, in the page itself: how it looks with a grid that nobody has here. doc's
-// pictures are of it.
+// synthetic.js -- a made-up state for p2pd's page, in the page itself: how it looks with a grid that nobody has here.
 window.synthetic = (count, ranks, lanes) => {
     let seed = 7;
     const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;

@@ -3,7 +3,6 @@
 
 usage: web.py STEP, with LINK and ADDRESS (host:port) in the environment where a step needs them."""
 import decimal
-import hashlib
 import http.client
 import json
 import os
@@ -615,25 +614,27 @@ def axe(browser):
     print("axe-core finds nothing, on a desk and on a phone, light and dark")
 
 
-PAGE_FILES = ("overlay/web/page.html", "overlay/web/page.css", "overlay/web/page.js", "overlay/web/icon.svg", "test/grid/synthetic.js")
-PICTURES = (("page-desktop", 1200, 1250, False), ("page-dark", 1200, 1250, True), ("page-phone", 390, 1300, False))
+PICTURES = (("page-desktop", 1200, 1480, False), ("page-dark", 1200, 1480, True), ("page-phone", 390, 1300, False))
 
 
 def shots(browser):
-    """Small pictures for doc/, of a grid of 40; and of what they were made, which test/style/pictures reads."""
-    browser.cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
+    """Small pictures for doc/, after a loss, which comes when all else was seen."""
+    browser.open(os.environ["LINK"])
+
+    def sees(script, *args):
+        if not browser.within(60, "return " + script, *args):
+            fail("not seen: %s; but %s" % (script, browser.run("return document.body.innerText.slice(0, 1000)")))
+
+    sees("document.querySelectorAll('#peer-table tbody tr').length === arguments[0]", int(os.environ["PEERS"]))
+    sees("document.querySelectorAll('.job .places tbody tr').length === arguments[0]", int(os.environ["RANKS"]))
+    sees("document.querySelectorAll('#others tbody tr').length > 0 && document.querySelectorAll('#history-table tbody tr').length > 0")
+    with open(os.path.join(SHOTS, "seen"), "w", encoding="utf-8"):
+        pass  # now it may be killed
+    sees("document.querySelector('tr.gone') && document.querySelector('.places td.lost') && / goes on in lane /.test(document.querySelector('#log').textContent)")
     for name, width, height, dark in PICTURES:
-        browser.open("http://%s/" % os.environ["ADDRESS"])
         browser.look(width, height, dark)
-        browser.run("page.takeState(synthetic(40, 64, 3))")
         browser.rests()
         browser.picture(os.path.join(SHOTS, name + ".png"), 0.7 if width > 600 else 0.8)
-    with open(os.path.join(SHOTS, "page.sha256"), "w", encoding="utf-8") as out:
-        for path in (*PAGE_FILES, *("doc/%s.png" % p[0] for p in PICTURES)):
-            here = os.path.join(SHOTS, os.path.basename(path)) if path.startswith("doc/") else os.path.join(os.environ["srcdir"], path)
-            with open(here, "rb") as f:
-                out.write("%s  %s\n" % (hashlib.sha256(f.read()).hexdigest(), path))
-    print("pictures in " + SHOTS)
 
 
 def look_at_it():
@@ -671,10 +672,8 @@ def look_by_axe():
 
 
 def look_for_pictures():
-    browser = Browser()
+    browser = Browser(calm=True)
     try:
-        come(browser, int(os.environ["PEERS"]))
-        synthetic(browser)
         shots(browser)
     finally:
         browser.close()
