@@ -7,6 +7,7 @@ mca_pml_replica_la_SOURCES = \
     src/pml_replica/comm_ompi4.c src/pml_replica/file/file.h src/pml_replica/file/file_ompi4.c \
     src/pml_replica/file/file_bytes_ompi4.c src/pml_replica/file/home.c src/pml_replica/file/home.h \
     src/pml_replica/file/batch.c src/pml_replica/file/batch.h src/pml_replica/file/homes.h \
+    src/pml_replica/file/view_name.c src/pml_replica/file/view_name.h \
     src/pml_replica/file/homes_ompi4.c src/pml_replica/file/homes_fs_ompi4.c \
     src/pml_replica/file/agent_ompi4.c src/pml_replica/file/wire_ompi4.c src/pml_replica/file/wire.h \
     src/pml_replica/window/osc_ompi4.c src/pml_replica/window/operation_ompi4.c src/pml_replica/window/epoch_ompi4.c \

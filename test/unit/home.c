@@ -3,6 +3,7 @@
  * file keeps others waiting; requests that make no sense touch nothing; two lanes of one file are
  * found out. */
 #include "src/pml_replica/file/batch.h"
+#include "src/pml_replica/file/view_name.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -309,6 +310,36 @@ static void test_one_long_piece(void **state)
     free(memory);
 }
 
+/* Desktops where the job's folder has other paths speak of one file. */
+static void test_names(void **state)
+{
+    (void)state;
+    static const char *const as_usual[] = {"/home/a/job", "/tmp"}, *const aside[] = {
+                                                                       "/w/lease-1/lane-1/tree",
+                                                                       "/w/lease-1/lane-1/tmp"};
+    char name[64], path[64];
+    setenv("P2PGRID_VIEW", as_usual[0], 1), setenv("TMPDIR", as_usual[1], 1);
+    assert_true(view_name(name, sizeof name, "/home/a/job/sub/out"));
+    assert_string_equal(name, "f/sub/out");
+    assert_true(view_holds("/home/a/job/x") && view_holds("/tmp/x") && !view_holds("/home/a/jobs"));
+    setenv("P2PGRID_VIEW", aside[0], 1), setenv("TMPDIR", aside[1], 1);
+    assert_true(view_path(path, sizeof path, name));
+    assert_string_equal(path, "/w/lease-1/lane-1/tree/sub/out");
+    assert_true(view_name(name, sizeof name, path));
+    assert_string_equal(name, "f/sub/out");
+    assert_true(view_name(name, sizeof name, "/w/lease-1/lane-1/tmp/t1"));
+    assert_string_equal(name, "t/t1");
+    assert_false(view_path(path, 20, name));
+    setenv("TMPDIR", as_usual[1], 1);
+    assert_true(view_path(path, sizeof path, name));
+    assert_string_equal(path, "/tmp/t1");
+    assert_true(view_name(name, sizeof name, "/net/x") && view_path(path, sizeof path, name));
+    assert_string_equal(path, "/net/x");
+    unsetenv("P2PGRID_VIEW");
+    assert_true(view_name(name, sizeof name, "/tmp/t1"));
+    assert_string_equal(name, "/tmp/t1");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -324,6 +355,7 @@ int main(void)
         TEST(test_the_end),
         TEST(test_batches),
         TEST(test_one_long_piece),
+        TEST(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

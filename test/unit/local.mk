@@ -198,7 +198,8 @@ test_unit_transport_LDADD = libtransport.la $(LDADD)
 test_unit_components_SOURCES = test/unit/components.c overlay/sandbox/components.c
 test_unit_components_CPPFLAGS = $(AM_CPPFLAGS) \
     -DCOMPONENTDIR='"/nonexistent"' -DCOMPONENT_FILES='"one.so two.so"'
-test_unit_home_SOURCES = test/unit/home.c overlay/base/file_at.c src/pml_replica/file/home.c src/pml_replica/file/batch.c
+test_unit_home_SOURCES = test/unit/home.c overlay/base/file_at.c src/pml_replica/file/home.c src/pml_replica/file/batch.c \
+    src/pml_replica/file/view_name.c
 test_unit_budget_SOURCES = test/unit/budget.c src/pml_replica/window/budget.c
 test_unit_contention_SOURCES = test/unit/contention.c src/pml_replica/wait/contention.c
 test_unit_spin_SOURCES = test/unit/spin.c src/pml_replica/wait/spin.c

@@ -2,6 +2,7 @@
 /* home.c -- the state of a home: open files, who holds them, who may still ask. */
 #define _GNU_SOURCE 1 /* F_OFD_SETLK */
 #include "home.h"
+#include "view_name.h"
 #include "overlay/base/file_at.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -190,11 +191,13 @@ static bool file_is_shared(const struct home *h, int fd)
     return false;
 }
 
-static const char *path_of(char text[HOME_MAX_PATH], const void *body, uint64_t length)
+/* Of a name that is too long here nothing is found. */
+static const char *path_of(char path[HOME_MAX_PATH], const void *body, uint64_t length)
 {
-    memcpy(text, body, length);
-    text[length] = '\0';
-    return text;
+    char name[HOME_MAX_PATH];
+    memcpy(name, body, length);
+    name[length] = '\0';
+    return view_path(path, HOME_MAX_PATH, name) ? path : name[0] == '/' ? strcpy(path, name) : "";
 }
 
 static struct home_file *file_new(struct home *h, const char *path, int fd)

@@ -4,6 +4,7 @@
  * once. Views, collective buffering and all else above are ompio's; the one aggregator is the first
  * rank, which is the home if that has not opened the file elsewhere before. */
 #include "homes.h"
+#include "view_name.h"
 #include "ompi/file/file.h"
 #include "ompi/mca/fs/base/base.h"
 #include "ompi/mca/rte/rte.h"
@@ -42,16 +43,17 @@ static int home_of_comm(ompi_communicator_t *comm)
     return world;
 }
 
-/* The home that any member knows the path to have; else the first rank. All find the same. */
-static int home_agree(ompi_communicator_t *comm, const char *path, int *home)
+/* The home that any member knows the name to have; else the first rank. All find the same. */
+static int home_agree(const ompio_file_t *fh, const char *name, int *home)
 {
-    int known = homes_find(path), any = -1;
+    ompi_communicator_t *comm = fh->f_comm;
+    int known = homes_find(name), any = -1;
     const int first = home_of_comm(comm);
     if (first < 0) {
         if (ompi_comm_rank(comm) == 0)
             log_line("%s: MPI-IO of processes of several jobs needs a folder that desktops share "
                      "(p2p_files shared)",
-                     path);
+                     fh->f_fullfilename);
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
     int rc = comm->c_coll->coll_allreduce(&known, &any, 1, MPI_INT, MPI_MAX, comm,
@@ -90,12 +92,12 @@ static void error_compare(const char *path, int64_t own)
 }
 
 /* The first rank opens for all. */
-static void remote_open(ompio_file_t *fh, const char *path, struct remote *r, int64_t *error)
+static void remote_open(ompio_file_t *fh, const char *name, struct remote *r, int64_t *error)
 {
     homes_attach(r->home);
     const struct home_answer a =
-        ask_now(r->home, HOME_OPEN, 0, home_mode(fh->f_amode), path, strlen(path));
-    error_compare(path, a.error);
+        ask_now(r->home, HOME_OPEN, 0, home_mode(fh->f_amode), name, strlen(name));
+    error_compare(fh->f_fullfilename, a.error);
     r->number = (uint64_t)a.value;
     *error = a.error;
 }
@@ -117,20 +119,20 @@ static int homes_open(struct ompi_communicator_t *comm, const char *name, int mo
     (void)comm, (void)name, (void)mode, (void)info;
     ompi_communicator_t *c = fh->f_comm;
     struct remote *r = calloc(1, sizeof *r);
-    const char *path = fh->f_fullfilename;
+    char all[HOME_MAX_PATH - 1];
     int64_t told[2] = {0, 0}; /* error, number */
-    int rc = r == NULL                            ? OMPI_ERR_OUT_OF_RESOURCE
-             : strlen(path) >= HOME_MAX_PATH - 1u ? MPI_ERR_BAD_FILE
-                                                  : homes_start();
+    int rc = r == NULL                                         ? OMPI_ERR_OUT_OF_RESOURCE
+             : !view_name(all, sizeof all, fh->f_fullfilename) ? MPI_ERR_BAD_FILE
+                                                               : homes_start();
     fh->fd = -1;
     fh->f_fs_ptr = NULL;
     fh->f_stripe_size = 0;
     fh->f_stripe_count = 1;
     fh->f_flags |= OMPIO_LOCK_NEVER;
     if (rc == OMPI_SUCCESS)
-        rc = home_agree(c, path, &r->home);
+        rc = home_agree(fh, all, &r->home);
     if (rc == OMPI_SUCCESS && fh->f_rank == 0)
-        remote_open(fh, path, r, &told[0]);
+        remote_open(fh, all, r, &told[0]);
     told[1] = rc == OMPI_SUCCESS ? (int64_t)r->number : 0;
     if (rc == OMPI_SUCCESS)
         rc = c->c_coll->coll_bcast(told, 2, MPI_INT64_T, 0, c, c->c_coll->coll_bcast_module);
@@ -142,12 +144,12 @@ static int homes_open(struct ompi_communicator_t *comm, const char *name, int mo
     }
     r->number = (uint64_t)told[1];
     homes_attach(r->home);
-    homes_note(path, r->home);
+    homes_note(all, r->home);
     replica.ompio_parameter = fh->f_get_mca_parameter_value;
     fh->f_get_mca_parameter_value = remote_parameter;
     fh->f_fs_ptr = r;
     log_rank(replica.fs.verbose, 1, wire_self(&replica.homes->wire), "%s: open, rank %d keeps it",
-             path, r->home);
+             fh->f_fullfilename, r->home);
     return OMPI_SUCCESS;
 }
 
@@ -191,9 +193,10 @@ static int homes_delete(char *name, struct opal_info_t *info)
                    : NULL;
     if (path == NULL)
         return OMPI_ERR_OUT_OF_RESOURCE;
-    const int home = homes_find(path);
-    const int64_t error = home < 0 ? path_remove_own(path)
-                                   : ask_now(home, HOME_DELETE, 0, 0, path, strlen(path)).error;
+    char all[HOME_MAX_PATH - 1];
+    const int home = view_name(all, sizeof all, path) ? homes_find(all) : -1;
+    const int64_t error =
+        home < 0 ? path_remove_own(path) : ask_now(home, HOME_DELETE, 0, 0, all, strlen(all)).error;
     free(path);
     return file_mpi_error((int)error);
 }

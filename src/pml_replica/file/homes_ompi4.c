@@ -5,7 +5,7 @@
  * of its members that have opened the path before know. All requests to a home, also those of the
  * home itself, are served in the one order that its leader decides. */
 #include "homes.h"
-#include "overlay/base/lane_roots.h"
+#include "view_name.h"
 #include "ompi/mca/hook/base/base.h"
 #include "ompi/mca/hook/hook.h"
 #include "ompi/mca/rte/rte.h"
@@ -14,34 +14,17 @@
 
 /* --- should there be any? --- */
 
-static bool path_lies_in(const char *path, const char *folder)
-{
-    const size_t length = folder != NULL ? strlen(folder) : 0;
-    return length > 0 && strncmp(path, folder, length) == 0 &&
-           (path[length] == '/' || path[length] == '\0');
-}
-
-/* The folder that this process's lane has for itself, as its room tells it, or its orted (whose
- * last line it is). */
-static const char *view_folder(void)
-{
-    const char *view = getenv(LANE_VIEW_VARIABLE), *roots = getenv(LANE_ROOTS_VARIABLE);
-    if (view == NULL && roots != NULL && atoi(roots) > LANES_ASIDE)
-        view = strrchr(roots, '\n') != NULL ? strrchr(roots, '\n') + 1 : NULL;
-    return view;
-}
-
 /* Elsewhere files are the desktop's, or the network's, as ever. */
 static bool path_is_of_view(const char *path)
 {
-    const char *view = view_folder(), *slash = strrchr(path, '/');
+    const char *slash = strrchr(path, '/');
     char real[PATH_MAX];
     char *folder = slash == NULL   ? strdup(".")
                    : slash == path ? strdup("/")
                                    : strndup(path, (size_t)(slash - path));
-    const bool known = view != NULL && folder != NULL && realpath(folder, real) != NULL;
+    const bool known = view_folder() != NULL && folder != NULL && realpath(folder, real) != NULL;
     free(folder);
-    return known && (path_lies_in(real, view) || path_lies_in(real, getenv("TMPDIR")));
+    return known && view_holds(real);
 }
 
 static bool process_is_alone_with_its_host(void)
