@@ -47,7 +47,7 @@ static int add_user_modules(struct gather *g, const struct gather_app *app, cons
         return 0;
     const int rc = gather_tree(g, path, true, &came);
     if (came)
-        snprintf(g->out->python_base, sizeof g->out->python_base, "%s", base);
+        memcpy(g->out->python_base, base, strlen(base) + 1);
     return rc;
 }
 

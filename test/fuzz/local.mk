@@ -51,8 +51,8 @@ test/fuzz/group: test/fuzz/group.c $(fuzz_message_sources)
 test/fuzz/engine: test/fuzz/engine.c $(libreplica_la_SOURCES)
 	$(call fuzz_build,$(libreplica_la_SOURCES) )
 
-test/fuzz/home: test/fuzz/home.c src/pml_replica/file/home.c overlay/base/file_at.c
-	$(call fuzz_build,src/pml_replica/file/home.c overlay/base/file_at.c )
+test/fuzz/home: test/fuzz/home.c src/pml_replica/file/home.c overlay/base/file_at.c src/pml_replica/file/view_name.c
+	$(call fuzz_build,src/pml_replica/file/home.c src/pml_replica/file/view_name.c overlay/base/file_at.c )
 
 test/fuzz/greeting: test/fuzz/greeting.c $(libtransport_la_SOURCES)
 	$(call fuzz_build,$(libtransport_la_SOURCES) ,$(SODIUM_LIBS) $(OPENSSL_LIBS))
