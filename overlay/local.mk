@@ -42,7 +42,7 @@ noinst_LTLIBRARIES += libclient.la
 libclient_la_SOURCES = \
     overlay/base/confinement.c overlay/base/confinement.h overlay/base/core_list.c overlay/base/core_list.h \
     overlay/base/names.c overlay/base/names.h \
-    overlay/base/err.c overlay/base/err.h overlay/base/lane_roots.c overlay/base/lane_roots.h overlay/base/ports.c overlay/base/ports.h overlay/base/size.c \
+    overlay/base/err.c overlay/base/err.h overlay/base/beneath.h overlay/base/lane_roots.c overlay/base/lane_roots.h overlay/base/ports.c overlay/base/ports.h overlay/base/size.c \
     overlay/base/size.h \
     overlay/client/ask.h overlay/client/client.c overlay/client/files.c overlay/client/p2pgrid.h overlay/client/socket_path.c \
     overlay/client/collect.c overlay/client/collect.h overlay/client/results.c overlay/client/results.h \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lane_roots.c -- a line of numbers and three of paths. */
 #include "lane_roots.h"
+#include "beneath.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -48,21 +49,12 @@ bool lane_roots_parse(struct lane_roots *r, const char *text)
            take_path(r->folder, &text, true);
 }
 
-/* What follows that folder's name; NULL: the path is not in it. */
-static const char *below_folder(const char *path, const char *folder)
-{
-    const size_t length = strlen(folder);
-    return strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0')
-               ? path + length
-               : NULL;
-}
-
-/* Likewise, for some lane's copy. */
+/* What follows some lane's copy; NULL: the path is in none. */
 static const char *below_copy(const char *path, const char *room)
 {
     unsigned lane;
     int length = 0;
-    const char *const inside = below_folder(path, room);
+    const char *const inside = path_beneath(path, room);
     return inside != NULL && sscanf(inside, "/lane-%2u/tree%n", &lane, &length) == 1 &&
                    length > 0 && (inside[length] == '/' || inside[length] == '\0')
                ? inside + length
@@ -73,7 +65,7 @@ static const char *below_copy(const char *path, const char *room)
 const char *lane_roots_beneath(const struct lane_roots *r, const char *path)
 {
     const char *const below = below_copy(path, r->room);
-    return below != NULL ? below : below_folder(path, r->folder);
+    return below != NULL ? below : path_beneath(path, r->folder);
 }
 
 bool lane_roots_aside(const struct lane_roots *r, unsigned lane, const char *path,

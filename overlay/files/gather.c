@@ -6,6 +6,7 @@
 #include "gather_state.h"
 #include "libraries.h"
 #include "secret.h"
+#include "overlay/base/beneath.h"
 #include "overlay/manifest/program.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -51,8 +52,7 @@ bool gather_normal(const char *cwd, const char *name, char *out, size_t size)
 
 static bool is_below(const char *path, const char *folder)
 {
-    const size_t length = strlen(folder);
-    return strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0');
+    return path_beneath(path, folder) != NULL;
 }
 
 void gather_common(const char *const *folders, size_t count, char *out, size_t size)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* folder.c -- which folder may be opened to a job. */
 #include "folder.h"
+#include "overlay/base/beneath.h"
 #include <errno.h>
 #include <limits.h>
 #include <pwd.h>
@@ -12,8 +13,7 @@
 
 static bool folder_holds(const char *folder, const char *path)
 {
-    const size_t length = strcmp(folder, "/") == 0 ? 0 : strlen(folder);
-    return strncmp(folder, path, length) == 0 && (path[length] == '/' || path[length] == '\0');
+    return path_beneath(path, strcmp(folder, "/") == 0 ? "" : folder) != NULL;
 }
 
 /* Programs keep keys, and what is executed at the next login, in such folders. */

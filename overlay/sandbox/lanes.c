@@ -4,6 +4,7 @@
 #include "copy_tree.h"
 #include "namespaces.h"
 #include "sweep.h"
+#include "overlay/base/beneath.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -67,20 +68,15 @@ static int make_lane(const struct lanes_plan *p, unsigned lane)
     return rc == 0 && p->guest ? make_home(p, lane) : rc;
 }
 
-static bool lies_in(const char *path, const char *folder)
-{
-    const size_t length = strlen(folder);
-    return strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0');
-}
-
 static const char *path_below(const char *path, const char *folder)
 {
-    return lies_in(path, folder) && path[strlen(folder)] == '/' ? path + strlen(folder) + 1 : NULL;
+    const char *rest = path_beneath(path, folder);
+    return rest != NULL && rest[0] == '/' ? rest + 1 : NULL;
 }
 
 bool lanes_cover(const struct lanes_plan *p, const char *path)
 {
-    return lies_in(path, p->folder) || lies_in(path, "/tmp");
+    return path_beneath(path, p->folder) != NULL || path_beneath(path, "/tmp") != NULL;
 }
 
 static int make_last(const char *path, bool is_folder)
@@ -226,7 +222,7 @@ static int overlay_make(int tree, int base, int changed, int work)
  * the names are those of this machine anyway. */
 static int lane_overlay_on(const struct lanes_plan *p, unsigned lane, int which, const char *lower)
 {
-    const bool nested = lower[0] != '\0' && lies_in(p->room, lower);
+    const bool nested = lower[0] != '\0' && path_beneath(p->room, lower) != NULL;
     const int tree = lower[0] == '\0' ? -1 : open(lower, O_PATH | O_DIRECTORY | O_CLOEXEC);
     const int base = open_in_room(p, base_names[which]),
               changed = open_of_lane(p, lane, changed_names[which]),

@@ -2,6 +2,7 @@
 /* travelled.c -- walks a tree of the store. */
 #include "travelled.h"
 #include "outside.h"
+#include "overlay/base/beneath.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
@@ -104,8 +105,7 @@ struct travelled_view {
 
 static bool is_above(const char *path, const char *other)
 {
-    const size_t length = strlen(path);
-    return strncmp(other, path, length) == 0 && (other[length] == '/' || other[length] == '\0');
+    return path_beneath(other, path) != NULL;
 }
 
 /* A guest's root holds nothing that is not shown to it; but a folder in which something else is to

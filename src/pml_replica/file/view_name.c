@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* view_name.c -- by what orted has put into the environment. */
 #include "view_name.h"
+#include "overlay/base/beneath.h"
 #include "overlay/base/lane_roots.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,22 +15,14 @@ const char *view_folder(void)
     return view;
 }
 
-static const char *below(const char *path, const char *folder)
-{
-    const size_t length = strlen(folder);
-    return length > 0 && strncmp(path, folder, length) == 0 &&
-                   (path[length] == '/' || path[length] == '\0')
-               ? path + length
-               : NULL;
-}
-
 /* The folder may be named by a link, which getcwd(3) follows. */
 static const char *below_either(const char *path, const char *folder)
 {
     char real[PATH_MAX];
-    const char *rest = folder != NULL ? below(path, folder) : NULL;
-    return rest == NULL && folder != NULL && realpath(folder, real) != NULL ? below(path, real)
-                                                                            : rest;
+    if (folder == NULL || folder[0] == '\0')
+        return NULL;
+    const char *rest = path_beneath(path, folder);
+    return rest == NULL && realpath(folder, real) != NULL ? path_beneath(path, real) : rest;
 }
 
 bool view_holds(const char *path)

@@ -7,6 +7,7 @@
  * places, and where peers share a file system these are one file. A lane that emptied it late would
  * remove what others have written; and if it dies then, the file stays so. */
 #include "preload.h"
+#include "overlay/base/beneath.h"
 #include "overlay/base/lane_roots.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -43,12 +44,6 @@ static bool path_is_file(int folder, const char *path)
     return fstatat(folder, path, &s, 0) != 0 || S_ISREG(s.st_mode);
 }
 
-static bool path_lies_in(const char *path, const char *folder)
-{
-    const size_t length = strlen(folder);
-    return strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0');
-}
-
 /* The file, or the folder in which it will be. False: that is not known. */
 static bool path_resolve(int folder, const char *path, char real[PATH_MAX])
 {
@@ -73,7 +68,7 @@ static bool path_is_own(int folder, const char *path)
     const char *view = getenv(LANE_VIEW_VARIABLE), *tmp = getenv("TMPDIR");
     char real[PATH_MAX];
     return view != NULL && path_resolve(folder, path, real) &&
-           (path_lies_in(real, view) || (tmp != NULL && path_lies_in(real, tmp)));
+           (path_beneath(real, view) != NULL || (tmp != NULL && path_beneath(real, tmp) != NULL));
 }
 
 static bool file_is_asked(int folder, const char *path, const void *caller)
