@@ -5,9 +5,35 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-void churn_vanished(struct churn *t)
+void churn_dropped(struct churn *t, const struct id *peer, uint64_t now_ms)
 {
-    t->doubtful++;
+    t->dropped[t->next].id = *peer;
+    t->dropped[t->next].ms = now_ms;
+    t->next = (t->next + 1) % CHURN_DROPPED;
+}
+
+/* When it was dropped; 0: it was not. It is forgotten. */
+static uint64_t take_dropped(struct churn *t, const struct id *peer)
+{
+    uint64_t ms = 0;
+    for (unsigned i = 0; i < CHURN_DROPPED; i++)
+        if (t->dropped[i].ms > ms && id_equal(&t->dropped[i].id, peer)) {
+            ms = t->dropped[i].ms;
+            t->dropped[i].ms = 0;
+        }
+    return ms;
+}
+
+void churn_left(struct churn *t, const struct id *peer)
+{
+    take_dropped(t, peer);
+}
+
+void churn_gone(struct churn *t, const struct id *peer, bool neighbour, uint64_t now_ms)
+{
+    uint64_t dropped_ms = take_dropped(t, peer);
+    if (neighbour || (dropped_ms != 0 && now_ms - dropped_ms < CHURN_RECENT_MS))
+        t->doubtful++;
 }
 
 void churn_watch(struct churn *t, unsigned neighbours, uint64_t ms)

@@ -103,7 +103,10 @@ static void see_neighbours(struct overlay *o)
     o->near_count = overlay_neighbours(o, o->near, NEIGHBOURS_MAX);
     size_t stayed = 0;
     for (size_t i = 0; i < count; i++)
-        stayed += is_neighbour(o, &before[i].id);
+        if (is_neighbour(o, &before[i].id))
+            stayed++;
+        else
+            churn_dropped(&o->churn, &before[i].id, node_now_ms());
     if (stayed < count)
         o->lost_ms = node_now_ms();
     if (stayed < count || stayed < o->near_count)
@@ -226,6 +229,8 @@ void overlay_take(struct overlay *o, const struct link_peer *from, const struct 
 {
     struct ring_event event = {.kind = RING_MESSAGE, .peer = from->peer, .message = m};
     overlay_run(o, &event);
+    if (m->kind == MSG_ring_leave)
+        churn_left(&o->churn, &from->peer.id);
 }
 
 static void overlay_on_gone(void *ctx, const struct id *peer, const char *why)
@@ -237,8 +242,7 @@ static void overlay_on_gone(void *ctx, const struct id *peer, const char *why)
         return;
     if (node_now_ms() < o->moved_ms + MOVED_MS) /* this peer broke the link itself, to dial anew */
         return;
-    if (is_neighbour(o, peer)) /* one that leaves says so first, and is no neighbour by now */
-        churn_vanished(&o->churn);
+    churn_gone(&o->churn, peer, is_neighbour(o, peer), node_now_ms());
     overlay_run(o, &event);
 }
 
