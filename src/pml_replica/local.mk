@@ -22,9 +22,9 @@ mca_pml_replica_la_SOURCES = \
     src/pml_replica/silent_ompi4.c src/pml_replica/transfer_ompi4.c \
     src/pml_replica/world_ompi4.c
 mca_pml_replica_la_CPPFLAGS = $(AM_CPPFLAGS) $(subst -I,-isystem ,$(OMPI_CPPFLAGS)) $(P2P_VERSION)
-mca_pml_replica_la_CFLAGS = $(AM_CFLAGS) -mcx16
+mca_pml_replica_la_CFLAGS = $(AM_CFLAGS) $(P2P_LTO) -mcx16
 # nodelete: PMIx may answer (silent_ompi4.c) when the job has ended and Open MPI unloads us.
-mca_pml_replica_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -Wl,-z,nodelete \
+mca_pml_replica_la_LDFLAGS = $(AM_LDFLAGS) $(P2P_LTO) -module -avoid-version -Wl,-z,nodelete \
     -export-symbols-regex '^mca_[a-z]*_replica_component'
 EXTRA_mca_pml_replica_la_DEPENDENCIES = $(srcdir)/src/pml_replica/local.mk # what it exports
 mca_pml_replica_la_LIBADD = \

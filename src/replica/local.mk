@@ -16,3 +16,4 @@ libreplica_la_SOURCES = \
     src/replica/verify.c src/replica/death.c \
     src/replica/finish.c src/replica/stall.c \
     src/replica/barrier.c
+libreplica_la_CFLAGS = $(AM_CFLAGS) $(P2P_LTO)

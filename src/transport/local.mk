@@ -9,5 +9,6 @@ libtransport_la_SOURCES = \
     src/transport/tcp.c src/transport/queue.c \
     src/transport/rings.c src/transport/rings.h src/transport/shm.c \
     src/transport/remote_read.c src/transport/turn.c src/transport/turn.h
+libtransport_la_CFLAGS = $(AM_CFLAGS) $(P2P_LTO)
 libtransport_la_CPPFLAGS = $(AM_CPPFLAGS) $(SODIUM_CFLAGS) $(OPENSSL_CFLAGS)
 libtransport_la_LIBADD = $(SODIUM_LIBS) $(OPENSSL_LIBS)
