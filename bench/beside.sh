@@ -64,39 +64,45 @@ as_a_room='for try in 1 2 3 4 5; do
     exec "$@"
 done'
 
+# From the start of mpirun to its end, in milliseconds, into the file $0: what the bench itself does before that is no
+# user's.
+# shellcheck disable=SC2016
+clock='begin=${EPOCHREALTIME/./}; "$@"; code=$?; echo $(((${EPOCHREALTIME/./} - begin) / 1000)) >"$0"; exit $code'
+
 # One copy on stock: over shared memory, as several ranks of a desktop talk; with --desktops by TCP.
-stock_copy() { # COPY RANKS CMD...
-    local k=$((2 * $1 + 1)) ranks=$2
-    shift 2
+stock_copy() { # FOLDER COPY RANKS CMD...
+    local took=$1/ms.$2 k=$((2 * $2 + 1)) ranks=$3
+    shift 3
     [ -z "$desktops" ] || {
-        timeout -k 5 -s KILL "$beside_limit" "$scratch/agent" .$k mpirun --mca plm rsh --mca plm_rsh_agent "$scratch/agent" \
-            -H "10.77.0.$k,10.77.0.$((k + 1))" --map-by node --mca pml ob1 --mca btl self,tcp \
+        timeout -k 5 -s KILL "$beside_limit" bash -c "$clock" "$took" "$scratch/agent" .$k mpirun \
+            --mca plm rsh --mca plm_rsh_agent "$scratch/agent" -H "10.77.0.$k,10.77.0.$((k + 1))" --map-by node --mca pml ob1 --mca btl self,tcp \
             --mca btl_tcp_if_include eth0 --mca oob_tcp_if_include eth0 --bind-to none \
             --mca mpi_yield_when_idle 1 -n 2 "$@" </dev/null
         return
     }
-    setsid -w sh -c "$as_a_room" sh timeout -k 5 -s KILL "$beside_limit" mpirun --oversubscribe --bind-to none \
-        --mca mpi_yield_when_idle 1 --mca pml ob1 --mca btl self,vader -n "$ranks" "$@" </dev/null
+    setsid -w sh -c "$as_a_room" sh timeout -k 5 -s KILL "$beside_limit" bash -c "$clock" "$took" mpirun \
+        --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 --mca pml ob1 --mca btl self,vader -n "$ranks" "$@" </dev/null
 }
 
-grid_copies() { # LEVEL RANKS CMD...
-    local level=$1 how=(--oversubscribe --bind-to none --mca mpi_yield_when_idle 1)
+grid_copies() { # FOLDER LEVEL RANKS CMD...
+    local took=$1/ms.0 level=$2 how=(--oversubscribe --bind-to none --mca mpi_yield_when_idle 1)
     [ -z "$desktops" ] || how=(--bind-to none --mca rmaps_locality_strategy spread)
-    timeout -k 5 -s KILL "$beside_limit" "$srcdir/contrib/grid" run mpirun --mca ras p2p --mca errmgr_replica_level "$level" \
-        "${how[@]}" -n "$2" "${@:3}" </dev/null
+    timeout -k 5 -s KILL "$beside_limit" "$srcdir/contrib/grid" run bash -c "$clock" "$took" mpirun --mca ras p2p \
+        --mca errmgr_replica_level "$level" "${how[@]}" -n "$3" "${@:4}" </dev/null
 }
 
-# Runs CMD in a kind; what each copy printed is in FOLDER/0, 1, ...; fails when one does.
+# Runs CMD in a kind; what each copy printed is in FOLDER/0, 1, ..., how long it took in FOLDER/ms.0, ms.1, ...; fails when
+# one does.
 beside_run() { # KIND FOLDER RANKS CMD...
     local kind=$1 folder=$2 copies pids=() pid code=0
     copies=$(copies_of "$kind")
     shift 2
     rm -rf "$folder" && mkdir -p "$folder"
     case $kind in
-    level*) grid_copies "$copies" "$@" >"$folder/0" 2>"$folder/err" || code=1 ;;
+    level*) grid_copies "$folder" "$copies" "$@" >"$folder/0" 2>"$folder/err" || code=1 ;;
     *)
         for ((i = 0; i < copies; i++)); do
-            stock_copy "$i" "$@" >"$folder/$i" 2>"$folder/err.$i" &
+            stock_copy "$folder" "$i" "$@" >"$folder/$i" 2>"$folder/err.$i" &
             pids+=($!)
         done
         for pid in "${pids[@]}"; do wait "$pid" || code=1; done
