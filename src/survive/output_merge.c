@@ -32,6 +32,7 @@ struct lane {
 
 struct output_merge {
     unsigned lanes, leader; /* leader == lanes: nobody is heard any more */
+    unsigned last;          /* the lane of which something was shown last */
     bool over;
     size_t keep_most;
     output_merge_show *show;
@@ -116,7 +117,7 @@ static void lane_compare(struct output_merge *m, struct lane *l)
     }
     l->differs = true;
     l->differed = l->at;
-    l->shown = m->leader;
+    l->shown = m->last;
 }
 
 /* Counts bytes that a lane wrote where something has been shown already. */
@@ -146,6 +147,7 @@ static void lane_catch_up(struct output_merge *m, struct lane *l)
 
 static void lane_show(struct output_merge *m, struct lane *leader, const char *bytes, size_t count)
 {
+    m->last = (unsigned)(leader - m->lane);
     m->show(m->context, bytes, count);
     while (count > 0) {
         size_t n = lane_read_step(&m->hash, &m->words, m->shown, bytes, count);
@@ -259,7 +261,7 @@ void output_merge_finish(struct output_merge *m, unsigned lane)
         l->differs = true;
         l->agreed = l->at;
         l->differed = l->at + 1;
-        l->shown = m->leader;
+        l->shown = m->last;
     }
     lane_lead(m, lane);
     m->over = true;

@@ -89,6 +89,20 @@ static void test_finish_shows_the_rest_of_that_lane_and_no_more(void **state)
     output_merge_free(m);
 }
 
+static void test_a_new_leader_differs_from_the_last_one(void **state)
+{
+    struct screen *s = blank(state);
+    struct output_merge *m = output_merge_new(2, 1000, show, s);
+    struct output_merge_difference d;
+    take(m, 0, "pid 17\n");
+    output_merge_lose(m, 0); /* lane 1 leads, and has written nothing yet */
+    take(m, 1, "pid 18\n");
+    assert_true(output_merge_differs(m, &d));
+    assert_true(d.lane == 1 && d.shown == 0);
+    assert_screen(s, "pid 17\n");
+    output_merge_free(m);
+}
+
 static void test_a_difference_is_told_once_and_not_shown(void **state)
 {
     struct screen *s = blank(state);
@@ -326,6 +340,7 @@ int main(void)
         cmocka_unit_test_prestate(test_the_leader_is_shown_at_once_and_once, &screen),
         cmocka_unit_test_prestate(test_the_next_lane_takes_over_in_the_middle_of_a_line, &screen),
         cmocka_unit_test_prestate(test_finish_shows_the_rest_of_that_lane_and_no_more, &screen),
+        cmocka_unit_test_prestate(test_a_new_leader_differs_from_the_last_one, &screen),
         cmocka_unit_test_prestate(test_a_difference_is_told_once_and_not_shown, &screen),
         cmocka_unit_test_prestate(test_a_difference_of_a_lane_ahead, &screen),
         cmocka_unit_test_prestate(test_a_lane_that_ends_short_differs, &screen),
