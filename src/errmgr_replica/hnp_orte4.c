@@ -8,7 +8,6 @@
 #include "orte/util/error_strings.h"
 #include "orte/util/name_fns.h"
 #include "orte/util/threads.h"
-#include "src/common/dropped.h"
 #include "src/common/log.h"
 #include "src/common/nodelay.h"
 #include "src/plm_p2p/plm_p2p.h"
@@ -76,11 +75,6 @@ static void hnp_blame(const orte_process_name_t *process)
         iof_replica_blame(rank, lane);
 }
 
-static void lose_to_signal(const orte_proc_t *p, int signal)
-{
-    hnp_lose(p, signal == DROPPED_SIGNAL ? FATE_DROPPED : FATE_SIGNAL, signal);
-}
-
 static bool process_error(orte_proc_t *p, orte_proc_state_t state)
 {
     if (!survive_active() && state == ORTE_PROC_STATE_ABORTED_BY_SIG && p->exit_code > 128)
@@ -93,7 +87,7 @@ static bool process_error(orte_proc_t *p, orte_proc_state_t state)
         return false;
     switch (state) {
     case ORTE_PROC_STATE_ABORTED_BY_SIG:
-        lose_to_signal(p, p->exit_code > 128 ? p->exit_code - 128 : p->exit_code);
+        hnp_lose(p, FATE_SIGNAL, p->exit_code > 128 ? p->exit_code - 128 : p->exit_code);
         break;
     case ORTE_PROC_STATE_ABORTED:
     case ORTE_PROC_STATE_TERM_WO_SYNC:

@@ -2,12 +2,10 @@
 /* link_ompi4.c -- engine and transport joined; addresses by modex; progress. */
 #include "glue.h"
 #include "src/replica/header.h"
-#include "src/common/dropped.h"
 #include "src/common/secret.h"
 #include "opal/mca/pmix/pmix.h"
 #include "opal/runtime/opal_progress.h"
 #include "ompi/mca/rte/rte.h"
-#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -118,18 +116,6 @@ static void wait_for_mpirun(void)
         sleep_ms(SLEEP_MS);
 }
 
-/* The others go on without us. */
-static void end_quietly(bool dropped)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, DROPPED_SIGNAL);
-    if (dropped && signal(DROPPED_SIGNAL, SIG_DFL) != SIG_ERR &&
-        pthread_sigmask(SIG_UNBLOCK, &set, NULL) == 0)
-        raise(DROPPED_SIGNAL);
-    raise(SIGKILL);
-}
-
 /* The engine has stopped; it does nothing more. */
 void link_stop(void *ctx, int status, const char *line)
 {
@@ -138,7 +124,7 @@ void link_stop(void *ctx, int status, const char *line)
         return;
     replica.stopped = true;
     if (status == 0) {
-        end_quietly(line != NULL);
+        raise(SIGKILL); /* the others go on without us */
         return;
     }
     output_release();

@@ -159,7 +159,6 @@ static int cause_weight(const struct fate_replica *r)
         return 3;
     case FATE_SIGNAL:
         return 2;
-    case FATE_DROPPED:
     case FATE_NO_START:
     case FATE_HOST_LOST:
     case FATE_HOST_SILENT:

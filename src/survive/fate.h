@@ -17,7 +17,6 @@ enum fate_cause {
     FATE_HOST_ENDED,   /* the peer said that it ends what runs there */
     FATE_HOST_LEFT,    /* its owner wanted it back, and the job could do without */
     FATE_SIGNAL,       /* value: the signal */
-    FATE_DROPPED,      /* other copies held it for dead, so it ended itself */
     FATE_STATUS,       /* value: the exit status, not 0 */
     FATE_NO_FINALIZE,  /* it ended after MPI_Init without MPI_Finalize; value: the exit status, also
                           0 */

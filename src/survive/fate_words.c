@@ -30,9 +30,6 @@ static void line_add_loss(struct line *l, const struct fate_replica *r)
     case FATE_SIGNAL:
         line_add(l, "killed by signal %d (%s) on %s", r->value, strsignal(r->value), r->peer);
         break;
-    case FATE_DROPPED:
-        line_add(l, "dropped on %s, since other copies held it for dead,", r->peer);
-        break;
     case FATE_STATUS:
         line_add(l, "exited with status %d on %s", r->value, r->peer);
         break;
@@ -78,7 +75,6 @@ static bool takes_its_desktop(const struct fate_replica *r)
     case FATE_ORTED_SILENT:
         return true;
     case FATE_SIGNAL:
-    case FATE_DROPPED:
     case FATE_STATUS:
     case FATE_NO_FINALIZE:
     case FATE_NO_START:
@@ -93,7 +89,7 @@ static bool goes_with(const struct fate_replica *r, const struct fate_replica *h
     if (!r->untold || strcmp(r->peer, head->peer) != 0)
         return false;
     if (takes_its_desktop(head))
-        return takes_its_desktop(r) || r->cause == FATE_DROPPED ||
+        return takes_its_desktop(r) ||
                (r->cause == FATE_SIGNAL && (r->value == SIGKILL || r->value == SIGTERM));
     return r == head ||
            (head->cause == FATE_NO_START && r->cause == head->cause && r->value == head->value);

@@ -11,7 +11,6 @@ static const struct fate_loss host = {FATE_HOST_LOST, 0, "lab1", NULL, 2500};
 static const struct fate_loss silent = {FATE_HOST_SILENT, 0, "lab2", NULL, 4020};
 static const struct fate_loss hung = {FATE_ORTED_SILENT, 0, "lab4", NULL, 6000};
 static const struct fate_loss killed = {FATE_SIGNAL, 9, "lab3", NULL, 1500};
-static const struct fate_loss dropped = {FATE_DROPPED, 16, "lab3", NULL, 3500};
 static const struct fate_loss three = {FATE_STATUS, 3, "lab4", NULL, 1600};
 static const struct fate_loss quiet = {FATE_NO_FINALIZE, 0, "lab5", NULL, 1700};
 
@@ -118,11 +117,9 @@ static void test_status_is_the_first_real_error(void **state)
         const struct fate_loss *first, *second;
         int status;
     } cases[] = {
-        {&host, &silent, 1},   {&host, &dropped, 1},  {&dropped, &killed, 137},
-        {&host, &killed, 137}, {&killed, &host, 137}, {&killed, &three, 3},
-        {&three, &killed, 3},  {&host, &three, 3},    {&three, &three, 3},
-        {&quiet, &three, 1},   {&three, &quiet, 3},   {&quiet, &host, 1},
-        {&silent, &quiet, 1},
+        {&host, &silent, 1},  {&host, &killed, 137}, {&killed, &host, 137}, {&killed, &three, 3},
+        {&three, &killed, 3}, {&host, &three, 3},    {&three, &three, 3},   {&quiet, &three, 1},
+        {&three, &quiet, 3},  {&quiet, &host, 1},    {&silent, &quiet, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fate *f = fate_new(1, 2, 0);
