@@ -75,9 +75,9 @@ stock_copy() { # FOLDER COPY RANKS CMD...
     shift 3
     [ -z "$desktops" ] || {
         timeout -k 5 -s KILL "$beside_limit" bash -c "$clock" "$took" "$scratch/agent" .$k mpirun \
-            --mca plm rsh --mca plm_rsh_agent "$scratch/agent" -H "10.77.0.$k,10.77.0.$((k + 1))" --map-by node --mca pml ob1 --mca btl self,tcp \
-            --mca btl_tcp_if_include eth0 --mca oob_tcp_if_include eth0 --bind-to none \
-            --mca mpi_yield_when_idle 1 -n 2 "$@" </dev/null
+            --mca plm rsh --mca plm_rsh_agent "$scratch/agent" -H "10.77.0.$k,10.77.0.$((k + 1))" --map-by node \
+            --mca pml ob1 --mca btl self,tcp --mca btl_tcp_if_include eth0 --mca oob_tcp_if_include eth0 \
+            --bind-to none --mca mpi_yield_when_idle 1 -n 2 "$@" </dev/null
         return
     }
     setsid -w sh -c "$as_a_room" sh timeout -k 5 -s KILL "$beside_limit" bash -c "$clock" "$took" mpirun \
