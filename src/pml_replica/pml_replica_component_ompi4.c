@@ -35,6 +35,10 @@ static void register_sizes(const mca_base_component_t *c, struct replica_params 
     param_size(c, "log_limit",
                "Bytes of sent messages kept for lanes that are behind, in a process",
                OPAL_INFO_LVL_5, &p->log_limit);
+    param_size(c, "copy_rate",
+               "Bytes a second of large messages that are copied at once for lanes that are late; "
+               "more wait for lag_ms",
+               OPAL_INFO_LVL_5, &p->copy_rate);
     param_size(c, "window_limit",
                "Bytes of one-sided communication of a window on their way from a process, and of "
                "what it answers to others",
@@ -91,7 +95,8 @@ static int component_register(void)
                                  .fragment = 512 << 10,
                                  .log_limit = 64 << 20,
                                  .window_limit = 16 << 20,
-                                 .lag_ms = 10,
+                                 .copy_rate = engine_default_limits.copy_rate,
+                                 .lag_ms = engine_default_limits.lag_ms,
                                  .drop_after_ms = engine_default_limits.drop_after_ms,
                                  .retry_ms = 500,
                                  .silence_ms = 1000,

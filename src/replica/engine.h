@@ -46,8 +46,9 @@ struct engine_limits {
     size_t fragment; /* bytes of a rendezvous that go in one frame */
     size_t log; /* bytes of copies that wait for other lanes; beyond it sends do not complete */
     /* A large send that waits for other lanes alone is copied to the log when one of them has shown
-     * for so long no sign of receiving (lag.h). */
+     * for so long no sign of receiving (lag.h); */
     uint32_t lag_ms;
+    size_t copy_rate; /* at once, as long as such copies are no more bytes a second (allowance.h) */
     /* A process that others wait for, and that gives no sign of life for so long, is dead; 0:
      * never. */
     uint32_t drop_after_ms;

@@ -284,7 +284,8 @@ static bool entry_may_copy(struct engine *e, struct entry *entry)
     if (!log_has_room(e, entry->channel, entry->length))
         return false;
     return !entry->rendezvous || entry->wanted ||
-           lag_now(&r->lag) - entry_stands_still(e, entry) >= e->limits.lag_ms;
+           lag_now(&r->lag) - entry_stands_still(e, entry) >= e->limits.lag_ms ||
+           allowance_take(&e->late, e->limits.copy_rate, e->now_ms, entry->length);
 }
 
 int log_copy_late(struct engine *e)

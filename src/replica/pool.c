@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pool.c -- a list for each size, in steps of a cache line; the last one in is the first one out.
- */
+/* pool.c -- a list for each size; the last one in is the first one out. */
 #include "pool.h"
 #include "memory.h"
 #include <stdint.h>
@@ -14,12 +13,22 @@ struct spare {
 #ifdef __SANITIZE_ADDRESS__
 enum { BYTES_MOST = 0 }; /* so that what is used after its end is seen */
 #else
-enum { BYTES_MOST = 256 * 1024 };
+enum { BYTES_MOST = 1024 * 1024 };
 #endif
+
+enum { FINE_MOST = POOL_FINE * POOL_STEP };
 
 static size_t class_of(size_t size)
 {
-    return (size + POOL_STEP - 1) / POOL_STEP;
+    if (size <= FINE_MOST)
+        return (size + POOL_STEP - 1) / POOL_STEP;
+    return POOL_FINE + (size - FINE_MOST + POOL_LARGE_STEP - 1) / POOL_LARGE_STEP;
+}
+
+static size_t class_bytes(size_t class)
+{
+    return class <= POOL_FINE ? class * POOL_STEP
+                              : FINE_MOST + (class - POOL_FINE) * POOL_LARGE_STEP;
 }
 
 void *pool_take(struct pool *p, size_t head, size_t room)
@@ -29,23 +38,23 @@ void *pool_take(struct pool *p, size_t head, size_t room)
         return memory_record(head, room);
     struct spare *s = p->spare[class];
     if (!s)
-        return memory_record(head, class * POOL_STEP - head);
+        return memory_record(head, class_bytes(class) - head);
     p->spare[class] = s->next;
-    p->bytes -= class * POOL_STEP;
+    p->bytes -= class_bytes(class);
     return memset(s, 0, head);
 }
 
 void pool_return(struct pool *p, void *record, size_t head, size_t room)
 {
     const size_t class = class_of(head + room);
-    if (class > POOL_CLASSES || p->bytes + class * POOL_STEP > BYTES_MOST) {
+    if (class > POOL_CLASSES || p->bytes + class_bytes(class) > BYTES_MOST) {
         free(record);
         return;
     }
     struct spare *s = record;
     s->next = p->spare[class];
     p->spare[class] = s;
-    p->bytes += class * POOL_STEP;
+    p->bytes += class_bytes(class);
 }
 
 void pool_clear(struct pool *p)

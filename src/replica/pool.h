@@ -2,12 +2,15 @@
 /* pool.h -- records that come and go with each small message, used again.
  *
  * Many are alive at once where messages wait for acknowledgements, and then malloc() and free()
- * take as long as all else that is done for the message. */
+ * take as long as all else that is done for the message; where they are so many KiB that the heap
+ * grows and is trimmed again and again, the kernel's part is more than that. */
 #ifndef P2P_SRC_REPLICA_POOL_H
 #define P2P_SRC_REPLICA_POOL_H
 #include <stddef.h>
 
-enum { POOL_STEP = 64, POOL_CLASSES = 32 }; /* larger ones are malloc()'s */
+/* Steps of a cache line, and beyond 2 KiB of 1 KiB; what is larger than an eager message is
+ * malloc()'s. */
+enum { POOL_STEP = 64, POOL_FINE = 32, POOL_LARGE_STEP = 1024, POOL_CLASSES = POOL_FINE + 15 };
 
 struct pool {
     struct spare *spare[POOL_CLASSES + 1]; /* by size */

@@ -395,6 +395,7 @@ static void set_limits(struct sim *s)
     l->cycle.fixed_first = l->cycle.fixed_last = 0;
     l->cycle.window = s->plan->choices ? 3 : 16;
     l->lag_ms = 20;
+    l->copy_rate = s->plan->explored || s->plan->seed % 2 ? 0 : 100 * 1000; /* a message at times */
     l->drop_after_ms = (uint32_t)s->plan->drop_after_ms;
     l->ack_messages = s->plan->explored ? 1 : 1 + (uint32_t)sim_below(s, 4);
     l->ack_delay_ms = 2;

@@ -16,6 +16,7 @@ static const struct contention nobody;
 struct thread {
     struct backoff backoff;
     uint64_t now, used;
+    uint64_t others; /* for so long others run after each poll */
     bool only, has_timed_work;
 };
 
@@ -28,10 +29,10 @@ static int ms_of(const struct backoff *n, const struct contention *c, struct bac
 /* One look of 1 us, and what the thread does until the next one. Returns how long it may sleep. */
 static int look(struct thread *t, struct backoff_case is, uint64_t computes, bool is_being_read)
 {
-    t->now += 1 * US + computes;
+    t->now += 1 * US + computes + t->others;
     t->used += 1 * US + computes;
     if (backoff_poll(&t->backoff, t->only))
-        backoff_judge(&t->backoff, t->now, t->used, is_being_read);
+        backoff_judge(&t->backoff, is, t->now, t->used, is_being_read);
     int ms = ms_of(&t->backoff, &nobody, is, t->has_timed_work);
     backoff_polled(&t->backoff, is.waits, ms > 0, false);
     t->now += (uint64_t)ms * MS;
@@ -104,10 +105,23 @@ static void test_while_a_peer_copies(void **state)
     (void)state;
     struct thread t = {0};
     assert_true(looks_until_sleep(&t, waits, 0, true) > 30000);
-    struct thread contended = {0};
-    for (int i = 0; i < 4000; i++, contended.now += 3 * US) /* others have turns */
-        look(&contended, waits, 0, true);
-    assert_true(look(&contended, waits, 0, true) > 0);
+    struct thread contended = {.others = 3 * US};
+    assert_in_range(looks_until_sleep(&contended, waits, 0, true), 30, 100);
+}
+
+/* What a thread waits for may be among those who have a turn now; a thread that only tests, or that has
+ * the processor to itself, takes it from nobody. */
+static void test_a_wait_where_others_run(void **state)
+{
+    (void)state;
+    const struct backoff_case word = {.for_word = true};
+    struct thread shared = {.others = 3 * US}, yields = {.only = true, .others = 3 * US};
+    assert_in_range(looks_until_sleep(&shared, waits, 0, false), 30, 100);
+    assert_in_range(looks_until_sleep(&yields, waits, 0, false), 4, 12);
+    struct thread for_word = {.others = 3 * US}, only_asks = {.others = 3 * US}, alone = {0};
+    assert_in_range(looks_until_sleep(&for_word, word, 0, false), 30, 100);
+    assert_in_range(looks_until_sleep(&only_asks, asks, 0, false), 1000, 5000);
+    assert_in_range(looks_until_sleep(&alone, waits, 0, false), 1000, 5000);
 }
 
 static void test_for_a_time_at_once(void **state)
@@ -165,6 +179,7 @@ int main(void)
         cmocka_unit_test(test_who_asks_goes_on_soon),
         cmocka_unit_test(test_who_computes_never_sleeps),
         cmocka_unit_test(test_while_a_peer_copies),
+        cmocka_unit_test(test_a_wait_where_others_run),
         cmocka_unit_test(test_for_a_time_at_once),
         cmocka_unit_test(test_who_rests),
         cmocka_unit_test(test_in_contention),

@@ -70,7 +70,7 @@ static uint64_t on_turn_ms(void *ctx, int replica, uint64_t gap_ms, bool anew)
     return g->starved && (anew || replica == g->starved) ? 0 : gap_ms;
 }
 
-static int begin_lanes(void **state, int lanes)
+static int begin_lanes(void **state, int lanes, size_t copy_rate)
 {
     static const struct engine_callbacks callbacks = {.send = on_send,
                                                       .lost = on_lost,
@@ -82,8 +82,10 @@ static int begin_lanes(void **state, int lanes)
     static uint8_t bytes[LENGTH];
     static struct scene scene;
     struct scene *g = *state = &scene;
+    struct engine_limits limits = engine_default_limits;
+    limits.copy_rate = copy_rate;
     *g = (struct scene){0};
-    g->engine = engine_create(RANKS, lanes, 0, 0, NULL, &engine_default_limits, &callbacks, g);
+    g->engine = engine_create(RANKS, lanes, 0, 0, NULL, &limits, &callbacks, g);
     g->comm = engine_comm_add(g->engine, members, RANKS, NULL, 0, false);
     engine_progress(g->engine, 1000);
     for (uint64_t hash = 0; g->begun < WINDOW; g->begun++) {
@@ -97,12 +99,18 @@ static int begin_lanes(void **state, int lanes)
 
 static int begin(void **state)
 {
-    return begin_lanes(state, 2);
+    return begin_lanes(state, 2, 0);
+}
+
+/* 64 ms of it are 7.2 of the messages. */
+static int begin_with_rate(void **state)
+{
+    return begin_lanes(state, 2, (size_t)LENGTH * 1000 / 64 * 36 / 5);
 }
 
 static int begin_three(void **state)
 {
-    return begin_lanes(state, LANES);
+    return begin_lanes(state, LANES, 0);
 }
 
 static int end(void **state)
@@ -226,11 +234,25 @@ static void test_a_lane_without_turns_is_waited_for_so_long(void **state)
     assert_int_equal(g->done, WINDOW);
 }
 
+static void test_so_much_is_copied_at_once(void **state)
+{
+    struct scene *g = *state;
+    assert_int_equal(copies_at(g, 1), 0); /* nobody has them */
+    for (int i = 0; i < WINDOW; i++)
+        have(g, OWN, i);
+    assert_int_equal(copies_at(g, 2), 7);
+    assert_int_equal(g->done, 7);
+    assert_int_equal(copies_at(g, 2 + 6), 7);
+    assert_int_equal(copies_at(g, 2 + 8), 8); /* before the lag is over */
+    assert_int_equal(g->done, WINDOW);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_no_copy_while_the_lane_receives, begin, end),
         cmocka_unit_test_setup_teardown(test_a_copy_when_nothing_comes, begin, end),
+        cmocka_unit_test_setup_teardown(test_so_much_is_copied_at_once, begin_with_rate, end),
         cmocka_unit_test_setup_teardown(test_the_time_of_the_own_lane_does_not_count, begin, end),
         cmocka_unit_test_setup_teardown(test_no_copy_before_any_receiver_has_it, begin_three, end),
         cmocka_unit_test_setup_teardown(test_a_copy_when_a_dead_receiver_had_it, begin_three, end),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pool.c -- records are used again, their heads zero; what is kept is bounded. */
 #include "src/replica/pool.h"
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { HEAD = 40 };
+enum { HEAD = 40, EAGER = 16 * 1024, LARGE = 18 * 1024 };
 
 static void test_a_record_comes_back_with_a_clean_head(void **state)
 {
@@ -39,18 +40,38 @@ static void test_sizes_do_not_mix(void **state)
     assert_ptr_not_equal(larger, small);
     memset(larger, 1, HEAD + 2 * POOL_STEP);
     pool_return(&p, larger, HEAD, 2 * POOL_STEP);
-    uint8_t *large = pool_take(&p, HEAD, POOL_CLASSES * POOL_STEP);
-    memset(large, 1, HEAD + POOL_CLASSES * POOL_STEP);
+    uint8_t *large = pool_take(&p, HEAD, LARGE);
+    memset(large, 1, HEAD + LARGE);
     const size_t before = p.bytes;
-    pool_return(&p, large, HEAD, POOL_CLASSES * POOL_STEP);
+    pool_return(&p, large, HEAD, LARGE);
     assert_int_equal(p.bytes, before); /* not retained */
+    pool_clear(&p);
+}
+
+/* Each size around a step; what is written stays within what the allocator gave. */
+static void test_sizes_up_to_an_eager_message(void **state)
+{
+    (void)state;
+    struct pool p = {0};
+    for (size_t room = 0; room <= EAGER; room += room < 3000 ? 1 : 511) {
+        uint8_t *first = pool_take(&p, HEAD, room);
+        memset(first, 0xff, HEAD + room);
+        pool_return(&p, first, HEAD, room);
+        uint8_t *again = pool_take(&p, HEAD, room);
+        memset(again, 0xff, HEAD + room);
+#ifndef __SANITIZE_ADDRESS__
+        assert_ptr_equal(again, first);
+        assert_true(malloc_usable_size(again) >= HEAD + room);
+#endif
+        pool_return(&p, again, HEAD, room);
+    }
     pool_clear(&p);
 }
 
 static void test_bounded(void **state)
 {
     (void)state;
-    enum { MANY = 8192, MOST = 256 * 1024 };
+    enum { MANY = 16384, MOST = 1024 * 1024 };
     static void *record[MANY];
     struct pool p = {0};
     for (int i = 0; i < MANY; i++)
@@ -65,6 +86,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_record_comes_back_with_a_clean_head),
                                        cmocka_unit_test(test_sizes_do_not_mix),
+                                       cmocka_unit_test(test_sizes_up_to_an_eager_message),
                                        cmocka_unit_test(test_bounded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* backoff.c -- judges every few hundred polls; a sleepy thread, at each. */
+/* backoff.c -- judges every few dozen polls; a sleepy thread, at each. */
 #include "backoff.h"
 
 enum { TESTS_MS = 1, WAITS_MS = 8, WAITS_MOST_MS = 64, TIMED_MS = 4, TIMED_MOST_MS = 8 };
-enum { POLLS = 512, POLLS_A_TURN = 8, POLL_NS = 4000, BUSY_NS = 100000 };
+enum { POLLS = 32, POLLS_A_TURN = 8, POLL_NS = 4000, BUSY_NS = 100000 };
 
 bool backoff_poll(struct backoff *n, bool only)
 {
@@ -13,25 +13,30 @@ bool backoff_poll(struct backoff *n, bool only)
     return n->sleepy || due;
 }
 
-/* A peer that copies answers at once, and waking up takes longer than waiting for it; except on a
- * processor that others want, too. */
-static unsigned backoff_patience(uint64_t went, uint64_t used, bool is_being_read)
+/* After how many rounds of polls. A peer that copies answers at once, and waking up takes longer than
+ * waiting for it; except on a processor that others want, too. */
+static unsigned backoff_patience(struct backoff_case is, bool is_alone, bool is_being_read)
 {
-    enum { FEW = 4, MANY = 64 };
-    return is_being_read && went < used + used / 4 ? MANY : FEW;
+    enum { ONE = 1, FEW = 64, MANY = 1024 };
+    if (is_alone)
+        return is_being_read ? MANY : FEW;
+    return is.waits || is.for_word ? ONE : FEW;
 }
 
-/* Processor time is compared, since yielding takes time of another kind. */
-void backoff_judge(struct backoff *n, uint64_t now, uint64_t used, bool is_being_read)
+/* Processor time is compared, since yielding takes time of another kind. Who else has run is not known of
+ * a time in which this thread slept. */
+void backoff_judge(struct backoff *n, struct backoff_case is, uint64_t now, uint64_t used,
+                   bool is_being_read)
 {
     const uint64_t went = now - n->went, took = used - n->used;
+    const bool is_busy = took >= (n->sleepy ? BUSY_NS : POLLS * POLL_NS);
+    const bool is_alone = n->slept || went < took + took / 4;
     n->went = now;
     n->used = used;
-    if (took >= (n->sleepy ? BUSY_NS : POLLS * POLL_NS))
-        n->quiet = 0;
-    else
-        n->quiet++;
-    n->sleepy = n->quiet >= backoff_patience(went, took, is_being_read);
+    n->slept = false;
+    n->quiet = is_busy ? 0 : n->quiet + 1;
+    n->sleepy =
+        !is_busy && (n->sleepy || n->quiet >= backoff_patience(is, is_alone, is_being_read));
 }
 
 /* A wait sleeps at once where the program sleeps between its polls: a thread that yields runs again
@@ -61,6 +66,7 @@ int backoff_at_fence_ms(uint64_t waited)
 
 void backoff_polled(struct backoff *n, bool waits, bool slept, bool news)
 {
+    n->slept |= slept;
     if (news) {
         n->quiet = n->polls = 0;
         n->sleepy = false;

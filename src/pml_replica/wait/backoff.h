@@ -2,7 +2,9 @@
 /* backoff.h -- shall a waiter that finds nothing sleep, and for how long?
  *
  * Many polls that found nothing, by a thread that does nothing else meanwhile, make it sleepy: a
- * program that computes between two polls never sleeps. The longer it waits the longer it sleeps,
+ * program that computes between two polls never sleeps. A few are enough in a wait while others use
+ * the processor as well: what it waits for may be among them, and each turn that it gives to others
+ * by polling and yielding costs a microsecond or two. The longer it waits the longer it sleeps,
  * as each wake-up takes processor time from those that compute; a frame wakes it. A program that
  * only tests goes on after the shortest sleep, since it may look after other things than messages.
  */
@@ -13,7 +15,7 @@
 struct backoff {
     uint64_t went, used;   /* clock and processor time at the last judgement, ns */
     unsigned polls, quiet; /* consecutive ones that found nothing; and rounds of them */
-    bool sleepy;
+    bool sleepy, slept;    /* it has slept since the last judgement */
     unsigned longer; /* the next sleep: so often twice the first */
 };
 
@@ -29,7 +31,8 @@ struct backoff_case {
 bool backoff_poll(struct backoff *n, bool only);
 /* now, used: the clock and the thread's processor time so far, ns. is_being_read: a peer copies
  * from this process's memory. */
-void backoff_judge(struct backoff *n, uint64_t now, uint64_t used, bool is_being_read);
+void backoff_judge(struct backoff *n, struct backoff_case is, uint64_t now, uint64_t used,
+                   bool is_being_read);
 bool backoff_is_due(const struct backoff *n, const struct contention *c, struct backoff_case is);
 /* How long, ms. has_timed_work: others may wait for what this process does by the clock. */
 int backoff_ms(const struct backoff *n, struct backoff_case is, bool has_timed_work);

@@ -74,12 +74,12 @@ int backoff_at_fence(void)
 int backoff_due(void)
 {
     contention_update(&replica.contention);
-    if (backoff_poll(&replica.backoff, replica.single_poll))
-        backoff_judge(&replica.backoff, now_ns(CLOCK_MONOTONIC), now_ns(CLOCK_THREAD_CPUTIME_ID),
-                      transport_is_being_read(replica.transport));
     const struct backoff_case is = {.waits = program_waits(),
                                     .for_word = engine_waits_for_others(replica.engine),
                                     .for_time = replica.waits_for_time};
+    if (backoff_poll(&replica.backoff, replica.single_poll))
+        backoff_judge(&replica.backoff, is, now_ns(CLOCK_MONOTONIC),
+                      now_ns(CLOCK_THREAD_CPUTIME_ID), transport_is_being_read(replica.transport));
     if (!backoff_is_due(&replica.backoff, &replica.contention, is))
         return 0;
     return backoff_ms(&replica.backoff, is, has_timed_work());
