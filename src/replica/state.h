@@ -241,7 +241,7 @@ struct engine {
                                 something */
     uint64_t barriers[ENGINE_MAX_LANES]; /* by lane of this rank: how many it has entered */
     lanes_t awaited;                     /* at the barrier that this one is in */
-    struct allowance late; /* for copies of large messages */
+    struct allowance late;               /* for copies of large messages */
     struct engine_counts counts;
     char reason[640];
 };

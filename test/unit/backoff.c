@@ -109,8 +109,8 @@ static void test_while_a_peer_copies(void **state)
     assert_in_range(looks_until_sleep(&contended, waits, 0, true), 30, 100);
 }
 
-/* What a thread waits for may be among those who have a turn now; a thread that only tests, or that has
- * the processor to itself, takes it from nobody. */
+/* What a thread waits for may be among those who have a turn now; a thread that only tests, or that
+ * has the processor to itself, takes it from nobody. */
 static void test_a_wait_where_others_run(void **state)
 {
     (void)state;

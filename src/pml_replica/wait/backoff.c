@@ -13,8 +13,8 @@ bool backoff_poll(struct backoff *n, bool only)
     return n->sleepy || due;
 }
 
-/* After how many rounds of polls. A peer that copies answers at once, and waking up takes longer than
- * waiting for it; except on a processor that others want, too. */
+/* After how many rounds of polls. A peer that copies answers at once, and waking up takes longer
+ * than waiting for it; except on a processor that others want, too. */
 static unsigned backoff_patience(struct backoff_case is, bool is_alone, bool is_being_read)
 {
     enum { ONE = 1, FEW = 64, MANY = 1024 };
@@ -23,8 +23,8 @@ static unsigned backoff_patience(struct backoff_case is, bool is_alone, bool is_
     return is.waits || is.for_word ? ONE : FEW;
 }
 
-/* Processor time is compared, since yielding takes time of another kind. Who else has run is not known of
- * a time in which this thread slept. */
+/* Processor time is compared, since yielding takes time of another kind. Who else has run is not
+ * known of a time in which this thread slept. */
 void backoff_judge(struct backoff *n, struct backoff_case is, uint64_t now, uint64_t used,
                    bool is_being_read)
 {

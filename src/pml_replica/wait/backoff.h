@@ -16,7 +16,7 @@ struct backoff {
     uint64_t went, used;   /* clock and processor time at the last judgement, ns */
     unsigned polls, quiet; /* consecutive ones that found nothing; and rounds of them */
     bool sleepy, slept;    /* it has slept since the last judgement */
-    unsigned longer; /* the next sleep: so often twice the first */
+    unsigned longer;       /* the next sleep: so often twice the first */
 };
 
 /* What the program is doing. */
