@@ -91,7 +91,7 @@ static int component_register(void)
 {
     const mca_base_component_t *c = &mca_pml_replica_component.pmlm_version;
     struct replica_params *p = &replica.params;
-    *p = (struct replica_params){.eager_limit = 16 << 10,
+    *p = (struct replica_params){.eager_limit = 64 << 10,
                                  .fragment = 512 << 10,
                                  .log_limit = 64 << 20,
                                  .window_limit = 16 << 20,

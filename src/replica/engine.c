@@ -7,7 +7,7 @@
 #include <string.h>
 
 const struct engine_limits engine_default_limits = {
-    .eager = 16 * 1024,
+    .eager = 64 * 1024,
     .fragment = 512 * 1024,
     .log = 64 * 1024 * 1024,
     .lag_ms = 10,

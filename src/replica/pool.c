@@ -13,7 +13,7 @@ struct spare {
 #ifdef __SANITIZE_ADDRESS__
 enum { BYTES_MOST = 0 }; /* so that what is used after its end is seen */
 #else
-enum { BYTES_MOST = 1024 * 1024 };
+enum { BYTES_MOST = 2 * 1024 * 1024 };
 #endif
 
 enum { FINE_MOST = POOL_FINE * POOL_STEP };

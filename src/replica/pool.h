@@ -10,7 +10,7 @@
 
 /* Steps of a cache line, and beyond 2 KiB of 1 KiB; what is larger than an eager message is
  * malloc()'s. */
-enum { POOL_STEP = 64, POOL_FINE = 32, POOL_LARGE_STEP = 1024, POOL_CLASSES = POOL_FINE + 15 };
+enum { POOL_STEP = 64, POOL_FINE = 32, POOL_LARGE_STEP = 1024, POOL_CLASSES = POOL_FINE + 64 };
 
 struct pool {
     struct spare *spare[POOL_CLASSES + 1]; /* by size */

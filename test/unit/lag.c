@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { RANKS = 2, LANES = 3, TAG = 3, WINDOW = 8, LENGTH = 32 * 1024 };
+enum { RANKS = 2, LANES = 3, TAG = 3, WINDOW = 8, LENGTH = 128 * 1024 };
 enum { OWN = 1, OTHER = 1 + RANKS, THIRD = 1 + 2 * RANKS }; /* the receiver's replicas */
 
 struct scene {

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { HEAD = 40, EAGER = 16 * 1024, LARGE = 18 * 1024 };
+enum { HEAD = 40, EAGER = 64 * 1024, LARGE = 67 * 1024 };
 
 static void test_a_record_comes_back_with_a_clean_head(void **state)
 {
@@ -71,7 +71,7 @@ static void test_sizes_up_to_an_eager_message(void **state)
 static void test_bounded(void **state)
 {
     (void)state;
-    enum { MANY = 16384, MOST = 1024 * 1024 };
+    enum { MANY = 16384, MOST = 2 * 1024 * 1024 };
     static void *record[MANY];
     struct pool p = {0};
     for (int i = 0; i < MANY; i++)
