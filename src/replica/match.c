@@ -93,6 +93,7 @@ static void match_unpost(struct match *m, struct engine_receive *r)
 {
     if (!receive_is_wild(r)) {
         TAILQ_REMOVE(&match_source_of(m, r->source)->posted, r, posted);
+        m->certain--;
         return;
     }
     TAILQ_REMOVE(&m->any, r, posted);
@@ -280,6 +281,7 @@ struct engine_message *match_post(struct match *m, struct engine_receive *r, boo
         m->unbound += !r->bound;
     } else {
         TAILQ_INSERT_TAIL(&match_source_of(m, r->source)->posted, r, posted);
+        m->certain++;
     }
     return message;
 }
@@ -322,18 +324,38 @@ void match_bind(struct match *m, uint64_t wildcard, int source, int tag, uint64_
     r->place = place;
 }
 
+static void match_pair_off(struct match *m, struct engine_receive *r,
+                           struct engine_message *message)
+{
+    match_unpost(m, r);
+    match_take(m, message);
+    r->number = message->number;
+}
+
+static bool match_pair_bound(struct match *m, struct engine_receive **r,
+                             struct engine_message **message)
+{
+    TAILQ_FOREACH (*r, &m->any, posted)
+        if ((*r)->bound && (*r)->place <= m->place &&
+            (*message = match_exact(m, (*r)->bound_source, (*r)->bound_tag, (*r)->number))) {
+            match_pair_off(m, *r, *message);
+            return true;
+        }
+    return false;
+}
+
 bool match_pair(struct match *m, bool leads, struct engine_receive **r,
                 struct engine_message **message, bool *decided)
 {
-    struct engine_message *i;
-    TAILQ_FOREACH (i, &m->arrivals, arrival) {
+    *decided = false;
+    if (!leads && m->certain == 0)
+        return match_pair_bound(m, r, message);
+    TAILQ_FOREACH (*message, &m->arrivals, arrival) {
+        const struct engine_message *i = *message;
         *r = match_first_receive(m, i->source, i->tag, i->number);
         if (!*r || !match_may_take(m, *r, i->source, i->order, leads, decided))
             continue;
-        match_unpost(m, *r);
-        match_take(m, i);
-        (*r)->number = i->number;
-        *message = i;
+        match_pair_off(m, *r, *message);
         return true;
     }
     return false;

@@ -53,6 +53,7 @@ struct match {
     uint64_t order, wildcards;    /* receives posted so far, and those of them from any source */
     uint64_t arrived;             /* messages queued so far */
     unsigned unbound;             /* of `any` */
+    size_t certain;               /* receives that are posted from a certain source */
     struct match_choice *choices; /* made by the leader before the receive is posted here */
     struct match_choice **choices_end;
     /* Where requests are served at places: only messages that came before `until` may be chosen,
@@ -83,7 +84,9 @@ struct engine_message *match_post(struct match *m, struct engine_receive *r, boo
  * that did would wait for ever if the next request is due before. */
 void match_bind(struct match *m, uint64_t wildcard, int source, int tag, uint64_t number,
                 uint64_t place);
-/* After a choice, a cancellation, or when leadership was won: one more pair, or false. */
+/* After a choice, a cancellation, or when leadership was won: one more pair, or false. A follower
+ * that is behind has many messages and gets many choices: where all receives are from any source,
+ * only the bound ones are looked at, and not each message. */
 bool match_pair(struct match *m, bool leads, struct engine_receive **r,
                 struct engine_message **message, bool *decided);
 void match_withdraw(struct match *m, struct engine_receive *r);
