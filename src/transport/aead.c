@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* aead.c -- records of AES-256-GCM, encrypted from where the data lies and decrypted to where it
- * goes. */
+/* aead.c -- records of AES-128-OCB, encrypted from where the data lies and decrypted to where it
+ * goes, in one pass; by way of the record where that is in pieces. */
 #include "aead.h"
 #include "overlay/base/bytes.h"
 #include <assert.h>
@@ -31,7 +31,7 @@ static bool direction_begin(struct direction *d, const uint8_t key[AEAD_KEY], bo
     memcpy(d->key, key, AEAD_KEY);
     d->cipher = EVP_CIPHER_CTX_new();
     return d->cipher != NULL &&
-           EVP_CipherInit_ex(d->cipher, EVP_aes_256_gcm(), NULL, d->key, NULL, encrypt) == 1;
+           EVP_CipherInit_ex(d->cipher, EVP_aes_128_ocb(), NULL, d->key, NULL, encrypt) == 1;
 }
 
 static void direction_end(struct direction *d)
@@ -65,8 +65,12 @@ void aead_free(struct aead *s)
 
 static bool direction_rekey(struct direction *d)
 {
-    return EVP_Digest(d->key, AEAD_KEY, d->key, NULL, EVP_sha256(), NULL) == 1 &&
-           EVP_CipherInit_ex(d->cipher, NULL, NULL, d->key, NULL, -1) == 1;
+    uint8_t hash[EVP_MAX_MD_SIZE];
+    if (EVP_Digest(d->key, AEAD_KEY, hash, NULL, EVP_sha256(), NULL) != 1)
+        return false;
+    memcpy(d->key, hash, AEAD_KEY);
+    OPENSSL_cleanse(hash, sizeof hash);
+    return EVP_CipherInit_ex(d->cipher, NULL, NULL, d->key, NULL, -1) == 1;
 }
 
 /* Sets the nonce of the next record, and takes its length. */
@@ -82,36 +86,70 @@ static bool record_begin(struct direction *d, const uint8_t header[HEADER])
            EVP_CipherUpdate(d->cipher, NULL, &none, header, HEADER) == 1;
 }
 
-/* --- out --- */
+/* All of a record's text, and whether it is over as it should be. */
+static bool record_text(struct direction *d, uint8_t *to, const uint8_t *from, size_t length)
+{
+    int most, rest;
+    return EVP_CipherUpdate(d->cipher, to, &most, from, (int)length) == 1 &&
+           EVP_CipherFinal_ex(d->cipher, to + most, &rest) == 1 && (size_t)(most + rest) == length;
+}
 
-/* Where the next byte to be encrypted is. */
+/* The next byte of what an iovec has. */
 struct cursor {
     const struct iovec *v;
     size_t at;
 };
+
+static void cursor_pass_end(struct cursor *c)
+{
+    while (c->at == c->v->iov_len)
+        *c = (struct cursor){c->v + 1, 0};
+}
+
+/* Where the next `length` bytes are, more than none; NULL: in pieces. */
+static uint8_t *cursor_whole(struct cursor *c, size_t length)
+{
+    cursor_pass_end(c);
+    return c->v->iov_len - c->at >= length ? (uint8_t *)c->v->iov_base + c->at : NULL;
+}
+
+/* The next bytes of the same piece, at most as many. */
+static uint8_t *cursor_piece(struct cursor *c, size_t *length)
+{
+    cursor_pass_end(c);
+    uint8_t *bytes = (uint8_t *)c->v->iov_base + c->at;
+    if (*length > c->v->iov_len - c->at)
+        *length = c->v->iov_len - c->at;
+    c->at += *length;
+    return bytes;
+}
+
+/* --- out --- */
+
+static void cursor_gather(struct cursor *c, uint8_t *to, size_t length)
+{
+    for (size_t at = 0, n; at < length; at += n) {
+        n = length - at;
+        const uint8_t *from = cursor_piece(c, &n);
+        memcpy(to + at, from, n);
+    }
+}
 
 /* Puts a whole record behind what out_bytes has; true unless OpenSSL fails, which happens without
  * memory. */
 static bool record_encrypt(struct aead *s, struct cursor *c, size_t length)
 {
     struct direction *d = &s->out;
-    uint8_t *record = s->out_bytes + d->end, *to = record + HEADER;
+    uint8_t *record = s->out_bytes + d->end, *text = record + HEADER;
+    const uint8_t *from = cursor_whole(c, length);
+    if (from != NULL)
+        c->at += length;
+    else
+        cursor_gather(c, text, length);
     bytes_put_u32(record, (uint32_t)length);
-    bool good = record_begin(d, record);
-    for (size_t left = length; good && left > 0;) {
-        const size_t rest = c->v->iov_len - c->at;
-        int n = (int)(rest < left ? rest : left);
-        good = EVP_CipherUpdate(d->cipher, to, &n, (uint8_t *)c->v->iov_base + c->at, n) == 1;
-        to += n;
-        left -= (size_t)n;
-        c->at += (size_t)n;
-        if (c->at == c->v->iov_len)
-            *c = (struct cursor){c->v + 1, 0};
-    }
-    int none;
     d->end += HEADER + length + TAG;
-    return good && EVP_CipherFinal_ex(d->cipher, to, &none) == 1 &&
-           EVP_CIPHER_CTX_ctrl(d->cipher, EVP_CTRL_AEAD_GET_TAG, TAG, to) == 1;
+    return record_begin(d, record) && record_text(d, text, from != NULL ? from : text, length) &&
+           EVP_CIPHER_CTX_ctrl(d->cipher, EVP_CTRL_AEAD_GET_TAG, TAG, text + length) == 1;
 }
 
 /* False: the socket takes no more, or is broken. */
@@ -171,36 +209,31 @@ bool aead_is_ready(const struct aead *s)
            (record_next_length(s) > AEAD_RECORD || have >= HEADER + record_next_length(s) + TAG);
 }
 
-/* Where `at` bytes of the room are used up already. */
-static bool direction_decrypt(struct direction *d, const struct iovec *v, int n, size_t at,
-                              const uint8_t *from, size_t length)
+static void cursor_scatter(struct cursor *c, const uint8_t *from, size_t length)
 {
-    for (; n > 0 && length > 0; v++, n--) {
-        if (at >= v->iov_len) {
-            at -= v->iov_len;
-            continue;
-        }
-        int piece = (int)(v->iov_len - at < length ? v->iov_len - at : length);
-        if (EVP_CipherUpdate(d->cipher, (uint8_t *)v->iov_base + at, &piece, from, piece) != 1)
-            return false;
-        from += piece;
-        length -= (size_t)piece;
-        at = 0;
+    for (size_t at = 0, n; at < length; at += n) {
+        n = length - at;
+        uint8_t *to = cursor_piece(c, &n);
+        memcpy(to, from + at, n);
     }
-    return length == 0;
 }
 
-static bool record_decrypt(struct aead *s, const struct iovec *v, int n, size_t at)
+static bool record_decrypt(struct aead *s, struct cursor *c)
 {
     struct direction *d = &s->in;
-    size_t length = record_next_length(s);
-    uint8_t *record = s->in_bytes + d->begin, last[TAG];
-    int none;
+    const size_t length = record_next_length(s);
+    uint8_t *record = s->in_bytes + d->begin, *text = record + HEADER;
+    uint8_t *to = cursor_whole(c, length);
     d->begin += HEADER + length + TAG;
-    return record_begin(d, record) && direction_decrypt(d, v, n, at, record + HEADER, length) &&
-           EVP_CIPHER_CTX_ctrl(d->cipher, EVP_CTRL_AEAD_SET_TAG, TAG, record + HEADER + length) ==
-               1 &&
-           EVP_CipherFinal_ex(d->cipher, last, &none) == 1;
+    if (!record_begin(d, record) ||
+        EVP_CIPHER_CTX_ctrl(d->cipher, EVP_CTRL_AEAD_SET_TAG, TAG, text + length) != 1 ||
+        !record_text(d, to != NULL ? to : text, text, length))
+        return false;
+    if (to != NULL)
+        c->at += length;
+    else
+        cursor_scatter(c, text, length);
+    return true;
 }
 
 static ssize_t aead_fill(struct aead *s, int fd)
@@ -218,6 +251,7 @@ static ssize_t aead_fill(struct aead *s, int fd)
 
 ssize_t aead_read(struct aead *s, int fd, const struct iovec *v, int n)
 {
+    struct cursor c = {v, 0};
     size_t room = 0, got = 0;
     for (int i = 0; i < n; i++)
         room += v[i].iov_len;
@@ -229,7 +263,7 @@ ssize_t aead_read(struct aead *s, int fd, const struct iovec *v, int n)
     }
     while (aead_is_ready(s) && room - got >= AEAD_RECORD) {
         size_t length = record_next_length(s);
-        if (length == 0 || length > AEAD_RECORD || !record_decrypt(s, v, n, got)) {
+        if (length == 0 || length > AEAD_RECORD || !record_decrypt(s, &c)) {
             errno = EBADMSG;
             return -1;
         }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* aead.h -- a TCP connection whose bytes no third party can read or change: AES-256-GCM (OpenSSL).
+/* aead.h -- a TCP connection whose bytes no third party can read or change: AES-128-OCB (RFC
+ * 7253, by OpenSSL).
  *
  *     0        4                4 + length      + 16
  *     | length | ciphertext ... | tag           |      up to AEAD_RECORD bytes a record
@@ -9,8 +10,8 @@
  * nonce is ever used twice, and a record that is repeated, left out or moved is as wrong as one
  * that was changed. A wrong record ends the connection. A connection that is cut short is
  * one that broke: what was not acknowledged comes again over the next one, with new keys. Every
- * AEAD_REKEY records a key is replaced by its hash, long before AES-GCM has seen too much of one
- * key (RFC 8446, 5.5).
+ * AEAD_REKEY records a key is replaced by half of its hash: after 16 GiB, where 4 PiB are the most
+ * for one (RFC 7253, 5).
  *
  * Both calls are like writev and readv of a socket that does not block. */
 #ifndef P2P_SRC_TRANSPORT_AEAD_H
@@ -20,7 +21,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-enum { AEAD_KEY = 32, AEAD_RECORD = 64 * 1024, AEAD_REKEY = 1 << 18 };
+enum { AEAD_KEY = 16, AEAD_RECORD = 64 * 1024, AEAD_REKEY = 1 << 18 };
 
 struct aead;
 

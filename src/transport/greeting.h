@@ -32,7 +32,7 @@ enum {
     GREETING_SECRET = 32, /* the job's */
     GREETING_NONCE = 16,
     GREETING_SHARE = 32,
-    GREETING_KEY = 32
+    GREETING_KEY = 16
 };
 enum greeting_kind { GREETING_ASK, GREETING_YES, GREETING_NO };
 enum { GREETING_ENCRYPTED = 1 };
