@@ -52,6 +52,14 @@ struct transfer {
     STAILQ_ENTRY(transfer) later; /* done, as the progress thread found */
 };
 
+/* For a blocking call. The rest is set later; clearing all of it would take as long as much of what
+ * a small message needs. */
+static inline void transfer_init(struct transfer *t)
+{
+    t->request = NULL;
+    t->done = NULL;
+}
+
 typedef struct replica_request {
     mca_pml_base_request_t base; /* as all of Open MPI knows it */
     mca_pml_base_send_mode_t mode;

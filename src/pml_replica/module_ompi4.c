@@ -35,7 +35,8 @@ static int pml_send(const void *buffer, size_t count, ompi_datatype_t *type, int
                     mca_pml_base_send_mode_t mode, ompi_communicator_t *comm)
 {
     opal_convertor_t convertor;
-    struct transfer t = {.request = NULL};
+    struct transfer t;
+    transfer_init(&t);
     t.send.comm = comm_of(comm);
     t.send.to = to;
     t.send.tag = tag;
@@ -84,7 +85,8 @@ static int receive_blocking(void *buffer, size_t count, ompi_datatype_t *type, i
                             ompi_status_public_t *status)
 {
     opal_convertor_t convertor;
-    struct transfer t = {.request = NULL};
+    struct transfer t;
+    transfer_init(&t);
     t.receive.comm = comm_of(comm);
     t.receive.from = from;
     t.receive.tag = tag;

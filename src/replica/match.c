@@ -20,6 +20,31 @@ void match_init(struct match *m, int worlds, int self)
     m->source = memory_zeroed((size_t)worlds * sizeof *m->source);
 }
 
+static void match_choices_free(struct match_choice **first)
+{
+    while (*first) {
+        struct match_choice *c = *first;
+        *first = c->next;
+        free(c);
+    }
+}
+
+/* One that was used is used again: a follower that is behind gets one for each message. */
+static struct match_choice *match_choice_new(struct match *m)
+{
+    struct match_choice *c = m->spare;
+    if (!c)
+        return memory_zeroed(sizeof *c);
+    m->spare = c->next;
+    return c;
+}
+
+static void match_choice_used(struct match *m, struct match_choice *c)
+{
+    c->next = m->spare;
+    m->spare = c;
+}
+
 void match_clear(struct match *m)
 {
     struct engine_message *message;
@@ -31,11 +56,8 @@ void match_clear(struct match *m)
         free(m->source[i]);
     free(m->source);
     m->source = NULL;
-    while (m->choices) {
-        struct match_choice *c = m->choices;
-        m->choices = c->next;
-        free(c);
-    }
+    match_choices_free(&m->choices);
+    match_choices_free(&m->spare);
     m->choices_end = &m->choices;
 }
 
@@ -235,7 +257,7 @@ static bool match_apply_choice(struct match *m, struct engine_receive *r)
     r->bound_tag = c->tag;
     r->number = c->number;
     r->place = c->place;
-    free(c);
+    match_choice_used(m, c);
     return true;
 }
 
@@ -310,7 +332,7 @@ void match_bind(struct match *m, uint64_t wildcard, int source, int tag, uint64_
         if (r->wildcard == wildcard)
             break;
     if (!r) {
-        struct match_choice *c = memory_zeroed(sizeof *c);
+        struct match_choice *c = match_choice_new(m);
         *c = (struct match_choice){NULL, wildcard, number, place, source, tag};
         *m->choices_end = c;
         m->choices_end = &c->next;

@@ -55,7 +55,7 @@ struct match {
     unsigned unbound;             /* of `any` */
     size_t certain;               /* receives that are posted from a certain source */
     struct match_choice *choices; /* made by the leader before the receive is posted here */
-    struct match_choice **choices_end;
+    struct match_choice **choices_end, *spare;
     /* Where requests are served at places: only messages that came before `until` may be chosen,
      * and a choice made for a place after `place` is not for now. Elsewhere both are beyond all. */
     uint64_t until, place;

@@ -226,7 +226,8 @@ void engine_receive(struct engine *e, struct engine_receive *r)
 
 void engine_message_receive(struct engine *e, struct engine_message *m, struct engine_receive *r)
 {
-    r->done = r->withheld = false;
+    r->done = r->withheld = r->bound = false;
+    r->coming = NULL;
     r->source = m->source;
     receive_message(e, r, m);
 }

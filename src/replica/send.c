@@ -175,8 +175,9 @@ static void entry_apply_early(struct engine *e, struct entry *entry)
     }
 }
 
+/* at_once: neither synchronous nor by rendezvous. */
 static void entry_settle_new(struct engine *e, struct engine_send *s, struct entry *entry,
-                             lanes_t unsent)
+                             lanes_t unsent, bool at_once)
 {
     struct finished done = STAILQ_HEAD_INITIALIZER(done);
     struct channel *c = entry->channel;
@@ -186,7 +187,7 @@ static void entry_settle_new(struct engine *e, struct engine_send *s, struct ent
             c->view[k].next = entry;
     if (unsent)
         channel_pend(e, c);
-    if (entry->rendezvous || entry->synchronous) {
+    if (!at_once) {
         entry_apply_early(e, entry);
         log_settle(e, entry, &done);
     }
@@ -221,7 +222,7 @@ static void send_eager(struct engine *e, struct channel *c, struct engine_send *
     if (others || unsent || s->synchronous) {
         struct entry *entry = log_add(e, c, s, bytes, false);
         entry->have_not = entry->unsure = s->synchronous ? living : 0;
-        entry_settle_new(e, s, entry, unsent);
+        entry_settle_new(e, s, entry, unsent, !s->synchronous);
     } else {
         send_complete(e, s);
     }
@@ -252,7 +253,7 @@ static void send_rts(struct engine *e, struct channel *c, struct engine_send *s,
         if (!lane_may_go(c, k, blocked) || rts_put(e, entry, k) == -EAGAIN)
             unsent |= lane_bit(k);
     e->counts.blocked += blocked;
-    entry_settle_new(e, s, entry, unsent);
+    entry_settle_new(e, s, entry, unsent, false);
 }
 
 bool engine_sends_at_once(const struct engine *e, const struct engine_send *s)
