@@ -28,6 +28,13 @@ static enum transport_urgency urgency_of(const uint8_t *header)
     return TRANSPORT_URGENT;
 }
 
+/* A message that may wait does so in the engine's log, where it has to be anyway. */
+static bool link_is_full(uint32_t process, bool copied)
+{
+    return transport_backlog(replica.transport, process) > BACKLOG ||
+           (copied && transport_ring_is_full(replica.transport, process));
+}
+
 static int frame_send(void *ctx, int to, const uint8_t *header, const void *payload, size_t length,
                       void *cookie)
 {
@@ -35,8 +42,7 @@ static int frame_send(void *ctx, int to, const uint8_t *header, const void *payl
     int process = replica.process_of[to];
     if (process < 0)
         return 1;
-    if (header_may_wait(header) &&
-        transport_backlog(replica.transport, (uint32_t)process) > BACKLOG)
+    if (header_may_wait(header) && link_is_full((uint32_t)process, cookie == NULL))
         return -EAGAIN;
     int rc = transport_send(replica.transport, (uint32_t)process, urgency_of(header), header,
                             HEADER_BYTES, payload, length, cookie);

@@ -13,7 +13,7 @@ struct spare {
 #ifdef __SANITIZE_ADDRESS__
 enum { BYTES_MOST = 0 }; /* so that what is used after its end is seen */
 #else
-enum { BYTES_MOST = 2 * 1024 * 1024 };
+enum { BYTES_MOST = 8 * 1024 * 1024 };
 #endif
 
 enum { FINE_MOST = POOL_FINE * POOL_STEP };
@@ -31,6 +31,14 @@ static size_t class_bytes(size_t class)
                               : FINE_MOST + (class - POOL_FINE) * POOL_LARGE_STEP;
 }
 
+/* The next one is wanted soon, and where many are alive it has left the cache. */
+static void fetch_ahead(const struct spare *s)
+{
+    enum { LINE = 64, LINES = 3 };
+    for (int i = 0; i < LINES; i++)
+        __builtin_prefetch((const uint8_t *)s + (size_t)i * LINE, 1);
+}
+
 void *pool_take(struct pool *p, size_t head, size_t room)
 {
     const size_t class = class_of(head + room);
@@ -41,6 +49,7 @@ void *pool_take(struct pool *p, size_t head, size_t room)
         return memory_record(head, class_bytes(class) - head);
     p->spare[class] = s->next;
     p->bytes -= class_bytes(class);
+    fetch_ahead(s->next);
     return memset(s, 0, head);
 }
 

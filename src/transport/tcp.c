@@ -16,7 +16,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-enum { BUFFER = 128 * 1024, PIECES = 64, READS = 8 };
+enum { BUFFER = 256 * 1024, PIECES = 64, READS = 8 };
 enum { TELL_FRAMES = 32, TELL_BYTES = 256 * 1024 };
 _Static_assert(BUFFER >= AEAD_RECORD + TCP_HEADER + TRANSPORT_HEAD + TRANSPORT_SMALL,
                "a record fits beside what is left of a frame");

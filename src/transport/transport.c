@@ -314,6 +314,12 @@ size_t transport_backlog(const struct transport *t, uint32_t to)
     return t->endpoints[to].backlog;
 }
 
+bool transport_ring_is_full(const struct transport *t, uint32_t to)
+{
+    const struct endpoint *e = &t->endpoints[to];
+    return endpoint_has_rings(e) && e->unwritten != NULL;
+}
+
 bool transport_written(const struct transport *t, uint32_t to)
 {
     const struct endpoint *e = &t->endpoints[to];

@@ -21,7 +21,7 @@
 
 enum {
     TRANSPORT_HEAD = 240,        /* bytes of a head, at most */
-    TRANSPORT_SMALL = 16 * 1024, /* up to here a payload arrives in one piece, without `place` */
+    TRANSPORT_SMALL = 64 * 1024, /* up to here a payload arrives in one piece, without `place` */
     TRANSPORT_RKEY = 16          /* bytes of a remote key */
 };
 
@@ -84,6 +84,9 @@ int transport_send(struct transport *t, uint32_t to, enum transport_urgency urge
                    void *token);
 /* Bytes taken and not yet with the peer's host (TCP) or in its ring. */
 size_t transport_backlog(const struct transport *t, uint32_t to);
+/* A frame waits for room in the ring to this process: a small one more would be copied to wait
+ * behind it. */
+bool transport_ring_is_full(const struct transport *t, uint32_t to);
 /* Has the operating system taken over all that was sent to this process? It may not have arrived:
  * over TCP that is known later, when something comes back. */
 bool transport_written(const struct transport *t, uint32_t to);

@@ -71,7 +71,7 @@ static void test_sizes_up_to_an_eager_message(void **state)
 static void test_bounded(void **state)
 {
     (void)state;
-    enum { MANY = 16384, MOST = 2 * 1024 * 1024 };
+    enum { MANY = 65536, MOST = 8 * 1024 * 1024 };
     static void *record[MANY];
     struct pool p = {0};
     for (int i = 0; i < MANY; i++)

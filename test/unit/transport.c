@@ -42,7 +42,7 @@ static bool stranger; /* they have another secret than the rest */
 
 static size_t size_of(uint32_t k)
 {
-    static const size_t sizes[] = {0, 1, 40, 1000, 16384, 16385, 70000, LARGEST};
+    static const size_t sizes[] = {0, 1, 40, 1000, 65536, 65537, 70000, LARGEST};
     return sizes[(k * 2654435761u >> 13) % 8];
 }
 
@@ -212,10 +212,12 @@ static void waits_for_room(bool polls)
     read_all(&a);
     read_all(&b); /* and says how far it has read */
     assert_false(is_called(&a));
+    assert_false(transport_ring_is_full(a.t, 1));
     while (transport_backlog(a.t, 1) ==
            0) /* without exposed memory, whose reading is reported, too */
         assert_true(transport_send(a.t, 1, TRANSPORT_NEWS, NULL, 0, pattern[0], TRANSPORT_SMALL,
                                    NULL) >= 0);
+    assert_true(transport_ring_is_full(a.t, 1));
     assert_true(is_called(&b)); /* news alone does not do that, a full ring does */
     if (polls)
         read_all(&a);
