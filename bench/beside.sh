@@ -64,10 +64,10 @@ as_a_room='for try in 1 2 3 4 5; do
     exec "$@"
 done'
 
-# From the start of mpirun to its end, in milliseconds, into the file $0: what the bench itself does before that is no
-# user's.
+# From the start of mpirun to its end, in milliseconds, into the file $0, and when it was started, in microseconds: what
+# the bench itself does before that is no user's.
 # shellcheck disable=SC2016
-clock='begin=${EPOCHREALTIME/./}; "$@"; code=$?; echo $(((${EPOCHREALTIME/./} - begin) / 1000)) >"$0"; exit $code'
+clock='begin=${EPOCHREALTIME/./}; "$@"; code=$?; echo $(((${EPOCHREALTIME/./} - begin) / 1000)) $begin >"$0"; exit $code'
 
 # One copy on stock: over shared memory, as several ranks of a desktop talk; with --desktops by TCP.
 stock_copy() { # FOLDER COPY RANKS CMD...

@@ -65,4 +65,19 @@ bench-osu: all test/grid/lag
 bench-npb: all test/grid/lag
 	@$(TEST_ENV) NPB="$(NPB)" $(srcdir)/bench/npb $(BENCH)
 .PHONY: bench-osu bench-npb
-EXTRA_DIST += bench/beside.sh bench/osu bench/npb
+EXTRA_DIST += bench/beside.sh bench/osu bench/npb bench/whole.awk
+
+# Ways in which programs talk, and the model held against them: `make bench-patterns`; BENCH='--ways search --repeat 9'.
+EXTRA_PROGRAMS += bench/ways
+bench_ways_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+bench_ways_LDADD = $(OMPI_MPI_LIBS)
+bench-patterns: all bench/ways
+	@$(TEST_ENV) $(srcdir)/bench/patterns $(BENCH)
+.PHONY: bench-patterns
+EXTRA_DIST += bench/patterns bench/model.awk
+
+# How long a start takes, and what happens in it: `make bench-begins`; BENCH='--ranks 64 --kinds "triple level3"'.
+bench-begins: all bench/ways
+	@$(TEST_ENV) $(srcdir)/bench/begins $(BENCH)
+.PHONY: bench-begins
+EXTRA_DIST += bench/begins
