@@ -35,7 +35,7 @@ static size_t class_bytes(size_t class)
 static void fetch_ahead(const struct spare *s)
 {
     enum { LINE = 64, LINES = 3 };
-    for (int i = 0; i < LINES; i++)
+    for (int i = 0; s && i < LINES; i++)
         __builtin_prefetch((const uint8_t *)s + (size_t)i * LINE, 1);
 }
 
