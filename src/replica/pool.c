@@ -2,6 +2,7 @@
 /* pool.c -- a list for each size; the last one in is the first one out. */
 #include "pool.h"
 #include "memory.h"
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,10 +54,35 @@ void *pool_take(struct pool *p, size_t head, size_t room)
     return memset(s, 0, head);
 }
 
+static void spare_free(struct pool *p, size_t class)
+{
+    struct spare *s = p->spare[class];
+    p->spare[class] = s->next;
+    p->bytes -= class_bytes(class);
+    free(s);
+}
+
+/* A program that has sent messages of one size, and now sends those of another, has no use for what
+ * the first ones took. One other size a time is looked at. */
+static bool others_make_room(struct pool *p, size_t class)
+{
+    if (p->next_freed == class || !p->spare[p->next_freed])
+        p->next_freed = p->next_freed < POOL_CLASSES ? p->next_freed + 1 : 0;
+    while (p->bytes + class_bytes(class) > BYTES_MOST && p->next_freed != class &&
+           p->spare[p->next_freed])
+        spare_free(p, p->next_freed);
+    return p->bytes + class_bytes(class) <= BYTES_MOST;
+}
+
+static bool has_room(struct pool *p, size_t class)
+{
+    return p->bytes + class_bytes(class) <= BYTES_MOST || others_make_room(p, class);
+}
+
 void pool_return(struct pool *p, void *record, size_t head, size_t room)
 {
     const size_t class = class_of(head + room);
-    if (class > POOL_CLASSES || p->bytes + class_bytes(class) > BYTES_MOST) {
+    if (class > POOL_CLASSES || !has_room(p, class)) {
         free(record);
         return;
     }
@@ -69,10 +95,6 @@ void pool_return(struct pool *p, void *record, size_t head, size_t room)
 void pool_clear(struct pool *p)
 {
     for (size_t i = 0; i <= POOL_CLASSES; i++)
-        while (p->spare[i]) {
-            struct spare *s = p->spare[i];
-            p->spare[i] = s->next;
-            free(s);
-        }
-    p->bytes = 0;
+        while (p->spare[i])
+            spare_free(p, i);
 }

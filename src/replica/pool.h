@@ -15,6 +15,7 @@ enum { POOL_STEP = 64, POOL_FINE = 32, POOL_LARGE_STEP = 1024, POOL_CLASSES = PO
 struct pool {
     struct spare *spare[POOL_CLASSES + 1]; /* by size */
     size_t bytes;                          /* of them all */
+    size_t next_freed;                     /* the size of which some are freed next */
 };
 
 /* As memory_record(): `head` bytes that are zero, and behind them room. */

@@ -82,11 +82,35 @@ static void test_bounded(void **state)
     pool_clear(&p);
 }
 
+/* What was retained of one size gives way to records of another. */
+static void test_sizes_change(void **state)
+{
+    (void)state;
+#ifndef __SANITIZE_ADDRESS__
+    enum { MANY = 1024 };
+    static void *record[MANY];
+    struct pool p = {0};
+    for (int size = EAGER; size > 1000; size /= 2) {
+        for (int i = 0; i < MANY; i++)
+            record[i] = pool_take(&p, HEAD, (size_t)size);
+        for (int i = 0; i < MANY; i++)
+            pool_return(&p, record[i], HEAD, (size_t)size);
+        const size_t before = p.bytes;
+        void *again = pool_take(&p, HEAD, (size_t)size);
+        assert_true(p.bytes < before); /* it was there */
+        pool_return(&p, again, HEAD, (size_t)size);
+    }
+    pool_clear(&p);
+    assert_int_equal(p.bytes, 0);
+#endif
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_record_comes_back_with_a_clean_head),
                                        cmocka_unit_test(test_sizes_do_not_mix),
                                        cmocka_unit_test(test_sizes_up_to_an_eager_message),
+                                       cmocka_unit_test(test_sizes_change),
                                        cmocka_unit_test(test_bounded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
