@@ -17,10 +17,10 @@ bool backoff_poll(struct backoff *n, bool only)
  * than waiting for it; except on a processor that others want, too. */
 static unsigned backoff_patience(struct backoff_case is, bool is_alone, bool is_being_read)
 {
-    enum { ONE = 1, FEW = 64, MANY = 1024 };
+    enum { FEW = 4, MORE = 64, MANY = 1024 };
     if (is_alone)
-        return is_being_read ? MANY : FEW;
-    return is.waits || is.for_word ? ONE : FEW;
+        return is_being_read ? MANY : MORE;
+    return is.waits || is.for_word ? FEW : MORE;
 }
 
 /* Processor time is compared, since yielding takes time of another kind. Who else has run is not
