@@ -113,12 +113,12 @@ static void channel_forget_unexpected(struct engine *e, struct channel *c, int s
 {
     struct engine_message *m, *next;
     for (m = TAILQ_FIRST(&c->coming); m; m = next) {
-        next = TAILQ_NEXT(m, coming);
+        next = TAILQ_NEXT(m, large->coming);
         if (!m->unexpected)
             continue;
         if (say)
             receive_say_have(e, m, false);
-        TAILQ_REMOVE(&c->coming, m, coming);
+        TAILQ_REMOVE(&c->coming, m, large->coming);
         m->rendezvous = false;
     }
 }

@@ -100,7 +100,8 @@ struct engine_receive {
     bool agents; /* of an agent, which serves beside the program: see engine_by_place() */
     /* by the engine */
     bool done;
-    bool withheld; /* its message is here, but not in its buffer */
+    bool withheld;        /* its message is here, but not in its buffer, */
+    uint64_t withheld_ms; /* since when the program could have waited for it; 0: not yet */
     struct engine_status status;
     TAILQ_ENTRY(engine_receive) posted;
     int source;        /* world rank that it receives from, or ENGINE_ANY_SOURCE */

@@ -13,17 +13,17 @@ const uint8_t *expose_for_lane(struct engine *e, struct entry *entry, int lane)
 {
     if (lane != e->lane || !entry->request || !entry->request->data || !e->call.expose)
         return NULL;
-    if (!entry->exposed)
-        entry->exposed = e->call.expose(e->ctx, replica_of(e, entry->channel->world, lane),
-                                        entry->request->data, entry->rkey);
-    return entry->exposed ? entry->rkey : NULL;
+    if (!entry->wait->exposed)
+        entry->wait->exposed = e->call.expose(e->ctx, replica_of(e, entry->channel->world, lane),
+                                              entry->request->data, entry->wait->rkey);
+    return entry->wait->exposed ? entry->wait->rkey : NULL;
 }
 
 void expose_end(struct engine *e, struct entry *entry)
 {
-    if (entry->exposed)
-        e->call.revoke(e->ctx, replica_of(e, entry->channel->world, e->lane), entry->rkey);
-    entry->exposed = false;
+    if (entry->wait->exposed)
+        e->call.revoke(e->ctx, replica_of(e, entry->channel->world, e->lane), entry->wait->rkey);
+    entry->wait->exposed = false;
 }
 
 /* Bytes beyond the receive's capacity are not read; but they count if contents are compared. */
@@ -32,12 +32,13 @@ bool expose_read(struct engine *e, struct engine_message *m)
     struct engine_receive *r = m->receive;
     size_t length = m->length < r->capacity ? m->length : r->capacity;
     void *room = receive_room(m);
-    if (!m->exposed || !room || !e->call.remote_read || (e->limits.verify && length < m->length))
+    if (!m->large->exposed || !room || !e->call.remote_read ||
+        (e->limits.verify && length < m->length))
         return false;
-    m->exposed = false;
-    if (!e->call.remote_read(e->ctx, m->supplier, m->rkey, room, length))
+    m->large->exposed = false;
+    if (!e->call.remote_read(e->ctx, m->large->supplier, m->large->rkey, room, length))
         return false;
     if (e->limits.verify)
-        m->hash = hash_bytes(0, room, length);
+        m->large->hash = hash_bytes(0, room, length);
     return true;
 }

@@ -34,7 +34,7 @@ static struct entry *future_reader_of(const struct engine *e, const struct engin
 {
     struct entry *entry;
     int left = LOOK_AT;
-    TAILQ_FOREACH_REVERSE (entry, &e->waiting, entries, waiting) {
+    TAILQ_FOREACH_REVERSE (entry, &e->waiting, entries, wait->queued) {
         if (spans_overlap(&entry->request->span, &r->span))
             return entry;
         if (--left == 0)
@@ -53,7 +53,7 @@ bool future_allows(const struct engine *e, const struct engine_receive *r)
 void future_set_aside(struct engine_message *m)
 {
     const size_t capacity = m->receive->capacity;
-    m->aside = memory_record(0, 1 + (m->length < capacity ? m->length : capacity));
+    m->large->aside = memory_record(0, 1 + (m->length < capacity ? m->length : capacity));
 }
 
 void future_withhold(struct engine *e, struct engine_message *m)
@@ -61,9 +61,10 @@ void future_withhold(struct engine *e, struct engine_message *m)
     struct entry *reader = future_reader_of(e, m->receive);
     m->receive->withheld = true;
     m->receive->coming = m;
+    m->receive->withheld_ms = 0;
     TAILQ_INSERT_TAIL(&e->withheld, m, arrival);
     if (reader)
-        reader->wanted = true;
+        reader->wait->wanted = true;
 }
 
 void future_forget(struct engine *e, struct engine_message *m)
@@ -101,9 +102,9 @@ static bool future_is_due(struct engine_message *m, uint64_t now_ms, uint32_t af
         return true;
     if (!m->receive->inner)
         return false;
-    if (m->withheld_ms == 0)
-        m->withheld_ms = now_ms;
-    return now_ms - m->withheld_ms >= after_ms;
+    if (m->receive->withheld_ms == 0)
+        m->receive->withheld_ms = now_ms;
+    return now_ms - m->receive->withheld_ms >= after_ms;
 }
 
 int engine_deliver_withheld(struct engine *e, uint64_t now_ms, uint32_t after_ms, bool all)

@@ -78,10 +78,31 @@ static void entry_add(struct engine *e, struct channel *c, struct entry *entry)
 static void entry_wait(struct engine *e, struct entry *entry)
 {
     struct rank *r = &e->by_rank[entry->channel->world];
-    TAILQ_INSERT_TAIL(&e->waiting, entry, waiting);
+    TAILQ_INSERT_TAIL(&e->waiting, entry, wait->queued);
     if (r->waiting++ == 0)
         lag_begin(&r->lag, e->now_ms);
-    entry->mine_ms = lag_now(&r->lag);
+    entry->wait->mine_ms = lag_now(&r->lag);
+}
+
+/* What is behind an entry: its bytes, or what it needs to wait. */
+static struct entry *entry_new(struct engine *e, size_t length, bool at_once)
+{
+    struct entry *entry;
+    if (at_once)
+        return pool_take(&e->pool, sizeof *entry, length);
+    entry = pool_take(&e->pool, sizeof *entry + sizeof *entry->wait, 0);
+    entry->wait = (struct wait *)(entry + 1);
+    return entry;
+}
+
+static void entry_free(struct engine *e, struct entry *entry)
+{
+    if (!entry->wait) {
+        pool_return(&e->pool, entry, sizeof *entry, entry->length);
+        return;
+    }
+    free(entry->copy);
+    pool_return(&e->pool, entry, sizeof *entry + sizeof *entry->wait, 0);
 }
 
 /* The message is already numbered: c->sent is one more than its number. */
@@ -89,7 +110,7 @@ struct entry *log_add(struct engine *e, struct channel *c, struct engine_send *s
                       bool rendezvous)
 {
     const bool at_once = !rendezvous && !s->synchronous && log_has_room(e, c, s->length);
-    struct entry *entry = pool_take(&e->pool, sizeof *entry, at_once ? s->length : 0);
+    struct entry *entry = entry_new(e, s->length, at_once);
     entry->channel = c;
     entry->number = c->sent - 1;
     entry->tag = s->tag;
@@ -113,7 +134,7 @@ struct entry *log_add(struct engine *e, struct channel *c, struct engine_send *s
 static void entry_request_done(struct engine *e, struct entry *entry, struct finished *done)
 {
     expose_end(e, entry);
-    TAILQ_REMOVE(&e->waiting, entry, waiting);
+    TAILQ_REMOVE(&e->waiting, entry, wait->queued);
     e->by_rank[entry->channel->world].waiting--;
     STAILQ_INSERT_TAIL(done, entry->request, finished);
     entry->request = NULL;
@@ -133,10 +154,7 @@ static void entry_drop(struct engine *e, struct entry *entry, struct finished *d
     if (entry->copy)
         count_no_copy(e, c, entry->length);
     TAILQ_REMOVE(&c->entries, entry, sent);
-    const bool own = entry->copy == entry->own;
-    if (!own)
-        free(entry->copy);
-    pool_return(&e->pool, entry, sizeof *entry, own ? entry->length : 0);
+    entry_free(e, entry);
     if (TAILQ_EMPTY(&c->entries)) {
         TAILQ_REMOVE(&e->by_rank[c->world].busy, c, busy);
         c->comm->busy--;
@@ -194,6 +212,7 @@ void log_trim(struct engine *e, struct channel *c, struct finished *done)
     struct entry *entry = TAILQ_FIRST(&c->entries), *next;
     for (; entry && entry->number < floor; entry = next) {
         next = TAILQ_NEXT(entry, sent);
+        __builtin_prefetch(next);
         if (!entry_is_needed(e, entry, floor))
             entry_drop(e, entry, done);
     }
@@ -269,7 +288,8 @@ static uint64_t entry_stands_still(struct engine *e, const struct entry *entry)
         if (r->moved_ms[k] < earliest)
             earliest = r->moved_ms[k];
     }
-    return earliest != UINT64_MAX && earliest > entry->mine_ms ? earliest : entry->mine_ms;
+    return earliest != UINT64_MAX && earliest > entry->wait->mine_ms ? earliest
+                                                                     : entry->wait->mine_ms;
 }
 
 static bool entry_may_copy(struct engine *e, struct entry *entry)
@@ -278,12 +298,12 @@ static bool entry_may_copy(struct engine *e, struct entry *entry)
     const bool mine = entry_awaited_lanes(e, entry) || entry->transfers > 0;
     entry_count_lag(e, entry, mine ? 0 : entry->have_not & r->living);
     if (mine) {
-        entry->mine_ms = lag_now(&r->lag);
+        entry->wait->mine_ms = lag_now(&r->lag);
         return false;
     }
     if (!log_has_room(e, entry->channel, entry->length))
         return false;
-    return !entry->rendezvous || entry->wanted ||
+    return !entry->rendezvous || entry->wait->wanted ||
            lag_now(&r->lag) - entry_stands_still(e, entry) >= e->limits.lag_ms ||
            allowance_take(&e->late, e->limits.copy_rate, e->now_ms, entry->length);
 }
@@ -294,7 +314,7 @@ int log_copy_late(struct engine *e)
     struct entry *entry, *next;
     int copied = 0;
     for (entry = TAILQ_FIRST(&e->waiting); entry; entry = next) {
-        next = TAILQ_NEXT(entry, waiting);
+        next = TAILQ_NEXT(entry, wait->queued);
         if (!entry_may_copy(e, entry))
             continue;
         entry_copy(e, entry, entry->request->data, memory_record(0, entry->length + 1));

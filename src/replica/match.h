@@ -12,29 +12,34 @@
 
 struct channel;
 
+/* Of a message that comes by rendezvous, or of a large one to oneself. */
+struct large {
+    TAILQ_ENTRY(engine_message) coming; /* among those of its channel whose bytes are not here */
+    struct engine_send *local;          /* to oneself */
+    uint8_t suppliers;                  /* lanes whose replicas have sent RTS */
+    bool exposed;                       /* its bytes, by the supplier: rkey */
+    int supplier;                       /* the replica that CTS went to; -1: all have died */
+    size_t got;                         /* bytes here, */
+    uint64_t hash;                      /* and their hash, if verified */
+    uint8_t *aside;                     /* withheld: its bytes, as many as fit */
+    uint8_t rkey[ENGINE_RKEY];
+};
+
+/* Thousands may wait, so what only large messages need is apart. */
 struct engine_message {
     TAILQ_ENTRY(engine_message) queued; /* among the unexpected of its source */
     /* Among all unexpected of the communicator; then among those that the engine withholds. */
     TAILQ_ENTRY(engine_message) arrival;
-    TAILQ_ENTRY(engine_message) coming; /* among those of its channel whose bytes are not here */
     struct channel *channel;
-    int source, tag;              /* world rank */
-    uint64_t number, order;       /* in the channel; of coming, in the communicator */
-    size_t length, room;          /* room: of data[] */
-    bool rendezvous;              /* its bytes are still with the sender (RTS) */
-    bool synchronous, unexpected; /* unexpected: it waits in a queue */
-    uint8_t suppliers;            /* rendezvous: lanes whose replicas have sent RTS */
-    int supplier;                 /* and the replica that CTS went to; -1: all have died */
-    size_t got;                   /* rendezvous: bytes here */
-    uint64_t rolling;             /* hash of the channel up to and with it */
-    uint64_t hash;                /* rendezvous: of the bytes here, if verified */
-    bool exposed;                 /* its bytes, by the supplier: */
-    uint8_t rkey[ENGINE_RKEY];
+    int source, tag;        /* world rank */
+    uint64_t number, order; /* in the channel; of coming, in the communicator */
+    size_t length;
+    uint64_t rolling;               /* hash of the channel up to and with it */
     struct engine_receive *receive; /* rendezvous, or withheld: where its bytes go */
-    uint8_t *aside;                 /* withheld rendezvous: its bytes, as many as fit */
-    uint64_t withheld_ms;      /* since when the program could have waited for it; 0: not yet */
-    struct engine_send *local; /* a large message to oneself */
-    uint8_t data[];            /* the bytes, if it is neither rendezvous nor local */
+    struct large *large;            /* behind it; NULL: data has its bytes */
+    bool rendezvous;                /* its bytes are still with the sender (RTS) */
+    bool synchronous, unexpected;   /* unexpected: it waits in a queue */
+    _Alignas(8) uint8_t data[];
 };
 
 TAILQ_HEAD(match_receives, engine_receive);

@@ -21,6 +21,11 @@ void *memory_record(size_t head, size_t room)
     return memset(memory_or_abort(malloc(head + room)), 0, head);
 }
 
+void *memory_lines(size_t bytes)
+{
+    return memory_or_abort(aligned_alloc(MEMORY_LINE, bytes));
+}
+
 void *memory_resized(void *old, size_t bytes)
 {
     return memory_or_abort(realloc(old, bytes));

@@ -35,9 +35,15 @@ static size_t class_bytes(size_t class)
 /* The next one is wanted soon, and where many are alive it has left the cache. */
 static void fetch_ahead(const struct spare *s)
 {
-    enum { LINE = 64, LINES = 3 };
+    enum { LINES = 2 };
     for (int i = 0; s && i < LINES; i++)
-        __builtin_prefetch((const uint8_t *)s + (size_t)i * LINE, 1);
+        __builtin_prefetch((const uint8_t *)s + (size_t)i * MEMORY_LINE, 1);
+}
+
+static void *record_new(size_t class)
+{
+    const size_t size = class_bytes(class);
+    return class <= POOL_FINE ? memory_lines(size) : memory_record(0, size);
 }
 
 void *pool_take(struct pool *p, size_t head, size_t room)
@@ -47,7 +53,7 @@ void *pool_take(struct pool *p, size_t head, size_t room)
         return memory_record(head, room);
     struct spare *s = p->spare[class];
     if (!s)
-        return memory_record(head, class_bytes(class) - head);
+        return memset(record_new(class), 0, head);
     p->spare[class] = s->next;
     p->bytes -= class_bytes(class);
     fetch_ahead(s->next);

@@ -6,11 +6,16 @@
  * grows and is trimmed again and again, the kernel's part is more than that. */
 #ifndef P2P_SRC_REPLICA_POOL_H
 #define P2P_SRC_REPLICA_POOL_H
-#include <stddef.h>
+#include "memory.h"
 
 /* Steps of a cache line, and beyond 2 KiB of 1 KiB; what is larger than an eager message is
  * malloc()'s. */
-enum { POOL_STEP = 64, POOL_FINE = 32, POOL_LARGE_STEP = 1024, POOL_CLASSES = POOL_FINE + 64 };
+enum {
+    POOL_STEP = MEMORY_LINE,
+    POOL_FINE = 32,
+    POOL_LARGE_STEP = 1024,
+    POOL_CLASSES = POOL_FINE + 64
+};
 
 struct pool {
     struct spare *spare[POOL_CLASSES + 1]; /* by size */

@@ -83,7 +83,7 @@ static int cancel_give_back(struct engine *e, struct engine_receive *r)
     size_t length = r->status.length;
     if (!c || length > r->capacity || (!r->data && !e->call.repack))
         return cancel_cannot_undo(e);
-    struct engine_message *m = message_new(e, c, r->status.tag, r->number, length, length);
+    struct engine_message *m = message_new(e, c, r->status.tag, r->number, length, false);
     if (r->data)
         memcpy(m->data, r->data, length);
     else
@@ -96,13 +96,13 @@ static int cancel_give_back(struct engine *e, struct engine_receive *r)
 static int cancel_give_back_withheld(struct engine *e, struct engine_receive *r)
 {
     struct engine_message *withheld = r->coming, *m = withheld;
-    if (withheld->aside && withheld->length > r->capacity)
+    if (withheld->large && withheld->length > r->capacity)
         return cancel_cannot_undo(e);
     future_forget(e, withheld);
-    if (withheld->aside) {
+    if (withheld->large) {
         m = message_new(e, withheld->channel, withheld->tag, withheld->number, withheld->length,
-                        withheld->length);
-        memcpy(m->data, withheld->aside, withheld->length);
+                        false);
+        memcpy(m->data, withheld->large->aside, withheld->length);
         message_free(e, withheld);
     }
     m->receive = NULL;

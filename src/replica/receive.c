@@ -6,15 +6,20 @@
 #include <string.h>
 
 struct engine_message *message_new(struct engine *e, struct channel *c, int tag, uint64_t number,
-                                   size_t length, size_t room)
+                                   size_t length, bool large)
 {
-    struct engine_message *m = pool_take(&e->pool, sizeof *m, room);
+    struct engine_message *m;
+    if (large) {
+        m = pool_take(&e->pool, sizeof *m + sizeof *m->large, 0);
+        m->large = (struct large *)(m + 1);
+    } else {
+        m = pool_take(&e->pool, sizeof *m, length);
+    }
     m->channel = c;
     m->source = c->world;
     m->tag = tag;
     m->number = number;
     m->length = length;
-    m->room = room;
     c->messages++;
     return m;
 }
@@ -22,10 +27,14 @@ struct engine_message *message_new(struct engine *e, struct channel *c, int tag,
 void message_free(struct engine *e, struct engine_message *m)
 {
     if (m->rendezvous)
-        TAILQ_REMOVE(&m->channel->coming, m, coming);
+        TAILQ_REMOVE(&m->channel->coming, m, large->coming);
     m->channel->messages--;
-    free(m->aside);
-    pool_return(&e->pool, m, sizeof *m, m->room);
+    if (!m->large) {
+        pool_return(&e->pool, m, sizeof *m, m->length);
+        return;
+    }
+    free(m->large->aside);
+    pool_return(&e->pool, m, sizeof *m + sizeof *m->large, 0);
 }
 
 static void receive_fill(struct engine *e, struct engine_receive *r, size_t offset,
@@ -101,7 +110,7 @@ void receive_clear(struct engine *e)
 void receive_say_have(struct engine *e, const struct engine_message *m, bool firm)
 {
     struct header h = message_answer(m, HEADER_HAVE);
-    h.extent = e->limits.verify ? m->hash : m->rolling;
+    h.extent = e->limits.verify ? (m->large ? m->large->hash : 0) : m->rolling;
     h.flags |= firm ? HEADER_FIRM : 0;
     if (m->synchronous && firm && decision_blocks_all(e))
         have_defer(e, m->source, &h);
@@ -114,8 +123,8 @@ void receive_say_have(struct engine *e, const struct engine_message *m, bool fir
 static void cts_put(struct engine *e, const struct engine_message *m)
 {
     struct header h = message_answer(m, HEADER_CTS);
-    if (m->supplier >= 0)
-        link_put(e, m->supplier, &h, NULL, NULL);
+    if (m->large->supplier >= 0)
+        link_put(e, m->large->supplier, &h, NULL, NULL);
 }
 
 static void message_over(struct engine *e, struct engine_message *m)
@@ -129,7 +138,7 @@ static void message_over(struct engine *e, struct engine_message *m)
 
 static void message_deliver(struct engine *e, struct engine_message *m)
 {
-    receive_fill(e, m->receive, 0, m->aside ? m->aside : m->data, m->length);
+    receive_fill(e, m->receive, 0, m->large ? m->large->aside : m->data, m->length);
     message_over(e, m);
 }
 
@@ -152,8 +161,8 @@ static void rendezvous_complete(struct engine *e, struct engine_message *m)
 {
     receive_say_have(e, m, m->receive->firm);
     m->rendezvous = false;
-    TAILQ_REMOVE(&m->channel->coming, m, coming);
-    if (m->aside)
+    TAILQ_REMOVE(&m->channel->coming, m, large->coming);
+    if (m->large->aside)
         message_deliver_or_withhold(e, m);
     else
         message_over(e, m);
@@ -196,8 +205,8 @@ void receive_message(struct engine *e, struct engine_receive *r, struct engine_m
             rendezvous_complete(e, m);
         else
             cts_put(e, m);
-    } else if (m->local) {
-        struct engine_send *s = m->local;
+    } else if (m->large) {
+        struct engine_send *s = m->large->local;
         message_free(e, m);
         receive_local(e, r, s);
     } else {
@@ -269,10 +278,9 @@ void receive_from_self(struct engine *e, struct channel *c, struct engine_send *
         receive_local(e, r, s);
         return;
     }
-    struct engine_message *m =
-        message_new(e, c, s->tag, number, s->length, lasting ? 0 : s->length);
+    struct engine_message *m = message_new(e, c, s->tag, number, s->length, lasting);
     if (lasting)
-        m->local = s;
+        m->large->local = s;
     else if (s->data)
         memcpy(m->data, s->data, s->length);
     else
@@ -298,7 +306,7 @@ static void eager_arrived(struct engine *e, struct channel *c, const struct head
     }
     struct engine_message *m = placed;
     if (!m) {
-        m = message_new(e, c, h->tag, h->number, h->length, h->length);
+        m = message_new(e, c, h->tag, h->number, h->length, false);
         if (h->length > 0)
             memcpy(m->data, payload, h->length);
     }
@@ -314,16 +322,16 @@ static void rts_arrived(struct engine *e, int replica, struct channel *c, const 
                         const void *rkey)
 {
     bool decided;
-    struct engine_message *m = message_new(e, c, h->tag, h->number, h->extent, 0);
+    struct engine_message *m = message_new(e, c, h->tag, h->number, h->extent, true);
     m->rolling = c->received_hash;
     m->rendezvous = true;
     m->synchronous = h->flags & HEADER_SYNC;
-    m->exposed = h->length == ENGINE_RKEY;
-    if (m->exposed)
-        memcpy(m->rkey, rkey, ENGINE_RKEY);
-    m->suppliers = lane_bit(lane_of(e, replica));
-    m->supplier = replica;
-    TAILQ_INSERT_TAIL(&c->coming, m, coming);
+    m->large->exposed = h->length == ENGINE_RKEY;
+    if (m->large->exposed)
+        memcpy(m->large->rkey, rkey, ENGINE_RKEY);
+    m->large->suppliers = lane_bit(lane_of(e, replica));
+    m->large->supplier = replica;
+    TAILQ_INSERT_TAIL(&c->coming, m, large->coming);
     struct engine_receive *r = match_receive_for(&c->comm->match, c->world, h->tag, h->number,
                                                  !engine_follows(e), &decided);
     if (decided)
@@ -337,7 +345,7 @@ static void rts_arrived(struct engine *e, int replica, struct channel *c, const 
 static struct engine_message *channel_find_coming(struct channel *c, uint64_t number)
 {
     struct engine_message *m;
-    TAILQ_FOREACH (m, &c->coming, coming)
+    TAILQ_FOREACH (m, &c->coming, large->coming)
         if (m->number == number)
             break;
     return m;
@@ -352,10 +360,10 @@ static void rts_arrived_again(struct engine *e, int replica, struct channel *c,
     struct engine_message *m = channel_find_coming(c, h->number);
     if (!m)
         return;
-    m->suppliers |= lane_bit(lane_of(e, replica));
-    if (m->supplier >= 0)
+    m->large->suppliers |= lane_bit(lane_of(e, replica));
+    if (m->large->supplier >= 0)
         return;
-    m->supplier = replica;
+    m->large->supplier = replica;
     if (m->receive)
         cts_put(e, m);
 }
@@ -363,14 +371,15 @@ static void rts_arrived_again(struct engine *e, int replica, struct channel *c,
 void receive_supplier_died(struct engine *e, struct channel *c, int replica)
 {
     struct engine_message *m;
-    TAILQ_FOREACH (m, &c->coming, coming) {
-        m->suppliers &= (lanes_t)~lane_bit(lane_of(e, replica));
-        if (m->supplier != replica)
+    TAILQ_FOREACH (m, &c->coming, large->coming) {
+        struct large *l = m->large;
+        l->suppliers &= (lanes_t)~lane_bit(lane_of(e, replica));
+        if (l->supplier != replica)
             continue;
-        m->supplier = m->suppliers ? replica_of(e, m->source, lowest_lane(m->suppliers)) : -1;
-        m->exposed = false;
-        m->got = 0;
-        m->hash = 0;
+        l->supplier = l->suppliers ? replica_of(e, m->source, lowest_lane(l->suppliers)) : -1;
+        l->exposed = false;
+        l->got = 0;
+        l->hash = 0;
         if (m->receive)
             cts_put(e, m);
     }
@@ -406,9 +415,9 @@ void receive_arrived(struct engine *e, int replica, struct channel *c, const str
 static struct engine_message *data_for(struct channel *c, int replica, const struct header *h)
 {
     struct engine_message *m = channel_find_coming(c, h->number);
-    if (!m || !m->receive || m->supplier != replica)
+    if (!m || !m->receive || m->large->supplier != replica)
         return NULL;
-    return m->got == h->extent && h->length <= m->length - m->got ? m : NULL;
+    return m->large->got == h->extent && h->length <= m->length - m->large->got ? m : NULL;
 }
 
 /* A piece of a large message. */
@@ -416,10 +425,11 @@ static void data_put(struct engine *e, struct engine_message *m, size_t offset, 
                      size_t length)
 {
     const size_t capacity = m->receive->capacity;
-    if (!m->aside)
+    uint8_t *aside = m->large->aside;
+    if (!aside)
         receive_fill(e, m->receive, offset, bytes, length);
-    else if (offset < capacity && m->aside + offset != bytes)
-        memcpy(m->aside + offset, bytes, length < capacity - offset ? length : capacity - offset);
+    else if (offset < capacity && aside + offset != bytes)
+        memcpy(aside + offset, bytes, length < capacity - offset ? length : capacity - offset);
 }
 
 void receive_data(struct engine *e, int replica, struct channel *c, const struct header *h,
@@ -430,15 +440,15 @@ void receive_data(struct engine *e, int replica, struct channel *c, const struct
         return;
     data_put(e, m, h->extent, payload, h->length);
     if (e->limits.verify)
-        m->hash = hash_bytes(m->hash, payload, h->length);
-    m->got += h->length;
-    if (m->got == m->length)
+        m->large->hash = hash_bytes(m->large->hash, payload, h->length);
+    m->large->got += h->length;
+    if (m->large->got == m->length)
         rendezvous_complete(e, m);
 }
 
 void *receive_room(const struct engine_message *m)
 {
-    return m->aside ? m->aside : m->receive->data;
+    return m->large->aside ? m->large->aside : m->receive->data;
 }
 
 static void *data_room(struct channel *c, int replica, const struct header *h)
@@ -455,6 +465,6 @@ void *receive_place(struct engine *e, int replica, struct channel *c, const stru
 {
     if (h->kind != HEADER_EAGER)
         return data_room(c, replica, h);
-    *placed = message_new(e, c, h->tag, h->number, h->length, h->length);
+    *placed = message_new(e, c, h->tag, h->number, h->length, false);
     return (*placed)->data;
 }

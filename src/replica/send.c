@@ -248,7 +248,7 @@ static void send_rts(struct engine *e, struct channel *c, struct engine_send *s,
     struct entry *entry = log_add(e, c, s, NULL, true);
     entry->have_not = living;
     entry->unsure = s->synchronous ? living : 0;
-    entry->payload = e->limits.verify ? send_hash_all(e, s) : 0;
+    entry->wait->payload = e->limits.verify ? send_hash_all(e, s) : 0;
     FOR_LANES (k, living & e->duty)
         if (!lane_may_go(c, k, blocked) || rts_put(e, entry, k) == -EAGAIN)
             unsent |= lane_bit(k);

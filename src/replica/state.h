@@ -17,33 +17,38 @@
 /* A set of lanes: bit k is lane k. */
 typedef uint8_t lanes_t;
 
+/* Of an entry whose request is not done at once. */
+struct wait {
+    TAILQ_ENTRY(entry) queued; /* among those whose request is not done */
+    uint64_t mine_ms; /* by the lag's clock: it last waited for a lane that this process sends to */
+    uint64_t payload; /* hash of its bytes, if verified */
+    bool wanted;      /* a receive waits for its buffer: a copy is worth making now */
+    bool exposed;     /* to the receiver in this lane: the request's bytes */
+    uint8_t rkey[ENGINE_RKEY];
+};
+
 /* A message that was sent and that a lane still needs: a copy (or the user's buffer, while the
- * request is not done), until every living lane of the receiver has it. */
+ * request is not done), until every living lane of the receiver has it. Of small messages thousands
+ * may be alive, and each line of memory is a miss of the cache then. */
 struct entry {
-    TAILQ_ENTRY(entry) sent;    /* in its channel, by number */
-    TAILQ_ENTRY(entry) waiting; /* among those whose request is not done */
+    TAILQ_ENTRY(entry) sent; /* in its channel, by number */
     struct channel *channel;
     uint64_t number;
-    int tag;
     size_t length;
-    uint64_t rolling;  /* hash of the channel up to and with this message */
-    uint64_t payload;  /* hash of its bytes, if verified */
-    uint64_t depends;  /* output commit: all replicas must hold the decisions below */
-    uint64_t since_ms; /* when it began to wait, */
-    uint64_t
-        mine_ms; /* and, by the lag's clock, last waited for a lane that this process sends to */
-    bool wanted; /* a receive waits for its buffer: a copy is worth making now */
-    bool rendezvous, synchronous;
-    bool taken;   /* rendezvous or synchronous: some lane has sent HAVE */
-    bool exposed; /* to the receiver in this lane: the request's bytes */
-    uint8_t rkey[ENGINE_RKEY];
-    lanes_t have_not;            /* rendezvous or synchronous: lanes that have not sent HAVE */
-    lanes_t unsure;              /* synchronous: those that have not sent HAVE with FIRM */
-    lanes_t same, other;         /* verify: lanes that got the same from others; other bytes */
-    unsigned transfers;          /* going on */
+    uint64_t rolling;            /* hash of the channel up to and with this message */
+    uint64_t depends;            /* output commit: all replicas must hold the decisions below */
+    uint64_t since_ms;           /* when it began to wait */
     struct engine_send *request; /* not done; NULL: done */
+    struct wait *wait;           /* behind it; NULL: its request was done at once, by a copy */
     uint8_t *copy;               /* NULL: the request's buffer */
-    uint8_t own[];               /* where a copy is that was made at once */
+    int tag;
+    unsigned transfers; /* going on */
+    bool rendezvous, synchronous;
+    bool taken;                /* rendezvous or synchronous: some lane has sent HAVE */
+    lanes_t have_not;          /* rendezvous or synchronous: lanes that have not sent HAVE */
+    lanes_t unsure;            /* synchronous: those that have not sent HAVE with FIRM */
+    lanes_t same, other;       /* verify: lanes that got the same from others; other bytes */
+    _Alignas(8) uint8_t own[]; /* where a copy is that was made at once */
 };
 TAILQ_HEAD(entries, entry);
 STAILQ_HEAD(finished, engine_send);
@@ -414,7 +419,8 @@ void receive_data(struct engine *e, int replica, struct channel *c, const struct
 void *receive_place(struct engine *e, int replica, struct channel *c, const struct header *h,
                     struct engine_message **placed);
 struct engine_message *message_new(struct engine *e, struct channel *c, int tag, uint64_t number,
-                                   size_t length, size_t room);
+                                   size_t length,
+                                   bool large); /* large: without room for its bytes */
 void message_free(struct engine *e, struct engine_message *m);
 void receive_deliver(struct engine *e, struct engine_message *m); /* one that is withheld */
 void *receive_room(const struct engine_message *m); /* of a rendezvous; NULL: callbacks.unpack() */

@@ -163,7 +163,7 @@ void verify_entry(struct engine *e, struct entry *entry, int lane, uint64_t hash
     }
     if (!entry->rendezvous)
         return;
-    if (hash != entry->payload)
+    if (hash != entry->wait->payload)
         entry->other |= lane_bit(lane);
     else if (lane != e->lane && verify_sends_itself(e, lane))
         entry->same |= lane_bit(lane);
