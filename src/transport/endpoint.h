@@ -94,6 +94,7 @@ struct endpoint {
 
     struct rings *rings;
     enum transport_urgency urgency; /* of what is written to them now */
+    enum ring_sleep late; /* the peer is to be woken from this, or more, when all is read */
 };
 
 struct pending; /* a connection whose process has not said which it is; in listen.c */
@@ -117,6 +118,9 @@ struct transport {
     char host[48];
     struct endpoint **ring_peers; /* those with rings, open or not any more */
     uint32_t ring_count;
+    bool reading;            /* their frames, */
+    bool late;               /* and some peers are to be woken when they are read; */
+    size_t late_bytes;       /* so many bytes were read from others' memory since */
     uint32_t exposed;        /* payloads that peers may be reading from this process's memory */
     uint32_t sockets_matter; /* how many endpoints use their sockets (connections); and */
     uint32_t clocks_matter;  /* how many wait for the clock: they begin, or are broken */
@@ -195,8 +199,9 @@ uint64_t shm_probe(void); /* address of a word that the peer reads as a trial */
 void shm_try_reading(struct endpoint *e, int pid, uint64_t probe);
 
 /* shm.c */
-bool shm_send(struct endpoint *e, enum transport_urgency urgency, const void *head,
-              size_t head_length, const void *payload, size_t length);
+bool shm_send(struct transport *t, struct endpoint *e, enum transport_urgency urgency,
+              const void *head, size_t head_length, const void *payload, size_t length);
+void shm_wake_late(struct transport *t);
 void shm_flush(struct transport *t, struct endpoint *e);
 void shm_poll(struct transport *t, struct endpoint *e);
 void shm_arm(struct endpoint *e, enum ring_sleep how);

@@ -71,6 +71,11 @@ static void peer_wake(struct endpoint *e, enum ring_sleep least)
         (void)!send(e->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+static enum ring_sleep sleep_that_ends(enum transport_urgency urgency)
+{
+    return urgency == TRANSPORT_NEWS ? RING_ASLEEP : RING_PROGRESS;
+}
+
 static void record_publish(struct endpoint *e, uint8_t *p, enum kind kind, size_t head_length,
                            uint64_t length, size_t body)
 {
@@ -83,7 +88,7 @@ static void record_publish(struct endpoint *e, uint8_t *p, enum kind kind, size_
     atomic_store_explicit(ring_word(r->out, r->written), (uint32_t)size, memory_order_release);
     r->written += size;
     if (e->urgency != TRANSPORT_QUIET)
-        peer_wake(e, e->urgency == TRANSPORT_NEWS ? RING_ASLEEP : RING_PROGRESS);
+        peer_wake(e, sleep_that_ends(e->urgency));
 }
 
 static bool frame_write(struct endpoint *e, const void *head, size_t head_length,
@@ -100,10 +105,36 @@ static bool frame_write(struct endpoint *e, const void *head, size_t head_length
     return true;
 }
 
-bool shm_send(struct endpoint *e, enum transport_urgency urgency, const void *head,
-              size_t head_length, const void *payload, size_t length)
+/* Answers to many frames that are read in one go would each wake the peer, and it would find one.
+ */
+static enum transport_urgency wake_late(struct transport *t, struct endpoint *e,
+                                        enum transport_urgency urgency)
 {
-    e->urgency = urgency;
+    if (!t->reading || urgency == TRANSPORT_QUIET)
+        return urgency;
+    const enum ring_sleep least = sleep_that_ends(urgency);
+    if (e->late == RING_AWAKE || least < e->late)
+        e->late = least;
+    t->late_bytes = t->late ? t->late_bytes : 0;
+    t->late = true;
+    return TRANSPORT_QUIET;
+}
+
+void shm_wake_late(struct transport *t)
+{
+    for (uint32_t i = 0; t->late && i < t->ring_count; i++) {
+        struct endpoint *e = t->ring_peers[i];
+        if (e->late != RING_AWAKE && e->state == LINK_OPEN)
+            peer_wake(e, e->late);
+        e->late = RING_AWAKE;
+    }
+    t->late = false;
+}
+
+bool shm_send(struct transport *t, struct endpoint *e, enum transport_urgency urgency,
+              const void *head, size_t head_length, const void *payload, size_t length)
+{
+    e->urgency = wake_late(t, e, urgency);
     const bool sent = e->unwritten == NULL && frame_write(e, head, head_length, payload, length);
     e->urgency = TRANSPORT_URGENT;
     return sent;

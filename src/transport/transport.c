@@ -297,7 +297,7 @@ int transport_send(struct transport *t, uint32_t to, enum transport_urgency urge
         endpoint_first_use(t, e);
     bool rings = endpoint_has_rings(e);
     if (rings && length <= TRANSPORT_SMALL &&
-        shm_send(e, urgency, head, head_length, payload, length))
+        shm_send(t, e, urgency, head, head_length, payload, length))
         return 1;
     int rc = queue_add(e, head, head_length, payload, length, token);
     if (rc != 0)
@@ -392,8 +392,11 @@ static void poll_rings(struct transport *t)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < t->ring_count; i++) {
         struct endpoint *e = t->ring_peers[i];
+        t->reading = true;
         if (e->state == LINK_OPEN)
             shm_poll(t, e);
+        t->reading = false;
+        shm_wake_late(t);
         if (e->state == LINK_OPEN)
             t->ring_peers[kept++] = e;
     }

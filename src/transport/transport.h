@@ -67,7 +67,9 @@ void transport_close(struct transport *t);
 const char *transport_address(const struct transport *t);
 
 /* What does a frame wake up, on this host? A frame that is not URGENT is found at the latest when
- * the receiver polls by itself. */
+ * the receiver polls by itself. Frames that are sent while others are read wake when these are
+ * read, or 8 MiB of memory: a window of large messages is read in one go, and each answer would
+ * wake the sender, which finds one and waits on. */
 enum transport_urgency {
     TRANSPORT_URGENT, /* whatever sleeps at the links, the program or the progress thread */
     TRANSPORT_NEWS, /* the program only: the progress thread (transport_progress()) could do nothing

@@ -31,6 +31,7 @@ struct side {
     char address[1024];
     uint32_t next_out, next_in, tokens_out, tokens_in, headless_out, headless_in;
     bool hears_out; /* the other one is said to be dead */
+    bool answers;   /* what has no head */
     int lost;
     const char *reason;
     uint8_t *room;
@@ -55,6 +56,12 @@ static void *place(void *arg, uint32_t from, const void *head, size_t head_lengt
     return s->room;
 }
 
+static bool is_called(struct side *s)
+{
+    struct pollfd p = {.fd = transport_descriptor(s->t), .events = POLLIN};
+    return poll(&p, 1, 0) == 1;
+}
+
 static void arrived(void *arg, uint32_t from, const void *head, size_t head_length, void *payload,
                     size_t length)
 {
@@ -63,6 +70,11 @@ static void arrived(void *arg, uint32_t from, const void *head, size_t head_leng
     if (head_length == 0) {
         s->headless_in++;
         assert_false(s->hears_out && transport_drained(s->t, from)); /* not before this one */
+        if (!s->answers)
+            return;
+        assert_int_equal(transport_send(s->t, from, TRANSPORT_URGENT, NULL, 0, pattern[0], 8, NULL),
+                         1);
+        assert_false(is_called(s->other));
         return;
     }
     assert_int_equal(head_length, 4);
@@ -136,12 +148,6 @@ static void poll_both(struct side *a, struct side *b, int timeout_ms)
     transport_poll(b->t, timeout_ms);
 }
 
-static bool is_called(struct side *s)
-{
-    struct pollfd p = {.fd = transport_descriptor(s->t), .events = POLLIN};
-    return poll(&p, 1, 0) == 1;
-}
-
 /* Until the next frame is one that needs no more than the ring. */
 static void go_on_to_a_small_one(struct side *a, struct side *b)
 {
@@ -200,6 +206,27 @@ static void read_all(struct side *s)
         transport_progress(s->t);
     while (transport_progress(s->t))
         ;
+}
+
+static void test_answers_wake_when_all_is_read(void **state)
+{
+    (void)state;
+    enum { FRAMES = 3 };
+    static struct side a, b;
+    meet(&a, &b);
+    read_all(&b);
+    for (int i = 0; i < FRAMES; i++)
+        assert_int_equal(transport_send(a.t, 1, TRANSPORT_QUIET, NULL, 0, pattern[0], 8, NULL), 1);
+    read_all(&a);
+    assert_false(is_called(&a));
+    b.answers = true;
+    transport_poll(b.t, 0);
+    assert_int_equal(b.headless_in, FRAMES);
+    assert_true(is_called(&a));
+    read_all(&a);
+    assert_int_equal(a.headless_in, FRAMES);
+    side_close(&a);
+    side_close(&b);
 }
 
 /* polls: its progress thread polls once more when the ring is full already. */
@@ -754,6 +781,7 @@ int main(void)
         cmocka_unit_test(test_tcp_goes_on_after_breaks),
         cmocka_unit_test(test_tcp_encrypted),
         cmocka_unit_test(test_only_the_urgent_wakes_the_progress_thread),
+        cmocka_unit_test(test_answers_wake_when_all_is_read),
         cmocka_unit_test(test_room_wakes_only_who_waits_for_it),
         cmocka_unit_test(test_exposed_memory),
         cmocka_unit_test(test_no_exposed_memory_over_tcp),
