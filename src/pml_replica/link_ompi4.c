@@ -401,12 +401,14 @@ void link_catch_up(void)
     link_leave();
 }
 
-static bool links_all_written(bool to_unmet)
+/* A process that has said its good-bye needs none. */
+static bool links_all_delivered(bool to_unmet)
 {
     for (int i = 0; i < replica.process_count; i++)
         if (i != (int)OMPI_PROC_MY_NAME->vpid &&
             (to_unmet || transport_met(replica.transport, (uint32_t)i)) &&
-            !transport_written(replica.transport, (uint32_t)i))
+            !engine_is_finished(replica.engine, replica.replica_of[i]) &&
+            !transport_delivered(replica.transport, (uint32_t)i))
             return false;
     return true;
 }
@@ -423,7 +425,7 @@ void link_finish(void)
      * that has vanished. */
     const uint64_t begin = now_ms(CLOCK_MONOTONIC);
     uint64_t waited = 0;
-    while (!replica.stopped && waited < GOODBYE_MS && !links_all_written(waited < UNMET_MS)) {
+    while (!replica.stopped && waited < GOODBYE_MS && !links_all_delivered(waited < UNMET_MS)) {
         link_advance(1);
         waited = now_ms(CLOCK_MONOTONIC) - begin;
     }

@@ -110,7 +110,8 @@ void receive_clear(struct engine *e)
 void receive_say_have(struct engine *e, const struct engine_message *m, bool firm)
 {
     struct header h = message_answer(m, HEADER_HAVE);
-    h.extent = e->limits.verify ? (m->large ? m->large->hash : 0) : m->rolling;
+    const uint64_t payload = m->large ? m->large->hash : 0;
+    h.extent = e->limits.verify ? payload : m->rolling;
     h.flags |= firm ? HEADER_FIRM : 0;
     if (m->synchronous && firm && decision_blocks_all(e))
         have_defer(e, m->source, &h);

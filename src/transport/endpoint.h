@@ -189,6 +189,8 @@ int tcp_prepare(struct endpoint *e);
 void tcp_ready(struct transport *t, struct endpoint *e, uint32_t events);
 void tcp_flush(struct transport *t, struct endpoint *e);
 void tcp_acknowledge(struct transport *t, struct endpoint *e);
+/* Does the other host's kernel have all that was written? */
+bool tcp_is_there(const struct endpoint *e);
 
 /* rings.c */
 int shm_create(struct endpoint *e,

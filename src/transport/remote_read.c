@@ -8,7 +8,7 @@
 #include "rings.h"
 #include <string.h>
 
-/* No peer that sleeps waits longer than such a read takes: some milliseconds. */
+/* What is read at most before peers that sleep are woken: some milliseconds. */
 enum { LATE_BYTES = 8 * 1024 * 1024 };
 
 struct rkey {

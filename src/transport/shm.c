@@ -115,7 +115,6 @@ static enum transport_urgency wake_late(struct transport *t, struct endpoint *e,
     const enum ring_sleep least = sleep_that_ends(urgency);
     if (e->late == RING_AWAKE || least < e->late)
         e->late = least;
-    t->late_bytes = t->late ? t->late_bytes : 0;
     t->late = true;
     return TRANSPORT_QUIET;
 }
@@ -129,6 +128,7 @@ void shm_wake_late(struct transport *t)
         e->late = RING_AWAKE;
     }
     t->late = false;
+    t->late_bytes = 0;
 }
 
 bool shm_send(struct transport *t, struct endpoint *e, enum transport_urgency urgency,

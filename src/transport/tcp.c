@@ -11,9 +11,11 @@
 #include "overlay/base/bytes.h"
 #include "endpoint.h"
 #include <errno.h>
+#include <linux/sockios.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 enum { BUFFER = 256 * 1024, PIECES = 64, READS = 8 };
@@ -114,6 +116,13 @@ void tcp_flush(struct transport *t, struct endpoint *e)
     }
     bool rest = e->aead != NULL && aead_write(e->aead, e->fd, NULL, 0) < 0 && errno == EAGAIN;
     endpoint_watch(t, e, rest ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
+bool tcp_is_there(const struct endpoint *e)
+{
+    int waiting = 0;
+    return (e->aead == NULL || aead_is_out(e->aead)) && ioctl(e->fd, SIOCOUTQ, &waiting) == 0 &&
+           waiting == 0;
 }
 
 /* --- in --- */

@@ -320,11 +320,11 @@ bool transport_ring_is_full(const struct transport *t, uint32_t to)
     return endpoint_has_rings(e) && e->unwritten != NULL;
 }
 
-bool transport_written(const struct transport *t, uint32_t to)
+bool transport_delivered(const struct transport *t, uint32_t to)
 {
     const struct endpoint *e = &t->endpoints[to];
     return e->first == NULL ||
-           (!e->by_unix && e->unwritten == NULL && (e->aead == NULL || aead_is_out(e->aead)));
+           (e->state == LINK_OPEN && !e->by_unix && e->unwritten == NULL && tcp_is_there(e));
 }
 
 bool transport_survives(const struct transport *t, uint32_t to)

@@ -89,9 +89,10 @@ size_t transport_backlog(const struct transport *t, uint32_t to);
 /* A frame waits for room in the ring to this process: a small one more would be copied to wait
  * behind it. */
 bool transport_ring_is_full(const struct transport *t, uint32_t to);
-/* Has the operating system taken over all that was sent to this process? It may not have arrived:
- * over TCP that is known later, when something comes back. */
-bool transport_written(const struct transport *t, uint32_t to);
+/* Is all that was sent to this process with its host, so that this one may end? Over TCP, what is
+ * still in this host's kernel is thrown away when a connection is closed on which something has
+ * come that was not read (RFC 1122, 4.2.2.13). */
+bool transport_delivered(const struct transport *t, uint32_t to);
 /* Is all that was sent to this process where it will read it, even if this one dies now? True on
  * one host alone: the peer's ring stays, and its transport_drained() waits for what is in it. */
 bool transport_survives(const struct transport *t, uint32_t to);

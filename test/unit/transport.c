@@ -31,7 +31,8 @@ struct side {
     char address[1024];
     uint32_t next_out, next_in, tokens_out, tokens_in, headless_out, headless_in;
     bool hears_out; /* the other one is said to be dead */
-    bool answers;   /* what has no head */
+    bool answers;   /* what has no head, */
+    uint8_t *reads; /* and then reads the other's memory until that is woken */
     int lost;
     const char *reason;
     uint8_t *room;
@@ -56,10 +57,21 @@ static void *place(void *arg, uint32_t from, const void *head, size_t head_lengt
     return s->room;
 }
 
-static bool is_called(struct side *s)
+static bool is_called(const struct side *s)
 {
     struct pollfd p = {.fd = transport_descriptor(s->t), .events = POLLIN};
     return poll(&p, 1, 0) == 1;
+}
+
+/* It sleeps while an answer waits for the end of what is read, but not for all of a long read. */
+static void read_until_called(struct side *s, uint32_t from)
+{
+    enum { LONG = 8 * 1024 * 1024 };
+    static uint8_t copy[LARGEST];
+    size_t n = 0;
+    for (; !is_called(s->other) && n < 2 * LONG; n += LARGEST)
+        assert_true(transport_remote_read(s->t, from, s->reads, copy, LARGEST));
+    assert_in_range(n, LONG, LONG + LARGEST);
 }
 
 static void arrived(void *arg, uint32_t from, const void *head, size_t head_length, void *payload,
@@ -75,6 +87,8 @@ static void arrived(void *arg, uint32_t from, const void *head, size_t head_leng
         assert_int_equal(transport_send(s->t, from, TRANSPORT_URGENT, NULL, 0, pattern[0], 8, NULL),
                          1);
         assert_false(is_called(s->other));
+        if (s->reads)
+            read_until_called(s, from);
         return;
     }
     assert_int_equal(head_length, 4);
@@ -225,6 +239,27 @@ static void test_answers_wake_when_all_is_read(void **state)
     assert_true(is_called(&a));
     read_all(&a);
     assert_int_equal(a.headless_in, FRAMES);
+    side_close(&a);
+    side_close(&b);
+}
+
+static void test_a_long_read_wakes(void **state)
+{
+    (void)state;
+    static struct side a, b;
+    static uint8_t bytes[LARGEST], rkey[TRANSPORT_RKEY];
+    meet(&a, &b);
+    while (!transport_expose(a.t, 1, bytes, rkey)) /* they do not know yet that they can */
+        poll_both(&a, &b, 0);
+    read_all(&b);
+    assert_int_equal(transport_send(a.t, 1, TRANSPORT_QUIET, NULL, 0, pattern[0], 8, NULL), 1);
+    read_all(&a);
+    b.answers = true;
+    b.reads = rkey;
+    transport_poll(b.t, 0);
+    assert_int_equal(b.headless_in, 1);
+    read_all(&a);
+    assert_int_equal(a.headless_in, 1);
     side_close(&a);
     side_close(&b);
 }
@@ -458,7 +493,7 @@ static void keeps(bool shared_memory)
     while (transport_backlog(a.t, 1) == 0)
         transport_send(a.t, 1, TRANSPORT_NEWS, NULL, 0, pattern[0], TRANSPORT_SMALL, NULL);
     assert_false(transport_survives(a.t, 1));
-    while (!transport_written(a.t, 1))
+    while (!transport_delivered(a.t, 1))
         poll_both(&a, &b, 0);
     assert_int_equal(transport_survives(a.t, 1), shared_memory);
     side_close(&a);
@@ -470,6 +505,38 @@ static void test_who_keeps(void **state)
     (void)state;
     keeps(true);
     keeps(false);
+}
+
+/* One that ends takes with it what the other's host does not have yet, when something has come that
+ * it has not read. */
+static void ends_when_all_is_delivered(bool encrypted)
+{
+    enum { FRAMES = 60 };
+    static struct side a, b;
+    encrypt = encrypted;
+    side_open(&a, 0, &b, false);
+    side_open(&b, 1, &a, false);
+    while (a.next_out < FRAMES)
+        side_send(&a);
+    while (!transport_delivered(a.t, 1)) {
+        for (int i = 0; i < 100; i++)
+            transport_poll(a.t, 0);
+        transport_poll(b.t, 0);
+    }
+    assert_true(transport_send(b.t, 0, TRANSPORT_URGENT, NULL, 0, pattern[0], 8, NULL) >= 0);
+    side_close(&a);
+    while (b.lost == 0)
+        transport_poll(b.t, 0);
+    assert_int_equal(b.next_in, FRAMES);
+    side_close(&b);
+    encrypt = false;
+}
+
+static void test_ends_when_all_is_delivered(void **state)
+{
+    (void)state;
+    ends_when_all_is_delivered(false);
+    ends_when_all_is_delivered(true);
 }
 
 static void test_killed(void **state)
@@ -782,9 +849,11 @@ int main(void)
         cmocka_unit_test(test_tcp_encrypted),
         cmocka_unit_test(test_only_the_urgent_wakes_the_progress_thread),
         cmocka_unit_test(test_answers_wake_when_all_is_read),
+        cmocka_unit_test(test_a_long_read_wakes),
         cmocka_unit_test(test_room_wakes_only_who_waits_for_it),
         cmocka_unit_test(test_exposed_memory),
         cmocka_unit_test(test_no_exposed_memory_over_tcp),
+        cmocka_unit_test(test_ends_when_all_is_delivered),
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_who_keeps),
         cmocka_unit_test(test_what_is_kept_is_heard),
