@@ -539,6 +539,30 @@ static void test_ends_when_all_is_delivered(void **state)
     ends_when_all_is_delivered(true);
 }
 
+/* What the other one may have lost with a connection is sent again on the next, so it is not there
+ * before that one is let in. */
+static void test_a_break_undoes_delivery(void **state)
+{
+    (void)state;
+    static struct side a, b;
+    side_open(&a, 0, &b, false);
+    side_open(&b, 1, &a, false);
+    for (side_send(&a); b.next_in < a.next_out;)
+        poll_both(&a, &b, 0);
+    side_send(&a);
+    while (!transport_delivered(a.t, 1))
+        transport_poll(a.t, 0);
+    break_connections();
+    for (int i = 0; i < 1000; i++) {
+        transport_poll(a.t, 0);
+        assert_false(transport_delivered(a.t, 1));
+    }
+    while (b.next_in < a.next_out || !transport_delivered(a.t, 1))
+        poll_both(&a, &b, 0);
+    side_close(&a);
+    side_close(&b);
+}
+
 static void test_killed(void **state)
 {
     (void)state;
@@ -854,6 +878,7 @@ int main(void)
         cmocka_unit_test(test_exposed_memory),
         cmocka_unit_test(test_no_exposed_memory_over_tcp),
         cmocka_unit_test(test_ends_when_all_is_delivered),
+        cmocka_unit_test(test_a_break_undoes_delivery),
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_who_keeps),
         cmocka_unit_test(test_what_is_kept_is_heard),
