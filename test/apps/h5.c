@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* h5.c -- an HDF5 file that all ranks write and read: `h5 FILE ROUNDS`. Each round writes a matrix
  * by rows (collectively, whole), by columns (collectively, strided) and by rows of chunks
- * (independently), and all read what others wrote. `h5 FILE ROUNDS RANKS`, without mpirun, reads
- * back what so many ranks have written, as any program on one machine does. */
+ * (independently), and all read what others wrote; after it they are quiet for 0.1 s, as programs
+ * that compute. `h5 FILE ROUNDS RANKS`, without mpirun, reads back what so many ranks have written,
+ * as any program on one machine does. */
 #include <hdf5.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { ROWS = 64, COLUMNS = 256 }; /* of a rank */
 
@@ -150,6 +152,7 @@ int main(int argc, char **argv)
             printf("h5: round %d is written\n", round);
             fflush(stdout);
         }
+        usleep(100000);
     }
     if (rank == 0)
         printf("h5: %d ranks, %s rounds, all right\n", size, argv[2]);
