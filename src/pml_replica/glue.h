@@ -220,6 +220,8 @@ int request_start(replica_request_t *r);
 /* A send that is done when this returns, and so needs no request of its own; false: it does. */
 bool request_send_at_once(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
                           mca_pml_base_send_mode_t mode, ompi_communicator_t *comm);
+bool request_send_bytes_at_once(const void *bytes, size_t length, int to, int tag,
+                                struct engine_comm *comm);
 void request_await(ompi_request_t *request);          /* the program waits for it */
 bool request_is_ready(const ompi_request_t *request); /* it is done, or will be when waited for */
 void request_complete_later(void);

@@ -242,24 +242,31 @@ static void transfer_is_over(struct transfer *t)
     (void)t;
 }
 
-bool request_send_at_once(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
-                          mca_pml_base_send_mode_t mode, ompi_communicator_t *comm)
+bool request_send_bytes_at_once(const void *bytes, size_t length, int to, int tag,
+                                struct engine_comm *comm)
 {
     struct transfer t;
-    if (mode == MCA_PML_BASE_SEND_SYNCHRONOUS || mode == MCA_PML_BASE_SEND_BUFFERED ||
-        !transfer_in_one_piece(type, count))
-        return false;
-    t.send.comm = comm_of(comm);
+    t.send.comm = comm;
     t.send.to = to;
     t.send.tag = tag;
-    t.send.length = count * type->super.size;
-    t.send.data = t.send.length > 0 ? (const char *)buffer + type->super.true_lb : "";
+    t.send.length = length;
+    t.send.data = bytes;
     t.send.synchronous = false;
-    if (!engine_sends_at_once(replica.engine, &t.send))
+    if (replica.in_progress_thread || !engine_sends_at_once(replica.engine, &t.send))
         return false;
     t.done = transfer_is_over;
     engine_send(replica.engine, &t.send);
     return true;
+}
+
+bool request_send_at_once(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
+                          mca_pml_base_send_mode_t mode, ompi_communicator_t *comm)
+{
+    const size_t length = count * type->super.size;
+    const char *bytes = length > 0 ? (const char *)buffer + type->super.true_lb : "";
+    return mode != MCA_PML_BASE_SEND_SYNCHRONOUS && mode != MCA_PML_BASE_SEND_BUFFERED &&
+           transfer_in_one_piece(type, count) &&
+           request_send_bytes_at_once(bytes, length, to, tag, comm_of(comm));
 }
 
 /* A message in a buffer of its own, freed when it is sent. */

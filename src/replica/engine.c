@@ -120,6 +120,16 @@ void engine_destroy(struct engine *e)
     free(e);
 }
 
+void *engine_take(struct engine *e, size_t head, size_t room)
+{
+    return pool_take(&e->pool, head, room);
+}
+
+void engine_give(struct engine *e, void *memory, size_t head, size_t room)
+{
+    pool_return(&e->pool, memory, head, room);
+}
+
 size_t engine_eager(const struct engine *e)
 {
     return e->limits.eager;

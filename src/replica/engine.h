@@ -173,6 +173,10 @@ struct engine *engine_create(int ranks, int lanes, int rank, int lane, const boo
                              const struct engine_callbacks *callbacks, void *ctx);
 void engine_destroy(struct engine *e);
 size_t engine_eager(const struct engine *e); /* limits.eager, brought into what is possible */
+/* Memory for the caller's messages, of which some is kept to be used again (pool.h): `head` bytes
+ * that are zero, and behind them room. It is given back with the same numbers. */
+void *engine_take(struct engine *e, size_t head, size_t room);
+void engine_give(struct engine *e, void *memory, size_t head, size_t room);
 
 /* A communicator: its members' world ranks in order, and those of the other group if it is an
  * intercommunicator (else NULL, 0; messages then go between the two groups). The engine names it by

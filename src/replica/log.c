@@ -101,7 +101,8 @@ static void entry_free(struct engine *e, struct entry *entry)
         pool_return(&e->pool, entry, sizeof *entry, entry->length);
         return;
     }
-    free(entry->copy);
+    if (entry->copy)
+        pool_return(&e->pool, entry->copy, 0, entry->length);
     pool_return(&e->pool, entry, sizeof *entry + sizeof *entry->wait, 0);
 }
 
@@ -317,7 +318,7 @@ int log_copy_late(struct engine *e)
         next = TAILQ_NEXT(entry, wait->queued);
         if (!entry_may_copy(e, entry))
             continue;
-        entry_copy(e, entry, entry->request->data, memory_record(0, entry->length + 1));
+        entry_copy(e, entry, entry->request->data, pool_take(&e->pool, 0, entry->length));
         entry_request_done(e, entry, &done);
         copied++;
     }

@@ -14,22 +14,47 @@ struct spare {
 #ifdef __SANITIZE_ADDRESS__
 enum { BYTES_MOST = 0 }; /* so that what is used after its end is seen */
 #else
-enum { BYTES_MOST = 8 * 1024 * 1024 };
+enum { BYTES_MOST = 16 * 1024 * 1024 };
 #endif
 
-enum { FINE_MOST = POOL_FINE * POOL_STEP };
+enum {
+    FINE_MOST = POOL_FINE * POOL_STEP,
+    MIDDLE_MOST = FINE_MOST + POOL_MIDDLE * POOL_MIDDLE_STEP,
+};
+
+static size_t rounded_up(size_t size, size_t step)
+{
+    return (size + step - 1) / step;
+}
+
+static size_t class_of_large(size_t size)
+{
+    size_t doubled = 0;
+    while (doubled < POOL_DOUBLINGS && size > (size_t)MIDDLE_MOST << (doubled + 1))
+        doubled++;
+    const size_t begin = (size_t)MIDDLE_MOST << doubled;
+    return POOL_FINE + POOL_MIDDLE + doubled * POOL_EIGHTHS +
+           rounded_up(size - begin, begin / POOL_EIGHTHS);
+}
 
 static size_t class_of(size_t size)
 {
     if (size <= FINE_MOST)
-        return (size + POOL_STEP - 1) / POOL_STEP;
-    return POOL_FINE + (size - FINE_MOST + POOL_LARGE_STEP - 1) / POOL_LARGE_STEP;
+        return rounded_up(size, POOL_STEP);
+    if (size <= MIDDLE_MOST)
+        return POOL_FINE + rounded_up(size - FINE_MOST, POOL_MIDDLE_STEP);
+    return class_of_large(size);
 }
 
 static size_t class_bytes(size_t class)
 {
-    return class <= POOL_FINE ? class * POOL_STEP
-                              : FINE_MOST + (class - POOL_FINE) * POOL_LARGE_STEP;
+    if (class <= POOL_FINE)
+        return class * POOL_STEP;
+    if (class <= POOL_FINE + POOL_MIDDLE)
+        return FINE_MOST + (class - POOL_FINE) * POOL_MIDDLE_STEP;
+    const size_t at = class - POOL_FINE - POOL_MIDDLE - 1;
+    const size_t begin = (size_t)MIDDLE_MOST << at / POOL_EIGHTHS;
+    return begin + (at % POOL_EIGHTHS + 1) * (begin / POOL_EIGHTHS);
 }
 
 /* The next one is wanted soon, and where many are alive it has left the cache. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pool.h -- records that come and go with each small message, used again.
+/* pool.h -- memory that comes and goes with messages, used again.
  *
  * Many are alive at once where messages wait for acknowledgements, and then malloc() and free()
  * take as long as all else that is done for the message; where they are so many KiB that the heap
@@ -8,13 +8,16 @@
 #define P2P_SRC_REPLICA_POOL_H
 #include "memory.h"
 
-/* Steps of a cache line, and beyond 2 KiB of 1 KiB; what is larger than an eager message is
- * malloc()'s. */
+/* Steps of a cache line, beyond 2 KiB of 1 KiB, and beyond an eager message of an eighth of the
+ * power of two; what is larger than 8 MiB is malloc()'s. */
 enum {
     POOL_STEP = MEMORY_LINE,
     POOL_FINE = 32,
-    POOL_LARGE_STEP = 1024,
-    POOL_CLASSES = POOL_FINE + 64
+    POOL_MIDDLE_STEP = 1024,
+    POOL_MIDDLE = 64,
+    POOL_EIGHTHS = 8,
+    POOL_DOUBLINGS = 7,
+    POOL_CLASSES = POOL_FINE + POOL_MIDDLE + POOL_DOUBLINGS * POOL_EIGHTHS
 };
 
 struct pool {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* operation_ompi4.c -- one-sided operations, as requests to the target's agent (window.h).
  *
- * Data are packed when the call is made, so a put or an accumulate is complete for its caller when
- * it returns; what brings data back is complete when the reply is here. Replies of a target come in
- * the order of the requests, so one to a FLUSH says that all before it is done. A call waits while
- * too much is on its way (budget.h). */
+ * What brings data back is complete when the reply is here. Replies of a target come in the order
+ * of the requests, so one to a FLUSH says that all before it is done. Data are packed when the call
+ * is made, except those of a long put whose both sides lie in one piece: these are sent from where
+ * the program has them, and received where they go; the end of the epoch, or a flush, waits until
+ * they are not read any more. A call waits while too much is on its way (budget.h). */
 #include "window.h"
 
 /* --- replies --- */
@@ -13,7 +14,7 @@ struct expected_reply {
     struct transfer transfer;
     struct window *window;
     int target;
-    struct buffer result;    /* where the data go */
+    struct buffer result;    /* where the data go, if they are not received there */
     size_t back;             /* to the budget */
     ompi_request_t *request; /* to complete, or NULL */
     _Alignas(16) char bytes[];
@@ -50,7 +51,7 @@ static ompi_request_t *reply_request_make(ompi_win_t *win)
 static void reply_arrived(struct transfer *t)
 {
     struct expected_reply *p = (struct expected_reply *)t;
-    if (t->receive.capacity > 0) {
+    if (t->receive.data == p->bytes && t->receive.capacity > 0) {
         buffer_unpack(&p->result, p->bytes, t->receive.status.length);
         OMPI_DATATYPE_RELEASE(p->result.type);
     }
@@ -66,26 +67,27 @@ static void reply_expect(struct window *w, int target, const struct buffer *resu
                          ompi_request_t *request)
 {
     const size_t length = packed_length(result);
-    struct expected_reply *p = calloc(1, sizeof *p + length);
+    char *piece = length > 0 ? buffer_piece(result) : NULL;
+    struct expected_reply *p = malloc(sizeof *p + (piece == NULL ? length : 0));
     if (p == NULL) {
         link_stop(NULL, 1, "no memory for one-sided communication");
         return;
     }
+    p->transfer = (struct transfer){.done = reply_arrived};
     p->window = w;
     p->target = target;
     p->result = *result;
     p->back = budget_ask(&w->budget, target, cost);
     p->request = request;
-    if (length > 0)
+    if (piece == NULL && length > 0)
         OMPI_DATATYPE_RETAIN(result->type);
     w->awaited[target]++;
     w->dirty[target] = false;
-    p->transfer.done = reply_arrived;
     p->transfer.receive.comm = w->wire;
     p->transfer.receive.from = target;
     p->transfer.receive.tag = TAG_REPLY;
     p->transfer.receive.capacity = length;
-    p->transfer.receive.data = p->bytes;
+    p->transfer.receive.data = piece != NULL ? piece : p->bytes;
     p->transfer.receive.awaited = true;
     transfer_begin(&p->transfer);
 }
@@ -96,7 +98,7 @@ void window_await_replies(struct window *w, int target)
 {
     link_enter();
     link_progress();
-    while (w->awaited[target] > 0 ||
+    while (w->awaited[target] > 0 || w->reading[target] > 0 ||
            (target == w->comm->c_my_rank && !engine_committed(replica.engine)))
         link_wait();
     link_catch_up();
@@ -113,12 +115,10 @@ static void request_count(struct window *w, int target)
 
 void window_request(struct window *w, int target, enum request_kind kind, int argument)
 {
-    struct outgoing *o = outgoing_new(REQUEST_WORDS * sizeof(uint64_t));
-    uint64_t head[REQUEST_WORDS] = {
+    const uint64_t head[REQUEST_WORDS] = {
         [KIND] = kind, [OP] = (uint64_t)argument, [EPOCH] = window_epoch(w, target)};
-    memcpy(o->bytes, head, sizeof head);
     request_count(w, target);
-    outgoing_send(w, target, TAG_REQUEST, o, sizeof head);
+    window_send(w, target, TAG_REQUEST, head, sizeof head);
 }
 
 void window_request_reply(struct window *w, int target, enum request_kind kind, int argument)
@@ -135,6 +135,7 @@ struct operation {
     struct buffer there; /* by displacement: where */
     MPI_Op op;
     struct buffer data[2], result;
+    bool may_wait; /* the program leaves its data alone until a flush, or the epoch's end */
     ompi_request_t *request; /* that is complete with the reply */
 };
 
@@ -148,29 +149,59 @@ static bool operation_is_answered(const struct operation *o)
     return o->kind != PUT && o->kind != ACCUMULATE;
 }
 
+/* What goes to or comes from one piece there needs no description: bytes do. */
+static struct buffer operation_there(const struct operation *o)
+{
+    const struct buffer *b = &o->there;
+    const size_t length = packed_length(b);
+    const bool plain = (o->kind == PUT || o->kind == GET) && length <= INT_MAX &&
+                       (length == 0 || (transfer_in_one_piece(b->type, (size_t)b->count) &&
+                                        b->type->super.true_lb == 0));
+    return plain ? (struct buffer){NULL, (int)length, NULL} : *b;
+}
+
+static void body_fill(const struct operation *o, char *body, const void *description,
+                      size_t described, size_t first)
+{
+    memcpy(body, description, described);
+    memset(body + described, 0, first - described); /* lanes compare what they send */
+    buffer_pack(&o->data[0], body + first);
+    buffer_pack(&o->data[1], body + first + packed_length(&o->data[0]));
+}
+
 static void operation_send(struct window *w, int target, const struct operation *o)
 {
-    const size_t described = ompi_datatype_pack_description_length(o->there.type);
-    const size_t first = (described + 15) / 16 * 16, second = first + packed_length(&o->data[0]);
-    const size_t length = operation_data_length(o);
-    const void *description;
+    const struct buffer there = operation_there(o);
+    const void *description = "";
+    const size_t described =
+        there.type != NULL ? ompi_datatype_pack_description_length(there.type) : 0;
+    const size_t length = operation_data_length(o), first = (described + 15) / 16 * 16;
+    struct request request;
     const uint64_t head[REQUEST_WORDS] = {[KIND] = o->kind,
                                           [WHERE] = (uint64_t)o->where,
-                                          [COUNT] = (uint64_t)o->there.count,
+                                          [COUNT] = (uint64_t)there.count,
                                           [OP] = (uint64_t)(o->op != NULL ? PMPI_Op_c2f(o->op) : 0),
                                           [TYPE_BYTES] = described,
                                           [DATA_BYTES] = length,
                                           [EPOCH] = window_epoch(w, target),
                                           [LANE] = w->dynamic ? (uint64_t)replica.lane : 0};
-    struct outgoing *h = outgoing_new(sizeof head), *b = outgoing_new(first + length);
-    ompi_datatype_get_pack_description(o->there.type, &description);
-    memcpy(h->bytes, head, sizeof head);
-    memcpy(b->bytes, description, described);
-    buffer_pack(&o->data[0], b->bytes + first);
-    buffer_pack(&o->data[1], b->bytes + second);
+    if (there.type != NULL)
+        ompi_datatype_get_pack_description(there.type, &description);
+    memcpy(request.head, head, sizeof head);
     request_count(w, target);
-    outgoing_send(w, target, TAG_REQUEST, h, sizeof head);
-    outgoing_send(w, target, TAG_BODY, b, first + length);
+    if (first + length <= BODY_WITHIN) {
+        body_fill(o, request.within, description, described, first);
+        window_send(w, target, TAG_REQUEST, &request, sizeof head + first + length);
+        return;
+    }
+    window_send(w, target, TAG_REQUEST, head, sizeof head);
+    if (first == 0 && o->may_wait && buffer_piece(&o->data[0]) != NULL) {
+        window_send_in_place(w, target, TAG_BODY, buffer_piece(&o->data[0]), length);
+        return;
+    }
+    struct outgoing *body = outgoing_new(first + length);
+    body_fill(o, body->bytes, description, described, first);
+    outgoing_send(w, target, TAG_BODY, body, first + length);
 }
 
 /* A request that was answered here may still be needed by a lane that is behind. */
@@ -222,7 +253,8 @@ static int operation_put(const void *origin, int origin_count, ompi_datatype_t *
     const struct operation o = {.kind = PUT,
                                 .where = where,
                                 .there = {NULL, count, type},
-                                .data = {{(void *)origin, origin_count, origin_type}}};
+                                .data = {{(void *)origin, origin_count, origin_type}},
+                                .may_wait = true};
     return operation_issue(win, target, &o);
 }
 
@@ -319,8 +351,12 @@ static int operation_rput(const void *origin, int origin_count, ompi_datatype_t 
                           int target, ptrdiff_t where, int count, ompi_datatype_t *type,
                           ompi_win_t *win, ompi_request_t **request)
 {
+    const struct operation o = {.kind = PUT,
+                                .where = where,
+                                .there = {NULL, count, type},
+                                .data = {{(void *)origin, origin_count, origin_type}}};
     *request = &ompi_request_empty;
-    return operation_put(origin, origin_count, origin_type, target, where, count, type, win);
+    return operation_issue(win, target, &o);
 }
 
 static int operation_raccumulate(const void *origin, int origin_count, ompi_datatype_t *origin_type,

@@ -28,6 +28,8 @@
 
 /* Between copies of one program on one kind of machine: words are as memory has them. */
 enum request_word { KIND, WHERE, COUNT, OP, TYPE_BYTES, DATA_BYTES, EPOCH, LANE, REQUEST_WORDS };
+/* A body of so many bytes comes within its request, one that is longer in a message of its own. */
+enum { BODY_WITHIN = 4096 };
 enum request_kind {
     PUT,
     GET, /* replied to with data */
@@ -68,9 +70,13 @@ struct window {
     bool dynamic; /* the base is address 0, and what is attached is in it */
     /* the agent */
     struct transfer incoming;
-    uint64_t head[REQUEST_WORDS];
-    char *body; /* of the request that is being received */
-    int source; /* its sender */
+    struct request { /* that is being received */
+        uint64_t head[REQUEST_WORDS];
+        _Alignas(16) char within[BODY_WITHIN];
+    } request;
+    char *body;     /* of the request: within it, in its place in the window, or */
+    char *own_body; /* in memory of its own */
+    int source;     /* its sender */
     bool arrived, running, stopped;
     size_t replying; /* bytes of replies that have not left, */
     bool full;       /* so many that no request is taken meanwhile */
@@ -81,13 +87,14 @@ struct window {
     /* this process as an origin, by target */
     struct budget budget;
     size_t requesting; /* bytes of requests that have not left, as other lanes lack them, say */
-    int *awaited;      /* replies */
-    bool *dirty;       /* requests without a reply were sent since the last one with */
-    char *locked;      /* enum access */
-    int locks;         /* targets that are locked; -1: all, by one call */
-    bool fence_open;   /* the last fence has opened all of them */
-    uint32_t *asked;   /* requests sent, */
-    uint32_t served;   /* and, as a target, taken: in all, as the next */
+    int *awaited;      /* replies, */
+    int *reading; /* and puts that are sent from the program's memory, and are still read there */
+    bool *dirty;  /* requests without a reply were sent since the last one with */
+    char *locked; /* enum access */
+    int locks;    /* targets that are locked; -1: all, by one call */
+    bool fence_open;                  /* the last fence has opened all of them */
+    uint32_t *asked;                  /* requests sent, */
+    uint32_t served;                  /* and, as a target, taken: in all, as the next */
     ompi_group_t *exposed, *accessed; /* post, start */
     /* How many times: a fence was begun, and was over; by rank, it was posted to, and started. */
     uint32_t fences, fenced, *posted, *started;
@@ -109,7 +116,8 @@ static inline struct window *window_of(const ompi_win_t *win)
 
 /* operation_ompi4.c */
 void operations_fill(ompi_osc_base_module_t *calls);
-/* A request without data; one that is replied to; until all replies of the target are here. */
+/* A request without data; one that is replied to; until all replies of the target are here, and
+ * the program's memory is its own again. */
 void window_request(struct window *w, int target, enum request_kind kind, int argument);
 void window_request_reply(struct window *w, int target, enum request_kind kind, int argument);
 void window_await_replies(struct window *w, int target);
@@ -119,16 +127,21 @@ void epochs_fill(ompi_osc_base_module_t *calls);
 int epoch_fence(int assertion, ompi_win_t *win);
 bool epoch_allows(const struct window *w, int target); /* an operation there, now */
 
-/* A message in memory of its own, freed when it is sent. */
+/* A message in memory of its own, freed when it is sent. Its bytes are for the caller to fill. */
 struct outgoing {
     struct transfer transfer;
     struct window *of;
-    size_t *account; /* of the window: where its weight is counted until it has left */
-    size_t weight;
+    size_t *account; /* of the window: where it is counted until it has left */
+    size_t room;     /* bytes */
+    int *reading;    /* of the window, where the bytes are the program's; or NULL */
     _Alignas(16) char bytes[];
 };
 struct outgoing *outgoing_new(size_t length);
 void outgoing_send(struct window *w, int to, int tag, struct outgoing *o, size_t length);
+/* Bytes of the caller's, which may change as soon as this returns; from the program's memory, where
+ * they may when w->reading[to] is 0. */
+void window_send(struct window *w, int to, int tag, const void *bytes, size_t length);
+void window_send_in_place(struct window *w, int to, int tag, const void *bytes, size_t length);
 
 /* Memory as a call names it. NULL is an address like any other: MPI_BOTTOM, where the type has the
  * addresses. There are no data where they have no length, and the type may be none then. */
@@ -140,6 +153,12 @@ struct buffer {
 static inline size_t packed_length(const struct buffer *b)
 {
     return b->count > 0 ? (size_t)b->count * b->type->super.size : 0;
+}
+/* They lie in one piece, from here on. */
+static inline char *buffer_piece(const struct buffer *b)
+{
+    return transfer_in_one_piece(b->type, (size_t)b->count) ? (char *)b->at + b->type->super.true_lb
+                                                            : NULL;
 }
 /* To and from one piece; as many of its bytes as there are. */
 void buffer_pack(const struct buffer *b, void *bytes);

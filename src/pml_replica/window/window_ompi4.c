@@ -17,8 +17,13 @@ static void buffer_convert(const struct buffer *b, void *bytes, size_t length, b
     struct iovec v = {bytes, length < all ? length : all};
     uint32_t pieces = 1;
     size_t moved = v.iov_len;
+    char *piece = moved > 0 ? buffer_piece(b) : NULL;
     if (moved == 0)
         return;
+    if (piece != NULL) {
+        memcpy(out ? bytes : piece, out ? piece : bytes, moved);
+        return;
+    }
     OBJ_CONSTRUCT(&c, opal_convertor_t);
     if (out) {
         opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &b->type->super,
@@ -44,9 +49,10 @@ void buffer_unpack(const struct buffer *b, const void *bytes, size_t length)
 
 struct outgoing *outgoing_new(size_t length)
 {
-    struct outgoing *o = calloc(1, sizeof *o + length);
-    if (o == NULL)
-        link_stop(NULL, 1, "no memory for one-sided communication");
+    link_enter();
+    struct outgoing *o = engine_take(replica.engine, sizeof *o, length);
+    link_leave();
+    o->room = length;
     return o;
 }
 
@@ -56,8 +62,10 @@ static void outgoing_sent(struct transfer *t)
 {
     struct outgoing *o = (struct outgoing *)t;
     struct window *w = o->of;
-    *o->account -= o->weight;
-    free(o);
+    *o->account -= sizeof *o + o->room;
+    if (o->reading != NULL)
+        --*o->reading;
+    engine_give(replica.engine, o, sizeof *o, o->room);
     if (w->full)
         agent_listen(w);
 }
@@ -71,17 +79,35 @@ void outgoing_send(struct window *w, int to, int tag, struct outgoing *o, size_t
     s->to = to;
     s->tag = tag;
     s->length = length;
-    s->data = o->bytes;
+    s->data = s->data != NULL ? s->data : o->bytes;
     o->of = w;
     o->account = tag == TAG_REPLY ? &w->replying : &w->requesting;
-    o->weight = sizeof *o + length;
-    *o->account += o->weight;
+    *o->account += sizeof *o + o->room;
     transfer_begin(&o->transfer);
+}
+
+void window_send(struct window *w, int to, int tag, const void *bytes, size_t length)
+{
+    if (request_send_bytes_at_once(bytes, length, to, tag, w->wire))
+        return;
+    struct outgoing *o = outgoing_new(length);
+    memcpy(o->bytes, bytes, length);
+    outgoing_send(w, to, tag, o, length);
+}
+
+void window_send_in_place(struct window *w, int to, int tag, const void *bytes, size_t length)
+{
+    struct outgoing *o = outgoing_new(0);
+    o->transfer.send.data = bytes;
+    o->transfer.send.span = (struct engine_span){bytes, length};
+    o->reading = &w->reading[to];
+    w->reading[to]++;
+    outgoing_send(w, to, tag, o, length);
 }
 
 static void agent_reply_nothing(struct window *w, int to)
 {
-    outgoing_send(w, to, TAG_REPLY, outgoing_new(0), 0);
+    window_send(w, to, TAG_REPLY, "", 0);
 }
 
 /* --- data --- */
@@ -99,7 +125,8 @@ static bool target_is_attached(const struct window *w, struct target *t, ptrdiff
                                ptrdiff_t end)
 {
     struct engine_place place;
-    if (!engine_region(replica.engine, w->wire, (int)w->head[LANE], (uint64_t)begin, &place) ||
+    if (!engine_region(replica.engine, w->wire, (int)w->request.head[LANE], (uint64_t)begin,
+                       &place) ||
         place.left < (uint64_t)(end - begin))
         return false;
     t->memory.at = (char *)t->memory.at + ((ptrdiff_t)place.at - begin);
@@ -119,15 +146,19 @@ static bool target_is_inside(const struct window *w, struct target *t)
 
 static struct target target_of(const struct window *w)
 {
+    const uint64_t *head = w->request.head;
     void *description = w->body;
-    struct target t = {.memory = {.at = w->base + (ptrdiff_t)w->head[WHERE] * w->unit,
-                                  .count = (int)w->head[COUNT]},
-                       .op = w->head[KIND] == ACCUMULATE || w->head[KIND] == GET_ACCUMULATE
-                                 ? PMPI_Op_f2c((int)w->head[OP])
+    struct target t = {.memory = {.at = w->base + (ptrdiff_t)head[WHERE] * w->unit,
+                                  .count = (int)head[COUNT],
+                                  .type = MPI_BYTE},
+                       .op = head[KIND] == ACCUMULATE || head[KIND] == GET_ACCUMULATE
+                                 ? PMPI_Op_f2c((int)head[OP])
                                  : NULL,
-                       .data = w->body + (w->head[TYPE_BYTES] + 15) / 16 * 16,
-                       .length = w->head[DATA_BYTES]};
-    t.memory.type = ompi_datatype_create_from_packed_description(&description, ompi_proc_local());
+                       .data = w->body + (head[TYPE_BYTES] + 15) / 16 * 16,
+                       .length = head[DATA_BYTES]};
+    if (head[TYPE_BYTES] > 0)
+        t.memory.type =
+            ompi_datatype_create_from_packed_description(&description, ompi_proc_local());
     return t;
 }
 
@@ -155,32 +186,57 @@ static const char *target_complaint(const struct window *w, struct target *t)
     return NULL;
 }
 
+/* False: a line has said why it cannot be served. */
+static bool target_is_good(const struct window *w, struct target *t)
+{
+    char line[160];
+    const char *wrong = target_complaint(w, t);
+    if (wrong == NULL)
+        return true;
+    snprintf(line, sizeof line, "rank %d %s the window of rank %d", w->source, wrong,
+             w->comm->c_my_rank);
+    link_stop(NULL, 1, line);
+    return false;
+}
+
+static bool request_is_answered_with_data(const struct window *w)
+{
+    return w->request.head[KIND] == GET || w->request.head[KIND] == GET_ACCUMULATE ||
+           w->request.head[KIND] == COMPARE_AND_SWAP;
+}
+
+static void target_change(const struct window *w, const struct target *t, const char *before,
+                          size_t length)
+{
+    const struct buffer *m = &t->memory;
+    if (w->request.head[KIND] == PUT && t->data != m->at) /* it is not received there */
+        buffer_unpack(m, t->data, t->length);
+    else if (w->request.head[KIND] == COMPARE_AND_SWAP && memcmp(before, t->data, length) == 0)
+        buffer_unpack(m, t->data + length, length);
+    else if (w->request.head[KIND] == ACCUMULATE || w->request.head[KIND] == GET_ACCUMULATE)
+        target_accumulate(t);
+}
+
 static void agent_serve_data(struct window *w)
 {
     struct target t = target_of(w);
     const size_t length = packed_length(&t.memory);
-    const char *wrong = target_complaint(w, &t);
-    struct outgoing *before = NULL;
-    if (wrong != NULL) {
-        char line[160];
-        snprintf(line, sizeof line, "rank %d %s the window of rank %d", w->source, wrong,
-                 w->comm->c_my_rank);
-        link_stop(NULL, 1, line);
+    const bool answers = request_is_answered_with_data(w);
+    char little[BODY_WITHIN], *before = little;
+    struct outgoing *large = NULL;
+    if (!target_is_good(w, &t))
         return;
+    if (answers && length > sizeof little) {
+        large = outgoing_new(length);
+        before = large->bytes;
     }
-    if (w->head[KIND] == GET || w->head[KIND] == GET_ACCUMULATE ||
-        w->head[KIND] == COMPARE_AND_SWAP) {
-        before = outgoing_new(length);
-        buffer_pack(&t.memory, before->bytes);
-    }
-    if (w->head[KIND] == PUT)
-        buffer_unpack(&t.memory, t.data, t.length);
-    else if (w->head[KIND] == COMPARE_AND_SWAP && memcmp(before->bytes, t.data, length) == 0)
-        buffer_unpack(&t.memory, t.data + length, length);
-    else if (w->head[KIND] == ACCUMULATE || w->head[KIND] == GET_ACCUMULATE)
-        target_accumulate(&t);
-    if (before != NULL)
-        outgoing_send(w, w->source, TAG_REPLY, before, length);
+    if (answers)
+        buffer_pack(&t.memory, before);
+    target_change(w, &t, before, length);
+    if (large != NULL)
+        outgoing_send(w, w->source, TAG_REPLY, large, length);
+    else if (answers)
+        window_send(w, w->source, TAG_REPLY, little, length);
     if (!ompi_datatype_is_predefined(t.memory.type))
         OBJ_RELEASE(t.memory.type);
 }
@@ -227,9 +283,14 @@ static void lock_release(struct window *w, int source)
 
 /* --- the agent --- */
 
+static size_t request_body_length(const struct window *w)
+{
+    return (w->request.head[TYPE_BYTES] + 15) / 16 * 16 + w->request.head[DATA_BYTES];
+}
+
 static void agent_serve(struct window *w)
 {
-    switch ((enum request_kind)w->head[KIND]) {
+    switch ((enum request_kind)w->request.head[KIND]) {
     case PUT:
     case GET:
     case ACCUMULATE:
@@ -238,7 +299,7 @@ static void agent_serve(struct window *w)
         agent_serve_data(w);
         break;
     case LOCK:
-        lock_request(w, w->source, (int)w->head[OP]);
+        lock_request(w, w->source, (int)w->request.head[OP]);
         break;
     case UNLOCK:
         lock_release(w, w->source);
@@ -257,13 +318,9 @@ static void agent_serve(struct window *w)
         break;
     }
     w->served++;
-    free(w->body);
-    w->body = NULL;
-}
-
-static size_t request_body_length(const struct window *w)
-{
-    return (w->head[TYPE_BYTES] + 15) / 16 * 16 + w->head[DATA_BYTES];
+    if (w->own_body != NULL)
+        engine_give(replica.engine, w->own_body, 0, request_body_length(w));
+    w->own_body = NULL;
 }
 
 static void agent_receive(struct window *w, int from, int tag, void *data, size_t length)
@@ -284,7 +341,7 @@ static void agent_listen(struct window *w)
 {
     w->full = w->replying > replica.params.window_limit;
     if (!w->full)
-        agent_receive(w, ENGINE_ANY_SOURCE, TAG_REQUEST, w->head, sizeof w->head);
+        agent_receive(w, ENGINE_ANY_SOURCE, TAG_REQUEST, &w->request, sizeof w->request);
 }
 
 static bool epoch_is_later(uint32_t a, uint32_t b)
@@ -295,8 +352,26 @@ static bool epoch_is_later(uint32_t a, uint32_t b)
 /* It comes from an epoch that the program has yet to open. */
 static bool request_is_early(const struct window *w)
 {
-    return epoch_is_later((uint32_t)(w->head[EPOCH] >> 32), w->fences) ||
-           epoch_is_later((uint32_t)w->head[EPOCH], w->posted[w->source]);
+    return epoch_is_later((uint32_t)(w->request.head[EPOCH] >> 32), w->fences) ||
+           epoch_is_later((uint32_t)w->request.head[EPOCH], w->posted[w->source]);
+}
+
+/* A put of bytes in one piece goes where it belongs; all else into memory of its own. */
+static bool agent_receive_body(struct window *w, size_t length)
+{
+    struct target t;
+    const bool in_place = w->request.head[KIND] == PUT && w->request.head[TYPE_BYTES] == 0;
+    if (in_place) {
+        w->body = NULL;
+        t = target_of(w);
+        if (!target_is_good(w, &t))
+            return false;
+        w->body = t.memory.at;
+    } else {
+        w->body = w->own_body = engine_take(replica.engine, 0, length);
+    }
+    agent_receive(w, w->source, TAG_BODY, w->body, length);
+    return true;
 }
 
 /* A request or its body is here. If one is there already it arrives while it is asked for: a loop,
@@ -316,13 +391,11 @@ static void agent_heard(struct transfer *t)
             engine_serves(w->wire, !w->early);
             if (w->early)
                 break;
-            size_t length = request_body_length(w);
-            if (length > 0 && (w->body = malloc(length)) == NULL) {
-                link_stop(NULL, 1, "no memory for one-sided communication");
-                return;
-            }
-            if (length > 0) {
-                agent_receive(w, w->source, TAG_BODY, w->body, length);
+            const size_t length = request_body_length(w);
+            w->body = w->request.within;
+            if (length > BODY_WITHIN) {
+                if (!agent_receive_body(w, length))
+                    return;
                 continue;
             }
         }
