@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { ASKER, ANSWERER, RELAY, RANKS = 4 };
@@ -294,6 +295,7 @@ static void locks(void)
         if (rank == ANSWERER) {
             MPI_Put(part, size, MPI_INT, ASKER, 0, size, MPI_INT, window);
             MPI_Win_flush(ASKER, window);
+            memset(part, 0xff, sizeof part); /* it is the program's again */
         }
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Win_sync(window);
