@@ -217,7 +217,8 @@ replica_request_t *request_new(bool is_send, const void *buffer, size_t count,
                                mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
                                bool persistent);
 int request_start(replica_request_t *r);
-/* A send that is done when this returns, and so needs no request of its own; false: it does. */
+/* A send that is done when this returns, and so needs no request of its own; false: it does. Both
+ * are called inside of link_enter(). */
 bool request_send_at_once(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
                           mca_pml_base_send_mode_t mode, ompi_communicator_t *comm);
 bool request_send_bytes_at_once(const void *bytes, size_t length, int to, int tag,

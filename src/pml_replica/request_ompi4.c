@@ -246,6 +246,7 @@ bool request_send_bytes_at_once(const void *bytes, size_t length, int to, int ta
                                 struct engine_comm *comm)
 {
     struct transfer t;
+    assert(replica.depth > 0);
     t.send.comm = comm;
     t.send.to = to;
     t.send.tag = tag;

@@ -88,7 +88,10 @@ void outgoing_send(struct window *w, int to, int tag, struct outgoing *o, size_t
 
 void window_send(struct window *w, int to, int tag, const void *bytes, size_t length)
 {
-    if (request_send_bytes_at_once(bytes, length, to, tag, w->wire))
+    link_enter();
+    const bool sent = request_send_bytes_at_once(bytes, length, to, tag, w->wire);
+    link_leave();
+    if (sent)
         return;
     struct outgoing *o = outgoing_new(length);
     memcpy(o->bytes, bytes, length);
