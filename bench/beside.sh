@@ -41,6 +41,7 @@ lengthen() { # K
     local k=$1 net=${netns}net
     setsid ip netns exec "$net" "$builddir/test/grid/lag" "in$k" "out$k" $((delay_us / 4)) \
         >"$scratch/cable$k" 2>&1 </dev/null &
+    echo $! >>"$P2PGRID_GRID/lag.pids" # `grid down` ends it
     within 10 grep -q ready "$scratch/cable$k" || return 1
     ip -n "$net" link add "hub$k" type bridge && ip -n "$net" link set "hub$k" up &&
         ip -n "$net" link set "in$k" master "hub$k" up && ip -n "$net" link set "out$k" master bridge1 up &&

@@ -359,17 +359,17 @@ static bool request_is_early(const struct window *w)
            epoch_is_later((uint32_t)w->request.head[EPOCH], w->posted[w->source]);
 }
 
-/* A put of bytes in one piece goes where it belongs; all else into memory of its own. */
+/* A put of bytes in one piece goes where it belongs, as many as were named there; all else goes
+ * into memory of its own. */
 static bool agent_receive_body(struct window *w, size_t length)
 {
-    struct target t;
-    const bool in_place = w->request.head[KIND] == PUT && w->request.head[TYPE_BYTES] == 0;
-    if (in_place) {
-        w->body = NULL;
-        t = target_of(w);
+    if (w->request.head[KIND] == PUT && w->request.head[TYPE_BYTES] == 0) {
+        struct target t = target_of(w);
+        const size_t named = packed_length(&t.memory);
         if (!target_is_good(w, &t))
             return false;
         w->body = t.memory.at;
+        length = length < named ? length : named;
     } else {
         w->body = w->own_body = engine_take(replica.engine, 0, length);
     }
