@@ -39,6 +39,8 @@ static size_t class_of_large(size_t size)
 
 static size_t class_of(size_t size)
 {
+    if (size <= POOL_STEP)
+        return 1; /* also of nothing: a spare has to fit in */
     if (size <= FINE_MOST)
         return rounded_up(size, POOL_STEP);
     if (size <= MIDDLE_MOST)

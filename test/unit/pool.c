@@ -30,6 +30,19 @@ static void test_a_record_comes_back_with_a_clean_head(void **state)
     assert_int_equal(p.bytes, 0);
 }
 
+static void test_nothing_is_something(void **state)
+{
+    (void)state;
+    struct pool p = {0};
+    uint8_t *none = pool_take(&p, 0, 0);
+    assert_non_null(none);
+    pool_return(&p, none, 0, 0);
+#ifndef __SANITIZE_ADDRESS__
+    assert_true(p.bytes >= sizeof none);
+#endif
+    pool_clear(&p);
+}
+
 static void test_sizes_do_not_mix(void **state)
 {
     (void)state;
@@ -111,9 +124,11 @@ static void test_sizes_change(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_record_comes_back_with_a_clean_head),
-        cmocka_unit_test(test_sizes_do_not_mix), cmocka_unit_test(test_sizes_up_to_8_mib),
-        cmocka_unit_test(test_sizes_change), cmocka_unit_test(test_bounded)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_record_comes_back_with_a_clean_head),
+                                       cmocka_unit_test(test_nothing_is_something),
+                                       cmocka_unit_test(test_sizes_do_not_mix),
+                                       cmocka_unit_test(test_sizes_up_to_8_mib),
+                                       cmocka_unit_test(test_sizes_change),
+                                       cmocka_unit_test(test_bounded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,7 +154,7 @@ static inline size_t packed_length(const struct buffer *b)
 {
     return b->count > 0 ? (size_t)b->count * b->type->super.size : 0;
 }
-/* They lie in one piece, from here on. */
+/* Where they begin, if they lie in one piece; or NULL. */
 static inline char *buffer_piece(const struct buffer *b)
 {
     return transfer_in_one_piece(b->type, (size_t)b->count) ? (char *)b->at + b->type->super.true_lb
