@@ -20,9 +20,12 @@ static int probe_report(struct engine *e, struct engine_comm *c, struct engine_m
     return 1;
 }
 
-static struct engine_message *probe_find_told(struct engine_comm *c, const uint8_t *told)
+static struct engine_message *probe_find_told(const struct engine *e, struct engine_comm *c,
+                                              const uint8_t *told)
 {
     int source = (int)bytes_get_u32(told), tag = (int)bytes_get_u32(told + 4);
+    if (source < 0 || source >= e->ranks)
+        return NULL;
     return match_exact(&c->match, source, tag, bytes_get_u64(told + 8));
 }
 
@@ -34,7 +37,7 @@ static int probe_follow(struct engine *e, struct engine_comm *c, struct engine_s
     int length = decision_due(e, DECIDE_PROBE, told, sizeof told, true);
     if (length < 0)
         return length;
-    struct engine_message *m = length == FOUND_BYTES ? probe_find_told(c, told) : NULL;
+    struct engine_message *m = length == FOUND_BYTES ? probe_find_told(e, c, told) : NULL;
     if (length > 0 && !m)
         return -EAGAIN;
     int found = m ? probe_report(e, c, m, status, take) : 0;
