@@ -29,10 +29,17 @@ static enum transport_urgency urgency_of(const uint8_t *header)
 }
 
 /* A message that may wait does so in the engine's log, where it has to be anyway. */
-static bool link_is_full(uint32_t process, bool copied)
+static int link_send(uint32_t process, const uint8_t *header, const void *payload, size_t length,
+                     void *cookie)
 {
-    return transport_backlog(replica.transport, process) > BACKLOG ||
-           (copied && transport_ring_is_full(replica.transport, process));
+    struct transport *t = replica.transport;
+    const enum transport_urgency urgency = urgency_of(header);
+    const bool waits = header_may_wait(header);
+    if (waits && transport_backlog(t, process) > BACKLOG)
+        return -EAGAIN;
+    if (waits && cookie == NULL)
+        return transport_try(t, process, urgency, header, HEADER_BYTES, payload, length);
+    return transport_send(t, process, urgency, header, HEADER_BYTES, payload, length, cookie);
 }
 
 static int frame_send(void *ctx, int to, const uint8_t *header, const void *payload, size_t length,
@@ -42,13 +49,10 @@ static int frame_send(void *ctx, int to, const uint8_t *header, const void *payl
     int process = replica.process_of[to];
     if (process < 0)
         return 1;
-    if (header_may_wait(header) && link_is_full((uint32_t)process, cookie == NULL))
-        return -EAGAIN;
-    int rc = transport_send(replica.transport, (uint32_t)process, urgency_of(header), header,
-                            HEADER_BYTES, payload, length, cookie);
+    int rc = link_send((uint32_t)process, header, payload, length, cookie);
     if (rc == -ENOMEM)
         link_stop(NULL, 1, "no memory for a message on its way");
-    return rc < 0 ? 1 : rc;
+    return rc < 0 && rc != -EAGAIN ? 1 : rc;
 }
 
 _Static_assert((int)ENGINE_RKEY == (int)TRANSPORT_RKEY, "what one gives the other takes");

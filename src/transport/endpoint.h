@@ -93,6 +93,7 @@ struct endpoint {
     size_t begin, end;
 
     struct rings *rings;
+    size_t wanted; /* room in them that a frame which was refused needs; 0: none was */
     enum transport_urgency urgency; /* of what is written to them now */
     enum ring_sleep late; /* the peer is to be woken from this, or more, when all is read */
 };
@@ -203,6 +204,8 @@ void shm_try_reading(struct endpoint *e, int pid, uint64_t probe);
 /* shm.c */
 bool shm_send(struct transport *t, struct endpoint *e, enum transport_urgency urgency,
               const void *head, size_t head_length, const void *payload, size_t length);
+bool shm_try(struct transport *t, struct endpoint *e, enum transport_urgency urgency,
+             const void *head, size_t head_length, const void *payload, size_t length);
 void shm_wake_late(struct transport *t);
 void shm_flush(struct transport *t, struct endpoint *e);
 void shm_poll(struct transport *t, struct endpoint *e);

@@ -38,17 +38,27 @@ static size_t record_rounded(size_t size)
     return (size + RECORD - 1) & ~(size_t)(RECORD - 1);
 }
 
-/* Room for a record with `body` bytes behind its 16, and for the cleared word after it; NULL: full.
- */
+static bool ring_has_room(struct rings *r, size_t need)
+{
+    if (RING - (r->written - r->known_read) >= need)
+        return true;
+    r->known_read = atomic_load_explicit(&r->out->read, memory_order_acquire);
+    return RING - (r->written - r->known_read) >= need;
+}
+
+/* With the cleared word after the record, and what is left of the ring if it does not fit there. */
+static size_t record_needs(const struct rings *r, size_t body)
+{
+    const size_t size = RECORD + record_rounded(body), to_end = RING - r->written % RING;
+    return size + RECORD + (size > to_end ? to_end : 0);
+}
+
+/* Room for a record with `body` bytes behind its 16; NULL: full. */
 static uint8_t *record_reserve(struct rings *r, size_t body)
 {
     size_t size = RECORD + record_rounded(body), to_end = RING - r->written % RING;
-    size_t need = size + RECORD + (size > to_end ? to_end : 0);
-    if (RING - (r->written - r->known_read) < need) {
-        r->known_read = atomic_load_explicit(&r->out->read, memory_order_acquire);
-        if (RING - (r->written - r->known_read) < need)
-            return NULL;
-    }
+    if (!ring_has_room(r, record_needs(r, body)))
+        return NULL;
     if (size > to_end) {
         uint8_t *p = r->out->data + r->written % RING;
         p[4] = SKIP;
@@ -243,6 +253,27 @@ void shm_flush(struct transport *t, struct endpoint *e)
         peer_wake(e, RING_PROGRESS);
 }
 
+bool shm_try(struct transport *t, struct endpoint *e, enum transport_urgency urgency,
+             const void *head, size_t head_length, const void *payload, size_t length)
+{
+    const bool sent =
+        shm_send(t, e, urgency, head, head_length, payload, length) ||
+        (ring_ask_for_room(e) && shm_send(t, e, urgency, head, head_length, payload, length));
+    if (sent)
+        return true;
+    e->wanted = record_needs(e->rings, head_length + length);
+    peer_wake(e, RING_PROGRESS);
+    return false;
+}
+
+static void ring_look_for_room(struct transport *t, struct endpoint *e)
+{
+    if (e->unwritten != NULL || !ring_has_room(e->rings, e->wanted))
+        return;
+    e->wanted = 0;
+    t->moved++;
+}
+
 /* --- in --- */
 
 static void read_done(struct transport *t, struct endpoint *e, uint64_t exposures)
@@ -349,6 +380,8 @@ void shm_poll(struct transport *t, struct endpoint *e)
         return;
     if (e->unwritten != NULL || r->unreturned > 0 || r->said_can_read != r->can_read)
         shm_flush(t, e);
+    if (e->wanted > 0)
+        ring_look_for_room(t, e);
     if (e->first != e->unwritten)
         frames_say_sent(t, e);
 }
@@ -358,7 +391,7 @@ void shm_arm(struct endpoint *e, enum ring_sleep how)
 {
     if (e->state != LINK_OPEN)
         return;
-    if (how != RING_AWAKE && e->unwritten != NULL)
+    if (how != RING_AWAKE && (e->unwritten != NULL || e->wanted > 0))
         how = RING_FULL;
     atomic_store_explicit(&e->rings->in->asleep, how, memory_order_relaxed);
     if (how != RING_AWAKE && e->rings->published != e->rings->consumed)

@@ -314,10 +314,13 @@ size_t transport_backlog(const struct transport *t, uint32_t to)
     return t->endpoints[to].backlog;
 }
 
-bool transport_ring_is_full(const struct transport *t, uint32_t to)
+int transport_try(struct transport *t, uint32_t to, enum transport_urgency urgency,
+                  const void *head, size_t head_length, const void *payload, size_t length)
 {
-    const struct endpoint *e = &t->endpoints[to];
-    return endpoint_has_rings(e) && e->unwritten != NULL;
+    struct endpoint *e = &t->endpoints[to];
+    if (!endpoint_has_rings(e) || (length > TRANSPORT_SMALL && e->unwritten == NULL))
+        return transport_send(t, to, urgency, head, head_length, payload, length, NULL);
+    return shm_try(t, e, urgency, head, head_length, payload, length) ? 1 : -EAGAIN;
 }
 
 bool transport_delivered(const struct transport *t, uint32_t to)

@@ -84,11 +84,13 @@ enum transport_urgency {
 int transport_send(struct transport *t, uint32_t to, enum transport_urgency urgency,
                    const void *head, size_t head_length, const void *payload, size_t length,
                    void *token);
+/* The same without a token, for a caller that keeps the payload anyway: -EAGAIN where it cannot
+ * leave at once, into the ring to a process of this host. Room that comes then wakes, and counts as
+ * a frame that went. */
+int transport_try(struct transport *t, uint32_t to, enum transport_urgency urgency,
+                  const void *head, size_t head_length, const void *payload, size_t length);
 /* Bytes taken and not yet with the peer's host (TCP) or in its ring. */
 size_t transport_backlog(const struct transport *t, uint32_t to);
-/* A frame waits for room in the ring to this process: a small one more would be copied to wait
- * behind it. */
-bool transport_ring_is_full(const struct transport *t, uint32_t to);
 /* Is all that was sent to this process with its host, so that this one may end? Over TCP, what is
  * still in this host's kernel is thrown away when a connection is closed on which something has
  * come that was not read (RFC 1122, 4.2.2.13). */
