@@ -224,6 +224,7 @@ bool request_send_at_once(const void *buffer, size_t count, ompi_datatype_t *typ
 bool request_send_bytes_at_once(const void *bytes, size_t length, int to, int tag,
                                 struct engine_comm *comm);
 void request_await(ompi_request_t *request);          /* the program waits for it */
+bool request_is_held(const ompi_request_t *request);  /* a send that has yet to be asked for */
 bool request_is_ready(const ompi_request_t *request); /* it is done, or will be when waited for */
 void request_complete_later(void);
 size_t transfer_convert(opal_convertor_t *c, void *bytes, size_t length, bool pack);

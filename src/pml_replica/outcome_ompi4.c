@@ -45,6 +45,25 @@ static bool requests_all_complete(size_t count, ompi_request_t **requests)
 
 /* --- waits that need no decision --- */
 
+/* The program asks for them. What has come before may save copies of what it has sent. */
+static void requests_await(size_t count, ompi_request_t **requests)
+{
+    bool polled = false;
+    for (size_t i = 0; i < count; i++) {
+        if (!polled && request_is_held(requests[i]))
+            polled = link_progress() >= 0;
+        request_await(requests[i]);
+    }
+}
+
+/* A test asks for sends, too; receives it takes for done when they are withheld. */
+static void requests_await_sends(size_t count, ompi_request_t **requests)
+{
+    for (size_t i = 0; i < count; i++)
+        if (request_is_held(requests[i]))
+            request_await(requests[i]);
+}
+
 /* It is for no message: for a collective, say, whose receives no call names. */
 static bool request_is_other(const ompi_request_t *r)
 {
@@ -62,8 +81,8 @@ static bool requests_any_other(size_t count, ompi_request_t **requests)
 static int outcome_wait(ompi_request_t **request, ompi_status_public_t *status)
 {
     const bool other = request_is_other(*request);
-    request_await(*request);
     replica.awaiting++;
+    requests_await(1, request);
     replica.awaiting_others += other;
     int rc = replica.stock.req_wait(request, status);
     replica.awaiting_others -= other;
@@ -76,8 +95,7 @@ static int outcome_wait_all(size_t count, ompi_request_t **requests, ompi_status
 {
     const bool other = requests_any_other(count, requests);
     link_enter();
-    for (size_t i = 0; i < count; i++)
-        request_await(requests[i]);
+    requests_await(count, requests);
     link_leave();
     replica.awaiting++;
     replica.awaiting_others += other;
@@ -113,6 +131,7 @@ static int outcome_find_inside(enum engine_decision kind, size_t count, ompi_req
     int n = outcome_follow(kind, indices, most);
     if (n != -EAGAIN)
         return n;
+    requests_await_sends(count, requests);
     size_t found = requests_complete(count, requests, indices, most);
     if (found == 0) {
         opal_progress();
@@ -170,6 +189,7 @@ static int outcome_test_all(size_t count, ompi_request_t **requests, int *comple
     replica.awaiting_others += other;
     int n = outcome_follow(DECIDE_TEST, &yes, 1);
     if (n == -EAGAIN) {
+        requests_await_sends(count, requests);
         if (!requests_all_complete(count, requests))
             opal_progress();
         n = requests_all_complete(count, requests);

@@ -150,11 +150,21 @@ static bool request_is_receive(const ompi_request_t *request)
 void request_await(ompi_request_t *request)
 {
     replica_request_t *r = (replica_request_t *)request;
-    if (!request_is_receive(request) || !request_is_pending(r))
+    if (request->req_type != OMPI_REQUEST_PML || !request_is_pending(r))
         return;
     link_enter();
-    engine_await(replica.engine, &r->transfer.receive);
+    if (request_is_receive(request))
+        engine_await(replica.engine, &r->transfer.receive);
+    else
+        engine_await_send(replica.engine, &r->transfer.send);
     link_leave();
+}
+
+bool request_is_held(const ompi_request_t *request)
+{
+    const replica_request_t *r = (const replica_request_t *)request;
+    return request->req_type == OMPI_REQUEST_PML && !request_is_receive(request) &&
+           request_is_pending(r) && r->transfer.send.held && !r->transfer.send.awaited;
 }
 
 bool request_is_ready(const ompi_request_t *request)
@@ -253,11 +263,20 @@ bool request_send_bytes_at_once(const void *bytes, size_t length, int to, int ta
     t.send.length = length;
     t.send.data = bytes;
     t.send.synchronous = false;
+    t.send.held = false;
     if (replica.in_progress_thread || !engine_sends_at_once(replica.engine, &t.send))
         return false;
     t.done = transfer_is_over;
     engine_send(replica.engine, &t.send);
     return true;
+}
+
+/* A request costs less than a copy of so much, which the other lanes may make unnecessary before
+ * the program asks. Open MPI's own requests, with tags below 0, are not always asked for. */
+static bool send_is_to_be_held(size_t length, int tag)
+{
+    enum { HELD_ABOVE = 16 * 1024 };
+    return length > HELD_ABOVE && tag >= 0 && replica.lanes > 1;
 }
 
 bool request_send_at_once(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
@@ -266,7 +285,7 @@ bool request_send_at_once(const void *buffer, size_t count, ompi_datatype_t *typ
     const size_t length = count * type->super.size;
     const char *bytes = length > 0 ? (const char *)buffer + type->super.true_lb : "";
     return mode != MCA_PML_BASE_SEND_SYNCHRONOUS && mode != MCA_PML_BASE_SEND_BUFFERED &&
-           transfer_in_one_piece(type, count) &&
+           transfer_in_one_piece(type, count) && !send_is_to_be_held(length, tag) &&
            request_send_bytes_at_once(bytes, length, to, tag, comm_of(comm));
 }
 
@@ -345,6 +364,7 @@ int request_start(replica_request_t *r)
     t->send.tag = b->req_tag;
     t->send.synchronous = r->mode == MCA_PML_BASE_SEND_SYNCHRONOUS;
     int rc = transfer_to_send(t, b->req_addr, b->req_count, b->req_datatype, &b->req_convertor);
+    t->send.held = t->convertor == NULL && send_is_to_be_held(t->send.length, b->req_tag);
     if (rc == OMPI_SUCCESS)
         transfer_begin(t);
     return rc;

@@ -41,6 +41,7 @@ int transfer_to_send(struct transfer *t, const void *buffer, size_t count, ompi_
     t->packed = NULL;
     t->convertor = NULL;
     t->is_send = true;
+    t->send.held = false;
     t->send.length = count * type->super.size;
     t->send.span = transfer_span(buffer, count, type);
     t->send.data = t->send.length > 0 ? (const char *)buffer + type->super.true_lb : "";

@@ -75,8 +75,11 @@ struct engine_send {
     const void *data; /* the packed bytes, if they lie in one piece; NULL: callbacks.pack() */
     struct engine_span span; /* what is read until it is done */
     bool synchronous;        /* done only when a replica of the receiver has taken it, for good */
+    bool held; /* by a request of the program, which will ask for it: see engine_await_send() */
     /* by the engine */
-    bool done; /* the buffer is the caller's again */
+    bool done;           /* the buffer is the caller's again */
+    bool awaited;        /* the program has asked */
+    struct entry *entry; /* in the log, while it is not done; NULL: none */
     STAILQ_ENTRY(engine_send) finished;
 };
 
@@ -194,7 +197,10 @@ void engine_comm_free(struct engine *e, struct engine_comm *c);
 /* Start a send or a receive. sent() or received() may be called before it returns; `done` tells. */
 void engine_send(struct engine *e, struct engine_send *s);
 void engine_receive(struct engine *e, struct engine_receive *r);
-/* Will the send be done when engine_send() returns, whatever the other lanes do? */
+/* The program waits for a send that it holds, or tests it. Until then, or until the lag is over,
+ * the log keeps no copy of it, since the lanes that acknowledge it meanwhile need none. */
+void engine_await_send(struct engine *e, struct engine_send *s);
+/* Will a send that is not held be done when engine_send() returns, whatever the other lanes do? */
 bool engine_sends_at_once(const struct engine *e, const struct engine_send *s);
 
 /* Where replicas of other lanes do the work of dead ones of this lane ("a served lane") they may be

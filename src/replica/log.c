@@ -3,9 +3,9 @@
  *
  * A lane that this process sends to needs an entry until it is sent; any other lane until it says
  * that it has the message, since sending to it may yet become this process's duty. Small messages
- * are copied and their sends are done at once, unless the log is full: then, as for large and for
- * synchronous ones, the user's buffer is the entry's memory, and the send is done when no lane
- * needs the entry, or when it is copied later. */
+ * are copied and their sends are done at once, unless the program holds them or the log is full:
+ * then, as for large and for synchronous ones, the user's buffer is the entry's memory, and the
+ * send is done when no lane needs the entry, or when it is copied later. */
 #include "state.h"
 #include <assert.h>
 #include <stdlib.h>
@@ -110,7 +110,8 @@ static void entry_free(struct engine *e, struct entry *entry)
 struct entry *log_add(struct engine *e, struct channel *c, struct engine_send *s, const void *bytes,
                       bool rendezvous)
 {
-    const bool at_once = !rendezvous && !s->synchronous && log_has_room(e, c, s->length);
+    const bool at_once =
+        !rendezvous && !s->synchronous && !s->held && log_has_room(e, c, s->length);
     struct entry *entry = entry_new(e, s->length, at_once);
     entry->channel = c;
     entry->number = c->sent - 1;
@@ -127,6 +128,7 @@ struct entry *log_add(struct engine *e, struct channel *c, struct engine_send *s
         entry_copy(e, entry, bytes, entry->own);
         entry->request = NULL;
     } else {
+        s->entry = entry;
         entry_wait(e, entry);
     }
     return entry;
@@ -293,8 +295,28 @@ static uint64_t entry_stands_still(struct engine *e, const struct entry *entry)
                                                                      : entry->wait->mine_ms;
 }
 
+/* Large and synchronous messages tell their senders more than that they are on their way. */
+static bool entry_is_held(const struct entry *entry)
+{
+    return entry->request->held && !entry->rendezvous && !entry->synchronous;
+}
+
+/* While the link to the receiver is full, the program that asks would soon have to wait anyway. */
+static bool held_may_copy(struct engine *e, const struct entry *entry)
+{
+    if (!log_has_room(e, entry->channel, entry->length))
+        return false;
+    if (entry->wait->wanted || e->now_ms - entry->since_ms >= e->limits.lag_ms)
+        return true;
+    return entry->request->awaited &&
+           (!entry_is_unsent(e, entry) || decision_blocks(e, entry->depends) ||
+            allowance_take(&e->late, e->limits.copy_rate, e->now_ms, entry->length));
+}
+
 static bool entry_may_copy(struct engine *e, struct entry *entry)
 {
+    if (entry_is_held(entry))
+        return held_may_copy(e, entry);
     struct rank *r = &e->by_rank[entry->channel->world];
     const bool mine = entry_awaited_lanes(e, entry) || entry->transfers > 0;
     entry_count_lag(e, entry, mine ? 0 : entry->have_not & r->living);
@@ -309,6 +331,24 @@ static bool entry_may_copy(struct engine *e, struct entry *entry)
            allowance_take(&e->late, e->limits.copy_rate, e->now_ms, entry->length);
 }
 
+static void entry_copy_late(struct engine *e, struct entry *entry, struct finished *done)
+{
+    entry_copy(e, entry, entry->request->data, pool_take(&e->pool, 0, entry->length));
+    entry_request_done(e, entry, done);
+    e->counts.late_copies++;
+}
+
+void engine_await_send(struct engine *e, struct engine_send *s)
+{
+    struct finished done = STAILQ_HEAD_INITIALIZER(done);
+    if (s->done || s->awaited)
+        return;
+    s->awaited = true;
+    if (s->entry && entry_is_held(s->entry) && held_may_copy(e, s->entry))
+        entry_copy_late(e, s->entry, &done);
+    log_complete(e, &done);
+}
+
 int log_copy_late(struct engine *e)
 {
     struct finished done = STAILQ_HEAD_INITIALIZER(done);
@@ -318,11 +358,9 @@ int log_copy_late(struct engine *e)
         next = TAILQ_NEXT(entry, wait->queued);
         if (!entry_may_copy(e, entry))
             continue;
-        entry_copy(e, entry, entry->request->data, pool_take(&e->pool, 0, entry->length));
-        entry_request_done(e, entry, &done);
+        entry_copy_late(e, entry, &done);
         copied++;
     }
-    e->counts.late_copies += (unsigned)copied;
     log_complete(e, &done);
     return copied;
 }

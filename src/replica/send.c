@@ -264,7 +264,8 @@ bool engine_sends_at_once(const struct engine *e, const struct engine_send *s)
 void engine_send(struct engine *e, struct engine_send *s)
 {
     int world = s->comm->world[s->to];
-    s->done = false;
+    s->done = s->awaited = false;
+    s->entry = NULL;
     if (!channel_request_begins(e, s->comm, s->tag))
         return;
     place_count(e, s->comm, s->tag);

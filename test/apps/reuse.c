@@ -2,12 +2,13 @@
 /* reuse.c -- posts a receive for an answer into the buffer from which it still sends its question,
  * in many ways. How much it sends is said there, too, so an answer that comes early is noticed.
  *
- *     reuse future | sent LANE
+ *     reuse future | sent | held LANE
  *
  * future: in the lane rank 1, who answers, is dead, and rank 0 is late: the other lane's rank 1 has
  * answered before the lane's rank 0 has asked. So with what is put into windows. sent: rank 0 dies
  * in the lane instead, before it has asked; its question comes from the other lane, which has its
- * answer. Four ranks, two lanes. */
+ * answer. held: it dies there, too, and in the other lane it changes what it has sent as soon as
+ * that is said to be done, long before the dead one's lane gets it. Four ranks, two lanes. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -362,6 +363,27 @@ static void sent(void)
         question(IRECV, WAIT, size, ANSWERER);
 }
 
+static void held(void)
+{
+    MPI_Request r;
+    if (other && rank == ASKER) {
+        usleep(500000);
+        raise(SIGKILL);
+    }
+    for (int size = LARGE / 6; size < LARGE; size *= 3)
+        for (int wait = 0; wait <= WAITS; wait++) {
+            asked++;
+            if (rank == ANSWERER)
+                receive_question(size, ASKER);
+            if (rank != ASKER)
+                continue;
+            put_question(size);
+            MPI_Isend(buffer, buffer[0], MPI_INT, ANSWERER, 1, MPI_COMM_WORLD, &r);
+            await_request((enum wait)wait, &r);
+            memset(buffer, 0xff, sizeof buffer);
+        }
+}
+
 int main(int argc, char **argv)
 {
     int ranks;
@@ -375,6 +397,8 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     if (argv[1][0] == 'f')
         future();
+    else if (argv[1][0] == 'h')
+        held();
     else
         sent();
     MPI_Barrier(MPI_COMM_WORLD);

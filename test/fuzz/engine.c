@@ -159,6 +159,7 @@ static void send(struct world *w)
                               .length = (how >> 2 & 3) * (BYTES / 3),
                               .data = w->out,
                               .span = {w->out, BYTES},
+                              .held = (how & 32) != 0,
                               .synchronous = (how & 16) != 0};
     engine_send(w->engine, s);
 }
@@ -243,6 +244,10 @@ static void act(struct world *w)
         break;
     case 9:
         engine_deliver_withheld(w->engine, w->now_ms, 8, (what & 128) != 0);
+        break;
+    case 10:
+        if (w->sent > 0)
+            engine_await_send(w->engine, &w->sends[script_next(&w->script) % w->sent]);
         break;
     default:
         arrive(w, replica);

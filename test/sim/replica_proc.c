@@ -78,6 +78,8 @@ static int make_new(const struct proc *p, int at, struct proc_send *s)
     return size;
 }
 
+enum { ROOM = 2048, BLOCKING = SLOTS - 1, UNTOUCHED = 0xee };
+
 static void send_start(struct proc *p, int at, int slot)
 {
     const struct op *op = &p->program->op[at];
@@ -94,12 +96,11 @@ static void send_start(struct proc *p, int at, int slot)
                                 .length = (size_t)size,
                                 .data = (at + p->replica) % 3 ? s->bytes : NULL,
                                 .span = {s->bytes, (size_t)size},
+                                .held = slot != BLOCKING && op->tag >= 0 && at % 2 == 0,
                                 .synchronous = op->synchronous};
     p->open[slot] = p->is_send[slot] = true;
     engine_send(p->engine, &s->s);
 }
-
-enum { ROOM = 2048, BLOCKING = SLOTS - 1, UNTOUCHED = 0xee };
 
 static void receive_prepare(struct proc *p, int comm, int from, int tag, int slot)
 {
@@ -209,7 +210,9 @@ static bool slot_done(const struct proc *p, int slot)
 /* The program waits for it. */
 static bool slot_awaited(struct proc *p, int slot)
 {
-    if (!p->is_send[slot])
+    if (p->is_send[slot])
+        engine_await_send(p->engine, &p->send[slot].s);
+    else
         engine_await(p->engine, &p->receive[slot].r);
     return slot_done(p, slot) && !engine_is_behind(p->engine);
 }
