@@ -50,8 +50,10 @@ static void requests_await(size_t count, ompi_request_t **requests)
 {
     bool polled = false;
     for (size_t i = 0; i < count; i++) {
-        if (!polled && request_is_held(requests[i]))
-            polled = link_progress() >= 0;
+        if (!polled && request_is_held(requests[i])) {
+            link_progress();
+            polled = true;
+        }
         request_await(requests[i]);
     }
 }

@@ -276,7 +276,8 @@ bool request_send_bytes_at_once(const void *bytes, size_t length, int to, int ta
 static bool send_is_to_be_held(size_t length, int tag)
 {
     enum { HELD_ABOVE = 16 * 1024 };
-    return length > HELD_ABOVE && tag >= 0 && replica.lanes > 1;
+    return length > HELD_ABOVE && length <= engine_eager(replica.engine) && tag >= 0 &&
+           replica.lanes > 1;
 }
 
 bool request_send_at_once(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,

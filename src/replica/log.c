@@ -75,10 +75,18 @@ static void entry_add(struct engine *e, struct channel *c, struct entry *entry)
             c->view[k].mark = entry;
 }
 
+/* Large and synchronous messages tell their senders more than that they are on their way. */
+static bool entry_is_held(const struct entry *entry)
+{
+    return entry->request->held && !entry->rendezvous && !entry->synchronous;
+}
+
 static void entry_wait(struct engine *e, struct entry *entry)
 {
     struct rank *r = &e->by_rank[entry->channel->world];
     TAILQ_INSERT_TAIL(&e->waiting, entry, wait->queued);
+    if (entry_is_held(entry))
+        return;
     if (r->waiting++ == 0)
         lag_begin(&r->lag, e->now_ms);
     entry->wait->mine_ms = lag_now(&r->lag);
@@ -138,7 +146,7 @@ static void entry_request_done(struct engine *e, struct entry *entry, struct fin
 {
     expose_end(e, entry);
     TAILQ_REMOVE(&e->waiting, entry, wait->queued);
-    e->by_rank[entry->channel->world].waiting--;
+    e->by_rank[entry->channel->world].waiting -= !entry_is_held(entry);
     STAILQ_INSERT_TAIL(done, entry->request, finished);
     entry->request = NULL;
 }
@@ -293,12 +301,6 @@ static uint64_t entry_stands_still(struct engine *e, const struct entry *entry)
     }
     return earliest != UINT64_MAX && earliest > entry->wait->mine_ms ? earliest
                                                                      : entry->wait->mine_ms;
-}
-
-/* Large and synchronous messages tell their senders more than that they are on their way. */
-static bool entry_is_held(const struct entry *entry)
-{
-    return entry->request->held && !entry->rendezvous && !entry->synchronous;
 }
 
 /* While the link to the receiver is full, the program that asks would soon have to wait anyway. */

@@ -169,7 +169,7 @@ struct rank {
         moved; /* replicas that have said since the last look that they have received something */
     uint64_t
         moved_ms[ENGINE_MAX_LANES]; /* and when they were seen to, by lane and the lag's clock */
-    unsigned waiting;               /* entries to it whose request is not done */
+    unsigned waiting;               /* entries to it whose request is not done, nor held */
     struct lag lag;                 /* it goes while there are some */
 };
 

@@ -261,7 +261,7 @@ bool shm_try(struct transport *t, struct endpoint *e, enum transport_urgency urg
         (ring_ask_for_room(e) && shm_send(t, e, urgency, head, head_length, payload, length));
     if (sent)
         return true;
-    e->wanted = record_needs(e->rings, head_length + length);
+    e->wanted = record_needs(e->rings, length <= TRANSPORT_SMALL ? head_length + length : 0);
     peer_wake(e, RING_PROGRESS);
     return false;
 }

@@ -21,7 +21,7 @@ struct scene {
     struct engine_send send;
     struct engine_receive receive;
     uint8_t bytes[LENGTH], got[LENGTH];
-    struct header sent; /* the message, as it went to the own lane */
+    struct header sent, rts; /* the message, and a large one, as they went to the own lane */
     int done, received, to_other;
     bool full;
 };
@@ -33,6 +33,8 @@ static int on_send(void *ctx, int replica, const uint8_t *header, const void *pa
     struct header h;
     (void)cookie;
     assert_true(header_read(&h, header));
+    if (h.kind == HEADER_RTS)
+        g->rts = h;
     if (h.kind != HEADER_EAGER)
         return 1;
     if (g->full)
@@ -54,8 +56,7 @@ static void on_lost(void *ctx, int replica, const char *why)
 static void on_sent(void *ctx, struct engine_send *s)
 {
     struct scene *g = ctx;
-    assert_ptr_equal(s, &g->send);
-    g->done++;
+    g->done += s == &g->send;
 }
 
 static void on_received(void *ctx, struct engine_receive *r)
@@ -70,17 +71,22 @@ static void on_stop(void *ctx, int status, const char *line)
     fail_msg("stopped: %s", line);
 }
 
-static void send_held(struct scene *g)
+static void send_held_as(struct scene *g, struct engine_send *s)
 {
     memset(g->bytes, 7, sizeof g->bytes);
-    g->send = (struct engine_send){.comm = g->comm,
-                                   .to = 1,
-                                   .tag = TAG,
-                                   .length = LENGTH,
-                                   .data = g->bytes,
-                                   .span = {g->bytes, LENGTH},
-                                   .held = true};
-    engine_send(g->engine, &g->send);
+    *s = (struct engine_send){.comm = g->comm,
+                              .to = 1,
+                              .tag = TAG,
+                              .length = LENGTH,
+                              .data = g->bytes,
+                              .span = {g->bytes, LENGTH},
+                              .held = true};
+    engine_send(g->engine, s);
+}
+
+static void send_held(struct scene *g)
+{
+    send_held_as(g, &g->send);
 }
 
 static int begin_with_log(void **state, size_t log)
@@ -184,6 +190,41 @@ static void test_done_at_once_in_the_lane_behind(void **state)
     assert_int_equal(engine_counts(g->engine)->late_copies, 0);
 }
 
+static void have_large(struct scene *g, uint64_t hash)
+{
+    uint8_t header[HEADER_BYTES];
+    struct header h = g->rts;
+    h.kind = HEADER_HAVE;
+    h.length = 0;
+    h.extent = hash;
+    header_write(header, &h);
+    engine_arrived(g->engine, OWN, header, NULL);
+}
+
+/* The clock of the lag is not read for them, and begins with the first large one. */
+static void test_a_large_one_has_a_lag_of_its_own(void **state)
+{
+    enum { HELD = 5, LARGE = 128 * 1024 };
+    static uint8_t bytes[LARGE];
+    struct scene *g = *state;
+    const uint64_t lag = engine_default_limits.lag_ms;
+    struct engine_send held[HELD];
+    struct engine_send large = {
+        .comm = g->comm, .to = 1, .tag = TAG, .length = LARGE, .data = bytes};
+    uint64_t now = 1000, hash = 0;
+    for (int i = 0; i < HELD; i++) { /* one of them always waits */
+        send_held_as(g, &held[i]);
+        hash = hash_roll(hash, TAG, LENGTH);
+        engine_progress(g->engine, now += lag - 2);
+    }
+    engine_send(g->engine, &large);
+    have_large(g, hash_roll(hash, TAG, LARGE));
+    engine_progress(g->engine, now + lag - 1);
+    assert_false(large.done);
+    engine_progress(g->engine, now + lag);
+    assert_true(large.done);
+}
+
 static void test_a_copy_after_the_lag(void **state)
 {
     struct scene *g = *state;
@@ -271,6 +312,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_copy_when_the_program_asks, begin, end),
         cmocka_unit_test_setup_teardown(test_no_copy_of_what_all_have, begin, end),
         cmocka_unit_test_setup_teardown(test_done_at_once_in_the_lane_behind, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_large_one_has_a_lag_of_its_own, begin, end),
         cmocka_unit_test_setup_teardown(test_a_copy_after_the_lag, begin, end),
         cmocka_unit_test_setup_teardown(test_no_copy_while_the_link_is_full, begin, end),
         cmocka_unit_test_setup_teardown(test_a_full_link_is_waited_for_so_long, begin, end),
