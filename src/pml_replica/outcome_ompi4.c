@@ -58,14 +58,6 @@ static void requests_await(size_t count, ompi_request_t **requests)
     }
 }
 
-/* A test asks for sends, too; receives it takes for done when they are withheld. */
-static void requests_await_sends(size_t count, ompi_request_t **requests)
-{
-    for (size_t i = 0; i < count; i++)
-        if (request_is_held(requests[i]))
-            request_await(requests[i]);
-}
-
 /* It is for no message: for a collective, say, whose receives no call names. */
 static bool request_is_other(const ompi_request_t *r)
 {
@@ -109,6 +101,14 @@ static int outcome_wait_all(size_t count, ompi_request_t **requests, ompi_status
 }
 
 /* --- what has to be decided --- */
+
+/* A test asks for sends, too; receives it takes for done when they are withheld. */
+static void requests_await_sends(size_t count, ompi_request_t **requests)
+{
+    for (size_t i = 0; i < count; i++)
+        if (request_is_held(requests[i]))
+            request_await(requests[i]);
+}
 
 /* The indices that the leader has decided on; none: not yet. -EAGAIN: this process leads now. */
 static int outcome_follow(enum engine_decision kind, int *indices, size_t most)

@@ -253,6 +253,7 @@ void shm_flush(struct transport *t, struct endpoint *e)
         peer_wake(e, RING_PROGRESS);
 }
 
+/* A frame that never fits in the ring waits for those before it, and not for room. */
 bool shm_try(struct transport *t, struct endpoint *e, enum transport_urgency urgency,
              const void *head, size_t head_length, const void *payload, size_t length)
 {

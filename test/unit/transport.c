@@ -312,6 +312,30 @@ static void test_room_wakes_only_who_waits_for_it(void **state)
         waits_for_room(how & 1, how & 2);
 }
 
+/* It is longer than the ring, and goes in pieces when nothing is before it. */
+static void test_no_room_is_enough_for_a_long_frame(void **state)
+{
+    (void)state;
+    static struct side a, b;
+    static uint8_t bytes[512 * 1024];
+    meet(&a, &b);
+    go_on_to_a_small_one(&a, &b);
+    fill_ring(&a, false);
+    assert_int_equal(transport_try(a.t, 1, TRANSPORT_NEWS, NULL, 0, bytes, sizeof bytes), -EAGAIN);
+    while (transport_backlog(a.t, 1) > 0)
+        poll_both(&a, &b, 0);
+    read_all(&b);
+    read_all(&a);
+    assert_int_equal(transport_send(a.t, 1, TRANSPORT_QUIET, NULL, 0, pattern[0], 8, NULL), 1);
+    read_all(&a);
+    assert_false(is_called(&a));
+    read_all(&b);
+    assert_false(is_called(&a)); /* it waits for no room any more */
+    assert_true(transport_try(a.t, 1, TRANSPORT_NEWS, NULL, 0, bytes, sizeof bytes) >= 0);
+    side_close(&a);
+    side_close(&b);
+}
+
 /* Shuts every TCP connection of this process: all of them are the test's. */
 static void break_connections(void)
 {
@@ -907,6 +931,7 @@ int main(void)
         cmocka_unit_test(test_answers_wake_when_all_is_read),
         cmocka_unit_test(test_a_long_read_wakes),
         cmocka_unit_test(test_room_wakes_only_who_waits_for_it),
+        cmocka_unit_test(test_no_room_is_enough_for_a_long_frame),
         cmocka_unit_test(test_exposed_memory),
         cmocka_unit_test(test_no_exposed_memory_over_tcp),
         cmocka_unit_test(test_ends_when_all_is_delivered),
