@@ -198,8 +198,6 @@ static int pml_imrecv(void *buffer, size_t count, ompi_datatype_t *type, ompi_me
     if (r == NULL)
         return OMPI_ERR_OUT_OF_RESOURCE;
     r->base.req_ompi.req_state = OMPI_REQUEST_ACTIVE;
-    r->transfer.receive.comm = comm_of(m->comm);
-    r->transfer.receive.tag = MPI_ANY_TAG;
     int rc = transfer_to_receive(&r->transfer, buffer, count, type, &r->base.req_convertor);
     if (rc != OMPI_SUCCESS)
         return rc;

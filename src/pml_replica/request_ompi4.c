@@ -203,6 +203,21 @@ static int requests_start(size_t count, ompi_request_t **requests)
     return OMPI_SUCCESS;
 }
 
+static void transfer_name(struct transfer *t, bool is_send, int peer, int tag,
+                          mca_pml_base_send_mode_t mode, const ompi_communicator_t *comm)
+{
+    if (is_send) {
+        t->send.comm = comm_of(comm);
+        t->send.to = peer;
+        t->send.tag = tag;
+        t->send.synchronous = mode == MCA_PML_BASE_SEND_SYNCHRONOUS;
+    } else {
+        t->receive.comm = comm_of(comm);
+        t->receive.from = peer;
+        t->receive.tag = tag;
+    }
+}
+
 replica_request_t *request_new(bool is_send, const void *buffer, size_t count,
                                ompi_datatype_t *type, int peer, int tag,
                                mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
@@ -230,6 +245,7 @@ replica_request_t *request_new(bool is_send, const void *buffer, size_t count,
     r->transfer.convertor = NULL;
     r->transfer.packed = NULL;
     r->transfer.request = r;
+    transfer_name(&r->transfer, is_send, peer, tag, mode, comm);
     OBJ_RETAIN(comm);
     if (count > 0)
         OMPI_DATATYPE_RETAIN(type);
@@ -343,9 +359,6 @@ int request_start(replica_request_t *r)
     b->req_ompi.req_state = OMPI_REQUEST_ACTIVE;
     b->req_ompi.req_status._cancelled = 0;
     if (b->req_type == MCA_PML_REQUEST_RECV) {
-        t->receive.comm = (struct engine_comm *)b->req_comm->c_pml_comm;
-        t->receive.from = b->req_peer;
-        t->receive.tag = b->req_tag;
         int rc =
             transfer_to_receive(t, b->req_addr, b->req_count, b->req_datatype, &b->req_convertor);
         if (rc == OMPI_SUCCESS)
@@ -360,10 +373,6 @@ int request_start(replica_request_t *r)
             request_complete(r);
         return rc;
     }
-    t->send.comm = (struct engine_comm *)b->req_comm->c_pml_comm;
-    t->send.to = b->req_peer;
-    t->send.tag = b->req_tag;
-    t->send.synchronous = r->mode == MCA_PML_BASE_SEND_SYNCHRONOUS;
     int rc = transfer_to_send(t, b->req_addr, b->req_count, b->req_datatype, &b->req_convertor);
     t->send.held = t->convertor == NULL && send_is_to_be_held(t->send.length, b->req_tag);
     if (rc == OMPI_SUCCESS)

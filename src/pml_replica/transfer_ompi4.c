@@ -70,10 +70,12 @@ int transfer_to_receive(struct transfer *t, void *buffer, size_t count, ompi_dat
     t->packed = NULL;
     t->convertor = NULL;
     t->is_send = false;
-    t->receive.awaited = t->request == NULL;
+    const bool awaited = t->request == NULL;
+    const bool inner = !awaited && t->receive.tag < ENGINE_ANY_TAG;
+    t->receive.awaited = awaited;
     t->receive.agents = false;
-    t->receive.inner = t->request != NULL && t->receive.tag < ENGINE_ANY_TAG;
-    t->receive.firm = t->receive.awaited || t->receive.inner; /* no user's request */
+    t->receive.inner = inner;
+    t->receive.firm = awaited || inner; /* no user's request */
     t->receive.span = transfer_span(buffer, count, type);
     t->receive.capacity = count * type->super.size;
     t->receive.data = t->receive.capacity > 0 ? (char *)buffer + type->super.true_lb : (void *)t;
