@@ -50,6 +50,8 @@ static void requests_await(size_t count, ompi_request_t **requests)
 {
     bool polled = false;
     for (size_t i = 0; i < count; i++) {
+        if (REQUEST_COMPLETE(requests[i]))
+            continue; /* as most of small messages' are: no call for these */
         if (!polled && request_is_held(requests[i])) {
             link_progress();
             polled = true;
@@ -61,7 +63,7 @@ static void requests_await(size_t count, ompi_request_t **requests)
 /* It is for no message: for a collective, say, whose receives no call names. */
 static bool request_is_other(const ompi_request_t *r)
 {
-    return request_is_active(r) && r->req_type != OMPI_REQUEST_PML && !REQUEST_COMPLETE(r);
+    return r->req_type != OMPI_REQUEST_PML && request_is_active(r) && !REQUEST_COMPLETE(r);
 }
 
 static bool requests_any_other(size_t count, ompi_request_t **requests)
