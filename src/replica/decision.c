@@ -246,7 +246,7 @@ static int decision_learn(struct engine *e, const struct header *h, const uint8_
         return -EPROTO;
     for (size_t at = 0, n; at < h->length; at += n, number++) {
         n = decide_read(&r, payload + at, h->length - at);
-        if (n == 0)
+        if (n == 0 || (r.kind == DECIDE_PROBE && !probe_is_sound(e, &r)))
             return -EPROTO;
         if (number == e->decide.known)
             decide_learn(&e->decide, &r);

@@ -20,12 +20,14 @@ static int probe_report(struct engine *e, struct engine_comm *c, struct engine_m
     return 1;
 }
 
-static struct engine_message *probe_find_told(const struct engine *e, struct engine_comm *c,
-                                              const uint8_t *told)
+bool probe_is_sound(const struct engine *e, const struct decide_record *r)
+{
+    return r->size == FOUND_BYTES && bytes_get_u32(r->value) < (uint32_t)e->ranks;
+}
+
+static struct engine_message *probe_find_told(struct engine_comm *c, const uint8_t *told)
 {
     int source = (int)bytes_get_u32(told), tag = (int)bytes_get_u32(told + 4);
-    if (source < 0 || source >= e->ranks)
-        return NULL;
     return match_exact(&c->match, source, tag, bytes_get_u64(told + 8));
 }
 
@@ -37,7 +39,7 @@ static int probe_follow(struct engine *e, struct engine_comm *c, struct engine_s
     int length = decision_due(e, DECIDE_PROBE, told, sizeof told, true);
     if (length < 0)
         return length;
-    struct engine_message *m = length == FOUND_BYTES ? probe_find_told(e, c, told) : NULL;
+    struct engine_message *m = length > 0 ? probe_find_told(c, told) : NULL;
     if (length > 0 && !m)
         return -EAGAIN;
     int found = m ? probe_report(e, c, m, status, take) : 0;

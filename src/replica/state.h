@@ -464,6 +464,9 @@ int ack_flush_due(struct engine *e, bool all);
 void ack_closed(struct engine *e, int replica, const struct header *h);
 void ack_arrived(struct engine *e, int replica, const struct header *h, const uint8_t *payload);
 
+/* probe.c */
+bool probe_is_sound(const struct engine *e, const struct decide_record *r); /* names a message */
+
 /* decision.c */
 void decision_match(struct engine *e, const struct engine_receive *r, int source, int tag,
                     uint64_t number);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* decision.c -- a replica that can do nothing before another one's word comes says so: one that
- * follows and asks, one that leads and holds a message back. */
+ * follows and asks, one that leads and holds a message back. A leader whose choice makes no sense
+ * is declared dead. */
 #include "src/replica/engine.h"
 #include "src/replica/header.h"
 #include <errno.h>
@@ -18,6 +19,7 @@ struct replica {
     struct engine_comm *comm;
     struct header last; /* that it wrote */
     uint8_t payload[256];
+    const char *why; /* another one is lost; NULL: none is */
 };
 
 static int on_send(void *ctx, int replica, const uint8_t *header, const void *payload,
@@ -34,8 +36,8 @@ static int on_send(void *ctx, int replica, const uint8_t *header, const void *pa
 
 static void on_lost(void *ctx, int replica, const char *why)
 {
-    (void)ctx, (void)replica;
-    fail_msg("lost: %s", why);
+    (void)replica;
+    ((struct replica *)ctx)->why = why;
 }
 
 static void on_sent(void *ctx, struct engine_send *s)
@@ -95,6 +97,7 @@ static void test_who_follows(void **state)
     assert_int_equal(leader.last.kind, HEADER_DECIDE);
     pass(&leader, 0, &follower);
     assert_int_equal(probe(&follower), 0);
+    assert_null(follower.why);
     assert_false(engine_waits_for_others(follower.engine));
     engine_destroy(leader.engine);
     engine_destroy(follower.engine);
@@ -118,13 +121,45 @@ static void test_who_leads(void **state)
     engine_progress(leader.engine, 1);
     assert_int_equal(leader.last.kind, HEADER_EAGER);
     assert_false(engine_waits_for_others(leader.engine));
+    assert_null(leader.why);
     engine_destroy(leader.engine);
     engine_destroy(follower.engine);
+}
+
+/* What a follower says when its leader's answer to a probe names this rank, in so many bytes. */
+static const char *told_of(uint32_t source, uint32_t size)
+{
+    struct replica follower;
+    const struct header h = {.kind = HEADER_DECIDE, .length = 5 + size};
+    uint8_t header[HEADER_BYTES], record[64] = {DECIDE_PROBE};
+    bytes_put_u32(record + 1, size);
+    bytes_put_u32(record + 5, source);
+    bytes_put_u32(record + 9, TAG);
+    header_write(header, &h);
+    begin(&follower, 1);
+    engine_arrived(follower.engine, 0, header, record);
+    engine_progress(follower.engine, 1);
+    engine_destroy(follower.engine);
+    return follower.why;
+}
+
+static void test_message_of_nobody(void **state)
+{
+    (void)state;
+    static const char *const senseless = "its decisions make no sense";
+    assert_null(told_of(0, 16));
+    assert_null(told_of(RANKS - 1, 16));
+    assert_string_equal(told_of(RANKS, 16), senseless);
+    assert_string_equal(told_of(UINT32_MAX, 16), senseless);
+    assert_string_equal(told_of(0, 15), senseless);
+    assert_string_equal(told_of(0, 17), senseless);
+    assert_string_equal(told_of(0, 0), senseless);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_who_follows),
-                                       cmocka_unit_test(test_who_leads)};
+                                       cmocka_unit_test(test_who_leads),
+                                       cmocka_unit_test(test_message_of_nobody)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
