@@ -9,6 +9,8 @@
 
 struct spare {
     struct spare *next;
+    const void
+        *later; /* about POOL_AHEAD further down the list; only to be fetched, as it may be gone */
 };
 
 #ifdef __SANITIZE_ADDRESS__
@@ -59,12 +61,13 @@ static size_t class_bytes(size_t class)
     return begin + (at % POOL_EIGHTHS + 1) * (begin / POOL_EIGHTHS);
 }
 
-/* The next one is wanted soon, and where many are alive it has left the cache. */
-static void fetch_ahead(const struct spare *s)
+/* It is wanted soon, and where many are alive it has left the cache. The next one would come too
+ * late: memory takes as long as a small message. */
+static void fetch_later(const void *record)
 {
     enum { LINES = 2 };
-    for (int i = 0; s && i < LINES; i++)
-        __builtin_prefetch((const uint8_t *)s + (size_t)i * MEMORY_LINE, 1);
+    for (int i = 0; record && i < LINES; i++)
+        __builtin_prefetch((const uint8_t *)record + (size_t)i * MEMORY_LINE, 1);
 }
 
 static void *record_new(size_t class)
@@ -83,7 +86,7 @@ void *pool_take(struct pool *p, size_t head, size_t room)
         return memset(record_new(class), 0, head);
     p->spare[class] = s->next;
     p->bytes -= class_bytes(class);
-    fetch_ahead(s->next);
+    fetch_later(s->later);
     return memset(s, 0, head);
 }
 
@@ -122,6 +125,9 @@ void pool_return(struct pool *p, void *record, size_t head, size_t room)
     struct spare *s = record;
     s->next = p->spare[class];
     p->spare[class] = s;
+    s->later = p->returned[p->turn];
+    p->returned[p->turn] = s;
+    p->turn = (p->turn + 1) % POOL_AHEAD;
     p->bytes += class_bytes(class);
 }
 

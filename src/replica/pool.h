@@ -17,6 +17,7 @@ enum {
     POOL_MIDDLE = 64,
     POOL_EIGHTHS = 8,
     POOL_DOUBLINGS = 7,
+    POOL_AHEAD = 4,
     POOL_CLASSES = POOL_FINE + POOL_MIDDLE + POOL_DOUBLINGS * POOL_EIGHTHS
 };
 
@@ -24,6 +25,8 @@ struct pool {
     struct spare *spare[POOL_CLASSES + 1]; /* by size */
     size_t bytes;                          /* of them all */
     size_t next_freed;                     /* the size of which some are freed next */
+    const void *returned[POOL_AHEAD];      /* the last ones */
+    unsigned turn;
 };
 
 /* As memory_record(): `head` bytes that are zero, and behind them room. */
