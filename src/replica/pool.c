@@ -9,8 +9,7 @@
 
 struct spare {
     struct spare *next;
-    const void
-        *later; /* about POOL_AHEAD further down the list; only to be fetched, as it may be gone */
+    const void *later; /* POOL_AHEAD further down, about; it may be gone: only to be fetched */
 };
 
 #ifdef __SANITIZE_ADDRESS__

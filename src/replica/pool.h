@@ -26,7 +26,7 @@ struct pool {
     size_t bytes;                          /* of them all */
     size_t next_freed;                     /* the size of which some are freed next */
     const void *returned[POOL_AHEAD];      /* the last ones */
-    unsigned turn;
+    unsigned turn;                         /* the oldest of these */
 };
 
 /* As memory_record(): `head` bytes that are zero, and behind them room. */
