@@ -137,12 +137,12 @@ static void comm_unlist(struct engine *e, struct engine_comm *c)
 
 static void comm_destroy(struct engine *e, struct engine_comm *c)
 {
-    if (c->swept)
-        LIST_REMOVE(c, sweep);
     comm_unlist(e, c);
     channel_each(e, c, channel_forget_unexpected, false);
     match_clear(&c->match);
-    channel_clear(e, c);
+    channel_clear(e, c); /* which may list it */
+    if (c->swept)
+        LIST_REMOVE(c, sweep);
     region_clear(c);
     free(c->partner);
     free(c->world);
@@ -157,10 +157,22 @@ void comm_sweep_later(struct engine *e, struct engine_comm *c)
     c->swept = true;
 }
 
+/* A message of it is being read, by the transport. */
+static bool comm_is_being_read(const struct engine *e, const struct engine_comm *c)
+{
+    for (int i = 0; i < e->ranks * e->lanes; i++)
+        if (e->link[i].placed && e->link[i].placed->channel->comm == c)
+            return true;
+    return false;
+}
+
 void comm_sweep(struct engine *e)
 {
-    struct engine_comm *c;
-    while ((c = LIST_FIRST(&e->sweep))) {
+    struct engine_comm *c, *next;
+    for (c = LIST_FIRST(&e->sweep); c; c = next) {
+        next = LIST_NEXT(c, sweep);
+        if (c->freed && comm_is_being_read(e, c))
+            continue;
         LIST_REMOVE(c, sweep);
         c->swept = false;
         if (c->freed && c->busy == 0)
