@@ -16,11 +16,12 @@ enum { BACKLOG = 4 << 20, ENGINE_EVERY = 16, GOODBYE_MS = 10000, UNMET_MS = 3000
 
 /* The progress thread can do nothing with a small message, unless its sender waits for the match;
  * nor with a decision whose acknowledgement is not waited for. An acknowledgement shortens logs,
- * which only matters when one is full. */
+ * which only matters when one is full. What WITNESS goes before tells how urgent both are. */
 static enum transport_urgency urgency_of(const uint8_t *header)
 {
     const uint8_t kind = header[0], flags = header[1];
-    if (kind == HEADER_ACK || (kind == HEADER_DECIDED && (flags & HEADER_SURVIVES)))
+    if (kind == HEADER_ACK || kind == HEADER_WITNESS ||
+        (kind == HEADER_DECIDED && (flags & HEADER_SURVIVES)))
         return TRANSPORT_QUIET;
     if ((kind == HEADER_EAGER && !(flags & HEADER_SYNC)) ||
         (kind == HEADER_DECIDE && (flags & HEADER_SURVIVES)))

@@ -14,6 +14,7 @@ static void death_lane_gone(struct engine *e, int world, int lane)
     struct rank *r = &e->by_rank[world];
     r->living &= (lanes_t)~lane_bit(lane);
     place_lost(e);
+    witness_lost(e, replica_of(e, world, lane));
     for (c = TAILQ_FIRST(&r->busy); c; c = next) {
         next = TAILQ_NEXT(c, busy);
         c->view[lane].next = NULL;
@@ -138,6 +139,7 @@ static void death_handle(struct engine *e, int replica)
     death_forget_supplier(e, replica);
     death_lane_gone(e, world, lane_of(e, replica));
     death_check_rank(e, world);
+    witness_of_death(e, replica);
     if (world == e->rank) {
         death_take_duty(e);
         decision_lanes_changed(e);
@@ -229,6 +231,7 @@ void death_goodbye(struct engine *e, int replica)
     e->by_rank[world].finished |= lane_bit(lane);
     rendezvous_forget(e, replica);
     death_lane_gone(e, world, lane);
+    witness_of_leaving(e, replica);
     if (world == e->rank) {
         death_take_duty(e);
         decision_lanes_changed(e);

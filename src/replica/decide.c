@@ -25,16 +25,21 @@ static void fifo_make_room(struct fifo *f, size_t bytes)
     f->base = memory_resized(f->base, f->size);
 }
 
+uint8_t *fifo_extend(struct fifo *f, size_t bytes)
+{
+    fifo_make_room(f, bytes);
+    f->tail += bytes;
+    return f->base + f->tail - bytes;
+}
+
 static void fifo_append(struct fifo *f, uint8_t kind, const void *value, uint32_t size)
 {
     uint32_t bytes = kind & DECIDE_RUN ? 0 : size;
-    fifo_make_room(f, DECIDE_HEADER + (size_t)bytes);
-    uint8_t *p = f->base + f->tail;
+    uint8_t *p = fifo_extend(f, DECIDE_HEADER + (size_t)bytes);
     p[0] = kind;
     bytes_put_u32(p + 1, size);
     if (bytes)
         memcpy(p + DECIDE_HEADER, value, bytes);
-    f->tail += DECIDE_HEADER + bytes;
 }
 
 void decide_clear(struct decide *d)
@@ -105,7 +110,7 @@ size_t decide_from(const struct decide *d, uint64_t number, const uint8_t **byte
     size_t at = d->retained.head;
     for (uint64_t i = d->first; i < number && at < d->retained.tail; i++)
         at += decide_read(&r, d->retained.base + at, d->retained.tail - at);
-    *bytes = d->retained.base + at;
+    *bytes = at < d->retained.tail ? d->retained.base + at : NULL;
     return d->retained.tail - at;
 }
 

@@ -33,6 +33,9 @@ struct decide_record {
     const uint8_t *value;
 };
 
+/* Room for so many bytes more at its end. */
+uint8_t *fifo_extend(struct fifo *f, size_t bytes);
+
 void decide_clear(struct decide *d);
 void decide_add(struct decide *d, uint8_t kind, const void *value, uint32_t size);
 void decide_not_yet(struct decide *d, uint8_t kind, uint64_t now_ms);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* decision.c -- the leader decides and tells; the others follow; nothing that depends on a decision
- * leaves a replica before all living replicas of its rank hold it.
+/* decision.c -- the leader decides and tells; the others follow; what depends on a decision leaves
+ * a replica when all living replicas of its rank hold it, or with it (witness.c).
  *
  * When the leader dies, each other replica passes what it holds to the next one, which leads when
- * it has heard from all of them: it then holds every decision that any of them may have acted on.
- */
+ * it has heard from all of them, and from all witnesses: it then holds every decision that anybody
+ * may have acted on. */
 #include "state.h"
 #include "src/survive/commit.h"
 #include <errno.h>
@@ -22,10 +22,10 @@ static uint64_t least_by_lane(const struct engine *e, const uint64_t *by_lane)
 }
 
 /* A run of "not yet"s counts before it is a record. */
-static void decision_publish(const struct engine *e)
+void decision_publish(struct engine *e)
 {
     if (e->commit != NULL)
-        commit_note(e->commit, e->decide.known + (e->decide.run > 0), e->committed);
+        commit_note(e->commit, witness_decided(e), witness_shown(e));
 }
 
 void engine_publish(struct engine *e, struct commit *commit)
@@ -39,6 +39,7 @@ static void decision_commit(struct engine *e)
     e->committed = least_by_lane(e, e->holds);
     decide_forget(&e->decide, e->committed);
     decision_publish(e);
+    witness_own_held(e);
     receive_say_deferred(e);
 }
 
@@ -117,6 +118,7 @@ static bool decision_may_tell(const struct engine *e)
 
 int decision_progress(struct engine *e)
 {
+    leader_try(e);
     decision_commit_by_links(e);
     if (!decision_may_tell(e))
         return 0;
@@ -142,7 +144,8 @@ bool engine_follows(const struct engine *e)
 bool engine_committed(struct engine *e)
 {
     decision_tell(e);
-    return e->committed >= e->decide.known;
+    witness_settle(e);
+    return e->committed >= e->decide.known && witness_settled(e);
 }
 
 bool decision_settled(const struct engine *e)
@@ -278,15 +281,33 @@ static void decision_lane_holds(struct engine *e, int lane, uint64_t number)
     decision_commit(e);
 }
 
+void decision_say_known(struct engine *e, uint8_t flags)
+{
+    FOR_LANES (k, other_lanes(e))
+        decision_put_number(e, HEADER_DECIDED, flags, k, 0);
+}
+
+bool decision_relayed(struct engine *e, uint64_t number, const uint8_t *record, size_t length)
+{
+    struct decide_record r;
+    if (number < e->decide.known)
+        return true;
+    if (number > e->decide.known || e->leads || decide_read(&r, record, length) != length ||
+        (r.kind == DECIDE_PROBE && !probe_is_sound(e, &r)))
+        return false;
+    decide_learn(&e->decide, &r);
+    return r.kind != DECIDE_MATCH || decision_bind(e, &r) == 0;
+}
+
 void decision_arrived(struct engine *e, int replica, const struct header *h, const uint8_t *payload)
 {
     uint64_t end, before = e->decide.known;
     int rc = decision_learn(e, h, payload, &end);
     if (rc == 0) {
         decision_lane_holds(e, lane_of(e, replica), end);
-        FOR_LANES (k, other_lanes(e))
-            decision_put_number(e, HEADER_DECIDED, h->flags & HEADER_SURVIVES, k, 0);
+        decision_say_known(e, h->flags & HEADER_SURVIVES);
         rc = decision_bind_all(e, h, payload, before);
+        witness_learn_ahead(e);
     }
     if (rc != 0)
         death_declare(e, replica, "its decisions make no sense");
@@ -296,35 +317,61 @@ void decision_acked(struct engine *e, int replica, uint64_t number)
 {
     if (number <= e->acked[lane_of(e, replica)])
         return;
+    const bool untold = e->leads && number > e->decide.told;
     decision_lane_holds(e, lane_of(e, replica), number);
+    if (untold) /* others have told it, and it has to know that the leader holds that, too */
+        decision_put_number(e, HEADER_DECIDED, 0, lane_of(e, replica), 0);
     if (e->leads && decision_may_tell(e))
         decision_tell(e);
 }
 
-/* All have agreed: each is sent what it lacks. */
-static void leader_begin(struct engine *e)
+void decision_pass(struct engine *e, int lane)
 {
     const uint8_t *bytes;
-    FOR_LANES (k, other_lanes(e)) {
-        size_t length = decide_from(&e->decide, e->holds[k], &bytes);
-        decision_put(e, k, bytes, length, e->holds[k]);
-    }
+    const size_t length = decide_from(&e->decide, e->holds[lane], &bytes);
+    decision_put(e, lane, bytes, length, e->holds[lane]);
+}
+
+/* All have agreed: each is sent what it lacks. */
+static void leader_hand_over(struct engine *e)
+{
+    e->handed_over = e->decide.known;
+    FOR_LANES (k, other_lanes(e))
+        decision_pass(e, k);
+}
+
+static void leader_begin(struct engine *e)
+{
     e->leads = true;
     leader_promoted(e);
 }
 
+/* Does the program wait for a decision that the leader has to make? Receives from any source do. */
+bool decision_is_awaited(const struct engine *e)
+{
+    const struct engine_comm *c;
+    if (e->leads)
+        return false;
+    LIST_FOREACH (c, &e->comms, all)
+        if (c->match.unbound > 0)
+            return true;
+    return e->waits_for_leader;
+}
+
 static void leader_agree(struct engine *e)
 {
-    const uint8_t *bytes;
-    int to = e->leader;
-    size_t length = decide_from(&e->decide, e->holds[to], &bytes);
-    decision_put(e, to, bytes, length, e->holds[to]);
+    const int to = e->leader;
+    decision_pass(e, to);
     decision_put_number(e, HEADER_AGREE, 0, to, (uint64_t)replica_of(e, e->rank, to));
 }
 
-static void leader_try(struct engine *e)
+void leader_try(struct engine *e)
 {
-    if (e->leader == e->lane && !e->leads && !(other_lanes(e) & ~e->agreed))
+    if (e->leader != e->lane || e->leads || (other_lanes(e) & ~e->agreed))
+        return;
+    if (e->handed_over < e->decide.known)
+        leader_hand_over(e);
+    if (witness_recalled(e))
         leader_begin(e);
 }
 

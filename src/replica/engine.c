@@ -114,6 +114,7 @@ void engine_destroy(struct engine *e)
     comm_clear(e);
     pool_clear(&e->pool);
     decide_clear(&e->decide);
+    free(e->witness.list.base);
     free(e->link);
     free(e->by_rank);
     free(e->scratch);

@@ -116,6 +116,22 @@ static void frame_dispatch(struct engine *e, int replica, const struct header *h
     case HEADER_DONE:
         finish_compared(e, replica);
         break;
+    case HEADER_WITNESS:
+        witness_arrived(e, replica, h, payload);
+        break;
+    case HEADER_SETTLE:
+        witness_settle_asked(e, replica, h->number);
+        break;
+    case HEADER_SETTLED:
+        witness_settle_told(e, replica, h->number);
+        break;
+    case HEADER_RECALL:
+        witness_recall_asked(e, replica, h, payload);
+        break;
+    case HEADER_RECALLED:
+        witness_recall_told(e, replica, h->number);
+        leader_try(e);
+        break;
     }
 }
 
@@ -146,8 +162,7 @@ static void event_frame(struct engine *e, const struct event *ev)
     if (!header_read(&h, ev->header) || !frame_is_sound(e, ev->replica, &h)) {
         death_declare(e, ev->replica, "it sent what makes no sense");
     } else {
-        if (h.kind != HEADER_DEAD)
-            link_meet(e, ev->replica);
+        link_meet(e, ev->replica, h.kind);
         frame_dispatch(e, ev->replica, &h, ev->payload, placed);
     }
     free(room);
@@ -189,7 +204,7 @@ static int release_settled(struct engine *e)
 bool engine_has_timed_work(const struct engine *e)
 {
     return !TAILQ_EMPTY(&e->waiting) || !TAILQ_EMPTY(&e->pending) || !LIST_EMPTY(&e->transfers) ||
-           !TAILQ_EMPTY(&e->withheld) || decision_has_untold(e);
+           !TAILQ_EMPTY(&e->withheld) || decision_has_untold(e) || !witness_settled(e);
 }
 
 /* What the clock brings only when it has moved. */
@@ -198,6 +213,7 @@ static int event_tick(struct engine *e)
     int done = ack_flush_due(e, e->finishing);
     stall_check(e);
     comm_sweep(e);
+    witness_settle_due(e);
     return done;
 }
 
@@ -214,6 +230,7 @@ static int event_time(struct engine *e, uint64_t now_ms)
     if (e->stopped)
         return 0;
     done += release_settled(e);
+    witness_recall_answer(e);
     if (!TAILQ_EMPTY(&e->pending))
         done += send_pump_all(e);
     if (!LIST_EMPTY(&e->transfers))

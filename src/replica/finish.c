@@ -8,13 +8,14 @@ static bool finish_is_drained(const struct engine *e)
     for (int i = 0; i < e->ranks; i++)
         if (!TAILQ_EMPTY(&e->by_rank[i].busy))
             return false;
-    return LIST_EMPTY(&e->transfers) && TAILQ_EMPTY(&e->waiting) && decision_settled(e);
+    return LIST_EMPTY(&e->transfers) && TAILQ_EMPTY(&e->waiting) && decision_settled(e) &&
+           witness_settled(e);
 }
 
 bool engine_has_met(const struct engine *e, int world)
 {
     for (int k = 0; k < e->lanes; k++)
-        if (e->link[replica_of(e, world, k)].used)
+        if (e->link[replica_of(e, world, k)].met)
             return true;
     return world == e->rank;
 }
@@ -69,12 +70,13 @@ bool engine_finish(struct engine *e)
     e->finishing = true;
     decision_tell(e);
     ack_flush_due(e, true);
+    witness_settle(e);
     if (e->deaths || e->lost || !finish_is_drained(e) ||
         (e->limits.verify && !finish_all_compared(e)))
         return false;
     e->finished = true;
     for (int i = 0; i < e->ranks * e->lanes; i++)
-        if (engine_has_met(e, world_of(e, i)))
+        if (engine_has_met(e, world_of(e, i)) || e->link[i].used)
             finish_say(e, HEADER_BYE, i);
     return true;
 }

@@ -11,6 +11,8 @@ static bool kind_has_payload(uint8_t kind)
     case HEADER_ACK:
     case HEADER_DECIDE:
     case HEADER_DEAD:
+    case HEADER_WITNESS:
+    case HEADER_RECALL:
         return true;
     case HEADER_CTS:
     case HEADER_HAVE:
@@ -24,6 +26,9 @@ static bool kind_has_payload(uint8_t kind)
     case HEADER_PONG:
     case HEADER_BYE:
     case HEADER_DONE:
+    case HEADER_SETTLE:
+    case HEADER_SETTLED:
+    case HEADER_RECALLED:
         return false;
     }
     return false;
@@ -39,7 +44,7 @@ bool header_read(struct header *h, const uint8_t *p)
     h->length = bytes_get_u32(p + 20);
     h->number = bytes_get_u64(p + 24);
     h->extent = bytes_get_u64(p + 32);
-    if (h->kind < HEADER_EAGER || h->kind > HEADER_DONE)
+    if (h->kind < HEADER_EAGER || h->kind > HEADER_RECALLED)
         return false;
     return h->length == 0 || kind_has_payload(h->kind);
 }

@@ -32,7 +32,14 @@
  *     PING     a sign of life is wanted
  *     PONG     and given
  *     BYE      I need nothing, and nothing more will come: the end of this link is no death
- *     DONE     before that, if payloads are verified: all that I sent was compared */
+ *     DONE     before that, if payloads are verified: all that I sent was compared
+ *     WITNESS  what follows may depend on these decisions. payload: records | rank 4 | number 8 |
+ *              decision (decide.h) |; extent: all replicas of my rank hold those below (witness.c)
+ *     SETTLE   say when all replicas of your rank hold its decisions below `number`
+ *     SETTLED  they do
+ *     RECALL   after a leader's death, from the next one to all processes: which of its decisions
+ * do you know? payload: numbers of replicas, 4 bytes each, that are not there, whether they have
+ * died or said good-bye RECALLED the answer to RECALL `number`; WITNESS went before it */
 #ifndef P2P_SRC_REPLICA_HEADER_H
 #define P2P_SRC_REPLICA_HEADER_H
 #include "overlay/base/bytes.h"
@@ -61,6 +68,11 @@ enum header_kind {
     HEADER_PONG,
     HEADER_BYE,
     HEADER_DONE,
+    HEADER_WITNESS,
+    HEADER_SETTLE,
+    HEADER_SETTLED,
+    HEADER_RECALL,
+    HEADER_RECALLED,
 };
 
 enum header_flag {

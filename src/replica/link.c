@@ -3,11 +3,11 @@
  *
  * The first frame on a link is preceded by all deaths that this process knows of. A process that
  * gets a message that follows from another's work in a dead replica's place has thus heard of that
- * death before (doc/replication.md, section 8). */
+ * death before (doc/replication.md, section 8). Each frame is preceded by the decisions that it may
+ * depend on, unless all who need them are known to hold them (witness.c). */
 #include "state.h"
 
-static int link_write(struct engine *e, int to, const struct header *h, const void *payload,
-                      void *cookie)
+int link_write(struct engine *e, int to, const struct header *h, const void *payload, void *cookie)
 {
     uint8_t bytes[HEADER_BYTES];
     header_write(bytes, h);
@@ -34,10 +34,18 @@ static void link_put_deaths(struct engine *e, int to)
             link_put_death(e, to, i);
 }
 
-void link_meet_first(struct engine *e, int replica)
+static bool is_of_program(uint8_t kind)
 {
-    e->link[replica].used = true;
-    if (e->counts.deaths > 0)
+    return kind != HEADER_DEAD && (kind < HEADER_PING || kind == HEADER_DONE);
+}
+
+void link_meet_first(struct engine *e, int replica, uint8_t kind)
+{
+    struct link *link = &e->link[replica];
+    const bool first = !link->used && kind != HEADER_DEAD;
+    link->used |= first;
+    link->met |= is_of_program(kind);
+    if (first && e->counts.deaths > 0)
         link_put_deaths(e, replica);
 }
 
@@ -45,6 +53,8 @@ int link_put(struct engine *e, int to, const struct header *h, const void *paylo
 {
     if (e->link[to].dead)
         return 1;
-    link_meet(e, to);
+    link_meet(e, to, h->kind);
+    if (witness_has_any(e))
+        witness_pass(e, to, h->kind != HEADER_ACK && h->kind != HEADER_DECIDE);
     return link_write(e, to, h, payload, cookie);
 }

@@ -12,7 +12,7 @@ libreplica_la_SOURCES = \
     src/replica/receive.c src/replica/future.c \
     src/replica/place.c src/replica/region.c \
     src/replica/ack.c src/replica/probe.c \
-    src/replica/decide.c src/replica/decide.h src/replica/decision.c \
+    src/replica/decide.c src/replica/decide.h src/replica/decision.c src/replica/witness.c \
     src/replica/verify.c src/replica/death.c \
     src/replica/finish.c src/replica/stall.c \
     src/replica/barrier.c

@@ -49,33 +49,26 @@ static void stall_find_lagging(struct engine *e)
         stall_wait_for_lane(e, k);
 }
 
-/* Does a receive from any source wait for the leader's choice? */
-static bool stall_waits_for_choice(const struct engine *e)
-{
-    const struct engine_comm *c;
-    if (!e->leads)
-        LIST_FOREACH (c, &e->comms, all)
-            if (c->match.unbound > 0)
-                return true;
-    return false;
-}
-
 static void stall_find_wanted(struct engine *e)
 {
     stall_find_lagging(e);
-    if (e->waits_for_leader || stall_waits_for_choice(e))
+    if (decision_is_awaited(e))
         stall_wait_for_lane(e,
                             e->leader); /* the leader may itself wait for a process of its lane */
     if (e->polls_since_ms && e->now_ms - e->polls_since_ms >= PATIENCE_MS)
         stall_wait_for_lane(e, e->lane); /* testing in a loop is waiting */
     FOR_LANES (k, e->by_rank[e->rank].living)
-        if (e->holds[k] < e->decide.told || (e->leader == e->lane && !e->leads))
+        if (e->holds[k] < e->decide.told ||
+            (e->leader == e->lane && !e->leads && !lane_in(e->agreed, k)))
             stall_wait_for(e, replica_of(e, e->rank, k));
     FOR_LANES (k, e->awaited)
         stall_wait_for(e, replica_of(e, e->rank, k));
     for (int i = 0; i < e->ranks * e->lanes; i++)
-        if (e->link[i].asked)
+        if (e->link[i].asked || e->link[i].recalling)
             stall_wait_for(e, i);
+    for (int i = 0; i < e->ranks; i++)
+        if (e->by_rank[i].settling > 0)
+            stall_wait_for(e, e->by_rank[i].settling - 1);
 }
 
 static void stall_ping(struct engine *e, int replica)

@@ -139,7 +139,9 @@ struct engine_comm {
 };
 
 struct link {
-    bool dead, noted, finished, used;
+    bool dead, noted, finished;
+    bool used; /* it was sent the deaths that are known here, and hears of others */
+    bool met;  /* the program has brought the two together */
     const char *why;
     bool outvoted;      /* its messages differ from those of the other lanes */
     bool done, told;    /* it has sent DONE; DONE was sent to it */
@@ -150,6 +152,11 @@ struct link {
     bool wanted, heard; /* something waits for it; a frame came since the last check */
     uint64_t waited_ms; /* since when something waits, or it was last heard; 0: nothing does */
     uint64_t pinged_ms;
+    uint64_t passed; /* up to here in what was ever added to the witness's list (witness.c) */
+    uint64_t settle; /* its SETTLE, which is answered when so much is held; 0: none */
+    uint64_t recall; /* its RECALL, which is answered when no death is left to act on; 0: none */
+    bool gone;       /* another process found that it is not there */
+    bool recalling;  /* RECALL was sent, and RECALLED has not come */
     /* Of the frame that is being read: room that belongs to no request, or the message that it
      * becomes. */
     void *room;
@@ -169,8 +176,12 @@ struct rank {
         moved; /* replicas that have said since the last look that they have received something */
     uint64_t
         moved_ms[ENGINE_MAX_LANES]; /* and when they were seen to, by lane and the lag's clock */
-    unsigned waiting;               /* entries to it whose request is not done, nor held */
-    struct lag lag;                 /* it goes while there are some */
+    /* Its decisions: those below are known here to be held by all its living replicas; and were
+     * ever heard of here (witness.c). */
+    uint64_t held, known;
+    int settling;     /* this replica was sent SETTLE, plus 1; 0: none */
+    unsigned waiting; /* entries to it whose request is not done, nor held */
+    struct lag lag;   /* it goes while there are some */
 };
 
 /* A HAVE that is deferred until all replicas hold the decisions below `depends`. */
@@ -179,6 +190,25 @@ struct deferred {
     struct header h;
     int world; /* to all replicas of this rank */
     uint64_t depends;
+};
+
+/* Decisions that some living replica of their rank may lack (witness.c). */
+struct witness {
+    struct fifo list;
+    uint64_t added;     /* bytes, ever */
+    uint64_t own;       /* this rank's decisions below are in the list, or held by all */
+    uint64_t foreign;   /* how many of other ranks were ever added */
+    uint64_t settle_ms; /* when it was last asked whether all is held */
+    uint64_t shown;     /* what depends on so many decisions of all kinds may be shown */
+    struct {
+        uint64_t decided, own, added; /* so many of all kinds; of this rank; bytes */
+    } mark;
+    bool ahead;      /* some of this rank are in it that cannot be learned yet */
+    bool asked;      /* some link has a SETTLE */
+    bool to_answer;  /* or a RECALL */
+    bool to_recall;  /* a leader may have died, and this process is to ask before it leads; */
+    bool recalls;    /* it has asked, and not all have answered */
+    uint64_t recall; /* the last RECALL from here */
 };
 
 /* What this process is asking others for. */
@@ -232,12 +262,14 @@ struct engine {
     } asking;
     /* decisions */
     struct decide decide;
+    struct witness witness;
     /* By lane of this rank: the replica holds all decisions below, or will before it handles our
      * death; it has acknowledged all below. */
     uint64_t holds[ENGINE_MAX_LANES], acked[ENGINE_MAX_LANES];
     uint64_t committed;    /* every living replica of this rank holds all below */
     struct commit *commit; /* read there by whatever shows the program's output; or NULL */
-    lanes_t agreed;        /* replicas that have agreed to this one as leader */
+    lanes_t agreed;        /* replicas that have agreed to this one as leader, */
+    uint64_t handed_over;  /* and were sent what they lack of the decisions below */
     int leader;            /* lane */
     bool leads;
     bool waits_for_leader;
@@ -310,14 +342,16 @@ void engine_stop(struct engine *e, int status, const char *format, ...)
 /* link.c */
 /* As callbacks.send. What goes to the dead is gone; a cookie is not reported then. */
 int link_put(struct engine *e, int to, const struct header *h, const void *payload, void *cookie);
+/* The same to one that lives and was met, without what has to go before. */
+int link_write(struct engine *e, int to, const struct header *h, const void *payload, void *cookie);
 void link_put_death(struct engine *e, int to, int dead);
-/* The program has brought this process and that replica together. News of a death alone does not.
- */
-void link_meet_first(struct engine *e, int replica);
-static inline void link_meet(struct engine *e, int replica)
+/* A frame of this kind goes to that replica, or has come from it. Except for news of deaths, and
+ * questions about decisions, it says that the program has brought the two together. */
+void link_meet_first(struct engine *e, int replica, uint8_t kind);
+static inline void link_meet(struct engine *e, int replica, uint8_t kind)
 {
-    if (!e->link[replica].used)
-        link_meet_first(e, replica);
+    if (!e->link[replica].met)
+        link_meet_first(e, replica, kind);
 }
 
 /* finish.c */
@@ -473,15 +507,18 @@ void decision_match(struct engine *e, const struct engine_receive *r, int source
 int decision_due(struct engine *e, enum engine_decision kind, void *value, size_t max, bool peek);
 void decision_tell(struct engine *e);
 /* Output commit: may what depends on the decisions below `depends`, or on all so far, not leave
- * yet? The second one also tells the others what they were not told yet, so that it soon may. */
+ * yet? A few go along with it (witness.c). The second one also tells the others what they were not
+ * told yet, so that it soon may. */
+enum { DECISION_WITNESSED = 4096 };
 static inline bool decision_blocks(const struct engine *e, uint64_t depends)
 {
-    return depends > e->committed;
+    return depends > e->committed &&
+           e->decide.retained.tail - e->decide.retained.head > DECISION_WITNESSED;
 }
 bool decision_tell_and_block(struct engine *e);
 static inline bool decision_blocks_all(struct engine *e)
 {
-    return (e->decide.run > 0 || decision_blocks(e, e->decide.known)) && decision_tell_and_block(e);
+    return e->decide.known + e->decide.run > e->committed && decision_tell_and_block(e);
 }
 int decision_progress(struct engine *e);
 void decision_lanes_changed(struct engine *e);
@@ -491,6 +528,46 @@ void decision_acked(struct engine *e, int replica, uint64_t number);
 bool decision_has_untold(const struct engine *e);
 void decision_agreed(struct engine *e, int replica, const struct header *h);
 bool decision_settled(const struct engine *e);
+bool decision_is_awaited(const struct engine *e);
+void decision_publish(struct engine *e);
+/* A decision of this rank from a process that depends on it. False: it makes no sense. */
+bool decision_relayed(struct engine *e, uint64_t number, const uint8_t *record, size_t length);
+void decision_say_known(struct engine *e, uint8_t flags); /* DECIDED, to the other replicas */
+void decision_pass(struct engine *e, int lane);           /* what its replica may lack */
+void leader_try(struct engine *e);
+
+/* witness.c */
+/* Does something have to go before a frame? */
+static inline bool witness_has_any(const struct engine *e)
+{
+    return e->decide.known + e->decide.run > e->committed ||
+           e->witness.list.head != e->witness.list.tail;
+}
+/* Passes on what the link was not sent; program: also what this rank has decided. */
+void witness_pass(struct engine *e, int to, bool program);
+void witness_learn_ahead(struct engine *e); /* more of this rank is known */
+void witness_arrived(struct engine *e, int replica, const struct header *h, const uint8_t *payload);
+/* All living replicas of the rank hold its decisions below number; of this rank: look. */
+void witness_held(struct engine *e, int rank, uint64_t number);
+void witness_own_held(struct engine *e);
+/* For output commit: decisions of all ranks that were ever counted here, and up to how many all is
+ * held; is all of other ranks? */
+uint64_t witness_decided(const struct engine *e);
+uint64_t witness_shown(struct engine *e);
+bool witness_settled(const struct engine *e);
+void witness_settle(struct engine *e);     /* asks others whether it is */
+void witness_settle_due(struct engine *e); /* now and then */
+void witness_settle_asked(struct engine *e, int replica, uint64_t number);
+void witness_settle_told(struct engine *e, int replica, uint64_t number);
+/* The next leader asks all what a dead one has decided. Does it know? */
+bool witness_recalled(struct engine *e);
+void witness_of_death(struct engine *e, int replica);
+void witness_of_leaving(struct engine *e, int replica);
+void witness_recall_asked(struct engine *e, int replica, const struct header *h,
+                          const uint8_t *gone);
+void witness_recall_answer(struct engine *e);
+void witness_recall_told(struct engine *e, int replica, uint64_t number);
+void witness_lost(struct engine *e, int replica); /* it is dead, or has said good-bye */
 
 /* barrier.c */
 void barrier_arrived(struct engine *e, int replica, uint64_t number);

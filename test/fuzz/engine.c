@@ -101,7 +101,7 @@ static struct header read_header(struct world *w)
 {
     struct script *s = &w->script;
     unsigned how = script_next(s);
-    struct header h = {.kind = (uint8_t)(1 + script_next(s) % HEADER_DONE),
+    struct header h = {.kind = (uint8_t)(1 + script_next(s) % HEADER_RECALLED),
                        .flags = (uint8_t)(script_next(s) % 8),
                        .tag = (int)(script_next(s) % 4) - 1,
                        .group = w->last.group,

@@ -296,16 +296,20 @@ static bool place(struct sim *s, struct proc *p, int from, struct frame *f)
 static void show(const struct sim *s, int from, int to, const struct frame *f)
 {
     static const char *const names[] = {
-        "?",     "EAGER",   "RTS",   "CTS",  "DATA",   "HAVE", "ACK",  "DECIDE", "DECIDED", "DEAD",
-        "AGREE", "BARRIER", "WHERE", "HERE", "ATTACH", "PING", "PONG", "BYE",    "DONE"};
-    _Static_assert(sizeof names / sizeof *names == HEADER_DONE + 1, "each kind has a name");
+        "?",       "EAGER", "RTS",   "CTS",     "DATA",   "HAVE",    "ACK",    "DECIDE",
+        "DECIDED", "DEAD",  "AGREE", "BARRIER", "WHERE",  "HERE",    "ATTACH", "PING",
+        "PONG",    "BYE",   "DONE",  "WITNESS", "SETTLE", "SETTLED", "RECALL", "RECALLED"};
+    _Static_assert(sizeof names / sizeof *names == HEADER_RECALLED + 1, "each kind has a name");
     struct header h;
-    if (header_read(&h, f->header))
-        printf(
-            "%6d: %d to %d: %s comm %04x.%u tag %d number %llu length %u extent %llu flags %d%s\n",
-            s->step, from, to, names[h.kind], (unsigned)(h.group & 0xffff), h.count, h.tag,
-            (unsigned long long)h.number, h.length, (unsigned long long)h.extent, h.flags,
-            f->spoiled ? ", spoiled" : "");
+    if (!header_read(&h, f->header))
+        return;
+    printf("%6d: %d to %d: %s comm %04x.%u tag %d number %llu length %u extent %llu flags %d%s",
+           s->step, from, to, names[h.kind], (unsigned)(h.group & 0xffff), h.count, h.tag,
+           (unsigned long long)h.number, h.length, (unsigned long long)h.extent, h.flags,
+           f->spoiled ? ", spoiled" : "");
+    if (h.kind == HEADER_DEAD)
+        printf(": %u", bytes_get_u32(f->own));
+    printf("\n");
 }
 
 static void note_spoiled(struct proc *p, struct wire *w, const struct frame *f)
@@ -324,6 +328,8 @@ static void note_spoiled(struct proc *p, struct wire *w, const struct frame *f)
  * before? */
 bool net_spoils(const struct sim *s, const struct proc *p, const struct engine_receive *r)
 {
+    if (r->status.source < 0) /* cancelled */
+        return false;
     for (int from = r->status.source; from < s->procs; from += s->plan->ranks) {
         const struct wire *w = &s->wire[from][p->replica];
         if (w->spoils && w->tag == r->status.tag && w->number == r->number)

@@ -42,9 +42,10 @@ struct sim {
     struct exposed exposed[MAX_EXPOSED];
     bool notice[MAX_PROCS][MAX_PROCS]; /* to, of whose death */
     int notices;
-    int delivered[HEADER_DONE + 1]; /* frames of each kind so far */
-    int last_kind;                  /* delivered by the last action; 0: none */
+    int delivered[HEADER_RECALLED + 1]; /* frames of each kind so far */
+    int last_kind;                      /* delivered by the last action; 0: none */
     bool saw[MAX_RANKS][MAX_OPS], made[MAX_PROCS][MAX_OPS];
+    uint32_t seen_by[MAX_RANKS][MAX_OPS]; /* replicas that saw what saw_digest says */
     uint64_t saw_digest[MAX_RANKS][MAX_OPS], made_digest[MAX_PROCS][MAX_OPS];
     struct past past[MAX_RANKS][MAX_OPS]; /* of messages, by source and id */
     uint64_t shown[MAX_RANKS][MAX_SHOWN]; /* digests; 0: that line was not shown yet */

@@ -2,6 +2,7 @@
 /* replica_small.c -- small programs: each death at each step, and schedules a few turns away from a
  * plain one. */
 #include "replica.h"
+#include "src/replica/header.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -80,6 +81,42 @@ static int late_deaths(uint64_t seeds)
     return 0;
 }
 
+/* A leader dies when its decisions have gone along with messages so often, before its own followers
+ * were told; then some process, when the next leader asks. */
+static int witnessed_deaths(uint64_t seeds)
+{
+    static const int kinds = 1 << PROGRAM_CLOCKS | 1 << PROGRAM_GATHER | 1 << PROGRAM_FARM |
+                             1 << PROGRAM_TESTS | 1 << PROGRAM_CANCELS | 1 << PROGRAM_MIXED |
+                             1 << PROGRAM_WINDOWS | 1 << PROGRAM_LATE;
+    static const uint8_t then[] = {HEADER_RECALL, HEADER_RECALLED, HEADER_DEAD, HEADER_WITNESS,
+                                   HEADER_EAGER,  HEADER_ACK,      HEADER_HAVE, HEADER_CTS};
+    int steps;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        uint64_t x = mix64(seed);
+        struct plan p = plain_plan;
+        p.seed = seed;
+        p.mix = kinds;
+        p.ranks = 2 + (int)(x % 4);
+        p.lanes = 2 + (int)(x >> 8) % 2;
+        p.rounds = 1 + (int)(x >> 12) % 3;
+        p.tight = (x >> 16) % 4 == 0;
+        p.slow = 1;
+        p.kills = 2 + (int)(x >> 20) % 2;
+        p.kill[0] = (struct kill){.kind = HEADER_WITNESS,
+                                  .nth = 1 + (int)(x >> 24) % 16,
+                                  .who = (int)((x >> 32) % (unsigned)p.ranks)};
+        for (int i = 1; i < p.kills; i++)
+            p.kill[i] = (struct kill){.kind = then[(x >> (36 + 3 * i)) % sizeof then],
+                                      .nth = 1 + (int)(x >> (46 + 4 * i)) % 12,
+                                      .who = -1};
+        if (plan_run(&p, &steps))
+            return 1;
+    }
+    printf("%llu small programs whose leaders die with witnesses good\n",
+           (unsigned long long)seeds);
+    return 0;
+}
+
 /* Drawn schedules that failed once. */
 static int once_failed(void)
 {
@@ -120,5 +157,6 @@ int small_programs(int seeds, int delays)
                 all_delays(kind, (uint64_t)seed, delays, &orders))
                 return 1;
     printf("small programs good: %ld with deaths at every step, %ld orders\n", deaths, orders);
-    return late_deaths(delays > 10 ? 200000 : 5000);
+    return late_deaths(delays > 10 ? 200000 : 5000) ||
+           witnessed_deaths(delays > 10 ? 1000000 : 20000);
 }

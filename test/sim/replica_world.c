@@ -59,6 +59,15 @@ static const struct proc *replica_at(const struct sim *s, int rank, int lane)
     return &s->proc[lane * s->plan->ranks + rank];
 }
 
+/* What only dead processes have seen may not have happened. */
+static bool seen_by_any(const struct sim *s, uint32_t set)
+{
+    for (int v = 0; v < s->procs; v++)
+        if (set >> v & 1 && (s->proc[v].alive || s->proc[v].left))
+            return true;
+    return false;
+}
+
 void sim_saw(struct proc *p, int source, uint32_t id, uint64_t digest, uint64_t posted)
 {
     struct sim *s = p->sim;
@@ -70,7 +79,7 @@ void sim_saw(struct proc *p, int source, uint32_t id, uint64_t digest, uint64_t 
     }
     if (source == p->rank)
         return; /* not seen outside: it may depend on what is not committed */
-    if (s->saw[source][id] && s->saw_digest[source][id] != digest)
+    if (s->saw_digest[source][id] != digest && seen_by_any(s, s->seen_by[source][id]))
         sim_broken(s, I1_ONE_ORDER,
                    "replica %d: message %u of rank %d was another one in another lane", p->replica,
                    id, source);
@@ -78,6 +87,8 @@ void sim_saw(struct proc *p, int source, uint32_t id, uint64_t digest, uint64_t 
         if (p->past.of[r] < s->past[source][id].of[r])
             p->past.of[r] = s->past[source][id].of[r];
     s->saw[source][id] = true;
+    s->seen_by[source][id] =
+        (s->saw_digest[source][id] == digest ? s->seen_by[source][id] : 0) | 1u << p->replica;
     s->saw_digest[source][id] = digest;
     s->saw_by[p->lane][source][id] = posted;
 }
