@@ -109,6 +109,7 @@ static void frame_dispatch(struct engine *e, int replica, const struct header *h
         frame_pong(e, replica);
         break;
     case HEADER_PONG:
+        e->link[replica].gone = false;
         break;
     case HEADER_BYE:
         death_goodbye(e, replica);

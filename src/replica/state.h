@@ -155,7 +155,7 @@ struct link {
     uint64_t passed; /* up to here in what was ever added to the witness's list (witness.c) */
     uint64_t settle; /* its SETTLE, which is answered when so much is held; 0: none */
     uint64_t recall; /* its RECALL, which is answered when no death is left to act on; 0: none */
-    bool gone;       /* another process found that it is not there */
+    bool gone;       /* another process found that it is not there, and it has not answered here */
     bool recalling;  /* RECALL was sent, and RECALLED has not come */
     /* Of the frame that is being read: room that belongs to no request, or the message that it
      * becomes. */

@@ -422,16 +422,29 @@ void witness_of_leaving(struct engine *e, int replica)
         recall_ask(e);
 }
 
+static bool is_met_and_there(const struct link *link)
+{
+    return link->used && !link->dead && !link->finished;
+}
+
+/* Whoever asks could not reach it. If it answers here it lives. */
+static void recall_look_for(struct engine *e, int replica)
+{
+    const struct header h = {.kind = HEADER_PING};
+    struct link *link = &e->link[replica];
+    link->gone = is_met_and_there(link);
+    if (link->gone)
+        link_put(e, replica, &h, NULL, NULL);
+}
+
 /* Frames of a dead process are taken until its death is acted on. */
 static bool recall_is_final(const struct engine *e)
 {
     if (e->deaths)
         return false;
-    for (int i = 0; i < e->ranks * e->lanes; i++) {
-        const struct link *link = &e->link[i];
-        if (link->gone && link->used && !link->dead && !link->finished)
+    for (int i = 0; i < e->ranks * e->lanes; i++)
+        if (e->link[i].gone && is_met_and_there(&e->link[i]))
             return false;
-    }
     return true;
 }
 
@@ -462,7 +475,7 @@ void witness_recall_asked(struct engine *e, int replica, const struct header *h,
     for (size_t at = 0; at + 4 <= h->length; at += 4) {
         const uint32_t i = bytes_get_u32(gone + at);
         if (i < (uint32_t)(e->ranks * e->lanes))
-            e->link[i].gone = true;
+            recall_look_for(e, (int)i);
     }
     e->link[replica].recall = h->number;
     e->witness.to_answer = true;

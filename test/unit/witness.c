@@ -444,6 +444,25 @@ static void test_no_answer_before_it_is_known_who_died(void **state)
     assert_int_equal(sent_of(1, FOLLOWER, HEADER_RECALLED), 2);
 }
 
+static void test_one_that_answers_has_not_died(void **state)
+{
+    (void)state;
+    send_to(2, 1);
+    deliver(2, 1);
+    leader_dies();
+    assert_int_equal(taken_by_follower(), '?');
+    engine_progress(process[FOLLOWER].engine, 1001);
+    engine_dead(process[FOLLOWER].engine, 2); /* it cannot be reached from there */
+    engine_progress(process[FOLLOWER].engine, 1002);
+    deliver(FOLLOWER, 1);
+    engine_progress(process[1].engine, 1001);
+    assert_int_equal(sent_of(1, FOLLOWER, HEADER_RECALLED), 1); /* the first */
+    deliver(1, 2);
+    deliver(2, 1);
+    engine_progress(process[1].engine, 1002);
+    assert_int_equal(sent_of(1, FOLLOWER, HEADER_RECALLED), 2);
+}
+
 /* A follower takes it from whoever depends on it; the leader, which has not told it, says that it
  * has it, too. */
 static void test_a_follower_is_told_by_others(void **state)
@@ -559,6 +578,7 @@ int main(void)
         TEST(test_an_old_answer_is_none),
         TEST(test_no_answer_before_deaths_are_acted_on),
         TEST(test_no_answer_before_it_is_known_who_died),
+        TEST(test_one_that_answers_has_not_died),
         TEST(test_a_follower_is_told_by_others),
         cmocka_unit_test_setup_teardown(test_a_replica_passes_on_what_it_has_heard, begin_three,
                                         end),
