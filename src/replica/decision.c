@@ -91,12 +91,6 @@ void decision_tell(struct engine *e)
     decision_commit_by_links(e);
 }
 
-bool decision_tell_and_block(struct engine *e)
-{
-    decision_tell(e);
-    return decision_blocks(e, e->decide.known);
-}
-
 bool decision_has_untold(const struct engine *e)
 {
     return e->decide.run > 0 || e->decide.told != e->decide.known;
@@ -114,6 +108,23 @@ static bool decision_may_tell(const struct engine *e)
     const struct decide *d = &e->decide;
     return decide_is_worth_telling(d, e->now_ms, e->rests) &&
            (least_by_lane(e, e->acked) >= d->told || decision_is_batch(d));
+}
+
+/* Over a link that survives this process all is held as soon as it is told. */
+static bool decision_is_held_when_told(const struct engine *e)
+{
+    FOR_LANES (k, other_lanes(e))
+        if (!link_survives(e, k))
+            return false;
+    return true;
+}
+
+bool decision_tell_and_block(struct engine *e)
+{
+    decide_close_run(&e->decide);
+    if (decision_may_tell(e) || decision_is_held_when_told(e))
+        decision_tell(e);
+    return decision_blocks(e, e->decide.known);
 }
 
 int decision_progress(struct engine *e)

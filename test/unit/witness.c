@@ -289,6 +289,25 @@ static void test_much_waits(void **state)
     assert_int_equal(kind_of(LEADER, 1, 0), HEADER_EAGER);
 }
 
+/* What goes along with messages need not be told at once. */
+static void test_followers_are_told_batches(void **state)
+{
+    (void)state;
+    rank_1_depends();
+    for (int i = 0; i < 3; i++) {
+        decide(LEADER, "b", 1);
+        send_to(LEADER, 1);
+    }
+    assert_int_equal(sent_of(LEADER, 1, HEADER_WITNESS), 4);
+    assert_int_equal(sent_of(LEADER, FOLLOWER, HEADER_DECIDE), 1);
+    deliver(LEADER, FOLLOWER);
+    deliver(FOLLOWER, LEADER);
+    assert_int_equal(sent_of(LEADER, FOLLOWER, HEADER_DECIDE), 2);
+    deliver(LEADER, FOLLOWER);
+    deliver(FOLLOWER, LEADER);
+    assert_true(engine_committed(process[LEADER].engine));
+}
+
 static void test_output_waits(void **state)
 {
     (void)state;
@@ -570,6 +589,7 @@ int main(void)
         TEST(test_ends_when_it_is_held),
         TEST(test_an_answer_when_it_is_held),
         TEST(test_much_waits),
+        TEST(test_followers_are_told_batches),
         TEST(test_output_waits),
         TEST(test_output_is_shown_in_order),
         TEST(test_the_good_bye_waits),
