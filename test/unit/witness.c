@@ -549,6 +549,26 @@ static void test_a_replica_passes_on_what_it_has_heard(void **state)
     assert_int_equal(taken_by_follower(), 'a');
 }
 
+/* An heir that is alone holds all that it knows, and not what the dead leader may have decided. */
+static void test_an_heir_does_not_say_that_all_is_held(void **state)
+{
+    (void)state;
+    struct made m = {.length = 0};
+    rank_1_depends();
+    leader_dies();
+    engine_progress(process[FOLLOWER].engine, 1001);
+    add(&m, 2, 0, 1);
+    assert_null(said_to(FOLLOWER, 2, &m));
+    send_to(FOLLOWER, 1); /* in its own lane, and in the leader's */
+    assert_int_equal(sent_of(FOLLOWER, 1, HEADER_WITNESS), 1);
+    deliver(FOLLOWER, 1);
+    assert_int_equal(taken_by_follower(), '?');
+    engine_progress(process[FOLLOWER].engine, 1002);
+    deliver(FOLLOWER, 1);
+    deliver(1, FOLLOWER);
+    assert_int_equal(taken_by_follower(), 'a');
+}
+
 /* What lacks before it is in a link that keeps it. */
 static void test_a_gap_waits(void **state)
 {
@@ -602,6 +622,7 @@ int main(void)
         TEST(test_a_follower_is_told_by_others),
         cmocka_unit_test_setup_teardown(test_a_replica_passes_on_what_it_has_heard, begin_three,
                                         end),
+        TEST(test_an_heir_does_not_say_that_all_is_held),
         TEST(test_a_gap_waits),
         TEST(test_what_makes_no_sense)};
     return cmocka_run_group_tests(tests, NULL, NULL);
