@@ -58,3 +58,9 @@ int link_put(struct engine *e, int to, const struct header *h, const void *paylo
         witness_pass(e, to, h->kind != HEADER_ACK && h->kind != HEADER_DECIDE);
     return link_write(e, to, h, payload, cookie);
 }
+
+void link_ask(struct engine *e, int to, const struct header *h, const void *payload)
+{
+    e->link[to].unmet |= !e->link[to].used;
+    link_put(e, to, h, payload, NULL);
+}

@@ -167,9 +167,8 @@ static void place_ask(struct engine *e, enum place_stage stage)
     for (int i = 0; i < e->ranks * e->lanes; i++) {
         struct link *link = &e->link[i];
         link->asked = place_is_asked(e, i);
-        link->unmet |= link->asked && !link->used;
         if (link->asked)
-            link_put(e, i, &h, NULL, NULL);
+            link_ask(e, i, &h, NULL);
     }
 }
 

@@ -78,7 +78,7 @@ static void have_put(struct engine *e, int world, const struct header *h)
         link_put(e, replica_of(e, world, k), h, NULL, NULL);
 }
 
-/* HAVE tells a synchronous sender how far this program has come, so it is under output commit. */
+/* HAVE tells a synchronous sender how far this program has come: it waits where a message would. */
 static void have_defer(struct engine *e, int world, const struct header *h)
 {
     struct deferred *d = memory_zeroed(sizeof *d);

@@ -146,7 +146,7 @@ struct link {
     bool outvoted;      /* its messages differ from those of the other lanes */
     bool done, told;    /* it has sent DONE; DONE was sent to it */
     bool asked;         /* WHERE was sent, and HERE has not come (place.c) */
-    bool unmet;         /* only WHERE was ever sent to it, and nothing has come from it; */
+    bool unmet;         /* only questions were ever sent to it, and nothing has come from it; */
     bool left;          /* nor was it there */
     uint64_t settles;   /* its WHERE, which is answered when all is caught up; 0: none */
     bool wanted, heard; /* something waits for it; a frame came since the last check */
@@ -344,6 +344,8 @@ void engine_stop(struct engine *e, int status, const char *format, ...)
 int link_put(struct engine *e, int to, const struct header *h, const void *payload, void *cookie);
 /* The same to one that lives and was met, without what has to go before. */
 int link_write(struct engine *e, int to, const struct header *h, const void *payload, void *cookie);
+/* A question to one that the program may never have met: it need not be there any more. */
+void link_ask(struct engine *e, int to, const struct header *h, const void *payload);
 void link_put_death(struct engine *e, int to, int dead);
 /* A frame of this kind goes to that replica, or has come from it. Except for news of deaths, and
  * questions about decisions, it says that the program has brought the two together. */

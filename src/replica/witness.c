@@ -68,7 +68,7 @@ static uint64_t rank_held(const struct engine *e, uint32_t rank)
 
 /* --- output --- */
 
-static uint64_t decided_in_all(const struct engine *e)
+uint64_t witness_decided(const struct engine *e)
 {
     return e->decide.known + (e->decide.run > 0) + e->witness.foreign;
 }
@@ -88,17 +88,12 @@ uint64_t witness_shown(struct engine *e)
     if (e->committed < w->mark.own || w->added - list_length(e) < w->mark.added)
         return w->shown;
     w->shown = w->mark.decided;
-    w->mark.decided = decided_in_all(e);
+    w->mark.decided = witness_decided(e);
     w->mark.own = e->decide.known + (e->decide.run > 0);
     w->mark.added = w->added;
     if (decision_settled(e) && witness_settled(e))
         w->shown = w->mark.decided;
     return w->shown;
-}
-
-uint64_t witness_decided(const struct engine *e)
-{
-    return decided_in_all(e);
 }
 
 /* --- what is held --- */
@@ -200,7 +195,7 @@ static void learn_foreign(struct engine *e, const struct witnessed *i, const uin
     r->known = i->number + 1;
     if (w->foreign == 0)
         w->shown = w->mark.decided =
-            e->committed < decided_in_all(e) ? e->committed : decided_in_all(e);
+            e->committed < witness_decided(e) ? e->committed : witness_decided(e);
     w->foreign++;
     if (list_length(e) == 0)
         w->settle_ms = e->now_ms;
@@ -290,8 +285,7 @@ static void settle_ask(struct engine *e, int rank)
     if (r->settling == to + 1)
         return;
     r->settling = to + 1;
-    e->link[to].unmet |= !e->link[to].used;
-    link_put(e, to, &h, NULL, NULL);
+    link_ask(e, to, &h, NULL);
 }
 
 void witness_settle(struct engine *e)
@@ -378,9 +372,8 @@ static void recall_ask(struct engine *e)
     for (int i = 0; i < e->ranks * e->lanes; i++) {
         struct link *link = &e->link[i];
         link->recalling = recall_asks(e, i);
-        link->unmet |= link->recalling && !link->used;
         if (link->recalling)
-            link_put(e, i, &h, gone, NULL);
+            link_ask(e, i, &h, gone);
     }
     free(gone);
 }
