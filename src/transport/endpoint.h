@@ -86,6 +86,9 @@ struct endpoint {
     size_t backlog;
     uint32_t first_number; /* number of `first`, or of the next frame when there is none */
 
+    bool quiet;                  /* some of what is not written was sent QUIET; and */
+    struct endpoint *next_quiet; /* the next one of those */
+
     struct in_frame in;
     uint32_t received, told; /* frames complete; of these acknowledged */
     size_t untold_bytes;
@@ -119,6 +122,7 @@ struct transport {
     char host[48];
     struct endpoint **ring_peers; /* those with rings, open or not any more */
     uint32_t ring_count;
+    struct endpoint *quiet;  /* those with frames that wait for others to go with */
     bool reading;            /* their frames, */
     bool late;               /* and some peers are to be woken when they are read; */
     size_t late_bytes;       /* so many bytes were read from others' memory since */

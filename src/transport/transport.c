@@ -285,6 +285,33 @@ const char *transport_address(const struct transport *t)
     return t->address;
 }
 
+/* One that is full epoll reports when it is not. */
+static void flush_if_open(struct transport *t, struct endpoint *e)
+{
+    if (e->state == LINK_OPEN && !e->by_unix && !(e->interest & EPOLLOUT))
+        tcp_flush(t, e);
+}
+
+static void quiet_add(struct transport *t, struct endpoint *e)
+{
+    if (e->quiet)
+        return;
+    e->quiet = true;
+    e->next_quiet = t->quiet;
+    t->quiet = e;
+}
+
+/* What no other frame has taken along. */
+static void quiet_flush(struct transport *t)
+{
+    while (t->quiet != NULL) {
+        struct endpoint *e = t->quiet;
+        t->quiet = e->next_quiet;
+        e->quiet = false;
+        flush_if_open(t, e);
+    }
+}
+
 int transport_send(struct transport *t, uint32_t to, enum transport_urgency urgency,
                    const void *head, size_t head_length, const void *payload, size_t length,
                    void *token)
@@ -304,8 +331,10 @@ int transport_send(struct transport *t, uint32_t to, enum transport_urgency urge
         return rc;
     if (rings)
         shm_flush(t, e);
-    else if (e->state == LINK_OPEN && !(e->interest & EPOLLOUT))
-        tcp_flush(t, e); /* else it is full, and epoll reports when it is not */
+    else if (urgency == TRANSPORT_QUIET)
+        quiet_add(t, e);
+    else
+        flush_if_open(t, e);
     return 0;
 }
 
@@ -412,6 +441,7 @@ int transport_poll(struct transport *t, int timeout_ms)
     t->polls++;
     if (t->abandoned != NULL)
         queue_return_tokens(t);
+    quiet_flush(t);
     poll_rings(t);
     if (t->moved == 0 && timeout_ms != 0)
         poll_sleeping(t, timeout_ms);
@@ -431,6 +461,7 @@ bool transport_progress(struct transport *t)
 {
     t->moved = 0;
     queue_return_tokens(t);
+    quiet_flush(t);
     poll_rings(t);
     poll_sockets(t, 0);
     clock_all(t);

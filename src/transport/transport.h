@@ -74,7 +74,8 @@ enum transport_urgency {
     TRANSPORT_URGENT, /* whatever sleeps at the links, the program or the progress thread */
     TRANSPORT_NEWS, /* the program only: the progress thread (transport_progress()) could do nothing
                        with it */
-    TRANSPORT_QUIET, /* nothing */
+    TRANSPORT_QUIET, /* nothing; over TCP it goes in one segment with the next frame, or else at
+                        this process's next poll */
 };
 
 /* Takes one frame for a peer other than this process. Without a token the payload is copied if it

@@ -190,14 +190,19 @@ static bool wakes(struct side *a, struct side *b, enum transport_urgency urgency
     return called;
 }
 
-static void meet(struct side *a, struct side *b)
+static void meet_over(struct side *a, struct side *b, bool shared_memory)
 {
-    side_open(a, 0, b, true);
-    side_open(b, 1, a, true);
+    side_open(a, 0, b, shared_memory);
+    side_open(b, 1, a, shared_memory);
     side_send(a);
     side_send(b);
     while (a->next_in == 0 || b->next_in == 0)
         poll_both(a, b, 0);
+}
+
+static void meet(struct side *a, struct side *b)
+{
+    meet_over(a, b, true);
 }
 
 static void test_only_the_urgent_wakes_the_progress_thread(void **state)
@@ -210,6 +215,51 @@ static void test_only_the_urgent_wakes_the_progress_thread(void **state)
         assert_false(wakes(&a, &b, TRANSPORT_NEWS));
         assert_false(wakes(&a, &b, TRANSPORT_QUIET));
     }
+    side_close(&a);
+    side_close(&b);
+}
+
+static void send_headless(struct side *s, enum transport_urgency urgency)
+{
+    assert_int_equal(transport_send(s->t, 1 - s->self, urgency, NULL, 0, pattern[0], 8, NULL), 0);
+    s->headless_out++;
+}
+
+/* How many of what the other one has sent is still missing after a poll? */
+static uint32_t missing(struct side *s)
+{
+    transport_poll(s->t, 20);
+    return s->other->headless_out - s->headless_in;
+}
+
+static void test_quiet_goes_along_over_tcp(void **state)
+{
+    (void)state;
+    static struct side a, b;
+    meet_over(&a, &b, false);
+    for (int i = 0; i < 10; i++) {
+        send_headless(&a, TRANSPORT_QUIET);
+        send_headless(&a, TRANSPORT_QUIET);
+        assert_int_equal(missing(&b), 2);
+        send_headless(&a, TRANSPORT_NEWS);
+        assert_int_equal(missing(&b), 0);
+    }
+    side_close(&a);
+    side_close(&b);
+}
+
+static void test_quiet_goes_with_the_next_poll(void **state)
+{
+    (void)state;
+    static struct side a, b;
+    meet_over(&a, &b, false);
+    send_headless(&a, TRANSPORT_QUIET);
+    assert_int_equal(missing(&b), 1);
+    transport_poll(a.t, 0);
+    assert_int_equal(missing(&b), 0);
+    send_headless(&a, TRANSPORT_QUIET);
+    transport_progress(a.t);
+    assert_int_equal(missing(&b), 0);
     side_close(&a);
     side_close(&b);
 }
@@ -928,6 +978,8 @@ int main(void)
         cmocka_unit_test(test_tcp_goes_on_after_breaks),
         cmocka_unit_test(test_tcp_encrypted),
         cmocka_unit_test(test_only_the_urgent_wakes_the_progress_thread),
+        cmocka_unit_test(test_quiet_goes_along_over_tcp),
+        cmocka_unit_test(test_quiet_goes_with_the_next_poll),
         cmocka_unit_test(test_answers_wake_when_all_is_read),
         cmocka_unit_test(test_a_long_read_wakes),
         cmocka_unit_test(test_room_wakes_only_who_waits_for_it),
