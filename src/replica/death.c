@@ -117,7 +117,7 @@ static void death_note_dead(struct engine *e, int replica)
     if (link->why && replica != e->self)
         link_put_death(e, replica, replica); /* it may live, and then has to end */
     e->counts.deaths++;
-    link->dead = true;
+    link->dead = e->crossed = true;
     if (lane_of(e, replica) == e->lane)
         place_lane_is_served(e);
 }

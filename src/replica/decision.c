@@ -85,6 +85,7 @@ void decision_tell(struct engine *e)
     decide_close_run(&e->decide);
     if (e->decide.told != e->decide.known) {
         size_t length = decide_tell(&e->decide, &bytes, &first);
+        e->told_ms = e->now_ms;
         FOR_LANES (k, other_lanes(e))
             decision_put(e, k, bytes, length, first);
     }
@@ -101,13 +102,15 @@ static bool decision_is_batch(const struct decide *d)
     return d->retained.tail - d->retained.head - d->told_at > TELL_BYTES;
 }
 
-/* One batch at a time is on its way; more is collected until that is acknowledged, or a message
- * needs it. */
+/* One batch at a time is on its way, and one in a tick of the clock; more is collected until then,
+ * or until it is much. Whoever follows ends as much later, and nothing waits for it before; except
+ * where lanes do each other's work. */
 static bool decision_may_tell(const struct engine *e)
 {
     const struct decide *d = &e->decide;
     return decide_is_worth_telling(d, e->now_ms, e->rests) &&
-           (least_by_lane(e, e->acked) >= d->told || decision_is_batch(d));
+           (decision_is_batch(d) ||
+            (least_by_lane(e, e->acked) >= d->told && (e->crossed || e->now_ms != e->told_ms)));
 }
 
 /* Over a link that survives this process all is held as soon as it is told. */

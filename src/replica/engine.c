@@ -58,6 +58,7 @@ static void begin_ranks(struct engine *e, const bool *alive)
             struct link *link = &e->link[replica_of(e, i, k)];
             link->dead = link->noted = alive && !alive[replica_of(e, i, k)];
             e->served |= link->dead && k == e->lane;
+            e->crossed |= link->dead;
             if (!link->dead)
                 e->by_rank[i].living |= lane_bit(k);
             else if (i == e->rank)

@@ -228,6 +228,7 @@ struct engine {
     bool deaths; /* some are noted and not handled */
     bool
         served; /* some of this lane are dead, or never were: other lanes' replicas do their work */
+    bool crossed;  /* some of any lane are: messages go between lanes */
     bool released; /* what waits should be tried again */
     bool absent;   /* it did not run for so long that the others may have declared it dead */
     bool lost;     /* no replica of this rank is left: */
@@ -274,6 +275,7 @@ struct engine {
     bool leads;
     bool waits_for_leader;
     bool rests;              /* the program sleeps between its tests */
+    uint64_t told_ms;        /* when the last decision was told */
     uint64_t polls_since_ms; /* its tests have found nothing since then; 0: the last one found
                                 something */
     uint64_t barriers[ENGINE_MAX_LANES]; /* by lane of this rank: how many it has entered */

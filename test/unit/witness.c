@@ -289,23 +289,65 @@ static void test_much_waits(void **state)
     assert_int_equal(kind_of(LEADER, 1, 0), HEADER_EAGER);
 }
 
+static void decide_and_send(int times)
+{
+    for (int i = 0; i < times; i++) {
+        decide(LEADER, "b", 1);
+        send_to(LEADER, 1);
+    }
+}
+
+static void acknowledge(void)
+{
+    deliver(LEADER, FOLLOWER);
+    deliver(FOLLOWER, LEADER);
+}
+
 /* What goes along with messages need not be told at once. */
 static void test_followers_are_told_batches(void **state)
 {
     (void)state;
     rank_1_depends();
-    for (int i = 0; i < 3; i++) {
-        decide(LEADER, "b", 1);
-        send_to(LEADER, 1);
-    }
+    decide_and_send(3);
     assert_int_equal(sent_of(LEADER, 1, HEADER_WITNESS), 4);
+    engine_progress(process[LEADER].engine, 1001); /* the first one is still on its way */
     assert_int_equal(sent_of(LEADER, FOLLOWER, HEADER_DECIDE), 1);
-    deliver(LEADER, FOLLOWER);
-    deliver(FOLLOWER, LEADER);
+    acknowledge();
     assert_int_equal(sent_of(LEADER, FOLLOWER, HEADER_DECIDE), 2);
-    deliver(LEADER, FOLLOWER);
-    deliver(FOLLOWER, LEADER);
+    acknowledge();
     assert_true(engine_committed(process[LEADER].engine));
+}
+
+static void test_followers_are_told_once_in_a_tick(void **state)
+{
+    (void)state;
+    rank_1_depends();
+    acknowledge();
+    decide_and_send(3);
+    assert_int_equal(sent_of(LEADER, FOLLOWER, HEADER_DECIDE), 1);
+    engine_progress(process[LEADER].engine, 1001);
+    assert_int_equal(sent_of(LEADER, FOLLOWER, HEADER_DECIDE), 2);
+}
+
+static void test_followers_are_told_much_at_once(void **state)
+{
+    static const char much[LARGE];
+    (void)state;
+    rank_1_depends();
+    decide(LEADER, much, sizeof much);
+    assert_int_equal(sent_of(LEADER, FOLLOWER, HEADER_DECIDE), 2);
+}
+
+/* A lane that does a dead one's work must not be told late: others wait for it. */
+static void test_after_a_death_followers_are_told_at_once(void **state)
+{
+    (void)state;
+    rank_1_depends();
+    acknowledge();
+    engine_dead(process[LEADER].engine, RANKS + 2);
+    engine_progress(process[LEADER].engine, 1000);
+    decide_and_send(1);
+    assert_int_equal(sent_of(LEADER, FOLLOWER, HEADER_DECIDE), 2);
 }
 
 static void test_output_waits(void **state)
@@ -607,6 +649,9 @@ int main(void)
         TEST(test_an_answer_when_it_is_held),
         TEST(test_much_waits),
         TEST(test_followers_are_told_batches),
+        TEST(test_followers_are_told_once_in_a_tick),
+        TEST(test_followers_are_told_much_at_once),
+        TEST(test_after_a_death_followers_are_told_at_once),
         TEST(test_output_waits),
         TEST(test_output_is_shown_in_order),
         TEST(test_the_good_bye_waits),
