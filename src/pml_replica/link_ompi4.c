@@ -87,6 +87,13 @@ static uint64_t process_turn_ms(void *ctx, int of, uint64_t gap_ms, bool anew)
                        : transport_turn_ms(replica.transport, (uint32_t)process, gap_ms, anew);
 }
 
+static bool link_is_far(void *ctx, int to)
+{
+    (void)ctx;
+    const int process = replica.process_of[to];
+    return process >= 0 && transport_is_far(replica.transport, (uint32_t)process);
+}
+
 static bool link_survives(void *ctx, int to)
 {
     (void)ctx;
@@ -271,6 +278,7 @@ int link_start(void)
                                          .revoke = exposed_revoke,
                                          .remote_read = exposed_read,
                                          .turn_ms = process_turn_ms,
+                                         .is_far = link_is_far,
                                          .sent = transfer_sent,
                                          .received = transfer_received,
                                          .stop = link_stop};

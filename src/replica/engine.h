@@ -160,6 +160,9 @@ struct engine_callbacks {
      * processor, or wanted none? With `anew` it counts from now on. All of it where that cannot be
      * seen, as on other hosts; NULL: nowhere. */
     uint64_t (*turn_ms)(void *ctx, int replica, uint64_t gap_ms, bool anew);
+    /* Does what is sent to the replica go over a network, beside which a copy costs next to
+     * nothing? NULL: nothing does. */
+    bool (*is_far)(void *ctx, int replica);
     /* The request is done, and the engine does not look at it again. */
     void (*sent)(void *ctx, struct engine_send *s);
     void (*received)(void *ctx, struct engine_receive *r);

@@ -340,6 +340,19 @@ static void entry_copy_late(struct engine *e, struct entry *entry, struct finish
     e->counts.late_copies++;
 }
 
+/* The receiver's program has come to its receive in the only lane that this process sends to.
+ * Before it has, a large send is done nowhere, see entry_awaited_lanes(). Half of the log is left
+ * for small messages. */
+void log_copy_for_network(struct engine *e, struct entry *entry, int lane, struct finished *done)
+{
+    const struct channel *c = entry->channel;
+    if (entry->request && !entry->synchronous && entry->transfers == 0 &&
+        entry_awaited_lanes(e, entry) == lane_bit(lane) && e->call.is_far &&
+        e->call.is_far(e->ctx, replica_of(e, c->world, lane)) &&
+        e->counts.log_bytes + copy_size(e, c, entry->length) <= e->limits.log / 2)
+        entry_copy_late(e, entry, done);
+}
+
 void engine_await_send(struct engine *e, struct engine_send *s)
 {
     struct finished done = STAILQ_HEAD_INITIALIZER(done);

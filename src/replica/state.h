@@ -412,6 +412,8 @@ void log_trim(struct engine *e, struct channel *c, struct finished *done);
 void log_settle(struct engine *e, struct entry *entry, struct finished *done);
 void log_complete(struct engine *e, struct finished *done);
 int log_copy_late(struct engine *e);
+/* A receiver in this lane asks for a large message. */
+void log_copy_for_network(struct engine *e, struct entry *entry, int lane, struct finished *done);
 bool log_has_room_for(const struct engine *e, size_t length); /* in any channel */
 void log_clear(struct engine *e, struct channel *c);
 

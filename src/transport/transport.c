@@ -378,6 +378,12 @@ uint64_t transport_turn_ms(struct transport *t, uint32_t process, uint64_t gap_m
     return r != NULL && r->pid > 0 ? turn_look(&r->turn, r->pid, gap_ms, anew) : gap_ms;
 }
 
+bool transport_is_far(const struct transport *t, uint32_t to)
+{
+    const struct endpoint *e = &t->endpoints[to];
+    return e->state == LINK_OPEN && !e->by_unix;
+}
+
 bool transport_met(const struct transport *t, uint32_t to)
 {
     return t->endpoints[to].was_open;

@@ -49,6 +49,7 @@ grid_scripts = \
     test/grid/desktop_files \
     test/grid/grid_tool \
     test/grid/near \
+    test/grid/far \
     test/grid/netns \
     test/grid/updated \
     test/grid/systemd \

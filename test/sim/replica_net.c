@@ -201,6 +201,14 @@ bool net_drained(void *ctx, int replica)
     return !w->survives || found(p, w->count == 0 && !w->brings);
 }
 
+/* So are half of all links; it need not be so both ways. */
+bool net_is_far(void *ctx, int replica)
+{
+    const struct proc *p = ctx;
+    const uint64_t seed = p->sim->plan->seed, link = (uint64_t)(p->replica * MAX_PROCS + replica);
+    return p->sim->plan->explored ? seed & 4 : mix64(seed + mix64(link)) & 1;
+}
+
 /* --- turns: nothing but the time of a copy depends on them --- */
 
 uint64_t net_turn_ms(void *ctx, int replica, uint64_t gap_ms, bool anew)

@@ -88,6 +88,7 @@ bool net_remote_read(void *ctx, int replica, const uint8_t rkey[ENGINE_RKEY], vo
 bool net_is_exposed(const struct sim *s, int from, const void *bytes);
 bool net_spoils(const struct sim *s, const struct proc *p, const struct engine_receive *r);
 bool net_survives(void *ctx, int replica);
+bool net_is_far(void *ctx, int replica);
 bool net_drained(void *ctx, int replica);
 uint64_t net_turn_ms(void *ctx, int replica, uint64_t gap_ms, bool anew);
 int net_send(void *ctx, int replica, const uint8_t *header, const void *payload, size_t length,

@@ -210,6 +210,7 @@ static void test_only_the_urgent_wakes_the_progress_thread(void **state)
     (void)state;
     static struct side a, b;
     meet(&a, &b);
+    assert_false(transport_is_far(a.t, 1));
     for (int i = 0; i < 10; i++) {
         assert_true(wakes(&a, &b, TRANSPORT_URGENT));
         assert_false(wakes(&a, &b, TRANSPORT_NEWS));
@@ -237,6 +238,7 @@ static void test_quiet_goes_along_over_tcp(void **state)
     (void)state;
     static struct side a, b;
     meet_over(&a, &b, false);
+    assert_true(transport_is_far(a.t, 1));
     for (int i = 0; i < 10; i++) {
         send_headless(&a, TRANSPORT_QUIET);
         send_headless(&a, TRANSPORT_QUIET);

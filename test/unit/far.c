@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* far.c -- a large message that goes over a network is copied to the log when its receiver asks for
+ * it, and its send is done; the rest is sent from there. */
+#include "src/replica/engine.h"
+#include "src/replica/hash.h"
+#include "src/replica/header.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { RANKS = 2, LANES = 2, TAG = 3, FRAGMENT = 64, LENGTH = 32 * FRAGMENT, MOST = 16 };
+enum { OWN = 1, OTHER = 1 + RANKS, TWIN = RANKS }; /* the receiver's replicas; rank 0 in lane 1 */
+
+struct scene {
+    struct engine *engine;
+    struct engine_comm *comm;
+    struct engine_send send;
+    uint8_t bytes[LENGTH], got[LANES][LENGTH];
+    struct header rts;
+    size_t arrived[LANES]; /* bytes of it */
+    void *flying[MOST];    /* what was not written yet, */
+    int count;
+    bool far;
+};
+
+static int on_send(void *ctx, int replica, const uint8_t *header, const void *payload,
+                   size_t length, void *cookie)
+{
+    struct scene *g = ctx;
+    const int lane = replica / RANKS;
+    struct header h;
+    assert_true(header_read(&h, header));
+    if (h.kind == HEADER_RTS)
+        g->rts = h;
+    if (h.kind != HEADER_DATA)
+        return 1;
+    assert_true(g->count < MOST && h.extent + length <= LENGTH);
+    memcpy(g->got[lane] + h.extent, payload, length);
+    g->arrived[lane] += length;
+    g->flying[g->count++] = cookie;
+    return 0;
+}
+
+static bool on_is_far(void *ctx, int replica)
+{
+    (void)replica;
+    return ((struct scene *)ctx)->far;
+}
+
+static void on_lost(void *ctx, int replica, const char *why)
+{
+    (void)ctx, (void)why;
+    assert_int_equal(replica, TWIN);
+}
+
+static void on_sent(void *ctx, struct engine_send *s)
+{
+    assert_ptr_equal(s, &((struct scene *)ctx)->send);
+}
+
+static void on_stop(void *ctx, int status, const char *line)
+{
+    (void)ctx, (void)status;
+    fail_msg("stopped: %s", line);
+}
+
+static int begin_with_log(void **state, size_t log)
+{
+    static const struct engine_callbacks callbacks = {
+        .send = on_send, .is_far = on_is_far, .lost = on_lost, .sent = on_sent, .stop = on_stop};
+    static const int members[RANKS] = {0, 1};
+    static struct scene scene;
+    struct scene *g = *state = &scene;
+    struct engine_limits limits = engine_default_limits;
+    limits.eager = limits.fragment = FRAGMENT;
+    limits.copy_rate = 0;
+    limits.log = log;
+    *g = (struct scene){.far = true};
+    g->engine = engine_create(RANKS, LANES, 0, 0, NULL, &limits, &callbacks, g);
+    g->comm = engine_comm_add(g->engine, members, RANKS, NULL, 0, false);
+    engine_progress(g->engine, 1000);
+    return 0;
+}
+
+static int begin(void **state)
+{
+    return begin_with_log(state, engine_default_limits.log);
+}
+
+static int begin_with_small_log(void **state)
+{
+    return begin_with_log(state, 2 * LENGTH);
+}
+
+static int end(void **state)
+{
+    struct scene *g = *state;
+    engine_destroy(g->engine);
+    return 0;
+}
+
+static void send_large(struct scene *g, bool synchronous)
+{
+    memset(g->bytes, 7, sizeof g->bytes);
+    g->send = (struct engine_send){.comm = g->comm,
+                                   .to = 1,
+                                   .tag = TAG,
+                                   .length = LENGTH,
+                                   .data = g->bytes,
+                                   .span = {g->bytes, LENGTH},
+                                   .synchronous = synchronous};
+    engine_send(g->engine, &g->send);
+}
+
+static void answer(struct scene *g, int replica, uint8_t kind)
+{
+    uint8_t header[HEADER_BYTES];
+    struct header h = g->rts;
+    h.kind = kind;
+    h.length = 0;
+    h.extent = hash_roll(0, TAG, LENGTH); /* for HAVE */
+    header_write(header, &h);
+    engine_arrived(g->engine, replica, header, NULL);
+}
+
+static void write_one(struct scene *g)
+{
+    void *cookie = g->flying[0];
+    memmove(g->flying, g->flying + 1, (size_t)--g->count * sizeof *g->flying);
+    engine_wrote(g->engine, cookie);
+}
+
+static void expect_all_in(const struct scene *g, int lane)
+{
+    assert_int_equal(g->arrived[lane], LENGTH);
+    for (int i = 0; i < LENGTH; i++)
+        assert_int_equal(g->got[lane][i], 7);
+}
+
+static void test_done_when_it_is_asked_for(void **state)
+{
+    struct scene *g = *state;
+    send_large(g, false);
+    engine_progress(g->engine, 2000);
+    assert_false(g->send.done);
+    answer(g, OWN, HEADER_CTS);
+    assert_true(g->send.done);
+    assert_true(g->arrived[0] < LENGTH);
+    memset(g->bytes, 9, sizeof g->bytes); /* they are the program's again */
+    while (g->count > 0)
+        write_one(g);
+    expect_all_in(g, 0);
+}
+
+static void test_the_other_lane_gets_it_from_the_log(void **state)
+{
+    struct scene *g = *state;
+    send_large(g, false);
+    answer(g, OWN, HEADER_CTS);
+    memset(g->bytes, 9, sizeof g->bytes);
+    while (g->count > 0)
+        write_one(g);
+    answer(g, OWN, HEADER_HAVE);
+    engine_dead(g->engine, TWIN);
+    engine_progress(g->engine, 1001);
+    answer(g, OTHER, HEADER_CTS);
+    while (g->count > 0)
+        write_one(g);
+    expect_all_in(g, 1);
+    answer(g, OTHER, HEADER_HAVE);
+    assert_int_equal(engine_counts(g->engine)->log_bytes, 0);
+}
+
+/* The receiver has to be there in all lanes that this process sends to. */
+static void test_not_done_for_one_lane_of_two(void **state)
+{
+    struct scene *g = *state;
+    engine_dead(g->engine, TWIN);
+    engine_progress(g->engine, 1001);
+    send_large(g, false);
+    answer(g, OTHER, HEADER_CTS);
+    assert_false(g->send.done);
+    while (g->count > 0)
+        write_one(g);
+    assert_false(g->send.done);
+    answer(g, OWN, HEADER_CTS);
+    assert_true(g->send.done);
+}
+
+/* What is on its way from the program's buffer stays there. */
+static void test_no_copy_beside_another_transfer(void **state)
+{
+    struct scene *g = *state;
+    engine_dead(g->engine, TWIN);
+    engine_progress(g->engine, 1001);
+    send_large(g, false);
+    answer(g, OTHER, HEADER_CTS);
+    while (g->count > 1)
+        write_one(g);
+    answer(g, OTHER, HEADER_HAVE);
+    answer(g, OWN, HEADER_CTS);
+    assert_false(g->send.done);
+}
+
+static void test_no_copy_on_one_host(void **state)
+{
+    struct scene *g = *state;
+    g->far = false;
+    send_large(g, false);
+    answer(g, OWN, HEADER_CTS);
+    assert_false(g->send.done);
+}
+
+static void test_no_copy_of_a_synchronous_one(void **state)
+{
+    struct scene *g = *state;
+    send_large(g, true);
+    answer(g, OWN, HEADER_CTS);
+    assert_false(g->send.done);
+}
+
+static void test_half_of_the_log_is_for_small_ones(void **state)
+{
+    struct scene *g = *state;
+    send_large(g, false);
+    answer(g, OWN, HEADER_CTS);
+    assert_false(g->send.done);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(t) cmocka_unit_test_setup_teardown(t, begin, end)
+        TEST(test_done_when_it_is_asked_for),
+        TEST(test_the_other_lane_gets_it_from_the_log),
+        TEST(test_not_done_for_one_lane_of_two),
+        TEST(test_no_copy_beside_another_transfer),
+        TEST(test_no_copy_on_one_host),
+        TEST(test_no_copy_of_a_synchronous_one),
+        cmocka_unit_test_setup_teardown(test_half_of_the_log_is_for_small_ones,
+                                        begin_with_small_log, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
