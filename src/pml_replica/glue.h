@@ -94,6 +94,7 @@ struct replica {
     opal_free_list_t requests;
     opal_list_t completed; /* requests whose callback waits until the engine is done */
     bool in_engine;
+    bool more_follows; /* the program will wait for what is sent now in a later call */
     struct biased_lock links_lock;
     int depth;                /* of calls that the program is in */
     bool watch_threads;       /* the program asked for MPI_THREAD_MULTIPLE */

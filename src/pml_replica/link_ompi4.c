@@ -34,7 +34,9 @@ static int link_send(uint32_t process, const uint8_t *header, const void *payloa
                      void *cookie)
 {
     struct transport *t = replica.transport;
-    const enum transport_urgency urgency = urgency_of(header);
+    const enum transport_urgency least = urgency_of(header);
+    const enum transport_urgency urgency =
+        least == TRANSPORT_NEWS && replica.more_follows ? TRANSPORT_SOON : least;
     const bool waits = header_may_wait(header);
     if (waits && transport_backlog(t, process) > BACKLOG)
         return -EAGAIN;

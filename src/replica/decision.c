@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { MATCH_BYTES = 36, PLACE_BYTES = 8, TELL_BYTES = 4096 };
+enum { MATCH_BYTES = 36, PLACE_BYTES = 8, BATCHES = 16 };
 
 static uint64_t least_by_lane(const struct engine *e, const uint64_t *by_lane)
 {
@@ -97,9 +97,11 @@ bool decision_has_untold(const struct engine *e)
     return e->decide.run > 0 || e->decide.told != e->decide.known;
 }
 
-static bool decision_is_batch(const struct decide *d)
+/* Long before messages have to wait. */
+static bool decision_is_batch(const struct engine *e)
 {
-    return d->retained.tail - d->retained.head - d->told_at > TELL_BYTES;
+    const struct decide *d = &e->decide;
+    return d->retained.tail - d->retained.head - d->told_at > e->limits.witness / BATCHES;
 }
 
 /* One batch at a time is on its way, and one in a tick of the clock; more is collected until then,
@@ -109,7 +111,7 @@ static bool decision_may_tell(const struct engine *e)
 {
     const struct decide *d = &e->decide;
     return decide_is_worth_telling(d, e->now_ms, e->rests) &&
-           (decision_is_batch(d) ||
+           (decision_is_batch(e) ||
             (least_by_lane(e, e->acked) >= d->told && (e->crossed || e->now_ms != e->told_ms)));
 }
 
@@ -184,7 +186,7 @@ void engine_decision_give(struct engine *e, enum engine_decision kind, const voi
     decision_publish(e);
     /* A program that asks for the time is computing, and so are its other replicas: each frame
      * would interrupt them. */
-    if (kind == DECIDE_TIME ? decision_is_batch(&e->decide) : decision_may_tell(e))
+    if (kind == DECIDE_TIME ? decision_is_batch(e) : decision_may_tell(e))
         decision_tell(e);
 }
 

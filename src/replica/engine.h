@@ -56,6 +56,7 @@ struct engine_limits {
     uint32_t ack_messages;
     size_t ack_bytes;
     uint32_t ack_delay_ms;
+    size_t witness; /* bytes of decisions that go along with messages; with more these wait */
     struct cycle_range cycle; /* tags of nonblocking collectives */
     bool verify;              /* compare payloads between lanes, not only tags and lengths */
 };

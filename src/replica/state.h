@@ -515,11 +515,11 @@ void decision_tell(struct engine *e);
 /* Output commit: may what depends on the decisions below `depends`, or on all so far, not leave
  * yet? A few go along with it (witness.c). The second one also tells the others what they were not
  * told yet, so that it soon may. */
-enum { DECISION_WITNESSED = 4096 };
+enum { DECISION_WITNESSED = 16384 };
 static inline bool decision_blocks(const struct engine *e, uint64_t depends)
 {
     return depends > e->committed &&
-           e->decide.retained.tail - e->decide.retained.head > DECISION_WITNESSED;
+           e->decide.retained.tail - e->decide.retained.head > e->limits.witness;
 }
 bool decision_tell_and_block(struct engine *e);
 static inline bool decision_blocks_all(struct engine *e)

@@ -86,8 +86,9 @@ struct endpoint {
     size_t backlog;
     uint32_t first_number; /* number of `first`, or of the next frame when there is none */
 
-    bool quiet;                  /* some of what is not written was sent QUIET; and */
-    struct endpoint *next_quiet; /* the next one of those */
+    bool gathers; /* what is not written waits for more: so many bytes, here and at the next one */
+    size_t gathered;
+    struct endpoint *next_gathering;
 
     struct in_frame in;
     uint32_t received, told; /* frames complete; of these acknowledged */
@@ -122,14 +123,14 @@ struct transport {
     char host[48];
     struct endpoint **ring_peers; /* those with rings, open or not any more */
     uint32_t ring_count;
-    struct endpoint *quiet;  /* those with frames that wait for others to go with */
-    bool reading;            /* their frames, */
-    bool late;               /* and some peers are to be woken when they are read; */
-    size_t late_bytes;       /* so many bytes were read from others' memory since */
-    uint32_t exposed;        /* payloads that peers may be reading from this process's memory */
-    uint32_t sockets_matter; /* how many endpoints use their sockets (connections); and */
-    uint32_t clocks_matter;  /* how many wait for the clock: they begin, or are broken */
-    struct abandoned {       /* payloads for peers that are lost: `sent` is still to be called */
+    struct endpoint *gathering; /* those where frames wait for more to go with */
+    bool reading;               /* their frames, */
+    bool late;                  /* and some peers are to be woken when they are read; */
+    size_t late_bytes;          /* so many bytes were read from others' memory since */
+    uint32_t exposed;           /* payloads that peers may be reading from this process's memory */
+    uint32_t sockets_matter;    /* how many endpoints use their sockets (connections); and */
+    uint32_t clocks_matter;     /* how many wait for the clock: they begin, or are broken */
+    struct abandoned {          /* payloads for peers that are lost: `sent` is still to be called */
         struct abandoned *next;
         uint32_t to;
         void *token;
@@ -141,6 +142,7 @@ struct transport {
 
 /* transport.c */
 uint64_t transport_now_ms(struct transport *t);
+void answers_go(struct transport *t); /* what was sent while others' frames were read */
 void endpoint_watch(struct transport *t, struct endpoint *e, uint32_t events);
 void endpoint_close(struct transport *t, struct endpoint *e); /* the connection only */
 void endpoint_open(struct transport *t, struct endpoint *e, uint32_t peer_received);

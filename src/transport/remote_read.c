@@ -60,8 +60,8 @@ bool transport_remote_read(struct transport *t, uint32_t from, const uint8_t rke
     memcpy(&l, rkey, sizeof l);
     if (r == NULL || !r->can_read || l.slot >= EXPOSURES || l.generation == 0)
         return false;
-    if (t->late && (t->late_bytes += length) > LATE_BYTES)
-        shm_wake_late(t);
+    if ((t->late || t->gathering != NULL) && (t->late_bytes += length) > LATE_BYTES)
+        answers_go(t);
     atomic_store_explicit(&r->in->reading, 1, memory_order_relaxed);
     bool good = rings_read_from(r->pid, to, l.address, length);
     atomic_store_explicit(&r->in->reading, 0, memory_order_relaxed);

@@ -83,7 +83,7 @@ static void peer_wake(struct endpoint *e, enum ring_sleep least)
 
 static enum ring_sleep sleep_that_ends(enum transport_urgency urgency)
 {
-    return urgency == TRANSPORT_NEWS ? RING_ASLEEP : RING_PROGRESS;
+    return urgency == TRANSPORT_URGENT ? RING_PROGRESS : RING_ASLEEP;
 }
 
 static void record_publish(struct endpoint *e, uint8_t *p, enum kind kind, size_t head_length,

@@ -234,8 +234,12 @@ void tcp_ready(struct transport *t, struct endpoint *e, uint32_t events)
         return;
     uint64_t large = TRANSPORT_SMALL;
     bool more = true;
-    for (int i = 0; more && (i < READS || tcp_has_more(e)); i++)
+    for (int i = 0; more && (i < READS || tcp_has_more(e)); i++) {
+        t->reading = true;
         more = tcp_read(t, e);
+        t->reading = false;
+        answers_go(t);
+    }
     if (e->state == LINK_OPEN &&
         (e->received - e->told >= TELL_FRAMES || e->untold_bytes >= TELL_BYTES ||
          (e->untold_bytes > large && !e->in.active)))

@@ -12,7 +12,8 @@
 
 enum { EVENTS = 32, SOCKETS_EVERY = 128, TIMERS_EVERY = 32, FIRST_CONTACT_MS = 20000 };
 enum { CLOCK_MS = 10, SLEEP_MS = 64 };
-enum { STEP_MS = 50 }; /* the clock's longest step */
+enum { GATHER_BYTES = 16 * 1024 }; /* more does not wait */
+enum { STEP_MS = 50 };             /* the clock's longest step */
 
 /* Deadlines are about what a peer did not do while this process watched. A process that was not
  * running, on a busy or suspended desktop, has not watched: when it reads the clock again, little
@@ -288,28 +289,39 @@ const char *transport_address(const struct transport *t)
 /* One that is full epoll reports when it is not. */
 static void flush_if_open(struct transport *t, struct endpoint *e)
 {
+    e->gathered = 0;
     if (e->state == LINK_OPEN && !e->by_unix && !(e->interest & EPOLLOUT))
         tcp_flush(t, e);
 }
 
-static void quiet_add(struct transport *t, struct endpoint *e)
+static void flush_or_gather(struct transport *t, struct endpoint *e, enum transport_urgency urgency,
+                            size_t bytes)
 {
-    if (e->quiet)
-        return;
-    e->quiet = true;
-    e->next_quiet = t->quiet;
-    t->quiet = e;
+    e->gathered += bytes;
+    if ((!t->reading && urgency <= TRANSPORT_NEWS) || e->gathered > GATHER_BYTES) {
+        flush_if_open(t, e);
+    } else if (!e->gathers) {
+        e->gathers = true;
+        e->next_gathering = t->gathering;
+        t->gathering = e;
+    }
 }
 
 /* What no other frame has taken along. */
-static void quiet_flush(struct transport *t)
+static void flush_gathered(struct transport *t)
 {
-    while (t->quiet != NULL) {
-        struct endpoint *e = t->quiet;
-        t->quiet = e->next_quiet;
-        e->quiet = false;
+    while (t->gathering != NULL) {
+        struct endpoint *e = t->gathering;
+        t->gathering = e->next_gathering;
+        e->gathers = false;
         flush_if_open(t, e);
     }
+}
+
+void answers_go(struct transport *t)
+{
+    shm_wake_late(t);
+    flush_gathered(t);
 }
 
 int transport_send(struct transport *t, uint32_t to, enum transport_urgency urgency,
@@ -331,10 +343,8 @@ int transport_send(struct transport *t, uint32_t to, enum transport_urgency urge
         return rc;
     if (rings)
         shm_flush(t, e);
-    else if (urgency == TRANSPORT_QUIET)
-        quiet_add(t, e);
     else
-        flush_if_open(t, e);
+        flush_or_gather(t, e, urgency, head_length + length);
     return 0;
 }
 
@@ -434,7 +444,7 @@ static void poll_rings(struct transport *t)
         if (e->state == LINK_OPEN)
             shm_poll(t, e);
         t->reading = false;
-        shm_wake_late(t);
+        answers_go(t);
         if (e->state == LINK_OPEN)
             t->ring_peers[kept++] = e;
     }
@@ -447,7 +457,7 @@ int transport_poll(struct transport *t, int timeout_ms)
     t->polls++;
     if (t->abandoned != NULL)
         queue_return_tokens(t);
-    quiet_flush(t);
+    flush_gathered(t);
     poll_rings(t);
     if (t->moved == 0 && timeout_ms != 0)
         poll_sleeping(t, timeout_ms);
@@ -467,7 +477,7 @@ bool transport_progress(struct transport *t)
 {
     t->moved = 0;
     queue_return_tokens(t);
-    quiet_flush(t);
+    flush_gathered(t);
     poll_rings(t);
     poll_sockets(t, 0);
     clock_all(t);

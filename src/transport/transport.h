@@ -69,13 +69,14 @@ const char *transport_address(const struct transport *t);
 /* What does a frame wake up, on this host? A frame that is not URGENT is found at the latest when
  * the receiver polls by itself. Frames that are sent while others are read wake when these are
  * read, or 8 MiB of memory: a window of large messages is read in one go, and each answer would
- * wake the sender, which finds one and waits on. */
+ * wake the sender, which finds one and waits on. Over TCP they are written then, in one segment. */
 enum transport_urgency {
     TRANSPORT_URGENT, /* whatever sleeps at the links, the program or the progress thread */
     TRANSPORT_NEWS, /* the program only: the progress thread (transport_progress()) could do nothing
                        with it */
-    TRANSPORT_QUIET, /* nothing; over TCP it goes in one segment with the next frame, or else at
-                        this process's next poll */
+    TRANSPORT_SOON, /* the same; over TCP it goes in one segment with the next frames, or else at
+                       this process's next poll */
+    TRANSPORT_QUIET, /* nothing; over TCP as SOON */
 };
 
 /* Takes one frame for a peer other than this process. Without a token the payload is copied if it

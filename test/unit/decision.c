@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { RANKS = 2, LANES = 2, TAG = 3, LARGE = 5000 };
+enum { RANKS = 2, LANES = 2, TAG = 3, LARGE = 17000 };
 
 struct replica {
     struct engine *engine;

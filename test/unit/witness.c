@@ -13,7 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { RANKS = 3, LANES = 3, PROCESSES = RANKS * LANES, TAG = 3, MOST = 64, LARGE = 5000 };
+enum { RANKS = 3, LANES = 3, PROCESSES = RANKS * LANES, TAG = 3, MOST = 64, LARGE = 17000 };
 enum { LEADER = 0, FOLLOWER = RANKS }; /* replicas of rank 0; ranks 1 and 2 are its witnesses */
 
 struct frame {

@@ -220,6 +220,17 @@ static void budget_await_room(const struct window *w, size_t cost)
     link_leave();
 }
 
+/* The program waits for it by a flush, or at the epoch's end: requests of one target go together.
+ */
+static void operation_send_soon(struct window *w, int target, const struct operation *o)
+{
+    link_enter();
+    replica.more_follows = true;
+    operation_send(w, target, o);
+    replica.more_follows = false;
+    link_leave();
+}
+
 static int operation_issue(ompi_win_t *win, int target, const struct operation *o)
 {
     enum { RECORDS = 1024 }; /* what a request takes beside the data, about, on each side */
@@ -234,11 +245,11 @@ static int operation_issue(ompi_win_t *win, int target, const struct operation *
     budget_await_room(w, cost);
     if (operation_is_answered(o)) {
         reply_expect(w, target, &o->result, cost, o->request);
-        operation_send(w, target, o);
+        operation_send_soon(w, target, o);
         return OMPI_SUCCESS;
     }
     w->dirty[target] = true;
-    operation_send(w, target, o);
+    operation_send_soon(w, target, o);
     if (budget_spend(&w->budget, target, cost))
         window_request_reply(w, target, FLUSH, 0);
     return OMPI_SUCCESS;
