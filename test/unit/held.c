@@ -270,7 +270,7 @@ static void test_no_copy_without_room_in_the_log(void **state)
 /* The link to the receiver is not what it waits for. So much of decisions does not go along. */
 static void test_a_copy_while_a_decision_is_told(void **state)
 {
-    static const char much[5000];
+    static const char much[17000];
     struct scene *g = *state;
     assert_false(engine_follows(g->engine));
     engine_decision_give(g->engine, DECIDE_OTHER, much, sizeof much);
