@@ -86,8 +86,8 @@ struct endpoint {
     size_t backlog;
     uint32_t first_number; /* number of `first`, or of the next frame when there is none */
 
-    bool gathers; /* what is not written waits for more: so many bytes, here and at the next one */
-    size_t gathered;
+    bool gathers;    /* what is not written may wait for more to go with it, */
+    size_t gathered; /* as long as it is no more than GATHER_BYTES */
     struct endpoint *next_gathering;
 
     struct in_frame in;

@@ -117,7 +117,8 @@ bool transport_is_being_read(const struct transport *t);
  * processor, or wanted none? With `anew` it counts from now on, and so far not at all. All of it
  * where that is not known: of other hosts, and without a connection. */
 uint64_t transport_turn_ms(struct transport *t, uint32_t process, uint64_t gap_ms, bool anew);
-/* Does what is sent to this process go over a network? */
+/* Does what is sent to this process go over a network? Not known, and so false, before there is a
+ * connection. */
 bool transport_is_far(const struct transport *t, uint32_t to);
 /* Was there ever a connection? */
 bool transport_met(const struct transport *t, uint32_t to);
