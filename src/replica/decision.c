@@ -10,7 +10,8 @@
 #include <errno.h>
 #include <string.h>
 
-enum { MATCH_BYTES = 36, PLACE_BYTES = 8, BATCHES = 16 };
+enum { MATCH_BYTES = 36, PLACE_BYTES = 8 };
+enum { BATCHES = 16, BATCHES_OF_TIMES = 4 }; /* so many of them before messages have to wait */
 
 static uint64_t least_by_lane(const struct engine *e, const uint64_t *by_lane)
 {
@@ -97,11 +98,10 @@ bool decision_has_untold(const struct engine *e)
     return e->decide.run > 0 || e->decide.told != e->decide.known;
 }
 
-/* Long before messages have to wait. */
-static bool decision_is_batch(const struct engine *e)
+static size_t decision_untold_bytes(const struct engine *e)
 {
     const struct decide *d = &e->decide;
-    return d->retained.tail - d->retained.head - d->told_at > e->limits.witness / BATCHES;
+    return d->retained.tail - d->retained.head - d->told_at;
 }
 
 /* One batch at a time is on its way, and one in a tick of the clock; more is collected until then,
@@ -111,7 +111,7 @@ static bool decision_may_tell(const struct engine *e)
 {
     const struct decide *d = &e->decide;
     return decide_is_worth_telling(d, e->now_ms, e->rests) &&
-           (decision_is_batch(e) ||
+           (decision_untold_bytes(e) > e->limits.witness / BATCHES ||
             (least_by_lane(e, e->acked) >= d->told && (e->crossed || e->now_ms != e->told_ms)));
 }
 
@@ -186,7 +186,8 @@ void engine_decision_give(struct engine *e, enum engine_decision kind, const voi
     decision_publish(e);
     /* A program that asks for the time is computing, and so are its other replicas: each frame
      * would interrupt them. */
-    if (kind == DECIDE_TIME ? decision_is_batch(e) : decision_may_tell(e))
+    if (kind == DECIDE_TIME ? decision_untold_bytes(e) > e->limits.witness / BATCHES_OF_TIMES
+                            : decision_may_tell(e))
         decision_tell(e);
 }
 

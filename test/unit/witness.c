@@ -338,6 +338,23 @@ static void test_followers_are_told_much_at_once(void **state)
     assert_int_equal(sent_of(LEADER, FOLLOWER, HEADER_DECIDE), 2);
 }
 
+/* A program that spins on its clock has nothing to say to the others. */
+static void test_followers_are_told_few_clock_reads(void **state)
+{
+    enum { READS = 300 };
+    static const double time = 1;
+    (void)state;
+    rank_1_depends();
+    acknowledge();
+    engine_progress(process[LEADER].engine, 1001);
+    for (int i = 0; i < READS; i++)
+        engine_decision_give(process[LEADER].engine, DECIDE_TIME, &time, sizeof time);
+    assert_int_equal(sent_of(LEADER, FOLLOWER, HEADER_DECIDE), 1);
+    for (int i = 0; i < READS; i++)
+        engine_decision_give(process[LEADER].engine, DECIDE_TIME, &time, sizeof time);
+    assert_int_equal(sent_of(LEADER, FOLLOWER, HEADER_DECIDE), 2);
+}
+
 /* A lane that does a dead one's work must not be told late: others wait for it. */
 static void test_after_a_death_followers_are_told_at_once(void **state)
 {
@@ -651,6 +668,7 @@ int main(void)
         TEST(test_followers_are_told_batches),
         TEST(test_followers_are_told_once_in_a_tick),
         TEST(test_followers_are_told_much_at_once),
+        TEST(test_followers_are_told_few_clock_reads),
         TEST(test_after_a_death_followers_are_told_at_once),
         TEST(test_output_waits),
         TEST(test_output_is_shown_in_order),
