@@ -95,9 +95,18 @@ static int begin_with_small_log(void **state)
     return begin_with_log(state, 2 * LENGTH);
 }
 
+static void write_one(struct scene *g)
+{
+    void *cookie = g->flying[0];
+    memmove(g->flying, g->flying + 1, (size_t)--g->count * sizeof *g->flying);
+    engine_wrote(g->engine, cookie);
+}
+
 static int end(void **state)
 {
     struct scene *g = *state;
+    while (g->count > 0)
+        write_one(g);
     engine_destroy(g->engine);
     return 0;
 }
@@ -124,13 +133,6 @@ static void answer(struct scene *g, int replica, uint8_t kind)
     h.extent = hash_roll(0, TAG, LENGTH); /* for HAVE */
     header_write(header, &h);
     engine_arrived(g->engine, replica, header, NULL);
-}
-
-static void write_one(struct scene *g)
-{
-    void *cookie = g->flying[0];
-    memmove(g->flying, g->flying + 1, (size_t)--g->count * sizeof *g->flying);
-    engine_wrote(g->engine, cookie);
 }
 
 static void expect_all_in(const struct scene *g, int lane)
