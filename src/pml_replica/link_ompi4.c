@@ -25,7 +25,7 @@ static enum transport_urgency urgency_of(const uint8_t *header)
         return TRANSPORT_QUIET;
     if ((kind == HEADER_EAGER && !(flags & HEADER_SYNC)) ||
         (kind == HEADER_DECIDE && (flags & HEADER_SURVIVES)))
-        return TRANSPORT_NEWS;
+        return replica.more_follows ? TRANSPORT_SOON : TRANSPORT_NEWS;
     return TRANSPORT_URGENT;
 }
 
@@ -34,9 +34,7 @@ static int link_send(uint32_t process, const uint8_t *header, const void *payloa
                      void *cookie)
 {
     struct transport *t = replica.transport;
-    const enum transport_urgency least = urgency_of(header);
-    const enum transport_urgency urgency =
-        least == TRANSPORT_NEWS && replica.more_follows ? TRANSPORT_SOON : least;
+    const enum transport_urgency urgency = urgency_of(header);
     const bool waits = header_may_wait(header);
     if (waits && transport_backlog(t, process) > BACKLOG)
         return -EAGAIN;

@@ -514,8 +514,7 @@ int decision_due(struct engine *e, enum engine_decision kind, void *value, size_
 void decision_tell(struct engine *e);
 /* Output commit: may what depends on the decisions below `depends`, or on all so far, not leave
  * yet? A few go along with it (witness.c). The second one also tells the others what they were not
- * told yet, so that it soon may. */
-enum { DECISION_WITNESSED = 16384 };
+ * told yet, where that is due. */
 static inline bool decision_blocks(const struct engine *e, uint64_t depends)
 {
     return depends > e->committed &&
