@@ -176,13 +176,19 @@ static void test_the_other_lane_gets_it_from_the_log(void **state)
     assert_int_equal(engine_counts(g->engine)->log_bytes, 0);
 }
 
+/* This process sends in the dead one's place, too. */
+static void send_to_both(struct scene *g)
+{
+    engine_dead(g->engine, TWIN);
+    engine_progress(g->engine, 1001);
+    send_large(g, false);
+}
+
 /* The receiver has to be there in all lanes that this process sends to. */
 static void test_not_done_for_one_lane_of_two(void **state)
 {
     struct scene *g = *state;
-    engine_dead(g->engine, TWIN);
-    engine_progress(g->engine, 1001);
-    send_large(g, false);
+    send_to_both(g);
     answer(g, OTHER, HEADER_CTS);
     assert_false(g->send.done);
     while (g->count > 0)
@@ -196,9 +202,7 @@ static void test_not_done_for_one_lane_of_two(void **state)
 static void test_no_copy_beside_another_transfer(void **state)
 {
     struct scene *g = *state;
-    engine_dead(g->engine, TWIN);
-    engine_progress(g->engine, 1001);
-    send_large(g, false);
+    send_to_both(g);
     answer(g, OTHER, HEADER_CTS);
     while (g->count > 1)
         write_one(g);
