@@ -50,6 +50,7 @@ grid_scripts = \
     test/grid/grid_tool \
     test/grid/near \
     test/grid/far \
+    test/grid/told \
     test/grid/netns \
     test/grid/updated \
     test/grid/systemd \
