@@ -86,6 +86,9 @@ void preload_join(orte_job_t *job);
 void hardware_tell(void);
 void hardware_told(void);
 
+/* node_ids_orte4.c: before the first job is known here. */
+void node_ids_take_over(void);
+
 /* messages_orte4.c */
 void messages_begin(void); /* in mpirun, before the frameworks are opened */
 

@@ -192,8 +192,10 @@ static int replica_init(void)
         hnp_take_over();
     else if (ORTE_PROC_IS_DAEMON)
         orted_take_over();
-    if (ORTE_PROC_IS_HNP || ORTE_PROC_IS_DAEMON)
+    if (ORTE_PROC_IS_HNP || ORTE_PROC_IS_DAEMON) {
+        node_ids_take_over();
         beat_start();
+    }
     return ORTE_SUCCESS;
 }
 

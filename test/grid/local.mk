@@ -52,6 +52,7 @@ grid_scripts = \
     test/grid/far \
     test/grid/told \
     test/grid/netns \
+    test/grid/uneven \
     test/grid/updated \
     test/grid/systemd \
     test/grid/versions \
