@@ -20,13 +20,14 @@ beside_check() { # KIND...: of an option
     done
 }
 
-# With --desktops each copy of a rank is on a virtual desktop (a network namespace), as far from each other as the machines of
-# a lab: $rate Mbit/s, and $delay_us there and back. Of copies on stock the second has the third and fourth, and so on.
+# With --desktops each copy of a program has two virtual desktops (network namespaces) with $slots slots, as far from each other
+# as the machines of a lab: $rate Mbit/s, and $delay_us there and back. The second copy on stock has the third and fourth of
+# them, and so on.
 beside_desktops() { # KIND...
     local kind n copies=1 k
     need ip tc
     for kind; do n=$(copies_of "$kind") && [ "$n" -le "$copies" ] || copies=$n; done
-    start_grid "$((2 * copies))" --netns --slots 1 >&2
+    start_grid "$((2 * copies))" --netns --slots "$slots" >&2
     for ((k = 1; k <= 2 * copies; k++)); do
         settle "$k" "nice = 0"
         lengthen "$k" || fail "the links of desktops cannot be made so long and slow"
@@ -73,13 +74,14 @@ clock='begin=${EPOCHREALTIME/./}; "$@"; code=$?; echo $(((${EPOCHREALTIME/./} - 
 # One copy on stock: over shared memory, as several ranks of a desktop talk; with --desktops by TCP, for which one-sided
 # communication needs osc/ucx left out, if that is installed: it takes windows that it cannot serve.
 stock_copy() { # FOLDER COPY RANKS CMD...
-    local took=$1/ms.$2 k=$((2 * $2 + 1)) ranks=$3
+    local took=$1/ms.$2 k=$((2 * $2 + 1)) ranks=$3 by=slot
+    [ "$ranks" != 2 ] || by=node
     shift 3
     [ -z "$desktops" ] || {
         timeout -k 5 -s KILL "$beside_limit" bash -c "$clock" "$took" "$scratch/agent" .$k mpirun \
-            --mca plm rsh --mca plm_rsh_agent "$scratch/agent" -H "10.77.0.$k,10.77.0.$((k + 1))" --map-by node \
-            --mca pml ob1 --mca btl self,tcp --mca btl_tcp_if_include eth0 --mca osc ^ucx \
-            --mca oob_tcp_if_include eth0 --bind-to none --mca mpi_yield_when_idle 1 -n 2 "$@" </dev/null
+            --mca plm rsh --mca plm_rsh_agent "$scratch/agent" -H "10.77.0.$k:$slots,10.77.0.$((k + 1)):$slots" --map-by $by \
+            --mca pml ob1 --mca btl self,vader,tcp --mca btl_tcp_if_include eth0 --mca osc ^ucx \
+            --mca oob_tcp_if_include eth0 --bind-to none --mca mpi_yield_when_idle 1 -n "$ranks" "$@" </dev/null
         return
     }
     setsid -w sh -c "$as_a_room" sh timeout -k 5 -s KILL "$beside_limit" bash -c "$clock" "$took" mpirun \
@@ -88,7 +90,8 @@ stock_copy() { # FOLDER COPY RANKS CMD...
 
 grid_copies() { # FOLDER LEVEL RANKS CMD...
     local took=$1/ms.0 level=$2 how=(--oversubscribe --bind-to none --mca mpi_yield_when_idle 1)
-    [ -z "$desktops" ] || how=(--bind-to none --mca rmaps_locality_strategy spread)
+    [ -z "$desktops" ] || how=(--bind-to none)
+    [ -z "$desktops" ] || [ "$3" != 2 ] || how+=(--mca rmaps_locality_strategy spread)
     timeout -k 5 -s KILL "$beside_limit" "$srcdir/contrib/grid" run bash -c "$clock" "$took" mpirun --mca ras p2p \
         --mca errmgr_replica_level "$level" "${how[@]}" -n "$3" "${@:4}" </dev/null
 }
