@@ -2,7 +2,7 @@
 /* ack.c -- acknowledges messages to the replicas that did not send them, many at a time. */
 #include "state.h"
 
-enum { RECORDS = 64 };
+enum { RECORDS = 64, PATIENCE = 4 };
 
 /* The replicas of a rank that may have to send to this process one day: all except the one of its
  * own lane. When that one is dead all are told, since this process and they need not agree on which
@@ -51,6 +51,21 @@ void ack_flush(struct engine *e, int world)
     r->unacked_bytes = 0;
 }
 
+/* A frame to another host costs much more than one in memory, and the log has room: a few of them
+ * are one there. */
+static bool ack_can_wait(const struct engine *e, int world)
+{
+    const struct rank *r = &e->by_rank[world];
+    if (!e->call.is_far || r->unacked >= PATIENCE * e->limits.ack_messages ||
+        r->unacked_bytes >= PATIENCE * e->limits.ack_bytes ||
+        e->now_ms - r->unacked_ms >= PATIENCE * e->limits.ack_delay_ms)
+        return false;
+    FOR_LANES (k, not_suppliers(e, world))
+        if (!e->call.is_far(e->ctx, replica_of(e, world, k)))
+            return false;
+    return true;
+}
+
 void ack_count(struct engine *e, struct channel *c, size_t bytes)
 {
     struct rank *r = &e->by_rank[c->world];
@@ -64,7 +79,8 @@ void ack_count(struct engine *e, struct channel *c, size_t bytes)
         r->unacked_ms = e->now_ms;
     r->unacked++;
     r->unacked_bytes += bytes;
-    if (r->unacked >= e->limits.ack_messages || r->unacked_bytes >= e->limits.ack_bytes)
+    if ((r->unacked >= e->limits.ack_messages || r->unacked_bytes >= e->limits.ack_bytes) &&
+        !ack_can_wait(e, c->world))
         ack_flush(e, c->world);
 }
 
@@ -73,7 +89,8 @@ int ack_flush_due(struct engine *e, bool all)
     int flushed = 0;
     for (int i = 0; i < e->ranks; i++) {
         struct rank *r = &e->by_rank[i];
-        if (r->unacked == 0 || (!all && e->now_ms - r->unacked_ms < e->limits.ack_delay_ms))
+        if (r->unacked == 0 ||
+            (!all && (e->now_ms - r->unacked_ms < e->limits.ack_delay_ms || ack_can_wait(e, i))))
             continue;
         ack_flush(e, i);
         flushed++;

@@ -198,7 +198,8 @@ struct witness {
     uint64_t added;     /* bytes, ever */
     uint64_t own;       /* this rank's decisions below are in the list, or held by all */
     uint64_t foreign;   /* how many of other ranks were ever added */
-    uint64_t settle_ms; /* when it was last asked whether all is held */
+    uint64_t settle_ms; /* when it was last looked whether some is long in the list, and */
+    uint64_t aged;      /* how many bytes were ever added by then */
     uint64_t shown;     /* what depends on so many decisions of all kinds may be shown */
     struct {
         uint64_t decided, own, added; /* so many of all kinds; of this rank; bytes */

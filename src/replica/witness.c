@@ -197,8 +197,6 @@ static void learn_foreign(struct engine *e, const struct witnessed *i, const uin
         w->shown = w->mark.decided =
             e->committed < witness_decided(e) ? e->committed : witness_decided(e);
     w->foreign++;
-    if (list_length(e) == 0)
-        w->settle_ms = e->now_ms;
     list_add(e, (int)i->rank, i->number, record, length);
 }
 
@@ -242,13 +240,20 @@ static bool learn_next(struct engine *e)
     return e->decide.known != known;
 }
 
+/* Its leader tells it as well, and has its answer then: a word now is for one that may have died.
+ */
+static void say_learned(struct engine *e, uint64_t before)
+{
+    if (e->decide.known != before && e->crossed)
+        decision_say_known(e, 0);
+}
+
 void witness_learn_ahead(struct engine *e)
 {
     const uint64_t before = e->decide.known;
     while (e->witness.ahead && learn_next(e))
         ;
-    if (e->decide.known != before)
-        decision_say_known(e, 0);
+    say_learned(e, before);
 }
 
 void witness_arrived(struct engine *e, int replica, const struct header *h, const uint8_t *payload)
@@ -261,8 +266,7 @@ void witness_arrived(struct engine *e, int replica, const struct header *h, cons
         n = witnessed_read(e, &i, payload + at, h->length - at);
         sound = n > 0 && learn(e, &i, payload + at + OWNER_BYTES, n - OWNER_BYTES);
     }
-    if (e->decide.known != before)
-        decision_say_known(e, 0);
+    say_learned(e, before);
     witness_learn_ahead(e);
     decision_publish(e);
     if (!sound)
@@ -277,10 +281,11 @@ static int nearest_replica(const struct engine *e, int rank)
     return replica_of(e, rank, lane_in(living, e->lane) ? e->lane : lowest_lane(living));
 }
 
-static void settle_ask(struct engine *e, int rank)
+/* Are this rank's decisions below the number held? The answer says of all that are. */
+static void settle_ask(struct engine *e, int rank, uint64_t number)
 {
     struct rank *r = &e->by_rank[rank];
-    const struct header h = {.kind = HEADER_SETTLE, .number = r->known};
+    const struct header h = {.kind = HEADER_SETTLE, .number = number};
     const int to = nearest_replica(e, rank);
     if (r->settling == to + 1)
         return;
@@ -291,20 +296,29 @@ static void settle_ask(struct engine *e, int rank)
 void witness_settle(struct engine *e)
 {
     struct witnessed i;
-    if (list_length(e) == 0)
-        return;
-    e->witness.settle_ms = e->now_ms;
     for (size_t at = 0; at < list_length(e);) {
         at += witnessed_read(e, &i, list_head(e) + at, list_length(e) - at);
         if (i.rank != (uint32_t)e->rank && i.number >= e->by_rank[i.rank].held)
-            settle_ask(e, (int)i.rank);
+            settle_ask(e, (int)i.rank, e->by_rank[i.rank].known);
     }
 }
 
+/* As long as messages come from a rank they say what is held: only what was listed before the last
+ * time, and still is, is asked about. */
 void witness_settle_due(struct engine *e)
 {
-    if (list_length(e) > 0 && e->now_ms - e->witness.settle_ms >= SETTLE_MS)
-        witness_settle(e);
+    struct witness *w = &e->witness;
+    struct witnessed i;
+    if (list_length(e) == 0 || e->now_ms - w->settle_ms < SETTLE_MS)
+        return;
+    const uint64_t first = w->added - list_length(e);
+    for (size_t at = 0; at < list_length(e) && first + at < w->aged;) {
+        at += witnessed_read(e, &i, list_head(e) + at, list_length(e) - at);
+        if (i.rank != (uint32_t)e->rank && i.number >= e->by_rank[i.rank].held)
+            settle_ask(e, (int)i.rank, i.number + 1);
+    }
+    w->settle_ms = e->now_ms;
+    w->aged = w->added;
 }
 
 static void settle_answer(struct engine *e, int replica)

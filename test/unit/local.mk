@@ -56,6 +56,7 @@ unit_programs = \
     test/unit/keyfile \
     test/unit/keys \
     test/unit/held \
+    test/unit/acks \
     test/unit/far \
     test/unit/witness \
     test/unit/lag \
@@ -196,6 +197,7 @@ test_unit_match_LDADD = libreplica.la $(LDADD)
 test_unit_decision_LDADD = libreplica.la $(LDADD)
 test_unit_held_LDADD = libreplica.la $(LDADD)
 test_unit_far_LDADD = libreplica.la $(LDADD)
+test_unit_acks_LDADD = libreplica.la $(LDADD)
 test_unit_witness_LDADD = libreplica.la $(LDADD)
 test_unit_lag_LDADD = libreplica.la $(LDADD)
 test_unit_pool_LDADD = libreplica.la $(LDADD)

@@ -246,6 +246,13 @@ static void test_goes_before_decisions(void **state)
     assert_int_equal(kind_of(1, 1 + RANKS, 1), HEADER_DECIDE);
 }
 
+/* What is in the list for ten milliseconds or more, and was at the last look. */
+static void look_twice(int of)
+{
+    engine_progress(process[of].engine, 1011);
+    engine_progress(process[of].engine, 1022);
+}
+
 static void test_ends_when_it_is_held(void **state)
 {
     (void)state;
@@ -254,7 +261,7 @@ static void test_ends_when_it_is_held(void **state)
     deliver(FOLLOWER, LEADER);
     send_to(LEADER, 2);
     assert_int_equal(kind_of(LEADER, 2, 0), HEADER_EAGER);
-    engine_progress(process[1].engine, 1011); /* it asks after a while */
+    look_twice(1); /* it asks after a while */
     assert_int_equal(sent_of(1, LEADER, HEADER_SETTLE), 1);
     deliver(1, LEADER);
     assert_int_equal(sent_of(LEADER, 1, HEADER_SETTLED), 1);
@@ -263,11 +270,27 @@ static void test_ends_when_it_is_held(void **state)
     assert_int_equal(kind_of(1, 2, 0), HEADER_EAGER);
 }
 
-static void test_an_answer_when_it_is_held(void **state)
+/* The messages of its rank say that it is held. */
+static void test_what_is_new_is_not_asked_about(void **state)
 {
     (void)state;
     rank_1_depends();
     engine_progress(process[1].engine, 1011);
+    assert_int_equal(sent_of(1, LEADER, HEADER_SETTLE), 0);
+    deliver(LEADER, FOLLOWER);
+    deliver(FOLLOWER, LEADER);
+    decide(LEADER, "b", 1);
+    send_to(LEADER, 1);
+    deliver(LEADER, 1);
+    engine_progress(process[1].engine, 1022);
+    assert_int_equal(sent_of(1, LEADER, HEADER_SETTLE), 0);
+}
+
+static void test_an_answer_when_it_is_held(void **state)
+{
+    (void)state;
+    rank_1_depends();
+    look_twice(1);
     deliver(1, LEADER);
     assert_int_equal(sent_of(LEADER, 1, HEADER_SETTLED), 0);
     deliver(LEADER, FOLLOWER);
@@ -552,6 +575,20 @@ static void test_a_follower_is_told_by_others(void **state)
     assert_int_equal(sent_of(FOLLOWER, LEADER, HEADER_DECIDED), 1);
 }
 
+/* By an acknowledgement of what rank 1 has from the leader, which will tell it, too. */
+static void test_it_says_so_after_a_death_alone(void **state)
+{
+    (void)state;
+    rank_1_depends();
+    engine_progress(process[1].engine, 1003);
+    assert_int_equal(sent_of(1, FOLLOWER, HEADER_ACK), 1);
+    deliver(1, FOLLOWER);
+    assert_int_equal(taken_by_follower(), 'a');
+    assert_int_equal(sent_of(FOLLOWER, LEADER, HEADER_DECIDED), 0);
+    deliver(LEADER, FOLLOWER);
+    assert_int_equal(sent_of(FOLLOWER, LEADER, HEADER_DECIDED), 1);
+}
+
 struct made {
     uint8_t bytes[128];
     size_t length;
@@ -663,6 +700,7 @@ int main(void)
         TEST(test_goes_before_word_of_a_match),
         TEST(test_goes_before_decisions),
         TEST(test_ends_when_it_is_held),
+        TEST(test_what_is_new_is_not_asked_about),
         TEST(test_an_answer_when_it_is_held),
         TEST(test_much_waits),
         TEST(test_followers_are_told_batches),
@@ -680,6 +718,7 @@ int main(void)
         TEST(test_no_answer_before_it_is_known_who_died),
         TEST(test_one_that_answers_has_not_died),
         TEST(test_a_follower_is_told_by_others),
+        TEST(test_it_says_so_after_a_death_alone),
         cmocka_unit_test_setup_teardown(test_a_replica_passes_on_what_it_has_heard, begin_three,
                                         end),
         TEST(test_an_heir_does_not_say_that_all_is_held),
