@@ -13,8 +13,9 @@ copies_of() { # KIND
     case $1 in stock | level1) echo 1 ;; pair | level2) echo 2 ;; triple | level3) echo 3 ;; esac
 }
 
-beside_check() { # KIND...: of an option
+beside_check() { # KIND...: of an option; and the slots of another one
     local kind
+    case ${slots:-1} in *[!0-9]* | 0*) echo "--slots wants a number from 1 on, not '$slots'" >&2 && exit 2 ;; esac
     for kind; do
         case " $beside_kinds " in *" $kind "*) ;; *) echo "'$kind' is none of: $beside_kinds" >&2 && exit 2 ;; esac
     done
