@@ -293,14 +293,23 @@ static void settle_ask(struct engine *e, int rank, uint64_t number)
     link_ask(e, to, &h, NULL);
 }
 
+/* About what was listed before so many bytes were; of each rank as far as that, or all that is
+ * known. */
+static void settle_listed(struct engine *e, uint64_t before, bool all)
+{
+    const uint64_t first = e->witness.added - list_length(e);
+    struct witnessed i;
+    for (size_t at = 0; at < list_length(e) && first + at < before;) {
+        at += witnessed_read(e, &i, list_head(e) + at, list_length(e) - at);
+        const struct rank *r = &e->by_rank[i.rank];
+        if (i.rank != (uint32_t)e->rank && i.number >= r->held)
+            settle_ask(e, (int)i.rank, all ? r->known : i.number + 1);
+    }
+}
+
 void witness_settle(struct engine *e)
 {
-    struct witnessed i;
-    for (size_t at = 0; at < list_length(e);) {
-        at += witnessed_read(e, &i, list_head(e) + at, list_length(e) - at);
-        if (i.rank != (uint32_t)e->rank && i.number >= e->by_rank[i.rank].held)
-            settle_ask(e, (int)i.rank, e->by_rank[i.rank].known);
-    }
+    settle_listed(e, e->witness.added, true);
 }
 
 /* As long as messages come from a rank they say what is held: only what was listed before the last
@@ -308,15 +317,9 @@ void witness_settle(struct engine *e)
 void witness_settle_due(struct engine *e)
 {
     struct witness *w = &e->witness;
-    struct witnessed i;
     if (list_length(e) == 0 || e->now_ms - w->settle_ms < SETTLE_MS)
         return;
-    const uint64_t first = w->added - list_length(e);
-    for (size_t at = 0; at < list_length(e) && first + at < w->aged;) {
-        at += witnessed_read(e, &i, list_head(e) + at, list_length(e) - at);
-        if (i.rank != (uint32_t)e->rank && i.number >= e->by_rank[i.rank].held)
-            settle_ask(e, (int)i.rank, i.number + 1);
-    }
+    settle_listed(e, w->aged, false);
     w->settle_ms = e->now_ms;
     w->aged = w->added;
 }
