@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SEEDS = 1000 }; /* where one breaks in 2 of 100 programs */
+enum { SEEDS = 1000 }; /* I4 shows in 1 or 2 of 100 */
 
 /* Programs in which it shows. An invariant without one has no check of its own. */
 static const int kinds[INVARIANTS + 1] = {
