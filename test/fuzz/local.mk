@@ -23,76 +23,54 @@ fuzzers = \
     test/fuzz/tree \
     test/fuzz/web_request
 
-fuzz_message_sources = $(libcore_la_SOURCES)
-
-fuzz_require_sources = $(libcore_la_SOURCES)
-
 FUZZ_FLAGS = -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
-fuzz_build = $(AM_V_GEN)$(MKDIR_P) test/fuzz && $(CLANG) $(FUZZ_FLAGS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) \
-    $(srcdir)/test/fuzz/$(@F).c $(patsubst %,$(srcdir)/%,$(filter %.c,$(1))) $(filter -I%,$(1)) -o $@ $(2)
-
-test/fuzz/message: test/fuzz/message.c $(fuzz_message_sources)
-	$(call fuzz_build,$(fuzz_message_sources))
-fuzz_list_sources = overlay/files/list.c overlay/files/list_code.c overlay/files/list_end.c overlay/base/err.c $(fuzz_message_sources)
-test/fuzz/list: test/fuzz/list.c $(fuzz_list_sources)
-	$(call fuzz_build,$(fuzz_list_sources) ,$(SODIUM_LIBS))
-test/fuzz/require: test/fuzz/require.c $(fuzz_require_sources)
-	$(call fuzz_build,$(fuzz_require_sources))
-
-test/fuzz/ring: test/fuzz/ring.c $(fuzz_message_sources)
-	$(call fuzz_build,$(fuzz_message_sources))
-
-test/fuzz/swarm: test/fuzz/swarm.c $(fuzz_message_sources)
-	$(call fuzz_build,$(fuzz_message_sources))
-
-test/fuzz/group: test/fuzz/group.c $(fuzz_message_sources)
-	$(call fuzz_build,$(fuzz_message_sources))
-
-test/fuzz/engine: test/fuzz/engine.c $(libreplica_la_SOURCES)
-	$(call fuzz_build,$(libreplica_la_SOURCES) )
-
-test/fuzz/home: test/fuzz/home.c src/pml_replica/file/home.c overlay/base/file_at.c src/pml_replica/file/view_name.c
-	$(call fuzz_build,src/pml_replica/file/home.c src/pml_replica/file/view_name.c overlay/base/file_at.c )
-
-test/fuzz/greeting: test/fuzz/greeting.c $(libtransport_la_SOURCES)
-	$(call fuzz_build,$(libtransport_la_SOURCES) ,$(SODIUM_LIBS) $(OPENSSL_LIBS))
-
-test/fuzz/session_keys: test/fuzz/session_keys.c overlay/crypto/session_keys.c overlay/crypto/aead.c $(fuzz_message_sources)
-	$(call fuzz_build,overlay/crypto/session_keys.c overlay/crypto/aead.c $(fuzz_message_sources) ,$(SODIUM_LIBS))
-
-fuzz_writer_sources = overlay/files/writer.c overlay/base/file_at.c overlay/core/files/result.c overlay/base/err.c overlay/base/text.c
-test/fuzz/writer: test/fuzz/writer.c $(fuzz_writer_sources)
-	$(call fuzz_build,$(fuzz_writer_sources) )
-
-fuzz_results_sources = overlay/client/collect.c overlay/core/files/merge.c overlay/base/id.c $(fuzz_writer_sources)
-test/fuzz/results: test/fuzz/results.c $(fuzz_results_sources)
-	$(call fuzz_build,$(fuzz_results_sources) ,$(SODIUM_LIBS))
-fuzz_tree_sources = overlay/files/store.c overlay/files/tree.c overlay/files/tree_check.c overlay/files/tree_files.c overlay/sandbox/sweep.c \
-    overlay/base/file.c overlay/base/file_at.c overlay/base/log.c overlay/base/idmap.c $(fuzz_list_sources)
-test/fuzz/tree: test/fuzz/tree.c $(fuzz_tree_sources)
-	$(call fuzz_build,$(fuzz_tree_sources) ,$(SODIUM_LIBS))
-
-fuzz_token_sources = overlay/membership/token.c overlay/base/addr.c overlay/base/err.c
-test/fuzz/token: test/fuzz/token.c $(fuzz_token_sources) overlay/base/id.c
-	$(call fuzz_build,$(fuzz_token_sources) overlay/base/id.c ,$(SODIUM_LIBS))
+# Each source is compiled once, however many fuzzers look into it.
+fuzz_objects = $(patsubst %.c,test/fuzz/objects/%.o,$(filter %.c,$(1)))
+fuzz_link = $(AM_V_CCLD)$(CLANG) $(FUZZ_FLAGS) $^ -o $@
+test/fuzz/objects/%.o: %.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CLANG) $(FUZZ_FLAGS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) -MMD -MP -c $< -o $@
+-include $(shell find test/fuzz/objects -name '*.d' 2>/dev/null)
 
 fuzz_certificate_sources = overlay/crypto/identity.c overlay/crypto/rotation.c overlay/crypto/signature.c \
-    overlay/base/file.c overlay/base/err.c $(fuzz_message_sources)
-test/fuzz/certificate: test/fuzz/certificate.c $(fuzz_certificate_sources)
-	$(call fuzz_build,$(fuzz_certificate_sources) ,$(SODIUM_LIBS) $(OPENSSL_LIBS))
-test/fuzz/rotation: test/fuzz/rotation.c $(fuzz_certificate_sources)
-	$(call fuzz_build,$(fuzz_certificate_sources) ,$(SODIUM_LIBS) $(OPENSSL_LIBS))
+    overlay/base/file.c overlay/base/err.c $(libcore_la_SOURCES)
+fuzz_list_sources = overlay/files/list.c overlay/files/list_code.c overlay/files/list_end.c overlay/base/err.c $(libcore_la_SOURCES)
+fuzz_tree_sources = overlay/files/store.c overlay/files/tree.c overlay/files/tree_check.c overlay/files/tree_files.c overlay/sandbox/sweep.c \
+    overlay/base/file.c overlay/base/file_at.c overlay/base/log.c overlay/base/idmap.c $(fuzz_list_sources)
+fuzz_writer_sources = overlay/files/writer.c overlay/base/file_at.c overlay/core/files/result.c overlay/base/err.c overlay/base/text.c
 
-test/fuzz/elf: test/fuzz/elf.c overlay/files/elf.c
-	$(call fuzz_build,overlay/files/elf.c)
-test/fuzz/needs: test/fuzz/needs.c overlay/files/needs.c overlay/files/elf.c
-	$(call fuzz_build,overlay/files/needs.c overlay/files/elf.c)
-test/fuzz/pack: test/fuzz/pack.c overlay/files/pack.c
-	$(call fuzz_build,overlay/files/pack.c ,$(ZSTD_LIBS))
-test/fuzz/pattern: test/fuzz/pattern.c overlay/files/pattern.c
-	$(call fuzz_build,overlay/files/pattern.c)
-test/fuzz/web_request: test/fuzz/web_request.c overlay/web/request.c
-	$(call fuzz_build,overlay/web/request.c)
+test/fuzz/certificate test/fuzz/rotation: $(call fuzz_objects,$(fuzz_certificate_sources))
+	$(fuzz_link) $(SODIUM_LIBS) $(OPENSSL_LIBS)
+test/fuzz/elf: $(call fuzz_objects,overlay/files/elf.c)
+	$(fuzz_link)
+test/fuzz/engine: $(call fuzz_objects,$(libreplica_la_SOURCES))
+	$(fuzz_link)
+test/fuzz/greeting: $(call fuzz_objects,$(libtransport_la_SOURCES))
+	$(fuzz_link) $(SODIUM_LIBS) $(OPENSSL_LIBS)
+test/fuzz/home: $(call fuzz_objects,src/pml_replica/file/home.c overlay/base/file_at.c src/pml_replica/file/view_name.c)
+	$(fuzz_link)
+test/fuzz/list: $(call fuzz_objects,$(fuzz_list_sources))
+	$(fuzz_link) $(SODIUM_LIBS)
+test/fuzz/group test/fuzz/message test/fuzz/require test/fuzz/ring test/fuzz/swarm: $(call fuzz_objects,$(libcore_la_SOURCES))
+	$(fuzz_link)
+test/fuzz/needs: $(call fuzz_objects,overlay/files/needs.c overlay/files/elf.c)
+	$(fuzz_link)
+test/fuzz/pack: $(call fuzz_objects,overlay/files/pack.c)
+	$(fuzz_link) $(ZSTD_LIBS)
+test/fuzz/pattern: $(call fuzz_objects,overlay/files/pattern.c)
+	$(fuzz_link)
+test/fuzz/results: $(call fuzz_objects,overlay/client/collect.c overlay/core/files/merge.c overlay/base/id.c $(fuzz_writer_sources))
+	$(fuzz_link) $(SODIUM_LIBS)
+test/fuzz/session_keys: $(call fuzz_objects,overlay/crypto/session_keys.c overlay/crypto/aead.c $(libcore_la_SOURCES))
+	$(fuzz_link) $(SODIUM_LIBS)
+test/fuzz/token: $(call fuzz_objects,overlay/membership/token.c overlay/base/addr.c overlay/base/err.c overlay/base/id.c)
+	$(fuzz_link) $(SODIUM_LIBS)
+test/fuzz/tree: $(call fuzz_objects,$(fuzz_tree_sources))
+	$(fuzz_link) $(SODIUM_LIBS)
+test/fuzz/web_request: $(call fuzz_objects,overlay/web/request.c)
+	$(fuzz_link)
+test/fuzz/writer: $(call fuzz_objects,$(fuzz_writer_sources))
+	$(fuzz_link)
+$(fuzzers): test/fuzz/%: test/fuzz/objects/test/fuzz/%.o
 
 # Ten minutes of each, two or more side by side.
 check-soak: soak-fuzz
@@ -112,3 +90,7 @@ FUZZERS += $(fuzzers)
 endif
 EXTRA_DIST += test/fuzz/all test/fuzz/corpus test/fuzz/script.h test/fuzz/ground.h test/fuzz/names.h $(fuzzers:=.c)
 CLEANFILES += $(fuzzers)
+clean-local: clean-fuzz-objects
+clean-fuzz-objects:
+	rm -rf test/fuzz/objects
+.PHONY: clean-fuzz-objects
