@@ -1,5 +1,5 @@
 # MPICH's own test suite on a grid, beside stock Open MPI: `make check-mpich`; MPICH='--only rma/* --jobs 2'.
-# A twentieth of it is a test of a grid.
+# A fortieth of it is a test of a grid.
 mpich_scripts = test/mpich/drawn
 GRID += $(mpich_scripts)
 check-mpich: check-programs
