@@ -6,11 +6,11 @@
 . "$srcdir/test/grid/lib.sh"
 set -e
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-beside_kinds='stock level1 pair level2 triple level3'
+beside_kinds='stock level1 pair level2 triple level3' # and logged, of bench/osu
 beside_limit=${LIMIT:-300} # seconds that a run may take
 
 copies_of() { # KIND
-    case $1 in stock | level1) echo 1 ;; pair | level2) echo 2 ;; triple | level3) echo 3 ;; esac
+    case $1 in stock | level1) echo 1 ;; pair | logged | level2) echo 2 ;; triple | level3) echo 3 ;; esac
 }
 
 beside_check() { # KIND...: of an option; and the slots of another one
@@ -103,6 +103,7 @@ beside_run() { # KIND FOLDER RANKS CMD...
     local kind=$1 folder=$2 copies pids=() pid code=0
     copies=$(copies_of "$kind")
     shift 2
+    [ "$kind" != logged ] || set -- "$1" env LD_PRELOAD="$builddir/bench/logged.so" "${@:2}"
     rm -rf "$folder" && mkdir -p "$folder"
     case $kind in
     level*) grid_copies "$folder" "$copies" "$@" >"$folder/0" 2>"$folder/err" || code=1 ;;

@@ -60,12 +60,15 @@ bench-starts: all
 EXTRA_DIST += bench/starts
 
 # Programs of others, beside stock: `make bench-osu OSU=DIR`, `make bench-npb NPB=DIR`; BENCH='--repeat 3 ...'.
-bench-osu: all test/grid/lag
+bench/logged.so: bench/logged.c
+	$(AM_V_CC)$(MKDIR_P) bench && $(CC) $(CFLAGS) -shared -fPIC $(OMPI_CPPFLAGS) $< -o $@
+CLEANFILES += bench/logged.so
+bench-osu: all bench/logged.so test/grid/lag
 	@$(TEST_ENV) OSU="$(OSU)" $(srcdir)/bench/osu $(BENCH)
 bench-npb: all test/grid/lag
 	@$(TEST_ENV) NPB="$(NPB)" $(srcdir)/bench/npb $(BENCH)
 .PHONY: bench-osu bench-npb
-EXTRA_DIST += bench/beside.sh bench/osu bench/npb bench/whole.awk
+EXTRA_DIST += bench/beside.sh bench/logged.c bench/osu bench/npb bench/whole.awk
 
 # Ways in which programs talk, and the model held against them: `make bench-patterns`; BENCH='--ways search --repeat 9'.
 EXTRA_PROGRAMS += bench/ways
