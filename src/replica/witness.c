@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OWNER_BYTES = 12, FRAME_BYTES = 32 * 1024, SETTLE_MS = 10 };
+enum { OWNER_BYTES = 12, FRAME_BYTES = 4096, SETTLE_MS = 10 };
 
 /* | rank 4 | number 8 | record (decide.h) | */
 struct witnessed {
@@ -151,23 +151,29 @@ static bool is_passed(const struct engine *e, int to, const struct witnessed *i)
            (i->rank != (uint32_t)e->rank || world_of(e, to) != e->rank);
 }
 
-/* In frames of a bounded size, and without what is held by now. */
+/* In frames of a bounded size, or of one record; without what is held by now. */
 static void put_list(struct engine *e, int to, const uint8_t *bytes, size_t length)
 {
     struct witnessed i;
-    size_t from = 0;
+    uint8_t frame[FRAME_BYTES];
+    size_t filled = 0;
     for (size_t at = 0, n; at < length; at += n) {
         n = witnessed_read(e, &i, bytes + at, length - at);
-        const bool passed = is_passed(e, to, &i);
-        if (at > from && (!passed || at + n - from > FRAME_BYTES)) {
-            put_records(e, to, bytes + from, at - from);
-            from = at;
+        if (!is_passed(e, to, &i))
+            continue;
+        if (filled > 0 && filled + n > sizeof frame) {
+            put_records(e, to, frame, filled);
+            filled = 0;
         }
-        if (!passed)
-            from = at + n;
+        if (n > sizeof frame) {
+            put_records(e, to, bytes + at, n);
+        } else {
+            memcpy(frame + filled, bytes + at, n);
+            filled += n;
+        }
     }
-    if (length > from)
-        put_records(e, to, bytes + from, length - from);
+    if (filled > 0)
+        put_records(e, to, frame, filled);
 }
 
 void witness_pass(struct engine *e, int to, bool program)

@@ -270,6 +270,23 @@ static void test_ends_when_it_is_held(void **state)
     assert_int_equal(kind_of(1, 2, 0), HEADER_EAGER);
 }
 
+/* Behind a decision of rank 0 stands one that is held by now, and then another one of rank 0. */
+static void test_what_is_held_divides_no_frame(void **state)
+{
+    (void)state;
+    rank_1_depends();
+    decide(1, "b", 1);
+    send_to(1, 0);
+    deliver(1, 1 + RANKS);
+    deliver(1 + RANKS, 1);
+    decide(LEADER, "c", 1);
+    send_to(LEADER, 1);
+    deliver(LEADER, 1);
+    send_to(1, 2);
+    assert_int_equal(kind_of(1, 2, 0), HEADER_WITNESS);
+    assert_int_equal(kind_of(1, 2, 1), HEADER_EAGER);
+}
+
 /* The messages of its rank say that it is held. */
 static void test_what_is_new_is_not_asked_about(void **state)
 {
@@ -700,6 +717,7 @@ int main(void)
         TEST(test_goes_before_word_of_a_match),
         TEST(test_goes_before_decisions),
         TEST(test_ends_when_it_is_held),
+        TEST(test_what_is_held_divides_no_frame),
         TEST(test_what_is_new_is_not_asked_about),
         TEST(test_an_answer_when_it_is_held),
         TEST(test_much_waits),
