@@ -3,8 +3,8 @@
  * log as well, and nothing else is done. What two such copies take is what any replication costs
  * that copies what it sends, since another copy of the receiver may want it from here.
  *
- * The log has room for one window, and is used again without asking whether it may be: messages
- * that are not copied by p2pgrid either, beyond its eager limit, are left alone. */
+ * The log has room for one window, and is used again without asking whether it may be. Messages
+ * beyond the eager limit are left alone, as p2pgrid does not copy these either. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdlib.h>
