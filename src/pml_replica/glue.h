@@ -213,13 +213,16 @@ void progress_stop(void);
 OBJ_CLASS_DECLARATION(replica_request_t);
 extern const struct engine_callbacks replica_callbacks_of_requests;
 int request_lists_init(void);
+int requests_start(size_t count, ompi_request_t **requests); /* those that are persistent */
 replica_request_t *request_new(bool is_send, const void *buffer, size_t count,
                                ompi_datatype_t *type, int peer, int tag,
                                mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
                                bool persistent);
+/* These, down to request_await(), are called inside of link_enter(). */
 int request_start(replica_request_t *r);
-/* A send that is done when this returns, and so needs no request of its own; false: it does. Both
- * are called inside of link_enter(). */
+int request_receive(void *buffer, size_t count, ompi_datatype_t *type, int from, int tag,
+                    ompi_communicator_t *comm, ompi_request_t **request);
+/* A send that is done when this returns, and so needs no request of its own; false: it does. */
 bool request_send_at_once(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
                           mca_pml_base_send_mode_t mode, ompi_communicator_t *comm);
 bool request_send_bytes_at_once(const void *bytes, size_t length, int to, int tag,

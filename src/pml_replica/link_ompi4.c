@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define MODEX_KEY "p2pgrid.replica"
-enum { BACKLOG = 4 << 20, ENGINE_EVERY = 16, GOODBYE_MS = 10000, UNMET_MS = 3000 };
+enum { ENGINE_EVERY = 16, GOODBYE_MS = 10000, UNMET_MS = 3000 };
 
 /* --- what the engine asks --- */
 
@@ -19,14 +19,21 @@ enum { BACKLOG = 4 << 20, ENGINE_EVERY = 16, GOODBYE_MS = 10000, UNMET_MS = 3000
  * which only matters when one is full. What WITNESS goes before tells how urgent both are. */
 static enum transport_urgency urgency_of(const uint8_t *header)
 {
-    const uint8_t kind = header[0], flags = header[1];
-    if (kind == HEADER_ACK || kind == HEADER_WITNESS ||
-        (kind == HEADER_DECIDED && (flags & HEADER_SURVIVES)))
+    const uint8_t flags = header[1];
+    const enum transport_urgency news = replica.more_follows ? TRANSPORT_SOON : TRANSPORT_NEWS;
+    switch (header[0]) {
+    case HEADER_EAGER:
+        return flags & HEADER_SYNC ? TRANSPORT_URGENT : news;
+    case HEADER_DECIDE:
+        return flags & HEADER_SURVIVES ? news : TRANSPORT_URGENT;
+    case HEADER_DECIDED:
+        return flags & HEADER_SURVIVES ? TRANSPORT_QUIET : TRANSPORT_URGENT;
+    case HEADER_ACK:
+    case HEADER_WITNESS:
         return TRANSPORT_QUIET;
-    if ((kind == HEADER_EAGER && !(flags & HEADER_SYNC)) ||
-        (kind == HEADER_DECIDE && (flags & HEADER_SURVIVES)))
-        return replica.more_follows ? TRANSPORT_SOON : TRANSPORT_NEWS;
-    return TRANSPORT_URGENT;
+    default:
+        return TRANSPORT_URGENT;
+    }
 }
 
 /* A message that may wait does so in the engine's log, where it has to be anyway. */
@@ -36,10 +43,10 @@ static int link_send(uint32_t process, const uint8_t *header, const void *payloa
     struct transport *t = replica.transport;
     const enum transport_urgency urgency = urgency_of(header);
     const bool waits = header_may_wait(header);
-    if (waits && transport_backlog(t, process) > BACKLOG)
-        return -EAGAIN;
     if (waits && cookie == NULL)
         return transport_try(t, process, urgency, header, HEADER_BYTES, payload, length);
+    if (waits && transport_backlog(t, process) > TRANSPORT_BACKLOG)
+        return -EAGAIN;
     return transport_send(t, process, urgency, header, HEADER_BYTES, payload, length, cookie);
 }
 

@@ -31,8 +31,9 @@ static int pml_isend(const void *buffer, size_t count, ompi_datatype_t *type, in
     return rc;
 }
 
-static int pml_send(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
-                    mca_pml_base_send_mode_t mode, ompi_communicator_t *comm)
+/* One that needs a request: the program waits for it here. */
+static int send_blocking(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
+                         mca_pml_base_send_mode_t mode, ompi_communicator_t *comm)
 {
     opal_convertor_t convertor;
     struct transfer t;
@@ -46,15 +47,24 @@ static int pml_send(const void *buffer, size_t count, ompi_datatype_t *type, int
     bool plain = transfer_in_one_piece(type, count);
     if (!plain)
         OBJ_CONSTRUCT(&convertor, opal_convertor_t);
-    link_enter();
     int rc = transfer_to_send(&t, buffer, count, type, &convertor);
     if (rc == OMPI_SUCCESS)
         transfer_begin(&t);
     while (rc == OMPI_SUCCESS && !t.send.done)
         link_wait();
-    link_leave();
     if (!plain)
         OBJ_DESTRUCT(&convertor);
+    return rc;
+}
+
+static int pml_send(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
+                    mca_pml_base_send_mode_t mode, ompi_communicator_t *comm)
+{
+    link_enter();
+    int rc = request_send_at_once(buffer, count, type, to, tag, mode, comm)
+                 ? OMPI_SUCCESS
+                 : send_blocking(buffer, count, type, to, tag, mode, comm);
+    link_leave();
     return rc;
 }
 
@@ -72,9 +82,7 @@ static int pml_irecv(void *buffer, size_t count, ompi_datatype_t *type, int from
                      ompi_communicator_t *comm, ompi_request_t **request)
 {
     link_enter();
-    replica_request_t *r = request_new(false, buffer, count, type, from, tag, 0, comm, false);
-    *request = (ompi_request_t *)r;
-    int rc = r != NULL ? request_start(r) : OMPI_ERR_OUT_OF_RESOURCE;
+    int rc = request_receive(buffer, count, type, from, tag, comm, request);
     link_leave();
     return rc;
 }
@@ -223,18 +231,6 @@ static int pml_mrecv(void *buffer, size_t count, ompi_datatype_t *type, ompi_mes
 
 /* --- the rest --- */
 
-static int pml_start(size_t count, ompi_request_t **requests)
-{
-    for (size_t i = 0; i < count; i++) {
-        int rc = requests[i]->req_type == OMPI_REQUEST_PML
-                     ? request_start((replica_request_t *)requests[i])
-                     : OMPI_SUCCESS;
-        if (rc != OMPI_SUCCESS)
-            return rc;
-    }
-    return OMPI_SUCCESS;
-}
-
 static int pml_enable(bool on)
 {
     return on ? request_lists_init() : OMPI_SUCCESS;
@@ -284,7 +280,7 @@ mca_pml_base_module_t replica_module = {
     .pml_send = pml_send,
     .pml_iprobe = pml_iprobe,
     .pml_probe = pml_probe,
-    .pml_start = pml_start,
+    .pml_start = requests_start,
     .pml_improbe = pml_improbe,
     .pml_mprobe = pml_mprobe,
     .pml_imrecv = pml_imrecv,

@@ -45,21 +45,6 @@ static bool requests_all_complete(size_t count, ompi_request_t **requests)
 
 /* --- waits that need no decision --- */
 
-/* The program asks for them. What has come before may save copies of what it has sent. */
-static void requests_await(size_t count, ompi_request_t **requests)
-{
-    bool polled = false;
-    for (size_t i = 0; i < count; i++) {
-        if (REQUEST_COMPLETE(requests[i]))
-            continue; /* as most of small messages' are: no call for these */
-        if (!polled && request_is_held(requests[i])) {
-            link_progress();
-            polled = true;
-        }
-        request_await(requests[i]);
-    }
-}
-
 /* It is for no message: for a collective, say, whose receives no call names. */
 static bool request_is_other(const ompi_request_t *r)
 {
@@ -74,11 +59,33 @@ static bool requests_any_other(size_t count, ompi_request_t **requests)
     return false;
 }
 
+/* The program asks for them. What has come before may save copies of what it has sent. Is any for
+ * no message? */
+static bool requests_await(size_t count, ompi_request_t **requests)
+{
+    bool polled = false, other = false;
+    for (size_t i = 0; i < count; i++) {
+        if (REQUEST_COMPLETE(requests[i]))
+            continue; /* as most of small messages' are: no call for these */
+        if (!polled && request_is_held(requests[i])) {
+            link_progress();
+            polled = true;
+        }
+        other |= request_is_other(requests[i]);
+        request_await(requests[i]);
+    }
+    return other;
+}
+
 static int outcome_wait(ompi_request_t **request, ompi_status_public_t *status)
 {
-    const bool other = request_is_other(*request);
+    bool other = false;
     replica.awaiting++;
-    requests_await(1, request);
+    if (!REQUEST_COMPLETE(*request)) {
+        link_enter();
+        other = requests_await(1, request);
+        link_leave();
+    }
     replica.awaiting_others += other;
     int rc = replica.stock.req_wait(request, status);
     replica.awaiting_others -= other;
@@ -89,9 +96,8 @@ static int outcome_wait(ompi_request_t **request, ompi_status_public_t *status)
 
 static int outcome_wait_all(size_t count, ompi_request_t **requests, ompi_status_public_t *statuses)
 {
-    const bool other = requests_any_other(count, requests);
     link_enter();
-    requests_await(count, requests);
+    const bool other = requests_await(count, requests);
     link_leave();
     replica.awaiting++;
     replica.awaiting_others += other;
@@ -258,10 +264,12 @@ static int outcome_is_complete(ompi_request_t *r)
         return 1;
     if (outcome_find(DECIDE_TEST, 1, &r, &index, 1, false) == 0)
         return 0;
+    link_enter();
     request_await(r);
     while (!REQUEST_COMPLETE(r))
         link_wait();
     link_catch_up();
+    link_leave();
     return 1;
 }
 

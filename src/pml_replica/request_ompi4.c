@@ -31,7 +31,7 @@ static void request_recycle(replica_request_t *r)
     OBJ_RELEASE(b->req_comm);
     if (b->req_count > 0)
         OMPI_DATATYPE_RELEASE(b->req_datatype);
-    opal_free_list_return(&replica.requests, (opal_free_list_item_t *)r);
+    opal_free_list_return_st(&replica.requests, (opal_free_list_item_t *)r);
 }
 
 static void request_complete(replica_request_t *r)
@@ -128,19 +128,6 @@ static bool request_is_pending(const replica_request_t *r)
     return r->base.req_ompi.req_state == OMPI_REQUEST_ACTIVE && !r->base.req_pml_complete;
 }
 
-/* The program will not wait for it any more. */
-static int request_free(ompi_request_t **request)
-{
-    replica_request_t *r = (replica_request_t *)*request;
-    request_await(*request);
-    if (request_is_pending(r))
-        r->base.req_free_called = true;
-    else
-        request_recycle(r);
-    *request = MPI_REQUEST_NULL;
-    return OMPI_SUCCESS;
-}
-
 static bool request_is_receive(const ompi_request_t *request)
 {
     return request->req_type == OMPI_REQUEST_PML &&
@@ -152,12 +139,27 @@ void request_await(ompi_request_t *request)
     replica_request_t *r = (replica_request_t *)request;
     if (request->req_type != OMPI_REQUEST_PML || !request_is_pending(r))
         return;
-    link_enter();
-    if (request_is_receive(request))
+    if (r->base.req_type == MCA_PML_REQUEST_RECV)
         engine_await(replica.engine, &r->transfer.receive);
     else
         engine_await_send(replica.engine, &r->transfer.send);
-    link_leave();
+}
+
+/* The program will not wait for it any more. */
+static int request_free(ompi_request_t **request)
+{
+    replica_request_t *r = (replica_request_t *)*request;
+    if (request_is_pending(r)) {
+        link_enter();
+        request_await(*request);
+        link_leave();
+    }
+    if (request_is_pending(r))
+        r->base.req_free_called = true;
+    else
+        request_recycle(r);
+    *request = MPI_REQUEST_NULL;
+    return OMPI_SUCCESS;
 }
 
 bool request_is_held(const ompi_request_t *request)
@@ -191,20 +193,8 @@ static int request_cancel(ompi_request_t *request, int flag)
     return OMPI_SUCCESS;
 }
 
-static int requests_start(size_t count, ompi_request_t **requests)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (requests[i] == NULL || requests[i]->req_type != OMPI_REQUEST_PML)
-            continue;
-        int rc = request_start((replica_request_t *)requests[i]);
-        if (rc != OMPI_SUCCESS)
-            return rc;
-    }
-    return OMPI_SUCCESS;
-}
-
-static void transfer_name(struct transfer *t, bool is_send, int peer, int tag,
-                          mca_pml_base_send_mode_t mode, const ompi_communicator_t *comm)
+static inline void transfer_name(struct transfer *t, bool is_send, int peer, int tag,
+                                 mca_pml_base_send_mode_t mode, const ompi_communicator_t *comm)
 {
     if (is_send) {
         t->send.comm = comm_of(comm);
@@ -218,12 +208,14 @@ static void transfer_name(struct transfer *t, bool is_send, int peer, int tag,
     }
 }
 
-replica_request_t *request_new(bool is_send, const void *buffer, size_t count,
-                               ompi_datatype_t *type, int peer, int tag,
-                               mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
-                               bool persistent)
+/* Inline: most of it is known where receives are posted. */
+static inline replica_request_t *request_made(bool is_send, const void *buffer, size_t count,
+                                              ompi_datatype_t *type, int peer, int tag,
+                                              mca_pml_base_send_mode_t mode,
+                                              ompi_communicator_t *comm, bool persistent)
 {
-    replica_request_t *r = (replica_request_t *)opal_free_list_get(&replica.requests);
+    replica_request_t *r =
+        (replica_request_t *)opal_free_list_get_st(&replica.requests); /* one thread at a time */
     if (r == NULL)
         return NULL;
     mca_pml_base_request_t *b = &r->base;
@@ -252,39 +244,35 @@ replica_request_t *request_new(bool is_send, const void *buffer, size_t count,
     return r;
 }
 
-void transfer_begin(struct transfer *t)
+replica_request_t *request_new(bool is_send, const void *buffer, size_t count,
+                               ompi_datatype_t *type, int peer, int tag,
+                               mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
+                               bool persistent)
 {
-    link_enter();
+    return request_made(is_send, buffer, count, type, peer, tag, mode, comm, persistent);
+}
+
+static void transfer_start(struct transfer *t)
+{
     if (t->is_send)
         engine_send(replica.engine, &t->send);
     else
         engine_receive(replica.engine, &t->receive);
-    link_leave();
 }
 
-/* It was done at once: nothing is to be told or freed. */
-static void transfer_is_over(struct transfer *t)
+void transfer_begin(struct transfer *t)
 {
-    (void)t;
+    link_enter();
+    transfer_start(t);
+    link_leave();
 }
 
 bool request_send_bytes_at_once(const void *bytes, size_t length, int to, int tag,
                                 struct engine_comm *comm)
 {
-    struct transfer t;
     assert(replica.depth > 0);
-    t.send.comm = comm;
-    t.send.to = to;
-    t.send.tag = tag;
-    t.send.length = length;
-    t.send.data = bytes;
-    t.send.synchronous = false;
-    t.send.held = false;
-    if (replica.in_progress_thread || !engine_sends_at_once(replica.engine, &t.send))
-        return false;
-    t.done = transfer_is_over;
-    engine_send(replica.engine, &t.send);
-    return true;
+    return !replica.in_progress_thread &&
+           engine_send_now(replica.engine, comm, to, tag, bytes, length);
 }
 
 /* A request costs less than a copy of so much, which the other lanes may make unnecessary before
@@ -350,21 +338,20 @@ int transfer_buffered(const void *buffer, size_t count, ompi_datatype_t *type, i
     return request_start(r);
 }
 
-int request_start(replica_request_t *r)
+static inline int request_start_receive(replica_request_t *r)
+{
+    mca_pml_base_request_t *b = &r->base;
+    int rc = transfer_to_receive(&r->transfer, b->req_addr, b->req_count, b->req_datatype,
+                                 &b->req_convertor);
+    if (rc == OMPI_SUCCESS)
+        engine_receive(replica.engine, &r->transfer.receive);
+    return rc;
+}
+
+static int request_start_send(replica_request_t *r)
 {
     mca_pml_base_request_t *b = &r->base;
     struct transfer *t = &r->transfer;
-    b->req_pml_complete = false;
-    b->req_ompi.req_complete = REQUEST_PENDING;
-    b->req_ompi.req_state = OMPI_REQUEST_ACTIVE;
-    b->req_ompi.req_status._cancelled = 0;
-    if (b->req_type == MCA_PML_REQUEST_RECV) {
-        int rc =
-            transfer_to_receive(t, b->req_addr, b->req_count, b->req_datatype, &b->req_convertor);
-        if (rc == OMPI_SUCCESS)
-            transfer_begin(t);
-        return rc;
-    }
     if (r->mode == MCA_PML_BASE_SEND_BUFFERED) {
         int rc = transfer_buffered(b->req_addr, b->req_count, b->req_datatype, b->req_peer,
                                    b->req_tag, b->req_comm);
@@ -376,8 +363,40 @@ int request_start(replica_request_t *r)
     int rc = transfer_to_send(t, b->req_addr, b->req_count, b->req_datatype, &b->req_convertor);
     t->send.held = t->convertor == NULL && send_is_to_be_held(t->send.length, b->req_tag);
     if (rc == OMPI_SUCCESS)
-        transfer_begin(t);
+        engine_send(replica.engine, &t->send);
     return rc;
+}
+
+int request_start(replica_request_t *r)
+{
+    mca_pml_base_request_t *b = &r->base;
+    b->req_pml_complete = false;
+    b->req_ompi.req_complete = REQUEST_PENDING;
+    b->req_ompi.req_state = OMPI_REQUEST_ACTIVE;
+    b->req_ompi.req_status._cancelled = 0;
+    return b->req_type == MCA_PML_REQUEST_RECV ? request_start_receive(r) : request_start_send(r);
+}
+
+int requests_start(size_t count, ompi_request_t **requests)
+{
+    int rc = OMPI_SUCCESS;
+    link_enter();
+    for (size_t i = 0; i < count && rc == OMPI_SUCCESS; i++)
+        if (requests[i] != NULL && requests[i]->req_type == OMPI_REQUEST_PML)
+            rc = request_start((replica_request_t *)requests[i]);
+    link_leave();
+    return rc;
+}
+
+int request_receive(void *buffer, size_t count, ompi_datatype_t *type, int from, int tag,
+                    ompi_communicator_t *comm, ompi_request_t **request)
+{
+    replica_request_t *r = request_made(false, buffer, count, type, from, tag, 0, comm, false);
+    *request = (ompi_request_t *)r;
+    if (r == NULL)
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    r->base.req_ompi.req_state = OMPI_REQUEST_ACTIVE;
+    return request_start_receive(r);
 }
 
 static int request_prepare(opal_free_list_item_t *item, void *ctx)

@@ -94,12 +94,9 @@ static struct engine_comm *comm_make(struct engine *e, uint64_t group, uint32_t 
     return *at = c;
 }
 
-struct engine_comm *comm_find(struct engine *e, uint64_t group, uint32_t count)
+struct engine_comm *comm_find_any(struct engine *e, uint64_t group, uint32_t count)
 {
-    struct engine_comm *c = e->last_comm;
-    if (c && c->name.group == group && c->name.count == count)
-        return c;
-    c = comm_look_up(e, group, count);
+    struct engine_comm *c = comm_look_up(e, group, count);
     if (!c && comm_was_made(e, group, count))
         return NULL;
     if (!c)

@@ -57,6 +57,8 @@ static void begin_ranks(struct engine *e, const bool *alive)
         TAILQ_INIT(&e->by_rank[i].dirty);
         for (int k = 0; k < e->lanes; k++) {
             struct link *link = &e->link[replica_of(e, i, k)];
+            link->world = i;
+            link->lane = k;
             link->dead = link->noted = alive && !alive[replica_of(e, i, k)];
             e->served |= link->dead && k == e->lane;
             e->crossed |= link->dead;

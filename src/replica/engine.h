@@ -204,8 +204,11 @@ void engine_receive(struct engine *e, struct engine_receive *r);
 /* The program waits for a send that it holds, or tests it. Until then, or until the lag is over,
  * the log keeps no copy of it, since the lanes that acknowledge it meanwhile need none. */
 void engine_await_send(struct engine *e, struct engine_send *s);
-/* Will a send that is not held be done when engine_send() returns, whatever the other lanes do? */
-bool engine_sends_at_once(const struct engine *e, const struct engine_send *s);
+/* A message in one piece, which is the caller's again when this returns, whatever the other lanes
+ * do: no request is needed. False: it is large, to this process itself, or the log is full; nothing
+ * was sent, and it takes a request. */
+bool engine_send_now(struct engine *e, struct engine_comm *comm, int to, int tag, const void *bytes,
+                     size_t length);
 
 /* Where replicas of other lanes do the work of dead ones of this lane ("a served lane") they may be
  * ahead of it, and so may be what comes: the program may still read the buffer of a receive that it

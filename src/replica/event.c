@@ -27,7 +27,7 @@ struct event {
 /* --- frames --- */
 
 /* The channel that a frame names; NULL: of a communicator or a collective that is over. */
-static struct channel *frame_channel(struct engine *e, int replica, const struct header *h)
+static inline struct channel *frame_channel(struct engine *e, int replica, const struct header *h)
 {
     struct engine_comm *c = comm_find(e, h->group, h->count);
     if (!c)
@@ -139,11 +139,18 @@ static void frame_dispatch(struct engine *e, int replica, const struct header *h
 /* Decisions, barriers and addresses of memory stay within one rank. */
 static bool frame_is_sound(const struct engine *e, int replica, const struct header *h)
 {
-    bool of_rank = h->kind == HEADER_DECIDE || h->kind == HEADER_DECIDED ||
-                   h->kind == HEADER_AGREE || h->kind == HEADER_BARRIER || h->kind == HEADER_ATTACH;
-    if (h->kind == HEADER_RTS && h->length != 0 && h->length != ENGINE_RKEY)
-        return false;
-    return !of_rank || world_of(e, replica) == e->rank;
+    switch (h->kind) {
+    case HEADER_DECIDE:
+    case HEADER_DECIDED:
+    case HEADER_AGREE:
+    case HEADER_BARRIER:
+    case HEADER_ATTACH:
+        return world_of(e, replica) == e->rank;
+    case HEADER_RTS:
+        return h->length == 0 || h->length == ENGINE_RKEY;
+    default:
+        return true;
+    }
 }
 
 static void event_frame(struct engine *e, const struct event *ev)
@@ -166,7 +173,8 @@ static void event_frame(struct engine *e, const struct event *ev)
         link_meet(e, ev->replica, h.kind);
         frame_dispatch(e, ev->replica, &h, ev->payload, placed);
     }
-    free(room);
+    if (room)
+        free(room);
 }
 
 void *engine_place(struct engine *e, int replica, const uint8_t *header)

@@ -51,12 +51,7 @@ void link_meet_first(struct engine *e, int replica, uint8_t kind)
 
 int link_put(struct engine *e, int to, const struct header *h, const void *payload, void *cookie)
 {
-    if (e->link[to].dead)
-        return 1;
-    link_meet(e, to, h->kind);
-    if (witness_has_any(e))
-        witness_pass(e, to, h->kind != HEADER_ACK && h->kind != HEADER_DECIDE);
-    return link_write(e, to, h, payload, cookie);
+    return link_begin(e, to, h->kind) ? link_write(e, to, h, payload, cookie) : 1;
 }
 
 void link_ask(struct engine *e, int to, const struct header *h, const void *payload)

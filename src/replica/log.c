@@ -21,14 +21,15 @@ static void log_account(struct engine *e, size_t more, size_t less)
 /* The first copy in a channel also counts the channel, and the first in a communicator that: in a
  * loop of nonblocking collectives, or of communicators, each message has its own. It takes as much
  * in the lanes for whose sake it is retained, since the other lanes acknowledge it there. */
-static size_t copy_size(const struct engine *e, const struct channel *c, size_t length)
+static inline size_t copy_size(const struct engine *e, const struct channel *c, size_t length)
 {
     size_t size = length + sizeof(struct entry);
-    size += c->copies == 0 ? channel_size(e) : 0;
-    return size + (c->comm->copies == 0 ? comm_size(e) : 0);
+    if (c->copies == 0)
+        size += channel_size(e) + (c->comm->copies == 0 ? comm_size(e) : 0);
+    return size;
 }
 
-static bool log_has_room(const struct engine *e, const struct channel *c, size_t length)
+bool log_has_room(const struct engine *e, const struct channel *c, size_t length)
 {
     return e->counts.log_bytes + copy_size(e, c, length) <= e->limits.log;
 }
@@ -39,14 +40,14 @@ bool log_has_room_for(const struct engine *e, size_t length)
     return e->counts.log_bytes + most <= e->limits.log;
 }
 
-static void count_copy(struct engine *e, struct channel *c, size_t length)
+static inline void count_copy(struct engine *e, struct channel *c, size_t length)
 {
     log_account(e, copy_size(e, c, length), 0);
     c->copies++;
     c->comm->copies++;
 }
 
-static void count_no_copy(struct engine *e, struct channel *c, size_t length)
+static inline void count_no_copy(struct engine *e, struct channel *c, size_t length)
 {
     c->copies--;
     c->comm->copies--;
@@ -63,7 +64,7 @@ static void entry_copy(struct engine *e, struct entry *entry, const void *bytes,
     count_copy(e, entry->channel, entry->length);
 }
 
-static void entry_add(struct engine *e, struct channel *c, struct entry *entry)
+static inline void entry_add(struct engine *e, struct channel *c, struct entry *entry)
 {
     if (TAILQ_EMPTY(&c->entries)) {
         TAILQ_INSERT_TAIL(&e->by_rank[c->world].busy, c, busy);
@@ -92,17 +93,6 @@ static void entry_wait(struct engine *e, struct entry *entry)
     entry->wait->mine_ms = lag_now(&r->lag);
 }
 
-/* What is behind an entry: its bytes, or what it needs to wait. */
-static struct entry *entry_new(struct engine *e, size_t length, bool at_once)
-{
-    struct entry *entry;
-    if (at_once)
-        return pool_take(&e->pool, sizeof *entry, length);
-    entry = pool_take(&e->pool, sizeof *entry + sizeof *entry->wait, 0);
-    entry->wait = (struct wait *)(entry + 1);
-    return entry;
-}
-
 static void entry_free(struct engine *e, struct entry *entry)
 {
     if (!entry->wait) {
@@ -114,31 +104,46 @@ static void entry_free(struct engine *e, struct entry *entry)
     pool_return(&e->pool, entry, sizeof *entry + sizeof *entry->wait, 0);
 }
 
-/* The message is already numbered: c->sent is one more than its number. */
-struct entry *log_add(struct engine *e, struct channel *c, struct engine_send *s, const void *bytes,
-                      bool rendezvous)
+/* The message is already numbered: c->sent is one more than its number. Written in place: a struct
+ * that is put together elsewhere and then copied costs more than all else here, since the processor
+ * cannot read in one piece what it has just written in several. */
+static inline void entry_begin(const struct engine *e, struct entry *entry, struct channel *c,
+                               int tag, size_t length)
 {
-    const bool at_once =
-        !rendezvous && !s->synchronous && !s->held && log_has_room(e, c, s->length);
-    struct entry *entry = entry_new(e, s->length, at_once);
+    memset(entry, 0, sizeof *entry);
     entry->channel = c;
     entry->number = c->sent - 1;
-    entry->tag = s->tag;
-    entry->length = s->length;
+    entry->length = length;
     entry->rolling = c->sent_hash;
     entry->depends = e->decide.known;
     entry->since_ms = e->now_ms;
+    entry->tag = tag;
+}
+
+struct entry *log_add_copy(struct engine *e, struct channel *c, int tag, const void *bytes,
+                           size_t length)
+{
+    struct entry *entry = pool_room(&e->pool, sizeof *entry + length);
+    entry_begin(e, entry, c, tag, length);
+    entry->copy = entry->own;
+    if (length > 0)
+        memcpy(entry->own, bytes, length);
+    count_copy(e, c, length);
+    entry_add(e, c, entry);
+    return entry;
+}
+
+struct entry *log_add(struct engine *e, struct channel *c, struct engine_send *s, bool rendezvous)
+{
+    struct entry *entry = pool_take(&e->pool, sizeof *entry + sizeof *entry->wait, 0);
+    entry_begin(e, entry, c, s->tag, s->length);
+    entry->wait = (struct wait *)(entry + 1);
     entry->rendezvous = rendezvous;
     entry->synchronous = s->synchronous;
     entry->request = s;
+    s->entry = entry;
     entry_add(e, c, entry);
-    if (at_once) {
-        entry_copy(e, entry, bytes, entry->own);
-        entry->request = NULL;
-    } else {
-        s->entry = entry;
-        entry_wait(e, entry);
-    }
+    entry_wait(e, entry);
     return entry;
 }
 

@@ -96,26 +96,36 @@ static struct engine_receive *match_first_any(struct match *m, int source, int t
     return NULL;
 }
 
+static inline struct engine_receive *match_first_certain(struct match *m, int source, int tag)
+{
+    struct engine_receive *r;
+    TAILQ_FOREACH (r, &match_source_of(m, source)->posted, posted)
+        if (tag_accepts(r->tag, tag))
+            break;
+    return r;
+}
+
 /* The receive that was posted first among those that accept the message. */
 static struct engine_receive *match_first_receive(struct match *m, int source, int tag,
                                                   uint64_t number)
 {
-    struct engine_receive *r, *any = NULL;
-    if (!TAILQ_EMPTY(&m->any))
-        any = match_first_any(m, source, tag, number);
-    TAILQ_FOREACH (r, &match_source_of(m, source)->posted, posted)
-        if (tag_accepts(r->tag, tag))
-            break;
+    struct engine_receive *any = match_first_any(m, source, tag, number);
+    struct engine_receive *r = match_first_certain(m, source, tag);
     if (!r || !any)
         return r ? r : any;
     return any->order < r->order ? any : r;
 }
 
+static inline void match_unpost_certain(struct match *m, struct engine_receive *r)
+{
+    TAILQ_REMOVE(&match_source_of(m, r->source)->posted, r, posted);
+    m->certain--;
+}
+
 static void match_unpost(struct match *m, struct engine_receive *r)
 {
     if (!receive_is_wild(r)) {
-        TAILQ_REMOVE(&match_source_of(m, r->source)->posted, r, posted);
-        m->certain--;
+        match_unpost_certain(m, r);
         return;
     }
     TAILQ_REMOVE(&m->any, r, posted);
@@ -155,15 +165,34 @@ static bool match_may_take(struct match *m, const struct engine_receive *r, int 
     return leads || m->unbound == 0 || !match_is_behind(m, r, source, order);
 }
 
-struct engine_receive *match_receive_for(struct match *m, int source, int tag, uint64_t number,
-                                         bool leads, bool *decided)
+/* Where no receive is posted from any source there is nothing to choose. */
+static struct engine_receive *match_certain_for(struct match *m, int source, int tag)
 {
-    *decided = false;
+    struct engine_receive *r = match_first_certain(m, source, tag);
+    if (r)
+        match_unpost_certain(m, r);
+    return r;
+}
+
+static struct engine_receive *match_choose_for(struct match *m, int source, int tag,
+                                               uint64_t number, bool leads, bool *decided)
+{
     struct engine_receive *r = match_first_receive(m, source, tag, number);
     if (!r || !match_may_take(m, r, source, m->arrived, leads, decided))
         return NULL;
     match_unpost(m, r);
-    r->number = number;
+    return r;
+}
+
+struct engine_receive *match_receive_for(struct match *m, int source, int tag, uint64_t number,
+                                         bool leads, bool *decided)
+{
+    *decided = false;
+    struct engine_receive *r = TAILQ_EMPTY(&m->any)
+                                   ? match_certain_for(m, source, tag)
+                                   : match_choose_for(m, source, tag, number, leads, decided);
+    if (r)
+        r->number = number;
     return r;
 }
 

@@ -5,18 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
-
-struct spare {
-    struct spare *next;
-    const void *later; /* POOL_AHEAD further down, about; it may be gone: only to be fetched */
-};
-
-#ifdef __SANITIZE_ADDRESS__
-enum { BYTES_MOST = 0 }; /* so that what is used after its end is seen */
-#else
-enum { BYTES_MOST = 16 * 1024 * 1024 };
-#endif
 
 enum {
     FINE_MOST = POOL_FINE * POOL_STEP,
@@ -60,33 +48,18 @@ static size_t class_bytes(size_t class)
     return begin + (at % POOL_EIGHTHS + 1) * (begin / POOL_EIGHTHS);
 }
 
-/* It is wanted soon, and where many are alive it has left the cache. The next one would come too
- * late: memory takes as long as a small message. */
-static void fetch_later(const void *record)
-{
-    enum { LINES = 2 };
-    for (int i = 0; record && i < LINES; i++)
-        __builtin_prefetch((const uint8_t *)record + (size_t)i * MEMORY_LINE, 1);
-}
-
 static void *record_new(size_t class)
 {
     const size_t size = class_bytes(class);
     return class <= POOL_FINE ? memory_lines(size) : memory_record(0, size);
 }
 
-void *pool_take(struct pool *p, size_t head, size_t room)
+void *pool_room_of_any(struct pool *p, size_t size)
 {
-    const size_t class = class_of(head + room);
-    if (class > POOL_CLASSES || BYTES_MOST == 0)
-        return memory_record(head, room);
-    struct spare *s = p->spare[class];
-    if (!s)
-        return memset(record_new(class), 0, head);
-    p->spare[class] = s->next;
-    p->bytes -= class_bytes(class);
-    fetch_later(s->later);
-    return memset(s, 0, head);
+    const size_t class = class_of(size);
+    if (class > POOL_CLASSES || POOL_BYTES_MOST == 0)
+        return memory_record(0, size);
+    return p->spare[class] ? pool_pop(p, class, class_bytes(class)) : record_new(class);
 }
 
 static void spare_free(struct pool *p, size_t class)
@@ -103,31 +76,24 @@ static bool others_make_room(struct pool *p, size_t class)
 {
     if (p->next_freed == class || !p->spare[p->next_freed])
         p->next_freed = p->next_freed < POOL_CLASSES ? p->next_freed + 1 : 0;
-    while (p->bytes + class_bytes(class) > BYTES_MOST && p->next_freed != class &&
+    while (p->bytes + class_bytes(class) > POOL_BYTES_MOST && p->next_freed != class &&
            p->spare[p->next_freed])
         spare_free(p, p->next_freed);
-    return p->bytes + class_bytes(class) <= BYTES_MOST;
+    return p->bytes + class_bytes(class) <= POOL_BYTES_MOST;
 }
 
 static bool has_room(struct pool *p, size_t class)
 {
-    return p->bytes + class_bytes(class) <= BYTES_MOST || others_make_room(p, class);
+    return p->bytes + class_bytes(class) <= POOL_BYTES_MOST || others_make_room(p, class);
 }
 
-void pool_return(struct pool *p, void *record, size_t head, size_t room)
+void pool_return_of_any(struct pool *p, void *record, size_t size)
 {
-    const size_t class = class_of(head + room);
-    if (class > POOL_CLASSES || !has_room(p, class)) {
+    const size_t class = class_of(size);
+    if (class <= POOL_CLASSES && has_room(p, class))
+        pool_push(p, class, class_bytes(class), record);
+    else
         free(record);
-        return;
-    }
-    struct spare *s = record;
-    s->next = p->spare[class];
-    p->spare[class] = s;
-    s->later = p->returned[p->turn];
-    p->returned[p->turn] = s;
-    p->turn = (p->turn + 1) % POOL_AHEAD;
-    p->bytes += class_bytes(class);
 }
 
 void pool_clear(struct pool *p)

@@ -140,13 +140,13 @@ static void channel_check_ahead(struct engine *e, struct channel *c)
     }
 }
 
-static void channel_count_message(struct engine *e, struct channel *c, const struct engine_send *s,
-                                  const void *bytes)
+static inline void channel_count_message(struct engine *e, struct channel *c, int tag,
+                                         const void *bytes, size_t length)
 {
     c->sent++;
-    c->sent_hash = hash_roll(c->sent_hash, s->tag, s->length);
+    c->sent_hash = hash_roll(c->sent_hash, tag, length);
     if (e->limits.verify && bytes)
-        c->sent_hash = hash_bytes(c->sent_hash, bytes, s->length);
+        c->sent_hash = hash_bytes(c->sent_hash, bytes, length);
     if (c->sent == c->ahead)
         channel_check_ahead(e, c);
     e->counts.sent++;
@@ -175,24 +175,23 @@ static void entry_apply_early(struct engine *e, struct entry *entry)
     }
 }
 
-/* at_once: neither synchronous nor by rendezvous. */
-static void entry_settle_new(struct engine *e, struct engine_send *s, struct entry *entry,
-                             lanes_t unsent, bool at_once)
+static void entry_is_due(struct engine *e, struct entry *entry, lanes_t unsent)
 {
-    struct finished done = STAILQ_HEAD_INITIALIZER(done);
     struct channel *c = entry->channel;
-    bool copied = entry->request == NULL;
     FOR_LANES (k, unsent)
         if (!c->view[k].next)
             c->view[k].next = entry;
+    channel_pend(e, c);
+}
+
+/* Of a message that is retained until other lanes have it. */
+static void entry_settle_new(struct engine *e, struct entry *entry, lanes_t unsent)
+{
+    struct finished done = STAILQ_HEAD_INITIALIZER(done);
     if (unsent)
-        channel_pend(e, c);
-    if (!at_once) {
-        entry_apply_early(e, entry);
-        log_settle(e, entry, &done);
-    }
-    if (copied)
-        STAILQ_INSERT_TAIL(&done, s, finished);
+        entry_is_due(e, entry, unsent);
+    entry_apply_early(e, entry);
+    log_settle(e, entry, &done);
     log_complete(e, &done);
 }
 
@@ -201,31 +200,70 @@ static bool lane_may_go(const struct channel *c, int lane, bool blocked)
     return !blocked && !c->view[lane].next;
 }
 
-static void send_eager(struct engine *e, struct channel *c, struct engine_send *s, bool blocked)
+/* To each lane that this process sends to. Returns those that it did not go to; *others: lanes that
+ * get it from elsewhere, and have not acknowledged it yet. Inline, and without a struct header in
+ * memory, since it is a good part of what a small message takes. */
+static inline lanes_t eager_put_all(struct engine *e, const struct channel *c, uint8_t flags,
+                                    int tag, const void *bytes, size_t length, bool blocked,
+                                    lanes_t *others)
 {
-    const void *bytes = send_packed(e, s);
-    struct header h = header_for(c, HEADER_EAGER, s->tag, c->sent);
-    lanes_t living = e->by_rank[c->world].living, unsent = 0, others = 0;
-    h.length = (uint32_t)s->length;
-    h.flags |= s->synchronous ? HEADER_SYNC : 0;
-    FOR_LANES (k, living) {
-        if (c->view[k].acked > h.number)
+    uint8_t head[HEADER_BYTES];
+    lanes_t unsent = 0;
+    *others = 0;
+    header_write(head, &(struct header){.kind = HEADER_EAGER,
+                                        .flags = flags | (c->by_tag ? HEADER_BY_TAG : 0),
+                                        .tag = tag,
+                                        .group = c->comm->name.group,
+                                        .count = c->comm->name.count,
+                                        .length = (uint32_t)length,
+                                        .number = c->sent});
+    FOR_LANES (k, e->by_rank[c->world].living) {
+        const int to = replica_of(e, c->world, k);
+        if (c->view[k].acked > c->sent)
             continue;
         if (!lane_in(e->duty, k))
-            others |= lane_bit(k);
+            *others |= lane_bit(k);
         else if (!lane_may_go(c, k, blocked) ||
-                 link_put(e, replica_of(e, c->world, k), &h, bytes, NULL) == -EAGAIN)
+                 (link_begin(e, to, HEADER_EAGER) &&
+                  e->call.send(e->ctx, to, head, bytes, length, NULL) == -EAGAIN))
             unsent |= lane_bit(k);
     }
-    channel_count_message(e, c, s, bytes);
+    return unsent;
+}
+
+/* What any lane may still need is copied: the bytes are the caller's again. */
+static void send_copied(struct engine *e, struct channel *c, int tag, const void *bytes,
+                        size_t length)
+{
+    const bool blocked = decision_blocks_all(e);
+    lanes_t others;
+    const lanes_t unsent = eager_put_all(e, c, 0, tag, bytes, length, blocked, &others);
+    channel_count_message(e, c, tag, bytes, length);
     e->counts.blocked += blocked;
-    if (others || unsent || s->synchronous) {
-        struct entry *entry = log_add(e, c, s, bytes, false);
-        entry->have_not = entry->unsure = s->synchronous ? living : 0;
-        entry_settle_new(e, s, entry, unsent, !s->synchronous);
-    } else {
+    if (!(others | unsent))
+        return;
+    struct entry *entry = log_add_copy(e, c, tag, bytes, length);
+    if (unsent)
+        entry_is_due(e, entry, unsent);
+}
+
+/* What any lane may still need is read from the caller's memory, until it is done. */
+static void send_uncopied(struct engine *e, struct channel *c, struct engine_send *s)
+{
+    const void *bytes = send_packed(e, s);
+    const bool blocked = decision_blocks_all(e);
+    lanes_t others;
+    const lanes_t unsent = eager_put_all(e, c, s->synchronous ? HEADER_SYNC : 0, s->tag, bytes,
+                                         s->length, blocked, &others);
+    channel_count_message(e, c, s->tag, bytes, s->length);
+    e->counts.blocked += blocked;
+    if (!(others | unsent) && !s->synchronous) {
         send_complete(e, s);
+        return;
     }
+    struct entry *entry = log_add(e, c, s, false);
+    entry->have_not = entry->unsure = s->synchronous ? e->by_rank[c->world].living : 0;
+    entry_settle_new(e, entry, unsent);
 }
 
 static uint64_t send_hash_all(struct engine *e, struct engine_send *s)
@@ -241,11 +279,12 @@ static uint64_t send_hash_all(struct engine *e, struct engine_send *s)
     return hash;
 }
 
-static void send_rts(struct engine *e, struct channel *c, struct engine_send *s, bool blocked)
+static void send_rts(struct engine *e, struct channel *c, struct engine_send *s)
 {
+    const bool blocked = decision_blocks_all(e);
     lanes_t living = e->by_rank[c->world].living, unsent = 0;
-    channel_count_message(e, c, s, NULL);
-    struct entry *entry = log_add(e, c, s, NULL, true);
+    channel_count_message(e, c, s->tag, NULL, s->length);
+    struct entry *entry = log_add(e, c, s, true);
     entry->have_not = living;
     entry->unsure = s->synchronous ? living : 0;
     entry->wait->payload = e->limits.verify ? send_hash_all(e, s) : 0;
@@ -253,12 +292,21 @@ static void send_rts(struct engine *e, struct channel *c, struct engine_send *s,
         if (!lane_may_go(c, k, blocked) || rts_put(e, entry, k) == -EAGAIN)
             unsent |= lane_bit(k);
     e->counts.blocked += blocked;
-    entry_settle_new(e, s, entry, unsent, false);
+    entry_settle_new(e, entry, unsent);
 }
 
-bool engine_sends_at_once(const struct engine *e, const struct engine_send *s)
+bool engine_send_now(struct engine *e, struct engine_comm *comm, int to, int tag, const void *bytes,
+                     size_t length)
 {
-    return !s->synchronous && s->length <= e->limits.eager && log_has_room_for(e, s->length);
+    const int world = comm->world[to];
+    if (world == e->rank || length > e->limits.eager || !log_has_room_for(e, length))
+        return false;
+    if (!channel_request_begins(e, comm, tag))
+        return true;
+    place_count(e, comm, tag);
+    send_copied(e, channel_find(e, comm, world, tag, comm->by_tag), tag, bytes, length);
+    channel_request_ends(e, comm, tag);
+    return true;
 }
 
 void engine_send(struct engine *e, struct engine_send *s)
@@ -272,13 +320,14 @@ void engine_send(struct engine *e, struct engine_send *s)
     struct channel *c = channel_find(e, s->comm, world, s->tag, s->comm->by_tag);
     if (world == e->rank) {
         receive_from_self(e, c, s);
-        return;
+    } else if (s->length > e->limits.eager) {
+        send_rts(e, c, s);
+    } else if (s->synchronous || s->held || !log_has_room(e, c, s->length)) {
+        send_uncopied(e, c, s);
+    } else {
+        send_copied(e, c, s->tag, send_packed(e, s), s->length);
+        send_complete(e, s);
     }
-    bool blocked = decision_blocks_all(e);
-    if (s->length > e->limits.eager)
-        send_rts(e, c, s, blocked);
-    else
-        send_eager(e, c, s, blocked);
 }
 
 static void early_insert(struct channel *c, int lane, const struct header *h)

@@ -139,6 +139,7 @@ struct engine_comm {
 };
 
 struct link {
+    int world, lane;
     bool dead, noted, finished;
     bool used; /* it was sent the deaths that are known here, and hears of others */
     bool met;  /* the program has brought the two together */
@@ -293,12 +294,12 @@ static inline int replica_of(const struct engine *e, int world, int lane)
 
 static inline int world_of(const struct engine *e, int replica)
 {
-    return replica % e->ranks;
+    return e->link[replica].world;
 }
 
 static inline int lane_of(const struct engine *e, int replica)
 {
-    return replica / e->ranks;
+    return e->link[replica].lane;
 }
 
 static inline bool lane_in(lanes_t set, int lane)
@@ -359,6 +360,24 @@ static inline void link_meet(struct engine *e, int replica, uint8_t kind)
         link_meet_first(e, replica, kind);
 }
 
+/* Does something have to go before a frame? */
+static inline bool witness_has_any(const struct engine *e)
+{
+    return e->decide.known + e->decide.run > e->committed ||
+           e->witness.list.head != e->witness.list.tail;
+}
+void witness_pass(struct engine *e, int to, bool program);
+/* What has to go before a frame of this kind. False: the other end is dead, the frame is gone. */
+static inline bool link_begin(struct engine *e, int to, uint8_t kind)
+{
+    if (e->link[to].dead)
+        return false;
+    link_meet(e, to, kind);
+    if (witness_has_any(e))
+        witness_pass(e, to, kind != HEADER_ACK && kind != HEADER_DECIDE);
+    return true;
+}
+
 /* finish.c */
 bool engine_has_met(const struct engine *e, int world); /* a replica of that rank */
 void finish_compared(struct engine *e, int replica);    /* DONE */
@@ -366,7 +385,13 @@ void finish_compared(struct engine *e, int replica);    /* DONE */
 /* comm.c */
 void comm_clear(struct engine *e);
 /* The communicator of a frame, made if it is still to come; NULL: it is no more. */
-struct engine_comm *comm_find(struct engine *e, uint64_t group, uint32_t count);
+struct engine_comm *comm_find_any(struct engine *e, uint64_t group, uint32_t count);
+static inline struct engine_comm *comm_find(struct engine *e, uint64_t group, uint32_t count)
+{
+    struct engine_comm *c = e->last_comm;
+    return c && c->name.group == group && c->name.count == count ? c
+                                                                 : comm_find_any(e, group, count);
+}
 /* Later frees it, or its channels, if nothing needs them. */
 void comm_sweep_later(struct engine *e, struct engine_comm *c);
 void comm_sweep(struct engine *e);
@@ -407,14 +432,16 @@ void verify_entry(struct engine *e, struct entry *entry, int lane, uint64_t hash
 void verify_again(struct engine *e);
 
 /* log.c */
-struct entry *log_add(struct engine *e, struct channel *c, struct engine_send *s, const void *bytes,
-                      bool rendezvous);
+struct entry *log_add(struct engine *e, struct channel *c, struct engine_send *s, bool rendezvous);
+struct entry *log_add_copy(struct engine *e, struct channel *c, int tag, const void *bytes,
+                           size_t length);
 void log_trim(struct engine *e, struct channel *c, struct finished *done);
 void log_settle(struct engine *e, struct entry *entry, struct finished *done);
 void log_complete(struct engine *e, struct finished *done);
 int log_copy_late(struct engine *e);
 /* A receiver in this lane asks for a large message. */
 void log_copy_for_network(struct engine *e, struct entry *entry, int lane, struct finished *done);
+bool log_has_room(const struct engine *e, const struct channel *c, size_t length);
 bool log_has_room_for(const struct engine *e, size_t length); /* in any channel */
 void log_clear(struct engine *e, struct channel *c);
 
@@ -543,12 +570,6 @@ void decision_pass(struct engine *e, int lane);           /* what its replica ma
 void leader_try(struct engine *e);
 
 /* witness.c */
-/* Does something have to go before a frame? */
-static inline bool witness_has_any(const struct engine *e)
-{
-    return e->decide.known + e->decide.run > e->committed ||
-           e->witness.list.head != e->witness.list.tail;
-}
 /* Passes on what the link was not sent; program: also what this rank has decided. */
 void witness_pass(struct engine *e, int to, bool program);
 void witness_learn_ahead(struct engine *e); /* more of this rank is known */

@@ -97,8 +97,7 @@ struct endpoint {
     size_t begin, end;
 
     struct rings *rings;
-    size_t wanted; /* room in them that a frame which was refused needs; 0: none was */
-    enum transport_urgency urgency; /* of what is written to them now */
+    size_t wanted;        /* room in them that a frame which was refused needs; 0: none was */
     enum ring_sleep late; /* the peer is to be woken from this, or more, when all is read */
 };
 

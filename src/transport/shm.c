@@ -53,20 +53,22 @@ static size_t record_needs(const struct rings *r, size_t body)
     return size + RECORD + (size > to_end ? to_end : 0);
 }
 
-/* Room for a record with `body` bytes behind its 16; NULL: full. */
-static uint8_t *record_reserve(struct rings *r, size_t body)
+static void ring_skip_to_end(struct rings *r)
 {
-    size_t size = RECORD + record_rounded(body), to_end = RING - r->written % RING;
+    const size_t to_end = RING - r->written % RING;
+    r->out->data[r->written % RING + 4] = SKIP;
+    atomic_store_explicit(ring_word(r->out, r->written + to_end), 0, memory_order_relaxed);
+    atomic_store_explicit(ring_word(r->out, r->written), (uint32_t)to_end, memory_order_release);
+    r->written += to_end;
+}
+
+/* Room for a record with `body` bytes behind its 16; NULL: full. */
+static inline uint8_t *record_reserve(struct rings *r, size_t body)
+{
     if (!ring_has_room(r, record_needs(r, body)))
         return NULL;
-    if (size > to_end) {
-        uint8_t *p = r->out->data + r->written % RING;
-        p[4] = SKIP;
-        atomic_store_explicit(ring_word(r->out, r->written + to_end), 0, memory_order_relaxed);
-        atomic_store_explicit(ring_word(r->out, r->written), (uint32_t)to_end,
-                              memory_order_release);
-        r->written += to_end;
-    }
+    if (RECORD + record_rounded(body) > RING - r->written % RING)
+        ring_skip_to_end(r);
     return r->out->data + r->written % RING;
 }
 
@@ -86,23 +88,29 @@ static enum ring_sleep sleep_that_ends(enum transport_urgency urgency)
     return urgency == TRANSPORT_URGENT ? RING_PROGRESS : RING_ASLEEP;
 }
 
-static void record_publish(struct endpoint *e, uint8_t *p, enum kind kind, size_t head_length,
-                           uint64_t length, size_t body)
+static inline void record_publish(struct endpoint *e, uint8_t *p, enum kind kind,
+                                  size_t head_length, uint64_t length, size_t body)
 {
     struct rings *r = e->rings;
-    size_t size = RECORD + record_rounded(body);
+    const size_t size = RECORD + record_rounded(body);
     p[4] = (uint8_t)kind;
     p[5] = (uint8_t)head_length;
     memcpy(p + 8, &length, sizeof length);
     atomic_store_explicit(ring_word(r->out, r->written + size), 0, memory_order_relaxed);
     atomic_store_explicit(ring_word(r->out, r->written), (uint32_t)size, memory_order_release);
     r->written += size;
-    if (e->urgency != TRANSPORT_QUIET)
-        peer_wake(e, sleep_that_ends(e->urgency));
 }
 
-static bool frame_write(struct endpoint *e, const void *head, size_t head_length,
-                        const void *payload, size_t length)
+static void record_publish_and_wake(struct endpoint *e, uint8_t *p, enum kind kind,
+                                    size_t head_length, uint64_t length, size_t body)
+{
+    record_publish(e, p, kind, head_length, length, body);
+    peer_wake(e, sleep_that_ends(TRANSPORT_URGENT));
+}
+
+/* Wakes nobody. */
+static inline bool frame_write(struct endpoint *e, const void *head, size_t head_length,
+                               const void *payload, size_t length)
 {
     uint8_t *p = record_reserve(e->rings, head_length + length);
     if (p == NULL)
@@ -144,10 +152,12 @@ void shm_wake_late(struct transport *t)
 bool shm_send(struct transport *t, struct endpoint *e, enum transport_urgency urgency,
               const void *head, size_t head_length, const void *payload, size_t length)
 {
-    e->urgency = wake_late(t, e, urgency);
-    const bool sent = e->unwritten == NULL && frame_write(e, head, head_length, payload, length);
-    e->urgency = TRANSPORT_URGENT;
-    return sent;
+    if (e->unwritten != NULL || !frame_write(e, head, head_length, payload, length))
+        return false;
+    urgency = wake_late(t, e, urgency);
+    if (urgency != TRANSPORT_QUIET)
+        peer_wake(e, sleep_that_ends(urgency));
+    return true;
 }
 
 static bool frame_write_exposed(struct endpoint *e, const struct out_frame *f)
@@ -158,7 +168,8 @@ static bool frame_write_exposed(struct endpoint *e, const struct out_frame *f)
         return false;
     memcpy(p + RECORD, f->bytes + TCP_HEADER, f->head_length);
     memcpy(p + RECORD + f->head_length, &address, sizeof address);
-    record_publish(e, p, EXPOSED, f->head_length, f->length, f->head_length + sizeof address);
+    record_publish_and_wake(e, p, EXPOSED, f->head_length, f->length,
+                            f->head_length + sizeof address);
     return true;
 }
 
@@ -168,7 +179,7 @@ static bool frame_write_begin(struct endpoint *e, const struct out_frame *f)
     if (p == NULL)
         return false;
     memcpy(p + RECORD, f->bytes + TCP_HEADER, f->head_length);
-    record_publish(e, p, BEGIN, f->head_length, f->length, f->head_length);
+    record_publish_and_wake(e, p, BEGIN, f->head_length, f->length, f->head_length);
     return true;
 }
 
@@ -177,7 +188,7 @@ static bool record_write_bare(struct endpoint *e, enum kind kind, uint64_t numbe
     uint8_t *p = record_reserve(e->rings, 0);
     if (p == NULL)
         return false;
-    record_publish(e, p, kind, 0, number, 0);
+    record_publish_and_wake(e, p, kind, 0, number, 0);
     return true;
 }
 
@@ -189,7 +200,7 @@ static bool frame_write_chunks(struct endpoint *e, const struct out_frame *f)
         if (p == NULL)
             return false;
         memcpy(p + RECORD, f->payload + at, n);
-        record_publish(e, p, CHUNKED, 0, n, n);
+        record_publish_and_wake(e, p, CHUNKED, 0, n, n);
         e->offset += n;
     }
     return true;
@@ -203,6 +214,7 @@ static bool frame_write_next(struct transport *t, struct endpoint *e)
     if (e->offset == 0 && small) {
         if (!frame_write(e, f->bytes + TCP_HEADER, f->head_length, f->payload, f->length))
             return false;
+        peer_wake(e, sleep_that_ends(TRANSPORT_URGENT));
     } else if (e->offset == 0 && f->token != NULL && e->rings->peer_can_read) {
         if (!frame_write_exposed(e, f))
             return false;

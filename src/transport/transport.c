@@ -357,9 +357,11 @@ int transport_try(struct transport *t, uint32_t to, enum transport_urgency urgen
                   const void *head, size_t head_length, const void *payload, size_t length)
 {
     struct endpoint *e = &t->endpoints[to];
-    if (!endpoint_has_rings(e) || (length > TRANSPORT_SMALL && e->unwritten == NULL))
-        return transport_send(t, to, urgency, head, head_length, payload, length, NULL);
-    return shm_try(t, e, urgency, head, head_length, payload, length) ? 1 : -EAGAIN;
+    if (endpoint_has_rings(e) && (length <= TRANSPORT_SMALL || e->unwritten != NULL))
+        return shm_try(t, e, urgency, head, head_length, payload, length) ? 1 : -EAGAIN;
+    return e->backlog > TRANSPORT_BACKLOG
+               ? -EAGAIN
+               : transport_send(t, to, urgency, head, head_length, payload, length, NULL);
 }
 
 bool transport_delivered(const struct transport *t, uint32_t to)

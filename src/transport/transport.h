@@ -22,6 +22,7 @@
 enum {
     TRANSPORT_HEAD = 240,        /* bytes of a head, at most */
     TRANSPORT_SMALL = 64 * 1024, /* up to here a payload arrives in one piece, without `place` */
+    TRANSPORT_BACKLOG = 4 << 20, /* bytes: a caller that may wait should not let more wait here */
     TRANSPORT_RKEY = 16          /* bytes of a remote key */
 };
 
@@ -87,8 +88,8 @@ int transport_send(struct transport *t, uint32_t to, enum transport_urgency urge
                    const void *head, size_t head_length, const void *payload, size_t length,
                    void *token);
 /* The same without a token, for a caller that keeps the payload anyway: -EAGAIN where it cannot
- * leave at once, into the ring to a process of this host. Room that comes then wakes, and counts as
- * a frame that went. */
+ * leave at once, into the ring to a process of this host, or where more than TRANSPORT_BACKLOG
+ * waits. Room that comes in a ring then wakes, and counts as a frame that went. */
 int transport_try(struct transport *t, uint32_t to, enum transport_urgency urgency,
                   const void *head, size_t head_length, const void *payload, size_t length);
 /* Bytes taken and not yet with the peer's host (TCP) or in its ring. */
