@@ -161,7 +161,9 @@ static void send(struct world *w)
                               .span = {w->out, BYTES},
                               .held = (how & 32) != 0,
                               .synchronous = (how & 16) != 0};
-    engine_send(w->engine, s);
+    if ((how & 64) == 0 || s->held || s->synchronous ||
+        !engine_send_now(w->engine, s->comm, s->to, s->tag, s->data, s->length))
+        engine_send(w->engine, s);
 }
 
 static void receive(struct world *w)
