@@ -41,7 +41,9 @@ struct rings {
     struct ring *out, *in;
     void *map;
     uint64_t written, known_read; /* out */
+    size_t widest;                /* record since the ring began again */
     uint64_t consumed, published; /* in */
+    uint64_t told;                /* what was consumed when a writer that waits was last woken */
     uint64_t unreturned; /* exposed payloads that were read, and the peer does not know yet */
     uint64_t exposed;    /* bit i: out->exposures[i] is in use */
     uint32_t generation; /* of the last exposure */

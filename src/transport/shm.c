@@ -67,9 +67,28 @@ static inline uint8_t *record_reserve(struct rings *r, size_t body)
 {
     if (!ring_has_room(r, record_needs(r, body)))
         return NULL;
-    if (RECORD + record_rounded(body) > RING - r->written % RING)
+    const size_t size = RECORD + record_rounded(body);
+    if (size > RING - r->written % RING)
         ring_skip_to_end(r);
+    if (size > r->widest)
+        r->widest = size;
     return r->out->data + r->written % RING;
+}
+
+/* A writer whose reader has read all begins at the ring's start again: what both use of its memory
+ * stays in the cache, and most of it is never touched. Until the reader has gone there, too, only
+ * what was written before is free: so that has to be room for a window of such records. */
+static void ring_begin_again(struct rings *r)
+{
+    enum { NEAR = 8 * 1024, WINDOW = 64 };
+    const size_t at = r->written % RING;
+    if (at < NEAR || at < WINDOW * (r->widest + RECORD))
+        return;
+    r->known_read = atomic_load_explicit(&r->out->read, memory_order_acquire);
+    if (r->known_read != r->written)
+        return;
+    ring_skip_to_end(r);
+    r->widest = 0;
 }
 
 /* Without a fence, which would cost as much as the message: a wake-up that is missed by a hair
@@ -360,11 +379,16 @@ static bool record_take(struct transport *t, struct endpoint *e, uint8_t *p)
     return true;
 }
 
-static void ring_publish_read(struct endpoint *e)
+static void ring_publish_read(struct rings *r)
 {
-    struct rings *r = e->rings;
     r->published = r->consumed;
     atomic_store_explicit(&r->in->read, r->consumed, memory_order_release);
+}
+
+static void ring_tell_room(struct endpoint *e)
+{
+    ring_publish_read(e->rings);
+    e->rings->told = e->rings->consumed;
     peer_wake(e, RING_FULL);
 }
 
@@ -386,11 +410,15 @@ void shm_poll(struct transport *t, struct endpoint *e)
         r->consumed += size;
         if (!alive)
             endpoint_lost(t, e, "its memory is gone");
-        else if (r->consumed - r->published >= RING / 4)
-            ring_publish_read(e);
+        else if (r->consumed - r->told >= RING / 4)
+            ring_tell_room(e);
     }
     if (e->state != LINK_OPEN)
         return;
+    if (r->published != r->consumed) {
+        ring_publish_read(r);
+        ring_begin_again(r); /* a peer that answers has most likely read all */
+    }
     if (e->unwritten != NULL || r->unreturned > 0 || r->said_can_read != r->can_read)
         shm_flush(t, e);
     if (e->wanted > 0)
@@ -407,8 +435,8 @@ void shm_arm(struct endpoint *e, enum ring_sleep how)
     if (how != RING_AWAKE && (e->unwritten != NULL || e->wanted > 0))
         how = RING_FULL;
     atomic_store_explicit(&e->rings->in->asleep, how, memory_order_relaxed);
-    if (how != RING_AWAKE && e->rings->published != e->rings->consumed)
-        ring_publish_read(e);
+    if (how != RING_AWAKE && e->rings->told != e->rings->consumed)
+        ring_tell_room(e);
     atomic_thread_fence(memory_order_seq_cst);
 }
 

@@ -427,6 +427,65 @@ static void test_no_room_is_enough_for_a_long_frame(void **state)
     side_close(&b);
 }
 
+/* Of the memory that both sides share: what was ever touched. */
+static long rings_touched_kib(void)
+{
+    char line[512];
+    long kib, sum = 0;
+    bool is_ring = false;
+    FILE *f = fopen("/proc/self/smaps", "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f) != NULL)
+        if (strchr(line, '-') != NULL && strstr(line, " rw") != NULL)
+            is_ring = strstr(line, "p2pgrid-ring") != NULL;
+        else if (is_ring && sscanf(line, "Rss: %ld", &kib) == 1)
+            sum += kib;
+    fclose(f);
+    return sum;
+}
+
+static void try_many(struct side *from, uint32_t to, int frames, size_t size)
+{
+    for (int i = 0; i < frames; i++)
+        assert_int_equal(transport_try(from->t, to, TRANSPORT_QUIET, NULL, 0, pattern[0], size), 1);
+}
+
+/* 64 of a size, which always fit, and are read and answered then. */
+static void send_window(struct side *a, struct side *b, size_t size)
+{
+    try_many(a, 1, 64, size);
+    read_all(b);
+    try_many(b, 0, 1, 8);
+    read_all(a);
+}
+
+static void test_a_ring_that_is_read_begins_again(void **state)
+{
+    (void)state;
+    static struct side a, b;
+    meet(&a, &b);
+    go_on_to_a_small_one(&a, &b);
+    read_all(&b);
+    const long before = rings_touched_kib();
+    for (int i = 0; i < 500; i++)
+        send_window(&a, &b, 8);
+    const uint32_t small = b.headless_in;
+    assert_in_range(rings_touched_kib() - before, 0, 64);
+    for (int i = 0; i < 500; i++)
+        send_window(&a, &b, (size_t)(i * 37 % 2048));
+    assert_int_equal(small, 500 * 64);
+    assert_int_equal(b.headless_in, 2 * small);
+    try_many(&a, 1, 1000, 8); /* of which one poll reads a few */
+    transport_poll(b.t, 0);
+    try_many(&b, 0, 1, 8);
+    read_all(&a);
+    try_many(&a, 1, 1000, 8);
+    read_all(&b);
+    assert_int_equal(b.headless_in, 2 * small + 2000);
+    side_close(&a);
+    side_close(&b);
+}
+
 /* Shuts every TCP connection of this process: all of them are the test's. */
 static void break_connections(void)
 {
@@ -1027,6 +1086,7 @@ int main(void)
         cmocka_unit_test(test_a_long_read_wakes),
         cmocka_unit_test(test_room_wakes_only_who_waits_for_it),
         cmocka_unit_test(test_no_room_is_enough_for_a_long_frame),
+        cmocka_unit_test(test_a_ring_that_is_read_begins_again),
         cmocka_unit_test(test_exposed_memory),
         cmocka_unit_test(test_no_exposed_memory_over_tcp),
         cmocka_unit_test(test_ends_when_all_is_delivered),
