@@ -139,7 +139,7 @@ struct engine_comm {
 };
 
 struct link {
-    int world, lane;
+    int world, lane; /* of the replica at its other end */
     bool dead, noted, finished;
     bool used; /* it was sent the deaths that are known here, and hears of others */
     bool met;  /* the program has brought the two together */
@@ -366,6 +366,7 @@ static inline bool witness_has_any(const struct engine *e)
     return e->decide.known + e->decide.run > e->committed ||
            e->witness.list.head != e->witness.list.tail;
 }
+/* Passes on what the link was not sent; program: also what this rank has decided. */
 void witness_pass(struct engine *e, int to, bool program);
 /* What has to go before a frame of this kind. False: the other end is dead, the frame is gone. */
 static inline bool link_begin(struct engine *e, int to, uint8_t kind)
@@ -384,7 +385,8 @@ void finish_compared(struct engine *e, int replica);    /* DONE */
 
 /* comm.c */
 void comm_clear(struct engine *e);
-/* The communicator of a frame, made if it is still to come; NULL: it is no more. */
+/* The communicator of a frame, made if it is still to come; NULL: it is no more. Most often it is
+ * that of the last one. */
 struct engine_comm *comm_find_any(struct engine *e, uint64_t group, uint32_t count);
 static inline struct engine_comm *comm_find(struct engine *e, uint64_t group, uint32_t count)
 {
@@ -570,8 +572,6 @@ void decision_pass(struct engine *e, int lane);           /* what its replica ma
 void leader_try(struct engine *e);
 
 /* witness.c */
-/* Passes on what the link was not sent; program: also what this rank has decided. */
-void witness_pass(struct engine *e, int to, bool program);
 void witness_learn_ahead(struct engine *e); /* more of this rank is known */
 void witness_arrived(struct engine *e, int replica, const struct header *h, const uint8_t *payload);
 /* All living replicas of the rank hold its decisions below number; of this rank: look. */
