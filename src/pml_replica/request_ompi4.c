@@ -252,18 +252,13 @@ replica_request_t *request_new(bool is_send, const void *buffer, size_t count,
     return request_made(is_send, buffer, count, type, peer, tag, mode, comm, persistent);
 }
 
-static void transfer_start(struct transfer *t)
+void transfer_begin(struct transfer *t)
 {
+    link_enter();
     if (t->is_send)
         engine_send(replica.engine, &t->send);
     else
         engine_receive(replica.engine, &t->receive);
-}
-
-void transfer_begin(struct transfer *t)
-{
-    link_enter();
-    transfer_start(t);
     link_leave();
 }
 
