@@ -471,17 +471,38 @@ static void test_a_ring_that_is_read_begins_again(void **state)
         send_window(&a, &b, 8);
     const uint32_t small = b.headless_in;
     assert_in_range(rings_touched_kib() - before, 0, 64);
-    for (int i = 0; i < 500; i++)
-        send_window(&a, &b, (size_t)(i * 37 % 2048));
-    assert_int_equal(small, 500 * 64);
-    assert_int_equal(b.headless_in, 2 * small);
+    read_all(&b);             /* also that it begins again */
     try_many(&a, 1, 1000, 8); /* of which one poll reads a few */
     transport_poll(b.t, 0);
     try_many(&b, 0, 1, 8);
     read_all(&a);
     try_many(&a, 1, 1000, 8);
     read_all(&b);
+    for (int i = 0; i < 500; i++)
+        send_window(&a, &b, (size_t)(i * 37 % 2048));
+    assert_int_equal(small, 500 * 64);
     assert_int_equal(b.headless_in, 2 * small + 2000);
+    side_close(&a);
+    side_close(&b);
+}
+
+/* Over TCP it is taken although it waits, as long as no more waits than that. */
+static void test_what_may_wait_is_refused_over_tcp(void **state)
+{
+    (void)state;
+    static struct side a, b;
+    side_open(&a, 0, &b, false);
+    side_open(&b, 1, &a, false);
+    int rc = 0;
+    while (rc >= 0) { /* nobody reads */
+        assert_true(transport_backlog(a.t, 1) <= TRANSPORT_BACKLOG + 2 * TRANSPORT_SMALL);
+        rc = transport_try(a.t, 1, TRANSPORT_NEWS, NULL, 0, pattern[0], TRANSPORT_SMALL);
+    }
+    assert_int_equal(rc, -EAGAIN);
+    assert_true(transport_backlog(a.t, 1) > TRANSPORT_BACKLOG);
+    while (transport_backlog(a.t, 1) > TRANSPORT_BACKLOG)
+        poll_both(&a, &b, 0);
+    assert_true(transport_try(a.t, 1, TRANSPORT_NEWS, NULL, 0, pattern[0], TRANSPORT_SMALL) >= 0);
     side_close(&a);
     side_close(&b);
 }
@@ -1087,6 +1108,7 @@ int main(void)
         cmocka_unit_test(test_room_wakes_only_who_waits_for_it),
         cmocka_unit_test(test_no_room_is_enough_for_a_long_frame),
         cmocka_unit_test(test_a_ring_that_is_read_begins_again),
+        cmocka_unit_test(test_what_may_wait_is_refused_over_tcp),
         cmocka_unit_test(test_exposed_memory),
         cmocka_unit_test(test_no_exposed_memory_over_tcp),
         cmocka_unit_test(test_ends_when_all_is_delivered),
