@@ -135,13 +135,16 @@ struct transport {
         void *token;
     } * abandoned;
     uint64_t now_ms, looked_ms; /* our time, and the system's when it was read */
+    unsigned connections;       /* made so far */
     unsigned polls;
-    int moved; /* frames in this poll */
+    unsigned sockets_due, sockets_gap; /* at which poll, and so many after it; see sockets_soon() */
+    int moved;                         /* frames in this poll */
 };
 
 /* transport.c */
 uint64_t transport_now_ms(struct transport *t);
-void answers_go(struct transport *t); /* what was sent while others' frames were read */
+void answers_go(struct transport *t);   /* what was sent while others' frames were read */
+void sockets_soon(struct transport *t); /* are looked at in the next poll */
 void endpoint_watch(struct transport *t, struct endpoint *e, uint32_t events);
 void endpoint_close(struct transport *t, struct endpoint *e); /* the connection only */
 void endpoint_open(struct transport *t, struct endpoint *e, uint32_t peer_received);
@@ -175,6 +178,8 @@ socklen_t address_way(const struct transport *t, const struct endpoint *e, int i
 int listen_open(struct transport *t);
 void listen_close(struct transport *t);
 void listen_sweep(struct transport *t);
+/* Lets in who connects over the UNIX socket now. No frame is read. */
+void listen_to_neighbours(struct transport *t);
 
 /* greet.c */
 void greet_start(struct transport *t, struct endpoint *e);

@@ -55,13 +55,21 @@ static int greeting_send(int fd, const uint8_t bytes[GREETING_BYTES], int memory
     return n == GREETING_BYTES ? 0 : n < 0 ? -errno : -EIO;
 }
 
+/* A connection without keys needs none, and they would take longer than all the rest of it. */
+static void greet_share(const struct greeting *g, uint8_t own[GREETING_SHARE],
+                        uint8_t share[GREETING_SHARE])
+{
+    if (g->flags & GREETING_ENCRYPTED)
+        greeting_share(own, share);
+}
+
 int greet_answer(struct transport *t, struct endpoint *e, int fd, enum greeting_kind kind,
                  const uint8_t ask[GREETING_BYTES], uint8_t own[GREETING_SHARE],
                  uint8_t bytes[GREETING_BYTES])
 {
     struct greeting g = greeting_of(t, e, kind);
     if (own != NULL)
-        greeting_share(own, g.share);
+        greet_share(&g, own, g.share);
     memcpy(g.nonce, t->nonce, GREETING_NONCE);
     greeting_write(&g, t->options.secret, ask, bytes);
     return greeting_send(fd, bytes, -1);
@@ -103,7 +111,7 @@ static int greet_ask(struct transport *t, struct endpoint *e)
     if (!address_nonce(e->address, g.nonce))
         return -EINVAL;
     int rc = e->by_unix ? shm_create(e, &memory) : 0;
-    greeting_share(e->own, g.share);
+    greet_share(&g, e->own, g.share);
     greeting_write(&g, t->options.secret, NULL, e->ask);
     if (rc == 0)
         rc = greeting_send(e->fd, e->ask, memory);

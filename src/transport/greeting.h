@@ -14,7 +14,7 @@
  *     pid, probe  only over a UNIX socket: may memory be read without a copy?
  *     flags     1: the connection is encrypted
  *     nonce     of the process that was asked; all processes have it with the address
- *     share     X25519, of the side that speaks, made for this connection alone
+ *     share     X25519, of the side that speaks, made for this connection alone, if it is encrypted
  *     mac       BLAKE2b, keyed with the job's secret, over all that is before it; that of an answer
  *               also over the question
  *

@@ -98,7 +98,7 @@ static struct endpoint *pending_peer(struct transport *t, const struct pending *
 static int pending_let_in(struct transport *t, struct pending *p, struct endpoint *e,
                           const struct greeting *g)
 {
-    uint8_t own[GREETING_SHARE], yes[GREETING_BYTES];
+    uint8_t own[GREETING_SHARE] = {0}, yes[GREETING_BYTES];
     endpoint_close(t, e);
     e->fd = p->fd;
     e->by_unix = p->by_unix;
@@ -181,13 +181,12 @@ static void pending_prune(struct transport *t)
         pending_drop(t, oldest);
 }
 
-static void listener_ready(struct transport *t, struct watch *w, uint32_t events)
+/* False: nobody connects. */
+static bool listener_accept(struct transport *t, struct listener *l)
 {
-    (void)events;
-    struct listener *l = (struct listener *)w;
     int fd = accept4(l->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0)
-        return;
+        return false;
     struct ucred peer;
     socklen_t size = sizeof peer;
     bool foreign = l->by_unix && (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
@@ -198,7 +197,7 @@ static void listener_ready(struct transport *t, struct watch *w, uint32_t events
     if (p == NULL || epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &event) != 0) {
         free(p);
         close(fd);
-        return;
+        return true;
     }
     *p = (struct pending){.watch = {pending_ready},
                           .next = t->pending,
@@ -208,7 +207,22 @@ static void listener_ready(struct transport *t, struct watch *w, uint32_t events
                           .since_ms = transport_now_ms(t)};
     t->pending = p;
     t->pending_count++;
+    sockets_soon(t);
     pending_ready(t, &p->watch, EPOLLIN); /* most have said it already */
+    return true;
+}
+
+static void listener_ready(struct transport *t, struct watch *w, uint32_t events)
+{
+    (void)events;
+    listener_accept(t, (struct listener *)w);
+}
+
+void listen_to_neighbours(struct transport *t)
+{
+    for (int i = 0; i < t->listener_count; i++)
+        while (t->listeners[i].by_unix && listener_accept(t, &t->listeners[i]))
+            continue;
 }
 
 static int listener_add(struct transport *t, const struct sockaddr *a, socklen_t size)

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EVENTS = 32, SOCKETS_EVERY = 128, TIMERS_EVERY = 32, FIRST_CONTACT_MS = 20000 };
+enum { EVENTS = 32, SOCKETS_SELDOM = 128, TIMERS_EVERY = 32, FIRST_CONTACT_MS = 20000 };
 enum { CLOCK_MS = 10, SLEEP_MS = 64 };
 enum { GATHER_BYTES = 16 * 1024 }; /* more does not wait */
 enum { STEP_MS = 50 };             /* the clock's longest step */
@@ -154,6 +154,7 @@ void endpoint_open(struct transport *t, struct endpoint *e, uint32_t peer_receiv
 {
     e->state = LINK_OPEN;
     e->was_open = true;
+    t->connections++;
     if (e->by_unix) {
         t->ring_peers[t->ring_count++] = e;
         endpoint_watch(t, e, EPOLLIN);
@@ -195,7 +196,15 @@ void endpoint_broken(struct transport *t, struct endpoint *e, const char *reason
     greet_start(t, e);
 }
 
-static void endpoint_first_use(struct transport *t, struct endpoint *e)
+/* Looking costs more than all rings together, and seldom finds anything: except when processes
+ * begin to talk, since then many do. */
+void sockets_soon(struct transport *t)
+{
+    t->sockets_gap = 1;
+    t->sockets_due = t->polls;
+}
+
+static void endpoint_dial(struct transport *t, struct endpoint *e)
 {
     e->deadline_ms = transport_now_ms(t) + FIRST_CONTACT_MS;
     e->reason = "no connection could be made";
@@ -204,6 +213,15 @@ static void endpoint_first_use(struct transport *t, struct endpoint *e)
         e->reason = "its address is not known";
         e->deadline_ms = 0;
     }
+}
+
+/* Where both sides begin at once, one connection is in vain, and so is what it took. */
+static void endpoint_first_use(struct transport *t, struct endpoint *e)
+{
+    sockets_soon(t);
+    listen_to_neighbours(t);
+    if (e->state == LINK_NONE)
+        endpoint_dial(t, e);
     count_what_matters(t);
 }
 
@@ -241,6 +259,7 @@ int transport_open(struct transport **out, const struct transport_options *o,
         return -ENOMEM;
     t->options = *o;
     t->events = *events;
+    t->sockets_gap = 1;
     t->endpoints = calloc(o->count, sizeof *t->endpoints);
     t->ring_peers = calloc(o->count, sizeof *t->ring_peers);
     t->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -401,8 +420,21 @@ bool transport_met(const struct transport *t, uint32_t to)
     return t->endpoints[to].was_open;
 }
 
+unsigned transport_connections(const struct transport *t)
+{
+    return t->connections;
+}
+
+static bool sockets_are_due(const struct transport *t)
+{
+    return t->sockets_matter > 0 || t->ring_count == 0 || (int)(t->polls - t->sockets_due) >= 0;
+}
+
 static void poll_sockets(struct transport *t, int timeout_ms)
 {
+    t->sockets_due = t->polls + t->sockets_gap;
+    if (t->sockets_gap < SOCKETS_SELDOM)
+        t->sockets_gap *= 2;
     struct epoll_event events[EVENTS];
     int n = epoll_wait(t->epoll, events, EVENTS, timeout_ms);
     for (int i = 0; i < n; i++) {
@@ -463,7 +495,7 @@ int transport_poll(struct transport *t, int timeout_ms)
     poll_rings(t);
     if (t->moved == 0 && timeout_ms != 0)
         poll_sleeping(t, timeout_ms);
-    else if (t->sockets_matter > 0 || t->ring_count == 0 || t->polls % SOCKETS_EVERY == 0)
+    else if (sockets_are_due(t))
         poll_sockets(t, 0);
     if (t->sockets_matter > 0 && (timeout_ms != 0 || t->polls % TIMERS_EVERY == 0))
         clock_all(t);

@@ -123,6 +123,8 @@ uint64_t transport_turn_ms(struct transport *t, uint32_t process, uint64_t gap_m
 bool transport_is_far(const struct transport *t, uint32_t to);
 /* Was there ever a connection? */
 bool transport_met(const struct transport *t, uint32_t to);
+/* How many connections were made so far, in either direction. */
+unsigned transport_connections(const struct transport *t);
 
 /* Moves what can be moved; sleeps up to timeout_ms (-1: no limit) when there is nothing. Returns
  * how many frames came or went. */

@@ -191,6 +191,22 @@ static void test_first_look(void **state)
     assert_false(t.contention.rests);
 }
 
+/* Nor what was before it was told to count anew; what it believes already stays. */
+static void test_counts_anew(void **state)
+{
+    (void)state;
+    struct thread t = begun();
+    for (int i = 0; i < 20; i++) {
+        run(&t, 7 * MS, 3 * MS, false);
+        contention_restart(&t.contention, t.now, t.used, t.slept);
+    }
+    assert_false(contention_is_here(&t.contention));
+    run(&t, 20 * MS, 3 * MS, false);
+    assert_true(contention_is_here(&t.contention));
+    contention_restart(&t.contention, t.now, t.used, t.slept);
+    assert_true(contention_is_here(&t.contention));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +215,6 @@ int main(void)
         cmocka_unit_test(test_own_sleep),      cmocka_unit_test(test_sleep_after_two_looks),
         cmocka_unit_test(test_belief_grows),   cmocka_unit_test(test_naps),
         cmocka_unit_test(test_naps_cut_short), cmocka_unit_test(test_sleep_between_waits),
-        cmocka_unit_test(test_first_look)};
+        cmocka_unit_test(test_first_look),     cmocka_unit_test(test_counts_anew)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -894,6 +894,91 @@ static struct sockaddr_in door(const struct side *s)
     return a;
 }
 
+/* What a's question has where the X25519 share is: is there one? */
+static bool share_is_sent(bool encrypted)
+{
+    static struct side a, b;
+    static const uint8_t none[32];
+    uint8_t ask[128];
+    unsigned port;
+    const int listener = port_hold(&port);
+    assert_int_equal(listen(listener, 1), 0);
+    encrypt = encrypted;
+    side_open(&b, 1, &a, false);
+    side_open(&a, 0, &b, false);
+    encrypt = false;
+    sprintf(strrchr(b.address, ' '), " %u", port);
+    side_send(&a);
+    const int fd = accept(listener, NULL, NULL);
+    transport_poll(a.t, 0);
+    assert_int_equal(recv(fd, ask, sizeof ask, MSG_WAITALL), sizeof ask);
+    close(fd);
+    close(listener);
+    side_close(&a);
+    side_close(&b);
+    return memcmp(ask + 64, none, sizeof none) != 0;
+}
+
+static void test_keys_are_made_where_they_are_needed(void **state)
+{
+    (void)state;
+    assert_true(share_is_sent(true));
+    assert_false(share_is_sent(false));
+}
+
+/* Neither polls before both have sent: the second finds the first at its door. */
+static void test_one_connection_is_enough(void **state)
+{
+    (void)state;
+    static struct side a, b;
+    side_open(&a, 0, &b, true);
+    side_open(&b, 1, &a, true);
+    side_send(&a);
+    assert_false(transport_met(a.t, 1));
+    side_send(&b);
+    assert_true(transport_met(b.t, 0));
+    while (a.next_in < 1 || b.next_in < 1)
+        poll_both(&a, &b, 1);
+    assert_int_equal(transport_connections(a.t), 1);
+    assert_int_equal(transport_connections(b.t), 1);
+    side_close(&a);
+    side_close(&b);
+}
+
+/* Somebody knocks at the side's door: heard after how many of its polls? */
+static int polls_until_heard(struct side *s)
+{
+    struct sockaddr_in to = door(s);
+    int polls = 0;
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+    for (; is_called(s); polls++)
+        transport_poll(s->t, 0);
+    close(fd);
+    while (is_called(s)) /* that it is gone */
+        transport_poll(s->t, 0);
+    return polls;
+}
+
+static void test_the_next_one_is_heard_sooner(void **state)
+{
+    (void)state;
+    static struct side a, b;
+    int seldom = 0;
+    meet(&a, &b);
+    for (int i = 0; i < 8; i++) {
+        for (int quiet = 0; quiet < 1000 + 50 * i; quiet++)
+            transport_poll(a.t, 0);
+        const int polls = polls_until_heard(&a);
+        assert_in_range(polls, 1, 128);
+        seldom += polls > 16;
+        assert_in_range(polls_until_heard(&a), 1, 8);
+    }
+    assert_in_range(seldom, 4, 8);
+    side_close(&a);
+    side_close(&b);
+}
+
 /* Crowds that say nothing or anything do no harm. */
 static void test_crowd(void **state)
 {
@@ -1117,6 +1202,9 @@ int main(void)
         cmocka_unit_test(test_who_keeps),
         cmocka_unit_test(test_what_is_kept_is_heard),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_keys_are_made_where_they_are_needed),
+        cmocka_unit_test(test_one_connection_is_enough),
+        cmocka_unit_test(test_the_next_one_is_heard_sooner),
         cmocka_unit_test(test_crowd),
         cmocka_unit_test(test_strangers),
         cmocka_unit_test(test_tampering),

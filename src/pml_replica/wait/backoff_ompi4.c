@@ -33,14 +33,28 @@ static bool has_timed_work(void)
     return replica.awaiting_others > 0 || engine_has_timed_work(replica.engine);
 }
 
+/* Have processes met since this was last asked? That takes long in each of them, in which it gives
+ * its processor to none. */
+static bool processes_have_met(void)
+{
+    const unsigned before = replica.connections;
+    replica.connections = transport_connections(replica.transport);
+    return replica.connections != before;
+}
+
 /* MPI_Init waits and sleeps in ways of its own, while other processes start. */
 static void contention_update(struct contention *c)
 {
     if (ompi_mpi_state < OMPI_MPI_STATE_INIT_COMPLETED)
         return;
     const uint64_t now = now_ns(CLOCK_MONOTONIC_COARSE);
-    if (contention_poll(c, now, !program_waits()))
-        contention_judge(c, now, now_ns(CLOCK_THREAD_CPUTIME_ID), thread_sleeps(), load_is_high());
+    if (!contention_poll(c, now, !program_waits()))
+        return;
+    const uint64_t used = now_ns(CLOCK_THREAD_CPUTIME_ID), slept = thread_sleeps();
+    if (processes_have_met())
+        contention_restart(c, now, used, slept);
+    else
+        contention_judge(c, now, used, slept, load_is_high());
 }
 
 void backoff_begin(void)

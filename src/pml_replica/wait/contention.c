@@ -38,11 +38,22 @@ bool contention_load_is_high(unsigned long load, unsigned processors)
     return (load >> 16) >= (unsigned long)MANY * processors;
 }
 
+void contention_restart(struct contention *c, uint64_t now, uint64_t used, uint64_t slept)
+{
+    *c = (struct contention){.since = now,
+                             .used = used,
+                             .slept = slept,
+                             .until = c->until,
+                             .lasts = c->lasts,
+                             .rests = c->rests,
+                             .rested = c->rested};
+}
+
 void contention_judge(struct contention *c, uint64_t now, uint64_t used, uint64_t slept, bool many)
 {
     struct contention next = {.since = now, .used = used, .slept = slept};
     if (c->since == 0) { /* it begins to count */
-        *c = next;
+        contention_restart(c, now, used, slept);
         return;
     }
     const uint64_t went = now - c->since, wanted = went > c->backed_off ? went - c->backed_off : 0;

@@ -28,6 +28,8 @@ bool contention_poll(struct contention *c, uint64_t now, bool asked);
 /* used: processor time so far; slept: times the thread has gone to sleep so far, by backoff among
  * them; many: far more processes want to run on this machine than it has processors. */
 void contention_judge(struct contention *c, uint64_t now, uint64_t used, uint64_t slept, bool many);
+/* Counts from now on, and says nothing of what went on until now. Times as above. */
+void contention_restart(struct contention *c, uint64_t now, uint64_t used, uint64_t slept);
 /* load: how many wanted to run in the last minute, in 65536ths. */
 bool contention_load_is_high(unsigned long load, unsigned processors);
 /* Of a sleep by backoff: how long it took, how long it was to be, and how often the thread went to
