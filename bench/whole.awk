@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # whole.awk -- a table of whole times: level R of a program beside R copies on stock; median.awk comes first.
-# The caller sets value[program, kind, i] in seconds, count[program, kind], json and lines (0).
+# The caller sets value[program, kind, i] in seconds, count[program, kind], json, lines (0) and kinds, those asked for.
 function spread(key,    i, low, high) {
     for (i = 1; i <= count[key]; i++) {
         if (i == 1 || value[key, i] < low) low = value[key, i]
@@ -11,7 +11,7 @@ function spread(key,    i, low, high) {
 function whole_line(program, level, beside,    a, b, ratio, target, verdict) {
     a = median(value, count, program SUBSEP "level" level)
     b = median(value, count, program SUBSEP beside)
-    if (!a && !b) return
+    if (!a && !b || !index(" " kinds " ", " level" level " ")) return
     ratio = b ? a / b : 0
     target = level == 3 ? 1.10 : level == 2 ? 1.05 : 1.01
     verdict = !a || !b ? "no answer" : ratio <= target ? "met" : "missed"
