@@ -178,7 +178,7 @@ socklen_t address_way(const struct transport *t, const struct endpoint *e, int i
 int listen_open(struct transport *t);
 void listen_close(struct transport *t);
 void listen_sweep(struct transport *t);
-/* Lets in who connects over the UNIX socket now. No frame is read. */
+/* Lets in who connects over the UNIX socket now, a crowd in part. No frame is read. */
 void listen_to_neighbours(struct transport *t);
 
 /* greet.c */

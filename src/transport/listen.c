@@ -221,8 +221,9 @@ static void listener_ready(struct transport *t, struct watch *w, uint32_t events
 void listen_to_neighbours(struct transport *t)
 {
     for (int i = 0; i < t->listener_count; i++)
-        while (t->listeners[i].by_unix && listener_accept(t, &t->listeners[i]))
-            continue;
+        for (int n = 0; n < PENDINGS && t->listeners[i].by_unix; n++)
+            if (!listener_accept(t, &t->listeners[i]))
+                break;
 }
 
 static int listener_add(struct transport *t, const struct sockaddr *a, socklen_t size)
