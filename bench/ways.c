@@ -11,6 +11,7 @@
  * reduce     a sum of 1 MiB over all
  * stream     BYTES from each even rank to the next one, 64 under way; whoever: received from any
  * source start      nothing
+ * meet       rounds of search by processes that have yet to meet: the first, and thirty
  *
  * Each checks what it receives. What it sent is printed by rank 0, of all ranks: lines
  * `sent BYTES MESSAGES` or, of those that were received from any source, `any BYTES MESSAGES`. */
@@ -233,6 +234,19 @@ static int start(int *argc, char ***argv, long begin)
     return 0;
 }
 
+static int meet(int *argc, char ***argv)
+{
+    MPI_Init(argc, argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const long begin = now_us();
+    search(1);
+    const long first = now_us();
+    search(29);
+    printf("met %ld %ld\n", first - begin, now_us() - begin);
+    MPI_Finalize();
+    return 0;
+}
+
 static void print_counts(void)
 {
     for (int i = 0; i < SIZES; i++) {
@@ -255,6 +269,8 @@ int main(int argc, char **argv)
     int ranks;
     if (strcmp(way, "start") == 0)
         return start(&argc, &argv, now_us());
+    if (strcmp(way, "meet") == 0)
+        return meet(&argc, &argv);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
