@@ -234,17 +234,13 @@ static int start(int *argc, char ***argv, long begin)
     return 0;
 }
 
-static int meet(int *argc, char ***argv)
+static void meet(void)
 {
-    MPI_Init(argc, argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const long begin = now_us();
     search(1);
     const long first = now_us();
     search(29);
     printf("met %ld %ld\n", first - begin, now_us() - begin);
-    MPI_Finalize();
-    return 0;
 }
 
 static void print_counts(void)
@@ -269,8 +265,6 @@ int main(int argc, char **argv)
     int ranks;
     if (strcmp(way, "start") == 0)
         return start(&argc, &argv, now_us());
-    if (strcmp(way, "meet") == 0)
-        return meet(&argc, &argv);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -292,6 +286,8 @@ int main(int argc, char **argv)
         all_to_all(rounds, 2 * 1024 * 1024, 3);
     else if (strcmp(way, "search") == 0)
         search(rounds);
+    else if (strcmp(way, "meet") == 0)
+        meet();
     else if (strcmp(way, "reduce") == 0)
         reduce(rounds);
     else if (strcmp(way, "stream") == 0 || strcmp(way, "whoever") == 0)

@@ -186,7 +186,7 @@ void greet_start(struct transport *t, struct endpoint *e);
 void greet_ready(struct transport *t, struct endpoint *e, uint32_t events);
 void greet_prepare(const struct transport *t, int fd); /* a TCP socket */
 uint32_t greet_flags(const struct transport *t, bool by_unix);
-/* `own` is filled; NULL with a no. */
+/* `own` is filled where keys are needed; NULL with a no. */
 int greet_answer(struct transport *t, struct endpoint *e, int fd, enum greeting_kind kind,
                  const uint8_t ask[GREETING_BYTES], uint8_t own[GREETING_SHARE],
                  uint8_t bytes[GREETING_BYTES]);

@@ -259,7 +259,7 @@ int transport_open(struct transport **out, const struct transport_options *o,
         return -ENOMEM;
     t->options = *o;
     t->events = *events;
-    t->sockets_gap = 1;
+    sockets_soon(t);
     t->endpoints = calloc(o->count, sizeof *t->endpoints);
     t->ring_peers = calloc(o->count, sizeof *t->ring_peers);
     t->epoll = epoll_create1(EPOLL_CLOEXEC);

@@ -9,12 +9,14 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -945,6 +947,32 @@ static void test_one_connection_is_enough(void **state)
     side_close(&b);
 }
 
+/* A crowd of neighbours does not keep a side from what it is about to send. */
+static void test_a_crowd_of_neighbours_is_heard_in_part(void **state)
+{
+    (void)state;
+    static struct side a, b;
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    int crowd[100];
+    side_open(&a, 0, &b, true);
+    side_open(&b, 1, &a, true);
+    assert_int_equal(sscanf(a.address, "%*s %*s %63s", to.sun_path + 1), 1);
+    const socklen_t size =
+        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(to.sun_path + 1));
+    for (int i = 0; i < 100; i++) {
+        crowd[i] = socket(AF_UNIX, SOCK_STREAM, 0);
+        assert_int_equal(connect(crowd[i], (struct sockaddr *)&to, size), 0);
+    }
+    side_send(&a);
+    assert_true(is_called(&a)); /* by the rest */
+    while (b.next_in < 1)
+        poll_both(&a, &b, 1);
+    for (int i = 0; i < 100; i++)
+        close(crowd[i]);
+    side_close(&a);
+    side_close(&b);
+}
+
 /* Somebody knocks at the side's door: heard after how many of its polls? */
 static int polls_until_heard(struct side *s)
 {
@@ -1204,6 +1232,7 @@ int main(void)
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_keys_are_made_where_they_are_needed),
         cmocka_unit_test(test_one_connection_is_enough),
+        cmocka_unit_test(test_a_crowd_of_neighbours_is_heard_in_part),
         cmocka_unit_test(test_the_next_one_is_heard_sooner),
         cmocka_unit_test(test_crowd),
         cmocka_unit_test(test_strangers),
