@@ -114,9 +114,9 @@ struct replica {
     unsigned foreign_polls; /* consecutive polls outside of any call of ours */
     struct backoff backoff;
     struct contention contention;
-    unsigned connections; /* when contention was last judged */
-    unsigned processors;  /* of this machine */
-    struct fence {        /* where Open MPI itself waits for all processes */
+    struct meeting meeting;
+    unsigned processors; /* of this machine */
+    struct fence {       /* where Open MPI itself waits for all processes */
         int32_t state;
         bool linked;
         uint64_t since;

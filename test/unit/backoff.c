@@ -147,6 +147,34 @@ static void test_who_rests(void **state)
     assert_int_equal(ms_of(&fresh, &nobody, waits, false), 0);
 }
 
+/* Those that it meets need the processor, and get no turn from a thread that yields to its session.
+ */
+static void test_while_processes_meet(void **state)
+{
+    (void)state;
+    const struct backoff_case meets = {.waits = true, .meets = true},
+                              word = {.for_word = true, .meets = true}, tests = {.meets = true};
+    struct thread t = {0}, only = {.only = true}, busy = {0}, read = {0}, asked = {0}, told = {0};
+    assert_int_equal(looks_until_sleep(&t, meets, 0, false), 32);
+    assert_int_equal(looks_until_sleep(&only, meets, 0, false), 4);
+    assert_int_equal(looks_until_sleep(&told, word, 0, false), 32);
+    assert_int_equal(looks_until_sleep(&busy, meets, 10 * US, false), 0);
+    assert_true(looks_until_sleep(&read, meets, 0, true) > 30000);
+    assert_in_range(looks_until_sleep(&asked, tests, 0, false), 1000, 5000);
+}
+
+static void test_processes_meet_for_some_time_after_each_connection(void **state)
+{
+    (void)state;
+    struct meeting m = {0};
+    assert_true(backoff_meets(&m, 0, 7 * (uint64_t)MS)); /* it has met none yet */
+    assert_true(backoff_meets(&m, 1, 40 * (uint64_t)MS));
+    assert_true(backoff_meets(&m, 1, 79 * (uint64_t)MS));
+    assert_false(backoff_meets(&m, 1, 80 * (uint64_t)MS));
+    assert_true(backoff_meets(&m, 3, 900 * (uint64_t)MS));
+    assert_false(backoff_meets(&m, 3, 940 * (uint64_t)MS));
+}
+
 static void test_in_contention(void **state)
 {
     (void)state;
@@ -159,13 +187,15 @@ static void test_at_a_fence_it_sleeps_for_a_small_part_of_the_wait(void **state)
 {
     (void)state;
     uint64_t waited = 0, polls = 0;
-    for (; waited < 31 * (uint64_t)MS; waited += 150 * US)
+    for (; waited < 1 * (uint64_t)MS; waited += 150 * US)
         assert_int_equal(backoff_at_fence_ms(waited), 0);
     for (; waited < 10000 * (uint64_t)MS; polls++) {
         const uint64_t ms = (uint64_t)backoff_at_fence_ms(waited);
-        assert_true(ms * 32 * MS <= waited);
+        assert_true(ms == 1 || ms * 32 * MS <= waited);
         waited += ms * MS + 150 * US;
     }
+    assert_int_equal(backoff_at_fence_ms(32 * (uint64_t)MS - 1), 1);
+    assert_int_equal(backoff_at_fence_ms(64 * (uint64_t)MS), 2);
     assert_in_range(polls, 100, 600); /* in 10 s */
     assert_int_equal(backoff_at_fence_ms(UINT64_MAX), 64);
 }
@@ -182,6 +212,8 @@ int main(void)
         cmocka_unit_test(test_a_wait_where_others_run),
         cmocka_unit_test(test_for_a_time_at_once),
         cmocka_unit_test(test_who_rests),
+        cmocka_unit_test(test_while_processes_meet),
+        cmocka_unit_test(test_processes_meet_for_some_time_after_each_connection),
         cmocka_unit_test(test_in_contention),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include "backoff.h"
 
 enum { TESTS_MS = 1, WAITS_MS = 8, WAITS_MOST_MS = 64, TIMED_MS = 4, TIMED_MOST_MS = 8 };
+enum { MEETING_NS = 40000000 };
 enum { POLLS = 32, POLLS_A_TURN = 8, POLL_NS = 4000, BUSY_NS = 100000 };
 
 bool backoff_poll(struct backoff *n, bool only)
@@ -13,11 +14,20 @@ bool backoff_poll(struct backoff *n, bool only)
     return n->sleepy || due;
 }
 
+bool backoff_meets(struct meeting *m, unsigned connections, uint64_t now)
+{
+    if (m->until == 0 || m->connections != connections)
+        *m = (struct meeting){.connections = connections, .until = now + MEETING_NS};
+    return now < m->until;
+}
+
 /* After how many rounds of polls. A peer that copies answers at once, and waking up takes longer
  * than waiting for it; except on a processor that others want, too. */
 static unsigned backoff_patience(struct backoff_case is, bool is_alone, bool is_being_read)
 {
-    enum { FEW = 4, MORE = 64, MANY = 1024 };
+    enum { ONE = 1, FEW = 4, MORE = 64, MANY = 1024 };
+    if (is.meets && !is_being_read && (is.waits || is.for_word))
+        return ONE;
     if (is_alone)
         return is_being_read ? MANY : MORE;
     return is.waits || is.for_word ? FEW : MORE;
@@ -60,7 +70,9 @@ int backoff_ms(const struct backoff *n, struct backoff_case is, bool has_timed_w
 int backoff_at_fence_ms(uint64_t waited)
 {
     enum { MS = 1000000, PART = 32 };
-    const uint64_t ms = waited / MS / PART;
+    if (waited < MS)
+        return 0;
+    const uint64_t part = waited / MS / PART, ms = part > 1 ? part : 1;
     return ms < WAITS_MOST_MS ? (int)ms : WAITS_MOST_MS;
 }
 

@@ -24,7 +24,18 @@ struct backoff_case {
     bool waits;    /* in a call until something comes, */
     bool for_word; /* in any call, for a decision of another lane, */
     bool for_time; /* namely of a time; its leader computes, and decides on times seldom */
+    bool meets;    /* while processes meet, */
 };
+
+/* namely from the first time that this is asked until some time after the last connection. Each of
+ * them needs the processor for a millisecond or so then, and gets it late from those that wait and
+ * poll: a turn that is given up goes to others of the same session, and each peer of a machine has
+ * one of its own. */
+struct meeting {
+    unsigned connections; /* of this process, when this was last asked */
+    uint64_t until;       /* clock, ns */
+};
+bool backoff_meets(struct meeting *m, unsigned connections, uint64_t now);
 
 /* At each poll. `only`: the only one before others get the processor, which counts as many. True:
  * it is time to judge. */
@@ -38,7 +49,8 @@ bool backoff_is_due(const struct backoff *n, const struct contention *c, struct 
 int backoff_ms(const struct backoff *n, struct backoff_case is, bool has_timed_work);
 /* MPI_Init and MPI_Finalize wait for all others in a loop of Open MPI's, each with 5000 polls a
  * second; while hundreds start, most of them wait so. How long to sleep in such a wait, ms: a small
- * part of what it has taken, ns, so that it is not felt. */
+ * part of what it has taken, ns, so that it is not felt; after the first a whole one, as the loop
+ * itself sleeps each time for a tenth of that. */
 int backoff_at_fence_ms(uint64_t waited);
 /* After each poll. waits: as above; news: something came. */
 void backoff_polled(struct backoff *n, bool waits, bool slept, bool news);

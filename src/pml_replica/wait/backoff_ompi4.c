@@ -33,16 +33,13 @@ static bool has_timed_work(void)
     return replica.awaiting_others > 0 || engine_has_timed_work(replica.engine);
 }
 
-/* Have processes met since this was last asked? That takes long in each of them, in which it gives
- * its processor to none. */
-static bool processes_have_met(void)
+static bool processes_meet(uint64_t now)
 {
-    const unsigned before = replica.connections;
-    replica.connections = transport_connections(replica.transport);
-    return replica.connections != before;
+    return backoff_meets(&replica.meeting, transport_connections(replica.transport), now);
 }
 
-/* MPI_Init waits and sleeps in ways of its own, while other processes start. */
+/* MPI_Init waits and sleeps in ways of its own, while other processes start. To meet takes long in
+ * each of them, in which it gives its processor to none. */
 static void contention_update(struct contention *c)
 {
     if (ompi_mpi_state < OMPI_MPI_STATE_INIT_COMPLETED)
@@ -51,7 +48,7 @@ static void contention_update(struct contention *c)
     if (!contention_poll(c, now, !program_waits()))
         return;
     const uint64_t used = now_ns(CLOCK_THREAD_CPUTIME_ID), slept = thread_sleeps();
-    if (processes_have_met())
+    if (processes_meet(now))
         contention_restart(c, now, used, slept);
     else
         contention_judge(c, now, used, slept, load_is_high());
@@ -88,12 +85,15 @@ int backoff_at_fence(void)
 int backoff_due(void)
 {
     contention_update(&replica.contention);
-    const struct backoff_case is = {.waits = program_waits(),
-                                    .for_word = engine_waits_for_others(replica.engine),
-                                    .for_time = replica.waits_for_time};
-    if (backoff_poll(&replica.backoff, replica.single_poll))
-        backoff_judge(&replica.backoff, is, now_ns(CLOCK_MONOTONIC),
-                      now_ns(CLOCK_THREAD_CPUTIME_ID), transport_is_being_read(replica.transport));
+    struct backoff_case is = {.waits = program_waits(),
+                              .for_word = engine_waits_for_others(replica.engine),
+                              .for_time = replica.waits_for_time};
+    if (backoff_poll(&replica.backoff, replica.single_poll)) {
+        const uint64_t now = now_ns(CLOCK_MONOTONIC);
+        is.meets = processes_meet(now);
+        backoff_judge(&replica.backoff, is, now, now_ns(CLOCK_THREAD_CPUTIME_ID),
+                      transport_is_being_read(replica.transport));
+    }
     if (!backoff_is_due(&replica.backoff, &replica.contention, is))
         return 0;
     return backoff_ms(&replica.backoff, is, has_timed_work());
