@@ -2,7 +2,9 @@
 /* appends.c -- each rank adds lines to a log of its own; rank 0 sums up what is in the input, into
  * a new file that it renames. Files of the working folder, by plain calls.
  *
- *     appends INPUT LINES MS-PER-LINE */
+ *     appends INPUT LINES [FILE]
+ *
+ * FILE: half of the lines come when that is there. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,16 +31,25 @@ static long sum_of(const char *input)
     return sum;
 }
 
+static void await(const char *file)
+{
+    enum { EACH_US = 20000 };
+    while (access(file, F_OK) != 0)
+        usleep(EACH_US);
+}
+
 int main(int argc, char **argv)
 {
     int rank;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (argc != 4)
+    if (argc < 3)
         MPI_Abort(MPI_COMM_WORLD, 2);
-    for (int i = 0; i < atoi(argv[2]); i++) {
+    const int lines = atoi(argv[2]);
+    for (int i = 0; i < lines; i++) {
+        if (argc > 3 && i == lines / 2)
+            await(argv[3]);
         add_line(rank, i);
-        usleep((useconds_t)atoi(argv[3]) * 1000);
         MPI_Barrier(MPI_COMM_WORLD);
     }
     long mine = sum_of(argv[1]), all = 0;
