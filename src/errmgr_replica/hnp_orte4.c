@@ -79,10 +79,10 @@ static bool process_error(orte_proc_t *p, orte_proc_state_t state)
 {
     if (!survive_active() && state == ORTE_PROC_STATE_ABORTED_BY_SIG && p->exit_code > 128)
         tell_of_signal(p);
+    if (self->hnp.ending && plm_p2p_results_wanted())
+        return true; /* the verdict is known, and stock code would end the fetching of results */
     if (!survive_active() || !hnp_has(p->name.jobid))
         return false;
-    if (self->hnp.ending && plm_p2p_results_wanted())
-        return true; /* its lane was not needed, and stock code would end the fetching of results */
     if (hnp_ends_already() || orte_job_term_ordered)
         return false;
     switch (state) {
