@@ -33,9 +33,11 @@ static bool has_timed_work(void)
     return replica.awaiting_others > 0 || engine_has_timed_work(replica.engine);
 }
 
+/* The program has to talk before they do. */
 static bool processes_meet(uint64_t now)
 {
-    return backoff_meets(&replica.meeting, transport_connections(replica.transport), now);
+    return ompi_mpi_state >= OMPI_MPI_STATE_INIT_COMPLETED &&
+           backoff_meets(&replica.meeting, transport_connections(replica.transport), now);
 }
 
 /* MPI_Init waits and sleeps in ways of its own, while other processes start. To meet takes long in
