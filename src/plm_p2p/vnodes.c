@@ -20,6 +20,7 @@ struct vnode {
     bool announced; /* the caller knows that the lease is a new one */
     bool added;     /* ... that the vnode exists */
     bool refused;   /* the grid has nothing to replace it with */
+    bool launched;  /* its peer has said so */
     int64_t started_ms;
     char why[GRID_LINE + 1]; /* why its last lease was lost */
 };
@@ -171,8 +172,16 @@ static void list_note(struct id **list, size_t *count, const struct id *id)
 void vnodes_launched(struct vnodes *s, const struct id *lease)
 {
     unsigned i;
-    if (vnodes_find(s, lease, &i) && s->vnode[i].state == VNODE_STARTING)
+    if (vnodes_find(s, lease, &i) && s->vnode[i].state == VNODE_STARTING) {
+        s->vnode[i].launched = true;
         snprintf(s->vnode[i].why, sizeof s->vnode[i].why, "its orted runs but does not report");
+    }
+}
+
+bool vnodes_is_launching(const struct vnodes *s, unsigned vnode)
+{
+    assert(vnode < s->count);
+    return s->vnode[vnode].state == VNODE_STARTING && !s->vnode[vnode].launched;
 }
 
 void vnodes_fetching(struct vnodes *s, const struct id *lease, int64_t now_ms)
@@ -271,6 +280,7 @@ static bool vnode_announce(struct vnode *vnode, unsigned number, int64_t now_ms,
         action->kind = VNODES_NEW_LEASE;
     } else {
         vnode->state = VNODE_STARTING;
+        vnode->launched = false;
         vnode->started_ms = now_ms;
         snprintf(vnode->why, sizeof vnode->why, "its daemon does not answer");
         action->kind = VNODES_START;

@@ -44,6 +44,8 @@ const struct grid_lease *vnodes_lease(const struct vnodes *s, unsigned vnode);
 /* Which vnode has this lease? false: none, it was replaced or is a spare. */
 bool vnodes_find(const struct vnodes *s, const struct id *lease, unsigned *vnode);
 bool vnodes_is_empty(const struct vnodes *s, unsigned vnode); /* its lease was lost */
+/* Its orted was asked for, and its peer has not said that it runs. */
+bool vnodes_is_launching(const struct vnodes *s, unsigned vnode);
 bool vnodes_all_reported(const struct vnodes *s);
 const struct id *vnodes_failed_peers(const struct vnodes *s, size_t *count);
 

@@ -16,8 +16,11 @@
 
 enum {
     GRACE_S = 5, /* for orteds to leave when told to; then their leases end */
-    LAST_WORD_MS = 10
+    LAST_WORD_MS = 10,
+    LAUNCH_WORD_MS = 1000
 };
+
+static bool hear_daemon(int ms);
 
 static struct plm_p2p_component *const plm = &mca_plm_p2p_component;
 
@@ -60,11 +63,23 @@ static void note_report(orte_vpid_t vpid)
     }
 }
 
+/* What a lease has, its cores for example, comes with the word that its orted runs, by way of
+ * daemons that may be slow: an orted on this host can be faster. */
+static void hear_of_launch(orte_vpid_t vpid)
+{
+    unsigned vnode;
+    for (int waited = 0; waited < LAUNCH_WORD_MS && vnode_of_daemon(vpid, &vnode) &&
+                         vnodes_is_launching(plm->vnodes, vnode) && hear_daemon(LAST_WORD_MS);
+         waited += LAST_WORD_MS)
+        ;
+}
+
 /* An orted whose place is taken may still phone home: nobody listens to it. */
 static void on_report(int status, orte_process_name_t *sender, opal_buffer_t *buffer,
                       orte_rml_tag_t tag, void *unused)
 {
     unsigned vnode;
+    hear_of_launch(sender->vpid);
     if (plm_p2p_is_retired(sender->vpid) ||
         (vnode_of_daemon(sender->vpid, &vnode) && vnodes_is_empty(plm->vnodes, vnode))) {
         log_trace(plm->verbose, 1, -1, -1, NULL, "orted %u came too late", sender->vpid);
@@ -251,15 +266,22 @@ static void on_event(int fd, short what, void *unused)
     plm_p2p_go_on();
 }
 
+/* What this desktop's daemon says within so many ms; false: it is not to be asked. */
+static bool hear_daemon(int ms)
+{
+    if (plm->ending || plm->asking || !plm->watching || ras_grid() == NULL)
+        return false;
+    struct pollfd daemon = {.fd = client_fd(grid_client(ras_grid())), .events = POLLIN};
+    if (poll(&daemon, 1, ms) > 0)
+        on_event(-1, 0, NULL);
+    return true;
+}
+
 /* The connections to orteds go through the daemon, so its end looks like theirs. Its own last word
  * is on its way then, or comes while it dies. */
 bool plm_p2p_is_over(void)
 {
-    if (!plm->ending && !plm->asking && plm->watching && ras_grid() != NULL) {
-        struct pollfd daemon = {.fd = client_fd(grid_client(ras_grid())), .events = POLLIN};
-        if (poll(&daemon, 1, LAST_WORD_MS) > 0)
-            on_event(-1, 0, NULL);
-    }
+    (void)hear_daemon(LAST_WORD_MS);
     return plm->ending;
 }
 

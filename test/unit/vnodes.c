@@ -124,8 +124,12 @@ static void test_silence_is_replaced_and_released(void **state)
     const struct grid_lease more = lease(7, 1);
     const struct id one = lease_id(1);
     start_all(s, 0);
+    assert_true(vnodes_is_launching(s, 0));
     vnodes_launched(s, &one);
+    assert_false(vnodes_is_launching(s, 0));
+    assert_true(vnodes_is_launching(s, 1));
     vnodes_reported(s, 1);
+    assert_false(vnodes_is_launching(s, 1));
     expect_nothing(s, TIMEOUT_MS - 1);
     expect(s, TIMEOUT_MS, VNODES_ASK);
     vnodes_granted(s, &more, 1);
@@ -134,6 +138,7 @@ static void test_silence_is_replaced_and_released(void **state)
     expect(s, TIMEOUT_MS + 5, VNODES_NEW_LEASE);
     expect(s, TIMEOUT_MS + 5, VNODES_START);
     expect_nothing(s, TIMEOUT_MS + 5);
+    assert_true(vnodes_is_launching(s, 0));
     assert_int_equal(vnodes_deadline(s), 2 * TIMEOUT_MS + 5);
     /* What the old lease does now is of no interest. */
     vnodes_lost(s, &one, false, "ended");
