@@ -49,8 +49,7 @@ bool backoff_is_due(const struct backoff *n, const struct contention *c, struct 
 int backoff_ms(const struct backoff *n, struct backoff_case is, bool has_timed_work);
 /* MPI_Init and MPI_Finalize wait for all others in a loop of Open MPI's, each with 5000 polls a
  * second; while hundreds start, most of them wait so. How long to sleep in such a wait, ms: a small
- * part of what it has taken, ns, so that it is not felt; after the first a whole one, as the loop
- * itself sleeps each time for a tenth of that. */
+ * part of what it has taken, ns, so that it is not felt, and one at least from the first on. */
 int backoff_at_fence_ms(uint64_t waited);
 /* After each poll. waits: as above; news: something came. */
 void backoff_polled(struct backoff *n, bool waits, bool slept, bool news);

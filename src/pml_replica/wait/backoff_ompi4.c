@@ -33,7 +33,7 @@ static bool has_timed_work(void)
     return replica.awaiting_others > 0 || engine_has_timed_work(replica.engine);
 }
 
-/* The program has to talk before they do. */
+/* They meet when the program first talks, and not before. */
 static bool processes_meet(uint64_t now)
 {
     return ompi_mpi_state >= OMPI_MPI_STATE_INIT_COMPLETED &&
