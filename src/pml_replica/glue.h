@@ -156,6 +156,9 @@ void link_wait(void); /* one round, while a call blocks */
 /* Waits until this rank's windows have what the other lanes' windows had by this place: before the
  * program goes on with what it has learnt from others. */
 void link_catch_up(void);
+/* After the program has learned what this process decides: until the others have come near enough.
+ */
+void link_keep_pace(void);
 void link_stop(void *ctx, int status, const char *line);
 void link_say_first(const char *line); /* the same, where all processes have the same to say */
 

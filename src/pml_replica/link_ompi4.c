@@ -421,6 +421,12 @@ void link_catch_up(void)
     link_leave();
 }
 
+void link_keep_pace(void)
+{
+    while (engine_is_ahead(replica.engine))
+        link_wait();
+}
+
 /* A process that has said its good-bye needs none. */
 static bool links_all_delivered(bool to_unmet)
 {

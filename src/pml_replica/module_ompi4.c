@@ -144,6 +144,7 @@ static int probe_for(int from, int tag, ompi_communicator_t *comm, bool wait, in
         opal_progress();
     else
         link_catch_up();
+    link_keep_pace();
     link_leave();
     *found = rc == 1;
     if (rc == 1 && status != MPI_STATUS_IGNORE) {

@@ -133,6 +133,7 @@ static int outcome_follow(enum engine_decision kind, int *indices, size_t most)
 static void outcome_give(enum engine_decision kind, const int *indices, size_t n)
 {
     engine_decision_give(replica.engine, kind, indices, n * sizeof *indices);
+    link_keep_pace();
 }
 
 static int outcome_find_inside(enum engine_decision kind, size_t count, ompi_request_t **requests,
@@ -295,6 +296,7 @@ static double clock_inside(struct told_clock *clock, double own)
     engine_decision_give(replica.engine, DECIDE_TIME, last, sizeof *last);
     if (!replica.has_progress) /* which would tell it soon */
         engine_committed(replica.engine);
+    link_keep_pace();
     return *last;
 }
 
@@ -381,6 +383,7 @@ int outcome_settle(void *value, size_t max, size_t (*act)(void *ctx, void *value
     n = (int)act(ctx, value);
     link_enter();
     engine_decision_give(replica.engine, DECIDE_OTHER, value, (size_t)n);
+    link_keep_pace();
     link_leave();
     return n;
 }

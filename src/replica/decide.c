@@ -32,14 +32,21 @@ uint8_t *fifo_extend(struct fifo *f, size_t bytes)
     return f->base + f->tail - bytes;
 }
 
-static void fifo_append(struct fifo *f, uint8_t kind, const void *value, uint32_t size)
+static size_t fifo_append(struct fifo *f, uint8_t kind, const void *value, uint32_t size)
 {
-    uint32_t bytes = kind & DECIDE_RUN ? 0 : size;
-    uint8_t *p = fifo_extend(f, DECIDE_HEADER + (size_t)bytes);
+    const size_t bytes = kind & DECIDE_RUN ? 0 : size;
+    uint8_t *p = fifo_extend(f, DECIDE_HEADER + bytes);
     p[0] = kind;
     bytes_put_u32(p + 1, size);
     if (bytes)
         memcpy(p + DECIDE_HEADER, value, bytes);
+    return DECIDE_HEADER + bytes;
+}
+
+static void decide_retain(struct decide *d, uint8_t kind, const void *value, uint32_t size)
+{
+    d->bytes += fifo_append(&d->retained, kind, value, size);
+    d->known++;
 }
 
 void decide_clear(struct decide *d)
@@ -66,16 +73,14 @@ void decide_close_run(struct decide *d)
 {
     if (d->run == 0)
         return;
-    fifo_append(&d->retained, d->run_kind | DECIDE_RUN, NULL, d->run);
-    d->known++;
+    decide_retain(d, d->run_kind | DECIDE_RUN, NULL, d->run);
     d->run = 0;
 }
 
 void decide_add(struct decide *d, uint8_t kind, const void *value, uint32_t size)
 {
     decide_close_run(d);
-    fifo_append(&d->retained, kind, value, size);
-    d->known++;
+    decide_retain(d, kind, value, size);
 }
 
 void decide_not_yet(struct decide *d, uint8_t kind, uint64_t now_ms)
@@ -114,6 +119,18 @@ size_t decide_from(const struct decide *d, uint64_t number, const uint8_t **byte
     return d->retained.tail - at;
 }
 
+size_t decide_since(const struct decide *d, struct decide_mark *m, const uint8_t **bytes,
+                    uint64_t *first)
+{
+    const size_t retained = d->retained.tail - d->retained.head;
+    const uint64_t since = d->bytes - m->bytes;
+    const size_t length = since < retained ? (size_t)since : retained;
+    *bytes = d->retained.base + d->retained.tail - length;
+    *first = since < retained ? m->number : d->first;
+    *m = (struct decide_mark){.number = d->known, .bytes = d->bytes};
+    return length;
+}
+
 void decide_forget(struct decide *d, uint64_t number)
 {
     struct decide_record r;
@@ -130,8 +147,7 @@ void decide_forget(struct decide *d, uint64_t number)
 
 void decide_learn(struct decide *d, const struct decide_record *r)
 {
-    fifo_append(&d->retained, r->kind, r->value, r->size);
-    d->known++;
+    decide_retain(d, r->kind, r->value, r->size);
     decide_tell(d, &(const uint8_t *){NULL},
                 &(uint64_t){0}); /* the replica that made it tells the others */
     if (r->kind != DECIDE_MATCH)
@@ -168,4 +184,9 @@ int decide_take(struct decide *d, uint8_t kind, void *value, size_t max, bool pe
     if (!peek)
         f->head += length;
     return (int)r.size;
+}
+
+uint64_t decide_used(const struct decide *d)
+{
+    return d->bytes - (d->due.tail - d->due.head);
 }

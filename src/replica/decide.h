@@ -21,10 +21,16 @@ struct decide {
     uint64_t first; /* number of the first record retained */
     uint64_t told;  /* number after the last one sent to the others, */
     size_t told_at; /* and where it ends, counted from retained.head */
-    uint64_t known; /* number after the last one that this replica has */
+    uint64_t known; /* number after the last one that this replica has, */
+    uint64_t bytes; /* and how long all of them are that it ever had: alike in all replicas */
     uint32_t run;   /* "not yet"s that are no record so far, all of one kind */
     uint8_t run_kind;
     uint64_t run_ms; /* when it began */
+};
+
+/* A point in the sequence. */
+struct decide_mark {
+    uint64_t number, bytes;
 };
 
 struct decide_record {
@@ -46,8 +52,12 @@ bool decide_is_worth_telling(const struct decide *d, uint64_t now_ms, bool rests
 /* What the others have not been told: bytes, and the number of the first record; then it counts as
  * told. */
 size_t decide_tell(struct decide *d, const uint8_t **bytes, uint64_t *first);
-/* All that is retained from this number on. */
+/* All that is retained from this number on. It counts from the first one. */
 size_t decide_from(const struct decide *d, uint64_t number, const uint8_t **bytes);
+/* All that has come since the mark, as far as it is retained, and the number of its first record;
+ * the mark is at the end then. Counts nothing: however much waits, it takes as long. */
+size_t decide_since(const struct decide *d, struct decide_mark *m, const uint8_t **bytes,
+                    uint64_t *first);
 /* Every living replica holds those below number. */
 void decide_forget(struct decide *d, uint64_t number);
 /* Reads one record; its length in bytes, or 0 if it is none. */
@@ -57,4 +67,6 @@ void decide_learn(struct decide *d, const struct decide_record *r);
 /* The next decision that is due: its value's length (0: not yet), -EAGAIN: none is due, -EPROTO: it
  * is of another kind (*found), -EMSGSIZE: its value is longer than max. peek: it stays due. */
 int decide_take(struct decide *d, uint8_t kind, void *value, size_t max, bool peek, uint8_t *found);
+/* How long the records are that are due no more. */
+uint64_t decide_used(const struct decide *d);
 #endif

@@ -79,6 +79,11 @@ static void decision_put_number(struct engine *e, uint8_t kind, uint8_t flags, i
     link_put(e, replica_of(e, e->rank, lane), &h, NULL, NULL);
 }
 
+static void decision_put_known(struct engine *e, uint8_t flags, int lane)
+{
+    decision_put_number(e, HEADER_DECIDED, flags, lane, decide_used(&e->decide));
+}
+
 void decision_tell(struct engine *e)
 {
     const uint8_t *bytes;
@@ -213,6 +218,14 @@ static void leader_promoted(struct engine *e)
         receive_all_pairs(e);
 }
 
+/* So often that a leader which waits for this program hears of it before that has nothing left. */
+static void decision_say_used(struct engine *e)
+{
+    enum { PARTS = 4 };
+    if (decide_used(&e->decide) - e->used_told >= e->limits.lead / PARTS)
+        decision_say_known(e, 0);
+}
+
 int decision_due(struct engine *e, enum engine_decision kind, void *value, size_t max, bool peek)
 {
     uint8_t found = 0;
@@ -228,6 +241,8 @@ int decision_due(struct engine *e, enum engine_decision kind, void *value, size_
                              "for" DIVERGED_MEND,
                     e->rank, e->lane);
     e->waits_for_leader = rc == -EAGAIN;
+    if (rc >= 0 && !peek)
+        decision_say_used(e);
     if (rc >= 0 && !peek && e->leads)
         leader_promoted(e);
     return rc >= 0 ? rc : -EAGAIN;
@@ -300,8 +315,18 @@ static void decision_lane_holds(struct engine *e, int lane, uint64_t number)
 
 void decision_say_known(struct engine *e, uint8_t flags)
 {
+    e->used_told = decide_used(&e->decide);
     FOR_LANES (k, other_lanes(e))
-        decision_put_number(e, HEADER_DECIDED, flags, k, 0);
+        decision_put_known(e, flags, k);
+}
+
+bool engine_is_ahead(const struct engine *e)
+{
+    if (e->leads && !e->stopped)
+        FOR_LANES (k, other_lanes(e))
+            if (e->decide.bytes > e->used[k] && e->decide.bytes - e->used[k] > e->limits.lead)
+                return true;
+    return false;
 }
 
 bool decision_relayed(struct engine *e, uint64_t number, const uint8_t *record, size_t length)
@@ -337,9 +362,16 @@ void decision_acked(struct engine *e, int replica, uint64_t number)
     const bool untold = e->leads && number > e->decide.told;
     decision_lane_holds(e, lane_of(e, replica), number);
     if (untold) /* others have told it, and it has to know that the leader holds that, too */
-        decision_put_number(e, HEADER_DECIDED, 0, lane_of(e, replica), 0);
+        decision_put_known(e, 0, lane_of(e, replica));
     if (e->leads && decision_may_tell(e))
         decision_tell(e);
+}
+
+void decision_known(struct engine *e, int replica, const struct header *h)
+{
+    uint64_t *used = &e->used[lane_of(e, replica)];
+    *used = *used < h->extent ? h->extent : *used;
+    decision_acked(e, replica, h->number);
 }
 
 void decision_pass(struct engine *e, int lane)
@@ -375,10 +407,13 @@ bool decision_is_awaited(const struct engine *e)
     return e->waits_for_leader;
 }
 
+/* What was learned from witnesses was never answered: the next leader hears here how much is used.
+ */
 static void leader_agree(struct engine *e)
 {
     const int to = e->leader;
     decision_pass(e, to);
+    decision_put_known(e, 0, to);
     decision_put_number(e, HEADER_AGREE, 0, to, (uint64_t)replica_of(e, e->rank, to));
 }
 

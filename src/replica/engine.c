@@ -17,6 +17,7 @@ const struct engine_limits engine_default_limits = {
     .ack_bytes = 64 * 1024,
     .ack_delay_ms = 2,
     .witness = 16 * 1024,
+    .lead = 2 * 1024 * 1024,
     .cycle = {.first = -27, /* as Open MPI 4.1 numbers its collectives, */
               .last = -1073741821,
               .fixed_first = -31078, /* and makes its communicators */

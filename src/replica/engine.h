@@ -57,6 +57,7 @@ struct engine_limits {
     size_t ack_bytes;
     uint32_t ack_delay_ms;
     size_t witness; /* bytes of decisions that go along with messages; with more these wait */
+    size_t lead; /* bytes of decisions by which a leader's program may be ahead of a follower's */
     struct cycle_range cycle; /* tags of nonblocking collectives */
     bool verify;              /* compare payloads between lanes, not only tags and lengths */
 };
@@ -278,6 +279,10 @@ bool engine_follows(const struct engine *e);
 void engine_decision_give(struct engine *e, enum engine_decision kind, const void *value,
                           size_t length);
 int engine_decision_take(struct engine *e, enum engine_decision kind, void *value, size_t max);
+/* After engine_decision_give(), and a probe or a cancellation: a program that leads waits as long
+ * as another replica has yet to use so much of what it has decided (limits.lead). Else one that
+ * reads the clock all the time, or tests, fills the memory of those that are slower. */
+bool engine_is_ahead(const struct engine *e);
 /* Output commit for what does not go through the engine, such as files: every living replica of
  * this rank holds all decisions so far. */
 bool engine_committed(struct engine *e);

@@ -85,7 +85,7 @@ static void frame_dispatch(struct engine *e, int replica, const struct header *h
         decision_arrived(e, replica, h, payload);
         break;
     case HEADER_DECIDED:
-        decision_acked(e, replica, h->number);
+        decision_known(e, replica, h);
         break;
     case HEADER_AGREE:
         decision_agreed(e, replica, h);

@@ -18,7 +18,7 @@
  *     ACK      payload: records | group 8 | count 4 | tag 4 | number 8 | hash 8 |: of all messages
  *              of the channel below number, EAGER or RTS came; hash rolls over them
  *     DECIDE   payload: decisions (decide.h); the first one's number is `number`
- *     DECIDED  all decisions below number are here
+ *     DECIDED  all decisions below number are here; extent: bytes of them that my program has used
  *     AGREE    after a leader's death, from each other replica to the next one: DECIDED, and
  *              all that you lack went before this; extent: the next leader, as a replica's number
  *     BARRIER  to the other replicas of its rank: this one has entered barrier `number` (engine.h)

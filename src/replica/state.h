@@ -180,6 +180,7 @@ struct rank {
     /* Its decisions: those below are known here to be held by all its living replicas; and were
      * ever heard of here (witness.c). */
     uint64_t held, known;
+    uint64_t aged;    /* known when it was last looked whether some is long in the list */
     int settling;     /* this replica was sent SETTLE, plus 1; 0: none */
     unsigned waiting; /* entries to it whose request is not done, nor held */
     struct lag lag;   /* it goes while there are some */
@@ -196,12 +197,11 @@ struct deferred {
 /* Decisions that some living replica of their rank may lack (witness.c). */
 struct witness {
     struct fifo list;
-    uint64_t added;     /* bytes, ever */
-    uint64_t own;       /* this rank's decisions below are in the list, or held by all */
-    uint64_t foreign;   /* how many of other ranks were ever added */
-    uint64_t settle_ms; /* when it was last looked whether some is long in the list, and */
-    uint64_t aged;      /* how many bytes were ever added by then */
-    uint64_t shown;     /* what depends on so many decisions of all kinds may be shown */
+    uint64_t added;         /* bytes, ever */
+    struct decide_mark own; /* this rank's decisions before are in the list, or held by all */
+    uint64_t foreign;       /* how many of other ranks were ever added */
+    uint64_t settle_ms;     /* when it was last looked whether some is long in the list */
+    uint64_t shown;         /* what depends on so many decisions of all kinds may be shown */
     struct {
         uint64_t decided, own, added; /* so many of all kinds; of this rank; bytes */
     } mark;
@@ -269,7 +269,9 @@ struct engine {
     /* By lane of this rank: the replica holds all decisions below, or will before it handles our
      * death; it has acknowledged all below. */
     uint64_t holds[ENGINE_MAX_LANES], acked[ENGINE_MAX_LANES];
-    uint64_t committed;    /* every living replica of this rank holds all below */
+    uint64_t used[ENGINE_MAX_LANES]; /* its program has used so many bytes of them, */
+    uint64_t used_told;              /* and this one has told so of its own */
+    uint64_t committed;              /* every living replica of this rank holds all below */
     struct commit *commit; /* read there by whatever shows the program's output; or NULL */
     lanes_t agreed;        /* replicas that have agreed to this one as leader, */
     uint64_t handed_over;  /* and were sent what they lack of the decisions below */
@@ -368,6 +370,18 @@ static inline bool witness_has_any(const struct engine *e)
 }
 /* Passes on what the link was not sent; program: also what this rank has decided. */
 void witness_pass(struct engine *e, int to, bool program);
+/* May a frame of this kind depend on what this rank has decided? All may that say how far its
+ * program is; not what was received, nor what is held, nor a question about that: an answer which
+ * brought more to ask about would never be the last one. */
+static inline bool kind_depends(uint8_t kind)
+{
+    enum {
+        DEPENDS_NOT = 1u << HEADER_ACK | 1u << HEADER_DECIDE | 1u << HEADER_DECIDED |
+                      1u << HEADER_PING | 1u << HEADER_PONG | 1u << HEADER_SETTLE |
+                      1u << HEADER_SETTLED
+    };
+    return !(1u << kind & DEPENDS_NOT);
+}
 /* What has to go before a frame of this kind. False: the other end is dead, the frame is gone. */
 static inline bool link_begin(struct engine *e, int to, uint8_t kind)
 {
@@ -375,7 +389,7 @@ static inline bool link_begin(struct engine *e, int to, uint8_t kind)
         return false;
     link_meet(e, to, kind);
     if (witness_has_any(e))
-        witness_pass(e, to, kind != HEADER_ACK && kind != HEADER_DECIDE);
+        witness_pass(e, to, kind_depends(kind));
     return true;
 }
 
@@ -560,6 +574,7 @@ void decision_lanes_changed(struct engine *e);
 void decision_arrived(struct engine *e, int replica, const struct header *h,
                       const uint8_t *payload);
 void decision_acked(struct engine *e, int replica, uint64_t number);
+void decision_known(struct engine *e, int replica, const struct header *h); /* DECIDED */
 bool decision_has_untold(const struct engine *e);
 void decision_agreed(struct engine *e, int replica, const struct header *h);
 bool decision_settled(const struct engine *e);

@@ -124,17 +124,16 @@ void witness_held(struct engine *e, int rank, uint64_t number)
 
 static void list_own(struct engine *e)
 {
-    struct witness *w = &e->witness;
     struct decide_record r;
     const uint8_t *bytes;
+    uint64_t number;
     decide_close_run(&e->decide);
-    uint64_t number = w->own > own_held(e) ? w->own : own_held(e);
-    const size_t length = decide_from(&e->decide, number, &bytes);
+    const size_t length = decide_since(&e->decide, &e->witness.own, &bytes, &number);
     for (size_t at = 0, n; at < length; at += n, number++) {
         n = decide_read(&r, bytes + at, length - at);
-        list_add(e, e->rank, number, bytes + at, n);
+        if (number >= own_held(e))
+            list_add(e, e->rank, number, bytes + at, n);
     }
-    w->own = number;
 }
 
 static void put_records(struct engine *e, int to, const uint8_t *bytes, size_t length)
@@ -299,35 +298,29 @@ static void settle_ask(struct engine *e, int rank, uint64_t number)
     link_ask(e, to, &h, NULL);
 }
 
-/* About what was listed before so many bytes were; of each rank as far as that, or all that is
- * known. */
-static void settle_listed(struct engine *e, uint64_t before, bool all)
-{
-    const uint64_t first = e->witness.added - list_length(e);
-    struct witnessed i;
-    for (size_t at = 0; at < list_length(e) && first + at < before;) {
-        at += witnessed_read(e, &i, list_head(e) + at, list_length(e) - at);
-        const struct rank *r = &e->by_rank[i.rank];
-        if (i.rank != (uint32_t)e->rank && i.number >= r->held)
-            settle_ask(e, (int)i.rank, all ? r->known : i.number + 1);
-    }
-}
-
+/* Of another rank that is in the list which is known, and not known to be held. */
 void witness_settle(struct engine *e)
 {
-    settle_listed(e, e->witness.added, true);
+    for (int i = 0; i < e->ranks && list_length(e) > 0; i++) {
+        const struct rank *r = &e->by_rank[i];
+        if (r->known > r->held)
+            settle_ask(e, i, r->known);
+    }
 }
 
 /* As long as messages come from a rank they say what is held: only what was listed before the last
  * time, and still is, is asked about. */
 void witness_settle_due(struct engine *e)
 {
-    struct witness *w = &e->witness;
-    if (list_length(e) == 0 || e->now_ms - w->settle_ms < SETTLE_MS)
+    if (list_length(e) == 0 || e->now_ms - e->witness.settle_ms < SETTLE_MS)
         return;
-    settle_listed(e, w->aged, false);
-    w->settle_ms = e->now_ms;
-    w->aged = w->added;
+    e->witness.settle_ms = e->now_ms;
+    for (int i = 0; i < e->ranks; i++) {
+        struct rank *r = &e->by_rank[i];
+        if (r->aged > r->held)
+            settle_ask(e, i, r->aged);
+        r->aged = r->known;
+    }
 }
 
 static void settle_answer(struct engine *e, int replica)

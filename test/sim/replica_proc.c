@@ -478,6 +478,8 @@ bool proc_step(struct proc *p)
         return false;
     }
     look_at_buffers(p);
+    if (engine_is_ahead(p->engine))
+        return false;
     switch (op->kind) {
     case OP_SEND:
         return step_send(p, op);

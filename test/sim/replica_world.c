@@ -414,6 +414,7 @@ static void set_limits(struct sim *s)
     l->witness = s->plan->explored || s->plan->seed % 4 < 2 ? l->witness
                  : s->plan->seed % 4 == 2                   ? 0
                                                             : 64;
+    l->lead = s->plan->explored || s->plan->seed % 3 ? l->lead : 64;
     l->verify = s->plan->verify;
 }
 

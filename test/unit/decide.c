@@ -85,6 +85,61 @@ static void test_what_is_kept_and_forgotten(void **state)
     decide_clear(&d);
 }
 
+/* Each once, whatever is forgotten meanwhile. */
+static void test_what_came_since(void **state)
+{
+    (void)state;
+    enum { RECORD = DECIDE_HEADER + 1 };
+    struct decide d = {0};
+    struct decide_mark m = {0};
+    const uint8_t *bytes;
+    uint64_t first;
+    for (uint8_t i = 0; i < 3; i++)
+        decide_add(&d, DECIDE_TIME, &i, 1);
+    assert_int_equal(decide_since(&d, &m, &bytes, &first), 3 * RECORD);
+    assert_int_equal(first, 0);
+    for (uint8_t i = 3; i < 8; i++)
+        decide_add(&d, DECIDE_TIME, &i, 1);
+    decide_forget(&d, 2);
+    assert_int_equal(decide_since(&d, &m, &bytes, &first), 5 * RECORD);
+    assert_int_equal(first, 3);
+    assert_int_equal(bytes[DECIDE_HEADER], 3);
+    assert_int_equal(decide_since(&d, &m, &bytes, &first), 0);
+    decide_add(&d, DECIDE_TIME, &(uint8_t){8}, 1);
+    decide_add(&d, DECIDE_TIME, &(uint8_t){9}, 1);
+    decide_forget(&d, 9);
+    assert_int_equal(decide_since(&d, &m, &bytes, &first), RECORD);
+    assert_int_equal(first, 9);
+    assert_int_equal(bytes[DECIDE_HEADER], 9);
+    decide_clear(&d);
+}
+
+/* Of all replicas alike, when their programs have come as far. */
+static void test_what_is_used(void **state)
+{
+    (void)state;
+    struct decide leader = {0}, follower = {0};
+    const uint8_t *bytes;
+    uint64_t first;
+    uint8_t value = 9, found;
+    decide_add(&leader, DECIDE_MATCH, &value, 1);
+    decide_not_yet(&leader, DECIDE_TEST, 0);
+    decide_not_yet(&leader, DECIDE_TEST, 0);
+    decide_add(&leader, DECIDE_TIME, &value, 1);
+    const size_t length = decide_tell(&leader, &bytes, &first);
+    assert_int_equal(decide_used(&leader), length);
+    pass_on(&follower, bytes, length);
+    assert_int_equal(decide_used(&follower), DECIDE_HEADER + 1); /* a match has no place */
+    decide_take(&follower, DECIDE_TEST, &value, 1, false, &found);
+    assert_int_equal(decide_used(&follower), DECIDE_HEADER + 1);
+    decide_take(&follower, DECIDE_TEST, &value, 1, false, &found);
+    assert_int_equal(decide_used(&follower), 2 * DECIDE_HEADER + 1);
+    decide_take(&follower, DECIDE_TIME, &value, 1, false, &found);
+    assert_int_equal(decide_used(&follower), length);
+    decide_clear(&leader);
+    decide_clear(&follower);
+}
+
 static void test_nonsense_is_no_record(void **state)
 {
     (void)state;
@@ -101,6 +156,8 @@ int main(void)
         cmocka_unit_test(test_runs_are_counted),
         cmocka_unit_test(test_short_runs_wait),
         cmocka_unit_test(test_what_is_kept_and_forgotten),
+        cmocka_unit_test(test_what_came_since),
+        cmocka_unit_test(test_what_is_used),
         cmocka_unit_test(test_nonsense_is_no_record),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* decision.c -- a replica that can do nothing before another one's word comes says so: one that
- * follows and asks, one that leads and holds a message back. A leader whose choice makes no sense
- * is declared dead. */
+ * follows and asks, one that leads and holds a message back. A leader's program that is far ahead
+ * waits. A leader whose choice makes no sense is declared dead. */
 #include "src/replica/engine.h"
 #include "src/replica/header.h"
 #include <errno.h>
@@ -60,12 +60,17 @@ static const struct engine_callbacks callbacks = {
     .send = on_send, .lost = on_lost, .sent = on_sent, .received = on_received, .stop = on_stop};
 
 /* Rank 0 in this lane. */
-static void begin(struct replica *r, int lane)
+static void begin_within(struct replica *r, int lane, const struct engine_limits *limits)
 {
     const int members[RANKS] = {0, 1};
     *r = (struct replica){0};
-    r->engine = engine_create(RANKS, LANES, 0, lane, NULL, &engine_default_limits, &callbacks, r);
+    r->engine = engine_create(RANKS, LANES, 0, lane, NULL, limits, &callbacks, r);
     r->comm = engine_comm_add(r->engine, members, RANKS, NULL, 0, false);
+}
+
+static void begin(struct replica *r, int lane)
+{
+    begin_within(r, lane, &engine_default_limits);
 }
 
 /* What `from` wrote last goes to the other one. */
@@ -129,6 +134,66 @@ static void test_who_leads(void **state)
     engine_destroy(follower.engine);
 }
 
+static void read_clock(struct replica *r)
+{
+    double time = 1;
+    if (engine_follows(r->engine))
+        assert_int_equal(engine_decision_take(r->engine, DECIDE_TIME, &time, sizeof time),
+                         sizeof time);
+    else
+        engine_decision_give(r->engine, DECIDE_TIME, &time, sizeof time);
+}
+
+/* One more than it may be ahead by; all are told. */
+static void get_ahead(struct replica *leader, struct replica *follower)
+{
+    enum { READS = 8, RECORD = 5 + sizeof(double) };
+    struct engine_limits limits = engine_default_limits;
+    limits.lead = READS * RECORD;
+    begin_within(leader, 0, &limits);
+    begin_within(follower, 1, &limits);
+    for (int i = 0; i < READS; i++)
+        read_clock(leader);
+    assert_false(engine_is_ahead(leader->engine));
+    read_clock(leader);
+    assert_true(engine_is_ahead(leader->engine));
+    engine_progress(leader->engine, 1);
+    pass(leader, 0, follower);
+    assert_int_equal(follower->last.kind, HEADER_DECIDED);
+}
+
+/* The follower's program is slower: that it holds the decisions is not enough. */
+static void test_who_is_ahead(void **state)
+{
+    (void)state;
+    struct replica leader, follower;
+    get_ahead(&leader, &follower);
+    pass(&follower, RANKS, &leader);
+    assert_true(engine_is_ahead(leader.engine));
+    assert_false(engine_is_ahead(follower.engine));
+    follower.last = (struct header){0};
+    read_clock(&follower);
+    assert_int_equal(follower.last.kind, 0);
+    read_clock(&follower);
+    assert_int_equal(follower.last.kind, HEADER_DECIDED); /* a quarter is used */
+    pass(&follower, RANKS, &leader);
+    assert_false(engine_is_ahead(leader.engine));
+    engine_destroy(leader.engine);
+    engine_destroy(follower.engine);
+}
+
+static void test_nobody_is_ahead_of_the_dead(void **state)
+{
+    (void)state;
+    struct replica leader, follower;
+    get_ahead(&leader, &follower);
+    engine_dead(leader.engine, RANKS);
+    engine_progress(leader.engine, 2);
+    assert_false(engine_is_ahead(leader.engine));
+    engine_destroy(leader.engine);
+    engine_destroy(follower.engine);
+}
+
 /* What a follower says when its leader's answer to a probe names this rank, in so many bytes. */
 static const char *told_of(uint32_t source, uint32_t size)
 {
@@ -161,8 +226,9 @@ static void test_message_of_nobody(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_who_follows),
-                                       cmocka_unit_test(test_who_leads),
-                                       cmocka_unit_test(test_message_of_nobody)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_who_follows), cmocka_unit_test(test_who_leads),
+        cmocka_unit_test(test_who_is_ahead), cmocka_unit_test(test_nobody_is_ahead_of_the_dead),
+        cmocka_unit_test(test_message_of_nobody)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

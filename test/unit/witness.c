@@ -315,6 +315,22 @@ static void test_an_answer_when_it_is_held(void **state)
     assert_int_equal(sent_of(LEADER, 1, HEADER_SETTLED), 1);
 }
 
+/* An answer that brought new ones would make for new questions, and these for more answers. */
+static void test_an_answer_brings_no_decisions(void **state)
+{
+    (void)state;
+    rank_1_depends();
+    look_twice(1);
+    deliver(LEADER, FOLLOWER);
+    deliver(FOLLOWER, LEADER);
+    decide(LEADER, "b", 1);
+    deliver(1, LEADER);
+    assert_int_equal(sent_of(LEADER, 1, HEADER_SETTLED), 1);
+    assert_int_equal(sent_of(LEADER, 1, HEADER_WITNESS), 1);
+    send_to(LEADER, 1);
+    assert_int_equal(sent_of(LEADER, 1, HEADER_WITNESS), 2);
+}
+
 static void test_much_waits(void **state)
 {
     static const char much[LARGE];
@@ -720,6 +736,7 @@ int main(void)
         TEST(test_what_is_held_divides_no_frame),
         TEST(test_what_is_new_is_not_asked_about),
         TEST(test_an_answer_when_it_is_held),
+        TEST(test_an_answer_brings_no_decisions),
         TEST(test_much_waits),
         TEST(test_followers_are_told_batches),
         TEST(test_followers_are_told_once_in_a_tick),
