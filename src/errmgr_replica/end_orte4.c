@@ -50,6 +50,35 @@ void hnp_end(int status)
     start_timer(&self->hnp.patience, PATIENCE_MS, out_of_patience);
 }
 
+static void abort_now(int fd, short what, void *context)
+{
+    (void)fd, (void)what, (void)context;
+    orte_proc_t *p = orte_get_proc_object(&self->hnp.abort.by);
+    self->hnp.abort.waits = false;
+    if (p == NULL || hnp_ends_already())
+        return;
+    p->exit_code = self->hnp.abort.status; /* it has ended since, in some way */
+    ORTE_ACTIVATE_PROC_STATE(&self->hnp.abort.by, ORTE_PROC_STATE_CALLED_ABORT);
+}
+
+bool hnp_abort_later(const orte_proc_t *p)
+{
+    enum { LAST_WORDS_MS = 100 };
+    if (self->hnp.abort.begun)
+        return false;
+    self->hnp.abort.begun = self->hnp.abort.waits = true;
+    self->hnp.abort.by = p->name;
+    self->hnp.abort.status = p->exit_code;
+    ORTE_UPDATE_EXIT_STATUS(p->exit_code);
+    start_timer(&self->hnp.abort.timer, LAST_WORDS_MS, abort_now);
+    return true;
+}
+
+bool hnp_abort_waits(void)
+{
+    return self->hnp.abort.waits;
+}
+
 static void grace_over(int fd, short what, void *context)
 {
     (void)fd, (void)what, (void)context;
@@ -71,7 +100,7 @@ static void let_others_finish(void)
 void hnp_judge(void)
 {
     char line[1024];
-    if (self->hnp.fate == NULL || self->hnp.ending)
+    if (self->hnp.fate == NULL || self->hnp.ending || hnp_abort_waits())
         return;
     switch (fate_verdict(self->hnp.fate)) {
     case FATE_ON:

@@ -62,6 +62,12 @@ struct errmgr_replica_component {
         int status;            /* what mpirun exits with; valid when ending */
         opal_event_t grace;    /* when lingering: until the lanes that are behind are ended */
         opal_event_t patience; /* ends mpirun when orteds do not answer the order to end */
+        struct {
+            bool begun, waits;
+            orte_process_name_t by;
+            int status;
+            opal_event_t timer; /* runs while it waits */
+        } abort;
     } hnp;
     struct {
         struct place_updates
@@ -128,6 +134,11 @@ void hnp_check_first_process(void);
 /* Every orted ends its processes and itself. No other line than ours is printed. */
 void hnp_end(int status);
 bool hnp_ends_already(void);
+/* A process has aborted. What others had printed before waits until all hold what it depends on,
+ * some 30 ms where nobody has just died; stock code would end those that wrote and forward it at
+ * once. True: it is told of the abort a moment later. */
+bool hnp_abort_later(const orte_proc_t *p);
+bool hnp_abort_waits(void); /* how others end meanwhile is of no account */
 
 /* report_orte4.c: what the local daemon hears of the first job; enum place_state. */
 void report_begin(const orte_job_t *job);

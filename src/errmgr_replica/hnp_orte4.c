@@ -85,6 +85,8 @@ static bool process_error(orte_proc_t *p, orte_proc_state_t state)
         return false;
     if (hnp_ends_already() || orte_job_term_ordered)
         return false;
+    if (hnp_abort_waits())
+        return true;
     switch (state) {
     case ORTE_PROC_STATE_ABORTED_BY_SIG:
         hnp_lose(p, FATE_SIGNAL, p->exit_code > 128 ? p->exit_code - 128 : p->exit_code);
@@ -103,7 +105,7 @@ static bool process_error(orte_proc_t *p, orte_proc_state_t state)
         break;
     case ORTE_PROC_STATE_CALLED_ABORT: /* stock code ends the job */
         hnp_blame(&p->name);
-        return false;
+        return hnp_abort_later(p);
     case ORTE_PROC_STATE_COMM_FAILED:
         return true; /* its daemon, or waitpid, tells more */
     default:
@@ -197,7 +199,8 @@ static void on_terminated(int fd, short args, void *context)
         return;
     }
     ORTE_FLAG_SET(p, ORTE_PROC_FLAG_RECORDED);
-    const bool well = !survive_gone(&name) && !hnp_ends_already() && !orte_job_term_ordered;
+    const bool well =
+        !survive_gone(&name) && !hnp_ends_already() && !orte_job_term_ordered && !hnp_abort_waits();
     if (well)
         report_place(p, PLACE_FINISHED);
     stay_on_node(p);
@@ -328,6 +331,8 @@ void hnp_leave(void)
     sum_up();
     if (self->hnp.lingering)
         opal_event_evtimer_del(&self->hnp.grace);
+    if (self->hnp.abort.waits)
+        opal_event_evtimer_del(&self->hnp.abort.timer);
     if (self->hnp.ending) {
         opal_event_evtimer_del(&self->hnp.patience);
         orte_exit_status = self->hnp.status; /* processes that were ended since have no say */
