@@ -182,6 +182,7 @@ struct proc {
     struct commit commit;
     struct line line_of[MAX_LINES]; /* printed and not shown */
     unsigned lines, printed;
+    unsigned frames; /* that have come from it somewhere */
     struct drift drift;
     struct window window;
     uint64_t found; /* which exposed memory it could read, which links survive it, or are drained */

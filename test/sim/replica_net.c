@@ -355,6 +355,7 @@ static void hand_over(struct sim *s, int from, int to)
         show(s, from, to, f);
     s->last_kind = f->header[0];
     s->delivered[s->last_kind]++;
+    s->proc[from].frames++;
     if (f->spoiled)
         note_spoiled(p, w, f);
     if (f->room)

@@ -53,6 +53,9 @@ struct sim {
      * has seen done, and of the one that its synchronous sender may have learnt of; 0: none. */
     uint64_t took[MAX_LANES][MAX_RANKS][MAX_OPS], saw_by[MAX_LANES][MAX_RANKS][MAX_OPS];
     uint64_t learnt[MAX_RANKS][MAX_OPS];
+    /* By which of its replicas, and how many frames had come from each by then. */
+    uint32_t learnt_by[MAX_RANKS][MAX_OPS];
+    unsigned learnt_at[MAX_PROCS][MAX_OPS];
     bool undone[MAX_RANKS][MAX_OPS];
     int turn, step, idle;
     bool failed;

@@ -250,6 +250,10 @@ static void learn(struct proc *p, int to, uint32_t id)
                    "replica %d: synchronous send %u is done, and nobody has taken it", p->replica,
                    id);
     *learnt = *learnt != 0 ? *learnt : found;
+    if (*learnt == found) {
+        s->learnt_by[p->rank][id] |= 1u << p->replica;
+        s->learnt_at[p->replica][id] = p->frames;
+    }
 }
 
 static void on_sent(void *ctx, struct engine_send *s)
@@ -491,6 +495,18 @@ bool sim_is_over(const struct sim *s)
     return true;
 }
 
+/* Some process lives that may know of it: those that learnt it have not all died with it. */
+static bool is_known_to_any(const struct sim *s, int rank, int id)
+{
+    for (int k = 0; k < s->plan->lanes; k++) {
+        const struct proc *p = replica_at(s, rank, k);
+        if (s->learnt_by[rank][id] >> p->replica & 1 &&
+            (p->alive || p->left || p->frames > s->learnt_at[p->replica][id]))
+            return true;
+    }
+    return false;
+}
+
 /* What a receiver had done before it took a message, when the sender learnt of that, stays so,
  * whichever of it dies. */
 static void check_learnt(struct sim *s, const struct proc *p)
@@ -499,7 +515,7 @@ static void check_learnt(struct sim *s, const struct proc *p)
         for (int i = 0; i < MAX_OPS; i++) {
             const uint64_t learnt = s->learnt[r][i], saw = s->saw_by[p->lane][r][i];
             if (learnt != 0 && saw != 0 && saw != learnt && !s->undone[r][i] &&
-                s->program[r].op[i].peer == p->rank)
+                s->program[r].op[i].peer == p->rank && is_known_to_any(s, r, i))
                 sim_broken(s, I9_DONE_IS_SO,
                            "replica %d took message %d in another way than rank %d has learnt",
                            p->replica, i, r);
