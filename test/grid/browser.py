@@ -16,10 +16,7 @@ class Browser:
 
     def __init__(self, width=1280, height=1000, dark=False, calm=False):
         self.folder = tempfile.TemporaryDirectory(prefix="p2pgrid-chromium.", ignore_cleanup_errors=True)
-        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                       text=True, start_new_session=True)
-        line = next(l for l in self.driver.stdout if "started successfully on port" in l)
-        self.base = "http://127.0.0.1:%s/session" % re.search(r"port (\d+)", line).group(1)
+        self.base = "http://127.0.0.1:%s/session" % self.start_driver()
         arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
                      "--no-first-run", "--disable-background-networking", "--disable-component-update",
                      "--user-data-dir=" + self.folder.name, "--window-size=%d,%d" % (width, height)]
@@ -31,6 +28,20 @@ class Browser:
         value = self.ask("POST", "", {"capabilities": {"alwaysMatch": {
             "browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}}})
         self.base += "/" + value["sessionId"]
+
+    def start_driver(self, tries=5):
+        """Its port. It takes a free one for IPv4, wants the same for IPv6, and ends where somebody has that."""
+        for _ in range(tries):
+            self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                           text=True, start_new_session=True)
+            said = []
+            for line in self.driver.stdout:
+                said.append(line)
+                port = re.search(r"started successfully on port (\d+)", line)
+                if port:
+                    return port.group(1)
+            self.driver.wait()
+        raise RuntimeError("chromedriver does not start: " + "".join(said))
 
     def ask(self, method, path, body=None):
         data = None if body is None else json.dumps(body).encode()
