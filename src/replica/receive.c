@@ -221,7 +221,7 @@ void receive_message(struct engine *e, struct engine_receive *r, struct engine_m
 void engine_receive(struct engine *e, struct engine_receive *r)
 {
     bool decided;
-    r->done = r->withheld = false;
+    r->done = r->withheld = r->status.cancelled = false;
     r->coming = NULL;
     if (!channel_request_begins(e, r->comm, r->tag))
         return;
@@ -236,7 +236,7 @@ void engine_receive(struct engine *e, struct engine_receive *r)
 
 void engine_message_receive(struct engine *e, struct engine_message *m, struct engine_receive *r)
 {
-    r->done = r->withheld = r->bound = false;
+    r->done = r->withheld = r->bound = r->status.cancelled = false;
     r->coming = NULL;
     r->source = m->source;
     receive_message(e, r, m);

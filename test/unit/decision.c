@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* decision.c -- a replica that can do nothing before another one's word comes says so: one that
  * follows and asks, one that leads and holds a message back. A leader's program that is far ahead
- * waits. A leader whose choice makes no sense is declared dead. */
+ * waits. A receive that is cancelled takes nothing. A leader whose choice makes no sense is
+ * declared dead. */
 #include "src/replica/engine.h"
 #include "src/replica/header.h"
 #include <errno.h>
@@ -59,18 +60,18 @@ static void on_stop(void *ctx, int status, const char *line)
 static const struct engine_callbacks callbacks = {
     .send = on_send, .lost = on_lost, .sent = on_sent, .received = on_received, .stop = on_stop};
 
-/* Rank 0 in this lane. */
-static void begin_within(struct replica *r, int lane, const struct engine_limits *limits)
+static void begin_rank(struct replica *r, int rank, int lane, const struct engine_limits *limits)
 {
     const int members[RANKS] = {0, 1};
     *r = (struct replica){0};
-    r->engine = engine_create(RANKS, LANES, 0, lane, NULL, limits, &callbacks, r);
+    r->engine = engine_create(RANKS, LANES, rank, lane, NULL, limits, &callbacks, r);
     r->comm = engine_comm_add(r->engine, members, RANKS, NULL, 0, false);
 }
 
+/* Rank 0 in this lane. */
 static void begin(struct replica *r, int lane)
 {
-    begin_within(r, lane, &engine_default_limits);
+    begin_rank(r, 0, lane, &engine_default_limits);
 }
 
 /* What `from` wrote last goes to the other one. */
@@ -150,8 +151,8 @@ static void get_ahead(struct replica *leader, struct replica *follower)
     enum { READS = 8, RECORD = 5 + sizeof(double) };
     struct engine_limits limits = engine_default_limits;
     limits.lead = READS * RECORD;
-    begin_within(leader, 0, &limits);
-    begin_within(follower, 1, &limits);
+    begin_rank(leader, 0, 0, &limits);
+    begin_rank(follower, 0, 1, &limits);
     for (int i = 0; i < READS; i++)
         read_clock(leader);
     assert_false(engine_is_ahead(leader->engine));
@@ -194,6 +195,34 @@ static void test_nobody_is_ahead_of_the_dead(void **state)
     engine_destroy(follower.engine);
 }
 
+/* Its memory may have been that of another one, which was cancelled, too. */
+static void test_a_cancelled_receive_takes_nothing(void **state)
+{
+    (void)state;
+    struct replica to, from;
+    struct engine_receive r = {.from = 1, .tag = TAG};
+    struct engine_send s = {.to = 0, .tag = TAG, .data = "x", .length = 1};
+    begin(&to, 0);
+    begin_rank(&from, 1, 0, &engine_default_limits);
+    r.comm = to.comm;
+    s.comm = from.comm;
+    for (int i = 0; i < 2; i++) {
+        engine_receive(to.engine, &r);
+        assert_false(r.done);
+        assert_int_equal(engine_cancel(to.engine, &r), 1);
+        assert_true(r.done && r.status.cancelled);
+    }
+    engine_send(from.engine, &s);
+    pass(&from, 1, &to);
+    assert_true(r.status.cancelled);
+    assert_int_equal(probe(&to), 1);
+    engine_receive(to.engine, &r);
+    assert_true(r.done);
+    assert_false(r.status.cancelled);
+    engine_destroy(to.engine);
+    engine_destroy(from.engine);
+}
+
 /* What a follower says when its leader's answer to a probe names this rank, in so many bytes. */
 static const char *told_of(uint32_t source, uint32_t size)
 {
@@ -226,9 +255,11 @@ static void test_message_of_nobody(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_follows), cmocka_unit_test(test_who_leads),
-        cmocka_unit_test(test_who_is_ahead), cmocka_unit_test(test_nobody_is_ahead_of_the_dead),
-        cmocka_unit_test(test_message_of_nobody)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_who_follows),
+                                       cmocka_unit_test(test_who_leads),
+                                       cmocka_unit_test(test_who_is_ahead),
+                                       cmocka_unit_test(test_nobody_is_ahead_of_the_dead),
+                                       cmocka_unit_test(test_a_cancelled_receive_takes_nothing),
+                                       cmocka_unit_test(test_message_of_nobody)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
