@@ -237,10 +237,11 @@ bool request_is_ready(const ompi_request_t *request); /* it is done, or will be 
 void request_complete_later(void);
 size_t transfer_convert(opal_convertor_t *c, void *bytes, size_t length, bool pack);
 bool transfer_in_one_piece(const ompi_datatype_t *type, size_t count);
-int transfer_to_send(struct transfer *t, const void *buffer, size_t count, ompi_datatype_t *type,
-                     opal_convertor_t *convertor);
-int transfer_to_receive(struct transfer *t, void *buffer, size_t count, ompi_datatype_t *type,
-                        opal_convertor_t *convertor);
+void transfer_to_send(struct transfer *t, const void *buffer, size_t count, ompi_datatype_t *type,
+                      opal_convertor_t *convertor);
+void transfer_to_receive(struct transfer *t, void *buffer, size_t count, ompi_datatype_t *type,
+                         opal_convertor_t *convertor);
+void transfer_give_packed(struct transfer *t); /* what the two have packed, or will unpack */
 int transfer_buffered(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
                       ompi_communicator_t *comm);
 void transfer_begin(struct transfer *t);

@@ -47,14 +47,13 @@ static int send_blocking(const void *buffer, size_t count, ompi_datatype_t *type
     bool plain = transfer_in_one_piece(type, count);
     if (!plain)
         OBJ_CONSTRUCT(&convertor, opal_convertor_t);
-    int rc = transfer_to_send(&t, buffer, count, type, &convertor);
-    if (rc == OMPI_SUCCESS)
-        transfer_begin(&t);
-    while (rc == OMPI_SUCCESS && !t.send.done)
+    transfer_to_send(&t, buffer, count, type, &convertor);
+    transfer_begin(&t);
+    while (!t.send.done)
         link_wait();
     if (!plain)
         OBJ_DESTRUCT(&convertor);
-    return rc;
+    return OMPI_SUCCESS;
 }
 
 static int pml_send(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
@@ -102,19 +101,17 @@ static int receive_blocking(void *buffer, size_t count, ompi_datatype_t *type, i
     if (!plain)
         OBJ_CONSTRUCT(&convertor, opal_convertor_t);
     link_enter();
-    int rc = transfer_to_receive(&t, buffer, count, type, &convertor);
-    if (rc == OMPI_SUCCESS && message != NULL)
+    transfer_to_receive(&t, buffer, count, type, &convertor);
+    if (message != NULL)
         engine_message_receive(replica.engine, message, &t.receive);
-    else if (rc == OMPI_SUCCESS)
+    else
         transfer_begin(&t);
-    while (rc == OMPI_SUCCESS && !t.receive.done)
+    while (!t.receive.done)
         link_wait();
     link_catch_up();
     link_leave();
     if (!plain)
         OBJ_DESTRUCT(&convertor);
-    if (rc != OMPI_SUCCESS)
-        return rc;
     ompi_status_public_t filled;
     status_fill(&filled, &t.receive.status, t.receive.capacity);
     if (status != MPI_STATUS_IGNORE)
@@ -207,11 +204,9 @@ static int pml_imrecv(void *buffer, size_t count, ompi_datatype_t *type, ompi_me
     if (r == NULL)
         return OMPI_ERR_OUT_OF_RESOURCE;
     r->base.req_ompi.req_state = OMPI_REQUEST_ACTIVE;
-    int rc = transfer_to_receive(&r->transfer, buffer, count, type, &r->base.req_convertor);
-    if (rc != OMPI_SUCCESS)
-        return rc;
-    *request = (ompi_request_t *)r;
     link_enter();
+    transfer_to_receive(&r->transfer, buffer, count, type, &r->base.req_convertor);
+    *request = (ompi_request_t *)r;
     engine_message_receive(replica.engine, m->req_ptr, &r->transfer.receive);
     link_leave();
     ompi_message_return(m);

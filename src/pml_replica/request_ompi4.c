@@ -88,8 +88,7 @@ void transfer_sent(void *ctx, struct engine_send *s)
         t->done(t);
         return;
     }
-    free(t->packed);
-    t->packed = NULL;
+    transfer_give_packed(t);
     if (t->request == NULL)
         return;
     /* As of one that was done at once: lanes may differ in that. */
@@ -111,8 +110,7 @@ void transfer_received(void *ctx, struct engine_receive *r)
         size_t n = r->status.length < r->capacity ? r->status.length : r->capacity;
         if (n > 0 && !r->status.cancelled)
             transfer_convert(t->convertor, t->packed, n, false);
-        free(t->packed);
-        t->packed = NULL;
+        transfer_give_packed(t);
         r->data = NULL; /* the bytes are in the user's buffer alone */
     }
     if (t->request == NULL)
@@ -336,11 +334,10 @@ int transfer_buffered(const void *buffer, size_t count, ompi_datatype_t *type, i
 static inline int request_start_receive(replica_request_t *r)
 {
     mca_pml_base_request_t *b = &r->base;
-    int rc = transfer_to_receive(&r->transfer, b->req_addr, b->req_count, b->req_datatype,
-                                 &b->req_convertor);
-    if (rc == OMPI_SUCCESS)
-        engine_receive(replica.engine, &r->transfer.receive);
-    return rc;
+    transfer_to_receive(&r->transfer, b->req_addr, b->req_count, b->req_datatype,
+                        &b->req_convertor);
+    engine_receive(replica.engine, &r->transfer.receive);
+    return OMPI_SUCCESS;
 }
 
 static int request_start_send(replica_request_t *r)
@@ -355,11 +352,10 @@ static int request_start_send(replica_request_t *r)
             request_complete(r);
         return rc;
     }
-    int rc = transfer_to_send(t, b->req_addr, b->req_count, b->req_datatype, &b->req_convertor);
+    transfer_to_send(t, b->req_addr, b->req_count, b->req_datatype, &b->req_convertor);
     t->send.held = t->convertor == NULL && send_is_to_be_held(t->send.length, b->req_tag);
-    if (rc == OMPI_SUCCESS)
-        engine_send(replica.engine, &t->send);
-    return rc;
+    engine_send(replica.engine, &t->send);
+    return OMPI_SUCCESS;
 }
 
 int request_start(replica_request_t *r)

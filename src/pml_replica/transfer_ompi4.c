@@ -35,8 +35,8 @@ static struct engine_span transfer_span(const void *buffer, size_t count,
 
 /* What is not in one piece is packed at once: a convertor cannot stop in the middle of an element.
  */
-int transfer_to_send(struct transfer *t, const void *buffer, size_t count, ompi_datatype_t *type,
-                     opal_convertor_t *convertor)
+void transfer_to_send(struct transfer *t, const void *buffer, size_t count, ompi_datatype_t *type,
+                      opal_convertor_t *convertor)
 {
     t->packed = NULL;
     t->convertor = NULL;
@@ -46,26 +46,23 @@ int transfer_to_send(struct transfer *t, const void *buffer, size_t count, ompi_
     t->send.span = transfer_span(buffer, count, type);
     t->send.data = t->send.length > 0 ? (const char *)buffer + type->super.true_lb : "";
     if (transfer_in_one_piece(type, count) || t->send.length == 0)
-        return OMPI_SUCCESS;
+        return;
     opal_convertor_cleanup(convertor);
     opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &type->super, count, buffer,
                                              0, convertor);
     if (t->send.length <= engine_eager(replica.engine)) {
         t->convertor = convertor;
         t->send.data = NULL;
-        return OMPI_SUCCESS;
+        return;
     }
-    t->packed = malloc(t->send.length);
-    if (t->packed == NULL)
-        return OMPI_ERR_OUT_OF_RESOURCE;
+    t->packed = engine_take(replica.engine, 0, t->send.length);
     transfer_convert(convertor, t->packed, t->send.length, true);
     t->send.data = t->packed;
     t->send.span = (struct engine_span){NULL, 0};
-    return OMPI_SUCCESS;
 }
 
-int transfer_to_receive(struct transfer *t, void *buffer, size_t count, ompi_datatype_t *type,
-                        opal_convertor_t *convertor)
+void transfer_to_receive(struct transfer *t, void *buffer, size_t count, ompi_datatype_t *type,
+                         opal_convertor_t *convertor)
 {
     t->packed = NULL;
     t->convertor = NULL;
@@ -80,14 +77,21 @@ int transfer_to_receive(struct transfer *t, void *buffer, size_t count, ompi_dat
     t->receive.capacity = count * type->super.size;
     t->receive.data = t->receive.capacity > 0 ? (char *)buffer + type->super.true_lb : (void *)t;
     if (transfer_in_one_piece(type, count) || t->receive.capacity == 0)
-        return OMPI_SUCCESS;
+        return;
     opal_convertor_cleanup(convertor);
     opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &type->super, count, buffer,
                                              0, convertor);
     t->convertor = convertor;
-    t->packed = malloc(t->receive.capacity);
+    t->packed = engine_take(replica.engine, 0, t->receive.capacity);
     t->receive.data = t->packed;
-    return t->packed != NULL ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
+}
+
+void transfer_give_packed(struct transfer *t)
+{
+    if (t->packed != NULL)
+        engine_give(replica.engine, t->packed, 0,
+                    t->is_send ? t->send.length : t->receive.capacity);
+    t->packed = NULL;
 }
 
 void transfer_pack(void *ctx, struct engine_send *s, size_t offset, void *bytes, size_t length)
