@@ -111,13 +111,15 @@ static size_t decision_untold_bytes(const struct engine *e)
 
 /* One batch at a time is on its way, and one in a tick of the clock; more is collected until then,
  * or until it is much. Whoever follows ends as much later, and nothing waits for it before; except
- * where lanes do each other's work. */
+ * where lanes do each other's work, or go in step, as a large send is done when all lanes have it.
+ */
 static bool decision_may_tell(const struct engine *e)
 {
     const struct decide *d = &e->decide;
     return decide_is_worth_telling(d, e->now_ms, e->rests) &&
            (decision_untold_bytes(e) > e->limits.witness / BATCHES ||
-            (least_by_lane(e, e->acked) >= d->told && (e->crossed || e->now_ms != e->told_ms)));
+            (least_by_lane(e, e->acked) >= d->told &&
+             (e->crossed || !TAILQ_EMPTY(&e->waiting) || e->now_ms != e->told_ms)));
 }
 
 /* Over a link that survives this process all is held as soon as it is told. */

@@ -385,6 +385,22 @@ static void test_followers_are_told_once_in_a_tick(void **state)
     assert_int_equal(sent_of(LEADER, FOLLOWER, HEADER_DECIDE), 2);
 }
 
+/* It waits for the other lane's receiver, and that perhaps for this rank's replica there. */
+static void test_followers_are_told_at_once_while_a_large_send_waits(void **state)
+{
+    static const char large[64 * 1024 + 1];
+    static struct engine_send s;
+    (void)state;
+    rank_1_depends();
+    acknowledge();
+    s = (struct engine_send){
+        .comm = process[LEADER].comm, .to = 1, .tag = TAG, .data = large, .length = sizeof large};
+    engine_send(process[LEADER].engine, &s);
+    assert_false(s.done);
+    decide(LEADER, "b", 1);
+    assert_int_equal(sent_of(LEADER, FOLLOWER, HEADER_DECIDE), 2);
+}
+
 static void test_followers_are_told_much_at_once(void **state)
 {
     static const char much[LARGE];
@@ -740,6 +756,7 @@ int main(void)
         TEST(test_much_waits),
         TEST(test_followers_are_told_batches),
         TEST(test_followers_are_told_once_in_a_tick),
+        TEST(test_followers_are_told_at_once_while_a_large_send_waits),
         TEST(test_followers_are_told_much_at_once),
         TEST(test_followers_are_told_few_clock_reads),
         TEST(test_after_a_death_followers_are_told_at_once),
