@@ -79,6 +79,15 @@ bench-patterns: all bench/ways
 .PHONY: bench-patterns
 EXTRA_DIST += bench/patterns bench/model.awk
 
+# Single calls, in some fifty ways of using them: `make bench-calls`; BENCH='--part large --repeat 5'.
+EXTRA_PROGRAMS += bench/calls_of_mpi
+bench_calls_of_mpi_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+bench_calls_of_mpi_LDADD = $(OMPI_MPI_LIBS)
+bench-calls: all bench/calls_of_mpi
+	@$(TEST_ENV) $(srcdir)/bench/calls $(BENCH)
+.PHONY: bench-calls
+EXTRA_DIST += bench/calls
+
 # How long a start takes, and what happens in it: `make bench-begins`; BENCH='--ranks 64 --kinds "triple level3"'.
 bench-begins: all bench/ways
 	@$(TEST_ENV) $(srcdir)/bench/begins $(BENCH)

@@ -127,20 +127,25 @@ static int pml_recv(void *buffer, size_t count, ompi_datatype_t *type, int from,
 
 /* --- probes --- */
 
+/* A follower of a leader that has looked in vain a thousand times need not look, nor give its turn
+ * away, as often: it is told how often. What others want of it meanwhile the progress thread does.
+ */
 static int probe_for(int from, int tag, ompi_communicator_t *comm, bool wait, int *found,
                      struct engine_message **probe_take, ompi_status_public_t *status)
 {
     struct engine_status s;
     int rc;
     link_enter();
-    link_progress();
+    const bool looks = wait || !engine_follows(replica.engine);
+    if (looks)
+        link_progress();
     while ((rc = engine_probe(replica.engine, comm_of(comm), from, tag, wait, &s, probe_take)) ==
            -EAGAIN)
         link_wait();
-    if (rc == 0)
-        opal_progress();
-    else
+    if (rc != 0)
         link_catch_up();
+    else if (looks)
+        opal_progress();
     link_keep_pace();
     link_leave();
     *found = rc == 1;
