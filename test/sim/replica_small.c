@@ -129,6 +129,9 @@ static int once_failed(void)
         {162370, 1 << PROGRAM_WINDOWS, 0, 0, "who knew of the dead one's message was not asked"},
         {19435, 1 << PROGRAM_LATE, 3, 4, "a choice was on a link that keeps it, and not read"},
         {3137711, 0, 0, 0, "a large send was over whose receiver was dead in its lane"},
+        {3095472, 0, 0, 0, "the next leader did not know what its followers had used"},
+        {3193077, 0, 0, 0, "the same, with four ranks"},
+        {5028565, 0, 0, 0, "what a process had learnt, and died with, bound the others"},
     };
     enum { CASES = sizeof cases / sizeof *cases };
     int steps;
