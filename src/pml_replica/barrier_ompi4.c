@@ -5,27 +5,20 @@
  * A lane that is far behind is not waited for: lanes have as much time as at the end of the job. */
 #include "glue.h"
 #include "src/survive/fate.h"
-#include <unistd.h>
 
 static const clockid_t coarse = CLOCK_MONOTONIC_COARSE;
 
 void barrier_begin(void)
 {
-    replica.barrier = (struct barrier){getpid(), now_ms(coarse)};
-}
-
-bool barrier_is_in_order(void)
-{
-    return pthread_equal(pthread_self(), replica.program) && replica.depth == 0 &&
-           getpid() == replica.barrier.pid;
+    replica.since_ms = now_ms(coarse);
 }
 
 void barrier_lanes(void)
 {
-    if (!barrier_is_in_order())
+    if (!program_calls())
         return;
     const uint64_t begin = now_ms(coarse);
-    const uint64_t patience = fate_grace_of(begin - replica.barrier.since_ms);
+    const uint64_t patience = fate_grace_of(begin - replica.since_ms);
     link_enter();
     engine_barrier_enter(replica.engine);
     while (!engine_barrier_done(replica.engine) && now_ms(coarse) - begin < patience)

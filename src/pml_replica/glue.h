@@ -123,10 +123,7 @@ struct replica {
     } fence;
     ompi_request_fns_t stock;
     pthread_t program; /* the thread that called MPI_Init */
-    struct barrier {
-        pid_t pid; /* of this process: its children are no replicas */
-        uint64_t since_ms;
-    } barrier;
+    uint64_t since_ms; /* when the program began, by the coarse clock */
     struct silent *silent;
     struct commit *commit; /* shared with whatever shows our output; NULL: that is shown at once */
     struct told_clock {
@@ -163,6 +160,13 @@ void link_stop(void *ctx, int status, const char *line);
 void link_say_first(const char *line); /* the same, where all processes have the same to say */
 
 bool link_progress_beside(void); /* one round of the progress thread; true: there is more to do */
+
+/* Is this the program's own call? Calls of other threads come in no order that lanes could share,
+ * and so do those from MPI's callbacks. */
+static inline bool program_calls(void)
+{
+    return pthread_equal(pthread_self(), replica.program) && replica.depth == 0;
+}
 
 /* Around all calls of the engine: keep the progress thread out, and find a second thread that calls
  * although only one may. */
@@ -270,9 +274,6 @@ void output_settle(void);  /* before the job is aborted */
 
 /* barrier_ompi4.c */
 void barrier_begin(void);
-/* Is this the program's own call? Calls of other threads come in no order that lanes could share,
- * and so do those from MPI's callbacks; and a child of this process is no replica. */
-bool barrier_is_in_order(void);
 void barrier_lanes(void);
 
 /* world_ompi4.c */

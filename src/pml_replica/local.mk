@@ -35,6 +35,7 @@ component_LTLIBRARIES += libp2pgrid_replica.la
 libp2pgrid_replica_la_SOURCES = \
     src/pml_replica/preload/preload.c src/pml_replica/preload/preload_comm.c src/pml_replica/preload/preload_exec.c \
     src/pml_replica/preload/preload_clock.c src/pml_replica/preload/preload_file.c \
-    src/pml_replica/preload/preload.h
+    src/pml_replica/preload/preload_caller.c src/pml_replica/preload/preload_machine.c \
+    src/pml_replica/preload/caller.h src/pml_replica/preload/preload.h
 libp2pgrid_replica_la_CPPFLAGS = $(AM_CPPFLAGS) $(subst -I,-isystem ,$(OMPI_CPPFLAGS))
 libp2pgrid_replica_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version

@@ -308,10 +308,9 @@ static double outcome_time(double own)
     return time;
 }
 
-/* Other threads ask in no order that lanes could share, and so do MPI's callbacks. */
 static double outcome_clock(double own)
 {
-    if (!pthread_equal(pthread_self(), replica.program) || replica.depth > 0)
+    if (!program_calls())
         return own;
     link_enter();
     double time = clock_inside(&replica.wall, own);
@@ -319,25 +318,36 @@ static double outcome_clock(double own)
     return time;
 }
 
-static void outcome_name_inside(char *name, int *length)
+/* What the leader's machine says of itself, for what this one says; returns its length. */
+static size_t fact_inside(void *fact, size_t length, size_t most)
 {
     while (engine_follows(replica.engine)) {
-        int n = engine_decision_take(replica.engine, DECIDE_NAME, name, MPI_MAX_PROCESSOR_NAME - 1);
-        if (n != -EAGAIN) {
-            *length = n > 0 ? n : 0;
-            name[*length] = '\0';
-            return;
-        }
+        int n = engine_decision_take(replica.engine, DECIDE_FACT, fact, most);
+        if (n != -EAGAIN)
+            return n > 0 ? (size_t)n : 0;
         link_wait();
     }
-    engine_decision_give(replica.engine, DECIDE_NAME, name, (size_t)*length);
+    engine_decision_give(replica.engine, DECIDE_FACT, fact, length);
+    link_keep_pace();
+    return length;
 }
 
 static void outcome_name(char *name, int *length)
 {
     link_enter();
-    outcome_name_inside(name, length);
+    *length = (int)fact_inside(name, (size_t)*length, MPI_MAX_PROCESSOR_NAME - 1);
+    name[*length] = '\0';
     link_leave();
+}
+
+static bool outcome_fact(void *fact, size_t size)
+{
+    if (!program_calls())
+        return false;
+    link_enter();
+    fact_inside(fact, size, size);
+    link_leave();
+    return true;
 }
 
 bool outcome_test(bool (*holds)(void *ctx), void *ctx)
@@ -388,12 +398,21 @@ int outcome_settle(void *value, size_t max, size_t (*act)(void *ctx, void *value
     return n;
 }
 
+static struct preload_questions *questions; /* NULL: the library is not loaded */
+
+/* A child of the program's is no replica: it asks its own machine. */
+static void child_begins(void)
+{
+    *questions = (struct preload_questions){.time = NULL};
+}
+
 static bool preload_answer(struct preload_questions answers)
 {
-    struct preload_questions *q = dlsym(RTLD_DEFAULT, PRELOAD_SYMBOL);
-    if (q != NULL)
-        *q = answers;
-    return q != NULL;
+    questions = dlsym(RTLD_DEFAULT, PRELOAD_SYMBOL);
+    if (questions == NULL)
+        return false;
+    *questions = answers;
+    return pthread_atfork(NULL, NULL, child_begins) == 0;
 }
 
 bool outcome_install(void)
@@ -414,6 +433,7 @@ bool outcome_install(void)
         (struct preload_questions){.time = outcome_time,
                                    .clock = replica.params.clock ? outcome_clock : NULL,
                                    .name = outcome_name,
+                                   .fact = outcome_fact,
                                    .is_complete = outcome_is_complete,
                                    .number = comm_number,
                                    .idup = comm_idup,
@@ -425,5 +445,6 @@ bool outcome_install(void)
 void outcome_remove(void)
 {
     ompi_request_functions = replica.stock;
-    (void)preload_answer((struct preload_questions){.time = NULL});
+    if (questions != NULL)
+        *questions = (struct preload_questions){.time = NULL};
 }

@@ -32,7 +32,7 @@ void output_release(void)
 /* Replicas that do not answer, as they abort too, are not waited for long. */
 void output_settle(void)
 {
-    if (!barrier_is_in_order() || replica.stopped)
+    if (!program_calls() || replica.stopped)
         return;
     const uint64_t begin = now_ms(CLOCK_MONOTONIC);
     link_enter();

@@ -260,11 +260,11 @@ void engine_message_receive(struct engine *e, struct engine_message *m, struct e
  * perhaps before. 0: it will take, or has taken, a message. -EAGAIN: not known yet. */
 int engine_cancel(struct engine *e, struct engine_receive *r);
 
-/* Decisions at a place in the program: outcomes of tests and waits, times, names. If
- * engine_follows(), the leader has decided or will, and engine_decision_take() gives the value's
- * length. Otherwise find the value, and pass it to engine_decision_give(). Ask engine_follows()
- * again after each -EAGAIN: the leader may have died. A value of no bytes means "not yet" (a test
- * that found nothing): runs of them are counted, and sent as one. */
+/* Decisions at a place in the program: outcomes of tests and waits, times, facts of
+ * the machine. If engine_follows(), the leader has decided or will, and engine_decision_take()
+ * gives the value's length. Otherwise find the value, and pass it to engine_decision_give(). Ask
+ * engine_follows() again after each -EAGAIN: the leader may have died. A value of no bytes means
+ * "not yet" (a test that found nothing): runs of them are counted, and sent as one. */
 enum engine_decision {
     DECIDE_MATCH, /* the engine's own */
     DECIDE_PROBE,
@@ -272,7 +272,7 @@ enum engine_decision {
     DECIDE_TEST, /* from here: the message layer's */
     DECIDE_WAIT,
     DECIDE_TIME,
-    DECIDE_NAME,
+    DECIDE_FACT,
     DECIDE_OTHER,
 };
 bool engine_follows(const struct engine *e);

@@ -105,3 +105,6 @@ test_apps_own_LDADD = $(OMPI_MPI_LIBS)
 EXTRA_PROGRAMS += test/apps/appends
 test_apps_appends_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_apps_appends_LDADD = $(OMPI_MPI_LIBS)
+EXTRA_PROGRAMS += test/apps/machine
+test_apps_machine_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+test_apps_machine_LDADD = $(OMPI_MPI_LIBS)

@@ -24,6 +24,7 @@ grid_scripts = \
     test/grid/allocation \
     test/grid/alloc \
     test/grid/binding \
+    test/grid/machine \
     test/grid/brought \
     test/grid/collect \
     test/grid/leave \

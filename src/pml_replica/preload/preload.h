@@ -4,11 +4,15 @@
 #ifndef P2P_SRC_PML_REPLICA_PRELOAD_PRELOAD_H
 #define P2P_SRC_PML_REPLICA_PRELOAD_PRELOAD_H
 #include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 struct preload_questions {
     double (*time)(double own);            /* the time to give for this process's own */
     double (*clock)(double own);           /* the same for the wall clock, in seconds of 1970 */
     void (*name)(char *name, int *length); /* turns this process's own into the one to give */
+    /* The same for what the machine says of itself. False: it is not the program that asks. */
+    bool (*fact)(void *fact, size_t size);
     /* Has the leader decided that the request is complete? Then it is complete here, too, when this
      * returns. */
     int (*is_complete)(MPI_Request request);

@@ -6,6 +6,7 @@
  * with p2p_files shared, each lane writes the program's own files, the same bytes to the same
  * places, and where peers share a file system these are one file. A lane that emptied it late would
  * remove what others have written; and if it dies then, the file stays so. */
+#include "caller.h"
 #include "preload.h"
 #include "overlay/base/beneath.h"
 #include "overlay/base/lane_roots.h"
@@ -21,21 +22,6 @@
 
 extern struct preload_questions p2pgrid_preload_questions;
 static const struct preload_questions *const ask = &p2pgrid_preload_questions;
-
-/* What Open MPI opens is its own business, or its lanes have agreed on it. */
-static bool caller_is_mpi(const void *caller)
-{
-    static const char *const names[] = {"libmpi", "libopen-", "mca_", "libmca_", "libpmix"};
-    Dl_info object;
-    if (dladdr(caller, &object) == 0 || object.dli_fname == NULL)
-        return false;
-    const char *slash = strrchr(object.dli_fname, '/'),
-               *name = slash != NULL ? slash + 1 : object.dli_fname;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strncmp(name, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
-}
 
 /* Devices and pipes are not emptied. */
 static bool path_is_file(int folder, const char *path)
@@ -96,16 +82,6 @@ static int take_open(opener *stock, int folder, const char *path, int flags, mod
     lanes_barrier(asked);
     return fd;
 }
-
-#define CALLER __builtin_return_address(0)
-/* The function in libc, looked up once: signal handlers open files, too. */
-#define STOCK(name)                                                                                \
-    ({                                                                                             \
-        static __typeof__(&(name)) stock;                                                          \
-        if (stock == NULL)                                                                         \
-            stock = (__typeof__(&(name)))dlsym(RTLD_NEXT, #name);                                  \
-        stock;                                                                                     \
-    })
 
 static mode_t mode_of(int flags, va_list args)
 {

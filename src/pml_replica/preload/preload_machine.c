@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* preload_machine.c -- what a program asks its machine: the host's name, how much room there is on
+ * a disk and in memory. The leader's machine answers.
+ *
+ * Programs group their ranks by host, send its name, and choose how they compute by the room there
+ * is; lanes whose desktops have other names or other disks would diverge. What Open MPI asks for is
+ * its own business, as with the clock (preload_clock.c). */
+#include "caller.h"
+#include "preload.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <netdb.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+extern struct preload_questions p2pgrid_preload_questions;
+static const struct preload_questions *const ask = &p2pgrid_preload_questions;
+
+/* --- its name
+ * ------------------------------------------------------------------------------------- Told once:
+ * it stays when the leader dies, and then all threads may have it. */
+
+static struct utsname told_name;
+static bool name_is_told;
+
+static bool machine_is_told(const void *caller)
+{
+    if (caller_is_mpi(caller))
+        return false;
+    if (__atomic_load_n(&name_is_told, __ATOMIC_ACQUIRE))
+        return true;
+    struct utsname name;
+    memset(&name, 0, sizeof name);
+    const int before = errno;
+    const bool told =
+        ask->fact != NULL && STOCK(uname)(&name) == 0 && ask->fact(&name, sizeof name);
+    errno = before;
+    if (told) {
+        told_name = name;
+        __atomic_store_n(&name_is_told, true, __ATOMIC_RELEASE);
+    }
+    return told;
+}
+
+int uname(struct utsname *name)
+{
+    if (!machine_is_told(CALLER))
+        return STOCK(uname)(name);
+    *name = told_name;
+    return 0;
+}
+
+int gethostname(char *name, size_t size)
+{
+    if (!machine_is_told(CALLER))
+        return STOCK(gethostname)(name, size);
+    const size_t length = strlen(told_name.nodename) + 1;
+    memcpy(name, told_name.nodename, length < size ? length : size);
+    if (length <= size)
+        return 0;
+    errno = ENAMETOOLONG;
+    return -1;
+}
+
+/* Who looks up the address of its own host gets the own one, also where nobody knows the other's
+ * name. */
+static const char *name_to_look_up(const char *name, struct utsname *own)
+{
+    return name != NULL && __atomic_load_n(&name_is_told, __ATOMIC_ACQUIRE) &&
+                   strcmp(name, told_name.nodename) == 0 && STOCK(uname)(own) == 0
+               ? own->nodename
+               : name;
+}
+
+int getaddrinfo(const char *restrict name, const char *restrict service,
+                const struct addrinfo *restrict hints, struct addrinfo **restrict found)
+{
+    struct utsname own;
+    return STOCK(getaddrinfo)(name_to_look_up(name, &own), service, hints, found);
+}
+
+struct hostent *gethostbyname(const char *name)
+{
+    struct utsname own;
+    return STOCK(gethostbyname)(name_to_look_up(name, &own));
+}
+
+/* --- its room
+ * ------------------------------------------------------------------------------------- Another one
+ * whenever it is asked. */
+
+#define TAKE_ROOM(call, room, parameters, arguments)                                               \
+    int call parameters                                                                            \
+    {                                                                                              \
+        struct {                                                                                   \
+            int rc, error;                                                                         \
+            struct room found;                                                                     \
+        } fact;                                                                                    \
+        memset(&fact, 0, sizeof fact);                                                             \
+        const int before = errno;                                                                  \
+        fact.rc = STOCK(call) arguments;                                                           \
+        fact.error = fact.rc != 0 ? errno : before;                                                \
+        if (fact.rc == 0)                                                                          \
+            fact.found = *out;                                                                     \
+        if (ask->fact != NULL && !caller_is_mpi(CALLER) && ask->fact(&fact, sizeof fact) &&        \
+            fact.rc == 0)                                                                          \
+            *out = fact.found;                                                                     \
+        errno = fact.error;                                                                        \
+        return fact.rc;                                                                            \
+    }
+TAKE_ROOM(statfs, statfs, (const char *path, struct statfs *out), (path, out))
+TAKE_ROOM(statfs64, statfs64, (const char *path, struct statfs64 *out), (path, out))
+TAKE_ROOM(fstatfs, statfs, (int fd, struct statfs *out), (fd, out))
+TAKE_ROOM(fstatfs64, statfs64, (int fd, struct statfs64 *out), (fd, out))
+TAKE_ROOM(statvfs, statvfs, (const char *restrict path, struct statvfs *restrict out), (path, out))
+TAKE_ROOM(statvfs64, statvfs64, (const char *restrict path, struct statvfs64 *restrict out),
+          (path, out))
+TAKE_ROOM(fstatvfs, statvfs, (int fd, struct statvfs *out), (fd, out))
+TAKE_ROOM(fstatvfs64, statvfs64, (int fd, struct statvfs64 *out), (fd, out))
+TAKE_ROOM(sysinfo, sysinfo, (struct sysinfo * out), (out))
