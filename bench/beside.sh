@@ -97,7 +97,7 @@ grid_copies() { # FOLDER LEVEL RANKS CMD...
         --mca errmgr_replica_level "$level" "${how[@]}" -n "$3" "${@:4}" </dev/null
 }
 
-# Runs CMD in a kind; what each copy printed is in FOLDER/0, 1, ..., how long it took in FOLDER/ms.0, ms.1, ...; fails when
+# Runs CMD in a kind, in the folder $beside_folder/COPY if that is set; what each copy printed is in FOLDER/0, 1, ..., how long it took in FOLDER/ms.0, ms.1, ...; fails when
 # one does.
 beside_run() { # KIND FOLDER RANKS CMD...
     local kind=$1 folder=$2 copies pids=() pid code=0
@@ -106,10 +106,10 @@ beside_run() { # KIND FOLDER RANKS CMD...
     [ "$kind" != logged ] || set -- "$1" env LD_PRELOAD="$builddir/bench/logged.so" "${@:2}"
     rm -rf "$folder" && mkdir -p "$folder"
     case $kind in
-    level*) grid_copies "$folder" "$copies" "$@" >"$folder/0" 2>"$folder/err" || code=1 ;;
+    level*) (cd "${beside_folder:-.}/${beside_folder:+0}" && grid_copies "$folder" "$copies" "$@") >"$folder/0" 2>"$folder/err" || code=1 ;;
     *)
         for ((i = 0; i < copies; i++)); do
-            stock_copy "$folder" "$i" "$@" >"$folder/$i" 2>"$folder/err.$i" &
+            (cd "${beside_folder:-.}/${beside_folder:+$i}" && stock_copy "$folder" "$i" "$@") >"$folder/$i" 2>"$folder/err.$i" &
             pids+=($!)
         done
         for pid in "${pids[@]}"; do wait "$pid" || code=1; done

@@ -67,8 +67,10 @@ bench-osu: all bench/logged.so test/grid/lag
 	@$(TEST_ENV) OSU="$(OSU)" $(srcdir)/bench/osu $(BENCH)
 bench-npb: all test/grid/lag
 	@$(TEST_ENV) NPB="$(NPB)" $(srcdir)/bench/npb $(BENCH)
-.PHONY: bench-osu bench-npb
-EXTRA_DIST += bench/beside.sh bench/logged.c bench/osu bench/npb bench/whole.awk
+bench-packaged: all
+	@$(TEST_ENV) $(srcdir)/bench/packaged $(BENCH)
+.PHONY: bench-osu bench-npb bench-packaged
+EXTRA_DIST += bench/beside.sh bench/logged.c bench/osu bench/npb bench/packaged bench/whole.awk
 
 # Ways in which programs talk, and the model held against them: `make bench-patterns`; BENCH='--ways search --repeat 9'.
 EXTRA_PROGRAMS += bench/ways

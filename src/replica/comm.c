@@ -234,6 +234,8 @@ static void channel_leave(struct engine *e, struct channel *c, int arg)
 void engine_comm_free(struct engine *e, struct engine_comm *c)
 {
     c->freed = true;
+    if (c->by_place)
+        LIST_REMOVE(c, agents);
     channel_each(e, c, channel_leave, 0);
     if (e->last_comm == c)
         e->last_comm = NULL;

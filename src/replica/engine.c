@@ -94,6 +94,7 @@ struct engine *engine_create(int ranks, int lanes, int rank, int lane, const boo
     STAILQ_INIT(&e->deferred);
     LIST_INIT(&e->comms);
     LIST_INIT(&e->sweep);
+    LIST_INIT(&e->agents);
     TAILQ_INIT(&e->withheld);
     begin_ranks(e, alive);
     e->duty = lane_bit(lane);

@@ -248,7 +248,7 @@ static int event_time(struct engine *e, uint64_t now_ms)
         done += log_copy_late(e);
     if (!TAILQ_EMPTY(&e->withheld))
         done += future_release(e);
-    if ((e->served && e->agents) || e->asking.by_others)
+    if ((e->served && !LIST_EMPTY(&e->agents)) || e->asking.by_others)
         done += place_progress(e);
     done += decision_progress(e);
     return later ? done + event_tick(e) : done;

@@ -435,12 +435,8 @@ bool match_is_shut_out(const struct match *m)
 bool match_is_due(const struct match *m, uint64_t place)
 {
     const struct engine_receive *r;
-    const struct match_choice *c;
     TAILQ_FOREACH (r, &m->any, posted)
         if (r->bound && r->place <= place)
             return true;
-    for (c = m->choices; c; c = c->next)
-        if (c->place <= place)
-            return true;
-    return false;
+    return m->choices != NULL && m->choices->place <= place; /* no later one has a lower place */
 }

@@ -36,11 +36,6 @@
 #include "state.h"
 #include <stdlib.h>
 
-static bool comm_is_agents(const struct engine_comm *c)
-{
-    return c->by_place && !c->freed;
-}
-
 void place_count_inner(struct engine *e, struct engine_comm *c, int tag)
 {
     if (c->by_place)
@@ -62,7 +57,7 @@ void engine_step(struct engine *e)
 void engine_by_place(struct engine *e, struct engine_comm *c)
 {
     c->by_place = true;
-    e->agents = true;
+    LIST_INSERT_HEAD(&e->agents, c, agents);
     if (e->served)
         match_shut(&c->match, 0, e->place);
 }
@@ -74,9 +69,8 @@ void place_lane_is_served(struct engine *e)
     if (e->served)
         return;
     e->served = true;
-    LIST_FOREACH (c, &e->comms, all)
-        if (comm_is_agents(c))
-            match_shut(&c->match, c->match.arrived, e->place);
+    LIST_FOREACH (c, &e->agents, agents)
+        match_shut(&c->match, c->match.arrived, e->place);
 }
 
 void engine_serves(struct engine_comm *c, bool serves)
@@ -100,12 +94,12 @@ static bool place_has_unread(struct engine *e)
 bool engine_is_behind(struct engine *e)
 {
     const struct engine_comm *c;
-    if (!e->served || !e->agents)
+    if (!e->served || LIST_EMPTY(&e->agents))
         return false;
     if (place_has_unread(e))
         return true;
-    LIST_FOREACH (c, &e->comms, all)
-        if (comm_is_agents(c) && (c->serving || match_is_due(&c->match, e->place)))
+    LIST_FOREACH (c, &e->agents, agents)
+        if (c->serving || match_is_due(&c->match, e->place))
             return true;
     return false;
 }
@@ -286,15 +280,15 @@ static bool place_has_paid(struct engine *e)
 static bool place_any_waits(const struct engine *e)
 {
     const struct engine_comm *c;
-    LIST_FOREACH (c, &e->comms, all)
-        if (comm_is_agents(c) && match_is_shut_out(&c->match))
+    LIST_FOREACH (c, &e->agents, agents)
+        if (match_is_shut_out(&c->match))
             return true;
     return false;
 }
 
 static bool place_may_choose(const struct engine *e)
 {
-    return e->served && e->agents && !engine_follows(e) && place_any_waits(e);
+    return e->served && !engine_follows(e) && place_any_waits(e);
 }
 
 static void place_ask_on(struct engine *e, enum place_stage stage)
@@ -344,10 +338,9 @@ static int place_open_all(struct engine *e, bool there)
 {
     struct engine_comm *c, *next;
     int done = 0;
-    for (c = LIST_FIRST(&e->comms); c; c = next) {
-        next = LIST_NEXT(c, all);
-        if (comm_is_agents(c))
-            done += place_open(e, c, there);
+    for (c = LIST_FIRST(&e->agents); c; c = next) {
+        next = LIST_NEXT(c, agents);
+        done += place_open(e, c, there);
     }
     return done;
 }
@@ -362,7 +355,7 @@ int place_progress(struct engine *e)
         there = place_go_further(e);
     if (e->asking.by_others && place_is_settled(e))
         place_answer_all(e);
-    int done = e->served && e->agents ? place_open_all(e, there) : 0;
+    int done = e->served ? place_open_all(e, there) : 0;
     if (e->asking.stage == PLACE_RESTS &&
         (place_may_choose(e) || (e->asking.by_others && place_is_to_catch_up(e))))
         place_ask_first(e);

@@ -130,7 +130,7 @@ struct engine_comm {
     uint32_t attached; /* how many here so far */
     uint64_t begun;    /* its collectives that are counted as steps */
     uint64_t asked;    /* how many of its messages had come when the others were asked */
-    LIST_ENTRY(engine_comm) sweep, all;
+    LIST_ENTRY(engine_comm) sweep, all, agents;
     int size;
     int *world;               /* by rank (of the remote group, if there is one) */
     int *rank_of;             /* by world rank; -1: no member */
@@ -239,6 +239,7 @@ struct engine {
     uint64_t checked_ms;
     /* communicators */
     LIST_HEAD(, engine_comm) comms, sweep;   /* all; those of which something may go */
+    LIST_HEAD(, engine_comm) agents;         /* those that agents serve */
     struct engine_comm **bucket, *last_comm; /* by name */
     size_t bucket_count;
     struct table groups; /* how many communicators each has had, as a pointer */
@@ -252,7 +253,6 @@ struct engine {
     struct match_messages withheld; /* that have come, and are not in their receive's buffer yet */
     /* places */
     uint64_t place;   /* of the program */
-    bool agents;      /* it has some */
     lanes_t read_out; /* of this rank: links that keep nothing any more, and have brought all */
     struct {
         enum place_stage stage;

@@ -149,6 +149,16 @@ static void test_who_rests(void **state)
 
 /* Those that it meets need the processor, and get no turn from a thread that yields to its session.
  */
+static void test_what_is_begun_is_no_loop_of_tests(void **state)
+{
+    (void)state;
+    struct backoff n = {.sleepy = true, .quiet = 64, .polls = 7};
+    backoff_works(&n);
+    assert_false(n.sleepy);
+    assert_int_equal(n.quiet, 0);
+    assert_false(backoff_poll(&n, false));
+}
+
 static void test_while_processes_meet(void **state)
 {
     (void)state;
@@ -212,6 +222,7 @@ int main(void)
         cmocka_unit_test(test_a_wait_where_others_run),
         cmocka_unit_test(test_for_a_time_at_once),
         cmocka_unit_test(test_who_rests),
+        cmocka_unit_test(test_what_is_begun_is_no_loop_of_tests),
         cmocka_unit_test(test_while_processes_meet),
         cmocka_unit_test(test_processes_meet_for_some_time_after_each_connection),
         cmocka_unit_test(test_in_contention),

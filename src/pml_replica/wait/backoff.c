@@ -76,13 +76,17 @@ int backoff_at_fence_ms(uint64_t waited)
     return ms < WAITS_MOST_MS ? (int)ms : WAITS_MOST_MS;
 }
 
+void backoff_works(struct backoff *n)
+{
+    n->quiet = n->polls = 0;
+    n->sleepy = false;
+}
+
 void backoff_polled(struct backoff *n, bool waits, bool slept, bool news)
 {
     n->slept |= slept;
-    if (news) {
-        n->quiet = n->polls = 0;
-        n->sleepy = false;
-    }
+    if (news)
+        backoff_works(n);
     if (news || !waits)
         n->longer = 0;
     else if (slept && WAITS_MS << n->longer < WAITS_MOST_MS)

@@ -53,4 +53,7 @@ int backoff_ms(const struct backoff *n, struct backoff_case is, bool has_timed_w
 int backoff_at_fence_ms(uint64_t waited);
 /* After each poll. waits: as above; news: something came. */
 void backoff_polled(struct backoff *n, bool waits, bool slept, bool news);
+/* The program has begun something: polls between such calls are on its way, and no loop of tests,
+ * although nothing may come, as from operations on the own window of a rank that has one copy. */
+void backoff_works(struct backoff *n);
 #endif

@@ -22,6 +22,7 @@ static int epoch_flush(int target, ompi_win_t *win)
     struct window *w = window_of(win);
     if (w->dirty[target])
         window_request_reply(w, target, FLUSH, 0);
+    link_progress();
     window_await_replies(w, target);
     return OMPI_SUCCESS;
 }
@@ -32,6 +33,7 @@ static int epoch_flush_all(ompi_win_t *win)
     for (int i = 0; i < w->size; i++)
         if (w->dirty[i])
             window_request_reply(w, i, FLUSH, 0);
+    link_progress();
     for (int i = 0; i < w->size; i++)
         window_await_replies(w, i);
     return OMPI_SUCCESS;
@@ -52,6 +54,7 @@ static void epoch_take_lock(struct window *w, int type, int target, int assertio
     w->locked[target] = assertion & MPI_MODE_NOCHECK ? ACCESS_TRUSTED : ACCESS_LOCKED;
     if (w->locked[target] == ACCESS_LOCKED)
         window_request_reply(w, target, LOCK, type);
+    link_progress();
     window_await_replies(w, target);
 }
 
@@ -103,6 +106,7 @@ static int epoch_unlock_all(ompi_win_t *win)
             window_request_reply(w, i, UNLOCK, 0);
         else if (w->dirty[i])
             window_request_reply(w, i, FLUSH, 0);
+    link_progress();
     for (int i = 0; i < w->size; i++) {
         w->locked[i] = ACCESS_NONE;
         window_await_replies(w, i);
@@ -211,6 +215,7 @@ static int epoch_complete(ompi_win_t *win)
     struct window *w = window_of(win);
     if (w->accessed == NULL)
         return OMPI_ERR_RMA_SYNC;
+    link_progress();
     for (int i = 0; i < w->accessed->grp_proc_count; i++) {
         int target = epoch_member(w, w->accessed, i);
         window_await_replies(w, target);

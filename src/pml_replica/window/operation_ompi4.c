@@ -97,7 +97,6 @@ static void reply_expect(struct window *w, int target, const struct buffer *resu
 void window_await_replies(struct window *w, int target)
 {
     link_enter();
-    link_progress();
     while (w->awaited[target] > 0 || w->reading[target] > 0 ||
            (target == w->comm->c_my_rank && !engine_committed(replica.engine)))
         link_wait();
@@ -110,6 +109,7 @@ void window_await_replies(struct window *w, int target)
 static void request_count(struct window *w, int target)
 {
     w->asked[target]++;
+    backoff_works(&replica.backoff);
     window_step();
 }
 
