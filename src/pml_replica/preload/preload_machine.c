@@ -21,9 +21,9 @@
 extern struct preload_questions p2pgrid_preload_questions;
 static const struct preload_questions *const ask = &p2pgrid_preload_questions;
 
-/* --- its name
- * ------------------------------------------------------------------------------------- Told once:
- * it stays when the leader dies, and then all threads may have it. */
+/* --- its name --- */
+
+/* Told once: it stays when the leader dies, and then all threads, and children, may have it. */
 
 static struct utsname told_name;
 static bool name_is_told;
@@ -90,9 +90,9 @@ struct hostent *gethostbyname(const char *name)
     return STOCK(gethostbyname)(name_to_look_up(name, &own));
 }
 
-/* --- its room
- * ------------------------------------------------------------------------------------- Another one
- * whenever it is asked. */
+/* --- its room --- */
+
+/* Another one whenever it is asked. */
 
 #define TAKE_ROOM(call, room, parameters, arguments)                                               \
     int call parameters                                                                            \
