@@ -108,3 +108,6 @@ test_apps_appends_LDADD = $(OMPI_MPI_LIBS)
 EXTRA_PROGRAMS += test/apps/machine
 test_apps_machine_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_apps_machine_LDADD = $(OMPI_MPI_LIBS)
+EXTRA_PROGRAMS += test/apps/pokes
+test_apps_pokes_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+test_apps_pokes_LDADD = $(OMPI_MPI_LIBS)
