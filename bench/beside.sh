@@ -97,8 +97,12 @@ grid_copies() { # FOLDER LEVEL RANKS CMD...
         --mca errmgr_replica_level "$level" "${how[@]}" -n "$3" "${@:4}" </dev/null
 }
 
-# Runs CMD in a kind, in the folder $beside_folder/COPY if that is set; what each copy printed is in FOLDER/0, 1, ..., how long it took in FOLDER/ms.0, ms.1, ...; fails when
-# one does.
+to_folder_of() { # COPY
+    [ -z "${beside_folder:-}" ] || cd "$beside_folder/$1"
+}
+
+# Runs CMD in a kind; what each copy printed is in FOLDER/0, 1, ..., how long it took in FOLDER/ms.0, ms.1, ...; fails when
+# one does. Where $beside_folder is set, each copy on stock starts in its folder there, 0, 1, ..., and replicas in 0.
 beside_run() { # KIND FOLDER RANKS CMD...
     local kind=$1 folder=$2 copies pids=() pid code=0
     copies=$(copies_of "$kind")
@@ -106,10 +110,10 @@ beside_run() { # KIND FOLDER RANKS CMD...
     [ "$kind" != logged ] || set -- "$1" env LD_PRELOAD="$builddir/bench/logged.so" "${@:2}"
     rm -rf "$folder" && mkdir -p "$folder"
     case $kind in
-    level*) (cd "${beside_folder:-.}/${beside_folder:+0}" && grid_copies "$folder" "$copies" "$@") >"$folder/0" 2>"$folder/err" || code=1 ;;
+    level*) (to_folder_of 0 && grid_copies "$folder" "$copies" "$@") >"$folder/0" 2>"$folder/err" || code=1 ;;
     *)
         for ((i = 0; i < copies; i++)); do
-            (cd "${beside_folder:-.}/${beside_folder:+$i}" && stock_copy "$folder" "$i" "$@") >"$folder/$i" 2>"$folder/err.$i" &
+            (to_folder_of "$i" && stock_copy "$folder" "$i" "$@") >"$folder/$i" 2>"$folder/err.$i" &
             pids+=($!)
         done
         for pid in "${pids[@]}"; do wait "$pid" || code=1; done

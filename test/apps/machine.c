@@ -5,7 +5,6 @@
  *
  *     machine ROUNDS */
 #include <errno.h>
-#include <fcntl.h>
 #include <mpi.h>
 #include <netdb.h>
 #include <stdio.h>

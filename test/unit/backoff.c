@@ -147,8 +147,6 @@ static void test_who_rests(void **state)
     assert_int_equal(ms_of(&fresh, &nobody, waits, false), 0);
 }
 
-/* Those that it meets need the processor, and get no turn from a thread that yields to its session.
- */
 static void test_what_is_begun_is_no_loop_of_tests(void **state)
 {
     (void)state;
@@ -159,6 +157,8 @@ static void test_what_is_begun_is_no_loop_of_tests(void **state)
     assert_false(backoff_poll(&n, false));
 }
 
+/* Those that it meets need the processor, and get no turn from a thread that yields to its session.
+ */
 static void test_while_processes_meet(void **state)
 {
     (void)state;

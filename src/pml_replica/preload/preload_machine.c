@@ -24,7 +24,6 @@ static const struct preload_questions *const ask = &p2pgrid_preload_questions;
 /* --- its name --- */
 
 /* Told once: it stays when the leader dies, and then all threads, and children, may have it. */
-
 static struct utsname told_name;
 static bool name_is_told;
 
@@ -93,7 +92,6 @@ struct hostent *gethostbyname(const char *name)
 /* --- its room --- */
 
 /* Another one whenever it is asked. */
-
 #define TAKE_ROOM(call, room, parameters, arguments)                                               \
     int call parameters                                                                            \
     {                                                                                              \
