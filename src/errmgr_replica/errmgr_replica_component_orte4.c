@@ -10,6 +10,7 @@
 #include "orte/runtime/orte_globals.h"
 #include "orte/util/proc_info.h"
 #include "src/plm_p2p/command.h"
+#include "src/common/began.h"
 #include "src/common/defaults.h"
 #include "src/common/guard.h"
 #include "src/common/listeners.h"
@@ -79,6 +80,15 @@ void preload_join(orte_job_t *job)
     }
 }
 
+static void began_tell(void)
+{
+    struct timespec now;
+    char text[64];
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(text, sizeof text, "%lld.%09ld", (long long)now.tv_sec, now.tv_nsec);
+    setenv(BEGAN_VARIABLE, text, 1);
+}
+
 /* What leads an orted to its mpirun, and only that. */
 static void keep_from_ranks(void)
 {
@@ -139,6 +149,7 @@ static int replica_register(void)
         param_tell_renamed();
         defaults_set();
         secret_make(); /* without one no process of the job starts */
+        began_tell();
         hardware_tell();
         messages_begin();
     }

@@ -369,7 +369,7 @@ void plm_p2p_files_hint(void)
 void plm_p2p_files_terms(const struct grid_lease *lease, struct grid_launch *launch)
 {
     const struct plm_p2p_files *f = plm->files;
-    launch->lanes = level_lanes(survive_level(), survive_ranks(plm->job));
+    launch->lanes = level_lanes(survive_level(), LEVEL_OPEN); /* processes are not counted yet */
     if (f == NULL || f->folder[0] == '\0')
         return;
     launch->job_folder = f->folder;

@@ -22,6 +22,7 @@
 #define P2P_SRC_PML_REPLICA_GLUE_H
 #include "ompi_config.h"
 #include "src/pml_replica/wait/contention.h"
+#include "src/pml_replica/preload/preload.h"
 #include "src/replica/engine.h"
 #include "src/pml_replica/wait/spin.h"
 #include "src/pml_replica/wait/backoff.h"
@@ -128,7 +129,7 @@ struct replica {
     struct commit *commit; /* shared with whatever shows our output; NULL: that is shown at once */
     struct told_clock {
         double last, offset; /* what was given last; the leader's time minus the own */
-    } wtime, wall;
+    } wtime, clocks[PRELOAD_CLOCKS];
     bool stopped;
     /* files that have a home: file/homes.h */
     int file_home_index;            /* of its parameter */

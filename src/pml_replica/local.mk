@@ -36,6 +36,16 @@ libp2pgrid_replica_la_SOURCES = \
     src/pml_replica/preload/preload.c src/pml_replica/preload/preload_comm.c src/pml_replica/preload/preload_exec.c \
     src/pml_replica/preload/preload_clock.c src/pml_replica/preload/preload_file.c \
     src/pml_replica/preload/preload_caller.c src/pml_replica/preload/preload_machine.c \
+    src/pml_replica/preload/preload_random.c src/pml_replica/preload/random.h \
     src/pml_replica/preload/caller.h src/pml_replica/preload/preload.h
+libp2pgrid_replica_la_LIBADD = libdraws.la
 libp2pgrid_replica_la_CPPFLAGS = $(AM_CPPFLAGS) $(subst -I,-isystem ,$(OMPI_CPPFLAGS))
 libp2pgrid_replica_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version
+# What that decides alone. Nothing of it is to be seen by the program.
+noinst_LTLIBRARIES += libdraws.la
+libdraws_la_SOURCES = \
+    src/pml_replica/preload/draws.c src/pml_replica/preload/draws.h src/common/secret.c src/common/secret.h \
+    src/survive/level.c src/survive/level.h overlay/base/err.c overlay/base/err.h
+libdraws_la_CPPFLAGS = $(AM_CPPFLAGS) $(SODIUM_CFLAGS)
+libdraws_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+libdraws_la_LIBADD = $(SODIUM_LIBS)

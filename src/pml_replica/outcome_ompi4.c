@@ -6,7 +6,6 @@
  * complete. Waits for one or for all need no decision. None is made where no request is active: all
  * lanes see that alike. */
 #include "glue.h"
-#include "src/pml_replica/preload/preload.h"
 #include "opal/runtime/opal_progress.h"
 #include <dlfcn.h>
 
@@ -308,14 +307,14 @@ static double outcome_time(double own)
     return time;
 }
 
-static double outcome_clock(double own)
+static bool outcome_clock(enum preload_clock which, double *time)
 {
     if (!program_calls())
-        return own;
+        return false;
     link_enter();
-    double time = clock_inside(&replica.wall, own);
+    *time = clock_inside(&replica.clocks[which], *time);
     link_leave();
-    return time;
+    return true;
 }
 
 /* What the leader's machine says of itself, for what this one says; returns its length. */
@@ -403,7 +402,7 @@ static struct preload_questions *questions; /* NULL: the library is not loaded *
 /* A child of the program's is no replica: it asks its own machine. */
 static void child_begins(void)
 {
-    *questions = (struct preload_questions){.time = NULL};
+    *questions = (struct preload_questions){.has_begun = true};
 }
 
 static bool preload_answer(struct preload_questions answers)
@@ -430,7 +429,8 @@ bool outcome_install(void)
     backoff_begin();
     barrier_begin();
     return preload_answer(
-        (struct preload_questions){.time = outcome_time,
+        (struct preload_questions){.has_begun = true,
+                                   .time = outcome_time,
                                    .clock = replica.params.clock ? outcome_clock : NULL,
                                    .name = outcome_name,
                                    .fact = outcome_fact,
@@ -446,5 +446,5 @@ void outcome_remove(void)
 {
     ompi_request_functions = replica.stock;
     if (questions != NULL)
-        *questions = (struct preload_questions){.time = NULL};
+        *questions = (struct preload_questions){.has_begun = true};
 }

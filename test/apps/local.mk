@@ -111,3 +111,7 @@ test_apps_machine_LDADD = $(OMPI_MPI_LIBS)
 EXTRA_PROGRAMS += test/apps/pokes
 test_apps_pokes_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_apps_pokes_LDADD = $(OMPI_MPI_LIBS)
+EXTRA_DIST += test/apps/draws.f90 test/apps/draws_cxx.cc
+EXTRA_PROGRAMS += test/apps/draws
+test_apps_draws_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+test_apps_draws_LDADD = $(OMPI_MPI_LIBS)

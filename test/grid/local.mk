@@ -24,6 +24,7 @@ grid_scripts = \
     test/grid/allocation \
     test/grid/alloc \
     test/grid/binding \
+    test/grid/draws \
     test/grid/machine \
     test/grid/brought \
     test/grid/collect \

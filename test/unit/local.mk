@@ -21,6 +21,7 @@ unit_programs = \
     test/unit/hash \
     test/unit/datagram \
     test/unit/decide \
+    test/unit/draws \
     test/unit/edit \
     test/unit/elf \
     test/unit/diagnosis \
@@ -148,6 +149,7 @@ test_unit_rate_limit_LDADD = libsurvive.la $(LDADD)
 test_unit_place_updates_LDADD = libsurvive.la $(LDADD)
 test_unit_participants_LDADD = libsurvive.la $(LDADD)
 test_unit_level_LDADD = libsurvive.la $(LDADD)
+test_unit_draws_LDADD = libdraws.la $(LDADD)
 test_unit_kept_SOURCES = test/unit/kept.c test/wire/kept.c test/wire/kept.h
 test_unit_store_files_LDADD = libdaemon.la $(LDADD)
 test_unit_pack_LDADD = libdaemon.la $(LDADD)

@@ -7,9 +7,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The clocks of the system that lanes share, in seconds. */
+enum preload_clock {
+    PRELOAD_WALL,   /* of 1970 */
+    PRELOAD_STEADY, /* CLOCK_MONOTONIC */
+    PRELOAD_RAW,
+    PRELOAD_USED, /* of a processor, by the process */
+    PRELOAD_USED_BY_THREAD,
+    PRELOAD_CLOCKS
+};
+
 struct preload_questions {
-    double (*time)(double own);            /* the time to give for this process's own */
-    double (*clock)(double own);           /* the same for the wall clock, in seconds of 1970 */
+    bool has_begun;             /* MPI has: it may be over, too */
+    double (*time)(double own); /* the time to give for this process's own */
+    /* The same for a clock of the system. False: it is not the program that asks. */
+    bool (*clock)(enum preload_clock which, double *time);
     void (*name)(char *name, int *length); /* turns this process's own into the one to give */
     /* The same for what the machine says of itself. False: it is not the program that asks. */
     bool (*fact)(void *fact, size_t size);

@@ -1,21 +1,148 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* preload_caller.c -- who calls, by the name of the library that the call comes from. */
+/* preload_caller.c -- who calls: by the library that the call comes from, and by its thread. */
 #include "caller.h"
-#include <dlfcn.h>
-#include <stddef.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
-bool caller_is_mpi(const void *caller)
+static bool name_is_of_mpi(const char *path)
 {
     static const char *const names[] = {"libmpi",  "libopen-",  "mca_",    "libmca_",
                                         "libpmix", "libhwloc.", "libevent"};
-    Dl_info object;
-    if (dladdr(caller, &object) == 0 || object.dli_fname == NULL)
-        return false;
-    const char *slash = strrchr(object.dli_fname, '/'),
-               *name = slash != NULL ? slash + 1 : object.dli_fname;
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(name, names[i], strlen(names[i])) == 0)
             return true;
     return false;
+}
+
+bool caller_is_mpi(const void *caller)
+{
+    Dl_info object;
+    return dladdr(caller, &object) != 0 && object.dli_fname != NULL &&
+           name_is_of_mpi(object.dli_fname);
+}
+
+/* --- the program's own code --- */
+
+enum { RANGES = 64 };
+static struct range {
+    uintptr_t first, last;
+    enum caller caller;
+} ranges[RANGES];
+static size_t range_count;
+static bool is_mpi;
+
+/* The names of what an object is linked with; NULL after the last. */
+static const char *object_needs(const struct dl_phdr_info *object, unsigned number)
+{
+    const ElfW(Dyn) *d = NULL;
+    for (unsigned i = 0; i < object->dlpi_phnum && d == NULL; i++)
+        if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
+            d = (const void *)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr); /* NOLINT */
+    uintptr_t texts = 0;
+    for (const ElfW(Dyn) *at = d; at != NULL && at->d_tag != DT_NULL; at++)
+        if (at->d_tag == DT_STRTAB)
+            texts = at->d_un.d_ptr;
+    for (; texts != 0 && d->d_tag != DT_NULL; d++)
+        if (d->d_tag == DT_NEEDED && number-- == 0) /* not all systems relocate the table's place */
+            return (const char *)((texts < object->dlpi_addr ? object->dlpi_addr : 0) + texts +
+                                  d->d_un.d_val); /* NOLINT */
+    return NULL;
+}
+
+static bool object_uses_mpi(const struct dl_phdr_info *object)
+{
+    const char *need;
+    for (unsigned i = 0; (need = object_needs(object, i)) != NULL; i++)
+        if (strncmp(need, "libmpi", strlen("libmpi")) == 0)
+            return true;
+    return false;
+}
+
+/* A tool that somebody preloads makes no MPI program of a shell. */
+static bool object_is_preloaded(const char *path)
+{
+    const char *preloaded = getenv("LD_PRELOAD"), *slash = strrchr(path, '/');
+    return preloaded != NULL && strstr(preloaded, slash != NULL ? slash + 1 : path) != NULL;
+}
+
+static enum caller caller_in(const struct dl_phdr_info *object, bool is_first)
+{
+    const char *name = object->dlpi_name;
+    if (strstr(name, "/libgfortran.so") != NULL)
+        return CALLER_FORTRAN;
+    if (strstr(name, "/libstdc++.so") != NULL)
+        return CALLER_CXX;
+    const bool uses = !name_is_of_mpi(name) && object_uses_mpi(object) &&
+                      (is_first || !object_is_preloaded(name));
+    is_mpi = is_mpi || uses;
+    return is_first || uses ? CALLER_PROGRAM : CALLER_OTHER;
+}
+
+/* The program comes first. */
+static int range_add(struct dl_phdr_info *object, size_t size, void *ctx)
+{
+    bool *is_first = ctx;
+    (void)size;
+    const enum caller caller = caller_in(object, *is_first);
+    *is_first = false;
+    for (unsigned i = 0; caller != CALLER_OTHER && i < object->dlpi_phnum && range_count < RANGES;
+         i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        const uintptr_t first = object->dlpi_addr + part->p_vaddr;
+        if (part->p_type == PT_LOAD && (part->p_flags & PF_X) != 0)
+            ranges[range_count++] = (struct range){first, first + part->p_memsz, caller};
+    }
+    return 0;
+}
+
+enum caller caller_of(const void *caller)
+{
+    for (size_t i = 0; i < range_count; i++)
+        if ((uintptr_t)caller >= ranges[i].first && (uintptr_t)caller < ranges[i].last)
+            return ranges[i].caller;
+    return CALLER_OTHER;
+}
+
+bool program_is_mpi(void)
+{
+    return is_mpi;
+}
+
+/* --- its threads --- */
+
+static pthread_t first_thread;
+static bool has_first_thread, has_threads;
+
+static void child_begins(void)
+{
+    has_first_thread = false;
+}
+
+bool thread_is_first(void)
+{
+    return has_first_thread && pthread_equal(pthread_self(), first_thread);
+}
+
+bool program_has_threads(void)
+{
+    return has_threads;
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
+{
+    if (caller_of(CALLER) != CALLER_OTHER)
+        has_threads = true;
+    return STOCK(pthread_create)(thread, attr, start, arg);
+}
+
+__attribute__((constructor)) static void find_program(void)
+{
+    bool is_first = true;
+    dl_iterate_phdr(range_add, &is_first);
+    first_thread = pthread_self();
+    has_first_thread = pthread_atfork(NULL, NULL, child_begins) == 0;
 }

@@ -1,112 +1,262 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* preload_clock.c -- the wall clock, where the program reads it: the leader's.
+/* preload_clock.c -- the clocks, where the program reads them: the leader's.
  *
- * Programs seed their random numbers with it; lanes that do so in different seconds would diverge.
- * Only calls from the program itself and the libraries of its language are taken: what Open MPI and
- * other libraries ask for is their own business, and differs from lane to lane. */
+ * Programs seed their random numbers with the wall clock, Fortran's by its own (SYSTEM_CLOCK, which
+ * is the steady one), stop after so many seconds, or share out their work by the time that it took.
+ * Lanes that did so by their own clocks would diverge. Only calls from the program itself, its
+ * libraries that use MPI and those of its language are taken: what Open MPI and other libraries ask
+ * for is their own business, and differs from lane to lane. */
+#include "caller.h"
 #include "preload.h"
-#include <dlfcn.h>
+#include "src/common/began.h"
 #include <errno.h>
-#include <link.h>
-#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/time.h>
+#include <sys/times.h>
 #include <time.h>
+#include <unistd.h>
 
 extern struct preload_questions p2pgrid_preload_questions;
+static const struct preload_questions *const ask = &p2pgrid_preload_questions;
 
-enum { RANGES = 8 };
-static struct range {
-    uintptr_t first, last;
-} ranges[RANGES];
-static size_t range_count;
+enum { NS_IN_S = 1000000000, STEP_NS = NS_IN_S / 100 };
 
-static bool is_of_language(const char *library)
+static int64_t ns_of(const struct timespec *t)
 {
-    return strstr(library, "/libgfortran.so") != NULL || strstr(library, "/libstdc++.so") != NULL;
+    return (int64_t)t->tv_sec * NS_IN_S + t->tv_nsec;
 }
 
-/* The program comes first, with an empty name. */
-static int clock_add_object(struct dl_phdr_info *object, size_t size, void *ctx)
+static struct timespec time_of(int64_t ns)
 {
-    (void)size, (void)ctx;
-    if (range_count > 0 && !is_of_language(object->dlpi_name))
-        return 0;
-    for (unsigned i = 0; i < object->dlpi_phnum && range_count < RANGES; i++) {
-        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
-        const uintptr_t first = object->dlpi_addr + part->p_vaddr;
-        if (part->p_type == PT_LOAD && (part->p_flags & PF_X) != 0)
-            ranges[range_count++] = (struct range){first, first + part->p_memsz};
-    }
-    return 0;
+    return (struct timespec){.tv_sec = ns / NS_IN_S, .tv_nsec = ns % NS_IN_S};
 }
 
-__attribute__((constructor)) static void find_program(void)
+static int64_t now_ns(clockid_t clock)
 {
-    dl_iterate_phdr(clock_add_object, NULL);
+    struct timespec t = {0};
+    STOCK(clock_gettime)(clock, &t);
+    return ns_of(&t);
 }
 
-static bool clock_is_asked(const void *caller)
-{
-    if (p2pgrid_preload_questions.clock == NULL)
-        return false;
-    for (size_t i = 0; i < range_count; i++)
-        if ((uintptr_t)caller >= ranges[i].first && (uintptr_t)caller < ranges[i].last)
-            return true;
-    return false;
-}
-
-static void clock_tell(struct timespec *t)
+/* False: it is not the program that asks. */
+static bool clock_tell(enum preload_clock which, int64_t *ns)
 {
     const int before = errno;
-    const double told =
-        p2pgrid_preload_questions.clock((double)t->tv_sec + (double)t->tv_nsec / 1e9);
-    t->tv_sec = (time_t)told;
-    t->tv_nsec = (long)((told - (double)t->tv_sec) * 1e9);
+    double time = (double)*ns / NS_IN_S;
+    const bool told = ask->clock(which, &time);
+    if (told)
+        *ns = (int64_t)(time * NS_IN_S + 0.5);
     errno = before;
+    return told;
 }
 
-static int stock_clock(clockid_t clock, struct timespec *t)
+/* --- the wall clock --- */
+
+/* Before MPI_Init nobody can be asked, but programs seed with the time there, too. What all lanes
+ * know is when mpirun began: so the time stands still, except for a microsecond each time that it
+ * is asked for, and not for long, as a program may wait for it. */
+static struct {
+    int64_t last_ns;  /* what was given last; 0: not known */
+    int64_t until_ns; /* by the steady clock */
+} early;
+
+__attribute__((constructor)) static void early_begin(void)
 {
-    static int (*stock)(clockid_t, struct timespec *);
-    if (stock == NULL)
-        stock = (__typeof__(stock))dlsym(RTLD_NEXT, "clock_gettime");
-    return stock(clock, t);
+    enum { LONGEST_S = 10 };
+    long seconds, ns;
+    const char *text = getenv(BEGAN_VARIABLE), *asked = getenv("OMPI_MCA_pml_replica_clock");
+    if (text == NULL || sscanf(text, "%ld.%9ld", &seconds, &ns) != 2 || ns < 0 || seconds <= 0 ||
+        (asked != NULL && strcmp(asked, "0") == 0))
+        return;
+    early.last_ns = seconds * NS_IN_S + ns;
+    early.until_ns = now_ns(CLOCK_MONOTONIC) + (int64_t)LONGEST_S * NS_IN_S;
 }
 
-int clock_gettime(clockid_t clock, struct timespec *t)
+static bool early_is_asked(void)
 {
-    int rc = stock_clock(clock, t);
-    if (rc == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) &&
-        clock_is_asked(__builtin_return_address(0)))
-        clock_tell(t);
-    return rc;
+    return early.last_ns != 0 && !ask->has_begun && program_is_mpi() && thread_is_first() &&
+           now_ns(CLOCK_MONOTONIC) < early.until_ns;
+}
+
+/* False: the process's own time is to be given. */
+static bool wall_tell(int64_t *ns, const void *caller)
+{
+    if (caller_of(caller) == CALLER_OTHER)
+        return false;
+    if (ask->clock == NULL && early_is_asked()) {
+        *ns = early.last_ns += 1000;
+        return true;
+    }
+    if (ask->clock == NULL || !clock_tell(PRELOAD_WALL, ns))
+        return false;
+    if (*ns < early.last_ns) /* mpirun's host is ahead of the leader's */
+        *ns = early.last_ns;
+    return true;
 }
 
 time_t time(time_t *out)
 {
-    struct timespec t;
     /* the coarse one: seconds begin with it for time(), too */
-    stock_clock(CLOCK_REALTIME_COARSE, &t);
-    if (clock_is_asked(__builtin_return_address(0)))
-        clock_tell(&t);
+    int64_t ns = now_ns(CLOCK_REALTIME_COARSE);
+    wall_tell(&ns, CALLER);
     if (out != NULL)
-        *out = t.tv_sec;
-    return t.tv_sec;
+        *out = ns / NS_IN_S;
+    return ns / NS_IN_S;
 }
 
 int gettimeofday(struct timeval *out, void *zone)
 {
-    static int (*stock)(struct timeval *, void *);
-    struct timespec t;
-    if (stock == NULL)
-        stock = (__typeof__(stock))dlsym(RTLD_NEXT, "gettimeofday");
-    int rc = stock(out, zone);
-    if (rc != 0 || !clock_is_asked(__builtin_return_address(0)))
+    int rc = STOCK(gettimeofday)(out, zone);
+    if (rc != 0)
         return rc;
-    t = (struct timespec){.tv_sec = out->tv_sec, .tv_nsec = out->tv_usec * 1000};
-    clock_tell(&t);
-    *out = (struct timeval){.tv_sec = t.tv_sec, .tv_usec = t.tv_nsec / 1000};
+    int64_t ns = (int64_t)out->tv_sec * NS_IN_S + (int64_t)out->tv_usec * 1000;
+    if (wall_tell(&ns, CALLER))
+        *out = (struct timeval){.tv_sec = ns / NS_IN_S, .tv_usec = ns % NS_IN_S / 1000};
     return rc;
+}
+
+int timespec_get(struct timespec *out, int base)
+{
+    int rc = STOCK(timespec_get)(out, base);
+    int64_t ns = rc == TIME_UTC ? ns_of(out) : 0;
+    if (rc == TIME_UTC && wall_tell(&ns, CALLER))
+        *out = time_of(ns);
+    return rc;
+}
+
+/* --- clocks that run from some moment on --- */
+
+/* A program that waits for its own threads looks at them as often as it happens to, so from its
+ * first one on these clocks are its own. The library of Fortran waits for none. */
+static bool run_is_asked(const void *caller)
+{
+    const enum caller who = caller_of(caller);
+    return ask->clock != NULL && program_is_mpi() &&
+           (who == CALLER_FORTRAN || (who != CALLER_OTHER && !program_has_threads()));
+}
+
+/* The kernel waits by this clock. So what the program has of it differs from its own by little:
+ * what is the same in all lanes is the time between two looks. Fortran's count is the same itself.
+ */
+static bool steady_tell(bool raw, int64_t *ns, const void *caller)
+{
+    static struct {
+        bool known;
+        int64_t ns; /* the leader's clock minus the own one at the first look, in steps */
+    } ahead[2];
+    int64_t told = *ns;
+    if (!run_is_asked(caller) || !clock_tell(raw ? PRELOAD_RAW : PRELOAD_STEADY, &told))
+        return false;
+    if (!ahead[raw].known) {
+        ahead[raw].ns = (told - *ns) / STEP_NS * STEP_NS;
+        ahead[raw].known = true;
+    }
+    *ns = caller_of(caller) == CALLER_FORTRAN ? told : told - ahead[raw].ns;
+    return true;
+}
+
+static bool run_tell(clockid_t clock, int64_t *ns, const void *caller)
+{
+    switch (clock) {
+    case CLOCK_REALTIME:
+    case CLOCK_REALTIME_COARSE:
+        return wall_tell(ns, caller);
+    case CLOCK_MONOTONIC:
+    case CLOCK_MONOTONIC_COARSE:
+    case CLOCK_MONOTONIC_RAW:
+        return steady_tell(clock == CLOCK_MONOTONIC_RAW, ns, caller);
+    case CLOCK_PROCESS_CPUTIME_ID:
+        return run_is_asked(caller) && clock_tell(PRELOAD_USED, ns);
+    case CLOCK_THREAD_CPUTIME_ID:
+        return run_is_asked(caller) && clock_tell(PRELOAD_USED_BY_THREAD, ns);
+    default:
+        return false;
+    }
+}
+
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    int rc = STOCK(clock_gettime)(clock, t);
+    if (rc != 0)
+        return rc;
+    int64_t ns = ns_of(t);
+    if (run_tell(clock, &ns, CALLER))
+        *t = time_of(ns);
+    return rc;
+}
+
+/* OpenMP's, for C and for Fortran. */
+double omp_get_wtime(void);
+double omp_get_wtime(void)
+{
+    int64_t ns = now_ns(CLOCK_MONOTONIC);
+    steady_tell(false, &ns, CALLER);
+    return (double)ns / NS_IN_S;
+}
+
+double omp_get_wtime_(void);
+double omp_get_wtime_(void)
+{
+    int64_t ns = now_ns(CLOCK_MONOTONIC);
+    steady_tell(false, &ns, CALLER);
+    return (double)ns / NS_IN_S;
+}
+
+/* --- what was used so far --- */
+
+clock_t clock(void)
+{
+    int64_t ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+    if (run_is_asked(CALLER))
+        clock_tell(PRELOAD_USED, &ns);
+    return (clock_t)(ns / (NS_IN_S / CLOCKS_PER_SEC));
+}
+
+static bool is_later(const struct timeval *a, const struct timeval *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_usec > b->tv_usec;
+}
+
+/* When the leader has died: not less than before. */
+static void used_keep(struct rusage *used, const struct rusage *last)
+{
+    if (is_later(&last->ru_utime, &used->ru_utime))
+        used->ru_utime = last->ru_utime;
+    if (is_later(&last->ru_stime, &used->ru_stime))
+        used->ru_stime = last->ru_stime;
+    if (last->ru_maxrss > used->ru_maxrss)
+        used->ru_maxrss = last->ru_maxrss;
+}
+
+int getrusage(__rusage_who_t who, struct rusage *out)
+{
+    static struct rusage last;
+    int rc = STOCK(getrusage)(who, out);
+    if (rc != 0 || who != RUSAGE_SELF || !run_is_asked(CALLER))
+        return rc;
+    struct rusage used = *out;
+    used_keep(&used, &last);
+    if (ask->fact(&used, sizeof used))
+        *out = last = used;
+    return rc;
+}
+
+clock_t times(struct tms *out)
+{
+    const clock_t own = STOCK(times)(out);
+    const int64_t tick_ns = NS_IN_S / sysconf(_SC_CLK_TCK);
+    int64_t now = now_ns(CLOCK_MONOTONIC), used = 0;
+    if (own == (clock_t)-1 || !steady_tell(false, &now, CALLER))
+        return own;
+    if (out != NULL) {
+        used = ((int64_t)out->tms_utime + out->tms_stime) * tick_ns;
+        clock_tell(PRELOAD_USED, &used);
+        out->tms_utime = (clock_t)(used / tick_ns);
+        out->tms_stime = 0;
+    }
+    return (clock_t)(now / tick_ns);
 }

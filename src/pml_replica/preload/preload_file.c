@@ -8,6 +8,7 @@
  * remove what others have written; and if it dies then, the file stays so. */
 #include "caller.h"
 #include "preload.h"
+#include "random.h"
 #include "overlay/base/beneath.h"
 #include "overlay/base/lane_roots.h"
 #include <dlfcn.h>
@@ -80,6 +81,7 @@ static int take_open(opener *stock, int folder, const char *path, int flags, mod
     lanes_barrier(asked);
     int fd = stock(folder, path, flags, mode);
     lanes_barrier(asked);
+    random_opened(fd, path, caller);
     return fd;
 }
 
@@ -113,14 +115,27 @@ static mode_t mode_of(int flags, va_list args)
 TAKE_OPEN(open, openat, creat)
 TAKE_OPEN(open64, openat64, creat64)
 
+typedef FILE *stream_opener(const char *path, const char *mode);
+
+static FILE *take_fopen(stream_opener *stock, const char *path, const char *mode,
+                        const void *caller)
+{
+    FILE *file = random_stream(path, mode, caller);
+    if (file != NULL)
+        return file;
+    const bool asked = *mode == 'w' && file_is_asked(AT_FDCWD, path, caller);
+    lanes_barrier(asked);
+    file = stock(path, mode);
+    lanes_barrier(asked);
+    if (file != NULL)
+        random_opened(fileno(file), path, caller);
+    return file;
+}
+
 #define TAKE_FOPEN(fopen, freopen)                                                                 \
     FILE *fopen(const char *path, const char *mode)                                                \
     {                                                                                              \
-        const bool asked = *mode == 'w' && file_is_asked(AT_FDCWD, path, CALLER);                  \
-        lanes_barrier(asked);                                                                      \
-        FILE *file = STOCK(fopen)(path, mode);                                                     \
-        lanes_barrier(asked);                                                                      \
-        return file;                                                                               \
+        return take_fopen(STOCK(fopen), path, mode, CALLER);                                       \
     }                                                                                              \
     FILE *freopen(const char *path, const char *mode, FILE *of)                                    \
     {                                                                                              \

@@ -68,9 +68,10 @@ int gethostname(char *name, size_t size)
 
 /* Who looks up the address of its own host gets the own one, also where nobody knows the other's
  * name. */
-static const char *name_to_look_up(const char *name, struct utsname *own)
+static const char *name_to_look_up(const char *name, struct utsname *own, const void *caller)
 {
-    return name != NULL && __atomic_load_n(&name_is_told, __ATOMIC_ACQUIRE) &&
+    return name != NULL && !caller_is_mpi(caller) &&
+                   __atomic_load_n(&name_is_told, __ATOMIC_ACQUIRE) &&
                    strcmp(name, told_name.nodename) == 0 && STOCK(uname)(own) == 0
                ? own->nodename
                : name;
@@ -80,13 +81,13 @@ int getaddrinfo(const char *restrict name, const char *restrict service,
                 const struct addrinfo *restrict hints, struct addrinfo **restrict found)
 {
     struct utsname own;
-    return STOCK(getaddrinfo)(name_to_look_up(name, &own), service, hints, found);
+    return STOCK(getaddrinfo)(name_to_look_up(name, &own, CALLER), service, hints, found);
 }
 
 struct hostent *gethostbyname(const char *name)
 {
     struct utsname own;
-    return STOCK(gethostbyname)(name_to_look_up(name, &own));
+    return STOCK(gethostbyname)(name_to_look_up(name, &own, CALLER));
 }
 
 /* --- its room --- */

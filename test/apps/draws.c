@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* draws.c -- a program that goes by the system's random numbers and clocks, as programs do that
+ * seed nothing themselves. Before MPI_Init it seeds with the time and draws, too. Rank 0 tells all
+ * a number of its own, and after each round whether that is still the one they know; its copies may
+ * have died meanwhile. Each rank sends as many bytes as a draw and a clock say.
+ *
+ *     draws ROUNDS MILLISECONDS: pauses so long after each round */
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/times.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static int rank, size;
+
+static void check(int holds, const char *what)
+{
+    if (!holds) {
+        printf("draws: rank %d: %s: wrong\n", rank, what);
+        fflush(stdout);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+}
+
+enum { WAYS = 7 };
+static uint64_t draw(int way)
+{
+    uint64_t n = 0;
+    int fd;
+    FILE *file;
+    switch (way % WAYS) {
+    case 0:
+        check(getrandom(&n, sizeof n, 0) == sizeof n, "getrandom");
+        break;
+    case 1:
+        check(getentropy(&n, sizeof n) == 0, "getentropy");
+        break;
+    case 2:
+        fd = open("/dev/urandom", O_RDONLY);
+        check(fd >= 0 && read(fd, &n, sizeof n) == sizeof n && close(fd) == 0, "/dev/urandom");
+        break;
+    case 3:
+        file = fopen("/dev/urandom", "rb");
+        check(file != NULL && fread(&n, sizeof n, 1, file) == 1 && fclose(file) == 0, "a stream");
+        break;
+    case 4:
+        check(getrandom(&n, 5, GRND_RANDOM | GRND_NONBLOCK) == 5, "getrandom of five bytes");
+        break;
+    case 5: /* what a descriptor was does not matter */
+        fd = open("/dev/urandom", O_RDONLY);
+        check(fd >= 0 && close(fd) == 0 && open("/dev/zero", O_RDONLY) == fd, "another device");
+        check(read(fd, &n, sizeof n) == sizeof n && n == 0 && close(fd) == 0, "zeros");
+        check(getrandom(&n, sizeof n, 0) == sizeof n, "getrandom");
+        break;
+    default:
+        fd = open("/dev/random", O_RDONLY | O_CLOEXEC);
+        check(fd >= 0 && read(fd, &n, 3) == 3 && read(fd, (char *)&n + 3, 5) == 5, "/dev/random");
+        check(close(fd) == 0, "close");
+        break;
+    }
+    return n;
+}
+
+static uint64_t ns_of(clockid_t clock)
+{
+    struct timespec t;
+    check(clock_gettime(clock, &t) == 0, "a clock");
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Never less than before, also when it is another one's. */
+static uint64_t look(int way)
+{
+    static uint64_t last[6];
+    struct rusage used;
+    uint64_t now;
+    way %= 6;
+    switch (way) {
+    case 0:
+        now = ns_of(CLOCK_MONOTONIC);
+        break;
+    case 1:
+        now = ns_of(CLOCK_MONOTONIC_RAW);
+        break;
+    case 2:
+        now = ns_of(CLOCK_PROCESS_CPUTIME_ID);
+        break;
+    case 3:
+        now = (uint64_t)clock();
+        break;
+    case 4:
+        now = (uint64_t)times(NULL);
+        break;
+    default:
+        check(getrusage(RUSAGE_SELF, &used) == 0, "getrusage");
+        now = (uint64_t)(used.ru_utime.tv_sec * 1000000 + used.ru_utime.tv_usec);
+        break;
+    }
+    const uint64_t took = last[way] != 0 ? now - last[way] : 0;
+    check(now >= last[way] && took < UINT64_C(600000000000), "time goes on");
+    last[way] = now;
+    return took;
+}
+
+static void send_bytes(uint64_t how_many)
+{
+    static char to[65536], from[65536];
+    MPI_Sendrecv(to, (int)(how_many % sizeof to), MPI_BYTE, (rank + 1) % size, 1, from, sizeof from,
+                 MPI_BYTE, (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* It is no copy of a rank: its numbers are not its parent's, nor those of the next one. */
+static void make_child(uint64_t own)
+{
+    static uint64_t last;
+    uint64_t n = 0;
+    int ends[2], status = 1;
+    check(pipe(ends) == 0, "a pipe");
+    const pid_t child = fork();
+    if (child == 0) {
+        n = draw(0);
+        _exit(write(ends[1], &n, sizeof n) != sizeof n);
+    }
+    check(child > 0 && waitpid(child, &status, 0) == child && status == 0, "a child");
+    check(read(ends[0], &n, sizeof n) == sizeof n && n != own && n != last, "a child's number");
+    last = n;
+    close(ends[0]);
+    close(ends[1]);
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t known = 0, sum = 0;
+    const time_t begin = time(NULL);
+    srand((unsigned)begin);
+    const uint64_t early = draw(0), early_too = draw(2);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    check(argc == 3 && early != early_too, "the beginning");
+    check(time(NULL) >= begin && time(NULL) - begin < 100, "the time before MPI_Init");
+    const uint64_t own = draw(1);
+    known = own;
+    MPI_Bcast(&known, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+
+    const int rounds = atoi(argv[1]);
+    for (int round = 0; round < rounds; round++) {
+        const uint64_t n = draw(round);
+        sum += n;
+        send_bytes(n);
+        send_bytes(look(round));
+        uint64_t told = own;
+        MPI_Bcast(&told, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+        check(told == known, "what rank 0 said");
+        if (round % 10 == 0)
+            make_child(own);
+        usleep((useconds_t)atoi(argv[2]) * 1000);
+    }
+    /* As long as it takes by the clock. */
+    const uint64_t until = ns_of(CLOCK_MONOTONIC) + 50000000;
+    uint64_t turns = 0;
+    for (; ns_of(CLOCK_MONOTONIC) < until; turns++)
+        usleep(100);
+    send_bytes(turns);
+    printf("draws: rank %d drew %llu %llu %d %llu in %llu turns\n", rank, (unsigned long long)early,
+           (unsigned long long)early_too, rand(), (unsigned long long)sum,
+           (unsigned long long)turns);
+    MPI_Finalize();
+    return 0;
+}
