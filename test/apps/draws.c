@@ -117,10 +117,9 @@ static void send_bytes(uint64_t how_many)
                  MPI_BYTE, (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* It is no copy of a rank: its numbers are not its parent's, nor those of the next one. */
-static void make_child(uint64_t own)
+/* It is no copy of a rank: its number is not the one that its parent draws next. */
+static void make_child(void)
 {
-    static uint64_t last;
     uint64_t n = 0;
     int ends[2], status = 1;
     check(pipe(ends) == 0, "a pipe");
@@ -130,8 +129,7 @@ static void make_child(uint64_t own)
         _exit(write(ends[1], &n, sizeof n) != sizeof n);
     }
     check(child > 0 && waitpid(child, &status, 0) == child && status == 0, "a child");
-    check(read(ends[0], &n, sizeof n) == sizeof n && n != own && n != last, "a child's number");
-    last = n;
+    check(read(ends[0], &n, sizeof n) == sizeof n && n != draw(0), "a child's number");
     close(ends[0]);
     close(ends[1]);
 }
@@ -161,7 +159,7 @@ int main(int argc, char **argv)
         MPI_Bcast(&told, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
         check(told == known, "what rank 0 said");
         if (round % 10 == 0)
-            make_child(own);
+            make_child();
         usleep((useconds_t)atoi(argv[2]) * 1000);
     }
     /* As long as it takes by the clock. */

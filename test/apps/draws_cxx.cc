@@ -24,7 +24,9 @@ int main(int argc, char **argv)
     std::mt19937 generator(device());
     std::mt19937 by_time(std::chrono::high_resolution_clock::now().time_since_epoch().count());
     unsigned from_file = 0;
-    std::ifstream("/dev/urandom", std::ios::binary).read(reinterpret_cast<char *>(&from_file), sizeof from_file);
+    std::ifstream file("/dev/urandom", std::ios::binary);
+    if (!file.read(reinterpret_cast<char *>(&from_file), sizeof from_file))
+        MPI_Abort(MPI_COMM_WORLD, 1);
     for (const auto until = clock_type::now() + std::chrono::milliseconds(20); clock_type::now() < until; turns++)
         std::this_thread::sleep_for(std::chrono::microseconds(100));
 
