@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # desktop.sh -- part of contrib/grid: desktops that share nothing but the system's own files and the kernel.
-# Each has a mount, PID, UTS and IPC namespace besides its network, a disk, which is the folder
+# Each has a mount, PID, UTS, IPC and time namespace besides its network, a disk, which is the folder
 # $dir/peer/K/disk, and one user, whose uid nobody else has. /usr, /var and the like are this machine's, read-only;
 # /etc is an overlay of this machine's. Switched off, it keeps its disk and nothing else.
 # With $system, that folder's /usr, /var and /etc are theirs, and p2pgrid is installed there.
@@ -126,9 +126,11 @@ desktop_boot() { # DISK NAME USER UID READY SYSTEM
 desktop_on() { # K: until it is up
     local k=$1 home=$dir/peer/$1 outside
     : >"$home/ready"
+    local clocks=() # nobody else was started at the same time
+    [ ! -e /proc/self/ns/time ] || clocks=(--time --monotonic $((k * 12345)) --boottime $((k * 23456)))
     (
         exec setsid env P2PGRID_GRID="$dir" P2PGRID_PEER="$home/" \
-            ip netns exec "$netns$k" unshare --mount --uts --ipc --pid --fork --kill-child=KILL \
+            ip netns exec "$netns$k" unshare "${clocks[@]}" --mount --uts --ipc --pid --fork --kill-child=KILL \
             bash -c "$(declare -f desktop_boot)"'; desktop_boot "$@"' boot \
             "$home/disk" "desk$k" "$(desktop_user "$k")" "$(desktop_uid "$k")" "$home/ready" "$system"
     ) >"$home/boot" 2>&1 </dev/null &
@@ -153,11 +155,12 @@ take_along() { # what the caller has set for Open MPI and PMIx
 
 # Replaces this process by a command of the desktop's user, as after a login.
 desktop_enter() { # K CMD...
-    local k=$1 uid name
+    local k=$1 uid name clocks=()
+    [ ! -e /proc/self/ns/time ] || clocks=(-T)
     shift
     uid=$(desktop_uid "$k") name=$(desktop_user "$k")
     # shellcheck disable=SC2016 # for the user's shell
-    exec nsenter -t "$(cat "$dir/peer/$k/init")" -m -u -i -n -p setpriv --reuid="$uid" --regid="$uid" --clear-groups \
+    exec nsenter -t "$(cat "$dir/peer/$k/init")" -m -u -i -n -p "${clocks[@]}" setpriv --reuid="$uid" --regid="$uid" --clear-groups \
         --pdeathsig=TERM env -i HOME="/home/$name" USER="$name" LOGNAME="$name" SHELL=/bin/bash TERM="${TERM:-dumb}" \
         PATH=/usr/local/bin:/usr/bin:/bin XDG_RUNTIME_DIR="/run/user/$uid" "${along[@]}" \
         bash -lc 'cd && exec "$@"' bash "$@"

@@ -133,17 +133,15 @@ static void outlet_tell_difference(const struct outlet *o, const struct output_m
     char where[64];
     where_it_begins(d, where);
     if (told < MOST)
-        log_line(
-            "rank %lu writes other %s in lane %u than in lane %u, %s; that of lane %u is "
-            "shown%s%s",
-            (unsigned long)o->name.vpid, o->stream == ORTE_IOF_STDOUT ? "output" : "errors",
-            d->lane, d->shown, where, leader < self->output.lanes ? leader : d->shown,
-            survive_explain_lane(),
-            told == 0
-                ? ": it prints what differs between copies, as pid, processor time, "
-                  "addresses or random numbers do; if its result depends on that, seed these by "
-                  "the rank, or run it at level 1"
-                : "");
+        log_line("rank %lu writes other %s in lane %u than in lane %u, %s; that of lane %u is "
+                 "shown%s%s",
+                 (unsigned long)o->name.vpid, o->stream == ORTE_IOF_STDOUT ? "output" : "errors",
+                 d->lane, d->shown, where, leader < self->output.lanes ? leader : d->shown,
+                 survive_explain_lane(),
+                 told == 0 ? ": it prints what differs between copies, as a pid, an address or a "
+                             "cycle counter "
+                             "does; if its result depends on that, run it at level 1"
+                           : "");
     else if (told == MOST)
         log_line("more ranks write other output in one lane than in another: no more of this is "
                  "told");

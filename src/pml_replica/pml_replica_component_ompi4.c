@@ -81,7 +81,7 @@ static void register_switches(const mca_base_component_t *c, struct replica_para
                &p->progress_thread);
     param_bool(
         c, "clock",
-        "Give the program one wall clock in all lanes: time(), gettimeofday(), CLOCK_REALTIME",
+        "Give the program the same clocks in all lanes: time(), gettimeofday(), clock_gettime()",
         level, &p->clock);
     param_bool(c, "direct", "Replicate a job of a plain mpirun, without the grid: for tests", level,
                &p->direct);

@@ -341,7 +341,7 @@ static inline void engine_count(size_t *now, size_t *peak)
 #define DIVERGED "lanes have diverged (a lane is one copy of the job): "
 #define DIVERGED_MEND                                                                              \
     "; the program depends on something that differs between its copies, so no result is given: "  \
-    "let it seed random numbers by the rank, and go by no pid, address or cycle counter"
+    "let it go by no pid, address or cycle counter, nor by threads that race"
 void engine_stop(struct engine *e, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

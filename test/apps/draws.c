@@ -14,6 +14,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/times.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -134,6 +135,40 @@ static void make_child(void)
     close(ends[1]);
 }
 
+/* The kernel's, past whatever takes the program's calls. */
+static uint64_t own_ns(void)
+{
+    struct timespec t;
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* To sleep until a moment by the clock takes as long as the clock says. */
+static void tick(void)
+{
+    enum { TICKS = 50, TICK_NS = 1000000 };
+    int in_time = 0;
+    for (int i = 0; i < TICKS; i++) {
+        const uint64_t begin = own_ns(), due = ns_of(CLOCK_MONOTONIC) + TICK_NS;
+        const struct timespec until = {(time_t)(due / 1000000000), (long)(due % 1000000000)};
+        check(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == 0, "a tick");
+        const uint64_t took = own_ns() - begin;
+        check(took >= TICK_NS, "a tick is too short");
+        in_time += took < 4 * (uint64_t)TICK_NS;
+    }
+    check(in_time >= TICKS / 5, "ticks are too long");
+}
+
+/* As long as it takes: how often it looked. */
+static uint64_t wait_by_clock(void)
+{
+    const uint64_t until = ns_of(CLOCK_MONOTONIC) + 50000000;
+    uint64_t turns = 0;
+    for (; ns_of(CLOCK_MONOTONIC) < until; turns++)
+        usleep(100);
+    return turns;
+}
+
 int main(int argc, char **argv)
 {
     uint64_t known = 0, sum = 0;
@@ -149,6 +184,12 @@ int main(int argc, char **argv)
     known = own;
     MPI_Bcast(&known, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
 
+    const int by_time = rand();
+    srand((unsigned)getpid() ^ (unsigned)(uintptr_t)&known);
+    srandom((unsigned)rand() ^ (unsigned)getpid());
+    srand48(random() ^ (long)(uintptr_t)&known);
+    send_bytes((uint64_t)lrand48());
+
     const int rounds = atoi(argv[1]);
     for (int round = 0; round < rounds; round++) {
         const uint64_t n = draw(round);
@@ -162,14 +203,11 @@ int main(int argc, char **argv)
             make_child();
         usleep((useconds_t)atoi(argv[2]) * 1000);
     }
-    /* As long as it takes by the clock. */
-    const uint64_t until = ns_of(CLOCK_MONOTONIC) + 50000000;
-    uint64_t turns = 0;
-    for (; ns_of(CLOCK_MONOTONIC) < until; turns++)
-        usleep(100);
+    tick();
+    const uint64_t turns = wait_by_clock();
     send_bytes(turns);
     printf("draws: rank %d drew %llu %llu %d %llu in %llu turns\n", rank, (unsigned long long)early,
-           (unsigned long long)early_too, rand(), (unsigned long long)sum,
+           (unsigned long long)early_too, by_time, (unsigned long long)sum,
            (unsigned long long)turns);
     MPI_Finalize();
     return 0;

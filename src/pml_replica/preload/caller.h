@@ -12,7 +12,7 @@
 
 enum caller {
     CALLER_OTHER,
-    CALLER_PROGRAM, /* the program, or a library of it that uses MPI */
+    CALLER_PROGRAM, /* the program, a library of it that uses MPI, or that of Python */
     CALLER_CXX,     /* the library of C++ */
     CALLER_FORTRAN, /* that of Fortran */
 };

@@ -79,7 +79,7 @@ static enum caller caller_in(const struct dl_phdr_info *object, bool is_first)
     const bool uses = !name_is_of_mpi(name) && object_uses_mpi(object) &&
                       (is_first || !object_is_preloaded(name));
     is_mpi = is_mpi || uses;
-    return is_first || uses ? CALLER_PROGRAM : CALLER_OTHER;
+    return is_first || uses || strstr(name, "/libpython3") != NULL ? CALLER_PROGRAM : CALLER_OTHER;
 }
 
 /* The program comes first. */

@@ -135,28 +135,47 @@ int timespec_get(struct timespec *out, int base)
 static bool run_is_asked(const void *caller)
 {
     const enum caller who = caller_of(caller);
-    return ask->clock != NULL && program_is_mpi() &&
+    return ask->clock != NULL &&
            (who == CALLER_FORTRAN || (who != CALLER_OTHER && !program_has_threads()));
 }
 
 /* The kernel waits by this clock. So what the program has of it differs from its own by little:
  * what is the same in all lanes is the time between two looks. Fortran's count is the same itself.
  */
-static bool steady_tell(bool raw, int64_t *ns, const void *caller)
+static struct steady {
+    bool known;
+    int64_t ahead_ns; /* the leader's clock minus the own one at the first look, in steps */
+    int64_t late_ns;  /* the own one minus what the program had, at the last look */
+} steady, raw;
+
+static bool steady_tell(struct steady *s, int64_t *ns, const void *caller)
 {
-    static struct {
-        bool known;
-        int64_t ns; /* the leader's clock minus the own one at the first look, in steps */
-    } ahead[2];
     int64_t told = *ns;
-    if (!run_is_asked(caller) || !clock_tell(raw ? PRELOAD_RAW : PRELOAD_STEADY, &told))
+    if (!run_is_asked(caller) || !clock_tell(s == &raw ? PRELOAD_RAW : PRELOAD_STEADY, &told))
         return false;
-    if (!ahead[raw].known) {
-        ahead[raw].ns = (told - *ns) / STEP_NS * STEP_NS;
-        ahead[raw].known = true;
+    if (!s->known) {
+        s->ahead_ns = (told - *ns) / STEP_NS * STEP_NS;
+        s->known = true;
     }
-    *ns = caller_of(caller) == CALLER_FORTRAN ? told : told - ahead[raw].ns;
+    if (caller_of(caller) == CALLER_FORTRAN) {
+        *ns = told;
+        return true;
+    }
+    s->late_ns = *ns - (told - s->ahead_ns);
+    *ns = told - s->ahead_ns;
     return true;
+}
+
+/* Until a moment by the clock that the program had: as long as it thinks. */
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
+                    struct timespec *remains)
+{
+    struct timespec own = *until;
+    if (clock == CLOCK_MONOTONIC && (flags & TIMER_ABSTIME) != 0 && until->tv_nsec >= 0 &&
+        until->tv_nsec < NS_IN_S && run_is_asked(CALLER) && thread_is_first() &&
+        ns_of(until) > -steady.late_ns)
+        own = time_of(ns_of(until) + steady.late_ns);
+    return STOCK(clock_nanosleep)(clock, flags, &own, remains);
 }
 
 static bool run_tell(clockid_t clock, int64_t *ns, const void *caller)
@@ -168,7 +187,7 @@ static bool run_tell(clockid_t clock, int64_t *ns, const void *caller)
     case CLOCK_MONOTONIC:
     case CLOCK_MONOTONIC_COARSE:
     case CLOCK_MONOTONIC_RAW:
-        return steady_tell(clock == CLOCK_MONOTONIC_RAW, ns, caller);
+        return steady_tell(clock == CLOCK_MONOTONIC_RAW ? &raw : &steady, ns, caller);
     case CLOCK_PROCESS_CPUTIME_ID:
         return run_is_asked(caller) && clock_tell(PRELOAD_USED, ns);
     case CLOCK_THREAD_CPUTIME_ID:
@@ -194,7 +213,7 @@ double omp_get_wtime(void);
 double omp_get_wtime(void)
 {
     int64_t ns = now_ns(CLOCK_MONOTONIC);
-    steady_tell(false, &ns, CALLER);
+    steady_tell(&steady, &ns, CALLER);
     return (double)ns / NS_IN_S;
 }
 
@@ -202,7 +221,7 @@ double omp_get_wtime_(void);
 double omp_get_wtime_(void)
 {
     int64_t ns = now_ns(CLOCK_MONOTONIC);
-    steady_tell(false, &ns, CALLER);
+    steady_tell(&steady, &ns, CALLER);
     return (double)ns / NS_IN_S;
 }
 
@@ -250,7 +269,7 @@ clock_t times(struct tms *out)
     const clock_t own = STOCK(times)(out);
     const int64_t tick_ns = NS_IN_S / sysconf(_SC_CLK_TCK);
     int64_t now = now_ns(CLOCK_MONOTONIC), used = 0;
-    if (own == (clock_t)-1 || !steady_tell(false, &now, CALLER))
+    if (own == (clock_t)-1 || !steady_tell(&steady, &now, CALLER))
         return own;
     if (out != NULL) {
         used = ((int64_t)out->tms_utime + out->tms_stime) * tick_ns;

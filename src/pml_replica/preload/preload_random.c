@@ -189,3 +189,17 @@ ssize_t __read_chk(int fd, void *out, size_t size, size_t room)
     return size <= room && take_read(fd, out, size) ? (ssize_t)size
                                                     : STOCK(__read_chk)(fd, out, size, room);
 }
+
+/* --- seeds --- */
+
+/* Programs seed with their pid, or an address, too: the leader's seed is that of all. */
+#define TAKE_SEED(call, type)                                                                      \
+    void call(type seed)                                                                           \
+    {                                                                                              \
+        if (p2pgrid_preload_questions.fact != NULL && caller_of(CALLER) != CALLER_OTHER)           \
+            p2pgrid_preload_questions.fact(&seed, sizeof seed);                                    \
+        STOCK(call)(seed);                                                                         \
+    }
+TAKE_SEED(srand, unsigned)
+TAKE_SEED(srandom, unsigned)
+TAKE_SEED(srand48, long)
