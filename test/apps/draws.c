@@ -185,9 +185,12 @@ int main(int argc, char **argv)
     MPI_Bcast(&known, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
 
     const int by_time = rand();
-    srand((unsigned)getpid() ^ (unsigned)(uintptr_t)&known);
-    srandom((unsigned)rand() ^ (unsigned)getpid());
-    srand48(random() ^ (long)(uintptr_t)&known);
+    const unsigned own_seed = (unsigned)getpid() ^ (unsigned)(uintptr_t)&known;
+    srand(own_seed);
+    send_bytes((uint64_t)rand());
+    srandom(own_seed);
+    send_bytes((uint64_t)random());
+    srand48(own_seed);
     send_bytes((uint64_t)lrand48());
 
     const int rounds = atoi(argv[1]);
