@@ -8,6 +8,7 @@ libruntime_la_LIBADD = $(SODIUM_LIBS)
 libruntime_la_SOURCES = \
     src/survive/commit.c src/survive/commit.h \
     src/common/aggregate.c src/common/aggregate.h \
+    src/common/began.h \
     src/common/defaults.c src/common/defaults.h \
     src/common/selection.c src/common/selection.h \
     src/common/grid.c src/common/grid.h \

@@ -7,14 +7,16 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { LARGE = 1 << 18 };
 
 static double seconds(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t); /* not the leader's */
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 

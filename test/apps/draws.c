@@ -169,10 +169,23 @@ static uint64_t wait_by_clock(void)
     return turns;
 }
 
+/* For a child, looking at the clock as often as it happens to. */
+static void wait_as_it_happens(void)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        usleep(20000 + (useconds_t)(own_ns() % 20000));
+        _exit(0);
+    }
+    for (int status = 0; waitpid(child, &status, WNOHANG) == 0; usleep(100))
+        (void)ns_of(CLOCK_MONOTONIC);
+}
+
 int main(int argc, char **argv)
 {
     uint64_t known = 0, sum = 0;
     const time_t begin = time(NULL);
+    const clock_t first = times(NULL);
     srand((unsigned)begin);
     const uint64_t early = draw(0), early_too = draw(2);
     MPI_Init(&argc, &argv);
@@ -180,6 +193,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     check(argc == 3 && early != early_too, "the beginning");
     check(time(NULL) >= begin && time(NULL) - begin < 100, "the time before MPI_Init");
+    check(times(NULL) >= first && times(NULL) - first < 6000, "ticks since before MPI_Init");
     const uint64_t own = draw(1);
     known = own;
     MPI_Bcast(&known, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
@@ -202,13 +216,16 @@ int main(int argc, char **argv)
         uint64_t told = own;
         MPI_Bcast(&told, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
         check(told == known, "what rank 0 said");
-        if (round % 10 == 0)
-            make_child();
         usleep((useconds_t)atoi(argv[2]) * 1000);
     }
     tick();
     const uint64_t turns = wait_by_clock();
     send_bytes(turns);
+    for (int i = 0; i < 3; i++)
+        make_child();
+    const uint64_t clock_then = ns_of(CLOCK_MONOTONIC); /* its own one from now on */
+    wait_as_it_happens();
+    check(ns_of(CLOCK_MONOTONIC) - clock_then < UINT64_C(60000000000), "the own clock");
     printf("draws: rank %d drew %llu %llu %d %llu in %llu turns\n", rank, (unsigned long long)early,
            (unsigned long long)early_too, by_time, (unsigned long long)sum,
            (unsigned long long)turns);

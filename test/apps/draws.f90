@@ -1,14 +1,20 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! draws.f90 -- random numbers as Fortran programs have them: unseeded, seeded by the system, by its own clock, from a device.
+! That clock goes on from before MPI_Init, if it was looked at there, and past MPI_Finalize.
+!
+!     draws [early]
 program draws
     use mpi
     use, intrinsic :: iso_fortran_env, only: int64
     implicit none
     integer :: rank, error, n, unit, device
-    integer(int64) :: ticks
+    integer(int64) :: ticks, first, last, rate
+    logical :: is_early
     integer, allocatable :: seed(:)
     real(8) :: unseeded, by_system, by_clock, seconds
 
+    is_early = command_argument_count() > 0
+    if (is_early) call system_clock(first)
     call MPI_Init(error)
     call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
     call random_number(unseeded)
@@ -17,13 +23,19 @@ program draws
     call random_seed(size = n)
     allocate (seed(n))
     call system_clock(ticks)
-    seed = int(mod(ticks, 1000000007_int64)) + rank
+    seed = rank + int(mod(ticks, 1000000007_int64))
     call random_seed(put = seed)
     call random_number(by_clock)
+    if (is_early) by_clock = 0
     open (newunit = unit, file = '/dev/urandom', access = 'stream', form = 'unformatted', action = 'read', status = 'old')
     read (unit) device
     close (unit)
     call cpu_time(seconds)
     print '(a,i0,a,3f18.15,i13,f12.6)', 'draws: rank ', rank, ' drew', unseeded, by_system, by_clock, device, seconds
+    if (.not. is_early) first = ticks
+    call system_clock(last, rate)
+    if (last < first .or. last - first > 60 * rate) error stop 'draws: the clock went elsewhere'
     call MPI_Finalize(error)
+    call system_clock(last)
+    if (last < first .or. last - first > 60 * rate) error stop 'draws: the clock went elsewhere in the end'
 end program

@@ -27,8 +27,8 @@ bool caller_is_mpi(const void *caller);
 bool program_is_mpi(void);
 /* The thread in which the program began. A child of fork() has none: it is no copy of a rank. */
 bool thread_is_first(void);
-/* Has the program itself made a thread? */
-bool program_has_threads(void);
+/* Has the program itself made a thread, or anybody a child? */
+bool program_has_helpers(void);
 
 /* The function in libc, looked up once: signal handlers call some of them, too. */
 #define STOCK(name)                                                                                \

@@ -115,7 +115,12 @@ bool program_is_mpi(void)
 /* --- its threads --- */
 
 static pthread_t first_thread;
-static bool has_first_thread, has_threads;
+static bool has_first_thread, has_helpers;
+
+static void fork_begins(void)
+{
+    has_helpers = true;
+}
 
 static void child_begins(void)
 {
@@ -127,15 +132,15 @@ bool thread_is_first(void)
     return has_first_thread && pthread_equal(pthread_self(), first_thread);
 }
 
-bool program_has_threads(void)
+bool program_has_helpers(void)
 {
-    return has_threads;
+    return has_helpers;
 }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
 {
     if (caller_of(CALLER) != CALLER_OTHER)
-        has_threads = true;
+        has_helpers = true;
     return STOCK(pthread_create)(thread, attr, start, arg);
 }
 
@@ -144,5 +149,5 @@ __attribute__((constructor)) static void find_program(void)
     bool is_first = true;
     dl_iterate_phdr(range_add, &is_first);
     first_thread = pthread_self();
-    has_first_thread = pthread_atfork(NULL, NULL, child_begins) == 0;
+    has_first_thread = pthread_atfork(fork_begins, NULL, child_begins) == 0;
 }

@@ -130,39 +130,42 @@ int timespec_get(struct timespec *out, int base)
 
 /* --- clocks that run from some moment on --- */
 
-/* A program that waits for its own threads looks at them as often as it happens to, so from its
- * first one on these clocks are its own. The library of Fortran waits for none. */
+/* A program that waits for its own threads or children looks at the clock as often as it happens
+ * to, so from the first one on these clocks are its own. So they are in Python, which waits for
+ * much by them. The library of Fortran waits for nothing. */
 static bool run_is_asked(const void *caller)
 {
     const enum caller who = caller_of(caller);
-    return ask->clock != NULL &&
-           (who == CALLER_FORTRAN || (who != CALLER_OTHER && !program_has_threads()));
+    return ask->clock != NULL && program_is_mpi() &&
+           (who == CALLER_FORTRAN || (who != CALLER_OTHER && !program_has_helpers()));
 }
 
 /* The kernel waits by this clock. So what the program has of it differs from its own by little:
- * what is the same in all lanes is the time between two looks. Fortran's count is the same itself.
- */
+ * what is the same in all lanes is the time between two looks. Fortran's count is the same itself,
+ * as programs seed with it, unless it was looked at before MPI_Init. */
 static struct steady {
-    bool known;
-    int64_t ahead_ns; /* the leader's clock minus the own one at the first look, in steps */
-    int64_t late_ns;  /* the own one minus what the program had, at the last look */
+    bool known, fortran_is_early;
+    int64_t ahead_ns;   /* the leader's clock minus the own one at the first look, in steps */
+    int64_t late_ns;    /* the own one minus what the program had, at the last look */
+    int64_t fortran_ns; /* what Fortran had minus the own one, at its last look */
 } steady, raw;
 
 static bool steady_tell(struct steady *s, int64_t *ns, const void *caller)
 {
+    const bool fortran = caller_of(caller) == CALLER_FORTRAN;
     int64_t told = *ns;
-    if (!run_is_asked(caller) || !clock_tell(s == &raw ? PRELOAD_RAW : PRELOAD_STEADY, &told))
-        return false;
+    if (!run_is_asked(caller) || !clock_tell(s == &raw ? PRELOAD_RAW : PRELOAD_STEADY, &told)) {
+        s->fortran_is_early = s->fortran_is_early || (fortran && !ask->has_begun);
+        *ns += fortran ? s->fortran_ns : 0;
+        return fortran;
+    }
     if (!s->known) {
         s->ahead_ns = (told - *ns) / STEP_NS * STEP_NS;
         s->known = true;
     }
-    if (caller_of(caller) == CALLER_FORTRAN) {
-        *ns = told;
-        return true;
-    }
-    s->late_ns = *ns - (told - s->ahead_ns);
-    *ns = told - s->ahead_ns;
+    const int64_t given = fortran && !s->fortran_is_early ? told : told - s->ahead_ns;
+    *(fortran ? &s->fortran_ns : &s->late_ns) = fortran ? given - *ns : *ns - given;
+    *ns = given;
     return true;
 }
 
@@ -264,18 +267,22 @@ int getrusage(__rusage_who_t who, struct rusage *out)
     return rc;
 }
 
+/* Its count begins where the kernel likes. */
 clock_t times(struct tms *out)
 {
+    static clock_t begin;
+    static bool known;
     const clock_t own = STOCK(times)(out);
     const int64_t tick_ns = NS_IN_S / sysconf(_SC_CLK_TCK);
-    int64_t now = now_ns(CLOCK_MONOTONIC), used = 0;
-    if (own == (clock_t)-1 || !steady_tell(&steady, &now, CALLER))
+    int64_t now = now_ns(CLOCK_MONOTONIC), used = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+    if (own == (clock_t)-1 || !run_is_asked(CALLER) || !steady_tell(&steady, &now, CALLER))
         return own;
-    if (out != NULL) {
-        used = ((int64_t)out->tms_utime + out->tms_stime) * tick_ns;
-        clock_tell(PRELOAD_USED, &used);
+    if (!known)
+        begin = own - (clock_t)(now / tick_ns);
+    known = true;
+    if (out != NULL && clock_tell(PRELOAD_USED, &used)) {
         out->tms_utime = (clock_t)(used / tick_ns);
         out->tms_stime = 0;
     }
-    return (clock_t)(now / tick_ns);
+    return begin + (clock_t)(now / tick_ns);
 }
