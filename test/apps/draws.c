@@ -118,6 +118,16 @@ static void send_bytes(uint64_t how_many)
                  MPI_BYTE, (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+/* Lanes wait for each other in these. */
+static void send_much(void)
+{
+    enum { MUCH = 1 << 22 };
+    static char to[MUCH], from[MUCH];
+    for (int i = 0; i < 20; i++)
+        MPI_Sendrecv(to, MUCH, MPI_BYTE, (rank + 1) % size, 2, from, MUCH, MPI_BYTE,
+                     (rank + size - 1) % size, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 /* It is no copy of a rank: its number is not the one that its parent draws next. */
 static void make_child(void)
 {
@@ -224,7 +234,9 @@ int main(int argc, char **argv)
     for (int i = 0; i < 3; i++)
         make_child();
     const uint64_t clock_then = ns_of(CLOCK_MONOTONIC); /* its own one from now on */
-    wait_as_it_happens();
+    for (int i = 0; i < 5; i++)
+        wait_as_it_happens();
+    send_much();
     check(ns_of(CLOCK_MONOTONIC) - clock_then < UINT64_C(60000000000), "the own clock");
     printf("draws: rank %d drew %llu %llu %d %llu in %llu turns\n", rank, (unsigned long long)early,
            (unsigned long long)early_too, by_time, (unsigned long long)sum,
