@@ -282,8 +282,10 @@ static double clock_inside(struct told_clock *clock, double own)
         int n = engine_decision_take(replica.engine, DECIDE_TIME, &told, sizeof told);
         if (n == (int)sizeof told) {
             clock->offset = told - own;
-            return *last = told;
+            return *last = told > *last ? told : *last;
         }
+        if (n == -ENOENT)
+            break;
         if (n != -EAGAIN)
             return *last;
         replica.waits_for_time = true;
@@ -292,6 +294,8 @@ static double clock_inside(struct told_clock *clock, double own)
     }
     told = own + clock->offset;
     *last = told > *last ? told : *last;
+    if (engine_follows(replica.engine)) /* and its leader has not looked */
+        return *last;
     engine_decision_give(replica.engine, DECIDE_TIME, last, sizeof *last);
     if (!replica.has_progress) /* which would tell it soon */
         engine_committed(replica.engine);
@@ -322,6 +326,8 @@ static size_t fact_inside(void *fact, size_t length, size_t most)
 {
     while (engine_follows(replica.engine)) {
         int n = engine_decision_take(replica.engine, DECIDE_FACT, fact, most);
+        if (n == -ENOENT)
+            return length;
         if (n != -EAGAIN)
             return n > 0 ? (size_t)n : 0;
         link_wait();

@@ -65,7 +65,9 @@ size_t decide_read(struct decide_record *r, const uint8_t *bytes, size_t length)
 /* Adds a record from the leader; one with a place in the program becomes due. */
 void decide_learn(struct decide *d, const struct decide_record *r);
 /* The next decision that is due: its value's length (0: not yet), -EAGAIN: none is due, -EPROTO: it
- * is of another kind (*found), -EMSGSIZE: its value is longer than max. peek: it stays due. */
+ * is of another kind (*found), -EMSGSIZE: its value is longer than max. peek: it stays due. Times
+ * and facts that the leader's program has asked for and this one does not are left out; -ENOENT: it
+ * is the other way round. */
 int decide_take(struct decide *d, uint8_t kind, void *value, size_t max, bool peek, uint8_t *found);
 /* How long the records are that are due no more. */
 uint64_t decide_used(const struct decide *d);

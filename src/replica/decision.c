@@ -242,12 +242,13 @@ int decision_due(struct engine *e, enum engine_decision kind, void *value, size_
                     DIVERGED "rank %d gets a longer outcome than lane %d has asked "
                              "for" DIVERGED_MEND,
                     e->rank, e->lane);
+    e->counts.missed += rc == -ENOENT;
     e->waits_for_leader = rc == -EAGAIN;
-    if (rc >= 0 && !peek)
+    if (!peek)
         decision_say_used(e);
-    if (rc >= 0 && !peek && e->leads)
+    if (e->leads && (rc == -EAGAIN || !peek)) /* nothing may be due any more */
         leader_promoted(e);
-    return rc >= 0 ? rc : -EAGAIN;
+    return rc >= 0 || rc == -ENOENT ? rc : -EAGAIN;
 }
 
 int engine_decision_take(struct engine *e, enum engine_decision kind, void *value, size_t max)

@@ -262,9 +262,11 @@ int engine_cancel(struct engine *e, struct engine_receive *r);
 
 /* Decisions at a place in the program: outcomes of tests and waits, times, facts of
  * the machine. If engine_follows(), the leader has decided or will, and engine_decision_take()
- * gives the value's length. Otherwise find the value, and pass it to engine_decision_give(). Ask
- * engine_follows() again after each -EAGAIN: the leader may have died. A value of no bytes means
- * "not yet" (a test that found nothing): runs of them are counted, and sent as one. */
+ * gives the value's length. -ENOENT: its program has gone past this place without it; only for
+ * times and facts, which programs may ask for as often as it happens. Otherwise find the value, and
+ * pass it to engine_decision_give(). Ask engine_follows() again after each -EAGAIN: the leader may
+ * have died. A value of no bytes means "not yet" (a test that found nothing): runs of them are
+ * counted, and sent as one. */
 enum engine_decision {
     DECIDE_MATCH, /* the engine's own */
     DECIDE_PROBE,
@@ -336,6 +338,7 @@ struct engine_counts {
     uint64_t blocked;     /* messages that waited until all held a decision, */
     uint64_t pumped;      /* that left later than they were sent, */
     uint64_t late_copies; /* and sends that were done by a late copy */
+    uint64_t missed;      /* times and facts that this program asked for and its leader's did not */
     size_t log_bytes, log_peak;
     size_t channels, channels_peak, comms, comms_peak;
 };

@@ -42,6 +42,60 @@ static void test_runs_are_counted(void **state)
     decide_clear(&follower);
 }
 
+static struct decide follower_of(const enum engine_decision *kinds, size_t count)
+{
+    struct decide leader = {0}, follower = {0};
+    const uint8_t *bytes;
+    uint64_t first;
+    for (uint8_t i = 0; i < count; i++)
+        decide_add(&leader, kinds[i], &i, 1);
+    const size_t length = decide_tell(&leader, &bytes, &first);
+    pass_on(&follower, bytes, length);
+    decide_clear(&leader);
+    return follower;
+}
+
+static int taken(struct decide *d, enum engine_decision kind, bool peek)
+{
+    uint8_t value = 99, found;
+    const int rc = decide_take(d, kind, &value, 1, peek, &found);
+    return rc == 1 ? value : rc;
+}
+
+/* How often a program looks at the clock says nothing: what it has waited for may be outside. */
+static void test_a_leader_looks_more_often(void **state)
+{
+    (void)state;
+    struct decide d = follower_of((enum engine_decision[]){DECIDE_TIME, DECIDE_FACT, DECIDE_TIME,
+                                                           DECIDE_FACT, DECIDE_TEST, DECIDE_TIME,
+                                                           DECIDE_FACT, DECIDE_TIME, DECIDE_TIME},
+                                  9);
+    assert_int_equal(taken(&d, DECIDE_FACT, false), 1);
+    assert_int_equal(taken(&d, DECIDE_TEST, true), 4);
+    assert_int_equal(taken(&d, DECIDE_TEST, false), 4);
+    assert_int_equal(taken(&d, DECIDE_TIME, false), 5);
+    assert_int_equal(taken(&d, DECIDE_TIME, false), 7);
+    assert_int_equal(taken(&d, DECIDE_PROBE, true), -EAGAIN);
+    assert_int_equal(d.due.head, d.due.tail); /* so it leads, if its leader is dead */
+    assert_int_equal(taken(&d, DECIDE_TIME, false), -EAGAIN);
+    decide_clear(&d);
+}
+
+static void test_a_leader_looks_less_often(void **state)
+{
+    (void)state;
+    struct decide d = follower_of(
+        (enum engine_decision[]){DECIDE_TIME, DECIDE_TEST, DECIDE_FACT, DECIDE_TIME}, 4);
+    assert_int_equal(taken(&d, DECIDE_TIME, false), 0);
+    assert_int_equal(taken(&d, DECIDE_TIME, false), -ENOENT);
+    assert_int_equal(taken(&d, DECIDE_FACT, false), -ENOENT);
+    assert_int_equal(taken(&d, DECIDE_PROBE, false), -EPROTO);
+    assert_int_equal(taken(&d, DECIDE_TEST, false), 1);
+    assert_int_equal(taken(&d, DECIDE_FACT, false), 2);
+    assert_int_equal(taken(&d, DECIDE_TIME, false), 3);
+    decide_clear(&d);
+}
+
 static void test_short_runs_wait(void **state)
 {
     (void)state;
@@ -154,6 +208,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_runs_are_counted),
+        cmocka_unit_test(test_a_leader_looks_more_often),
+        cmocka_unit_test(test_a_leader_looks_less_often),
         cmocka_unit_test(test_short_runs_wait),
         cmocka_unit_test(test_what_is_kept_and_forgotten),
         cmocka_unit_test(test_what_came_since),
