@@ -139,8 +139,7 @@ static void outlet_tell_difference(const struct outlet *o, const struct output_m
                  d->lane, d->shown, where, leader < self->output.lanes ? leader : d->shown,
                  survive_explain_lane(),
                  told == 0 ? ": it prints what differs between copies, as a pid, an address or a "
-                             "cycle counter "
-                             "does; if its result depends on that, run it at level 1"
+                             "cycle counter does; if its result depends on that, run it at level 1"
                            : "");
     else if (told == MOST)
         log_line("more ranks write other output in one lane than in another: no more of this is "

@@ -273,8 +273,8 @@ static int outcome_is_complete(ompi_request_t *r)
     return 1;
 }
 
-/* The leader gives its own time; a follower remembers by how much that differs, for when it leads.
- */
+/* The leader gives its own time; a follower remembers by how much that differs, for when it leads,
+ * or looks where its leader did not. */
 static double clock_inside(struct told_clock *clock, double own)
 {
     double *last = &clock->last, told;
@@ -282,7 +282,7 @@ static double clock_inside(struct told_clock *clock, double own)
         int n = engine_decision_take(replica.engine, DECIDE_TIME, &told, sizeof told);
         if (n == (int)sizeof told) {
             clock->offset = told - own;
-            return *last = told > *last ? told : *last;
+            return *last = told;
         }
         if (n == -ENOENT)
             break;
