@@ -7,6 +7,7 @@
 #include <fstream>
 #include <mpi.h>
 #include <mutex>
+#include <omp.h>
 #include <random>
 #include <thread>
 
@@ -28,8 +29,11 @@ int main(int argc, char **argv)
     if (!file.read(reinterpret_cast<char *>(&from_file), sizeof from_file))
         MPI_Abort(MPI_COMM_WORLD, 1);
     const auto begin = clock_type::now();
+    const double openmp_begin = omp_get_wtime();
     for (const auto until = clock_type::now() + std::chrono::milliseconds(20); clock_type::now() < until; turns++)
         std::this_thread::sleep_for(std::chrono::microseconds(100));
+
+    const long openmp_ns = long((omp_get_wtime() - openmp_begin) * 1e9);
 
     std::mutex mutex;
     std::condition_variable changed;
@@ -50,7 +54,7 @@ int main(int argc, char **argv)
     if (took < std::chrono::milliseconds(20) || took > std::chrono::seconds(60))
         MPI_Abort(MPI_COMM_WORLD, 1);
     MPI_Barrier(MPI_COMM_WORLD);
-    printf("draws: rank %d drew %u %lu %lu %u in %d turns\n", rank, first, (unsigned long)generator(), (unsigned long)by_time(),
-           from_file, turns);
+    printf("draws: rank %d drew %u %lu %lu %u %ld in %d turns\n", rank, first, (unsigned long)generator(), (unsigned long)by_time(),
+           from_file, openmp_ns / 1000, turns);
     MPI_Finalize();
 }

@@ -213,19 +213,23 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 
 /* OpenMP's, for C and for Fortran. */
 double omp_get_wtime(void);
-double omp_get_wtime(void)
+double omp_get_wtime_(void);
+
+static double steady_seconds(const void *caller)
 {
     int64_t ns = now_ns(CLOCK_MONOTONIC);
-    steady_tell(&steady, &ns, CALLER);
+    steady_tell(&steady, &ns, caller);
     return (double)ns / NS_IN_S;
 }
 
-double omp_get_wtime_(void);
+double omp_get_wtime(void)
+{
+    return steady_seconds(CALLER);
+}
+
 double omp_get_wtime_(void)
 {
-    int64_t ns = now_ns(CLOCK_MONOTONIC);
-    steady_tell(&steady, &ns, CALLER);
-    return (double)ns / NS_IN_S;
+    return steady_seconds(CALLER);
 }
 
 /* --- what was used so far --- */
