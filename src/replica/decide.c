@@ -162,12 +162,6 @@ static void run_take_one(struct fifo *f, uint32_t left)
         bytes_put_u32(f->base + f->head + 1, left);
 }
 
-/* Nothing follows from how often a program asks. */
-static bool kind_is_look(uint8_t kind)
-{
-    return kind == DECIDE_TIME || kind == DECIDE_FACT;
-}
-
 int decide_take(struct decide *d, uint8_t kind, void *value, size_t max, bool peek, uint8_t *found)
 {
     struct decide_record r;
@@ -181,8 +175,8 @@ int decide_take(struct decide *d, uint8_t kind, void *value, size_t max, bool pe
         *found = r.kind & ~DECIDE_RUN;
         if (*found == kind)
             break;
-        if (!kind_is_look(*found))
-            return kind_is_look(kind) ? -ENOENT : -EPROTO;
+        if (!decide_is_look(*found))
+            return decide_is_look(kind) ? -ENOENT : -EPROTO;
     }
     if (r.kind & DECIDE_RUN) {
         if (!peek)

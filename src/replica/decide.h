@@ -64,6 +64,11 @@ void decide_forget(struct decide *d, uint64_t number);
 size_t decide_read(struct decide_record *r, const uint8_t *bytes, size_t length);
 /* Adds a record from the leader; one with a place in the program becomes due. */
 void decide_learn(struct decide *d, const struct decide_record *r);
+/* Nothing follows from how often a program asks for these. */
+static inline bool decide_is_look(uint8_t kind)
+{
+    return kind == DECIDE_TIME || kind == DECIDE_FACT;
+}
 /* The next decision that is due: its value's length (0: not yet), -EAGAIN: none is due, -EPROTO: it
  * is of another kind (*found), -EMSGSIZE: its value is longer than max. peek: it stays due. Times
  * and facts that the leader's program has asked for and this one does not are left out; -ENOENT: it

@@ -143,6 +143,8 @@ int decision_progress(struct engine *e)
 {
     leader_try(e);
     decision_commit_by_links(e);
+    if (e->look.asking)
+        look_answer(e);
     if (!decision_may_tell(e))
         return 0;
     decision_tell(e);
@@ -242,6 +244,10 @@ int decision_due(struct engine *e, enum engine_decision kind, void *value, size_
                     DIVERGED "rank %d gets a longer outcome than lane %d has asked "
                              "for" DIVERGED_MEND,
                     e->rank, e->lane);
+    if (rc == -EAGAIN && decide_is_look(kind) && look_is_missed(e))
+        rc = -ENOENT;
+    if (rc != -EAGAIN)
+        look_ends(e);
     e->counts.missed += rc == -ENOENT;
     e->waits_for_leader = rc == -EAGAIN;
     if (!peek)
@@ -398,7 +404,8 @@ static void leader_begin(struct engine *e)
     leader_promoted(e);
 }
 
-/* Does the program wait for a decision that the leader has to make? Receives from any source do. */
+/* Does the program, or that of a follower, wait for a decision that the leader has to make?
+ * Receives from any source do. */
 bool decision_is_awaited(const struct engine *e)
 {
     const struct engine_comm *c;
@@ -407,7 +414,7 @@ bool decision_is_awaited(const struct engine *e)
     LIST_FOREACH (c, &e->comms, all)
         if (c->match.unbound > 0)
             return true;
-    return e->waits_for_leader;
+    return e->waits_for_leader || e->look.following;
 }
 
 /* What was learned from witnesses was never answered: the next leader hears here how much is used.
@@ -438,6 +445,7 @@ void decision_lanes_changed(struct engine *e)
     decision_commit(e);
     if (leader != e->leader) {
         e->leader = leader;
+        look_forget_leader(e);
         if (leader != e->lane)
             leader_agree(e);
     }

@@ -133,10 +133,16 @@ static void frame_dispatch(struct engine *e, int replica, const struct header *h
         witness_recall_told(e, replica, h->number);
         leader_try(e);
         break;
+    case HEADER_LOOKS:
+        look_asked(e, lane_of(e, replica), h);
+        break;
+    case HEADER_PAST:
+        look_told(e, lane_of(e, replica), h->extent);
+        break;
     }
 }
 
-/* Decisions, barriers and addresses of memory stay within one rank. */
+/* Decisions, places, barriers and addresses of memory stay within one rank. */
 static bool frame_is_sound(const struct engine *e, int replica, const struct header *h)
 {
     switch (h->kind) {
@@ -145,6 +151,8 @@ static bool frame_is_sound(const struct engine *e, int replica, const struct hea
     case HEADER_AGREE:
     case HEADER_BARRIER:
     case HEADER_ATTACH:
+    case HEADER_LOOKS:
+    case HEADER_PAST:
         return world_of(e, replica) == e->rank;
     case HEADER_RTS:
         return h->length == 0 || h->length == ENGINE_RKEY;
@@ -223,6 +231,7 @@ static int event_tick(struct engine *e)
     stall_check(e);
     comm_sweep(e);
     witness_settle_due(e);
+    look_ask_due(e);
     return done;
 }
 

@@ -67,6 +67,8 @@ bool engine_finish(struct engine *e)
 {
     if (e->finished || e->stopped)
         return true;
+    if (!e->finishing)
+        engine_step(e);
     e->finishing = true;
     decision_tell(e);
     ack_flush_due(e, true);

@@ -29,6 +29,8 @@ static bool kind_has_payload(uint8_t kind)
     case HEADER_SETTLE:
     case HEADER_SETTLED:
     case HEADER_RECALLED:
+    case HEADER_LOOKS:
+    case HEADER_PAST:
         return false;
     }
     return false;
@@ -44,7 +46,7 @@ bool header_read(struct header *h, const uint8_t *p)
     h->length = bytes_get_u32(p + 20);
     h->number = bytes_get_u64(p + 24);
     h->extent = bytes_get_u64(p + 32);
-    if (h->kind < HEADER_EAGER || h->kind > HEADER_RECALLED)
+    if (h->kind < HEADER_EAGER || h->kind > HEADER_PAST)
         return false;
     return h->length == 0 || kind_has_payload(h->kind);
 }

@@ -38,8 +38,12 @@
  *     SETTLE   say when all replicas of your rank hold its decisions below `number`
  *     SETTLED  they do
  *     RECALL   after a leader's death, from the next one to all processes: which of its decisions
- * do you know? payload: numbers of replicas, 4 bytes each, that are not there, whether they have
- * died or said good-bye RECALLED the answer to RECALL `number`; WITNESS went before it */
+ *              do you know? payload: numbers of replicas, 4 bytes each, that are not there,
+ *              whether they have died or said good-bye
+ *     RECALLED the answer to RECALL `number`; WITNESS went before it
+ *     LOOKS    my program, at place `extent`, waits for yours: say when that has left the place
+ *              (look.c). number 1: I lead, and it waits until yours has used what I have decided
+ *     PAST     the answer: mine is at place `extent`; what I have decided went before this */
 #ifndef P2P_SRC_REPLICA_HEADER_H
 #define P2P_SRC_REPLICA_HEADER_H
 #include "overlay/base/bytes.h"
@@ -73,6 +77,8 @@ enum header_kind {
     HEADER_SETTLED,
     HEADER_RECALL,
     HEADER_RECALLED,
+    HEADER_LOOKS,
+    HEADER_PAST,
 };
 
 enum header_flag {

@@ -216,6 +216,15 @@ struct witness {
 /* What this process is asking others for. */
 enum place_stage { PLACE_RESTS, PLACE_CATCHES_UP, PLACE_SETTLES, PLACE_LOOKS };
 
+/* Looks at clocks that not all lanes make (look.c). */
+struct look {
+    uint64_t since_ms;    /* when the wait for another lane's program began; 0: there is none */
+    uint64_t asked, past; /* the leader was asked about places before; it has left those before */
+    uint64_t bytes[ENGINE_MAX_LANES]; /* when this leader asked a follower: so many were decided */
+    uint64_t at[ENGINE_MAX_LANES];    /* by lane: the place that was asked about from there */
+    lanes_t asking, following;        /* those that have no answer yet; and are no leader's */
+};
+
 struct engine {
     int ranks, lanes, rank, lane, self;
     struct engine_limits limits;
@@ -278,7 +287,8 @@ struct engine {
     int leader;            /* lane */
     bool leads;
     bool waits_for_leader;
-    bool rests;              /* the program sleeps between its tests */
+    bool rests; /* the program sleeps between its tests */
+    struct look look;
     uint64_t told_ms;        /* when the last decision was told */
     uint64_t polls_since_ms; /* its tests have found nothing since then; 0: the last one found
                                 something */
@@ -536,6 +546,16 @@ void place_asked(struct engine *e, int replica, const struct header *h);
 void place_told(struct engine *e, int replica, const struct header *h);
 void place_lost(struct engine *e); /* a process: it is dead, or has said good-bye */
 int place_progress(struct engine *e);
+
+/* look.c */
+/* The program looks, and no decision is due. Has its leader's gone past this place? */
+bool look_is_missed(struct engine *e);
+void look_ends(struct engine *e);
+void look_ask_due(struct engine *e);
+void look_asked(struct engine *e, int lane, const struct header *h);
+void look_answer(struct engine *e);
+void look_told(struct engine *e, int lane, uint64_t place);
+void look_forget_leader(struct engine *e);
 
 /* region.c */
 void region_told(struct engine *e, int lane, const struct header *h);

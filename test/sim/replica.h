@@ -32,6 +32,7 @@ enum program_kind {
     PROGRAM_ANSWERS,
     PROGRAM_WINDOWS,
     PROGRAM_LATE,
+    PROGRAM_GLANCES,
     PROGRAM_KINDS,
 };
 
@@ -88,11 +89,12 @@ enum op_kind {
     OP_DUP,
     OP_FREE,
     OP_BARRIER,
-    OP_DRIFT, /* `times` nonblocking collectives, `slot` of them in flight */
-    OP_DUPS,  /* the same, each on a communicator of its own */
-    OP_OPEN,  /* the window, if it is not open yet */
-    OP_PUT,   /* into the window of the peer, and wait for its answer */
-    OP_LOOK,  /* at the own window */
+    OP_DRIFT,  /* `times` nonblocking collectives, `slot` of them in flight */
+    OP_DUPS,   /* the same, each on a communicator of its own */
+    OP_OPEN,   /* the window, if it is not open yet */
+    OP_PUT,    /* into the window of the peer, and wait for its answer */
+    OP_LOOK,   /* at the own window */
+    OP_GLANCE, /* at a clock, as often as it happens to, and nothing follows from that */
 };
 
 struct op {
@@ -164,7 +166,7 @@ struct proc {
     struct sim *sim;
     struct engine *engine;
     const struct program *program;
-    int replica, rank, lane, at, stage, times, barriers;
+    int replica, rank, lane, at, stage, times, barriers, glances;
     bool alive, done, left, frozen;
     bool condemned;        /* some process takes it for dead */
     bool spoiled, strayed; /* it was given spoiled bytes; it sent what no other lane sends */

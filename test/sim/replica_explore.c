@@ -293,6 +293,7 @@ static const struct tiny programs[] = {
     {"a large message, exposed in one lane", PROGRAM_PAIRS, 2, 2, 1, 43},
     {"a clock, then a message", PROGRAM_CLOCKS, 2, 2, 1, 0},
     {"a clock, then a message, lanes on one host", PROGRAM_CLOCKS, 2, 2, 1, 2},
+    {"a clock that lanes look at unequally, large messages", PROGRAM_GLANCES, 2, 2, 1, 0},
     {"a cancelled receive", PROGRAM_CANCELS, 2, 2, 1, 0},
     {"barriers, a message between them", PROGRAM_BARRIERS, 2, 2, 1, 0},
     {"an answer into the buffer of its question", PROGRAM_ANSWERS, 2, 2, 1, 0},

@@ -391,6 +391,27 @@ static void late(struct maker *m)
     add(m, r, OP_LOOK);
 }
 
+/* Large messages, before and after which the lanes look at a clock, some more often than others;
+ * then something that all have to decide alike. */
+static void glances(struct maker *m)
+{
+    const int a = draw(m, m->ranks), b = other_than(m, a);
+    for (int times = 1 + draw(m, 3); times > 0; times--) {
+        add(m, a, OP_GLANCE);
+        put(m, a, OP_SEND, b, m->tag, 200 + draw(m, 1000));
+        if (draw(m, 2))
+            add(m, b, OP_GLANCE);
+        put(m, b, OP_RECV, a, m->tag, 0);
+        add(m, b, OP_GLANCE);
+    }
+    put_slot(m, a, OP_IRECV, b, m->tag + 2, 0);
+    put_slot(m, b, OP_IRECV, a, m->tag + 2, 0);
+    put(m, a, OP_SEND, b, m->tag + 2, MESSAGE_MIN);
+    put(m, b, OP_SEND, a, m->tag + 2, MESSAGE_MIN);
+    add(m, a, OP_ANY);
+    add(m, b, OP_ANY);
+}
+
 void program_make(struct program *of, const struct plan *plan)
 {
     static void (*const kinds[PROGRAM_KINDS])(struct maker *) = {
@@ -413,6 +434,7 @@ void program_make(struct program *of, const struct plan *plan)
         [PROGRAM_ANSWERS] = answers,
         [PROGRAM_WINDOWS] = windows,
         [PROGRAM_LATE] = late,
+        [PROGRAM_GLANCES] = glances,
     };
     struct maker m = {.of = of,
                       .ranks = plan->ranks,
@@ -436,10 +458,10 @@ void program_make(struct program *of, const struct plan *plan)
 
 void program_show(const struct program *of, int ranks)
 {
-    static const char *const names[] = {"send",   "isend",   "recv",   "irecv",  "wait",
-                                        "any",    "probe",   "iprobe", "mprobe", "clock",
-                                        "cancel", "shuffle", "dup",    "free",   "barrier",
-                                        "drift",  "dups",    "open",   "put",    "look"};
+    static const char *const names[] = {"send",  "isend",  "recv",    "irecv", "wait",   "any",
+                                        "probe", "iprobe", "mprobe",  "clock", "cancel", "shuffle",
+                                        "dup",   "free",   "barrier", "drift", "dups",   "open",
+                                        "put",   "look",   "glance"};
     for (int r = 0; r < ranks; r++)
         for (int i = 0; i < of[r].count; i++) {
             const struct op *op = &of[r].op[i];

@@ -304,10 +304,10 @@ static bool place(struct sim *s, struct proc *p, int from, struct frame *f)
 static void show(const struct sim *s, int from, int to, const struct frame *f)
 {
     static const char *const names[] = {
-        "?",       "EAGER", "RTS",   "CTS",     "DATA",   "HAVE",    "ACK",    "DECIDE",
-        "DECIDED", "DEAD",  "AGREE", "BARRIER", "WHERE",  "HERE",    "ATTACH", "PING",
-        "PONG",    "BYE",   "DONE",  "WITNESS", "SETTLE", "SETTLED", "RECALL", "RECALLED"};
-    _Static_assert(sizeof names / sizeof *names == HEADER_RECALLED + 1, "each kind has a name");
+        "?",    "EAGER",   "RTS",     "CTS",     "DATA",   "HAVE",     "ACK",   "DECIDE", "DECIDED",
+        "DEAD", "AGREE",   "BARRIER", "WHERE",   "HERE",   "ATTACH",   "PING",  "PONG",   "BYE",
+        "DONE", "WITNESS", "SETTLE",  "SETTLED", "RECALL", "RECALLED", "LOOKS", "PAST"};
+    _Static_assert(sizeof names / sizeof *names == HEADER_PAST + 1, "each kind has a name");
     struct header h;
     if (!header_read(&h, f->header))
         return;

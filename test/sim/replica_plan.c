@@ -16,8 +16,9 @@ static int draw(uint64_t *x, int n)
  * next leader is agreed on; when another has said good-bye. */
 static void draw_kills(struct plan *p, uint64_t *x, int length)
 {
-    static const uint8_t moments[] = {HEADER_DEAD, HEADER_AGREE, HEADER_BYE, HEADER_DECIDE,
-                                      HEADER_CTS,  HEADER_DATA,  HEADER_RTS};
+    static const uint8_t moments[] = {HEADER_DEAD,   HEADER_AGREE, HEADER_BYE,
+                                      HEADER_DECIDE, HEADER_CTS,   HEADER_DATA,
+                                      HEADER_RTS,    HEADER_LOOKS, HEADER_PAST};
     p->kills = draw(x, MOST_KILLS);
     for (int i = 0; i < MOST_KILLS; i++) {
         struct kill *k = &p->kill[i];

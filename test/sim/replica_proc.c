@@ -373,6 +373,24 @@ static bool step_clock(struct proc *p)
     return next(p);
 }
 
+/* Replicas of a rank differ in how often. */
+static bool step_glance(struct proc *p)
+{
+    enum { MOST = 3 };
+    uint64_t now = sim_now(p->sim);
+    if (p->stage == 0)
+        p->stage = 1 + (int)(mix64((uint64_t)(MAX_OPS * p->replica + p->at)) % MOST);
+    if (p->stage == 1)
+        return next(p);
+    if (!engine_follows(p->engine))
+        engine_decision_give(p->engine, DECIDE_TIME, &now, sizeof now);
+    else if (engine_decision_take(p->engine, DECIDE_TIME, &now, sizeof now) == -EAGAIN)
+        return false;
+    p->glances++;
+    p->stage--;
+    return true;
+}
+
 static bool step_cancel(struct proc *p, const struct op *op)
 {
     if (p->stage == 0) {
@@ -529,6 +547,8 @@ bool proc_step(struct proc *p)
     case OP_LOOK:
         see(p, p->window.value);
         return next(p);
+    case OP_GLANCE:
+        return step_glance(p);
     }
     return false;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* decision.c -- a replica that can do nothing before another one's word comes says so: one that
  * follows and asks, one that leads and holds a message back. A leader's program that is far ahead
- * waits. A receive that is cancelled takes nothing. A leader whose choice makes no sense is
- * declared dead. */
+ * waits. One that looks at a clock more often than another copy waits for that no longer than until
+ * it has gone on. A receive that is cancelled takes nothing. A leader whose choice makes no sense
+ * is declared dead. */
 #include "src/replica/engine.h"
 #include "src/replica/header.h"
 #include <errno.h>
@@ -18,7 +19,7 @@ enum { RANKS = 2, LANES = 2, TAG = 3, LARGE = 17000 };
 struct replica {
     struct engine *engine;
     struct engine_comm *comm;
-    struct header last; /* that it wrote */
+    struct header last, last_decide; /* that it wrote */
     uint8_t payload[LARGE + 64];
     const char *why; /* another one is lost; NULL: none is */
 };
@@ -30,6 +31,8 @@ static int on_send(void *ctx, int replica, const uint8_t *header, const void *pa
     (void)replica, (void)cookie;
     assert_true(header_read(&r->last, header));
     assert_true(length <= sizeof r->payload);
+    if (r->last.kind == HEADER_DECIDE)
+        r->last_decide = r->last;
     if (length > 0)
         memcpy(r->payload, payload, length);
     return 1;
@@ -195,6 +198,93 @@ static void test_nobody_is_ahead_of_the_dead(void **state)
     engine_destroy(follower.engine);
 }
 
+static void send_step(struct replica *r)
+{
+    assert_true(engine_send_now(r->engine, r->comm, 1, TAG, "x", 1));
+}
+
+static int look(struct replica *r)
+{
+    double time;
+    return engine_decision_take(r->engine, DECIDE_TIME, &time, sizeof time);
+}
+
+/* From the first time that it finds nothing on; it asks then. */
+static void look_in_vain(struct replica *r, uint64_t until_ms)
+{
+    for (uint64_t ms = 1; ms <= until_ms; ms++) {
+        engine_progress(r->engine, ms);
+        assert_int_equal(look(r), -EAGAIN);
+    }
+    engine_progress(r->engine, until_ms + 1);
+}
+
+static void test_a_leader_that_looks_no_more(void **state)
+{
+    (void)state;
+    struct replica leader, follower;
+    begin(&leader, 0);
+    begin(&follower, 1);
+    look_in_vain(&follower, 10);
+    assert_int_equal(follower.last.kind, HEADER_LOOKS);
+    pass(&follower, RANKS, &leader);
+    engine_progress(leader.engine, 1);
+    assert_int_equal(leader.last.kind, 0); /* it is at the same place */
+    assert_int_equal(look(&follower), -EAGAIN);
+    send_step(&leader);
+    engine_progress(leader.engine, 2);
+    assert_int_equal(leader.last.kind, HEADER_PAST);
+    pass(&leader, 0, &follower);
+    assert_int_equal(look(&follower), -ENOENT);
+    assert_int_equal(look(&follower), -EAGAIN); /* before it is known where the program is */
+    assert_int_equal(look(&follower), -ENOENT);
+    send_step(&follower);
+    look_in_vain(&follower, 10);
+    engine_destroy(leader.engine);
+    engine_destroy(follower.engine);
+}
+
+/* What it has seen before it left the place goes before its answer. */
+static void test_a_leader_tells_what_it_has_seen_first(void **state)
+{
+    (void)state;
+    struct replica leader, follower;
+    begin(&leader, 0);
+    begin(&follower, 1);
+    look_in_vain(&follower, 10);
+    read_clock(&leader);
+    send_step(&leader);
+    pass(&follower, RANKS, &leader);
+    assert_int_equal(leader.last.kind, HEADER_PAST);
+    assert_int_equal(leader.last_decide.length, 5 + sizeof(double));
+    engine_destroy(leader.engine);
+    engine_destroy(follower.engine);
+}
+
+/* Its program has gone on from where its leader looks again and again. */
+static void test_nobody_is_ahead_of_one_that_is_past(void **state)
+{
+    (void)state;
+    struct replica leader, follower;
+    get_ahead(&leader, &follower);
+    pass(&follower, RANKS, &leader);
+    for (uint64_t ms = 2; ms < 12; ms++)
+        engine_progress(leader.engine, ms);
+    assert_int_equal(leader.last.kind, HEADER_LOOKS);
+    follower.last = (struct header){0};
+    pass(&leader, 0, &follower);
+    engine_progress(follower.engine, 2);
+    assert_int_equal(follower.last.kind, 0);
+    assert_true(engine_is_ahead(leader.engine));
+    send_step(&follower);
+    engine_progress(follower.engine, 3);
+    assert_int_equal(follower.last.kind, HEADER_PAST);
+    pass(&follower, RANKS, &leader);
+    assert_false(engine_is_ahead(leader.engine));
+    engine_destroy(leader.engine);
+    engine_destroy(follower.engine);
+}
+
 /* Its memory may have been that of another one, which was cancelled, too. */
 static void test_a_cancelled_receive_takes_nothing(void **state)
 {
@@ -259,6 +349,9 @@ int main(void)
                                        cmocka_unit_test(test_who_leads),
                                        cmocka_unit_test(test_who_is_ahead),
                                        cmocka_unit_test(test_nobody_is_ahead_of_the_dead),
+                                       cmocka_unit_test(test_a_leader_that_looks_no_more),
+                                       cmocka_unit_test(test_a_leader_tells_what_it_has_seen_first),
+                                       cmocka_unit_test(test_nobody_is_ahead_of_one_that_is_past),
                                        cmocka_unit_test(test_a_cancelled_receive_takes_nothing),
                                        cmocka_unit_test(test_message_of_nobody)};
     return cmocka_run_group_tests(tests, NULL, NULL);
