@@ -454,6 +454,8 @@ void program_make(struct program *of, const struct plan *plan)
         if (kinds[kind] == communicators)
             m.comms++;
     }
+    for (int r = 0; r < plan->ranks && (plan->mix == 0 || plan->mix >> PROGRAM_GLANCES & 1); r++)
+        add(&m, r, OP_GLANCE);
 }
 
 void program_show(const struct program *of, int ranks)

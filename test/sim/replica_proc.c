@@ -364,7 +364,11 @@ static bool step_clock(struct proc *p)
 {
     uint64_t now = sim_now(p->sim) ^ (uint64_t)p->replica << 32;
     if (engine_follows(p->engine)) {
-        if (engine_decision_take(p->engine, DECIDE_TIME, &now, sizeof now) < 0)
+        const int rc = engine_decision_take(p->engine, DECIDE_TIME, &now, sizeof now);
+        if (rc == -ENOENT)
+            sim_broken(p->sim, I1_ONE_ORDER, "replica %d is told that its leader reads no clock",
+                       p->replica);
+        if (rc < 0)
             return false;
     } else {
         engine_decision_give(p->engine, DECIDE_TIME, &now, sizeof now);
