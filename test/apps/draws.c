@@ -31,7 +31,28 @@ static void check(int holds, const char *what)
     }
 }
 
-enum { WAYS = 7 };
+/* Of glibc 2.36 and later; and what read() becomes when it is compiled with _FORTIFY_SOURCE. */
+uint32_t arc4random(void) __attribute__((weak));
+void arc4random_buf(void *out, size_t size) __attribute__((weak));
+uint32_t arc4random_uniform(uint32_t bound) __attribute__((weak));
+ssize_t __read_chk(int fd, void *out, size_t size, size_t room);
+
+static uint64_t draw_by_libc(int way)
+{
+    uint64_t n = 0;
+    if (arc4random == NULL)
+        check(getrandom(&n, sizeof n, 0) == sizeof n, "getrandom");
+    else if (way == 0)
+        n = (uint64_t)arc4random() << 32 | arc4random();
+    else if (way == 1)
+        arc4random_buf(&n, sizeof n);
+    else
+        n = (uint64_t)arc4random_uniform(1000000007) << 32 | arc4random_uniform(1) |
+            arc4random_uniform(UINT32_C(3) << 30);
+    return n;
+}
+
+enum { WAYS = 11 };
 static uint64_t draw(int way)
 {
     uint64_t n = 0;
@@ -61,6 +82,16 @@ static uint64_t draw(int way)
         check(read(fd, &n, sizeof n) == sizeof n && n == 0 && close(fd) == 0, "zeros");
         check(getrandom(&n, sizeof n, 0) == sizeof n, "getrandom");
         break;
+    case 6:
+        fd = open("/dev/urandom", O_RDONLY);
+        check(fd >= 0 && __read_chk(fd, &n, sizeof n, sizeof n) == sizeof n, "a checked read");
+        check(close(fd) == 0, "close");
+        break;
+    case 7:
+    case 8:
+    case 9:
+        n = draw_by_libc(way % WAYS - 7);
+        break;
     default:
         fd = open("/dev/random", O_RDONLY | O_CLOEXEC);
         check(fd >= 0 && read(fd, &n, 3) == 3 && read(fd, (char *)&n + 3, 5) == 5, "/dev/random");
@@ -80,10 +111,12 @@ static uint64_t ns_of(clockid_t clock)
 /* Never less than before, also when it is another one's. */
 static uint64_t look(int way)
 {
-    static uint64_t last[6];
+    enum { CLOCKS = 7 };
+    static uint64_t last[CLOCKS];
+    struct timespec t;
     struct rusage used;
     uint64_t now;
-    way %= 6;
+    way %= CLOCKS;
     switch (way) {
     case 0:
         now = ns_of(CLOCK_MONOTONIC);
@@ -99,6 +132,10 @@ static uint64_t look(int way)
         break;
     case 4:
         now = (uint64_t)times(NULL);
+        break;
+    case 5:
+        check(timespec_get(&t, TIME_UTC) == TIME_UTC, "timespec_get");
+        now = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
         break;
     default:
         check(getrusage(RUSAGE_SELF, &used) == 0, "getrusage");

@@ -5,6 +5,7 @@
 !     draws [early]
 program draws
     use mpi
+    use omp_lib
     use, intrinsic :: iso_fortran_env, only: int64
     implicit none
     integer :: rank, error, n, unit, device
@@ -30,7 +31,13 @@ program draws
     open (newunit = unit, file = '/dev/urandom', access = 'stream', form = 'unformatted', action = 'read', status = 'old')
     read (unit) device
     close (unit)
+    seconds = omp_get_wtime()
+    call send_as_many(1e7 * (omp_get_wtime() - seconds))
+    !$omp parallel num_threads(2)
+    if (omp_get_thread_num() < 0) error stop 'draws: no thread'
+    !$omp end parallel
     call cpu_time(seconds)
+    call send_as_many(1e6 * seconds)
     print '(a,i0,a,3f18.15,i13,f12.6)', 'draws: rank ', rank, ' drew', unseeded, by_system, by_clock, device, seconds
     if (.not. is_early) first = ticks
     call system_clock(last, rate)
@@ -38,4 +45,15 @@ program draws
     call MPI_Finalize(error)
     call system_clock(last)
     if (last < first .or. last - first > 60 * rate) error stop 'draws: the clock went elsewhere in the end'
+contains
+    subroutine send_as_many(bytes) ! what lanes have to agree on
+        real(8), intent(in) :: bytes
+        integer, parameter :: most = 65536
+        character(len=1) :: to(most), from(most)
+        integer :: ranks
+        call MPI_Comm_size(MPI_COMM_WORLD, ranks, error)
+        to = ' '
+        call MPI_Sendrecv(to, mod(int(bytes), most), MPI_CHARACTER, mod(rank + 1, ranks), 1, from, most, MPI_CHARACTER, &
+            mod(rank + ranks - 1, ranks), 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
+    end subroutine
 end program
