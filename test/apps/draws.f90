@@ -1,13 +1,23 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! draws.f90 -- random numbers as Fortran programs have them: unseeded, seeded by the system, by its own clock, from a device.
-! That clock goes on from before MPI_Init, if it was looked at there, and past MPI_Finalize.
+! The processor's time is the same in all copies although there are threads, and a child; the clock goes on from before MPI_Init, if it was looked at there, and past MPI_Finalize.
 !
 !     draws [early]
 program draws
     use mpi
     use omp_lib
     use, intrinsic :: iso_fortran_env, only: int64
+    use, intrinsic :: iso_c_binding, only: c_int
     implicit none
+    interface
+        integer(c_int) function make_child() bind(c, name='fork')
+            import
+        end function
+        subroutine end_child(status) bind(c, name='_exit')
+            import
+            integer(c_int), value :: status
+        end subroutine
+    end interface
     integer :: rank, error, n, unit, device
     integer(int64) :: ticks, first, last, rate
     logical :: is_early
@@ -36,6 +46,7 @@ program draws
     !$omp parallel num_threads(2)
     if (omp_get_thread_num() < 0) error stop 'draws: no thread'
     !$omp end parallel
+    if (make_child() == 0) call end_child(0)
     call cpu_time(seconds)
     call send_as_many(1e6 * seconds)
     print '(a,i0,a,3f18.15,i13,f12.6)', 'draws: rank ', rank, ' drew', unseeded, by_system, by_clock, device, seconds
