@@ -40,8 +40,8 @@ static void look_ask(struct engine *e, int lane)
 /* Once at each place: the answer comes when the leader leaves it, however often it looks before. */
 static void look_ask_leader(struct engine *e)
 {
-    if (e->place < e->look.asked)
-        return;
+    if (e->leader == e->lane || e->place < e->look.asked)
+        return; /* it leads soon; or has asked */
     e->look.asked = e->place + 1;
     look_ask(e, e->leader);
 }

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! draws.f90 -- random numbers as Fortran programs have them: unseeded, seeded by the system, by its own clock, from a device.
-! The processor's time is the same in all copies although there are threads, and a child; the clock goes on from before MPI_Init, if it was looked at there, and past MPI_Finalize.
+! The clock goes on from before MPI_Init, if it was looked at there, and past MPI_Finalize; the processor's time is the same
+! in all copies although there are threads and a child.
 !
 !     draws [early]
 program draws
@@ -22,12 +23,18 @@ program draws
     integer(int64) :: ticks, first, last, rate
     logical :: is_early
     integer, allocatable :: seed(:)
-    real(8) :: unseeded, by_system, by_clock, seconds
+    real(8) :: unseeded, by_system, by_clock, seconds, openmp
 
     is_early = command_argument_count() > 0
-    if (is_early) call system_clock(first)
+    if (is_early) then
+        call system_clock(first)
+        openmp = omp_get_wtime()
+    end if
     call MPI_Init(error)
     call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
+    if (is_early) then
+        if (omp_get_wtime() < openmp .or. omp_get_wtime() - openmp > 60) error stop 'draws: the clock of OpenMP did not go on'
+    end if
     call random_number(unseeded)
     call random_seed()
     call random_number(by_system)
@@ -41,14 +48,17 @@ program draws
     open (newunit = unit, file = '/dev/urandom', access = 'stream', form = 'unformatted', action = 'read', status = 'old')
     read (unit) device
     close (unit)
-    seconds = omp_get_wtime()
-    call send_as_many(1e7 * (omp_get_wtime() - seconds))
+    if (.not. is_early) then
+        openmp = omp_get_wtime()
+        call send_as_many(1d9 * (omp_get_wtime() - openmp))
+    end if
     !$omp parallel num_threads(2)
     if (omp_get_thread_num() < 0) error stop 'draws: no thread'
     !$omp end parallel
     if (make_child() == 0) call end_child(0)
     call cpu_time(seconds)
-    call send_as_many(1e6 * seconds)
+    call send_as_many(1d6 * seconds)
+    if (omp_get_wtime() < openmp .or. omp_get_wtime() - openmp > 60) error stop 'draws: the clock of OpenMP went elsewhere'
     print '(a,i0,a,3f18.15,i13,f12.6)', 'draws: rank ', rank, ' drew', unseeded, by_system, by_clock, device, seconds
     if (.not. is_early) first = ticks
     call system_clock(last, rate)

@@ -153,6 +153,8 @@ int net_send(void *ctx, int replica, const uint8_t *header, const void *payload,
     if (header_length(header) != length)
         sim_broken(s, I2_EACH_ONCE, "replica %d: the header does not tell the payload's length",
                    p->replica);
+    if (replica == p->replica)
+        sim_broken(s, I2_EACH_ONCE, "replica %d: writes to itself", replica);
     if (s->plan->tight && header_may_wait(header) && sim_below(s, 3) == 0)
         return -EAGAIN;
     if (sim_plants(s, I11_ALL_END) && header[0] == HEADER_CTS)

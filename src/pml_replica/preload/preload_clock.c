@@ -23,7 +23,7 @@
 extern struct preload_questions p2pgrid_preload_questions;
 static const struct preload_questions *const ask = &p2pgrid_preload_questions;
 
-enum { NS_IN_S = 1000000000, STEP_NS = NS_IN_S / 100 };
+enum { NS_IN_S = 1000000000, STEP_NS = NS_IN_S / 128 };
 
 static int64_t ns_of(const struct timespec *t)
 {
@@ -140,31 +140,43 @@ static bool run_is_asked(const void *caller)
            (who == CALLER_FORTRAN || (who != CALLER_OTHER && !program_has_helpers()));
 }
 
+/* What is counted by this clock, and nobody waits by. */
+struct count {
+    bool is_early;   /* it was looked at before MPI_Init */
+    int64_t more_ns; /* what the program had minus the own clock, at the last look */
+};
+
 /* The kernel waits by this clock. So what the program has of it differs from its own by little:
- * what is the same in all lanes is the time between two looks. Fortran's count is the same itself,
- * as programs seed with it, unless it was looked at before MPI_Init. */
+ * what is the same in all lanes is the time between two looks, in seconds with a fraction, too, as
+ * steps are one of a power of two. Counts of Fortran and OpenMP are the same themselves, as
+ * programs seed with them, unless they were looked at before MPI_Init. */
 static struct steady {
-    bool known, fortran_is_early;
-    int64_t ahead_ns;   /* the leader's clock minus the own one at the first look, in steps */
-    int64_t late_ns;    /* the own one minus what the program had, at the last look */
-    int64_t fortran_ns; /* what Fortran had minus the own one, at its last look */
+    bool known;
+    int64_t ahead_ns; /* the leader's clock minus the own one at the first look, in steps */
+    int64_t late_ns;  /* the own one minus what the program had, at the last look */
+    struct count fortran, openmp, ticks;
 } steady, raw;
 
-static bool steady_tell(struct steady *s, int64_t *ns, const void *caller)
+/* count: what is asked for; NULL: the clock itself. */
+static bool steady_tell(struct steady *s, struct count *count, int64_t *ns, const void *caller)
 {
-    const bool fortran = caller_of(caller) == CALLER_FORTRAN;
     int64_t told = *ns;
     if (!run_is_asked(caller) || !clock_tell(s == &raw ? PRELOAD_RAW : PRELOAD_STEADY, &told)) {
-        s->fortran_is_early = s->fortran_is_early || (fortran && !ask->has_begun);
-        *ns += fortran ? s->fortran_ns : 0;
-        return fortran;
+        if (count == NULL || caller_of(caller) == CALLER_OTHER)
+            return false;
+        count->is_early = count->is_early || !ask->has_begun;
+        *ns += count->more_ns;
+        return true;
     }
     if (!s->known) {
         s->ahead_ns = (told - *ns) / STEP_NS * STEP_NS;
         s->known = true;
     }
-    const int64_t given = fortran && !s->fortran_is_early ? told : told - s->ahead_ns;
-    *(fortran ? &s->fortran_ns : &s->late_ns) = fortran ? given - *ns : *ns - given;
+    const int64_t given = count != NULL && !count->is_early ? told : told - s->ahead_ns;
+    if (count != NULL)
+        count->more_ns = given - *ns;
+    else
+        s->late_ns = *ns - given;
     *ns = given;
     return true;
 }
@@ -183,6 +195,7 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
 
 static bool run_tell(clockid_t clock, int64_t *ns, const void *caller)
 {
+    struct steady *s = clock == CLOCK_MONOTONIC_RAW ? &raw : &steady;
     switch (clock) {
     case CLOCK_REALTIME:
     case CLOCK_REALTIME_COARSE:
@@ -190,7 +203,7 @@ static bool run_tell(clockid_t clock, int64_t *ns, const void *caller)
     case CLOCK_MONOTONIC:
     case CLOCK_MONOTONIC_COARSE:
     case CLOCK_MONOTONIC_RAW:
-        return steady_tell(clock == CLOCK_MONOTONIC_RAW ? &raw : &steady, ns, caller);
+        return steady_tell(s, caller_of(caller) == CALLER_FORTRAN ? &s->fortran : NULL, ns, caller);
     case CLOCK_PROCESS_CPUTIME_ID:
         return run_is_asked(caller) && clock_tell(PRELOAD_USED, ns);
     case CLOCK_THREAD_CPUTIME_ID:
@@ -218,7 +231,7 @@ double omp_get_wtime_(void);
 static double steady_seconds(const void *caller)
 {
     int64_t ns = now_ns(CLOCK_MONOTONIC);
-    steady_tell(&steady, &ns, caller);
+    steady_tell(&steady, &steady.openmp, &ns, caller);
     return (double)ns / NS_IN_S;
 }
 
@@ -279,7 +292,8 @@ clock_t times(struct tms *out)
     const clock_t own = STOCK(times)(out);
     const int64_t tick_ns = NS_IN_S / sysconf(_SC_CLK_TCK);
     int64_t now = now_ns(CLOCK_MONOTONIC), used = now_ns(CLOCK_PROCESS_CPUTIME_ID);
-    if (own == (clock_t)-1 || !run_is_asked(CALLER) || !steady_tell(&steady, &now, CALLER))
+    if (own == (clock_t)-1 || !run_is_asked(CALLER) ||
+        !steady_tell(&steady, &steady.ticks, &now, CALLER))
         return own;
     if (!known)
         begin = own - (clock_t)(now / tick_ns);
