@@ -146,6 +146,8 @@ uint64_t transport_now_ms(struct transport *t);
 void answers_go(struct transport *t);   /* what was sent while others' frames were read */
 void sockets_soon(struct transport *t); /* are looked at in the next poll */
 void endpoint_watch(struct transport *t, struct endpoint *e, uint32_t events);
+/* A connection that a child of the program still has open would go on to be heard otherwise. */
+void watched_close(struct transport *t, int fd);
 void endpoint_close(struct transport *t, struct endpoint *e); /* the connection only */
 void endpoint_open(struct transport *t, struct endpoint *e, uint32_t peer_received);
 void endpoint_broken(struct transport *t, struct endpoint *e, const char *reason);

@@ -44,7 +44,7 @@ static void pending_drop(struct transport *t, struct pending *p)
             break;
         }
     if (p->fd >= 0)
-        close(p->fd);
+        watched_close(t, p->fd);
     if (p->memory >= 0)
         close(p->memory);
     p->watch.ready = watch_nothing; /* epoll may have named it already */

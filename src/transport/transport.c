@@ -136,11 +136,16 @@ void endpoint_watch(struct transport *t, struct endpoint *e, uint32_t events)
     e->interest = events;
 }
 
+void watched_close(struct transport *t, int fd)
+{
+    epoll_ctl(t->epoll, EPOLL_CTL_DEL, fd, &(struct epoll_event){0});
+    close(fd);
+}
+
 void endpoint_close(struct transport *t, struct endpoint *e)
 {
-    (void)t;
     if (e->fd >= 0)
-        close(e->fd); /* leaves epoll by itself */
+        watched_close(t, e->fd);
     e->fd = -1;
     e->interest = 0;
     aead_free(e->aead);

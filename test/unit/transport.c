@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -1200,6 +1201,63 @@ static void test_dropped(void **state)
     side_close(&b);
 }
 
+/* Of the program, by fork(): it has what is open now. */
+static pid_t child_that_keeps_all(void)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        close(STDOUT_FILENO);
+        close(STDERR_FILENO);
+        alarm(30); /* at the most */
+        for (;;)
+            pause();
+    }
+    return child;
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static bool sleeps(struct side *s)
+{
+    enum { TIMES = 10, MS = 20 };
+    for (int i = 0; i < TIMES; i++) /* all that is to be heard */
+        transport_poll(s->t, 0);
+    const uint64_t begin = now_ms();
+    for (int i = 0; i < TIMES; i++)
+        transport_poll(s->t, MS);
+    return now_ms() - begin >= TIMES * MS / 2;
+}
+
+static void test_what_a_child_keeps_is_not_heard(void **state)
+{
+    (void)state;
+    static struct side a, b;
+    meet_over(&a, &b, false);
+    const struct sockaddr_in at = door(&a);
+    const int caller = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(connect(caller, (const struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(send(caller, pattern, 1, MSG_NOSIGNAL), 1);
+    assert_true(sleeps(&a));
+    const pid_t child = child_that_keeps_all();
+    assert_true(send(caller, pattern, 500, MSG_NOSIGNAL) > 0); /* it is no greeting: closed */
+    transport_drop(a.t, 1);
+    side_send(&b);
+    transport_poll(b.t, 0);
+    assert_true(sleeps(&a));
+    assert_true(send(caller, pattern, 1, MSG_NOSIGNAL) > 0);
+    assert_true(sleeps(&a));
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    close(caller);
+    side_close(&a);
+    side_close(&b);
+}
+
 int main(void)
 {
     alarm(STUCK_S);
@@ -1239,6 +1297,7 @@ int main(void)
         cmocka_unit_test(test_tampering),
         cmocka_unit_test(test_called_calls_back),
         cmocka_unit_test(test_dropped),
+        cmocka_unit_test(test_what_a_child_keeps_is_not_heard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
