@@ -109,7 +109,9 @@ static void look_up(const char *name)
 
 int main(int argc, char **argv)
 {
-    char first[65], name[65];
+    char first[65], name[65], processor[MPI_MAX_PROCESSOR_NAME];
+    char first_processor[MPI_MAX_PROCESSOR_NAME];
+    int length = 0;
     struct utsname machine;
     struct statfs none;
     MPI_Init(&argc, &argv);
@@ -121,9 +123,14 @@ int main(int argc, char **argv)
     check(gethostname(name, 2) == -1 && errno == ENAMETOOLONG, "no room for the host's name");
     check(statfs("/there is none", &none) == -1 && errno == ENOENT, "the room in no folder");
     look_up(first);
+    MPI_Get_processor_name(first_processor, &length);
+    check(length > 0 && (size_t)length == strlen(first_processor), "the processor's name");
     for (int round = 0; round < atoi(argv[1]); round++) {
         check(gethostname(name, sizeof name) == 0 && strcmp(name, first) == 0, "the same name");
         check(uname(&machine) == 0 && strcmp(machine.nodename, first) == 0, "the name by uname");
+        MPI_Get_processor_name(processor, &length);
+        check(strcmp(processor, first_processor) == 0, "the same processor");
+        send_bytes((unsigned long)length + length_of_name(processor));
         meet_on_host(name);
         send_bytes(length_of_name(name));
         send_bytes(room(round));

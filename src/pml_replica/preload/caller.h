@@ -15,6 +15,7 @@ enum caller {
     CALLER_PROGRAM, /* the program, a library of it that uses MPI, or that of Python */
     CALLER_CXX,     /* the library of C++ */
     CALLER_FORTRAN, /* that of Fortran */
+    CALLER_R,       /* that of R */
 };
 /* Of what was there when the program began; what is loaded later is another one. */
 enum caller caller_of(const void *caller);

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <linux/membarrier.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -44,11 +45,23 @@ static double take_Wtime(void)
 }
 TAKE(double, Wtime, (void), ())
 
+/* Told once, as the host's name (preload_machine.c). */
 static int take_Get_processor_name(char *name, int *length)
 {
+    static char told[MPI_MAX_PROCESSOR_NAME];
+    static int told_length;
     int rc = STOCK(Get_processor_name)(name, length);
-    if (rc == MPI_SUCCESS && ask->name != NULL)
+    if (rc != MPI_SUCCESS)
+        return rc;
+    if (told_length == 0 && ask->name != NULL) {
         ask->name(name, length);
+        memcpy(told, name, (size_t)*length);
+        told_length = *length;
+    }
+    if (told_length > 0) {
+        memcpy(name, told, (size_t)told_length);
+        name[ *length = told_length] = '\0';
+    }
     return rc;
 }
 TAKE(int, Get_processor_name, (char *name, int *length), (name, length))

@@ -76,6 +76,8 @@ static enum caller caller_in(const struct dl_phdr_info *object, bool is_first)
         return CALLER_FORTRAN;
     if (strstr(name, "/libstdc++.so") != NULL)
         return CALLER_CXX;
+    if (strstr(name, "/libR.so") != NULL)
+        return CALLER_R;
     const bool uses = !name_is_of_mpi(name) && object_uses_mpi(object) &&
                       (is_first || !object_is_preloaded(name));
     is_mpi = is_mpi || uses;
