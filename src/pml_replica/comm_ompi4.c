@@ -116,17 +116,29 @@ int comm_idup(ompi_communicator_t *comm, ompi_communicator_t **twin, ompi_reques
 
 /* --- refusals --- */
 
+static const char *refusal_mend(int error)
+{
+    switch (error) {
+    case MPI_ERR_RMA_SHARED:
+        return "allocate it on a communicator of MPI_COMM_TYPE_SHARED, in which no two ranks share "
+               "memory";
+    case MPI_ERR_WIN:
+        return "leave that at 0";
+    default:
+        return "start all ranks with mpirun -n";
+    }
+}
+
 /* All processes of the communicator come here, and one line is enough: the root prints it. */
 int comm_refuse(ompi_communicator_t *comm, int root, int error, const char *call)
 {
     if (comm == NULL)
         comm = &ompi_mpi_comm_self.comm;
     bool fatal = comm->error_handler == &ompi_mpi_errors_are_fatal.eh;
-    char line[160];
+    char line[240];
     snprintf(line, sizeof line,
-             "%s is not possible in a job that runs replicas; start all ranks with mpirun -n, or "
-             "use errmgr_replica_level 1",
-             call);
+             "%s is not possible in a job that runs replicas; %s, or use errmgr_replica_level 1",
+             call, refusal_mend(error));
     if (comm->c_my_rank != root)
         while (fatal)
             link_wait(); /* the job is about to end */
