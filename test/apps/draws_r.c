@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* draws_r.c -- a program whose library seeds as R's does, by the time and its pid; to others that
- * pid is its own. Compiled twice: with LIBRARY it is libR.so. */
+ * pid is its own. Compiled thrice: with LIBRARY it is libR.so, or with LIBRARY 2 that of another
+ * language, which has a number of the system for the pid. */
 #include <unistd.h>
 unsigned long time_to_seed(void);
 
 #ifdef LIBRARY
+#include <sys/random.h>
 #include <time.h>
+
+static unsigned long mark(void)
+{
+    unsigned n = (unsigned)getpid();
+    if (LIBRARY == 2 && getrandom(&n, sizeof n, 0) != sizeof n)
+        return 0;
+    return n;
+}
 
 unsigned long time_to_seed(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
-    return (unsigned long)t.tv_nsec << 16 ^ (unsigned long)t.tv_sec ^ (unsigned long)getpid() << 16;
+    return (unsigned long)t.tv_nsec << 16 ^ (unsigned long)t.tv_sec ^ mark() << 16;
 }
 #else
 #include <mpi.h>

@@ -12,10 +12,11 @@
 
 enum caller {
     CALLER_OTHER,
-    CALLER_PROGRAM, /* the program, a library of it that uses MPI, or that of Python */
-    CALLER_CXX,     /* the library of C++ */
-    CALLER_FORTRAN, /* that of Fortran */
+    CALLER_LIBRARY, /* one that the program itself is linked with, as the language's */
     CALLER_R,       /* that of R */
+    CALLER_PROGRAM, /* from here: the program, or a library of it that uses MPI; */
+    CALLER_CXX,     /* the library of C++; */
+    CALLER_FORTRAN, /* that of Fortran */
 };
 /* Of what was there when the program began; what is loaded later is another one. */
 enum caller caller_of(const void *caller);

@@ -7,15 +7,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *name_in(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static bool name_begins_as(const char *path, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(name_in(path), names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
 static bool name_is_of_mpi(const char *path)
 {
     static const char *const names[] = {"libmpi",  "libopen-",  "mca_",    "libmca_",
                                         "libpmix", "libhwloc.", "libevent"};
-    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strncmp(name, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
+    return name_begins_as(path, names, sizeof names / sizeof *names);
+}
+
+/* They need what nobody else can compute. */
+static bool name_is_of_encryption(const char *path)
+{
+    static const char *const names[] = {"libcrypt", "libssl",    "libgcrypt", "libgnutls",
+                                        "libnss",   "libnettle", "libsodium", "libmbed",
+                                        "libbotan", "libuuid"};
+    return name_begins_as(path, names, sizeof names / sizeof *names);
 }
 
 bool caller_is_mpi(const void *caller)
@@ -53,6 +72,20 @@ static const char *object_needs(const struct dl_phdr_info *object, unsigned numb
     return NULL;
 }
 
+/* Which the program itself is linked with; and those of Python, which others may be. */
+static struct dl_phdr_info program;
+
+static bool object_is_library(const char *path)
+{
+    const char *need;
+    if (name_is_of_mpi(path) || name_is_of_encryption(path))
+        return false;
+    for (unsigned i = 0; (need = object_needs(&program, i)) != NULL; i++)
+        if (strcmp(need, name_in(path)) == 0)
+            return true;
+    return strncmp(name_in(path), "libpython3", strlen("libpython3")) == 0;
+}
+
 static bool object_uses_mpi(const struct dl_phdr_info *object)
 {
     const char *need;
@@ -65,8 +98,8 @@ static bool object_uses_mpi(const struct dl_phdr_info *object)
 /* A tool that somebody preloads makes no MPI program of a shell. */
 static bool object_is_preloaded(const char *path)
 {
-    const char *preloaded = getenv("LD_PRELOAD"), *slash = strrchr(path, '/');
-    return preloaded != NULL && strstr(preloaded, slash != NULL ? slash + 1 : path) != NULL;
+    const char *preloaded = getenv("LD_PRELOAD");
+    return preloaded != NULL && strstr(preloaded, name_in(path)) != NULL;
 }
 
 static enum caller caller_in(const struct dl_phdr_info *object, bool is_first)
@@ -81,7 +114,9 @@ static enum caller caller_in(const struct dl_phdr_info *object, bool is_first)
     const bool uses = !name_is_of_mpi(name) && object_uses_mpi(object) &&
                       (is_first || !object_is_preloaded(name));
     is_mpi = is_mpi || uses;
-    return is_first || uses || strstr(name, "/libpython3") != NULL ? CALLER_PROGRAM : CALLER_OTHER;
+    if (is_first || uses)
+        return CALLER_PROGRAM;
+    return object_is_library(name) ? CALLER_LIBRARY : CALLER_OTHER;
 }
 
 /* The program comes first. */
@@ -89,6 +124,8 @@ static int range_add(struct dl_phdr_info *object, size_t size, void *ctx)
 {
     bool *is_first = ctx;
     (void)size;
+    if (*is_first)
+        program = *object;
     const enum caller caller = caller_in(object, *is_first);
     *is_first = false;
     for (unsigned i = 0; caller != CALLER_OTHER && i < object->dlpi_phnum && range_count < RANGES;
@@ -141,7 +178,7 @@ bool program_has_helpers(void)
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
 {
-    if (caller_of(CALLER) != CALLER_OTHER)
+    if (caller_of(CALLER) >= CALLER_PROGRAM)
         has_helpers = true;
     return STOCK(pthread_create)(thread, attr, start, arg);
 }

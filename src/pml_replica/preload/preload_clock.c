@@ -131,13 +131,13 @@ int timespec_get(struct timespec *out, int base)
 /* --- clocks that run from some moment on --- */
 
 /* A program that waits for its own threads or children looks at the clock as often as it happens
- * to, so from the first one on these clocks are its own. So they are in Python, which waits for
- * much by them. The library of Fortran waits for nothing. */
+ * to, so from the first one on these clocks are its own. So they are in Python and in libraries,
+ * which wait for much by them. The library of Fortran waits for nothing. */
 static bool run_is_asked(const void *caller)
 {
     const enum caller who = caller_of(caller);
     return ask->clock != NULL && program_is_mpi() &&
-           (who == CALLER_FORTRAN || (who != CALLER_OTHER && !program_has_helpers()));
+           (who == CALLER_FORTRAN || (who >= CALLER_PROGRAM && !program_has_helpers()));
 }
 
 /* What is counted by this clock, and nobody waits by. */
@@ -162,7 +162,7 @@ static bool steady_tell(struct steady *s, struct count *count, int64_t *ns, cons
 {
     int64_t told = *ns;
     if (!run_is_asked(caller) || !clock_tell(s == &raw ? PRELOAD_RAW : PRELOAD_STEADY, &told)) {
-        if (count == NULL || caller_of(caller) == CALLER_OTHER)
+        if (count == NULL || caller_of(caller) < CALLER_PROGRAM)
             return false;
         count->is_early = count->is_early || !ask->has_begun;
         *ns += count->more_ns;
