@@ -59,8 +59,9 @@ static int take_Get_processor_name(char *name, int *length)
         told_length = *length;
     }
     if (told_length > 0) {
+        *length = told_length;
         memcpy(name, told, (size_t)told_length);
-        name[ *length = told_length] = '\0';
+        name[told_length] = '\0';
     }
     return rc;
 }

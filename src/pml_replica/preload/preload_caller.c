@@ -46,11 +46,11 @@ bool caller_is_mpi(const void *caller)
 
 /* --- the program's own code --- */
 
-enum { RANGES = 64 };
+enum { RANGES = 512 };
 static struct range {
     uintptr_t first, last;
     enum caller caller;
-} ranges[RANGES];
+} ranges[RANGES]; /* by address */
 static size_t range_count;
 static bool is_mpi;
 
@@ -119,6 +119,16 @@ static enum caller caller_in(const struct dl_phdr_info *object, bool is_first)
     return object_is_library(name) ? CALLER_LIBRARY : CALLER_OTHER;
 }
 
+static void range_insert(struct range new)
+{
+    if (range_count == RANGES)
+        return;
+    size_t at = range_count++;
+    for (; at > 0 && ranges[at - 1].first > new.first; at--)
+        ranges[at] = ranges[at - 1];
+    ranges[at] = new;
+}
+
 /* The program comes first. */
 static int range_add(struct dl_phdr_info *object, size_t size, void *ctx)
 {
@@ -128,21 +138,28 @@ static int range_add(struct dl_phdr_info *object, size_t size, void *ctx)
         program = *object;
     const enum caller caller = caller_in(object, *is_first);
     *is_first = false;
-    for (unsigned i = 0; caller != CALLER_OTHER && i < object->dlpi_phnum && range_count < RANGES;
-         i++) {
+    for (unsigned i = 0; caller != CALLER_OTHER && i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &object->dlpi_phdr[i];
         const uintptr_t first = object->dlpi_addr + part->p_vaddr;
         if (part->p_type == PT_LOAD && (part->p_flags & PF_X) != 0)
-            ranges[range_count++] = (struct range){first, first + part->p_memsz, caller};
+            range_insert((struct range){first, first + part->p_memsz, caller});
     }
     return 0;
 }
 
 enum caller caller_of(const void *caller)
 {
-    for (size_t i = 0; i < range_count; i++)
-        if ((uintptr_t)caller >= ranges[i].first && (uintptr_t)caller < ranges[i].last)
-            return ranges[i].caller;
+    const uintptr_t address = (uintptr_t)caller;
+    size_t begin = 0, end = range_count;
+    while (begin < end) {
+        const size_t middle = begin + (end - begin) / 2;
+        if (address < ranges[middle].first)
+            end = middle;
+        else if (address >= ranges[middle].last)
+            begin = middle + 1;
+        else
+            return ranges[middle].caller;
+    }
     return CALLER_OTHER;
 }
 
