@@ -273,23 +273,11 @@ static int outcome_is_complete(ompi_request_t *r)
     return 1;
 }
 
-/* What a collective begins by itself is counted when all is polled, and that was done once before
- * the engine says that the leader does not look (look.c). */
-static void look_wait(bool *polled)
-{
-    if (*polled)
-        link_wait();
-    else
-        opal_progress();
-    *polled = true;
-}
-
 /* The leader gives its own time; a follower remembers by how much that differs, for when it leads,
  * or looks where its leader did not. */
 static double clock_inside(struct told_clock *clock, double own)
 {
     double *last = &clock->last, told;
-    bool polled = false;
     while (engine_follows(replica.engine)) {
         int n = engine_decision_take(replica.engine, DECIDE_TIME, &told, sizeof told);
         if (n == (int)sizeof told) {
@@ -301,7 +289,7 @@ static double clock_inside(struct told_clock *clock, double own)
         if (n != -EAGAIN)
             return *last;
         replica.waits_for_time = true;
-        look_wait(&polled);
+        link_wait();
         replica.waits_for_time = false;
     }
     told = own + clock->offset;
@@ -336,14 +324,13 @@ static bool outcome_clock(enum preload_clock which, double *time)
 /* What the leader's machine says of itself, for what this one says; returns its length. */
 static size_t fact_inside(void *fact, size_t length, size_t most)
 {
-    bool polled = false;
     while (engine_follows(replica.engine)) {
         int n = engine_decision_take(replica.engine, DECIDE_FACT, fact, most);
         if (n == -ENOENT)
             return length;
         if (n != -EAGAIN)
             return n > 0 ? (size_t)n : 0;
-        look_wait(&polled);
+        link_wait();
     }
     engine_decision_give(replica.engine, DECIDE_FACT, fact, length);
     link_keep_pace();

@@ -12,8 +12,8 @@
  *
  * A process that waits for programs of other lanes has left the places where these are: within one
  * place a program begins nothing that another lane could wait for. What a collective begins later,
- * by itself, is counted when the links are polled, so nobody asks, or believes an answer, before
- * that was done once. */
+ * by itself, is counted when its process makes progress. So a process asks after some
+ * milliseconds in which it did, at each place anew, and believes an answer there alone. */
 #include "state.h"
 
 enum { PATIENCE_MS = 5 };
@@ -23,7 +23,7 @@ bool look_is_missed(struct engine *e)
     const bool polled = e->look.since_ms > 0;
     if (!polled)
         e->look.since_ms = e->now_ms;
-    return polled && e->place < e->look.past;
+    return polled && e->place < e->look.asked && e->place < e->look.past;
 }
 
 void look_ends(struct engine *e)
