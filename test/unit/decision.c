@@ -285,6 +285,69 @@ static void test_nobody_is_ahead_of_one_that_is_past(void **state)
     engine_destroy(follower.engine);
 }
 
+/* One of three copies of rank 0, which hear from each other what the test says. */
+static void begin_of_three(struct replica *r, int lane)
+{
+    const int members[RANKS] = {0, 1};
+    *r = (struct replica){0};
+    r->engine = engine_create(RANKS, 3, 0, lane, NULL, &engine_default_limits, &callbacks, r);
+    r->comm = engine_comm_add(r->engine, members, RANKS, NULL, 0, false);
+}
+
+static void hear(struct replica *r, int lane, struct header h)
+{
+    uint8_t header[HEADER_BYTES];
+    header_write(header, &h);
+    engine_arrived(r->engine, lane * RANKS, header, NULL);
+}
+
+static void test_only_the_leaders_answer_counts(void **state)
+{
+    (void)state;
+    struct replica r;
+    begin_of_three(&r, 2);
+    look_in_vain(&r, 10);
+    hear(&r, 1, (struct header){.kind = HEADER_PAST, .extent = 5});
+    assert_int_equal(look(&r), -EAGAIN);
+    hear(&r, 0, (struct header){.kind = HEADER_PAST, .extent = 5});
+    assert_int_equal(look(&r), -ENOENT);
+    engine_destroy(r.engine);
+}
+
+/* The next one may look where the last one did not. */
+static void test_an_answer_ends_with_its_leader(void **state)
+{
+    (void)state;
+    struct replica r;
+    begin_of_three(&r, 2);
+    look_in_vain(&r, 10);
+    hear(&r, 0, (struct header){.kind = HEADER_PAST, .extent = 5});
+    engine_dead(r.engine, 0);
+    for (uint64_t ms = 12; ms < 32; ms++) {
+        engine_progress(r.engine, ms);
+        assert_int_equal(look(&r), -EAGAIN);
+    }
+    assert_int_equal(r.last.kind, HEADER_LOOKS);
+    hear(&r, 1, (struct header){.kind = HEADER_PAST, .extent = 5});
+    assert_int_equal(look(&r), -ENOENT);
+    engine_destroy(r.engine);
+}
+
+static void test_who_answers(void **state)
+{
+    (void)state;
+    struct replica r;
+    begin_of_three(&r, 1);
+    send_step(&r);
+    r.last = (struct header){0};
+    hear(&r, 2, (struct header){.kind = HEADER_LOOKS}); /* it takes this one for its leader */
+    engine_progress(r.engine, 1);
+    assert_int_equal(r.last.kind, 0);
+    hear(&r, 0, (struct header){.kind = HEADER_LOOKS, .number = 1}); /* the leader is far ahead */
+    assert_int_equal(r.last.kind, HEADER_PAST);
+    engine_destroy(r.engine);
+}
+
 /* Its memory may have been that of another one, which was cancelled, too. */
 static void test_a_cancelled_receive_takes_nothing(void **state)
 {
@@ -352,6 +415,9 @@ int main(void)
                                        cmocka_unit_test(test_a_leader_that_looks_no_more),
                                        cmocka_unit_test(test_a_leader_tells_what_it_has_seen_first),
                                        cmocka_unit_test(test_nobody_is_ahead_of_one_that_is_past),
+                                       cmocka_unit_test(test_only_the_leaders_answer_counts),
+                                       cmocka_unit_test(test_an_answer_ends_with_its_leader),
+                                       cmocka_unit_test(test_who_answers),
                                        cmocka_unit_test(test_a_cancelled_receive_takes_nothing),
                                        cmocka_unit_test(test_message_of_nobody)};
     return cmocka_run_group_tests(tests, NULL, NULL);
