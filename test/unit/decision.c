@@ -311,6 +311,9 @@ static void test_only_the_leaders_answer_counts(void **state)
     assert_int_equal(look(&r), -EAGAIN);
     hear(&r, 0, (struct header){.kind = HEADER_PAST, .extent = 5});
     assert_int_equal(look(&r), -ENOENT);
+    send_step(&r);
+    assert_int_equal(look(&r), -EAGAIN);
+    assert_int_equal(look(&r), -EAGAIN); /* about this place it has not asked */
     engine_destroy(r.engine);
 }
 
