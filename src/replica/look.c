@@ -18,6 +18,7 @@
 
 enum { PATIENCE_MS = 5 };
 
+/* Not the first time that it is asked: the place may not be counted yet. */
 bool look_is_missed(struct engine *e)
 {
     const bool polled = e->look.since_ms > 0;

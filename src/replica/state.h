@@ -550,11 +550,11 @@ int place_progress(struct engine *e);
 /* look.c */
 /* The program looks, and no decision is due. Has its leader's gone past this place? */
 bool look_is_missed(struct engine *e);
-void look_ends(struct engine *e);
-void look_ask_due(struct engine *e);
-void look_asked(struct engine *e, int lane, const struct header *h);
-void look_answer(struct engine *e);
-void look_told(struct engine *e, int lane, uint64_t place);
+void look_ends(struct engine *e);    /* it waits no more */
+void look_ask_due(struct engine *e); /* when it has waited for long */
+void look_asked(struct engine *e, int lane, const struct header *h); /* LOOKS */
+void look_answer(struct engine *e);                         /* those that can be told by now */
+void look_told(struct engine *e, int lane, uint64_t place); /* PAST */
 void look_forget_leader(struct engine *e);
 
 /* region.c */
