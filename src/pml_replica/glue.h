@@ -70,7 +70,7 @@ typedef struct replica_request {
 struct replica_params {
     bool direct;
     char *address;
-    size_t eager_limit, fragment, log_limit, copy_rate, window_limit;
+    size_t eager_limit, fragment, log_limit, copy_rate, copy_alone, window_limit;
     unsigned lag_ms, drop_after_ms, retry_ms, silence_ms;
     bool verify, shared_memory, encrypt, progress_thread, clock;
 };

@@ -272,6 +272,7 @@ int link_start(void)
     limits.log = replica.params.log_limit;
     limits.lag_ms = replica.params.lag_ms;
     limits.copy_rate = replica.params.copy_rate;
+    limits.copy_alone = replica.params.copy_alone;
     limits.drop_after_ms = replica.params.drop_after_ms;
     limits.verify = replica.params.verify;
     struct engine_callbacks callbacks = {.send = frame_send,

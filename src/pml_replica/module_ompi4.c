@@ -49,6 +49,7 @@ static int send_blocking(const void *buffer, size_t count, ompi_datatype_t *type
         OBJ_CONSTRUCT(&convertor, opal_convertor_t);
     transfer_to_send(&t, buffer, count, type, &convertor);
     transfer_begin(&t);
+    engine_await_send(replica.engine, &t.send);
     while (!t.send.done)
         link_wait();
     if (!plain)

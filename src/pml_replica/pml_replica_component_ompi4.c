@@ -39,6 +39,10 @@ static void register_sizes(const mca_base_component_t *c, struct replica_params 
                "Bytes a second of large messages that are copied at once for lanes that are late; "
                "more wait for lag_ms",
                OPAL_INFO_LVL_5, &p->copy_rate);
+    param_size(c, "copy_alone",
+               "Bytes up to which a large message is copied at once for lanes that are late, "
+               "whatever the rate, when the program waits for nothing else",
+               OPAL_INFO_LVL_5, &p->copy_alone);
     param_size(c, "window_limit",
                "Bytes of one-sided communication of a window on their way from a process, and of "
                "what it answers to others",
@@ -96,6 +100,7 @@ static int component_register(void)
                                  .log_limit = 64 << 20,
                                  .window_limit = 16 << 20,
                                  .copy_rate = engine_default_limits.copy_rate,
+                                 .copy_alone = engine_default_limits.copy_alone,
                                  .lag_ms = engine_default_limits.lag_ms,
                                  .drop_after_ms = engine_default_limits.drop_after_ms,
                                  .retry_ms = 500,

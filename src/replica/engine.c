@@ -12,6 +12,7 @@ const struct engine_limits engine_default_limits = {
     .log = 64 * 1024 * 1024,
     .lag_ms = 10,
     .copy_rate = 128 * 1024 * 1024,
+    .copy_alone = 512 * 1024,
     .drop_after_ms = 30 * 1000,
     .ack_messages = 32,
     .ack_bytes = 64 * 1024,

@@ -48,7 +48,9 @@ struct engine_limits {
     /* A large send that waits for other lanes alone is copied to the log when one of them has shown
      * for so long no sign of receiving (lag.h); */
     uint32_t lag_ms;
-    size_t copy_rate; /* at once, as long as such copies are no more bytes a second (allowance.h) */
+    size_t
+        copy_rate; /* at once, as long as such copies are no more bytes a second (allowance.h); */
+    size_t copy_alone; /* at once, up to this length, when the program waits for nothing else */
     /* A process that others wait for, and that gives no sign of life for so long, is dead; 0:
      * never. */
     uint32_t drop_after_ms;

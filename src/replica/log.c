@@ -320,6 +320,15 @@ static bool held_may_copy(struct engine *e, const struct entry *entry)
             allowance_take(&e->late, e->limits.copy_rate, e->now_ms, entry->length));
 }
 
+/* A send that blocks, as in a gather or on the way to a barrier: all of the lane stands still for
+ * the other one. In an exchange a message comes meanwhile; of a window the last ones are on their
+ * way anyway; and a copy of a long one takes longer than to wait. */
+static bool entry_is_all_that_is_awaited(const struct engine *e, const struct entry *entry)
+{
+    return entry->request->awaited && entry->length <= e->limits.copy_alone && e->receiving == 0 &&
+           TAILQ_FIRST(&e->waiting) == entry && !TAILQ_NEXT(entry, wait->queued);
+}
+
 static bool entry_may_copy(struct engine *e, struct entry *entry)
 {
     if (entry_is_held(entry))
@@ -333,7 +342,7 @@ static bool entry_may_copy(struct engine *e, struct entry *entry)
     }
     if (!log_has_room(e, entry->channel, entry->length))
         return false;
-    return !entry->rendezvous || entry->wait->wanted ||
+    return !entry->rendezvous || entry->wait->wanted || entry_is_all_that_is_awaited(e, entry) ||
            lag_now(&r->lag) - entry_stands_still(e, entry) >= e->limits.lag_ms ||
            allowance_take(&e->late, e->limits.copy_rate, e->now_ms, entry->length);
 }

@@ -123,8 +123,10 @@ static void cancel_mark(struct engine *e, struct engine_receive *r)
     r->done = true;
     r->status = (struct engine_status){
         .source = ENGINE_ANY_SOURCE, .tag = ENGINE_ANY_TAG, .cancelled = true};
-    if (!was_done)
-        e->call.received(e->ctx, r);
+    if (was_done)
+        return;
+    e->receiving -= !r->agents;
+    e->call.received(e->ctx, r);
 }
 
 static int cancel_withdraw(struct engine *e, struct engine_receive *r)

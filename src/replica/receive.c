@@ -58,6 +58,7 @@ void receive_complete(struct engine *e, struct engine_receive *r, int world, int
     channel_request_ends(e, r->comm, tag);
     r->coming = NULL;
     r->done = true;
+    e->receiving -= !r->agents;
     e->counts.received++;
     e->call.received(e->ctx, r);
 }
@@ -225,6 +226,7 @@ void engine_receive(struct engine *e, struct engine_receive *r)
     r->coming = NULL;
     if (!channel_request_begins(e, r->comm, r->tag))
         return;
+    e->receiving += !r->agents;
     place_count(e, r->comm, r->tag);
     r->source = r->from == ENGINE_ANY_SOURCE ? ENGINE_ANY_SOURCE : r->comm->world[r->from];
     struct engine_message *m = match_post(&r->comm->match, r, !engine_follows(e), &decided);
@@ -239,6 +241,7 @@ void engine_message_receive(struct engine *e, struct engine_message *m, struct e
     r->done = r->withheld = r->bound = r->status.cancelled = false;
     r->coming = NULL;
     r->source = m->source;
+    e->receiving += !r->agents;
     receive_message(e, r, m);
 }
 

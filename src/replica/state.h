@@ -295,6 +295,7 @@ struct engine {
     uint64_t barriers[ENGINE_MAX_LANES]; /* by lane of this rank: how many it has entered */
     lanes_t awaited;                     /* at the barrier that this one is in */
     struct allowance late;               /* for copies of large messages */
+    unsigned receiving;                  /* receives of the program that are not done */
     struct engine_counts counts;
     char reason[640];
 };

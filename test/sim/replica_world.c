@@ -412,6 +412,8 @@ static void set_limits(struct sim *s)
     l->cycle.window = s->plan->choices ? 3 : 16;
     l->lag_ms = 20;
     l->copy_rate = s->plan->explored || s->plan->seed % 2 ? 0 : 100 * 1000; /* a message at times */
+    if (s->plan->explored || s->plan->seed / 4 % 2)
+        l->copy_alone = 0;
     l->drop_after_ms = (uint32_t)s->plan->drop_after_ms;
     l->ack_messages = s->plan->explored ? 1 : 1 + (uint32_t)sim_below(s, 4);
     l->ack_delay_ms = 2;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lag.c -- a large send is copied for another lane when that gives no sign of receiving, and not
- * while it takes one message after the other, nor before any receiver has it. */
+ * while it takes one message after the other, nor before any receiver has it; at once when the
+ * program waits for nothing else. */
 #include "src/replica/engine.h"
 #include "src/replica/hash.h"
 #include "src/replica/header.h"
@@ -70,7 +71,18 @@ static uint64_t on_turn_ms(void *ctx, int replica, uint64_t gap_ms, bool anew)
     return g->starved && (anew || replica == g->starved) ? 0 : gap_ms;
 }
 
-static int begin_lanes(void **state, int lanes, size_t copy_rate)
+static void begin_sends(struct scene *g, int count)
+{
+    static uint8_t bytes[LENGTH];
+    for (uint64_t hash = 0; g->begun < count; g->begun++) {
+        g->hash[g->begun] = hash = hash_roll(hash, TAG, LENGTH);
+        g->send[g->begun] = (struct engine_send){
+            .comm = g->comm, .to = 1, .tag = TAG, .length = LENGTH, .data = bytes};
+        engine_send(g->engine, &g->send[g->begun]);
+    }
+}
+
+static void begin_engine(void **state, int lanes, const struct engine_limits *limits)
 {
     static const struct engine_callbacks callbacks = {.send = on_send,
                                                       .lost = on_lost,
@@ -79,21 +91,20 @@ static int begin_lanes(void **state, int lanes, size_t copy_rate)
                                                       .received = on_received,
                                                       .stop = on_stop};
     static const int members[RANKS] = {0, 1};
-    static uint8_t bytes[LENGTH];
     static struct scene scene;
     struct scene *g = *state = &scene;
-    struct engine_limits limits = engine_default_limits;
-    limits.copy_rate = copy_rate;
     *g = (struct scene){0};
-    g->engine = engine_create(RANKS, lanes, 0, 0, NULL, &limits, &callbacks, g);
+    g->engine = engine_create(RANKS, lanes, 0, 0, NULL, limits, &callbacks, g);
     g->comm = engine_comm_add(g->engine, members, RANKS, NULL, 0, false);
     engine_progress(g->engine, 1000);
-    for (uint64_t hash = 0; g->begun < WINDOW; g->begun++) {
-        g->hash[g->begun] = hash = hash_roll(hash, TAG, LENGTH);
-        g->send[g->begun] = (struct engine_send){
-            .comm = g->comm, .to = 1, .tag = TAG, .length = LENGTH, .data = bytes};
-        engine_send(g->engine, &g->send[g->begun]);
-    }
+}
+
+static int begin_lanes(void **state, int lanes, size_t copy_rate)
+{
+    struct engine_limits limits = engine_default_limits;
+    limits.copy_rate = copy_rate;
+    begin_engine(state, lanes, &limits);
+    begin_sends(*state, WINDOW);
     return 0;
 }
 
@@ -106,6 +117,24 @@ static int begin(void **state)
 static int begin_with_rate(void **state)
 {
     return begin_lanes(state, 2, (size_t)LENGTH * 1000 / 64 * 36 / 5);
+}
+
+static int begin_alone(void **state)
+{
+    struct engine_limits limits = engine_default_limits;
+    limits.copy_rate = 0;
+    limits.copy_alone = LENGTH;
+    begin_engine(state, 2, &limits);
+    return 0;
+}
+
+static int begin_too_long(void **state)
+{
+    struct engine_limits limits = engine_default_limits;
+    limits.copy_rate = 0;
+    limits.copy_alone = LENGTH - 1;
+    begin_engine(state, 2, &limits);
+    return 0;
 }
 
 static int begin_three(void **state)
@@ -247,6 +276,88 @@ static void test_so_much_is_copied_at_once(void **state)
     assert_int_equal(g->done, WINDOW);
 }
 
+static void test_all_that_is_awaited_is_copied_at_once(void **state)
+{
+    struct scene *g = *state;
+    begin_sends(g, 1);
+    engine_await_send(g->engine, &g->send[0]);
+    assert_int_equal(copies_at(g, 1), 0); /* nobody has it */
+    have(g, OWN, 0);
+    assert_int_equal(copies_at(g, 1), 1);
+    assert_int_equal(g->done, 1);
+}
+
+static void test_not_while_the_program_goes_on(void **state)
+{
+    struct scene *g = *state;
+    begin_sends(g, 1);
+    have(g, OWN, 0);
+    assert_int_equal(copies_at(g, 1), 0);
+    engine_await_send(g->engine, &g->send[0]);
+    assert_int_equal(copies_at(g, 1), 1);
+}
+
+static void test_not_one_of_several(void **state)
+{
+    struct scene *g = *state;
+    begin_sends(g, 2);
+    for (int i = 0; i < 2; i++) {
+        engine_await_send(g->engine, &g->send[i]);
+        have(g, OWN, i);
+    }
+    assert_int_equal(copies_at(g, 1), 0);
+    have(g, OTHER, 0);
+    assert_int_equal(copies_at(g, 1), 1);
+    assert_int_equal(g->done, 2);
+}
+
+static void test_not_a_long_one(void **state)
+{
+    struct scene *g = *state;
+    begin_sends(g, 1);
+    engine_await_send(g->engine, &g->send[0]);
+    have(g, OWN, 0);
+    assert_int_equal(copies_at(g, 1), 0);
+}
+
+static void eager(struct scene *g, int number)
+{
+    uint8_t header[HEADER_BYTES], byte = 0;
+    struct header h = g->rts[0];
+    h.kind = HEADER_EAGER;
+    h.length = 1;
+    h.number = (uint64_t)number;
+    h.extent = 0;
+    header_write(header, &h);
+    engine_arrived(g->engine, OWN, header, &byte);
+}
+
+/* As in an exchange: what it waits for besides may be what the other lane waits for. */
+static void test_not_while_a_receive_is_under_way(void **state)
+{
+    struct scene *g = *state;
+    uint8_t byte;
+    struct engine_receive r[3];
+    for (int i = 0; i < 3; i++) {
+        r[i] = (struct engine_receive){.comm = g->comm,
+                                       .from = 1,
+                                       .tag = i < 2 ? TAG : TAG + 1,
+                                       .capacity = 1,
+                                       .data = &byte,
+                                       .agents = i == 2};
+        engine_receive(g->engine, &r[i]);
+    }
+    begin_sends(g, 1);
+    engine_await_send(g->engine, &g->send[0]);
+    have(g, OWN, 0);
+    assert_int_equal(copies_at(g, 1), 0);
+    assert_int_equal(engine_cancel(g->engine, &r[1]), 1);
+    assert_int_equal(copies_at(g, 1), 0);
+    eager(g, 0);
+    assert_true(r[0].done);
+    assert_int_equal(copies_at(g, 1), 1); /* an agent's is always there */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +369,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_copy_when_a_dead_receiver_had_it, begin_three, end),
         cmocka_unit_test_setup_teardown(test_time_without_a_turn_hardly_counts, begin, end),
         cmocka_unit_test_setup_teardown(test_a_lane_without_turns_is_waited_for_so_long, begin,
-                                        end)};
+                                        end),
+        cmocka_unit_test_setup_teardown(test_all_that_is_awaited_is_copied_at_once, begin_alone,
+                                        end),
+        cmocka_unit_test_setup_teardown(test_not_while_the_program_goes_on, begin_alone, end),
+        cmocka_unit_test_setup_teardown(test_not_one_of_several, begin_alone, end),
+        cmocka_unit_test_setup_teardown(test_not_a_long_one, begin_too_long, end),
+        cmocka_unit_test_setup_teardown(test_not_while_a_receive_is_under_way, begin_alone, end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
