@@ -358,6 +358,24 @@ static void test_not_while_a_receive_is_under_way(void **state)
     assert_int_equal(copies_at(g, 1), 1); /* an agent's is always there */
 }
 
+static void test_a_probed_message_is_no_longer_under_way(void **state)
+{
+    struct scene *g = *state;
+    struct engine_status status;
+    struct engine_message *probed = NULL;
+    uint8_t byte;
+    struct engine_receive r = {
+        .comm = g->comm, .from = 1, .tag = TAG, .capacity = 1, .data = &byte};
+    begin_sends(g, 1);
+    eager(g, 0);
+    assert_int_equal(engine_probe(g->engine, g->comm, 1, TAG, false, &status, &probed), 1);
+    engine_message_receive(g->engine, probed, &r);
+    assert_true(r.done);
+    engine_await_send(g->engine, &g->send[0]);
+    have(g, OWN, 0);
+    assert_int_equal(copies_at(g, 1), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -375,6 +393,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_not_while_the_program_goes_on, begin_alone, end),
         cmocka_unit_test_setup_teardown(test_not_one_of_several, begin_alone, end),
         cmocka_unit_test_setup_teardown(test_not_a_long_one, begin_too_long, end),
-        cmocka_unit_test_setup_teardown(test_not_while_a_receive_is_under_way, begin_alone, end)};
+        cmocka_unit_test_setup_teardown(test_not_while_a_receive_is_under_way, begin_alone, end),
+        cmocka_unit_test_setup_teardown(test_a_probed_message_is_no_longer_under_way, begin_alone,
+                                        end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
