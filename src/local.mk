@@ -17,6 +17,7 @@ libruntime_la_SOURCES = \
     src/common/listeners.c src/common/listeners.h \
     src/survive/names.h \
     src/common/nodelay.c src/common/nodelay.h \
+    src/common/plug_ins.c src/common/plug_ins.h \
     src/common/secret.c src/common/secret.h \
     src/common/socket_user.c src/common/socket_user.h \
     src/plm_p2p/command.c src/plm_p2p/command.h \

@@ -18,6 +18,7 @@
 #include "src/common/selection.h"
 #include "src/common/log.h"
 #include "src/common/param.h"
+#include "src/common/plug_ins.h"
 #include "src/common/secret.h"
 #include "src/common/stock.h"
 #include <dlfcn.h>
@@ -89,6 +90,23 @@ static void began_tell(void)
     setenv(BEGAN_VARIABLE, text, 1);
 }
 
+static void plug_ins_tell(void)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", PLUG_INS_VERSION);
+    setenv(PLUG_INS_VARIABLE, text, 1);
+}
+
+/* An orted that would misunderstand its mpirun ends at once: what it says last is shown there. */
+static void plug_ins_told(void)
+{
+    char line[PLUG_INS_LINE];
+    if (plug_ins_agree(getenv(PLUG_INS_VARIABLE), line))
+        return;
+    log_line("%s", line);
+    exit(1);
+}
+
 /* What leads an orted to its mpirun, and only that. */
 static void keep_from_ranks(void)
 {
@@ -150,6 +168,7 @@ static int replica_register(void)
         defaults_set();
         secret_make(); /* without one no process of the job starts */
         began_tell();
+        plug_ins_tell();
         hardware_tell();
         messages_begin();
     }
@@ -234,6 +253,8 @@ static int replica_query(mca_base_module_t **module, int *priority)
         return ORTE_ERROR;
     }
     hardware_told();
+    if (ORTE_PROC_IS_DAEMON)
+        plug_ins_told();
     /* By now ORTE listens, and nobody knows at which port. */
     (void)listeners_keep_home();
     if (guard_pmix() != 0 || guard_control(ORTE_PROC_IS_HNP) != 0)

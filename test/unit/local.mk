@@ -89,6 +89,7 @@ unit_programs = \
     test/unit/rate_limit \
     test/unit/session_keys \
     test/unit/placed \
+    test/unit/plug_ins \
     test/unit/policy \
     test/unit/progress \
     test/unit/writer \
@@ -234,6 +235,7 @@ test_unit_guard_LDADD = libruntime.la $(LDADD)
 test_unit_trust_LDADD = libruntime.la $(LDADD)
 test_unit_commit_LDADD = libruntime.la $(LDADD)
 test_unit_nodelay_LDADD = libruntime.la $(LDADD)
+test_unit_plug_ins_LDADD = libruntime.la $(LDADD)
 test_unit_listeners_LDADD = libruntime.la $(LDADD)
 test_unit_selection_LDADD = libruntime.la $(LDADD)
 test_unit_policy_LDADD = libruntime.la $(LDADD)
