@@ -244,6 +244,8 @@ static int replica_query(mca_base_module_t **module, int *priority)
     *priority = -1;
     if (!selection_is_p2p() || !(ORTE_PROC_IS_HNP || ORTE_PROC_IS_DAEMON))
         return ORTE_ERROR;
+    if (ORTE_PROC_IS_DAEMON)
+        plug_ins_told(); /* first: another mpirun may write the level otherwise */
     if (self->level_error.code != 0) {
         if (ORTE_PROC_IS_HNP) {
             log_line("%s", self->level_error.text);
@@ -253,8 +255,6 @@ static int replica_query(mca_base_module_t **module, int *priority)
         return ORTE_ERROR;
     }
     hardware_told();
-    if (ORTE_PROC_IS_DAEMON)
-        plug_ins_told();
     /* By now ORTE listens, and nobody knows at which port. */
     (void)listeners_keep_home();
     if (guard_pmix() != 0 || guard_control(ORTE_PROC_IS_HNP) != 0)

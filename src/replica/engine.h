@@ -46,11 +46,10 @@ struct engine_limits {
     size_t fragment; /* bytes of a rendezvous that go in one frame */
     size_t log; /* bytes of copies that wait for other lanes; beyond it sends do not complete */
     /* A large send that waits for other lanes alone is copied to the log when one of them has shown
-     * for so long no sign of receiving (lag.h); */
+     * for so long no sign of receiving (lag.h); at once, as long as such copies are no more bytes a
+     * second (allowance.h); at once, up to this length, when the program waits for nothing else. */
     uint32_t lag_ms;
-    size_t
-        copy_rate; /* at once, as long as such copies are no more bytes a second (allowance.h); */
-    size_t copy_alone; /* at once, up to this length, when the program waits for nothing else */
+    size_t copy_rate, copy_alone;
     /* A process that others wait for, and that gives no sign of life for so long, is dead; 0:
      * never. */
     uint32_t drop_after_ms;
@@ -255,7 +254,7 @@ bool engine_region(const struct engine *e, const struct engine_comm *c, int lane
  * is received. */
 int engine_probe(struct engine *e, struct engine_comm *c, int from, int tag, bool wait,
                  struct engine_status *status, struct engine_message **take);
-/* Receive a taken message; of r, only comm, capacity and data need be set. */
+/* Receive a taken message; of r, `from` and `tag` need not be set. */
 void engine_message_receive(struct engine *e, struct engine_message *m, struct engine_receive *r);
 
 /* Withdraw a posted receive. 1: it is cancelled, look at r->status again; received() was called,

@@ -320,9 +320,9 @@ static bool held_may_copy(struct engine *e, const struct entry *entry)
             allowance_take(&e->late, e->limits.copy_rate, e->now_ms, entry->length));
 }
 
-/* A send that blocks, as in a gather or on the way to a barrier: all of the lane stands still for
- * the other one. In an exchange a message comes meanwhile; of a window the last ones are on their
- * way anyway; and a copy of a long one takes longer than to wait. */
+/* A send that blocks, as in a gather or on the way to a barrier: the program stands still for the
+ * other lane. In an exchange that holds only once the other's message is here, of a window only for
+ * the last one. A copy of a long one takes longer than to wait. */
 static bool entry_is_all_that_is_awaited(const struct engine *e, const struct entry *entry)
 {
     return entry->request->awaited && entry->length <= e->limits.copy_alone && e->receiving == 0 &&

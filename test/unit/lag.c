@@ -119,22 +119,23 @@ static int begin_with_rate(void **state)
     return begin_lanes(state, 2, (size_t)LENGTH * 1000 / 64 * 36 / 5);
 }
 
-static int begin_alone(void **state)
+static int begin_nothing(void **state, size_t copy_alone)
 {
     struct engine_limits limits = engine_default_limits;
     limits.copy_rate = 0;
-    limits.copy_alone = LENGTH;
+    limits.copy_alone = copy_alone;
     begin_engine(state, 2, &limits);
     return 0;
 }
 
+static int begin_alone(void **state)
+{
+    return begin_nothing(state, LENGTH);
+}
+
 static int begin_too_long(void **state)
 {
-    struct engine_limits limits = engine_default_limits;
-    limits.copy_rate = 0;
-    limits.copy_alone = LENGTH - 1;
-    begin_engine(state, 2, &limits);
-    return 0;
+    return begin_nothing(state, LENGTH - 1);
 }
 
 static int begin_three(void **state)
