@@ -7,9 +7,11 @@
  *     NEXT_LOWEST=90 NEXT_HIGHEST=99 next ...   other ones, whatever they are */
 #define main p2pd_main
 #define dispatch_open next_dispatch_open
+#define links_open next_links_open
 int p2pd_main(int argc, char **argv);
 #include "overlay/daemon/daemon.c"
 #include "overlay/daemon/main.c"
+#undef links_open
 #undef dispatch_open
 #undef main
 #include "overlay/transport/link_state.h"
@@ -19,6 +21,8 @@ int p2pd_main(int argc, char **argv);
 #include <event2/event.h>
 
 void dispatch_open(struct daemon *d);
+int links_open(struct links **out, struct event_base *base, const struct settings *settings,
+               const struct identity *identity, struct log *log, struct err *e);
 
 enum { WORD = 4711, EXTRA = 42 };
 
@@ -48,16 +52,24 @@ static bool next_receive(void *ctx, const struct link_peer *from, const struct m
     return m->kind == MSG_next_word || next.others(ctx, from, m);
 }
 
+/* Before the first link is dialled, which the ring may do while it is opened. */
+int next_links_open(struct links **out, struct event_base *base, const struct settings *settings,
+                    const struct identity *identity, struct log *log, struct err *e)
+{
+    const char *lowest = getenv("NEXT_LOWEST"), *highest = getenv("NEXT_HIGHEST");
+    int rc = links_open(out, base, settings, identity, log, e);
+    if (rc == 0 && lowest != NULL && highest != NULL) {
+        (*out)->hello.lowest = (uint8_t)atoi(lowest);
+        (*out)->hello.highest = (uint8_t)atoi(highest);
+    }
+    return rc;
+}
+
 void next_dispatch_open(struct daemon *d)
 {
     struct node *node = &d->node;
-    const char *lowest = getenv("NEXT_LOWEST"), *highest = getenv("NEXT_HIGHEST");
     dispatch_open(d);
     next = (struct next){.node = node, .others = node->links->receive};
-    if (lowest != NULL && highest != NULL) {
-        node->links->hello.lowest = (uint8_t)atoi(lowest);
-        node->links->hello.highest = (uint8_t)atoi(highest);
-    }
     links_on_message(node->links, next_receive, node->links->receive_ctx);
     next.timer = event_new(node->base, -1, EV_PERSIST, next_say, NULL);
     event_add(next.timer, &(struct timeval){.tv_sec = 1});
