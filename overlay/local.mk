@@ -59,12 +59,12 @@ libclient_la_SOURCES = \
     overlay/manifest/content.c overlay/manifest/content.h overlay/manifest/folder.c overlay/manifest/folder.h \
     overlay/manifest/input.c overlay/manifest/input.h overlay/manifest/program.c overlay/manifest/program.h
 libclient_la_CFLAGS = $(AM_CFLAGS) $(SODIUM_CFLAGS)
-libclient_la_LIBADD = libcore.la $(SODIUM_LIBS)
+libclient_la_LIBADD = $(SODIUM_LIBS)
 
 # libp2pgrid: the same for programs of others. All that p2pgrid.h declares, and nothing else.
 lib_LTLIBRARIES += libp2pgrid.la
 libp2pgrid_la_SOURCES =
-libp2pgrid_la_LIBADD = libclient.la
+libp2pgrid_la_LIBADD = libclient.la libcore.la
 libp2pgrid_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex \
     '^(client_(open|close|fd|allocate|allocate_waiting|reserve|tell_job|tell_places|tell_output|files|launch|lease_status|release|event)|id_.*|addr_equal|err_set)$$'
 # It is linked again when the line above changes.
@@ -90,7 +90,9 @@ uninstall-pkgconfig:
 	rm -f "$(DESTDIR)$(pkgconfigdir)/p2pgrid.pc"
 .PHONY: install-pkgconfig uninstall-pkgconfig
 
-# libdaemon: the parts of p2pd, so that unit tests and tools can link them too.
+# libdaemon: the parts of p2pd, so that unit tests and tools can link them too. Such a library has no other in itself:
+# libtool would unpack and rename each object, which takes 3900 processes. What is linked names all of them.
+daemon_libraries = libdaemon.la libconfine.la
 noinst_LTLIBRARIES += libdaemon.la
 libdaemon_la_SOURCES = \
     overlay/base/addr.c overlay/base/addr.h overlay/base/bytes.h overlay/base/clock.h \
@@ -167,14 +169,14 @@ libdaemon_la_SOURCES = \
 libdaemon_la_CPPFLAGS = $(AM_CPPFLAGS) -DPAGE_FILES='"overlay/web/page.inc"' -DPKGLIBEXECDIR='"$(pkglibexecdir)"'
 libdaemon_la_CFLAGS = $(AM_CFLAGS) $(LIBEVENT_CFLAGS) $(OPENSSL_CFLAGS) $(CONFUSE_CFLAGS) \
     $(SODIUM_CFLAGS) $(HWLOC_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS)
-libdaemon_la_LIBADD = libconfine.la libclient.la libcore.la $(LIBEVENT_LIBS) $(OPENSSL_LIBS) \
+libdaemon_la_LIBADD = $(LIBEVENT_LIBS) $(OPENSSL_LIBS) \
     $(CONFUSE_LIBS) $(SODIUM_LIBS) $(HWLOC_LIBS) $(JANSSON_LIBS) $(ZSTD_LIBS)
 
 # p2pd: the daemon of one desktop.
 bin_PROGRAMS += p2pd
 p2pd_SOURCES = overlay/daemon/main.c
 p2pd_CFLAGS = $(AM_CFLAGS) $(LIBEVENT_CFLAGS) $(OPENSSL_CFLAGS)
-p2pd_LDADD = libdaemon.la
+p2pd_LDADD = $(daemon_libraries) libclient.la libcore.la
 
 # A service of systemd's user managers, which look there below ~/.local, /usr/local and /usr. In a home it says so,
 # so that a copy works in another one.
@@ -204,7 +206,7 @@ libconfine_la_SOURCES = \
     overlay/sandbox/travelled.c overlay/sandbox/travelled.h \
     overlay/sandbox/sweep.c overlay/sandbox/sweep.h overlay/sandbox/view.c overlay/sandbox/view.h
 libconfine_la_CFLAGS = $(AM_CFLAGS) $(SECCOMP_CFLAGS)
-libconfine_la_LIBADD = libclient.la $(SECCOMP_LIBS)
+libconfine_la_LIBADD = $(SECCOMP_LIBS)
 
 # p2pd-room: one for each lease that runs something.
 pkglibexec_PROGRAMS += p2pd-room

@@ -36,7 +36,7 @@ mca_ras_p2p_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS) $(P2P_VERSION)
 mca_ras_p2p_la_CFLAGS = $(AM_CFLAGS) -fno-strict-aliasing
 mca_ras_p2p_la_LDFLAGS = -module -avoid-version -export-symbols-regex '^mca_' $(AM_LDFLAGS)
 EXTRA_mca_ras_p2p_la_DEPENDENCIES = $(srcdir)/src/local.mk # what it exports
-mca_ras_p2p_la_LIBADD = libruntime.la libsurvive.la libclient.la $(OMPI_RTE_LIBS) $(HWLOC_LIBS)
+mca_ras_p2p_la_LIBADD = libruntime.la libsurvive.la libclient.la libcore.la $(OMPI_RTE_LIBS) $(HWLOC_LIBS)
 mca_ras_p2p_la_SOURCES = \
     src/common/aggregate_orte4.c src/common/selection_orte4.c \
     src/common/log.h src/common/log_opal4.c \

@@ -31,7 +31,7 @@ p2pctl_SOURCES = \
     overlay/tools/web.c \
     overlay/tools/why.c
 p2pctl_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) -DSERVICE_UNIT='"overlay/tools/service_unit.inc"'
-p2pctl_LDADD = libdaemon.la libruntime.la libsurvive.la libclient.la libcore.la $(JANSSON_LIBS) -lm
+p2pctl_LDADD = $(daemon_libraries) libruntime.la libsurvive.la libclient.la libcore.la $(JANSSON_LIBS) -lm
 nodist_p2pctl_SOURCES = overlay/tools/service_unit.inc
 # The unit that `p2pctl service install` writes is the one that `make install` gives.
 overlay/tools/service_unit.inc: overlay/daemon/p2pd.service.in

@@ -28,7 +28,7 @@ mca_pml_replica_la_LDFLAGS = $(AM_LDFLAGS) $(P2P_LTO) -module -avoid-version -Wl
     -export-symbols-regex '^mca_[a-z]*_replica_component'
 EXTRA_mca_pml_replica_la_DEPENDENCIES = $(srcdir)/src/pml_replica/local.mk # what it exports
 mca_pml_replica_la_LIBADD = \
-    libreplica.la libtransport.la libruntime.la libsurvive.la libclient.la $(OMPI_MPI_LIBS) -lmca_common_ompio
+    libreplica.la libtransport.la libruntime.la libsurvive.la libclient.la libcore.la $(OMPI_MPI_LIBS) -lmca_common_ompio
 
 # libp2pgrid_replica.so: preloaded into the ranks, for the few calls that do not come by the PML.
 component_LTLIBRARIES += libp2pgrid_replica.la

@@ -83,11 +83,11 @@ EXTRA_DIST += test/grid/browser.py test/grid/crowd.py test/grid/synthetic.js tes
 # A program that asks a daemon all that daemons answer.
 EXTRA_PROGRAMS += test/grid/asks
 test_grid_asks_SOURCES = test/grid/asks.c test/security/session.c test/security/session.h
-test_grid_asks_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
+test_grid_asks_LDADD = $(daemon_libraries) $(LDADD) $(OPENSSL_LIBS)
 # A grid of any size, as the page's events tell of it.
 EXTRA_PROGRAMS += test/grid/crowd
 test_grid_crowd_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
-test_grid_crowd_LDADD = libdaemon.la $(LDADD) $(JANSSON_LIBS)
+test_grid_crowd_LDADD = $(daemon_libraries) $(LDADD) $(JANSSON_LIBS)
 EXTRA_PROGRAMS += test/grid/collects test/grid/grab test/grid/sends test/grid/garbage test/grid/lastword test/grid/lag test/grid/spout
 # Tests that take minutes or want the machine for themselves: make check-soak.
 soak_scripts = \

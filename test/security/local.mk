@@ -22,12 +22,12 @@ GRID_SOAK += test/security/slow test/security/hoarder
 EXTRA_DIST += test/security/lib.sh test/security/slow test/security/hoarder $(security_scripts)
 EXTRA_PROGRAMS += test/security/intruder test/security/rogue test/security/forger test/security/turncoat
 test_security_turncoat_CFLAGS = $(AM_CFLAGS) $(LIBEVENT_CFLAGS) $(OPENSSL_CFLAGS) $(SODIUM_CFLAGS)
-test_security_turncoat_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS) $(SODIUM_LIBS)
+test_security_turncoat_LDADD = $(daemon_libraries) $(LDADD) $(OPENSSL_LIBS) $(SODIUM_LIBS)
 test_security_intruder_SOURCES = test/security/intruder.c test/security/session.c test/security/session.h
-test_security_intruder_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS)
+test_security_intruder_LDADD = $(daemon_libraries) $(LDADD) $(OPENSSL_LIBS)
 test_security_rogue_LDADD =
 test_security_forger_CFLAGS = $(AM_CFLAGS) $(LIBEVENT_CFLAGS) $(OPENSSL_CFLAGS)
-test_security_forger_LDADD = libdaemon.la $(LDADD)
+test_security_forger_LDADD = $(daemon_libraries) $(LDADD)
 # Takes the place of a component in an orted, and loads it. Its thread outlives the component.
 EXTRA_LTLIBRARIES += test/security/forge.la
 test_security_forge_la_SOURCES = test/security/forge.c

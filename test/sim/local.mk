@@ -3,7 +3,6 @@ EXTRA_LTLIBRARIES += libsim.la
 libsim_la_SOURCES = test/sim/answer.c test/sim/check.c test/sim/market.c test/sim/market.h \
     test/sim/net.c test/sim/party.c test/sim/party.h test/sim/queue.c test/sim/queue.h \
     test/sim/sim.c test/sim/sim.h test/sim/sim_state.h
-libsim_la_LIBADD = libcore.la
 
 sim_programs = \
     test/sim/allocate \

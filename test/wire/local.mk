@@ -19,7 +19,7 @@ test_wire_next_p2pd_SOURCES = test/wire/next.c overlay/transport/connection.c ov
 nodist_test_wire_next_p2pd_SOURCES = $(next_lists)
 test_wire_next_p2pd_CPPFLAGS = -iquote test/wire/next $(AM_CPPFLAGS)
 test_wire_next_p2pd_CFLAGS = $(AM_CFLAGS) $(LIBEVENT_CFLAGS) $(OPENSSL_CFLAGS) $(SODIUM_CFLAGS)
-test_wire_next_p2pd_LDADD = libdaemon.la $(LDADD) $(OPENSSL_LIBS) $(SODIUM_LIBS)
+test_wire_next_p2pd_LDADD = $(daemon_libraries) $(LDADD) $(OPENSSL_LIBS) $(SODIUM_LIBS)
 $(test_wire_next_p2pd_OBJECTS): $(next_lists)
 clean-local: clean-next
 clean-next:
