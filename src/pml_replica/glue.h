@@ -236,9 +236,15 @@ bool request_send_at_once(const void *buffer, size_t count, ompi_datatype_t *typ
                           mca_pml_base_send_mode_t mode, ompi_communicator_t *comm);
 bool request_send_bytes_at_once(const void *bytes, size_t length, int to, int tag,
                                 struct engine_comm *comm);
-void request_await(ompi_request_t *request);          /* the program waits for it */
+void request_await(ompi_request_t *request); /* the program waits for it */
+static inline bool request_is_active(const ompi_request_t *request)
+{
+    return request->req_state != OMPI_REQUEST_INACTIVE;
+}
 bool request_is_held(const ompi_request_t *request);  /* a send that has yet to be asked for */
 bool request_is_ready(const ompi_request_t *request); /* it is done, or will be when waited for */
+/* A word on what it receives; 0: it does not. Sends may be done at once, without a request. */
+uint32_t request_what(const ompi_request_t *request);
 void request_complete_later(void);
 size_t transfer_convert(opal_convertor_t *c, void *bytes, size_t length, bool pack);
 bool transfer_in_one_piece(const ompi_datatype_t *type, size_t count);

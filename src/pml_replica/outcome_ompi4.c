@@ -4,17 +4,16 @@
  * Whether a request is complete depends on the moment, so lanes may not each find out for
  * themselves. The leader looks and decides which are; the followers wait until the same are
  * complete. Waits for one or for all need no decision. None is made where no request is active: all
- * lanes see that alike. */
+ * lanes see that alike.
+ *
+ * With the outcome goes a word on what those requests are for. A program whose threads race for the
+ * order of its calls asks for others in another lane, which may never be complete. */
 #include "glue.h"
 #include "opal/runtime/opal_progress.h"
+#include "src/replica/memory.h"
 #include <dlfcn.h>
-
-enum { FEW = 64 };
-
-static bool request_is_active(const ompi_request_t *r)
-{
-    return r->req_state != OMPI_REQUEST_INACTIVE;
-}
+#include <stdlib.h>
+#include <string.h>
 
 static bool requests_any_active(size_t count, ompi_request_t **requests)
 {
@@ -117,41 +116,112 @@ static void requests_await_sends(size_t count, ompi_request_t **requests)
             request_await(requests[i]);
 }
 
-/* The indices that the leader has decided on; none: not yet. -EAGAIN: this process leads now. */
-static int outcome_follow(enum engine_decision kind, int *indices, size_t most)
+/* The same for all lanes that ask for the same. An index may be another lane's. */
+static uint32_t requests_what(size_t count, ompi_request_t **requests, const int *indices, int n)
+{
+    uint32_t what = 0;
+    for (int i = 0; i < n; i++)
+        what = what * 31 +
+               ((size_t)indices[i] < count ? request_what(requests[indices[i]]) : UINT32_MAX);
+    return what;
+}
+
+static uint32_t requests_all_what(size_t count, ompi_request_t **requests)
+{
+    uint32_t what = 0;
+    for (size_t i = 0; i < count; i++)
+        what = what * 31 + request_what(requests[i]);
+    return what;
+}
+
+/* An outcome as lanes tell it to each other: indices, then the word. */
+struct outcome {
+    int *words;
+    int few[8 + 1];
+};
+
+static void outcome_open(struct outcome *o, size_t most)
+{
+    const size_t few = sizeof o->few / sizeof *o->few;
+    o->words = most + 1 <= few ? o->few : memory_resized(NULL, (most + 1) * sizeof *o->words);
+    o->words[0] = 0; /* of an outcome without indices */
+}
+
+static void outcome_close(struct outcome *o)
+{
+    if (o->words != o->few)
+        free(o->words);
+}
+
+/* How many indices the leader has decided on; none: not yet. -EAGAIN: this process leads now. */
+static int outcome_follow(enum engine_decision kind, struct outcome *o, size_t most)
 {
     while (engine_follows(replica.engine)) {
-        int n = engine_decision_take(replica.engine, kind, indices, most * sizeof *indices);
+        int n = engine_decision_take(replica.engine, kind, o->words, (most + 1) * sizeof(int));
         if (n != -EAGAIN)
-            return n < 0 ? 0 : n / (int)sizeof *indices;
+            return n > (int)sizeof(int) ? n / (int)sizeof(int) - 1 : 0;
         link_wait();
     }
     return -EAGAIN;
 }
 
-static void outcome_give(enum engine_decision kind, const int *indices, size_t n)
+static bool outcome_is_agreed(const struct outcome *o, int n, uint32_t what)
 {
-    engine_decision_give(replica.engine, kind, indices, n * sizeof *indices);
+    return n <= 0 || (uint32_t)o->words[n] == what;
+}
+
+/* The leader's program has asked for another one here. This one's may come all the same: it is
+ * waited for as long as a process that shows no sign of life. */
+static void request_await_in_doubt(ompi_request_t *request)
+{
+    const uint64_t limit = replica.params.drop_after_ms * UINT64_C(1000000);
+    const uint64_t begin = now_ns(CLOCK_MONOTONIC_COARSE);
+    request_await(request);
+    while (request_is_active(request) && !request_is_ready(request)) {
+        link_wait();
+        if (limit > 0 && now_ns(CLOCK_MONOTONIC_COARSE) - begin >= limit)
+            engine_asks_other(replica.engine);
+    }
+}
+
+static void requests_await_in_doubt(size_t count, ompi_request_t **requests, const int *indices,
+                                    int n)
+{
+    for (int i = 0; i < n; i++) {
+        if ((size_t)indices[i] < count)
+            request_await_in_doubt(requests[indices[i]]);
+        else
+            engine_asks_other(replica.engine);
+    }
+}
+
+static void outcome_give(enum engine_decision kind, struct outcome *o, size_t n, uint32_t what)
+{
+    o->words[n] = (int)what;
+    engine_decision_give(replica.engine, kind, o->words, n > 0 ? (n + 1) * sizeof(int) : 0);
     link_keep_pace();
 }
 
 static int outcome_find_inside(enum engine_decision kind, size_t count, ompi_request_t **requests,
-                               int *indices, size_t most, bool block)
+                               struct outcome *o, size_t most, bool block)
 {
-    int n = outcome_follow(kind, indices, most);
-    if (n != -EAGAIN)
+    int n = outcome_follow(kind, o, most);
+    if (n != -EAGAIN) {
+        if (!outcome_is_agreed(o, n, requests_what(count, requests, o->words, n)))
+            requests_await_in_doubt(count, requests, o->words, n);
         return n;
+    }
     requests_await_sends(count, requests);
-    size_t found = requests_complete(count, requests, indices, most);
+    size_t found = requests_complete(count, requests, o->words, most);
     if (found == 0) {
         opal_progress();
-        found = requests_complete(count, requests, indices, most);
+        found = requests_complete(count, requests, o->words, most);
     }
     while (found == 0 && block) {
         link_wait();
-        found = requests_complete(count, requests, indices, most);
+        found = requests_complete(count, requests, o->words, most);
     }
-    outcome_give(kind, indices, found);
+    outcome_give(kind, o, found, requests_what(count, requests, o->words, (int)found));
     return (int)found;
 }
 
@@ -159,12 +229,16 @@ static int outcome_find_inside(enum engine_decision kind, size_t count, ompi_req
 static int outcome_find(enum engine_decision kind, size_t count, ompi_request_t **requests,
                         int *indices, size_t most, bool block)
 {
+    struct outcome o;
+    outcome_open(&o, most);
     link_enter();
     const bool other = engine_is_served(replica.engine) && requests_any_other(count, requests);
     replica.awaiting_others += other;
-    int n = outcome_find_inside(kind, count, requests, indices, most, block);
+    int n = outcome_find_inside(kind, count, requests, &o, most, block);
     replica.awaiting_others -= other;
     link_leave();
+    memcpy(indices, o.words, (size_t)n * sizeof *indices);
+    outcome_close(&o);
     return n;
 }
 
@@ -191,19 +265,23 @@ static int outcome_test_any(size_t count, ompi_request_t **requests, int *index,
 static int outcome_test_all(size_t count, ompi_request_t **requests, int *completed,
                             ompi_status_public_t *statuses)
 {
-    int yes = 0;
     if (!requests_any_active(count, requests))
         return replica.stock.req_test_all(count, requests, completed, statuses);
+    struct outcome o;
+    outcome_open(&o, 1);
     link_enter();
     const bool other = engine_is_served(replica.engine) && requests_any_other(count, requests);
     replica.awaiting_others += other;
-    int n = outcome_follow(DECIDE_TEST, &yes, 1);
+    int n = outcome_follow(DECIDE_TEST, &o, 1);
     if (n == -EAGAIN) {
         requests_await_sends(count, requests);
         if (!requests_all_complete(count, requests))
             opal_progress();
         n = requests_all_complete(count, requests);
-        outcome_give(DECIDE_TEST, &yes, (size_t)n);
+        outcome_give(DECIDE_TEST, &o, (size_t)n, n > 0 ? requests_all_what(count, requests) : 0);
+    } else if (n > 0 && !outcome_is_agreed(&o, n, requests_all_what(count, requests))) {
+        for (size_t i = 0; i < count; i++)
+            request_await_in_doubt(requests[i]);
     }
     replica.awaiting_others -= other;
     link_leave();
@@ -357,13 +435,14 @@ static bool outcome_fact(void *fact, size_t size)
 
 bool outcome_test(bool (*holds)(void *ctx), void *ctx)
 {
-    int yes = 0;
+    struct outcome o;
+    outcome_open(&o, 1);
     link_enter();
-    int n = outcome_follow(DECIDE_TEST, &yes, 1);
+    int n = outcome_follow(DECIDE_TEST, &o, 1);
     if (n == -EAGAIN) {
         opal_progress();
         n = holds(ctx);
-        outcome_give(DECIDE_TEST, &yes, (size_t)n);
+        outcome_give(DECIDE_TEST, &o, (size_t)n, 0);
     }
     while (n > 0 && !holds(ctx))
         link_wait();

@@ -167,6 +167,15 @@ bool request_is_held(const ompi_request_t *request)
            request_is_pending(r) && r->transfer.send.held && !r->transfer.send.awaited;
 }
 
+uint32_t request_what(const ompi_request_t *request)
+{
+    const mca_pml_base_request_t *b = (const mca_pml_base_request_t *)request;
+    if (request->req_type != OMPI_REQUEST_PML || !request_is_active(request) ||
+        b->req_type != MCA_PML_REQUEST_RECV)
+        return 0;
+    return ((uint32_t)b->req_tag * 31 + (uint32_t)b->req_peer) * 31 + 1;
+}
+
 bool request_is_ready(const ompi_request_t *request)
 {
     const replica_request_t *r = (const replica_request_t *)request;

@@ -262,6 +262,13 @@ int engine_decision_take(struct engine *e, enum engine_decision kind, void *valu
     return decision_due(e, kind, value, max, false);
 }
 
+void engine_asks_other(struct engine *e)
+{
+    engine_stop(e, 1,
+                DIVERGED "rank %d asks for other messages in lane %d than in lane %d" DIVERGED_MEND,
+                e->rank, e->lane, e->leader);
+}
+
 static int decision_bind(struct engine *e, const struct decide_record *r)
 {
     const uint8_t *p = r->value;

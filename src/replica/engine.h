@@ -282,6 +282,8 @@ bool engine_follows(const struct engine *e);
 void engine_decision_give(struct engine *e, enum engine_decision kind, const void *value,
                           size_t length);
 int engine_decision_take(struct engine *e, enum engine_decision kind, void *value, size_t max);
+/* What was taken last is no answer to what this program has asked: its lane has diverged. */
+void engine_asks_other(struct engine *e);
 /* After engine_decision_give(), and a probe or a cancellation: a program that leads waits as long
  * as another replica has yet to use so much of what it has decided (limits.lead). Else one that
  * reads the clock all the time, or tests, fills the memory of those that are slower. */
