@@ -187,12 +187,11 @@ static void request_await_in_doubt(ompi_request_t *request)
 static void requests_await_in_doubt(size_t count, ompi_request_t **requests, const int *indices,
                                     int n)
 {
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++)
         if ((size_t)indices[i] < count)
             request_await_in_doubt(requests[indices[i]]);
         else
             engine_asks_other(replica.engine);
-    }
 }
 
 static void outcome_give(enum engine_decision kind, struct outcome *o, size_t n, uint32_t what)
