@@ -163,9 +163,12 @@ expect_idle() { # within 10 s
 processes_of_jobs() {
     { grep -szaHE '^(TMPDIR|OMPI_COMM_WORLD_RANK)=' /proc/[0-9]*/environ 2>/dev/null || true; } | tr '\0' '\n' |
         awk -F '[/:=]' -v dir="TMPDIR=$P2PGRID_GRID/peer/" -v uids="$uids" '
+            BEGIN { # of all at once: a process for each takes long on a busy machine
+                while (uids && ("stat -c %u/%n /proc/[0-9]* 2>/dev/null" | getline line) > 0) {
+                    split(line, part, "/"); owner[part[4]] = part[1] } }
             (at = index($0, dir)) { peer[$3] = substr($0, at + length(dir)) + 0 }
             uids && (($5 == "TMPDIR" && /\/work\/lease-/) || $5 == "OMPI_COMM_WORLD_RANK") { # a desktop has a uid of its own
-                uid = 0; ("stat -c %u /proc/" $3 " 2>/dev/null") | getline uid
+                uid = owner[$3]
                 if (uid > uids && uid <= uids + 250) peer[$3] = uid - uids }
             $5 == "OMPI_COMM_WORLD_RANK" { vpid[$3] = $6 }
             END { for (p in peer) {
