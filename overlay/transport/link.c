@@ -154,12 +154,19 @@ size_t link_room(const struct links *l, const struct id *peer)
     return f != NULL && f->in_use != NULL ? connection_room(f->in_use) : 0;
 }
 
+/* Only the connection that carries what is sent can tell that nothing is acknowledged: the other
+ * one of two that were dialled at once has nothing on its way. */
+static bool is_witness(const struct peer_link *f, const struct connection *c)
+{
+    return f->in_use == NULL || f->in_use == c;
+}
+
 bool link_heard(const struct links *l, const struct id *peer, unsigned ms)
 {
     const struct peer_link *f = idmap_get(&l->peer_links, peer);
     bool heard = false;
     for (unsigned i = 0; f != NULL && i < f->count; i++)
-        heard = heard || connection_heard(f->all[i], ms);
+        heard = heard || (is_witness(f, f->all[i]) && connection_heard(f->all[i], ms));
     return heard;
 }
 
@@ -168,7 +175,7 @@ bool link_answers(const struct links *l, const struct id *peer)
     const struct peer_link *f = idmap_get(&l->peer_links, peer);
     bool answers = id_equal(peer, &identity_card(l->identity)->id);
     for (unsigned i = 0; f != NULL && i < f->count; i++)
-        answers = answers || connection_answers(f->all[i]);
+        answers = answers || (is_witness(f, f->all[i]) && connection_answers(f->all[i]));
     return answers;
 }
 

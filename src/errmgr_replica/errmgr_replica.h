@@ -153,7 +153,7 @@ void map_tell(const orte_job_t *job);
 bool flush_before_abort(orte_state_caddy_t *caddy, orte_state_cbfunc_t then);
 
 /* notify_orte4.c: to all ranks. */
-void notify_silence(const orte_process_name_t *lost);
+void notify_lost(const orte_process_name_t *lost);
 
 /* beat_orte4.c */
 void beat_start(void);

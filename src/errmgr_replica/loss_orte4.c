@@ -73,6 +73,12 @@ static bool is_silence(enum fate_cause cause)
     return cause == FATE_HOST_SILENT || cause == FATE_ORTED_SILENT;
 }
 
+/* However mpirun has heard of it, the connections of the ranks may show nothing for long. */
+static bool is_of_host(enum fate_cause cause)
+{
+    return is_silence(cause) || cause == FATE_HOST_LOST || cause == FATE_HOST_ENDED;
+}
+
 const char *survive_explain_lane(void)
 {
     const bool explained = self->hnp.lane_explained;
@@ -129,8 +135,8 @@ static void lose_process(const orte_proc_t *p, enum fate_cause cause, int value,
         iof_replica_blame(rank, lane);
     iof_replica_lose(rank, lane);
     report_place(p, PLACE_LOST);
-    if (is_silence(cause))
-        notify_silence(&p->name);
+    if (is_of_host(cause))
+        notify_lost(&p->name);
     tell_soon();
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* notify_orte4.c -- mpirun tells the ranks which processes went with a silent host. Their own
- * connections to it show that only seconds later. */
+/* notify_orte4.c -- mpirun tells the ranks which processes went with their host. Their own
+ * connections to one that vanished show that only seconds later. */
 #include "errmgr_replica.h"
 #include "opal/mca/pmix/pmix_types.h"
 #include "orte/mca/rml/rml.h"
@@ -33,7 +33,7 @@ static void notify_daemon(orte_process_name_t *daemon, const orte_process_name_t
         OBJ_RELEASE(b);
 }
 
-void notify_silence(const orte_process_name_t *lost)
+void notify_lost(const orte_process_name_t *lost)
 {
     orte_job_t *daemons = hnp_daemons();
     for (int i = 0; daemons != NULL && i < daemons->procs->size; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* silent_ompi4.c -- mpirun tells whose host has fallen silent: it hears from all hosts all the
- * time, while a connection of ours takes seconds to be sure, and only when there is something to
- * send.
+/* silent_ompi4.c -- mpirun tells whose host is lost: it hears from all hosts all the time, while a
+ * connection of ours to one that is silent takes seconds to be sure, and only when there is
+ * something to send.
  *
  * The news comes as a PMIx event, in a thread of PMIx; it is noted here, and taken in the next
  * poll. */
@@ -72,7 +72,7 @@ void silent_take(void)
     s->news = false;
     for (int i = 0; i < replica.process_count; i++)
         if (atomic_exchange(&s->gone[i], false))
-            engine_declare(replica.engine, replica.replica_of[i], "its host fell silent");
+            engine_declare(replica.engine, replica.replica_of[i], "its host is lost");
 }
 
 /* The memory stays, since PMIx may be about to use it, and so does this code (local.mk). */

@@ -27,6 +27,7 @@ grid_scripts = \
     test/grid/draws \
     test/grid/machine \
     test/grid/brought \
+    test/grid/revoked \
     test/grid/collect \
     test/grid/leave \
     test/grid/logout \

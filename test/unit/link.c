@@ -3,15 +3,19 @@
  * whichever dials. */
 #include "overlay/base/addr.h"
 #include "overlay/membership/authority.h"
+#include "overlay/transport/connection_state.h"
 #include "overlay/transport/link_state.h"
 #include "overlay/wire/version.h"
 #include <errno.h>
+#include <event2/bufferevent.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -154,6 +158,42 @@ static void test_both_dial_at_once(void **state)
     assert_true(a->in_order && b->in_order);
     assert_int_equal(a->count, MANY);
     assert_int_equal(a->gone + b->gone, 0);
+}
+
+/* From now on the kernel loses all that comes in over the peer's connections, as if it had
+ * vanished.
+ */
+static void go_deaf(struct peer *p, const struct id *to)
+{
+    struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
+    const struct sock_fprog filter = {.len = 1, .filter = &nothing};
+    const struct peer_link *f = idmap_get(&p->links->peer_links, to);
+    for (unsigned i = 0; i < f->count; i++)
+        assert_int_equal(setsockopt(bufferevent_getfd(f->all[i]->bev), SOL_SOCKET, SO_ATTACH_FILTER,
+                                    &filter, sizeof filter),
+                         0);
+}
+
+/* One of the two connections has nothing on its way, so nothing is missing there. */
+static void test_vanishes_behind_two(void **state)
+{
+    struct grid *g = *state;
+    struct peer *a = &g->peers[0], *b = &g->peers[1];
+    send_pings(a, b, 1, 1);
+    send_pings(b, a, 1, 1);
+    turn_until(g, &a->count, 1);
+    turn_until(g, &b->count, 1);
+    assert_int_equal(links_count(a->links), 2);
+    usleep(50000); /* for the last acknowledgements */
+    assert_true(link_heard(a->links, &b->at.id, 20));
+    assert_true(link_answers(a->links, &b->at.id));
+    go_deaf(b, &a->at.id);
+    send_pings(a, b, 2, 1);
+    event_base_loop(g->base, EVLOOP_NONBLOCK);
+    usleep(100000);
+    assert_false(link_heard(a->links, &b->at.id, 50));
+    sleep(2);
+    assert_false(link_answers(a->links, &b->at.id));
 }
 
 /* What they say before they have said hello waits, and is heard in order, too. */
@@ -383,6 +423,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_both_dial_at_once, set_up, clean_up),
+        cmocka_unit_test_setup_teardown(test_vanishes_behind_two, set_up, clean_up),
         cmocka_unit_test_setup_teardown(test_two_versions, set_up, clean_up),
         cmocka_unit_test_setup_teardown(test_no_version_in_common, set_up, clean_up),
         cmocka_unit_test_setup_teardown(test_to_itself, set_up, clean_up),
