@@ -45,7 +45,7 @@ mca_ras_p2p_la_SOURCES = \
     src/common/stock.h src/common/stock_orte4.c \
     src/errmgr_replica/errmgr_replica.h src/errmgr_replica/errmgr_replica_component_orte4.c \
     src/errmgr_replica/survive_orte4.h src/errmgr_replica/beat_orte4.c \
-    src/errmgr_replica/end_orte4.c src/errmgr_replica/hardware_orte4.c \
+    src/errmgr_replica/end_orte4.c src/errmgr_replica/hardware_orte4.c src/errmgr_replica/processors_orte4.c \
     src/errmgr_replica/hnp_orte4.c src/errmgr_replica/node_ids_orte4.c \
     src/errmgr_replica/loss_orte4.c src/errmgr_replica/messages_orte4.c \
     src/errmgr_replica/orted_orte4.c src/errmgr_replica/notify_orte4.c \

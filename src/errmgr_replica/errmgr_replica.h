@@ -92,6 +92,11 @@ void preload_join(orte_job_t *job);
 void hardware_tell(void);
 void hardware_told(void);
 
+/* processors_orte4.c: in mpirun and orteds, when parameters are registered; in mpirun, when the job
+ * is mapped. */
+void processors_say(void);
+void processors_join(orte_job_t *job);
+
 /* node_ids_orte4.c: before the first job is known here. */
 void node_ids_take_over(void);
 

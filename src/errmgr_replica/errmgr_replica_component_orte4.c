@@ -181,6 +181,8 @@ static int replica_register(void)
     if (survive_active()) {
         preload_add(&orte_launch_environ, getenv("LD_PRELOAD"));
         opal_setenv("PYTHONHASHSEED", "0", true, &orte_launch_environ); /* sets in one order */
+        opal_setenv("SCOTCH_PTHREAD_NUMBER", "1", true, &orte_launch_environ); /* no race */
+        processors_say();
     }
     return ORTE_SUCCESS;
 }

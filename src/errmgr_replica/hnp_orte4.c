@@ -249,6 +249,7 @@ static bool hnp_begin(orte_job_t *job)
     }
     mark_holes();
     preload_join(job);
+    processors_join(job);
     return true;
 }
 

@@ -8,6 +8,7 @@ libsurvive_la_SOURCES = \
     src/survive/level.c src/survive/level.h \
     src/survive/place_updates.c src/survive/place_updates.h \
     src/survive/placed.c src/survive/placed.h \
+    src/survive/processors.c src/survive/processors.h \
     src/survive/participants.c src/survive/participants.h \
     src/survive/input_window.c src/survive/input_window.h src/survive/rate_limit.c src/survive/rate_limit.h \
     src/survive/output_merge.c src/survive/output_merge.h

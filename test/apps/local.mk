@@ -124,3 +124,7 @@ EXTRA_DIST += test/apps/draws.f90 test/apps/draws_cxx.cc test/apps/draws_r.c
 EXTRA_PROGRAMS += test/apps/draws
 test_apps_draws_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 test_apps_draws_LDADD = $(OMPI_MPI_LIBS)
+EXTRA_PROGRAMS += test/apps/team
+test_apps_team_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+test_apps_team_CFLAGS = $(AM_CFLAGS) -fopenmp
+test_apps_team_LDADD = $(OMPI_MPI_LIBS)

@@ -26,6 +26,7 @@ grid_scripts = \
     test/grid/binding \
     test/grid/draws \
     test/grid/machine \
+    test/grid/processors \
     test/grid/brought \
     test/grid/revoked \
     test/grid/collect \

@@ -86,6 +86,7 @@ unit_programs = \
     test/unit/notice \
     test/unit/odds \
     test/unit/outputs \
+    test/unit/processors \
     test/unit/rate_limit \
     test/unit/session_keys \
     test/unit/placed \
@@ -146,6 +147,7 @@ test_unit_fate_LDADD = libsurvive.la $(LDADD)
 test_unit_input_window_LDADD = libsurvive.la $(LDADD)
 test_unit_heartbeat_LDADD = libsurvive.la $(LDADD)
 test_unit_output_merge_LDADD = libsurvive.la $(LDADD)
+test_unit_processors_LDADD = libsurvive.la $(LDADD)
 test_unit_rate_limit_LDADD = libsurvive.la $(LDADD)
 test_unit_place_updates_LDADD = libsurvive.la $(LDADD)
 test_unit_participants_LDADD = libsurvive.la $(LDADD)
