@@ -58,10 +58,11 @@ static unsigned long room(int round)
     struct statfs disk;
     struct statvfs disk_too;
     struct sysinfo memory;
+    long free_pages = 1;
     int rc = 0;
     FILE *file = fopen("written", "w");
     check(file != NULL && fprintf(file, "%*d", 20000, round) > 0 && fflush(file) == 0, "writing");
-    switch (round % 5) {
+    switch (round % 7) {
     case 0:
         rc = statfs(".", &disk);
         break;
@@ -74,14 +75,21 @@ static unsigned long room(int round)
     case 3:
         rc = fstatvfs(fileno(file), &disk_too);
         break;
+    case 4:
+        free_pages = sysconf(_SC_AVPHYS_PAGES);
+        break;
+    case 5:
+        free_pages = get_avphys_pages();
+        break;
     default:
         rc = sysinfo(&memory);
         break;
     }
-    check(rc == 0, "asking for room");
+    check(rc == 0 && free_pages > 0, "asking for room");
     fclose(file);
-    return round % 5 < 2   ? disk.f_bfree
-           : round % 5 < 4 ? disk_too.f_bfree
+    return round % 7 < 2   ? disk.f_bfree
+           : round % 7 < 4 ? disk_too.f_bfree
+           : round % 7 < 6 ? (unsigned long)free_pages
                            : memory.freeram / memory.mem_unit;
 }
 

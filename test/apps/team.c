@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* team.c -- a program of MPI and OpenMP: each rank's threads add up shares, and ranks send on as
- * many sums as they have threads. */
+ * many sums as they have threads, and as many bytes as they have processors. */
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
 
 enum { TERMS = 1000000 };
 
@@ -26,6 +28,12 @@ int main(int argc, char **argv)
     MPI_Get_count(&status, MPI_DOUBLE, &got);
     for (int t = 0; t < got; t++)
         sum += other[t];
+    const int processors = omp_get_num_procs() + get_nprocs() + get_nprocs_conf() +
+                           (int)sysconf(_SC_NPROCESSORS_ONLN) + (int)sysconf(_SC_NPROCESSORS_CONF);
+    MPI_Sendrecv(other, processors, MPI_BYTE, (rank + 1) % size, 1, sums, 0, MPI_BYTE,
+                 MPI_PROC_NULL, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(other, sizeof other, MPI_BYTE, (rank + size - 1) % size, 1, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
     printf("team: rank %d has %d threads, and got %a of %d\n", rank, threads, sum, got);
     free(sums);
     MPI_Finalize();

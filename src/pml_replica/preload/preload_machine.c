@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* preload_machine.c -- what a program asks its machine: the host's name, how much room there is on
- * a disk and in memory. The leader's machine answers.
+ * a disk and in memory, how many processors there are. The leader's machine answers.
  *
- * Programs group their ranks by host, send its name, and choose how they compute by the room there
- * is; lanes whose desktops have other names or other disks would diverge. What Open MPI asks for is
- * its own business, as with the clock (preload_clock.c). */
+ * Programs group their ranks by host, send its name, and choose how they compute by the room and
+ * the processors that there are; lanes whose desktops have other ones would diverge. What Open MPI
+ * asks for is its own business, as with the clock (preload_clock.c). */
 #include "caller.h"
 #include "preload.h"
 #include <dlfcn.h>
@@ -122,3 +122,63 @@ TAKE_ROOM(statvfs64, statvfs64, (const char *restrict path, struct statvfs64 *re
 TAKE_ROOM(fstatvfs, statvfs, (int fd, struct statvfs *out), (fd, out))
 TAKE_ROOM(fstatvfs64, statvfs64, (int fd, struct statvfs64 *out), (fd, out))
 TAKE_ROOM(sysinfo, sysinfo, (struct sysinfo * out), (out))
+
+/* --- its processors and pages --- */
+
+static long number_told(long own, const void *caller)
+{
+    long number = own;
+    const int before = errno;
+    if (ask->fact != NULL && !caller_is_mpi(caller))
+        (void)ask->fact(&number, sizeof number);
+    errno = before;
+    return number;
+}
+
+long sysconf(int name)
+{
+    const long own = STOCK(sysconf)(name);
+    switch (name) {
+    case _SC_NPROCESSORS_ONLN:
+    case _SC_NPROCESSORS_CONF:
+    case _SC_PHYS_PAGES:
+    case _SC_AVPHYS_PAGES:
+        return number_told(own, CALLER);
+    default:
+        return own;
+    }
+}
+
+int get_nprocs(void)
+{
+    return (int)number_told(STOCK(get_nprocs)(), CALLER);
+}
+
+int get_nprocs_conf(void)
+{
+    return (int)number_told(STOCK(get_nprocs_conf)(), CALLER);
+}
+
+long get_phys_pages(void)
+{
+    return number_told(STOCK(get_phys_pages)(), CALLER);
+}
+
+long get_avphys_pages(void)
+{
+    return number_told(STOCK(get_avphys_pages)(), CALLER);
+}
+
+/* OpenMP's, for C and for Fortran. */
+int omp_get_num_procs(void);
+int omp_get_num_procs_(void);
+
+int omp_get_num_procs(void)
+{
+    return (int)number_told(STOCK(omp_get_num_procs)(), CALLER);
+}
+
+int omp_get_num_procs_(void)
+{
+    return (int)number_told(STOCK(omp_get_num_procs_)(), CALLER);
+}
