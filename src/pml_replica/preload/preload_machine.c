@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <netdb.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/statfs.h>
@@ -169,16 +170,25 @@ long get_avphys_pages(void)
     return number_told(STOCK(get_avphys_pages)(), CALLER);
 }
 
-/* OpenMP's, for C and for Fortran. */
+/* OpenMP's, for C and for Fortran: what the thread may run on. Its library may have been loaded
+ * where it cannot be found from here, so it is not asked. */
 int omp_get_num_procs(void);
 int omp_get_num_procs_(void);
 
+static int usable_processors(const void *caller)
+{
+    cpu_set_t set;
+    const long own =
+        sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : STOCK(get_nprocs)();
+    return (int)number_told(own, caller);
+}
+
 int omp_get_num_procs(void)
 {
-    return (int)number_told(STOCK(omp_get_num_procs)(), CALLER);
+    return usable_processors(CALLER);
 }
 
 int omp_get_num_procs_(void)
 {
-    return (int)number_told(STOCK(omp_get_num_procs_)(), CALLER);
+    return usable_processors(CALLER);
 }
