@@ -15,19 +15,19 @@ static bool has_flag(const char *flags, const char *name)
     return false;
 }
 
-/* flags: begins with a space. By what tells the levels of the psABI apart. */
-static unsigned level_of_flags(const char *flags)
+/* flags: begins with a space. By what tells the levels of the x86-64 psABI apart. */
+static unsigned features_of_flags(const char *flags)
 {
     static const char *const needed[][4] = {{"sse2"},
                                             {"ssse3", "sse4_2", "popcnt"},
                                             {"avx2", "fma", "bmi2"},
                                             {"avx512f", "avx512bw", "avx512dq", "avx512vl"}};
-    unsigned level = 0;
-    for (; level < 4; level++)
-        for (unsigned i = 0; i < 4 && needed[level][i] != NULL; i++)
-            if (!has_flag(flags, needed[level][i]))
-                return level;
-    return level;
+    unsigned features = 0;
+    for (; features < 4; features++)
+        for (unsigned i = 0; i < 4 && needed[features][i] != NULL; i++)
+            if (!has_flag(flags, needed[features][i]))
+                return features;
+    return features;
 }
 
 static void model_add(struct processor *p, const char *more)
@@ -58,7 +58,7 @@ void processor_read(struct processor *p, FILE *cpuinfo, unsigned usable)
             if (name == strlen(parts[i]) && strncmp(line, parts[i], name) == 0)
                 model_add(p, colon + 2);
         if (name == 5 && strncmp(line, "flags", name) == 0)
-            p->level = level_of_flags(colon + 1);
+            p->features = features_of_flags(colon + 1);
     }
     free(line);
     if (p->model[0] == '\0')
@@ -67,33 +67,34 @@ void processor_read(struct processor *p, FILE *cpuinfo, unsigned usable)
 
 void processor_text(const struct processor *p, const char *architecture, char out[PROCESSOR_TEXT])
 {
-    snprintf(out, PROCESSOR_TEXT, "%.20s+v%u+%u+%s", architecture, p->level, p->usable, p->model);
+    snprintf(out, PROCESSOR_TEXT, "%.20s+v%u+%u+%s", architecture, p->features, p->usable,
+             p->model);
 }
 
 bool processor_parse(struct processor *p, const char *text, size_t length)
 {
     char copy[PROCESSOR_TEXT];
     int end = 0;
-    *p = (struct processor){.level = 0};
+    *p = (struct processor){.features = 0};
     if (length >= sizeof copy)
         return false;
     memcpy(copy, text, length);
     copy[length] = '\0';
     const int fields =
-        sscanf(copy, "%*[^+]+v%1u+%5u+%63[A-Za-z0-9-]%n", &p->level, &p->usable, p->model, &end);
-    return fields == 3 && copy[end] == '\0' && p->level <= 4 && p->usable > 0;
+        sscanf(copy, "%*[^+]+v%1u+%5u+%63[A-Za-z0-9-]%n", &p->features, &p->usable, p->model, &end);
+    return fields == 3 && copy[end] == '\0' && p->features <= 4 && p->usable > 0;
 }
 
 void common_add(struct common *c, const struct processor *p)
 {
     if (c->count++ == 0) {
         c->first = *p;
-        c->level = p->level;
+        c->features = p->features;
         c->usable = p->usable;
     }
-    c->other_models |= strcmp(p->model, c->first.model) != 0 || p->level != c->first.level;
+    c->other_models |= strcmp(p->model, c->first.model) != 0 || p->features != c->first.features;
     c->other_counts |= p->usable != c->first.usable;
-    c->level = p->level < c->level ? p->level : c->level;
+    c->features = p->features < c->features ? p->features : c->features;
     c->usable = p->usable < c->usable ? p->usable : c->usable;
 }
 
@@ -103,14 +104,14 @@ bool common_setting(const struct common *c, unsigned number, struct common_setti
 {
     static const char *const kernels[] = {"", "Prescott", "Nehalem", "Haswell", "Haswell"};
     static const char avx512[] = "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL";
-    const bool differ = c->other_models && c->level > 0;
+    const bool differ = c->other_models && c->features > 0;
     const struct {
         bool wanted;
         const char *name;
     } all[] = {{c->other_counts, "OMP_NUM_THREADS"},
                {differ, "OPENBLAS_CORETYPE"},
-               {differ && c->level < 4, "NPY_DISABLE_CPU_FEATURES"},
-               {differ && c->level < 3, "GLIBC_TUNABLES"}};
+               {differ && c->features < 4, "NPY_DISABLE_CPU_FEATURES"},
+               {differ && c->features < 3, "GLIBC_TUNABLES"}};
     for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++) {
         if (!all[i].wanted || number-- > 0)
             continue;
@@ -118,10 +119,10 @@ bool common_setting(const struct common *c, unsigned number, struct common_setti
         if (i == 0)
             snprintf(out->value, sizeof out->value, "%u", c->usable);
         else if (i == 1)
-            snprintf(out->value, sizeof out->value, "%s", kernels[c->level]);
+            snprintf(out->value, sizeof out->value, "%s", kernels[c->features]);
         else if (i == 2)
             snprintf(out->value, sizeof out->value, "%s%s",
-                     c->level < 3 ? "AVX F16C FMA3 AVX2 " : "", avx512);
+                     c->features < 3 ? "AVX F16C FMA3 AVX2 " : "", avx512);
         else
             snprintf(out->value, sizeof out->value, "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4");
         return true;

@@ -10,8 +10,8 @@
 enum { PROCESSOR_MODEL = 63, PROCESSOR_TEXT = PROCESSOR_MODEL + 64 };
 
 struct processor {
-    unsigned level;                  /* of the x86-64 psABI: 1 to 4; 0: another architecture */
-    unsigned usable;                 /* processors that a process may run on */
+    unsigned features; /* the level of the x86-64 psABI, 1 to 4; 0: another architecture */
+    unsigned usable;   /* processors that a process may run on */
     char model[PROCESSOR_MODEL + 1]; /* letters, digits and '-' */
 };
 
@@ -24,7 +24,7 @@ bool processor_parse(struct processor *p, const char *text, size_t length);
 /* What is common to those of a job: zeroed, then each is added. */
 struct common {
     struct processor first;
-    unsigned count, level, usable; /* the least of all */
+    unsigned count, features, usable; /* the least of all */
     bool other_models, other_counts;
 };
 void common_add(struct common *c, const struct processor *p);

@@ -40,10 +40,10 @@ static void test_read(void **state)
     assert_string_equal(text, "x86_64+v3+8+GenuineIntel-6-158");
     assert_true(processor_parse(&again, text, strlen(text)));
     assert_memory_equal(&p, &again, sizeof p);
-    assert_int_equal(intel(158, LARGE, 8).level, 4);
-    assert_int_equal(intel(42, OLD, 8).level, 2);
-    assert_int_equal(intel(42, "sse2 ssse3x sse4_2 popcnt", 8).level, 1);
-    assert_int_equal(intel(42, "", 8).level, 0);
+    assert_int_equal(intel(158, LARGE, 8).features, 4);
+    assert_int_equal(intel(42, OLD, 8).features, 2);
+    assert_int_equal(intel(42, "sse2 ssse3x sse4_2 popcnt", 8).features, 1);
+    assert_int_equal(intel(42, "", 8).features, 0);
     p = processor(
         "processor\t: 0\nBogoMIPS\t: 108.00\nCPU implementer\t: 0x41\nCPU part\t: 0xd08\n", 4);
     processor_text(&p, "aarch64", text);
