@@ -145,6 +145,24 @@ int command_add(char ***environment, const char *name, const char *value)
     return asprintf(&text, "%s=%s", name, value) < 0 ? -ENOMEM : command_append(environment, text);
 }
 
+static bool is_of_locale(const char *variable)
+{
+    return is_named(variable, "LANG") || is_named(variable, "LANGUAGE") ||
+           is_named(variable, "TZ") || strncmp(variable, "LC_", 3) == 0;
+}
+
+/* An empty LANG is as none. */
+int command_add_locale(char ***environment, char *const *own, const char *zone)
+{
+    int rc = 0;
+    for (char *const *v = own; rc == 0 && *v != NULL; v++)
+        if (is_of_locale(*v))
+            rc = command_append(environment, strdup(*v));
+    if (rc == 0)
+        rc = command_add(environment, "LANG", "");
+    return rc == 0 && zone != NULL ? command_add(environment, "TZ", zone) : rc;
+}
+
 void command_free(char **environment)
 {
     for (char **v = environment; v != NULL && *v != NULL; v++)

@@ -18,5 +18,8 @@ unsigned command_secrets(const char *const **names);
 char **command_environment(char *const *environment, char *const *words);
 /* Adds NAME=VALUE unless NAME is there. */
 int command_add(char ***environment, const char *name, const char *value);
+/* Adds by what words, numbers and times are written here (locale(7), tzset(3)), as its own user's
+ * would differ from peer to peer. zone: the time zone where TZ is not set; NULL: unknown. */
+int command_add_locale(char ***environment, char *const *own, const char *zone);
 void command_free(char **environment);
 #endif

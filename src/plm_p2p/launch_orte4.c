@@ -16,9 +16,11 @@
 #include "orte/util/threads.h"
 #include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { EXIT_FAILED = 1 };
 
@@ -136,10 +138,22 @@ static int add_search_paths(char ***environment)
     return rc;
 }
 
+/* "Europe/Berlin", by the link that says so on most systems (localtime(5)); NULL: it does not. */
+static const char *zone_here(char *link, size_t size)
+{
+    static const char folder[] = "/zoneinfo/";
+    const ssize_t length = readlink("/etc/localtime", link, size - 1);
+    if (length < 0)
+        return NULL;
+    link[length] = '\0';
+    const char *zone = strstr(link, folder);
+    return zone != NULL ? zone + sizeof folder - 1 : NULL;
+}
+
 static int orted_start(unsigned vnode, struct err *e)
 {
     const struct grid_lease *lease = vnodes_lease(plm->vnodes, vnode);
-    char *vpid = NULL;
+    char *vpid = NULL, zone[PATH_MAX];
     if (words_make() != ORTE_SUCCESS ||
         orte_util_convert_vpid_to_string(&vpid, plm->vnode_node[vnode]->daemon->name.vpid) !=
             ORTE_SUCCESS)
@@ -156,6 +170,8 @@ static int orted_start(unsigned vnode, struct err *e)
         rc = words_leave_out(&environment);
     if (rc == 0)
         rc = add_search_paths(&environment);
+    if (rc == 0)
+        rc = command_add_locale(&environment, environ, zone_here(zone, sizeof zone));
     if (rc == 0 && addresses_agree())
         rc = add_address(&environment, &lease->addr);
     if (rc != 0)

@@ -82,6 +82,27 @@ static void test_environment(void **state)
     command_free(got);
 }
 
+static void expect_locale(char *const *own, const char *zone, const char *expected)
+{
+    char *none[] = {NULL}, all[256] = "";
+    char **got = command_environment(none, none);
+    assert_int_equal(command_add_locale(&got, own, zone), 0);
+    for (char **v = got; *v != NULL; v++)
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s;", *v);
+    assert_string_equal(all, expected);
+    command_free(got);
+}
+
+static void test_locale(void **state)
+{
+    (void)state;
+    char *const german[] = {"LANG=de_DE", "LANGUAGES=x", "LC_ALL=C", "HOME=/", "TZ=UTC", NULL};
+    char *const none[] = {"LANGUAGE=de", "XLANG=x", "LC_TIME=C", NULL};
+    expect_locale(german, "Europe/Berlin", "LANG=de_DE;LC_ALL=C;TZ=UTC;");
+    expect_locale(none, "Europe/Berlin", "LANGUAGE=de;LC_TIME=C;LANG=;TZ=Europe/Berlin;");
+    expect_locale(none, NULL, "LANGUAGE=de;LC_TIME=C;LANG=;");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -90,6 +111,7 @@ int main(void)
         cmocka_unit_test(test_files_are_made_as_here),
         cmocka_unit_test(test_prefix_leads_the_path),
         cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
