@@ -72,17 +72,9 @@ static void find_common(const orte_job_t *job, struct common *c)
 static bool set_for_all(orte_job_t *job, const struct common_setting *s)
 {
     bool any = false;
-    char given[64];
-    snprintf(given, sizeof given, "%s=", s->name);
     for (int i = 0; i < job->apps->size; i++) {
         orte_app_context_t *app = opal_pointer_array_get_item(job->apps, i);
-        char **v = app != NULL ? app->env : NULL;
-        while (v != NULL && *v != NULL && strncmp(*v, given, strlen(given)) != 0)
-            v++;
-        if (app == NULL || (v != NULL && *v != NULL))
-            continue;
-        opal_setenv(s->name, s->value, false, &app->env);
-        any = true;
+        any |= app != NULL && opal_setenv(s->name, s->value, false, &app->env) == OPAL_SUCCESS;
     }
     return any;
 }

@@ -98,33 +98,30 @@ void common_add(struct common *c, const struct processor *p)
     c->usable = p->usable < c->usable ? p->usable : c->usable;
 }
 
+#define AVX512 "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL"
+
 /* OpenBLAS has kernels for each kind of processor, which add up in other orders; the mathematical
  * functions of glibc have variants with FMA, those of NumPy with AVX and AVX-512. */
 bool common_setting(const struct common *c, unsigned number, struct common_setting *out)
 {
     static const char *const kernels[] = {"", "Prescott", "Nehalem", "Haswell", "Haswell"};
-    static const char avx512[] = "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL";
     const bool differ = c->other_models && c->features > 0;
+    char threads[16];
+    snprintf(threads, sizeof threads, "%u", c->usable);
     const struct {
         bool wanted;
-        const char *name;
-    } all[] = {{c->other_counts, "OMP_NUM_THREADS"},
-               {differ, "OPENBLAS_CORETYPE"},
-               {differ && c->features < 4, "NPY_DISABLE_CPU_FEATURES"},
-               {differ && c->features < 3, "GLIBC_TUNABLES"}};
+        const char *name, *value;
+    } all[] = {
+        {c->other_counts, "OMP_NUM_THREADS", threads},
+        {differ, "OPENBLAS_CORETYPE", kernels[c->features]},
+        {differ && c->features == 3, "NPY_DISABLE_CPU_FEATURES", AVX512},
+        {differ && c->features < 3, "NPY_DISABLE_CPU_FEATURES", "AVX F16C FMA3 AVX2 " AVX512},
+        {differ && c->features < 3, "GLIBC_TUNABLES", "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4"}};
     for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++) {
         if (!all[i].wanted || number-- > 0)
             continue;
         out->name = all[i].name;
-        if (i == 0)
-            snprintf(out->value, sizeof out->value, "%u", c->usable);
-        else if (i == 1)
-            snprintf(out->value, sizeof out->value, "%s", kernels[c->features]);
-        else if (i == 2)
-            snprintf(out->value, sizeof out->value, "%s%s",
-                     c->features < 3 ? "AVX F16C FMA3 AVX2 " : "", avx512);
-        else
-            snprintf(out->value, sizeof out->value, "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4");
+        snprintf(out->value, sizeof out->value, "%s", all[i].value);
         return true;
     }
     return false;

@@ -160,9 +160,7 @@ static void test_both_dial_at_once(void **state)
     assert_int_equal(a->gone + b->gone, 0);
 }
 
-/* From now on the kernel loses all that comes in over the peer's connections, as if it had
- * vanished.
- */
+/* From now on the kernel loses all that comes in for this peer, as if it had vanished. */
 static void go_deaf(struct peer *p, const struct id *to)
 {
     struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
