@@ -5,23 +5,35 @@
 #include "opal/mca/pmix/pmix_types.h"
 #include "orte/mca/rml/rml.h"
 
-/* As a PMIx event, which every orted hands on to those of its processes that ask for it; to others
- * it must not come: Open MPI's own handler aborts, whatever it hears. */
-static bool notify_pack(opal_buffer_t *b, const orte_process_name_t *lost)
+static bool notify_pack_value(opal_buffer_t *b, const char *key, opal_data_type_t type,
+                              const orte_process_name_t *name)
 {
-    int status = OPAL_ERR_PROC_ABORTED, count = 1;
-    orte_process_name_t name = *lost;
     opal_value_t v, *p = &v;
     OBJ_CONSTRUCT(&v, opal_value_t);
-    v.key = strdup(OPAL_PMIX_EVENT_NON_DEFAULT);
-    v.type = OPAL_BOOL;
-    v.data.flag = true;
-    bool good = opal_dss.pack(b, &status, 1, OPAL_INT) == OPAL_SUCCESS &&
-                opal_dss.pack(b, &name, 1, ORTE_NAME) == OPAL_SUCCESS &&
-                opal_dss.pack(b, &count, 1, OPAL_INT) == OPAL_SUCCESS &&
-                opal_dss.pack(b, &p, 1, OPAL_VALUE) == OPAL_SUCCESS;
+    v.key = strdup(key);
+    v.type = type;
+    if (type == OPAL_NAME)
+        v.data.name = *name;
+    else
+        v.data.flag = true;
+    const bool good = opal_dss.pack(b, &p, 1, OPAL_VALUE) == OPAL_SUCCESS;
     OBJ_DESTRUCT(&v);
     return good;
+}
+
+/* As a PMIx event, which every orted hands on to those of its processes that ask for it; to others
+ * it must not come: Open MPI's own handler aborts, whatever it hears. Its source is the lost
+ * process, and cannot be relied on: a process that asks later than the event comes is told itself
+ * (PMIx 4.2, check_cached_events()). */
+static bool notify_pack(opal_buffer_t *b, const orte_process_name_t *lost)
+{
+    int status = OPAL_ERR_PROC_ABORTED, values = 2;
+    orte_process_name_t source = *lost;
+    return opal_dss.pack(b, &status, 1, OPAL_INT) == OPAL_SUCCESS &&
+           opal_dss.pack(b, &source, 1, ORTE_NAME) == OPAL_SUCCESS &&
+           opal_dss.pack(b, &values, 1, OPAL_INT) == OPAL_SUCCESS &&
+           notify_pack_value(b, OPAL_PMIX_EVENT_NON_DEFAULT, OPAL_BOOL, NULL) &&
+           notify_pack_value(b, OPAL_PMIX_EVENT_AFFECTED_PROC, OPAL_NAME, lost);
 }
 
 static void notify_daemon(orte_process_name_t *daemon, const orte_process_name_t *lost)

@@ -15,13 +15,26 @@ struct silent {
     atomic_bool gone[]; /* by process */
 };
 
-static void silent_on_event(int status, const opal_process_name_t *who, opal_list_t *info,
+/* The source of an event that came before we asked is ourselves (notify_orte4.c). */
+static const opal_process_name_t *silent_affected(opal_list_t *info)
+{
+    const opal_value_t *v;
+    if (info != NULL)
+        OPAL_LIST_FOREACH(v, info, opal_value_t)
+    if (v->type == OPAL_NAME && strcmp(v->key, OPAL_PMIX_EVENT_AFFECTED_PROC) == 0)
+        return &v->data.name;
+    return NULL;
+}
+
+static void silent_on_event(int status, const opal_process_name_t *source, opal_list_t *info,
                             opal_list_t *results, opal_pmix_notification_complete_fn_t done,
                             void *arg)
 {
-    (void)status, (void)info, (void)results;
+    (void)status, (void)source, (void)results;
     struct silent *s = replica.silent;
-    if (who->jobid == OMPI_PROC_MY_NAME->jobid && who->vpid < (opal_vpid_t)replica.process_count) {
+    const opal_process_name_t *who = silent_affected(info);
+    if (who != NULL && who->jobid == OMPI_PROC_MY_NAME->jobid &&
+        who->vpid < (opal_vpid_t)replica.process_count) {
         s->gone[who->vpid] = true;
         s->news = true;
     }
