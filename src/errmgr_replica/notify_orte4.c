@@ -22,9 +22,9 @@ static bool notify_pack_value(opal_buffer_t *b, const char *key, opal_data_type_
 }
 
 /* As a PMIx event, which every orted hands on to those of its processes that ask for it; to others
- * it must not come: Open MPI's own handler aborts, whatever it hears. Its source is the lost
- * process, and cannot be relied on: a process that asks later than the event comes is told itself
- * (PMIx 4.2, check_cached_events()). */
+ * it must not come: Open MPI's own handler aborts, whatever it hears. The source cannot be relied
+ * on: a process that asks for events after this one has come gets it with itself as the source
+ * (PMIx 4.2, check_cached_events()). So the lost process is a value, too. */
 static bool notify_pack(opal_buffer_t *b, const orte_process_name_t *lost)
 {
     int status = OPAL_ERR_PROC_ABORTED, values = 2;

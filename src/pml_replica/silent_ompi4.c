@@ -19,10 +19,13 @@ struct silent {
 static const opal_process_name_t *silent_affected(opal_list_t *info)
 {
     const opal_value_t *v;
-    if (info != NULL)
-        OPAL_LIST_FOREACH(v, info, opal_value_t)
-    if (v->type == OPAL_NAME && strcmp(v->key, OPAL_PMIX_EVENT_AFFECTED_PROC) == 0)
-        return &v->data.name;
+    if (info == NULL)
+        return NULL;
+    OPAL_LIST_FOREACH(v, info, opal_value_t)
+    {
+        if (v->type == OPAL_NAME && strcmp(v->key, OPAL_PMIX_EVENT_AFFECTED_PROC) == 0)
+            return &v->data.name;
+    }
     return NULL;
 }
 
