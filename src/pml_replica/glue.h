@@ -9,6 +9,7 @@
  * request_ompi4.c          requests, their completion, cancel, persistent ones
  * transfer_ompi4.c         the user's buffers
  * outcome_ompi4.c          outcomes of tests and of waits for any, decided by the leader
+ * answers_ompi4.c          what the preloaded library is told: the leader's time, its machine
  * output_ompi4.c           what the program prints is under output commit, too
  * barrier_ompi4.c          the lanes of a rank wait for each other
  * link_ompi4.c             engine and transport joined, addresses by modex, progress
@@ -266,13 +267,18 @@ void transfer_repack(void *ctx, struct engine_receive *r, size_t offset, void *b
                      size_t length);
 
 /* outcome_ompi4.c */
-bool outcome_install(void); /* false: the library is not preloaded */
+void outcome_install(void);
 void outcome_remove(void);
+int outcome_is_complete(ompi_request_t *request); /* as the leader has decided; then it is here */
 /* Does it hold, as the leader has decided? Then it holds here when this returns. */
 bool outcome_test(bool (*holds)(void *ctx), void *ctx);
 /* The leader acts, and its decision is what came of it: all have the value in the end. act()
  * returns its length, at most max and ENGINE_DECISION_MAX; the next leader may call it again. */
 int outcome_settle(void *value, size_t max, size_t (*act)(void *ctx, void *value), void *ctx);
+
+/* answers_ompi4.c */
+bool answers_begin(void); /* false: the library is not preloaded */
+void answers_end(void);
 
 /* output_ompi4.c */
 void output_begin(void);   /* from here on mpirun shows what is committed */

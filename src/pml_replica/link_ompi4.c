@@ -299,7 +299,11 @@ int link_start(void)
     free(alive);
     if (replica.engine == NULL)
         return OMPI_ERR_OUT_OF_RESOURCE;
-    if (!outcome_install() && replica.lanes > 1) {
+    replica.program = pthread_self();
+    backoff_begin();
+    barrier_begin();
+    outcome_install();
+    if (!answers_begin() && replica.lanes > 1) {
         /* lanes would number communicators, and read clocks, each for itself */
         link_say_first(
             "replicas need libp2pgrid_replica.so, which is not loaded: start the program by "
@@ -458,6 +462,7 @@ void link_finish(void)
     }
     silent_stop();
     output_release();
+    answers_end();
     outcome_remove();
     biased_lock_destroy(&replica.links_lock);
     transport_close(replica.transport);

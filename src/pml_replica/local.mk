@@ -17,7 +17,7 @@ mca_pml_replica_la_SOURCES = \
     src/pml_replica/wait/contention.c src/pml_replica/wait/contention.h \
     src/pml_replica/wait/spin.c src/pml_replica/wait/spin.h src/pml_replica/wait/backoff.c src/pml_replica/wait/backoff.h \
     src/pml_replica/link_ompi4.c src/pml_replica/module_ompi4.c src/pml_replica/wait/backoff_ompi4.c \
-    src/pml_replica/outcome_ompi4.c src/pml_replica/output_ompi4.c \
+    src/pml_replica/outcome_ompi4.c src/pml_replica/answers_ompi4.c src/pml_replica/output_ompi4.c \
     src/pml_replica/barrier_ompi4.c src/pml_replica/request_ompi4.c \
     src/pml_replica/silent_ompi4.c src/pml_replica/transfer_ompi4.c \
     src/pml_replica/world_ompi4.c

@@ -11,7 +11,6 @@
 #include "glue.h"
 #include "opal/runtime/opal_progress.h"
 #include "src/replica/memory.h"
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,21 +115,15 @@ static void requests_await_sends(size_t count, ompi_request_t **requests)
             request_await(requests[i]);
 }
 
-/* The same for all lanes that ask for the same. An index may be another lane's. */
-static uint32_t requests_what(size_t count, ompi_request_t **requests, const int *indices, int n)
+/* The same for all lanes that ask for the same. indices: of n of them, each perhaps another lane's;
+ * NULL: of all, and n is their number. */
+static uint32_t requests_what(size_t count, ompi_request_t **requests, const int *indices, size_t n)
 {
     uint32_t what = 0;
-    for (int i = 0; i < n; i++)
-        what = what * 31 +
-               ((size_t)indices[i] < count ? request_what(requests[indices[i]]) : UINT32_MAX);
-    return what;
-}
-
-static uint32_t requests_all_what(size_t count, ompi_request_t **requests)
-{
-    uint32_t what = 0;
-    for (size_t i = 0; i < count; i++)
-        what = what * 31 + request_what(requests[i]);
+    for (size_t i = 0; i < n; i++) {
+        const size_t at = indices == NULL ? i : (size_t)indices[i];
+        what = what * 31 + (at < count ? request_what(requests[at]) : UINT32_MAX);
+    }
     return what;
 }
 
@@ -206,7 +199,7 @@ static int outcome_find_inside(enum engine_decision kind, size_t count, ompi_req
 {
     int n = outcome_follow(kind, o, most);
     if (n != -EAGAIN) {
-        if (!outcome_is_agreed(o, n, requests_what(count, requests, o->words, n)))
+        if (!outcome_is_agreed(o, n, requests_what(count, requests, o->words, (size_t)n)))
             requests_await_in_doubt(count, requests, o->words, n);
         return n;
     }
@@ -220,7 +213,7 @@ static int outcome_find_inside(enum engine_decision kind, size_t count, ompi_req
         link_wait();
         found = requests_complete(count, requests, o->words, most);
     }
-    outcome_give(kind, o, found, requests_what(count, requests, o->words, (int)found));
+    outcome_give(kind, o, found, requests_what(count, requests, o->words, found));
     return (int)found;
 }
 
@@ -277,8 +270,9 @@ static int outcome_test_all(size_t count, ompi_request_t **requests, int *comple
         if (!requests_all_complete(count, requests))
             opal_progress();
         n = requests_all_complete(count, requests);
-        outcome_give(DECIDE_TEST, &o, (size_t)n, n > 0 ? requests_all_what(count, requests) : 0);
-    } else if (n > 0 && !outcome_is_agreed(&o, n, requests_all_what(count, requests))) {
+        outcome_give(DECIDE_TEST, &o, (size_t)n,
+                     n > 0 ? requests_what(count, requests, NULL, count) : 0);
+    } else if (n > 0 && !outcome_is_agreed(&o, n, requests_what(count, requests, NULL, count))) {
         for (size_t i = 0; i < count; i++)
             request_await_in_doubt(requests[i]);
     }
@@ -332,9 +326,9 @@ static int outcome_wait_some(size_t count, ompi_request_t **requests, int *outco
     return outcome_finish_some(requests, *outcount, indices, statuses);
 }
 
-/* --- the preloaded library's questions --- */
+/* --- of one request, of a condition, of an act --- */
 
-static int outcome_is_complete(ompi_request_t *r)
+int outcome_is_complete(ompi_request_t *r)
 {
     int index;
     if (!request_is_active(r))
@@ -348,88 +342,6 @@ static int outcome_is_complete(ompi_request_t *r)
     link_catch_up();
     link_leave();
     return 1;
-}
-
-/* The leader gives its own time; a follower remembers by how much that differs, for when it leads,
- * or looks where its leader did not. */
-static double clock_inside(struct told_clock *clock, double own)
-{
-    double *last = &clock->last, told;
-    while (engine_follows(replica.engine)) {
-        int n = engine_decision_take(replica.engine, DECIDE_TIME, &told, sizeof told);
-        if (n == (int)sizeof told) {
-            clock->offset = told - own;
-            return *last = told;
-        }
-        if (n == -ENOENT)
-            break;
-        if (n != -EAGAIN)
-            return *last;
-        replica.waits_for_time = true;
-        link_wait();
-        replica.waits_for_time = false;
-    }
-    told = own + clock->offset;
-    *last = told > *last ? told : *last;
-    if (engine_follows(replica.engine)) /* and its leader has not looked */
-        return *last;
-    engine_decision_give(replica.engine, DECIDE_TIME, last, sizeof *last);
-    if (!replica.has_progress) /* which would tell it soon */
-        engine_committed(replica.engine);
-    link_keep_pace();
-    return *last;
-}
-
-static double outcome_time(double own)
-{
-    link_enter();
-    double time = clock_inside(&replica.wtime, own);
-    link_leave();
-    return time;
-}
-
-static bool outcome_clock(enum preload_clock which, double *time)
-{
-    if (!program_calls())
-        return false;
-    link_enter();
-    *time = clock_inside(&replica.clocks[which], *time);
-    link_leave();
-    return true;
-}
-
-/* What the leader's machine says of itself, for what this one says; returns its length. */
-static size_t fact_inside(void *fact, size_t length, size_t most)
-{
-    while (engine_follows(replica.engine)) {
-        int n = engine_decision_take(replica.engine, DECIDE_FACT, fact, most);
-        if (n == -ENOENT)
-            return length;
-        if (n != -EAGAIN)
-            return n > 0 ? (size_t)n : 0;
-        link_wait();
-    }
-    engine_decision_give(replica.engine, DECIDE_FACT, fact, length);
-    link_keep_pace();
-    return length;
-}
-
-static void outcome_name(char *name, int *length)
-{
-    link_enter();
-    *length = (int)fact_inside(name, (size_t)*length, MPI_MAX_PROCESSOR_NAME - 1);
-    name[*length] = '\0';
-    link_leave();
-}
-
-static bool outcome_fact(void *fact, size_t size)
-{
-    if (!program_calls())
-        return false;
-    link_enter();
-    fact_inside(fact, size, size);
-    link_leave();
-    return true;
 }
 
 bool outcome_test(bool (*holds)(void *ctx), void *ctx)
@@ -481,24 +393,7 @@ int outcome_settle(void *value, size_t max, size_t (*act)(void *ctx, void *value
     return n;
 }
 
-static struct preload_questions *questions; /* NULL: the library is not loaded */
-
-/* A child of the program's is no replica: it asks its own machine. */
-static void child_begins(void)
-{
-    *questions = (struct preload_questions){.has_begun = true};
-}
-
-static bool preload_answer(struct preload_questions answers)
-{
-    questions = dlsym(RTLD_DEFAULT, PRELOAD_SYMBOL);
-    if (questions == NULL)
-        return false;
-    *questions = answers;
-    return pthread_atfork(NULL, NULL, child_begins) == 0;
-}
-
-bool outcome_install(void)
+void outcome_install(void)
 {
     replica.stock = ompi_request_functions;
     ompi_request_functions.req_wait = outcome_wait;
@@ -509,26 +404,9 @@ bool outcome_install(void)
     ompi_request_functions.req_test_some = outcome_test_some;
     ompi_request_functions.req_wait_any = outcome_wait_any;
     ompi_request_functions.req_wait_some = outcome_wait_some;
-    replica.program = pthread_self();
-    backoff_begin();
-    barrier_begin();
-    return preload_answer(
-        (struct preload_questions){.has_begun = true,
-                                   .time = outcome_time,
-                                   .clock = replica.params.clock ? outcome_clock : NULL,
-                                   .name = outcome_name,
-                                   .fact = outcome_fact,
-                                   .is_complete = outcome_is_complete,
-                                   .number = comm_number,
-                                   .idup = comm_idup,
-                                   .settle = output_settle,
-                                   .barrier = barrier_lanes,
-                                   .refuse = comm_refuse});
 }
 
 void outcome_remove(void)
 {
     ompi_request_functions = replica.stock;
-    if (questions != NULL)
-        *questions = (struct preload_questions){.has_begun = true};
 }
