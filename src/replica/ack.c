@@ -2,7 +2,10 @@
 /* ack.c -- acknowledges messages to the replicas that did not send them, many at a time. */
 #include "state.h"
 
-enum { RECORDS = 64, PATIENCE = 4 };
+enum { RECORDS = 64 };
+/* To other hosts: so many times as many messages and bytes, and as much time. */
+enum { PATIENCE = 32, PATIENCE_BYTES_LEAST = 4, PATIENCE_TIME = 4 };
+enum { SHARE = 4 }; /* of the log, which such messages may fill: one in so many bytes */
 
 /* The replicas of a rank that may have to send to this process one day: all except the one of its
  * own lane. When that one is dead all are told, since this process and they need not agree on which
@@ -51,14 +54,23 @@ void ack_flush(struct engine *e, int world)
     r->unacked_bytes = 0;
 }
 
-/* A frame to another host costs much more than one in memory, and the log has room: a few of them
- * are one there. */
+/* A sender's log has them for all ranks. */
+static size_t ack_bytes_far(const struct engine *e)
+{
+    const size_t most = PATIENCE * e->limits.ack_bytes,
+                 least = PATIENCE_BYTES_LEAST * e->limits.ack_bytes,
+                 share = e->limits.log / SHARE / (size_t)e->ranks;
+    return share > most ? most : share < least ? least : share;
+}
+
+/* A frame to another host takes each end some ten microseconds, as much as a hundred messages
+ * within a host, and the log has room: many of them are one there. */
 static bool ack_can_wait(const struct engine *e, int world)
 {
     const struct rank *r = &e->by_rank[world];
     if (!e->call.is_far || r->unacked >= PATIENCE * e->limits.ack_messages ||
-        r->unacked_bytes >= PATIENCE * e->limits.ack_bytes ||
-        e->now_ms - r->unacked_ms >= PATIENCE * e->limits.ack_delay_ms)
+        r->unacked_bytes >= ack_bytes_far(e) ||
+        e->now_ms - r->unacked_ms >= PATIENCE_TIME * e->limits.ack_delay_ms)
         return false;
     FOR_LANES (k, not_suppliers(e, world))
         if (!e->call.is_far(e->ctx, replica_of(e, world, k)))

@@ -37,6 +37,7 @@ enum {
     ENGINE_ANY_SOURCE = -1,
     ENGINE_ANY_TAG = -1,
     ENGINE_DECISION_MAX = 1 << 20, /* bytes of a decision's value */
+    ENGINE_FAR = 8,                /* a factor of a length, see copy_alone */
     ENGINE_RKEY = 16, /* bytes that tell a peer where it may read (as RDMA's remote key) */
     ENGINE_LOST = 2,  /* a status of stop(): a rank is lost, and others may know better why */
 };
@@ -47,7 +48,8 @@ struct engine_limits {
     size_t log; /* bytes of copies that wait for other lanes; beyond it sends do not complete */
     /* A large send that waits for other lanes alone is copied to the log when one of them has shown
      * for so long no sign of receiving (lag.h); at once, as long as such copies are no more bytes a
-     * second (allowance.h); at once, up to this length, when the program waits for nothing else. */
+     * second (allowance.h); at once, up to this length, when the program waits for nothing else,
+     * and up to ENGINE_FAR times the length where all of them are on other hosts. */
     uint32_t lag_ms;
     size_t copy_rate, copy_alone;
     /* A process that others wait for, and that gives no sign of life for so long, is dead; 0:

@@ -320,13 +320,26 @@ static bool held_may_copy(struct engine *e, const struct entry *entry)
             allowance_take(&e->late, e->limits.copy_rate, e->now_ms, entry->length));
 }
 
+/* A copy of a long one takes longer than to wait. The word of a lane on another host takes some
+ * hundred microseconds, in which much can be copied. */
+static size_t entry_copy_most(const struct engine *e, const struct entry *entry)
+{
+    const int world = entry->channel->world;
+    if (!e->call.is_far)
+        return e->limits.copy_alone;
+    FOR_LANES (k, entry->have_not & e->by_rank[world].living)
+        if (!e->call.is_far(e->ctx, replica_of(e, world, k)))
+            return e->limits.copy_alone;
+    return ENGINE_FAR * e->limits.copy_alone;
+}
+
 /* A send that blocks, as in a gather or on the way to a barrier: the program stands still for the
  * other lane. In an exchange that holds only once the other's message is here, of a window only for
- * the last one. A copy of a long one takes longer than to wait. */
+ * the last one. */
 static bool entry_is_all_that_is_awaited(const struct engine *e, const struct entry *entry)
 {
-    return entry->request->awaited && entry->length <= e->limits.copy_alone && e->receiving == 0 &&
-           TAILQ_FIRST(&e->waiting) == entry && !TAILQ_NEXT(entry, wait->queued);
+    return entry->request->awaited && e->receiving == 0 && TAILQ_FIRST(&e->waiting) == entry &&
+           !TAILQ_NEXT(entry, wait->queued) && entry->length <= entry_copy_most(e, entry);
 }
 
 static bool entry_may_copy(struct engine *e, struct entry *entry)

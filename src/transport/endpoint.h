@@ -138,7 +138,9 @@ struct transport {
     unsigned connections;       /* made so far */
     unsigned polls;
     unsigned sockets_due, sockets_gap; /* at which poll, and so many after it; see sockets_soon() */
-    int moved;                         /* frames in this poll */
+    uint64_t sockets_empty_ns, rings_empty_ns; /* where they matter: when the former had nothing,
+                                                  and since when the latter have nothing */
+    int moved;                                 /* frames in this poll */
 };
 
 /* transport.c */

@@ -14,15 +14,23 @@ enum { EVENTS = 32, SOCKETS_SELDOM = 128, TIMERS_EVERY = 32, FIRST_CONTACT_MS = 
 enum { CLOCK_MS = 10, SLEEP_MS = 64 };
 enum { GATHER_BYTES = 16 * 1024 }; /* more does not wait */
 enum { STEP_MS = 50 };             /* the clock's longest step */
+/* Looking at sockets takes a microsecond or so, as long as some messages within the host. While the
+ * rings are busy, and for a while after, it is seldom. */
+enum { SOCKETS_NS = 2000, SOCKETS_BUSY_NS = 64000, BUSY_NS = 16000, BUSY_POLLS = 8 };
+
+static uint64_t monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
 
 /* Deadlines are about what a peer did not do while this process watched. A process that was not
  * running, on a busy or suspended desktop, has not watched: when it reads the clock again, little
  * time has passed for it. */
 uint64_t transport_now_ms(struct transport *t)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    uint64_t ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    uint64_t ms = monotonic_ns() / 1000000;
     uint64_t step = ms - t->looked_ms;
     t->looked_ms = ms;
     t->now_ms += step < STEP_MS ? step : STEP_MS;
@@ -207,6 +215,7 @@ void sockets_soon(struct transport *t)
 {
     t->sockets_gap = 1;
     t->sockets_due = t->polls;
+    t->sockets_empty_ns = 0;
 }
 
 static void endpoint_dial(struct transport *t, struct endpoint *e)
@@ -430,9 +439,22 @@ unsigned transport_connections(const struct transport *t)
     return t->connections;
 }
 
-static bool sockets_are_due(const struct transport *t)
+/* Where they bring frames, as other hosts' do, by the clock: a poll takes as long as it likes. */
+static bool sockets_are_due(struct transport *t)
 {
-    return t->sockets_matter > 0 || t->ring_count == 0 || (int)(t->polls - t->sockets_due) >= 0;
+    if (t->ring_count == 0 || t->clocks_matter > 0)
+        return true;
+    if (t->sockets_matter == 0)
+        return (int)(t->polls - t->sockets_due) >= 0;
+    if (t->moved > 0)
+        t->rings_empty_ns = 0;
+    if (t->moved > 0 && t->polls % BUSY_POLLS != 0)
+        return false;
+    const uint64_t now = monotonic_ns();
+    if (t->rings_empty_ns == 0)
+        t->rings_empty_ns = now;
+    return now - t->sockets_empty_ns >=
+           (now - t->rings_empty_ns < BUSY_NS ? SOCKETS_BUSY_NS : SOCKETS_NS);
 }
 
 static void poll_sockets(struct transport *t, int timeout_ms)
@@ -448,6 +470,8 @@ static void poll_sockets(struct transport *t, int timeout_ms)
     }
     if (n > 0)
         count_what_matters(t);
+    if (t->sockets_matter > 0)
+        t->sockets_empty_ns = n > 0 ? 0 : monotonic_ns();
     listen_sweep(t);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* acks.c -- when a receiver tells the other lanes of its sender what has come: after so many
- * messages, bytes or milliseconds, and where all of them are on other hosts, after four times as
- * many. */
+ * messages, bytes or milliseconds, and where all of them are on other hosts, after many more. */
 #include "src/replica/engine.h"
 #include "src/replica/header.h"
 #include <setjmp.h>
@@ -12,7 +11,9 @@
 #include <cmocka.h>
 
 enum { RANKS = 2, LANES_MOST = 3, TAG = 3, SENDER = 0, RECEIVER = 1, BEGIN_MS = 1000 };
-enum { MESSAGES = 32, BYTES = 64 * 1024, DELAY_MS = 2, PATIENCE = 4, PIECE = 4096 };
+enum { MESSAGES = 32, BYTES = 64 * 1024, DELAY_MS = 2, PIECE = 4096 };
+enum { PATIENCE = 32, PATIENCE_TIME = 4 };               /* to other hosts */
+enum { MANY = 48, SHARE = 64 * 1024 * 1024 / 4 / MANY }; /* so many ranks share the log */
 
 struct process {
     struct engine *engine;
@@ -57,7 +58,7 @@ static void on_stop(void *ctx, int status, const char *line)
     fail_msg("stopped: %s", line);
 }
 
-static void begin_lanes(int lanes, int lane_near)
+static void begin_ranks(int ranks, int lanes, int lane_near)
 {
     static const struct engine_callbacks callbacks = {
         .send = on_send, .is_far = on_is_far, .lost = on_lost, .sent = on_sent, .stop = on_stop};
@@ -66,10 +67,15 @@ static void begin_lanes(int lanes, int lane_near)
     near = lane_near;
     for (int i = 0; i < RANKS; i++) {
         struct process *p = &process[i];
-        p->engine = engine_create(RANKS, lanes, i, 0, NULL, &engine_default_limits, &callbacks, p);
+        p->engine = engine_create(ranks, lanes, i, 0, NULL, &engine_default_limits, &callbacks, p);
         p->comm = engine_comm_add(p->engine, members, RANKS, NULL, 0, false);
         engine_progress(p->engine, BEGIN_MS);
     }
+}
+
+static void begin_lanes(int lanes, int lane_near)
+{
+    begin_ranks(RANKS, lanes, lane_near);
 }
 
 static int begin_near(void **state)
@@ -83,6 +89,13 @@ static int begin_far(void **state)
 {
     (void)state;
     begin_lanes(2, 0);
+    return 0;
+}
+
+static int begin_many(void **state)
+{
+    (void)state;
+    begin_ranks(MANY, 2, 0);
     return 0;
 }
 
@@ -165,13 +178,23 @@ static void test_to_another_host_after_more_bytes(void **state)
     assert_int_equal(acks, 1);
 }
 
+/* Else the log of a sender that talks to all of them would be full. */
+static void test_to_another_host_after_a_share_of_the_log(void **state)
+{
+    (void)state;
+    send_some(SHARE / PIECE, PIECE);
+    assert_int_equal(acks, 0);
+    send_some(1, PIECE);
+    assert_int_equal(acks, 1);
+}
+
 static void test_to_another_host_after_longer(void **state)
 {
     (void)state;
     send_some(1, 8);
-    wait_ms(PATIENCE * DELAY_MS - 1);
+    wait_ms(PATIENCE_TIME * DELAY_MS - 1);
     assert_int_equal(acks, 0);
-    wait_ms(PATIENCE * DELAY_MS);
+    wait_ms(PATIENCE_TIME * DELAY_MS);
     assert_int_equal(acks, 1);
 }
 
@@ -191,6 +214,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_after_so_long, begin_near, end),
         cmocka_unit_test_setup_teardown(test_to_another_host_after_more, begin_far, end),
         cmocka_unit_test_setup_teardown(test_to_another_host_after_more_bytes, begin_far, end),
+        cmocka_unit_test_setup_teardown(test_to_another_host_after_a_share_of_the_log, begin_many,
+                                        end),
         cmocka_unit_test_setup_teardown(test_to_another_host_after_longer, begin_far, end),
         cmocka_unit_test_setup_teardown(test_one_that_is_near_is_enough, begin_mixed, end),
     };

@@ -23,6 +23,7 @@ struct scene {
     uint64_t hash[WINDOW]; /* of the channel up to and with that message */
     int begun, done;
     int starved; /* a replica that has no turn; 0: all have */
+    int near;    /* lanes up to this one are on this host, the others not */
     bool asked[RANKS * LANES];
 };
 
@@ -71,6 +72,11 @@ static uint64_t on_turn_ms(void *ctx, int replica, uint64_t gap_ms, bool anew)
     return g->starved && (anew || replica == g->starved) ? 0 : gap_ms;
 }
 
+static bool on_is_far(void *ctx, int replica)
+{
+    return replica / RANKS > ((struct scene *)ctx)->near;
+}
+
 static void begin_sends(struct scene *g, int count)
 {
     static uint8_t bytes[LENGTH];
@@ -87,13 +93,14 @@ static void begin_engine(void **state, int lanes, const struct engine_limits *li
     static const struct engine_callbacks callbacks = {.send = on_send,
                                                       .lost = on_lost,
                                                       .turn_ms = on_turn_ms,
+                                                      .is_far = on_is_far,
                                                       .sent = on_sent,
                                                       .received = on_received,
                                                       .stop = on_stop};
     static const int members[RANKS] = {0, 1};
     static struct scene scene;
     struct scene *g = *state = &scene;
-    *g = (struct scene){0};
+    *g = (struct scene){.near = LANES};
     g->engine = engine_create(RANKS, lanes, 0, 0, NULL, limits, &callbacks, g);
     g->comm = engine_comm_add(g->engine, members, RANKS, NULL, 0, false);
     engine_progress(g->engine, 1000);
@@ -136,6 +143,32 @@ static int begin_alone(void **state)
 static int begin_too_long(void **state)
 {
     return begin_nothing(state, LENGTH - 1);
+}
+
+/* Three lanes, of which so many are on this host. */
+static int begin_far(void **state, int near, size_t copy_alone)
+{
+    struct engine_limits limits = engine_default_limits;
+    limits.copy_rate = 0;
+    limits.copy_alone = copy_alone;
+    begin_engine(state, LANES, &limits);
+    ((struct scene *)*state)->near = near - 1;
+    return 0;
+}
+
+static int begin_long_to_others(void **state)
+{
+    return begin_far(state, 1, LENGTH / 8);
+}
+
+static int begin_too_long_to_others(void **state)
+{
+    return begin_far(state, 1, LENGTH / 8 - 1);
+}
+
+static int begin_long_to_this_and_others(void **state)
+{
+    return begin_far(state, 2, LENGTH / 8);
 }
 
 static int begin_three(void **state)
@@ -321,6 +354,28 @@ static void test_not_a_long_one(void **state)
     assert_int_equal(copies_at(g, 1), 0);
 }
 
+/* Their word takes longer than the copy. */
+static void test_a_long_one_for_other_hosts(void **state)
+{
+    struct scene *g = *state;
+    begin_sends(g, 1);
+    engine_await_send(g->engine, &g->send[0]);
+    have(g, OWN, 0);
+    assert_int_equal(copies_at(g, 1), 1);
+    assert_int_equal(g->done, 1);
+}
+
+static void test_not_a_long_one_before_this_host_has_it(void **state)
+{
+    struct scene *g = *state;
+    begin_sends(g, 1);
+    engine_await_send(g->engine, &g->send[0]);
+    have(g, OWN, 0);
+    assert_int_equal(copies_at(g, 1), 0);
+    have(g, OTHER, 0);
+    assert_int_equal(copies_at(g, 2), 1);
+}
+
 static void eager(struct scene *g, int number)
 {
     uint8_t header[HEADER_BYTES], byte = 0;
@@ -394,6 +449,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_not_while_the_program_goes_on, begin_alone, end),
         cmocka_unit_test_setup_teardown(test_not_one_of_several, begin_alone, end),
         cmocka_unit_test_setup_teardown(test_not_a_long_one, begin_too_long, end),
+        cmocka_unit_test_setup_teardown(test_a_long_one_for_other_hosts, begin_long_to_others, end),
+        cmocka_unit_test_setup_teardown(test_not_a_long_one, begin_too_long_to_others, end),
+        cmocka_unit_test_setup_teardown(test_not_a_long_one_before_this_host_has_it,
+                                        begin_long_to_this_and_others, end),
         cmocka_unit_test_setup_teardown(test_not_while_a_receive_is_under_way, begin_alone, end),
         cmocka_unit_test_setup_teardown(test_a_probed_message_is_no_longer_under_way, begin_alone,
                                         end)};

@@ -131,6 +131,7 @@ unit_programs = \
     test/unit/trust \
     test/unit/upper \
     test/unit/uri \
+    test/unit/sockets \
     test/unit/transport \
     test/unit/turn \
     test/unit/biased_lock \
@@ -207,6 +208,7 @@ test_unit_witness_LDADD = libreplica.la $(LDADD)
 test_unit_lag_LDADD = libreplica.la $(LDADD)
 test_unit_pool_LDADD = libreplica.la $(LDADD)
 test_unit_turn_LDADD = libtransport.la $(LDADD)
+test_unit_sockets_LDADD = libtransport.la $(LDADD)
 test_unit_transport_LDADD = libtransport.la $(LDADD)
 test_unit_components_SOURCES = test/unit/components.c overlay/sandbox/components.c
 test_unit_components_CPPFLAGS = $(AM_CPPFLAGS) \
