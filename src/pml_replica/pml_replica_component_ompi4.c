@@ -41,7 +41,7 @@ static void register_sizes(const mca_base_component_t *c, struct replica_params 
                OPAL_INFO_LVL_5, &p->copy_rate);
     param_size(c, "copy_alone",
                "Bytes up to which a large message is copied at once for lanes that are late, "
-               "whatever the rate, when the program waits for nothing else; eight times as many for "
+               "whatever the rate, when the program waits for nothing else; four times as many for "
                "lanes on other desktops",
                OPAL_INFO_LVL_5, &p->copy_alone);
     param_size(c, "window_limit",

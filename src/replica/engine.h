@@ -37,7 +37,7 @@ enum {
     ENGINE_ANY_SOURCE = -1,
     ENGINE_ANY_TAG = -1,
     ENGINE_DECISION_MAX = 1 << 20, /* bytes of a decision's value */
-    ENGINE_FAR = 8,                /* a factor of a length, see copy_alone */
+    ENGINE_FAR = 4,                /* a factor of a length, see copy_alone */
     ENGINE_RKEY = 16, /* bytes that tell a peer where it may read (as RDMA's remote key) */
     ENGINE_LOST = 2,  /* a status of stop(): a rank is lost, and others may know better why */
 };

@@ -158,17 +158,17 @@ static int begin_far(void **state, int near, size_t copy_alone)
 
 static int begin_long_to_others(void **state)
 {
-    return begin_far(state, 1, LENGTH / 8);
+    return begin_far(state, 1, LENGTH / 4);
 }
 
 static int begin_too_long_to_others(void **state)
 {
-    return begin_far(state, 1, LENGTH / 8 - 1);
+    return begin_far(state, 1, LENGTH / 4 - 1);
 }
 
 static int begin_long_to_this_and_others(void **state)
 {
-    return begin_far(state, 2, LENGTH / 8);
+    return begin_far(state, 2, LENGTH / 4);
 }
 
 static int begin_three(void **state)
