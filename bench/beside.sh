@@ -8,6 +8,8 @@ set -e
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 beside_kinds='stock level1 pair level2 triple level3' # and logged, of bench/osu
 beside_limit=${LIMIT:-300} # seconds that a run may take
+desktops_each=2            # of a copy
+[ -z "${together:-}" ] || desktops_each=1
 
 copies_of() { # KIND
     case $1 in stock | level1) echo 1 ;; pair | logged | level2) echo 2 ;; triple | level3) echo 3 ;; esac
@@ -23,15 +25,16 @@ beside_check() { # KIND...: of an option; and the slots of another one
 
 # With --desktops each copy of a program has two virtual desktops (network namespaces) with $slots slots, as far from each other
 # as the machines of a lab: $rate Mbit/s, and $delay_us there and back. The second copy on stock has the third and fourth of
-# them, and so on.
+# them, and so on. With --together it has one of them.
 beside_desktops() { # KIND...
     local kind n copies=1 k
     need ip tc
     for kind; do n=$(copies_of "$kind") && [ "$n" -le "$copies" ] || copies=$n; done
-    start_grid "$((2 * copies))" --netns --slots "$slots" >&2
-    for ((k = 1; k <= 2 * copies; k++)); do
+    copies=$((copies * desktops_each))
+    start_grid "$copies" --netns --slots "$slots" >&2
+    for ((k = 1; k <= copies; k++)); do
         settle "$k" "nice = 0"
-        lengthen "$k" || fail "the links of desktops cannot be made so long and slow"
+        [ "$delay_us" = 0 ] || lengthen "$k" || fail "the links of desktops cannot be made so long and slow"
     done
     # shellcheck disable=SC2016
     printf '#!/bin/sh\nk=${1##*.}; shift\nexec ip netns exec "%s$k" unshare -u sh -c "hostname desk$k; $*"\n' "$netns" >"$scratch/agent"
@@ -75,12 +78,14 @@ clock='begin=${EPOCHREALTIME/./}; "$@"; code=$?; echo $(((${EPOCHREALTIME/./} - 
 # One copy on stock: over shared memory, as several ranks of a desktop talk; with --desktops by TCP, for which one-sided
 # communication needs osc/ucx left out, if that is installed: it takes windows that it cannot serve.
 stock_copy() { # FOLDER COPY RANKS CMD...
-    local took=$1/ms.$2 k=$((2 * $2 + 1)) ranks=$3 by=slot
+    local took=$1/ms.$2 k=$((desktops_each * $2 + 1)) ranks=$3 by=slot hosts
+    hosts=10.77.0.$k:$slots
+    [ "$desktops_each" = 1 ] || hosts+=,10.77.0.$((k + 1)):$slots
     [ "$ranks" != 2 ] || by=node
     shift 3
     [ -z "$desktops" ] || {
         timeout -k 5 -s KILL "$beside_limit" bash -c "$clock" "$took" "$scratch/agent" .$k mpirun \
-            --mca plm rsh --mca plm_rsh_agent "$scratch/agent" -H "10.77.0.$k:$slots,10.77.0.$((k + 1)):$slots" --map-by $by \
+            --mca plm rsh --mca plm_rsh_agent "$scratch/agent" -H "$hosts" --map-by $by \
             --mca pml ob1 --mca btl self,vader,tcp --mca btl_tcp_if_include eth0 --mca osc ^ucx \
             --mca oob_tcp_if_include eth0 --bind-to none --mca mpi_yield_when_idle 1 -n "$ranks" "$@" </dev/null
         return
@@ -92,7 +97,7 @@ stock_copy() { # FOLDER COPY RANKS CMD...
 grid_copies() { # FOLDER LEVEL RANKS CMD...
     local took=$1/ms.0 level=$2 how=(--oversubscribe --bind-to none --mca mpi_yield_when_idle 1)
     [ -z "$desktops" ] || how=(--bind-to none)
-    [ -z "$desktops" ] || [ "$3" != 2 ] || how+=(--mca rmaps_locality_strategy spread)
+    [ -z "$desktops" ] || [ "$3" != 2 ] || [ "$desktops_each" = 1 ] || how+=(--mca rmaps_locality_strategy spread)
     timeout -k 5 -s KILL "$beside_limit" "$srcdir/contrib/grid" run bash -c "$clock" "$took" mpirun --mca ras p2p \
         --mca errmgr_replica_level "$level" "${how[@]}" -n "$3" "${@:4}" </dev/null
 }
