@@ -3,8 +3,9 @@
 #include "state.h"
 
 enum { RECORDS = 64 };
-/* To other hosts: so many times as many messages and bytes, and as much time. */
-enum { PATIENCE = 32, PATIENCE_BYTES_LEAST = 4, PATIENCE_TIME = 4 };
+/* To other hosts: so many times as many messages, as many bytes and as much time. More bytes would
+ * not stay in a processor's cache. */
+enum { PATIENCE = 32, PATIENCE_BYTES = 8, PATIENCE_BYTES_LEAST = 4, PATIENCE_TIME = 4 };
 enum { SHARE = 4 }; /* of the log, which such messages may fill: one in so many bytes */
 
 /* The replicas of a rank that may have to send to this process one day: all except the one of its
@@ -57,7 +58,7 @@ void ack_flush(struct engine *e, int world)
 /* A sender's log has them for all ranks. */
 static size_t ack_bytes_far(const struct engine *e)
 {
-    const size_t most = PATIENCE * e->limits.ack_bytes,
+    const size_t most = PATIENCE_BYTES * e->limits.ack_bytes,
                  least = PATIENCE_BYTES_LEAST * e->limits.ack_bytes,
                  share = e->limits.log / SHARE / (size_t)e->ranks;
     return share > most ? most : share < least ? least : share;

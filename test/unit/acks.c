@@ -12,8 +12,8 @@
 
 enum { RANKS = 2, LANES_MOST = 3, TAG = 3, SENDER = 0, RECEIVER = 1, BEGIN_MS = 1000 };
 enum { MESSAGES = 32, BYTES = 64 * 1024, DELAY_MS = 2, PIECE = 4096 };
-enum { PATIENCE = 32, PATIENCE_TIME = 4 };               /* to other hosts */
-enum { MANY = 48, SHARE = 64 * 1024 * 1024 / 4 / MANY }; /* so many ranks share the log */
+enum { PATIENCE = 32, PATIENCE_BYTES = 8, PATIENCE_TIME = 4 }; /* to other hosts */
+enum { MANY = 48, SHARE = 64 * 1024 * 1024 / 4 / MANY };       /* so many ranks share the log */
 
 struct process {
     struct engine *engine;
@@ -172,7 +172,7 @@ static void test_to_another_host_after_more(void **state)
 static void test_to_another_host_after_more_bytes(void **state)
 {
     (void)state;
-    send_some(PATIENCE * BYTES / PIECE - 1, PIECE);
+    send_some(PATIENCE_BYTES * BYTES / PIECE - 1, PIECE);
     assert_int_equal(acks, 0);
     send_some(1, PIECE);
     assert_int_equal(acks, 1);
