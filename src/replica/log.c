@@ -321,11 +321,13 @@ static bool held_may_copy(struct engine *e, const struct entry *entry)
 }
 
 /* A copy of a long one takes longer than to wait. The word of a lane on another host takes some
- * hundred microseconds, in which much can be copied. */
+ * hundred microseconds, in which much can be copied; a few such copies bridge that time, and more
+ * would only let the lanes drift apart. */
 static size_t entry_copy_most(const struct engine *e, const struct entry *entry)
 {
+    enum { FEW = 16 }; /* one in so many bytes of the log */
     const int world = entry->channel->world;
-    if (!e->call.is_far)
+    if (!e->call.is_far || e->counts.log_bytes > e->limits.log / FEW)
         return e->limits.copy_alone;
     FOR_LANES (k, entry->have_not & e->by_rank[world].living)
         if (!e->call.is_far(e->ctx, replica_of(e, world, k)))

@@ -80,8 +80,8 @@ static bool on_is_far(void *ctx, int replica)
 static void begin_sends(struct scene *g, int count)
 {
     static uint8_t bytes[LENGTH];
-    for (uint64_t hash = 0; g->begun < count; g->begun++) {
-        g->hash[g->begun] = hash = hash_roll(hash, TAG, LENGTH);
+    for (; g->begun < count; g->begun++) {
+        g->hash[g->begun] = hash_roll(g->begun > 0 ? g->hash[g->begun - 1] : 0, TAG, LENGTH);
         g->send[g->begun] = (struct engine_send){
             .comm = g->comm, .to = 1, .tag = TAG, .length = LENGTH, .data = bytes};
         engine_send(g->engine, &g->send[g->begun]);
@@ -164,6 +164,18 @@ static int begin_long_to_others(void **state)
 static int begin_too_long_to_others(void **state)
 {
     return begin_far(state, 1, LENGTH / 4 - 1);
+}
+
+/* Of a log that is no longer than sixteen such messages. */
+static int begin_few_to_others(void **state)
+{
+    struct engine_limits limits = engine_default_limits;
+    limits.copy_rate = 0;
+    limits.copy_alone = LENGTH / 4;
+    limits.log = 16 * LENGTH;
+    begin_engine(state, 2, &limits);
+    ((struct scene *)*state)->near = 0;
+    return 0;
 }
 
 static int begin_long_to_this_and_others(void **state)
@@ -365,6 +377,22 @@ static void test_a_long_one_for_other_hosts(void **state)
     assert_int_equal(g->done, 1);
 }
 
+/* Lanes would drift apart by all of the log. */
+static void test_a_few_long_ones_for_other_hosts(void **state)
+{
+    struct scene *g = *state;
+    for (int i = 0; i < 2; i++) {
+        begin_sends(g, i + 1);
+        engine_await_send(g->engine, &g->send[i]);
+        have(g, OWN, i);
+        assert_int_equal(copies_at(g, 1), 1);
+    }
+    assert_int_equal(g->done, 1);
+    have(g, OTHER, 0);
+    assert_int_equal(copies_at(g, 1), 2);
+    assert_int_equal(g->done, 2);
+}
+
 static void test_not_a_long_one_before_this_host_has_it(void **state)
 {
     struct scene *g = *state;
@@ -451,6 +479,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_not_a_long_one, begin_too_long, end),
         cmocka_unit_test_setup_teardown(test_a_long_one_for_other_hosts, begin_long_to_others, end),
         cmocka_unit_test_setup_teardown(test_not_a_long_one, begin_too_long_to_others, end),
+        cmocka_unit_test_setup_teardown(test_a_few_long_ones_for_other_hosts, begin_few_to_others,
+                                        end),
         cmocka_unit_test_setup_teardown(test_not_a_long_one_before_this_host_has_it,
                                         begin_long_to_this_and_others, end),
         cmocka_unit_test_setup_teardown(test_not_while_a_receive_is_under_way, begin_alone, end),
