@@ -4,6 +4,7 @@
 #include "src/pml_replica/glue.h"
 #include "ompi/runtime/mpiruntime.h"
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -14,10 +15,13 @@ static uint64_t thread_sleeps(void)
     return getrusage(RUSAGE_THREAD, &usage) == 0 ? (uint64_t)usage.ru_nvcsw : 0;
 }
 
+/* Of the kernel itself: the preloaded sysinfo() looks up in which library its caller is, which
+ * takes longer than the call. */
 static bool load_is_high(void)
 {
     struct sysinfo machine;
-    return sysinfo(&machine) == 0 && contention_load_is_high(machine.loads[0], replica.processors);
+    return syscall(SYS_sysinfo, &machine) == 0 &&
+           contention_load_is_high(machine.loads[0], replica.processors);
 }
 
 /* In a call until something comes: in one of ours, or in Open MPI's own loop for requests. */
