@@ -62,6 +62,17 @@ beside_grid() { # RANKS KIND...
     for k in 1 2 3; do settle "$k" "nice = 0" || exit; done
 }
 
+# The program by which rank N of each copy is on processor N alone; with --together all of desktop N.
+beside_bound() {
+    local which=OMPI_COMM_WORLD_RANK
+    # shellcheck disable=SC2016
+    [ -z "${together:-}" ] || which='${PMIX_HOSTNAME#desk} - 1' # desk1, desk2, ...
+    # shellcheck disable=SC2016
+    printf '#!/bin/sh\nexec taskset -c $(((%s) %% %d)) "$@"\n' "$which" "$(nproc)" >"$scratch/bound"
+    chmod +x "$scratch/bound"
+    echo "$scratch/bound"
+}
+
 # In a session of its own with the priority that a room's has (LEAST_NICE in overlay/sandbox/room.c): where others compute
 # as well, the kernel shares the processor among sessions first.
 # shellcheck disable=SC2016
