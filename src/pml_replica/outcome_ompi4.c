@@ -61,8 +61,9 @@ static bool requests_any_other(size_t count, ompi_request_t **requests)
 static bool requests_await(size_t count, ompi_request_t **requests)
 {
     bool polled = false, other = false;
+    const bool owes = engine_owes(replica.engine);
     for (size_t i = 0; i < count; i++) {
-        if (REQUEST_COMPLETE(requests[i]))
+        if (REQUEST_COMPLETE(requests[i]) && !owes)
             continue; /* as most of small messages' are: no call for these */
         if (!polled && request_is_held(requests[i])) {
             link_progress();
@@ -78,7 +79,7 @@ static int outcome_wait(ompi_request_t **request, ompi_status_public_t *status)
 {
     bool other = false;
     replica.awaiting++;
-    if (!REQUEST_COMPLETE(*request)) {
+    if (!REQUEST_COMPLETE(*request) || engine_owes(replica.engine)) {
         link_enter();
         other = requests_await(1, request);
         link_leave();

@@ -135,11 +135,13 @@ static bool request_is_receive(const ompi_request_t *request)
 void request_await(ompi_request_t *request)
 {
     replica_request_t *r = (replica_request_t *)request;
-    if (request->req_type != OMPI_REQUEST_PML || !request_is_pending(r))
+    if (request->req_type != OMPI_REQUEST_PML)
         return;
-    if (r->base.req_type == MCA_PML_REQUEST_RECV)
-        engine_await(replica.engine, &r->transfer.receive);
-    else
+    const bool pending = request_is_pending(r);
+    if (r->base.req_type == MCA_PML_REQUEST_RECV) {
+        if (pending || r->transfer.receive.owed != NULL)
+            engine_await(replica.engine, &r->transfer.receive);
+    } else if (pending)
         engine_await_send(replica.engine, &r->transfer.send);
 }
 
@@ -147,7 +149,7 @@ void request_await(ompi_request_t *request)
 static int request_free(ompi_request_t **request)
 {
     replica_request_t *r = (replica_request_t *)*request;
-    if (request_is_pending(r)) {
+    if (request_is_pending(r) || engine_owes(replica.engine)) {
         link_enter();
         request_await(*request);
         link_leave();
@@ -212,6 +214,7 @@ static inline void transfer_name(struct transfer *t, bool is_send, int peer, int
         t->receive.comm = comm_of(comm);
         t->receive.from = peer;
         t->receive.tag = tag;
+        t->receive.owed = NULL; /* it may be asked for before it begins */
     }
 }
 

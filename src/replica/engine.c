@@ -93,6 +93,8 @@ struct engine *engine_create(int ranks, int lanes, int rank, int lane, const boo
     TAILQ_INIT(&e->waiting);
     LIST_INIT(&e->transfers);
     STAILQ_INIT(&e->deferred);
+    LIST_INIT(&e->owed);
+    LIST_INIT(&e->half_said);
     LIST_INIT(&e->comms);
     LIST_INIT(&e->sweep);
     LIST_INIT(&e->agents);

@@ -102,10 +102,10 @@ struct engine_receive {
         capacity; /* packed bytes that fit; what is beyond is dropped: status.length > capacity */
     void *data;   /* where the bytes go in one piece; NULL: callbacks.unpack() */
     struct engine_span span; /* what is written before it is done */
-    bool firm;               /* it will not be cancelled */
-    bool awaited;            /* the program waits for it: see engine_await() */
-    bool inner;  /* a collective's, not a request of the program: see engine_deliver_withheld() */
-    bool agents; /* of an agent, which serves beside the program: see engine_by_place() */
+    bool firm;    /* it will not be cancelled: from the beginning, or since it is awaited */
+    bool awaited; /* the program waits for it: see engine_await() */
+    bool inner;   /* a collective's, not a request of the program: see engine_deliver_withheld() */
+    bool agents;  /* of an agent, which serves beside the program: see engine_by_place() */
     /* by the engine */
     bool done;
     bool withheld;        /* its message is here, but not in its buffer, */
@@ -120,6 +120,7 @@ struct engine_receive {
     uint64_t place;                /* and not before the program is here */
     uint64_t number;               /* of the message that is bound, or was taken */
     struct engine_message *coming; /* its message, while its bytes arrive, or are withheld */
+    struct owed *owed; /* what the sender of its synchronous message is to hear; NULL: nothing */
 };
 
 /* What the engine asks of its surroundings; ctx is the caller's. */
@@ -214,12 +215,16 @@ void engine_await_send(struct engine *e, struct engine_send *s);
 bool engine_send_now(struct engine *e, struct engine_comm *comm, int to, int tag, const void *bytes,
                      size_t length);
 
-/* Where replicas of other lanes do the work of dead ones of this lane ("a served lane") they may be
+/* The program waits for a receive, or has found it done by a test: it will not cancel it any more,
+ * which the sender of a synchronous message is told. To be called for all of them, those that are
+ * done too if engine_owes().
+ *
+ * Where replicas of other lanes do the work of dead ones of this lane ("a served lane") they may be
  * ahead of it, and so may be what comes: the program may still read the buffer of a receive that it
  * has posted (future.c). There a message is withheld until the program waits for its receive, or
- * tests it; a test takes `withheld` for `done`, and then waits. To be called for all receives that
- * the program waits for. */
+ * tests it; a test takes `withheld` for `done`, and then waits. */
 void engine_await(struct engine *e, struct engine_receive *r);
+bool engine_owes(const struct engine *e);
 /* Delivers to receives of collectives, which no call names, when their messages were withheld for
  * so long while the program was in a call. all: to those of the program as well. Returns how many.
  */

@@ -221,7 +221,8 @@ static int release_settled(struct engine *e)
 bool engine_has_timed_work(const struct engine *e)
 {
     return !TAILQ_EMPTY(&e->waiting) || !TAILQ_EMPTY(&e->pending) || !LIST_EMPTY(&e->transfers) ||
-           !TAILQ_EMPTY(&e->withheld) || decision_has_untold(e) || !witness_settled(e);
+           !TAILQ_EMPTY(&e->withheld) || !LIST_EMPTY(&e->owed) || decision_has_untold(e) ||
+           !witness_settled(e);
 }
 
 /* What the clock brings only when it has moved. */
@@ -257,6 +258,8 @@ static int event_time(struct engine *e, uint64_t now_ms)
         done += log_copy_late(e);
     if (!TAILQ_EMPTY(&e->withheld))
         done += future_release(e);
+    if (!LIST_EMPTY(&e->owed))
+        done += receive_say_owed(e, false);
     if ((e->served && !LIST_EMPTY(&e->agents)) || e->asking.by_others)
         done += place_progress(e);
     done += decision_progress(e);

@@ -198,7 +198,7 @@ struct engine_receive *match_receive_for(struct match *m, int source, int tag, u
 
 void match_queue(struct match *m, struct engine_message *message)
 {
-    message->unexpected = true;
+    message->unexpected = message->was_unexpected = true;
     message->order = m->arrived++;
     TAILQ_INSERT_TAIL(&match_source_of(m, message->source)->unexpected, message, queued);
     TAILQ_INSERT_TAIL(&m->arrivals, message, arrival);
@@ -215,7 +215,7 @@ void match_requeue(struct match *m, struct engine_message *message)
             before = i;
         else if (i->channel == message->channel && !after)
             after = i;
-    message->unexpected = true;
+    message->unexpected = message->was_unexpected = true;
     message->order = m->arrived++;
     if (after)
         TAILQ_INSERT_BEFORE(after, message, queued);

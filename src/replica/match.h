@@ -38,7 +38,8 @@ struct engine_message {
     struct engine_receive *receive; /* rendezvous, or withheld: where its bytes go */
     struct large *large;            /* behind it; NULL: data has its bytes */
     bool rendezvous;                /* its bytes are still with the sender (RTS) */
-    bool synchronous, unexpected;   /* unexpected: it waits in a queue */
+    bool synchronous, unexpected;   /* unexpected: it waits in a queue, */
+    bool was_unexpected;            /* or has waited there */
     _Alignas(8) uint8_t data[];
 };
 

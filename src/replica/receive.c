@@ -97,29 +97,121 @@ void receive_say_deferred(struct engine *e)
     }
 }
 
+static void owed_clear(struct owed_list *list)
+{
+    struct owed *o;
+    while ((o = LIST_FIRST(list))) {
+        LIST_REMOVE(o, next);
+        free(o);
+    }
+}
+
 void receive_clear(struct engine *e)
 {
     struct deferred *d;
+    owed_clear(&e->owed);
+    owed_clear(&e->half_said);
     while ((d = STAILQ_FIRST(&e->deferred))) {
         STAILQ_REMOVE_HEAD(&e->deferred, next);
         free(d);
     }
 }
 
-/* To all replicas of the sender: any of them may have to send the message one day, unless it knows.
- * Where contents are compared the sender waits for the acknowledgement as well. */
-void receive_say_have(struct engine *e, const struct engine_message *m, bool firm)
+static struct header message_have(const struct engine *e, const struct engine_message *m)
 {
     struct header h = message_answer(m, HEADER_HAVE);
     const uint64_t payload = m->large ? m->large->hash : 0;
     h.extent = e->limits.verify ? payload : m->rolling;
-    h.flags |= firm ? HEADER_FIRM : 0;
-    if (m->synchronous && firm && decision_blocks_all(e))
-        have_defer(e, m->source, &h);
+    return h;
+}
+
+/* To all replicas of the sender: any of them may have to send the message one day, unless it knows.
+ * Where contents are compared the sender waits for the acknowledgement as well. */
+static void have_say(struct engine *e, int world, const struct header *h)
+{
+    if (h->flags & HEADER_FIRM && decision_blocks_all(e))
+        have_defer(e, world, h);
     else
-        have_put(e, m->source, &h);
+        have_put(e, world, h);
     if (e->limits.verify)
-        ack_flush(e, m->source);
+        ack_flush(e, world);
+}
+
+void receive_say_have(struct engine *e, const struct engine_message *m)
+{
+    const struct header h = message_have(e, m);
+    have_say(e, m->source, &h);
+}
+
+static void owed_say(struct engine *e, struct owed *o)
+{
+    have_say(e, o->world, &o->h);
+    LIST_REMOVE(o, next);
+    LIST_INSERT_HEAD(&e->half_said, o, next);
+    o->said = true;
+}
+
+int receive_say_owed(struct engine *e, bool all)
+{
+    struct owed *o, *next;
+    int n = 0;
+    for (o = LIST_FIRST(&e->owed); o; o = next, n++) {
+        next = LIST_NEXT(o, next);
+        if (all || o->late)
+            owed_say(e, o);
+        else
+            o->late = true;
+    }
+    return n;
+}
+
+/* What has waited in a queue was late: its sender may stand still. */
+static void receive_answer_synchronous(struct engine *e, struct engine_receive *r,
+                                       const struct engine_message *m, bool at_once)
+{
+    struct header h = message_have(e, m);
+    if (r->firm) {
+        h.flags |= HEADER_FIRM;
+        have_say(e, m->source, &h);
+        return;
+    }
+    struct owed *o = r->owed = memory_zeroed(sizeof *o);
+    *o = (struct owed){.h = h, .world = m->source};
+    LIST_INSERT_HEAD(&e->owed, o, next);
+    if (at_once)
+        owed_say(e, o);
+}
+
+static void owed_end(struct engine_receive *r)
+{
+    LIST_REMOVE(r->owed, next);
+    free(r->owed);
+    r->owed = NULL;
+}
+
+void receive_is_firm(struct engine *e, struct engine_receive *r)
+{
+    r->firm = true;
+    if (!r->owed)
+        return;
+    struct header h = r->owed->h;
+    h.flags |= HEADER_FIRM;
+    have_say(e, r->owed->world, &h);
+    owed_end(r);
+}
+
+void receive_give_back(struct engine_receive *r, struct engine_message *m)
+{
+    m->synchronous = r->owed && !r->owed->said;
+    if (m->synchronous)
+        m->rolling = r->owed->h.extent;
+    if (r->owed)
+        owed_end(r);
+}
+
+bool engine_owes(const struct engine *e)
+{
+    return !LIST_EMPTY(&e->owed) || !LIST_EMPTY(&e->half_said);
 }
 
 static void cts_put(struct engine *e, const struct engine_message *m)
@@ -161,7 +253,10 @@ static void message_deliver_or_withhold(struct engine *e, struct engine_message 
 /* All of a large message is here. */
 static void rendezvous_complete(struct engine *e, struct engine_message *m)
 {
-    receive_say_have(e, m, m->receive->firm);
+    if (m->synchronous)
+        receive_answer_synchronous(e, m->receive, m, true);
+    else
+        receive_say_have(e, m);
     m->rendezvous = false;
     TAILQ_REMOVE(&m->channel->coming, m, large->coming);
     if (m->large->aside)
@@ -214,7 +309,7 @@ void receive_message(struct engine *e, struct engine_receive *r, struct engine_m
     } else {
         m->receive = r;
         if (m->synchronous)
-            receive_say_have(e, m, r->firm);
+            receive_answer_synchronous(e, r, m, m->was_unexpected);
         message_deliver_or_withhold(e, m);
     }
 }
@@ -224,6 +319,7 @@ void engine_receive(struct engine *e, struct engine_receive *r)
     bool decided;
     r->done = r->withheld = r->status.cancelled = false;
     r->coming = NULL;
+    r->owed = NULL;
     if (!channel_request_begins(e, r->comm, r->tag))
         return;
     e->receiving += !r->agents;
@@ -240,6 +336,7 @@ void engine_message_receive(struct engine *e, struct engine_message *m, struct e
 {
     r->done = r->withheld = r->bound = r->status.cancelled = false;
     r->coming = NULL;
+    r->owed = NULL;
     r->source = m->source;
     e->receiving += !r->agents;
     receive_message(e, r, m);

@@ -194,6 +194,17 @@ struct deferred {
     uint64_t depends;
 };
 
+/* A HAVE of a receive that may yet be cancelled. It says FIRM when the program waits for that; as
+ * this is often at once, the word waits until the next engine_progress() but one, and then goes
+ * without. */
+struct owed {
+    LIST_ENTRY(owed) next;
+    struct header h;
+    int world;
+    bool said; /* without FIRM */
+    bool late; /* engine_progress() was called since */
+};
+
 /* Decisions that some living replica of their rank may lack (witness.c). */
 struct witness {
     struct fifo list;
@@ -259,6 +270,7 @@ struct engine {
     uint8_t *scratch;
     struct pool pool; /* entries and messages */
     STAILQ_HEAD(, deferred) deferred;
+    LIST_HEAD(owed_list, owed) owed, half_said; /* HAVE: to be said, and to be said again */
     struct match_messages withheld; /* that have come, and are not in their receive's buffer yet */
     /* places */
     uint64_t place;   /* of the program */
@@ -504,8 +516,12 @@ void receive_from_self(struct engine *e, struct channel *c, struct engine_send *
 void receive_pairs(struct engine *e, struct engine_comm *c);
 void receive_all_pairs(struct engine *e);
 void receive_supplier_died(struct engine *e, struct channel *c, int replica);
-void receive_say_have(struct engine *e, const struct engine_message *m, bool firm);
+void receive_say_have(struct engine *e, const struct engine_message *m);
 void receive_say_deferred(struct engine *e); /* those HAVE that may leave now */
+void receive_is_firm(struct engine *e, struct engine_receive *r);
+/* The message is to be matched again: HAVE is said then, if it has not been yet. */
+void receive_give_back(struct engine_receive *r, struct engine_message *m);
+int receive_say_owed(struct engine *e, bool all);
 void receive_clear(struct engine *e);
 void receive_arrived(struct engine *e, int replica, struct channel *c, const struct header *h,
                      const void *payload, struct engine_message *placed);
