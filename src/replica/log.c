@@ -222,6 +222,30 @@ void log_settle(struct engine *e, struct entry *entry, struct finished *done)
         entry_drop(e, entry, done);
 }
 
+static uint64_t entry_distance(const struct entry *entry, uint64_t number)
+{
+    if (!entry)
+        return UINT64_MAX;
+    return entry->number > number ? entry->number - number : number - entry->number;
+}
+
+/* A lane may be a hundred thousand messages behind, and speak of one after the other: the search
+ * begins at the oldest entry, at the newest one, or where the lane's acknowledgements are. */
+struct entry *log_find(const struct channel *c, int lane, uint64_t number)
+{
+    struct entry *const from[] = {TAILQ_FIRST(&c->entries), TAILQ_LAST(&c->entries, entries),
+                                  c->view[lane].mark};
+    struct entry *entry = from[0];
+    for (size_t i = 1; i < sizeof from / sizeof *from; i++)
+        if (entry_distance(from[i], number) < entry_distance(entry, number))
+            entry = from[i];
+    while (entry && entry->number < number)
+        entry = TAILQ_NEXT(entry, sent);
+    while (entry && entry->number > number)
+        entry = TAILQ_PREV(entry, entries, sent);
+    return entry && entry->number == number ? entry : NULL;
+}
+
 void log_trim(struct engine *e, struct channel *c, struct finished *done)
 {
     uint64_t floor = channel_floor(e, c);

@@ -89,11 +89,8 @@ static bool transfer_pump(struct engine *e, struct transfer *t)
 void rendezvous_cts(struct engine *e, int replica, struct channel *c, uint64_t number)
 {
     struct finished done = STAILQ_HEAD_INITIALIZER(done);
-    struct entry *entry;
-    TAILQ_FOREACH_REVERSE (entry, &c->entries, entries, sent)
-        if (entry->number <= number)
-            break;
-    if (!entry || entry->number != number || !entry->rendezvous || transfer_find(e, entry, replica))
+    struct entry *entry = log_find(c, lane_of(e, replica), number);
+    if (!entry || !entry->rendezvous || transfer_find(e, entry, replica))
         return;
     log_copy_for_network(e, entry, lane_of(e, replica), &done);
     struct transfer *t = memory_zeroed(sizeof *t);

@@ -352,10 +352,8 @@ void send_have(struct engine *e, int lane, struct channel *c, const struct heade
         early_insert(c, lane, h);
         return;
     }
-    TAILQ_FOREACH_REVERSE (entry, &c->entries, entries, sent)
-        if (entry->number <= h->number)
-            break;
-    if (!entry || entry->number != h->number)
+    entry = log_find(c, lane, h->number);
+    if (!entry)
         return;
     entry_note_have(e, entry, lane, h);
     log_settle(e, entry, &done);

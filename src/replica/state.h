@@ -476,6 +476,8 @@ struct entry *log_add_copy(struct engine *e, struct channel *c, int tag, const v
                            size_t length);
 void log_trim(struct engine *e, struct channel *c, struct finished *done);
 void log_settle(struct engine *e, struct entry *entry, struct finished *done);
+/* The message of that number, if it is still in the log; the lane is the one that speaks of it. */
+struct entry *log_find(const struct channel *c, int lane, uint64_t number);
 void log_complete(struct engine *e, struct finished *done);
 int log_copy_late(struct engine *e);
 /* A receiver in this lane asks for a large message. */
