@@ -95,6 +95,7 @@ struct engine *engine_create(int ranks, int lanes, int rank, int lane, const boo
     STAILQ_INIT(&e->deferred);
     LIST_INIT(&e->owed);
     LIST_INIT(&e->half_said);
+    TAILQ_INIT(&e->witness.ahead);
     LIST_INIT(&e->comms);
     LIST_INIT(&e->sweep);
     LIST_INIT(&e->agents);
@@ -123,7 +124,7 @@ void engine_destroy(struct engine *e)
     comm_clear(e);
     pool_clear(&e->pool);
     decide_clear(&e->decide);
-    free(e->witness.list.base);
+    witness_clear(e);
     free(e->link);
     free(e->by_rank);
     free(e->scratch);

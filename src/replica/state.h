@@ -205,6 +205,13 @@ struct owed {
     bool late; /* engine_progress() was called since */
 };
 
+struct ahead {
+    TAILQ_ENTRY(ahead) by_number;
+    uint64_t number;
+    size_t length;
+    uint8_t record[];
+};
+
 /* Decisions that some living replica of their rank may lack (witness.c). */
 struct witness {
     struct fifo list;
@@ -216,9 +223,9 @@ struct witness {
     struct {
         uint64_t decided, own, added; /* so many of all kinds; of this rank; bytes */
     } mark;
-    bool ahead;      /* some of this rank are in it that cannot be learned yet */
-    bool asked;      /* some link has a SETTLE */
-    bool to_answer;  /* or a RECALL */
+    TAILQ_HEAD(aheads, ahead) ahead; /* of this rank, by number: those before are not here yet */
+    bool asked;                      /* some link has a SETTLE */
+    bool to_answer;                  /* or a RECALL */
     bool to_recall;  /* a leader may have died, and this process is to ask before it leads; */
     bool recalls;    /* it has asked, and not all have answered */
     uint64_t recall; /* the last RECALL from here */
@@ -627,6 +634,7 @@ void leader_try(struct engine *e);
 
 /* witness.c */
 void witness_learn_ahead(struct engine *e); /* more of this rank is known */
+void witness_clear(struct engine *e);
 void witness_arrived(struct engine *e, int replica, const struct header *h, const uint8_t *payload);
 /* All living replicas of the rank hold its decisions below number; of this rank: look. */
 void witness_held(struct engine *e, int rank, uint64_t number);

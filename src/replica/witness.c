@@ -205,6 +205,26 @@ static void learn_foreign(struct engine *e, const struct witnessed *i, const uin
     list_add(e, (int)i->rank, i->number, record, length);
 }
 
+/* A replica that is slow to read its leader's link hears of many, most of them in their order. */
+static bool ahead_add(struct engine *e, uint64_t number, const uint8_t *record, size_t length)
+{
+    struct ahead *a, *before;
+    TAILQ_FOREACH_REVERSE (before, &e->witness.ahead, aheads, by_number)
+        if (before->number <= number)
+            break;
+    if (before && before->number == number)
+        return false;
+    a = memory_record(sizeof *a, length);
+    a->number = number;
+    a->length = length;
+    memcpy(a->record, record, length);
+    if (before)
+        TAILQ_INSERT_AFTER(&e->witness.ahead, before, a, by_number);
+    else
+        TAILQ_INSERT_HEAD(&e->witness.ahead, a, by_number);
+    return true;
+}
+
 /* Of this rank: what lacks here before it is in a link that survives its writer, and was left out
  * therefore. It waits until that is read. */
 static bool learn_own(struct engine *e, const struct witnessed *i, const uint8_t *record,
@@ -214,8 +234,8 @@ static bool learn_own(struct engine *e, const struct witnessed *i, const uint8_t
         return decision_relayed(e, i->number, record, length);
     if (e->leads)
         return false;
-    list_add(e, e->rank, i->number, record, length);
-    e->witness.ahead = true;
+    if (ahead_add(e, i->number, record, length))
+        list_add(e, e->rank, i->number, record, length);
     return true;
 }
 
@@ -225,24 +245,6 @@ static bool learn(struct engine *e, const struct witnessed *i, const uint8_t *re
         return learn_own(e, i, record, length);
     learn_foreign(e, i, record, length);
     return true;
-}
-
-/* The next decision of this rank, if it waits. */
-static bool learn_next(struct engine *e)
-{
-    const uint64_t known = e->decide.known;
-    struct witnessed i;
-    e->witness.ahead = false;
-    for (size_t at = 0, n; at < list_length(e) && e->decide.known == known; at += n) {
-        n = witnessed_read(e, &i, list_head(e) + at, list_length(e) - at);
-        if (i.rank != (uint32_t)e->rank || i.number < known)
-            continue;
-        e->witness.ahead = true;
-        if (i.number == known &&
-            !decision_relayed(e, known, list_head(e) + at + OWNER_BYTES, n - OWNER_BYTES))
-            return false;
-    }
-    return e->decide.known != known;
 }
 
 /* Its leader tells it as well, and has its answer then: a word now is for one that may have died.
@@ -256,9 +258,23 @@ static void say_learned(struct engine *e, uint64_t before)
 void witness_learn_ahead(struct engine *e)
 {
     const uint64_t before = e->decide.known;
-    while (e->witness.ahead && learn_next(e))
-        ;
+    struct ahead *a;
+    while ((a = TAILQ_FIRST(&e->witness.ahead)) && a->number <= e->decide.known &&
+           decision_relayed(e, a->number, a->record, a->length)) {
+        TAILQ_REMOVE(&e->witness.ahead, a, by_number);
+        free(a);
+    }
     say_learned(e, before);
+}
+
+void witness_clear(struct engine *e)
+{
+    struct ahead *a;
+    while ((a = TAILQ_FIRST(&e->witness.ahead))) {
+        TAILQ_REMOVE(&e->witness.ahead, a, by_number);
+        free(a);
+    }
+    free(e->witness.list.base);
 }
 
 void witness_arrived(struct engine *e, int replica, const struct header *h, const uint8_t *payload)
