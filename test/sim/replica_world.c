@@ -232,12 +232,30 @@ static bool holds_from(const struct proc *p, int source)
     return false;
 }
 
-/* By a replica of the receiver, most likely one that lives. Which message it holds is not seen. */
+/* The program has seen the message, or waits for the receive that has it. */
+static bool is_for_good(const struct sim *s, const struct proc *p, int source, uint32_t id)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        const struct proc_receive *own = &p->receive[i];
+        if (p->open[i] && !p->is_send[i] && own->r.firm && own->r.done &&
+            !own->r.status.cancelled && own->r.status.length >= MESSAGE_MIN &&
+            bytes_get_u32(own->bytes) == (uint32_t)source && bytes_get_u32(own->bytes + 4) == id)
+            return true;
+    }
+    return s->saw_by[p->lane][source][id] != 0;
+}
+
+/* By a replica of the receiver, most likely one that lives: one that has taken it for good, if
+ * there is any. Which message it holds is not seen. */
 static void learn(struct proc *p, int to, uint32_t id)
 {
     struct sim *s = p->sim;
     uint64_t *learnt = &s->learnt[p->rank][id], found = 0;
-    for (int k = 0; k < s->plan->lanes; k++) {
+    for (int k = 0; k < s->plan->lanes && found == 0; k++)
+        if (replica_at(s, to, k)->alive && is_for_good(s, replica_at(s, to, k), p->rank, id))
+            found = s->took[k][p->rank][id];
+    const bool sure = found != 0;
+    for (int k = 0; !sure && k < s->plan->lanes; k++) {
         const uint64_t posted = s->took[k][p->rank][id];
         if (posted == 0 && holds_from(replica_at(s, to, k), p->rank))
             return;
