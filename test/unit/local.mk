@@ -59,6 +59,7 @@ unit_programs = \
     test/unit/held \
     test/unit/acks \
     test/unit/far \
+    test/unit/synchronous \
     test/unit/witness \
     test/unit/lag \
     test/unit/pool \
@@ -203,6 +204,7 @@ test_unit_match_LDADD = libreplica.la $(LDADD)
 test_unit_decision_LDADD = libreplica.la $(LDADD)
 test_unit_held_LDADD = libreplica.la $(LDADD)
 test_unit_far_LDADD = libreplica.la $(LDADD)
+test_unit_synchronous_LDADD = libreplica.la $(LDADD)
 test_unit_acks_LDADD = libreplica.la $(LDADD)
 test_unit_witness_LDADD = libreplica.la $(LDADD)
 test_unit_lag_LDADD = libreplica.la $(LDADD)
