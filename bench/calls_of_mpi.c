@@ -56,6 +56,23 @@ static void synchronous(int times)
             MPI_Recv(in, SMALL, MPI_CHAR, rank - 1, TAG, all, NO_STATUS);
 }
 
+/* As halos are exchanged by DUNE. */
+static void synchronous_halo(int times)
+{
+    enum { HALO = 1024 };
+    MPI_Request receives[2], sends[2];
+    int which;
+    while (times-- > 0) {
+        MPI_Irecv(chars_in, HALO, MPI_CHAR, before, TAG, all, &receives[0]);
+        MPI_Irecv(chars_in + HALO, HALO, MPI_CHAR, next, TAG, all, &receives[1]);
+        MPI_Issend(out, HALO, MPI_CHAR, before, TAG, all, &sends[0]);
+        MPI_Issend(out, HALO, MPI_CHAR, next, TAG, all, &sends[1]);
+        for (int i = 0; i < 2; i++)
+            MPI_Waitany(2, receives, &which, NO_STATUS);
+        MPI_Waitall(2, sends, NO_STATUSES);
+    }
+}
+
 static void buffered(int times)
 {
     static char space[1024 * 1024];
@@ -466,6 +483,7 @@ static const struct call {
     {"sendrecv_replace", sendrecv_replace, 1000, LARGE},
     {"to_self", to_self, 50000, SMALL},
     {"synchronous", synchronous, 5000, SMALL},
+    {"synchronous_halo", synchronous_halo, 5000, SMALL},
     {"buffered", buffered, 10000, SMALL},
     {"one_way", one_way, 300000, SMALL},
     {"freed_requests", freed_requests, 10000, SMALL},
