@@ -28,6 +28,8 @@ static enum transport_urgency urgency_of(const uint8_t *header)
         return flags & HEADER_SURVIVES ? news : TRANSPORT_URGENT;
     case HEADER_DECIDED:
         return flags & HEADER_SURVIVES ? TRANSPORT_QUIET : TRANSPORT_URGENT;
+    case HEADER_HAVE:
+        return flags & HEADER_BESIDE ? TRANSPORT_QUIET : TRANSPORT_URGENT;
     case HEADER_ACK:
     case HEADER_WITNESS:
         return TRANSPORT_QUIET;

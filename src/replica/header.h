@@ -89,6 +89,7 @@ enum header_flag {
     HEADER_FIRM = 8,   /* HAVE: the program of the receiver will never see it otherwise */
     HEADER_SURVIVES =
         16, /* DECIDE, DECIDED: the link survives its writer, so nothing waits for the answer */
+    HEADER_BESIDE = 32, /* HAVE with FIRM: the replica of its lane says so, too; no need to hurry */
 };
 
 enum header_death {

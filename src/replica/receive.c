@@ -73,10 +73,18 @@ static struct header message_answer(const struct engine_message *m, uint8_t kind
                            .number = m->number};
 }
 
+/* Where another replica of this rank tells a sender the same, it waits for that one's word; unless
+ * it may have to do with this lane, whose own sender is dead. */
 static void have_put(struct engine *e, int world, const struct header *h)
 {
-    FOR_LANES (k, e->by_rank[world].living)
-        link_put(e, replica_of(e, world, k), h, NULL, NULL);
+    const lanes_t senders = e->by_rank[world].living;
+    const lanes_t told = e->by_rank[e->rank].living & (lanes_t)~lane_bit(e->lane);
+    FOR_LANES (k, senders) {
+        struct header to = *h;
+        if ((h->flags & HEADER_FIRM) && lane_in(told, k) && lane_in(senders, e->lane))
+            to.flags |= HEADER_BESIDE;
+        link_put(e, replica_of(e, world, k), &to, NULL, NULL);
+    }
 }
 
 /* HAVE tells a synchronous sender how far this program has come: it waits where a message would. */

@@ -19,7 +19,8 @@ enum { OWN = 1, OTHER = 1 + RANKS, TWIN = RANKS }; /* rank 1's replicas; rank 0 
 struct scene {
     struct engine *engine;
     struct engine_comm *comm;
-    struct header sent, said[MOST]; /* the last message; words about one */
+    struct header sent, said[MOST]; /* the last message; words about one, */
+    struct header said_beside;      /* and to the sender in the other lane */
     int count, to_twin;             /* HAVE to rank 1 in lane 0; decisions */
     bool survives;
 };
@@ -35,6 +36,8 @@ static int on_send(void *ctx, int replica, const uint8_t *header, const void *pa
         g->sent = h;
     if (h.kind == HEADER_HAVE && replica == OWN && g->count < MOST)
         g->said[g->count++] = h;
+    if (h.kind == HEADER_HAVE && replica == OTHER)
+        g->said_beside = h;
     g->to_twin += replica == TWIN && h.kind == HEADER_DECIDE;
     return 1;
 }
@@ -164,6 +167,32 @@ static void test_awaited_before_it_comes(void **state)
     engine_await(g->engine, &r);
     arrive(g);
     expect_words(g, 1, HEADER_FIRM);
+    assert_int_equal(g->said[0].flags & HEADER_BESIDE, 0);
+    assert_int_equal(g->said_beside.flags & HEADER_BESIDE, HEADER_BESIDE);
+}
+
+/* Its own receiver is dead, or its own lane's sender is. */
+static void expect_hurry_without(struct scene *g, int dead)
+{
+    struct engine_receive r;
+    uint8_t bytes[LENGTH];
+    receive(g, &r, bytes);
+    engine_await(g->engine, &r);
+    const struct header h = message_of_rank_1(g);
+    engine_dead(g->engine, dead);
+    engine_progress(g->engine, 1001);
+    put(g, dead == OWN ? OTHER : OWN, &h, (const uint8_t[LENGTH]){0});
+    assert_int_equal(g->said_beside.flags & (HEADER_FIRM | HEADER_BESIDE), HEADER_FIRM);
+}
+
+static void test_a_word_that_has_no_other_beside_it_hurries(void **state)
+{
+    expect_hurry_without(*state, TWIN);
+}
+
+static void test_a_word_to_one_that_took_over_hurries(void **state)
+{
+    expect_hurry_without(*state, OWN);
 }
 
 static void test_a_program_that_does_not_ask_tells_it_all_the_same(void **state)
@@ -371,6 +400,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_one_word_for_a_receive_that_is_awaited_at_once),
         TEST(test_awaited_before_it_comes),
+        TEST(test_a_word_that_has_no_other_beside_it_hurries),
+        TEST(test_a_word_to_one_that_took_over_hurries),
         TEST(test_a_program_that_does_not_ask_tells_it_all_the_same),
         TEST(test_a_message_that_was_there_before_is_answered_at_once),
         TEST(test_for_good_only_with_the_decisions_before),
