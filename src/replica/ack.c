@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ack.c -- acknowledges messages to the replicas that did not send them, many at a time. */
 #include "state.h"
+#include <stdlib.h>
 
 enum { RECORDS = 64 };
 /* To other hosts: so many times as many messages, as many bytes and as much time. More bytes would
@@ -35,12 +36,24 @@ static void ack_put_frame(struct engine *e, int world, const uint8_t *records, s
     }
 }
 
+static void ack_put_words(struct engine *e, int world)
+{
+    struct rank *r = &e->by_rank[world];
+    struct word *w;
+    while ((w = STAILQ_FIRST(&r->words))) {
+        STAILQ_REMOVE_HEAD(&r->words, next);
+        receive_put_have(e, world, &w->h, w->lanes);
+        free(w);
+    }
+}
+
 void ack_flush(struct engine *e, int world)
 {
     struct rank *r = &e->by_rank[world];
     uint8_t records[RECORDS * HEADER_ACK_BYTES];
     struct channel *c;
     size_t length = 0;
+    ack_put_words(e, world);
     while ((c = TAILQ_FIRST(&r->dirty))) {
         TAILQ_REMOVE(&r->dirty, c, dirty);
         c->unacked = false;
@@ -53,6 +66,16 @@ void ack_flush(struct engine *e, int world)
     }
     r->unacked = 0;
     r->unacked_bytes = 0;
+}
+
+void ack_clear(struct engine *e)
+{
+    struct word *w;
+    for (int i = 0; i < e->ranks; i++)
+        while ((w = STAILQ_FIRST(&e->by_rank[i].words))) {
+            STAILQ_REMOVE_HEAD(&e->by_rank[i].words, next);
+            free(w);
+        }
 }
 
 /* A sender's log has them for all ranks. */
@@ -79,6 +102,18 @@ static bool ack_can_wait(const struct engine *e, int world)
     return true;
 }
 
+static void ack_add(struct engine *e, int world, size_t bytes)
+{
+    struct rank *r = &e->by_rank[world];
+    if (r->unacked == 0)
+        r->unacked_ms = e->now_ms;
+    r->unacked++;
+    r->unacked_bytes += bytes;
+    if ((r->unacked >= e->limits.ack_messages || r->unacked_bytes >= e->limits.ack_bytes) &&
+        !ack_can_wait(e, world))
+        ack_flush(e, world);
+}
+
 void ack_count(struct engine *e, struct channel *c, size_t bytes)
 {
     struct rank *r = &e->by_rank[c->world];
@@ -88,13 +123,15 @@ void ack_count(struct engine *e, struct channel *c, size_t bytes)
         c->unacked = true;
         TAILQ_INSERT_TAIL(&r->dirty, c, dirty);
     }
-    if (r->unacked == 0)
-        r->unacked_ms = e->now_ms;
-    r->unacked++;
-    r->unacked_bytes += bytes;
-    if ((r->unacked >= e->limits.ack_messages || r->unacked_bytes >= e->limits.ack_bytes) &&
-        !ack_can_wait(e, c->world))
-        ack_flush(e, c->world);
+    ack_add(e, c->world, bytes);
+}
+
+void ack_word(struct engine *e, int world, const struct header *h, lanes_t lanes)
+{
+    struct word *w = memory_zeroed(sizeof *w);
+    *w = (struct word){.h = *h, .lanes = lanes};
+    STAILQ_INSERT_TAIL(&e->by_rank[world].words, w, next);
+    ack_add(e, world, 0);
 }
 
 int ack_flush_due(struct engine *e, bool all)

@@ -20,6 +20,7 @@ static void death_lane_gone(struct engine *e, int world, int lane)
         c->view[lane].next = NULL;
     }
     e->released = true;
+    ack_flush_due(e, true); /* a word that could wait may be waited for now */
     verify_again(e);
 }
 

@@ -57,6 +57,7 @@ static void begin_ranks(struct engine *e, const bool *alive)
     for (int i = 0; i < e->ranks; i++) {
         TAILQ_INIT(&e->by_rank[i].busy);
         TAILQ_INIT(&e->by_rank[i].dirty);
+        STAILQ_INIT(&e->by_rank[i].words);
         for (int k = 0; k < e->lanes; k++) {
             struct link *link = &e->link[replica_of(e, i, k)];
             link->world = i;
@@ -115,6 +116,7 @@ void engine_destroy(struct engine *e)
         return;
     rendezvous_clear(e);
     receive_clear(e);
+    ack_clear(e);
     future_clear(e);
     for (int i = 0; i < e->ranks * e->lanes; i++) {
         if (e->link[i].placed)

@@ -75,16 +75,29 @@ static struct header message_answer(const struct engine_message *m, uint8_t kind
 
 /* Where another replica of this rank tells a sender the same, it waits for that one's word; unless
  * it may have to do with this lane, whose own sender is dead. */
-static void have_put(struct engine *e, int world, const struct header *h)
+static lanes_t lanes_beside(const struct engine *e, int world)
 {
-    const lanes_t senders = e->by_rank[world].living;
-    const lanes_t told = e->by_rank[e->rank].living & (lanes_t)~lane_bit(e->lane);
-    FOR_LANES (k, senders) {
+    const lanes_t senders = e->by_rank[world].living, own = lane_bit(e->lane);
+    return senders & own ? senders & e->by_rank[e->rank].living & (lanes_t)~own : 0;
+}
+
+void receive_put_have(struct engine *e, int world, const struct header *h, lanes_t lanes)
+{
+    const lanes_t beside = h->flags & HEADER_BESIDE ? lanes_beside(e, world) : 0;
+    FOR_LANES (k, lanes & e->by_rank[world].living) {
         struct header to = *h;
-        if ((h->flags & HEADER_FIRM) && lane_in(told, k) && lane_in(senders, e->lane))
-            to.flags |= HEADER_BESIDE;
+        to.flags = (uint8_t)(lane_in(beside, k) ? h->flags : h->flags & ~HEADER_BESIDE);
         link_put(e, replica_of(e, world, k), &to, NULL, NULL);
     }
+}
+
+/* Those that it need not hurry to get it with the next acknowledgements. */
+static void have_put(struct engine *e, int world, const struct header *h)
+{
+    const lanes_t later = h->flags & HEADER_BESIDE ? lanes_beside(e, world) : 0;
+    receive_put_have(e, world, h, (lanes_t)~later);
+    if (later)
+        ack_word(e, world, h, later);
 }
 
 /* HAVE tells a synchronous sender how far this program has come: it waits where a message would. */
@@ -137,7 +150,7 @@ static struct header message_have(const struct engine *e, const struct engine_me
  * Where contents are compared the sender waits for the acknowledgement as well. */
 static void have_say(struct engine *e, int world, const struct header *h)
 {
-    if (h->flags & HEADER_FIRM && decision_blocks_all(e))
+    if ((h->flags & HEADER_FIRM) && decision_blocks_all(e))
         have_defer(e, world, h);
     else
         have_put(e, world, h);
@@ -178,13 +191,14 @@ static void receive_answer_synchronous(struct engine *e, struct engine_receive *
                                        const struct engine_message *m, bool at_once)
 {
     struct header h = message_have(e, m);
+    const uint8_t firm = m->large ? HEADER_FIRM : HEADER_FIRM | HEADER_BESIDE;
     if (r->firm) {
-        h.flags |= HEADER_FIRM;
+        h.flags |= firm;
         have_say(e, m->source, &h);
         return;
     }
     struct owed *o = r->owed = memory_zeroed(sizeof *o);
-    *o = (struct owed){.h = h, .world = m->source};
+    *o = (struct owed){.h = h, .world = m->source, .firm = firm};
     LIST_INSERT_HEAD(&e->owed, o, next);
     if (at_once)
         owed_say(e, o);
@@ -203,7 +217,7 @@ void receive_is_firm(struct engine *e, struct engine_receive *r)
     if (!r->owed)
         return;
     struct header h = r->owed->h;
-    h.flags |= HEADER_FIRM;
+    h.flags |= r->owed->firm;
     have_say(e, r->owed->world, &h);
     owed_end(r);
 }

@@ -170,6 +170,7 @@ struct rank {
     lanes_t finished;
     struct channels busy;
     struct channels dirty; /* received from it and not acknowledged */
+    STAILQ_HEAD(, word) words;
     uint32_t unacked;
     size_t unacked_bytes;
     uint64_t unacked_ms;
@@ -201,8 +202,16 @@ struct owed {
     LIST_ENTRY(owed) next;
     struct header h;
     int world;
-    bool said; /* without FIRM */
-    bool late; /* engine_progress() was called since */
+    uint8_t firm; /* flags that it will have */
+    bool said;    /* without them */
+    bool late;    /* engine_progress() was called since */
+};
+
+/* A HAVE for which nothing waits. */
+struct word {
+    STAILQ_ENTRY(word) next;
+    struct header h;
+    lanes_t lanes;
 };
 
 struct ahead {
@@ -526,6 +535,7 @@ void receive_pairs(struct engine *e, struct engine_comm *c);
 void receive_all_pairs(struct engine *e);
 void receive_supplier_died(struct engine *e, struct channel *c, int replica);
 void receive_say_have(struct engine *e, const struct engine_message *m);
+void receive_put_have(struct engine *e, int world, const struct header *h, lanes_t lanes);
 void receive_say_deferred(struct engine *e); /* those HAVE that may leave now */
 void receive_is_firm(struct engine *e, struct engine_receive *r);
 /* The message is to be matched again: HAVE is said then, if it has not been yet. */
@@ -589,7 +599,10 @@ void region_clear(struct engine_comm *c);
 
 /* ack.c */
 void ack_count(struct engine *e, struct channel *c, size_t bytes);
+/* A HAVE that may wait until the acknowledgements go. */
+void ack_word(struct engine *e, int world, const struct header *h, lanes_t lanes);
 void ack_flush(struct engine *e, int world);
+void ack_clear(struct engine *e);
 int ack_flush_due(struct engine *e, bool all);
 void ack_closed(struct engine *e, int replica, const struct header *h);
 void ack_arrived(struct engine *e, int replica, const struct header *h, const uint8_t *payload);

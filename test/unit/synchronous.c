@@ -168,7 +168,24 @@ static void test_awaited_before_it_comes(void **state)
     arrive(g);
     expect_words(g, 1, HEADER_FIRM);
     assert_int_equal(g->said[0].flags & HEADER_BESIDE, 0);
-    assert_int_equal(g->said_beside.flags & HEADER_BESIDE, HEADER_BESIDE);
+    assert_int_equal(g->said_beside.kind, 0); /* that goes with the acknowledgement */
+    engine_progress(g->engine, 1010);
+    assert_int_equal(g->said_beside.flags, HEADER_FIRM | HEADER_BESIDE);
+    assert_int_equal(g->count, 1);
+}
+
+static void test_a_word_that_waits_goes_when_its_other_is_dead(void **state)
+{
+    struct scene *g = *state;
+    struct engine_receive r;
+    uint8_t bytes[LENGTH];
+    receive(g, &r, bytes);
+    engine_await(g->engine, &r);
+    arrive(g);
+    assert_int_equal(g->said_beside.kind, 0);
+    engine_dead(g->engine, TWIN);
+    engine_progress(g->engine, 1000);
+    assert_int_equal(g->said_beside.flags, HEADER_FIRM);
 }
 
 /* Its own receiver is dead, or its own lane's sender is. */
@@ -400,6 +417,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_one_word_for_a_receive_that_is_awaited_at_once),
         TEST(test_awaited_before_it_comes),
+        TEST(test_a_word_that_waits_goes_when_its_other_is_dead),
         TEST(test_a_word_that_has_no_other_beside_it_hurries),
         TEST(test_a_word_to_one_that_took_over_hurries),
         TEST(test_a_program_that_does_not_ask_tells_it_all_the_same),

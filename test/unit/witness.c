@@ -231,6 +231,9 @@ static void test_goes_before_word_of_a_match(void **state)
     engine_send(process[2].engine, &s);
     deliver(2, 1);
     engine_receive(process[1].engine, &r);
+    assert_int_equal(kind_of(1, 2, 0), HEADER_WITNESS);
+    assert_int_equal(kind_of(1, 2, 1), HEADER_HAVE);
+    engine_progress(process[1].engine, 1000 + engine_default_limits.ack_delay_ms);
     assert_int_equal(kind_of(1, 2 + RANKS, 0), HEADER_WITNESS);
     assert_int_equal(kind_of(1, 2 + RANKS, 1), HEADER_HAVE);
 }
