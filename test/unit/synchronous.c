@@ -116,6 +116,12 @@ static void receive(struct scene *g, struct engine_receive *r, uint8_t *bytes)
     engine_receive(g->engine, r);
 }
 
+static void receive_awaited(struct scene *g, struct engine_receive *r, uint8_t *bytes)
+{
+    receive(g, r, bytes);
+    engine_await(g->engine, r);
+}
+
 /* The name of the communicator is in what this process sends. */
 static struct header message_of_rank_1(struct scene *g)
 {
@@ -163,8 +169,7 @@ static void test_awaited_before_it_comes(void **state)
     struct scene *g = *state;
     struct engine_receive r;
     uint8_t bytes[LENGTH];
-    receive(g, &r, bytes);
-    engine_await(g->engine, &r);
+    receive_awaited(g, &r, bytes);
     arrive(g);
     expect_words(g, 1, HEADER_FIRM);
     assert_int_equal(g->said[0].flags & HEADER_BESIDE, 0);
@@ -179,8 +184,7 @@ static void test_a_word_that_waits_goes_when_its_other_is_dead(void **state)
     struct scene *g = *state;
     struct engine_receive r;
     uint8_t bytes[LENGTH];
-    receive(g, &r, bytes);
-    engine_await(g->engine, &r);
+    receive_awaited(g, &r, bytes);
     arrive(g);
     assert_int_equal(g->said_beside.kind, 0);
     engine_dead(g->engine, TWIN);
@@ -193,8 +197,7 @@ static void expect_hurry_without(struct scene *g, int dead)
 {
     struct engine_receive r;
     uint8_t bytes[LENGTH];
-    receive(g, &r, bytes);
-    engine_await(g->engine, &r);
+    receive_awaited(g, &r, bytes);
     const struct header h = message_of_rank_1(g);
     engine_dead(g->engine, dead);
     engine_progress(g->engine, 1001);
