@@ -214,6 +214,7 @@ struct word {
     lanes_t lanes;
 };
 
+/* A decision of this rank that a witness has told before those that precede it were here. */
 struct ahead {
     TAILQ_ENTRY(ahead) by_number;
     uint64_t number;
@@ -540,7 +541,7 @@ void receive_say_deferred(struct engine *e); /* those HAVE that may leave now */
 void receive_is_firm(struct engine *e, struct engine_receive *r);
 /* The message is to be matched again: HAVE is said then, if it has not been yet. */
 void receive_give_back(struct engine_receive *r, struct engine_message *m);
-int receive_say_owed(struct engine *e, bool all);
+int receive_say_owed(struct engine *e, bool all); /* without FIRM; all: new ones, too. How many. */
 void receive_clear(struct engine *e);
 void receive_arrived(struct engine *e, int replica, struct channel *c, const struct header *h,
                      const void *payload, struct engine_message *placed);
