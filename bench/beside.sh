@@ -90,11 +90,11 @@ clock='begin=${EPOCHREALTIME/./}; "$@"; code=$?; echo $(((${EPOCHREALTIME/./} - 
 # communication needs osc/ucx left out, if that is installed: it takes windows that it cannot serve.
 stock_copy() { # FOLDER COPY RANKS CMD...
     local took=$1/ms.$2 k=$((desktops_each * $2 + 1)) ranks=$3 by=slot hosts
-    hosts=10.77.0.$k:$slots
-    [ "$desktops_each" = 1 ] || hosts+=,10.77.0.$((k + 1)):$slots
-    [ "$ranks" != 2 ] || by=node
     shift 3
     [ -z "$desktops" ] || {
+        hosts=10.77.0.$k:$slots
+        [ "$desktops_each" = 1 ] || hosts+=,10.77.0.$((k + 1)):$slots
+        [ "$ranks" != 2 ] || by=node
         timeout -k 5 -s KILL "$beside_limit" bash -c "$clock" "$took" "$scratch/agent" .$k mpirun \
             --mca plm rsh --mca plm_rsh_agent "$scratch/agent" -H "$hosts" --map-by $by \
             --mca pml ob1 --mca btl self,vader,tcp --mca btl_tcp_if_include eth0 --mca osc ^ucx \

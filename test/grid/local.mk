@@ -15,6 +15,7 @@ grid_scripts = \
     test/grid/doctor \
     test/grid/tutorial \
     test/grid/as_stock \
+    test/grid/benches \
     test/grid/unnoticed \
     test/grid/endings \
     test/grid/fetched \
