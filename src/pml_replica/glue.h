@@ -174,12 +174,15 @@ static inline bool program_calls(void)
  * although only one may. */
 void link_watch_enter(void);
 void link_watch_leave(void);
+void link_leaves(void), link_is_back(void); /* for backoff.h */
 static inline void link_enter(void)
 {
     if (replica.watch_threads)
         link_watch_enter();
     if (replica.depth++ > 0)
         return;
+    if (replica.backoff.left > 0)
+        link_is_back();
     biased_lock_enter(&replica.links_lock);
     if (!STAILQ_EMPTY(&replica.later))
         transfer_complete_later();
@@ -189,6 +192,8 @@ static inline void link_leave(void)
     if (--replica.depth > 0)
         return;
     biased_lock_leave(&replica.links_lock);
+    if (replica.backoff.counts)
+        link_leaves();
     if (replica.watch_threads)
         link_watch_leave();
 }

@@ -429,6 +429,11 @@ bool transport_is_far(const struct transport *t, uint32_t to)
     return e->state == LINK_OPEN && !e->by_unix;
 }
 
+unsigned transport_near(const struct transport *t)
+{
+    return t->ring_count;
+}
+
 bool transport_met(const struct transport *t, uint32_t to)
 {
     return t->endpoints[to].was_open;

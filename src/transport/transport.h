@@ -121,6 +121,8 @@ uint64_t transport_turn_ms(struct transport *t, uint32_t process, uint64_t gap_m
 /* Does what is sent to this process go over a network? Not known, and so false, before there is a
  * connection. */
 bool transport_is_far(const struct transport *t, uint32_t to);
+/* How many processes of this host there are links to. */
+unsigned transport_near(const struct transport *t);
 /* Was there ever a connection? */
 bool transport_met(const struct transport *t, uint32_t to);
 /* How many connections were made so far, in either direction. */

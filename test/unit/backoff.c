@@ -26,10 +26,15 @@ static int ms_of(const struct backoff *n, const struct contention *c, struct bac
     return backoff_is_due(n, c, is) ? backoff_ms(n, is, has_timed_work) : 0;
 }
 
-/* One look of 1 us, and what the thread does until the next one. Returns how long it may sleep. */
+/* What the thread does since its last look, and one of 1 us. Returns how long it may sleep. */
 static int look(struct thread *t, struct backoff_case is, uint64_t computes, bool is_being_read)
 {
-    t->now += 1 * US + computes + t->others;
+    if (t->backoff.counts)
+        backoff_leaves(&t->backoff, t->now);
+    t->now += computes;
+    if (t->backoff.left > 0)
+        backoff_is_back(&t->backoff, t->now);
+    t->now += 1 * US + t->others;
     t->used += 1 * US + computes;
     if (backoff_poll(&t->backoff, t->only))
         backoff_judge(&t->backoff, is, t->now, t->used, is_being_read);
@@ -122,6 +127,46 @@ static void test_a_wait_where_others_run(void **state)
     assert_in_range(looks_until_sleep(&for_word, word, 0, false), 100, 250);
     assert_in_range(looks_until_sleep(&only_asks, asks, 0, false), 1000, 5000);
     assert_in_range(looks_until_sleep(&alone, waits, 0, false), 1000, 5000);
+}
+
+/* It gives its processor to those that wait for another one; what it waits for may be among them.
+ */
+static void test_a_wait_in_a_crowd(void **state)
+{
+    (void)state;
+    const struct backoff_case wait = {.waits = true, .crowd = true},
+                              word = {.for_word = true, .crowd = true};
+    struct thread alone = {0}, shared = {.others = 3 * US}, read = {0}, told = {0}, busy = {0};
+    assert_in_range(looks_until_sleep(&alone, wait, 0, false), 100, 250);
+    assert_in_range(looks_until_sleep(&shared, wait, 0, false), 100, 250);
+    assert_in_range(looks_until_sleep(&read, wait, 0, true), 100, 250);
+    assert_in_range(looks_until_sleep(&told, word, 0, false), 100, 250);
+    assert_int_equal(looks_until_sleep(&busy, wait, 10 * US, false), 0);
+}
+
+/* A program that computes for half a microsecond between its tests gets on with that. */
+static void test_tests_in_a_crowd(void **state)
+{
+    (void)state;
+    const struct backoff_case tests = {.crowd = true};
+    struct thread idle = {0}, hardly = {0}, computes = {0}, first = {0};
+    assert_in_range(looks_until_sleep(&idle, tests, 0, false), 150, 250);
+    assert_in_range(looks_until_sleep(&hardly, tests, US / 5, false), 150, 250);
+    assert_in_range(looks_until_sleep(&computes, tests, US / 2, false), 2000, 5000);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(look(&first, tests, 0, false), 0);
+    assert_in_range(looks_until_sleep(&first, tests, US / 2, false), 1900, 5000);
+}
+
+static void test_a_test_that_has_slept_sleeps_no_more_when_there_is_work(void **state)
+{
+    (void)state;
+    const struct backoff_case tests = {.crowd = true};
+    struct thread t = {0};
+    assert_true(looks_until_sleep(&t, tests, 0, false) > 0);
+    assert_int_equal(look(&t, tests, US / 5, false), 1);
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(look(&t, tests, 2 * US, false), 0);
 }
 
 static void test_for_a_time_at_once(void **state)
@@ -220,6 +265,9 @@ int main(void)
         cmocka_unit_test(test_who_computes_never_sleeps),
         cmocka_unit_test(test_while_a_peer_copies),
         cmocka_unit_test(test_a_wait_where_others_run),
+        cmocka_unit_test(test_a_wait_in_a_crowd),
+        cmocka_unit_test(test_tests_in_a_crowd),
+        cmocka_unit_test(test_a_test_that_has_slept_sleeps_no_more_when_there_is_work),
         cmocka_unit_test(test_for_a_time_at_once),
         cmocka_unit_test(test_who_rests),
         cmocka_unit_test(test_what_is_begun_is_no_loop_of_tests),

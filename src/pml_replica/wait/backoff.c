@@ -5,6 +5,10 @@
 enum { TESTS_MS = 1, WAITS_MS = 8, WAITS_MOST_MS = 64, TIMED_MS = 4, TIMED_MOST_MS = 8 };
 enum { MEETING_NS = 40000000 };
 enum { POLLS = 32, POLLS_A_TURN = 8, POLL_NS = 4000, BUSY_NS = 100000 };
+enum {
+    OUT_PART = 4,
+    OUT_NS = 1000
+}; /* less than one in so much: hardly; so much at once: it works */
 
 bool backoff_poll(struct backoff *n, bool only)
 {
@@ -21,16 +25,30 @@ bool backoff_meets(struct meeting *m, unsigned connections, uint64_t now)
     return now < m->until;
 }
 
-/* After how many rounds of polls. A peer that copies answers at once, and waking up takes longer
- * than waiting for it; except on a processor that others want, too. */
+enum { ONE = 1, FEW = 4, MORE = 64, MANY = 1024 }; /* rounds of polls */
+
+/* A peer that copies answers at once, and waking up takes longer than waiting for it; except on a
+ * processor that others want, too. In a crowd they may want it although this thread runs there
+ * alone: the kernel takes one that polls for one that computes, and brings none from another
+ * processor before it sleeps. */
 static unsigned backoff_patience(struct backoff_case is, bool is_alone, bool is_being_read)
 {
-    enum { ONE = 1, FEW = 4, MORE = 64, MANY = 1024 };
-    if (is.meets && !is_being_read && (is.waits || is.for_word))
+    const bool waits = is.waits || is.for_word;
+    if (is.meets && !is_being_read && waits)
         return ONE;
+    if (is.crowd && waits)
+        return FEW;
     if (is_alone)
         return is_being_read ? MANY : MORE;
-    return is.waits || is.for_word ? FEW : MORE;
+    return waits ? FEW : MORE;
+}
+
+/* Of a program that tests in a crowd, has it done anything else? Not known of the first round. */
+static void backoff_count_idle(struct backoff *n, bool tests, uint64_t took)
+{
+    n->idle = tests && n->counts && n->out < took / OUT_PART ? n->idle + 1 : 0;
+    n->counts = tests && n->quiet > 0;
+    n->out = 0;
 }
 
 /* Processor time is compared, since yielding takes time of another kind. Who else has run is not
@@ -39,14 +57,16 @@ void backoff_judge(struct backoff *n, struct backoff_case is, uint64_t now, uint
                    bool is_being_read)
 {
     const uint64_t went = now - n->went, took = used - n->used;
-    const bool is_busy = took >= (n->sleepy ? BUSY_NS : POLLS * POLL_NS);
     const bool is_alone = n->slept || went < took + took / 4;
+    const bool tests = is.crowd && !is.waits && !is.for_word;
+    const bool is_busy = n->sleepy ? took >= BUSY_NS || n->out >= OUT_NS : took >= POLLS * POLL_NS;
     n->went = now;
     n->used = used;
     n->slept = false;
     n->quiet = is_busy ? 0 : n->quiet + 1;
-    n->sleepy =
-        !is_busy && (n->sleepy || n->quiet >= backoff_patience(is, is_alone, is_being_read));
+    backoff_count_idle(n, tests, took);
+    n->sleepy = !is_busy && (n->sleepy || n->idle >= FEW ||
+                             n->quiet >= backoff_patience(is, is_alone, is_being_read));
 }
 
 /* A wait sleeps at once where the program sleeps between its polls: a thread that yields runs again
@@ -78,8 +98,8 @@ int backoff_at_fence_ms(uint64_t waited)
 
 void backoff_works(struct backoff *n)
 {
-    n->quiet = n->polls = 0;
-    n->sleepy = false;
+    n->quiet = n->polls = n->idle = 0;
+    n->sleepy = n->counts = false;
 }
 
 void backoff_polled(struct backoff *n, bool waits, bool slept, bool news)

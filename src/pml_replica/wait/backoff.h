@@ -6,8 +6,9 @@
  * the processor as well: what it waits for may be among them, and each turn that it gives to others
  * by polling and yielding costs a microsecond or two. The longer it waits the longer it sleeps,
  * as each wake-up takes processor time from those that compute; a frame wakes it. A program that
- * only tests goes on after the shortest sleep, since it may look after other things than messages.
- */
+ * only tests goes on after the shortest sleep, since it may look after other things than messages;
+ * and if it computes between its tests, if only for a microsecond, it is not taken for one that
+ * waits. */
 #ifndef P2P_SRC_PML_REPLICA_WAIT_BACKOFF_H
 #define P2P_SRC_PML_REPLICA_WAIT_BACKOFF_H
 #include "contention.h"
@@ -17,6 +18,12 @@ struct backoff {
     unsigned polls, quiet; /* consecutive ones that found nothing; and rounds of them */
     bool sleepy, slept;    /* it has slept since the last judgement */
     unsigned longer;       /* the next sleep: so often twice the first */
+    /* How long the program is out of MPI between its tests, ns: since the last judgement, counted
+     * where it may matter; when it left, 0: it is not out, or that is not counted; and for how many
+     * rounds it has hardly been out. */
+    bool counts;
+    uint64_t out, left;
+    unsigned idle;
 };
 
 /* What the program is doing. */
@@ -24,7 +31,8 @@ struct backoff_case {
     bool waits;    /* in a call until something comes, */
     bool for_word; /* in any call, for a decision of another lane, */
     bool for_time; /* namely of a time; its leader computes, and decides on times seldom */
-    bool meets;    /* while processes meet, */
+    bool crowd;    /* with more processes of the job on this machine than that has processors, */
+    bool meets;    /* or while processes meet, */
 };
 
 /* namely from the first time that this is asked until some time after the last connection. Each of
@@ -53,6 +61,16 @@ int backoff_ms(const struct backoff *n, struct backoff_case is, bool has_timed_w
 int backoff_at_fence_ms(uint64_t waited);
 /* After each poll. waits: as above; news: something came. */
 void backoff_polled(struct backoff *n, bool waits, bool slept, bool news);
+/* The program leaves MPI, while n->counts, and comes back, where n->left is not 0. */
+static inline void backoff_leaves(struct backoff *n, uint64_t now)
+{
+    n->left = now;
+}
+static inline void backoff_is_back(struct backoff *n, uint64_t now)
+{
+    n->out += now - n->left;
+    n->left = 0;
+}
 /* The program has begun something: polls between such calls are on its way, and no loop of tests,
  * although nothing may come, as from operations on the own window of a rank that has one copy. */
 void backoff_works(struct backoff *n);

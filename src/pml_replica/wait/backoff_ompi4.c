@@ -44,6 +44,12 @@ static bool processes_meet(uint64_t now)
            backoff_meets(&replica.meeting, transport_connections(replica.transport), now);
 }
 
+/* Of those that this process has met. */
+static bool machine_is_crowded(void)
+{
+    return transport_near(replica.transport) + 1 > replica.processors;
+}
+
 /* MPI_Init waits and sleeps in ways of its own, while other processes start. To meet takes long in
  * each of them, in which it gives its processor to none. */
 static void contention_update(struct contention *c)
@@ -88,6 +94,16 @@ int backoff_at_fence(void)
     return backoff_at_fence_ms(now - f->since);
 }
 
+void link_leaves(void)
+{
+    backoff_leaves(&replica.backoff, now_ns(CLOCK_MONOTONIC));
+}
+
+void link_is_back(void)
+{
+    backoff_is_back(&replica.backoff, now_ns(CLOCK_MONOTONIC));
+}
+
 int backoff_due(void)
 {
     contention_update(&replica.contention);
@@ -97,6 +113,7 @@ int backoff_due(void)
     if (backoff_poll(&replica.backoff, replica.single_poll)) {
         const uint64_t now = now_ns(CLOCK_MONOTONIC);
         is.meets = processes_meet(now);
+        is.crowd = machine_is_crowded();
         backoff_judge(&replica.backoff, is, now, now_ns(CLOCK_THREAD_CPUTIME_ID),
                       transport_is_being_read(replica.transport));
     }
