@@ -5,7 +5,8 @@
  *     calls_of_mpi [PART]     those with this part in their names; all of them
  *
  * Four ranks, or another even number. Rank 0 prints a line for each: `call NAME MICROSECONDS`, of
- * one time round. None of them computes, so what is seen is the price of the calls alone. */
+ * one time round. Except the last one none computes, so what is seen is the price
+ * of the calls alone. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -471,6 +472,37 @@ static void clock_and_message(int times)
     }
 }
 
+/* ---- beside work of the program's own ---- */
+
+enum { ABOUT_A_MICROSECOND = 300 };
+
+static void work(int steps)
+{
+    static double sum;
+    for (int i = 0; i < steps; i++)
+        sum = 0.999 * sum + 0.1;
+    out[DOUBLES - 1] = sum; /* or the compiler leaves it out */
+}
+
+/* A program that looks again and again while it computes, so that what comes is taken at once. */
+static void test_beside_work(int times)
+{
+    enum { TESTS = 1000 };
+    while (times-- > 0) {
+        MPI_Request r;
+        int done = 0;
+        MPI_Irecv(in, SMALL, MPI_CHAR, before, TAG, all, &r);
+        for (int i = 0; i < TESTS; i++) {
+            work(ABOUT_A_MICROSECOND);
+            if (!done)
+                MPI_Test(&r, &done, NO_STATUS);
+        }
+        MPI_Send(out, SMALL, MPI_CHAR, next, TAG, all);
+        if (!done)
+            MPI_Wait(&r, NO_STATUS);
+    }
+}
+
 /* ---- all of them ---- */
 
 static const struct call {
@@ -533,6 +565,7 @@ static const struct call {
     {"clock", clock_reads, 500000, SMALL},
     {"clock_and_message", clock_and_message, 10000, SMALL},
     {"clock_and_message_large", clock_and_message, 1000, LARGE},
+    {"test_beside_work", test_beside_work, 50, SMALL},
 };
 
 static void measure(const struct call *c)

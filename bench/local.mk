@@ -70,7 +70,7 @@ bench-npb: all test/grid/lag
 bench-packaged: all
 	@$(TEST_ENV) $(srcdir)/bench/packaged $(BENCH)
 .PHONY: bench-osu bench-npb bench-packaged
-EXTRA_DIST += bench/beside.sh bench/logged.c bench/osu bench/npb bench/packaged bench/whole.awk
+EXTRA_DIST += bench/beside.sh bench/logged.c bench/osu bench/npb bench/packaged bench/searches.cpp bench/whole.awk
 
 # Ways in which programs talk, and the model held against them: `make bench-patterns`; BENCH='--ways search --repeat 9'.
 EXTRA_PROGRAMS += bench/ways

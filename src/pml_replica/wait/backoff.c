@@ -5,10 +5,9 @@
 enum { TESTS_MS = 1, WAITS_MS = 8, WAITS_MOST_MS = 64, TIMED_MS = 4, TIMED_MOST_MS = 8 };
 enum { MEETING_NS = 40000000 };
 enum { POLLS = 32, POLLS_A_TURN = 8, POLL_NS = 4000, BUSY_NS = 100000 };
-enum {
-    OUT_PART = 4,
-    OUT_NS = 1000
-}; /* less than one in so much: hardly; so much at once: it works */
+/* Of its time a program that only tests is out of MPI for less than one in so much; one that is out
+ * for so long at once works. */
+enum { OUT_PART = 4, OUT_NS = 1000 };
 
 bool backoff_poll(struct backoff *n, bool only)
 {
