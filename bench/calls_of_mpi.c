@@ -57,6 +57,23 @@ static void synchronous(int times)
             MPI_Recv(in, SMALL, MPI_CHAR, rank - 1, TAG, all, NO_STATUS);
 }
 
+/* Thousands under way at once; the receivers take one after the other. */
+static void synchronous_many(int times)
+{
+    enum { MOST = 10000 };
+    static MPI_Request r[MOST];
+    for (int left = times, n; left > 0; left -= n) {
+        n = left < MOST ? left : MOST;
+        for (int i = 0; i < n; i++)
+            if (rank % 2 == 0)
+                MPI_Issend(out, SMALL, MPI_CHAR, rank + 1, TAG, all, &r[i]);
+            else
+                MPI_Recv(in, SMALL, MPI_CHAR, rank - 1, TAG, all, NO_STATUS);
+        if (rank % 2 == 0)
+            MPI_Waitall(n, r, NO_STATUSES);
+    }
+}
+
 /* As halos are exchanged by DUNE. */
 static void synchronous_halo(int times)
 {
@@ -515,6 +532,7 @@ static const struct call {
     {"sendrecv_replace", sendrecv_replace, 1000, LARGE},
     {"to_self", to_self, 50000, SMALL},
     {"synchronous", synchronous, 5000, SMALL},
+    {"synchronous_many", synchronous_many, 50000, SMALL},
     {"synchronous_halo", synchronous_halo, 5000, SMALL},
     {"buffered", buffered, 10000, SMALL},
     {"one_way", one_way, 300000, SMALL},

@@ -86,6 +86,7 @@ static void entry_wait(struct engine *e, struct entry *entry)
 {
     struct rank *r = &e->by_rank[entry->channel->world];
     TAILQ_INSERT_TAIL(&e->waiting, entry, wait->queued);
+    e->waits++;
     if (entry_is_held(entry))
         return;
     if (r->waiting++ == 0)
@@ -151,6 +152,7 @@ static void entry_request_done(struct engine *e, struct entry *entry, struct fin
 {
     expose_end(e, entry);
     TAILQ_REMOVE(&e->waiting, entry, wait->queued);
+    e->waits--;
     e->by_rank[entry->channel->world].waiting -= !entry_is_held(entry);
     STAILQ_INSERT_TAIL(done, entry->request, finished);
     entry->request = NULL;
@@ -164,6 +166,8 @@ static void entry_drop(struct engine *e, struct entry *entry, struct finished *d
         assert(v->next != entry);
         if (v->mark == entry)
             v->mark = TAILQ_NEXT(entry, sent);
+        if (v->spoke == entry)
+            v->spoke = TAILQ_NEXT(entry, sent);
     }
     if (entry->request)
         entry_request_done(e, entry, done);
@@ -230,11 +234,13 @@ static uint64_t entry_distance(const struct entry *entry, uint64_t number)
 }
 
 /* A lane may be a hundred thousand messages behind, and speak of one after the other: the search
- * begins at the oldest entry, at the newest one, or where the lane's acknowledgements are. */
-struct entry *log_find(const struct channel *c, int lane, uint64_t number)
+ * begins at the oldest entry, at the newest one, where the lane's acknowledgements are, or at the
+ * one of which it has spoken last. */
+struct entry *log_find(struct channel *c, int lane, uint64_t number)
 {
+    struct view *v = &c->view[lane];
     struct entry *const from[] = {TAILQ_FIRST(&c->entries), TAILQ_LAST(&c->entries, entries),
-                                  c->view[lane].mark};
+                                  v->mark, v->spoke};
     struct entry *entry = from[0];
     for (size_t i = 1; i < sizeof from / sizeof *from; i++)
         if (entry_distance(from[i], number) < entry_distance(entry, number))
@@ -243,6 +249,7 @@ struct entry *log_find(const struct channel *c, int lane, uint64_t number)
         entry = TAILQ_NEXT(entry, sent);
     while (entry && entry->number > number)
         entry = TAILQ_PREV(entry, entries, sent);
+    v->spoke = entry ? entry : v->spoke;
     return entry && entry->number == number ? entry : NULL;
 }
 
@@ -417,11 +424,25 @@ void engine_await_send(struct engine *e, struct engine_send *s)
     log_complete(e, &done);
 }
 
+/* A program may have thousands of sends that wait, and many a round brings a word on one of them:
+ * where they are many, all are looked at once in several rounds. */
+static bool log_looks_are_due(struct engine *e)
+{
+    enum { LOOKS = 64 }; /* in each round */
+    e->looks += LOOKS;
+    if (e->looks < e->waits)
+        return false;
+    e->looks = 0;
+    return true;
+}
+
 int log_copy_late(struct engine *e)
 {
     struct finished done = STAILQ_HEAD_INITIALIZER(done);
     struct entry *entry, *next;
     int copied = 0;
+    if (!log_looks_are_due(e))
+        return 0;
     for (entry = TAILQ_FIRST(&e->waiting); entry; entry = next) {
         next = TAILQ_NEXT(entry, wait->queued);
         if (!entry_may_copy(e, entry))

@@ -59,6 +59,7 @@ struct view {
     uint64_t acked, hash; /* it has all below acked; the hash that came with that */
     struct entry *next;   /* to send to it; NULL: nothing waits */
     struct entry *mark;   /* the first that it has not acknowledged, if known */
+    struct entry *spoke;  /* of which its receiver has spoken last, or the next one; or NULL */
     bool hashed;          /* a hash came */
     uint64_t agreed;      /* up to this number its hash was as here */
     uint64_t doubt;       /* verify: it was not at this number; 0: it always was */
@@ -283,6 +284,7 @@ struct engine {
     /* sending */
     struct channels pending;
     struct entries waiting;
+    size_t waits, looks;             /* so many; and looks at them that are due (log_copy_late()) */
     LIST_HEAD(, transfer) transfers; /* large messages on their way out (rendezvous.c) */
     uint8_t *scratch;
     struct pool pool; /* entries and messages */
@@ -494,7 +496,7 @@ struct entry *log_add_copy(struct engine *e, struct channel *c, int tag, const v
 void log_trim(struct engine *e, struct channel *c, struct finished *done);
 void log_settle(struct engine *e, struct entry *entry, struct finished *done);
 /* The message of that number, if it is still in the log; the lane is the one that speaks of it. */
-struct entry *log_find(const struct channel *c, int lane, uint64_t number);
+struct entry *log_find(struct channel *c, int lane, uint64_t number);
 void log_complete(struct engine *e, struct finished *done);
 int log_copy_late(struct engine *e);
 /* A receiver in this lane asks for a large message. */
