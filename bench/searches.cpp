@@ -25,9 +25,8 @@ static std::size_t search(Graph &g, std::size_t from)
         put(distance, *v, FAR);
     put(distance, vertex(from, g), 0);
     synchronize(distance);
-    breadth_first_search(
-        g, vertex(from, g),
-        visitor(make_bfs_visitor(record_distances(distance, on_tree_edge()))));
+    breadth_first_search(g, vertex(from, g),
+                         visitor(make_bfs_visitor(record_distances(distance, on_tree_edge()))));
     for (tie(v, end) = vertices(g); v != end; ++v)
         sum += get(distance, *v) < FAR ? get(distance, *v) : 0;
     return sum;

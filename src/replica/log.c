@@ -234,13 +234,12 @@ static uint64_t entry_distance(const struct entry *entry, uint64_t number)
 }
 
 /* A lane may be a hundred thousand messages behind, and speak of one after the other: the search
- * begins at the oldest entry, at the newest one, where the lane's acknowledgements are, or at the
- * one of which it has spoken last. */
+ * begins at the oldest entry, at the newest one, or at the one of which it has spoken last. */
 struct entry *log_find(struct channel *c, int lane, uint64_t number)
 {
     struct view *v = &c->view[lane];
     struct entry *const from[] = {TAILQ_FIRST(&c->entries), TAILQ_LAST(&c->entries, entries),
-                                  v->mark, v->spoke};
+                                  v->spoke};
     struct entry *entry = from[0];
     for (size_t i = 1; i < sizeof from / sizeof *from; i++)
         if (entry_distance(from[i], number) < entry_distance(entry, number))

@@ -319,34 +319,15 @@ static void test_done_by_its_own_lanes_word(void **state)
     assert_true(s.done);
 }
 
-/* Processor time for so many sends, of which the other lane speaks when all are done. */
-static double seconds_for(int messages)
+static void say_firm(struct scene *g, int from, int number, const uint64_t *hash)
 {
-    static const uint8_t bytes[LENGTH];
-    static struct scene scene;
-    struct scene *g = &scene;
-    struct engine_send s;
-    uint64_t *hash = malloc((size_t)(messages + 1) * sizeof *hash);
-    const clock_t began = clock();
-    scene_begin(g, 0);
-    hash[0] = 0;
-    for (int i = 0; i < messages; i++) {
-        hash[i + 1] = hash_roll(hash[i], TAG, LENGTH);
-        send_synchronous(g, &s, bytes);
-        say_have(g, OWN, (uint64_t)i, hash[i + 1], HEADER_FIRM);
-        engine_progress(g->engine, 1001);
-        assert_true(s.done);
-    }
-    for (int i = 0; i < messages; i++)
-        say_have(g, OTHER, (uint64_t)i, hash[i + 1], HEADER_FIRM);
-    assert_int_equal(engine_counts(g->engine)->log_bytes, 0);
-    engine_destroy(g->engine);
-    free(hash);
-    return (double)(clock() - began) / CLOCKS_PER_SEC;
+    say_have(g, from, (uint64_t)number, hash[number + 1], HEADER_FIRM);
+    engine_progress(g->engine, 1001);
 }
 
-/* For so many that are under way at once, of which the own lane speaks first. */
-static double seconds_for_many_at_once(int messages)
+/* Processor time for so many sends, of which the other lane speaks when all are done. at_once: all
+ * are under way before the own lane speaks of the first. */
+static double seconds_of(int messages, bool at_once)
 {
     static const uint8_t bytes[LENGTH];
     static struct scene scene;
@@ -359,20 +340,30 @@ static double seconds_for_many_at_once(int messages)
     for (int i = 0; i < messages; i++) {
         hash[i + 1] = hash_roll(hash[i], TAG, LENGTH);
         send_synchronous(g, &s[i], bytes);
+        if (!at_once)
+            say_firm(g, OWN, i, hash);
     }
-    for (int i = 0; i < messages; i++) {
-        say_have(g, OWN, (uint64_t)i, hash[i + 1], HEADER_FIRM);
-        engine_progress(g->engine, 1001);
-    }
+    for (int i = 0; at_once && i < messages; i++)
+        say_firm(g, OWN, i, hash);
     for (int i = 0; i < messages; i++)
         assert_true(s[i].done);
     for (int i = 0; i < messages; i++)
-        say_have(g, OTHER, (uint64_t)i, hash[i + 1], HEADER_FIRM);
+        say_firm(g, OTHER, i, hash);
     assert_int_equal(engine_counts(g->engine)->log_bytes, 0);
     engine_destroy(g->engine);
     free(hash);
     free(s);
     return (double)(clock() - began) / CLOCKS_PER_SEC;
+}
+
+static double seconds_for(int messages)
+{
+    return seconds_of(messages, false);
+}
+
+static double seconds_for_many_at_once(int messages)
+{
+    return seconds_of(messages, true);
 }
 
 static double least_of_three(double (*of)(int), int n)
