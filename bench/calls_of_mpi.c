@@ -5,7 +5,7 @@
  *     calls_of_mpi [PART]     those with this part in their names; all of them
  *
  * Four ranks, or another even number. Rank 0 prints a line for each: `call NAME MICROSECONDS`, of
- * one time round. Except the last one none computes, so what is seen is the price
+ * one time round. None computes, except test_beside_work, so what is seen is the price
  * of the calls alone. */
 #include <mpi.h>
 #include <stdio.h>

@@ -424,14 +424,15 @@ void engine_await_send(struct engine *e, struct engine_send *s)
 }
 
 /* A program may have thousands of sends that wait, and many a round brings a word on one of them:
- * where they are many, all are looked at once in several rounds. */
+ * where they are many, all are looked at once in several rounds, or when the clock has moved. */
 static bool log_looks_are_due(struct engine *e)
 {
     enum { LOOKS = 64 }; /* in each round */
     e->looks += LOOKS;
-    if (e->looks < e->waits)
+    if (e->looks < e->waits && e->looked_ms == e->now_ms)
         return false;
     e->looks = 0;
+    e->looked_ms = e->now_ms;
     return true;
 }
 

@@ -284,7 +284,8 @@ struct engine {
     /* sending */
     struct channels pending;
     struct entries waiting;
-    size_t waits, looks;             /* so many; and looks at them that are due (log_copy_late()) */
+    size_t waits, looks; /* so many; and looks at them that are due (log_copy_late()), */
+    uint64_t looked_ms;  /* which last had them all then */
     LIST_HEAD(, transfer) transfers; /* large messages on their way out (rendezvous.c) */
     uint8_t *scratch;
     struct pool pool; /* entries and messages */

@@ -340,8 +340,10 @@ static double seconds_of(int messages, bool at_once)
     for (int i = 0; i < messages; i++) {
         hash[i + 1] = hash_roll(hash[i], TAG, LENGTH);
         send_synchronous(g, &s[i], bytes);
-        if (!at_once)
-            say_firm(g, OWN, i, hash);
+        if (at_once)
+            continue;
+        say_firm(g, OWN, i, hash);
+        assert_true(s[i].done);
     }
     for (int i = 0; at_once && i < messages; i++)
         say_firm(g, OWN, i, hash);
@@ -394,6 +396,30 @@ static void test_many_under_way_are_not_looked_through(void **state)
 {
     (void)state;
     expect_in_proportion(seconds_for_many_at_once);
+}
+
+/* A program that tests seldom hears of each all the same. */
+static void test_many_under_way_are_looked_at_when_the_clock_moves(void **state)
+{
+    enum { MANY = 1000 };
+    struct scene *g = *state;
+    static struct engine_send s[MANY];
+    static const uint8_t bytes[LENGTH];
+    uint64_t hash = 0;
+    for (int i = 0; i < MANY; i++)
+        send_synchronous(g, &s[i], bytes);
+    for (int i = 0; i < 5; i++) {
+        hash = hash_roll(hash, TAG, LENGTH);
+        say_have(g, OWN, (uint64_t)i, hash, HEADER_FIRM);
+        engine_progress(g->engine, 1002 + (uint64_t)i);
+        assert_true(s[i].done);
+        assert_false(s[i + 1].done);
+    }
+    for (int i = 5; i < MANY; i++) {
+        hash = hash_roll(hash, TAG, LENGTH);
+        say_have(g, OWN, (uint64_t)i, hash, HEADER_FIRM);
+    }
+    engine_progress(g->engine, 2000);
 }
 
 /* --- a follower that reads its leader's link late --- */
@@ -458,6 +484,7 @@ int main(void)
         TEST(test_done_by_its_own_lanes_word),
         TEST(test_a_lane_far_behind_does_not_search),
         TEST(test_many_under_way_are_not_looked_through),
+        TEST(test_many_under_way_are_looked_at_when_the_clock_moves),
         TEST(test_decisions_ahead_are_not_searched_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
