@@ -5,6 +5,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,10 +16,11 @@ static struct pause {
 } pauses[PAUSES];
 static size_t count;
 
+/* By the kernel's own clock: that of libc is the leader's in all lanes, as MPI_Wtime is. */
 static long long now_us(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t); /* not MPI_Wtime, which is the leader's */
+    syscall(SYS_clock_gettime, CLOCK_REALTIME, &t);
     return t.tv_sec * 1000000LL + t.tv_nsec / 1000;
 }
 
