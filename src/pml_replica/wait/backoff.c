@@ -5,9 +5,8 @@
 enum { TESTS_MS = 1, WAITS_MS = 8, WAITS_MOST_MS = 64, TIMED_MS = 4, TIMED_MOST_MS = 8 };
 enum { MEETING_NS = 40000000 };
 enum { POLLS = 32, POLLS_A_TURN = 8, POLL_NS = 4000, BUSY_NS = 100000 };
-/* Of its time a program that only tests is out of MPI for less than one in so much; one that is out
- * for so long at once works. */
-enum { OUT_PART = 4, OUT_NS = 1000 };
+/* A program that tests works if it is out of MPI for one in so much of its time. */
+enum { OUT_PART = 4 };
 
 bool backoff_poll(struct backoff *n, bool only)
 {
@@ -30,42 +29,51 @@ enum { ONE = 1, FEW = 4, MORE = 64, MANY = 1024 }; /* rounds of polls */
  * processor that others want, too. In a crowd they may want it although this thread runs there
  * alone: the kernel takes one that polls for one that computes, and brings none from another
  * processor before it sleeps. */
-static unsigned backoff_patience(struct backoff_case is, bool is_alone, bool is_being_read)
+static unsigned backoff_patience(struct backoff_case is, bool tests, bool is_alone,
+                                 bool is_being_read)
 {
-    const bool waits = is.waits || is.for_word;
-    if (is.meets && !is_being_read && waits)
+    if (is.meets && !is_being_read && !tests)
         return ONE;
-    if (is.crowd && waits)
+    if (is.crowd)
         return FEW;
     if (is_alone)
         return is_being_read ? MANY : MORE;
-    return waits ? FEW : MORE;
+    return tests ? MORE : FEW;
 }
 
-/* Of a program that tests in a crowd, has it done anything else? Not known of the first round. */
-static void backoff_count_idle(struct backoff *n, bool tests, uint64_t took)
+/* What a program does between its tests may be all that it does: for as long as it has slept it
+ * goes on without. */
+static bool backoff_makes_up(const struct backoff *n, uint64_t now)
 {
-    n->idle = tests && n->counts && n->out < took / OUT_PART ? n->idle + 1 : 0;
-    n->counts = tests && n->quiet > 0;
-    n->out = 0;
+    return now - n->woke < n->nap;
+}
+
+void backoff_slept_in_test(struct backoff *n, uint64_t now, uint64_t took)
+{
+    n->woke = now;
+    n->nap = took;
+    n->sleepy = false; /* until the next judgement */
 }
 
 /* Processor time is compared, since yielding takes time of another kind. Who else has run is not
- * known of a time in which this thread slept. */
+ * known of a time in which this thread slept, nor of a first round whether the program works. */
 void backoff_judge(struct backoff *n, struct backoff_case is, uint64_t now, uint64_t used,
                    bool is_being_read)
 {
     const uint64_t went = now - n->went, took = used - n->used;
     const bool is_alone = n->slept || went < took + took / 4;
-    const bool tests = is.crowd && !is.waits && !is.for_word;
-    const bool is_busy = n->sleepy ? took >= BUSY_NS || n->out >= OUT_NS : took >= POLLS * POLL_NS;
+    const bool tests = !is.waits && !is.for_word, counted = n->counts;
+    const bool is_busy = took >= (n->sleepy ? BUSY_NS : POLLS * POLL_NS) ||
+                         (tests && counted && n->out >= took / OUT_PART);
     n->went = now;
     n->used = used;
     n->slept = false;
     n->quiet = is_busy ? 0 : n->quiet + 1;
-    backoff_count_idle(n, tests, took);
-    n->sleepy = !is_busy && (n->sleepy || n->idle >= FEW ||
-                             n->quiet >= backoff_patience(is, is_alone, is_being_read));
+    n->counts = tests && !is_busy;
+    n->out = 0;
+    n->sleepy = !is_busy &&
+                (n->sleepy || n->quiet >= backoff_patience(is, tests, is_alone, is_being_read)) &&
+                (!tests || (counted && !backoff_makes_up(n, now)));
 }
 
 /* A wait sleeps at once where the program sleeps between its polls: a thread that yields runs again
@@ -97,7 +105,7 @@ int backoff_at_fence_ms(uint64_t waited)
 
 void backoff_works(struct backoff *n)
 {
-    n->quiet = n->polls = n->idle = 0;
+    n->quiet = n->polls = 0;
     n->sleepy = n->counts = false;
 }
 

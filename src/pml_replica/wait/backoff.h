@@ -6,9 +6,9 @@
  * the processor as well: what it waits for may be among them, and each turn that it gives to others
  * by polling and yielding costs a microsecond or two. The longer it waits the longer it sleeps,
  * as each wake-up takes processor time from those that compute; a frame wakes it. A program that
- * only tests goes on after the shortest sleep, since it may look after other things than messages;
- * and if it computes between its tests, if only for a microsecond, it is not taken for one that
- * waits. */
+ * only tests goes on after the shortest sleep, since it may look after other things than messages,
+ * and then tests for as long as it has slept: what it gets done between its tests, it does at half
+ * its pace at least. One that does so for a quarter of its time is not taken for one that waits. */
 #ifndef P2P_SRC_PML_REPLICA_WAIT_BACKOFF_H
 #define P2P_SRC_PML_REPLICA_WAIT_BACKOFF_H
 #include "contention.h"
@@ -18,12 +18,11 @@ struct backoff {
     unsigned polls, quiet; /* consecutive ones that found nothing; and rounds of them */
     bool sleepy, slept;    /* it has slept since the last judgement */
     unsigned longer;       /* the next sleep: so often twice the first */
-    /* How long the program is out of MPI between its tests, ns: since the last judgement, counted
-     * where it may matter; when it left, 0: it is not out, or that is not counted; and for how many
-     * rounds it has hardly been out. */
+    /* How long the program has been out of MPI between its tests, ns: since the last judgement,
+     * while that is counted; and when it left, 0: it is not out, or that is not counted. */
     bool counts;
     uint64_t out, left;
-    unsigned idle;
+    uint64_t woke, nap; /* when its last sleep in a test ended, and how long that took, ns */
 };
 
 /* What the program is doing. */
@@ -59,6 +58,8 @@ int backoff_ms(const struct backoff *n, struct backoff_case is, bool has_timed_w
  * second; while hundreds start, most of them wait so. How long to sleep in such a wait, ms: a small
  * part of what it has taken, ns, so that it is not felt, and one at least from the first on. */
 int backoff_at_fence_ms(uint64_t waited);
+/* After one that has slept for so long, ns, in a program that tests. */
+void backoff_slept_in_test(struct backoff *n, uint64_t now, uint64_t took);
 /* After each poll. waits: as above; news: something came. */
 void backoff_polled(struct backoff *n, bool waits, bool slept, bool news);
 /* The program leaves MPI, while n->counts, and comes back, where n->left is not 0. */

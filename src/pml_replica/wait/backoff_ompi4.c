@@ -128,9 +128,13 @@ int backoff_poll_links(int timeout_ms)
     const uint64_t begin = replica.slept ? now_ns(CLOCK_MONOTONIC) : 0;
     const uint64_t before = replica.slept ? thread_sleeps() : 0;
     int n = transport_poll(replica.transport, timeout_ms);
-    if (replica.slept)
-        contention_slept(&replica.contention, now_ns(CLOCK_MONOTONIC) - begin,
-                         (uint64_t)timeout_ms * 1000000, thread_sleeps() - before);
+    if (replica.slept) {
+        const uint64_t now = now_ns(CLOCK_MONOTONIC);
+        if (!program_waits() && !engine_waits_for_others(replica.engine))
+            backoff_slept_in_test(&replica.backoff, now, now - begin);
+        contention_slept(&replica.contention, now - begin, (uint64_t)timeout_ms * 1000000,
+                         thread_sleeps() - before);
+    }
     backoff_polled(&replica.backoff, program_waits(), replica.slept, n > 0);
     return n;
 }
