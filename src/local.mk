@@ -34,7 +34,9 @@ libruntime_la_SOURCES = \
 component_LTLIBRARIES += mca_ras_p2p.la
 mca_ras_p2p_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS) $(P2P_VERSION)
 mca_ras_p2p_la_CFLAGS = $(AM_CFLAGS) -fno-strict-aliasing
-mca_ras_p2p_la_LDFLAGS = -module -avoid-version -export-symbols-regex '^mca_' $(AM_LDFLAGS)
+# nodelete: the thread in which Open MPI listens still calls our accept() (common/guard.c) when mpirun or an orted ends and
+# unloads us.
+mca_ras_p2p_la_LDFLAGS = -module -avoid-version -Wl,-z,nodelete -export-symbols-regex '^mca_' $(AM_LDFLAGS)
 EXTRA_mca_ras_p2p_la_DEPENDENCIES = $(srcdir)/src/local.mk # what it exports
 mca_ras_p2p_la_LIBADD = libruntime.la libsurvive.la libclient.la libcore.la $(OMPI_RTE_LIBS) $(HWLOC_LIBS)
 mca_ras_p2p_la_SOURCES = \

@@ -30,6 +30,7 @@ grid_scripts = \
     test/grid/processors \
     test/grid/brought \
     test/grid/revoked \
+    test/grid/knocked \
     test/grid/collect \
     test/grid/leave \
     test/grid/logout \
