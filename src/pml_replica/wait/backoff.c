@@ -7,6 +7,7 @@ enum { MEETING_NS = 40000000 };
 enum { POLLS = 32, POLLS_A_TURN = 8, POLL_NS = 4000, BUSY_NS = 100000 };
 /* A program that tests works if it is out of MPI for one in so much of its time. */
 enum { OUT_PART = 4 };
+enum { AWAKE_PART = 4 }; /* so many times as long as it sleeps, a program that tests is awake */
 
 bool backoff_poll(struct backoff *n, bool only)
 {
@@ -41,11 +42,11 @@ static unsigned backoff_patience(struct backoff_case is, bool tests, bool is_alo
     return tests ? MORE : FEW;
 }
 
-/* What a program does between its tests may be all that it does: for as long as it has slept it
- * goes on without. */
+/* What a program does between its tests may be all that it does: for four times as long as it has
+ * slept it goes on without. */
 static bool backoff_makes_up(const struct backoff *n, uint64_t now)
 {
-    return now - n->woke < n->nap;
+    return now - n->woke < AWAKE_PART * n->nap;
 }
 
 void backoff_slept_in_test(struct backoff *n, uint64_t now, uint64_t took)

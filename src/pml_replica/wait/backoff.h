@@ -7,8 +7,9 @@
  * by polling and yielding costs a microsecond or two. The longer it waits the longer it sleeps,
  * as each wake-up takes processor time from those that compute; a frame wakes it. A program that
  * only tests goes on after the shortest sleep, since it may look after other things than messages,
- * and then tests for as long as it has slept: what it gets done between its tests, it does at half
- * its pace at least. One that does so for a quarter of its time is not taken for one that waits. */
+ * and then tests for four times as long as it has slept: what it gets done between its tests, it
+ * does at four fifths of its pace at least. One that does so for a quarter of its time is not taken
+ * for one that waits. */
 #ifndef P2P_SRC_PML_REPLICA_WAIT_BACKOFF_H
 #define P2P_SRC_PML_REPLICA_WAIT_BACKOFF_H
 #include "contention.h"
