@@ -42,7 +42,7 @@ static void ack_put_words(struct engine *e, int world)
     struct word *w;
     while ((w = STAILQ_FIRST(&r->words))) {
         STAILQ_REMOVE_HEAD(&r->words, next);
-        receive_put_have(e, world, &w->h, w->lanes);
+        have_put(e, world, &w->h, w->lanes);
         free(w);
     }
 }

@@ -114,7 +114,7 @@ static void channel_forget_unexpected(struct engine *e, struct channel *c, int s
         if (!m->unexpected)
             continue;
         if (say)
-            receive_say_have(e, m);
+            have_say(e, m);
         TAILQ_REMOVE(&c->coming, m, large->coming);
         m->rendezvous = false;
     }

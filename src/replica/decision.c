@@ -41,7 +41,7 @@ static void decision_commit(struct engine *e)
     decide_forget(&e->decide, e->committed);
     decision_publish(e);
     witness_own_held(e);
-    receive_say_deferred(e);
+    have_say_deferred(e);
 }
 
 static bool link_survives(const struct engine *e, int lane)

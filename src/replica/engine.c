@@ -115,7 +115,7 @@ void engine_destroy(struct engine *e)
     if (!e)
         return;
     rendezvous_clear(e);
-    receive_clear(e);
+    have_clear(e);
     ack_clear(e);
     future_clear(e);
     for (int i = 0; i < e->ranks * e->lanes; i++) {

@@ -259,7 +259,7 @@ static int event_time(struct engine *e, uint64_t now_ms)
     if (!TAILQ_EMPTY(&e->withheld))
         done += future_release(e);
     if (!LIST_EMPTY(&e->owed))
-        done += receive_say_owed(e, false);
+        done += have_say_owed(e, false);
     if ((e->served && !LIST_EMPTY(&e->agents)) || e->asking.by_others)
         done += place_progress(e);
     done += decision_progress(e);

@@ -72,7 +72,7 @@ bool engine_finish(struct engine *e)
     e->finishing = true;
     decision_tell(e);
     ack_flush_due(e, true);
-    receive_say_owed(e, true);
+    have_say_owed(e, true);
     witness_settle(e);
     if (e->deaths || e->lost || !finish_is_drained(e) ||
         (e->limits.verify && !finish_all_compared(e)))

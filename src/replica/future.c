@@ -76,7 +76,7 @@ void future_forget(struct engine *e, struct engine_message *m)
 void engine_await(struct engine *e, struct engine_receive *r)
 {
     r->awaited = true;
-    receive_is_firm(e, r);
+    have_is_firm(e, r);
     if (r->withheld && future_may_write(e, r))
         receive_deliver(e, r->coming);
 }

@@ -89,7 +89,7 @@ static int cancel_give_back(struct engine *e, struct engine_receive *r)
     if (!c || length > r->capacity || (!r->data && !e->call.repack))
         return cancel_cannot_undo(e);
     struct engine_message *m = message_new(e, c, r->status.tag, r->number, length, false);
-    receive_give_back(r, m);
+    have_give_back(r, m);
     if (r->data)
         memcpy(m->data, r->data, length);
     else
@@ -112,7 +112,7 @@ static int cancel_give_back_withheld(struct engine *e, struct engine_receive *r)
         message_free(e, withheld);
     }
     m->receive = NULL;
-    receive_give_back(r, m);
+    have_give_back(r, m);
     match_requeue(&r->comm->match, m);
     return 0;
 }

@@ -529,6 +529,19 @@ int rendezvous_retry(struct engine *e);
 void rendezvous_forget(struct engine *e, int replica);
 void rendezvous_clear(struct engine *e);
 
+/* have.c */
+void have_say(struct engine *e, const struct engine_message *m);
+/* Of a synchronous message, when it is matched: at once, or when the receive is firm, or soon. */
+void have_for_synchronous(struct engine *e, struct engine_receive *r,
+                          const struct engine_message *m, bool at_once);
+void have_put(struct engine *e, int world, const struct header *h, lanes_t lanes);
+void have_say_deferred(struct engine *e); /* those that may leave now */
+void have_is_firm(struct engine *e, struct engine_receive *r);
+/* The message is to be matched again: HAVE is said then, if it has not been yet. */
+void have_give_back(struct engine_receive *r, struct engine_message *m);
+int have_say_owed(struct engine *e, bool all); /* without FIRM; all: new ones, too. How many. */
+void have_clear(struct engine *e);
+
 /* receive.c */
 void receive_message(struct engine *e, struct engine_receive *r, struct engine_message *m);
 void receive_complete(struct engine *e, struct engine_receive *r, int world, int tag,
@@ -538,14 +551,6 @@ void receive_from_self(struct engine *e, struct channel *c, struct engine_send *
 void receive_pairs(struct engine *e, struct engine_comm *c);
 void receive_all_pairs(struct engine *e);
 void receive_supplier_died(struct engine *e, struct channel *c, int replica);
-void receive_say_have(struct engine *e, const struct engine_message *m);
-void receive_put_have(struct engine *e, int world, const struct header *h, lanes_t lanes);
-void receive_say_deferred(struct engine *e); /* those HAVE that may leave now */
-void receive_is_firm(struct engine *e, struct engine_receive *r);
-/* The message is to be matched again: HAVE is said then, if it has not been yet. */
-void receive_give_back(struct engine_receive *r, struct engine_message *m);
-int receive_say_owed(struct engine *e, bool all); /* without FIRM; all: new ones, too. How many. */
-void receive_clear(struct engine *e);
 void receive_arrived(struct engine *e, int replica, struct channel *c, const struct header *h,
                      const void *payload, struct engine_message *placed);
 void receive_data(struct engine *e, int replica, struct channel *c, const struct header *h,
@@ -556,6 +561,7 @@ struct engine_message *message_new(struct engine *e, struct channel *c, int tag,
                                    size_t length,
                                    bool large); /* large: without room for its bytes */
 void message_free(struct engine *e, struct engine_message *m);
+struct header message_answer(const struct engine_message *m, uint8_t kind);
 void receive_deliver(struct engine *e, struct engine_message *m); /* one that is withheld */
 void *receive_room(const struct engine_message *m); /* of a rendezvous; NULL: callbacks.unpack() */
 
