@@ -436,6 +436,35 @@ static void put(int times)
     MPI_Win_free(&w);
 }
 
+/* As coarrays are written to, one number at a time; and a round of neighbours is met. */
+static void put_locked(int times)
+{
+    MPI_Win w;
+    MPI_Win_create(in, sizeof in, 1, MPI_INFO_NULL, all, &w);
+    for (int i = 0; i < times; i++) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, w);
+        MPI_Put(out, bytes, MPI_CHAR, next, 0, bytes, MPI_CHAR, w);
+        MPI_Win_unlock(next, w);
+        if (i % 100 == 99)
+            MPI_Sendrecv(out, 0, MPI_CHAR, next, 0, in, 0, MPI_CHAR, before, 0, all, NO_STATUS);
+    }
+    MPI_Win_free(&w);
+}
+
+static void put_flushed(int times)
+{
+    MPI_Win w;
+    MPI_Win_create(in, sizeof in, 1, MPI_INFO_NULL, all, &w);
+    MPI_Win_lock_all(0, w);
+    while (times-- > 0) {
+        MPI_Put(out, bytes, MPI_CHAR, next, 0, bytes, MPI_CHAR, w);
+        MPI_Win_flush(next, w);
+        MPI_Sendrecv(out, 0, MPI_CHAR, next, 0, in, 0, MPI_CHAR, before, 0, all, NO_STATUS);
+    }
+    MPI_Win_unlock_all(w);
+    MPI_Win_free(&w);
+}
+
 static void get(int times)
 {
     MPI_Win w;
@@ -586,6 +615,8 @@ static const struct call {
     {"split", split, 1000, SMALL},
     {"put", put, 3000, SMALL},
     {"put_large", put, 300, LARGE},
+    {"put_locked", put_locked, 10000, SMALL},
+    {"put_flushed", put_flushed, 3000, SMALL},
     {"get", get, 10000, SMALL},
     {"get_large", get, 500, LARGE},
     {"fetch_and_add", fetch_and_add, 5000, SMALL},

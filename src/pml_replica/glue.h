@@ -114,6 +114,10 @@ struct replica {
     int awaiting;           /* waits for requests; */
     int awaiting_others;    /* those of them, and tests, that are not for messages alone */
     unsigned foreign_polls; /* consecutive polls outside of any call of ours */
+    /* One-sided calls that were returned from before all was answered (window/window.h): of at most
+     * one window, until the program does what others could see; and a lock that was asked for, or
+     * is to be, and is not known to be granted. */
+    struct window *unsettled, *ungranted;
     struct backoff backoff;
     struct contention contention;
     struct meeting meeting;
@@ -168,6 +172,16 @@ bool link_progress_beside(void); /* one round of the progress thread; true: ther
 static inline bool program_calls(void)
 {
     return pthread_equal(pthread_self(), replica.program) && replica.depth == 0;
+}
+
+/* Before the program does what others can see: sends, is come to by a synchronous send, or asks
+ * something of another window. What nonblocking collectives do beside it does not count, as they
+ * were begun before. */
+void window_settle(void); /* osc: operation_ompi4.c */
+static inline void program_speaks(void)
+{
+    if (replica.unsettled != NULL && replica.depth == 0 && replica.awaiting == 0)
+        window_settle();
 }
 
 /* Around all calls of the engine: keep the progress thread out, and find a second thread that calls

@@ -13,6 +13,7 @@ mca_pml_replica_la_SOURCES = \
     src/pml_replica/window/osc_ompi4.c src/pml_replica/window/operation_ompi4.c src/pml_replica/window/epoch_ompi4.c \
     src/pml_replica/file/share_ompi4.c src/pml_replica/window/window.h src/pml_replica/window/window_ompi4.c \
     src/pml_replica/window/budget.c src/pml_replica/window/budget.h \
+    src/pml_replica/window/lock_queue.c src/pml_replica/window/lock_queue.h \
     src/pml_replica/wait/progress_ompi4.c src/pml_replica/wait/biased_lock.c src/pml_replica/wait/biased_lock.h \
     src/pml_replica/wait/contention.c src/pml_replica/wait/contention.h \
     src/pml_replica/wait/spin.c src/pml_replica/wait/spin.h src/pml_replica/wait/backoff.c src/pml_replica/wait/backoff.h \

@@ -18,6 +18,7 @@ static int pml_isend(const void *buffer, size_t count, ompi_datatype_t *type, in
                      mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
                      ompi_request_t **request)
 {
+    program_speaks();
     link_enter();
     if (request_send_at_once(buffer, count, type, to, tag, mode, comm)) {
         *request = &ompi_request_empty; /* active, so all lanes decide about it alike */
@@ -60,6 +61,7 @@ static int send_blocking(const void *buffer, size_t count, ompi_datatype_t *type
 static int pml_send(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
                     mca_pml_base_send_mode_t mode, ompi_communicator_t *comm)
 {
+    program_speaks();
     link_enter();
     int rc = request_send_at_once(buffer, count, type, to, tag, mode, comm)
                  ? OMPI_SUCCESS
@@ -81,6 +83,7 @@ static int pml_irecv_init(void *buffer, size_t count, ompi_datatype_t *type, int
 static int pml_irecv(void *buffer, size_t count, ompi_datatype_t *type, int from, int tag,
                      ompi_communicator_t *comm, ompi_request_t **request)
 {
+    program_speaks();
     link_enter();
     int rc = request_receive(buffer, count, type, from, tag, comm, request);
     link_leave();
@@ -101,6 +104,7 @@ static int receive_blocking(void *buffer, size_t count, ompi_datatype_t *type, i
     bool plain = transfer_in_one_piece(type, count);
     if (!plain)
         OBJ_CONSTRUCT(&convertor, opal_convertor_t);
+    program_speaks();
     link_enter();
     transfer_to_receive(&t, buffer, count, type, &convertor);
     if (message != NULL)
@@ -210,6 +214,7 @@ static int pml_imrecv(void *buffer, size_t count, ompi_datatype_t *type, ompi_me
     if (r == NULL)
         return OMPI_ERR_OUT_OF_RESOURCE;
     r->base.req_ompi.req_state = OMPI_REQUEST_ACTIVE;
+    program_speaks();
     link_enter();
     transfer_to_receive(&r->transfer, buffer, count, type, &r->base.req_convertor);
     *request = (ompi_request_t *)r;

@@ -383,6 +383,7 @@ int request_start(replica_request_t *r)
 int requests_start(size_t count, ompi_request_t **requests)
 {
     int rc = OMPI_SUCCESS;
+    program_speaks();
     link_enter();
     for (size_t i = 0; i < count && rc == OMPI_SUCCESS; i++)
         if (requests[i] != NULL && requests[i]->req_type == OMPI_REQUEST_PML)

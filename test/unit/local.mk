@@ -62,6 +62,7 @@ unit_programs = \
     test/unit/synchronous \
     test/unit/witness \
     test/unit/lag \
+    test/unit/lock_queue \
     test/unit/pool \
     test/unit/lanes \
     test/unit/outside \
@@ -218,6 +219,7 @@ test_unit_components_CPPFLAGS = $(AM_CPPFLAGS) \
 test_unit_home_SOURCES = test/unit/home.c overlay/base/file_at.c src/pml_replica/file/home.c src/pml_replica/file/batch.c \
     src/pml_replica/file/view_name.c
 test_unit_budget_SOURCES = test/unit/budget.c src/pml_replica/window/budget.c
+test_unit_lock_queue_SOURCES = test/unit/lock_queue.c src/pml_replica/window/lock_queue.c
 test_unit_contention_SOURCES = test/unit/contention.c src/pml_replica/wait/contention.c
 test_unit_spin_SOURCES = test/unit/spin.c src/pml_replica/wait/spin.c
 test_unit_backoff_SOURCES = test/unit/backoff.c src/pml_replica/wait/backoff.c src/pml_replica/wait/contention.c

@@ -186,6 +186,7 @@ void wire_step(const struct wire *w)
 {
     if (w->comm == NULL)
         return;
+    program_speaks();
     link_enter();
     engine_step(replica.engine);
     link_leave();

@@ -12,7 +12,7 @@ bool epoch_allows(const struct window *w, int target)
 
 static bool epoch_is_locked(const struct window *w, int target)
 {
-    return w->locked[target] == ACCESS_TRUSTED || w->locked[target] == ACCESS_LOCKED;
+    return w->locked[target] >= ACCESS_TRUSTED;
 }
 
 /* --- passive target --- */
@@ -21,9 +21,9 @@ static int epoch_flush(int target, ompi_win_t *win)
 {
     struct window *w = window_of(win);
     if (w->dirty[target])
-        window_request_reply(w, target, FLUSH, 0);
+        window_request_reply(w, target, FLUSH);
     link_progress();
-    window_await_replies(w, target);
+    window_leave(w, target);
     return OMPI_SUCCESS;
 }
 
@@ -32,10 +32,10 @@ static int epoch_flush_all(ompi_win_t *win)
     struct window *w = window_of(win);
     for (int i = 0; i < w->size; i++)
         if (w->dirty[i])
-            window_request_reply(w, i, FLUSH, 0);
+            window_request_reply(w, i, FLUSH);
     link_progress();
     for (int i = 0; i < w->size; i++)
-        window_await_replies(w, i);
+        window_leave(w, i);
     return OMPI_SUCCESS;
 }
 
@@ -49,15 +49,40 @@ static int epoch_flush_all_locked(ompi_win_t *win)
     return window_of(win)->locks == 0 ? OMPI_ERR_RMA_SYNC : epoch_flush_all(win);
 }
 
-static void epoch_take_lock(struct window *w, int type, int target, int assertion)
+/* Data that go are copied when the call is made, or are read where they are. */
+static int epoch_flush_local(int target, ompi_win_t *win)
 {
-    w->locked[target] = assertion & MPI_MODE_NOCHECK ? ACCESS_TRUSTED : ACCESS_LOCKED;
-    if (w->locked[target] == ACCESS_LOCKED)
-        window_request_reply(w, target, LOCK, type);
+    struct window *w = window_of(win);
+    if (!epoch_is_locked(w, target))
+        return OMPI_ERR_RMA_SYNC;
     link_progress();
-    window_await_replies(w, target);
+    window_await_results(w, target);
+    return OMPI_SUCCESS;
 }
 
+static int epoch_flush_local_all(ompi_win_t *win)
+{
+    struct window *w = window_of(win);
+    if (w->locks == 0)
+        return OMPI_ERR_RMA_SYNC;
+    link_progress();
+    for (int i = 0; i < w->size; i++)
+        window_await_results(w, i);
+    return OMPI_SUCCESS;
+}
+
+static void epoch_want_lock(struct window *w, enum lock_type type, int target)
+{
+    window_await_lock();
+    replica.ungranted = w;
+    w->locked[target] = ACCESS_WANTED;
+    w->lock_type = type;
+    w->lock_target = target;
+    w->ahead = 0;
+}
+
+/* The first request asks for the lock; only of its own window the program sees whether it has it.
+ */
 static int epoch_lock(int type, int target, int assertion, ompi_win_t *win)
 {
     struct window *w = window_of(win);
@@ -65,20 +90,35 @@ static int epoch_lock(int type, int target, int assertion, ompi_win_t *win)
         return OMPI_ERR_RMA_SYNC;
     w->fence_open = false;
     w->locks++;
-    epoch_take_lock(w, type, target, assertion);
+    if (assertion & MPI_MODE_NOCHECK) {
+        window_await_replies(w, target); /* it has an earlier lock, or none any more */
+        w->locked[target] = ACCESS_TRUSTED;
+        return OMPI_SUCCESS;
+    }
+    window_await_room_at(w, target);
+    epoch_want_lock(w, type == MPI_LOCK_EXCLUSIVE ? LOCK_EXCLUSIVE : LOCK_SHARED, target);
+    if (target == w->comm->c_my_rank)
+        window_await_lock();
     return OMPI_SUCCESS;
 }
 
+/* An epoch without an operation may be meant to wait for those of others. */
 static int epoch_unlock(int target, ompi_win_t *win)
 {
     struct window *w = window_of(win);
     if (w->locks < 0 || !epoch_is_locked(w, target))
         return OMPI_ERR_RMA_SYNC;
-    if (w->locked[target] == ACCESS_LOCKED)
-        window_request_reply(w, target, UNLOCK, 0);
+    const enum access access = (enum access)w->locked[target];
+    if (access != ACCESS_TRUSTED)
+        window_request_reply(w, target, UNLOCK);
+    if (replica.ungranted == w && w->lock_target == target)
+        replica.ungranted = NULL;
     w->locked[target] = ACCESS_NONE;
     w->locks--;
-    return epoch_flush(target, win);
+    epoch_flush(target, win);
+    if (access == ACCESS_WANTED)
+        window_await_replies(w, target);
+    return OMPI_SUCCESS;
 }
 
 /* In the order of ranks, so that there is no circle of waits with a process that locks exclusively.
@@ -91,7 +131,11 @@ static int epoch_lock_all(int assertion, ompi_win_t *win)
     w->fence_open = false;
     w->locks = -1;
     for (int i = 0; i < w->size; i++)
-        epoch_take_lock(w, MPI_LOCK_SHARED, i, assertion);
+        if (assertion & MPI_MODE_NOCHECK)
+            w->locked[i] = ACCESS_TRUSTED;
+        else
+            epoch_want_lock(w, LOCK_SHARED, i);
+    window_await_lock();
     return OMPI_SUCCESS;
 }
 
@@ -101,17 +145,13 @@ static int epoch_unlock_all(ompi_win_t *win)
     if (w->locks >= 0)
         return OMPI_ERR_RMA_SYNC;
     w->locks = 0;
+    window_settle();
     for (int i = 0; i < w->size; i++)
         if (w->locked[i] == ACCESS_LOCKED)
-            window_request_reply(w, i, UNLOCK, 0);
-        else if (w->dirty[i])
-            window_request_reply(w, i, FLUSH, 0);
-    link_progress();
-    for (int i = 0; i < w->size; i++) {
+            window_request_reply(w, i, UNLOCK);
+    for (int i = 0; i < w->size; i++)
         w->locked[i] = ACCESS_NONE;
-        window_await_replies(w, i);
-    }
-    return OMPI_SUCCESS;
+    return epoch_flush_all(win);
 }
 
 static int epoch_sync(ompi_win_t *win)
@@ -150,6 +190,7 @@ int epoch_fence(int assertion, ompi_win_t *win)
     window_step();
     window_resume(w);
     epoch_flush_all(win);
+    window_settle();
     int rc = count_requests(w, &count);
     if (rc == OMPI_SUCCESS)
         await_requests(w, count);
@@ -184,7 +225,7 @@ static int epoch_post(ompi_group_t *group, int assertion, ompi_win_t *win)
         w->posted[epoch_member(w, group, i)]++;
     window_step();
     for (int i = 0; i < group->grp_proc_count; i++)
-        window_request(w, epoch_member(w, group, i), POST, 0);
+        window_request(w, epoch_member(w, group, i), POST);
     window_resume(w);
     return OMPI_SUCCESS;
 }
@@ -203,6 +244,7 @@ static int epoch_start(ompi_group_t *group, int assertion, ompi_win_t *win)
         while (w->posts[target] == 0)
             link_wait();
         link_catch_up();
+        window_await_replies(w, target); /* it has an earlier lock, or none any more */
         w->posts[target]--;
         w->started[target]++;
         w->locked[target] = ACCESS_STARTED;
@@ -219,7 +261,7 @@ static int epoch_complete(ompi_win_t *win)
     for (int i = 0; i < w->accessed->grp_proc_count; i++) {
         int target = epoch_member(w, w->accessed, i);
         window_await_replies(w, target);
-        window_request(w, target, COMPLETE, 0);
+        window_request(w, target, COMPLETE);
         w->dirty[target] = false;
         w->locked[target] = ACCESS_NONE;
     }
@@ -274,6 +316,6 @@ void epochs_fill(ompi_osc_base_module_t *calls)
     calls->osc_sync = epoch_sync;
     calls->osc_flush = epoch_flush_locked;
     calls->osc_flush_all = epoch_flush_all_locked;
-    calls->osc_flush_local = epoch_flush_locked;
-    calls->osc_flush_local_all = epoch_flush_all_locked;
+    calls->osc_flush_local = epoch_flush_local;
+    calls->osc_flush_local_all = epoch_flush_local_all;
 }

@@ -17,6 +17,8 @@ struct expected_reply {
     struct buffer result;    /* where the data go, if they are not received there */
     size_t back;             /* to the budget */
     ompi_request_t *request; /* to complete, or NULL */
+    uint32_t number;         /* of the request */
+    bool fetches;            /* something that the program sees */
     _Alignas(16) char bytes[];
 };
 
@@ -55,7 +57,11 @@ static void reply_arrived(struct transfer *t)
         buffer_unpack(&p->result, p->bytes, t->receive.status.length);
         OMPI_DATATYPE_RELEASE(p->result.type);
     }
+    struct answers *a = &p->window->answers[p->target];
     p->window->awaited[p->target]--;
+    a->fetching -= p->fetches;
+    if ((int32_t)(p->number - a->here) > 0) /* a long one may be here later than the next */
+        a->here = p->number;
     budget_give_back(&p->window->budget, p->back);
     if (p->request != NULL)
         ompi_request_complete(p->request, true);
@@ -79,9 +85,15 @@ static void reply_expect(struct window *w, int target, const struct buffer *resu
     p->result = *result;
     p->back = budget_ask(&w->budget, target, cost);
     p->request = request;
+    p->number = w->asked[target] + 1;
+    p->fetches = length > 0 || request != NULL;
     if (piece == NULL && length > 0)
         OMPI_DATATYPE_RETAIN(result->type);
     w->awaited[target]++;
+    struct answers *a = &w->answers[target];
+    a->expected = p->number;
+    a->fetching += p->fetches;
+    a->sees |= p->fetches;
     w->dirty[target] = false;
     p->transfer.receive.comm = w->wire;
     p->transfer.receive.from = target;
@@ -102,30 +114,140 @@ void window_await_replies(struct window *w, int target)
         link_wait();
     link_catch_up();
     link_leave();
+    w->answers[target].sees = w->answers[target].owes = false;
+}
+
+void window_await_results(struct window *w, int target)
+{
+    link_enter();
+    while (w->answers[target].fetching > 0 || w->reading[target] > 0)
+        link_wait();
+    link_catch_up();
+    link_leave();
+}
+
+/* --- what the program need not wait for yet --- */
+
+/* That a flush or an unlock is over can be known only by what this process does next. As long as it
+ * goes on with the same target, to which all comes in order, it waits for nothing.
+ *
+ * Where it waits, and for which answers, is the same in all lanes, whether they have come or not:
+ * one that is not the leader's may wait for no more than the leader's did. The target serves in
+ * the order of its leader's lane, in which a request that this process had sent there, without that
+ * wait, comes before what the answer takes: the lock that another origin gives back, say. */
+
+static uint32_t answers_missing(const struct window *w, int target)
+{
+    return w->awaited[target] > 0 ? w->asked[target] - w->answers[target].here : 0;
+}
+
+void window_await_room_at(struct window *w, int target)
+{
+    link_enter();
+    while (answers_missing(w, target) >= LOCK_AHEAD)
+        link_wait();
+    link_leave();
+}
+
+static void answers_await_owed(struct window *w, int target)
+{
+    struct answers *a = &w->answers[target];
+    link_enter();
+    while (a->owes && (int32_t)(a->here - a->owed) < 0)
+        link_wait();
+    link_catch_up();
+    link_leave();
+    a->owes = false;
+}
+
+/* All of them except one, or SEVERAL: all. */
+static void window_settle_except(struct window *w, int target)
+{
+    for (int i = 0; i < w->size; i++)
+        if (i != target && (w->unsettled == SEVERAL || w->unsettled == i))
+            answers_await_owed(w, i);
+    w->unsettled = target;
+    if (target == SEVERAL || !w->answers[target].owes)
+        replica.unsettled = NULL;
+}
+
+void window_settle(void)
+{
+    if (replica.unsettled != NULL)
+        window_settle_except(replica.unsettled, SEVERAL);
+}
+
+static void window_turn_to(struct window *w, int target)
+{
+    if (replica.unsettled == NULL || (replica.unsettled == w && w->unsettled == target))
+        return;
+    window_settle_except(replica.unsettled, replica.unsettled == w ? target : SEVERAL);
+}
+
+/* The program waits for what it sees something of; and for itself, since it sees its own window. */
+void window_leave(struct window *w, int target)
+{
+    struct answers *a = &w->answers[target];
+    if (a->sees || target == w->comm->c_my_rank) {
+        window_await_replies(w, target);
+        return;
+    }
+    if (replica.unsettled != NULL && replica.unsettled != w)
+        window_settle();
+    w->unsettled = replica.unsettled == NULL || w->unsettled == target ? target : SEVERAL;
+    replica.unsettled = w;
+    a->owes = true;
+    a->owed = a->expected;
 }
 
 /* --- requests --- */
 
+/* One that asks for a lock has that beside its kind. */
+static uint64_t request_kind_at(struct window *w, int target, enum request_kind kind)
+{
+    if (w->locked[target] != ACCESS_WANTED)
+        return (uint64_t)kind;
+    w->locked[target] = ACCESS_ASKED;
+    return (uint64_t)kind | (uint64_t)w->lock_type << LOCK_SHIFT;
+}
+
 static void request_count(struct window *w, int target)
 {
     w->asked[target]++;
+    w->ahead += target == w->lock_target;
     backoff_works(&replica.backoff);
     window_step();
 }
 
-void window_request(struct window *w, int target, enum request_kind kind, int argument)
+void window_request(struct window *w, int target, enum request_kind kind)
 {
+    if (kind != FLUSH || w->locked[target] == ACCESS_WANTED) /* else others see nothing of it */
+        window_turn_to(w, target);
     const uint64_t head[REQUEST_WORDS] = {
-        [KIND] = kind, [OP] = (uint64_t)argument, [EPOCH] = window_epoch(w, target)};
+        [KIND] = request_kind_at(w, target, kind), [EPOCH] = window_epoch(w, target)};
     request_count(w, target);
     window_send(w, target, TAG_REQUEST, head, sizeof head);
 }
 
-void window_request_reply(struct window *w, int target, enum request_kind kind, int argument)
+void window_request_reply(struct window *w, int target, enum request_kind kind)
 {
     const struct buffer nothing = {.count = 0};
     reply_expect(w, target, &nothing, 0, NULL);
-    window_request(w, target, kind, argument);
+    window_request(w, target, kind);
+}
+
+/* One at a time, in the order of the program's calls, so that there is no circle of waits that its
+ * calls do not make. */
+void window_await_lock(void)
+{
+    struct window *w = replica.ungranted;
+    if (w == NULL)
+        return;
+    replica.ungranted = NULL;
+    window_request_reply(w, w->lock_target, FLUSH);
+    w->locked[w->lock_target] = ACCESS_LOCKED;
+    link_progress();
+    window_await_replies(w, w->lock_target);
 }
 
 /* What an operation is about: at the target, the data that go there, and those that come back. */
@@ -177,7 +299,7 @@ static void operation_send(struct window *w, int target, const struct operation 
         there.type != NULL ? ompi_datatype_pack_description_length(there.type) : 0;
     const size_t length = operation_data_length(o), first = (described + 15) / 16 * 16;
     struct request request;
-    const uint64_t head[REQUEST_WORDS] = {[KIND] = o->kind,
+    const uint64_t head[REQUEST_WORDS] = {[KIND] = request_kind_at(w, target, o->kind),
                                           [WHERE] = (uint64_t)o->where,
                                           [COUNT] = (uint64_t)there.count,
                                           [OP] = (uint64_t)(o->op != NULL ? PMPI_Op_c2f(o->op) : 0),
@@ -196,6 +318,7 @@ static void operation_send(struct window *w, int target, const struct operation 
     }
     window_send(w, target, TAG_REQUEST, head, sizeof head);
     if (first == 0 && o->may_wait && buffer_piece(&o->data[0]) != NULL) {
+        w->answers[target].sees = true;
         window_send_in_place(w, target, TAG_BODY, buffer_piece(&o->data[0]), length);
         return;
     }
@@ -231,6 +354,18 @@ static void operation_send_soon(struct window *w, int target, const struct opera
     link_leave();
 }
 
+/* The target keeps what comes before the lock is granted: not too much, and no long body. */
+static bool operation_needs_grant(const struct window *w, int target, const struct operation *o)
+{
+    if (replica.ungranted != w || w->lock_target != target)
+        return false;
+    const struct buffer there = operation_there(o);
+    const size_t described =
+        there.type != NULL ? ompi_datatype_pack_description_length(there.type) : 0;
+    return w->ahead >= LOCK_AHEAD ||
+           (described + 15) / 16 * 16 + operation_data_length(o) > BODY_WITHIN;
+}
+
 static int operation_issue(ompi_win_t *win, int target, const struct operation *o)
 {
     enum { RECORDS = 1024 }; /* what a request takes beside the data, about, on each side */
@@ -242,6 +377,9 @@ static int operation_issue(ompi_win_t *win, int target, const struct operation *
             reply_request_free(&request);
         return OMPI_ERR_RMA_SYNC;
     }
+    window_turn_to(w, target);
+    if (operation_needs_grant(w, target, o))
+        window_await_lock();
     budget_await_room(w, cost);
     if (operation_is_answered(o)) {
         reply_expect(w, target, &o->result, cost, o->request);
@@ -251,7 +389,7 @@ static int operation_issue(ompi_win_t *win, int target, const struct operation *
     w->dirty[target] = true;
     operation_send_soon(w, target, o);
     if (budget_spend(&w->budget, target, cost))
-        window_request_reply(w, target, FLUSH, 0);
+        window_request_reply(w, target, FLUSH);
     return OMPI_SUCCESS;
 }
 

@@ -45,6 +45,8 @@ static void window_release(struct window *w)
     free(w->posts);
     free(w->completes);
     free(w->awaited);
+    free(w->answers);
+    lock_queue_clear(&w->lock_queue);
     free(w->reading);
     free(w->dirty);
     free(w->locked);
@@ -59,7 +61,7 @@ static int window_free(ompi_win_t *win)
 {
     struct window *w = window_of(win);
     epoch_fence(0, win);
-    window_request(w, w->comm->c_my_rank, STOP, 0);
+    window_request(w, w->comm->c_my_rank, STOP);
     link_enter();
     while (!w->stopped || w->requesting > 0 || w->replying > 0)
         link_wait();
@@ -87,17 +89,20 @@ static struct window *window_new(int size)
     if (w == NULL)
         return NULL;
     w->size = size;
+    lock_queue_init(&w->lock_queue);
     w->posts = calloc((size_t)size, sizeof *w->posts);
     w->completes = calloc((size_t)size, sizeof *w->completes);
     w->awaited = calloc((size_t)size, sizeof *w->awaited);
+    w->answers = calloc((size_t)size, sizeof *w->answers);
     w->reading = calloc((size_t)size, sizeof *w->reading);
     w->dirty = calloc((size_t)size, sizeof *w->dirty);
     w->locked = calloc((size_t)size, sizeof *w->locked);
     w->asked = calloc((size_t)size, sizeof *w->asked);
     w->posted = calloc((size_t)size, sizeof *w->posted);
     w->started = calloc((size_t)size, sizeof *w->started);
-    if (w->posts && w->completes && w->awaited && w->reading && w->dirty && w->locked && w->asked &&
-        w->posted && w->started && budget_init(&w->budget, size, replica.params.window_limit) == 0)
+    if (w->posts && w->completes && w->awaited && w->answers && w->reading && w->dirty &&
+        w->locked && w->asked && w->posted && w->started &&
+        budget_init(&w->budget, size, replica.params.window_limit) == 0)
         return w;
     window_release(w);
     return NULL;

@@ -5,6 +5,7 @@
  * operation_ompi4.c  the calls: every operation becomes a request to the target, also to oneself
  * epoch_ompi4.c      locks, fences, groups: when operations are done
  * window_ompi4.c     the agent: takes requests from any source, one after the other, and replies
+ * lock_queue.c       which of them have to wait for a lock
  *
  * The agent's receives are decided by the leader of the target like any from MPI_ANY_SOURCE, so all
  * copies of the target serve the same requests in the same order: puts, accumulates, locks. Nothing
@@ -22,11 +23,13 @@
 #ifndef P2P_SRC_PML_REPLICA_WINDOW_WINDOW_H
 #define P2P_SRC_PML_REPLICA_WINDOW_WINDOW_H
 #include "budget.h"
+#include "lock_queue.h"
 #include "src/pml_replica/glue.h"
 #include "ompi/mca/osc/osc.h"
 #include "ompi/win/win.h"
 
-/* Between copies of one program on one kind of machine: words are as memory has them. */
+/* Between copies of one program on one kind of machine: words are as memory has them. KIND has in
+ * its upper half the lock that is to be had first (enum lock_type). */
 enum request_word { KIND, WHERE, COUNT, OP, TYPE_BYTES, DATA_BYTES, EPOCH, LANE, REQUEST_WORDS };
 /* A body of so many bytes comes within its request, one that is longer in a message of its own. */
 enum { BODY_WITHIN = 4096 };
@@ -36,13 +39,13 @@ enum request_kind {
     ACCUMULATE,
     GET_ACCUMULATE,   /* with the data before */
     COMPARE_AND_SWAP, /* the same; data: what to compare with, then what to put */
-    LOCK,             /* replied to when it is granted; OP: MPI_LOCK_SHARED or _EXCLUSIVE */
     UNLOCK,           /* replied to, and so is all before it done */
-    FLUSH,            /* the same */
+    FLUSH,            /* the same; a lock that it asks for is granted then */
     POST,
     COMPLETE,
     STOP, /* to oneself: the window goes */
 };
+enum { LOCK_SHIFT = 32 };
 enum request_tag { TAG_REQUEST = 1, TAG_BODY, TAG_REPLY };
 
 /* What gives access to a target. */
@@ -50,12 +53,20 @@ enum access {
     ACCESS_NONE,
     ACCESS_STARTED, /* no lock, but MPI_Win_start */
     ACCESS_TRUSTED, /* MPI_MODE_NOCHECK: no request was sent */
-    ACCESS_LOCKED,
+    ACCESS_WANTED,  /* a lock, which the next request asks for, */
+    ACCESS_ASKED,   /* has asked for, */
+    ACCESS_LOCKED,  /* and is known to be granted */
 };
 
-struct lock_waiter { /* for a lock */
-    struct lock_waiter *next;
-    int source, type;
+/* Of a target, to this process as an origin. Numbers are those of the requests there, from 1 on.
+ * What is waited for, and where in the program, depends on its calls alone (operation_ompi4.c). */
+struct answers {
+    uint32_t expected,
+        here;      /* the youngest request that has an answer; and whose answer has come */
+    int fetching;  /* answers to come that bring data, or complete a request */
+    bool sees;     /* since it waited, the program asked for such, or lent its memory; */
+    bool owes;     /* it went on without, from a flush or an unlock: */
+    uint32_t owed; /* the youngest one that it waits for before others can know */
 };
 
 struct window {
@@ -80,18 +91,21 @@ struct window {
     bool arrived, running, stopped;
     size_t replying; /* bytes of replies that have not left, */
     bool full;       /* so many that no request is taken meanwhile */
-    /* locks of this window */
-    int holders; /* -1: one, exclusively */
-    struct lock_waiter *first, **last;
+    struct lock_queue lock_queue;
     int *posts, *completes; /* by rank: heard, and not yet waited for */
     /* this process as an origin, by target */
     struct budget budget;
     size_t requesting; /* bytes of requests that have not left, as other lanes lack them, say */
     int *awaited;      /* replies, */
+    struct answers *answers;
     int *reading; /* and puts that are sent from the program's memory, and are still read there */
     bool *dirty;  /* requests without a reply were sent since the last one with */
     char *locked; /* enum access */
     int locks;    /* targets that are locked; -1: all, by one call */
+    enum lock_type lock_type;         /* of the lock that is not known to be granted, */
+    int lock_target;                  /* where, */
+    unsigned ahead;                   /* and how many requests were sent there since */
+    int unsettled;                    /* the one target that it is unsettled with, or SEVERAL */
     bool fence_open;                  /* the last fence has opened all of them */
     uint32_t *asked;                  /* requests sent, */
     uint32_t served;                  /* and, as a target, taken: in all, as the next */
@@ -118,9 +132,18 @@ static inline struct window *window_of(const ompi_win_t *win)
 void operations_fill(ompi_osc_base_module_t *calls);
 /* A request without data; one that is replied to; until all replies of the target are here, and
  * the program's memory is its own again. */
-void window_request(struct window *w, int target, enum request_kind kind, int argument);
-void window_request_reply(struct window *w, int target, enum request_kind kind, int argument);
+void window_request(struct window *w, int target, enum request_kind kind);
+void window_request_reply(struct window *w, int target, enum request_kind kind);
 void window_await_replies(struct window *w, int target);
+/* The same, of those that the program sees something of. */
+void window_await_results(struct window *w, int target);
+/* A flush or an unlock is over for the program. */
+enum { SEVERAL = -1 };
+void window_leave(struct window *w, int target);
+/* Until so few requests have no answer that the target may keep them all for a lock. */
+void window_await_room_at(struct window *w, int target);
+/* Is granted to this process what MPI_Win_lock was called for last? It is when this returns. */
+void window_await_lock(void);
 
 /* epoch_ompi4.c */
 void epochs_fill(ompi_osc_base_module_t *calls);

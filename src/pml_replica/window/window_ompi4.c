@@ -147,6 +147,16 @@ static bool target_is_inside(const struct window *w, struct target *t)
                       : begin >= 0 && end <= (ptrdiff_t)w->bytes;
 }
 
+static enum request_kind request_kind(const struct window *w)
+{
+    return (enum request_kind)(uint32_t)w->request.head[KIND];
+}
+
+static enum lock_type request_lock(const struct window *w)
+{
+    return (enum lock_type)(w->request.head[KIND] >> LOCK_SHIFT);
+}
+
 static struct target target_of(const struct window *w)
 {
     const uint64_t *head = w->request.head;
@@ -154,7 +164,7 @@ static struct target target_of(const struct window *w)
     struct target t = {.memory = {.at = w->base + (ptrdiff_t)head[WHERE] * w->unit,
                                   .count = (int)head[COUNT],
                                   .type = MPI_BYTE},
-                       .op = head[KIND] == ACCUMULATE || head[KIND] == GET_ACCUMULATE
+                       .op = request_kind(w) == ACCUMULATE || request_kind(w) == GET_ACCUMULATE
                                  ? PMPI_Op_f2c((int)head[OP])
                                  : NULL,
                        .data = w->body + (head[TYPE_BYTES] + 15) / 16 * 16,
@@ -204,19 +214,20 @@ static bool target_is_good(const struct window *w, struct target *t)
 
 static bool request_is_answered_with_data(const struct window *w)
 {
-    return w->request.head[KIND] == GET || w->request.head[KIND] == GET_ACCUMULATE ||
-           w->request.head[KIND] == COMPARE_AND_SWAP;
+    const enum request_kind kind = request_kind(w);
+    return kind == GET || kind == GET_ACCUMULATE || kind == COMPARE_AND_SWAP;
 }
 
 static void target_change(const struct window *w, const struct target *t, const char *before,
                           size_t length)
 {
     const struct buffer *m = &t->memory;
-    if (w->request.head[KIND] == PUT && t->data != m->at) /* it is not received there */
+    const enum request_kind kind = request_kind(w);
+    if (kind == PUT && t->data != m->at) /* it is not received there */
         buffer_unpack(m, t->data, t->length);
-    else if (w->request.head[KIND] == COMPARE_AND_SWAP && memcmp(before, t->data, length) == 0)
+    else if (kind == COMPARE_AND_SWAP && memcmp(before, t->data, length) == 0)
         buffer_unpack(m, t->data + length, length);
-    else if (w->request.head[KIND] == ACCUMULATE || w->request.head[KIND] == GET_ACCUMULATE)
+    else if (kind == ACCUMULATE || kind == GET_ACCUMULATE)
         target_accumulate(t);
 }
 
@@ -244,46 +255,6 @@ static void agent_serve_data(struct window *w)
         OBJ_RELEASE(t.memory.type);
 }
 
-/* --- locks --- */
-
-static bool lock_grant(struct window *w, int source, int type)
-{
-    if (type == MPI_LOCK_EXCLUSIVE ? w->holders != 0 : w->holders < 0)
-        return false;
-    w->holders = type == MPI_LOCK_EXCLUSIVE ? -1 : w->holders + 1;
-    agent_reply_nothing(w, source);
-    return true;
-}
-
-/* First come, first served: a shared lock waits behind an exclusive one that waits. */
-static void lock_request(struct window *w, int source, int type)
-{
-    struct lock_waiter *one;
-    if (w->first == NULL && lock_grant(w, source, type))
-        return;
-    one = malloc(sizeof *one);
-    if (one == NULL) {
-        link_stop(NULL, 1, "no memory for a lock of a window");
-        return;
-    }
-    *one = (struct lock_waiter){NULL, source, type};
-    *w->last = one;
-    w->last = &one->next;
-}
-
-static void lock_release(struct window *w, int source)
-{
-    struct lock_waiter *one;
-    w->holders = w->holders < 0 ? 0 : w->holders - 1;
-    agent_reply_nothing(w, source);
-    while ((one = w->first) != NULL && lock_grant(w, one->source, one->type)) {
-        w->first = one->next;
-        if (w->first == NULL)
-            w->last = &w->first;
-        free(one);
-    }
-}
-
 /* --- the agent --- */
 
 static size_t request_body_length(const struct window *w)
@@ -293,7 +264,7 @@ static size_t request_body_length(const struct window *w)
 
 static void agent_serve(struct window *w)
 {
-    switch ((enum request_kind)w->request.head[KIND]) {
+    switch (request_kind(w)) {
     case PUT:
     case GET:
     case ACCUMULATE:
@@ -301,11 +272,9 @@ static void agent_serve(struct window *w)
     case COMPARE_AND_SWAP:
         agent_serve_data(w);
         break;
-    case LOCK:
-        lock_request(w, w->source, (int)w->request.head[OP]);
-        break;
     case UNLOCK:
-        lock_release(w, w->source);
+        lock_queue_release(&w->lock_queue);
+        agent_reply_nothing(w, w->source);
         break;
     case FLUSH:
         agent_reply_nothing(w, w->source);
@@ -363,7 +332,7 @@ static bool request_is_early(const struct window *w)
  * into memory of its own. */
 static bool agent_receive_body(struct window *w, size_t length)
 {
-    if (w->request.head[KIND] == PUT && w->request.head[TYPE_BYTES] == 0) {
+    if (request_kind(w) == PUT && w->request.head[TYPE_BYTES] == 0) {
         struct target t = target_of(w);
         const size_t named = packed_length(&t.memory);
         if (!target_is_good(w, &t))
@@ -375,6 +344,35 @@ static bool agent_receive_body(struct window *w, size_t length)
     }
     agent_receive(w, w->source, TAG_BODY, w->body, length);
     return true;
+}
+
+/* False: it waits for a lock, or cannot be served at all. */
+static bool agent_may_serve(struct window *w, size_t body)
+{
+    const bool within = body <= BODY_WITHIN;
+    int rc = LOCK_SERVE;
+    if (within)
+        rc = lock_queue_request(&w->lock_queue, w->source, request_lock(w), &w->request,
+                                offsetof(struct request, within) + body);
+    else if (request_lock(w) != LOCK_NONE || lock_queue_waits(&w->lock_queue, w->source))
+        rc = -E2BIG;
+    if (rc < 0)
+        link_stop(NULL, 1,
+                  rc == -ENOMEM ? "no memory for a lock of a window"
+                                : "too much was sent to a window before its lock was granted");
+    return rc == LOCK_SERVE;
+}
+
+/* What has waited for a lock that is free now. */
+static void agent_serve_kept(struct window *w)
+{
+    struct kept_request *k;
+    while ((k = lock_queue_next(&w->lock_queue, &w->source)) != NULL) {
+        memcpy(&w->request, k->bytes, k->length);
+        free(k);
+        w->body = w->request.within;
+        agent_serve(w);
+    }
 }
 
 /* A request or its body is here. If one is there already it arrives while it is asked for: a loop,
@@ -396,6 +394,11 @@ static void agent_heard(struct transfer *t)
                 break;
             const size_t length = request_body_length(w);
             w->body = w->request.within;
+            if (!agent_may_serve(w, length)) {
+                engine_serves(w->wire, false);
+                agent_listen(w);
+                continue;
+            }
             if (length > BODY_WITHIN) {
                 if (!agent_receive_body(w, length))
                     return;
@@ -403,6 +406,7 @@ static void agent_heard(struct transfer *t)
             }
         }
         agent_serve(w);
+        agent_serve_kept(w);
         engine_serves(w->wire, false);
         if (!w->stopped)
             agent_listen(w);
@@ -427,7 +431,6 @@ void window_resume(struct window *w)
 
 void window_listen(struct window *w)
 {
-    w->last = &w->first;
     w->incoming.done = agent_heard;
     agent_listen(w);
 }
