@@ -177,7 +177,7 @@ static inline bool program_calls(void)
 /* Before the program does what others can see: sends, is come to by a synchronous send, or asks
  * something of another window. What nonblocking collectives do beside it does not count, as they
  * were begun before. */
-void window_settle(void); /* osc: operation_ompi4.c */
+void window_settle(void); /* window/reply_ompi4.c */
 static inline void program_speaks(void)
 {
     if (replica.unsettled != NULL && replica.depth == 0 && replica.awaiting == 0)

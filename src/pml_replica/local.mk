@@ -10,7 +10,7 @@ mca_pml_replica_la_SOURCES = \
     src/pml_replica/file/view_name.c src/pml_replica/file/view_name.h \
     src/pml_replica/file/homes_ompi4.c src/pml_replica/file/homes_fs_ompi4.c \
     src/pml_replica/file/agent_ompi4.c src/pml_replica/file/wire_ompi4.c src/pml_replica/file/wire.h \
-    src/pml_replica/window/osc_ompi4.c src/pml_replica/window/operation_ompi4.c src/pml_replica/window/epoch_ompi4.c \
+    src/pml_replica/window/osc_ompi4.c src/pml_replica/window/operation_ompi4.c src/pml_replica/window/reply_ompi4.c src/pml_replica/window/epoch_ompi4.c \
     src/pml_replica/file/share_ompi4.c src/pml_replica/window/window.h src/pml_replica/window/window_ompi4.c \
     src/pml_replica/window/budget.c src/pml_replica/window/budget.h \
     src/pml_replica/window/lock_queue.c src/pml_replica/window/lock_queue.h \

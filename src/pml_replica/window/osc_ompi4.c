@@ -45,7 +45,7 @@ static void window_release(struct window *w)
     free(w->posts);
     free(w->completes);
     free(w->awaited);
-    free(w->answers);
+    free(w->replies);
     lock_queue_clear(&w->lock_queue);
     free(w->reading);
     free(w->dirty);
@@ -93,14 +93,14 @@ static struct window *window_new(int size)
     w->posts = calloc((size_t)size, sizeof *w->posts);
     w->completes = calloc((size_t)size, sizeof *w->completes);
     w->awaited = calloc((size_t)size, sizeof *w->awaited);
-    w->answers = calloc((size_t)size, sizeof *w->answers);
+    w->replies = calloc((size_t)size, sizeof *w->replies);
     w->reading = calloc((size_t)size, sizeof *w->reading);
     w->dirty = calloc((size_t)size, sizeof *w->dirty);
     w->locked = calloc((size_t)size, sizeof *w->locked);
     w->asked = calloc((size_t)size, sizeof *w->asked);
     w->posted = calloc((size_t)size, sizeof *w->posted);
     w->started = calloc((size_t)size, sizeof *w->started);
-    if (w->posts && w->completes && w->awaited && w->answers && w->reading && w->dirty &&
+    if (w->posts && w->completes && w->awaited && w->replies && w->reading && w->dirty &&
         w->locked && w->asked && w->posted && w->started &&
         budget_init(&w->budget, size, replica.params.window_limit) == 0)
         return w;

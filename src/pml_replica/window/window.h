@@ -4,6 +4,7 @@
  * osc_ompi4.c        windows: made and freed
  * operation_ompi4.c  the calls: every operation becomes a request to the target, also to oneself
  * epoch_ompi4.c      locks, fences, groups: when operations are done
+ * reply_ompi4.c      replies: waited for, or gone on without
  * window_ompi4.c     the agent: takes requests from any source, one after the other, and replies
  * lock_queue.c       which of them have to wait for a lock
  *
@@ -59,14 +60,14 @@ enum access {
 };
 
 /* Of a target, to this process as an origin. Numbers are those of the requests there, from 1 on.
- * What is waited for, and where in the program, depends on its calls alone (operation_ompi4.c). */
-struct answers {
-    uint32_t expected,
-        here;      /* the youngest request that has an answer; and whose answer has come */
-    int fetching;  /* answers to come that bring data, or complete a request */
-    bool sees;     /* since it waited, the program asked for such, or lent its memory; */
-    bool owes;     /* it went on without, from a flush or an unlock: */
-    uint32_t owed; /* the youngest one that it waits for before others can know */
+ * What is waited for, and where in the program, depends on its calls alone (reply_ompi4.c). */
+struct replies {
+    uint32_t expected; /* the youngest request that has a reply, */
+    uint32_t here;     /* and the youngest whose reply has come */
+    int fetching;      /* replies to come that bring data, or complete a request */
+    bool sees;         /* since it waited, the program asked for such, or lent its memory; */
+    bool owes;         /* it went on without, from a flush or an unlock: */
+    uint32_t owed;     /* the youngest one that it waits for before others can know */
 };
 
 struct window {
@@ -97,7 +98,7 @@ struct window {
     struct budget budget;
     size_t requesting; /* bytes of requests that have not left, as other lanes lack them, say */
     int *awaited;      /* replies, */
-    struct answers *answers;
+    struct replies *replies;
     int *reading; /* and puts that are sent from the program's memory, and are still read there */
     bool *dirty;  /* requests without a reply were sent since the last one with */
     char *locked; /* enum access */
@@ -128,22 +129,38 @@ static inline struct window *window_of(const ompi_win_t *win)
     return (struct window *)win->w_osc_module;
 }
 
+/* Memory as a call names it. NULL is an address like any other: MPI_BOTTOM, where the type has the
+ * addresses. There are no data where they have no length, and the type may be none then. */
+struct buffer {
+    void *at;
+    int count;
+    ompi_datatype_t *type;
+};
+
 /* operation_ompi4.c */
 void operations_fill(ompi_osc_base_module_t *calls);
-/* A request without data; one that is replied to; until all replies of the target are here, and
- * the program's memory is its own again. */
+/* A request without data; one that is replied to. */
 void window_request(struct window *w, int target, enum request_kind kind);
 void window_request_reply(struct window *w, int target, enum request_kind kind);
+/* The lock that MPI_Win_lock was called for last is granted when this returns. */
+void window_await_lock(void);
+
+/* reply_ompi4.c */
+ompi_request_t *reply_request_make(ompi_win_t *win);
+int reply_request_free(ompi_request_t **request);
+/* The reply to the request that comes next, which costs so much. request: to complete, or NULL. */
+void reply_expect(struct window *w, int target, const struct buffer *result, size_t cost,
+                  ompi_request_t *request);
+/* Until all replies of the target are here, and the program's memory is its own again; until those
+ * are that the program sees something of; until so few requests have no reply that the target may
+ * keep them all for a lock. */
 void window_await_replies(struct window *w, int target);
-/* The same, of those that the program sees something of. */
 void window_await_results(struct window *w, int target);
-/* A flush or an unlock is over for the program. */
+void window_await_room_at(struct window *w, int target);
+/* A flush or an unlock is over for the program; and the program turns to a target. */
 enum { SEVERAL = -1 };
 void window_leave(struct window *w, int target);
-/* Until so few requests have no answer that the target may keep them all for a lock. */
-void window_await_room_at(struct window *w, int target);
-/* Is granted to this process what MPI_Win_lock was called for last? It is when this returns. */
-void window_await_lock(void);
+void window_turn_to(struct window *w, int target);
 
 /* epoch_ompi4.c */
 void epochs_fill(ompi_osc_base_module_t *calls);
@@ -166,13 +183,6 @@ void outgoing_send(struct window *w, int to, int tag, struct outgoing *o, size_t
 void window_send(struct window *w, int to, int tag, const void *bytes, size_t length);
 void window_send_in_place(struct window *w, int to, int tag, const void *bytes, size_t length);
 
-/* Memory as a call names it. NULL is an address like any other: MPI_BOTTOM, where the type has the
- * addresses. There are no data where they have no length, and the type may be none then. */
-struct buffer {
-    void *at;
-    int count;
-    ompi_datatype_t *type;
-};
 static inline size_t packed_length(const struct buffer *b)
 {
     return b->count > 0 ? (size_t)b->count * b->type->super.size : 0;
