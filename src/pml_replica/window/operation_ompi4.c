@@ -124,8 +124,8 @@ static void operation_send(struct window *w, int target, const struct operation 
         return;
     }
     window_send(w, target, TAG_REQUEST, head, sizeof head);
+    w->replies[target].lends = true;
     if (first == 0 && o->may_wait && buffer_piece(&o->data[0]) != NULL) {
-        w->replies[target].sees = true;
         window_send_in_place(w, target, TAG_BODY, buffer_piece(&o->data[0]), length);
         return;
     }

@@ -107,7 +107,8 @@ void window_await_replies(struct window *w, int target)
         link_wait();
     link_catch_up();
     link_leave();
-    w->replies[target].sees = w->replies[target].owes = false;
+    struct replies *r = &w->replies[target];
+    r->sees = r->lends = r->owes = false;
 }
 
 void window_await_results(struct window *w, int target)
@@ -177,11 +178,12 @@ void window_turn_to(struct window *w, int target)
     window_settle_except(replica.unsettled, replica.unsettled == w ? target : SEVERAL);
 }
 
-/* The program waits for what it sees something of; and for itself, since it sees its own window. */
+/* The program waits for what it sees something of; for itself, since it sees its own window; and
+ * for what is long: to go on would take fresh memory each time, which is not in the cache. */
 void window_leave(struct window *w, int target)
 {
     struct replies *a = &w->replies[target];
-    if (a->sees || target == w->comm->c_my_rank) {
+    if (a->sees || a->lends || target == w->comm->c_my_rank) {
         window_await_replies(w, target);
         return;
     }

@@ -65,7 +65,8 @@ struct replies {
     uint32_t expected; /* the youngest request that has a reply, */
     uint32_t here;     /* and the youngest whose reply has come */
     int fetching;      /* replies to come that bring data, or complete a request */
-    bool sees;         /* since it waited, the program asked for such, or lent its memory; */
+    bool sees;         /* since it waited, the program asked for such, */
+    bool lends;        /* or gave a long body, which takes memory, its own or that of a copy; */
     bool owes;         /* it went on without, from a flush or an unlock: */
     uint32_t owed;     /* the youngest one that it waits for before others can know */
 };
