@@ -49,28 +49,6 @@ static int epoch_flush_all_locked(ompi_win_t *win)
     return window_of(win)->locks == 0 ? OMPI_ERR_RMA_SYNC : epoch_flush_all(win);
 }
 
-/* Data that go are copied when the call is made, or are read where they are. */
-static int epoch_flush_local(int target, ompi_win_t *win)
-{
-    struct window *w = window_of(win);
-    if (!epoch_is_locked(w, target))
-        return OMPI_ERR_RMA_SYNC;
-    link_progress();
-    window_await_results(w, target);
-    return OMPI_SUCCESS;
-}
-
-static int epoch_flush_local_all(ompi_win_t *win)
-{
-    struct window *w = window_of(win);
-    if (w->locks == 0)
-        return OMPI_ERR_RMA_SYNC;
-    link_progress();
-    for (int i = 0; i < w->size; i++)
-        window_await_results(w, i);
-    return OMPI_SUCCESS;
-}
-
 static void epoch_want_lock(struct window *w, enum lock_type type, int target)
 {
     window_await_lock();
@@ -316,6 +294,6 @@ void epochs_fill(ompi_osc_base_module_t *calls)
     calls->osc_sync = epoch_sync;
     calls->osc_flush = epoch_flush_locked;
     calls->osc_flush_all = epoch_flush_all_locked;
-    calls->osc_flush_local = epoch_flush_local;
-    calls->osc_flush_local_all = epoch_flush_local_all;
+    calls->osc_flush_local = epoch_flush_locked;
+    calls->osc_flush_local_all = epoch_flush_all_locked;
 }

@@ -12,7 +12,6 @@ struct expected_reply {
     size_t back;             /* to the budget */
     ompi_request_t *request; /* to complete, or NULL */
     uint32_t number;         /* of the request */
-    bool fetches;            /* something that the program sees */
     _Alignas(16) char bytes[];
 };
 
@@ -53,7 +52,6 @@ static void reply_arrived(struct transfer *t)
     }
     struct replies *a = &p->window->replies[p->target];
     p->window->awaited[p->target]--;
-    a->fetching -= p->fetches;
     if ((int32_t)(p->number - a->here) > 0) /* a long one may be here later than the next */
         a->here = p->number;
     budget_give_back(&p->window->budget, p->back);
@@ -79,14 +77,12 @@ void reply_expect(struct window *w, int target, const struct buffer *result, siz
     p->back = budget_ask(&w->budget, target, cost);
     p->request = request;
     p->number = w->asked[target] + 1;
-    p->fetches = length > 0 || request != NULL;
     if (piece == NULL && length > 0)
         OMPI_DATATYPE_RETAIN(result->type);
     w->awaited[target]++;
     struct replies *a = &w->replies[target];
     a->expected = p->number;
-    a->fetching += p->fetches;
-    a->sees |= p->fetches;
+    a->sees |= length > 0 || request != NULL;
     w->dirty[target] = false;
     p->transfer.receive.comm = w->wire;
     p->transfer.receive.from = target;
@@ -109,15 +105,6 @@ void window_await_replies(struct window *w, int target)
     link_leave();
     struct replies *r = &w->replies[target];
     r->sees = r->lends = r->owes = false;
-}
-
-void window_await_results(struct window *w, int target)
-{
-    link_enter();
-    while (w->replies[target].fetching > 0 || w->reading[target] > 0)
-        link_wait();
-    link_catch_up();
-    link_leave();
 }
 
 /* --- what the program need not wait for yet --- */
@@ -178,6 +165,10 @@ void window_turn_to(struct window *w, int target)
     window_settle_except(replica.unsettled, replica.unsettled == w ? target : SEVERAL);
 }
 
+/* So many replies of a target may be under way: each has a receive, and a request that comes is
+ * looked for among them. */
+enum { REPLIES_AHEAD = 32 };
+
 /* The program waits for what it sees something of; for itself, since it sees its own window; and
  * for what is long: to go on would take fresh memory each time, which is not in the cache. */
 void window_leave(struct window *w, int target)
@@ -193,4 +184,8 @@ void window_leave(struct window *w, int target)
     replica.unsettled = w;
     a->owes = true;
     a->owed = a->expected;
+    link_enter();
+    while (w->awaited[target] > REPLIES_AHEAD)
+        link_wait();
+    link_leave();
 }

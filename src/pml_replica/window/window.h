@@ -64,8 +64,7 @@ enum access {
 struct replies {
     uint32_t expected; /* the youngest request that has a reply, */
     uint32_t here;     /* and the youngest whose reply has come */
-    int fetching;      /* replies to come that bring data, or complete a request */
-    bool sees;         /* since it waited, the program asked for such, */
+    bool sees;         /* since it waited, the program asked for data, or has a request of it, */
     bool lends;        /* or gave a long body, which takes memory, its own or that of a copy; */
     bool owes;         /* it went on without, from a flush or an unlock: */
     uint32_t owed;     /* the youngest one that it waits for before others can know */
@@ -152,11 +151,9 @@ int reply_request_free(ompi_request_t **request);
 /* The reply to the request that comes next, which costs so much. request: to complete, or NULL. */
 void reply_expect(struct window *w, int target, const struct buffer *result, size_t cost,
                   ompi_request_t *request);
-/* Until all replies of the target are here, and the program's memory is its own again; until those
- * are that the program sees something of; until so few requests have no reply that the target may
- * keep them all for a lock. */
+/* Until all replies of the target are here, and the program's memory is its own again; until so few
+ * requests have no reply that the target may keep them all for a lock. */
 void window_await_replies(struct window *w, int target);
-void window_await_results(struct window *w, int target);
 void window_await_room_at(struct window *w, int target);
 /* A flush or an unlock is over for the program; and the program turns to a target. */
 enum { SEVERAL = -1 };
