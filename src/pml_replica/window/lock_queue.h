@@ -11,8 +11,8 @@
 
 enum lock_type { LOCK_NONE, LOCK_EXCLUSIVE, LOCK_SHARED }; /* as MPI's are in Open MPI */
 /* An origin sends so many requests at most under a lock that it may not have, and takes no lock
- * while it has sent so many since it was last answered in full. A target keeps more than can come
- * so. */
+ * while it awaits a reply and has sent so many since the request that was replied to last. A target
+ * keeps more than can come so. */
 enum { LOCK_AHEAD = 256, LOCK_KEPT = 4 * LOCK_AHEAD };
 
 struct kept_request {

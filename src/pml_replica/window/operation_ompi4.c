@@ -104,7 +104,7 @@ static void operation_send(struct window *w, int target, const struct operation 
     const void *description = "";
     const size_t described =
         there.type != NULL ? ompi_datatype_pack_description_length(there.type) : 0;
-    const size_t length = operation_data_length(o), first = (described + 15) / 16 * 16;
+    const size_t length = operation_data_length(o), first = description_room(described);
     struct request request;
     const uint64_t head[REQUEST_WORDS] = {[KIND] = request_kind_at(w, target, o->kind),
                                           [WHERE] = (uint64_t)o->where,
@@ -124,7 +124,7 @@ static void operation_send(struct window *w, int target, const struct operation 
         return;
     }
     window_send(w, target, TAG_REQUEST, head, sizeof head);
-    w->replies[target].lends = true;
+    w->replies[target].waits = true;
     if (first == 0 && o->may_wait && buffer_piece(&o->data[0]) != NULL) {
         window_send_in_place(w, target, TAG_BODY, buffer_piece(&o->data[0]), length);
         return;
@@ -170,7 +170,7 @@ static bool operation_needs_grant(const struct window *w, int target, const stru
     const size_t described =
         there.type != NULL ? ompi_datatype_pack_description_length(there.type) : 0;
     return w->ahead >= LOCK_AHEAD ||
-           (described + 15) / 16 * 16 + operation_data_length(o) > BODY_WITHIN;
+           description_room(described) + operation_data_length(o) > BODY_WITHIN;
 }
 
 static int operation_issue(ompi_win_t *win, int target, const struct operation *o)

@@ -50,10 +50,10 @@ static void reply_arrived(struct transfer *t)
         buffer_unpack(&p->result, p->bytes, t->receive.status.length);
         OMPI_DATATYPE_RELEASE(p->result.type);
     }
-    struct replies *a = &p->window->replies[p->target];
+    struct replies *r = &p->window->replies[p->target];
     p->window->awaited[p->target]--;
-    if ((int32_t)(p->number - a->here) > 0) /* a long one may be here later than the next */
-        a->here = p->number;
+    if ((int32_t)(p->number - r->here) > 0) /* a long one may be here later than the next */
+        r->here = p->number;
     budget_give_back(&p->window->budget, p->back);
     if (p->request != NULL)
         ompi_request_complete(p->request, true);
@@ -80,9 +80,9 @@ void reply_expect(struct window *w, int target, const struct buffer *result, siz
     if (piece == NULL && length > 0)
         OMPI_DATATYPE_RETAIN(result->type);
     w->awaited[target]++;
-    struct replies *a = &w->replies[target];
-    a->expected = p->number;
-    a->sees |= length > 0 || request != NULL;
+    struct replies *r = &w->replies[target];
+    r->expected = p->number;
+    r->waits |= length > 0 || request != NULL;
     w->dirty[target] = false;
     p->transfer.receive.comm = w->wire;
     p->transfer.receive.from = target;
@@ -104,7 +104,7 @@ void window_await_replies(struct window *w, int target)
     link_catch_up();
     link_leave();
     struct replies *r = &w->replies[target];
-    r->sees = r->lends = r->owes = false;
+    r->waits = r->owes = false;
 }
 
 /* --- what the program need not wait for yet --- */
@@ -132,13 +132,13 @@ void window_await_room_at(struct window *w, int target)
 
 static void replies_await_owed(struct window *w, int target)
 {
-    struct replies *a = &w->replies[target];
+    struct replies *r = &w->replies[target];
     link_enter();
-    while (a->owes && (int32_t)(a->here - a->owed) < 0)
+    while (r->owes && (int32_t)(r->here - r->owed) < 0)
         link_wait();
     link_catch_up();
     link_leave();
-    a->owes = false;
+    r->owes = false;
 }
 
 /* All of them except one, or SEVERAL: all. */
@@ -173,8 +173,8 @@ enum { REPLIES_AHEAD = 32 };
  * for what is long: to go on would take fresh memory each time, which is not in the cache. */
 void window_leave(struct window *w, int target)
 {
-    struct replies *a = &w->replies[target];
-    if (a->sees || a->lends || target == w->comm->c_my_rank) {
+    struct replies *r = &w->replies[target];
+    if (r->waits || target == w->comm->c_my_rank) {
         window_await_replies(w, target);
         return;
     }
@@ -182,8 +182,8 @@ void window_leave(struct window *w, int target)
         window_settle();
     w->unsettled = replica.unsettled == NULL || w->unsettled == target ? target : SEVERAL;
     replica.unsettled = w;
-    a->owes = true;
-    a->owed = a->expected;
+    r->owes = true;
+    r->owed = r->expected;
     link_enter();
     while (w->awaited[target] > REPLIES_AHEAD)
         link_wait();

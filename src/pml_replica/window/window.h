@@ -64,8 +64,8 @@ enum access {
 struct replies {
     uint32_t expected; /* the youngest request that has a reply, */
     uint32_t here;     /* and the youngest whose reply has come */
-    bool sees;         /* since it waited, the program asked for data, or has a request of it, */
-    bool lends;        /* or gave a long body, which takes memory, its own or that of a copy; */
+    bool waits;        /* at the next flush or unlock: since it waited last, the program asked for
+                        * data or a request, or gave a long body, which takes memory */
     bool owes;         /* it went on without, from a flush or an unlock: */
     uint32_t owed;     /* the youngest one that it waits for before others can know */
 };
@@ -123,6 +123,11 @@ void window_resume(struct window *w); /* so far that what was early may not be a
 static inline uint64_t window_epoch(const struct window *w, int target)
 {
     return (uint64_t)w->fenced << 32 | w->started[target];
+}
+/* In a body, of a description of so many bytes: what follows is aligned. */
+static inline size_t description_room(size_t described)
+{
+    return (described + 15) / 16 * 16;
 }
 static inline struct window *window_of(const ompi_win_t *win)
 {

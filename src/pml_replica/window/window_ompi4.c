@@ -167,7 +167,7 @@ static struct target target_of(const struct window *w)
                        .op = request_kind(w) == ACCUMULATE || request_kind(w) == GET_ACCUMULATE
                                  ? PMPI_Op_f2c((int)head[OP])
                                  : NULL,
-                       .data = w->body + (head[TYPE_BYTES] + 15) / 16 * 16,
+                       .data = w->body + description_room(head[TYPE_BYTES]),
                        .length = head[DATA_BYTES]};
     if (head[TYPE_BYTES] > 0)
         t.memory.type =
@@ -259,7 +259,7 @@ static void agent_serve_data(struct window *w)
 
 static size_t request_body_length(const struct window *w)
 {
-    return (w->request.head[TYPE_BYTES] + 15) / 16 * 16 + w->request.head[DATA_BYTES];
+    return description_room(w->request.head[TYPE_BYTES]) + w->request.head[DATA_BYTES];
 }
 
 static void agent_serve(struct window *w)
