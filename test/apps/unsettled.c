@@ -152,7 +152,7 @@ static void counted(int round)
  * first used in another order than they were asked for; and epochs without anything. */
 static void under_a_lock(int round)
 {
-    enum { TIMES = 600 };
+    enum { TIMES = 1500 };
     long seen[LONG];
     for (int target = 0; target < 2; target++) {
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win);
