@@ -35,10 +35,11 @@ static void register_sizes(const mca_base_component_t *c, struct replica_params 
     param_size(c, "log_limit",
                "Bytes of sent messages kept for lanes that are behind, in a process",
                OPAL_INFO_LVL_5, &p->log_limit);
-    param_size(c, "copy_rate",
-               "Bytes a second of large messages that are copied at once for lanes that are late; "
-               "more wait for lag_ms",
-               OPAL_INFO_LVL_5, &p->copy_rate);
+    param_size(
+        c, "copy_rate",
+        "Bytes a second of large messages that are copied at once for lanes that are late, and "
+        "eight times as many where nothing is to be received; more wait for lag_ms",
+        OPAL_INFO_LVL_5, &p->copy_rate);
     param_size(c, "copy_alone",
                "Bytes up to which a large message is copied at once for lanes that are late, "
                "whatever the rate, when the program waits for nothing else; four times as many for "

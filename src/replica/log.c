@@ -92,6 +92,7 @@ static void entry_wait(struct engine *e, struct entry *entry)
     if (r->waiting++ == 0)
         lag_begin(&r->lag, e->now_ms);
     entry->wait->mine_ms = lag_now(&r->lag);
+    entry->wait->is_one_way = e->receiving == 0;
 }
 
 static void entry_free(struct engine *e, struct entry *entry)
@@ -374,6 +375,18 @@ static bool entry_is_all_that_is_awaited(const struct engine *e, const struct en
            !TAILQ_NEXT(entry, wait->queued) && entry->length <= entry_copy_most(e, entry);
 }
 
+/* In an exchange the copy is lost time: there is the other's message to wait for as well, and
+ * copies only let lanes take turns at being ahead. In a gather or a scatter other ranks of the lane
+ * wait. */
+static bool entry_is_within_rate(struct engine *e, const struct entry *entry)
+{
+    enum { ONE_WAY = 8 }; /* times the rate */
+    const size_t rate = e->limits.copy_rate;
+    return allowance_take(&e->late, rate, e->now_ms, entry->length) ||
+           (entry->wait->is_one_way &&
+            allowance_take(&e->late_one_way, ONE_WAY * rate, e->now_ms, entry->length));
+}
+
 static bool entry_may_copy(struct engine *e, struct entry *entry)
 {
     if (entry_is_held(entry))
@@ -389,7 +402,7 @@ static bool entry_may_copy(struct engine *e, struct entry *entry)
         return false;
     return !entry->rendezvous || entry->wait->wanted || entry_is_all_that_is_awaited(e, entry) ||
            lag_now(&r->lag) - entry_stands_still(e, entry) >= e->limits.lag_ms ||
-           allowance_take(&e->late, e->limits.copy_rate, e->now_ms, entry->length);
+           entry_is_within_rate(e, entry);
 }
 
 static void entry_copy_late(struct engine *e, struct entry *entry, struct finished *done)

@@ -24,6 +24,7 @@ struct wait {
     uint64_t payload; /* hash of its bytes, if verified */
     bool wanted;      /* a receive waits for its buffer: a copy is worth making now */
     bool exposed;     /* to the receiver in this lane: the request's bytes */
+    bool is_one_way;  /* nothing was to be received when it was sent */
     uint8_t rkey[ENGINE_RKEY];
 };
 
@@ -326,7 +327,8 @@ struct engine {
                                 something */
     uint64_t barriers[ENGINE_MAX_LANES]; /* by lane of this rank: how many it has entered */
     lanes_t awaited;                     /* at the barrier that this one is in */
-    struct allowance late;               /* for copies of large messages */
+    struct allowance late;               /* for copies of large messages, */
+    struct allowance late_one_way;       /* and for more of those that are one-way */
     unsigned receiving;                  /* receives of the program that are not done */
     struct engine_counts counts;
     char reason[640];

@@ -120,10 +120,24 @@ static int begin(void **state)
     return begin_lanes(state, 2, 0);
 }
 
-/* 64 ms of it are 7.2 of the messages. */
-static int begin_with_rate(void **state)
+enum { RATE = LENGTH * 1000 / 64 * 36 / 5 }; /* 64 ms of it are 7.2 of the messages */
+
+static int begin_exchange_with_rate(void **state)
 {
-    return begin_lanes(state, 2, (size_t)LENGTH * 1000 / 64 * 36 / 5);
+    static struct engine_receive r;
+    struct engine_limits limits = engine_default_limits;
+    limits.copy_rate = RATE;
+    begin_engine(state, 2, &limits);
+    struct scene *g = *state;
+    r = (struct engine_receive){.comm = g->comm, .from = 1, .tag = TAG + 1};
+    engine_receive(g->engine, &r);
+    begin_sends(g, WINDOW);
+    return 0;
+}
+
+static int begin_one_way_with_an_eighth(void **state)
+{
+    return begin_lanes(state, 2, RATE / 8);
 }
 
 static int begin_nothing(void **state, size_t copy_alone)
@@ -460,7 +474,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_no_copy_while_the_lane_receives, begin, end),
         cmocka_unit_test_setup_teardown(test_a_copy_when_nothing_comes, begin, end),
-        cmocka_unit_test_setup_teardown(test_so_much_is_copied_at_once, begin_with_rate, end),
+        {"test_so_much_is_copied_at_once_of_an_exchange", test_so_much_is_copied_at_once,
+         begin_exchange_with_rate, end, NULL},
+        {"test_eight_times_as_much_of_what_goes_one_way", test_so_much_is_copied_at_once,
+         begin_one_way_with_an_eighth, end, NULL},
         cmocka_unit_test_setup_teardown(test_the_time_of_the_own_lane_does_not_count, begin, end),
         cmocka_unit_test_setup_teardown(test_no_copy_before_any_receiver_has_it, begin_three, end),
         cmocka_unit_test_setup_teardown(test_a_copy_when_a_dead_receiver_had_it, begin_three, end),
