@@ -3,8 +3,9 @@
  *
  * Lanes that wait for each other at each large message go, at every moment, as fast as the slower
  * one. A copy lets the faster one go on, and costs a program that computes next to nothing; one
- * that does nothing but send large messages it costs half of its bandwidth. So copies get a small,
- * fixed part of the time: so many bytes a second, as a token bucket of 64 ms. */
+ * that does nothing but exchange large messages it costs half of its bandwidth. So copies get a
+ * small, fixed part of the time, and a larger one where other ranks wait for what is sent (log.c):
+ * so many bytes a second, as a token bucket of 64 ms. */
 #ifndef P2P_SRC_REPLICA_ALLOWANCE_H
 #define P2P_SRC_REPLICA_ALLOWANCE_H
 #include <stdbool.h>

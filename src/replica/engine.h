@@ -48,9 +48,9 @@ struct engine_limits {
     size_t log; /* bytes of copies that wait for other lanes; beyond it sends do not complete */
     /* A large send that waits for other lanes alone is copied to the log when one of them has shown
      * for so long no sign of receiving (lag.h); at once, as long as such copies are no more bytes a
-     * second (allowance.h), of sends that found no receive under way eight times as many besides;
-     * at once, up to this length, when the program waits for nothing else, and up to ENGINE_FAR
-     * times the length where all of them are on other hosts. */
+     * second (allowance.h), of sends that found no receive under way, up to four times copy_alone,
+     * eight times as many besides; at once, up to this length, when the program waits for nothing
+     * else, and up to ENGINE_FAR times the length where all of them are on other hosts. */
     uint32_t lag_ms;
     size_t copy_rate, copy_alone;
     /* A process that others wait for, and that gives no sign of life for so long, is dead; 0:

@@ -377,14 +377,14 @@ static bool entry_is_all_that_is_awaited(const struct engine *e, const struct en
 
 /* In an exchange the copy is lost time: there is the other's message to wait for as well, and
  * copies only let lanes take turns at being ahead. In a gather or a scatter other ranks of the lane
- * wait. */
+ * wait. A copy of a longer message takes longer than that. */
 static bool entry_is_within_rate(struct engine *e, const struct entry *entry)
 {
-    enum { ONE_WAY = 8 }; /* times the rate */
+    enum { MORE = 8, LENGTHS = 4 }; /* one way: times the rate, up to times copy_alone */
     const size_t rate = e->limits.copy_rate;
     return allowance_take(&e->late, rate, e->now_ms, entry->length) ||
-           (entry->wait->is_one_way &&
-            allowance_take(&e->late_one_way, ONE_WAY * rate, e->now_ms, entry->length));
+           (entry->wait->is_one_way && entry->length <= LENGTHS * e->limits.copy_alone &&
+            allowance_take(&e->late_one_way, MORE * rate, e->now_ms, entry->length));
 }
 
 static bool entry_may_copy(struct engine *e, struct entry *entry)

@@ -140,6 +140,16 @@ static int begin_one_way_with_an_eighth(void **state)
     return begin_lanes(state, 2, RATE / 8);
 }
 
+static int begin_one_way_too_long(void **state)
+{
+    struct engine_limits limits = engine_default_limits;
+    limits.copy_rate = RATE / 8;
+    limits.copy_alone = LENGTH / 4 - 1;
+    begin_engine(state, 2, &limits);
+    begin_sends(*state, WINDOW);
+    return 0;
+}
+
 static int begin_nothing(void **state, size_t copy_alone)
 {
     struct engine_limits limits = engine_default_limits;
@@ -331,6 +341,16 @@ static void test_so_much_is_copied_at_once(void **state)
     assert_int_equal(g->done, WINDOW);
 }
 
+static void test_no_more_of_what_is_longer(void **state)
+{
+    struct scene *g = *state;
+    assert_int_equal(copies_at(g, 1), 0);
+    for (int i = 0; i < WINDOW; i++)
+        have(g, OWN, i);
+    assert_int_equal(copies_at(g, 2), 0); /* 64 ms of the rate are 0.9 of them */
+    assert_int_equal(copies_at(g, 2 + 8), 0);
+}
+
 static void test_all_that_is_awaited_is_copied_at_once(void **state)
 {
     struct scene *g = *state;
@@ -478,6 +498,8 @@ int main(void)
          begin_exchange_with_rate, end, NULL},
         {"test_eight_times_as_much_of_what_goes_one_way", test_so_much_is_copied_at_once,
          begin_one_way_with_an_eighth, end, NULL},
+        cmocka_unit_test_setup_teardown(test_no_more_of_what_is_longer, begin_one_way_too_long,
+                                        end),
         cmocka_unit_test_setup_teardown(test_the_time_of_the_own_lane_does_not_count, begin, end),
         cmocka_unit_test_setup_teardown(test_no_copy_before_any_receiver_has_it, begin_three, end),
         cmocka_unit_test_setup_teardown(test_a_copy_when_a_dead_receiver_had_it, begin_three, end),
