@@ -20,7 +20,7 @@ mca_pml_replica_la_SOURCES = \
     src/pml_replica/link_ompi4.c src/pml_replica/module_ompi4.c src/pml_replica/wait/backoff_ompi4.c \
     src/pml_replica/outcome_ompi4.c src/pml_replica/answers_ompi4.c src/pml_replica/output_ompi4.c \
     src/pml_replica/barrier_ompi4.c src/pml_replica/request_ompi4.c \
-    src/pml_replica/silent_ompi4.c src/pml_replica/transfer_ompi4.c \
+    src/pml_replica/silent_ompi4.c src/pml_replica/transfer_ompi4.c src/pml_replica/heap.c src/pml_replica/heap.h \
     src/pml_replica/world_ompi4.c
 mca_pml_replica_la_CPPFLAGS = $(AM_CPPFLAGS) $(subst -I,-isystem ,$(OMPI_CPPFLAGS)) $(P2P_VERSION)
 mca_pml_replica_la_CFLAGS = $(AM_CFLAGS) $(P2P_LTO) -mcx16

@@ -2,6 +2,7 @@
 /* pml_replica_component_ompi4.c -- off unless the job runs replicas; then the message layer of
  * every process. */
 #include "glue.h"
+#include "heap.h"
 #include "overlay/base/err.h"
 #include "src/common/selection.h"
 #include "src/survive/level.h"
@@ -219,6 +220,7 @@ static mca_pml_base_module_t *component_init(int *priority, bool progress_thread
     nodelay_to(getenv("PMIX_SERVER_URI41"));
     ompi_async_mpi_finalize = true; /* we say good-bye ourselves */
     ompi_hook_base_register_callbacks(&hook);
+    heap_keep();
     trace_copies(&level);
     *priority = replica.pml.priority;
     return &replica_module;

@@ -8,10 +8,10 @@
 
 struct parcel *parcel_new(size_t length)
 {
-    struct parcel *p = calloc(1, sizeof *p + length);
+    struct parcel *p = malloc(sizeof *p + length);
     if (p == NULL)
         link_stop(NULL, 1, "no memory for a request to a file's home");
-    return p;
+    return memset(p, 0, sizeof *p);
 }
 
 static void parcel_sent(struct wire_message *m)

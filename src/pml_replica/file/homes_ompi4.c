@@ -118,9 +118,10 @@ struct ask *ask_begin(int home, const uint64_t words[HOME_WORDS], struct parcel 
 {
     struct homes *h = replica.homes;
     struct parcel *head = parcel_new(HOME_WORDS * sizeof *words);
-    struct ask *a = calloc(1, sizeof *a + room);
+    struct ask *a = malloc(sizeof *a + room);
     if (a == NULL)
         link_stop(NULL, 1, "no memory for a request to a file's home");
+    memset(a, 0, sizeof *a);
     a->message.done = ask_answered;
     memcpy(head->bytes, words, HOME_WORDS * sizeof *words);
     asking_await_room(length);
