@@ -178,8 +178,12 @@ static struct engine_receive *match_choose_for(struct match *m, int source, int 
                                                uint64_t number, bool leads, bool *decided)
 {
     struct engine_receive *r = match_first_receive(m, source, tag, number);
-    if (!r || !match_may_take(m, r, source, m->arrived, leads, decided))
+    if (!r)
         return NULL;
+    if (!match_may_take(m, r, source, m->arrived, leads, decided)) {
+        m->held_back |= match_first_certain(m, source, tag) != NULL;
+        return NULL;
+    }
     match_unpost(m, r);
     return r;
 }
@@ -217,6 +221,7 @@ void match_requeue(struct match *m, struct engine_message *message)
             after = i;
     message->unexpected = message->was_unexpected = true;
     message->order = m->arrived++;
+    m->held_back = true;
     if (after)
         TAILQ_INSERT_BEFORE(after, message, queued);
     else
@@ -300,11 +305,21 @@ static struct engine_message *match_find_any(struct match *m, int tag)
     return message;
 }
 
+static struct engine_message *match_certain_message_for(struct match *m,
+                                                        const struct engine_receive *r, bool leads)
+{
+    struct engine_message *message = match_find(m, r->source, r->tag, true);
+    if (!message || leads || !match_is_reserved(m, message))
+        return message;
+    m->held_back = true;
+    return NULL;
+}
+
 static struct engine_message *match_message_for(struct match *m, struct engine_receive *r,
                                                 bool leads, bool *decided)
 {
     if (!receive_is_wild(r))
-        return match_find(m, r->source, r->tag, leads);
+        return match_certain_message_for(m, r, leads);
     if (match_apply_choice(m, r))
         return r->place <= m->place ? match_exact(m, r->bound_source, r->bound_tag, r->number)
                                     : NULL;
@@ -395,21 +410,36 @@ static bool match_pair_bound(struct match *m, struct engine_receive **r,
     return false;
 }
 
+static bool match_pair_first(struct match *m, bool leads, struct engine_receive **r,
+                             struct engine_message **message, bool *decided)
+{
+    bool held_back = false;
+    TAILQ_FOREACH (*message, &m->arrivals, arrival) {
+        const struct engine_message *i = *message;
+        *r = match_first_receive(m, i->source, i->tag, i->number);
+        if (!*r)
+            continue;
+        if (match_may_take(m, *r, i->source, i->order, leads, decided)) {
+            match_pair_off(m, *r, *message);
+            return true;
+        }
+        held_back |= match_first_certain(m, i->source, i->tag) != NULL;
+    }
+    m->held_back = held_back;
+    return false;
+}
+
+/* A follower need not look at all that has come for each choice of its leader: messages and
+ * receives from a certain source have found each other when the later of the two came, except where
+ * they were held back. */
 bool match_pair(struct match *m, bool leads, struct engine_receive **r,
                 struct engine_message **message, bool *decided)
 {
     *decided = false;
-    if (!leads && m->certain == 0)
-        return match_pair_bound(m, r, message);
-    TAILQ_FOREACH (*message, &m->arrivals, arrival) {
-        const struct engine_message *i = *message;
-        *r = match_first_receive(m, i->source, i->tag, i->number);
-        if (!*r || !match_may_take(m, *r, i->source, i->order, leads, decided))
-            continue;
-        match_pair_off(m, *r, *message);
+    if (!leads && match_pair_bound(m, r, message))
         return true;
-    }
-    return false;
+    return (leads || (m->held_back && m->certain > 0)) &&
+           match_pair_first(m, leads, r, message, decided);
 }
 
 void match_withdraw(struct match *m, struct engine_receive *r)

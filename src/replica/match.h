@@ -60,6 +60,7 @@ struct match {
     uint64_t arrived;             /* messages queued so far */
     unsigned unbound;             /* of `any` */
     size_t certain;               /* receives that are posted from a certain source */
+    bool held_back;               /* one of these may have been kept from a message that is here */
     struct match_choice *choices; /* made by the leader before the receive is posted here */
     struct match_choice **choices_end, *spare;
     /* Where requests are served at places: only messages that came before `until` may be chosen,

@@ -177,6 +177,69 @@ static void test_no_choice_waits_behind_a_later_place(void **state)
     match_clear(&m);
 }
 
+/* Held back when it was posted, or when its message was given back: it has its message once nothing
+ * else may take that. */
+static void test_held_back_until_the_choice(void **state)
+{
+    (void)state;
+    struct match m;
+    struct engine_receive any = receive(ENGINE_ANY_SOURCE, 1), own = receive(0, 1), *r;
+    struct engine_message *got, *mine = message(0, 1, 0), *chosen = message(1, 1, 0);
+    bool decided;
+    match_init(&m, 2, 0);
+    assert_null(match_post(&m, &any, false, &decided));
+    match_queue(&m, mine);
+    assert_null(match_post(&m, &own, false, &decided));
+    assert_false(match_pair(&m, false, &r, &got, &decided));
+    match_queue(&m, chosen);
+    match_bind(&m, any.wildcard, 1, 1, 0, 0);
+    assert_true(match_pair(&m, false, &r, &got, &decided));
+    assert_ptr_equal(got, chosen);
+    assert_true(match_pair(&m, false, &r, &got, &decided));
+    assert_ptr_equal(r, &own);
+    assert_ptr_equal(got, mine);
+    assert_null(match_post(&m, &own, false, &decided));
+    assert_false(match_pair(&m, false, &r, &got, &decided));
+    match_requeue(&m, mine);
+    assert_true(match_pair(&m, false, &r, &got, &decided));
+    assert_ptr_equal(r, &own);
+    free(mine);
+    free(chosen);
+    match_clear(&m);
+}
+
+/* Requests to a window, and the replies that its owner waits for. If the follower looked at all of
+ * both for each choice, that would be 10^12 steps. */
+static void test_many_wait(void **state)
+{
+    (void)state;
+    enum { REQUESTS = 20000, REPLIES = 2000 };
+    static struct engine_receive reply[REPLIES];
+    struct match m;
+    struct engine_receive any = receive(ENGINE_ANY_SOURCE, 1), *r;
+    struct engine_message *got;
+    bool decided;
+    match_init(&m, 2, 0);
+    assert_null(match_post(&m, &any, false, &decided));
+    for (int i = 0; i < REPLIES; i++) {
+        reply[i] = receive(1, 2 + i);
+        assert_null(match_post(&m, &reply[i], false, &decided));
+    }
+    for (uint64_t i = 0; i < REQUESTS; i++) {
+        assert_null(match_receive_for(&m, 1, 1, i, false, &decided));
+        match_queue(&m, message(1, 1, i));
+    }
+    for (uint64_t i = 0; i < REQUESTS; i++) {
+        match_bind(&m, any.wildcard, 1, 1, i, 0);
+        assert_true(match_pair(&m, false, &r, &got, &decided));
+        assert_int_equal(got->number, i);
+        free(got);
+        assert_false(match_pair(&m, false, &r, &got, &decided));
+        assert_null(match_post(&m, &any, false, &decided));
+    }
+    match_clear(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +250,8 @@ int main(void)
         cmocka_unit_test(test_goes_back_to_where_it_was),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_no_choice_waits_behind_a_later_place),
+        cmocka_unit_test(test_held_back_until_the_choice),
+        cmocka_unit_test(test_many_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
