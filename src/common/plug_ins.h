@@ -9,7 +9,7 @@
 
 /* One more with each change of what replicas, orteds and mpirun say to each other;
  * test/style/plug_ins notices most of them. */
-enum { PLUG_INS_VERSION = 4 };
+enum { PLUG_INS_VERSION = 5 };
 /* mpirun tells its own to orteds. Every daemon passes on what begins like this. */
 #define PLUG_INS_VARIABLE "OMPI_MCA_p2p_plug_ins"
 

@@ -115,6 +115,7 @@ static void channel_forget_unexpected(struct engine *e, struct channel *c, int s
             continue;
         if (say)
             have_say(e, m);
+        head_drop(e, m);
         TAILQ_REMOVE(&c->coming, m, large->coming);
         m->rendezvous = false;
     }

@@ -54,7 +54,7 @@ static void frame_answer(struct engine *e, int replica, const struct header *h)
 {
     struct channel *c = frame_channel(e, replica, h);
     if (c && h->kind == HEADER_CTS)
-        rendezvous_cts(e, replica, c, h->number);
+        rendezvous_cts(e, replica, c, h->number, h->flags & HEADER_HEAD);
     else if (c)
         send_have(e, lane_of(e, replica), c, h);
 }

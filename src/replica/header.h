@@ -12,7 +12,8 @@
  *     RTS      a large message is there; extent: its length; payload: a key to read it (engine.h),
  *              or none
  *     CTS      to the sender of RTS: its receive is posted, send
- *     DATA     a fragment of it; extent: offset in the message; payload: its bytes
+ *     DATA     a fragment of it; extent: offset in the message; payload: its bytes; the first one
+ *              may come unasked (HEADER_HEAD)
  *     HAVE     it is here in full; extent: hash of its bytes if these are verified, else of the
  *              channel's messages up to it
  *     ACK      payload: records | group 8 | count 4 | tag 4 | number 8 | hash 8 |: of all messages
@@ -90,6 +91,8 @@ enum header_flag {
     HEADER_SURVIVES =
         16, /* DECIDE, DECIDED: the link survives its writer, so nothing waits for the answer */
     HEADER_BESIDE = 32, /* HAVE with FIRM: the replica of its lane says so, too; no need to hurry */
+    HEADER_HEAD = 64,   /* DATA: sent without being asked for; CTS: such a piece counts, if you sent
+                           one */
 };
 
 enum header_death {

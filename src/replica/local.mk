@@ -8,7 +8,7 @@ libreplica_la_SOURCES = \
     src/replica/cycle.c src/replica/cycle.h \
     src/replica/match.c src/replica/match.h \
     src/replica/send.c src/replica/log.c src/replica/lag.c src/replica/lag.h src/replica/allowance.c src/replica/allowance.h src/replica/rendezvous.c \
-    src/replica/expose.c \
+    src/replica/expose.c src/replica/head.c \
     src/replica/receive.c src/replica/have.c src/replica/future.c \
     src/replica/place.c src/replica/look.c src/replica/region.c \
     src/replica/ack.c src/replica/probe.c \

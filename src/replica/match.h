@@ -22,6 +22,8 @@ struct large {
     size_t got;                         /* bytes here, */
     uint64_t hash;                      /* and their hash, if verified */
     uint8_t *aside;                     /* withheld: its bytes, as many as fit */
+    bool headed;                        /* the supplier's head is here, or may come (head.c) */
+    uint8_t *head;                      /* here, before a receive is: `got` bytes */
     uint8_t rkey[ENGINE_RKEY];
 };
 

@@ -34,6 +34,7 @@ void message_free(struct engine *e, struct engine_message *m)
         return;
     }
     free(m->large->aside);
+    head_drop(e, m);
     pool_return(&e->pool, m, sizeof *m + sizeof *m->large, 0);
 }
 
@@ -75,6 +76,7 @@ struct header message_answer(const struct engine_message *m, uint8_t kind)
 static void cts_put(struct engine *e, const struct engine_message *m)
 {
     struct header h = message_answer(m, HEADER_CTS);
+    h.flags |= m->large->headed ? HEADER_HEAD : 0;
     if (m->large->supplier >= 0)
         link_put(e, m->large->supplier, &h, NULL, NULL);
 }
@@ -147,6 +149,18 @@ static void receive_local(struct engine *e, struct engine_receive *r, struct eng
     receive_complete(e, r, e->rank, tag, length);
 }
 
+/* A piece of a large message. */
+static void data_put(struct engine *e, struct engine_message *m, size_t offset, const void *bytes,
+                     size_t length)
+{
+    const size_t capacity = m->receive->capacity;
+    uint8_t *aside = m->large->aside;
+    if (!aside)
+        receive_fill(e, m->receive, offset, bytes, length);
+    else if (offset < capacity && aside + offset != bytes)
+        memcpy(aside + offset, bytes, length < capacity - offset ? length : capacity - offset);
+}
+
 void receive_message(struct engine *e, struct engine_receive *r, struct engine_message *m)
 {
     r->number = m->number;
@@ -156,10 +170,14 @@ void receive_message(struct engine *e, struct engine_receive *r, struct engine_m
         r->coming = m;
         if (!future_may_write(e, r))
             future_set_aside(m);
-        if (expose_read(e, m))
+        if (expose_read(e, m)) {
             rendezvous_complete(e, m);
-        else
-            cts_put(e, m);
+            return;
+        }
+        if (m->large->head)
+            data_put(e, m, 0, m->large->head, m->large->got);
+        head_drop(e, m);
+        cts_put(e, m);
     } else if (m->large) {
         struct engine_send *s = m->large->local;
         message_free(e, m);
@@ -290,6 +308,7 @@ static void rts_arrived(struct engine *e, int replica, struct channel *c, const 
         memcpy(m->large->rkey, rkey, ENGINE_RKEY);
     m->large->suppliers = lane_bit(lane_of(e, replica));
     m->large->supplier = replica;
+    m->large->headed = true;
     TAILQ_INSERT_TAIL(&c->coming, m, large->coming);
     struct engine_receive *r = match_receive_for(&c->comm->match, c->world, h->tag, h->number,
                                                  !engine_follows(e), &decided);
@@ -336,7 +355,8 @@ void receive_supplier_died(struct engine *e, struct channel *c, int replica)
         if (l->supplier != replica)
             continue;
         l->supplier = l->suppliers ? replica_of(e, m->source, lowest_lane(l->suppliers)) : -1;
-        l->exposed = false;
+        l->exposed = l->headed = false;
+        head_drop(e, m);
         l->got = 0;
         l->hash = 0;
         if (m->receive)
@@ -374,21 +394,10 @@ void receive_arrived(struct engine *e, int replica, struct channel *c, const str
 static struct engine_message *data_for(struct channel *c, int replica, const struct header *h)
 {
     struct engine_message *m = channel_find_coming(c, h->number);
-    if (!m || !m->receive || m->large->supplier != replica)
+    if (!m || m->large->supplier != replica ||
+        !(h->flags & HEADER_HEAD ? m->large->headed : m->receive != NULL))
         return NULL;
     return m->large->got == h->extent && h->length <= m->length - m->large->got ? m : NULL;
-}
-
-/* A piece of a large message. */
-static void data_put(struct engine *e, struct engine_message *m, size_t offset, const void *bytes,
-                     size_t length)
-{
-    const size_t capacity = m->receive->capacity;
-    uint8_t *aside = m->large->aside;
-    if (!aside)
-        receive_fill(e, m->receive, offset, bytes, length);
-    else if (offset < capacity && aside + offset != bytes)
-        memcpy(aside + offset, bytes, length < capacity - offset ? length : capacity - offset);
 }
 
 void receive_data(struct engine *e, int replica, struct channel *c, const struct header *h,
@@ -397,7 +406,10 @@ void receive_data(struct engine *e, int replica, struct channel *c, const struct
     struct engine_message *m = data_for(c, replica, h);
     if (!m)
         return;
-    data_put(e, m, h->extent, payload, h->length);
+    if (m->receive)
+        data_put(e, m, h->extent, payload, h->length);
+    else if (!head_keep(e, m, payload, h->length))
+        return;
     if (e->limits.verify)
         m->large->hash = hash_bytes(m->large->hash, payload, h->length);
     m->large->got += h->length;
@@ -413,7 +425,7 @@ void *receive_room(const struct engine_message *m)
 static void *data_room(struct channel *c, int replica, const struct header *h)
 {
     struct engine_message *m = h->kind == HEADER_DATA ? data_for(c, replica, h) : NULL;
-    uint8_t *room = m ? receive_room(m) : NULL;
+    uint8_t *room = m && m->receive ? receive_room(m) : NULL;
     if (!room || h->extent + h->length > m->receive->capacity)
         return NULL;
     return room + h->extent;

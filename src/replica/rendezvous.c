@@ -33,6 +33,24 @@ static struct transfer *transfer_find(struct engine *e, const struct entry *entr
     return t;
 }
 
+bool rendezvous_is_going(struct engine *e, const struct entry *entry, int replica)
+{
+    return transfer_find(e, entry, replica) != NULL;
+}
+
+struct header data_header(const struct entry *entry, size_t at, size_t length)
+{
+    const struct channel *c = entry->channel;
+    return (struct header){.kind = HEADER_DATA,
+                           .flags = c->by_tag ? HEADER_BY_TAG : 0,
+                           .tag = entry->tag,
+                           .group = c->comm->name.group,
+                           .count = c->comm->name.count,
+                           .length = (uint32_t)length,
+                           .number = entry->number,
+                           .extent = at};
+}
+
 static void transfer_finish(struct engine *e, struct transfer *t)
 {
     struct finished done = STAILQ_HEAD_INITIALIZER(done);
@@ -49,17 +67,9 @@ static void transfer_finish(struct engine *e, struct transfer *t)
 static int transfer_put_piece(struct engine *e, struct transfer *t, size_t length)
 {
     const struct entry *entry = t->entry;
-    const struct channel *c = entry->channel;
     const uint8_t *bytes = entry->copy ? entry->copy : entry->request->data;
     struct piece *p = memory_zeroed(sizeof *p + (bytes ? 0 : length));
-    struct header h = {.kind = HEADER_DATA,
-                       .flags = c->by_tag ? HEADER_BY_TAG : 0,
-                       .tag = entry->tag,
-                       .group = c->comm->name.group,
-                       .count = c->comm->name.count,
-                       .length = (uint32_t)length,
-                       .number = entry->number,
-                       .extent = t->at};
+    const struct header h = data_header(entry, t->at, length);
     p->transfer = t;
     if (!bytes)
         e->call.pack(e->ctx, entry->request, t->at, p->packed, length);
@@ -86,16 +96,18 @@ static bool transfer_pump(struct engine *e, struct transfer *t)
     return true;
 }
 
-void rendezvous_cts(struct engine *e, int replica, struct channel *c, uint64_t number)
+void rendezvous_cts(struct engine *e, int replica, struct channel *c, uint64_t number, bool headed)
 {
+    const int lane = lane_of(e, replica);
     struct finished done = STAILQ_HEAD_INITIALIZER(done);
-    struct entry *entry = log_find(c, lane_of(e, replica), number);
+    struct entry *entry = log_find(c, lane, number);
     if (!entry || !entry->rendezvous || transfer_find(e, entry, replica))
         return;
-    log_copy_for_network(e, entry, lane_of(e, replica), &done);
+    log_copy_for_network(e, entry, lane, &done);
     struct transfer *t = memory_zeroed(sizeof *t);
     t->entry = entry;
     t->replica = replica;
+    t->at = head_sent(e, entry, lane, headed);
     entry->transfers++;
     LIST_INSERT_HEAD(&e->transfers, t, going);
     transfer_pump(e, t);

@@ -48,7 +48,10 @@ static int rts_put(struct engine *e, struct entry *entry, int lane)
     h.extent = entry->length;
     h.length = rkey ? ENGINE_RKEY : 0;
     h.flags |= entry->synchronous ? HEADER_SYNC : 0;
-    return link_put(e, replica_of(e, c->world, lane), &h, rkey, NULL);
+    const int rc = link_put(e, replica_of(e, c->world, lane), &h, rkey, NULL);
+    if (rc >= 0)
+        head_put(e, entry, lane);
+    return rc;
 }
 
 static int eager_put(struct engine *e, const struct entry *entry, int lane)

@@ -25,6 +25,7 @@ struct wait {
     bool wanted;      /* a receive waits for its buffer: a copy is worth making now */
     bool exposed;     /* to the receiver in this lane: the request's bytes */
     bool is_one_way;  /* nothing was to be received when it was sent */
+    lanes_t headed;   /* lanes that its head went to (head.c) */
     uint8_t rkey[ENGINE_RKEY];
 };
 
@@ -330,6 +331,7 @@ struct engine {
     struct allowance late;               /* for copies of large messages, */
     struct allowance late_one_way;       /* and for more of those that are one-way */
     unsigned receiving;                  /* receives of the program that are not done */
+    size_t heads;                        /* bytes of heads that wait for receives (head.c) */
     struct engine_counts counts;
     char reason[640];
 };
@@ -524,8 +526,18 @@ void expose_end(struct engine *e, struct entry *entry);
 bool expose_read(struct engine *e,
                  struct engine_message *m); /* into its receive's buffer; false: send CTS */
 
+/* head.c */
+void head_put(struct engine *e, struct entry *entry, int lane); /* behind its RTS */
+/* Where a sender goes on that is asked for the rest; headed: a head counts. */
+size_t head_sent(const struct engine *e, const struct entry *entry, int lane, bool headed);
+/* The message has no receive yet. False: it is not kept, and does not count. */
+bool head_keep(struct engine *e, struct engine_message *m, const void *bytes, size_t length);
+void head_drop(struct engine *e, struct engine_message *m);
+
 /* rendezvous.c */
-void rendezvous_cts(struct engine *e, int replica, struct channel *c, uint64_t number);
+struct header data_header(const struct entry *entry, size_t at, size_t length);
+bool rendezvous_is_going(struct engine *e, const struct entry *entry, int replica);
+void rendezvous_cts(struct engine *e, int replica, struct channel *c, uint64_t number, bool headed);
 void rendezvous_wrote(struct engine *e, void *cookie);
 int rendezvous_retry(struct engine *e);
 void rendezvous_forget(struct engine *e, int replica);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* far.c -- a large message that goes over a network is copied to the log when its receiver asks for
- * it, and its send is done; the rest is sent from there. */
+ * it, and its send is done; the rest is sent from there. Its head goes before. */
 #include "src/replica/engine.h"
 #include "src/replica/hash.h"
 #include "src/replica/header.h"
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,9 +22,10 @@ struct scene {
     uint8_t bytes[LENGTH], got[LANES][LENGTH];
     struct header rts;
     size_t arrived[LANES]; /* bytes of it */
+    size_t head[LANES];    /* those that nobody had asked for */
     void *flying[MOST];    /* what was not written yet, */
     int count;
-    bool far;
+    bool far, full; /* full: there is no room for a piece */
 };
 
 static int on_send(void *ctx, int replica, const uint8_t *header, const void *payload,
@@ -37,7 +39,16 @@ static int on_send(void *ctx, int replica, const uint8_t *header, const void *pa
         g->rts = h;
     if (h.kind != HEADER_DATA)
         return 1;
+    if (g->full)
+        return -EAGAIN;
     assert_true(g->count < MOST && h.extent + length <= LENGTH);
+    assert_int_equal(h.flags & HEADER_HEAD, cookie ? 0 : HEADER_HEAD);
+    if (!cookie) {
+        assert_int_equal(h.extent, 0);
+        memcpy(g->got[lane], payload, length);
+        g->head[lane] += length;
+        return 0;
+    }
     memcpy(g->got[lane] + h.extent, payload, length);
     g->arrived[lane] += length;
     g->flying[g->count++] = cookie;
@@ -124,15 +135,21 @@ static void send_large(struct scene *g, bool synchronous)
     engine_send(g->engine, &g->send);
 }
 
-static void answer(struct scene *g, int replica, uint8_t kind)
+static void answer_with(struct scene *g, int replica, uint8_t kind, uint8_t flags)
 {
     uint8_t header[HEADER_BYTES];
     struct header h = g->rts;
     h.kind = kind;
+    h.flags |= kind == HEADER_CTS ? flags : 0;
     h.length = 0;
     h.extent = hash_roll(0, TAG, LENGTH); /* for HAVE */
     header_write(header, &h);
     engine_arrived(g->engine, replica, header, NULL);
+}
+
+static void answer(struct scene *g, int replica, uint8_t kind)
+{
+    answer_with(g, replica, kind, 0);
 }
 
 static void expect_all_in(const struct scene *g, int lane)
@@ -236,6 +253,52 @@ static void test_half_of_the_log_is_for_small_ones(void **state)
     assert_false(g->send.done);
 }
 
+static void write_all(struct scene *g)
+{
+    while (g->count > 0)
+        write_one(g);
+}
+
+static void test_the_head_goes_before(void **state)
+{
+    struct scene *g = *state;
+    send_large(g, false);
+    assert_int_equal(g->head[0], FRAGMENT);
+    assert_int_equal(g->head[1], 0);
+    answer_with(g, OWN, HEADER_CTS, HEADER_HEAD);
+    write_all(g);
+    assert_int_equal(g->arrived[0], LENGTH - FRAGMENT);
+    for (int i = 0; i < LENGTH; i++)
+        assert_int_equal(g->got[0][i], 7);
+}
+
+/* There was no room for it, or the receiver has not kept it: all of the message is sent. */
+static void test_a_head_that_does_not_count(void **state)
+{
+    struct scene *g = *state;
+    g->full = true;
+    send_large(g, false);
+    g->full = false;
+    assert_int_equal(g->head[0], 0);
+    answer_with(g, OWN, HEADER_CTS, HEADER_HEAD);
+    write_all(g);
+    expect_all_in(g, 0);
+    engine_dead(g->engine, TWIN);
+    engine_progress(g->engine, 1001);
+    assert_int_equal(g->head[1], FRAGMENT);
+    answer(g, OTHER, HEADER_CTS);
+    write_all(g);
+    expect_all_in(g, 1);
+}
+
+static void test_no_head_on_one_host(void **state)
+{
+    struct scene *g = *state;
+    g->far = false;
+    send_large(g, false);
+    assert_int_equal(g->head[0], 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +308,9 @@ int main(void)
         TEST(test_not_done_for_one_lane_of_two),
         TEST(test_no_copy_beside_another_transfer),
         TEST(test_no_copy_on_one_host),
+        TEST(test_the_head_goes_before),
+        TEST(test_a_head_that_does_not_count),
+        TEST(test_no_head_on_one_host),
         TEST(test_no_copy_of_a_synchronous_one),
         cmocka_unit_test_setup_teardown(test_half_of_the_log_is_for_small_ones,
                                         begin_with_small_log, end),

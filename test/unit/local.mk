@@ -56,6 +56,7 @@ unit_programs = \
     test/unit/kept \
     test/unit/keyfile \
     test/unit/keys \
+    test/unit/head \
     test/unit/held \
     test/unit/acks \
     test/unit/far \
@@ -205,6 +206,7 @@ test_unit_match_LDADD = libreplica.la $(LDADD)
 test_unit_decision_LDADD = libreplica.la $(LDADD)
 test_unit_held_LDADD = libreplica.la $(LDADD)
 test_unit_far_LDADD = libreplica.la $(LDADD)
+test_unit_head_LDADD = libreplica.la $(LDADD)
 test_unit_synchronous_LDADD = libreplica.la $(LDADD)
 test_unit_acks_LDADD = libreplica.la $(LDADD)
 test_unit_witness_LDADD = libreplica.la $(LDADD)
