@@ -170,3 +170,13 @@ void channel_clear(struct engine *e, struct engine_comm *comm)
     }
     cycle_clear(&comm->cycle);
 }
+
+struct header channel_header(const struct channel *c, uint8_t kind, int tag, uint64_t number)
+{
+    return (struct header){.kind = kind,
+                           .flags = c->by_tag ? HEADER_BY_TAG : 0,
+                           .tag = tag,
+                           .group = c->comm->name.group,
+                           .count = c->comm->name.count,
+                           .number = number};
+}

@@ -66,13 +66,9 @@ void receive_complete(struct engine *e, struct engine_receive *r, int world, int
 
 struct header message_answer(const struct engine_message *m, uint8_t kind)
 {
-    return (struct header){.kind = kind,
-                           .flags = m->channel->by_tag ? HEADER_BY_TAG : 0,
-                           .tag = m->tag,
-                           .group = m->channel->comm->name.group,
-                           .count = m->channel->comm->name.count,
-                           .number = m->number};
+    return channel_header(m->channel, kind, m->tag, m->number);
 }
+
 static void cts_put(struct engine *e, const struct engine_message *m)
 {
     struct header h = message_answer(m, HEADER_CTS);

@@ -40,15 +40,10 @@ bool rendezvous_is_going(struct engine *e, const struct entry *entry, int replic
 
 struct header data_header(const struct entry *entry, size_t at, size_t length)
 {
-    const struct channel *c = entry->channel;
-    return (struct header){.kind = HEADER_DATA,
-                           .flags = c->by_tag ? HEADER_BY_TAG : 0,
-                           .tag = entry->tag,
-                           .group = c->comm->name.group,
-                           .count = c->comm->name.count,
-                           .length = (uint32_t)length,
-                           .number = entry->number,
-                           .extent = at};
+    struct header h = channel_header(entry->channel, HEADER_DATA, entry->tag, entry->number);
+    h.length = (uint32_t)length;
+    h.extent = at;
+    return h;
 }
 
 static void transfer_finish(struct engine *e, struct transfer *t)

@@ -12,16 +12,6 @@ void send_complete(struct engine *e, struct engine_send *s)
     e->call.sent(e->ctx, s);
 }
 
-static struct header header_for(const struct channel *c, uint8_t kind, int tag, uint64_t number)
-{
-    return (struct header){.kind = kind,
-                           .flags = c->by_tag ? HEADER_BY_TAG : 0,
-                           .tag = tag,
-                           .group = c->comm->name.group,
-                           .count = c->comm->name.count,
-                           .number = number};
-}
-
 static const void *send_packed(struct engine *e, struct engine_send *s)
 {
     if (s->data || s->length == 0)
@@ -44,7 +34,7 @@ static int rts_put(struct engine *e, struct entry *entry, int lane)
 {
     const struct channel *c = entry->channel;
     const uint8_t *rkey = expose_for_lane(e, entry, lane);
-    struct header h = header_for(c, HEADER_RTS, entry->tag, entry->number);
+    struct header h = channel_header(c, HEADER_RTS, entry->tag, entry->number);
     h.extent = entry->length;
     h.length = rkey ? ENGINE_RKEY : 0;
     h.flags |= entry->synchronous ? HEADER_SYNC : 0;
@@ -58,7 +48,7 @@ static int eager_put(struct engine *e, const struct entry *entry, int lane)
 {
     const struct channel *c = entry->channel;
     const void *bytes = entry->copy ? entry->copy : send_packed(e, entry->request);
-    struct header h = header_for(c, HEADER_EAGER, entry->tag, entry->number);
+    struct header h = channel_header(c, HEADER_EAGER, entry->tag, entry->number);
     h.length = (uint32_t)entry->length;
     h.flags |= entry->synchronous ? HEADER_SYNC : 0;
     return link_put(e, replica_of(e, c->world, lane), &h, bytes, NULL);

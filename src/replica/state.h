@@ -463,6 +463,8 @@ size_t comm_size(const struct engine *e);
 /* channel.c */
 struct channel *channel_search(struct engine *e, struct engine_comm *c, int world, int tag,
                                bool by_tag);
+/* Of a frame about a message of the channel. */
+struct header channel_header(const struct channel *c, uint8_t kind, int tag, uint64_t number);
 static inline struct channel *channel_find(struct engine *e, struct engine_comm *c, int world,
                                            int tag, bool by_tag)
 { /* NULL: of a collective that is over */
