@@ -113,11 +113,16 @@ static void write_one(struct scene *g)
     engine_wrote(g->engine, cookie);
 }
 
+static void write_all(struct scene *g)
+{
+    while (g->count > 0)
+        write_one(g);
+}
+
 static int end(void **state)
 {
     struct scene *g = *state;
-    while (g->count > 0)
-        write_one(g);
+    write_all(g);
     engine_destroy(g->engine);
     return 0;
 }
@@ -169,8 +174,7 @@ static void test_done_when_it_is_asked_for(void **state)
     assert_true(g->send.done);
     assert_true(g->arrived[0] < LENGTH);
     memset(g->bytes, 9, sizeof g->bytes); /* they are the program's again */
-    while (g->count > 0)
-        write_one(g);
+    write_all(g);
     expect_all_in(g, 0);
 }
 
@@ -180,14 +184,12 @@ static void test_the_other_lane_gets_it_from_the_log(void **state)
     send_large(g, false);
     answer(g, OWN, HEADER_CTS);
     memset(g->bytes, 9, sizeof g->bytes);
-    while (g->count > 0)
-        write_one(g);
+    write_all(g);
     answer(g, OWN, HEADER_HAVE);
     engine_dead(g->engine, TWIN);
     engine_progress(g->engine, 1001);
     answer(g, OTHER, HEADER_CTS);
-    while (g->count > 0)
-        write_one(g);
+    write_all(g);
     expect_all_in(g, 1);
     answer(g, OTHER, HEADER_HAVE);
     assert_int_equal(engine_counts(g->engine)->log_bytes, 0);
@@ -208,8 +210,7 @@ static void test_not_done_for_one_lane_of_two(void **state)
     send_to_both(g);
     answer(g, OTHER, HEADER_CTS);
     assert_false(g->send.done);
-    while (g->count > 0)
-        write_one(g);
+    write_all(g);
     assert_false(g->send.done);
     answer(g, OWN, HEADER_CTS);
     assert_true(g->send.done);
@@ -251,12 +252,6 @@ static void test_half_of_the_log_is_for_small_ones(void **state)
     send_large(g, false);
     answer(g, OWN, HEADER_CTS);
     assert_false(g->send.done);
-}
-
-static void write_all(struct scene *g)
-{
-    while (g->count > 0)
-        write_one(g);
 }
 
 static void test_the_head_goes_before(void **state)

@@ -2,7 +2,6 @@
 /* head.c -- a receiver keeps the head of a large message until a receive is posted, within limits,
  * and tells the process that it asks for the rest whether a head counts. */
 #include "src/replica/engine.h"
-#include "src/replica/hash.h"
 #include "src/replica/header.h"
 #include <setjmp.h>
 #include <stdarg.h>
